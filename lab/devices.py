@@ -1,0 +1,70 @@
+"""The devices of a run: CUDA GPUs where there are enough, virtual devices otherwise, never silently.
+
+The notes' `try_gpu` falls back to the CPU without a word, so that a "two GPU" result may be a CPU's. Here each
+result carries its `device_kind`.
+"""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+import psutil
+import torch
+from pydantic import Field
+
+from lab.params import Section
+
+DeviceKind = Literal["cuda", "cuda-shared", "cpu-virtual"]
+
+
+class DeviceParams(Section):
+    """The `devices` section of params.yaml."""
+
+    cpu_threads: Literal["auto"] | Annotated[int, Field(ge=1, le=1024)]
+
+
+@dataclass(frozen=True)
+class Devices:
+    """What a run computes on; one device is a list of one. `threads` are those of one virtual device."""
+
+    kind: DeviceKind
+    devices: list[torch.device]
+    threads: int
+
+
+def usable_cores() -> int:
+    """Return the cores this process may use: its affinity, cut by a cgroup quota, at least 1."""
+    cores = len(psutil.Process().cpu_affinity()) if hasattr(psutil.Process, "cpu_affinity") else os.cpu_count() or 1
+    return max(1, int(min(cores, _cgroup_cores())))
+
+
+def _cgroup_cores() -> float:
+    """Return the CPU quota of this cgroup (version 2) in cores, or infinity."""
+    try:
+        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text(encoding="ascii").split()
+        return float("inf") if quota == "max" else int(quota) / int(period)
+    except (OSError, ValueError):
+        return float("inf")
+
+
+def threads_per_device(num_devices: int, cpu_threads: int | Literal["auto"], cores: int) -> int:
+    """Return the threads of one virtual device.
+
+    `auto` gives one device as many as each of two would get, so that one and two devices compare like with like.
+    """
+    return max(1, cores // max(2, num_devices)) if cpu_threads == "auto" else cpu_threads
+
+
+def resolve(num_gpus: int, params: DeviceParams) -> Devices:
+    """Return the `num_gpus` devices of a run and give torch their number of threads.
+
+    Enough GPUs: one each. Some: the replicas share them. None: virtual devices on the CPU.
+    """
+    threads = threads_per_device(num_gpus, params.cpu_threads, usable_cores())
+    torch.set_num_threads(threads)
+    found = torch.cuda.device_count()
+    if found == 0:
+        return Devices("cpu-virtual", [torch.device("cpu")] * num_gpus, threads)
+    devices = [torch.device("cuda", i % found) for i in range(num_gpus)]
+    return Devices("cuda" if found >= num_gpus else "cuda-shared", devices, threads)

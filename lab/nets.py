@@ -1,0 +1,37 @@
+"""Networks. A network from scratch is a list of parameters and a function of them, as the book writes it.
+
+Convolutions run on channels-last memory, which is the same arithmetic in an order that CPUs and GPUs prefer.
+"""
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+LENET_SHAPES = ((20, 1, 3, 3), (20,), (50, 20, 5, 5), (50,), (800, 128), (128,), (128, 10), (10,))
+INIT_SCALE = 0.01
+
+
+def lenet_params(generator: torch.Generator) -> list[Tensor]:
+    """Return the eight parameters of the book's LeNet (129,068 numbers, float32, on the CPU).
+
+    Weights are 0.01 times a standard normal, biases zero (section 13.5.2).
+    """
+    return [
+        torch.randn(shape, generator=generator) * INIT_SCALE if len(shape) > 1 else torch.zeros(shape)
+        for shape in LENET_SHAPES
+    ]
+
+
+def lenet(X: Tensor, params: list[Tensor]) -> Tensor:
+    """Return the logits (n, 10) for images X (n, 1, 28, 28): two convolutions with pooling, two dense layers."""
+    W1, b1, W2, b2, W3, b3, W4, b4 = params
+    h1 = F.avg_pool2d(F.relu(F.conv2d(X, W1, b1)), kernel_size=2, stride=2)
+    h2 = F.avg_pool2d(F.relu(F.conv2d(h1, W2, b2)), kernel_size=2, stride=2)
+    h3 = F.relu(h2.flatten(start_dim=1) @ W3 + b3)
+    return h3 @ W4 + b4
+
+
+def to_float(images: Tensor) -> Tensor:
+    """Scale uint8 images (n, 28, 28) to float32 in [0, 1], shaped (n, 1, 28, 28), on the images' own device."""
+    X = images.to(torch.float32).div_(255).unsqueeze(1)
+    return X.to(memory_format=torch.channels_last)  # `contiguous()` would keep the strides: one channel fits both

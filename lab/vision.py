@@ -1,0 +1,31 @@
+"""torchvision, importable beside any torch.
+
+PyPI's torchvision wheel is compiled against a CUDA build of torch. Beside a CPU-only torch its compiled
+operators do not load, and the import then fails while it registers shape rules for two of them (`operator
+torchvision::nms does not exist`). Declaring these operators first is enough: the data sets, transforms and
+models used here call none of them. Everything that needs torchvision imports it from here.
+"""
+
+import torch
+
+_DECLARATIONS = (
+    "nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
+    "qnms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
+)
+
+try:
+    import torchvision
+except RuntimeError as error:
+    if "torchvision::" not in str(error):
+        raise
+    _library = torch.library.Library("torchvision", "DEF")  # kept: dropping it would undeclare the operators
+    for _declaration in _DECLARATIONS:
+        _library.define(_declaration)
+    import torchvision
+
+__all__ = ["has_compiled_ops", "torchvision"]
+
+
+def has_compiled_ops() -> bool:
+    """Whether torchvision's compiled operators fit this torch; without them `nms` and `roi_align` do not run."""
+    return bool(torchvision.extension._has_ops())

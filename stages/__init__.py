@@ -1,0 +1,39 @@
+"""One file = one DVC stage = one question. Each reads top to bottom and runs alone: `python -m stages.NAME`.
+
+DVC starts a stage with the first `python` on PATH, which may not be the one that the lab is installed in (a
+virtual environment that is not activated, say). Such a stage hands itself over to the interpreter that DVC runs
+on, before anything is imported.
+"""
+
+import os
+import sys
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+
+
+def _interpreter_of_dvc() -> str | None:
+    """Return the interpreter of the DVC process that started this one, directly or through a shell (Linux only)."""
+    pid = os.getppid()
+    for _ in range(2):
+        try:
+            command = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+            parent = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1]
+        except OSError:
+            return None
+        if any(Path(os.fsdecode(word)).name == "dvc" for word in command[1:3]):
+            return os.fsdecode(command[0])
+        pid = int(parent)
+    return None
+
+
+def _hand_over_to_the_labs_interpreter() -> None:
+    try:
+        distribution("d2l-lab")
+    except PackageNotFoundError:
+        python = _interpreter_of_dvc()
+        if python and Path(python).absolute() != Path(sys.executable).absolute():
+            os.execv(python, [python, *sys.orig_argv[1:]])  # noqa: S606
+
+
+if "DVC_STAGE" in os.environ:
+    _hand_over_to_the_labs_interpreter()

@@ -1,0 +1,125 @@
+"""The front door: `invoke --list`. Each task is a thin wrapper around one command, which it prints.
+
+Commands run on the interpreter that runs invoke, whatever `python` on PATH is, and pass their exit code on.
+"""
+
+import json
+import os
+import sys
+from pathlib import Path
+from shlex import quote
+
+from invoke.collection import Collection
+from invoke.context import Context
+from invoke.exceptions import Exit
+from invoke.tasks import task
+
+ROOT = Path(__file__).resolve().parent
+BIN = Path(sys.executable).parent
+CACHES = (
+    ".lab",
+    ".hypothesis",
+    ".mypy_cache",
+    ".pytest_cache",
+    ".ruff_cache",
+    "dvc_plots",
+    "lab",
+    "stages",
+    "tests",
+)
+ERROR_FILE = ROOT / ".lab" / "last_error.json"
+
+
+def _run(c: Context, command: str) -> None:
+    """Print and run a command in the project's folder; end with its exit code if that is not 0."""
+    path = f"{BIN}{os.pathsep}{os.environ.get('PATH', '')}"
+    environment = {"PATH": path, "PYTHONUNBUFFERED": "1"}
+    terminal = sys.stdout.isatty() and sys.stdin.isatty() and os.name != "nt"
+    with c.cd(str(ROOT)):
+        result = c.run(command, echo=True, pty=terminal, env=environment, warn=True, in_stream=False)
+    if result is None or result.exited:
+        raise Exit(code=result.exited if result else 1)
+
+
+def _repro(c: Context, arguments: str = "") -> None:
+    """Run `dvc repro`; DVC ends each failed stage with 255, so pass on the stage's own exit code instead."""
+    ERROR_FILE.unlink(missing_ok=True)
+    try:
+        _run(c, f"dvc repro {arguments}".strip())
+    except Exit:
+        if not ERROR_FILE.exists():  # DVC itself stumbled, perhaps over params.yaml: have that explained
+            _run(c, "python -m stages.probe")
+            raise
+        raise Exit(code=int(json.loads(ERROR_FILE.read_text())["exit_code"])) from None
+
+
+@task(help={"k": "only tests whose names match, as pytest's -k", "fast": "leave out the end-to-end tests"})
+def test(c: Context, k: str = "", fast: bool = False) -> None:
+    """Run the tests."""
+    _run(c, "python -m pytest" + (f" -k {quote(k)}" if k else "") + (" -m 'not e2e'" if fast else ""))
+
+
+@task
+def check(c: Context) -> None:
+    """Run the formatter's check, the linter and the type checker."""
+    for command in ("ruff format --check", "ruff check", "mypy"):
+        _run(c, f"python -m {command}")
+
+
+@task(
+    help={
+        "profile": "smoke, laptop or full: written into params.yaml first",
+        "stage": "only this stage, with what it needs",
+    }
+)
+def repro(c: Context, profile: str = "", stage: str = "") -> None:
+    """Reproduce the pipeline: run what params, code, data or hardware changed (dvc repro)."""
+    if profile:
+        _run(c, f"python -m lab.profiles {quote(profile)}")
+    _repro(c, quote(stage) if stage else "")
+
+
+@task
+def smoke(c: Context) -> None:
+    """Run the whole pipeline in seconds on little data (`invoke profile laptop` brings the params back)."""
+    repro(c, profile="smoke")
+
+
+@task(help={"name": "smoke, laptop or full"})
+def profile(c: Context, name: str) -> None:
+    """Write a profile into params.yaml, comments kept."""
+    _run(c, f"python -m lab.profiles {quote(name)}")
+
+
+@task(help={"stage": "only this stage and what follows from it; all that measures, if not given"})
+def remeasure(c: Context, stage: str = "probe") -> None:
+    """Measure again although nothing changed, and redraw the report."""
+    _repro(c, f"--force --downstream {quote(stage)}")
+
+
+@task
+def report(c: Context) -> None:
+    """Redraw the report from the results on disk, without measuring."""
+    _repro(c, "--single-item report")
+    print(f"open {ROOT / 'reports' / 'index.html'}")
+
+
+@task(help={"rev": "the commit to compare with"})
+def compare(c: Context, rev: str = "HEAD") -> None:
+    """Compare params and metrics with a commit; marks what is noise or from other hardware."""
+    _run(c, f"python -m lab.compare {quote(rev)}")
+
+
+@task
+def doctor(c: Context) -> None:
+    """Say what is wrong with this environment and how to mend it."""
+    _run(c, "python -m lab.doctor")
+
+
+@task
+def clean(c: Context) -> None:
+    """Delete what can be made anew and is not in git or DVC: caches, downloads, plots pages."""
+    _run(c, f"git clean -fdX -- {' '.join(CACHES)}")
+
+
+namespace = Collection(test, check, repro, smoke, profile, remeasure, report, compare, doctor, clean)
