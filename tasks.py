@@ -37,8 +37,8 @@ def _run(c: Context, command: str) -> None:
     terminal = sys.stdout.isatty() and sys.stdin.isatty() and os.name != "nt"
     with c.cd(str(ROOT)):
         result = c.run(command, echo=True, pty=terminal, env=environment, warn=True, in_stream=False)
-    if result is None or result.exited:
-        raise Exit(code=result.exited if result else 1)
+    if result is not None and result.exited:
+        raise Exit(code=result.exited)
 
 
 def _repro(c: Context, arguments: str = "") -> None:

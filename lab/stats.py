@@ -1,4 +1,4 @@
-"""Summaries of repeated measurements: medians, spreads, and ratios that admit what they do not know."""
+"""Summaries of repeated measurements: medians with their spreads, and what is within the noise."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -39,36 +39,6 @@ def summarise(samples: Sequence[float]) -> Summary:
         raise ValueError(f"expected finite samples, got {list(samples)}")
     q1, median, q3 = np.percentile(values, [25, 50, 75])
     return Summary(float(median), float(q1), float(q3), values.size)
-
-
-@dataclass(frozen=True)
-class Ratio:
-    """How many times faster one arm is than another, with the range that the quartiles allow."""
-
-    value: float
-    low: float
-    high: float
-
-    @property
-    def verdict(self) -> str:
-        """`faster`, `slower`, or `inconclusive` where the arms' quartile ranges overlap."""
-        if self.low > 1:
-            return "faster"
-        return "slower" if self.high < 1 else "inconclusive"
-
-
-def speedup(baseline_s: Sequence[float], other_s: Sequence[float]) -> Ratio:
-    """Return time of the baseline over time of the other arm; both are samples of positive seconds.
-
-    The range is the widest that the two arms' quartiles allow, so `inconclusive` means just that they overlap.
-
-    Raises:
-        ValueError: no samples, or one that is not finite and positive.
-    """
-    baseline, other = summarise(baseline_s), summarise(other_s)
-    if min(*baseline_s, *other_s) <= 0:
-        raise ValueError("expected positive durations")
-    return Ratio(baseline.median / other.median, baseline.q1 / other.q3, baseline.q3 / other.q1)
 
 
 def exceeds_noise(old: float, new: float, old_iqr: float, new_iqr: float) -> bool:

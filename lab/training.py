@@ -40,12 +40,12 @@ def evaluate(
     pool: Executor,
     batch_size: int = 1000,
 ) -> float:
-    """Return the share of uint8 images (n, 28, 28) that the net labels right, each counted once, on all devices."""
+    """Return the share of `images` (n, ...) that the net labels right, each counted once, on all devices."""
 
     def count_right(images: Tensor, labels: Tensor, params: list[Tensor]) -> int:
         with torch.no_grad():
             batches = zip(images.split(batch_size), labels.split(batch_size), strict=True)
-            return sum(int((net(to_float(X), params).argmax(1) == y).sum()) for X, y in batches)
+            return sum(int((net(X, params).argmax(1) == y).sum()) for X, y in batches)
 
     return sum(pool.map(count_right, *split_batch(images, labels, devices), device_params)) / len(labels)
 
@@ -75,8 +75,11 @@ def train(
     test_images, test_labels = (tensor.to(devices[0]) for tensor in test_set)
     device_params = [get_params(params, device) for device in devices]
 
+    def net_on_bytes(X: Tensor, params: list[Tensor]) -> Tensor:
+        return net(to_float(X), params)  # scaled by each device for its own shard: a quarter of the bytes to send
+
     def step(batch: Tensor, device_params: Sequence[list[Tensor]]) -> Tensor:
-        losses = train_batch(to_float(images[batch]), labels[batch], net, device_params, devices, lr, pool)
+        losses = train_batch(images[batch], labels[batch], net_on_bytes, device_params, devices, lr, pool)
         return torch.stack([loss.to(devices[0]) for loss in losses]).sum()
 
     with ThreadPoolExecutor(len(devices)) as pool:
@@ -92,5 +95,5 @@ def train(
             mean_loss = loss.item() / len(images)
             if not torch.isfinite(loss):
                 raise DivergedError(f"the loss is {mean_loss} in epoch {epoch}; lower lr (it is {lr})")
-            accuracy = evaluate(test_images, test_labels, net, device_params, devices, pool)
+            accuracy = evaluate(test_images, test_labels, net_on_bytes, device_params, devices, pool)
             yield Epoch(epoch, mean_loss, accuracy, seconds), device_params[0]

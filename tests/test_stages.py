@@ -1,0 +1,257 @@
+"""The stages' own parts: what they read, what they derive, and how they end, run as DVC runs them."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from lab.data import Split
+from lab.devices import Devices
+from lab.training import Epoch
+from stages import fetch, report, train
+from tests.helpers import ROOT, edit_params, write_data
+
+CPU = Devices("cpu-virtual", [torch.device("cpu")] * 2, threads=1)
+EPOCHS = [Epoch(1, 2.3, 0.1, 4.0), Epoch(2, 1.6, 0.6, 2.0), Epoch(3, 0.7, 0.75, 2.5)]
+SETTINGS = train.RunParams(net="lenet", num_gpus=2, batch_size=256, lr=0.2, num_epochs=3)
+
+
+def run_stage(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", *words]
+    env = {k: v for k, v in os.environ.items() if k != "LAB_DATA_MIRROR"} | {"PYTHONPATH": str(ROOT)} | environment
+    return subprocess.run(command, env=env, capture_output=True, text=True, check=False, timeout=120)
+
+
+def files(folder: Path) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+
+
+def errors(result: subprocess.CompletedProcess[str]) -> list[str]:
+    lines = result.stderr.splitlines()
+    assert lines, "an error says something"
+    assert all(line.startswith("ERROR: ") for line in lines), result.stderr
+    return lines
+
+
+# --- train ----------------------------------------------------------------------------------------------------
+
+
+def test_train_derives_medians_with_their_spread():
+    metrics = train.summarise(SETTINGS, EPOCHS, 100, b"weights", CPU, "fashion-mnist")
+    assert metrics["epoch_s"] == 2.5
+    assert metrics["epoch_s_iqr"] == 1.0
+    assert metrics["images_per_s"] == 40.0
+    assert metrics["test_accuracy_percent"] == 75.0
+    assert metrics["train_loss"] == 0.7
+    assert (metrics["num_devices"], metrics["device_kind"], metrics["dataset"]) == (
+        2,
+        "cpu-virtual",
+        "fashion-mnist",
+    )
+
+
+def test_train_has_a_row_per_epoch_that_says_what_it_ran_on():
+    rows = train.rows_of(EPOCHS, 100, CPU, "synthetic")
+    assert [row["epoch"] for row in rows] == [1, 2, 3]
+    assert [row["images_per_s"] for row in rows] == [25.0, 50.0, 40.0]
+    assert {(row["device_kind"], row["dataset"]) for row in rows} == {("cpu-virtual", "synthetic")}
+
+
+def test_weights_are_the_same_bytes_for_the_same_weights_and_load_safely(tmp_path):
+    weights = [torch.full((2, 3), float(i)) for i in range(8)]
+    assert train.to_bytes(weights) == train.to_bytes([w.clone() for w in weights])
+    (tmp_path / "w.pt").write_bytes(train.to_bytes(weights))
+    loaded = torch.load(tmp_path / "w.pt", weights_only=True)
+    assert list(loaded) == ["W1", "b1", "W2", "b2", "W3", "b3", "W4", "b4"]
+    assert all(torch.equal(a, b) for a, b in zip(loaded.values(), weights, strict=True))
+
+
+def test_train_repeats_bit_for_bit_in_new_processes_and_on_two_devices_to_rounding(project):
+    write_data(project / "data", train=600, test=100)
+    small = {"num_epochs": 2, "batch_size": 256, "lr": 0.2, "net": "lenet"}
+    edit_params({"train.train_images": 600, "train.test_images": 100})
+    edit_params({"train.runs": {"one": small | {"num_gpus": 1}, "two": small | {"num_gpus": 2}}})
+
+    def results(name: str) -> tuple[bytes, list[str]]:
+        result = run_stage("stages.train", name)
+        assert result.returncode == 0, result.stderr
+        rows = (project / "reports" / "train" / name / "rows.csv").read_text().splitlines()
+        return (project / "models" / f"{name}.pt").read_bytes(), [",".join(row.split(",")[:3]) for row in rows]
+
+    first = results("one")
+    assert first == results("one")
+    second = results("two")
+    assert second == results("two")
+    one, two = (torch.load(f"models/{name}.pt", weights_only=True) for name in ("one", "two"))
+    for name in one:
+        torch.testing.assert_close(one[name], two[name])
+    metrics = json.loads(Path("reports/train/two/metrics.json").read_text())
+    assert metrics["num_devices"] == 2
+    assert metrics["train_images"] == 600
+
+
+@pytest.mark.parametrize(
+    ("changes", "words", "code", "complaint"),
+    [
+        ({"train.runs.lenet_1gpu.num_gpus": 0, "seed": -1}, ["lenet_1gpu"], 2, "num_gpus: expected greater than"),
+        ({}, ["lenet_3gpu"], 2, "no run 'lenet_3gpu' in train.runs; it has lenet_1gpu, lenet_2gpu"),
+        ({}, ["lenet_1gpu"], 3, "no data yet"),
+    ],
+)
+def test_a_mistake_ends_train_with_its_code_and_nothing_written(project, changes, words, code, complaint):
+    edit_params(changes)
+    before = files(project)
+    result = run_stage("stages.train", *words)
+    assert result.returncode == code
+    assert len(errors(result)) == max(1, len(changes))
+    assert complaint in result.stderr
+    assert files(project) - before == {".lab/last_error.json"}
+
+
+def test_divergence_ends_train_with_code_6_and_no_weights(project):
+    write_data(project / "data", train=600, test=100)
+    edit_params({"train.train_images": 600, "train.test_images": 100})
+    edit_params({"train.runs.lenet_1gpu.lr": 300, "train.runs.lenet_1gpu.batch_size": 32})
+    edit_params({"train.runs.lenet_2gpu.batch_size": 32})
+    result = run_stage("stages.train", "lenet_1gpu")
+    assert result.returncode == 6
+    assert "lower lr (it is 300.0)" in result.stderr.splitlines()[-1]
+    assert not (project / "models").exists()
+
+
+# --- probe and fetch ------------------------------------------------------------------------------------------
+
+
+def test_probe_checks_all_params_before_it_writes_anything(project):
+    edit_params({"train.runs.lenet_1gpu.lr": 0, "data.timeout_s": 0, "extra": 1})
+    result = run_stage("stages.probe")
+    assert result.returncode == 2
+    assert len(errors(result)) == 3
+    assert not (project / "reports").exists()
+
+
+def test_fetch_without_any_source_draws_labelled_look_alikes(project):
+    edit_params({"data.mirrors.fashion_mnist": [], "data.mirrors.airfoil": []})
+    result = run_stage("stages.fetch")
+    assert result.returncode == 0
+    assert "SYNTHETIC" in result.stdout
+    metrics = json.loads((project / "reports" / "fetch" / "metrics.json").read_text())
+    assert (metrics["dataset"], metrics["airfoil"], metrics["train_images"]) == ("synthetic", "synthetic", 60_000)
+    assert json.loads((project / "data" / "source.json").read_text())["fashion_mnist"] == "synthetic"
+    first = (project / "data" / "source.json").read_bytes()
+    assert run_stage("stages.fetch").returncode == 0
+    assert (project / "data" / "source.json").read_bytes() == first, "the look-alikes are the same files everywhere"
+
+
+def test_fetch_fails_where_the_params_say_so(project):
+    edit_params({"data.mirrors.fashion_mnist": ["http://127.0.0.1:1"], "data.if_unreachable": "fail"})
+    result = run_stage("stages.fetch")
+    assert result.returncode == 3
+    assert "LAB_DATA_MIRROR" in errors(result)[0]
+    assert files(project / "data") == set()
+
+
+def test_fetch_says_what_it_fetched():
+    images = torch.full((2, 28, 28), 51, dtype=torch.uint8).numpy()
+    split = Split(images, torch.zeros(2, dtype=torch.int64).numpy())
+    metrics = fetch.summarise({"fashion_mnist": "original", "airfoil": "synthetic"}, split, split)
+    assert (metrics["dataset"], metrics["airfoil"], metrics["mean_pixel"]) == ("fashion-mnist", "synthetic", 51.0)
+
+
+# --- report ---------------------------------------------------------------------------------------------------
+
+
+def training_run(name: str, num_devices: int, **changes: object) -> report.TrainingRun:
+    metrics = train.summarise(SETTINGS, EPOCHS, 60_000, b"", CPU, "fashion-mnist")
+    rows = train.rows_of(EPOCHS, 60_000, CPU, "fashion-mnist")
+    return report.TrainingRun(name, {**metrics, "num_devices": num_devices, **changes}, rows)
+
+
+def test_findings_compare_only_runs_that_differ_in_devices_alone():
+    one, two = training_run("one", 1), training_run("two", 2)
+    assert any("no speed-up is claimed" in sentence for sentence in report.findings([one, two]))
+    for change in ({"lr": 0.1}, {"batch_size": 512}, {"device_kind": "cuda"}, {"dataset": "synthetic"}):
+        others = report.findings([one, training_run("two", 2, **change)])
+        assert not any("speed-up" in sentence for sentence in others)
+
+
+def test_the_books_numbers_stand_only_beside_the_books_own_run():
+    assert training_run("x", 1, num_epochs=10).book == (83, 3.0)
+    assert training_run("x", 2, num_epochs=10).book == (84, 2.8)
+    for change in ({"num_epochs": 3}, {"num_epochs": 10, "dataset": "synthetic"}, {"num_epochs": 10, "lr": 0.1}):
+        assert training_run("x", 1, **change).book is None
+
+
+def write_results(project: Path, origin: str = "original") -> None:
+    write_data(project / "data", train=400, origin=origin)
+    dataset = "fashion-mnist" if origin == "original" else "synthetic"
+    for name in ("lenet_1gpu", "lenet_2gpu"):
+        folder = project / "reports" / "train" / name
+        folder.mkdir(parents=True, exist_ok=True)
+        train.write_rows(folder, train.rows_of(EPOCHS, 60_000, CPU, dataset))
+        train.write_metrics(folder, train.summarise(SETTINGS, EPOCHS, 60_000, b"", CPU, dataset))
+    assert run_stage("stages.probe").returncode == 0
+
+
+def test_the_report_is_the_same_bytes_twice_without_torch_and_asks_nothing_of_the_network(project):
+    write_results(project)
+
+    def pages() -> dict[str, bytes]:
+        blocked = "import sys; sys.modules['torch'] = None; import runpy; runpy.run_module('stages.report')"
+        result = subprocess.run([sys.executable, "-c", blocked + "; from stages.report import main; main()"],
+                                env=os.environ | {"PYTHONPATH": str(ROOT)}, check=True, timeout=120)  # fmt: skip
+        assert result.returncode == 0
+        return {name: (project / "reports" / name).read_bytes() for name in files(project / "reports")}
+
+    first = pages()
+    assert {"index.html", "README.md", "figures/samples.svg", "figures/training_curves.svg"} <= set(first)
+    assert pages() == first
+    html = first["index.html"].decode()
+    assert html.count("<svg") == 3
+    assert "default-src 'none'" in html
+    for word in ('src="http', 'href="http', "<script", "<link", "url(http"):
+        assert word not in html
+    assert "Synthetic data" not in html
+
+
+def test_a_report_from_look_alikes_says_so_on_both_pages(project):
+    write_results(project, origin="synthetic")
+    assert run_stage("stages.report").returncode == 0
+    for page in ("index.html", "README.md"):
+        text = (project / "reports" / page).read_text()
+        assert "Synthetic data" in text
+        assert "synthetic look-alike" in text
+        assert "the book prints" not in text
+
+
+def test_a_run_without_results_is_said(project):
+    write_results(project)
+    (project / "reports" / "train" / "lenet_2gpu" / "metrics.json").unlink()
+    result = run_stage("stages.report")
+    assert result.returncode == 1
+    assert "lenet_2gpu/metrics.json: not there yet; `invoke repro` makes it" in errors(result)[0]
+    assert not (project / "reports" / "index.html").exists()
+
+
+# --- the interpreter ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="finding DVC's interpreter needs /proc")
+def test_a_stage_started_on_another_python_by_dvc_hands_over_to_dvcs(project):
+    """A script called `dvc` on this interpreter starts a stage on one that does not have the lab."""
+    other = Path(sys.base_prefix) / "bin" / "python3"
+    blank = [str(other), "-c", "import importlib.metadata as m; m.distribution('d2l-lab')"]
+    if subprocess.run(blank, capture_output=True, check=False, cwd=project).returncode == 0:
+        pytest.skip("no other Python here")
+    dvc = project / "dvc"
+    dvc.write_text(
+        f"import os, subprocess, sys\nenv = dict(os.environ, DVC_STAGE='probe', PYTHONPATH={str(ROOT)!r})\n"
+        f"sys.exit(subprocess.call('{other} -m stages.probe', shell=True, env=env))\n"
+    )
+    result = subprocess.run([sys.executable, str(dvc)], capture_output=True, text=True, check=False, timeout=120)
+    assert result.returncode == 0, result.stderr
+    assert (project / "reports" / "hardware.json").exists()
