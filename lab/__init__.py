@@ -2,8 +2,10 @@
 
 Three layers, and imports point one way, `stages -> edge -> torch -> plain` (a test checks the arrows):
 
-- *plain* needs no torch: `errors`, `idx`, `stats`, `synthetic`
-- *torch* computes and times: `nets`, `replicas`, `timing`, `training`
+- *plain* needs no torch: `curves`, `errors`, `idx`, `objectives`, `page`, `rates`, `regression`, `rules`, `stats`,
+  `synthetic`
+- *torch* computes and times: `ensemble`, `nets`, `replicas`, `short_training`, `timing`, `training`
 - *edge* is the only place that touches hardware, files or processes: `compare`, `data`, `devices`, `doctor`,
-  `download`, `figures`, `hardware`, `params`, `profiles`, `records`, `runner`, `vision`
+  `download`, `figures`, `hardware`, `params`, `profiles`, `records`, `report_landscapes`, `report_optimizers`,
+  `report_schedules`, `report_train`, `runner`, `vision`
 """

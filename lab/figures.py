@@ -2,19 +2,22 @@
 
 import io
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+import numpy as np
 from cycler import cycler
 
 mpl.use("Agg")  # no display is needed, whatever MPLBACKEND says
 
 import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from lab.curves import Curve
 from lab.records import write_atomically
 
 # Okabe and Ito's colours, which differ for every kind of colour vision; dark and light pages both carry them.
@@ -79,3 +82,31 @@ def spread_labels(positions: list[float], gap: float, top: float) -> list[float]
         placed[index] = min(placed[index], ceiling)
         ceiling = placed[index] - gap
     return placed
+
+
+def label_ends(axes: Axes, labels: Sequence[tuple[str, float, float, str]], gap: float = 0.055) -> None:
+    """Write each line's name in its colour at its end, right of the axes, spread so that none overlap.
+
+    Args:
+        axes: with its limits and scales set.
+        labels: (name, x, y, colour) of each line's last point, in data coordinates.
+        gap: between labels, as a share of the axes' height.
+    """
+    to_axes = axes.transData + axes.transAxes.inverted()
+    heights = [float(np.clip(to_axes.transform((x, y))[1], 0, 1)) for _, x, y, _ in labels]
+    for (name, _, _, colour), height in zip(labels, spread_labels(heights, gap, 1.0), strict=True):
+        axes.text(1.015, height, name, color=colour, va="center", transform=axes.transAxes, fontsize=10)
+
+
+def draw_curves(axes: Axes, curves: Sequence[Curve], labels: bool = True) -> None:
+    """Draw each curve with its band in its own colour, and name it at its end. Limits and scales are set before."""
+    ends = []
+    for i, c in enumerate(curves):
+        colour, dashes = COLOURS[i % len(COLOURS)], ("-", (0, (4, 2)))[i // len(COLOURS) % 2]
+        axes.plot(c.x, c.y, color=colour, linestyle=dashes)
+        axes.fill_between(c.x, c.low, c.high, color=colour, alpha=0.18, linewidth=0)
+        finite = np.flatnonzero(np.isfinite(c.y))
+        if len(finite):
+            ends.append((c.series, float(c.x[finite[-1]]), float(c.y[finite[-1]]), colour))
+    if labels:
+        label_ends(axes, ends)

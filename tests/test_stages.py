@@ -1,18 +1,24 @@
 """The stages' own parts: what they read, what they derive, and how they end, run as DVC runs them."""
 
+import functools
 import json
+import math
 import os
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
+from lab import ensemble, objectives, regression, report_train, synthetic
+from lab.curves import Curve, key, rows_of
 from lab.data import Split
 from lab.devices import Devices
+from lab.report_train import TrainingRun
 from lab.training import Epoch
-from stages import fetch, report, train
+from stages import fetch, landscapes, optimizers, schedules, train
 from tests.helpers import ROOT, edit_params, write_data
 
 CPU = Devices("cpu-virtual", [torch.device("cpu")] * 2, threads=1)
@@ -162,20 +168,107 @@ def test_fetch_says_what_it_fetched():
     assert (metrics["dataset"], metrics["airfoil"], metrics["mean_pixel"]) == ("fashion-mnist", "synthetic", 51.0)
 
 
-# --- report ---------------------------------------------------------------------------------------------------
+# --- landscapes, optimizers, schedules ----------------------------------------------------------------------------
 
 
-def training_run(name: str, num_devices: int, **changes: object) -> report.TrainingRun:
+@functools.cache
+def small(stage: str) -> tuple[list[Curve], dict[str, object]]:
+    """Return the curves and metrics of a theory stage at its smallest."""
+    images, labels = synthetic.fashion(256, 0)
+    split = Split(images, labels.astype("int64"))
+    if stage == "landscapes":
+        params = landscapes.LandscapeParams(
+            num_draws=50, sample_sizes=[10, 1000], dimensions=[1, 2, 20], saddle_lr=0.05, saddle_noise=0.01
+        )
+        curves = landscapes.measure(params, seed=0)
+        return curves, dict(landscapes.summarise(curves))
+    if stage == "optimizers":
+        params = optimizers.OptimizerParams(
+            num_seeds=3, num_rates=6, num_starts=36, lenet_steps=1, lenet_batch_size=16, timing_runs=5
+        )
+        table = synthetic.airfoil(0)
+        curves = optimizers.measure(params, table, split, split, seed=0)
+        task = regression.problem(*objectives.standardise(table))
+        times = {f"{key(name)}_step_us": 1.0 for name in optimizers.SWEPT}
+        return curves, optimizers.summarise(curves, task.minimum, task.hessian) | times | {"airfoil": "synthetic"}
+    params = schedules.ScheduleParams(
+        num_seeds=2, train_images=256, batch_size=128, high_rates=[0.1, 2.0], warm_up_epochs=1, num_epochs=3
+    )
+    X, y = ensemble.shrink(torch.tensor(images)), torch.from_numpy(split.labels)
+    curves = [*schedules.drawn(), *schedules.tried((X, y, X, y), params, 0)]
+    curves += schedules.warm_up_tested((X, y, X, y), params, 0)
+    return curves, dict(schedules.summarise(curves))
+
+
+THEORY = ("landscapes", "optimizers", "schedules")
+
+
+@pytest.mark.parametrize("stage", THEORY)
+def test_theory_repeats_bit_for_bit(stage):
+    assert rows_of(small.__wrapped__(stage)[0]) == rows_of(small(stage)[0])
+
+
+def test_landscapes_finds_what_is_known():
+    _, m = small("landscapes")
+    assert (m["argmin_risk"], m["argmin_empirical_risk"]) == (1.090408, 1.016983)
+    assert m["excess_risk"] == pytest.approx(0.0312, abs=5e-5)
+    assert (m["saddle_eigenvalue_low"], m["saddle_eigenvalue_high"]) == (-2, 2)
+    assert m["escape_steps_gd_from_0"] == landscapes.SADDLE_LIMIT, "on the line itself GD never leaves"
+    assert m["escape_steps_gd"] == math.ceil(math.log(1e6) / math.log(1.1)), "x2 grows by 1.1 a step from 1e-6"
+    assert m["escape_steps_gd_with_noise_from_0"] < 500
+
+
+def test_optimizers_finds_what_is_known():
+    _, m = small("optimizers")
+    assert (m["trace_adagrad_rate_04_x1"], m["trace_adagrad_rate_04_x2"]) == (-2.382563, -0.158591)
+    assert (m["trace_gd_rate_04_x1"], m["trace_gd_rate_04_x2"]) == (-0.943467, -0.000073)
+    assert m["stability_boundary_max_error"] < 1e-3
+
+
+@pytest.mark.parametrize(("beta", "curvature"), [(0.0, 0.5), (0.5, 1.0), (0.9, 3.0), (0.9, 3.9), (0.3, 2.7)])
+def test_the_measured_growth_of_momentum_is_the_spectral_radius(beta, curvature):
+    matrix = np.array([[1 - curvature, -beta], [curvature, beta]])
+    radius = np.abs(np.linalg.eigvals(matrix)).max()
+    assert optimizers.growth(np.array(beta), np.array(curvature)) == pytest.approx(radius, rel=0.01)
+
+
+def test_a_rate_that_diverges_gives_a_row_with_its_share_and_step():
+    rows = [
+        row for row in rows_of(small("optimizers")[0]) if row["demo"] == "airfoil_rates" and row["series"] == "SGD"
+    ]
+    assert rows[-1]["diverged"] == 1
+    assert rows[-1]["diverged_step"] > 0
+    assert rows[-1]["y"] == ""
+
+
+def test_schedules_tries_what_it_draws_and_the_books_way():
+    curves, m = small("schedules")
+    tried = {c.series for c in curves if c.demo == "schedule_accuracy"}
+    assert tried == {c.series for c in curves if c.demo == "schedule"}
+    assert "warm_up_as_the_book_applies_it_failed_percent" in m
+
+
+@pytest.mark.parametrize("stage", ["optimizers", "schedules"])
+def test_missing_data_end_a_theory_stage_with_code_3_and_the_command_that_fetches(project, stage):
+    result = run_stage(f"stages.{stage}")
+    assert result.returncode == 3
+    assert "`dvc repro fetch` brings them" in errors(result)[0]
+
+
+# --- report -------------------------------------------------------------------------------------------------------
+
+
+def training_run(name: str, num_devices: int, **changes: object) -> TrainingRun:
     metrics = train.summarise(SETTINGS, EPOCHS, 60_000, b"", CPU, "fashion-mnist")
     rows = train.rows_of(EPOCHS, 60_000, CPU, "fashion-mnist")
-    return report.TrainingRun(name, {**metrics, "num_devices": num_devices, **changes}, rows)
+    return TrainingRun(name, {**metrics, "num_devices": num_devices, **changes}, rows)
 
 
 def test_findings_compare_only_runs_that_differ_in_devices_alone():
     one, two = training_run("one", 1), training_run("two", 2)
-    assert any("no speed-up is claimed" in sentence for sentence in report.findings([one, two]))
+    assert any("no speed-up is claimed" in sentence for sentence in report_train.findings([one, two]))
     for change in ({"lr": 0.1}, {"batch_size": 512}, {"device_kind": "cuda"}, {"dataset": "synthetic"}):
-        others = report.findings([one, training_run("two", 2, **change)])
+        others = report_train.findings([one, training_run("two", 2, **change)])
         assert not any("speed-up" in sentence for sentence in others)
 
 
@@ -187,13 +280,17 @@ def test_the_books_numbers_stand_only_beside_the_books_own_run():
 
 
 def write_results(project: Path, origin: str = "original") -> None:
+    """Write what every stage leaves behind, as the report finds it."""
     write_data(project / "data", train=400, origin=origin)
     dataset = "fashion-mnist" if origin == "original" else "synthetic"
     for name in ("lenet_1gpu", "lenet_2gpu"):
         folder = project / "reports" / "train" / name
-        folder.mkdir(parents=True, exist_ok=True)
         train.write_rows(folder, train.rows_of(EPOCHS, 60_000, CPU, dataset))
         train.write_metrics(folder, train.summarise(SETTINGS, EPOCHS, 60_000, b"", CPU, dataset))
+    for stage in THEORY:
+        curves, metrics = small(stage)
+        train.write_rows(project / "reports" / stage, rows_of(curves))
+        train.write_metrics(project / "reports" / stage, metrics)
     assert run_stage("stages.probe").returncode == 0
 
 
@@ -211,7 +308,7 @@ def test_the_report_is_the_same_bytes_twice_without_torch_and_asks_nothing_of_th
     assert {"index.html", "README.md", "figures/samples.svg", "figures/training_curves.svg"} <= set(first)
     assert pages() == first
     html = first["index.html"].decode()
-    assert html.count("<svg") == 3
+    assert html.count("<svg") == html.count("<figure>") == len([f for f in first if f.endswith(".svg")])
     assert "default-src 'none'" in html
     for word in ('src="http', 'href="http', "<script", "<link", "url(http"):
         assert word not in html

@@ -1,0 +1,101 @@
+"""Curves as the theory stages record them: a demo's named series of points with bands, one CSV row per point."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Row = dict[str, float | str]
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """Points (x, y) of one series of a demo, each array (k,), with the band of the middle half of the samples.
+
+    `diverged` is the share of a point's samples that left the finite numbers (they are not in y and the band),
+    and `diverged_step` the first step at which one did, 0 for none.
+    """
+
+    demo: str
+    series: str
+    x: NDArray[np.float64]
+    y: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    diverged: NDArray[np.float64]
+    diverged_step: NDArray[np.int64]
+
+    def scaled(self, x: float = 1.0, y: float = 1.0) -> "Curve":
+        """Return the curve in other units."""
+        return replace(self, x=x * self.x, y=y * self.y, low=y * self.low, high=y * self.high)
+
+
+def key(name: str) -> str:
+    """Return a series' name as part of a metric's: lower case, words joined, no dots."""
+    return re.sub(r"[ ,-]+", "_", name.lower().replace(".", ""))
+
+
+def line(demo: str, series: str, x: ArrayLike, y: ArrayLike) -> Curve:
+    """Return a curve of single values, without a band."""
+    xs, ys = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    return Curve(demo, series, xs, ys, ys, ys, np.zeros(len(xs)), np.zeros(len(xs), dtype=np.int64))
+
+
+def curve(
+    demo: str,
+    series: str,
+    x: ArrayLike,
+    samples: Sequence[NDArray[np.float64]],
+    diverged_steps: Sequence[NDArray[np.int64]] | None = None,
+) -> Curve:
+    """Return the median and quartiles of each point's samples; NaN marks a sample that diverged.
+
+    A point all of whose samples diverged has no y: it keeps NaN here, and an empty cell in a row.
+
+    Args:
+        demo: which demo.
+        series: which line of it.
+        x: (k,).
+        samples: k arrays, of any lengths.
+        diverged_steps: for each sample the step at which it diverged, 0 if it did not.
+    """
+    bands = np.array([np.percentile(s[np.isfinite(s)], [25, 50, 75]) if np.isfinite(s).any() else [np.nan] * 3
+                      for s in samples])  # fmt: skip
+    lost = np.array([1 - np.isfinite(s).mean() for s in samples])
+    steps = np.zeros(len(lost), dtype=np.int64)
+    for i, each in enumerate(diverged_steps or []):
+        steps[i] = each[each > 0].min(initial=np.iinfo(np.int64).max) if (each > 0).any() else 0
+    return Curve(demo, series, np.asarray(x, dtype=float), bands[:, 1], bands[:, 0], bands[:, 2], lost, steps)
+
+
+def curves_of(rows: Sequence[Mapping[str, float | str]]) -> dict[str, dict[str, Curve]]:
+    """Return the curves that rows hold, by demo and series in their order; the inverse of `rows_of`."""
+    points: dict[tuple[str, str], list[list[float]]] = {}
+    columns = ("x", "y", "low", "high", "diverged", "diverged_step")
+    for row in rows:
+        values = [float(row[name]) if row[name] != "" else np.nan for name in columns]
+        points.setdefault((str(row["demo"]), str(row["series"])), []).append(values)
+    demos: dict[str, dict[str, Curve]] = {}
+    for (demo, series), columns_of in points.items():
+        x, y, low, high, diverged, step = np.array(columns_of).T
+        demos.setdefault(demo, {})[series] = Curve(demo, series, x, y, low, high, diverged, step.astype(np.int64))
+    return demos
+
+
+def rows_of(curves: Sequence[Curve]) -> list[Row]:
+    """Return one row per point; a value that does not exist, since all samples diverged, is an empty cell."""
+
+    def number(value: float) -> float | str:
+        return float(f"{value:.10g}") if np.isfinite(value) else ""
+
+    return [
+        {
+            "demo": c.demo, "series": c.series, "x": number(c.x[i]), "y": number(c.y[i]),
+            "low": number(c.low[i]), "high": number(c.high[i]),
+            "diverged": number(c.diverged[i]), "diverged_step": int(c.diverged_step[i]),
+        }
+        for c in curves
+        for i in range(len(c.x))
+    ]  # fmt: skip

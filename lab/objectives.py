@@ -1,0 +1,95 @@
+"""Functions to minimise, with what is known about them in closed form. Plain numpy, on arrays of any shape."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+def risk(x: Array) -> Array:
+    """Return the book's risk f(x) = x cos(pi x) (12.1.1)."""
+    return x * np.cos(np.pi * x)
+
+
+def empirical_risk(x: Array) -> Array:
+    """Return the book's drawn stand-in for an empirical risk, g(x) = f(x) + 0.2 cos(5 pi x) (12.1.1)."""
+    return risk(x) + 0.2 * np.cos(5 * np.pi * x)
+
+
+def sampled_risk(x: Array, phases: Array, sigma: float) -> Array:
+    """Return a real empirical risk whose expectation is `risk`: the mean loss of a sample, (..., len(x)).
+
+    One example is a phase p ~ N(0, sigma^2), its loss exp(sigma^2 / 2) x cos(pi x + p). Since E cos(p) is
+    exp(-sigma^2 / 2) and E sin(p) is 0, the expected loss is exactly x cos(pi x).
+
+    Args:
+        x: points (k,).
+        phases: samples (..., n), n examples each.
+        sigma: standard deviation of the phases.
+    """
+    cos, sin = np.cos(phases).mean(-1, keepdims=True), np.sin(phases).mean(-1, keepdims=True)
+    values: Array = np.exp(sigma**2 / 2) * x * (np.cos(np.pi * x) * cos - np.sin(np.pi * x) * sin)
+    return values
+
+
+def minimise(f: Callable[[Array], Array], low: float, high: float, points: int = 201, rounds: int = 7) -> float:
+    """Return the global minimiser of f on [low, high], by grids that zoom in twenty-fold around the best point.
+
+    The first grid must be fine enough to tell the basins apart. Its error is under (high - low) 20^-rounds.
+    """
+    x = np.linspace(low, high, points)
+    for _ in range(rounds):
+        best = int(np.argmin(f(x)))
+        x = np.linspace(x[max(best - 5, 0)], x[min(best + 5, points - 1)], points)
+    return float(x[np.argmin(f(x))])
+
+
+def quadratic(x: Array, eigenvalues: Array, angle: float = 0.0) -> Array:
+    """Return sum_i eigenvalues_i u_i^2 for points x (2, ...), u being x turned by `angle` radians.
+
+    With eigenvalues (0.1, 2) and no angle it is the book's 0.1 x1^2 + 2 x2^2 (12.6, 12.7).
+    """
+    u = _turn(x, angle)
+    values: Array = eigenvalues[0] * u[0] ** 2 + eigenvalues[1] * u[1] ** 2
+    return values
+
+
+def quadratic_gradient(x: Array, eigenvalues: Array, angle: float = 0.0) -> Array:
+    """Return the gradient (2, ...) of `quadratic`."""
+    u = _turn(x, angle)
+    return _turn(np.stack([2 * eigenvalues[0] * u[0], 2 * eigenvalues[1] * u[1]]), -angle)
+
+
+def _turn(x: Array, angle: float) -> Array:
+    cos, sin = np.cos(angle), np.sin(angle)
+    return np.stack([cos * x[0] + sin * x[1], cos * x[1] - sin * x[0]])
+
+
+def saddle_gradient(x: Array) -> Array:
+    """Return the gradient (2, ...) of the saddle x1^2 - x2^2, whose Hessian has eigenvalues 2 and -2 (12.1.2)."""
+    return np.stack([2 * x[0], -2 * x[1]])
+
+
+def least_squares(X: Array, y: Array) -> tuple[Array, Array, float]:
+    """Return of half the mean squared error of X (n, d) w - y (n,): Hessian (d, d), minimiser (d,), minimum."""
+    hessian = X.T @ X / len(X)
+    w: Array = np.linalg.solve(hessian, X.T @ y / len(X)).astype(np.float64)
+    return hessian, w, float(0.5 * np.mean((X @ w - y) ** 2))
+
+
+def excess(w: Array, hessian: Array, minimiser: Array) -> Array:
+    """Return how far half the mean squared error at w (..., d) lies above its minimum, exactly."""
+    error = w - minimiser
+    values: Array = 0.5 * np.einsum("...i,ij,...j->...", error, hessian, error)
+    return values
+
+
+def standardise(table: Array) -> tuple[Array, Array]:
+    """Return the book's regression set of a table: 1500 rows of features with a column of ones, and the targets.
+
+    Every column is standardised over all rows, the target too (section 12.5.2).
+    """
+    scaled = (table - table.mean(0)) / table.std(0)
+    return np.column_stack([scaled[:1500, :-1], np.ones(min(1500, len(table)))]), scaled[:1500, -1]
