@@ -2,8 +2,8 @@
 
 Three layers, and imports point one way, `stages -> edge -> torch -> plain` (a test checks the arrows):
 
-- *plain* needs no torch: `curves`, `errors`, `idx`, `objectives`, `page`, `rates`, `regression`, `rules`, `stats`,
-  `synthetic`
+- *plain* needs no torch: `airfoil`, `curves`, `errors`, `idx`, `objectives`, `page`, `quadratics`, `rates`,
+  `regression`, `rules`, `stats`, `synthetic`
 - *torch* computes and times: `ensemble`, `nets`, `replicas`, `short_training`, `timing`, `training`
 - *edge* is the only place that touches hardware, files or processes: `compare`, `data`, `devices`, `doctor`,
   `download`, `figures`, `hardware`, `params`, `profiles`, `records`, `report_landscapes`, `report_optimizers`,

@@ -6,10 +6,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lab.objectives import excess, least_squares
+from lab.objectives import Array, excess, least_squares
 from lab.rules import Rule
-
-Array = NDArray[np.float64]
 
 
 class Problem(NamedTuple):

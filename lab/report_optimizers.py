@@ -106,8 +106,13 @@ def _findings(demos: Demos, m: dict[str, Any]) -> list[str]:
             " that the axes are the eigenvectors."
         ),
         (
+            "AdaGrad's sum of squared gradients grows as the step to the power"
+            f" {m['adagrad_growth_exponent']:.2f} on the airfoil regression (fitted after step 300), so its rate"
+            f" falls with the power {-m['adagrad_growth_exponent'] / 2:.2f}; the notes say 1 and −1/2."
+        ),
+        (
             "Momentum is stable up to lr λ = 2 + 2β: the measured boundary is within"
-            f" {m['stability_boundary_max_error']:.4f} of it for β from 0 to 0.95."
+            f" {max(float(m['stability_boundary_max_error']), 1e-6):.0e} of it for β from 0 to 0.95."
         ),
         (
             f"On the airfoil regression all {len(losses)} of the notes' runs end between {min(losses):.4f} and"

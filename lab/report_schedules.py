@@ -65,11 +65,12 @@ def _warm_up(demos: Demos, m: dict[str, Any]) -> list[str]:
     accuracy = demos["warm_up_accuracy"]
     plain, warm = accuracy["no warm-up"], accuracy["warm-up"]
     better = [x for x, lo, hi in zip(plain.x, warm.low, plain.high, strict=True) if lo > hi]
-    where = f"at base rates {', '.join(f'{x:g}' for x in better)}" if better else "at no rate"
+    where = f"At base rate {', '.join(f'{x:g}' for x in better)}" if better else "At no base rate"
     return [
         (
-            f"Warm-up leaves the middle half of the seeds above that without it {where}; failed runs go from "
-            f"{m['no_warm_up_failed_percent']:.1f} % to {m['warm_up_failed_percent']:.1f} % over all rates."
+            f"With warm-up {m['warm_up_failed_percent']:.1f} % of all runs fail, without it "
+            f"{m['no_warm_up_failed_percent']:.1f} %. {where} warm-up also lifts the accuracy of the others so far "
+            "that the middle halves of the seeds part."
         ),
         (
             f"Applied as the book's code does, {m['warm_up_as_the_book_applies_it_failed_percent']:.1f} % fail: at"

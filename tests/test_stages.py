@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 
-from lab import ensemble, objectives, regression, report_train, synthetic
+from lab import airfoil, ensemble, objectives, quadratics, regression, report_train, synthetic
 from lab.curves import Curve, key, rows_of
 from lab.data import Split
 from lab.devices import Devices
@@ -186,11 +186,10 @@ def small(stage: str) -> tuple[list[Curve], dict[str, object]]:
         params = optimizers.OptimizerParams(
             num_seeds=3, num_rates=6, num_starts=36, lenet_steps=1, lenet_batch_size=16, timing_runs=5
         )
-        table = synthetic.airfoil(0)
+        table = regression.problem(*objectives.standardise(synthetic.airfoil(0)))
         curves = optimizers.measure(params, table, split, split, seed=0)
-        task = regression.problem(*objectives.standardise(table))
-        times = {f"{key(name)}_step_us": 1.0 for name in optimizers.SWEPT}
-        return curves, optimizers.summarise(curves, task.minimum, task.hessian) | times | {"airfoil": "synthetic"}
+        times = {f"{key(name)}_step_us": 1.0 for name in airfoil.SWEPT}
+        return curves, optimizers.summarise(curves, table) | times | {"airfoil": "synthetic"}
     params = schedules.ScheduleParams(
         num_seeds=2, train_images=256, batch_size=128, high_rates=[0.1, 2.0], warm_up_epochs=1, num_epochs=3
     )
@@ -229,7 +228,7 @@ def test_optimizers_finds_what_is_known():
 def test_the_measured_growth_of_momentum_is_the_spectral_radius(beta, curvature):
     matrix = np.array([[1 - curvature, -beta], [curvature, beta]])
     radius = np.abs(np.linalg.eigvals(matrix)).max()
-    assert optimizers.growth(np.array(beta), np.array(curvature)) == pytest.approx(radius, rel=0.01)
+    assert quadratics.growth(np.array(beta), np.array(curvature)) == pytest.approx(radius, rel=0.01)
 
 
 def test_a_rate_that_diverges_gives_a_row_with_its_share_and_step():
