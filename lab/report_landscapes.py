@@ -90,7 +90,7 @@ def _draw_risk(demos: Demos, path: Path) -> None:
             axes.annotate(
                 f"{name}: {c.y[0]:.3f} at {c.x[0]:.3f}",
                 (c.x[0], c.y[0]),
-                (8, (26, -4)[i]),
+                ((14, -16), (8, -6))[i],
                 textcoords="offset points",
                 color=figures.COLOURS[i],
                 fontsize=10,

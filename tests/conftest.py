@@ -4,8 +4,13 @@ import shutil
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from tests.helpers import ROOT
+
+# The same examples on every run, so that a red one repeats, and no time limit: shared machines are slow at times.
+settings.register_profile("lab", derandomize=True, deadline=None)
+settings.load_profile("lab")
 
 
 @pytest.fixture

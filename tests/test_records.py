@@ -35,11 +35,12 @@ def test_a_failed_write_keeps_the_old_file_and_says_why(tmp_path, monkeypatch, n
     assert list(tmp_path.iterdir()) == [file]
 
 
-def test_kill_9_while_writing_leaves_the_old_file(tmp_path):
+@pytest.mark.parametrize("moment", ["os.fsync", "Path.replace"])
+def test_kill_9_at_any_moment_leaves_the_old_file(tmp_path, moment):
     file = tmp_path / "a.txt"
     program = (
         "import os, signal\nfrom pathlib import Path\nfrom lab import records\n"
-        "os.fsync = lambda fd: os.kill(os.getpid(), signal.SIGKILL)\n"
+        f"{moment} = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
         f"records.write_atomically(Path({str(file)!r}), b'new' * 10**6)\n"
     )
     file.write_bytes(b"old")

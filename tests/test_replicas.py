@@ -78,7 +78,7 @@ def test_a_batch_of_unequal_lengths_is_refused():
         replicas.split_batch(torch.zeros(3, 1), torch.zeros(4), [CPU])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(1, 8), st.integers(1, 23), st.integers(0, 5))
 def test_a_step_on_k_devices_is_the_step_on_one_also_with_uneven_or_empty_shards(num_devices, n, seed):
     params, (X, y) = linear_params(seed), batch(n, seed)

@@ -77,7 +77,7 @@ def test_weights_are_the_same_bytes_for_the_same_weights_and_load_safely(tmp_pat
 
 
 def test_train_repeats_bit_for_bit_in_new_processes_and_on_two_devices_to_rounding(project):
-    write_data(project / "data", train=600, test=100)
+    write_data(project / "data", train=650, test=120)  # more than the params ask for
     small = {"num_epochs": 2, "batch_size": 256, "lr": 0.2, "net": "lenet"}
     edit_params({"train.train_images": 600, "train.test_images": 100})
     edit_params({"train.runs": {"one": small | {"num_gpus": 1}, "two": small | {"num_gpus": 2}}})
