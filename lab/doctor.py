@@ -97,7 +97,7 @@ def pipeline() -> str:
         raise MachineError(f"{error}; `git checkout dvc.lock` brings the committed one back") from None
     commands = (process.info["cmdline"] or [] for process in psutil.process_iter(["cmdline"]))
     running = any(Path(word).name == "dvc" for command in commands for word in command[:2])
-    if LOCK_FILE.exists() and LOCK_FILE.read_text(errors="replace").strip("{} \n") and not running:
+    if LOCK_FILE.exists() and '"pid"' in LOCK_FILE.read_text(errors="replace") and not running:
         raise Warning(f"{LOCK_FILE} is left by a DVC that is gone; delete it if DVC says that it is busy")
     return f"dvc {version('dvc')}, dvc.lock has {len(stages)} stages"
 

@@ -163,8 +163,8 @@ def _airfoil_table(demos: Demos, m: dict[str, Any]) -> Table:
         ["run", "epochs", "final loss", "middle half of seeds", "excess", "published"],
         rows,
         "Loss is half the mean squared error over all 1500 rows. “Concise” is torch.optim in the notes: twice the"
-        " epochs, and a loss without the half, so twice the gradient. “Published” is what a port of the book printed"
-        " for one seed; a run of one seed lands anywhere in the spread, and wider.",
+        " epochs, and a loss without the half, so twice the gradient. “Published” is what a port of the book"
+        " printed for one seed; a run of one seed lands anywhere in the spread, and wider.",
     )
 
 

@@ -56,8 +56,10 @@ def test_a_damaged_lock_is_said(project, content):
 def test_a_lock_left_by_a_dead_dvc_is_a_warning(project, monkeypatch):
     (project / "dvc.lock").write_text("schema: '2.0'\nstages: {}\n")
     (project / ".dvc" / "tmp").mkdir(parents=True)
-    (project / doctor.LOCK_FILE).write_text('{"data": {"read": [{"pid": 1}]}}')
     monkeypatch.setattr(doctor.psutil, "process_iter", lambda attributes: [])
+    (project / doctor.LOCK_FILE).write_text('{"write": {}}')  # as a DVC that ended well leaves it
+    assert "dvc.lock has 0 stages" in doctor.pipeline()
+    (project / doctor.LOCK_FILE).write_text('{"read": {"data": [{"pid": 1, "cmd": "dvc repro"}]}}')
     with pytest.raises(Warning, match="rwlock"):
         doctor.pipeline()
 
