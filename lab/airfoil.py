@@ -36,6 +36,7 @@ NOTES_RUNS: dict[str, Run] = {
     "RMSProp, rate 0.01": Run(rules.rmsprop, 0.01),
     "Adadelta, rho 0.9": Run(lambda lr: rules.adadelta(lr=lr), 1.0),
     "Adam, rate 0.01": Run(rules.adam, 0.01),
+    "Adam, rate 0.01, epsilon inside": Run(lambda lr: rules.adam(lr, inside=True), 0.01),
     "Yogi, rate 0.01": Run(rules.yogi, 0.01),
     # The "concise" runs: torch's MSELoss has no half, so its gradients are twice as large. Twice the rate is the
     # same for momentum; AdaGrad and Adam divide the factor out again.

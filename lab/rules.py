@@ -117,7 +117,14 @@ def adadelta(rho: float = 0.9, eps: float = 1e-5, lr: X = 1.0) -> Rule:
     return Rule(_zeros(2), update)
 
 
-def adam(lr: X, beta1: float = 0.9, beta2: float = 0.999, eps: float = 1e-6, weight_decay: float = 0.0) -> Rule:
+def adam(
+    lr: X,
+    beta1: float = 0.9,
+    beta2: float = 0.999,
+    eps: float = 1e-6,
+    weight_decay: float = 0.0,
+    inside: bool = False,
+) -> Rule:
     """Adam (12.10), bias corrected, epsilon beside the root; with `weight_decay` AdamW (Loshchilov, Hutter 2019).
 
     v <- b1 v + (1 - b1) g;  s <- b2 s + (1 - b2) g^2;
@@ -126,7 +133,7 @@ def adam(lr: X, beta1: float = 0.9, beta2: float = 0.999, eps: float = 1e-6, wei
 
     def update(x: X, g: X, state: State) -> tuple[X, State]:
         v, s, t = beta1 * state[0] + (1 - beta1) * g, beta2 * state[1] + (1 - beta2) * g * g, state[2] + 1
-        step = (v / (1 - beta1**t)) / ((s / (1 - beta2**t)) ** 0.5 + eps)
+        step = (v / (1 - beta1**t)) / _root(s / (1 - beta2**t), eps, inside)
         decayed = x - lr * weight_decay * x if weight_decay else x
         return decayed - lr * step, (v, s, t)
 

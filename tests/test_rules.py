@@ -126,6 +126,15 @@ def test_yogi_moves_its_second_moment_by_a_bounded_amount():
         assert state[1] == pytest.approx(s)
 
 
+def test_epsilon_stands_inside_the_root_or_beside_it():
+    g, eps = 0.002, 1e-6
+    for make in (rules.adagrad, rules.adam):
+        inside, _ = make(0.1, eps=eps, inside=True).update(0.0, g, make(0.1).init(0.0))
+        beside, _ = make(0.1, eps=eps, inside=False).update(0.0, g, make(0.1).init(0.0))
+        assert inside == pytest.approx(-0.1 * g / math.sqrt(g * g + eps))
+        assert beside == pytest.approx(-0.1 * g / (g + eps))
+
+
 def test_adams_first_step_is_its_rate_thanks_to_the_correction():
     x, _ = rules.adam(0.01).update(0.0, 37.0, rules.adam(0.01).init(0.0))
     assert math.isclose(x, -0.01, rel_tol=1e-5)
