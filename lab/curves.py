@@ -64,9 +64,8 @@ def curve(
     bands = np.array([np.percentile(s[np.isfinite(s)], [25, 50, 75]) if np.isfinite(s).any() else [np.nan] * 3
                       for s in samples])  # fmt: skip
     lost = np.array([1 - np.isfinite(s).mean() for s in samples])
-    steps = np.zeros(len(lost), dtype=np.int64)
-    for i, each in enumerate(diverged_steps or []):
-        steps[i] = each[each > 0].min(initial=np.iinfo(np.int64).max) if (each > 0).any() else 0
+    first = [min(each[each > 0], default=0) for each in diverged_steps or [np.zeros(0, np.int64)] * len(lost)]
+    steps = np.array(first, dtype=np.int64)
     return Curve(demo, series, np.asarray(x, dtype=float), bands[:, 1], bands[:, 0], bands[:, 2], lost, steps)
 
 

@@ -46,11 +46,10 @@ def starts(num_starts: int) -> Iterator[Curve]:
     The quadratic stands on its axes, and turned by 45 degrees.
     """
     angles = np.linspace(0, 360, num_starts, endpoint=False)
-    radius = np.linalg.norm(START)
+    points = np.linalg.norm(START) * np.stack([np.cos(np.radians(angles)), np.sin(np.radians(angles))])
     for turned in (0, 45):
-        points = radius * np.stack([np.cos(np.radians(angles)), np.sin(np.radians(angles))])
+        turn = np.radians(turned)
         for name in ("GD, rate 0.4", "AdaGrad, rate 0.4", "AdaGrad, rate 2"):
-            turn = np.radians(turned)
             end = rules.trace(
                 TRACES[name],
                 partial(objectives.quadratic_gradient, eigenvalues=EIGENVALUES, angle=turn),

@@ -183,19 +183,16 @@ def draw_training_curves(runs: Sequence[TrainingRun], path: Path) -> None:
 
 def _draw_lines(axes: Axes, runs: Sequence[TrainingRun], curves: Sequence[list[float]]) -> None:
     """Draw a line per run, later ones thinner so that equal curves both show, each named at its end."""
+    ends = []
     for i, (run_, curve) in enumerate(zip(runs, curves, strict=True)):
-        colour = figures.COLOURS[i % len(figures.COLOURS)]
-        epochs = run_.column("epoch")
-        axes.plot(
-            epochs, curve, color=colour, linewidth=max(1.5, 5 - 3 * i), marker="o", markersize=max(3, 7 - 3 * i)
-        )
-    last = max(r.column("epoch")[-1] for r in runs)
-    axes.set_xlim(0.8, last * 1.42)
+        colour, epochs = figures.COLOURS[i % len(figures.COLOURS)], run_.column("epoch")
+        width, size = max(1.5, 5 - 3 * i), max(3, 7 - 3 * i)
+        axes.plot(epochs, curve, color=colour, linewidth=width, marker="o", markersize=size)
+        ends.append((run_.name, epochs[-1], curve[-1], colour))
+    last = max(epoch for _, epoch, _, _ in ends)
+    axes.set_xlim(0.8, last + 0.2)
     axes.set_xticks(range(1, int(last) + 1, math.ceil(last / 10)))
-    low, high = axes.get_ylim()
-    heights = figures.spread_labels([curve[-1] for curve in curves], 0.07 * (high - low), high)
-    for i, height in enumerate(heights):
-        axes.text(last * 1.06, height, runs[i].name, color=figures.COLOURS[i % len(figures.COLOURS)], va="center")
+    figures.label_ends(axes, ends)
 
 
 def draw_epoch_time(runs: Sequence[TrainingRun], path: Path) -> None:

@@ -73,11 +73,11 @@ def machine_in_words(facts: Mapping[str, Any]) -> str:
 
 def main() -> None:
     """Draw the figures and write both pages."""
-    source = read_source()
+    source, hardware = read_source(), read_json(HARDWARE_FILE)
     draw_samples(read_fashion_mnist("train"), FIGURES / "samples.svg")
     content = {
-        "machine": machine_in_words(read_json(HARDWARE_FILE)),
-        "virtual": read_json(HARDWARE_FILE)["accelerator"]["count"] == 0,
+        "machine": machine_in_words(hardware),
+        "virtual": hardware["accelerator"]["count"] == 0,
         "source": source,
         "synthetic": [name for name, origin in source.items() if origin == "synthetic"],
         "files": FASHION_FILES,

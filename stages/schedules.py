@@ -14,11 +14,11 @@ seeds. Book: 12.11.
 
 import sys
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, Self
 
 import numpy as np
 import torch
-from pydantic import Field
+from pydantic import Field, model_validator
 from torch import Tensor
 
 from lab import ensemble, rates
@@ -41,6 +41,7 @@ SCHEDULES: dict[str, rates.Schedule] = {
     "one-cycle": rates.one_cycle(BASE, FINAL, EPOCHS, peak=6),
 }
 TEST_IMAGES = 2000
+BOOK_WAY = "warm-up as the book applies it"
 Images = tuple[Tensor, Tensor, Tensor, Tensor]
 
 
@@ -53,6 +54,12 @@ class ScheduleParams(Section):
     high_rates: list[Annotated[float, Field(gt=0, le=1000)]] = Field(min_length=2)
     warm_up_epochs: Annotated[int, Field(ge=1, le=100)]
     num_epochs: Annotated[int, Field(ge=2, le=1000)]
+
+    @model_validator(mode="after")
+    def _warm_up_ends(self) -> Self:
+        if self.warm_up_epochs >= self.num_epochs:
+            raise ValueError(f"warm_up_epochs under num_epochs ({self.num_epochs}), got {self.warm_up_epochs}")
+        return self
 
 
 class Params(Section):
@@ -68,16 +75,14 @@ def drawn() -> Iterator[Curve]:
     t = np.arange(0, EPOCHS, 0.1)
     for name, schedule in SCHEDULES.items():
         yield line("schedule", name, t, [schedule(x) for x in t])
-    yield line(
-        "schedule", "warm-up as the book applies it", t, rates.after_epoch(SCHEDULES["cosine, warm-up"], EPOCHS, 10)
-    )
+    yield line("schedule", BOOK_WAY, t, rates.after_epoch(SCHEDULES["cosine, warm-up"], EPOCHS, 10))
 
 
 def tried(images: Images, params: ScheduleParams, seed: int) -> Iterator[Curve]:
     """Yield training loss per epoch and final test accuracy of each schedule, over seeds."""
     per_epoch = len(images[1]) // params.batch_size
     plans = {name: rates.per_step(schedule, EPOCHS, per_epoch) for name, schedule in SCHEDULES.items()}
-    plans["warm-up as the book applies it"] = rates.after_epoch(SCHEDULES["cosine, warm-up"], EPOCHS, per_epoch)
+    plans[BOOK_WAY] = rates.after_epoch(SCHEDULES["cosine, warm-up"], EPOCHS, per_epoch)
     outcome = _train_all(images, list(plans.values()), params, seed)
     for i, name in enumerate(plans):
         mine = slice(i * params.num_seeds, (i + 1) * params.num_seeds)
@@ -104,7 +109,7 @@ def warm_up_tested(images: Images, params: ScheduleParams, seed: int) -> Iterato
     shape = (len(params.high_rates), 3, params.num_seeds)
     failures = outcome.failed.view(shape).double().numpy()
     accuracies = np.where(failures > 0, np.nan, outcome.accuracy.view(shape).numpy())
-    for i, name in enumerate(("no warm-up", "warm-up", "warm-up as the book applies it")):
+    for i, name in enumerate(("no warm-up", "warm-up", BOOK_WAY)):
         yield line("warm_up_failures", name, params.high_rates, failures[:, i].mean(1))
         yield curve("warm_up_accuracy", name, params.high_rates, list(accuracies[:, i]))
 

@@ -78,6 +78,7 @@ BAD: list[tuple[str, Any, str]] = [
     ("train.runs", {}, "at least 1"),
     ("train.train_images", 100, "batches of at most train_images (100), got runs.lenet_1gpu.batch_size 256"),
     ("trian", {}, "trian: unknown key; did you mean train?"),
+    ("schedules.warm_up_epochs", 10, "schedules: expected warm_up_epochs under num_epochs (10), got 10"),
     ("seed", -1, "greater than or equal to 0"),
     ("seed", 0.5, "a valid integer"),
     ("devices.cpu_threads", 0, "greater than or equal to 1"),
