@@ -1,0 +1,53 @@
+"""ResNet-18 as the notes use it on 28 x 28 images (He et al. 2016; book 8.6, 13.6)."""
+
+from math import sqrt
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+
+class Residual(nn.Module):
+    """Two 3 x 3 convolutions with batch norm, added to their input; a 1 x 1 convolution fits that where needed.
+
+    X (n, in_channels, h, w) becomes (n, out_channels, h / stride, w / stride), rounded up.
+    """
+
+    def __init__(self, in_channels: int, out_channels: int, stride: int = 1) -> None:
+        """Make the layers, initialised as torch does."""
+        super().__init__()
+        self.conv1 = nn.Conv2d(in_channels, out_channels, 3, stride, padding=1)
+        self.bn1 = nn.BatchNorm2d(out_channels)
+        self.conv2 = nn.Conv2d(out_channels, out_channels, 3, padding=1)
+        self.bn2 = nn.BatchNorm2d(out_channels)
+        fits = stride == 1 and in_channels == out_channels
+        self.shortcut = nn.Identity() if fits else nn.Conv2d(in_channels, out_channels, 1, stride)
+
+    def forward(self, X: Tensor) -> Tensor:
+        """Return the block's output."""
+        Y = self.bn2(self.conv2(F.relu(self.bn1(self.conv1(X)))))
+        return F.relu(Y + self.shortcut(X))
+
+
+def resnet18(generator: torch.Generator | None = None, num_classes: int = 10) -> nn.Sequential:
+    """Return the notes' ResNet-18: a 3 x 3 stem of stride 1 and no max-pooling, for X (n, 1, 28, 28).
+
+    It has 11,175,818 parameters for ten classes. Every convolution keeps its bias, which the batch norm after
+    it makes redundant, as in the notes. Weights are N(0, 0.01), biases torch's default, both drawn from
+    `generator`.
+    """
+    blocks, in_channels = [], 64
+    for out_channels, first_stride in ((64, 1), (128, 2), (256, 2), (512, 2)):
+        blocks += [Residual(in_channels, out_channels, first_stride), Residual(out_channels, out_channels)]
+        in_channels = out_channels
+    net = nn.Sequential(
+        nn.Conv2d(1, 64, 3, padding=1), nn.BatchNorm2d(64), nn.ReLU(), *blocks,
+        nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(512, num_classes),
+    )  # fmt: skip
+    for layer in net.modules():
+        if isinstance(layer, nn.Conv2d | nn.Linear):
+            bound = 1 / sqrt(layer.weight[0].numel())
+            nn.init.normal_(layer.weight, 0, 0.01, generator)
+            assert layer.bias is not None  # noqa: S101
+            nn.init.uniform_(layer.bias, -bound, bound, generator)
+    return net
