@@ -110,6 +110,18 @@ def compare(c: Context, rev: str = "HEAD") -> None:
     _run(c, f"python -m lab.compare {quote(rev)}")
 
 
+@task(
+    help={
+        "name": "of the record: reports/reference/NAME.json",
+        "profile": "smoke, laptop or full",
+        "budget": "seconds in all; stages without time left are skipped",
+    }
+)
+def record(c: Context, name: str, profile: str = "full", budget: int = 540) -> None:
+    """Record what this machine does in the benchmarks, without DVC and within a time budget."""
+    _run(c, f"python -m lab.recording {quote(name)} --profile {quote(profile)} --budget {budget}")
+
+
 @task
 def doctor(c: Context) -> None:
     """Say what is wrong with this environment and how to mend it."""
@@ -122,4 +134,4 @@ def clean(c: Context) -> None:
     _run(c, f"git clean -fdX -- {' '.join(CACHES)}")
 
 
-namespace = Collection(test, check, repro, smoke, profile, remeasure, report, compare, doctor, clean)
+namespace = Collection(test, check, repro, smoke, profile, remeasure, report, compare, record, doctor, clean)

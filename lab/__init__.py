@@ -2,10 +2,13 @@
 
 Three layers, and imports point one way, `stages -> edge -> torch -> plain` (a test checks the arrows):
 
-- *plain* needs no torch: `airfoil`, `curves`, `errors`, `idx`, `objectives`, `page`, `quadratics`, `rates`,
-  `regression`, `rules`, `stats`, `synthetic`
-- *torch* computes and times: `ensemble`, `nets`, `replicas`, `resnet`, `short_training`, `timing`, `training`
-- *edge* is the only place that touches hardware, files or processes: `compare`, `data`, `devices`, `doctor`,
-  `download`, `figures`, `hardware`, `params`, `profiles`, `records`, `report_landscapes`, `report_optimizers`,
+- *plain* needs no torch: `airfoil`, `curves`, `errors`, `idx`, `measurements`, `objectives`, `page`,
+  `quadratics`, `rates`, `regression`, `rules`, `stats`, `symbolic`, `synthetic`
+- *torch* computes and times: `counting`, `ensemble`, `lanes`, `matmul`, `models`, `nets`, `overlap`, `replicas`,
+  `resnet`, `short_training`, `timing`, `training`, `waterfall`
+- *edge* is the only place that touches hardware, files or processes: `bench`, `compare`, `compiled`, `data`,
+  `devices`, `doctor`, `download`, `figures`, `hardware`, `inputs`, `memory`, `params`, `profiles`, `recording`,
+  `records`, `report_bench`, `report_bench_async`, `report_bench_compile`, `report_bench_hardware`,
+  `report_bench_input`, `report_bench_overlap`, `report_bench_parallel`, `report_landscapes`, `report_optimizers`,
   `report_schedules`, `report_train`, `runner`, `vision`
 """

@@ -34,7 +34,7 @@ class Curve:
 
 def key(name: str) -> str:
     """Return a series' name as part of a metric's: lower case, words joined, no dots."""
-    return re.sub(r"[ ,-]+", "_", name.lower().replace(".", ""))
+    return re.sub(r"[ ,()+-]+", "_", re.sub(r"[.':]", "", name.lower())).strip("_")
 
 
 def line(demo: str, series: str, x: ArrayLike, y: ArrayLike) -> Curve:

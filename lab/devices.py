@@ -15,7 +15,7 @@ from pydantic import Field
 
 from lab.params import Section
 
-DeviceKind = Literal["cuda", "cuda-shared", "cpu-virtual"]
+DeviceKind = Literal["cuda", "cuda-shared", "cpu-virtual", "cpu"]  # `cpu`: the processor as itself, for no GPU
 
 
 class DeviceParams(Section):
@@ -34,13 +34,19 @@ class Devices:
 
 
 def usable_cores() -> int:
-    """Return the cores this process may use: its affinity, cut by a cgroup quota, at least 1."""
+    """Return the cores this process may use: affinity, cut by cgroup quota and OMP_NUM_THREADS, 1 at least."""
     cores = len(psutil.Process().cpu_affinity()) if hasattr(psutil.Process, "cpu_affinity") else os.cpu_count() or 1
-    return max(1, int(min(cores, _cgroup_cores())))
+    return max(1, int(min(cores, quota_cores(), _omp_threads())))
 
 
-def _cgroup_cores() -> float:
-    """Return the CPU quota of this cgroup (version 2) in cores, or infinity."""
+def _omp_threads() -> float:
+    """Return the threads that OMP_NUM_THREADS allows (of nested levels, the first), or infinity."""
+    first = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    return int(first) if first.isdecimal() and int(first) > 0 else float("inf")
+
+
+def quota_cores() -> float:
+    """Return the CPU quota of this cgroup (version 2) in cores, below 1 too, or infinity."""
     try:
         quota, period = Path("/sys/fs/cgroup/cpu.max").read_text(encoding="ascii").split()
         return float("inf") if quota == "max" else int(quota) / int(period)
@@ -68,3 +74,9 @@ def resolve(num_gpus: int, params: DeviceParams) -> Devices:
         return Devices("cpu-virtual", [torch.device("cpu")] * num_gpus, threads)
     devices = [torch.device("cuda", i % found) for i in range(num_gpus)]
     return Devices("cuda" if found >= num_gpus else "cuda-shared", devices, threads)
+
+
+def processor(threads: int) -> Devices:
+    """Return the processor itself with so many threads, and give them to torch; also on a machine with GPUs."""
+    torch.set_num_threads(threads)
+    return Devices("cpu", [torch.device("cpu")], threads)

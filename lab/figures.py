@@ -15,7 +15,9 @@ mpl.use("Agg")  # no display is needed, whatever MPLBACKEND says
 
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from lab.curves import Curve
 from lab.records import write_atomically
@@ -110,3 +112,10 @@ def draw_curves(axes: Axes, curves: Sequence[Curve], labels: bool = True) -> Non
             ends.append((c.series, float(c.x[finite[-1]]), float(c.y[finite[-1]]), colour))
     if labels:
         label_ends(axes, ends)
+
+
+def plain_ticks(axis: Axis) -> None:
+    """Label a logarithmic axis with plain numbers at 1, 2 and 5 times the powers of ten."""
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_locator(NullLocator())

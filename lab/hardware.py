@@ -11,7 +11,7 @@ from typing import Any
 import psutil
 import torch
 
-from lab.devices import usable_cores
+from lab.devices import quota_cores, usable_cores
 from lab.vision import torchvision
 
 GIB = 2**30
@@ -23,9 +23,11 @@ def facts() -> dict[str, dict[str, Any]]:
 
 
 def _cpu() -> dict[str, Any]:
+    quota = quota_cores()
     return {
         "instructions": torch.backends.cpu.get_cpu_capability(),
         "model": _cpu_model(),
+        "quota_cores": round(quota, 2) if quota < float("inf") else None,
         "ram_gib": round(psutil.virtual_memory().total / GIB),
         "usable_cores": usable_cores(),
     }

@@ -16,7 +16,19 @@ import numpy as np
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
 
-from lab import figures, report_landscapes, report_optimizers, report_schedules, report_train
+from lab import (
+    figures,
+    report_bench_async,
+    report_bench_compile,
+    report_bench_hardware,
+    report_bench_input,
+    report_bench_overlap,
+    report_bench_parallel,
+    report_landscapes,
+    report_optimizers,
+    report_schedules,
+    report_train,
+)  # fmt: skip
 from lab.data import CLASSES, Split, read_fashion_mnist, read_source
 from lab.download import FASHION_FILES
 from lab.page import Section
@@ -34,6 +46,12 @@ def sections() -> list[Section]:
         report_landscapes.section(REPORTS / "landscapes", FIGURES),
         report_optimizers.section(REPORTS / "optimizers", FIGURES),
         report_schedules.section(REPORTS / "schedules", FIGURES),
+        report_bench_compile.section(REPORTS / "bench_compile", FIGURES),
+        report_bench_async.section(REPORTS / "bench_async", FIGURES),
+        report_bench_parallel.section(REPORTS / "bench_parallel", FIGURES),
+        report_bench_overlap.section(REPORTS / "bench_overlap", FIGURES),
+        report_bench_hardware.section(REPORTS / "bench_hardware", FIGURES),
+        report_bench_input.section(REPORTS / "bench_input", FIGURES),
         report_train.section(REPORTS / "train", FIGURES, list(read_yaml(PARAMS_FILE)["train"]["runs"])),
     ]
 

@@ -15,7 +15,7 @@ from tests.helpers import ROOT
 STAGES = sorted(path.stem for path in (ROOT / "stages").glob("[a-z]*.py"))
 LAB = sorted(path.stem for path in (ROOT / "lab").glob("[a-z]*.py"))
 PIPELINE: dict[str, Any] = read_yaml(ROOT / "dvc.yaml")["stages"]
-SHARED_SECTIONS = {"seed", "devices", "data"}
+SHARED_SECTIONS = {"seed", "devices", "data", "bench"}
 
 
 def layers() -> dict[str, int]:

@@ -19,6 +19,7 @@ from lab.devices import Devices
 from lab.report_train import TrainingRun
 from lab.training import Epoch
 from stages import fetch, landscapes, optimizers, schedules, train
+from tests import made_up
 from tests.helpers import ROOT, edit_params, write_data
 
 CPU = Devices("cpu-virtual", [torch.device("cpu")] * 2, threads=1)
@@ -290,6 +291,8 @@ def write_results(project: Path, origin: str = "original") -> None:
         curves, metrics = small(stage)
         train.write_rows(project / "reports" / stage, rows_of(curves))
         train.write_metrics(project / "reports" / stage, metrics)
+    for stage in made_up.BENCHES:
+        made_up.write(stage, project / "reports")
     assert run_stage("stages.probe").returncode == 0
 
 

@@ -1,0 +1,58 @@
+"""Work side by side: one lane per device, or two on one GPU, whatever that means on this machine (section 13.3).
+
+A lane is a GPU's stream, into which the host only puts work, or a thread of a virtual device, which computes. The
+same code drives both: `together` starts a job in each lane and `timing.read_clock` waits for all of them.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import torch
+
+Job = Callable[[], object]
+
+
+@dataclass(frozen=True)
+class Lane:
+    """A place for work that other lanes do not wait for; `stream` is None on a CPU."""
+
+    device: torch.device
+    stream: torch.cuda.Stream | None = None
+
+    def run(self, job: Job) -> None:
+        """Do a job here: put it into the stream, or compute it in the calling thread."""
+        if self.stream is None:
+            job()
+            return
+        with torch.cuda.stream(self.stream):  # it makes the stream's device current, too
+            job()
+
+
+def lanes_on(devices: Sequence[torch.device]) -> list[Lane]:
+    """Return a lane for each entry of `devices`, a GPU that is listed twice having two streams."""
+    return [Lane(d, torch.cuda.Stream(d) if d.type == "cuda" else None) for d in devices]
+
+
+@contextmanager
+def crew(lanes: Sequence[Lane], threads: int) -> Iterator[Executor]:
+    """Yield a pool with a thread per lane, each of which computes with `threads` threads.
+
+    Told in each thread itself: in a new one matrix products would take all cores, whatever the main thread was
+    told, and lanes would be in each other's way.
+    """
+    with ThreadPoolExecutor(len(lanes), initializer=torch.set_num_threads, initargs=(threads,)) as pool:
+        yield pool
+
+
+def together(jobs: Sequence[Job], lanes: Sequence[Lane], pool: Executor) -> None:
+    """Start each job in its lane. CPU lanes have finished on return; GPUs may still be working.
+
+    Jobs for GPUs are put into their streams by this one thread, one after the other, as the notes do.
+    """
+    if all(lane.stream is not None for lane in lanes):
+        for lane, job in zip(lanes, jobs, strict=True):
+            lane.run(job)
+        return
+    list(pool.map(Lane.run, lanes, jobs))

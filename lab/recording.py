@@ -1,0 +1,112 @@
+"""A record of a machine: the benchmark stages run one after the other, without DVC and within a time budget.
+
+For a machine that is lent for minutes. The stages run in a folder of their own, so nothing of the project's results
+is touched; what they found goes to `reports/reference/NAME.json`, where the report finds it.
+"""
+
+import argparse
+import logging
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from lab.data import DATA, SOURCE_FILE
+from lab.errors import LabError, ParamsError
+from lab.params import PARAMS_FILE
+from lab.profiles import merge
+from lab.records import HARDWARE_FILE, REPORTS, read_json, write_json
+from lab.runner import run
+
+ROOT = Path(__file__).resolve().parent.parent
+REFERENCE = REPORTS / "reference"
+STAGES = ("bench_parallel", "bench_overlap", "bench_async", "bench_hardware", "bench_compile", "bench_input")
+
+log = logging.getLogger(__name__)
+
+
+def record(name: str, profile: str, budget_s: float, stages: Sequence[str] = STAGES) -> Path:
+    """Measure this machine with a profile's params and write its record; a stage without time left is skipped.
+
+    Raises:
+        ParamsError: a name that is no file name, or an unknown profile.
+        LabError: no stage has finished.
+    """
+    if not re.fullmatch(r"[a-z0-9][a-z0-9-]*", name):
+        raise ParamsError(f"record {name!r}: expected lower-case letters, digits and hyphens; choose such a name")
+    end = time.monotonic() + budget_s
+    found: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        work = Path(folder)
+        (work / PARAMS_FILE).write_text(merge(profile), encoding="utf-8")
+        for stage in ("probe", *([] if _link_data(work) else ["fetch"])):
+            problem = _run_stage(stage, work, end)
+            if problem:
+                raise LabError(f"{stage}: {problem}; mend that first")
+        for stage in stages:
+            start = time.monotonic()
+            problem = _run_stage(stage, work, end)
+            found[stage] = problem or {
+                "seconds": round(time.monotonic() - start, 1),
+                "metrics": read_json(work / REPORTS / stage / "metrics.json"),
+            }
+            log.info("%s: %s", stage, problem or f"{found[stage]['seconds']} s")
+        if all(isinstance(result, str) for result in found.values()):
+            raise LabError(f"no stage has finished within {budget_s:.0f} s; give more, or a smaller profile")
+        path = REFERENCE / f"{name}.json"
+        document = {"name": name, "profile": profile, "hardware": read_json(work / HARDWARE_FILE), "stages": found}
+        write_json(path, document)
+    return path
+
+
+def _link_data(work: Path) -> bool:
+    """Give the folder the project's data, if they are there."""
+    if (DATA / SOURCE_FILE).is_file():
+        shutil.copytree(DATA, work / DATA, copy_function=_link)
+        return True
+    return False
+
+
+def _link(source: str, target: str) -> None:
+    Path(target).symlink_to(Path(source).resolve())
+
+
+def _run_stage(stage: str, work: Path, end: float) -> str:
+    """Run a stage in `work` until `end` at most, and return nothing, or what kept it from finishing."""
+    left = end - time.monotonic()
+    if left <= 0:
+        return "skipped: no time left"
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    process = subprocess.Popen(
+        [sys.executable, "-m", f"stages.{stage}"], cwd=work, env=environment, start_new_session=True
+    )
+    try:
+        code = process.wait(left)
+    except subprocess.TimeoutExpired:
+        return "skipped: ran out of time"
+    finally:
+        if process.poll() is None:  # it and the workers it started
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+    return f"failed with exit code {code}" if code else ""
+
+
+def main() -> None:
+    """Record the machine under the name on the command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("name")
+    parser.add_argument("--profile", default="full")
+    parser.add_argument("--budget", type=float, default=540.0, help="seconds in all")
+    arguments = parser.parse_args()
+    log.info("%s", record(arguments.name, arguments.profile, arguments.budget))
+
+
+if __name__ == "__main__":
+    sys.exit(run(main))

@@ -1,0 +1,207 @@
+"""The report's section on hardware (13.4)."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from lab import figures, report_bench
+from lab.curves import key
+from lab.measurements import Measurement, Results
+from lab.page import Figure, Section, Table
+from lab.report_bench import curve_of, ratio
+
+
+def section(folder: Path, drawings: Path) -> Section:
+    """Draw the figures of `folder` (reports/bench_hardware) into `drawings` and return the section."""
+    results, m = report_bench.read(folder)
+    _draw_memory(results, drawings / "memory.svg")
+    _draw_products(results, drawings / "products.svg")
+    _draw_roofline(results, drawings / "roofline.svg")
+    return Section(
+        stage="bench_hardware",
+        title="Hardware: what this machine can do",
+        book="13.4",
+        question="What limits a network on this machine: arithmetic, memory, or the trip to a device?",
+        findings=[*_findings(results, m), report_bench.trust(m), *report_bench.skipped(results)],
+        figures=[
+            Figure(
+                "memory",
+                "Latency of dependent loads against working set; cost of a number against stride.",
+                "Left: each step up is a cache that no longer suffices. Right: numbers that lie further apart use"
+                " less of every cache line, until each costs a line of its own.",
+            ),
+            Figure(
+                "products",
+                "A matrix product in four ways; rate of products by dtype and threads.",
+                "The same arithmetic each time: what differs is how much is given to the machine at once.",
+            ),
+            Figure(
+                "roofline",
+                "Networks under the roofline of this machine.",
+                "FLOP and bytes are counted, the rate is measured. The roof is the measured peak, the slope the"
+                " measured memory bandwidth. A dot above the slope reuses in caches what the count moves through"
+                " memory; one above the roof does fewer FLOP than are counted (Winograd's convolution).",
+            ),
+        ],
+        tables=[_latencies(results, m), _networks(results)],
+        try_this="bench_hardware.matrix_size to 256, and see how much of the peak a small product reaches",
+    )
+
+
+def _findings(results: Results, m: dict[str, Any]) -> list[str]:
+    ways = [(name, m[f"matmul_{key(name)}_gflop_per_s"]) for name in results.arms("matmul")]
+    (worst, slow), (best, fast) = ways[0], ways[-1]
+    sentences = [
+        (
+            f"A 256 x 256 product {worst} reaches {slow:.2g} GFLOP/s and {best} {fast:.3g}: {fast / slow:,.0f}"
+            " times as much for the same arithmetic on one thread. Adding 10,000 numbers in one call is"
+            f" {ratio(m, 'vectorised_speedup')} as fast as in a Python loop."
+        ),
+        f"Summing a matrix by rows is {ratio(m, 'rows_over_columns_speedup')} as fast as by columns.",
+    ]
+    if "latency_largest_ns" in m:
+        sentences.append(
+            f"A load that must wait for the one before takes {m['latency_smallest_ns']:.2g} ns in the smallest"
+            f" working set and {m['latency_largest_ns']:.0f} ns in the largest,"
+            f" {m['latency_largest_ns'] / m['latency_smallest_ns']:.0f} times as long."
+        )
+    peaks = results.series("peak", "float32")
+    if len(peaks) > 1:
+        first, last = peaks[0].summary.median, peaks[-1].summary.median
+        sentences.append(
+            f"Products in float32 scale from {first:.0f} GFLOP/s on {peaks[0].threads} thread to {last:.0f} on"
+            f" {peaks[-1].threads}: {last / first:.2f} times."
+        )
+    return sentences
+
+
+def _latencies(results: Results, m: dict[str, Any]) -> Table:
+    def nanoseconds(kib: float) -> str:
+        found = results.one("latency", "dependent loads", 1024 * kib)
+        return f"{found.summary.median:.3g} ns ({found.summary.iqr:.2g})" if found else "skipped"
+
+    largest = results.series("latency", "dependent loads")
+    launch = f"{m['launch_us']:.3g} µs" if "launch_us" in m else "skipped: needs a CUDA GPU"
+    return report_bench.beside_the_book([
+        ["load, 4 KiB working set (L1)", "1.5 ns", nanoseconds(4), "the book's tables are of 2016 to 2020"],
+        ["load, 256 KiB (L2)", "5 ns", nanoseconds(256), "the same"],
+        ["load, 8 MiB (L3)", "16 to 25 ns", nanoseconds(8192), "the same; servers share this cache"],
+        ["load, largest working set", "46 to 120 ns",
+         f"{largest[-1].summary.median:.3g} ns" if largest else "skipped", "address translation adds to DRAM"],
+        ["kernel launch", "10 µs", launch, "driver and GPU"],
+    ])  # fmt: skip
+
+
+def _networks(results: Results) -> Table:
+    peak, bandwidth = _roof(results)
+    rows = []
+    for name in results.arms("network"):
+        rate, counted = results.one("network", name), results.one("counted", name)
+        if rate and counted:
+            share = rate.summary.median / min(peak, bandwidth * rate.x)
+            rows.append([
+                name, f"{counted.values[0]:.3g}", f"{counted.values[1]:.3g}", f"{rate.x:.3g}",
+                f"{rate.summary.median:.3g} ({rate.summary.iqr:.2g})", f"{100 * share:.0f} %",
+                "memory" if bandwidth * rate.x < peak else "arithmetic",
+            ])  # fmt: skip
+    return Table(
+        ["network", "GFLOP per batch", "GB per batch", "FLOP per byte", "GFLOP/s (IQR)", "of what the roof allows",
+         "limited by"],
+        rows,
+        "Forward pass. Bytes count every operation's inputs and outputs, as eager runs move them without caches.",
+    )  # fmt: skip
+
+
+def _roof(results: Results) -> tuple[float, float]:
+    """Return peak GFLOP/s in float32 and GB/s of the device that the networks ran on."""
+    kinds = {m.device_kind for name in results.arms("network") for m in results.series("network", name)}
+
+    def best(series: list[Measurement]) -> float:
+        return max(m.summary.median for m in series if m.device_kind in kinds)
+
+    return best(results.series("peak", "float32")), best(results.series("bandwidth", "copy"))
+
+
+def _draw_memory(results: Results, path: Path) -> None:
+    with figures.figure(path, 11, 3.6) as fig:
+        latency, stride = fig.subplots(1, 2)
+        loads = results.series("latency", "dependent loads")
+        latency.set(title="Time of a dependent load (ns)", xlabel="working set", xscale="log", yscale="log")
+        if loads:
+            c = curve_of(loads, "")
+            latency.set_xscale("log", base=2)
+            latency.set_xticks(list(c.x[::3]), [_bytes(x) for x in c.x[::3]])
+            latency.plot(c.x, c.y, "o-", color=figures.COLOURS[0], markersize=4)
+            latency.fill_between(c.x, c.low, c.high, color=figures.COLOURS[0], alpha=0.2, linewidth=0)
+            figures.plain_ticks(latency.yaxis)
+        else:
+            latency.text(0.5, 0.5, "skipped on this machine", transform=latency.transAxes, ha="center")
+        c = curve_of(results.series("stride", "sum"), "")
+        stride.set(title="Time per number summed (ns)", xlabel="bytes from one number to the next", yscale="log")
+        stride.set_xscale("log", base=2)
+        stride.set_xticks(list(c.x[::2]), [f"{x:.0f}" for x in c.x[::2]])
+        stride.plot(c.x, c.y, "o-", color=figures.COLOURS[1], markersize=4)
+        stride.axvline(64, color=figures.FAINT, linestyle="--", linewidth=1)
+        stride.annotate("a cache line", (64, c.y.max()), (4, -4), textcoords="offset points", color=figures.FAINT)
+        figures.plain_ticks(stride.yaxis)
+
+
+def _bytes(count: float) -> str:
+    return f"{count / 2**20:.0f} MiB" if count >= 2**20 else f"{count / 1024:.0f} KiB"
+
+
+def _draw_products(results: Results, path: Path) -> None:
+    with figures.figure(path, 11, 3.4) as fig:
+        ways, peaks = fig.subplots(1, 2)
+        _bars(
+            ways,
+            [m for n in results.arms("matmul") if (m := results.one("matmul", n))],
+            "256 x 256, 1 thread (GFLOP/s)",
+        )
+        measured = [m for name in results.arms("peak") for m in results.series("peak", name)]
+        _bars(peaks, measured, "Large products (GFLOP/s)")
+        for axes in (ways, peaks):
+            axes.set_xscale("log")
+
+
+def _bars(axes: Axes, measured: list[Measurement], title: str) -> None:
+    several = len({m.threads for m in measured}) > 1
+    names = [f"{m.arm}, {m.threads} thread{'s' * (m.threads > 1)}" if several else m.arm for m in measured]
+    values = [m.summary.median for m in measured]
+    axes.barh(range(len(values)), values, color=figures.COLOURS[0], height=0.6)
+    for i, value in enumerate(values):
+        axes.annotate(f"{value:.3g}", (value, i), (5, 0), textcoords="offset points", va="center")
+    axes.set_yticks(range(len(values)), names)
+    axes.set(title=title, xlim=(min(values) / 2, max(values) * 4))
+    axes.invert_yaxis()
+    axes.grid(visible=False, axis="y")
+
+
+def _draw_roofline(results: Results, path: Path) -> None:
+    peak, bandwidth = _roof(results)
+    dots = [(name, m) for name in results.arms("network") if (m := results.one("network", name))]
+    low, high = min(m.x for _, m in dots) / 3, max(max(m.x for _, m in dots), peak / bandwidth) * 3
+    with figures.figure(path, 9, 4.2) as fig:
+        axes = fig.add_subplot(xlabel="FLOP per byte (counted)", xscale="log", yscale="log", xlim=(low, high))
+        axes.set_title("Forward pass, GFLOP/s")
+        x = np.geomspace(low, high, 200)
+        axes.plot(x, np.minimum(peak, bandwidth * x), color=figures.INK)
+        axes.annotate(f"peak {peak:,.0f} GFLOP/s", (high, peak), (-4, 5), textcoords="offset points", ha="right")
+        axes.annotate(
+            f"memory {bandwidth:,.0f} GB/s",
+            (low * 1.1, bandwidth * low * 1.1),
+            (8, -14),
+            textcoords="offset points",
+        )
+        rightmost = max(m.x for _, m in dots)
+        for i, (name, m) in enumerate(dots):
+            axes.plot(m.x, m.summary.median, "o", color=figures.COLOURS[i], markersize=9)
+            offset, side = ((10, 0), "left") if m.x == rightmost else ((-10, 0), "right")
+            axes.annotate(name, (m.x, m.summary.median), offset, textcoords="offset points", ha=side, va="center",
+                          color=figures.COLOURS[i])  # fmt: skip
+        bottom = min(min(m.summary.median for _, m in dots), bandwidth * low)
+        axes.set_ylim(bottom / 3, peak * 3)
+        figures.plain_ticks(axes.xaxis)
+        figures.plain_ticks(axes.yaxis)

@@ -1,0 +1,83 @@
+"""The report's section on automatic parallelism (13.3)."""
+
+from pathlib import Path
+from typing import Any
+
+from lab import figures, report_bench
+from lab.measurements import Results
+from lab.page import Figure, Section
+from lab.report_bench import beside_the_book, ratio, verdict
+
+ARMS = ("first alone", "second alone", "one after the other", "together")
+
+
+def section(folder: Path, drawings: Path) -> Section:
+    """Draw the figure of `folder` (reports/bench_parallel) into `drawings` and return the section."""
+    results, m = report_bench.read(folder)
+    _draw(results, m, drawings / "parallel.svg")
+    return Section(
+        stage="bench_parallel",
+        title="Automatic parallelism: two devices at once",
+        book="13.3",
+        question="Do two devices compute at the same time, with nothing in the program that says so?",
+        findings=[*_findings(m), report_bench.trust(m), *report_bench.skipped(results)],
+        figures=[
+            Figure(
+                "parallel",
+                "Time of products on each device alone, one after the other, and together, with both bounds.",
+                "Dots are rounds, bars medians. Together can take as long as the sum of both (no gain) or as the"
+                " longer of the two (full gain); both bounds are drawn.",
+            )
+        ],
+        tables=[
+            beside_the_book([
+                ["C2: first device alone", "0.4660 s (4000 x 4000)", f"{m['first_ms'] / 1e3:.4f} s ({m['size']})",
+                 "another size and device"],
+                ["C2: second device alone", "0.4510 s", f"{m['second_ms'] / 1e3:.4f} s", "the same"],
+                ["C3: both", "0.4659 s", f"{m['together_ms'] / 1e3:.4f} s",
+                 "the book's last wait is for the current GPU alone; here for both"],
+            ])
+        ],
+        try_this="bench_parallel.sizes to [64, 128, 256], and see from which size on two are faster than one",
+    )  # fmt: skip
+
+
+def _findings(m: dict[str, Any]) -> list[str]:
+    where = {"cpu-virtual": "two virtual devices in two threads", "cuda": "two GPUs",
+             "cuda-shared": "two streams of one GPU"}[m["device_kind"]]  # fmt: skip
+    small = (
+        f"With products of {m['small_size']} rows together is {verdict(m, 'small_speedup')} one after the other:"
+        f" {ratio(m, 'small_speedup')}."
+    )
+    if m["device_kind"] == "cpu-virtual":
+        small += (
+            " A small product is over so soon that the two threads mostly wait for Python's lock, which only one"
+            " of them holds at a time."
+        )
+    return [
+        (
+            f"Together is {verdict(m, 'speedup')} one after the other on {where} with products of"
+            f" {m['size']} rows: {ratio(m, 'speedup')}, where {m['speedup_bound']:.2f}x is the bound."
+        ),
+        small,
+    ]
+
+
+def _draw(results: Results, m: dict[str, Any], path: Path) -> None:
+    sizes = [found.x for found in results.series("products", "together")]
+    hatch = figures.VIRTUAL_HATCH if m["device_kind"] == "cpu-virtual" else None
+    with figures.figure(path, 11, 3.2) as fig:
+        for axes, size in zip(fig.subplots(1, len(sizes), squeeze=False)[0], sizes, strict=True):
+            found = [one for arm in ARMS if (one := results.one("products", arm, size))]
+            medians = [one.summary.median for one in found]
+            for i, one in enumerate(found):
+                colour = figures.COLOURS[1 if i == len(found) - 1 else 0]
+                axes.barh(i, medians[i], height=0.55, facecolor="none", edgecolor=colour, hatch=hatch)
+                axes.plot(one.values, [i] * len(one.values), "o", color=figures.INK, markersize=2.5)
+            longest = max(max(one.values) for one in found)
+            for bound, name in ((max(medians[:2]), "longer"), (sum(medians[:2]), "sum")):
+                axes.axvline(bound, color=figures.FAINT, linestyle="--", linewidth=1)
+                axes.annotate(name, (bound, -0.65), (3, 0), textcoords="offset points", color=figures.FAINT)
+            axes.set_yticks(range(len(ARMS)), ARMS)
+            axes.set(title=f"{size:.0f} rows (ms)", xlim=(0, longest * 1.15), ylim=(3.6, -1))
+            axes.grid(visible=False, axis="y")

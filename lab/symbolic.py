@@ -1,0 +1,59 @@
+"""A program as text: what a compiler that sees all of it may do, and what Python's own does (section 13.1).
+
+The notes build a program from strings, `compile` and `exec` it, and call that symbolic. The point of seeing the
+whole program first is that it can be changed before it runs: `fold` computes what is known beforehand.
+"""
+
+import ast
+import dis
+from types import CodeType
+from typing import Any
+
+DEFINITIONS = """\
+def add(a, b):
+    return a + b
+
+def add_four(a, b, c, d):
+    return add(add(a, b), add(c, d))
+"""
+PROGRAM = f"{DEFINITIONS}\nresult = add_four(1, 2, 3, 4)\n"
+
+
+def run(code: CodeType | str) -> int:
+    """Execute a program, as text or compiled, and return its `result`."""
+    namespace: dict[str, int] = {}
+    exec(code, namespace)  # noqa: S102 - the notes' demo, on this module's own constants
+    return namespace["result"]
+
+
+def fold(program: str) -> str:
+    """Return the program with every call of its own functions on constants replaced by its value.
+
+    Functions that nothing calls any more are dropped: `print(10)` is all the book's program need be. Pure
+    functions are assumed, which is what a compiler would have to prove.
+    """
+    tree = ast.parse(program)
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    namespace: dict[str, Any] = {}
+    exec(compile(ast.Module([*functions], []), "<functions>", "exec"), namespace)  # noqa: S102
+
+    class Fold(ast.NodeTransformer):  # ast calls `visit_<node type>`
+        def visit_Call(self, node: ast.Call) -> ast.expr:
+            self.generic_visit(node)
+            names = {function.name for function in functions}
+            known = isinstance(node.func, ast.Name) and node.func.id in names and not node.keywords
+            if not known or not all(isinstance(a, ast.Constant) for a in node.args):
+                return node
+            exec(f"value = {ast.unparse(node)}", namespace)  # noqa: S102
+            return ast.copy_location(ast.Constant(namespace["value"]), node)
+
+    rest = [Fold().visit(node) for node in tree.body if node not in functions]
+    called = {n.id for statement in rest for n in ast.walk(statement) if isinstance(n, ast.Name)}
+    kept = functions if called & {function.name for function in functions} else []
+    return ast.unparse(ast.fix_missing_locations(ast.Module([*kept, *rest], [])))
+
+
+def count_instructions(code: CodeType) -> int:
+    """Return the bytecode instructions of a program and of the functions defined in it."""
+    nested = [constant for constant in code.co_consts if isinstance(constant, CodeType)]
+    return len(list(dis.get_instructions(code))) + sum(count_instructions(inner) for inner in nested)

@@ -1,0 +1,173 @@
+"""How fast do images arrive, and where does the time of a training step go?
+
+The book's loader makes a PIL image and a float tensor of each image, in four workers that start anew each epoch.
+Beside it: workers that stay and pin memory, no workers, and the whole set resident as bytes on the device, picked
+and scaled there. Each pass is split at its first batch, so that an epoch of all 60,000 images can be told from a
+shorter pass: starting workers costs once, not per image.
+
+Then a step of LeNet and of ResNet-18, part by part, with the book's loader and with resident images. The text of
+13.5 blames Python for two GPUs being no faster than one; here each part has its number. Read
+`reports/bench_input/rows.csv`, one row per sample. Book: 13.5.
+"""
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from typing import Annotated, Self
+
+import torch
+from pydantic import Field, model_validator
+from torch import Tensor
+
+from lab import bench, inputs
+from lab.bench import BenchParams
+from lab.curves import key
+from lab.data import FASHION_COUNTS, dataset_name, read_fashion_mnist
+from lab.devices import DeviceParams, Devices, resolve, usable_cores
+from lab.inputs import BOOK, RESIDENT, Batches, Pass, time_pass
+from lab.lanes import crew, lanes_on
+from lab.measurements import Measurement, Results, rows_of
+from lab.models import MODELS
+from lab.nets import to_float
+from lab.params import Section, Seed, load
+from lab.records import REPORTS, write_metrics, write_rows
+from lab.runner import run
+from lab.waterfall import PARTS, evaluation_s, replicas_of, step_parts
+
+EPOCH, EVALUATED = FASHION_COUNTS["train"], FASHION_COUNTS["t10k"]
+EVALUATION = "evaluation"
+NETS = {"lenet": "LeNet", "resnet18": "ResNet-18"}
+
+
+class InputParams(Section):
+    """The `bench_input` section of params.yaml."""
+
+    num_images: Annotated[int, Field(ge=2, le=EPOCH)]
+    batch_size: Annotated[int, Field(ge=1, le=EPOCH // 2)]
+    resnet_batch_size: Annotated[int, Field(ge=2, le=EPOCH // 2)]
+    steps: Annotated[int, Field(ge=5, le=1000)]
+
+    @model_validator(mode="after")
+    def _two_batches(self) -> Self:
+        if self.num_images < 2 * self.batch_size:
+            raise ValueError(f"num_images of two batches ({2 * self.batch_size}) or more, got {self.num_images}")
+        return self
+
+
+class Params(Section):
+    """What `bench_input` reads of params.yaml."""
+
+    seed: Seed
+    devices: DeviceParams
+    bench: BenchParams
+    bench_input: InputParams
+
+
+def measure_loading(params: Params, images: Tensor, labels: Tensor, devices: Devices) -> list[Measurement]:
+    """Time passes over the images in each way, in turn, with all the processor's cores free for it."""
+    p, device = params.bench_input, devices.devices[0]
+    torch.set_num_threads(usable_cores())
+    ways = inputs.ways(p.num_images, p.batch_size, images, labels)
+    passes: dict[str, list[Pass]] = {name: [] for name in ways}
+    for start_epoch in ways.values():
+        time_pass(start_epoch, device)  # workers that stay have started, files are in memory
+    for i in range(params.bench.rounds):
+        for name in list(ways) if i % 2 == 0 else reversed(ways):
+            passes[name].append(time_pass(ways[name], device))
+    torch.set_num_threads(devices.threads)
+    measured = []
+    for name, taken in passes.items():
+        samples = {
+            "first_batch": ([1e3 * t.first_s for t in taken], "ms"),
+            "images": ([1 / t.per_image_s for t in taken], "images/s"),
+            "epoch": ([t.epoch_s(EPOCH, p.batch_size) for t in taken], "s"),
+        }
+        measured += [
+            Measurement(demo, name, p.batch_size, tuple(values), unit, devices.kind, usable_cores())
+            for demo, (values, unit) in samples.items()
+        ]
+    return measured
+
+
+def measure_steps(params: Params, images: Tensor, labels: Tensor, devices: Devices) -> list[Measurement]:
+    """Time the parts of training steps of both networks, fed by the book's loader and by resident images."""
+    measured, p = [], params.bench_input
+    with crew(lanes_on(devices.devices), devices.threads) as pool:
+        for name, title in NETS.items():
+            batch_size = p.resnet_batch_size if name == "resnet18" else p.batch_size
+            net = MODELS[name](torch.Generator().manual_seed(params.seed))
+            replicas = replicas_of(net, devices.devices)
+            ways = inputs.ways(EPOCH, batch_size, images, labels)
+            for way in (BOOK, RESIDENT):
+                feed = _endless(ways[way])
+                for _ in range(2):
+                    step_parts(feed, replicas, devices.devices, 0.01, pool)
+                steps = [step_parts(feed, replicas, devices.devices, 0.01, pool) for _ in range(p.steps)]
+                measured += [
+                    Measurement(f"step, {way}", f"{title}: {part}", batch_size,
+                                tuple(1e3 * s[part] for s in steps), "ms", devices.kind, devices.threads)
+                    for part in PARTS
+                ]  # fmt: skip
+            X = to_float(images[:batch_size])
+            per_image = [evaluation_s(replicas[0].eval(), X) for _ in range(p.steps + 2)][2:]
+            share = EVALUATED / -(-EPOCH // batch_size)  # test images per training step
+            values = tuple(1e3 * t * share / len(replicas) for t in per_image)
+            measured.append(Measurement(EVALUATION, title, batch_size, values, "ms", devices.kind, devices.threads))
+    return measured
+
+
+def _endless(start_epoch: Callable[[], Batches]) -> Iterator[tuple[Tensor, Tensor]]:
+    while True:
+        yield from start_epoch()
+
+
+def summarise(measurements: Sequence[Measurement]) -> dict[str, float | str]:
+    """Return images per second of each way, how much faster resident images are, and each step's parts."""
+    results = Results(measurements)
+    metrics: dict[str, float | str] = {}
+    for name in results.arms("images"):
+        rate = results.one("images", name)
+        if rate:
+            metrics[f"{key(name)}_images_per_s"] = round(rate.summary.median, 1)
+            metrics[f"{key(name)}_images_per_s_iqr"] = round(rate.summary.iqr, 1)
+    book, resident = results.one("epoch", BOOK), results.one("epoch", RESIDENT)
+    if book and resident:
+        metrics |= bench.ratio_metrics("resident_over_book", bench.speedup_of(book, resident))
+    for demo in ("first_batch", "epoch"):
+        for name in (BOOK, RESIDENT):
+            m = results.one(demo, name)
+            if m:
+                metrics[f"{key(name)}_{demo}_{m.unit}"] = round(m.summary.median, 4)
+                metrics[f"{key(name)}_{demo}_{m.unit}_iqr"] = round(m.summary.iqr, 4)
+    for way in (BOOK, RESIDENT):
+        for name in results.arms(f"step, {way}"):
+            m = results.one(f"step, {way}", name)
+            if m:
+                metrics[f"{key(way)}_{key(name.replace(':', ''))}_ms"] = round(m.summary.median, 4)
+    for name in results.arms(EVALUATION):
+        m = results.one(EVALUATION, name)
+        if m:
+            metrics[f"{key(name)}_evaluation_ms"] = round(m.summary.median, 4)
+    return metrics
+
+
+def main() -> None:
+    """Measure and write rows and metrics."""
+    params = load(Params)
+    watch, devices = bench.Watch(), resolve(1 if torch.cuda.device_count() == 1 else 2, params.devices)
+    split = read_fashion_mnist("train")
+    images = torch.tensor(split.images).to(devices.devices[0])
+    labels = torch.from_numpy(split.labels).to(devices.devices[0])
+    some = slice(params.bench_input.num_images)
+    measured = [
+        *measure_loading(params, images[some], labels[some], devices),
+        *measure_steps(params, images, labels, devices),
+    ]
+    rows = torch.arange(params.bench_input.batch_size, device=images.device)
+    measured += bench.noise_control(lambda: to_float(images.index_select(0, rows)), devices, params.bench)
+    write_rows(REPORTS / "bench_input", rows_of(measured))
+    head = {"dataset": dataset_name(), **bench.conditions(measured, devices, watch)}
+    write_metrics(REPORTS / "bench_input", head | summarise(measured))
+
+
+if __name__ == "__main__":
+    sys.exit(run(main))

@@ -1,0 +1,165 @@
+"""Made-up results of the benchmark stages, as a CPU or a GPU would leave them: for what needs no measurement."""
+
+from pathlib import Path
+
+import torch
+
+from lab import bench, compiled, inputs, overlap, waterfall
+from lab.bench import A_AGAINST_A, Watch
+from lab.devices import DeviceKind, Devices
+from lab.matmul import WAYS
+from lab.measurements import Measurement, rows_of, skip
+from lab.records import write_metrics, write_rows
+from stages import (
+    bench_async,
+    bench_compile,
+    bench_hardware,
+    bench_input,
+    bench_overlap,
+    bench_parallel,
+)
+
+BENCHES = ("bench_compile", "bench_async", "bench_parallel", "bench_overlap", "bench_hardware", "bench_input")
+
+
+def samples(median: float) -> tuple[float, ...]:
+    """Twelve samples around a median, nearly the same."""
+    return tuple(median * (1 + 0.0005 * i) for i in range(-6, 6))
+
+
+def one(demo: str, arm: str, median: float, kind: DeviceKind, x: float = 0, unit: str = "ms") -> Measurement:
+    return Measurement(demo, arm, x, samples(median), unit, kind, 0 if kind == "cuda" else 1)
+
+
+def measurements(stage: str, kind: DeviceKind) -> list[Measurement]:
+    """Return what a stage measures, with numbers that are easy to recognise; no GPU's arms on a CPU."""
+    made = {
+        "bench_compile": _compile, "bench_async": _async, "bench_parallel": _parallel,
+        "bench_overlap": _overlap, "bench_hardware": _hardware, "bench_input": _input,
+    }[stage](kind)  # fmt: skip
+    return [*made, Measurement(A_AGAINST_A, "ratio", 0, samples(1.0), "x", kind)]
+
+
+def _compile(kind: DeviceKind) -> list[Measurement]:
+    made = [
+        one("program", n, t, kind, unit="us")
+        for n, t in (("text", 40), ("compiled once", 1), ("folded first", 0.2))
+    ]
+    made += [Measurement("instructions", n, 0, (7,), "instructions", kind) for n in ("compiled once", "FX graph")]
+    for i, name in enumerate(compiled.BUILDERS):
+        if name == compiled.GRAPH and kind != "cuda":
+            made.append(skip("call", name, "needs a CUDA GPU", kind))
+            continue
+        made.append(Measurement("build", name, 0, (0.5 * i,), "s", kind))
+        made += [Measurement("first_calls", name, x, (1000 / x,), "us", kind) for x in (1, 2, 3)]
+        for batch_size in (1, 256):
+            made.append(one("call", name, 40 - 4 * i, kind, batch_size, "us"))
+            made.append(Measurement("difference", name, batch_size, (1e-6,), "logit", kind))
+    for name in compiled.SAVED:
+        made += [Measurement("saved_size", name, 0, (650.0,), "KiB", kind), one("saved_load", name, 3, kind)]
+        made.append(Measurement("saved_difference", name, 0, (0.0,), "logit", kind))
+    return made
+
+
+def _async(kind: DeviceKind) -> list[Measurement]:
+    returns = 0.01 if kind == "cuda" else 1.0
+    made = [one("first_product", "no warm-up", 500, kind, 64, "us")]
+    for n, t in ((64, 10.0), (1024, 1000.0)):
+        made += [
+            one("product", "call returns", returns * t, kind, n, "us"),
+            one("product", "result there", t, kind, n, "us"),
+        ]
+        made += [one("numpy_torch", "torch", t, kind, n, "us"), one("numpy_torch", "numpy", 2 * t, kind, n, "us")]
+    for count in (1, 10, 100):
+        arms = {"waiting once": 5 + 2 * count, "waiting after each": 5 + 3 * count, "calls return": 1 + count}
+        made += [one("run_ahead", name, t, kind, count, "us") for name, t in arms.items()]
+    made += [one("blocker", name, t, kind, 0, "us") for name, t in (("nothing", 2), (".item()", 5), ("print", 100))]
+    book = {"numpy, float64": 40.0, "torch, not waited for": 20 * returns, "torch, waited for": 20.0}
+    made += [one("book", name, t, kind, 500) for name, t in book.items()]
+    return [*made, skip("book", bench_async.WRONG_DEVICE, "needs 2 CUDA GPUs, found 0", kind)]
+
+
+def _parallel(kind: DeviceKind) -> list[Measurement]:
+    made = []
+    for size, t in ((64, 1.0), (400, 50.0)):
+        arms = ((bench_parallel.FIRST, t), (bench_parallel.SECOND, t), (bench_parallel.AFTER, 2 * t),
+                (bench_parallel.TOGETHER, 1.25 * t))  # fmt: skip
+        made += [one("products", arm, seconds, kind, size) for arm, seconds in arms]
+    return made
+
+
+def _overlap(kind: DeviceKind) -> list[Measurement]:
+    times = {overlap.COMPUTE: 40.0, overlap.COPIES: 40.0}
+    ways = {overlap.IN_TURN: 80.0, overlap.BESIDE: 44.0}
+    if kind == "cuda":
+        times |= {overlap.PAGEABLE_COPIES: 200.0, overlap.BOOK_COPIES: 60.0, overlap.UPLOADS: 40.0}
+        ways = {overlap.PAGEABLE: 240.0, overlap.BOOK: 100.0, overlap.ONE_STREAM: 80.0, overlap.TWO_STREAMS: 44.0,
+                overlap.BOTH_WAYS: 50.0}  # fmt: skip
+    made = [one("seconds", name, t, kind, 1000) for name, t in (times | ways).items()]
+    made += [one("bandwidth", name, 10, kind, 1000, "GB/s") for name in times if name != overlap.COMPUTE]
+    best = overlap.TWO_STREAMS if kind == "cuda" else overlap.BESIDE
+    spans = [Measurement(f"timeline, {best}", f"{i} {what}", 2.0 * i, (1.5,), "ms", kind)
+             for i, what in enumerate(("compute", "copy", "compute", "copy"))]  # fmt: skip
+    missing = [skip("seconds", n, "needs a CUDA GPU", kind) for n in overlap.ONLY_CUDA] if kind != "cuda" else []
+    return [*made, *bench_overlap.fractions(made), *spans, *missing]
+
+
+def _hardware(kind: DeviceKind) -> list[Measurement]:
+    made = [
+        one("latency", "dependent loads", t, "cpu", 4096 * 8**i, "ns") for i, t in enumerate((1, 4, 15, 100, 150))
+    ]
+    made += [one("order", "row by row", 2, "cpu"), one("order", "column by column", 16, "cpu")]
+    made += [one("stride", "sum", 0.2 * s, "cpu", 4 * s, "ns") for s in (1, 4, 16, 64)]
+    made += [one("matmul", way, 10.0**i, "cpu", 256, "GFLOP/s") for i, way in enumerate(WAYS)]
+    made += [one("adding", "Python loop", 400, "cpu", 0, "us"), one("adding", "one call", 4, "cpu", 0, "us")]
+    made += [one("peak", "float32", 100, "cpu", 1, "GFLOP/s"), one("bandwidth", "copy", 20, "cpu", 1, "GB/s")]
+    target = "cpu"
+    if kind == "cuda":
+        target = kind
+        made += [
+            one("peak", "float32", 50_000, kind, 0, "GFLOP/s"),
+            one("bandwidth", "copy", 3000, kind, 0, "GB/s"),
+        ]
+        made += [one("trip", "launch", 5, kind, 1, "us"), one("trip", "to the GPU and back", 20, kind, 1, "us")]
+    else:
+        made += [skip("trip", arm, "needs a CUDA GPU", kind) for arm in ("launch", "to the GPU and back")]
+    for i, name in enumerate(bench_hardware.NETS):
+        made.append(one("network", name, 50, target, 3.0**i, "GFLOP/s"))
+        made.append(Measurement("counted", name, 1000, (3.0 * 3.0**i, 3.0), "GFLOP, GB", target))
+    return made
+
+
+def _input(kind: DeviceKind) -> list[Measurement]:
+    made = []
+    for i, name in enumerate((inputs.BOOK, inputs.PERSISTENT, inputs.NO_WORKERS, inputs.RESIDENT)):
+        speed = 200 if name == inputs.RESIDENT else 1 + i
+        made += [one("first_batch", name, 80, kind), one("images", name, 20_000 * speed, kind, 256, "images/s")]
+        made.append(one("epoch", name, 3 / speed, kind, 256, "s"))
+    for net in bench_input.NETS.values():
+        for way in (inputs.BOOK, inputs.RESIDENT):
+            made += [
+                one(f"step, {way}", f"{net}: {part}", 2.0 + i, kind, 256) for i, part in enumerate(waterfall.PARTS)
+            ]
+        made.append(one("evaluation", net, 3, kind, 256))
+    return made
+
+
+def metrics(stage: str, made: list[Measurement], kind: DeviceKind) -> dict[str, float | str]:
+    """Return the stage's own metrics of what it measured."""
+    devices = Devices(kind, [torch.device("cpu")] * 2, 1)
+    derived = {
+        "bench_compile": lambda: bench_compile.summarise(made, 1),
+        "bench_async": lambda: bench_async.summarise(made),
+        "bench_parallel": lambda: bench_parallel.summarise(made, 50),
+        "bench_overlap": lambda: bench_overlap.summarise(made),
+        "bench_hardware": lambda: bench_hardware.summarise(made),
+        "bench_input": lambda: bench_input.summarise(made),
+    }[stage]()
+    return bench.conditions(made, devices, Watch()) | derived
+
+
+def write(stage: str, reports: Path, kind: DeviceKind = "cpu-virtual") -> None:
+    """Write a stage's rows and metrics under `reports`."""
+    made = measurements(stage, kind)
+    write_rows(reports / stage, rows_of(made))
+    write_metrics(reports / stage, metrics(stage, made, kind))

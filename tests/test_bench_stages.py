@@ -1,0 +1,147 @@
+"""What the benchmark stages derive from their samples, and what the page says of it, on a CPU and on a GPU."""
+
+import importlib
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lab import bench, overlap
+from lab.measurements import Measurement, rows_of
+from stages import bench_async, bench_compile, bench_hardware, bench_overlap, bench_parallel
+from tests.made_up import BENCHES, measurements, metrics, one, write
+
+
+@pytest.mark.parametrize("stage", BENCHES)
+def test_every_row_says_what_it_was_measured_on(stage):
+    for row in rows_of(measurements(stage, "cpu-virtual")):
+        assert row["device_kind"] in ("cpu-virtual", "cpu")
+        assert (row["value"] == "") == str(row["remark"]).startswith("skipped: ")
+
+
+@pytest.mark.parametrize("stage", BENCHES)
+def test_metrics_have_names_that_dvc_keeps_and_a_noise_control(stage):
+    found = metrics(stage, measurements(stage, "cpu-virtual"), "cpu-virtual")
+    assert all(re.fullmatch(r"[a-z0-9_]+", name) for name in found)
+    assert (found["aa_runs"], found["aa_false_speedups"], found["device_kind"]) == (1, 0, "cpu-virtual")
+
+
+@pytest.mark.parametrize("kind", ["cpu-virtual", "cuda"])
+@pytest.mark.parametrize("stage", BENCHES)
+def test_the_page_of_each_kind_of_machine(stage, kind, tmp_path):
+    write(stage, tmp_path, kind)
+    part = importlib.import_module(f"lab.report_{stage}").section(tmp_path / stage, tmp_path / "figures")
+    assert part.stage == stage
+    drawn = sorted(path.stem for path in (tmp_path / "figures").iterdir())
+    assert drawn == sorted(figure.name for figure in part.figures)
+    text = " ".join(part.findings)
+    assert "nan" not in text.lower()
+    assert "None" not in text
+    assert ("virtual" in text) == (kind == "cpu-virtual"), "a GPU's page speaks of no virtual devices"
+    for table in part.tables:
+        assert all(len(row) == len(table.header) for row in table.rows)
+    hatched = (tmp_path / "figures" / f"{part.figures[0].name}.svg").read_text().count("<pattern")
+    if stage in ("bench_parallel", "bench_overlap"):
+        assert (hatched > 0) == (kind == "cpu-virtual")
+
+
+# --- bench_compile ----------------------------------------------------------------------------------------------
+
+
+def test_compiling_pays_after_its_seconds_over_what_a_call_saves():
+    m = metrics("bench_compile", measurements("bench_compile", "cuda"), "cuda")
+    build, saved = 3.5 + 1000e-6 * 0, (36 - 12) * 1e-6  # AOTInductor: 7th form, 40 - 4 * 7 us against 36
+    assert m["aotinductor_break_even_calls"] == pytest.approx(build / saved, rel=1e-2)
+    assert m["aotinductor_speedup"] == pytest.approx(3, rel=1e-2)
+    assert m["forms_equal_eager"] == "yes"
+
+
+def test_a_form_that_is_not_faster_never_pays():
+    made = [one("call", name, t, "cpu-virtual", 1, "us") for name, t in
+            ((bench_compile.compiled.INFERENCE, 40), (bench_compile.compiled.AOT, 50))]  # fmt: skip
+    made.append(Measurement("build", bench_compile.compiled.AOT, 0, (5.0,), "s", "cpu-virtual"))
+    made.append(Measurement("difference", bench_compile.compiled.AOT, 1, (0.5,), "logit", "cpu-virtual"))
+    m = bench_compile.summarise(made, 1)
+    assert m["aotinductor_break_even_calls"] == "never"
+    assert m["forms_equal_eager"] == "no"
+
+
+# --- bench_async ------------------------------------------------------------------------------------------------
+
+
+@given(st.floats(0.1, 100), st.floats(0.01, 100))
+def test_a_line_is_fitted_exactly_where_there_is_one(slope, intercept):
+    counts = [1, 10, 100, 1000]
+    found = bench_async.fit_line(counts, [slope * n + intercept for n in counts])
+    assert found == pytest.approx((slope, intercept), rel=1e-6)
+
+
+def test_a_queue_shows_as_a_call_that_returns_early():
+    on_gpu, on_cpu = (
+        metrics("bench_async", measurements("bench_async", kind), kind) for kind in ("cuda", "cpu-virtual")
+    )
+    assert on_gpu["return_over_finish"] == pytest.approx(0.01)
+    assert on_cpu["return_over_finish"] == pytest.approx(1)
+    assert on_gpu["book_claims"] == pytest.approx(200)
+    assert on_gpu["book_waited_for"] == on_cpu["book_waited_for"] == pytest.approx(2)
+    assert on_cpu["waiting_after_each_us_per_operation"] == pytest.approx(3, rel=1e-2)
+    assert on_cpu["item_costs_us"] == pytest.approx(3, rel=1e-2)
+
+
+# --- bench_parallel ---------------------------------------------------------------------------------------------
+
+
+def test_the_speedup_is_that_of_together_over_one_after_the_other():
+    m = metrics("bench_parallel", measurements("bench_parallel", "cpu-virtual"), "cpu-virtual")
+    assert (m["speedup"], m["speedup_bound"], m["size"]) == (1.6, 2.0, 400)
+    assert m["first_gflop_per_s"] == pytest.approx(2 * 50 * 400**3 / 50e-3 / 1e9, rel=1e-2)
+
+
+# --- bench_overlap ----------------------------------------------------------------------------------------------
+
+
+def test_each_way_is_held_against_its_own_parts_and_the_books_comparison_is_marked_wrong():
+    made = measurements("bench_overlap", "cuda")
+    found = {m.arm: m for m in made if m.demo == "overlap"}
+    assert found[overlap.ONE_STREAM].summary.median == pytest.approx(0, abs=1e-2)
+    assert found[overlap.TWO_STREAMS].summary.median == pytest.approx(0.9, abs=1e-2)
+    assert found[overlap.BOOK].remark == found[overlap.TWO_STREAMS].remark == ""
+    assert found[overlap.AS_THE_BOOK].summary.median == pytest.approx(3.5, abs=1e-2), "(40 + 200 - 100) / 40"
+    assert found[overlap.AS_THE_BOOK].remark.startswith("wrong: ")
+    m = metrics("bench_overlap", made, "cuda")
+    assert (m["best_way"], m["wrong_fractions"]) == (overlap.TWO_STREAMS, 1)
+    assert m["overlap_fraction"] == pytest.approx(0.9, abs=1e-2)
+
+
+def test_a_machine_without_a_gpu_skips_the_gpus_ways_with_a_reason():
+    made = measurements("bench_overlap", "cpu-virtual")
+    m = metrics("bench_overlap", made, "cpu-virtual")
+    assert (m["best_way"], m["skipped"]) == (overlap.BESIDE, len(overlap.ONLY_CUDA))
+
+
+def test_a_fraction_that_noise_takes_over_a_bound_is_not_called_wrong():
+    times = {overlap.COMPUTE: (40.0,) * 12, overlap.COPIES: (40.0,) * 12, overlap.IN_TURN: (79.0, 81.0) * 6}
+    made = [Measurement("seconds", n, 0, t, "ms", "cpu-virtual") for n, t in times.items()]
+    [fraction] = bench_overlap.fractions(made)
+    assert fraction.remark == ""
+    assert min(fraction.values) < 0 < max(fraction.values)
+
+
+# --- bench_hardware ---------------------------------------------------------------------------------------------
+
+
+def test_a_processors_numbers_never_stand_under_a_gpus_name():
+    m = metrics("bench_hardware", measurements("bench_hardware", "cuda"), "cuda")
+    assert m["peak_float32_1_threads_gflop_per_s"] == pytest.approx(100, rel=1e-2)
+    assert m["peak_float32_gpu_gflop_per_s"] == pytest.approx(50_000, rel=1e-2)
+    assert m["copy_1_threads_gb_per_s"] == pytest.approx(20, rel=1e-2)
+    assert m["copy_gpu_gb_per_s"] == pytest.approx(3000, rel=1e-2)
+
+
+def test_the_noise_of_one_arm_against_itself_is_not_among_the_results():
+    made = [m for m in measurements("bench_parallel", "cpu-virtual") if m.demo != bench.A_AGAINST_A]
+    assert bench_parallel.summarise(made, 50) == bench_parallel.summarise(
+        measurements("bench_parallel", "cpu-virtual"), 50
+    )
+    assert bench_hardware.summarise([]) == {}
