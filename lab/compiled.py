@@ -157,7 +157,7 @@ def _load(name: str, path: Path, device: torch.device) -> Form:
 
 
 def reload(folder: Path, device: str) -> dict[str, dict[str, Any]]:
-    """Return what a new process finds in each saved form: file size, seconds to load, difference from eager."""
+    """Return of each saved form, in a new process, `bytes`, `load_s`, `difference` from eager, or a `problem`."""
     command = [sys.executable, "-m", "lab.compiled", str(folder), device]
     result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     if result.returncode:
@@ -173,15 +173,21 @@ def _reload_here(folder: Path, device: torch.device) -> dict[str, dict[str, Any]
         path = folder / file
         if not path.exists():
             continue
-        seconds = []
-        for _ in range(LOADS):
-            start = time.perf_counter()
-            form = _load(name, path, device)
-            seconds.append(time.perf_counter() - start)
-        with torch.inference_mode():
-            difference = (form(X).cpu() - example["y"]).abs().max().item()
-        found[name] = {"bytes": path.stat().st_size, "load_s": seconds, "difference": difference}
+        try:
+            found[name] = {"bytes": path.stat().st_size, **_reload_form(name, path, X, example["y"])}
+        except Exception as error:  # whatever a form does not manage in a new process
+            found[name] = {"problem": f"does not load in a new process ({type(error).__name__})"}
     return found
+
+
+def _reload_form(name: str, path: Path, X: Tensor, y: Tensor) -> dict[str, Any]:
+    seconds = []
+    for _ in range(LOADS):
+        start = time.perf_counter()
+        form = _load(name, path, X.device)
+        seconds.append(time.perf_counter() - start)
+    with torch.inference_mode():
+        return {"load_s": seconds, "difference": (form(X).cpu() - y).abs().max().item()}
 
 
 if __name__ == "__main__":

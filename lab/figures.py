@@ -119,3 +119,11 @@ def plain_ticks(axis: Axis) -> None:
     axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_locator(NullLocator())
+
+
+def bar_with_samples(axes: Axes, row: int, samples: Sequence[float], colour: str, virtual: bool = False) -> None:
+    """Draw the samples as dots over their median as a bar in `row`, hatched where virtual devices measured them."""
+    hatch = VIRTUAL_HATCH if virtual else None
+    axes.barh(row, np.median(samples), height=0.6, facecolor="none", edgecolor=colour, hatch=hatch)
+    heights = np.linspace(row - 0.18, row + 0.18, len(samples))  # in the order of measuring, so that a drift shows
+    axes.plot(samples, heights, "o", color=INK, markersize=2.5)

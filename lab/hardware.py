@@ -4,6 +4,7 @@ No host name, load, clock rate, free memory or path: two probes of one machine g
 second `dvc repro` measures nothing again.
 """
 
+import os
 import platform
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ def _cpu() -> dict[str, Any]:
     return {
         "instructions": torch.backends.cpu.get_cpu_capability(),
         "model": _cpu_model(),
+        "omp_num_threads": os.environ.get("OMP_NUM_THREADS"),
         "quota_cores": round(quota, 2) if quota < float("inf") else None,
         "ram_gib": round(psutil.virtual_memory().total / GIB),
         "usable_cores": usable_cores(),

@@ -190,9 +190,12 @@ def timeline(arm: Arm, device: torch.device) -> list[Span]:
     """Return what torch.profiler saw of `arm`: a GPU's kernels and copies, or a CPU's products and copies."""
     arm()
     on_gpu = device.type == "cuda"
-    activities = [ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if on_gpu else [])]
-    all_threads = torch._C._profiler._ExperimentalConfig(profile_all_threads=True)  # else this thread alone
-    with profile(activities=activities, experimental_config=None if on_gpu else all_threads) as profiler:
+    if on_gpu:
+        profiling = profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])
+    else:  # all threads: the profiler would see this one alone
+        every_thread = torch._C._profiler._ExperimentalConfig(profile_all_threads=True)
+        profiling = profile(activities=[ProfilerActivity.CPU], experimental_config=every_thread)
+    with profiling as profiler:
         arm()
         if on_gpu:
             torch.cuda.synchronize(device)

@@ -102,15 +102,17 @@ def _beside(results: Results) -> Table:
         found = results.one("book", name)
         return f"{found.summary.median / 1e3:.4f} s" if found else "skipped"
 
-    found = results.one("book", "torch, waited for")
+    found, z = results.one("book", "torch, waited for"), results.one("dependencies", "z")
+    numbers = ", ".join(f"{value:g}" for value in z.values) if z else "–"
+    on_cpu = found is not None and found.device_kind == "cpu-virtual"
     size = f"{found.x:.0f}" if found else "?"
     return beside_the_book([
         ["B1: numpy", "1.4693 s (1000 x 1000)", f"{seconds('numpy, float64')} ({size} x {size})",
          "another size and processor; both are float64 with random numbers inside the clock"],
         ["B1: torch, no waiting", "0.0022 s", seconds("torch, not waited for"),
-         "the book's is the time to queue ten products on a GPU; a CPU has no queue"],
-        ["B2: torch, waiting", "0.0058 s", seconds("torch, waited for"), "a GPU there"],
-        ["B4: x * y + 2 of ones", "[[3, 3]]", "[[3, 3]]", "the graph of dependencies has one order only"],
+         "the book's is the time to queue ten products on a GPU" + ("; a CPU has no queue" if on_cpu else "")],
+        ["B2: torch, waiting", "0.0058 s", seconds("torch, waited for"), "a GPU there" if on_cpu else "another GPU"],
+        ["B4: x * y + 2 of ones", "[[3, 3]]", f"[[{numbers}]]", "no difference: the graph of dependencies has one order only"],
     ])  # fmt: skip
 
 

@@ -118,6 +118,10 @@ def _beside(results: Results, m: dict[str, Any]) -> Table:
     size = results.one("saved_size", SCRIPT)
     eager, script = m["eager_call_us"], m.get(f"{key(SCRIPT)}_call_us")
     return beside_the_book([
+        ["A1, A2: the sum of 1, 2, 3, 4, called and as a program", "10", f"{symbolic.run(symbolic.PROGRAM)}",
+         "no difference; folded beforehand it is the same"],
+        ["A3, A4: outputs unchanged by compiling", "yes", m["forms_equal_eager"],
+         "compared here, at every batch size and after reloading"],
         ["A6: 1000 calls, eager", "2.1447 s (zh 1.5425 s)", f"{eager / 1e3:.4f} s",
          "another processor; medians after warm-up"],
         ["A6: 1000 calls, TorchScript", "4.0545 s (zh 1.5853 s)", f"{script / 1e3:.4f} s" if script else "skipped",

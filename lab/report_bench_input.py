@@ -17,7 +17,7 @@ PARTS = ("load", "transfer", "forward", "backward", "all-reduce", "update")
 def section(folder: Path, drawings: Path) -> Section:
     """Draw the figures of `folder` (reports/bench_input) into `drawings` and return the section."""
     results, m = report_bench.read(folder)
-    _draw_rates(results, drawings / "input_rates.svg")
+    _draw_rates(results, drawings / "input_rates.svg", m["device_kind"] == "cpu-virtual")
     _draw_steps(results, drawings / "step_parts.svg")
     return Section(
         stage="bench_input",
@@ -104,7 +104,7 @@ def _parts(results: Results) -> Table:
     return Table(["step", *PARTS, "evaluation"], rows, "Milliseconds, medians with IQR, every device waited for.")
 
 
-def _draw_rates(results: Results, path: Path) -> None:
+def _draw_rates(results: Results, path: Path, virtual: bool) -> None:
     names = results.arms("images")
     with figures.figure(path, 9, 0.9 + 0.5 * len(names)) as fig:
         axes = fig.add_subplot(xlabel="images per second", xscale="log")
@@ -112,8 +112,7 @@ def _draw_rates(results: Results, path: Path) -> None:
             found = results.one("images", name)
             if not found:
                 continue
-            axes.barh(i, found.summary.median, height=0.55, facecolor="none", edgecolor=figures.COLOURS[0])
-            axes.plot(found.values, [i] * len(found.values), "o", color=figures.INK, markersize=2.5)
+            figures.bar_with_samples(axes, i, found.values, figures.COLOURS[0], virtual)
             text = f"{found.summary.median:,.0f}"
             axes.annotate(text, (max(found.values), i), (8, 0), textcoords="offset points", va="center")
         values = [v for n in names if (one := results.one("images", n)) for v in one.values]

@@ -93,7 +93,6 @@ def _beside(results: Results, m: dict[str, Any]) -> Table:
 def _draw_times(results: Results, m: dict[str, Any], path: Path) -> None:
     alone = [n for n in results.arms("seconds") if n.endswith("alone")]
     ways = [n for n in results.arms("overlap") if results.one("seconds", n)]
-    hatch = figures.VIRTUAL_HATCH if m["device_kind"] == "cpu-virtual" else None
     with figures.figure(path, 10, 1.3 + 0.45 * len(alone + ways)) as fig:
         axes = fig.add_subplot(xlabel="milliseconds (dots: rounds, bar: median)")
         for i, name in enumerate(alone + ways):
@@ -101,8 +100,7 @@ def _draw_times(results: Results, m: dict[str, Any], path: Path) -> None:
             if not found:
                 continue
             colour = figures.COLOURS[1 if fraction else 0]
-            axes.barh(i, found.summary.median, height=0.55, facecolor="none", edgecolor=colour, hatch=hatch)
-            axes.plot(found.values, [i] * len(found.values), "o", color=figures.INK, markersize=2.5)
+            figures.bar_with_samples(axes, i, found.values, colour, m["device_kind"] == "cpu-virtual")
             if fraction:
                 text = f"overlap {fraction.summary.median:.2f}{' WRONG' if fraction.remark else ''}"
                 axes.annotate(text, (max(found.values), i), (8, 0), textcoords="offset points", va="center")

@@ -8,6 +8,7 @@ from lab.measurements import Results
 from lab.page import Figure, Section
 from lab.report_bench import beside_the_book, ratio, verdict
 
+CARELESS = "together, current GPU waited for"  # as stages/bench_parallel
 ARMS = ("first alone", "second alone", "one after the other", "together")
 
 
@@ -20,7 +21,7 @@ def section(folder: Path, drawings: Path) -> Section:
         title="Automatic parallelism: two devices at once",
         book="13.3",
         question="Do two devices compute at the same time, with nothing in the program that says so?",
-        findings=[*_findings(m), report_bench.trust(m), *report_bench.skipped(results)],
+        findings=[*_findings(m), *_careless(results), report_bench.trust(m), *report_bench.skipped(results)],
         figures=[
             Figure(
                 "parallel",
@@ -63,17 +64,27 @@ def _findings(m: dict[str, Any]) -> list[str]:
     ]
 
 
+def _careless(results: Results) -> list[str]:
+    """Return what waiting for the current GPU alone would have reported, where there are two GPUs."""
+    demo = "products, second job longer"
+    wrong, right = results.one(demo, CARELESS), results.one(demo, "together, both waited for")
+    if not wrong or not right:
+        return []
+    return [
+        "With a longer job on the second GPU, waiting for the current one alone reports"
+        f" {wrong.summary.median:.1f} ms where both have finished after {right.summary.median:.1f} ms."
+    ]
+
+
 def _draw(results: Results, m: dict[str, Any], path: Path) -> None:
     sizes = [found.x for found in results.series("products", "together")]
-    hatch = figures.VIRTUAL_HATCH if m["device_kind"] == "cpu-virtual" else None
     with figures.figure(path, 11, 3.2) as fig:
         for axes, size in zip(fig.subplots(1, len(sizes), squeeze=False)[0], sizes, strict=True):
             found = [one for arm in ARMS if (one := results.one("products", arm, size))]
             medians = [one.summary.median for one in found]
             for i, one in enumerate(found):
                 colour = figures.COLOURS[1 if i == len(found) - 1 else 0]
-                axes.barh(i, medians[i], height=0.55, facecolor="none", edgecolor=colour, hatch=hatch)
-                axes.plot(one.values, [i] * len(one.values), "o", color=figures.INK, markersize=2.5)
+                figures.bar_with_samples(axes, i, one.values, colour, m["device_kind"] == "cpu-virtual")
             longest = max(max(one.values) for one in found)
             for bound, name in ((max(medians[:2]), "longer"), (sum(medians[:2]), "sum")):
                 axes.axvline(bound, color=figures.FAINT, linestyle="--", linewidth=1)

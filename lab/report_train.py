@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from matplotlib.axes import Axes
 
 from lab import figures
@@ -203,10 +202,8 @@ def draw_epoch_time(runs: Sequence[TrainingRun], path: Path) -> None:
         for i, run_ in enumerate(runs):
             seconds = run_.column("seconds")
             median = summarise(seconds).median
-            colour = figures.COLOURS[i % len(figures.COLOURS)]
-            hatch = figures.VIRTUAL_HATCH if run_.metrics["device_kind"] == "cpu-virtual" else None
-            axes.barh(i, median, height=0.6, facecolor="none", edgecolor=colour, hatch=hatch)
-            axes.plot(seconds, np.linspace(i + 0.2, i - 0.2, len(seconds)), "o", color=figures.INK, markersize=3)
+            virtual = run_.metrics["device_kind"] == "cpu-virtual"
+            figures.bar_with_samples(axes, i, seconds, figures.COLOURS[i % len(figures.COLOURS)], virtual)
             speed = f"{median:.3g} s, {run_.metrics['images_per_s']:,.0f} images/s"
             axes.annotate(speed, (max(seconds), i), (8, 0), textcoords="offset points", va="center")
         axes.set_yticks(range(len(runs)), [f"{r.name}\n{r.devices}" for r in runs])

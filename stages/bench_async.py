@@ -67,7 +67,7 @@ def measure_no_warm_up(size: int, devices: Devices) -> list[Measurement]:
 def measure_products(params: Params, devices: Devices) -> list[Measurement]:
     """Time a product until the call returns and until the result is there; and against numpy's on equal threads."""
     rng = np.random.default_rng(params.seed)
-    blas = ThreadpoolController().select(internal_api="openblas")
+    blas = ThreadpoolController().select(user_api="blas")
     measured = []
     for n in params.bench_async.sizes:
         A = rng.standard_normal((n, n), dtype=np.float32)
@@ -142,6 +142,13 @@ def measure_blockers(params: Params, devices: Devices) -> list[Measurement]:
 
     arms = {name: after_an_operation(blocker) for name, blocker in blockers.items()}
     return in_unit("blocker", 0, time_arms(arms, devices.devices, params.bench), "us", devices)
+
+
+def measure_dependencies(devices: Devices) -> list[Measurement]:
+    """Compute the notes' chain z = x * y + 2 of ones (1, 2), which has one order only, however it is queued."""
+    x = y = torch.ones((1, 2), device=devices.devices[0])
+    z = x * y + 2
+    return [Measurement("dependencies", "z", 0, tuple(z.flatten().tolist()), "", devices.kind)]
 
 
 def measure_careless_clocks(params: Params, devices: Devices) -> list[Measurement]:
@@ -224,6 +231,7 @@ def main() -> None:
         *measure_products(params, devices),
         *measure_run_ahead(params, devices),
         *measure_blockers(params, devices),
+        *measure_dependencies(devices),
         *measure_careless_clocks(params, devices),
         *bench.noise_control(lambda: torch.mm(x, x), devices, params.bench),
     ]

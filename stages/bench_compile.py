@@ -119,6 +119,9 @@ def measure_saved(net: nn.Module, seed: int, devices: Devices, folder: Path) -> 
         skip("saved_load", name, "nothing was saved", devices.kind) for name in compiled.SAVED if name not in found
     ]
     for name, saved in found.items():
+        if "problem" in saved:
+            measured.append(skip("saved_load", name, saved["problem"], devices.kind))
+            continue
         values = {"size": ((saved["bytes"] / 1024,), "KiB"), "difference": ((saved["difference"],), "logit"),
                   "load": (tuple(1e3 * t for t in saved["load_s"]), "ms")}  # fmt: skip
         measured += [Measurement(f"saved_{k}", name, 0, v, unit, devices.kind) for k, (v, unit) in values.items()]

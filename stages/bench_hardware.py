@@ -132,10 +132,10 @@ def measure_peaks(params: Params, devices: Devices, counts: Sequence[int]) -> li
         arms = {name: _product(m) for name, m in matrices.items()}
         measured += _rates("peak", threads, time_arms(arms, devices.devices, params.bench), 2 * n**3, at)
         if device.type == "cuda":
-            torch.backends.cuda.matmul.allow_tf32 = True
+            torch.set_float32_matmul_precision("high")
             tf32 = time_arms({"float32 as TF32": _product(a)}, devices.devices, params.bench)
             measured += _rates("peak", threads, tf32, 2 * n**3, at)
-            torch.backends.cuda.matmul.allow_tf32 = False
+            torch.set_float32_matmul_precision("highest")
         times = time_arms({"copy": lambda: target.copy_(source)}, devices.devices, params.bench)["copy"]
         moved = 2 * source.numel() * 4  # read once, written once
         values = tuple(moved / t / 1e9 for t in times)
@@ -245,6 +245,7 @@ def main() -> None:
         *measure_trips(params, devices),
     ]
     target = devices if devices.kind != "cpu-virtual" else processor(cores)
+    torch.backends.cudnn.allow_tf32 = False  # on by default for convolutions: the roof would be another one
     if target.devices[0].type == "cuda":
         measured += measure_peaks(params, target, [0])
     measured += measure_networks(params, target)

@@ -83,7 +83,12 @@ def inline(path: Path, alt: str) -> Markup:
 def machine_in_words(facts: Mapping[str, Any]) -> str:
     """Return the hardware in one line."""
     cpu, accelerator, software = facts["cpu"], facts["accelerator"], facts["software"]
-    processor = f"{cpu['model']} ({cpu['instructions']}), {cpu['usable_cores']} usable cores, {cpu['ram_gib']} GiB"
+    limits = "".join(
+        [f", held to {cpu['quota_cores']} cores by a quota" if cpu["quota_cores"] else "",
+         f", OMP_NUM_THREADS={cpu['omp_num_threads']}" if cpu["omp_num_threads"] else ""]
+    )  # fmt: skip
+    cores = f"{cpu['usable_cores']} usable cores{limits}"
+    processor = f"{cpu['model']} ({cpu['instructions']}), {cores}, {cpu['ram_gib']} GiB"
     gpus = ", ".join(accelerator["names"] or []) or "no GPU"
     packages = ", ".join(f"{name} {software[name]}" for name in ("torch", "torchvision"))
     return f"{processor}; {gpus}; {software['os']}, Python {software['python']}, {packages}"

@@ -76,6 +76,7 @@ def _async(kind: DeviceKind) -> list[Measurement]:
     made += [one("blocker", name, t, kind, 0, "us") for name, t in (("nothing", 2), (".item()", 5), ("print", 100))]
     book = {"numpy, float64": 40.0, "torch, not waited for": 20 * returns, "torch, waited for": 20.0}
     made += [one("book", name, t, kind, 500) for name, t in book.items()]
+    made.append(Measurement("dependencies", "z", 0, (3.0, 3.0), "", kind))
     return [*made, skip("book", bench_async.WRONG_DEVICE, "needs 2 CUDA GPUs, found 0", kind)]
 
 

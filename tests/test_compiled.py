@@ -49,6 +49,16 @@ def test_a_changed_file_is_noticed(tmp_path):
     assert reload(tmp_path, "cpu")["weights alone"]["difference"] > 1e-2
 
 
+def test_a_damaged_file_is_said_and_the_others_still_count(tmp_path):
+    net = mlp(0)
+    build(compiled.EXPORT, net, tmp_path)
+    compiled.save_weights_and_example(net, torch.randn(5, 512), tmp_path)
+    (tmp_path / "export.pt2").write_bytes(b"nonsense")
+    found = reload(tmp_path, "cpu")
+    assert found[compiled.EXPORT]["problem"].startswith("does not load in a new process (")
+    assert found["weights alone"]["difference"] == 0
+
+
 def test_what_a_machine_lacks_is_said(monkeypatch, tmp_path):
     assert obstacle(compiled.GRAPH, CPU) == "needs a CUDA GPU"
     monkeypatch.setenv("CXX", "no-such-compiler")

@@ -10,7 +10,19 @@ import pytest
 
 from tests.helpers import ROOT, edit_params
 
-TASKS = {"test", "check", "repro", "smoke", "profile", "remeasure", "report", "compare", "record", "doctor", "clean"}
+TASKS = {
+    "test",
+    "check",
+    "repro",
+    "smoke",
+    "profile",
+    "remeasure",
+    "report",
+    "compare",
+    "record",
+    "doctor",
+    "clean",
+}
 
 
 def invoke(*words: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
