@@ -111,8 +111,8 @@ def _beside(results: Results) -> Table:
          "another size and processor; both are float64 with random numbers inside the clock"],
         ["B1: torch, no waiting", "0.0022 s", seconds("torch, not waited for"),
          "the book's is the time to queue ten products on a GPU" + ("; a CPU has no queue" if on_cpu else "")],
-        ["B2: torch, waiting", "0.0058 s", seconds("torch, waited for"), "a GPU there" if on_cpu else "another GPU"],
-        ["B4: x * y + 2 of ones", "[[3, 3]]", f"[[{numbers}]]", "no difference: the graph of dependencies has one order only"],
+        ["B2: torch, waiting", "0.0058 s", seconds("torch, waited for"), "a GPU there"],
+        ["B4: x * y + 2 of ones", "[[3, 3]]", f"[[{numbers}]]", "no difference: there is one order only"],
     ])  # fmt: skip
 
 

@@ -47,6 +47,19 @@ def test_short_arms_repeat_until_a_sample_is_long_enough():
     assert max(samples) < 1e-3
 
 
+def test_samples_are_seconds_per_call(monkeypatch):
+    now = 0.0
+
+    def arm() -> None:
+        nonlocal now
+        now += 0.25
+
+    monkeypatch.setattr(bench, "read_clock", lambda devices: now)
+    params = BenchParams(rounds=8, aa_runs=1, min_sample_ms=1000)
+    assert time_arms({"arm": arm}, CPU, params) == {"arm": (0.25,) * 8}
+    assert now > 8 * 4 * 0.25, "four calls make a sample of a second"
+
+
 def test_the_clock_is_read_for_all_devices(monkeypatch):
     waited = []
     monkeypatch.setattr(bench, "read_clock", lambda devices: waited.append(devices) or time.perf_counter())

