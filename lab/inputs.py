@@ -47,7 +47,7 @@ def resident_batches(images: Tensor, labels: Tensor, batch_size: int) -> Iterato
 
 
 def ways(num_images: int, batch_size: int, images: Tensor, labels: Tensor) -> dict[str, Callable[[], Batches]]:
-    """Return each way as a function that starts an epoch over the first `num_images` images."""
+    """Return each way as a function that starts an epoch: over `num_images` images with a loader, else over all."""
     some = Subset(book_images(), range(num_images))
     kept = loader(some, batch_size, BOOK_WORKERS, keep=True)
     return {
