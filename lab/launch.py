@@ -1,0 +1,199 @@
+"""Several processes for one run: torch's elastic launcher on this host, the process group inside each of them.
+
+On one host everything listens on the loopback address alone. With several hosts the same command is given on each,
+or `torchrun` on those beyond the first; the addresses they use are open to whoever can reach them, so they belong
+in a private network.
+"""
+
+import os
+import socket
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Annotated, Any
+
+import psutil
+import torch
+import torch.distributed as dist
+from pydantic import Field
+
+from lab.devices import Devices
+from lab.errors import DistributedError, LabError, StoppedError
+from lab.params import Section
+
+ADDRESS_VARIABLE = "LAB_RENDEZVOUS"  # where the store of this run listens, told by the launcher to its ranks
+LOOPBACK = "127.0.0.1"
+SHUTDOWN_S = 10  # for a rank to finish its step and write a checkpoint before it is killed
+
+
+class PeerLostError(DistributedError):
+    """A collective failed because another rank is gone or silent: seldom the cause, always a witness."""
+
+
+class DistributedParams(Section):
+    """The `train.distributed` section of params.yaml: how the processes of `strategy: ddp` find each other."""
+
+    nnodes: Annotated[int, Field(ge=1, le=64)]
+    rdzv_endpoint: Annotated[str, Field(pattern=r"^[\w.-]+:\d{1,5}$", description="host:port")]
+    timeout_s: Annotated[int, Field(ge=1, le=86_400)]
+
+
+def is_rank() -> bool:
+    """Whether a launcher started this process as one of several."""
+    return "RANK" in os.environ and "WORLD_SIZE" in os.environ
+
+
+def launch(module: str, run: str, num_processes: int, params: DistributedParams, threads: int) -> None:
+    """Run `python -m module run` in this host's share of `num_processes`, and wait for all of them.
+
+    No restarts: the same command goes on from the last checkpoint.
+
+    Raises:
+        DistributedError: a process died or fell silent, or no other host came.
+        LabError: what a process ended with, with its exit code.
+        StoppedError: SIGTERM or Ctrl-C; the processes were asked to stop and did.
+    """
+    os.environ["LOGLEVEL"] = "CRITICAL"  # read when the modules below are imported: one error, said once, by us
+    os.environ["TORCH_CPP_LOG_LEVEL"] = "FATAL"
+    os.environ["OMP_NUM_THREADS"] = str(threads)  # 1 otherwise, whatever the run says
+    os.environ["TORCH_DISABLE_SHARE_RDZV_TCP_STORE"] = "1"  # or the agent would listen on every address
+    from torch.distributed.elastic.multiprocessing.api import SignalException
+    from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
+    from torch.distributed.elastic.rendezvous import RendezvousError, rendezvous_handler_registry
+    from torch.distributed.launcher.api import LaunchConfig, elastic_launch
+
+    host = params.rdzv_endpoint.rpartition(":")[0]
+    rendezvous_handler_registry.register("loopback", _loopback_rendezvous)
+    config = LaunchConfig(
+        min_nodes=params.nnodes, max_nodes=params.nnodes, nproc_per_node=num_processes // params.nnodes,
+        run_id=run, max_restarts=0, shutdown_timeout=SHUTDOWN_S,
+        rdzv_backend="loopback" if host == LOOPBACK else "c10d", rdzv_endpoint=params.rdzv_endpoint,
+        rdzv_configs={"join_timeout": params.timeout_s, "read_timeout": params.timeout_s},
+        local_addr=LOOPBACK if host == LOOPBACK else None,
+    )  # fmt: skip
+    os.environ.setdefault(ADDRESS_VARIABLE, params.rdzv_endpoint)
+    try:
+        elastic_launch(config, sys.executable)("-m", module, run)
+    except ChildFailedError as error:
+        raise _explain(error.failures) from None
+    except SignalException as stop:
+        raise StoppedError(
+            f"{run}: interrupted; the same command goes on from the last checkpoint", stop.sigval
+        ) from None
+    except (RendezvousError, dist.DistError) as error:
+        raise DistributedError(
+            f"{params.rdzv_endpoint}: {params.nnodes} node(s) did not meet there within {params.timeout_s} s "
+            f"({error.__cause__ or error}); see train.distributed, and whether another program has the port"
+        ) from None
+
+
+def _loopback_rendezvous(params: Any) -> Any:
+    """Return torch's own rendezvous on a store that listens on the loopback address alone; port 0: any free one."""
+    from torch.distributed.elastic.rendezvous.c10d_rendezvous_backend import C10dRendezvousBackend
+    from torch.distributed.elastic.rendezvous.dynamic_rendezvous import create_handler
+
+    port, listener = int(params.endpoint.rpartition(":")[2]), None
+    try:
+        listener = socket.create_server((LOOPBACK, port))
+        port = listener.getsockname()[1]
+    except OSError:
+        pass  # another node of this run has the port, or a stranger, with whom the meeting then times out
+    store = dist.TCPStore(
+        LOOPBACK, port, is_master=listener is not None, wait_for_workers=False,
+        master_listen_fd=listener.detach() if listener else None,
+        timeout=timedelta(seconds=params.get_as_int("read_timeout")),
+    )  # fmt: skip
+    os.environ[ADDRESS_VARIABLE] = f"{LOOPBACK}:{port}"
+    return create_handler(store, C10dRendezvousBackend(store, params.run_id), params)
+
+
+def _explain(failures: Mapping[int, Any]) -> LabError:
+    """Return what went wrong first, from how each rank of this host ended (torch's ProcessFailure)."""
+    said = {rank: f.message for rank, f in failures.items() if isinstance(f.message, dict)}
+    for message in said.values():
+        if message["kind"] not in (PeerLostError.__name__, StoppedError.__name__):
+            error = LabError(message["message"])
+            error.exit_code = message["exit_code"]
+            return error
+    silent = {rank: f for rank, f in failures.items() if rank not in said}
+    witnesses = [message["message"] for message in said.values()]
+    if not silent:
+        return DistributedError(f"{witnesses[0]}; the same command goes on from the last checkpoint")
+    waited = any("imed out" in words for words in witnesses)
+    ends = [
+        f"rank {rank} " + ("did not answer in time" if waited else
+                           f"was ended by {f.signal_name()}" if f.exitcode < 0 else
+                           f"ended with exit code {f.exitcode}")
+        for rank, f in silent.items()
+    ]  # fmt: skip
+    return DistributedError(f"{', '.join(ends)}; the same command goes on from the last checkpoint")
+
+
+@contextmanager
+def process_group(devices: Devices, own: torch.device, params: DistributedParams) -> Iterator[None]:
+    """Join the ranks of this run, this one on its `own` device, for as long as the context lasts.
+
+    Collectives use NCCL between GPUs and gloo otherwise, NCCL being unable to share a GPU; tensors on the CPU
+    always go through gloo.
+
+    Raises:
+        PeerLostError: a collective failed, or took longer than the params say.
+    """
+    rank, world_size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+    host, _, port = os.environ.get(ADDRESS_VARIABLE, params.rdzv_endpoint).rpartition(":")
+    timeout = timedelta(seconds=params.timeout_s)
+    _die_with_the_launcher()
+    if host == LOOPBACK:
+        os.environ["GLOO_SOCKET_IFNAME"] = _loopback_interface()
+    if own.type == "cuda":
+        torch.cuda.set_device(own)
+    try:
+        store = dist.TCPStore(host, int(port), is_master=False, wait_for_workers=False, timeout=timeout)
+        dist.init_process_group(
+            "cpu:gloo,cuda:nccl" if devices.kind == "cuda" else "gloo",
+            store=dist.PrefixStore("ranks", store), rank=rank, world_size=world_size, timeout=timeout,
+        )  # fmt: skip
+        yield
+        dist.destroy_process_group()
+    except RuntimeError as error:
+        if isinstance(error, dist.DistError) or "gloo" in str(error):
+            raise PeerLostError(f"rank {rank} lost another one ({str(error).splitlines()[0]})") from None
+        raise
+
+
+def check_ranks_agree(key: str) -> None:
+    """Stop unless every rank would train the same run.
+
+    Raises:
+        DistributedError: code, data, params, torch or threads differ between hosts.
+    """
+    mine = torch.tensor(list(key.encode()), dtype=torch.uint8)
+    keys = [torch.empty_like(mine) for _ in range(dist.get_world_size())]
+    dist.all_gather(keys, mine)
+    differ = [rank for rank, other in enumerate(keys) if not torch.equal(other, keys[0])]
+    if differ:
+        raise DistributedError(
+            f"rank(s) {differ} differ from rank 0 in code, data, params, torch, or threads (devices.cpu_threads); "
+            "make the hosts equal"
+        )
+
+
+def _loopback_interface() -> str:
+    return next(
+        name for name, found in psutil.net_if_addrs().items() if any(a.address == LOOPBACK for a in found)
+    )
+
+
+def _die_with_the_launcher() -> None:
+    """End this process soon after the launcher that started it is gone, however that went."""
+    launcher = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == launcher:
+            time.sleep(0.5)
+        os._exit(DistributedError.exit_code)
+
+    threading.Thread(target=watch, daemon=True).start()

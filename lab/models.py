@@ -1,0 +1,46 @@
+"""The networks that can be trained, by name: functions of a generator, so that a seed fixes every weight."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+
+from lab import nets
+from lab.resnet import resnet18
+
+LENET_NAMES = ("W1", "b1", "W2", "b2", "W3", "b3", "W4", "b4")
+
+
+class LeNet(nn.Module):
+    """The book's LeNet from scratch (13.5.2): eight parameters under the book's names, and a function of them."""
+
+    def __init__(self, generator: torch.Generator) -> None:
+        """Draw the parameters."""
+        super().__init__()
+        for name, value in zip(LENET_NAMES, nets.lenet_params(generator), strict=True):
+            self.register_parameter(name, nn.Parameter(value))
+
+    def forward(self, X: Tensor) -> Tensor:
+        """Return the logits (n, 10) for images X (n, 1, 28, 28)."""
+        return nets.lenet(X, list(self.parameters()))
+
+
+def _resnet18(generator: torch.Generator) -> nn.Module:
+    return resnet18(generator).to(memory_format=torch.channels_last)
+
+
+MODELS: dict[str, Callable[[torch.Generator], nn.Module]] = {"lenet": LeNet, "resnet18": _resnet18}
+
+
+class OnBytes(nn.Module):
+    """A net that takes uint8 images (n, 28, 28): each device scales its own shard, a quarter of the bytes to send."""
+
+    def __init__(self, net: nn.Module) -> None:
+        """Wrap `net`, which takes float images (n, 1, 28, 28)."""
+        super().__init__()
+        self.net = net
+
+    def forward(self, images: Tensor) -> Tensor:
+        """Return the logits (n, 10)."""
+        logits: Tensor = self.net(nets.to_float(images))
+        return logits
