@@ -4,8 +4,9 @@ Three layers, and imports point one way, `stages -> edge -> torch -> plain` (a t
 
 - *plain* needs no torch: `airfoil`, `curves`, `errors`, `idx`, `objectives`, `page`, `quadratics`, `rates`,
   `regression`, `rules`, `stats`, `synthetic`
-- *torch* computes and times: `ensemble`, `nets`, `replicas`, `resnet`, `short_training`, `timing`, `training`
-- *edge* is the only place that touches hardware, files or processes: `compare`, `data`, `devices`, `doctor`,
-  `download`, `figures`, `hardware`, `params`, `profiles`, `records`, `report_landscapes`, `report_optimizers`,
-  `report_schedules`, `report_train`, `runner`, `vision`
+- *torch* computes and times: `ensemble`, `models`, `nets`, `replicas`, `resnet`, `short_training`, `strategies`,
+  `timing`, `training`
+- *edge* is the only place that touches hardware, files or processes: `checkpoints`, `compare`, `data`, `devices`,
+  `doctor`, `download`, `figures`, `hardware`, `launch`, `params`, `predict`, `profiles`, `records`,
+  `report_landscapes`, `report_optimizers`, `report_schedules`, `report_train`, `runner`, `vision`
 """

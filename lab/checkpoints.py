@@ -58,7 +58,9 @@ class Checkpoints:
             with FileLock(path, timeout=0):
                 yield
         except Timeout:
-            raise DistributedError(f"{path}: another process trains this very run; wait for it or stop it") from None
+            raise DistributedError(
+                f"{path}: another process trains this very run; wait for it or stop it"
+            ) from None
 
     def save(self, epochs: int, step: int, state: Mapping[str, Any]) -> None:
         """Write a checkpoint after `epochs` and `step` more steps, then delete all but the last two.

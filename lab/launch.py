@@ -5,20 +5,34 @@ or `torchrun` on those beyond the first; the addresses they use are open to whoe
 in a private network.
 """
 
+import logging
 import os
 import socket
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Annotated
 
 import psutil
 import torch
 import torch.distributed as dist
 from pydantic import Field
+from torch.distributed.elastic.multiprocessing.api import SignalException
+from torch.distributed.elastic.multiprocessing.errors import ChildFailedError, ProcessFailure
+from torch.distributed.elastic.rendezvous import (
+    RendezvousError,
+    RendezvousHandler,
+    RendezvousParameters,
+    rendezvous_handler_registry,
+)
+from torch.distributed.elastic.rendezvous.c10d_rendezvous_backend import C10dRendezvousBackend
+from torch.distributed.elastic.rendezvous.dynamic_rendezvous import create_handler
+from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 
 from lab.devices import Devices
 from lab.errors import DistributedError, LabError, StoppedError
@@ -26,6 +40,7 @@ from lab.params import Section
 
 ADDRESS_VARIABLE = "LAB_RENDEZVOUS"  # where the store of this run listens, told by the launcher to its ranks
 LOOPBACK = "127.0.0.1"
+LOOPBACK_BACKEND = "loopback"
 SHUTDOWN_S = 10  # for a rank to finish its step and write a checkpoint before it is killed
 
 
@@ -56,21 +71,16 @@ def launch(module: str, run: str, num_processes: int, params: DistributedParams,
         LabError: what a process ended with, with its exit code.
         StoppedError: SIGTERM or Ctrl-C; the processes were asked to stop and did.
     """
-    os.environ["LOGLEVEL"] = "CRITICAL"  # read when the modules below are imported: one error, said once, by us
+    logging.disable(logging.ERROR)  # an error is said once, by us; the ranks have their own logs
     os.environ["TORCH_CPP_LOG_LEVEL"] = "FATAL"
     os.environ["OMP_NUM_THREADS"] = str(threads)  # 1 otherwise, whatever the run says
     os.environ["TORCH_DISABLE_SHARE_RDZV_TCP_STORE"] = "1"  # or the agent would listen on every address
-    from torch.distributed.elastic.multiprocessing.api import SignalException
-    from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
-    from torch.distributed.elastic.rendezvous import RendezvousError, rendezvous_handler_registry
-    from torch.distributed.launcher.api import LaunchConfig, elastic_launch
-
     host = params.rdzv_endpoint.rpartition(":")[0]
-    rendezvous_handler_registry.register("loopback", _loopback_rendezvous)
+    rendezvous_handler_registry.register(LOOPBACK_BACKEND, _loopback_rendezvous)
     config = LaunchConfig(
         min_nodes=params.nnodes, max_nodes=params.nnodes, nproc_per_node=num_processes // params.nnodes,
         run_id=run, max_restarts=0, shutdown_timeout=SHUTDOWN_S,
-        rdzv_backend="loopback" if host == LOOPBACK else "c10d", rdzv_endpoint=params.rdzv_endpoint,
+        rdzv_backend=LOOPBACK_BACKEND if host == LOOPBACK else "c10d", rdzv_endpoint=params.rdzv_endpoint,
         rdzv_configs={"join_timeout": params.timeout_s, "read_timeout": params.timeout_s},
         local_addr=LOOPBACK if host == LOOPBACK else None,
     )  # fmt: skip
@@ -90,29 +100,35 @@ def launch(module: str, run: str, num_processes: int, params: DistributedParams,
         ) from None
 
 
-def _loopback_rendezvous(params: Any) -> Any:
-    """Return torch's own rendezvous on a store that listens on the loopback address alone; port 0: any free one."""
-    from torch.distributed.elastic.rendezvous.c10d_rendezvous_backend import C10dRendezvousBackend
-    from torch.distributed.elastic.rendezvous.dynamic_rendezvous import create_handler
+class _LoopbackBackend(C10dRendezvousBackend):
+    @property
+    def name(self) -> str:  # the launcher wants back the name that it asked for
+        return LOOPBACK_BACKEND
 
+
+def _loopback_rendezvous(params: RendezvousParameters) -> RendezvousHandler:
+    """Return torch's own rendezvous on a store that listens on the loopback address alone; port 0: any free one."""
     port, listener = int(params.endpoint.rpartition(":")[2]), None
     try:
         listener = socket.create_server((LOOPBACK, port))
         port = listener.getsockname()[1]
-    except OSError:
-        pass  # another node of this run has the port, or a stranger, with whom the meeting then times out
+    except OSError as error:
+        if params.min_nodes == 1:
+            raise DistributedError(
+                f"train.distributed.rdzv_endpoint {params.endpoint}: {error.strerror}; take port 0 for any free one"
+            ) from None  # with several nodes on this host the first of them has it
     store = dist.TCPStore(
         LOOPBACK, port, is_master=listener is not None, wait_for_workers=False,
         master_listen_fd=listener.detach() if listener else None,
-        timeout=timedelta(seconds=params.get_as_int("read_timeout")),
+        timeout=timedelta(seconds=float(params.get("read_timeout", 60))),
     )  # fmt: skip
     os.environ[ADDRESS_VARIABLE] = f"{LOOPBACK}:{port}"
-    return create_handler(store, C10dRendezvousBackend(store, params.run_id), params)
+    return create_handler(store, _LoopbackBackend(store, params.run_id), params)
 
 
-def _explain(failures: Mapping[int, Any]) -> LabError:
-    """Return what went wrong first, from how each rank of this host ended (torch's ProcessFailure)."""
-    said = {rank: f.message for rank, f in failures.items() if isinstance(f.message, dict)}
+def _explain(failures: Mapping[int, ProcessFailure]) -> LabError:
+    """Return what went wrong first, from how each rank of this host ended."""
+    said = {rank: f.error_file_data["message"] for rank, f in failures.items() if Path(f.error_file).is_file()}
     for message in said.values():
         if message["kind"] not in (PeerLostError.__name__, StoppedError.__name__):
             error = LabError(message["message"])
@@ -120,16 +136,16 @@ def _explain(failures: Mapping[int, Any]) -> LabError:
             return error
     silent = {rank: f for rank, f in failures.items() if rank not in said}
     witnesses = [message["message"] for message in said.values()]
-    if not silent:
-        return DistributedError(f"{witnesses[0]}; the same command goes on from the last checkpoint")
     waited = any("imed out" in words for words in witnesses)
-    ends = [
-        f"rank {rank} " + ("did not answer in time" if waited else
-                           f"was ended by {f.signal_name()}" if f.exitcode < 0 else
-                           f"ended with exit code {f.exitcode}")
-        for rank, f in silent.items()
-    ]  # fmt: skip
-    return DistributedError(f"{', '.join(ends)}; the same command goes on from the last checkpoint")
+
+    def end(rank: int, failure: ProcessFailure) -> str:
+        if waited:
+            return f"rank {rank} did not answer in time"
+        code = failure.exitcode
+        return f"rank {rank} " + (f"was ended by {failure.signal_name()}" if code < 0 else f"ended with {code}")
+
+    what = ", ".join(end(rank, f) for rank, f in silent.items()) or witnesses[0]
+    return DistributedError(f"{what}; the same command goes on from the last checkpoint")
 
 
 @contextmanager
@@ -146,6 +162,7 @@ def process_group(devices: Devices, own: torch.device, params: DistributedParams
     host, _, port = os.environ.get(ADDRESS_VARIABLE, params.rdzv_endpoint).rpartition(":")
     timeout = timedelta(seconds=params.timeout_s)
     _die_with_the_launcher()
+    warnings.filterwarnings("ignore", "Grad strides do not match")  # one channel fits both memory formats
     if host == LOOPBACK:
         os.environ["GLOO_SOCKET_IFNAME"] = _loopback_interface()
     if own.type == "cuda":
@@ -182,9 +199,7 @@ def check_ranks_agree(key: str) -> None:
 
 
 def _loopback_interface() -> str:
-    return next(
-        name for name, found in psutil.net_if_addrs().items() if any(a.address == LOOPBACK for a in found)
-    )
+    return next(name for name, found in psutil.net_if_addrs().items() if any(a.address == LOOPBACK for a in found))
 
 
 def _die_with_the_launcher() -> None:

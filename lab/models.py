@@ -26,14 +26,18 @@ class LeNet(nn.Module):
 
 
 def _resnet18(generator: torch.Generator) -> nn.Module:
-    return resnet18(generator).to(memory_format=torch.channels_last)
+    net = resnet18(generator)
+    for param in net.parameters():
+        if param.ndim == 4:  # as the images are, so that neither they nor the gradients are transposed
+            param.data = param.data.contiguous(memory_format=torch.channels_last)
+    return net
 
 
 MODELS: dict[str, Callable[[torch.Generator], nn.Module]] = {"lenet": LeNet, "resnet18": _resnet18}
 
 
 class OnBytes(nn.Module):
-    """A net that takes uint8 images (n, 28, 28): each device scales its own shard, a quarter of the bytes to send."""
+    """A net that takes uint8 images (n, 28, 28): a device scales its own shard, a quarter of the bytes to send."""
 
     def __init__(self, net: nn.Module) -> None:
         """Wrap `net`, which takes float images (n, 1, 28, 28)."""

@@ -71,7 +71,7 @@ def _grad(param: Tensor) -> Tensor:
 
 
 def forward_backward(net: nn.Module, X: Tensor, y: Tensor, scale: float = 1) -> Tensor:
-    """Add `scale` times the gradient of the batch's summed loss to that of each parameter; return the loss (scalar)."""
+    """Add `scale` times the gradient of the batch's summed loss to each parameter's; return the loss (scalar)."""
     loss = F.cross_entropy(net(X), y, reduction="sum")
     torch.autograd.backward(loss, torch.full_like(loss, scale))
     return loss.detach()
@@ -110,7 +110,10 @@ def rebinding_allreduce(data: list[Tensor]) -> None:
 
 
 def drift(
-    nets: Sequence[nn.Module], batches: Iterable[tuple[Tensor, Tensor]], lr: float, allreduce: Collective = allreduce
+    nets: Sequence[nn.Module],
+    batches: Iterable[tuple[Tensor, Tensor]],
+    lr: float,
+    allreduce: Collective = allreduce,
 ) -> Iterator[float]:
     """Yield after each step how far the replicas `nets` have come apart: the largest |W0 - Wk| of all weights."""
     devices = [next(net.parameters()).device for net in nets]

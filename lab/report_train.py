@@ -149,7 +149,10 @@ def findings(runs: Sequence[TrainingRun]) -> list[str]:
 
 
 def _differ_in_devices_only(one: TrainingRun, many: TrainingRun) -> bool:
-    same = ("net", "dataset", "train_images", "batch_size", "lr", "num_epochs", "device_kind", "threads_per_device")
+    same = (
+        "net", "strategy", "dataset", "train_images", "batch_size", "lr", "num_epochs", "device_kind",
+        "threads_per_device",
+    )  # fmt: skip
     return all(one.metrics[k] == many.metrics[k] for k in same) and (
         one.metrics["num_devices"] == 1 < many.metrics["num_devices"]
     )

@@ -6,6 +6,7 @@ splits over GPUs only. `ddp` is DistributedDataParallel, one process for each de
 by the whole batch, so a smaller or uneven shard weighs as much as its images.
 """
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -23,7 +24,7 @@ State = dict[str, Any]  # params: by name; buffers: by name, one dictionary for 
 
 
 class Strategy(ABC):
-    """A net on a run's devices; `nets` are the replicas that live in this process, on `devices`, one each.
+    """A net on a run's devices; `nets` are the replicas that live in this process, one on each of `devices`.
 
     What concerns the other processes of a run is the identity here: `ddp` alone has any.
     """
@@ -35,6 +36,7 @@ class Strategy(ABC):
         """Copy `net`, which takes float images (n, 1, 28, 28), to `devices`."""
         self.devices = list(devices)
         self.nets = [OnBytes(replicate(net, device)) for device in devices]
+        self.pool = ThreadPoolExecutor(len(devices))
 
     @abstractmethod
     def step(self, X: Tensor, y: Tensor, lr: float, batch_size: int) -> Tensor:
@@ -76,7 +78,8 @@ class Strategy(ABC):
             net.net.load_state_dict({**state["params"], **buffers})
 
     def close(self) -> None:
-        """Let go of threads."""
+        """End the threads."""
+        self.pool.shutdown()
 
 
 def _to_cpu(tensor: Tensor) -> Tensor:
@@ -86,23 +89,14 @@ def _to_cpu(tensor: Tensor) -> Tensor:
 class Replicas(Strategy):
     """The book's data parallelism, from scratch."""
 
-    def __init__(self, net: nn.Module, devices: Sequence[torch.device]) -> None:
-        """Copy the net to `devices`."""
-        super().__init__(net, devices)
-        self._pool = ThreadPoolExecutor(len(devices))
-
     def step(self, X: Tensor, y: Tensor, lr: float, batch_size: int) -> Tensor:
         """Take a step as `replicas.train_batch` does."""
-        losses = train_batch(X, y, self.nets, self.devices, lr, self._pool)
+        losses = train_batch(X, y, self.nets, self.devices, lr, self.pool)
         return torch.stack([loss.to(self.devices[0]) for loss in losses]).sum()
-
-    def close(self) -> None:
-        """End the threads."""
-        self._pool.shutdown()
 
 
 class DataParallel(Strategy):
-    """nn.DataParallel: replicas made anew from the first GPU in every step. Without GPUs it calls the net as it is."""
+    """nn.DataParallel: replicas made anew from the first GPU in every step. Without GPUs it is the net itself."""
 
     def __init__(self, net: nn.Module, devices: Sequence[torch.device]) -> None:
         """Put the net on the first of `devices`, which must differ."""
@@ -127,9 +121,10 @@ class Ddp(Strategy):
         self.num_processes = dist.get_world_size()
         self._rank = dist.get_rank()
         self.is_first = self._rank == 0
-        self._parallel = DistributedDataParallel(
-            self.nets[0], [device] if device.type == "cuda" else None, broadcast_buffers=False
-        )  # statistics stay each device's own, as those of `replicas`: they do not enter training
+        with warnings.catch_warnings(action="ignore", category=FutureWarning):  # new name since torch 2.13
+            self._parallel = DistributedDataParallel(
+                self.nets[0], [device] if device.type == "cuda" else None, broadcast_buffers=False
+            )  # running statistics stay each device's own, as those of `replicas`: they do not enter training
 
     def step(self, X: Tensor, y: Tensor, lr: float, batch_size: int) -> Tensor:
         """Take a step; the gradient is scaled up because DDP averages over the processes, and the book sums."""

@@ -1,7 +1,6 @@
 """The training loop of chapter 13: epochs over resident images, one step per batch, the same for every strategy."""
 
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import astuple, dataclass, field
 from typing import Any
 
@@ -72,8 +71,7 @@ def predict(strategy: Strategy, images: Tensor, batch_size: int = 1000) -> Tenso
 
     mine = strategy.share(torch.arange(len(images)))
     shards = images[mine.to(images.device)].tensor_split(len(strategy.devices))
-    with ThreadPoolExecutor(len(shards)) as pool:
-        found = torch.cat(list(pool.map(on_device, strategy.evaluators(), strategy.devices, shards)))
+    found = torch.cat(list(strategy.pool.map(on_device, strategy.evaluators(), strategy.devices, shards)))
     logits = torch.zeros(len(images), found.shape[1])
     logits[mine] = found
     return strategy.total(logits)

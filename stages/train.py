@@ -2,9 +2,9 @@
 
 The notes' LeNet from scratch or their ResNet-18, plain SGD on the summed loss divided by the batch, the last,
 smaller batch of an epoch kept. With several devices each holds a replica and takes its share of the batch, and the
-gradients are summed: the same algorithm (but for batch norm, which sees each share alone), so the curves of one and
-two devices should lie on each other. Seconds cover training alone, with all devices synchronised before each reading
-of the clock. A run that was killed or stopped goes on, bit for bit, when the same command is given again.
+gradients are summed: the same algorithm (but for batch norm, which sees each share alone), so the curves of one
+and two devices should lie on each other. Seconds cover training alone, with all devices synchronised before each
+reading of the clock. A run that was killed or stopped goes on, bit for bit, when the same command is given again.
 
 Read `reports/train/<run>/rows.csv`, one row per epoch, `confusion.csv`, one row per class, and `worst.csv`, the
 test images it is most wrong about. Book: 13.5 (from scratch), 13.6 (concise).
@@ -40,7 +40,7 @@ from lab.strategies import Strategy
 from lab.training import Epoch, Progress, predict, train
 
 MODELS = Path("models")
-CODE = tuple(Path(module.__file__) for module in (models, nets, replicas, resnet, strategies, training))
+CODE = [Path(str(module.__file__)) for module in (models, nets, replicas, resnet, strategies, training)]
 NUM_WORST = 20
 
 log = logging.getLogger(__name__)
@@ -120,31 +120,34 @@ def measure(
     Raises:
         StoppedError: SIGTERM or Ctrl-C; a checkpoint of the last step is written.
     """
-    progress = Progress()
+    reached = Progress()
     if content := strategy.broadcast(checkpoints.latest() if strategy.is_first else None):
         state = checkpoints.decode(content)
         strategy.load_state(state)
-        progress = Progress.from_state(state)
-        log.info("%s: goes on after %d epochs and %d steps", name, len(progress.epochs), len(progress.losses))
+        reached = Progress.from_state(state)
+        log.info("%s: goes on after %d epochs and %d steps", name, len(reached.epochs), len(reached.losses))
     num_images = len(train_set.labels)
-    done = len(progress.epochs) * num_images + len(progress.losses) * settings.batch_size
+    done = len(reached.epochs) * num_images + len(reached.losses) * settings.batch_size
     with StopRequest() as stop, tqdm(
         initial=done, total=settings.num_epochs * num_images, unit="img", unit_scale=True, desc=name,
         disable=None if strategy.is_first else True,
     ) as bar:  # fmt: skip
-        for progress in train(
+        results = train(
             strategy, _tensors(train_set), _tensors(test_set), settings.batch_size, settings.lr,
-            settings.num_epochs, seed, progress, on_step=bar.update, stopping=lambda: stop.signal_number > 0,
-        ):  # fmt: skip
-            state = {**strategy.state(), **progress.state()}
+            settings.num_epochs, seed, reached, on_step=bar.update, stopping=lambda: stop.signal_number > 0,
+        )  # fmt: skip
+        for reached in results:
+            state = {**strategy.state(), **reached.state()}
             if strategy.is_first:
-                checkpoints.save(len(progress.epochs), len(progress.losses), state)
-            if not len(progress.losses):
-                _log_epoch(name, settings, progress.epochs[-1])
-        if len(progress.epochs) < settings.num_epochs:
-            where = f"epoch {len(progress.epochs) + 1}, step {len(progress.losses)}"
-            raise StoppedError(f"{name}: stopped in {where}; the same command goes on there", stop.signal_number or 15)
-        return progress.epochs, predict(strategy, _tensors(test_set)[0])
+                checkpoints.save(len(reached.epochs), len(reached.losses), state)
+            if not len(reached.losses):
+                _log_epoch(name, settings, reached.epochs[-1])
+        if len(reached.epochs) < settings.num_epochs:
+            where = f"epoch {len(reached.epochs) + 1}, after step {len(reached.losses)}"
+            raise StoppedError(
+                f"{name}: stopped in {where}; the same command goes on there", stop.signal_number or 15
+            )
+        return reached.epochs, predict(strategy, _tensors(test_set)[0])
 
 
 def _log_epoch(name: str, settings: RunParams, epoch: Epoch) -> None:
@@ -211,7 +214,10 @@ def confusion_of(logits: Tensor, labels: Tensor) -> list[Row]:
     """Return one row per true class: how many test images of it were given each label."""
     counts = torch.zeros(len(CLASSES), len(CLASSES), dtype=torch.int64)
     counts.index_put_((labels, logits.argmax(1)), torch.tensor(1), accumulate=True)
-    return [{"class": name, **dict(zip(CLASSES, row, strict=True))} for name, row in zip(CLASSES, counts.tolist(), strict=True)]
+    return [
+        {"class": name, **dict(zip(CLASSES, row, strict=True))}
+        for name, row in zip(CLASSES, counts.tolist(), strict=True)
+    ]
 
 
 def worst_of(logits: Tensor, labels: Tensor, count: int = NUM_WORST) -> list[Row]:

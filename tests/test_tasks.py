@@ -8,9 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers import ROOT, edit_params
+from tests.helpers import ROOT, edit_params, small_run
 
-TASKS = {"test", "check", "repro", "smoke", "profile", "remeasure", "report", "compare", "doctor", "clean"}
+TASKS = {
+    "test", "check", "repro", "smoke", "train", "predict", "profile", "remeasure", "report", "compare", "doctor",
+    "clean",
+}  # fmt: skip
 
 
 def invoke(*words: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
@@ -82,7 +85,7 @@ def test_repro_explains_params_over_which_dvc_itself_stumbles(copy):
 
 
 def test_a_run_whose_name_is_a_command_is_refused_before_it_reaches_a_shell(copy):
-    run = {"net": "lenet", "num_gpus": 1, "batch_size": 1, "lr": 1, "num_epochs": 1}
+    run = small_run(num_epochs=1)
     edit_params({"train.runs.a;touch pwned": run})
     result = invoke("repro", cwd=copy)
     assert result.returncode == 2
