@@ -121,7 +121,7 @@ def drift(
         for X, y in batches:
             train_batch(X, y, nets, devices, lr, pool, allreduce)
             yield max(
-                float((p - q.to(p.device)).abs().max())
+                float((p - q.to(p.device)).detach().abs().max())
                 for net in nets[1:]
                 for p, q in zip(nets[0].parameters(), net.parameters(), strict=True)
             )

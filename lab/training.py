@@ -72,7 +72,7 @@ def predict(strategy: Strategy, images: Tensor, batch_size: int = 1000) -> Tenso
     mine = strategy.share(torch.arange(len(images)))
     shards = images[mine.to(images.device)].tensor_split(len(strategy.devices))
     found = torch.cat(list(strategy.pool.map(on_device, strategy.evaluators(), strategy.devices, shards)))
-    logits = torch.zeros(len(images), found.shape[1])
+    logits = found.new_zeros(len(images), found.shape[1])
     logits[mine] = found
     return strategy.total(logits)
 
