@@ -7,6 +7,7 @@ in a private network.
 
 import logging
 import os
+import signal
 import socket
 import sys
 import threading
@@ -137,6 +138,8 @@ def _explain(failures: Mapping[int, ProcessFailure]) -> LabError:
     silent = {rank: f for rank, f in failures.items() if rank not in said}
     witnesses = [message["message"] for message in said.values()]
     waited = any("imed out" in words for words in witnesses)
+    if not waited:  # then those that the launcher ended, because another one had failed, are no cause
+        silent = {rank: f for rank, f in silent.items() if f.exitcode != -signal.SIGTERM} or silent
 
     def end(rank: int, failure: ProcessFailure) -> str:
         if waited:
@@ -177,7 +180,7 @@ def process_group(devices: Devices, own: torch.device, params: DistributedParams
         dist.destroy_process_group()
     except RuntimeError as error:
         if isinstance(error, dist.DistError) or "gloo" in str(error):
-            raise PeerLostError(f"rank {rank} lost another one ({str(error).splitlines()[0]})") from None
+            raise PeerLostError(f"rank {rank} lost another one ({str(error).partition('. ')[0]})") from None
         raise
 
 

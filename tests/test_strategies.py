@@ -30,7 +30,7 @@ def test_ddp_is_the_book_by_hand_also_with_uneven_and_empty_shards(ranks):
     """To the bit with two ranks, whose sums have one order; three ranks add, and DDP divides, in another one."""
     count, found = ranks
     for name, differences in found["nets"].items():
-        tolerance = 1e-6 if name == "lenet" else 1e-12
+        tolerance = 2e-5 if name == "lenet" else 1e-12  # float32: a summed loss of 150 has steps of 1.5e-5
         assert all(value <= tolerance for value in differences.values()), (name, differences)
         if count == 2:
             assert differences["weights"] == differences["buffers"] == differences["loaded"] == 0, name
