@@ -27,7 +27,11 @@ def nets() -> dict[str, nn.Module]:
     torch.manual_seed(0)
     linear = nn.Sequential(Double(), nn.Flatten(), nn.Linear(784, 10).double())
     batch_norm = nn.Sequential(
-        Double(), nn.Conv2d(1, 3, 5, 3).double(), nn.BatchNorm2d(3).double(), nn.Flatten(), nn.Linear(192, 10).double()
+        Double(),
+        nn.Conv2d(1, 3, 5, 3).double(),
+        nn.BatchNorm2d(3).double(),
+        nn.Flatten(),
+        nn.Linear(192, 10).double(),
     )
     return {"lenet": MODELS["lenet"](torch.Generator().manual_seed(0)), "linear": linear, "batch_norm": batch_norm}
 

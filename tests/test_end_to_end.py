@@ -10,11 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from lab.params import read_yaml
 from tests.helpers import ROOT, edit_params
 
 pytestmark = pytest.mark.e2e
 MIRROR = os.environ.get("LAB_DATA_MIRROR")
 THEORY = ("landscapes", "optimizers", "schedules")
+RUNS = tuple(read_yaml(ROOT / "params.yaml")["train"]["runs"])
 
 
 @pytest.fixture(scope="module")
@@ -67,13 +69,13 @@ def test_the_pipeline_runs_repeats_for_nothing_and_shows_a_changed_rate(clone):
     first = command(clone, "invoke", "repro", "--profile", "smoke")
     assert stages_run(first)[0] == "probe", "which checks the params before any work starts"
     assert sorted(stages_run(first)) == sorted(
-        [*THEORY, "probe", "fetch", "train@lenet_1gpu", "train@lenet_2gpu", "report"]
+        [*THEORY, "probe", "fetch", *(f"train@{name}" for name in RUNS), "report"]
     )
     assert stages_run(command(clone, "invoke", "repro")) == ["probe"]
     assert json.loads(command(clone, "dvc", "status", "--json")) == {"probe": ["always changed"]}
 
     dataset = "fashion-mnist" if MIRROR else "synthetic"
-    for path in ("fetch", "optimizers", "schedules", "train/lenet_1gpu", "train/lenet_2gpu"):
+    for path in ("fetch", "optimizers", "schedules", *(f"train/{name}" for name in RUNS)):
         assert json.loads((clone / "reports" / path / "metrics.json").read_text())["dataset"] == dataset
     assert ("Synthetic data" in (clone / "reports" / "index.html").read_text()) == (not MIRROR)
 

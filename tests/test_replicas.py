@@ -92,7 +92,9 @@ def test_both_kinds_of_allreduce_print_the_notes_example(allreduce):
     kept = data[1]
     allreduce(data)
     assert [tensor.tolist() for tensor in data] == [[[3, 3]], [[3, 3]]]
-    assert kept.tolist() == ([[3, 3]] if allreduce is replicas.allreduce else [[2, 2]]), "what a gradient would hold"
+    assert kept.tolist() == ([[3, 3]] if allreduce is replicas.allreduce else [[2, 2]]), (
+        "what a gradient would hold"
+    )
 
 
 @given(st.integers(0, 30), st.integers(1, 8))
@@ -138,7 +140,9 @@ def test_averaging_each_shards_mean_is_another_gradient_where_shards_are_uneven(
 
 
 @pytest.mark.parametrize("num_devices", [2, 3, 8])
-@pytest.mark.parametrize("make", [lenet, lambda: nn.Sequential(nn.Flatten(), nn.BatchNorm1d(784), nn.Linear(784, 10))])
+@pytest.mark.parametrize(
+    "make", [lenet, lambda: nn.Sequential(nn.Flatten(), nn.BatchNorm1d(784), nn.Linear(784, 10))]
+)
 def test_replicas_stay_bitwise_equal_after_every_step(num_devices, make):
     net = make()
     copies = [replicas.replicate(net, CPU) for _ in range(num_devices)]
@@ -171,7 +175,9 @@ def test_batch_norm_sees_each_shard_alone_and_one_device_sees_the_whole_batch():
     _, [two, second] = step(net, X, y, 2, lr=1.0)
     for p, new, a, b in zip(net.parameters(), two.parameters(), *ghosts, strict=True):
         torch.testing.assert_close(new, p - (a + b) / 12, rtol=1e-12, atol=1e-13)
-    differences = [((p - q) * 12 - g).abs().max() for p, q, g in zip(net.parameters(), two.parameters(), whole, strict=True)]
+    differences = [
+        ((p - q) * 12 - g).abs().max() for p, q, g in zip(net.parameters(), two.parameters(), whole, strict=True)
+    ]
     assert max(differences) > 1e-2
     assert not torch.equal(two[1].running_mean, second[1].running_mean), "statistics stay each device's own"
 

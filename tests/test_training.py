@@ -23,7 +23,12 @@ def softmax_regression() -> nn.Module:
 def small_batch_norm_net(seed: int = 0) -> nn.Module:
     torch.manual_seed(seed)
     return nn.Sequential(
-        nn.Conv2d(1, 4, 3, 2), nn.BatchNorm2d(4), nn.ReLU(), nn.AdaptiveAvgPool2d(2), nn.Flatten(), nn.Linear(16, 10)
+        nn.Conv2d(1, 4, 3, 2),
+        nn.BatchNorm2d(4),
+        nn.ReLU(),
+        nn.AdaptiveAvgPool2d(2),
+        nn.Flatten(),
+        nn.Linear(16, 10),
     )
 
 
@@ -152,6 +157,8 @@ def test_a_finished_run_has_nothing_left_to_do():
 
 
 def test_leaving_the_finite_numbers_stops_with_the_step_and_the_rate():
-    with pytest.raises(DivergedError, match=r"the loss is nan in epoch 1, step 2; lower lr \(it is 1e\+38\)") as error:
+    with pytest.raises(
+        DivergedError, match=r"the loss is nan in epoch 1, step 2; lower lr \(it is 1e\+38\)"
+    ) as error:
         run(lr=1e38)
     assert error.value.exit_code == 6
