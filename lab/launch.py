@@ -57,9 +57,9 @@ class DistributedParams(Section):
     timeout_s: Annotated[int, Field(ge=1, le=86_400)]
 
 
-def is_rank() -> bool:
-    """Whether a launcher started this process as one of several."""
-    return "RANK" in os.environ and "WORLD_SIZE" in os.environ
+def own_rank() -> int | None:
+    """Return the number of this process among those that a launcher started, or None if none did."""
+    return int(os.environ["RANK"]) if "RANK" in os.environ and "WORLD_SIZE" in os.environ else None
 
 
 def launch(module: str, run: str, num_processes: int, params: DistributedParams, threads: int) -> None:

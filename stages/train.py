@@ -31,7 +31,7 @@ from lab.checkpoints import Checkpoints, run_key
 from lab.data import CLASSES, DATA, FASHION_COUNTS, SOURCE_FILE, Split, dataset_name, read_fashion_mnist
 from lab.devices import DeviceParams, Devices, resolve
 from lab.errors import DistributedError, ParamsError, StoppedError
-from lab.launch import DistributedParams, check_ranks_agree, is_rank, launch, process_group
+from lab.launch import DistributedParams, check_ranks_agree, launch, own_rank, process_group
 from lab.params import PARAMS_FILE, Section, Seed, load
 from lab.records import REPORTS, Metrics, Row, write_atomically, write_metrics, write_rows
 from lab.runner import StopRequest, run
@@ -255,8 +255,10 @@ def train_run(name: str, params: Params) -> None:
         "cpu": torch.backends.cpu.get_cpu_capability(),
     }  # fmt: skip
     checkpoints = Checkpoints(run_key(decisive, [*CODE, DATA / SOURCE_FILE]))
-    with process_group(devices, own[0], params.train.distributed) if is_rank() else nullcontext():
-        if is_rank():
+    rank = own_rank()
+    group = nullcontext() if rank is None else process_group(devices, own[0], params.train.distributed)
+    with nullcontext() if rank else checkpoints.lock(), group:
+        if rank is not None:
             check_ranks_agree(checkpoints.key)
         init = models.MODELS[settings.net](torch.Generator().manual_seed(params.seed))
         with closing(strategies.STRATEGIES[settings.strategy](init, own)) as strategy:
@@ -266,17 +268,16 @@ def train_run(name: str, params: Params) -> None:
                 "%s: %s on %d x %s, %d threads each, %s", name, dataset, len(devices.devices), devices.kind,
                 devices.threads, settings.strategy,
             )  # fmt: skip
-            with checkpoints.lock() if strategy.is_first else nullcontext():
-                epochs, logits = measure(name, settings, strategy, train_set, test_set, params.seed, checkpoints)
-                if strategy.is_first:
-                    weights, labels = to_bytes(strategy.nets[0].net.state_dict()), torch.from_numpy(test_set.labels)
-                    folder, num_images = REPORTS / "train" / name, len(train_set.labels)
-                    write_atomically(MODELS / f"{name}.pt", weights)
-                    write_rows(folder, rows_of(epochs, num_images, devices, dataset))
-                    write_rows(folder, confusion_of(logits, labels), "confusion.csv")
-                    write_rows(folder, worst_of(logits, labels), "worst.csv")
-                    write_metrics(folder, summarise(settings, epochs, num_images, weights, devices, dataset))
-                    checkpoints.clear()
+            epochs, logits = measure(name, settings, strategy, train_set, test_set, params.seed, checkpoints)
+            if strategy.is_first:
+                weights, labels = to_bytes(strategy.nets[0].net.state_dict()), torch.from_numpy(test_set.labels)
+                folder, num_images = REPORTS / "train" / name, len(train_set.labels)
+                write_atomically(MODELS / f"{name}.pt", weights)
+                write_rows(folder, rows_of(epochs, num_images, devices, dataset))
+                write_rows(folder, confusion_of(logits, labels), "confusion.csv")
+                write_rows(folder, worst_of(logits, labels), "worst.csv")
+                write_metrics(folder, summarise(settings, epochs, num_images, weights, devices, dataset))
+                checkpoints.clear()
 
 
 def main() -> None:
@@ -286,7 +287,7 @@ def main() -> None:
     if name not in params.train.runs:
         raise ParamsError(f"{PARAMS_FILE}: no run {name!r} in train.runs; it has {', '.join(params.train.runs)}")
     settings = params.train.runs[name]
-    if settings.strategy == "ddp" and not is_rank():
+    if settings.strategy == "ddp" and own_rank() is None:
         dataset_name()  # no data is an error to be told before there are processes
         threads = resolve(settings.num_gpus // params.train.distributed.nnodes, params.devices).threads
         launch("stages.train", name, settings.num_gpus, params.train.distributed, threads)
