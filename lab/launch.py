@@ -1,8 +1,14 @@
 """Several processes for one run: torch's elastic launcher on this host, the process group inside each of them.
 
-On one host everything listens on the loopback address alone. With several hosts the same command is given on each,
-or `torchrun` on those beyond the first; the addresses they use are open to whoever can reach them, so they belong
-in a private network.
+On one host everything listens on the loopback address alone. Several hosts (`train.distributed.nnodes`, and the
+first one's address as `rdzv_endpoint`) are given the same command, `python -m stages.train RUN`; those beyond the
+first can use torch's own instead, with as many processes as the run has devices on each host:
+
+    torchrun --nnodes=2 --nproc-per-node=1 --rdzv-backend=c10d --rdzv-endpoint=HOST:PORT --rdzv-id=RUN \\
+        -m stages.train RUN
+
+The host of rank 0 has the checkpoints and writes the results. What listens there is open to whoever can reach it,
+without a password, so it belongs in a private network.
 """
 
 import logging

@@ -255,6 +255,7 @@ def train_run(name: str, params: Params) -> None:
         "cpu": torch.backends.cpu.get_cpu_capability(),
     }  # fmt: skip
     checkpoints = Checkpoints(run_key(decisive, [*CODE, DATA / SOURCE_FILE]))
+    torch.backends.cudnn.deterministic = True  # the same bits again, and after a resume
     rank = own_rank()
     group = nullcontext() if rank is None else process_group(devices, own[0], params.train.distributed)
     with nullcontext() if rank else checkpoints.lock(), group:
@@ -291,8 +292,13 @@ def main() -> None:
         dataset_name()  # no data is an error to be told before there are processes
         threads = resolve(settings.num_gpus // params.train.distributed.nnodes, params.devices).threads
         launch("stages.train", name, settings.num_gpus, params.train.distributed, threads)
-    else:
+        return
+    try:
         train_run(name, params)
+    except RuntimeError as error:  # torch's way to say it, on GPUs and on the CPU
+        if "out of memory" in str(error) or "can't allocate memory" in str(error):
+            raise MemoryError(str(error).partition(". ")[0]) from None
+        raise
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ def start(name: str) -> subprocess.Popen[str]:
 
 
 def kill(process: subprocess.Popen[str], rng: random.Random) -> None:
-    """Kill one of the run's processes some time after the first has said what it trains, and see all of them end."""
+    """Kill one of the run's processes some time after the first has spoken, and see all of them end."""
     assert process.stdout is not None
     process.stdout.readline()
     time.sleep(rng.uniform(0, 0.6))
@@ -65,7 +65,7 @@ def results(name: str) -> tuple[bytes, list[str], bytes]:
 
 def test_killed_runs_end_as_if_nobody_had_killed_them(runs):
     """Also in another process than the one it is compared with, and by hand as by ddp."""
-    rng = random.Random(int(os.environ.get("LAB_KILL_SEED", "0")))
+    rng = random.Random(int(os.environ.get("LAB_KILL_SEED", "0")))  # noqa: S311  (moments, not secrets)
     for name in ("one", "by_hand"):
         train.train_run(name, load(train.Params))
     finish("by_ddp")

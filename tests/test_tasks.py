@@ -61,6 +61,13 @@ def test_a_task_prints_its_command_and_passes_the_exit_code_on(copy):
     assert "ERROR: no profile 'nope'" in result.stderr
 
 
+def test_predict_finds_the_picture_from_where_it_is_called(copy):
+    (copy / "a picture.png").write_bytes(b"none")
+    result = invoke("predict", "a picture.png", cwd=copy)
+    assert result.returncode == 3
+    assert f"ERROR: {copy}/a picture.png: not a picture" in result.stderr
+
+
 def test_words_from_the_user_are_not_run_by_a_shell(copy):
     result = invoke("profile", "x; touch pwned", cwd=copy)
     assert result.returncode == 2

@@ -1,3 +1,5 @@
+import functools
+
 import pytest
 import torch
 from hypothesis import given
@@ -129,11 +131,16 @@ def test_prediction_is_the_first_replicas_in_evaluation_mode_in_the_images_order
     strategy.close()
 
 
+@functools.cache
+def undisturbed(num_devices):
+    return run(small_batch_norm_net(), num_devices)
+
+
 @pytest.mark.parametrize("num_devices", [1, 2])
-@pytest.mark.parametrize("after", [1, 7, 10, 13, 20, 29])
+@pytest.mark.parametrize("after", [1, 13, 20, 29])
 def test_a_stopped_run_goes_on_to_the_same_bits(num_devices, after):
     """10 steps an epoch: the stop falls inside an epoch, on its end, or after the last but one step."""
-    whole, yields = run(small_batch_norm_net(), num_devices)
+    whole, yields = undisturbed(num_devices)
     taken = []
     _, stopped = run(
         small_batch_norm_net(), num_devices, on_step=taken.append, stopping=lambda: len(taken) >= after
