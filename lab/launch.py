@@ -69,7 +69,7 @@ def own_rank() -> int | None:
 
 
 def launch(module: str, run: str, num_processes: int, params: DistributedParams, threads: int) -> None:
-    """Run `python -m module run` in this host's share of `num_processes`, and wait for all of them.
+    """Run `python -m module run` in `num_processes` on this host and as many on each other, and wait for them.
 
     No restarts: the same command goes on from the last checkpoint.
 
@@ -85,7 +85,7 @@ def launch(module: str, run: str, num_processes: int, params: DistributedParams,
     host = params.rdzv_endpoint.rpartition(":")[0]
     rendezvous_handler_registry.register(LOOPBACK_BACKEND, _loopback_rendezvous)
     config = LaunchConfig(
-        min_nodes=params.nnodes, max_nodes=params.nnodes, nproc_per_node=num_processes // params.nnodes,
+        min_nodes=params.nnodes, max_nodes=params.nnodes, nproc_per_node=num_processes,
         run_id=run, max_restarts=0, shutdown_timeout=SHUTDOWN_S,
         rdzv_backend=LOOPBACK_BACKEND if host == LOOPBACK else "c10d", rdzv_endpoint=params.rdzv_endpoint,
         rdzv_configs={"join_timeout": params.timeout_s, "read_timeout": params.timeout_s},

@@ -71,14 +71,6 @@ class TrainParams(Section):
     distributed: DistributedParams
     runs: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")], RunParams] = Field(min_length=1)
 
-    @model_validator(mode="after")
-    def _hosts_share_the_devices(self) -> Self:
-        nnodes = self.distributed.nnodes
-        odd = [name for name, r in self.runs.items() if r.strategy == "ddp" and r.num_gpus % nnodes]
-        if odd:
-            raise ValueError(f"num_gpus that distributed.nnodes ({nnodes}) divides, in runs.{', runs.'.join(odd)}")
-        return self
-
 
 class Params(Section):
     """What `train` reads of params.yaml."""
@@ -289,9 +281,14 @@ def main() -> None:
         raise ParamsError(f"{PARAMS_FILE}: no run {name!r} in train.runs; it has {', '.join(params.train.runs)}")
     settings = params.train.runs[name]
     if settings.strategy == "ddp" and own_rank() is None:
+        here, odd = divmod(settings.num_gpus, params.train.distributed.nnodes)
+        if odd:
+            raise ParamsError(
+                f"{PARAMS_FILE}: train.runs.{name}.num_gpus: expected a multiple of train.distributed.nnodes "
+                f"({params.train.distributed.nnodes}), got {settings.num_gpus}"
+            )
         dataset_name()  # no data is an error to be told before there are processes
-        threads = resolve(settings.num_gpus // params.train.distributed.nnodes, params.devices).threads
-        launch("stages.train", name, settings.num_gpus, params.train.distributed, threads)
+        launch("stages.train", name, here, params.train.distributed, resolve(here, params.devices).threads)
         return
     try:
         train_run(name, params)

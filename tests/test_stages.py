@@ -143,9 +143,9 @@ def test_train_repeats_bit_for_bit_in_new_processes_and_on_two_devices_to_roundi
         ),
         (
             {"train.distributed.nnodes": 3},
-            ["lenet_1gpu"],
+            ["resnet18_2gpu"],
             2,
-            "that distributed.nnodes (3) divides, in runs.resnet18_2gpu",
+            "train.runs.resnet18_2gpu.num_gpus: expected a multiple of train.distributed.nnodes (3), got 2",
         ),
         ({"train.runs.lenet_1gpu.strategy": "ddp"}, ["lenet_1gpu"], 3, "no data yet"),
         ({}, ["lenet_1gpu"], 3, "no data yet"),
