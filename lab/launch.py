@@ -23,12 +23,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Self
 
 import psutil
 import torch
 import torch.distributed as dist
-from pydantic import Field
+from pydantic import Field, model_validator
 from torch.distributed.elastic.multiprocessing.api import SignalException
 from torch.distributed.elastic.multiprocessing.errors import ChildFailedError, ProcessFailure
 from torch.distributed.elastic.rendezvous import (
@@ -62,6 +62,17 @@ class DistributedParams(Section):
     rdzv_endpoint: Annotated[str, Field(pattern=r"^[\w.-]+:\d{1,5}$", description="host:port")]
     timeout_s: Annotated[int, Field(ge=1, le=86_400)]
 
+    @model_validator(mode="after")
+    def _nodes_know_the_port(self) -> Self:
+        if self.nnodes > 1 and int(self.rdzv_endpoint.rpartition(":")[2]) == 0:
+            raise ValueError(f"an rdzv_endpoint with a port for {self.nnodes} nodes, got {self.rdzv_endpoint!r}")
+        return self
+
+    @property
+    def on_loopback(self) -> bool:
+        """Whether all processes are on this host; a single one needs no other address."""
+        return self.nnodes == 1 or self.rdzv_endpoint.rpartition(":")[0] in (LOOPBACK, "localhost")
+
 
 def own_rank() -> int | None:
     """Return the number of this process among those that a launcher started, or None if none did."""
@@ -82,14 +93,13 @@ def launch(module: str, run: str, num_processes: int, params: DistributedParams,
     os.environ["TORCH_CPP_LOG_LEVEL"] = "FATAL"
     os.environ["OMP_NUM_THREADS"] = str(threads)  # 1 otherwise, whatever the run says
     os.environ["TORCH_DISABLE_SHARE_RDZV_TCP_STORE"] = "1"  # or the agent would listen on every address
-    host = params.rdzv_endpoint.rpartition(":")[0]
     rendezvous_handler_registry.register(LOOPBACK_BACKEND, _loopback_rendezvous)
     config = LaunchConfig(
         min_nodes=params.nnodes, max_nodes=params.nnodes, nproc_per_node=num_processes,
         run_id=run, max_restarts=0, shutdown_timeout=SHUTDOWN_S,
-        rdzv_backend=LOOPBACK_BACKEND if host == LOOPBACK else "c10d", rdzv_endpoint=params.rdzv_endpoint,
+        rdzv_backend=LOOPBACK_BACKEND if params.on_loopback else "c10d", rdzv_endpoint=params.rdzv_endpoint,
         rdzv_configs={"join_timeout": params.timeout_s, "read_timeout": params.timeout_s},
-        local_addr=LOOPBACK if host == LOOPBACK else None,
+        local_addr=LOOPBACK if params.on_loopback else None,
     )  # fmt: skip
     os.environ.setdefault(ADDRESS_VARIABLE, params.rdzv_endpoint)
     try:
@@ -172,7 +182,7 @@ def process_group(devices: Devices, own: torch.device, params: DistributedParams
     timeout = timedelta(seconds=params.timeout_s)
     _die_with_the_launcher()
     warnings.filterwarnings("ignore", "Grad strides do not match")  # one channel fits both memory formats
-    if host == LOOPBACK:
+    if params.on_loopback:
         os.environ["GLOO_SOCKET_IFNAME"] = _loopback_interface()
     if own.type == "cuda":
         torch.cuda.set_device(own)

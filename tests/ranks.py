@@ -9,6 +9,7 @@ import torch.distributed as dist
 from torch import Tensor, nn
 
 from lab.devices import Devices
+from lab.errors import DistributedError
 from lab.launch import DistributedParams, check_ranks_agree, process_group
 from lab.models import MODELS
 from lab.strategies import Ddp, Replicas, Strategy
@@ -82,13 +83,17 @@ def main() -> None:
         results = {name: compare(net, world_size) for name, net in nets().items()}
         strategy = Ddp(nets()["linear"], [CPU])
         sent = [strategy.broadcast(content if rank == 0 else None) for content in (b"abc\x00", None)]
-        facts = {
+        facts: dict[str, object] = {
             "broadcast": sent == [b"abc\x00", None],
             "any": [strategy.any(rank == 1), strategy.any(False)],
             "shares": strategy.total(torch.zeros(9).index_fill_(0, strategy.share(torch.arange(9)), 1)).tolist(),
         }
         strategy.close()
         check_ranks_agree("the same")
+        try:
+            check_ranks_agree(f"rank {min(rank, 1)}")
+        except DistributedError as error:
+            facts["disagree"] = str(error)
         if rank == 0:
             Path(sys.argv[1]).write_text(json.dumps({"nets": results, "facts": facts}))
 

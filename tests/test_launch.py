@@ -54,6 +54,12 @@ def end(process: subprocess.Popen[str], ranks: list[psutil.Process]) -> tuple[in
     return process.returncode, errors
 
 
+def listening(processes: list[psutil.Process]) -> set[str]:
+    """Return the addresses on which they listen."""
+    connections = [connection for process in processes for connection in process.net_connections()]
+    return {connection.laddr.ip for connection in connections if connection.status == psutil.CONN_LISTEN}
+
+
 def checkpoints(folder: Path = Path()) -> list[str]:
     return sorted(path.name for path in folder.glob(".lab/checkpoints/*/*.pt"))
 
@@ -72,6 +78,7 @@ def silent(tmp_path_factory):
 def test_a_dead_rank_ends_the_run_and_a_stopped_one_can_go_on(silent, two_ranks):
     process = start("long")
     ranks = wait_for_an_epoch(process)
+    assert listening([psutil.Process(process.pid), *ranks]) == {"127.0.0.1"}, "nothing for other hosts to reach"
     second, errors = end(start("long"), [])
     assert (second, len(errors)) == (7, 1)
     assert "another process trains this very run" in errors[0]
@@ -90,19 +97,6 @@ def test_a_dead_rank_ends_the_run_and_a_stopped_one_can_go_on(silent, two_ranks)
     assert end(process, ranks) == (143, [
         "ERROR: long: interrupted; the same command goes on from the last checkpoint"])  # fmt: skip
     assert checkpoints()[-1] > kept[-1]
-
-    process = start("long")
-    ranks = wait_for_an_epoch(process)
-    listening = [
-        connection.laddr.ip
-        for one in [psutil.Process(process.pid), *ranks]
-        for connection in one.net_connections()
-        if connection.status == psutil.CONN_LISTEN
-    ]
-    process.kill()
-    end(process, ranks)
-    assert listening
-    assert set(listening) == {"127.0.0.1"}, "nothing that another host could reach"
 
 
 def test_a_port_in_use_is_said(two_ranks):

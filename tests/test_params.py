@@ -78,6 +78,7 @@ BAD: list[tuple[str, Any, str]] = [
     ("train.distributed.timeout_s", 0, "greater than or equal to 1"),
     ("train.distributed.rdzv_endpoint", "example.org", "match pattern"),
     ("train.distributed.nnodes", 0, "greater than or equal to 1"),
+    ("train.distributed.nnodes", 2, "an rdzv_endpoint with a port for 2 nodes, got '127.0.0.1:0'"),
     ("train.runs.a b; touch pwned", {}, "string should match pattern"),
     ("train.runs", {}, "at least 1"),
     ("train.runs.lenet_1gpu.train_images", 100, "a batch_size of at most train_images (100), got 256"),

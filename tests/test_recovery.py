@@ -5,6 +5,7 @@ LAB_KILLS sets the number of kills (8 if it is not set), LAB_KILL_SEED the momen
 
 import os
 import random
+import re
 import subprocess
 import sys
 import time
@@ -61,6 +62,24 @@ def results(name: str) -> tuple[bytes, list[str], bytes]:
     folder = Path("reports/train") / name
     rows = [",".join(row.split(",")[:3]) for row in (folder / "rows.csv").read_text().splitlines()]
     return Path(f"models/{name}.pt").read_bytes(), rows, (folder / "worst.csv").read_bytes()
+
+
+def test_a_stopped_run_says_where_and_leaves_a_checkpoint_of_that_step(runs):
+    edit_params({"train.runs.one.num_epochs": 10_000})
+    process = start("one")
+    assert process.stdout is not None
+    process.stdout.readline()
+    process.stdout.readline()
+    process.terminate()
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 143
+    found = re.fullmatch(
+        r"ERROR: one: stopped in epoch (\d+), after step (\d+); the same command goes on there\n", errors
+    )
+    assert found is not None, errors
+    [newest] = sorted(path.name for path in Path(".lab/checkpoints").glob("*/*.pt"))[-1:]
+    assert newest.startswith(f"{int(found[1]) - 1:05d}-{int(found[2]):05d}-")
+    assert not Path("models").exists()
 
 
 def test_killed_runs_end_as_if_nobody_had_killed_them(runs):

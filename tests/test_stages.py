@@ -142,7 +142,7 @@ def test_train_repeats_bit_for_bit_in_new_processes_and_on_two_devices_to_roundi
             "expected a batch_size of at most train_images",
         ),
         (
-            {"train.distributed.nnodes": 3},
+            {"train.distributed": {"nnodes": 3, "rdzv_endpoint": "127.0.0.1:29500", "timeout_s": 5}},
             ["resnet18_2gpu"],
             2,
             "train.runs.resnet18_2gpu.num_gpus: expected a multiple of train.distributed.nnodes (3), got 2",
