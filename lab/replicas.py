@@ -4,22 +4,16 @@ Everything works on any list of devices, a repeated CPU included, so many-device
 """
 
 import copy
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 M = TypeVar("M", bound=nn.Module)
-
-
-class Collective(Protocol):
-    """What `allreduce` is, and what the notes' broken version looks like."""
-
-    def __call__(self, data: list[Tensor], /) -> None:
-        """Put the sum of `data` into each of them."""
+Collective = Callable[[list[Tensor]], None]  # allreduce, or the notes' broken one
 
 
 def replicate(net: M, device: torch.device) -> M:
