@@ -79,6 +79,18 @@ def repro(c: Context, profile: str = "", stage: str = "") -> None:
     _repro(c, quote(stage) if stage else "")
 
 
+@task(help={"run": "a name under train.runs of params.yaml"})
+def train(c: Context, run: str) -> None:
+    """Train one run, with what it needs; one that was stopped goes on where it was (dvc repro)."""
+    _repro(c, quote(f"train@{run}"))
+
+
+@task(help={"picture": "a picture file of any size", "run": "whose weights; the first of train.runs if not given"})
+def predict(c: Context, picture: str, run: str = "") -> None:
+    """Say what a trained net sees in a picture: classes with their probabilities."""
+    _run(c, f"python -m lab.predict {quote(str(Path(picture).absolute()))} {quote(run) if run else ''}".strip())
+
+
 @task
 def smoke(c: Context) -> None:
     """Run the whole pipeline in seconds on little data (`invoke profile laptop` brings the params back)."""
@@ -134,4 +146,6 @@ def clean(c: Context) -> None:
     _run(c, f"git clean -fdX -- {' '.join(CACHES)}")
 
 
-namespace = Collection(test, check, repro, smoke, profile, remeasure, report, compare, record, doctor, clean)
+namespace = Collection(
+    test, check, repro, smoke, train, predict, profile, remeasure, report, compare, record, doctor, clean
+)

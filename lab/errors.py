@@ -29,13 +29,34 @@ class MachineError(LabError):
     exit_code = 4
 
 
+class CheckpointError(LabError):
+    """A checkpoint is damaged or not this run's."""
+
+    exit_code = 5
+
+
 class DivergedError(LabError):
     """Training left the finite numbers."""
 
     exit_code = 6
 
 
+class DistributedError(LabError):
+    """The processes of a run lost each other, or another process has the run."""
+
+    exit_code = 7
+
+
 class SpaceError(LabError):
     """The disk or the memory is full."""
 
     exit_code = 8
+
+
+class StoppedError(LabError):
+    """Somebody asked the run to stop, and it did so in good order."""
+
+    def __init__(self, message: str, signal_number: int) -> None:
+        """Exit as a process that the signal ended: 130 for Ctrl-C, 143 for SIGTERM."""
+        super().__init__(message)
+        self.exit_code = 128 + signal_number

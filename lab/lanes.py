@@ -4,9 +4,8 @@ A lane is a GPU's stream, into which the host only puts work, or a thread of a v
 same code drives both: `together` starts a job in each lane and `timing.read_clock` waits for all of them.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
@@ -35,15 +34,13 @@ def lanes_on(devices: Sequence[torch.device]) -> list[Lane]:
     return [Lane(d, torch.cuda.Stream(d) if d.type == "cuda" else None) for d in devices]
 
 
-@contextmanager
-def crew(lanes: Sequence[Lane], threads: int) -> Iterator[Executor]:
-    """Yield a pool with a thread per lane, each of which computes with `threads` threads.
+def crew(size: int, threads: int) -> ThreadPoolExecutor:
+    """Return a pool of `size` threads, one for each lane or device, each of which computes with `threads` threads.
 
     Told in each thread itself: in a new one matrix products would take all cores, whatever the main thread was
     told, and lanes would be in each other's way.
     """
-    with ThreadPoolExecutor(len(lanes), initializer=torch.set_num_threads, initargs=(threads,)) as pool:
-        yield pool
+    return ThreadPoolExecutor(size, initializer=torch.set_num_threads, initargs=(threads,))
 
 
 def together(jobs: Sequence[Job], lanes: Sequence[Lane], pool: Executor) -> None:

@@ -80,8 +80,8 @@ def write_metrics(folder: Path, metrics: Metrics) -> None:
     write_json(folder / "metrics.json", metrics)
 
 
-def write_rows(folder: Path, rows: Sequence[Row]) -> None:
-    """Write a stage's rows.csv; all rows have the keys of the first.
+def write_rows(folder: Path, rows: Sequence[Row], name: str = "rows.csv") -> None:
+    """Write a stage's rows, or another table beside them; all rows have the keys of the first.
 
     Raises:
         ValueError: no rows, differing keys, or a number that is not finite.
@@ -96,7 +96,7 @@ def write_rows(folder: Path, rows: Sequence[Row]) -> None:
     writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
-    write_atomically(folder / "rows.csv", text.getvalue().encode())
+    write_atomically(folder / name, text.getvalue().encode())
 
 
 def read_rows(path: Path) -> list[dict[str, float | str]]:

@@ -1,25 +1,30 @@
-"""Data parallelism by hand: copy the parameters, split the batch, sum the gradients (book section 13.5).
+"""Data parallelism by hand: copy the net, split the batch, sum the gradients (book section 13.5).
 
 Everything works on any list of devices, a repeated CPU included, so many-device code can be proved without GPUs.
 """
 
-from collections.abc import Callable, Sequence
+import copy
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
+from typing import TypeVar
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 
-Net = Callable[[Tensor, list[Tensor]], Tensor]
+from lab.lanes import crew
+
+M = TypeVar("M", bound=nn.Module)
+Collective = Callable[[list[Tensor]], None]  # allreduce, or the notes' broken one
 
 
-def get_params(params: Sequence[Tensor], device: torch.device) -> list[Tensor]:
-    """Return a replica of `params` on `device` that wants gradients.
+def replicate(net: M, device: torch.device) -> M:
+    """Return a replica of `net` on `device` (the book's `get_params`).
 
-    It always copies: `.to(device)` of a tensor that is there already would return the same tensor, and two
-    replicas would then share it.
+    It always copies: `.to(device)` of what is there already would return the same tensors, and two replicas would
+    then share them.
     """
-    return [p.detach().to(device, copy=True).requires_grad_() for p in params]
+    return copy.deepcopy(net).to(device)
 
 
 def allreduce(data: Sequence[Tensor]) -> None:
@@ -48,7 +53,7 @@ def split_batch(X: Tensor, y: Tensor, devices: Sequence[torch.device]) -> tuple[
     return scatter(X), scatter(y)
 
 
-def sgd(params: Sequence[Tensor], lr: float, batch_size: int) -> None:
+def sgd(params: Iterable[Tensor], lr: float, batch_size: int) -> None:
     """Update `params` in place by one step of minibatch SGD on summed gradients, and forget the gradients."""
     with torch.no_grad():
         for param in params:
@@ -61,30 +66,58 @@ def _grad(param: Tensor) -> Tensor:
     return param.grad
 
 
+def forward_backward(net: nn.Module, X: Tensor, y: Tensor, scale: float = 1) -> Tensor:
+    """Add `scale` times the gradient of the batch's summed loss to each parameter's; return the loss (scalar)."""
+    loss = F.cross_entropy(net(X), y, reduction="sum")
+    torch.autograd.backward(loss, torch.full_like(loss, scale))
+    return loss.detach()
+
+
 def train_batch(
     X: Tensor,
     y: Tensor,
-    net: Net,
-    device_params: Sequence[list[Tensor]],
+    nets: Sequence[nn.Module],
     devices: Sequence[torch.device],
     lr: float,
     pool: Executor,
+    allreduce: Collective = allreduce,
 ) -> list[Tensor]:
     """Take one step of SGD on a batch over all devices, and return each device's summed loss (scalars).
 
     Each replica runs forward and backward on its shard in a thread of `pool`: on GPUs the threads only enqueue,
     on virtual devices they compute side by side. The losses are summed, not averaged, and the rate is divided by
-    the size of the whole batch, so that uneven shards give exactly the gradient of one device.
+    the size of the whole batch, so that uneven shards give exactly the gradient of one device. Batch norm uses
+    the statistics of each shard, as in the notes.
     """
-
-    def forward_backward(X: Tensor, y: Tensor, params: list[Tensor]) -> Tensor:
-        loss = F.cross_entropy(net(X, params), y, reduction="sum")
-        loss.backward()
-        return loss.detach()
-
-    losses = list(pool.map(forward_backward, *split_batch(X, y, devices), device_params))
-    for replicas in zip(*device_params, strict=True):
+    losses = list(pool.map(forward_backward, nets, *split_batch(X, y, devices)))
+    for replicas in zip(*(net.parameters() for net in nets), strict=True):
         allreduce([_grad(p) for p in replicas])
-    for params in device_params:
-        sgd(params, lr, len(X))
+    for net in nets:
+        sgd(net.parameters(), lr, len(X))
     return losses
+
+
+def rebinding_allreduce(data: list[Tensor]) -> None:
+    """Change the list, and none of the tensors but the first: one of the notes does this, its demo prints 3, 3."""
+    for other in data[1:]:
+        data[0].add_(other.to(data[0].device))
+    for i in range(1, len(data)):
+        data[i] = data[0].to(data[i].device)
+
+
+def drift(
+    nets: Sequence[nn.Module],
+    batches: Iterable[tuple[Tensor, Tensor]],
+    lr: float,
+    allreduce: Collective = allreduce,
+) -> Iterator[float]:
+    """Yield after each step how far the replicas `nets` have come apart: the largest |W0 - Wk| of all weights."""
+    devices = [next(net.parameters()).device for net in nets]
+    with crew(len(nets), torch.get_num_threads()) as pool:
+        for X, y in batches:
+            train_batch(X, y, nets, devices, lr, pool, allreduce)
+            yield max(
+                float((p - q.to(p.device)).detach().abs().max())
+                for net in nets[1:]
+                for p, q in zip(nets[0].parameters(), net.parameters(), strict=True)
+            )

@@ -1,28 +1,55 @@
-"""The training loop of section 13.5: epochs over resident images, on a list of devices, one step per batch."""
+"""The training loop of chapter 13: epochs over resident images, one step per batch, the same for every strategy."""
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import astuple, dataclass, field
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from lab.errors import DivergedError
-from lab.nets import to_float
-from lab.replicas import Net, get_params, split_batch, train_batch
+from lab.models import OnBytes
+from lab.strategies import Strategy
 from lab.timing import read_clock
 
 LabelledImages = tuple[Tensor, Tensor]  # uint8 images (n, 28, 28) and int64 labels (n,)
+WARM_UP_IMAGES = 32  # for each device
 
 
 @dataclass(frozen=True)
 class Epoch:
-    """What one epoch gave: mean loss over its batches, accuracy on the test images, seconds of training alone."""
+    """What one epoch gave: mean loss over its images, accuracy on the test images, seconds of training alone.
+
+    `resumed` marks an epoch that was interrupted: its seconds are the sum of its parts.
+    """
 
     epoch: int
     train_loss: float
     test_accuracy: float
     seconds: float
+    resumed: bool = False
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a run stands: the epochs it has finished, and how far it is in the next one.
+
+    `losses` are the summed losses of that epoch's steps so far (float64, over all processes), `seconds` what they
+    took.
+    """
+
+    epochs: list[Epoch] = field(default_factory=list)
+    losses: Tensor = field(default_factory=lambda: torch.zeros(0, dtype=torch.float64))
+    seconds: float = 0.0
+
+    def state(self) -> dict[str, Any]:
+        """Return it as tensors, numbers and lists, which a checkpoint may hold."""
+        return {"epochs": [astuple(e) for e in self.epochs], "losses": self.losses, "seconds": self.seconds}
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> "Progress":
+        """Return the progress that `state` wrote down."""
+        return cls([Epoch(*values) for values in state["epochs"]], state["losses"], state["seconds"])
 
 
 def epoch_order(num_images: int, seed: int, epoch: int) -> Tensor:
@@ -31,69 +58,97 @@ def epoch_order(num_images: int, seed: int, epoch: int) -> Tensor:
     return torch.randperm(num_images, generator=generator)
 
 
-def evaluate(
-    images: Tensor,
-    labels: Tensor,
-    net: Net,
-    device_params: Sequence[list[Tensor]],
-    devices: Sequence[torch.device],
-    pool: Executor,
-    batch_size: int = 1000,
-) -> float:
-    """Return the share of `images` (n, ...) that the net labels right, each counted once, on all devices."""
+@torch.no_grad()
+def predict(strategy: Strategy, images: Tensor, batch_size: int = 1000) -> Tensor:
+    """Return the logits (n, 10) for uint8 images (n, 28, 28), on the CPU, computed on all devices.
 
-    def count_right(images: Tensor, labels: Tensor, params: list[Tensor]) -> int:
-        with torch.no_grad():
-            batches = zip(images.split(batch_size), labels.split(batch_size), strict=True)
-            return sum(int((net(X, params).argmax(1) == y).sum()) for X, y in batches)
+    Every device uses the first replica's weights and running statistics.
+    """
 
-    return sum(pool.map(count_right, *split_batch(images, labels, devices), device_params)) / len(labels)
+    def on_device(net: OnBytes, device: torch.device, images: Tensor) -> Tensor:
+        with torch.no_grad():  # which holds for one thread only
+            return torch.cat([net(X.to(device)).cpu() for X in images.split(batch_size)])
+
+    mine = strategy.share(torch.arange(len(images)))
+    shards = images[mine.to(images.device)].tensor_split(len(strategy.devices))
+    found = torch.cat(list(strategy.pool.map(on_device, strategy.evaluators(), strategy.devices, shards)))
+    logits = found.new_zeros(len(images), found.shape[1])
+    logits[mine] = found
+    return strategy.total(logits)
 
 
 def train(
-    net: Net,
-    params: Sequence[Tensor],
+    strategy: Strategy,
     train_set: LabelledImages,
     test_set: LabelledImages,
-    devices: Sequence[torch.device],
     batch_size: int,
     lr: float,
     num_epochs: int,
     seed: int,
-    on_step: Callable[[int], object] = lambda examples: None,
-) -> Iterator[tuple[Epoch, list[Tensor]]]:
-    """Yield each epoch's result with the weights it ended on (the first replica's own tensors, not a copy).
+    progress: Progress | None = None,
+    on_step: Callable[[int], object] = lambda images: None,
+    stopping: Callable[[], bool] = lambda: False,
+) -> Iterator[Progress]:
+    """Yield where the run stands after each epoch, and once more in the middle of one if it is `stopping`.
 
     The sets are moved to the first device once. Where the batch size does not divide them, the last batch of an
-    epoch is smaller. `on_step` hears how many examples a step took. The clock covers training only; one step on
-    a throw-away replica warms the machine up before it.
+    epoch is smaller. `on_step` hears how many images a step took, over all processes. The clock covers training
+    only; one step whose result is thrown away warms the machine up before it. With the `progress` of an earlier
+    run, and its state loaded into the strategy, the run goes on bit for bit as that one would have.
 
     Raises:
-        DivergedError: an epoch's loss is not finite.
+        DivergedError: a step's loss is not finite.
     """
-    images, labels = (tensor.to(devices[0]) for tensor in train_set)
-    test_images, test_labels = (tensor.to(devices[0]) for tensor in test_set)
-    device_params = [get_params(params, device) for device in devices]
+    first = strategy.devices[0]
+    images, labels = (tensor.to(first) for tensor in train_set)
+    test_images, test_labels = test_set[0].to(first), test_set[1]
+    progress = progress or Progress()
 
-    def net_on_bytes(X: Tensor, params: list[Tensor]) -> Tensor:
-        return net(to_float(X), params)  # scaled by each device for its own shard: a quarter of the bytes to send
+    def step(batch: Tensor) -> Tensor:
+        mine = strategy.share(batch)
+        return strategy.step(images.index_select(0, mine), labels.index_select(0, mine), lr, len(batch))
 
-    def step(batch: Tensor, device_params: Sequence[list[Tensor]]) -> Tensor:
-        losses = train_batch(images[batch], labels[batch], net_on_bytes, device_params, devices, lr, pool)
-        return torch.stack([loss.to(devices[0]) for loss in losses]).sum()
+    _warm_up(strategy, step, len(images))
+    while len(progress.epochs) < num_epochs and not strategy.any(stopping()):
+        epoch = len(progress.epochs) + 1
+        batches = epoch_order(len(images), seed, epoch).to(first).split(batch_size)
+        done = len(progress.losses)
+        losses = torch.zeros(len(batches), dtype=torch.float64, device=first)
+        if strategy.is_first:
+            losses[:done] = progress.losses.to(first)
+        start = read_clock(strategy.devices)
+        for i in range(done, len(batches)):
+            losses[i] = step(batches[i])
+            on_step(len(batches[i]))
+            done = i + 1
+            if done < len(batches) and strategy.any(stopping()):
+                break
+        seconds = progress.seconds + read_clock(strategy.devices) - start
+        losses = strategy.total(losses)[:done].cpu()
+        _check_finite(losses, epoch, lr)
+        if done < len(batches):
+            yield Progress(progress.epochs, losses, seconds)
+            return
+        accuracy = (predict(strategy, test_images).argmax(1) == test_labels).sum().item() / len(test_labels)
+        mean_loss = losses.cumsum(0)[-1].item() / len(images)  # cumsum adds in the order of the steps
+        result = Epoch(epoch, mean_loss, accuracy, seconds, resumed=len(progress.losses) > 0)
+        progress = Progress([*progress.epochs, result])
+        yield progress
 
-    with ThreadPoolExecutor(len(devices)) as pool:
-        step(torch.arange(min(batch_size, len(images))), [get_params(params, device) for device in devices])
-        for epoch in range(1, num_epochs + 1):
-            order = epoch_order(len(images), seed, epoch).to(devices[0])
-            loss = torch.zeros((), device=devices[0], dtype=torch.float64)
-            start = read_clock(devices)
-            for batch in order.split(batch_size):
-                loss += step(batch, device_params)
-                on_step(len(batch))
-            seconds = read_clock(devices) - start
-            mean_loss = loss.item() / len(images)
-            if not torch.isfinite(loss):
-                raise DivergedError(f"the loss is {mean_loss} in epoch {epoch}; lower lr (it is {lr})")
-            accuracy = evaluate(test_images, test_labels, net_on_bytes, device_params, devices, pool)
-            yield Epoch(epoch, mean_loss, accuracy, seconds), device_params[0]
+
+def _warm_up(strategy: Strategy, step: Callable[[Tensor], Tensor], num_images: int) -> None:
+    """Take a small step and forget it: threads, kernels, communicators and buckets are then made."""
+    state = strategy.state()
+    count = min(num_images, WARM_UP_IMAGES * len(strategy.devices) * strategy.num_processes)
+    step(torch.arange(count, device=strategy.devices[0]))
+    strategy.load_state(state)
+
+
+def _check_finite(losses: Tensor, epoch: int, lr: float) -> None:
+    """Stop where the loss left the finite numbers; looked at once an epoch, because each look waits for a GPU."""
+    bad = (~losses.isfinite()).nonzero()
+    if len(bad):
+        step = int(bad[0])
+        raise DivergedError(
+            f"the loss is {losses[step].item()} in epoch {epoch}, step {step + 1}; lower lr (it is {lr})"
+        )

@@ -1,6 +1,5 @@
 """Where the time of a training step goes: each part closed by a reading of the clock on all devices."""
 
-import copy
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 
@@ -12,11 +11,6 @@ from lab.replicas import allreduce, sgd, split_batch
 from lab.timing import read_clock
 
 PARTS = ("load", "transfer", "forward", "backward", "all-reduce", "update")
-
-
-def replicas_of(net: nn.Module, devices: Sequence[torch.device]) -> list[nn.Module]:
-    """Return a copy of `net` on each device."""
-    return [copy.deepcopy(net).to(device) for device in devices]
 
 
 def step_parts(

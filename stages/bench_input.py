@@ -24,14 +24,15 @@ from lab.curves import key
 from lab.data import FASHION_COUNTS, dataset_name, read_fashion_mnist
 from lab.devices import DeviceParams, Devices, resolve, usable_cores
 from lab.inputs import BOOK, RESIDENT, Batches, Pass, time_pass
-from lab.lanes import crew, lanes_on
+from lab.lanes import crew
 from lab.measurements import Measurement, Results, rows_of
 from lab.models import MODELS
 from lab.nets import to_float
 from lab.params import Section, Seed, load
 from lab.records import REPORTS, write_metrics, write_rows
+from lab.replicas import replicate
 from lab.runner import run
-from lab.waterfall import PARTS, evaluation_s, replicas_of, step_parts
+from lab.waterfall import PARTS, evaluation_s, step_parts
 
 EPOCH, EVALUATED = FASHION_COUNTS["train"], FASHION_COUNTS["t10k"]
 EVALUATION = "evaluation"
@@ -91,11 +92,11 @@ def measure_loading(params: Params, images: Tensor, labels: Tensor, devices: Dev
 def measure_steps(params: Params, images: Tensor, labels: Tensor, devices: Devices) -> list[Measurement]:
     """Time the parts of training steps of both networks, fed by the book's loader and by resident images."""
     measured, p = [], params.bench_input
-    with crew(lanes_on(devices.devices), devices.threads) as pool:
+    with crew(len(devices.devices), devices.threads) as pool:
         for name, title in NETS.items():
             batch_size = p.resnet_batch_size if name == "resnet18" else p.batch_size
             net = MODELS[name](torch.Generator().manual_seed(params.seed))
-            replicas = replicas_of(net, devices.devices)
+            replicas = [replicate(net, device) for device in devices.devices]
             ways = inputs.ways(EPOCH, batch_size, images, labels)
             for way in (BOOK, RESIDENT):
                 feed = _endless(ways[way])

@@ -21,7 +21,7 @@ from lab import bench, overlap
 from lab.bench import BenchParams, in_unit, time_arms
 from lab.curves import key
 from lab.devices import DeviceParams, Devices, resolve
-from lab.lanes import crew, lanes_on
+from lab.lanes import crew
 from lab.measurements import Measurement, Results, rows_of, skip
 from lab.params import Section, Seed, load
 from lab.records import REPORTS, write_metrics, write_rows
@@ -53,7 +53,7 @@ def measure(params: Params, devices: Devices) -> tuple[list[Measurement], overla
     """Time every way of this machine in turn, draw up its overlap fractions and timelines; return the work too."""
     device = devices.devices[0]
     work = _balanced_work(params, devices)
-    with crew(lanes_on([device, device]), devices.threads) as pool:
+    with crew(2, devices.threads) as pool:
         arms = overlap.gpu_arms(work) if device.type == "cuda" else overlap.cpu_arms(work, pool)
         times = time_arms(arms, devices.devices, params.bench)
         drawn = (overlap.ONE_STREAM, overlap.TWO_STREAMS) if device.type == "cuda" else (overlap.BESIDE,)

@@ -64,7 +64,7 @@ def measure(params: Params, devices: Devices) -> list[Measurement]:
     lanes = lanes_on(devices.devices)
     generator = torch.Generator().manual_seed(params.seed)
     measured = []
-    with crew(lanes, devices.threads) as pool:
+    with crew(len(lanes), devices.threads) as pool:
         for size in params.bench_parallel.sizes:
             jobs = [products(lane, size, params.bench_parallel.num_products, generator) for lane in lanes]
             synchronize(devices.devices)  # the matrices are there before other streams read them
@@ -94,7 +94,7 @@ def measure_careless_wait(params: Params, devices: Devices) -> list[Measurement]
     shorter, count = max(1, params.bench_parallel.num_products // 2), params.bench_parallel.num_products
     jobs = [products(lane, size, n, generator) for lane, n in zip(lanes, (shorter, count), strict=True)]
     times: dict[str, tuple[float, ...]] = {}
-    with crew(lanes, devices.threads) as pool:
+    with crew(len(lanes), devices.threads) as pool:
         for name, waited_for in ((BOOK, devices.devices[:1]), ("together, both waited for", devices.devices)):
             synchronize(devices.devices)
             times |= time_arms({name: partial(together, jobs, lanes, pool)}, waited_for, params.bench)

@@ -10,12 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from lab.params import read_yaml
 from tests.helpers import ROOT, edit_params
 from tests.made_up import BENCHES
 
 pytestmark = pytest.mark.e2e
 MIRROR = os.environ.get("LAB_DATA_MIRROR")
 MEASURED = ("landscapes", "optimizers", "schedules", *BENCHES)
+RUNS = tuple(read_yaml(ROOT / "params.yaml")["train"]["runs"])
 
 
 @pytest.fixture(scope="module")
@@ -68,13 +70,13 @@ def test_the_pipeline_runs_repeats_for_nothing_and_shows_a_changed_rate(clone):
     first = command(clone, "invoke", "repro", "--profile", "smoke")
     assert stages_run(first)[0] == "probe", "which checks the params before any work starts"
     assert sorted(stages_run(first)) == sorted(
-        [*MEASURED, "probe", "fetch", "train@lenet_1gpu", "train@lenet_2gpu", "report"]
+        [*MEASURED, "probe", "fetch", *(f"train@{name}" for name in RUNS), "report"]
     )
     assert stages_run(command(clone, "invoke", "repro")) == ["probe"]
     assert json.loads(command(clone, "dvc", "status", "--json")) == {"probe": ["always changed"]}
 
     dataset = "fashion-mnist" if MIRROR else "synthetic"
-    for path in ("fetch", "optimizers", "schedules", "bench_input", "train/lenet_1gpu", "train/lenet_2gpu"):
+    for path in ("fetch", "optimizers", "schedules", "bench_input", *(f"train/{name}" for name in RUNS)):
         assert json.loads((clone / "reports" / path / "metrics.json").read_text())["dataset"] == dataset
     assert ("Synthetic data" in (clone / "reports" / "index.html").read_text()) == (not MIRROR)
 

@@ -21,7 +21,7 @@ def test_jobs_of_virtual_devices_run_at_the_same_time_in_threads_of_their_own():
         threads.append(threading.get_ident())
 
     two = lanes_on([CPU, CPU])
-    with crew(two, 1) as pool:
+    with crew(2, 1) as pool:
         together([job, job], two, pool)
     assert len({*threads, threading.get_ident()}) == 3
 
@@ -31,7 +31,7 @@ def test_a_failure_in_a_lane_is_not_lost():
         raise RuntimeError("broken")
 
     two = lanes_on([CPU, CPU])
-    with crew(two, 1) as pool, pytest.raises(RuntimeError, match="broken"):
+    with crew(2, 1) as pool, pytest.raises(RuntimeError, match="broken"):
         together([lambda: None, broken], two, pool)
 
 
@@ -40,7 +40,7 @@ def test_a_lane_computes_with_its_own_threads_only():
     program = (
         "import psutil, torch; from lab.lanes import *; torch.set_num_threads(1)\n"
         "two = lanes_on([torch.device('cpu')] * 2); x = torch.rand(512, 512)\n"
-        "with crew(two, 1) as pool:\n"
+        "with crew(2, 1) as pool:\n"
         "    together([lambda: None] * 2, two, pool); before = psutil.Process().num_threads()\n"
         "    together([lambda: torch.mm(x, x)] * 2, two, pool); print(psutil.Process().num_threads() - before)\n"
     )
@@ -68,7 +68,7 @@ def test_lanes_of_gpus_are_streams_that_one_thread_fills(monkeypatch):
     found = lanes_on([torch.device("cuda", 0), torch.device("cuda", 1), torch.device("cuda", 0)])
     assert len({id(lane.stream) for lane in found}) == 3, "a GPU listed twice has two streams"
     threads = []
-    with crew(found, 1) as pool:
+    with crew(3, 1) as pool:
         together([lambda: threads.append(threading.get_ident())] * 3, found, pool)
     assert log == [0, 1, 0]
     assert set(threads) == {threading.get_ident()}

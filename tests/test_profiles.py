@@ -35,10 +35,19 @@ def test_full_is_the_notes_workload(project, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["profiles", "full"])
     profiles.main()
     train = params.read_yaml(project / "params.yaml")["train"]
-    assert (train["train_images"], train["test_images"]) == (60_000, 10_000)
-    for name, num_gpus in (("lenet_1gpu", 1), ("lenet_2gpu", 2)):
-        expected = {"net": "lenet", "num_gpus": num_gpus, "batch_size": 256, "lr": 0.2, "num_epochs": 10}
-        assert train["runs"][name] == expected
+    for name, net, num_gpus, batch_size, lr in (
+        ("lenet_1gpu", "lenet", 1, 256, 0.2),
+        ("lenet_2gpu", "lenet", 2, 256, 0.2),
+        ("resnet18_1gpu", "resnet18", 1, 256, 0.1),
+        ("resnet18_2gpu", "resnet18", 2, 512, 0.2),
+        ("resnet18_1gpu_b512", "resnet18", 1, 512, 0.2),
+    ):
+        run = dict(train["runs"][name])
+        assert run.pop("strategy") in ("replicas", "ddp")
+        assert run == {
+            "net": net, "num_gpus": num_gpus, "batch_size": batch_size, "lr": lr, "num_epochs": 10,
+            "train_images": 60_000, "test_images": 10_000,
+        }  # fmt: skip
 
 
 def test_what_changes_is_said(project, monkeypatch, capsys):

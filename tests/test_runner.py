@@ -1,11 +1,23 @@
 import json
+import signal
+import subprocess
+import sys
 
 import pytest
 
 from lab import errors
 from lab.runner import ERROR_FILE, run
+from tests.helpers import ROOT
 
-CODES = {"ParamsError": 2, "DataError": 3, "MachineError": 4, "DivergedError": 6, "SpaceError": 8}
+CODES = {
+    "ParamsError": 2,
+    "DataError": 3,
+    "MachineError": 4,
+    "CheckpointError": 5,
+    "DivergedError": 6,
+    "DistributedError": 7,
+    "SpaceError": 8,
+}
 
 
 def test_exit_codes_are_the_documented_ones():
@@ -51,3 +63,35 @@ def test_lab_debug_shows_the_traceback(project, monkeypatch):
     monkeypatch.setenv("LAB_DEBUG", "1")
     with pytest.raises(errors.LabError):
         run(lambda: (_ for _ in ()).throw(errors.DataError("x")))
+
+
+def test_a_stop_request_is_heard_once_and_ends_the_process_the_second_time():
+    program = """
+import os, signal, sys
+from lab.runner import StopRequest
+with StopRequest() as stop:
+    os.kill(os.getpid(), signal.SIGTERM)
+    print(stop.signal_number, flush=True)
+    if len(sys.argv) > 1:
+        os.kill(os.getpid(), signal.SIGINT)
+print("in good order")
+"""
+
+    def ends(*words):
+        command = [sys.executable, "-c", program, *words]
+        result = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, timeout=60)
+        return result.returncode, result.stdout.split("\n")[0], "in good order" in result.stdout
+
+    assert ends() == (0, "15", True)
+    assert ends("again") == (-signal.SIGINT, "15", False)
+
+
+def test_one_of_several_processes_leaves_the_error_to_its_launcher(project, monkeypatch, capsys):
+    def main() -> None:
+        raise errors.SpaceError("full")
+
+    monkeypatch.setenv("TORCHELASTIC_ERROR_FILE", str(project / "error.json"))
+    assert run(main) == 8
+    assert capsys.readouterr().err == ""
+    message = json.loads((project / "error.json").read_text())["message"]
+    assert (message["message"], message["exit_code"], message["kind"]) == ("full", 8, "SpaceError")

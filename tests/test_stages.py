@@ -4,8 +4,10 @@ import functools
 import json
 import math
 import os
+import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,17 +16,19 @@ import torch
 
 from lab import airfoil, ensemble, objectives, quadratics, regression, report_train, synthetic
 from lab.curves import Curve, key, rows_of
-from lab.data import Split
+from lab.data import CLASSES, Split
 from lab.devices import Devices
+from lab.models import LeNet
+from lab.params import PARAMS_FILE, read_yaml
 from lab.report_train import TrainingRun
 from lab.training import Epoch
 from stages import fetch, landscapes, optimizers, schedules, train
 from tests import made_up
-from tests.helpers import ROOT, edit_params, write_data
+from tests.helpers import ROOT, edit_params, small_run, write_data
 
 CPU = Devices("cpu-virtual", [torch.device("cpu")] * 2, threads=1)
 EPOCHS = [Epoch(1, 2.3, 0.1, 4.0), Epoch(2, 1.6, 0.6, 2.0), Epoch(3, 0.7, 0.75, 2.5)]
-SETTINGS = train.RunParams(net="lenet", num_gpus=2, batch_size=256, lr=0.2, num_epochs=3)
+SETTINGS = train.RunParams.model_validate(small_run(num_gpus=2, num_epochs=3))
 
 
 def run_stage(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -68,20 +72,45 @@ def test_train_has_a_row_per_epoch_that_says_what_it_ran_on():
     assert {(row["device_kind"], row["dataset"]) for row in rows} == {("cpu-virtual", "synthetic")}
 
 
+def test_an_interrupted_epoch_is_marked_and_not_timed():
+    epochs = [*EPOCHS[:2], replace(EPOCHS[2], seconds=99.0, resumed=True)]
+    metrics = train.summarise(SETTINGS, epochs, 100, b"", CPU, "synthetic")
+    assert (metrics["epoch_s"], metrics["train_loss"]) == (3.0, 0.7)
+    assert [row["resumed"] for row in train.rows_of(epochs, 100, CPU, "synthetic")] == [0, 0, 1]
+    assert train.summarise(SETTINGS, epochs[2:], 100, b"", CPU, "synthetic")["epoch_s"] == 99
+
+
 def test_weights_are_the_same_bytes_for_the_same_weights_and_load_safely(tmp_path):
-    weights = [torch.full((2, 3), float(i)) for i in range(8)]
-    assert train.to_bytes(weights) == train.to_bytes([w.clone() for w in weights])
+    weights = LeNet(torch.Generator().manual_seed(0)).state_dict()
+    assert train.to_bytes(weights) == train.to_bytes({name: w.clone() for name, w in weights.items()})
     (tmp_path / "w.pt").write_bytes(train.to_bytes(weights))
     loaded = torch.load(tmp_path / "w.pt", weights_only=True)
     assert list(loaded) == ["W1", "b1", "W2", "b2", "W3", "b3", "W4", "b4"]
-    assert all(torch.equal(a, b) for a, b in zip(loaded.values(), weights, strict=True))
+    assert all(torch.equal(loaded[name], w) for name, w in weights.items())
+
+
+def test_a_confusion_matrix_counts_each_test_image_in_its_own_row():
+    labels = torch.tensor([0, 0, 1, 9])
+    logits = torch.eye(10)[[0, 3, 1, 9]]
+    rows = train.confusion_of(logits, labels)
+    assert [row["class"] for row in rows] == list(CLASSES)
+    assert (rows[0]["T-shirt/top"], rows[0]["Dress"], rows[1]["Trouser"], rows[9]["Ankle boot"]) == (1, 1, 1, 1)
+    assert sum(int(row[name]) for row in rows for name in CLASSES) == 4
+
+
+def test_the_worst_images_are_those_whose_own_class_is_least_believed():
+    labels = torch.tensor([0, 1, 2])
+    logits = torch.zeros(3, 10)
+    logits[0, 0], logits[1, 5], logits[2, 2] = 5, 20, 1
+    rows = train.worst_of(logits, labels, count=2)
+    assert [(row["image"], row["class"], row["taken_for"]) for row in rows] == [
+        (1, "Trouser", "Sandal"), (2, "Pullover", "Pullover")]  # fmt: skip
+    assert rows[0]["probability_percent"] < 1e-4
 
 
 def test_train_repeats_bit_for_bit_in_new_processes_and_on_two_devices_to_rounding(project):
     write_data(project / "data", train=650, test=120)  # more than the params ask for
-    small = {"num_epochs": 2, "batch_size": 256, "lr": 0.2, "net": "lenet"}
-    edit_params({"train.train_images": 600, "train.test_images": 100})
-    edit_params({"train.runs": {"one": small | {"num_gpus": 1}, "two": small | {"num_gpus": 2}}})
+    edit_params({"train.runs": {"one": small_run(), "two": small_run(num_gpus=2)}})
 
     def results(name: str) -> tuple[bytes, list[str]]:
         result = run_stage("stages.train", name)
@@ -98,7 +127,8 @@ def test_train_repeats_bit_for_bit_in_new_processes_and_on_two_devices_to_roundi
         torch.testing.assert_close(one[name], two[name])
     metrics = json.loads(Path("reports/train/two/metrics.json").read_text())
     assert metrics["num_devices"] == 2
-    assert metrics["train_images"] == 600
+    assert (metrics["train_images"], metrics["strategy"]) == (600, "replicas")
+    assert not list(Path(".lab/checkpoints").glob("*/")), "a run that has its results keeps no checkpoint"
 
 
 @pytest.mark.parametrize(
@@ -106,6 +136,19 @@ def test_train_repeats_bit_for_bit_in_new_processes_and_on_two_devices_to_roundi
     [
         ({"train.runs.lenet_1gpu.num_gpus": 0, "seed": -1}, ["lenet_1gpu"], 2, "num_gpus: expected greater than"),
         ({}, ["lenet_3gpu"], 2, "no run 'lenet_3gpu' in train.runs; it has lenet_1gpu, lenet_2gpu"),
+        (
+            {"train.runs.lenet_1gpu.train_images": 100},
+            ["lenet_1gpu"],
+            2,
+            "expected a batch_size of at most train_images",
+        ),
+        (
+            {"train.distributed": {"nnodes": 3, "rdzv_endpoint": "127.0.0.1:29500", "timeout_s": 5}},
+            ["resnet18_2gpu"],
+            2,
+            "train.runs.resnet18_2gpu.num_gpus: expected a multiple of train.distributed.nnodes (3), got 2",
+        ),
+        ({"train.runs.lenet_1gpu.strategy": "ddp"}, ["lenet_1gpu"], 3, "no data yet"),
         ({}, ["lenet_1gpu"], 3, "no data yet"),
     ],
 )
@@ -121,13 +164,15 @@ def test_a_mistake_ends_train_with_its_code_and_nothing_written(project, changes
 
 def test_divergence_ends_train_with_code_6_and_no_weights(project):
     write_data(project / "data", train=600, test=100)
-    edit_params({"train.train_images": 600, "train.test_images": 100})
-    edit_params({"train.runs.lenet_1gpu.lr": 300, "train.runs.lenet_1gpu.batch_size": 32})
-    edit_params({"train.runs.lenet_2gpu.batch_size": 32})
-    result = run_stage("stages.train", "lenet_1gpu")
-    assert result.returncode == 6
-    assert "lower lr (it is 300.0)" in result.stderr.splitlines()[-1]
-    assert not (project / "models").exists()
+    diverging = small_run(lr=300, batch_size=32)
+    edit_params({"train.runs": {"one": diverging, "two": diverging | {"strategy": "ddp", "num_gpus": 2}}})
+    for name in ("one", "two"):
+        result = run_stage("stages.train", name)
+        assert result.returncode == 6
+        [line] = errors(result)
+        assert re.search(r"the loss is (nan|inf) in epoch 1, step \d+; lower lr \(it is 300", line)
+        assert not (project / "models").exists()
+        assert not list(Path(".lab/checkpoints").glob("*/")), "no checkpoint of what is not finite"
 
 
 # --- probe and fetch ------------------------------------------------------------------------------------------
@@ -283,7 +328,7 @@ def write_results(project: Path, origin: str = "original") -> None:
     """Write what every stage leaves behind, as the report finds it."""
     write_data(project / "data", train=400, origin=origin)
     dataset = "fashion-mnist" if origin == "original" else "synthetic"
-    for name in ("lenet_1gpu", "lenet_2gpu"):
+    for name in read_yaml(PARAMS_FILE)["train"]["runs"]:
         folder = project / "reports" / "train" / name
         train.write_rows(folder, train.rows_of(EPOCHS, 60_000, CPU, dataset))
         train.write_metrics(folder, train.summarise(SETTINGS, EPOCHS, 60_000, b"", CPU, dataset))

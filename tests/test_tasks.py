@@ -8,21 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers import ROOT, edit_params
+from tests.helpers import ROOT, edit_params, small_run
 
 TASKS = {
-    "test",
-    "check",
-    "repro",
-    "smoke",
-    "profile",
-    "remeasure",
-    "report",
-    "compare",
-    "record",
-    "doctor",
-    "clean",
-}
+    "test", "check", "repro", "smoke", "train", "predict", "profile", "remeasure", "report", "compare", "record",
+    "doctor", "clean",
+}  # fmt: skip
 
 
 def invoke(*words: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
@@ -70,6 +61,13 @@ def test_a_task_prints_its_command_and_passes_the_exit_code_on(copy):
     assert "ERROR: no profile 'nope'" in result.stderr
 
 
+def test_predict_finds_the_picture_from_where_it_is_called(copy):
+    (copy / "a picture.png").write_bytes(b"none")
+    result = invoke("predict", "a picture.png", cwd=copy)
+    assert result.returncode == 3
+    assert f"ERROR: {copy}/a picture.png: not a picture" in result.stderr
+
+
 def test_words_from_the_user_are_not_run_by_a_shell(copy):
     result = invoke("profile", "x; touch pwned", cwd=copy)
     assert result.returncode == 2
@@ -94,7 +92,7 @@ def test_repro_explains_params_over_which_dvc_itself_stumbles(copy):
 
 
 def test_a_run_whose_name_is_a_command_is_refused_before_it_reaches_a_shell(copy):
-    run = {"net": "lenet", "num_gpus": 1, "batch_size": 1, "lr": 1, "num_epochs": 1}
+    run = small_run(num_epochs=1)
     edit_params({"train.runs.a;touch pwned": run})
     result = invoke("repro", cwd=copy)
     assert result.returncode == 2

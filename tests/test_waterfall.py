@@ -6,7 +6,8 @@ import torch
 import torch.nn.functional as F
 
 from lab.models import MODELS
-from lab.waterfall import PARTS, evaluation_s, replicas_of, step_parts
+from lab.replicas import replicate
+from lab.waterfall import PARTS, evaluation_s, step_parts
 
 CPU = torch.device("cpu")
 
@@ -19,7 +20,7 @@ def test_a_timed_step_is_a_step_of_sgd_on_the_whole_batch(num_devices):
             p.mul_(10)  # gradients that are not tiny
     X, y = torch.rand(7, 1, 28, 28, dtype=torch.float64), torch.randint(10, (7,))
     devices = [CPU] * num_devices
-    replicas = replicas_of(net, devices)
+    replicas = [replicate(net, device) for device in devices]
     with ThreadPoolExecutor(num_devices) as pool:
         parts = step_parts(iter([(X, y)]), replicas, devices, 0.5, pool)
     assert list(parts) == list(PARTS)
