@@ -6,10 +6,10 @@ Three layers, and imports point one way, `stages -> edge -> torch -> plain` (a t
   `quadratics`, `rates`, `regression`, `rules`, `stats`, `symbolic`, `synthetic`
 - *torch* computes and times: `counting`, `ensemble`, `lanes`, `matmul`, `models`, `nets`, `overlap`, `replicas`,
   `resnet`, `short_training`, `strategies`, `timing`, `training`, `waterfall`
-- *edge* is the only place that touches hardware, files or processes: `bench`, `checkpoints`, `compare`,
-  `compiled`, `data`, `devices`, `doctor`, `download`, `figures`, `hardware`, `inputs`, `launch`, `memory`,
-  `params`, `predict`, `profiles`, `recording`, `records`, `report_bench`, `report_bench_async`,
-  `report_bench_compile`, `report_bench_hardware`, `report_bench_input`, `report_bench_overlap`,
-  `report_bench_parallel`, `report_landscapes`, `report_optimizers`, `report_schedules`, `report_train`, `runner`,
-  `vision`
+- *edge* is the only place that touches hardware, files or processes: `allocator`, `bench`, `checkpoints`,
+  `compare`, `compiled`, `contest`, `data`, `devices`, `doctor`, `download`, `figures`, `hardware`, `inputs`,
+  `launch`, `memory`, `params`, `predict`, `profiles`, `recording`, `records`, `report_bench`,
+  `report_bench_async`, `report_bench_compile`, `report_bench_hardware`, `report_bench_input`,
+  `report_bench_overlap`, `report_bench_parallel`, `report_bench_training`, `report_landscapes`,
+  `report_optimizers`, `report_schedules`, `report_train`, `runner`, `vision`
 """

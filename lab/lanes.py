@@ -7,10 +7,12 @@ same code drives both: `together` starts a job in each lane and `timing.read_clo
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import torch
 
 Job = Callable[[], object]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,16 @@ def crew(size: int, threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(size, initializer=torch.set_num_threads, initargs=(threads,))
 
 
+def run_each(pool: Executor, function: Callable[..., T], *columns: Sequence[Any]) -> list[T]:
+    """Return `function` of each row of `columns`, computed side by side, the first in the calling thread.
+
+    So one device needs no other thread, and with several none sits idle while the cores' own threads spin.
+    """
+    first, *others = zip(*columns, strict=True)
+    waiting = [pool.submit(function, *arguments) for arguments in others]
+    return [function(*first), *(future.result() for future in waiting)]
+
+
 def together(jobs: Sequence[Job], lanes: Sequence[Lane], pool: Executor) -> None:
     """Start each job in its lane. CPU lanes have finished on return; GPUs may still be working.
 
@@ -52,4 +64,4 @@ def together(jobs: Sequence[Job], lanes: Sequence[Lane], pool: Executor) -> None
         for lane, job in zip(lanes, jobs, strict=True):
             lane.run(job)
         return
-    list(pool.map(Lane.run, lanes, jobs))
+    run_each(pool, Lane.run, lanes, jobs)

@@ -1,6 +1,7 @@
 """The networks that can be trained, by name: functions of a generator, so that a seed fixes every weight."""
 
 from collections.abc import Callable
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
@@ -8,6 +9,7 @@ from torch import Tensor, nn
 from lab import nets
 from lab.resnet import resnet18
 
+Precision = Literal["fp32", "bf16"]
 LENET_NAMES = ("W1", "b1", "W2", "b2", "W3", "b3", "W4", "b4")
 
 
@@ -37,14 +39,20 @@ MODELS: dict[str, Callable[[torch.Generator], nn.Module]] = {"lenet": LeNet, "re
 
 
 class OnBytes(nn.Module):
-    """A net that takes uint8 images (n, 28, 28): a device scales its own shard, a quarter of the bytes to send."""
+    """A net that takes uint8 images (n, 28, 28): a device scales its own shard, a quarter of the bytes to send.
 
-    def __init__(self, net: nn.Module) -> None:
+    With precision `bf16` convolutions and products compute in bfloat16 (torch's autocast); the weights, the
+    logits and with them the loss stay float32.
+    """
+
+    def __init__(self, net: nn.Module, precision: Precision = "fp32") -> None:
         """Wrap `net`, which takes float images (n, 1, 28, 28)."""
         super().__init__()
         self.net = net
+        self.precision = precision
 
     def forward(self, images: Tensor) -> Tensor:
         """Return the logits (n, 10)."""
-        logits: Tensor = self.net(nets.to_float(images))
-        return logits
+        with torch.autocast(images.device.type, torch.bfloat16, enabled=self.precision == "bf16"):
+            logits: Tensor = self.net(nets.to_float(images))
+        return logits.float() if self.precision == "bf16" else logits

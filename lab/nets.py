@@ -25,10 +25,16 @@ def lenet_params(generator: torch.Generator) -> list[Tensor]:
 def lenet(X: Tensor, params: list[Tensor]) -> Tensor:
     """Return the logits (n, 10) for images X (n, 1, 28, 28): two convolutions with pooling, two dense layers."""
     W1, b1, W2, b2, W3, b3, W4, b4 = params
-    h1 = F.avg_pool2d(F.relu(F.conv2d(X, W1, b1)), kernel_size=2, stride=2)
-    h2 = F.avg_pool2d(F.relu(F.conv2d(h1, W2, b2)), kernel_size=2, stride=2)
+    h1 = F.avg_pool2d(F.relu(F.conv2d(X, W1, b1), inplace=True), kernel_size=2, stride=2)
+    h2 = F.avg_pool2d(F.relu(F.conv2d(h1, W2, b2), inplace=True), kernel_size=2, stride=2)
+    if h2.requires_grad:
+        h2.register_hook(_channels_last)  # flatten's gradient is not, and pooling's backward would be slow on it
     h3 = F.relu(h2.flatten(start_dim=1) @ W3 + b3)
     return h3 @ W4 + b4
+
+
+def _channels_last(X: Tensor) -> Tensor:
+    return X.contiguous(memory_format=torch.channels_last)
 
 
 def to_float(images: Tensor) -> Tensor:

@@ -27,7 +27,15 @@ from lab.runner import run
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = REPORTS / "reference"
-STAGES = ("bench_parallel", "bench_overlap", "bench_async", "bench_hardware", "bench_compile", "bench_input")
+STAGES = (
+    "bench_parallel",
+    "bench_overlap",
+    "bench_async",
+    "bench_hardware",
+    "bench_compile",
+    "bench_input",
+    "bench_training",
+)
 
 log = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from lab.lanes import crew
+from lab.lanes import crew, run_each
 
 M = TypeVar("M", bound=nn.Module)
 Collective = Callable[[list[Tensor]], None]  # allreduce, or the notes' broken one
@@ -84,12 +84,12 @@ def train_batch(
 ) -> list[Tensor]:
     """Take one step of SGD on a batch over all devices, and return each device's summed loss (scalars).
 
-    Each replica runs forward and backward on its shard in a thread of `pool`: on GPUs the threads only enqueue,
+    Each replica runs forward and backward on its shard in a thread of its own: on GPUs the threads only enqueue,
     on virtual devices they compute side by side. The losses are summed, not averaged, and the rate is divided by
     the size of the whole batch, so that uneven shards give exactly the gradient of one device. Batch norm uses
     the statistics of each shard, as in the notes.
     """
-    losses = list(pool.map(forward_backward, nets, *split_batch(X, y, devices)))
+    losses = run_each(pool, forward_backward, nets, *split_batch(X, y, devices))
     for replicas in zip(*(net.parameters() for net in nets), strict=True):
         allreduce([_grad(p) for p in replicas])
     for net in nets:

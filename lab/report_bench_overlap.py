@@ -54,7 +54,7 @@ def _findings(m: dict[str, Any]) -> list[str]:
             f" {ratio(m, 'speedup')}."
         ),
         (
-            "The times that the book prints (0.5010 s + 2.3848 s, together 2.1558 s) have the fraction"
+            "The times printed in the book (0.5010 s + 2.3848 s, together 2.1558 s) have the fraction"
             f" {BOOK_FRACTION:.2f}, and 1 is the most there can be: they compare pageable memory with the pinned"
             " memory that `non_blocking=True` allocates. On one stream, as the notes do it, nothing can overlap."
         ),

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from lab.errors import DivergedError
+from lab.lanes import run_each
 from lab.models import OnBytes
 from lab.strategies import Strategy
 from lab.timing import read_clock
@@ -71,7 +72,7 @@ def predict(strategy: Strategy, images: Tensor, batch_size: int = 1000) -> Tenso
 
     mine = strategy.share(torch.arange(len(images)))
     shards = images[mine.to(images.device)].tensor_split(len(strategy.devices))
-    found = torch.cat(list(strategy.pool.map(on_device, strategy.evaluators(), strategy.devices, shards)))
+    found = torch.cat(run_each(strategy.pool, on_device, strategy.evaluators(), strategy.devices, shards))
     logits = found.new_zeros(len(images), found.shape[1])
     logits[mine] = found
     return strategy.total(logits)

@@ -7,6 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from lab.lanes import run_each
 from lab.replicas import allreduce, sgd, split_batch
 from lab.timing import read_clock
 
@@ -34,9 +35,9 @@ def step_parts(
     lap()
     X_shards, y_shards = split_batch(X, y, devices)
     lap()
-    logits = list(pool.map(lambda net, X: net(X), replicas, X_shards))
+    logits = run_each(pool, lambda net, X: net(X), replicas, X_shards)
     lap()
-    list(pool.map(lambda z, y: F.cross_entropy(z, y, reduction="sum").backward(), logits, y_shards))
+    run_each(pool, lambda z, y: F.cross_entropy(z, y, reduction="sum").backward(), logits, y_shards)
     lap()
     params = [list(net.parameters()) for net in replicas]
     for same in zip(*params, strict=True):

@@ -24,6 +24,7 @@ from lab import (
     report_bench_input,
     report_bench_overlap,
     report_bench_parallel,
+    report_bench_training,
     report_landscapes,
     report_optimizers,
     report_schedules,
@@ -52,6 +53,7 @@ def sections() -> list[Section]:
         report_bench_overlap.section(REPORTS / "bench_overlap", FIGURES),
         report_bench_hardware.section(REPORTS / "bench_hardware", FIGURES),
         report_bench_input.section(REPORTS / "bench_input", FIGURES),
+        report_bench_training.section(REPORTS / "bench_training", FIGURES),
         report_train.section(REPORTS / "train", FIGURES, list(read_yaml(PARAMS_FILE)["train"]["runs"])),
     ]
 

@@ -27,6 +27,7 @@ from torch import Tensor
 from tqdm import tqdm
 
 from lab import models, nets, replicas, resnet, strategies, training
+from lab.allocator import keep_memory
 from lab.checkpoints import Checkpoints, run_key
 from lab.data import CLASSES, DATA, FASHION_COUNTS, SOURCE_FILE, Split, dataset_name, read_fashion_mnist
 from lab.devices import DeviceParams, Devices, resolve
@@ -51,6 +52,7 @@ class RunParams(Section):
 
     net: Literal["lenet", "resnet18"]
     strategy: Literal["replicas", "dataparallel", "ddp"]
+    precision: models.Precision
     num_gpus: Annotated[int, Field(ge=1, le=64)]
     batch_size: Annotated[int, Field(ge=1, le=FASHION_COUNTS["train"])]
     lr: Annotated[float, Field(gt=0, le=1000)]
@@ -184,6 +186,7 @@ def summarise(
     return {
         "net": settings.net,
         "strategy": settings.strategy,
+        "precision": settings.precision,
         "dataset": dataset,
         "train_images": num_images,
         "batch_size": settings.batch_size,
@@ -236,6 +239,7 @@ def to_bytes(weights: Mapping[str, Tensor]) -> bytes:
 
 def train_run(name: str, params: Params) -> None:
     """Train a run on what `devices_of` gives it, and write its weights, rows and metrics."""
+    keep_memory()
     settings = params.train.runs[name]
     train_set = read_fashion_mnist("train").first(settings.train_images)
     test_set = read_fashion_mnist("t10k").first(settings.test_images)
@@ -254,7 +258,7 @@ def train_run(name: str, params: Params) -> None:
         if rank is not None:
             check_ranks_agree(checkpoints.key)
         init = models.MODELS[settings.net](torch.Generator().manual_seed(params.seed))
-        with closing(strategies.STRATEGIES[settings.strategy](init, own)) as strategy:
+        with closing(strategies.STRATEGIES[settings.strategy](init, own, settings.precision)) as strategy:
             if not strategy.is_first:
                 log.setLevel(logging.WARNING)
             log.info(

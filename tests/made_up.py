@@ -17,9 +17,11 @@ from stages import (
     bench_input,
     bench_overlap,
     bench_parallel,
+    bench_training,
 )
 
-BENCHES = ("bench_compile", "bench_async", "bench_parallel", "bench_overlap", "bench_hardware", "bench_input")
+BENCHES = ("bench_compile", "bench_async", "bench_parallel", "bench_overlap", "bench_hardware", "bench_input",
+           "bench_training")  # fmt: skip
 
 
 def samples(median: float) -> tuple[float, ...]:
@@ -35,7 +37,7 @@ def measurements(stage: str, kind: DeviceKind) -> list[Measurement]:
     """Return what a stage measures, with numbers that are easy to recognise; no GPU's arms on a CPU."""
     made = {
         "bench_compile": _compile, "bench_async": _async, "bench_parallel": _parallel,
-        "bench_overlap": _overlap, "bench_hardware": _hardware, "bench_input": _input,
+        "bench_overlap": _overlap, "bench_hardware": _hardware, "bench_input": _input, "bench_training": _training,
     }[stage](kind)  # fmt: skip
     return [*made, Measurement(A_AGAINST_A, "ratio", 0, samples(1.0), "x", kind)]
 
@@ -145,6 +147,17 @@ def _input(kind: DeviceKind) -> list[Measurement]:
     return made
 
 
+def _training(kind: DeviceKind) -> list[Measurement]:
+    times = {bench_training.WORKERS: 100.0, bench_training.NO_WORKERS: 90.0, bench_training.ENGINE: 30.0,
+             bench_training.BF16: 20.0, bench_training.ONE: 60.0, bench_training.PEAK: 10.0}  # fmt: skip
+    if kind != "cuda":
+        times[bench_training.TWO] = 40.0
+    resnet = {bench_training.NO_WORKERS: 900.0, bench_training.ENGINE: 800.0, bench_training.BF16: 400.0,
+              bench_training.PEAK: 10.0}  # fmt: skip
+    made = [one("lenet", name, t, kind, 256) for name, t in times.items()]
+    return made + [one("resnet18", name, t, kind, 32) for name, t in resnet.items()]
+
+
 def metrics(stage: str, made: list[Measurement], kind: DeviceKind) -> dict[str, float | str]:
     """Return the stage's own metrics of what it measured."""
     devices = Devices(kind, [torch.device("cpu")] * 2, 1)
@@ -155,6 +168,7 @@ def metrics(stage: str, made: list[Measurement], kind: DeviceKind) -> dict[str, 
         "bench_overlap": lambda: bench_overlap.summarise(made),
         "bench_hardware": lambda: bench_hardware.summarise(made),
         "bench_input": lambda: bench_input.summarise(made),
+        "bench_training": lambda: bench_training.summarise(made, 1024),
     }[stage]()
     return bench.conditions(made, devices, Watch()) | derived
 

@@ -35,3 +35,15 @@ def test_resnet18s_convolutions_lie_as_its_images_do():
     weights = [p for p in net.parameters() if p.ndim == 4]
     assert len(weights) == 20
     assert all(p.is_contiguous(memory_format=torch.channels_last) for p in weights)
+
+
+def test_bf16_computes_with_other_numbers_and_keeps_weights_and_logits_in_float32():
+    net = MODELS["lenet"](torch.Generator().manual_seed(0))
+    with torch.no_grad():
+        for p in net.parameters():
+            p.mul_(10)
+    X = torch.randint(0, 256, (8, 28, 28), dtype=torch.uint8)
+    exact, rounded = OnBytes(net)(X), OnBytes(net, "bf16")(X)
+    assert exact.dtype == rounded.dtype == net.W1.dtype == torch.float32
+    assert not torch.equal(exact, rounded)
+    assert (exact - rounded).abs().max() < 0.03 * exact.abs().max()

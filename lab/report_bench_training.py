@@ -1,0 +1,102 @@
+"""The report's section on the speed of training (13.5, 13.6)."""
+
+from pathlib import Path
+from typing import Any
+
+from lab import figures, report_bench
+from lab.curves import key
+from lab.measurements import Results
+from lab.page import Figure, Section, Table
+from lab.report_bench import ratio
+
+TITLES = {"lenet": "LeNet", "resnet18": "ResNet-18"}
+PEAK, ENGINE = "matrix product, fp32", "engine"
+
+
+def section(folder: Path, drawings: Path) -> Section:
+    """Draw the figure of `folder` (reports/bench_training) into `drawings` and return the section."""
+    results, m = report_bench.read(folder)
+    _draw(results, m, drawings / "training_speed.svg")
+    return Section(
+        stage="bench_training",
+        title="Training: the notes' way and this engine",
+        book="13.5, 13.6",
+        question="How much faster than the notes' way does this engine train, and how near to the machine's peak?",
+        findings=[*_findings(m), report_bench.trust(m), *report_bench.skipped(results)],
+        figures=[
+            Figure(
+                "training_speed",
+                "Milliseconds per training step of each way, for LeNet and ResNet-18.",
+                "Each way has a process of its own, and the processes take turns: dots are turns, bars medians. The"
+                " dashed line is what the step would take at the rate of large matrix products in the same run.",
+            )
+        ],
+        tables=[_table(results, m)],
+        try_this="bench_training.lenet_batch_size to 1024, and see what larger batches leave of the differences",
+    )
+
+
+def _findings(m: dict[str, Any]) -> list[str]:
+    sentences = []
+    for net, title in TITLES.items():
+        sentences.append(
+            f"{title}: the engine is {ratio(m, f'{net}_fp32_speedup')} as fast as"
+            f" “{m[f'{net}_notes_faster_way']}” on the same mathematics, and reaches"
+            f" {100 * m[f'{net}_fp32_of_peak']:.0f} % ({100 * m[f'{net}_fp32_of_peak_low']:.0f} to"
+            f" {100 * m[f'{net}_fp32_of_peak_high']:.0f}) of the peak that large products in float32 show in the"
+            " same run."
+        )
+    against = {"lenet": "the notes' way", "resnet18": "float32"}
+    sentences += [
+        f"In bfloat16, which is not the same arithmetic, {title} is {ratio(m, f'{net}_bf16_speedup')} as fast as"
+        f" {against[net]}."
+        for net, title in TITLES.items()
+    ]
+    if "lenet_2workers_speedup" in m:
+        sentences.append(
+            f"Two workers by `ddp` train LeNet {ratio(m, 'lenet_2workers_speedup')} as fast as one of them alone."
+        )
+    if m["resnet18_fp32_of_peak"] > 1:
+        sentences.append(
+            "A share over 100 % is possible: Winograd's convolution does fewer multiplications than are counted."
+        )
+    return sentences
+
+
+def _table(results: Results, m: dict[str, Any]) -> Table:
+    rows = []
+    for net, title in TITLES.items():
+        for name in results.arms(net):
+            found = results.one(net, name)
+            if found and name != PEAK:
+                epoch, spread = m[f"{net}_{key(name)}_epoch_s"], m[f"{net}_{key(name)}_epoch_s_iqr"]
+                step = f"{found.summary.median:.2f} ({found.summary.iqr:.2f})"
+                rows.append([f"{title}: {name}", f"{found.x:.0f}", step, f"{epoch:.2f} ({spread:.2f})"])
+    return Table(
+        ["way", "batch", "ms per step (IQR)", "s per epoch of 60,000 (IQR)"],
+        rows,
+        "An epoch is told from its steps. The notes' loop starts its loader anew each epoch, which is not counted.",
+    )
+
+
+def _draw(results: Results, m: dict[str, Any], path: Path) -> None:
+    virtual = m["device_kind"] == "cpu-virtual"
+    heights = [len(results.arms(net)) for net in TITLES]
+    with figures.figure(path, 10, 1.4 + 0.42 * sum(heights)) as fig:
+        for axes, (net, title) in zip(fig.subplots(2, 1, height_ratios=heights), TITLES.items(), strict=True):
+            ways = [found for n in results.arms(net) if n != PEAK and (found := results.one(net, n))]
+            for i, found in enumerate(ways):
+                colour = figures.COLOURS[1 if found.arm.startswith(ENGINE) else 0]
+                figures.bar_with_samples(axes, i, found.values, colour, virtual)
+                text = f"{found.summary.median:.1f} ms"
+                axes.annotate(text, (max(found.values), i), (8, 0), textcoords="offset points", va="center")
+            at_peak = next(f.summary.median for f in ways if f.arm == ENGINE) * m[f"{net}_fp32_of_peak"]
+            axes.axvline(at_peak, color=figures.FAINT, linestyle="--", linewidth=1)
+            axes.annotate(
+                "at the fp32 peak", (at_peak, -0.75), (3, 0), textcoords="offset points", color=figures.FAINT
+            )
+            axes.set_yticks(range(len(ways)), [found.arm for found in ways])
+            longest = max(max(found.values) for found in ways)
+            axes.set(title=f"{title}, batch {ways[0].x:.0f} (ms per step)", xlim=(0, longest * 1.15))
+            axes.set_ylim(len(ways) - 0.4, -1.1)
+            axes.grid(visible=False, axis="y")

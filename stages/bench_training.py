@@ -1,0 +1,159 @@
+"""How much faster than the notes' way does this engine train, and how near to what the machine can do?
+
+The notes' loop (torchvision's data set, ToTensor, a DataLoader with 4 or with no workers, eager, torch's defaults)
+against the engine (resident bytes, channels-last memory that stays in the process), on the same mathematics: the
+same layers, batches and plain SGD. Each way trains in a process of its own, the processes take turns, and products
+of large matrices run in the same turns, so that the share of the machine's peak is of this very run. LeNet also by
+`ddp` on one and on two workers of equal threads, and in bfloat16, which is not the same arithmetic and is labelled.
+
+Read `reports/bench_training/rows.csv`, one row per turn. Book: 13.5, 13.6.
+"""
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Annotated
+
+import torch
+from pydantic import Field
+
+from lab import bench
+from lab.bench import BenchParams, in_unit
+from lab.contest import Way, race
+from lab.curves import key
+from lab.data import FASHION_COUNTS, dataset_name
+from lab.devices import DeviceParams, Devices, resolve, usable_cores
+from lab.inputs import BOOK_WORKERS
+from lab.measurements import Measurement, Results, rows_of
+from lab.params import Section, Seed, load
+from lab.records import REPORTS, write_metrics, write_rows
+from lab.runner import run
+from lab.stats import median_ratio
+from lab.stats import summarise as summary
+
+TRAINING_MFLOP = {"lenet": 13.26, "resnet18": 2734.0}  # forward and backward of an image, a multiply-add as two
+GEMM_SIZE = {"cpu": 1024, "cuda": 8192}
+GEMM_CALLS = 10
+ENGINE, BF16 = "engine", "engine, bf16"
+WORKERS, NO_WORKERS = "the notes' way, 4 workers", "the notes' way, no workers"
+ONE, TWO = "ddp, one worker", "ddp, two workers"
+PEAK = "matrix product, fp32"
+
+
+class TrainingParams(Section):
+    """The `bench_training` section of params.yaml."""
+
+    rounds: Annotated[int, Field(ge=8, le=1000)]
+    heats: Annotated[int, Field(ge=1, le=8)]
+    lenet_batch_size: Annotated[int, Field(ge=1, le=4096)]
+    lenet_steps: Annotated[int, Field(ge=1, le=200)]
+    resnet_batch_size: Annotated[int, Field(ge=1, le=4096)]
+    resnet_steps: Annotated[int, Field(ge=1, le=200)]
+
+
+class Params(Section):
+    """What `bench_training` reads of params.yaml."""
+
+    seed: Seed
+    devices: DeviceParams
+    bench: BenchParams
+    bench_training: TrainingParams
+
+
+def contestants(p: TrainingParams, device: str, cores: int, share: int) -> dict[str, dict[str, Way]]:
+    """Return each race's ways by name; a way of one process has all `cores`, one of two devices `share` each."""
+    lenet = Way("engine", "lenet", p.lenet_batch_size, p.lenet_steps, device, cores)
+    resnet = Way("engine", "resnet18", p.resnet_batch_size, p.resnet_steps, device, cores)
+    gemm = Way("gemm", "", GEMM_SIZE[device], GEMM_CALLS, device, cores)
+
+    def also(way: Way, **changes: object) -> Way:
+        return Way(**{**vars(way), **changes})
+
+    two = device == "cpu" or torch.cuda.device_count() > 1
+    return {
+        "lenet": {
+            WORKERS: also(lenet, kind="book", num_workers=BOOK_WORKERS),
+            NO_WORKERS: also(lenet, kind="book"),
+            ENGINE: lenet,
+            BF16: also(lenet, precision="bf16"),
+            ONE: also(lenet, kind="ddp", threads=share),
+            **({TWO: also(lenet, kind="ddp", threads=share, num_devices=2)} if two else {}),
+            PEAK: gemm,
+        },
+        "resnet18": {
+            NO_WORKERS: also(resnet, kind="book"),
+            ENGINE: resnet,
+            BF16: also(resnet, precision="bf16"),
+            PEAK: gemm,
+        },
+    }
+
+
+def measure(params: Params, devices: Devices, cores: int) -> list[Measurement]:
+    """Run both races and return milliseconds per step."""
+    p, measured = params.bench_training, []
+    for net, ways in contestants(p, devices.devices[0].type, cores, devices.threads).items():
+        times = race(ways, p.rounds, p.heats)
+        batch_size = p.lenet_batch_size if net == "lenet" else p.resnet_batch_size
+        measured += in_unit(net, batch_size, times, "ms", devices)
+    return measured
+
+
+def summarise(measurements: Sequence[Measurement], gemm_size: int) -> dict[str, float | str]:
+    """Return speed-ups over the notes' faster way, shares of the measured peak, and seconds per epoch."""
+    results = Results(measurements)
+    metrics: dict[str, float | str] = {}
+
+    def note(name: str, ratios: Sequence[float]) -> None:
+        metrics.update(bench.ratio_metrics(name, median_ratio(ratios)))
+        metrics[f"{name}_iqr"] = round(summary(ratios).iqr, 4)
+
+    for net in ("lenet", "resnet18"):
+        ways = {name: m for name in results.arms(net) if (m := results.one(net, name))}
+        steps = -(-FASHION_COUNTS["train"] // int(ways[ENGINE].x))
+        for name, m in ways.items():
+            if name != PEAK:
+                metrics[f"{net}_{key(name)}_epoch_s"] = round(m.summary.median * steps / 1e3, 3)
+                metrics[f"{net}_{key(name)}_epoch_s_iqr"] = round(m.summary.iqr * steps / 1e3, 3)
+        book = faster(ways)
+        fp32 = ways[ENGINE]
+        metrics[f"{net}_notes_faster_way"] = book.arm
+        note(f"{net}_fp32_speedup", _ratios(book, fp32))
+        note(f"{net}_bf16_speedup", _ratios(book if net == "lenet" else fp32, ways[BF16]))
+        mflop = TRAINING_MFLOP[net] * ways[ENGINE].x
+        gflop_per_ms = 2 * gemm_size**3 / 1e9
+        note(
+            f"{net}_fp32_of_peak",
+            [
+                mflop / 1e3 / t / (gflop_per_ms / peak)
+                for t, peak in zip(fp32.values, ways[PEAK].values, strict=True)
+            ],
+        )
+        if TWO in ways:
+            note(f"{net}_2workers_speedup", _ratios(ways[ONE], ways[TWO]))
+    return metrics
+
+
+def faster(ways: Mapping[str, Measurement]) -> Measurement:
+    """Return the notes' way with the loader setting that is faster here."""
+    return min((ways[n] for n in (WORKERS, NO_WORKERS) if n in ways), key=lambda m: m.summary.median)
+
+
+def _ratios(old: Measurement, new: Measurement) -> list[float]:
+    return [a / b for a, b in zip(old.values, new.values, strict=True)]
+
+
+def main() -> None:
+    """Measure and write rows and metrics."""
+    params = load(Params)
+    watch, devices, cores = bench.Watch(), resolve(1, params.devices), usable_cores()
+    measured = measure(params, devices, cores)
+    x = torch.rand(128, 128, device=devices.devices[0])
+    measured += bench.noise_control(lambda: torch.mm(x, x), devices, params.bench)
+    write_rows(REPORTS / "bench_training", rows_of(measured))
+    head = {"dataset": dataset_name(), **bench.conditions(measured, devices, watch), "cores": cores}
+    gemm_size = GEMM_SIZE[devices.devices[0].type]
+    write_metrics(REPORTS / "bench_training", head | summarise(measured, gemm_size))
+
+
+if __name__ == "__main__":
+    sys.exit(run(main))
