@@ -19,7 +19,6 @@ import torch
 import torch.distributed as dist
 import torch.nn.functional as F
 
-from lab import inputs
 from lab.allocator import keep_memory
 from lab.data import read_fashion_mnist
 from lab.devices import Devices
@@ -30,7 +29,7 @@ from lab.replicas import sgd
 from lab.strategies import Ddp, Replicas, Strategy
 from lab.timing import read_clock
 
-PREFETCHED = 2 * inputs.BOOK_WORKERS  # batches that the workers hold ready, which a short timing would get for free
+PREFETCHED = 2  # batches that each worker holds ready, which a short timing would get for free
 LR = 0.01
 Turn = Callable[[], float]  # takes the steps and returns seconds per step
 
@@ -103,12 +102,14 @@ def _contestant(name: str, way: Way) -> Iterator[Turn]:
 
 def _book(way: Way) -> Turn:
     """Return the notes' loop: PIL and floats for each image, a loader started anew, all else as torch has it."""
+    from lab import inputs  # torchvision takes a second to import, which the other ways need not spend
+
     device, images = torch.device(way.device), inputs.book_images()
     net = MODELS[way.net](torch.Generator().manual_seed(0)).to(device)
     net.to(memory_format=torch.contiguous_format)  # type: ignore[call-overload]
 
     def turn() -> float:
-        skipped, start, end = PREFETCHED if way.num_workers else 1, 0.0, 0.0
+        skipped, start, end = max(1, PREFETCHED * way.num_workers), 0.0, 0.0
         for i, (X, y) in enumerate(inputs.loader(images, way.batch_size, way.num_workers)):
             if i == skipped:
                 start = read_clock([device])

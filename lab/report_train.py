@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
 
 from lab import figures
+from lab.data import CLASSES, Split
 from lab.page import Figure, Section, Table
 from lab.records import read_json, read_rows
 from lab.stats import summarise
@@ -18,6 +20,7 @@ from lab.stats import summarise
 BOOK_SETTINGS = {
     "net": "lenet",
     "dataset": "fashion-mnist",
+    "precision": "fp32",
     "train_images": 60_000,
     "batch_size": 256,
     "lr": 0.2,
@@ -62,13 +65,19 @@ class TrainingRun:
         return summarise(self.column("seconds")).noisy
 
 
-def section(results: Path, drawings: Path, names: Sequence[str]) -> Section:
-    """Draw the figures of the runs `names` of `results` (reports/train) into `drawings`, return the section."""
+def section(results: Path, drawings: Path, names: Sequence[str], test_set: Split) -> Section:
+    """Draw the figures of the runs `names` of `results` (reports/train) into `drawings`, return the section.
+
+    The mistakes shown are those of the run that labels `test_set` best.
+    """
     runs = [
         TrainingRun(n, read_json(results / n / "metrics.json"), read_rows(results / n / "rows.csv")) for n in names
     ]
     draw_training_curves(runs, drawings / "training_curves.svg")
     draw_epoch_time(runs, drawings / "epoch_time.svg")
+    best = max(runs, key=lambda r: float(r.metrics["test_accuracy_percent"]))
+    draw_confusion(read_rows(results / best.name / "confusion.csv"), drawings / "confusion.svg")
+    draw_worst(read_rows(results / best.name / "worst.csv"), test_set, drawings / "worst.svg")
     dashed = " Dashed: the accuracies read off the book's own figure, one unseeded run on a GPU."
     halved = f"{runs[0].metrics['lr'] / 2:g}"
     return Section(
@@ -81,14 +90,25 @@ def section(results: Path, drawings: Path, names: Sequence[str]) -> Section:
             Figure(
                 "training_curves",
                 "Test accuracy and training loss by epoch.",
-                "One line per run, wide under narrow where they coincide."
+                "One line per run of several epochs, wide under narrow where they coincide."
                 + dashed * any(bool(r.book) for r in runs),
             ),
             Figure(
                 "epoch_time",
                 "Seconds of training per epoch, one bar per run, as in the table.",
                 "Training alone, with all devices synchronised before each reading of the clock; evaluation and one"
-                " warm-up step are outside.",
+                " warm-up step are outside. The nets train on different numbers of images: see the table.",
+            ),
+            Figure(
+                "confusion",
+                f"What {best.name} takes each class for.",
+                f"Test images by their own class (rows) and by the label that {best.name} gives them, in percent of"
+                " the row.",
+            ),
+            Figure(
+                "worst",
+                f"The test images that {best.name} is most wrong about.",
+                "Those whose own class gets the least probability: above each its class, and what it is taken for.",
             ),
         ],
         tables=[_table(runs)],
@@ -100,7 +120,7 @@ def _table(runs: Sequence[TrainingRun]) -> Table:
     header = [
         "run",
         "devices",
-        "batch · rate · epochs",
+        "images · batch · rate · epochs",
         "test accuracy",
         "train loss",
         "s/epoch (IQR)",
@@ -113,8 +133,8 @@ def _table(runs: Sequence[TrainingRun]) -> Table:
         rows.append(
             [
                 r.name,
-                r.devices,
-                f"{m['batch_size']} · {m['lr']} · {m['num_epochs']}",
+                f"{r.devices}, {m['strategy']}, {m['precision']}",
+                f"{m['train_images']:,} · {m['batch_size']} · {m['lr']} · {m['num_epochs']}",
                 f"{m['test_accuracy_percent']:.2f} %",
                 f"{m['train_loss']:.4f}",
                 f"{m['epoch_s']:.2f} ({m['epoch_s_iqr']:.2f}){' noisy' if r.noisy else ''}",
@@ -137,7 +157,14 @@ def findings(runs: Sequence[TrainingRun]) -> list[str]:
         f"{r.name} ends at {r.metrics['test_accuracy_percent']:.1f} % test accuracy after {len(r.rows)} epochs"
         + (f"; the book prints {r.book[0]} %." if r.book else ".")
         for r in runs
+        if len(r.rows) > 1
     ]
+    short = [r.name for r in runs if len(r.rows) == 1]
+    if short:
+        sentences.append(
+            f"{', '.join(short)}: one epoch on a subset shows that they train and how fast, not how well. The"
+            " profile `full` trains them as the notes do."
+        )
     sentences += [
         f"{r.name} is still at chance after its first epoch: weights of 0.01 times a standard normal make signals "
         "and gradients tiny until the layers have grown."
@@ -149,7 +176,7 @@ def findings(runs: Sequence[TrainingRun]) -> list[str]:
 
 def _differ_in_devices_only(one: TrainingRun, many: TrainingRun) -> bool:
     same = (
-        "net", "strategy", "dataset", "train_images", "batch_size", "lr", "num_epochs", "device_kind",
+        "net", "strategy", "precision", "dataset", "train_images", "batch_size", "lr", "num_epochs", "device_kind",
         "threads_per_device",
     )  # fmt: skip
     return all(one.metrics[k] == many.metrics[k] for k in same) and (
@@ -175,6 +202,7 @@ def _compare(one: TrainingRun, many: TrainingRun) -> str:
 
 def draw_training_curves(runs: Sequence[TrainingRun], path: Path) -> None:
     """Draw test accuracy and training loss against epochs, the book's own curve behind where it is the same run."""
+    runs = [r for r in runs if len(r.rows) > 1] or runs
     with figures.figure(path, 9, 3.8) as fig:
         accuracy, loss = fig.subplots(1, 2)
         accuracy.set(title="Test accuracy (%)", xlabel="epoch", ylim=(0, 100))
@@ -203,18 +231,47 @@ def _draw_lines(axes: Axes, runs: Sequence[TrainingRun], curves: Sequence[list[f
 
 
 def draw_epoch_time(runs: Sequence[TrainingRun], path: Path) -> None:
-    """Draw each epoch's seconds as a dot over the run's median as a bar, hatched on virtual devices."""
+    """Draw each epoch's seconds as a dot over the run's median as a bar, hatched on virtual devices; nets apart."""
+    nets = list(dict.fromkeys(str(r.metrics["net"]) for r in runs))
+    groups = [[r for r in runs if r.metrics["net"] == net] for net in nets]
     with figures.figure(path, 9, 1.1 + 0.62 * len(runs)) as fig:
-        axes = fig.add_subplot()
-        longest = max(max(r.column("seconds")) for r in runs)
-        for i, run_ in enumerate(runs):
-            seconds = run_.column("seconds")
-            median = summarise(seconds).median
-            virtual = run_.metrics["device_kind"] == "cpu-virtual"
-            figures.bar_with_samples(axes, i, seconds, figures.COLOURS[i % len(figures.COLOURS)], virtual)
-            speed = f"{median:.3g} s, {run_.metrics['images_per_s']:,.0f} images/s"
-            axes.annotate(speed, (max(seconds), i), (8, 0), textcoords="offset points", va="center")
-        axes.set_yticks(range(len(runs)), [f"{r.name}\n{r.devices}" for r in runs])
-        axes.set(xlabel="seconds of training per epoch (dots: epochs, bar: median)", xlim=(0, longest * 1.45))
-        axes.invert_yaxis()
-        axes.grid(visible=False, axis="y")
+        panels = fig.subplots(len(nets), 1, squeeze=False, height_ratios=[len(group) for group in groups])
+        for axes, group, net in zip(panels[:, 0], groups, nets, strict=True):
+            longest = max(max(r.column("seconds")) for r in group)
+            for i, run_ in enumerate(group):
+                seconds = run_.column("seconds")
+                virtual = run_.metrics["device_kind"] == "cpu-virtual"
+                figures.bar_with_samples(axes, i, seconds, figures.COLOURS[i % len(figures.COLOURS)], virtual)
+                speed = f"{summarise(seconds).median:.3g} s, {run_.metrics['images_per_s']:,.0f} images/s"
+                axes.annotate(speed, (max(seconds), i), (8, 0), textcoords="offset points", va="center")
+            axes.set_yticks(range(len(group)), [f"{r.name}\n{r.devices}" for r in group])
+            axes.set(title=net, xlim=(0, longest * 1.45))
+            axes.invert_yaxis()
+            axes.grid(visible=False, axis="y")
+        panels[-1, 0].set_xlabel("seconds of training per epoch (dots: epochs, bar: median)")
+
+
+def draw_confusion(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
+    """Draw the share of each class's images (rows) that gets each label (columns)."""
+    counts = np.array([[float(row[name]) for name in CLASSES] for row in rows])
+    shares = 100 * counts / np.maximum(1, counts.sum(1, keepdims=True))
+    with figures.figure(path, 8, 5.2) as fig:
+        axes = fig.add_subplot(xlabel="labelled as (percent)")
+        axes.imshow(shares, cmap="Blues", vmin=0, vmax=100, aspect="auto")
+        for i, j in np.argwhere(shares >= 0.5):
+            colour = figures.PAPER if shares[i, j] > 55 else "#1b1f24"  # on the cell, whatever the page's own ink
+            axes.text(j, i, f"{shares[i, j]:.0f}", ha="center", va="center", color=colour, fontsize=10)
+        axes.set_xticks(range(len(CLASSES)), CLASSES, rotation=40, ha="right")
+        axes.set_yticks(range(len(CLASSES)), CLASSES)
+        axes.grid(visible=False)
+
+
+def draw_worst(rows: Sequence[Mapping[str, Any]], test_set: Split, path: Path, columns: int = 7) -> None:
+    """Draw images with their class and what they are taken for."""
+    shown = rows[: 2 * columns]
+    with figures.figure(path, 10, 4) as fig:
+        for axes in fig.subplots(2, columns).flat:
+            axes.axis("off")
+        for axes, row in zip(fig.axes, shown, strict=False):
+            axes.imshow(255 - test_set.images[int(row["image"])], cmap="gray", vmin=0, vmax=255)
+            axes.set_title(f"{row['class']},\nfor {row['taken_for']}", fontsize=9, fontweight="normal")

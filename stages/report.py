@@ -27,6 +27,7 @@ from lab import (
     report_bench_training,
     report_landscapes,
     report_optimizers,
+    report_replicas,
     report_schedules,
     report_train,
 )  # fmt: skip
@@ -43,6 +44,7 @@ FIGURES = REPORTS / "figures"
 
 def sections() -> list[Section]:
     """Draw every stage's figures and return the page's sections, in the book's order."""
+    test_set = read_fashion_mnist("t10k")
     return [
         report_landscapes.section(REPORTS / "landscapes", FIGURES),
         report_optimizers.section(REPORTS / "optimizers", FIGURES),
@@ -53,8 +55,9 @@ def sections() -> list[Section]:
         report_bench_overlap.section(REPORTS / "bench_overlap", FIGURES),
         report_bench_hardware.section(REPORTS / "bench_hardware", FIGURES),
         report_bench_input.section(REPORTS / "bench_input", FIGURES),
+        report_replicas.section(REPORTS / "replicas", FIGURES),
         report_bench_training.section(REPORTS / "bench_training", FIGURES),
-        report_train.section(REPORTS / "train", FIGURES, list(read_yaml(PARAMS_FILE)["train"]["runs"])),
+        report_train.section(REPORTS / "train", FIGURES, list(read_yaml(PARAMS_FILE)["train"]["runs"]), test_set),
     ]
 
 

@@ -17,12 +17,12 @@ import torch
 from lab import airfoil, ensemble, objectives, quadratics, regression, report_train, synthetic
 from lab.curves import Curve, key, rows_of
 from lab.data import CLASSES, Split
-from lab.devices import Devices
+from lab.devices import DeviceParams, Devices
 from lab.models import LeNet
 from lab.params import PARAMS_FILE, read_yaml
 from lab.report_train import TrainingRun
 from lab.training import Epoch
-from stages import fetch, landscapes, optimizers, schedules, train
+from stages import fetch, landscapes, optimizers, replicas, schedules, train
 from tests import made_up
 from tests.helpers import ROOT, edit_params, small_run, write_data
 
@@ -228,6 +228,12 @@ def small(stage: str) -> tuple[list[Curve], dict[str, object]]:
         )
         curves = landscapes.measure(params, seed=0)
         return curves, dict(landscapes.summarise(curves))
+    if stage == "replicas":
+        few = replicas.ReplicaParams(num_devices=2, batch_size=9, num_steps=3, batch_norm_images=4)
+        wanted = replicas.Params(seed=0, devices=DeviceParams(cpu_threads=1), replicas=few)
+        X, y = torch.tensor(split.images[:9]), torch.tensor(split.labels[:9])
+        curves = [*replicas.measure(wanted, [(X, y)] * 3), *replicas.measure_batch_norm(0, X[:4], y[:4])]
+        return curves, replicas.summarise(curves)
     if stage == "optimizers":
         params = optimizers.OptimizerParams(
             num_seeds=3, num_rates=6, num_starts=36, lenet_steps=1, lenet_batch_size=16, timing_runs=5
@@ -245,7 +251,7 @@ def small(stage: str) -> tuple[list[Curve], dict[str, object]]:
     return curves, dict(schedules.summarise(curves))
 
 
-THEORY = ("landscapes", "optimizers", "schedules")
+THEORY = ("landscapes", "optimizers", "schedules", "replicas")
 
 
 @pytest.mark.parametrize("stage", THEORY)
@@ -332,6 +338,9 @@ def write_results(project: Path, origin: str = "original") -> None:
         folder = project / "reports" / "train" / name
         train.write_rows(folder, train.rows_of(EPOCHS, 60_000, CPU, dataset))
         train.write_metrics(folder, train.summarise(SETTINGS, EPOCHS, 60_000, b"", CPU, dataset))
+        logits, labels = torch.rand(40, 10, generator=torch.Generator().manual_seed(0)), torch.arange(40) % 10
+        train.write_rows(folder, train.confusion_of(logits, labels), "confusion.csv")
+        train.write_rows(folder, train.worst_of(logits, labels), "worst.csv")
     for stage in THEORY:
         curves, metrics = small(stage)
         train.write_rows(project / "reports" / stage, rows_of(curves))
