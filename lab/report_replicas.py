@@ -27,8 +27,8 @@ def section(folder: Path, drawings: Path) -> Section:
             Figure(
                 "replicas",
                 "Largest difference of a weight from training on one device, by step, for each variant.",
-                "LeNet on virtual devices with the same batches. The book's way differs by rounding; the others are"
-                " other algorithms.",
+                "LeNet on virtual devices with the same batches. The book's way differs by rounding; the others"
+                " are other algorithms.",
             )
         ],
         tables=[_table(demos)],
@@ -48,9 +48,10 @@ def _findings(demos: dict[str, dict[str, Curve]], m: dict[str, Any]) -> list[str
             f" {worst.y[-1]:.2g} away, without any error message."
         ),
         (
-            f"Batch norm makes {with_norm.x[0]:.0f} devices another network: the gradient of {with_norm.series}"
-            f" changes by {100 * with_norm.y[0]:.1f} % of its length, of {without.series} by"
-            f" {100 * without.y[0]:.1g} %. Each device takes mean and variance from its own share of the batch."
+            f"Batch norm makes {with_norm.x[0]:.0f} devices another network: splitting a batch changes the"
+            f" gradient by {100 * with_norm.y[0]:.0f} % of its length ({with_norm.series}), against"
+            f" {100 * without.y[0]:.1g} % ({without.series}). Each device takes mean and variance from its own,"
+            " smaller share of the batch."
         ),
     ]
 

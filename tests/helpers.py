@@ -47,5 +47,13 @@ def edit_params(changes: dict[str, Any], delete: bool = False, path: Path = Path
 
 def small_run(**changes: Any) -> dict[str, Any]:
     """Return a training run of seconds for params.yaml; `write_data(..., train=600, test=100)` has its images."""
-    run = {"net": "lenet", "strategy": "replicas", "num_gpus": 1, "batch_size": 256, "lr": 0.2, "num_epochs": 2}
+    run = {
+        "net": "lenet",
+        "strategy": "replicas",
+        "precision": "fp32",
+        "num_gpus": 1,
+        "batch_size": 256,
+        "lr": 0.2,
+        "num_epochs": 2,
+    }
     return run | {"train_images": 600, "test_images": 100} | changes
