@@ -21,7 +21,6 @@ from lab.stats import Ratio, median_ratio, speedup
 from lab.timing import read_clock
 
 A_AGAINST_A = "A against A"
-BUSY_PERCENT = 10.0  # of all cores, taken by others during the measurement: read the numbers with care
 
 Arm = Callable[[], object]
 

@@ -4,7 +4,7 @@ Everything works on any list of devices, a repeated CPU included, so many-device
 """
 
 import copy
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
 from typing import TypeVar
 
@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from lab.lanes import crew, run_each
+from lab.lanes import run_each
 
 M = TypeVar("M", bound=nn.Module)
 Collective = Callable[[list[Tensor]], None]  # allreduce, or the notes' broken one
@@ -103,21 +103,3 @@ def rebinding_allreduce(data: list[Tensor]) -> None:
         data[0].add_(other.to(data[0].device))
     for i in range(1, len(data)):
         data[i] = data[0].to(data[i].device)
-
-
-def drift(
-    nets: Sequence[nn.Module],
-    batches: Iterable[tuple[Tensor, Tensor]],
-    lr: float,
-    allreduce: Collective = allreduce,
-) -> Iterator[float]:
-    """Yield after each step how far the replicas `nets` have come apart: the largest |W0 - Wk| of all weights."""
-    devices = [next(net.parameters()).device for net in nets]
-    with crew(len(nets), torch.get_num_threads()) as pool:
-        for X, y in batches:
-            train_batch(X, y, nets, devices, lr, pool, allreduce)
-            yield max(
-                float((p - q.to(p.device)).detach().abs().max())
-                for net in nets[1:]
-                for p, q in zip(nets[0].parameters(), net.parameters(), strict=True)
-            )
