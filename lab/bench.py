@@ -6,7 +6,7 @@ that slows down slows all of them; medians with spreads, and no speed-up claimed
 """
 
 import gc
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Annotated
 
@@ -17,7 +17,7 @@ from pydantic import Field
 from lab.devices import Devices
 from lab.measurements import Measurement, Results
 from lab.params import Section
-from lab.stats import Ratio, median_ratio, speedup
+from lab.stats import Ratio, median_ratio, paired_ratios, speedup, summarise
 from lab.timing import read_clock
 
 A_AGAINST_A = "A against A"
@@ -43,10 +43,16 @@ def time_arms(
     calls = {name: _calls_per_sample(arm, devices, params.min_sample_ms / 1e3) for name, arm in arms.items()}
     seconds: dict[str, list[float]] = {name: [] for name in arms}
     with _no_garbage_collection():
-        for i in range(params.rounds):
-            for name in list(arms) if i % 2 == 0 else reversed(list(arms)):
-                seconds[name].append(_seconds_per_call(arms[name], calls[name], devices))
+        for name in turns(arms, params.rounds):
+            seconds[name].append(_seconds_per_call(arms[name], calls[name], devices))
     return {name: tuple(samples) for name, samples in seconds.items()}
+
+
+def turns(names: Iterable[str], rounds: int) -> Iterator[str]:
+    """Yield each name once a round, in the order A B B A: what comes first in one round comes last in the next."""
+    order = list(names)
+    for i in range(rounds):
+        yield from order if i % 2 == 0 else reversed(order)
 
 
 def _calls_per_sample(arm: Arm, devices: Sequence[torch.device], min_seconds: float) -> int:
@@ -82,7 +88,7 @@ def noise_control(arm: Arm, devices: Devices, params: BenchParams) -> list[Measu
     controls = []
     for run in range(params.aa_runs):
         times = time_arms({"A": arm, "A again": arm}, devices.devices, params)
-        ratios = tuple(a / b for a, b in zip(times["A"], times["A again"], strict=True))
+        ratios = tuple(paired_ratios(times["A"], times["A again"]))
         controls.append(Measurement(A_AGAINST_A, "ratio", run, ratios, "x", devices.kind, devices.threads))
     return controls
 
@@ -134,6 +140,12 @@ def in_unit(
         Measurement(demo, arm, x, tuple(per_second * t for t in seconds), unit, devices.kind, devices.threads)
         for arm, seconds in times.items()
     ]
+
+
+def median_metrics(name: str, samples: Sequence[float]) -> dict[str, float | str]:
+    """Return samples as two metrics: their median and their spread."""
+    summary = summarise(samples)
+    return {name: round(summary.median, 4), f"{name}_iqr": round(summary.iqr, 4)}
 
 
 def ratio_metrics(name: str, ratio: Ratio) -> dict[str, float | str]:

@@ -1,8 +1,8 @@
 """Ways to train, each in a process of its own, timed in turn: so that no way's allocator, threads, or loaders help
 or hinder another's.
 
-A contestant is `python -m lab.contest WAY`, with its way as JSON. It says that it is ready, takes its steps at each
-line that it is sent, and answers with the seconds that one step took.
+A contestant is `python -m lab.contest WAY`, with its way as JSON. It takes its steps at each line that it is sent,
+and answers with the seconds that one step took.
 """
 
 import json
@@ -20,6 +20,7 @@ import torch.distributed as dist
 import torch.nn.functional as F
 
 from lab.allocator import keep_memory
+from lab.bench import turns
 from lab.data import read_fashion_mnist
 from lab.devices import Devices
 from lab.errors import LabError
@@ -64,12 +65,11 @@ def race(ways: Mapping[str, Way], rounds: int, heats: int = 1) -> dict[str, tupl
     seconds: dict[str, list[float]] = {name: [] for name in ways}
     for heat in range(heats):
         with ExitStack() as running:
-            turns = {name: running.enter_context(_contestant(name, way)) for name, way in ways.items()}
-            for turn in turns.values():
-                turn()  # its start, which may still go on, and its warm-up
-            for i in range(heat, rounds, heats):
-                for name in list(turns) if i // heats % 2 == 0 else reversed(list(turns)):
-                    seconds[name].append(turns[name]())
+            runners = {name: running.enter_context(_contestant(name, way)) for name, way in ways.items()}
+            for run in runners.values():
+                run()  # its start, which may still go on, and its warm-up
+            for name in turns(runners, len(range(heat, rounds, heats))):
+                seconds[name].append(runners[name]())
     return {name: tuple(samples) for name, samples in seconds.items()}
 
 

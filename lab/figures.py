@@ -121,6 +121,16 @@ def plain_ticks(axis: Axis) -> None:
     axis.set_minor_locator(NullLocator())
 
 
+def bars(axes: Axes, names: Sequence[str], values: Sequence[float], text: str = "{:.3g}") -> None:
+    """Draw a horizontal bar for each name, the first on top, with its value written at its end."""
+    axes.barh(range(len(values)), values, color=COLOURS[0], height=0.6)
+    for i, value in enumerate(values):
+        axes.annotate(text.format(value), (value, i), (5, 0), textcoords="offset points", va="center")
+    axes.set_yticks(range(len(values)), names)
+    axes.invert_yaxis()
+    axes.grid(visible=False, axis="y")
+
+
 def bar_with_samples(axes: Axes, row: int, samples: Sequence[float], colour: str, virtual: bool = False) -> None:
     """Draw the samples as dots over their median as a bar in `row`, hatched where virtual devices measured them."""
     hatch = VIRTUAL_HATCH if virtual else None

@@ -57,11 +57,12 @@ def sgd(params: Iterable[Tensor], lr: float, batch_size: int) -> None:
     """Update `params` in place by one step of minibatch SGD on summed gradients, and forget the gradients."""
     with torch.no_grad():
         for param in params:
-            param.sub_(_grad(param), alpha=lr / batch_size)
+            param.sub_(grad_of(param), alpha=lr / batch_size)
             param.grad = None
 
 
-def _grad(param: Tensor) -> Tensor:
+def grad_of(param: Tensor) -> Tensor:
+    """Return the gradient of a parameter that took part in the loss."""
     assert param.grad is not None, "every parameter takes part in the loss"  # noqa: S101
     return param.grad
 
@@ -71,6 +72,12 @@ def forward_backward(net: nn.Module, X: Tensor, y: Tensor, scale: float = 1) -> 
     loss = F.cross_entropy(net(X), y, reduction="sum")
     torch.autograd.backward(loss, torch.full_like(loss, scale))
     return loss.detach()
+
+
+def sum_gradients(nets: Sequence[nn.Module], allreduce: Collective = allreduce) -> None:
+    """Give every replica the sum of all replicas' gradients, parameter by parameter as the book does."""
+    for same in zip(*(net.parameters() for net in nets), strict=True):
+        allreduce([grad_of(p) for p in same])
 
 
 def train_batch(
@@ -90,8 +97,7 @@ def train_batch(
     the statistics of each shard, as in the notes.
     """
     losses = run_each(pool, forward_backward, nets, *split_batch(X, y, devices))
-    for replicas in zip(*(net.parameters() for net in nets), strict=True):
-        allreduce([_grad(p) for p in replicas])
+    sum_gradients(nets, allreduce)
     for net in nets:
         sgd(net.parameters(), lr, len(X))
     return losses

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from lab.curves import Curve, curve, line
-from lab.measurements import Measurement, Results, measurements_of
+from lab.measurements import SKIPPED, Measurement, Results, measurements_of
 from lab.page import Table
 from lab.records import read_json, read_rows
-from lab.stats import speedup
+from lab.stats import Ratio, speedup
 
 BUSY_PERCENT = 10  # of all cores, taken by others during the measurement: the page asks for care
 DEVICES = {"cpu": "the processor", "cpu-virtual": "virtual devices on the CPU", "cuda": "CUDA GPUs",
@@ -58,9 +58,8 @@ def ratio(m: Mapping[str, Any], name: str) -> str:
 
 def verdict(m: Mapping[str, Any], name: str) -> str:
     """Return what a ratio's interval allows to say of the new against the old."""
-    if m[f"{name}_low"] > 1.02:
-        return "faster than"
-    return "slower than" if m[f"{name}_high"] < 1 / 1.02 else "not measurably different from"
+    words = {"faster": "faster than", "slower": "slower than", "inconclusive": "not measurably different from"}
+    return words[Ratio(m[name], m[f"{name}_low"], m[f"{name}_high"]).verdict]
 
 
 def beside_the_book(rows: Sequence[Sequence[str]]) -> Table:
@@ -76,6 +75,6 @@ def skipped(results: Results) -> list[str]:
     """Return a sentence that lists what this machine cannot answer, or nothing."""
     reasons: dict[str, list[str]] = {}
     for m in results.skipped():
-        reasons.setdefault(m.remark.removeprefix("skipped: "), []).append(m.arm)
+        reasons.setdefault(m.remark.removeprefix(SKIPPED), []).append(m.arm)
     lists = "; ".join(f"{', '.join(arms)} ({reason})" for reason, arms in reasons.items())
     return [f"Not answered on this machine: {lists}."] if lists else []

@@ -1,5 +1,6 @@
 """The report's section on asynchronous computation (13.2)."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -143,9 +144,7 @@ def _draw_run_ahead(results: Results, path: Path) -> None:
         curves = []
         for name in results.arms("run_ahead"):
             c = curve_of(results.series("run_ahead", name), name)
-            curves.append(
-                type(c)(c.demo, c.series, c.x, c.y / c.x, c.low / c.x, c.high / c.x, c.diverged, c.diverged_step)
-            )
+            curves.append(replace(c, y=c.y / c.x, low=c.low / c.x, high=c.high / c.x))
         series.set_ylim(min(c.low.min() for c in curves) / 1.2, max(c.high.max() for c in curves) * 1.2)
         figures.plain_ticks(series.yaxis)
         figures.draw_curves(series, curves)
@@ -156,9 +155,5 @@ def _draw_run_ahead(results: Results, path: Path) -> None:
             for n in names[1:]
             if nothing and (m := results.one("blocker", n))
         ]
-        blockers.barh(range(len(costs)), costs, color=figures.COLOURS[0], height=0.6)
-        for i, cost in enumerate(costs):
-            blockers.annotate(f"{cost:.3g} µs", (cost, i), (5, 0), textcoords="offset points", va="center")
-        blockers.set_yticks(range(len(costs)), names[1:])
+        figures.bars(blockers, names[1:], costs, "{:.3g} µs")
         blockers.set(title="What a blocker adds (µs)", xscale="log", xlim=(0.01, max(costs) * 8))
-        blockers.grid(visible=False, axis="y")

@@ -162,21 +162,14 @@ def _draw_products(results: Results, path: Path) -> None:
         )
         measured = [m for name in results.arms("peak") for m in results.series("peak", name)]
         _bars(peaks, measured, "Large products (GFLOP/s)")
-        for axes in (ways, peaks):
-            axes.set_xscale("log")
 
 
 def _bars(axes: Axes, measured: list[Measurement], title: str) -> None:
     several = len({m.threads for m in measured}) > 1
     names = [f"{m.arm}, {m.threads} thread{'s' * (m.threads > 1)}" if several else m.arm for m in measured]
     values = [m.summary.median for m in measured]
-    axes.barh(range(len(values)), values, color=figures.COLOURS[0], height=0.6)
-    for i, value in enumerate(values):
-        axes.annotate(f"{value:.3g}", (value, i), (5, 0), textcoords="offset points", va="center")
-    axes.set_yticks(range(len(values)), names)
-    axes.set(title=title, xlim=(min(values) / 2, max(values) * 4))
-    axes.invert_yaxis()
-    axes.grid(visible=False, axis="y")
+    figures.bars(axes, names, values)
+    axes.set(title=title, xscale="log", xlim=(min(values) / 2, max(values) * 4))
 
 
 def _draw_roofline(results: Results, path: Path) -> None:

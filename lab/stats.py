@@ -75,9 +75,18 @@ def speedup(old: Sequence[float], new: Sequence[float]) -> Ratio:
     Raises:
         ValueError: no pairs, differing lengths, or a time that is not positive and finite.
     """
+    return median_ratio(paired_ratios(old, new))
+
+
+def paired_ratios(old: Sequence[float], new: Sequence[float]) -> list[float]:
+    """Return old[i] / new[i] of times that were measured side by side.
+
+    Raises:
+        ValueError: differing lengths, or a time that is not positive and finite.
+    """
     if len(old) != len(new) or not all(np.isfinite(t) and t > 0 for t in (*old, *new)):
         raise ValueError(f"expected pairs of positive times, got {list(old)} and {list(new)}")
-    return median_ratio([a / b for a, b in zip(old, new, strict=True)])
+    return [a / b for a, b in zip(old, new, strict=True)]
 
 
 def median_ratio(ratios: Sequence[float]) -> Ratio:

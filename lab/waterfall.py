@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from lab.lanes import run_each
-from lab.replicas import allreduce, sgd, split_batch
+from lab.replicas import sgd, split_batch, sum_gradients
 from lab.timing import read_clock
 
 PARTS = ("load", "transfer", "forward", "backward", "all-reduce", "update")
@@ -39,12 +39,10 @@ def step_parts(
     lap()
     run_each(pool, lambda z, y: F.cross_entropy(z, y, reduction="sum").backward(), logits, y_shards)
     lap()
-    params = [list(net.parameters()) for net in replicas]
-    for same in zip(*params, strict=True):
-        allreduce([p.grad for p in same])
+    sum_gradients(replicas)
     lap()
-    for own in params:
-        sgd(own, lr, len(X))
+    for net in replicas:
+        sgd(net.parameters(), lr, len(X))
     lap()
     return {part: after - before for part, before, after in zip(PARTS, times, times[1:], strict=False)}
 

@@ -177,9 +177,8 @@ def measure_careless_clocks(params: Params, devices: Devices) -> list[Measuremen
     else:
         missing = [skip("book", WRONG_DEVICE, f"needs 2 CUDA GPUs, found {found}", devices.kind)]
     times: dict[str, tuple[float, ...]] = dict.fromkeys(arms, ())
-    for _ in range(params.bench.rounds):
-        for name, arm in arms.items():
-            times[name] += _return_and_finish(arm, devices, 1)["call returns"]
+    for name in bench.turns(arms, params.bench.rounds):
+        times[name] += _return_and_finish(arms[name], devices, 1)["call returns"]
     return [*in_unit("book", n, times, "ms", devices), *missing]
 
 

@@ -137,8 +137,7 @@ def summarise(measurements: Sequence[Measurement], smallest: int) -> dict[str, f
         call, prefix = results.one("call", name, smallest), key(name)
         if call is None or base is None:
             continue
-        metrics[f"{prefix}_call_us"] = round(call.summary.median, 3)
-        metrics[f"{prefix}_call_us_iqr"] = round(call.summary.iqr, 3)
+        metrics |= bench.median_metrics(f"{prefix}_call_us", call.values)
         if name == compiled.INFERENCE:
             continue
         speedup = bench.speedup_of(base, call)
@@ -154,11 +153,9 @@ def summarise(measurements: Sequence[Measurement], smallest: int) -> dict[str, f
         metrics |= bench.ratio_metrics("book_torchscript_over_eager", bench.speedup_of(eager, script))
     differences = [m.values[0] for m in measurements if m.demo in ("difference", "saved_difference")]
     metrics["forms_equal_eager"] = "yes" if max(differences, default=0) <= compiled.TOLERANCE else "no"
-    program = {name: results.one("program", name) for name in ("text", "compiled once", "folded first")}
-    if program["text"] and program["folded first"]:
-        metrics |= bench.ratio_metrics(
-            "folded_program_speedup", bench.speedup_of(program["text"], program["folded first"])
-        )
+    text, folded = results.one("program", "text"), results.one("program", "folded first")
+    if text and folded:
+        metrics |= bench.ratio_metrics("folded_program_speedup", bench.speedup_of(text, folded))
     return metrics
 
 

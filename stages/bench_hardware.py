@@ -202,7 +202,7 @@ def summarise(measurements: Sequence[Measurement]) -> dict[str, float | str]:
 
     def note(name: str, m: Measurement | None) -> None:
         if m:
-            metrics[name], metrics[f"{name}_iqr"] = round(m.summary.median, 4), round(m.summary.iqr, 4)
+            metrics.update(bench.median_metrics(name, m.values))
 
     for name in results.arms("peak"):
         for m in results.series("peak", name):

@@ -71,9 +71,8 @@ def measure_loading(params: Params, images: Tensor, labels: Tensor, devices: Dev
     passes: dict[str, list[Pass]] = {name: [] for name in ways}
     for start_epoch in ways.values():
         time_pass(start_epoch, device)  # workers that stay have started, files are in memory
-    for i in range(params.bench.rounds):
-        for name in list(ways) if i % 2 == 0 else reversed(ways):
-            passes[name].append(time_pass(ways[name], device))
+    for name in bench.turns(ways, params.bench.rounds):
+        passes[name].append(time_pass(ways[name], device))
     torch.set_num_threads(devices.threads)
     measured = []
     for name, taken in passes.items():
@@ -128,8 +127,7 @@ def summarise(measurements: Sequence[Measurement]) -> dict[str, float | str]:
     for name in results.arms("images"):
         rate = results.one("images", name)
         if rate:
-            metrics[f"{key(name)}_images_per_s"] = round(rate.summary.median, 1)
-            metrics[f"{key(name)}_images_per_s_iqr"] = round(rate.summary.iqr, 1)
+            metrics |= bench.median_metrics(f"{key(name)}_images_per_s", rate.values)
     book, resident = results.one("epoch", BOOK), results.one("epoch", RESIDENT)
     if book and resident:
         metrics |= bench.ratio_metrics("resident_over_book", bench.speedup_of(book, resident))
@@ -137,8 +135,7 @@ def summarise(measurements: Sequence[Measurement]) -> dict[str, float | str]:
         for name in (BOOK, RESIDENT):
             m = results.one(demo, name)
             if m:
-                metrics[f"{key(name)}_{demo}_{m.unit}"] = round(m.summary.median, 4)
-                metrics[f"{key(name)}_{demo}_{m.unit}_iqr"] = round(m.summary.iqr, 4)
+                metrics |= bench.median_metrics(f"{key(name)}_{demo}_{m.unit}", m.values)
     for way in (BOOK, RESIDENT):
         for name in results.arms(f"step, {way}"):
             m = results.one(f"step, {way}", name)

@@ -26,7 +26,7 @@ from lab.measurements import Measurement, Results, rows_of, skip
 from lab.params import Section, Seed, load
 from lab.records import REPORTS, write_metrics, write_rows
 from lab.runner import run
-from lab.stats import median_ratio
+from lab.stats import median_ratio, speedup
 from lab.stats import summarise as summary
 
 BYTES = 4  # of a float32
@@ -122,13 +122,11 @@ def summarise(measurements: Sequence[Measurement]) -> dict[str, float | str]:
     parts = [m for part in overlap.PARTS[best] if (m := results.one("seconds", part))]
     if fraction and total:
         metrics |= bench.ratio_metrics("overlap_fraction", median_ratio(fraction.values))
-        metrics["total_ms"], metrics["total_ms_iqr"] = round(total.summary.median, 3), round(total.summary.iqr, 3)
+        metrics |= bench.median_metrics("total_ms", total.values)
         metrics["sum_ms"] = round(sum(m.summary.median for m in parts), 3)
         metrics["longer_ms"] = round(max(m.summary.median for m in parts), 3)
         together = [sum(t) for t in zip(*(m.values for m in parts), strict=True)]
-        metrics |= bench.ratio_metrics(
-            "speedup", median_ratio([a / b for a, b in zip(together, total.values, strict=True)])
-        )
+        metrics |= bench.ratio_metrics("speedup", speedup(together, total.values))
     for name in results.arms("overlap"):
         each = results.one("overlap", name)
         if each:
@@ -137,8 +135,7 @@ def summarise(measurements: Sequence[Measurement]) -> dict[str, float | str]:
     for name in results.arms("bandwidth"):
         rate = results.one("bandwidth", name)
         if rate:
-            metrics[f"{key(name)}_gb_per_s"] = round(rate.summary.median, 3)
-            metrics[f"{key(name)}_gb_per_s_iqr"] = round(rate.summary.iqr, 3)
+            metrics |= bench.median_metrics(f"{key(name)}_gb_per_s", rate.values)
     return metrics
 
 

@@ -115,8 +115,7 @@ def summarise(measurements: Sequence[Measurement], num_products: int) -> dict[st
         metrics[f"{prefix}speedup_bound"] = round((first.summary.median + second.summary.median) / longer, 4)
         metrics[f"{prefix}size"] = int(size)
         for name, m in (("first", first), ("second", second), ("one_after_the_other", after), ("together", both)):
-            metrics[f"{prefix}{name}_ms"] = round(m.summary.median, 4)
-            metrics[f"{prefix}{name}_ms_iqr"] = round(m.summary.iqr, 4)
+            metrics |= bench.median_metrics(f"{prefix}{name}_ms", m.values)
         rate = 2 * num_products * size**3 / first.summary.median / 1e6
         metrics[f"{prefix}first_gflop_per_s"] = round(rate, 2)
     return metrics

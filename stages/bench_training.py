@@ -11,6 +11,7 @@ Read `reports/bench_training/rows.csv`, one row per turn. Book: 13.5, 13.6.
 
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated
 
 import torch
@@ -27,8 +28,7 @@ from lab.measurements import Measurement, Results, rows_of
 from lab.params import Section, Seed, load
 from lab.records import REPORTS, write_metrics, write_rows
 from lab.runner import run
-from lab.stats import median_ratio
-from lab.stats import summarise as summary
+from lab.stats import median_ratio, paired_ratios
 
 TRAINING_MFLOP = {"lenet": 13.26, "resnet18": 2734.0}  # forward and backward of an image, a multiply-add as two
 GEMM_SIZE = {"cpu": 1024, "cuda": 8192}
@@ -64,25 +64,21 @@ def contestants(p: TrainingParams, device: str, cores: int, share: int) -> dict[
     lenet = Way("engine", "lenet", p.lenet_batch_size, p.lenet_steps, device, cores)
     resnet = Way("engine", "resnet18", p.resnet_batch_size, p.resnet_steps, device, cores)
     gemm = Way("gemm", "", GEMM_SIZE[device], GEMM_CALLS, device, cores)
-
-    def also(way: Way, **changes: object) -> Way:
-        return Way(**{**vars(way), **changes})
-
     two = device == "cpu" or torch.cuda.device_count() > 1
     return {
         "lenet": {
-            WORKERS: also(lenet, kind="book", num_workers=BOOK_WORKERS),
-            NO_WORKERS: also(lenet, kind="book"),
+            WORKERS: replace(lenet, kind="book", num_workers=BOOK_WORKERS),
+            NO_WORKERS: replace(lenet, kind="book"),
             ENGINE: lenet,
-            BF16: also(lenet, precision="bf16"),
-            ONE: also(lenet, kind="ddp", threads=share),
-            **({TWO: also(lenet, kind="ddp", threads=share, num_devices=2)} if two else {}),
+            BF16: replace(lenet, precision="bf16"),
+            ONE: replace(lenet, kind="ddp", threads=share),
+            **({TWO: replace(lenet, kind="ddp", threads=share, num_devices=2)} if two else {}),
             PEAK: gemm,
         },
         "resnet18": {
-            NO_WORKERS: also(resnet, kind="book"),
+            NO_WORKERS: replace(resnet, kind="book"),
             ENGINE: resnet,
-            BF16: also(resnet, precision="bf16"),
+            BF16: replace(resnet, precision="bf16"),
             PEAK: gemm,
         },
     }
@@ -104,42 +100,31 @@ def summarise(measurements: Sequence[Measurement], gemm_size: int) -> dict[str, 
     metrics: dict[str, float | str] = {}
 
     def note(name: str, ratios: Sequence[float]) -> None:
-        metrics.update(bench.ratio_metrics(name, median_ratio(ratios)))
-        metrics[f"{name}_iqr"] = round(summary(ratios).iqr, 4)
+        metrics.update(bench.ratio_metrics(name, median_ratio(ratios)) | bench.median_metrics(name, ratios))
 
     for net in ("lenet", "resnet18"):
         ways = {name: m for name in results.arms(net) if (m := results.one(net, name))}
         steps = -(-FASHION_COUNTS["train"] // int(ways[ENGINE].x))
         for name, m in ways.items():
             if name != PEAK:
-                metrics[f"{net}_{key(name)}_epoch_s"] = round(m.summary.median * steps / 1e3, 3)
-                metrics[f"{net}_{key(name)}_epoch_s_iqr"] = round(m.summary.iqr * steps / 1e3, 3)
+                epochs = [steps * t / 1e3 for t in m.values]
+                metrics |= bench.median_metrics(f"{net}_{key(name)}_epoch_s", epochs)
         book = faster(ways)
         fp32 = ways[ENGINE]
         metrics[f"{net}_notes_faster_way"] = book.arm
-        note(f"{net}_fp32_speedup", _ratios(book, fp32))
-        note(f"{net}_bf16_speedup", _ratios(book if net == "lenet" else fp32, ways[BF16]))
-        mflop = TRAINING_MFLOP[net] * ways[ENGINE].x
-        gflop_per_ms = 2 * gemm_size**3 / 1e9
-        note(
-            f"{net}_fp32_of_peak",
-            [
-                mflop / 1e3 / t / (gflop_per_ms / peak)
-                for t, peak in zip(fp32.values, ways[PEAK].values, strict=True)
-            ],
-        )
+        note(f"{net}_fp32_speedup", paired_ratios(book.values, fp32.values))
+        note(f"{net}_bf16_speedup", paired_ratios((book if net == "lenet" else fp32).values, ways[BF16].values))
+        products = TRAINING_MFLOP[net] * 1e6 * fp32.x / (2 * gemm_size**3)  # of a step, by their FLOP
+        at_peak = [products * t for t in ways[PEAK].values]
+        note(f"{net}_fp32_of_peak", paired_ratios(at_peak, fp32.values))
         if TWO in ways:
-            note(f"{net}_2workers_speedup", _ratios(ways[ONE], ways[TWO]))
+            note(f"{net}_2workers_speedup", paired_ratios(ways[ONE].values, ways[TWO].values))
     return metrics
 
 
 def faster(ways: Mapping[str, Measurement]) -> Measurement:
     """Return the notes' way with the loader setting that is faster here."""
     return min((ways[n] for n in (WORKERS, NO_WORKERS) if n in ways), key=lambda m: m.summary.median)
-
-
-def _ratios(old: Measurement, new: Measurement) -> list[float]:
-    return [a / b for a, b in zip(old.values, new.values, strict=True)]
 
 
 def main() -> None:

@@ -30,10 +30,12 @@ from lab.records import REPORTS, write_metrics, write_rows
 from lab.replicas import (
     allreduce,
     forward_backward,
+    grad_of,
     rebinding_allreduce,
     replicate,
     sgd,
     split_batch,
+    sum_gradients,
     train_batch,
 )
 from lab.runner import run
@@ -90,8 +92,7 @@ def trained_on_one_tensor(net: nn.Module, count: int, batches: Batches) -> Itera
     for X, y in batches:
         for X_shard, y_shard in zip(*split_batch(X, y, [CPU] * count), strict=True):
             forward_backward(net, X_shard, y_shard)
-        for p in net.parameters():
-            allreduce([_grad(p)] * count)
+        sum_gradients([net] * count)
         sgd(net.parameters(), LR, len(X))
         yield
 
@@ -146,14 +147,8 @@ def gradient(net: nn.Module, X: Tensor, y: Tensor, count: int) -> Tensor:
     nets = [replicate(net, CPU) for _ in range(count)]
     for replica, X_shard, y_shard in zip(nets, *split_batch(X, y, [CPU] * count), strict=True):
         forward_backward(replica, X_shard, y_shard)
-    for same in zip(*(replica.parameters() for replica in nets), strict=True):
-        allreduce([_grad(p) for p in same])
-    return torch.cat([_grad(p).double().flatten() for p in nets[0].parameters()])
-
-
-def _grad(p: Tensor) -> Tensor:
-    assert p.grad is not None, "every parameter takes part in the loss"  # noqa: S101
-    return p.grad
+    sum_gradients(nets)
+    return torch.cat([grad_of(p).double().flatten() for p in nets[0].parameters()])
 
 
 def measure_batch_norm(seed: int, X: Tensor, y: Tensor) -> Iterator[Curve]:
