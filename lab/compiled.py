@@ -6,7 +6,6 @@ GPU, is skipped with the reason.
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -19,6 +18,8 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+
+from lab.devices import missing_compiler
 
 NUM_INPUTS = 512
 TOLERANCE = 1e-4  # largest difference of a logit from eager's that rounding in another order explains
@@ -96,10 +97,8 @@ def obstacle(name: str, device: torch.device) -> str:
     """Return why a form cannot be built here, or nothing."""
     if name == GRAPH and device.type != "cuda":
         return "needs a CUDA GPU"
-    compiler = os.environ.get("CXX", "clang++" if sys.platform == "darwin" else "g++")
-    if name in NEED_COMPILER and shutil.which(compiler) is None:
-        return f"needs a C++ compiler ({compiler} is not on PATH)"
-    return ""
+    missing = missing_compiler() if name in NEED_COMPILER else ""
+    return f"needs {missing}" if missing else ""
 
 
 def build(name: str, net: nn.Module, folder: Path) -> tuple[Form | None, float, str]:

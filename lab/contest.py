@@ -25,7 +25,7 @@ from lab.data import read_fashion_mnist
 from lab.devices import Devices
 from lab.errors import LabError
 from lab.launch import LOOPBACK, DistributedParams, launch, own_rank, process_group
-from lab.models import MODELS, Precision
+from lab.models import MODELS, Compile, Precision, allow_tf32
 from lab.replicas import sgd
 from lab.strategies import Ddp, Replicas, Strategy
 from lab.timing import read_clock
@@ -50,6 +50,7 @@ class Way:
     threads: int
     num_devices: int = 1
     precision: Precision = "fp32"
+    compile_mode: Compile = "none"
     num_workers: int = 0
 
 
@@ -146,7 +147,7 @@ def _engine(way: Way, strategy: Strategy) -> Turn:
 
 def _gemm(way: Way) -> Turn:
     """Return products of square matrices: a step is one of them."""
-    device, dtype = torch.device(way.device), {"fp32": torch.float32, "bf16": torch.bfloat16}[way.precision]
+    device, dtype = torch.device(way.device), torch.bfloat16 if way.precision == "bf16" else torch.float32
     a = torch.rand(way.batch_size, way.batch_size, device=device).to(dtype)
     out = torch.empty_like(a)
 
@@ -188,6 +189,7 @@ def main() -> None:
         return
     if way.kind in ("engine", "ddp"):
         keep_memory()
+        allow_tf32(way.precision)
     torch.set_num_threads(way.threads)
     if way.kind == "book":
         _answer(_book(way))
@@ -196,7 +198,7 @@ def main() -> None:
     else:
         net = MODELS[way.net](torch.Generator().manual_seed(0))
         if way.kind == "engine":
-            _answer(_engine(way, Replicas(net, _devices(way, way.num_devices), way.precision)))
+            _answer(_engine(way, Replicas(net, _devices(way, way.num_devices), way.precision, way.compile_mode)))
             return
         devices = _devices(way, way.num_devices)
         kind: Literal["cuda", "cpu-virtual"] = "cuda" if devices[0].type == "cuda" else "cpu-virtual"

@@ -5,6 +5,8 @@ result carries its `device_kind`.
 """
 
 import os
+import shutil
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -74,6 +76,12 @@ def resolve(num_gpus: int, params: DeviceParams) -> Devices:
         return Devices("cpu-virtual", [torch.device("cpu")] * num_gpus, threads)
     devices = [torch.device("cuda", i % found) for i in range(num_gpus)]
     return Devices("cuda" if found >= num_gpus else "cuda-shared", devices, threads)
+
+
+def missing_compiler() -> str:
+    """Return what torch.compile lacks here, or nothing: its kernels for the processor are C++."""
+    compiler = os.environ.get("CXX", "clang++" if sys.platform == "darwin" else "g++")
+    return "" if shutil.which(compiler) else f"a C++ compiler ({compiler} is not on PATH)"
 
 
 def processor(threads: int) -> Devices:

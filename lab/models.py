@@ -9,7 +9,8 @@ from torch import Tensor, nn
 from lab import nets
 from lab.resnet import resnet18
 
-Precision = Literal["fp32", "bf16"]
+Precision = Literal["fp32", "tf32", "bf16"]
+Compile = Literal["none", "default", "reduce-overhead"]  # torch.compile's modes; the last one with CUDA graphs
 LENET_NAMES = ("W1", "b1", "W2", "b2", "W3", "b3", "W4", "b4")
 
 
@@ -38,11 +39,19 @@ def _resnet18(generator: torch.Generator) -> nn.Module:
 MODELS: dict[str, Callable[[torch.Generator], nn.Module]] = {"lenet": LeNet, "resnet18": _resnet18}
 
 
+def allow_tf32(precision: Precision) -> None:
+    """Have this process's GPUs round what they multiply to TensorFloat-32, or not.
+
+    By default torch lets convolutions do so, which would be another arithmetic under float32's name.
+    """
+    torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = precision == "tf32"
+
+
 class OnBytes(nn.Module):
     """A net that takes uint8 images (n, 28, 28): a device scales its own shard, a quarter of the bytes to send.
 
     With precision `bf16` convolutions and products compute in bfloat16 (torch's autocast); the weights, the
-    logits and with them the loss stay float32.
+    logits and with them the loss stay float32. `tf32` is a setting of the whole process: `allow_tf32`.
     """
 
     def __init__(self, net: nn.Module, precision: Precision = "fp32") -> None:

@@ -52,6 +52,12 @@ def _findings(m: dict[str, Any]) -> list[str]:
         f" {against[net]}."
         for net, title in TITLES.items()
     ]
+    sentences += [
+        f"{title}, {way}, is {ratio(m, f'{net}_{name}_speedup')} as fast as the engine without."
+        for net, title in TITLES.items()
+        for name, way in (("compiled", "compiled by torch.compile"), ("tf32", "in TensorFloat-32"))
+        if f"{net}_{name}_speedup" in m
+    ]
     if "lenet_2workers_speedup" in m:
         sentences.append(
             f"Two workers by `ddp` train LeNet {ratio(m, 'lenet_2workers_speedup')} as fast as one of them alone."

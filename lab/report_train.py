@@ -21,6 +21,7 @@ BOOK_SETTINGS = {
     "net": "lenet",
     "dataset": "fashion-mnist",
     "precision": "fp32",
+    "compile": "none",
     "train_images": 60_000,
     "batch_size": 256,
     "lr": 0.2,
@@ -133,7 +134,7 @@ def _table(runs: Sequence[TrainingRun]) -> Table:
         rows.append(
             [
                 r.name,
-                f"{r.devices}, {m['strategy']}, {m['precision']}",
+                f"{r.devices}, {m['strategy']}, {m['precision']}" + ", compiled" * (m["compile"] != "none"),
                 f"{m['train_images']:,} · {m['batch_size']} · {m['lr']} · {m['num_epochs']}",
                 f"{m['test_accuracy_percent']:.2f} %",
                 f"{m['train_loss']:.4f}",
@@ -176,8 +177,8 @@ def findings(runs: Sequence[TrainingRun]) -> list[str]:
 
 def _differ_in_devices_only(one: TrainingRun, many: TrainingRun) -> bool:
     same = (
-        "net", "strategy", "precision", "dataset", "train_images", "batch_size", "lr", "num_epochs", "device_kind",
-        "threads_per_device",
+        "net", "strategy", "precision", "compile", "dataset", "train_images", "batch_size", "lr", "num_epochs",
+        "device_kind", "threads_per_device",
     )  # fmt: skip
     return all(one.metrics[k] == many.metrics[k] for k in same) and (
         one.metrics["num_devices"] == 1 < many.metrics["num_devices"]

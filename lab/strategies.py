@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
 from lab.lanes import crew
-from lab.models import OnBytes, Precision
+from lab.models import Compile, OnBytes, Precision
 from lab.replicas import forward_backward, replicate, sgd, train_batch
 
 State = dict[str, Any]  # params: by name; buffers: by name, one dictionary for each replica of all processes
@@ -32,10 +32,20 @@ class Strategy(ABC):
     num_processes = 1
     is_first = True  # of the processes: the one that keeps the books and writes
 
-    def __init__(self, net: nn.Module, devices: Sequence[torch.device], precision: Precision = "fp32") -> None:
-        """Copy `net`, which takes float images (n, 1, 28, 28), to `devices`."""
+    def __init__(
+        self,
+        net: nn.Module,
+        devices: Sequence[torch.device],
+        precision: Precision = "fp32",
+        compile_mode: Compile = "none",
+    ) -> None:
+        """Copy `net`, which takes float images (n, 1, 28, 28), to `devices`; forward and backward are compiled."""
         self.devices = list(devices)
         self.nets = [OnBytes(replicate(net, device), precision) for device in devices]
+        self.compiled = compile_mode != "none"
+        if self.compiled:
+            for on_bytes in self.nets:  # at the first batch of each size; copies to evaluate with are not compiled
+                on_bytes.compile(mode=compile_mode, dynamic=False)
         self.pool = crew(len(devices), torch.get_num_threads())
 
     @abstractmethod
@@ -98,9 +108,15 @@ class Replicas(Strategy):
 class DataParallel(Strategy):
     """nn.DataParallel: replicas made anew from the first GPU in every step. Without GPUs it is the net itself."""
 
-    def __init__(self, net: nn.Module, devices: Sequence[torch.device], precision: Precision = "fp32") -> None:
+    def __init__(
+        self,
+        net: nn.Module,
+        devices: Sequence[torch.device],
+        precision: Precision = "fp32",
+        compile_mode: Compile = "none",
+    ) -> None:
         """Put the net on the first of `devices`, which must differ."""
-        super().__init__(net, devices[:1], precision)
+        super().__init__(net, devices[:1], precision, compile_mode)
         [net] = self.nets
         self._parallel = nn.DataParallel(net, list(devices)) if devices[0].type == "cuda" else net
 
@@ -114,9 +130,15 @@ class DataParallel(Strategy):
 class Ddp(Strategy):
     """DistributedDataParallel on this process's one device, in the process group that there is."""
 
-    def __init__(self, net: nn.Module, devices: Sequence[torch.device], precision: Precision = "fp32") -> None:
+    def __init__(
+        self,
+        net: nn.Module,
+        devices: Sequence[torch.device],
+        precision: Precision = "fp32",
+        compile_mode: Compile = "none",
+    ) -> None:
         """Copy the net to the one device of `devices`."""
-        super().__init__(net, devices, precision)
+        super().__init__(net, devices, precision, compile_mode)
         [device] = devices
         self.num_processes = dist.get_world_size()
         self._rank = dist.get_rank()

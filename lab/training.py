@@ -109,7 +109,7 @@ def train(
         mine = strategy.share(batch)
         return strategy.step(images.index_select(0, mine), labels.index_select(0, mine), lr, len(batch))
 
-    _warm_up(strategy, step, len(images))
+    _warm_up(strategy, step, len(images), batch_size)
     while len(progress.epochs) < num_epochs and not strategy.any(stopping()):
         epoch = len(progress.epochs) + 1
         batches = epoch_order(len(images), seed, epoch).to(first).split(batch_size)
@@ -137,11 +137,15 @@ def train(
         yield progress
 
 
-def _warm_up(strategy: Strategy, step: Callable[[Tensor], Tensor], num_images: int) -> None:
-    """Take a small step and forget it: threads, kernels, communicators and buckets are then made."""
+def _warm_up(strategy: Strategy, step: Callable[[Tensor], Tensor], num_images: int, batch_size: int) -> None:
+    """Take a small step and forget it: threads, kernels, communicators and buckets are then made.
+
+    A compiled net takes one of each size that will come, since each is compiled for itself.
+    """
     state = strategy.state()
-    count = min(num_images, WARM_UP_IMAGES * len(strategy.devices) * strategy.num_processes)
-    step(torch.arange(count, device=strategy.devices[0]))
+    small = min(num_images, WARM_UP_IMAGES * len(strategy.devices) * strategy.num_processes)
+    for size in {batch_size, num_images % batch_size} - {0} if strategy.compiled else {small}:
+        step(torch.arange(size, device=strategy.devices[0]))
     strategy.load_state(state)
 
 

@@ -4,7 +4,8 @@ The notes' loop (torchvision's data set, ToTensor, a DataLoader with 4 or with n
 against the engine (resident bytes, channels-last memory that stays in the process), on the same mathematics: the
 same layers, batches and plain SGD. Each way trains in a process of its own, the processes take turns, and products
 of large matrices run in the same turns, so that the share of the machine's peak is of this very run. LeNet also by
-`ddp` on one and on two workers of equal threads, and in bfloat16, which is not the same arithmetic and is labelled.
+`ddp` on one and on two workers of equal threads; the engine compiled, if asked for; and in bfloat16, on GPUs in
+TensorFloat-32 too, which are not the same arithmetic and are labelled.
 
 Read `reports/bench_training/rows.csv`, one row per turn. Book: 13.5, 13.6.
 """
@@ -22,9 +23,10 @@ from lab.bench import BenchParams, in_unit
 from lab.contest import Way, race
 from lab.curves import key
 from lab.data import FASHION_COUNTS, dataset_name
-from lab.devices import DeviceParams, Devices, processor, resolve, usable_cores
+from lab.devices import DeviceParams, Devices, missing_compiler, processor, resolve, usable_cores
 from lab.inputs import BOOK_WORKERS
-from lab.measurements import Measurement, Results, rows_of
+from lab.measurements import Measurement, Results, rows_of, skip
+from lab.models import Compile
 from lab.params import Section, Seed, load
 from lab.records import REPORTS, write_metrics, write_rows
 from lab.runner import run
@@ -33,7 +35,7 @@ from lab.stats import median_ratio, paired_ratios
 TRAINING_MFLOP = {"lenet": 13.26, "resnet18": 2734.0}  # forward and backward of an image, a multiply-add as two
 GEMM_SIZE = {"cpu": 1024, "cuda": 8192}
 GEMM_CALLS = 10
-ENGINE, BF16 = "engine", "engine, bf16"
+ENGINE, COMPILED, TF32, BF16 = "engine", "engine, compiled", "engine, tf32", "engine, bf16"
 WORKERS, NO_WORKERS = "the notes' way, 4 workers", "the notes' way, no workers"
 ONE, TWO = "ddp, one worker", "ddp, two workers"
 PEAK = "matrix product, fp32"
@@ -48,6 +50,7 @@ class TrainingParams(Section):
     lenet_steps: Annotated[int, Field(ge=1, le=200)]
     resnet_batch_size: Annotated[int, Field(ge=1, le=4096)]
     resnet_steps: Annotated[int, Field(ge=1, le=200)]
+    compile: bool
 
 
 class Params(Section):
@@ -59,26 +62,36 @@ class Params(Section):
     bench_training: TrainingParams
 
 
-def contestants(p: TrainingParams, device: str, cores: int, share: int) -> dict[str, dict[str, Way]]:
+def contestants(
+    p: TrainingParams, device: str, cores: int, share: int, compiled: bool
+) -> dict[str, dict[str, Way]]:
     """Return each race's ways by name; a way of one process has all `cores`, one of two devices `share` each."""
     lenet = Way("engine", "lenet", p.lenet_batch_size, p.lenet_steps, device, cores)
     resnet = Way("engine", "resnet18", p.resnet_batch_size, p.resnet_steps, device, cores)
     gemm = Way("gemm", "", GEMM_SIZE[device], GEMM_CALLS, device, cores)
     two = device == "cpu" or torch.cuda.device_count() > 1
+    graphs: Compile = "reduce-overhead" if device == "cuda" else "default"
+
+    def engine(way: Way) -> dict[str, Way]:
+        return {
+            ENGINE: way,
+            **({COMPILED: replace(way, compile_mode=graphs)} if compiled else {}),
+            **({TF32: replace(way, precision="tf32")} if device == "cuda" else {}),
+            BF16: replace(way, precision="bf16"),
+        }
+
     return {
         "lenet": {
             WORKERS: replace(lenet, kind="book", num_workers=BOOK_WORKERS),
             NO_WORKERS: replace(lenet, kind="book"),
-            ENGINE: lenet,
-            BF16: replace(lenet, precision="bf16"),
+            **engine(lenet),
             ONE: replace(lenet, kind="ddp", threads=share),
             **({TWO: replace(lenet, kind="ddp", threads=share, num_devices=2)} if two else {}),
             PEAK: gemm,
         },
         "resnet18": {
             NO_WORKERS: replace(resnet, kind="book"),
-            ENGINE: resnet,
-            BF16: replace(resnet, precision="bf16"),
+            **engine(resnet),
             PEAK: gemm,
         },
     }
@@ -86,8 +99,10 @@ def contestants(p: TrainingParams, device: str, cores: int, share: int) -> dict[
 
 def measure(params: Params, devices: Devices, cores: int, share: int) -> list[Measurement]:
     """Run both races and return milliseconds per step; two workers have `share` threads each."""
-    p, measured = params.bench_training, []
-    for net, ways in contestants(p, devices.devices[0].type, cores, share).items():
+    p, measured, missing = params.bench_training, [], missing_compiler()
+    if p.compile and missing:
+        measured.append(skip("lenet", COMPILED, f"needs {missing}", devices.kind))
+    for net, ways in contestants(p, devices.devices[0].type, cores, share, p.compile and not missing).items():
         times = race(ways, p.rounds, p.heats)
         batch_size = p.lenet_batch_size if net == "lenet" else p.resnet_batch_size
         measured += in_unit(net, batch_size, times, "ms", devices)
@@ -117,6 +132,9 @@ def summarise(measurements: Sequence[Measurement], gemm_size: int) -> dict[str, 
         products = TRAINING_MFLOP[net] * 1e6 * fp32.x / (2 * gemm_size**3)  # of a step, by their FLOP
         at_peak = [products * t for t in ways[PEAK].values]
         note(f"{net}_fp32_of_peak", paired_ratios(at_peak, fp32.values))
+        for name, other in (("compiled", COMPILED), ("tf32", TF32)):
+            if other in ways:
+                note(f"{net}_{name}_speedup", paired_ratios(fp32.values, ways[other].values))
         if TWO in ways:
             note(f"{net}_2workers_speedup", paired_ratios(ways[ONE].values, ways[TWO].values))
     return metrics

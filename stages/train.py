@@ -30,8 +30,8 @@ from lab import models, nets, replicas, resnet, strategies, training
 from lab.allocator import keep_memory
 from lab.checkpoints import Checkpoints, run_key
 from lab.data import CLASSES, DATA, FASHION_COUNTS, SOURCE_FILE, Split, dataset_name, read_fashion_mnist
-from lab.devices import DeviceParams, Devices, resolve
-from lab.errors import DistributedError, ParamsError, StoppedError
+from lab.devices import DeviceParams, Devices, missing_compiler, resolve
+from lab.errors import DistributedError, MachineError, ParamsError, StoppedError
 from lab.launch import DistributedParams, check_ranks_agree, launch, own_rank, process_group
 from lab.params import PARAMS_FILE, Section, Seed, load
 from lab.records import REPORTS, Metrics, Row, write_atomically, write_metrics, write_rows
@@ -53,6 +53,7 @@ class RunParams(Section):
     net: Literal["lenet", "resnet18"]
     strategy: Literal["replicas", "dataparallel", "ddp"]
     precision: models.Precision
+    compile: models.Compile
     num_gpus: Annotated[int, Field(ge=1, le=64)]
     batch_size: Annotated[int, Field(ge=1, le=FASHION_COUNTS["train"])]
     lr: Annotated[float, Field(gt=0, le=1000)]
@@ -64,6 +65,15 @@ class RunParams(Section):
     def _batch_fits(self) -> Self:
         if self.batch_size > self.train_images:
             raise ValueError(f"a batch_size of at most train_images ({self.train_images}), got {self.batch_size}")
+        return self
+
+    @model_validator(mode="after")
+    def _a_graph_has_a_process(self) -> Self:
+        if self.compile == "reduce-overhead" and self.strategy != "ddp" and self.num_gpus > 1:
+            raise ValueError(
+                "strategy ddp for compile reduce-overhead on several devices, for CUDA graphs of one process "
+                f"cannot run in several threads, got {self.strategy!r}"
+            )
         return self
 
 
@@ -101,6 +111,19 @@ def devices_of(settings: RunParams, params: DeviceParams) -> tuple[Devices, list
         kind = "cuda" if devices.kind == "cuda-shared" else devices.kind
         devices = replace(devices, kind=kind, devices=different)
     return devices, devices.devices
+
+
+def check_machine_can(name: str, settings: RunParams, device: torch.device) -> None:
+    """Stop before any work where the run asks for what this machine lacks.
+
+    Raises:
+        MachineError: TF32 without a CUDA GPU, or nothing to compile with.
+    """
+    key = f"{PARAMS_FILE}: train.runs.{name}"
+    if settings.precision == "tf32" and device.type != "cuda":
+        raise MachineError(f"{key}.precision: tf32 needs a CUDA GPU, found none; take fp32 or bf16")
+    if settings.compile != "none" and (missing := missing_compiler()):
+        raise MachineError(f"{key}.compile: {settings.compile} needs {missing}; install one or take none")
 
 
 def measure(
@@ -187,6 +210,7 @@ def summarise(
         "net": settings.net,
         "strategy": settings.strategy,
         "precision": settings.precision,
+        "compile": settings.compile,
         "dataset": dataset,
         "train_images": num_images,
         "batch_size": settings.batch_size,
@@ -241,9 +265,11 @@ def train_run(name: str, params: Params) -> None:
     """Train a run on what `devices_of` gives it, and write its weights, rows and metrics."""
     keep_memory()
     settings = params.train.runs[name]
+    devices, own = devices_of(settings, params.devices)
+    check_machine_can(name, settings, own[0])
+    models.allow_tf32(settings.precision)
     train_set = read_fashion_mnist("train").first(settings.train_images)
     test_set = read_fashion_mnist("t10k").first(settings.test_images)
-    devices, own = devices_of(settings, params.devices)
     dataset = dataset_name()
     decisive = {
         "run": name, "settings": settings.model_dump(), "seed": params.seed, "torch": torch.__version__,
@@ -258,7 +284,9 @@ def train_run(name: str, params: Params) -> None:
         if rank is not None:
             check_ranks_agree(checkpoints.key)
         init = models.MODELS[settings.net](torch.Generator().manual_seed(params.seed))
-        with closing(strategies.STRATEGIES[settings.strategy](init, own, settings.precision)) as strategy:
+        with closing(
+            strategies.STRATEGIES[settings.strategy](init, own, settings.precision, settings.compile)
+        ) as strategy:
             if not strategy.is_first:
                 log.setLevel(logging.WARNING)
             log.info(

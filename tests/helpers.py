@@ -51,6 +51,7 @@ def small_run(**changes: Any) -> dict[str, Any]:
         "net": "lenet",
         "strategy": "replicas",
         "precision": "fp32",
+        "compile": "none",
         "num_gpus": 1,
         "batch_size": 256,
         "lr": 0.2,

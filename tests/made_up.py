@@ -150,7 +150,9 @@ def _input(kind: DeviceKind) -> list[Measurement]:
 def _training(kind: DeviceKind) -> list[Measurement]:
     times = {bench_training.WORKERS: 100.0, bench_training.NO_WORKERS: 90.0, bench_training.ENGINE: 30.0,
              bench_training.BF16: 20.0, bench_training.ONE: 60.0, bench_training.PEAK: 10.0}  # fmt: skip
-    if kind != "cuda":
+    if kind == "cuda":
+        times |= {bench_training.COMPILED: 15.0, bench_training.TF32: 25.0}
+    else:
         times[bench_training.TWO] = 40.0
     resnet = {bench_training.NO_WORKERS: 900.0, bench_training.ENGINE: 800.0, bench_training.BF16: 400.0,
               bench_training.PEAK: 10.0}  # fmt: skip

@@ -166,15 +166,20 @@ def test_the_engine_is_held_against_the_notes_faster_way_and_the_peak_of_the_sam
 
 def test_workers_of_a_race_have_equal_threads_and_ways_of_one_process_all_cores():
     params = bench_training.TrainingParams(
-        rounds=8, heats=1, lenet_batch_size=256, lenet_steps=5, resnet_batch_size=32, resnet_steps=1
-    )
-    races = bench_training.contestants(params, "cpu", cores=8, share=4)
+        rounds=8, heats=1, lenet_batch_size=256, lenet_steps=5, resnet_batch_size=32, resnet_steps=1,
+        compile=True,
+    )  # fmt: skip
+    races = bench_training.contestants(params, "cpu", cores=8, share=4, compiled=True)
     lenet = races["lenet"]
     assert (lenet[bench_training.ONE].threads, lenet[bench_training.TWO].threads) == (4, 4)
     assert (lenet[bench_training.ONE].num_devices, lenet[bench_training.TWO].num_devices) == (1, 2)
     alone = [way for ways in races.values() for way in ways.values() if way.kind != "ddp"]
     assert {way.threads for way in alone} == {8}
     assert {name for name, way in lenet.items() if way.precision == "bf16"} == {bench_training.BF16}
+    assert {name for name, way in lenet.items() if way.compile_mode != "none"} == {bench_training.COMPILED}
+    on_gpu = bench_training.contestants(params, "cuda", cores=8, share=4, compiled=False)["resnet18"]
+    assert on_gpu[bench_training.TF32].precision == "tf32"
+    assert bench_training.COMPILED not in on_gpu
 
 
 def test_the_noise_of_one_arm_against_itself_is_not_among_the_results():

@@ -5,6 +5,7 @@ import sys
 import pytest
 import torch
 
+from lab.devices import missing_compiler
 from lab.models import MODELS
 from lab.strategies import DataParallel, Replicas
 from tests.helpers import ROOT
@@ -53,6 +54,21 @@ def test_dataparallel_without_gpus_is_one_device():
     for p, q in zip(one.nets[0].parameters(), wrapped.nets[0].parameters(), strict=True):
         assert torch.equal(p, q)
     for strategy in (one, wrapped):
+        strategy.close()
+
+
+@pytest.mark.skipif(bool(missing_compiler()), reason="no C++ compiler")
+def test_a_compiled_net_takes_the_same_steps_up_to_rounding_also_in_two_threads():
+    net = MODELS["lenet"](torch.Generator().manual_seed(0))
+    eager, compiled = Replicas(net, [CPU, CPU]), Replicas(net, [CPU, CPU], compile_mode="default")
+    for X, y in (batch(16), batch(16)):
+        losses = [float(strategy.step(X, y, 0.1, 16)) for strategy in (eager, compiled)]
+        assert losses[0] == pytest.approx(losses[1], rel=1e-5)
+    for p, q in zip(eager.nets[0].parameters(), compiled.nets[1].parameters(), strict=True):
+        assert torch.allclose(p, q, rtol=1e-4, atol=1e-6)
+    assert all(net._compiled_call_impl is not None for net in compiled.nets)
+    assert all(net._compiled_call_impl is None for net in compiled.evaluators()), "other sizes would compile anew"
+    for strategy in (eager, compiled):
         strategy.close()
 
 
