@@ -116,10 +116,23 @@ def report(c: Context) -> None:
     print(f"open {ROOT / 'reports' / 'index.html'}")
 
 
-@task(help={"rev": "the commit to compare with"})
-def compare(c: Context, rev: str = "HEAD") -> None:
-    """Compare params and metrics with a commit; marks what is noise or from other hardware."""
-    _run(c, f"python -m lab.compare {quote(rev)}")
+@task(
+    help={
+        "rev": "the commit to compare with",
+        "reference": "a reference to compare with instead: reports/reference/NAME.json",
+        "md": "as Markdown, for a pull request",
+    }
+)
+def compare(c: Context, rev: str = "HEAD", reference: str = "", md: bool = False) -> None:
+    """Compare with a commit or a reference machine: better, worse, within noise, or other hardware."""
+    other = f"--reference {quote(reference)}" if reference else quote(rev)
+    _run(c, f"python -m lab.compare {other}" + (" --md" if md else ""))
+
+
+@task(help={"name": "of the reference: reports/reference/NAME.json"})
+def snapshot(c: Context, name: str) -> None:
+    """Keep this machine's results as a reference to compare with."""
+    _run(c, f"python -m lab.recording {quote(name)} --snapshot")
 
 
 @task(
@@ -147,5 +160,5 @@ def clean(c: Context) -> None:
 
 
 namespace = Collection(
-    test, check, repro, smoke, train, predict, profile, remeasure, report, compare, record, doctor, clean
+    test, check, repro, smoke, train, predict, profile, remeasure, report, compare, snapshot, record, doctor, clean
 )

@@ -47,6 +47,13 @@ def _overlay(base: Any, changes: dict[str, Any], file: str, parents: str = "") -
             base[key] = value
 
 
+def in_use(folder: Path = PROFILES) -> str:
+    """Return the profile whose values params.yaml has, or that they are the reader's own."""
+    here = read_yaml(PARAMS_FILE)
+    names = sorted(path.stem for path in folder.glob("*.yaml"))
+    return next((n for n in names if YAML(typ="safe", pure=True).load(merge(n, folder)) == here), "own params")
+
+
 def leaves(document: Any, parents: str = "") -> Iterator[tuple[str, Any]]:
     """Yield each value of nested mappings with its dotted key."""
     for key, value in document.items():

@@ -1,7 +1,8 @@
-"""A record of a machine: the benchmark stages run one after the other, without DVC and within a time budget.
+"""References: what a machine found, in one file, `reports/reference/NAME.json`, for others to be compared with.
 
-For a machine that is lent for minutes. The stages run in a folder of their own, so nothing of the project's results
-is touched; what they found goes to `reports/reference/NAME.json`, where the report finds it.
+`record` is for a machine that is lent for minutes: it runs the benchmark stages one after the other, without DVC
+and within a time budget, in a folder of their own, so that nothing of the project's results is touched. `snapshot`
+keeps the results that are there: every stage's metrics, the claims' verdicts among them.
 """
 
 import argparse
@@ -21,7 +22,7 @@ from typing import Any
 from lab.data import DATA, SOURCE_FILE
 from lab.errors import LabError, ParamsError
 from lab.params import PARAMS_FILE
-from lab.profiles import merge
+from lab.profiles import in_use, merge
 from lab.records import HARDWARE_FILE, REPORTS, read_json, write_json
 from lab.runner import run
 
@@ -47,8 +48,7 @@ def record(name: str, profile: str, budget_s: float, stages: Sequence[str] = STA
         ParamsError: a name that is no file name, or an unknown profile.
         LabError: no stage has finished.
     """
-    if not re.fullmatch(r"[a-z0-9][a-z0-9-]*", name):
-        raise ParamsError(f"record {name!r}: expected lower-case letters, digits and hyphens; choose such a name")
+    path = path_of(name)
     end = time.monotonic() + budget_s
     found: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder:
@@ -68,9 +68,43 @@ def record(name: str, profile: str, budget_s: float, stages: Sequence[str] = STA
             log.info("%s: %s", stage, problem or f"{found[stage]['seconds']} s")
         if all(isinstance(result, str) for result in found.values()):
             raise LabError(f"no stage has finished within {budget_s:.0f} s; give more, or a smaller profile")
-        path = REFERENCE / f"{name}.json"
         document = {"name": name, "profile": profile, "hardware": read_json(work / HARDWARE_FILE), "stages": found}
         write_json(path, document)
+    return path
+
+
+def path_of(name: str) -> Path:
+    """Return where a reference of that name is kept.
+
+    Raises:
+        ParamsError: the name is no file name.
+    """
+    if not re.fullmatch(r"[a-z0-9][a-z0-9-]*", name):
+        raise ParamsError(f"record {name!r}: expected lower-case letters, digits and hyphens; choose such a name")
+    return REFERENCE / f"{name}.json"
+
+
+def metrics_on_disk() -> dict[str, dict[str, Any]]:
+    """Return the metrics of every stage that has some, by its folder under `reports` (`train/lenet_1gpu`)."""
+    return {
+        path.parent.relative_to(REPORTS).as_posix(): read_json(path)
+        for path in sorted(REPORTS.rglob("metrics.json"))
+    }
+
+
+def snapshot(name: str) -> Path:
+    """Keep this machine's results as they are, and return the reference's path.
+
+    Raises:
+        ParamsError: a name that is no file name.
+        LabError: there are no results.
+    """
+    path, found = path_of(name), metrics_on_disk()
+    if not found or not HARDWARE_FILE.is_file():
+        raise LabError(f"{REPORTS}: no results to keep yet; run `invoke repro` first")
+    stages = {stage: {"metrics": metrics} for stage, metrics in found.items()}
+    hardware = read_json(HARDWARE_FILE)
+    write_json(path, {"name": name, "profile": in_use(), "hardware": hardware, "stages": stages})
     return path
 
 
@@ -107,13 +141,17 @@ def _run_stage(stage: str, work: Path, end: float) -> str:
 
 
 def main() -> None:
-    """Record the machine under the name on the command line."""
+    """Record the machine, or keep its results, under the name on the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("name")
+    parser.add_argument("--snapshot", action="store_true", help="keep the results that are there; run nothing")
     parser.add_argument("--profile", default="full")
     parser.add_argument("--budget", type=float, default=540.0, help="seconds in all")
     arguments = parser.parse_args()
-    log.info("%s", record(arguments.name, arguments.profile, arguments.budget))
+    if arguments.snapshot:
+        log.info("%s", snapshot(arguments.name))
+    else:
+        log.info("%s", record(arguments.name, arguments.profile, arguments.budget))
 
 
 if __name__ == "__main__":
