@@ -1,6 +1,6 @@
 """References: what a machine found, in one file, `reports/reference/NAME.json`, for others to be compared with.
 
-`record` is for a machine that is lent for minutes: it runs the benchmark stages one after the other, without DVC
+`record` is for a machine that is at hand for minutes: it runs the benchmark stages one after the other, without DVC
 and within a time budget, in a folder of their own, so that nothing of the project's results is touched. `snapshot`
 keeps the results that are there: every stage's metrics, the claims' verdicts among them.
 """

@@ -12,7 +12,7 @@ from tests.helpers import ROOT, edit_params, small_run
 
 TASKS = {
     "test", "check", "repro", "smoke", "train", "predict", "profile", "remeasure", "report", "compare", "record",
-    "doctor", "clean",
+    "snapshot", "doctor", "clean",
 }  # fmt: skip
 
 
