@@ -35,6 +35,7 @@ STAGES = (
     "bench_compile",
     "bench_input",
     "bench_training",
+    "bench_collectives",
 )
 
 log = logging.getLogger(__name__)
