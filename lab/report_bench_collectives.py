@@ -33,7 +33,7 @@ def section(folder: Path, drawings: Path) -> Section:
         stage="bench_collectives",
         title="Summing gradients between processes",
         book="13.5, 13.7",
-        question="What does summing gradients over processes cost, and does a model of messages and bytes foretell it?",
+        question="What does summing gradients over processes cost, and does a model foretell it?",
         findings=[*_findings(results, m), report_bench.trust(m), *report_bench.skipped(results)],
         figures=[
             Figure(
@@ -45,12 +45,12 @@ def section(folder: Path, drawings: Path) -> Section:
             Figure(
                 "allreduce_gradients",
                 "Time to sum the gradients of LeNet and ResNet-18, tensor by tensor and in one bucket.",
-                "Dots are rounds, bars medians. In one process the replicas share memory and send no messages; it was"
-                " timed before the ranks were started.",
+                "Dots are rounds, bars medians. In one process the replicas share memory and send no messages; it"
+                " was timed before the ranks were started.",
             ),
         ],
-        tables=[_beside_the_book(m), _bandwidths(m), _elsewhere()],
-        try_this="bench_collectives.world_sizes to [2, 3, 5], and see what the model makes of ranks that are no power of two",
+        tables=[_beside_the_book(m), _bandwidths(results, m), _elsewhere()],
+        try_this="bench_collectives.world_sizes to [2, 3, 5], and see what ranks that are no power of two cost",
     )
 
 
@@ -64,22 +64,24 @@ def _model(m: Mapping[str, Any]) -> str:
     name, other = key(m["model"]), key("own links" if m["model"] == SHARED else SHARED)
     text = (
         f"From {few} ranks the times tell of {m['latency_us']:.0f} us a message ({m['latency_us_low']:.0f} to"
-        f" {m['latency_us_high']:.0f}), {_rate(m, 'bandwidth')}, and adding at {_rate(m, 'reduce')}. The model fits"
-        f" better as if {_medium(m)}: it is off by {m[f'{name}_fit_error_percent']:.0f} % in the median and"
-        f" {m[f'{name}_fit_error_percent_max']:.0f} % at most, the other by {m[f'{other}_fit_error_percent']:.0f} %."
+        f" {m['latency_us_high']:.0f}), {_rate(m, 'bandwidth')}, and adding at {_rate(m, 'reduce')}. The model"
+        f" fits better as if {_medium(m)}: it is off by {m[f'{name}_fit_error_percent']:.0f} % in the median and"
+        f" {m[f'{name}_fit_error_percent_max']:.0f} % at most; {_medium(m, other=True)}, by"
+        f" {m[f'{other}_fit_error_percent']:.0f} %."
     )
     if many == few:
         return text
     unseen, others = (m[f"{which}_{many}_ranks_error_percent"] for which in (name, other))
-    judged = "so the choice holds there" if unseen < others else "so there the other one would have been better"
+    judged = "so the choice holds there" if unseen < others else "so there the other would have been better"
     return (
-        f"{text} Of {many} ranks, which it has not seen, it foretells the times to {unseen:.0f} % in the median, the"
-        f" other to {others:.0f} %, {judged}."
+        f"{text} The times of {many} ranks, which it has not seen, it foretells to {unseen:.0f} % in the median,"
+        f" the other to {others:.0f} %, {judged}."
     )
 
 
-def _medium(m: Mapping[str, Any]) -> str:
-    return "all ranks shared one link" if m["model"] == SHARED else "each rank had a link of its own"
+def _medium(m: Mapping[str, Any], other: bool = False) -> str:
+    shared = (m["model"] == SHARED) != other
+    return "all ranks shared one link" if shared else "each rank had a link of its own"
 
 
 def _rate(m: Mapping[str, Any], name: str) -> str:
@@ -94,8 +96,9 @@ def _buckets(m: Mapping[str, Any], net: str) -> str:
         verdict(m, f"{net}_bucket_speedup"), "changes nothing sure"
     )
     return (
-        f"{TITLES[net]}, the notes' star: one bucket {word}, it is {ratio(m, f'{net}_bucket_speedup')} as fast as tensor by"
-        f" tensor, where the model says {m[f'{net}_bucket_speedup_predicted']:.2f}x; with the library's all-reduce"
+        f"{TITLES[net]}'s gradients in the notes' star: one bucket {word}. It is"
+        f" {ratio(m, f'{net}_bucket_speedup')} as fast as tensor by tensor, where the model says"
+        f" {m[f'{net}_bucket_speedup_predicted']:.2f}x; with the library's all-reduce"
         f" {ratio(m, f'{net}_library_bucket_speedup')}. In one process, without messages, the notes' sum takes"
         f" {m[f'{net}_in_one_process_ms']:.3g} ms against the star's {m[f'{net}_star_per_tensor_ms']:.3g} ms."
     )
@@ -104,11 +107,13 @@ def _buckets(m: Mapping[str, Any], net: str) -> str:
 def _volume(results: Results, m: Mapping[str, Any]) -> str:
     """Return what ring and library do against the star with the largest message and the most ranks."""
     many = m["most_ranks"]
-    size = max(s.x for s in results.series(_demos(results)[many], "star"))
+    demo = _demos(results)[many]
+    size = max(s.x for s in results.series(demo, "star"))
+    star, ring = (m[f"sent_{name}_{many}_ranks_mb"] for name in ("star", "ring"))
     text = (
-        f"With {size / 1e6:.3g} MB and {_title(m, many)} the ring is {verdict(m, 'ring_over_star_speedup')} the star:"
-        f" {ratio(m, 'ring_over_star_speedup')}; the library {ratio(m, 'library_over_star_speedup')}. The star's rank 0"
-        f" sends {m[f'sent_star_{many}_ranks_mb']:.3g} MB, a rank of the ring {m[f'sent_ring_{many}_ranks_mb']:.3g} MB"
+        f"With {size / 1e6:.3g} MB and {demo} the ring is {verdict(m, 'ring_over_star_speedup')} the"
+        f" star: {ratio(m, 'ring_over_star_speedup')}; the library {ratio(m, 'library_over_star_speedup')}. The"
+        f" star's rank 0 sends {star:.3g} MB, a rank of the ring {ring:.3g} MB"
     )
     if m["model"] == SHARED:
         return f"{text}, but all ranks together send the same, and here they share what carries it."
@@ -125,25 +130,25 @@ def _beside_the_book(m: Mapping[str, Any]) -> Table:
     for what, printed, seconds in ways:
         book, own = (1e3 * seconds(BOOK_BYTES, rate, BOOK_GPUS) for rate in (BOOK_RATE, here))
         rows.append([f"G7-G13: {what}", printed, f"{own:.0f} ms (the book's, recomputed: {book:.0f} ms)",
-                     f"arithmetic, not measured: this link has {_rate(m, 'bandwidth')}, the book's 16"])  # fmt: skip
+                     f"arithmetic: this link has {_rate(m, 'bandwidth')}, the book's 16"])  # fmt: skip
     table = beside_the_book(rows)
     return Table(
         table.header,
         table.rows,
-        "160 MB of gradients on 4 devices; latency and adding cost nothing here. Links that send at once are assumed"
-        " in the last row, which ranks of one host do not have.",
+        "160 MB of gradients on 4 devices, reckoned with bandwidth alone: not measured. The last row assumes links"
+        " that all send at once, which ranks of one host do not have.",
     )
 
 
-def _bandwidths(m: Mapping[str, Any]) -> Table:
+def _bandwidths(results: Results, m: Mapping[str, Any]) -> Table:
     """Return each algorithm's bus bandwidth with the largest message, and what it sends."""
     rows = []
-    for n in (m["fewest_ranks"], m["most_ranks"])[: 1 + (m["most_ranks"] > m["fewest_ranks"])]:
+    for n, demo in _demos(results).items():
         for name in ALGORITHMS:
             rate = f"bus_{key(name)}_{n}_ranks_gb_per_s"
             sent = f"sent_{key(name)}_{n}_ranks_mb"
             rows.append([
-                f"{name}, {_title(m, n)}", f"{m[rate]:.2f} ({m[f'{rate}_iqr']:.2f})",
+                f"{name}, {demo}", f"{m[rate]:.2f} ({m[f'{rate}_iqr']:.2f})",
                 *([f"{m[sent]:.4g}", f"{m[f'messages_{key(name)}_{n}_ranks']:.0f}"] if sent in m else ["", ""]),
             ])  # fmt: skip
     return Table(
@@ -178,11 +183,6 @@ def _demos(results: Results) -> dict[int, str]:
     return dict(sorted((int(name.split()[0]), name) for name in names))
 
 
-def _title(m: Mapping[str, Any], n: int) -> str:
-    crowded = n > m["cores"] and m["device_kind"] != "cuda"
-    return f"{n} ranks" + (f" on {m['cores']} core(s)" if crowded else "")
-
-
 def _draw_messages(results: Results, m: Mapping[str, Any], path: Path) -> None:
     demos = _demos(results)
     with figures.figure(path, 2.2 + 4.4 * len(demos), 4.2) as fig:
@@ -195,7 +195,7 @@ def _draw_messages(results: Results, m: Mapping[str, Any], path: Path) -> None:
                 sizes = curves[i].x
                 foretold = [1e3 * allreduce_s(name, n, 1, x, _link(m), m["model"] == SHARED) for x in sizes]
                 axes.plot(sizes, foretold, color=figures.COLOURS[i], linewidth=0.8, linestyle=(0, (5, 3)))
-            axes.set_title(f"{_title(m, n)}: {'fitted' if n == m['fewest_ranks'] else 'foretold'}")
+            axes.set_title(f"{demo}: {'fitted' if n == m['fewest_ranks'] else 'foretold'}")
             axes.margins(y=0.08)
             axes.figure.canvas.draw()
             figures.draw_curves(axes, curves, labels=axes is panels[-1])
