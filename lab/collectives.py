@@ -17,9 +17,9 @@ Transfer = tuple[Tensor, int]  # what, and the rank that it goes to or comes fro
 class Ranks:
     """The ranks of a process group, as one of them sees it, with what it has sent there."""
 
-    def __init__(self, group: dist.ProcessGroup | None = None) -> None:
-        """Look at `group`, or at all ranks."""
-        self.group = group or dist.group.WORLD
+    def __init__(self, group: dist.ProcessGroup) -> None:
+        """Look at `group`, which this process belongs to."""
+        self.group = group
         self.rank, self.world_size = dist.get_rank(self.group), dist.get_world_size(self.group)
         self.messages_sent = self.bytes_sent = 0
 

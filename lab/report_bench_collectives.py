@@ -65,9 +65,9 @@ def _model(m: Mapping[str, Any]) -> str:
     text = (
         f"From {few} ranks the times tell of {m['latency_us']:.0f} us a message ({m['latency_us_low']:.0f} to"
         f" {m['latency_us_high']:.0f}), {_rate(m, 'bandwidth')}, and adding at {_rate(m, 'reduce')}. The model"
-        f" fits better as if {_medium(m)}: it is off by {m[f'{name}_fit_error_percent']:.0f} % in the median and"
-        f" {m[f'{name}_fit_error_percent_max']:.0f} % at most; {_medium(m, other=True)}, by"
-        f" {m[f'{other}_fit_error_percent']:.0f} %."
+        f" fits better as if {_medium(m)} (off by {m[f'{name}_fit_error_percent']:.0f} % in the median,"
+        f" {m[f'{name}_fit_error_percent_max']:.0f} % at most) than as if {_medium(m, other=True)}"
+        f" ({m[f'{other}_fit_error_percent']:.0f} %)."
     )
     if many == few:
         return text
@@ -93,7 +93,7 @@ def _rate(m: Mapping[str, Any], name: str) -> str:
 def _buckets(m: Mapping[str, Any], net: str) -> str:
     """Return what one bucket does for a net's gradients in the notes' way to sum, and in the library's."""
     word = {"faster than": "pays", "slower than": "costs"}.get(
-        verdict(m, f"{net}_bucket_speedup"), "changes nothing sure"
+        verdict(m, f"{net}_bucket_speedup"), "makes no sure difference"
     )
     return (
         f"{TITLES[net]}'s gradients in the notes' star: one bucket {word}. It is"
@@ -185,21 +185,21 @@ def _demos(results: Results) -> dict[int, str]:
 
 def _draw_messages(results: Results, m: Mapping[str, Any], path: Path) -> None:
     demos = _demos(results)
+    panels = {n: [curve_of(results.series(demo, name), name) for name in ALGORITHMS] for n, demo in demos.items()}
+    every = [c for curves in panels.values() for c in curves]
+    sizes = [size for c in every for size in (c.x[0] / 2, c.x[-1] * 2)]
+    times = [time for c in every for time in (c.low.min() / 2, c.high.max() * 2)]
     with figures.figure(path, 2.2 + 4.4 * len(demos), 4.2) as fig:
-        panels = fig.subplots(1, len(demos), sharey=True, squeeze=False)[0]
-        for axes in panels:
+        all_axes = fig.subplots(1, len(demos), sharey=True, squeeze=False)[0]
+        for axes, (n, curves) in zip(all_axes, panels.items(), strict=True):
             axes.set(xscale="log", yscale="log", xlabel="bytes of the message")
-        for axes, (n, demo) in zip(panels, demos.items(), strict=True):
-            curves = [curve_of(results.series(demo, name), name) for name in ALGORITHMS]
-            for i, name in enumerate(MODELLED):
-                sizes = curves[i].x
-                foretold = [1e3 * allreduce_s(name, n, 1, x, _link(m), m["model"] == SHARED) for x in sizes]
-                axes.plot(sizes, foretold, color=figures.COLOURS[i], linewidth=0.8, linestyle=(0, (5, 3)))
-            axes.set_title(f"{demo}: {'fitted' if n == m['fewest_ranks'] else 'foretold'}")
-            axes.margins(y=0.08)
-            axes.figure.canvas.draw()
-            figures.draw_curves(axes, curves, labels=axes is panels[-1])
-        panels[0].set_ylabel("ms, slowest rank")
+            axes.set(xlim=(min(sizes), max(sizes)), ylim=(min(times), max(times)))
+            for i, c in enumerate(curves[: len(MODELLED)]):
+                foretold = [1e3 * allreduce_s(c.series, n, 1, x, _link(m), m["model"] == SHARED) for x in c.x]
+                axes.plot(c.x, foretold, color=figures.COLOURS[i], linewidth=0.8, linestyle=(0, (5, 3)))
+            axes.set_title(f"{demos[n]}: {'fitted' if n == m['fewest_ranks'] else 'foretold'}")
+            figures.draw_curves(axes, curves, labels=axes is all_axes[-1])
+        all_axes[0].set_ylabel("ms, slowest rank")
 
 
 def _link(m: Mapping[str, Any]) -> Link:

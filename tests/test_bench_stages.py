@@ -243,6 +243,9 @@ def test_every_job_of_more_ranks_is_a_single_message():
     assert sum(demo == bench.A_AGAINST_A for demo, _, _ in jobs) == 6
     [lenet] = {job.lengths for demo, _, job in jobs if demo.startswith("lenet")}
     assert (len(lenet), 4 * sum(lenet)) == (8, 516_272)
+    resnet = bench_collectives.gradient_lengths("resnet18")
+    told = report_bench_collectives.RESNET_TENSORS, report_bench_collectives.RESNET_BYTES
+    assert (len(resnet), 4 * sum(resnet)) == told
 
 
 def test_the_noise_of_one_arm_against_itself_is_not_among_the_results():
