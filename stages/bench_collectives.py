@@ -64,14 +64,14 @@ class Params(Section):
     bench_collectives: CollectiveParams
 
 
-def devices_of(most_ranks: int, params: DeviceParams) -> Devices:
-    """Return a device for each rank: GPUs, fewer if there are, or virtual ones where there are not even two."""
-    gpus = torch.cuda.device_count()
-    if gpus > 1:
-        return resolve(min(most_ranks, gpus), params)
-    threads = threads_per_device(most_ranks, params.cpu_threads, usable_cores())
+def devices_of(world_sizes: Sequence[int], params: DeviceParams) -> Devices:
+    """Return a device for each rank: the GPUs if they are enough for the fewest ranks, or else virtual ones."""
+    gpus, most = torch.cuda.device_count(), max(world_sizes)
+    if gpus >= min(world_sizes):
+        return resolve(min(most, gpus), params)
+    threads = threads_per_device(most, params.cpu_threads, usable_cores())
     torch.set_num_threads(threads)
-    return Devices("cpu-virtual", [torch.device("cpu")] * most_ranks, threads)
+    return Devices("cpu-virtual", [torch.device("cpu")] * most, threads)
 
 
 def gradient_lengths(net: str) -> tuple[int, ...]:
@@ -114,7 +114,7 @@ def measure(params: Params, devices: Devices, cores: int) -> list[Measurement]:
         measured.append(Measurement(A_AGAINST_A, "ratio", i, ratios, "x", kind, threads))
     measured += what_was_sent([job for _, _, job in jobs], found, devices)
     if kind != "cuda":
-        reason = f"needs 2 CUDA GPUs, found {torch.cuda.device_count()}"
+        reason = f"needs {world_sizes[0]} CUDA GPUs, found {torch.cuda.device_count()}"
         return [*measured, skip("nccl", "all-reduce between GPUs", reason, kind)]
     return measured + [
         skip(f"{n} ranks", f"{n} ranks", f"needs {n} CUDA GPUs, found {len(devices.devices)}", kind)
@@ -274,7 +274,7 @@ def main() -> None:
     """Measure and write rows and metrics."""
     params = load(Params)
     cores = usable_cores()
-    watch, devices = bench.Watch(), devices_of(max(params.bench_collectives.world_sizes), params.devices)
+    watch, devices = bench.Watch(), devices_of(params.bench_collectives.world_sizes, params.devices)
     measured = measure(params, devices, cores)
     write_rows(REPORTS / "bench_collectives", rows_of(measured))
     head = {**bench.conditions(measured, devices, watch), "cores": cores}
