@@ -8,7 +8,7 @@ that slows down slows all of them; medians with spreads, and no speed-up claimed
 import gc
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import psutil
 import torch
@@ -22,6 +22,7 @@ from lab.timing import read_clock
 
 A_AGAINST_A = "A against A"
 
+T = TypeVar("T")
 Arm = Callable[[], object]
 
 
@@ -48,7 +49,7 @@ def time_arms(
     return {name: tuple(samples) for name, samples in seconds.items()}
 
 
-def turns(names: Iterable[str], rounds: int) -> Iterator[str]:
+def turns(names: Iterable[T], rounds: int) -> Iterator[T]:
     """Yield each name once a round, in the order A B B A: what comes first in one round comes last in the next."""
     order = list(names)
     for i in range(rounds):

@@ -36,6 +36,7 @@ STAGES = (
     "bench_compile",
     "bench_input",
     "bench_training",
+    "bench_collectives",
 )
 
 log = logging.getLogger(__name__)

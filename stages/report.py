@@ -19,6 +19,7 @@ from markupsafe import Markup
 from lab import (
     figures,
     report_bench_async,
+    report_bench_collectives,
     report_bench_compile,
     report_bench_hardware,
     report_bench_input,
@@ -57,6 +58,7 @@ def sections() -> list[Section]:
         report_bench_input.section(REPORTS / "bench_input", FIGURES),
         report_replicas.section(REPORTS / "replicas", FIGURES),
         report_bench_training.section(REPORTS / "bench_training", FIGURES),
+        report_bench_collectives.section(REPORTS / "bench_collectives", FIGURES),
         report_train.section(REPORTS / "train", FIGURES, list(read_yaml(PARAMS_FILE)["train"]["runs"]), test_set),
     ]
 

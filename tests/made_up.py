@@ -4,14 +4,16 @@ from pathlib import Path
 
 import torch
 
-from lab import bench, compiled, inputs, overlap, waterfall
+from lab import bench, collectives, compiled, inputs, overlap, waterfall
 from lab.bench import A_AGAINST_A, Watch
+from lab.costs import Link, allreduce_path, allreduce_s, bytes_sent
 from lab.devices import DeviceKind, Devices
 from lab.matmul import WAYS
 from lab.measurements import Measurement, rows_of, skip
 from lab.records import write_metrics, write_rows
 from stages import (
     bench_async,
+    bench_collectives,
     bench_compile,
     bench_hardware,
     bench_input,
@@ -21,7 +23,9 @@ from stages import (
 )
 
 BENCHES = ("bench_compile", "bench_async", "bench_parallel", "bench_overlap", "bench_hardware", "bench_input",
-           "bench_training")  # fmt: skip
+           "bench_training", "bench_collectives")  # fmt: skip
+
+LINK = Link(100e-6, 1e-9 / 2, 1e-9 / 20)  # of the made-up processes: 100 us, 2 GB/s, adding at 20 GB/s
 
 
 def samples(median: float) -> tuple[float, ...]:
@@ -38,6 +42,7 @@ def measurements(stage: str, kind: DeviceKind) -> list[Measurement]:
     made = {
         "bench_compile": _compile, "bench_async": _async, "bench_parallel": _parallel,
         "bench_overlap": _overlap, "bench_hardware": _hardware, "bench_input": _input, "bench_training": _training,
+        "bench_collectives": _collectives,
     }[stage](kind)  # fmt: skip
     return [*made, Measurement(A_AGAINST_A, "ratio", 0, samples(1.0), "x", kind)]
 
@@ -160,6 +165,40 @@ def _training(kind: DeviceKind) -> list[Measurement]:
     return made + [one("resnet18", name, t, kind, 32) for name, t in resnet.items()]
 
 
+def _collectives(kind: DeviceKind) -> list[Measurement]:
+    """Times just as the model has them: links of their own between GPUs, one for all on a CPU."""
+    shared = kind != "cuda"
+
+    def ms(name: str, n: int, tensors: int, size: float) -> float:
+        return 1e3 * allreduce_s("ring" if name == "library" else name, n, tensors, size, LINK, shared)
+
+    made = []
+    for n, demo in ((2, "2 ranks"), (4, "4 ranks sharing 2 core(s)" if shared else "4 ranks")):
+        for name in collectives.ALGORITHMS:
+            made += [one(demo, name, ms(name, n, 1, size), kind, size) for size in (4, 4e3, 4e6)]
+            made.append(Measurement(f"exact, {n} ranks", name, 4e6, (1.0,), "", kind))
+            if name in bench_collectives.MODELLED:
+                sent, path = bytes_sent(name, n, 4e6) / 1e6, allreduce_path(name, n, 1, 4e6)
+                made.append(Measurement(f"sent, {n} ranks", name, 4e6, (sent,), "MB", kind))
+                made.append(Measurement(f"messages, {n} ranks", name, 4e6, (path.messages,), "messages", kind))
+    for size in (4, 4e3, 4e6):
+        made.append(
+            one("2 ranks", "there and back", 1e3 * (2 * LINK.alpha_s + 2 * size * LINK.s_per_byte), kind, size)
+        )
+        added = size / 2 * (2 if shared else 1)
+        made.append(one("2 ranks", "adding", 1e3 * added * LINK.add_s_per_byte, kind, size))
+    for net, tensors, size in (("lenet", 8, 516_272), ("resnet18", 76, 44_703_272)):
+        demo = f"{net}, 2 ranks"
+        for name in collectives.ALGORITHMS:
+            for way, one_bucket in bench_collectives.WAYS.items():
+                time = ms(name, 2, 1 if one_bucket else tensors, size)
+                made.append(one(demo, f"{name}, {way}", time, kind, size))
+        made.append(one(demo, bench_collectives.ONE_PROCESS, 0.05, kind, size))
+        made.append(Measurement("tensors", net, size, (tensors,), "tensors", kind))
+    skipped = skip("nccl", "all-reduce between GPUs", "needs 2 CUDA GPUs, found 0", kind)
+    return made if kind == "cuda" else [*made, skipped]
+
+
 def metrics(stage: str, made: list[Measurement], kind: DeviceKind) -> dict[str, float | str]:
     """Return the stage's own metrics of what it measured."""
     devices = Devices(kind, [torch.device("cpu")] * 2, 1)
@@ -171,6 +210,7 @@ def metrics(stage: str, made: list[Measurement], kind: DeviceKind) -> dict[str, 
         "bench_hardware": lambda: bench_hardware.summarise(made),
         "bench_input": lambda: bench_input.summarise(made),
         "bench_training": lambda: bench_training.summarise(made, 1024),
+        "bench_collectives": lambda: bench_collectives.summarise(made, 0),
     }[stage]()
     return bench.conditions(made, devices, Watch()) | derived
 

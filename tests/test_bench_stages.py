@@ -7,10 +7,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab import bench, overlap, report_bench
+from lab import bench, overlap, report_bench, report_bench_collectives
 from lab.measurements import Measurement, rows_of
-from stages import bench_async, bench_compile, bench_hardware, bench_overlap, bench_parallel, bench_training
-from tests.made_up import BENCHES, measurements, metrics, one, write
+from lab.records import write_metrics, write_rows
+from stages import (
+    bench_async,
+    bench_collectives,
+    bench_compile,
+    bench_hardware,
+    bench_overlap,
+    bench_parallel,
+    bench_training,
+)
+from tests.made_up import BENCHES, LINK, measurements, metrics, one, write
 
 
 @pytest.mark.parametrize("stage", BENCHES)
@@ -42,7 +51,9 @@ def test_the_page_of_each_kind_of_machine(stage, kind, tmp_path):
     for table in part.tables:
         assert all(len(row) == len(table.header) for row in table.rows)
     hatched = (tmp_path / "figures" / f"{part.figures[0].name}.svg").read_text().count("<pattern")
-    if stage in ("bench_parallel", "bench_overlap"):
+    if stage == "bench_collectives":
+        hatched = (tmp_path / "figures" / "allreduce_gradients.svg").read_text().count("<pattern")
+    if stage in ("bench_parallel", "bench_overlap", "bench_collectives"):
         assert (hatched > 0) == (kind == "cpu-virtual")
 
 
@@ -180,6 +191,66 @@ def test_workers_of_a_race_have_equal_threads_and_ways_of_one_process_all_cores(
     on_gpu = bench_training.contestants(params, "cuda", cores=8, share=4, compiled=False)["resnet18"]
     assert on_gpu[bench_training.TF32].precision == "tf32"
     assert bench_training.COMPILED not in on_gpu
+
+
+# --- bench_collectives ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("kind", "model"), [("cpu-virtual", "one shared link"), ("cuda", "own links")])
+def test_the_link_and_what_is_shared_are_told_from_the_times_of_the_fewest_ranks(kind, model):
+    m = metrics("bench_collectives", measurements("bench_collectives", kind), kind)
+    assert (m["model"], m["fewest_ranks"], m["most_ranks"], m["allreduce_exact"]) == (model, 2, 4, "yes")
+    assert m["latency_us"] == pytest.approx(1e6 * LINK.alpha_s, rel=1e-2)
+    assert m["bandwidth_gb_per_s"] == pytest.approx(2, rel=1e-2)
+    assert m["reduce_gb_per_s"] == pytest.approx(20, rel=1e-2)
+    for name in ("latency_us", "bandwidth_gb_per_s", "reduce_gb_per_s"):
+        assert m[f"{name}_low"] <= m[name] <= m[f"{name}_high"]
+    right, wrong = ("one_shared_link", "own_links") if kind == "cpu-virtual" else ("own_links", "one_shared_link")
+    assert m[f"{right}_fit_error_percent_max"] < 1
+    assert m[f"{right}_4_ranks_error_percent_max"] < 1
+    assert m[f"{wrong}_4_ranks_error_percent"] > 20
+
+
+def test_buckets_rings_and_volumes_are_those_of_the_made_up_times():
+    m = metrics("bench_collectives", measurements("bench_collectives", "cuda"), "cuda")
+    size = 516_272
+    per_tensor = 16 * 100e-6 + 2 * size / 2e9 + size / 20e9
+    one_bucket = 2 * 100e-6 + 2 * size / 2e9 + size / 20e9
+    assert m["lenet_bucket_speedup"] == pytest.approx(per_tensor / one_bucket, rel=1e-3)
+    assert m["lenet_bucket_speedup_predicted"] == pytest.approx(per_tensor / one_bucket, rel=1e-2)
+    star, ring = 6 * 100e-6 + 6 * 4e6 / 2e9 + 3 * 4e6 / 20e9, 6 * 100e-6 + 1.5 * 4e6 / 2e9 + 0.75 * 4e6 / 20e9
+    assert m["ring_over_star_speedup"] == pytest.approx(star / ring, rel=1e-3)
+    assert m["bus_ring_4_ranks_gb_per_s"] == pytest.approx(1.5 * 4e6 / ring / 1e9, rel=1e-2)
+    assert (m["sent_star_4_ranks_mb"], m["sent_ring_4_ranks_mb"], m["messages_tree_2_ranks"]) == (12.0, 6.0, 2)
+
+
+def test_one_wrong_sum_is_said():
+    made = measurements("bench_collectives", "cpu-virtual")
+    made.append(Measurement("exact, 3 ranks", "ring", 4, (0.0,), "", "cpu-virtual"))
+    assert bench_collectives.summarise(made, 0)["allreduce_exact"] == "no"
+
+
+def test_few_ranks_alone_give_no_prediction_but_a_page(tmp_path):
+    made = [m for m in measurements("bench_collectives", "cpu-virtual") if "4 ranks" not in m.demo]
+    made = [m for m in made if "resnet18" not in (m.arm, m.demo.partition(",")[0])]
+    m = metrics("bench_collectives", made, "cpu-virtual")
+    assert not [name for name in m if "4_ranks" in name or "resnet18" in name]
+    write_rows(tmp_path, rows_of(made))
+    write_metrics(tmp_path, m)
+    part = report_bench_collectives.section(tmp_path, tmp_path / "figures")
+    assert not any("foretells" in finding or "ResNet" in finding for finding in part.findings)
+
+
+def test_every_job_of_more_ranks_is_a_single_message():
+    p = bench_collectives.CollectiveParams(rounds=8, world_sizes=[2, 4], message_bytes=[4, 400], nets=["lenet"])
+    jobs = bench_collectives.jobs_of(p, {2: "2 ranks", 4: "4 ranks"}, aa_runs=3)
+    assert [len(job.lengths) for _, _, job in jobs if job.world_size == 4] == [1] * 2 * 5
+    assert sum(demo == bench.A_AGAINST_A for demo, _, _ in jobs) == 6
+    [lenet] = {job.lengths for demo, _, job in jobs if demo.startswith("lenet")}
+    assert (len(lenet), 4 * sum(lenet)) == (8, 516_272)
+    resnet = bench_collectives.gradient_lengths("resnet18")
+    told = report_bench_collectives.RESNET_TENSORS, report_bench_collectives.RESNET_BYTES
+    assert (len(resnet), 4 * sum(resnet)) == told
 
 
 def test_the_noise_of_one_arm_against_itself_is_not_among_the_results():

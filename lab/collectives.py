@@ -1,0 +1,184 @@
+"""All-reduce between processes, written out over messages: what torch.distributed does in one call (13.5, 13.7).
+
+Each algorithm sums a contiguous tensor of any length in place over the ranks of a group, one or more, and leaves
+the same bits in all of them. The order of the sums is fixed, so a repetition gives the same bits, too; the
+algorithms differ in that order, and so in the last bits.
+"""
+
+from collections.abc import Callable, Sequence
+
+import torch
+import torch.distributed as dist
+from torch import Tensor
+
+Transfer = tuple[Tensor, int]  # what, and the rank that it goes to or comes from
+
+
+class Ranks:
+    """The ranks of a process group, as one of them sees it, with what it has sent there."""
+
+    def __init__(self, group: dist.ProcessGroup) -> None:
+        """Look at `group`, which this process belongs to."""
+        self.group = group
+        self.rank, self.world_size = dist.get_rank(self.group), dist.get_world_size(self.group)
+        self.messages_sent = self.bytes_sent = 0
+
+    def exchange(self, sends: Sequence[Transfer] = (), receives: Sequence[Transfer] = ()) -> None:
+        """Send and receive at once, and wait for both. Nothing is sent of an empty tensor."""
+        full_sends = [(tensor, peer) for tensor, peer in sends if tensor.numel()]
+        full_receives = [(tensor, peer) for tensor, peer in receives if tensor.numel()]
+        self.messages_sent += len(full_sends)
+        self.bytes_sent += sum(tensor.nbytes for tensor, _ in full_sends)
+        operations = [
+            dist.P2POp(operation, tensor, group=self.group, group_peer=peer)
+            for operation, transfers in ((dist.isend, full_sends), (dist.irecv, full_receives))
+            for tensor, peer in transfers
+        ]
+        for work in dist.batch_isend_irecv(operations) if operations else ():
+            work.wait()
+
+
+Algorithm = Callable[[Tensor, Ranks], None]
+
+
+def star(tensor: Tensor, ranks: Ranks) -> None:
+    """Sum in rank 0, one rank after the other in their order, and send the sum to each: the notes' way.
+
+    2(n-1) messages of the whole tensor follow one another. Order: x0 + x1 + x2 + ... (book 13.5.3).
+    """
+    if ranks.rank:
+        ranks.exchange(sends=[(tensor, 0)])
+        ranks.exchange(receives=[(tensor, 0)])
+        return
+    received = torch.empty_like(tensor)
+    for other in range(1, ranks.world_size):
+        ranks.exchange(receives=[(received, other)])
+        tensor.add_(received)
+    for other in range(1, ranks.world_size):
+        ranks.exchange(sends=[(tensor, other)])
+
+
+def ring(tensor: Tensor, ranks: Ranks) -> None:
+    """Pass chunks around: n-1 times a part of the sum to the next rank, n-1 times a finished chunk.
+
+    2(n-1) messages of a chunk follow one another, all links busy at once; each rank sends 2(n-1)/n of the tensor,
+    which is the least possible (Patarasuk and Yuan 2009; book 13.7.2). Order: chunk c begins at rank c and is added
+    to by c+1, c+2, ... around the ring.
+    """
+    n, rank = ranks.world_size, ranks.rank
+    chunks = tensor.view(-1).tensor_split(n)
+    received = torch.empty_like(chunks[0])  # the longest
+    following, previous = (rank + 1) % n, (rank - 1) % n
+    for step in range(n - 1):
+        mine, theirs = chunks[(rank - step) % n], chunks[(rank - step - 1) % n]
+        arriving = received[: len(theirs)]
+        ranks.exchange([(mine, following)], [(arriving, previous)])
+        theirs.add_(arriving)
+    for step in range(n - 1):
+        ranks.exchange([(chunks[(rank + 1 - step) % n], following)], [(chunks[(rank - step) % n], previous)])
+
+
+def tree(tensor: Tensor, ranks: Ranks) -> None:
+    """Sum up a binomial tree to rank 0, and send the sum down it.
+
+    2 ceil(log2 n) messages of the whole tensor follow one another (Thakur, Rabenseifner and Gropp 2005). Order:
+    neighbours first, ((x0 + x1) + (x2 + x3)) + ...
+    """
+    n, rank = ranks.world_size, ranks.rank
+    distance_up = rank & -rank if rank else 1 << n.bit_length()  # a rank's lowest bit; the root has none above it
+    distances = [1 << level for level in range(n.bit_length()) if 1 << level < distance_up]
+    children = [rank + distance for distance in distances if rank + distance < n]
+    received = torch.empty_like(tensor)
+    for child in children:
+        ranks.exchange(receives=[(received, child)])
+        tensor.add_(received)
+    if rank:
+        ranks.exchange(sends=[(tensor, rank - distance_up)])
+        ranks.exchange(receives=[(tensor, rank - distance_up)])
+    for child in reversed(children):
+        ranks.exchange(sends=[(tensor, child)])
+
+
+def halving_doubling(tensor: Tensor, ranks: Ranks) -> None:
+    """Swap halves, then quarters, ..., summing each, until every rank has a part; then collect the parts backwards.
+
+    2 log2 n messages follow one another, and each rank sends 2(n-1)/n of the tensor (Rabenseifner's algorithm, in
+    Thakur, Rabenseifner and Gropp 2005). Ranks beyond the largest power of two m in n hand all they have to a
+    partner first and get the result last. Order: x_r + x_(r+m) first, then ranks that differ in the highest bit,
+    then in the next.
+    """
+    power = 1 << (ranks.world_size.bit_length() - 1)
+    partner = ranks.rank ^ power
+    if ranks.rank >= power:
+        ranks.exchange(sends=[(tensor, partner)])
+        ranks.exchange(receives=[(tensor, partner)])
+        return
+    received = torch.empty_like(tensor)
+    if partner < ranks.world_size:
+        ranks.exchange(receives=[(received, partner)])
+        tensor.add_(received)
+    whole, buffer = tensor.view(-1), received.view(-1)
+    bounds = [whole.numel() * part // power for part in range(power + 1)]
+    first, last = 0, power  # the parts that this rank still sums
+    steps = []
+    while last - first > 1:
+        middle = (first + last) // 2
+        low, high = whole[bounds[first] : bounds[middle]], whole[bounds[middle] : bounds[last]]
+        partner = ranks.rank ^ (middle - first)
+        keep, give = (low, high) if ranks.rank < partner else (high, low)
+        first, last = (first, middle) if ranks.rank < partner else (middle, last)
+        arriving = buffer[: len(keep)]
+        ranks.exchange([(give, partner)], [(arriving, partner)])
+        keep.add_(arriving)
+        steps.append((keep, give, partner))
+    for keep, give, partner in reversed(steps):
+        ranks.exchange([(keep, partner)], [(give, partner)])
+    if ranks.rank + power < ranks.world_size:
+        ranks.exchange(sends=[(tensor, ranks.rank + power)])
+
+
+def library(tensor: Tensor, ranks: Ranks) -> None:
+    """Sum as torch.distributed does: by gloo on the CPU, by NCCL between GPUs, in an order of their own.
+
+    What it sends is not counted.
+    """
+    dist.all_reduce(tensor, group=ranks.group)
+
+
+ALGORITHMS: dict[str, Algorithm] = {
+    "star": star, "ring": ring, "tree": tree, "halving-doubling": halving_doubling, "library": library,
+}  # fmt: skip
+
+
+def there_and_back(tensor: Tensor, ranks: Ranks) -> None:
+    """Send the tensor from rank 0 to rank 1 and back again; no other rank takes part."""
+    if ranks.rank == 0:
+        ranks.exchange(sends=[(tensor, 1)])
+        ranks.exchange(receives=[(tensor, 1)])
+    elif ranks.rank == 1:
+        ranks.exchange(receives=[(tensor, 0)])
+        ranks.exchange(sends=[(tensor, 0)])
+
+
+def adding(tensor: Tensor, ranks: Ranks) -> None:
+    """Add the first half of the tensor to the second, in every rank: no messages."""
+    first, second = tensor.view(-1).tensor_split(2)
+    second.add_(first[: len(second)])
+
+
+PROBES: dict[str, Algorithm] = {"there and back": there_and_back, "adding": adding}  # what an all-reduce is made of
+
+
+def per_tensor(tensors: Sequence[Tensor], algorithm: Algorithm, ranks: Ranks) -> None:
+    """Sum each of `tensors` on its own, as the notes do with the gradients."""
+    for tensor in tensors:
+        algorithm(tensor, ranks)
+
+
+def in_one_bucket(tensors: Sequence[Tensor], algorithm: Algorithm, ranks: Ranks) -> None:
+    """Sum all of `tensors`, of one type, in one go: joined in a flat copy, summed, copied back."""
+    bucket = torch.cat([tensor.flatten() for tensor in tensors])
+    algorithm(bucket, ranks)
+    parts = bucket.split([tensor.numel() for tensor in tensors])
+    for tensor, part in zip(tensors, parts, strict=True):
+        tensor.copy_(part.view_as(tensor))

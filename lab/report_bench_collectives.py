@@ -1,0 +1,233 @@
+"""The report's section on all-reduce between processes (13.5, 13.7)."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from lab import costs, figures, report_bench
+from lab.costs import INTERCONNECTS, Link, allreduce_s
+from lab.curves import key
+from lab.measurements import Results
+from lab.page import Figure, Section, Table
+from lab.report_bench import beside_the_book, curve_of, ratio, verdict
+
+TITLES = {"lenet": "LeNet", "resnet18": "ResNet-18"}
+ALGORITHMS = ("star", "ring", "tree", "halving-doubling", "library")  # as lab.collectives, which needs torch
+MODELLED = ALGORITHMS[:-1]
+SHARED = "one shared link"  # as stages/bench_collectives
+WAYS = ("per tensor", "one bucket")
+BOOK_BYTES, BOOK_RATE, BOOK_GPUS = 160e6, 16e9, 4
+RESNET_TENSORS, RESNET_BYTES = 76, 44_703_272
+
+
+def section(folder: Path, drawings: Path) -> Section:
+    """Draw the figures of `folder` (reports/bench_collectives) into `drawings` and return the section."""
+    results, m = report_bench.read(folder)
+    _draw_messages(results, m, drawings / "allreduce_times.svg")
+    _draw_gradients(results, m, drawings / "allreduce_gradients.svg")
+    return Section(
+        stage="bench_collectives",
+        title="Summing gradients between processes",
+        book="13.5, 13.7",
+        question="What does summing gradients over processes cost, and does a model foretell it?",
+        findings=[*_findings(results, m), report_bench.trust(m), *report_bench.skipped(results)],
+        figures=[
+            Figure(
+                "allreduce_times",
+                "Time of an all-reduce against the size of the message, for each algorithm and number of ranks.",
+                "Lines are medians of the slowest rank, bands the middle half. The dashed lines are the model's:"
+                f" fitted to {m['fewest_ranks']} ranks, and foretold for more.",
+            ),
+            Figure(
+                "allreduce_gradients",
+                "Time to sum the gradients of LeNet and ResNet-18, tensor by tensor and in one bucket.",
+                "Dots are rounds, bars medians. In one process the replicas share memory and send no messages; it"
+                " was timed before the ranks were started.",
+            ),
+        ],
+        tables=[_beside_the_book(m), _bandwidths(results, m), _elsewhere()],
+        try_this="bench_collectives.world_sizes to [2, 3, 5], and see what ranks that are no power of two cost",
+    )
+
+
+def _findings(results: Results, m: Mapping[str, Any]) -> list[str]:
+    return [_model(m), *(_buckets(m, net) for net in TITLES if f"{net}_bucket_speedup" in m), _volume(results, m)]
+
+
+def _model(m: Mapping[str, Any]) -> str:
+    """Return what link the times tell of, and how well it foretells those it has not seen."""
+    few, many = m["fewest_ranks"], m["most_ranks"]
+    name, other = key(m["model"]), key("own links" if m["model"] == SHARED else SHARED)
+    text = (
+        f"From {few} ranks the times tell of {m['latency_us']:.0f} us a message ({m['latency_us_low']:.0f} to"
+        f" {m['latency_us_high']:.0f}), {_rate(m, 'bandwidth')}, and adding at {_rate(m, 'reduce')}. The model"
+        f" fits better as if {_medium(m)} (off by {m[f'{name}_fit_error_percent']:.0f} % in the median,"
+        f" {m[f'{name}_fit_error_percent_max']:.0f} % at most) than as if {_medium(m, other=True)}"
+        f" ({m[f'{other}_fit_error_percent']:.0f} %)."
+    )
+    if many == few:
+        return text
+    unseen, others = (m[f"{which}_{many}_ranks_error_percent"] for which in (name, other))
+    judged = "so the choice holds there" if unseen < others else "so there the other would have been better"
+    return (
+        f"{text} The times of {many} ranks, which it has not seen, it foretells to {unseen:.0f} % in the median,"
+        f" the other to {others:.0f} %, {judged}."
+    )
+
+
+def _medium(m: Mapping[str, Any], other: bool = False) -> str:
+    shared = (m["model"] == SHARED) != other
+    return "all ranks shared one link" if shared else "each rank had a link of its own"
+
+
+def _rate(m: Mapping[str, Any], name: str) -> str:
+    middle, low, high = (m[f"{name}_gb_per_s{end}"] for end in ("", "_low", "_high"))
+    words = [value if isinstance(value, str) else f"{value:.3g}" for value in (middle, low, high)]
+    return f"{words[0]} GB/s ({words[1]} to {words[2]})"
+
+
+def _buckets(m: Mapping[str, Any], net: str) -> str:
+    """Return what one bucket does for a net's gradients in the notes' way to sum, and in the library's."""
+    word = {"faster than": "pays", "slower than": "costs"}.get(
+        verdict(m, f"{net}_bucket_speedup"), "makes no sure difference"
+    )
+    return (
+        f"{TITLES[net]}'s gradients in the notes' star: one bucket {word}. It is"
+        f" {ratio(m, f'{net}_bucket_speedup')} as fast as tensor by tensor, where the model says"
+        f" {m[f'{net}_bucket_speedup_predicted']:.2f}x; with the library's all-reduce"
+        f" {ratio(m, f'{net}_library_bucket_speedup')}. In one process, without messages, the notes' sum takes"
+        f" {m[f'{net}_in_one_process_ms']:.3g} ms against the star's {m[f'{net}_star_per_tensor_ms']:.3g} ms."
+    )
+
+
+def _volume(results: Results, m: Mapping[str, Any]) -> str:
+    """Return what ring and library do against the star with the largest message and the most ranks."""
+    many = m["most_ranks"]
+    demo = _demos(results)[many]
+    size = max(s.x for s in results.series(demo, "star"))
+    star, ring = (m[f"sent_{name}_{many}_ranks_mb"] for name in ("star", "ring"))
+    text = (
+        f"With {size / 1e6:.3g} MB and {demo} the ring is {verdict(m, 'ring_over_star_speedup')} the"
+        f" star: {ratio(m, 'ring_over_star_speedup')}; the library {ratio(m, 'library_over_star_speedup')}. The"
+        f" star's rank 0 sends {star:.3g} MB, a rank of the ring {ring:.3g} MB"
+    )
+    if m["model"] == SHARED:
+        return f"{text}, but all ranks together send the same, and here they share what carries it."
+    return f"{text}, all at once."
+
+
+def _beside_the_book(m: Mapping[str, Any]) -> Table:
+    """Return the book's example, 160 MB of gradients on 4 GPUs, recomputed, and over this machine's link."""
+    here = 1e9 * m["bandwidth_gb_per_s"] if not isinstance(m["bandwidth_gb_per_s"], str) else np.inf
+    ways = (("one GPU aggregates", "60 ms", costs.one_gpu_aggregates_s),
+            ("the CPU aggregates", "80 ms", costs.cpu_aggregates_s),
+            ("each of 4 GPUs aggregates a quarter", "15 ms", costs.every_gpu_aggregates_s))  # fmt: skip
+    rows = []
+    for what, printed, seconds in ways:
+        book, own = (1e3 * seconds(BOOK_BYTES, rate, BOOK_GPUS) for rate in (BOOK_RATE, here))
+        rows.append([f"G7-G13: {what}", printed, f"{own:.0f} ms (the book's, recomputed: {book:.0f} ms)",
+                     f"arithmetic: this link has {_rate(m, 'bandwidth')}, the book's 16"])  # fmt: skip
+    table = beside_the_book(rows)
+    return Table(
+        table.header,
+        table.rows,
+        "160 MB of gradients on 4 devices, reckoned with bandwidth alone: not measured. The last row assumes links"
+        " that all send at once, which ranks of one host do not have.",
+    )
+
+
+def _bandwidths(results: Results, m: Mapping[str, Any]) -> Table:
+    """Return each algorithm's bus bandwidth with the largest message, and what it sends."""
+    rows = []
+    for n, demo in _demos(results).items():
+        for name in ALGORITHMS:
+            rate = f"bus_{key(name)}_{n}_ranks_gb_per_s"
+            sent = f"sent_{key(name)}_{n}_ranks_mb"
+            rows.append([
+                f"{name}, {demo}", f"{m[rate]:.2f} ({m[f'{rate}_iqr']:.2f})",
+                *([f"{m[sent]:.4g}", f"{m[f'messages_{key(name)}_{n}_ranks']:.0f}"] if sent in m else ["", ""]),
+            ])  # fmt: skip
+    return Table(
+        ["largest message", "bus bandwidth, GB/s (IQR)", "the busiest rank sends, MB", "in messages"],
+        rows,
+        "Bus bandwidth as nccl-tests count it, 2 (n-1)/n bytes per byte of the message: it does not grow with the"
+        " ranks. What the library sends is not seen.",
+    )
+
+
+def _elsewhere() -> Table:
+    """Return what the model says of ResNet-18's gradient over published links: nothing of it is measured here."""
+    rows = []
+    for one in INTERCONNECTS:
+        times = [
+            1e3 * allreduce_s(algorithm, 8, tensors, RESNET_BYTES, one.link)
+            for algorithm, tensors in (("star", RESNET_TENSORS), ("star", 1), ("ring", 1))
+        ]
+        latency = f"{one.latency_us:g} us" + " (assumed)" * one.latency_is_assumed
+        rows.append([f"{one.name} ({one.source})", f"{one.gb_per_s:g}", latency, *(f"{t:.3g}" for t in times)])
+    return Table(
+        ["link", "GB/s", "latency", "star, per tensor, ms", "star, one bucket, ms", "ring, one bucket, ms"],
+        rows,
+        "Foretold for ResNet-18's 44.7 MB in 76 tensors on 8 devices with a link each; not measured here. Adding is"
+        " taken to cost nothing.",
+    )
+
+
+def _demos(results: Results) -> dict[int, str]:
+    """Return the demos of single messages by their number of ranks."""
+    names = {m.demo for m in results.measurements if m.values and re.match(r"\d+ ranks", m.demo)}
+    return dict(sorted((int(name.split()[0]), name) for name in names))
+
+
+def _draw_messages(results: Results, m: Mapping[str, Any], path: Path) -> None:
+    demos = _demos(results)
+    panels = {n: [curve_of(results.series(demo, name), name) for name in ALGORITHMS] for n, demo in demos.items()}
+    every = [c for curves in panels.values() for c in curves]
+    sizes = [size for c in every for size in (c.x[0] / 2, c.x[-1] * 2)]
+    times = [time for c in every for time in (c.low.min() / 2, c.high.max() * 2)]
+    with figures.figure(path, 2.2 + 4.4 * len(demos), 4.2) as fig:
+        all_axes = fig.subplots(1, len(demos), sharey=True, squeeze=False)[0]
+        for axes, (n, curves) in zip(all_axes, panels.items(), strict=True):
+            axes.set(xscale="log", yscale="log", xlabel="bytes of the message")
+            axes.set(xlim=(min(sizes), max(sizes)), ylim=(min(times), max(times)))
+            for i, c in enumerate(curves[: len(MODELLED)]):
+                foretold = [1e3 * allreduce_s(c.series, n, 1, x, _link(m), m["model"] == SHARED) for x in c.x]
+                axes.plot(c.x, foretold, color=figures.COLOURS[i], linewidth=0.8, linestyle=(0, (5, 3)))
+            axes.set_title(f"{demos[n]}: {'fitted' if n == m['fewest_ranks'] else 'foretold'}")
+            figures.draw_curves(axes, curves, labels=axes is all_axes[-1])
+        all_axes[0].set_ylabel("ms, slowest rank")
+
+
+def _link(m: Mapping[str, Any]) -> Link:
+    def s_per_byte(name: str) -> float:
+        value = m[f"{name}_gb_per_s"]
+        return 0.0 if isinstance(value, str) else 1e-9 / value
+
+    return Link(1e-6 * m["latency_us"], s_per_byte("bandwidth"), s_per_byte("reduce"))
+
+
+def _draw_gradients(results: Results, m: Mapping[str, Any], path: Path) -> None:
+    few = m["fewest_ranks"]
+    nets = [net for net in TITLES if f"{net}_bucket_speedup" in m]
+    with figures.figure(path, 11, 4.2) as fig:
+        for axes, net in zip(fig.subplots(1, len(nets), sharey=True, squeeze=False)[0], nets, strict=True):
+            _draw_net(axes, results, f"{net}, {few} ranks", m["device_kind"] == "cpu-virtual")
+            tensors = results.one("tensors", net)
+            count = f", {tensors.values[0]:.0f} tensors, {tensors.x / 1e6:.3g} MB" if tensors else ""
+            axes.set_title(f"{TITLES[net]}{count} (ms)")
+
+
+def _draw_net(axes: Axes, results: Results, demo: str, virtual: bool) -> None:
+    arms = [*(f"{name}, {way}" for name in ALGORITHMS for way in WAYS), "in one process"]
+    for i, arm in enumerate(arms):
+        if found := results.one(demo, arm):
+            colour = figures.COLOURS[2 if i == len(arms) - 1 else i % 2]
+            figures.bar_with_samples(axes, i, found.values, colour, virtual)
+    axes.set_yticks(range(len(arms)), arms)
+    axes.set_ylim(len(arms) - 0.4, -0.6)
+    axes.set_xlim(left=0)
+    axes.grid(visible=False, axis="y")
