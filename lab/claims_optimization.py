@@ -316,13 +316,13 @@ CLAIMS = (
     ),
     Claim(
         "F20b", "12.11", "001",
-        Text("Warm-up solves that: a ramp to the large rate, then cooling down.",
-             "预热能解决这个问题：先线性升到大学习率，再逐渐降低。"),
+        Text("Warm-up, a ramp to the large rate and cooling down after it, keeps training from diverging.",
+             "预热，即先线性升到大学习率再逐渐降低，能避免训练发散。"),
         Text("Share of failures that warm-up prevents, at rates where runs fail without; range over the rates.",
              "在不预热会失败的学习率上，预热避免了多大比例的失败；区间为各学习率之间的范围。"),
         Rule([failures("no warm-up", "x"), failures("no warm-up"), failures("warm-up")],
              prevented, at_least(90), "% of the failures"),
-        "“Solves”: at most a tenth of the failures is left.",
+        "“Keeps from”: at most a tenth of the failures is left.",
     ),
     Claim(
         "F20c", "12.11", "001",

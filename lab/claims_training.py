@@ -89,7 +89,8 @@ def median_gap(accuracies: Sequence[float], others: Sequence[float]) -> Estimate
 
 
 LENET: dict[str, str | float] = {
-    "net": "lenet", "precision": "fp32", "train_images": EVERY_IMAGE, "batch_size": 256, "lr": 0.2, "num_epochs": 10,
+    "net": "lenet", "precision": "fp32", "train_images": EVERY_IMAGE, "batch_size": 256, "lr": 0.2,
+    "num_epochs": 10,
 }  # fmt: skip
 RESNET: dict[str, str | float] = {
     "net": "resnet18",
@@ -136,8 +137,8 @@ CLAIMS = (
     ),
     Claim(
         "D6b", "13.5", "001",
-        Text("So does note 001's all-reduce, which assigns the sum to the list's entries.",
-             "笔记 001 把和赋给列表元素的 all-reduce 也是如此。"),
+        Text("Note 001's all-reduce, which assigns the sum to a list's entries, gives it to every device.",
+             "笔记 001 的 all-reduce 把和赋给列表元素，从而把它传给每个设备。"),
         Text("Largest difference between replicas' weights after training with it.",
              "用它训练之后，各副本权重之间的最大差别。"),
         apart("all_reduce_rebinds"),

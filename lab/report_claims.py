@@ -62,13 +62,12 @@ def _table(findings: Sequence[Finding]) -> Table:
     rows: list[list[str | Link]] = [
         [
             f.claim.id, f.claim.section, f.claim.says.en, f"{SYMBOLS[f.verdict]} {f.verdict.value}",
-            f"{f.claim.measured.en} {_effect(f)}.", f"{f.claim.rule.holds}. {f.claim.tolerance}",
-            Link(f.claim.stage), DEVICES[f.device_kind] if f.estimate else "–",
+            f"{f.claim.measured.en} {_effect(f)}.", str(f.claim.rule.holds), Link(f.claim.stage),
         ]
         for f in findings
     ]  # fmt: skip
     return Table(
-        ["", "book", "claim", "verdict", "measured", "holds for", "stage", "on"],
+        ["", "book", "claim", "verdict", "measured", "holds for", "measured by"],
         rows,
         "Confirmed: the whole interval lies in the range that the claim's words ask for; refuted: the whole of it"
         " lies outside; inconclusive: it lies across an end. Numbers without an interval are deterministic, or of"
@@ -83,7 +82,7 @@ def _effect(finding: Finding) -> str:
         return f"Not here: {finding.reason}"
     e = finding.estimate
     interval = "" if e.exact else f" ({_number(e.low)} to {_number(e.high)})"
-    return f"{_number(e.value)}{interval} {finding.claim.rule.unit}"
+    return f"{_number(e.value)}{interval} {finding.claim.rule.unit}, on {DEVICES[finding.device_kind]}"
 
 
 def _number(n: float) -> str:
