@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from lab.claims import Finding, Verdict, findings_of, most_surprising
+from lab.claims import CPU, Finding, Verdict, findings_of, most_surprising
 from lab.ledger import LEDGER
 from lab.page import Link, Section, Table
 from lab.records import read_rows
@@ -62,12 +62,12 @@ def _table(findings: Sequence[Finding]) -> Table:
     rows: list[list[str | Link]] = [
         [
             f.claim.id, f.claim.section, f.claim.says.en, f"{SYMBOLS[f.verdict]} {f.verdict.value}",
-            f"{f.claim.measured.en} {_effect(f)}.", str(f.claim.rule.holds), Link(f.claim.stage),
+            f"{_effect(f)}. {f.claim.measured.en}", str(f.claim.rule.holds), Link(f.claim.stage),
         ]
         for f in findings
     ]  # fmt: skip
     return Table(
-        ["", "book", "claim", "verdict", "measured", "holds for", "measured by"],
+        ["", "book", "claim", "verdict", "found, and what it is", "holds for", "stage"],
         rows,
         "Confirmed: the whole interval lies in the range that the claim's words ask for; refuted: the whole of it"
         " lies outside; inconclusive: it lies across an end. Numbers without an interval are deterministic, or of"
@@ -79,11 +79,12 @@ def _table(findings: Sequence[Finding]) -> Table:
 def _effect(finding: Finding) -> str:
     """Return the number with its unit and interval, or why there is none."""
     if finding.estimate is None:
-        return f"Not here: {finding.reason}"
+        return finding.reason
     e = finding.estimate
     interval = "" if e.exact else f" ({_number(e.low)} to {_number(e.high)})"
-    return f"{_number(e.value)}{interval} {finding.claim.rule.unit}, on {DEVICES[finding.device_kind]}"
+    where = "" if finding.device_kind == CPU else f", on {DEVICES[finding.device_kind]}"
+    return f"{_number(e.value)}{interval} {finding.claim.rule.unit}{where}"
 
 
 def _number(n: float) -> str:
-    return f"{n:,.0f}" if abs(n) >= 1000 else f"{n:.3g}"
+    return f"{n:,.0f}" if abs(n) >= 1000 else f"{n:.4g}"
