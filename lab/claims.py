@@ -20,8 +20,9 @@ from lab.measurements import SKIPPED
 from lab.stats import SMALLEST_EFFECT, median_ratio
 from lab.stats import speedup as paired_speedup
 
-GPU_KINDS = ("cuda", "cuda-shared")
 CPU = "cpu"  # what stages that name no device_kind compute on, whatever devices there are
+GPU_KINDS = ("cuda", "cuda-shared")
+DEVICE_KINDS = (CPU, "cpu-virtual", *GPU_KINDS)
 
 
 class Verdict(StrEnum):
@@ -291,6 +292,7 @@ class Need:
 
 
 A_GPU, TWO_GPUS, REAL_DATA, WORKLOAD = "a GPU", "2 GPUs", "real data", "the notes' workload"
+OWN_DEVICES = "a device for each job"
 
 
 def on_gpu(folder: str) -> tuple[Need, ...]:
@@ -305,6 +307,12 @@ def on_two_gpus(folder: str) -> tuple[Need, ...]:
         Need(TWO_GPUS, Metric(folder, "device_kind"), ("cuda",), remedy),
         Need(TWO_GPUS, Metric(folder, "num_devices"), (2,), remedy),
     )
+
+
+def on_own_devices(folder: str) -> tuple[Need, ...]:
+    """Return what a claim about several devices of any kind needs: streams of one GPU are one device."""
+    kinds = ("cuda", "cpu-virtual")
+    return (Need(OWN_DEVICES, Metric(folder, "device_kind"), kinds, "measure on a machine with two GPUs or none"),)
 
 
 def real_images(folder: str) -> tuple[Need, ...]:
@@ -386,7 +394,10 @@ class Finding:
 
 def judge(claim: Claim, evidence: Evidence) -> Finding:
     """Return the verdict on a claim. It raises nothing, whatever the stages left."""
-    kind = str(evidence.metrics.get(claim.folder, {}).get("device_kind", CPU))
+    kind = evidence.metrics.get(claim.folder, {}).get("device_kind", CPU)
+    if kind not in DEVICE_KINDS:
+        foreign = f"device_kind of {claim.folder} is {kind!r}, none of {', '.join(DEVICE_KINDS)}"
+        return Finding(claim, Verdict.NOT_TESTABLE, None, "unknown", foreign)
     try:
         for need in claim.needs:
             need.check(evidence)
@@ -422,7 +433,7 @@ def rows_of(findings: Sequence[Finding]) -> list[dict[str, float | str]]:
 
 
 def findings_of(rows: Sequence[Mapping[str, Any]], ledger: Sequence[Claim]) -> list[Finding]:
-    """Return the findings that rows hold, for the claims of `ledger`; the inverse of `rows_of` (to six digits)."""
+    """Return the findings that rows hold of the claims in `ledger`; the inverse of `rows_of`, to six digits."""
     claims = {claim.id: claim for claim in ledger}
 
     def estimate(row: Mapping[str, Any]) -> Estimate | None:
@@ -433,6 +444,7 @@ def findings_of(rows: Sequence[Mapping[str, Any]], ledger: Sequence[Claim]) -> l
     return [
         Finding(claims[row["id"]], Verdict(row["verdict"]), estimate(row), row["device_kind"], row["reason"])
         for row in rows
+        if row["id"] in claims
     ]
 
 

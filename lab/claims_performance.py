@@ -17,6 +17,7 @@ from lab.claims import (
     least_step,
     near,
     on_gpu,
+    on_own_devices,
     on_two_gpus,
     point,
     ratio,
@@ -219,6 +220,7 @@ CLAIMS = (
              "较大的矩阵乘法：先后运行与同时运行的时间之比。"),
         ratio("bench_parallel", "speedup", FASTER),
         "“Less”: the whole interval over 1.02.",
+        on_own_devices("bench_parallel"),
     ),
     Claim(
         "C3b", "13.3", "000",

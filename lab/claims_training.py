@@ -157,8 +157,8 @@ CLAIMS = (
     ),
     Claim(
         "D11", "13.5", "000, 002",
-        Text("LeNet on one GPU, batch 256 and rate 0.2, ends at an accuracy of 0.83 to 0.84.",
-             "单个 GPU、批量大小 256、学习率 0.2 时，LeNet 最终精度为 0.83 到 0.84。"),
+        Text("LeNet on one device, batch 256 and rate 0.2, ends at an accuracy of 0.83 to 0.84.",
+             "单个设备、批量大小 256、学习率 0.2 时，LeNet 最终精度为 0.83 到 0.84。"),
         Text("Test accuracy after ten epochs, one run.", "十个周期后的测试精度（一次运行）。"),
         value(Metric("train/lenet_1gpu", "test_accuracy_percent"), near(BOOK_ACCURACY, BOOK_WOBBLE), "% accuracy"),
         "Half of the 5.9 points by which the last four epochs of the book's own curve differ.",
@@ -228,8 +228,8 @@ CLAIMS = (
     ),
     Claim(
         "E4", "13.6", "000, 002, 003",
-        Text("ResNet-18 on one GPU, batch 256 and rate 0.1, ends at an accuracy of 0.91.",
-             "单个 GPU、批量大小 256、学习率 0.1 时，ResNet-18 最终精度为 0.91。"),
+        Text("ResNet-18 on one device, batch 256 and rate 0.1, ends at an accuracy of 0.91.",
+             "单个设备、批量大小 256、学习率 0.1 时，ResNet-18 最终精度为 0.91。"),
         Text("Test accuracy after ten epochs, one run.", "十个周期后的测试精度（一次运行）。"),
         value(Metric("train/resnet18_1gpu", "test_accuracy_percent"), near(91, SAME_ACCURACY), "% accuracy"),
         "The book prints 0.90 to 0.93 for this recipe: two points.",

@@ -166,13 +166,21 @@ def test_zeros_and_negative_numbers_are_no_error(claim, server):
         judge(claim, evidence)
 
 
+@EVERY_CLAIM
+@pytest.mark.parametrize("kind", ["tpu", 1, {"a": 1}, ["cuda"]], ids=str)
+def test_a_kind_of_device_that_is_none_is_not_testable(claim, kind, server):
+    finding = judge(claim, spoilt(server, Metric(claim.folder, "device_kind"), kind))
+    assert (finding.verdict, finding.device_kind) == (NOT_TESTABLE, "unknown")
+
+
 @pytest.mark.parametrize("claim", [c for c in LEDGER if c.needs], ids=lambda claim: claim.id)
 def test_a_need_that_is_not_met_is_said(claim, server):
     for need in claim.needs:
-        finding = judge(claim, spoilt(server, need.metric, "something else"))
+        other = "cpu" if need.metric.name == "device_kind" else "something else"
+        finding = judge(claim, spoilt(server, need.metric, other))
         assert finding.verdict is NOT_TESTABLE
         assert finding.reason.startswith("needs ")
-        assert f"{need.metric.name} of {need.metric.folder} is 'something else'" in finding.reason
+        assert f"{need.metric.name} of {need.metric.folder} is {other!r}" in finding.reason
 
 
 def test_virtual_devices_decide_no_claim_about_gpus_and_look_alikes_none_about_accuracy(server):
@@ -189,7 +197,7 @@ def test_virtual_devices_decide_no_claim_about_gpus_and_look_alikes_none_about_a
     made = {c.id for c in LEDGER if judge(c, altered(airfoil="synthetic")).verdict is NOT_TESTABLE}
     assert {"F8", "F9a", "F10", "F17a"} <= made
     shared = {c.id for c in LEDGER if judge(c, altered(device_kind="cuda-shared")).verdict is NOT_TESTABLE}
-    assert shared == {"C3b", "C3c", "E5a", "E5c"}, "replicas that share a GPU are not two"
+    assert shared == {"C3a", "C3b", "C3c", "E5a", "E5c"}, "replicas that share a GPU are not two"
 
 
 # --- each rule, for each verdict it can give -------------------------------------------------------------------
@@ -394,6 +402,8 @@ def test_an_entry_says_everything_in_both_languages(claim):
     assert re.fullmatch(r"00[0-4](, 00[0-4])*", claim.note)
     assert re.fullmatch(r"1[23]\.\d{1,2}", claim.section)
     assert claim.tolerance.endswith(".")
+    patterns = [p for read in claim.rule.reads if isinstance(read, Column) for p in read.where.values()]
+    assert not re.search(r"[][?]", "".join(patterns)), "`*` is the only sign that stands for others"
     assert "|" not in claim.says.en + claim.measured.en + claim.rule.unit, "cells of a Markdown table"
 
 
