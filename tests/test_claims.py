@@ -161,7 +161,9 @@ def test_one_cell_that_is_no_number_spoils_its_column(server):
     rows = list(server.rows["bench_hardware"])
     [first, *_] = [i for i, row in enumerate(rows) if row["arm"] == "launch"]
     rows[first] = {**rows[first], "value": ""}
-    assert judge(claim, replace(server, rows={**server.rows, "bench_hardware": rows})).verdict is NOT_TESTABLE
+    found = judge(claim, replace(server, rows={**server.rows, "bench_hardware": rows}))
+    assert found.verdict is NOT_TESTABLE
+    assert found.reason.startswith("no numbers in column value")
 
 
 @EVERY_CLAIM
