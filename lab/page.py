@@ -14,12 +14,24 @@ class Figure:
 
 
 @dataclass(frozen=True)
+class Link:
+    """A table's cell that names a stage and leads to its section."""
+
+    stage: str
+
+    def __str__(self) -> str:
+        """Return the name alone, where there is nothing to lead to."""
+        return self.stage
+
+
+@dataclass(frozen=True)
 class Table:
-    """A table whose first column is text; `note` says how to read it."""
+    """A table whose first column is text, or all columns are in one of `prose`; `note` says how to read it."""
 
     header: Sequence[str]
-    rows: Sequence[Sequence[str]]
+    rows: Sequence[Sequence[str | Link]]
     note: str
+    prose: bool = False
 
 
 @dataclass(frozen=True)

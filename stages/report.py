@@ -26,6 +26,7 @@ from lab import (
     report_bench_overlap,
     report_bench_parallel,
     report_bench_training,
+    report_claims,
     report_landscapes,
     report_optimizers,
     report_replicas,
@@ -44,9 +45,10 @@ FIGURES = REPORTS / "figures"
 
 
 def sections() -> list[Section]:
-    """Draw every stage's figures and return the page's sections, in the book's order."""
+    """Draw every stage's figures and return the sections: the claims, then the stages in the book's order."""
     test_set = read_fashion_mnist("t10k")
     return [
+        report_claims.section(REPORTS / "claims"),
         report_landscapes.section(REPORTS / "landscapes", FIGURES),
         report_optimizers.section(REPORTS / "optimizers", FIGURES),
         report_schedules.section(REPORTS / "schedules", FIGURES),

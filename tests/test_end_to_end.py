@@ -70,7 +70,7 @@ def test_the_pipeline_runs_repeats_for_nothing_and_shows_a_changed_rate(clone):
     first = command(clone, "invoke", "repro", "--profile", "smoke")
     assert stages_run(first)[0] == "probe", "which checks the params before any work starts"
     assert sorted(stages_run(first)) == sorted(
-        [*MEASURED, "probe", "fetch", *(f"train@{name}" for name in RUNS), "report"]
+        [*MEASURED, "probe", "fetch", *(f"train@{name}" for name in RUNS), "claims", "report"]
     )
     assert stages_run(command(clone, "invoke", "repro")) == ["probe"]
     assert json.loads(command(clone, "dvc", "status", "--json")) == {"probe": ["always changed"]}
@@ -82,7 +82,7 @@ def test_the_pipeline_runs_repeats_for_nothing_and_shows_a_changed_rate(clone):
 
     commit(clone)
     edit_params({"train.runs.lenet_1gpu.lr": 0.05}, path=clone / "params.yaml")
-    assert stages_run(command(clone, "invoke", "repro")) == ["probe", "train@lenet_1gpu", "report"]
+    assert stages_run(command(clone, "invoke", "repro")) == ["probe", "train@lenet_1gpu", "claims", "report"]
     changed = json.loads(command(clone, "dvc", "metrics", "diff", "--json"))
     assert set(changed) == {"reports/train/lenet_1gpu/metrics.json"}
     lr = changed["reports/train/lenet_1gpu/metrics.json"]["lr"]
@@ -95,7 +95,7 @@ def test_the_pipeline_runs_repeats_for_nothing_and_shows_a_changed_rate(clone):
     assert stages_run(command(clone, "invoke", "report")) == []
     assert (clone / "reports" / "index.html").stat().st_mtime_ns == report
     assert stages_run(command(clone, "invoke", "remeasure", "--stage", "train@lenet_2gpu")) == [
-        "train@lenet_2gpu", "report"]  # fmt: skip
+        "train@lenet_2gpu", "claims", "report"]  # fmt: skip
 
 
 def test_weights_are_bit_identical_when_trained_again(clone):
