@@ -3,7 +3,7 @@
 Three layers, and imports point one way, `stages -> edge -> torch -> plain` (a test checks the arrows):
 
 - *plain* needs no torch: `airfoil`, `costs`, `curves`, `errors`, `idx`, `measurements`, `objectives`, `page`,
-  `quadratics`, `rates`, `regression`, `rules`, `stats`, `symbolic`, `synthetic`
+  `predictions`, `quadratics`, `rates`, `regression`, `rules`, `stats`, `symbolic`, `synthetic`
 - *torch* computes and times: `collectives`, `counting`, `ensemble`, `lanes`, `matmul`, `models`, `nets`,
   `overlap`, `replicas`, `resnet`, `short_training`, `strategies`, `timing`, `training`, `waterfall`
 - *edge* is the only place that touches hardware, files or processes: `allocator`, `allreduce_times`, `bench`,

@@ -24,14 +24,13 @@ import torch
 from pydantic import Field
 
 from lab import bench, costs
-from lab.allreduce_times import Job, Timed, time_jobs
+from lab.allreduce_times import Job, Timed, gradient_lengths, time_jobs
 from lab.bench import A_AGAINST_A, BenchParams, in_unit, time_arms
 from lab.collectives import ALGORITHMS, PROBES
 from lab.costs import FittedLink, Link, Path, allreduce_path, allreduce_s, fit_link, typical_errors
 from lab.curves import key
-from lab.devices import DeviceParams, Devices, resolve, threads_per_device, usable_cores
+from lab.devices import DeviceParams, Devices, for_ranks, usable_cores
 from lab.measurements import Measurement, Results, rows_of, skip
-from lab.models import MODELS
 from lab.params import Section, Seed, load
 from lab.records import REPORTS, write_metrics, write_rows
 from lab.replicas import allreduce
@@ -63,21 +62,6 @@ class Params(Section):
     devices: DeviceParams
     bench: BenchParams
     bench_collectives: CollectiveParams
-
-
-def devices_of(world_sizes: Sequence[int], params: DeviceParams) -> Devices:
-    """Return a device for each rank: the GPUs if they are enough for the fewest ranks, or else virtual ones."""
-    gpus, most = torch.cuda.device_count(), max(world_sizes)
-    if gpus >= min(world_sizes):
-        return resolve(min(most, gpus), params)
-    threads = threads_per_device(most, params.cpu_threads, usable_cores())
-    torch.set_num_threads(threads)
-    return Devices("cpu-virtual", [torch.device("cpu")] * most, threads)
-
-
-def gradient_lengths(net: str) -> tuple[int, ...]:
-    """Return how many numbers each gradient of a net has."""
-    return tuple(p.numel() for p in MODELS[net](torch.Generator().manual_seed(0)).parameters())
 
 
 def jobs_of(p: CollectiveParams, demos: Mapping[int, str], aa_runs: int) -> list[tuple[str, str, Job]]:
@@ -271,7 +255,7 @@ def main() -> None:
     """Measure and write rows and metrics."""
     params = load(Params)
     cores = usable_cores()
-    watch, devices = bench.Watch(), devices_of(params.bench_collectives.world_sizes, params.devices)
+    watch, devices = bench.Watch(), for_ranks(params.bench_collectives.world_sizes, params.devices)
     measured = measure(params, devices, cores)
     write_rows(REPORTS / "bench_collectives", rows_of(measured))
     head = {**bench.conditions(measured, devices, watch), "cores": cores}

@@ -4,14 +4,11 @@ import importlib
 import re
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from lab import bench, overlap, report_bench, report_bench_collectives
 from lab.measurements import Measurement, rows_of
 from lab.records import write_metrics, write_rows
 from stages import (
-    bench_async,
     bench_collectives,
     bench_compile,
     bench_hardware,
@@ -79,13 +76,6 @@ def test_a_form_that_is_not_faster_never_pays():
 
 
 # --- bench_async ------------------------------------------------------------------------------------------------
-
-
-@given(st.floats(0.1, 100), st.floats(0.01, 100))
-def test_a_line_is_fitted_exactly_where_there_is_one(slope, intercept):
-    counts = [1, 10, 100, 1000]
-    found = bench_async.fit_line(counts, [slope * n + intercept for n in counts])
-    assert found == pytest.approx((slope, intercept), rel=1e-6)
 
 
 def test_a_queue_shows_as_a_call_that_returns_early():
