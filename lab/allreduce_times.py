@@ -1,4 +1,4 @@
-"""All-reduces among real processes, timed in turn: the same tensors, every algorithm, with and without a bucket.
+"""All-reduces among real processes, and training steps that wait for one, timed in turn.
 
 `time_jobs` starts a process for each device; they are `python -m lab.allreduce_times JOBS`, with the jobs as a JSON
 file, beside which rank 0 leaves what they found. All ranks of a job meet before each sample, and a sample is the
@@ -11,9 +11,10 @@ import math
 import os
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,26 +23,39 @@ import torch.distributed as dist
 from torch import Tensor
 
 from lab.allocator import keep_memory
-from lab.bench import turns
+from lab.bench import A_AGAINST_A, turns
 from lab.collectives import ALGORITHMS, PROBES, Ranks, in_one_bucket, per_tensor
 from lab.devices import Devices
 from lab.launch import LOOPBACK, DistributedParams, launch, own_rank, process_group
+from lab.measurements import Measurement
+from lab.models import MODELS, OnBytes
 from lab.records import read_json, write_json
+from lab.replicas import forward_backward, grad_of, sgd
 from lab.runner import run
+from lab.stats import paired_ratios
 from lab.timing import read_clock
 
 DISTRIBUTED = DistributedParams(nnodes=1, rdzv_endpoint=f"{LOOPBACK}:0", timeout_s=600)
+NOTHING = "nothing"  # is summed: in one bucket, what is left is to join the tensors and to take them apart
+CONTROL_LENGTH = 1024
+LR = 0.01
 MOST_CALLS = 20  # of a sample: each multiplies the numbers by the ranks, which must not leave float32
 
 
 @dataclass(frozen=True)
 class Job:
-    """Float32 tensors of so many numbers each, summed by the first `world_size` ranks."""
+    """Float32 tensors of so many numbers each, summed by the first `world_size` ranks.
 
-    algorithm: str  # of lab.collectives' ALGORITHMS or PROBES
+    With a `net` (of lab.models) the tensors are its gradients: each rank computes those of `images` images of its
+    own before they are summed, and updates its replica by them afterwards, a step of SGD.
+    """
+
+    algorithm: str  # of lab.collectives' ALGORITHMS or PROBES, or NOTHING
     world_size: int
     lengths: tuple[int, ...]
     one_bucket: bool = False
+    net: str = ""
+    images: int = 0
 
     @property
     def num_bytes(self) -> int:
@@ -53,13 +67,19 @@ class Job:
 class Timed:
     """Seconds per call in each round, whether the sum was exact, and what the busiest rank sends in a call.
 
-    What the library sends is not seen: 0. A probe's result is not looked at.
+    After a step the sum counts as exact if all ranks hold the same weights. What the library sends is not seen: 0.
+    A probe's result is not looked at.
     """
 
     seconds: tuple[float, ...]
     exact: bool
     messages_sent: int
     bytes_sent: int
+
+
+def gradient_lengths(net: str) -> tuple[int, ...]:
+    """Return how many numbers each gradient of a net has."""
+    return tuple(p.numel() for p in MODELS[net](torch.Generator().manual_seed(0)).parameters())
 
 
 def time_jobs(jobs: Sequence[Job], rounds: int, min_sample_ms: float, devices: Devices) -> list[Timed]:
@@ -86,6 +106,21 @@ def time_jobs(jobs: Sequence[Job], rounds: int, min_sample_ms: float, devices: D
     return [Timed(**{**one, "seconds": tuple(one["seconds"])}) for one in found]
 
 
+def controls(world_size: int, aa_runs: int) -> list[Job]:
+    """Return pairs of one and the same job, next to each other, to be timed among others; see `noise_control`."""
+    return 2 * aa_runs * [Job("star", world_size, (CONTROL_LENGTH,))]
+
+
+def noise_control(found: Sequence[Timed], devices: Devices) -> list[Measurement]:
+    """Return each pair of `controls` as a job compared with itself: whatever speed-up that shows is false."""
+    pairs = zip(found[::2], found[1::2], strict=True)
+    return [
+        Measurement(A_AGAINST_A, "ratio", i, tuple(paired_ratios(one.seconds, again.seconds)), "x",
+                    devices.kind, devices.threads)
+        for i, (one, again) in enumerate(pairs)
+    ]  # fmt: skip
+
+
 @contextmanager
 def _environment_kept() -> Iterator[None]:
     """Leave variables and logging as they were: launching sets them for the ranks, and this process goes on."""
@@ -104,29 +139,53 @@ class _Stand:
     def __init__(self, ranks: Ranks, device: torch.device) -> None:
         self.ranks, self.device = ranks, device
         self._numbers: dict[tuple[int, ...], tuple[list[Tensor], list[Tensor]]] = {}
+        self._training: dict[tuple[str, int], tuple[OnBytes, Tensor, Tensor]] = {}
         dist.all_reduce(torch.zeros(1, device=device), group=ranks.group)  # NCCL needs all ranks the first time
 
     def first_call(self, job: Job) -> tuple[bool, int, int]:
         """Call once, outside the clock, and return whether the sum is exact, and what the busiest rank sends."""
         before = self.ranks.messages_sent, self.ranks.bytes_sent
-        tensors = self._filled(job)
-        _call(job, tensors, self.ranks)
-        n = self.ranks.world_size
-        expected = _integers(job.lengths, n * (n + 1) // 2, self.device)
-        wrong = job.algorithm in ALGORITHMS and not all(map(torch.equal, tensors, expected))
+        call, n = self._prepared(job), self.ranks.world_size
+        call()
+        if job.net:
+            weights = sum(
+                float(p.detach().double().sum()) for p in self._training[job.net, job.images][0].parameters()
+            )
+            highest, lowest = self._most(weights, -weights)
+            wrong = job.algorithm in ALGORITHMS and highest != -lowest
+        else:
+            expected = _integers(job.lengths, n * (n + 1) // 2, self.device)
+            tensors = self._numbers[job.lengths][1]
+            wrong = job.algorithm in ALGORITHMS and not all(map(torch.equal, tensors, expected))
         sent = self.ranks.messages_sent - before[0], self.ranks.bytes_sent - before[1]
         any_wrong, messages, num_bytes = self._most(int(wrong), *sent)
         return not any_wrong, int(messages), int(num_bytes)
 
     def sample(self, job: Job, calls: int) -> float:
         """Return the slowest rank's seconds per call."""
-        tensors = self._filled(job)
+        call = self._prepared(job)
         self._most(0)  # all ranks are here
         start = read_clock([self.device])
         for _ in range(calls):
-            _call(job, tensors, self.ranks)
+            call()
         [slowest] = self._most(read_clock([self.device]) - start)
         return slowest / calls
+
+    def _prepared(self, job: Job) -> Callable[[], None]:
+        """Return what is to be timed, with all that it needs at hand."""
+        if job.net:
+            return partial(_step, job, *self._trained(job), self.ranks)
+        return partial(_sum, job, self._filled(job), self.ranks)
+
+    def _trained(self, job: Job) -> tuple[OnBytes, Tensor, Tensor]:
+        """Return the job's replica, the same in every rank, and this rank's images with their labels."""
+        if (job.net, job.images) not in self._training:
+            net = OnBytes(MODELS[job.net](torch.Generator().manual_seed(0))).to(self.device)
+            generator = torch.Generator().manual_seed(1 + self.ranks.rank)
+            X = torch.randint(0, 256, (job.images, 28, 28), dtype=torch.uint8, generator=generator)
+            y = torch.randint(0, 10, (job.images,), generator=generator)
+            self._training[job.net, job.images] = net, X.to(self.device), y.to(self.device)
+        return self._training[job.net, job.images]
 
     def _filled(self, job: Job) -> list[Tensor]:
         """Return the job's tensors with this rank's numbers in them; jobs of the same lengths share them."""
@@ -151,8 +210,17 @@ def _integers(lengths: Sequence[int], factor: int, device: torch.device) -> list
     return [(factor * (torch.arange(length, device=device) % 1000 + 1)).float() for length in lengths]
 
 
-def _call(job: Job, tensors: Sequence[Tensor], ranks: Ranks) -> None:
-    (in_one_bucket if job.one_bucket else per_tensor)(tensors, (ALGORITHMS | PROBES)[job.algorithm], ranks)
+def _sum(job: Job, tensors: Sequence[Tensor], ranks: Ranks) -> None:
+    algorithm = {**ALGORITHMS, **PROBES, NOTHING: lambda tensor, ranks: None}[job.algorithm]
+    (in_one_bucket if job.one_bucket else per_tensor)(tensors, algorithm, ranks)
+
+
+def _step(job: Job, net: OnBytes, X: Tensor, y: Tensor, ranks: Ranks) -> None:
+    """Take a step of data-parallel SGD."""
+    forward_backward(net, X, y)
+    params = list(net.parameters())
+    _sum(job, [grad_of(p) for p in params], ranks)
+    sgd(params, LR, job.images * ranks.world_size)
 
 
 def _take_turns(jobs: Sequence[Job], stand: _Stand, rounds: int, min_sample_s: float) -> list[dict[str, Any]]:

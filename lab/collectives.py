@@ -172,13 +172,18 @@ PROBES: dict[str, Algorithm] = {"there and back": there_and_back, "adding": addi
 def per_tensor(tensors: Sequence[Tensor], algorithm: Algorithm, ranks: Ranks) -> None:
     """Sum each of `tensors` on its own, as the notes do with the gradients."""
     for tensor in tensors:
-        algorithm(tensor, ranks)
+        algorithm(_flat(tensor), ranks)
 
 
 def in_one_bucket(tensors: Sequence[Tensor], algorithm: Algorithm, ranks: Ranks) -> None:
     """Sum all of `tensors`, of one type, in one go: joined in a flat copy, summed, copied back."""
-    bucket = torch.cat([tensor.flatten() for tensor in tensors])
+    flat = [_flat(tensor) for tensor in tensors]
+    bucket = torch.cat(flat)
     algorithm(bucket, ranks)
-    parts = bucket.split([tensor.numel() for tensor in tensors])
-    for tensor, part in zip(tensors, parts, strict=True):
-        tensor.copy_(part.view_as(tensor))
+    for tensor, part in zip(flat, bucket.split([tensor.numel() for tensor in tensors]), strict=True):
+        tensor.copy_(part)
+
+
+def _flat(tensor: Tensor) -> Tensor:
+    """Return a dense tensor's numbers in the order of memory, which all ranks have alike, without a copy."""
+    return tensor.as_strided((tensor.numel(),), (1,))

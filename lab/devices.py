@@ -7,6 +7,7 @@ result carries its `device_kind`.
 import os
 import shutil
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -76,6 +77,16 @@ def resolve(num_gpus: int, params: DeviceParams) -> Devices:
         return Devices("cpu-virtual", [torch.device("cpu")] * num_gpus, threads)
     devices = [torch.device("cuda", i % found) for i in range(num_gpus)]
     return Devices("cuda" if found >= num_gpus else "cuda-shared", devices, threads)
+
+
+def for_ranks(world_sizes: Sequence[int], params: DeviceParams) -> Devices:
+    """Return a device for each rank: the GPUs if they are enough for the fewest ranks, or else virtual ones."""
+    gpus, most = torch.cuda.device_count(), max(world_sizes)
+    if gpus >= min(world_sizes):
+        return resolve(min(most, gpus), params)
+    threads = threads_per_device(most, params.cpu_threads, usable_cores())
+    torch.set_num_threads(threads)
+    return Devices("cpu-virtual", [torch.device("cpu")] * most, threads)
 
 
 def missing_compiler() -> str:

@@ -37,6 +37,7 @@ STAGES = (
     "bench_input",
     "bench_training",
     "bench_collectives",
+    "scaling",
 )
 
 log = logging.getLogger(__name__)

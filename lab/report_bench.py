@@ -44,11 +44,13 @@ def trust(m: Mapping[str, Any]) -> str:
         if m["busy_percent"] > BUSY_PERCENT
         else ""
     )
-    return (
-        f"Measured on {DEVICES[m['device_kind']]} ({m['num_devices']}{threads}). The same arm against itself"
-        f" showed {m['aa_false_speedups']} false speed-ups in {m['aa_runs']} comparisons;"
-        f" {m['noisy_percent']:.0f} % of the measurements spread by more than a tenth.{busy}"
+    control = (
+        f" The same arm against itself showed {m['aa_false_speedups']} false speed-ups in {m['aa_runs']}"
+        f" comparisons; {m['noisy_percent']:.0f} % of the measurements spread by more than a tenth."
+        if m["aa_runs"]
+        else f" {m['noisy_percent']:.0f} % of the measurements spread by more than a tenth."
     )
+    return f"Measured on {DEVICES[m['device_kind']]} ({m['num_devices']}{threads}).{control}{busy}"
 
 
 def ratio(m: Mapping[str, Any], name: str) -> str:

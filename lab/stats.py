@@ -96,6 +96,16 @@ def median_ratio(ratios: Sequence[float]) -> Ratio:
     return Ratio(summarise(ordered).median, ordered[dropped], ordered[-1 - dropped])
 
 
+def fit_line(counts: Sequence[float], times: Sequence[float]) -> tuple[float, float]:
+    """Return slope and intercept of times = slope * counts + intercept, by least squares of relative errors.
+
+    Relative, since counts span decades: plain least squares would see the longest series alone.
+    """
+    x, y = np.asarray(counts, dtype=float), np.asarray(times, dtype=float)
+    slope, intercept = np.linalg.lstsq(np.stack([x / y, 1 / y], 1), np.ones(len(y)), rcond=None)[0]
+    return float(slope), float(intercept)
+
+
 def _outer_samples(count: int) -> int:
     """Return how many of `count` ordered samples lie outside the interval of their median, on each side."""
     outside, dropped = 2 * 0.5**count, 0

@@ -29,6 +29,7 @@ from lab.measurements import Measurement, Results, rows_of, skip
 from lab.params import Section, Seed, load
 from lab.records import REPORTS, write_metrics, write_rows
 from lab.runner import run
+from lab.stats import fit_line
 from lab.timing import synchronize
 
 SMALL = 64  # rows of the matrix that the small operations work on
@@ -180,16 +181,6 @@ def measure_careless_clocks(params: Params, devices: Devices) -> list[Measuremen
     for name in bench.turns(arms, params.bench.rounds):
         times[name] += _return_and_finish(arms[name], devices, 1)["call returns"]
     return [*in_unit("book", n, times, "ms", devices), *missing]
-
-
-def fit_line(counts: Sequence[float], times: Sequence[float]) -> tuple[float, float]:
-    """Return slope and intercept of times = slope * counts + intercept, by least squares of relative errors.
-
-    Relative, since counts span decades: plain least squares would see the longest series alone.
-    """
-    x, y = np.asarray(counts, dtype=float), np.asarray(times, dtype=float)
-    slope, intercept = np.linalg.lstsq(np.stack([x / y, 1 / y], 1), np.ones(len(y)), rcond=None)[0]
-    return float(slope), float(intercept)
 
 
 def summarise(measurements: Sequence[Measurement]) -> dict[str, float | str]:

@@ -24,26 +24,23 @@ import torch
 from pydantic import Field
 
 from lab import bench, costs
-from lab.allreduce_times import Job, Timed, time_jobs
+from lab.allreduce_times import Job, Timed, controls, gradient_lengths, noise_control, time_jobs
 from lab.bench import A_AGAINST_A, BenchParams, in_unit, time_arms
 from lab.collectives import ALGORITHMS, PROBES
 from lab.costs import FittedLink, Link, Path, allreduce_path, allreduce_s, fit_link, typical_errors
 from lab.curves import key
-from lab.devices import DeviceParams, Devices, resolve, threads_per_device, usable_cores
+from lab.devices import DeviceParams, Devices, for_ranks, usable_cores
 from lab.measurements import Measurement, Results, rows_of, skip
-from lab.models import MODELS
 from lab.params import Section, Seed, load
 from lab.records import REPORTS, write_metrics, write_rows
 from lab.replicas import allreduce
 from lab.runner import run
-from lab.stats import paired_ratios
 from lab.stats import summarise as summary
 
 PER_TENSOR, ONE_BUCKET = "per tensor", "one bucket"
 WAYS = {PER_TENSOR: False, ONE_BUCKET: True}
 ONE_PROCESS = "in one process"
 MODELLED = [name for name in ALGORITHMS if name != "library"]
-AA_BYTES = 4096
 MEDIA = {"own links": False, "one shared link": True}
 
 
@@ -65,21 +62,6 @@ class Params(Section):
     bench_collectives: CollectiveParams
 
 
-def devices_of(world_sizes: Sequence[int], params: DeviceParams) -> Devices:
-    """Return a device for each rank: the GPUs if they are enough for the fewest ranks, or else virtual ones."""
-    gpus, most = torch.cuda.device_count(), max(world_sizes)
-    if gpus >= min(world_sizes):
-        return resolve(min(most, gpus), params)
-    threads = threads_per_device(most, params.cpu_threads, usable_cores())
-    torch.set_num_threads(threads)
-    return Devices("cpu-virtual", [torch.device("cpu")] * most, threads)
-
-
-def gradient_lengths(net: str) -> tuple[int, ...]:
-    """Return how many numbers each gradient of a net has."""
-    return tuple(p.numel() for p in MODELS[net](torch.Generator().manual_seed(0)).parameters())
-
-
 def jobs_of(p: CollectiveParams, demos: Mapping[int, str], aa_runs: int) -> list[tuple[str, str, Job]]:
     """Return demo, arm and job of all that ranks time; nets, probes and controls with the fewest ranks."""
     few = min(demos)
@@ -93,7 +75,7 @@ def jobs_of(p: CollectiveParams, demos: Mapping[int, str], aa_runs: int) -> list
         lengths = gradient_lengths(net)
         for name, (way, one_bucket) in itertools.product(ALGORITHMS, WAYS.items()):
             jobs.append((f"{net}, {few} ranks", f"{name}, {way}", Job(name, few, lengths, one_bucket)))
-    return jobs + 2 * aa_runs * [(A_AGAINST_A, "star", Job("star", few, (AA_BYTES // 4,)))]
+    return jobs + [(A_AGAINST_A, job.algorithm, job) for job in controls(few, aa_runs)]
 
 
 def measure(params: Params, devices: Devices, cores: int) -> list[Measurement]:
@@ -109,10 +91,7 @@ def measure(params: Params, devices: Devices, cores: int) -> list[Measurement]:
         if demo != A_AGAINST_A:
             milliseconds = tuple(1e3 * t for t in timed.seconds)
             measured.append(Measurement(demo, arm, job.num_bytes, milliseconds, "ms", kind, threads))
-    controls = [timed for (demo, _, _), timed in zip(jobs, found, strict=True) if demo == A_AGAINST_A]
-    for i, (one, again) in enumerate(zip(controls[::2], controls[1::2], strict=True)):
-        ratios = tuple(paired_ratios(one.seconds, again.seconds))
-        measured.append(Measurement(A_AGAINST_A, "ratio", i, ratios, "x", kind, threads))
+    measured += noise_control(found[-2 * params.bench.aa_runs :], devices)
     measured += what_was_sent([job for _, _, job in jobs], found, devices)
     if kind != "cuda":
         reason = f"needs {world_sizes[0]} CUDA GPUs, found {torch.cuda.device_count()}"
@@ -271,7 +250,7 @@ def main() -> None:
     """Measure and write rows and metrics."""
     params = load(Params)
     cores = usable_cores()
-    watch, devices = bench.Watch(), devices_of(params.bench_collectives.world_sizes, params.devices)
+    watch, devices = bench.Watch(), for_ranks(params.bench_collectives.world_sizes, params.devices)
     measured = measure(params, devices, cores)
     write_rows(REPORTS / "bench_collectives", rows_of(measured))
     head = {**bench.conditions(measured, devices, watch), "cores": cores}

@@ -30,6 +30,7 @@ from lab import (
     report_landscapes,
     report_optimizers,
     report_replicas,
+    report_scaling,
     report_schedules,
     report_train,
 )  # fmt: skip
@@ -61,6 +62,7 @@ def sections() -> list[Section]:
         report_replicas.section(REPORTS / "replicas", FIGURES),
         report_bench_training.section(REPORTS / "bench_training", FIGURES),
         report_bench_collectives.section(REPORTS / "bench_collectives", FIGURES),
+        report_scaling.section(REPORTS / "scaling", FIGURES),
         report_train.section(REPORTS / "train", FIGURES, list(read_yaml(PARAMS_FILE)["train"]["runs"]), test_set),
     ]
 

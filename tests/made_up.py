@@ -20,10 +20,11 @@ from stages import (
     bench_overlap,
     bench_parallel,
     bench_training,
+    scaling,
 )
 
 BENCHES = ("bench_compile", "bench_async", "bench_parallel", "bench_overlap", "bench_hardware", "bench_input",
-           "bench_training", "bench_collectives")  # fmt: skip
+           "bench_training", "bench_collectives", "scaling")  # fmt: skip
 
 LINK = Link(100e-6, 1e-9 / 2, 1e-9 / 20)  # of the made-up processes: 100 us, 2 GB/s, adding at 20 GB/s
 
@@ -42,7 +43,7 @@ def measurements(stage: str, kind: DeviceKind) -> list[Measurement]:
     made = {
         "bench_compile": _compile, "bench_async": _async, "bench_parallel": _parallel,
         "bench_overlap": _overlap, "bench_hardware": _hardware, "bench_input": _input, "bench_training": _training,
-        "bench_collectives": _collectives,
+        "bench_collectives": _collectives, "scaling": lambda kind: _steps(_scaling(kind), kind),
     }[stage](kind)  # fmt: skip
     return [*made, Measurement(A_AGAINST_A, "ratio", 0, samples(1.0), "x", kind)]
 
@@ -199,6 +200,40 @@ def _collectives(kind: DeviceKind) -> list[Measurement]:
     return made if kind == "cuda" else [*made, skipped]
 
 
+def _scaling(kind: DeviceKind) -> list[Measurement]:
+    """Parts just as the model has them, and steps that take a twentieth longer than their parts."""
+    shared, made = kind != "cuda", []
+    for size in (1024, 65536, 2**22):
+        made += [one("message", name, 1e3 * allreduce_s(name, 2, 1, size, LINK, shared), kind, size)
+                 for name in scaling.MESSAGES]  # fmt: skip
+        there_and_back = 1e3 * (2 * LINK.alpha_s + 2 * size * LINK.s_per_byte)
+        made.append(one("message", "there and back", there_and_back, kind, size))
+    made.append(one("message", "adding", 1e3 * 2**21 * (2 if shared else 1) * LINK.add_s_per_byte, kind, 2**22))
+    for net, per_image in (("lenet", 0.2), ("resnet18", 30.0)):
+        made.append(one("joining", net, 0.0, kind, 8))
+        made += [one("without communication", net, 1 + per_image * n, kind, n) for n in (4, 32)]
+    return made
+
+
+def _steps(made: list[Measurement], kind: DeviceKind) -> list[Measurement]:
+    found = scaling.machines(made, 2, 0)
+    steps = []
+    for row in scaling.foretell(SCALING, found):
+        arm, x, foretold = f"{row['net']}, {row['way']}", float(row["images_per_device"]), float(row["foretold_ms"])
+        steps.append(one("measured", arm, 1.05 * foretold, kind, x))
+        steps.append(Measurement("foretold", arm, x, (foretold,), "ms", kind))
+        steps += [Measurement(t, arm, x, (float(row[f"{t}_ms"]),), "ms", kind) for t in ("t1", "t2")]
+        steps.append(Measurement("same weights", arm, x, (1.0,), "", kind))
+    return [*made, *steps, *scaling.simulate(found)]
+
+
+SCALING = scaling.ScalingParams(
+    rounds=8, world_size=2, message_bytes=[1024, 65536, 2**22],
+    lenet=scaling.NetParams(calibration_images=[4, 32], heldout_images=[8, 16]),
+    resnet18=scaling.NetParams(calibration_images=[4, 32], heldout_images=[8]),
+)  # fmt: skip
+
+
 def metrics(stage: str, made: list[Measurement], kind: DeviceKind) -> dict[str, float | str]:
     """Return the stage's own metrics of what it measured."""
     devices = Devices(kind, [torch.device("cpu")] * 2, 1)
@@ -211,6 +246,7 @@ def metrics(stage: str, made: list[Measurement], kind: DeviceKind) -> dict[str, 
         "bench_input": lambda: bench_input.summarise(made),
         "bench_training": lambda: bench_training.summarise(made, 1024),
         "bench_collectives": lambda: bench_collectives.summarise(made, 0),
+        "scaling": lambda: scaling.summarise(made, scaling.machines(made, 2, 0), 2),
     }[stage]()
     return bench.conditions(made, devices, Watch()) | derived
 

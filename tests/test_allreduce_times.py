@@ -7,6 +7,7 @@ import torch
 
 from lab.allreduce_times import Job, time_jobs
 from lab.devices import Devices
+from lab.models import MODELS
 from tests.helpers import ROOT
 
 THREE = Devices("cpu-virtual", [torch.device("cpu")] * 3, 1)
@@ -32,6 +33,17 @@ def test_jobs_of_several_world_sizes_are_timed_and_checked_in_their_order(monkey
     assert dict(os.environ) == before, "launching leaves no variables behind"
     assert logging.getLogger().isEnabledFor(logging.ERROR)
     assert not psutil.Process().children(recursive=True), "no rank outlives its jobs"
+
+
+def test_a_step_leaves_the_same_weights_in_all_ranks_and_computing_alone_sends_nothing(monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    lengths = tuple(p.numel() for p in MODELS["lenet"](torch.Generator()).parameters())
+    steps = [Job(name, 2, lengths, one_bucket, "lenet", images=3) for name, one_bucket in
+             (("star", False), ("ring", True), ("nothing", False))]  # fmt: skip
+    found = time_jobs(steps, rounds=2, min_sample_ms=0.1, devices=THREE)
+    assert all(one.exact for one in found)
+    assert [one.messages_sent for one in found] == [8, 2, 0]
+    assert [one.bytes_sent for one in found] == [4 * sum(lengths)] * 2 + [0]
 
 
 def test_more_ranks_than_devices_are_refused():

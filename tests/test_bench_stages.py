@@ -4,14 +4,11 @@ import importlib
 import re
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from lab import bench, overlap, report_bench, report_bench_collectives
 from lab.measurements import Measurement, rows_of
 from lab.records import write_metrics, write_rows
 from stages import (
-    bench_async,
     bench_collectives,
     bench_compile,
     bench_hardware,
@@ -25,7 +22,7 @@ from tests.made_up import BENCHES, LINK, measurements, metrics, one, write
 @pytest.mark.parametrize("stage", BENCHES)
 def test_every_row_says_what_it_was_measured_on(stage):
     for row in rows_of(measurements(stage, "cpu-virtual")):
-        assert row["device_kind"] in ("cpu-virtual", "cpu")
+        assert row["device_kind"] in ("cpu-virtual", "cpu", "simulated")
         assert (row["value"] == "") == str(row["remark"]).startswith("skipped: ")
 
 
@@ -79,13 +76,6 @@ def test_a_form_that_is_not_faster_never_pays():
 
 
 # --- bench_async ------------------------------------------------------------------------------------------------
-
-
-@given(st.floats(0.1, 100), st.floats(0.01, 100))
-def test_a_line_is_fitted_exactly_where_there_is_one(slope, intercept):
-    counts = [1, 10, 100, 1000]
-    found = bench_async.fit_line(counts, [slope * n + intercept for n in counts])
-    assert found == pytest.approx((slope, intercept), rel=1e-6)
 
 
 def test_a_queue_shows_as_a_call_that_returns_early():
@@ -251,6 +241,29 @@ def test_every_job_of_more_ranks_is_a_single_message():
     resnet = bench_collectives.gradient_lengths("resnet18")
     told = report_bench_collectives.RESNET_TENSORS, report_bench_collectives.RESNET_BYTES
     assert (len(resnet), 4 * sum(resnet)) == told
+
+
+# --- scaling ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("kind", "link"), [("cpu-virtual", "shared by all ranks"), ("cuda", "each rank's own")])
+def test_parts_that_follow_the_model_foretell_steps_that_do_so_too(kind, link):
+    m = metrics("scaling", measurements("scaling", kind), kind)
+    assert (m["link"], m["heldout_configurations"], m["replicas_stay_equal"]) == (link, 12, "yes")
+    assert m["latency_us"] == pytest.approx(100, rel=1e-3)
+    assert m["lenet_us_per_image"] == pytest.approx(200, rel=1e-3)
+    assert m["mean_error_percent"] == pytest.approx(100 * (1 - 1 / 1.05), abs=0.05), "samples lie 0.025 % too low"
+    assert m["max_rule_mean_error_percent"] > m["mean_error_percent"], "the steps do not overlap"
+    crossing = m["lenet_star_per_tensor_crossing_batch"]
+    assert crossing == pytest.approx(2 * (m["lenet_star_per_tensor_t2_ms"] - 1) / 0.2, rel=1e-2)
+
+
+def test_what_is_simulated_is_not_said_to_be_measured():
+    made = measurements("scaling", "cpu-virtual")
+    told = [m for m in made if m.demo.startswith(("strong", "weak"))]
+    assert {m.device_kind for m in told} == {"simulated"}
+    assert all(m.device_kind != "simulated" for m in made if m not in told)
+    assert max(m.x for m in told) == 1024
 
 
 def test_the_noise_of_one_arm_against_itself_is_not_among_the_results():

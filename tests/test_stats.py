@@ -3,9 +3,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.stats import Ratio, exceeds_noise, median_ratio, speedup, summarise
+from lab.stats import Ratio, exceeds_noise, fit_line, median_ratio, speedup, summarise
 
 SECONDS = st.lists(st.floats(1e-3, 1e3), min_size=1, max_size=20)
+
+
+@given(st.floats(0.1, 100), st.floats(0.01, 100))
+def test_a_line_is_fitted_exactly_where_there_is_one(slope, intercept):
+    counts = [1, 10, 100, 1000]
+    found = fit_line(counts, [slope * n + intercept for n in counts])
+    assert found == pytest.approx((slope, intercept), rel=1e-6)
 
 
 @given(SECONDS)
