@@ -46,8 +46,9 @@ MOST_CALLS = 20  # of a sample: each multiplies the numbers by the ranks, which 
 class Job:
     """Float32 tensors of so many numbers each, summed by the first `world_size` ranks.
 
-    With a `net` (of lab.models) the tensors are its gradients: each rank computes those of `images` images of its
-    own before they are summed, and updates its replica by them afterwards, a step of SGD.
+    With a `net` (of lab.models) each rank first computes its gradients for `images` images of its own, and updates
+    its replica by them afterwards: a step of SGD. The tensors that are summed in between are the gradients, or
+    others if the job says so: then the difference to NOTHING is what communication costs after computing.
     """
 
     algorithm: str  # of lab.collectives' ALGORITHMS or PROBES, or NOTHING
@@ -56,6 +57,7 @@ class Job:
     one_bucket: bool = False
     net: str = ""
     images: int = 0
+    gradients: bool = True
 
     @property
     def num_bytes(self) -> int:
@@ -147,7 +149,7 @@ class _Stand:
         before = self.ranks.messages_sent, self.ranks.bytes_sent
         call, n = self._prepared(job), self.ranks.world_size
         call()
-        if job.net:
+        if job.net and job.gradients:
             weights = sum(
                 float(p.detach().double().sum()) for p in self._training[job.net, job.images][0].parameters()
             )
@@ -174,7 +176,8 @@ class _Stand:
     def _prepared(self, job: Job) -> Callable[[], None]:
         """Return what is to be timed, with all that it needs at hand."""
         if job.net:
-            return partial(_step, job, *self._trained(job), self.ranks)
+            others = [] if job.gradients else self._filled(job)
+            return partial(_step, job, *self._trained(job), others, self.ranks)
         return partial(_sum, job, self._filled(job), self.ranks)
 
     def _trained(self, job: Job) -> tuple[OnBytes, Tensor, Tensor]:
@@ -215,11 +218,11 @@ def _sum(job: Job, tensors: Sequence[Tensor], ranks: Ranks) -> None:
     (in_one_bucket if job.one_bucket else per_tensor)(tensors, algorithm, ranks)
 
 
-def _step(job: Job, net: OnBytes, X: Tensor, y: Tensor, ranks: Ranks) -> None:
-    """Take a step of data-parallel SGD."""
+def _step(job: Job, net: OnBytes, X: Tensor, y: Tensor, others: list[Tensor], ranks: Ranks) -> None:
+    """Take a step of data-parallel SGD, summing the gradients or other tensors."""
     forward_backward(net, X, y)
     params = list(net.parameters())
-    _sum(job, [grad_of(p) for p in params], ranks)
+    _sum(job, [grad_of(p) for p in params] if job.gradients else others, ranks)
     sgd(params, LR, job.images * ranks.world_size)
 
 

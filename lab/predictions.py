@@ -6,7 +6,7 @@ own included, takes t1 + t2. Compute and link are each told from measurements th
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from lab.costs import Link, allreduce_s, step_bounds
 from lab.stats import fit_line
@@ -44,18 +44,25 @@ class Network:
 
 @dataclass(frozen=True)
 class Machine:
-    """Devices that compute alike, and what connects them; `shared` as in `costs.allreduce_path`."""
+    """Devices that compute alike, and what connects them; `shared` as in `costs.allreduce_path`.
+
+    `waits` are seconds, by algorithm, for which the first message after a computation is late: whoever is to take
+    it has to be woken, and may find the processor busy. Messages that follow at once find it awake.
+    """
 
     compute: Compute
     link: Link
     shared: bool = False
+    waits: Mapping[str, float] = field(default_factory=dict)
 
     def parts(self, net: Network, algorithm: str, one_bucket: bool, n: int, images: float) -> tuple[float, float]:
         """Return t1 and t2 of a step of n devices with so many images each."""
         num_tensors = 1 if one_bucket else net.num_tensors
         summing = allreduce_s(algorithm, n, num_tensors, net.num_bytes, self.link, self.shared)
-        joining = net.joining_s if one_bucket and n > 1 else 0.0
-        return self.compute.seconds(images), summing + joining
+        if n == 1:
+            return self.compute.seconds(images), 0.0
+        joining = net.joining_s if one_bucket else 0.0
+        return self.compute.seconds(images), self.waits.get(algorithm, 0.0) + joining + summing
 
     def step_s(self, net: Network, algorithm: str, one_bucket: bool, n: int, images: float) -> float:
         """Return the step's seconds without overlap."""

@@ -97,6 +97,12 @@ def _findings(steps: Sequence[Step], m: Mapping[str, Any]) -> list[str]:
             )
         ),
     ]
+    waits = [m[name] for name in m if name.endswith("_wait_ms")]
+    sentences.append(
+        f"The first message after computing is {min(waits):.2g} to {max(waits):.2g} ms late, by algorithm, for its"
+        " takers have to be woken; messages that follow one another are not. A link that is measured with messages"
+        " alone does not show it."
+    )
     for net, title in TITLES.items():
         star, ring = (m[f"{net}_{key(way)}_crossing_batch"] for way in ("star, per tensor", "ring, one bucket"))
         sentences.append(

@@ -5,7 +5,8 @@ are measured apart: steps without communication, single messages, an addition, t
 the time of other steps is foretold, written to `reports/scaling/predictions.csv`, and only then are these steps
 measured, on processes that train LeNet and ResNet-18 by hand: other batches, and gradients instead of single
 messages, by the notes' star and by better ways. Their code sums after the backward pass, so t1 + t2 is foretold;
-max(t1, t2), the bound of perfect overlap, is held against the measured times beside it.
+max(t1, t2), the bound of perfect overlap, is held against the measured times beside it. Messages are measured one
+after the other, and after a computation, whose first message finds the processors busy or asleep.
 
 With the same model, what up to 1024 such devices would do on published interconnects is told, too: those rows have
 device_kind `simulated`. Read `reports/scaling/rows.csv`, one row per sample. Book: 13.5, 13.7.
@@ -14,6 +15,7 @@ device_kind `simulated`. Read `reports/scaling/rows.csv`, one row per sample. Bo
 import itertools
 import sys
 from collections.abc import Sequence
+from statistics import median
 from typing import Annotated
 
 from pydantic import Field
@@ -36,6 +38,7 @@ WAYS = {
 }  # fmt: skip
 MESSAGES = ("star", "ring", "tree", "halving-doubling")
 ALONE, MESSAGE, JOINING = "without communication", "message", "joining"
+AFTER = "message after computing"
 FORETOLD, MEASURED = "foretold", "measured"
 COUNTS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 STRONG_BATCH, WEAK_IMAGES = 8192, 256
@@ -54,6 +57,7 @@ class ScalingParams(Section):
     """The `scaling` section of params.yaml."""
 
     rounds: Annotated[int, Field(ge=8, le=1000)]
+    min_sample_ms: Annotated[float, Field(gt=0, le=1000)]
     world_size: Annotated[int, Field(ge=2, le=64)]
     message_bytes: list[Annotated[int, Field(ge=4, le=2**31, multiple_of=4)]] = Field(min_length=3)
     lenet: NetParams
@@ -74,23 +78,32 @@ class Params(Section):
     scaling: ScalingParams
 
 
-def calibrate(p: ScalingParams, devices: Devices, bench_params: BenchParams) -> list[Measurement]:
+def calibrate(p: ScalingParams, devices: Devices) -> list[Measurement]:
     """Measure what a step is made of: computing without communication, messages, adding, joining a bucket."""
     n = p.world_size
     messages = [Job(name, n, (size // 4,)) for size in p.message_bytes for name in (*MESSAGES, "there and back")]
     jobs = [(MESSAGE, job.algorithm, job.num_bytes, job) for job in messages]
     largest = Job("adding", n, (max(p.message_bytes) // 4,))
     jobs.append((MESSAGE, largest.algorithm, largest.num_bytes, largest))
+    for name, size in itertools.product(MESSAGES, sorted(p.message_bytes)[:3]):
+        after = Job(name, n, (size // 4,), net="lenet", images=middle(p.lenet), gradients=False)
+        jobs.append((AFTER, name, size, after))
     for net, of_net in p.nets.items():
         lengths = gradient_lengths(net)
         jobs.append((JOINING, net, len(lengths), Job(NOTHING, n, lengths, one_bucket=True)))
         for images in of_net.calibration_images:
             jobs.append((ALONE, net, images, Job(NOTHING, n, lengths, net=net, images=images)))
-    found = time_jobs([job for *_, job in jobs], p.rounds, bench_params.min_sample_ms, devices)
+    found = time_jobs([job for *_, job in jobs], p.rounds, p.min_sample_ms, devices)
     return [
         Measurement(demo, arm, x, tuple(1e3 * t for t in timed.seconds), "ms", devices.kind, devices.threads)
         for (demo, arm, x, _), timed in zip(jobs, found, strict=True)
     ]
+
+
+def middle(params: NetParams) -> int:
+    """Return the images of a computation of middling length."""
+    images = sorted(params.calibration_images)
+    return images[len(images) // 2]
 
 
 def machines(measurements: Sequence[Measurement], n: int, seed: int) -> dict[str, tuple[Machine, Network]]:
@@ -110,8 +123,20 @@ def machines(measurements: Sequence[Measurement], n: int, seed: int) -> dict[str
         [joining] = results.series(JOINING, net)
         lengths = gradient_lengths(net)
         network = Network(len(lengths), 4 * sum(lengths), joining.summary.median / 1e3)
-        found[net] = Machine(fit_compute(alone), fits[shared].link, shared), network
+        found[net] = Machine(fit_compute(alone), fits[shared].link, shared, _waits(results)), network
     return found
+
+
+def _waits(results: Results) -> dict[str, float]:
+    """Return by how many seconds each algorithm's message is late after a computation of middling length."""
+    times = results.series(ALONE, "lenet")
+    alone = times[len(times) // 2].summary.median
+    waits = {}
+    for name in results.arms(AFTER):
+        late = [m.summary.median - alone - one.summary.median for m in results.series(AFTER, name)
+                if (one := results.one(MESSAGE, name, m.x))]  # fmt: skip
+        waits[name] = max(0.0, median(late)) / 1e3
+    return waits
 
 
 def _path(m: Measurement, n: int, shared: bool) -> Path:
@@ -138,15 +163,15 @@ def foretell(p: ScalingParams, found: dict[str, tuple[Machine, Network]]) -> lis
     return rows
 
 
-def measure_steps(rows: Sequence[Row], rounds: int, devices: Devices, params: BenchParams) -> list[Measurement]:
+def measure_steps(rows: Sequence[Row], p: ScalingParams, devices: Devices, aa_runs: int) -> list[Measurement]:
     """Measure the steps of `rows`, put beside each what was foretold, and compare a message with itself."""
     jobs = []
     for row in rows:
         algorithm, one_bucket = WAYS[str(row["way"])]
         net, n, images = str(row["net"]), int(row["world_size"]), int(row["images_per_device"])
         jobs.append(Job(algorithm, n, gradient_lengths(net), one_bucket, net, images))
-    jobs += controls(int(rows[0]["world_size"]), params.aa_runs)
-    found = time_jobs(jobs, rounds, params.min_sample_ms, devices)
+    jobs += controls(p.world_size, aa_runs)
+    found = time_jobs(jobs, p.rounds, p.min_sample_ms, devices)
     measured = noise_control(found[len(rows) :], devices)
     for row, timed in zip(rows, found, strict=False):
         arm, x = f"{row['net']}, {row['way']}", float(row["images_per_device"])
@@ -204,6 +229,7 @@ def summarise(
     for net, (machine, network) in found.items():
         metrics["link"] = "shared by all ranks" if machine.shared else "each rank's own"
         metrics["latency_us"] = round(1e6 * machine.link.alpha_s, 4)
+        metrics |= {f"{key(name)}_wait_ms": round(1e3 * late, 4) for name, late in machine.waits.items()}
         metrics[f"{net}_fixed_ms"] = round(1e3 * machine.compute.fixed_s, 4)
         metrics[f"{net}_us_per_image"] = round(1e6 * machine.compute.per_image_s, 4)
         for way, (algorithm, one_bucket) in WAYS.items():
@@ -219,11 +245,11 @@ def main() -> None:
     params = load(Params)
     p = params.scaling
     watch, devices = bench.Watch(), for_ranks([p.world_size], params.devices)
-    parts = calibrate(p, devices, params.bench)
+    parts = calibrate(p, devices)
     found = machines(parts, p.world_size, params.seed)
     rows = foretell(p, found)
     write_rows(REPORTS / "scaling", rows, "predictions.csv")
-    measured = [*parts, *measure_steps(rows, p.rounds, devices, params.bench), *simulate(found)]
+    measured = [*parts, *measure_steps(rows, p, devices, params.bench.aa_runs), *simulate(found)]
     write_rows(REPORTS / "scaling", rows_of(measured))
     head = bench.conditions(measured, devices, watch)
     write_metrics(REPORTS / "scaling", head | summarise(measured, found, p.world_size))

@@ -209,6 +209,9 @@ def _scaling(kind: DeviceKind) -> list[Measurement]:
         there_and_back = 1e3 * (2 * LINK.alpha_s + 2 * size * LINK.s_per_byte)
         made.append(one("message", "there and back", there_and_back, kind, size))
     made.append(one("message", "adding", 1e3 * 2**21 * (2 if shared else 1) * LINK.add_s_per_byte, kind, 2**22))
+    for name in scaling.MESSAGES:
+        late = 7.4 + LATE + 1e3 * allreduce_s(name, 2, 1, 1024, LINK, shared)
+        made.append(one("message after computing", name, late, kind, 1024))
     for net, per_image in (("lenet", 0.2), ("resnet18", 30.0)):
         made.append(one("joining", net, 0.0, kind, 8))
         made += [one("without communication", net, 1 + per_image * n, kind, n) for n in (4, 32)]
@@ -227,8 +230,9 @@ def _steps(made: list[Measurement], kind: DeviceKind) -> list[Measurement]:
     return [*made, *steps, *scaling.simulate(found)]
 
 
+LATE = 0.5  # ms, of the first message after a computation
 SCALING = scaling.ScalingParams(
-    rounds=8, world_size=2, message_bytes=[1024, 65536, 2**22],
+    rounds=8, min_sample_ms=1, world_size=2, message_bytes=[1024, 65536, 2**22],
     lenet=scaling.NetParams(calibration_images=[4, 32], heldout_images=[8, 16]),
     resnet18=scaling.NetParams(calibration_images=[4, 32], heldout_images=[8]),
 )  # fmt: skip

@@ -252,6 +252,7 @@ def test_parts_that_follow_the_model_foretell_steps_that_do_so_too(kind, link):
     assert (m["link"], m["heldout_configurations"], m["replicas_stay_equal"]) == (link, 12, "yes")
     assert m["latency_us"] == pytest.approx(100, rel=1e-3)
     assert m["lenet_us_per_image"] == pytest.approx(200, rel=1e-3)
+    assert m["ring_wait_ms"] == pytest.approx(0.5, rel=1e-2)
     assert m["mean_error_percent"] == pytest.approx(100 * (1 - 1 / 1.05), abs=0.05), "samples lie 0.025 % too low"
     assert m["max_rule_mean_error_percent"] > m["mean_error_percent"], "the steps do not overlap"
     crossing = m["lenet_star_per_tensor_crossing_batch"]

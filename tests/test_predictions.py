@@ -23,7 +23,8 @@ def test_a_step_is_its_parts_one_after_the_other():
 def test_one_device_communicates_nothing_and_a_bucket_has_to_be_filled():
     machine, net = Machine(Compute(0.002, 0.001), Link(1, 1, 1)), Network(8, 1_000_000, joining_s=0.5)
     assert machine.parts(net, "ring", True, 1, 7) == (pytest.approx(0.009), 0)
-    free = Machine(machine.compute, FREE)
+    free = Machine(machine.compute, FREE, waits={"star": 0.25})
+    assert free.parts(net, "star", True, 2, 7)[1] == 0.75, "the first message after computing is late, once"
     assert [free.parts(net, "ring", bucket, 2, 7)[1] for bucket in (True, False)] == [0.5, 0]
 
 
