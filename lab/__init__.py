@@ -4,12 +4,12 @@ Three layers, and imports point one way, `stages -> edge -> torch -> plain` (a t
 
 - *plain* needs no torch: `airfoil`, `curves`, `errors`, `idx`, `measurements`, `objectives`, `page`,
   `quadratics`, `rates`, `regression`, `rules`, `stats`, `symbolic`, `synthetic`
-- *torch* computes and times: `counting`, `ensemble`, `lanes`, `matmul`, `models`, `nets`, `overlap`, `replicas`,
-  `resnet`, `short_training`, `strategies`, `timing`, `training`, `waterfall`
+- *torch* computes and times: `convergence`, `counting`, `ensemble`, `lanes`, `matmul`, `models`, `nets`,
+  `overlap`, `parallelism`, `replicas`, `resnet`, `short_training`, `strategies`, `timing`, `training`, `waterfall`
 - *edge* is the only place that touches hardware, files or processes: `allocator`, `bench`, `checkpoints`,
   `compare`, `compiled`, `contest`, `data`, `devices`, `doctor`, `download`, `figures`, `hardware`, `inputs`,
   `launch`, `memory`, `params`, `predict`, `profiles`, `recording`, `records`, `report_bench`,
   `report_bench_async`, `report_bench_compile`, `report_bench_hardware`, `report_bench_input`,
   `report_bench_overlap`, `report_bench_parallel`, `report_bench_training`, `report_landscapes`,
-  `report_optimizers`, `report_replicas`, `report_schedules`, `report_train`, `runner`, `vision`
+  `report_optimizers`, `report_replicas`, `report_scaling`, `report_schedules`, `report_train`, `runner`, `vision`
 """
