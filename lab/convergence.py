@@ -4,7 +4,7 @@ A larger batch makes fewer steps of the same images. Whether it needs more image
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 

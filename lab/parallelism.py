@@ -126,7 +126,7 @@ def _grad(param: Tensor) -> Tensor:
 
 
 def data_parallel(net: nn.Module, X: Tensor, y: Tensor, devices: Devices) -> Step:
-    """Take the gradient as section 13.5 does: each device's share of the batch through its replica, then the sum."""
+    """Take the gradient as section 13.5 does: a share of the batch through each replica, then the sum."""
     ledger, nets = Ledger(devices), [replicate(net, device) for device in devices]
     losses = []
     for i, (replica, X_shard, y_shard) in enumerate(zip(nets, *split_batch(X, y, devices), strict=True)):
@@ -168,21 +168,21 @@ def _own(X: Tensor, device: torch.device) -> Tensor:
 
 
 class Unit(NamedTuple):
-    """A piece of the batch on a device of a pipeline, from `start` to `end`."""
+    """A micro-batch on a device of a pipeline, from `start` to `end`."""
 
     device: int
-    piece: int
+    micro_batch: int
     start: float
     end: float
 
 
-def schedule(durations: Sequence[float], num_pieces: int) -> list[Unit]:
+def schedule(durations: Sequence[float], num_micro_batches: int) -> list[Unit]:
     """Return the forward pass of a pipeline by starting time: each unit as soon as piece and device are there.
 
     `durations` are those of a piece on each device. GPipe's backward pass is its mirror image.
     """
     units: dict[tuple[int, int], Unit] = {}
-    for piece in range(num_pieces):
+    for piece in range(num_micro_batches):
         for device, duration in enumerate(durations):
             before = [units[key].end for key in ((device - 1, piece), (device, piece - 1)) if key in units]
             start = max(before, default=0.0)
@@ -213,8 +213,8 @@ def flop_of_parts(net: nn.Module, num_devices: int) -> list[int]:
     return counted
 
 
-def pipeline(net: nn.Module, X: Tensor, y: Tensor, devices: Devices, num_pieces: int = 1) -> Step:
-    """Take the gradient layer by layer over the devices, the batch in `num_pieces` one behind the other.
+def pipeline(net: nn.Module, X: Tensor, y: Tensor, devices: Devices, num_micro_batches: int = 1) -> Step:
+    """Take the gradient layer by layer over the devices, the batch in `num_micro_batches` one behind the other.
 
     Activations go forward from device to device and their gradients back. `idle` is that of the schedule with
     devices that take equally long; see `flop_of_parts` for how long each of LeNet's takes.
@@ -228,8 +228,8 @@ def pipeline(net: nn.Module, X: Tensor, y: Tensor, devices: Devices, num_pieces:
     layers = _layers(net)
     params = [[_own(p, device) for layer in part for p in layers[layer]]
               for part, device in zip(parts, devices, strict=True)]  # fmt: skip
-    units = schedule([1.0] * len(devices), num_pieces)
-    pieces, labels = X.tensor_split(num_pieces), y.to(devices[last]).tensor_split(num_pieces)
+    units = schedule([1.0] * len(devices), num_micro_batches)
+    pieces, labels = X.tensor_split(num_micro_batches), y.to(devices[last]).tensor_split(num_micro_batches)
     inputs: dict[tuple[int, int], Tensor] = {(0, i): piece.to(devices[0]) for i, piece in enumerate(pieces)}
     outputs: dict[tuple[int, int], Tensor] = {}
     for device, piece, *_ in units:
@@ -247,7 +247,7 @@ def pipeline(net: nn.Module, X: Tensor, y: Tensor, devices: Devices, num_pieces:
         if device != last:
             grad = ledger.send(_grad(inputs[device + 1, piece]), device + 1, device, "backward")
         torch.autograd.backward(outputs[device, piece], grad)
-    loss = sum(outputs[last, piece].item() for piece in range(num_pieces))
+    loss = sum(outputs[last, piece].item() for piece in range(num_micro_batches))
     memory = [ledger.memory(i, own) for i, own in enumerate(params)]
     gradients = [_grad(p) for own in params for p in own]
     return Step(loss, gradients, ledger.moved, memory, idle_share(units))

@@ -28,6 +28,7 @@ from lab import (
     report_landscapes,
     report_optimizers,
     report_replicas,
+    report_scaling,
     report_schedules,
     report_train,
 )  # fmt: skip
@@ -57,6 +58,7 @@ def sections() -> list[Section]:
         report_bench_input.section(REPORTS / "bench_input", FIGURES),
         report_replicas.section(REPORTS / "replicas", FIGURES),
         report_bench_training.section(REPORTS / "bench_training", FIGURES),
+        report_scaling.section(REPORTS / "scaling", FIGURES),
         report_train.section(REPORTS / "train", FIGURES, list(read_yaml(PARAMS_FILE)["train"]["runs"]), test_set),
     ]
 

@@ -16,7 +16,7 @@ CPU = torch.device("cpu")
 KINDS = {
     "data": data_parallel,
     "pipeline": pipeline,
-    "pipeline, 3 pieces": partial(pipeline, num_pieces=3),
+    "pipeline, 3 micro-batches": partial(pipeline, num_micro_batches=3),
     "tensor": tensor_parallel,
 }
 PARAMS = 129_068
@@ -61,7 +61,7 @@ def test_data_parallel_moves_each_gradient_there_and_back_whatever_the_batch(num
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["pipeline", "pipeline, 3 pieces"])
+@pytest.mark.parametrize("name", ["pipeline", "pipeline, 3 micro-batches"])
 @pytest.mark.parametrize("num_devices", [1, 2, 3, 4])
 def test_a_pipeline_moves_what_is_between_its_parts(name, num_devices):
     ends = [part[-1] for part in parallelism.cut(num_devices)][:-1]
@@ -113,8 +113,8 @@ def test_a_pipeline_keeps_each_layers_part_where_it_is_and_micro_batches_change_
     first, second = step("pipeline", 2, 6, torch.float32).memory
     assert first.activations == 4 * kept(6, dense=0)
     assert second.activations == 4 * (6 * (800 + 128) + 6 * 10 + 1) + 8 * 6
-    pieces = step("pipeline, 3 pieces", 2, 6, torch.float32).memory
-    assert pieces[0] == first, "all pieces are kept until the backward pass"
+    split = step("pipeline, 3 micro-batches", 2, 6, torch.float32).memory
+    assert split[0] == first, "all micro-batches are kept until the backward pass"
 
 
 def test_tensor_parallel_keeps_all_of_each_layers_input_and_a_share_of_its_output():
@@ -126,21 +126,21 @@ def test_tensor_parallel_keeps_all_of_each_layers_input_and_a_share_of_its_outpu
 
 
 @given(st.integers(1, 6), st.integers(1, 12))
-def test_the_bubble_of_equal_parts(num_devices, num_pieces):
-    units = schedule([1.0] * num_devices, num_pieces)
-    assert idle_share(units) == pytest.approx((num_devices - 1) / (num_pieces + num_devices - 1))
+def test_the_bubble_of_equal_parts(num_devices, num_micro_batches):
+    units = schedule([1.0] * num_devices, num_micro_batches)
+    assert idle_share(units) == pytest.approx((num_devices - 1) / (num_micro_batches + num_devices - 1))
 
 
 @given(st.lists(st.floats(0.1, 10), min_size=1, max_size=5), st.integers(1, 8))
-def test_a_schedule_gives_a_device_one_piece_at_a_time_in_order_and_keeps_the_slowest_busy(durations, num_pieces):
-    units = schedule(durations, num_pieces)
-    assert len(units) == len(durations) * num_pieces
-    by_place = {(u.device, u.piece): u for u in units}
+def test_a_schedule_is_in_order_and_keeps_the_slowest_device_busy(durations, num_micro_batches):
+    units = schedule(durations, num_micro_batches)
+    assert len(units) == len(durations) * num_micro_batches
+    by_place = {(u.device, u.micro_batch): u for u in units}
     for unit in units:
-        for before in ((unit.device - 1, unit.piece), (unit.device, unit.piece - 1)):
+        for before in ((unit.device - 1, unit.micro_batch), (unit.device, unit.micro_batch - 1)):
             assert before not in by_place or by_place[before].end <= unit.start + 1e-9
     end = max(u.end for u in units)
-    assert end == pytest.approx(sum(durations) + (num_pieces - 1) * max(durations))
+    assert end == pytest.approx(sum(durations) + (num_micro_batches - 1) * max(durations))
 
 
 def test_the_parts_of_a_pipeline_are_counted():
