@@ -66,7 +66,7 @@ def _kinds(demos: Demos) -> list[tuple[str, str]]:
 
 
 def _parallelism(demos: Demos, m: dict[str, Any]) -> list[str]:
-    moved, held = demos["parallelism_moved_mb"], demos["parallelism_total_mb"]
+    moved, held, weights = (demos[f"parallelism_{what}_mb"] for what in ("moved", "total", "params"))
     names = [name for name, _ in _kinds(demos)]
     last = names[-1].partition(", ")[2]
     crossing = {kind: m[f"parallelism_{key(kind)}_{key(last)}_crossing_images"] for kind in (PIPELINE, TENSOR)}
@@ -76,20 +76,25 @@ def _parallelism(demos: Demos, m: dict[str, Any]) -> list[str]:
     least = min(names, key=lambda name: held[name].y[-1])
     uneven = [name for name in names if name.startswith(f"{PIPELINE} of ")][-1]
     idle, by_flop = (m[f"parallelism_{key(uneven)}_{how}_percent"] for how in ("idle", "idle_by_flop"))
+    least_weights = min(names, key=lambda name: weights[name].y[-1])
+    pipelines = f"A {uneven} is idle {idle:.0f} % of the time if its parts take equally long"
     return [
         (
             f"All kinds give the gradient of one device, to {m['parallelism_largest_difference_eps']:.0f} roundings"
             f" of float64. Data parallel moves parameters, {grows}; the others move activations, which grow with"
-            f" the batch: with {last} data parallel moves less from {' and '.join(crossings)} on. Least memory on the"
-            f" fullest device, at {moved[least].x[-1]:.0f} images, has {least}: {held[least].y[-1]:.1f} MB of"
-            f" {held[ONE].y[-1]:.1f}."
+            f" the batch: with {last} data parallel moves less from {' and '.join(crossings)} on."
         ),
         (
-            f"A {uneven} is idle {idle:.0f} % of the time if its parts take equally long. By their FLOP they do not,"
-            f" and it is {by_flop:.0f} %: LeNet's second convolution is most of the work, and a cut between layers"
-            " cannot divide it."
+            f"At {held[least].x[-1]:.0f} images the fullest device has least to hold with {least}"
+            f" ({held[least].y[-1]:.1f} of {held[ONE].y[-1]:.1f} MB), of parameters alone with {least_weights}"
+            f" ({weights[least_weights].y[-1]:.2g} of {weights[ONE].y[-1]:.2g} MB): that is what a net needs that"
+            " one device cannot hold."
+        ),
+        (
+            f"{pipelines}; by their FLOP they do not, and it is {by_flop:.0f} %: a cut between layers cannot divide"
+            " LeNet's second convolution, which is most of the work."
             if by_flop > idle + 1
-            else f"A {uneven} is idle {idle:.0f} % of the time, by the FLOP of its parts {by_flop:.0f} %."
+            else f"{pipelines}, and {by_flop:.0f} % by their FLOP."
         ),
     ]
 
@@ -110,21 +115,23 @@ def _kinds_table(demos: Demos) -> Table:
         ["LeNet, one step", f"MB moved, {few:.0f} images", f"MB moved, {many:.0f} images",
          "MB on the fullest device", "largest parameters", "largest activations", "gradient differs by", "idle"],
         [row(name) for name in demos["parallelism_moved_mb"]],
-        f"Counted as the steps ran. Memory at {many:.0f} images: parameters, as much again for gradients, and what is"
-        " kept for the backward pass; each column is that of the device that has most of it. Differences are"
-        " relative, in float64. Idle: of the schedule with parts that take equally long, in brackets by their FLOP.",
+        f"Counted as the steps ran. Memory at {many:.0f} images: parameters, as much again for gradients, and what"
+        " is kept for the backward pass; each column is that of the device that has most of it. Differences are"
+        " relative, in float64. Idle: of a schedule whose parts take equally long, in brackets by their FLOP.",
     )  # fmt: skip
 
 
 def _draw_parallelism(demos: Demos, m: dict[str, Any], path: Path) -> None:
     groups = list(dict.fromkeys(devices for _, devices in _kinds(demos)))
     virtual = " (virtual)" if m["device_kind"] == "cpu-virtual" else ""
+    every = np.concatenate([c.y for name, c in demos["parallelism_moved_mb"].items() if name != ONE])
+    limits = (every.min() / 1.5, every.max() * 1.5)  # before the labels, whose places depend on them
     with figures.figure(path, 5.4 * len(groups), 3.8) as fig:
-        panels = fig.subplots(1, len(groups), squeeze=False, sharey=True)[0]
+        panels = fig.subplots(1, len(groups), squeeze=False)[0]
         for axes, devices in zip(panels, groups, strict=True):
             found = [demos["parallelism_moved_mb"][f"{kind}, {devices}"] for kind in (DATA, PIPELINE, TENSOR)]
             axes.set(xscale="log", yscale="log", xlabel="images per step", title=f"{devices}{virtual}")
-            axes.margins(0.06, 0.15)
+            axes.set(xlim=(found[0].x[0] / 1.2, found[0].x[-1] * 1.2), ylim=limits)
             for c, colour in zip(found, figures.COLOURS, strict=False):
                 axes.plot(c.x, c.y, "o-", color=colour, markersize=4)
             for c, colour in zip(found[1:], figures.COLOURS[1:], strict=False):
@@ -167,9 +174,10 @@ def _draw_ratio(demos: Demos, path: Path) -> None:
             colour = figures.COLOURS[1 if name in NOTES_NETS else 0]
             axes.plot(value, i, "o", color=colour, markersize=8)
             [mb], [gflop] = counted[name].x, counted[name].y
-            text = f"{name}{', the notes' if name in NOTES_NETS else ''}: {value:.0f}  ({gflop:.3g} GFLOP, {mb:.3g} MB)"
+            whose = ", the notes" if name in NOTES_NETS else ""
+            text = f"{name}{whose}: {value:.0f} ({gflop:.3g} GFLOP, {mb:.3g} MB)"
             axes.annotate(text, (value, i), (10, 0), textcoords="offset points", va="center", color=colour)
-        axes.set(yticks=[], ylim=(-0.7, len(found) - 0.3), xlim=(found[0][0] / 1.3, found[-1][0] * 12))
+        axes.set(yticks=[], ylim=(-0.7, len(found) - 0.3), xlim=(found[0][0] / 1.3, found[-1][0] * 25))
         figures.plain_ticks(axes.xaxis)
         axes.spines["left"].set_visible(False)
 
@@ -192,7 +200,7 @@ def _epochs(m: dict[str, Any], rule: str, batch_size: int, suffix: str = "epochs
 
 
 def _flat_up_to(demos: Demos, m: dict[str, Any], rule: str) -> int | None:
-    """Return the largest batch up to which the median epochs stay within twice the smallest's; None for no batch."""
+    """Return the largest batch until which median epochs stay within twice the smallest's; None for no batch."""
     sizes = _batches(demos)
     first = _epochs(m, rule, sizes[0])
     if isinstance(first, str):
@@ -209,17 +217,12 @@ def _flat_up_to(demos: Demos, m: dict[str, Any], rule: str) -> int | None:
 def _convergence(demos: Demos, m: dict[str, Any]) -> list[str]:
     sizes, target = _batches(demos), m["convergence_target_percent"]
     flat = {rule: _flat_up_to(demos, m, rule) for rule in RULES}
-    parts = [
-        f"{rule} up to {n} images" if n else f"{rule} at no batch, as at {sizes[0]} most runs failed"
-        for rule, n in flat.items()
-    ]
+    parts = [f"{rule} {f'up to {n}' if n and n > sizes[0] else 'at no larger batch'}" for rule, n in flat.items()]
     costs = []
     for rule in RULES:
         name = f"convergence_{key(rule)}_large_batch_penalty"
         bound = "at least " if m[f"{name}_is"] == "a lower bound" else ""
-        costs.append(
-            f"{bound}{m[name]:.0f}x ({rule}; {m[f'{name}_low']:.0f}x to {m[f'{name}_high']:.0f}x over seeds)"
-        )
+        costs.append(f"{bound}{m[name]:.0f} ({rule}; {m[f'{name}_low']:.0f} to {m[f'{name}_high']:.0f} over seeds)")
     lost = [m[f"convergence_{key(rule)}_{how}_percent"] for rule in RULES for how in ("not_reached", "diverged")]
     failed, diverged = sum(lost) / len(RULES), sum(lost[1::2]) / len(RULES)
     reached = [
@@ -232,7 +235,7 @@ def _convergence(demos: Demos, m: dict[str, Any]) -> list[str]:
     return [
         (
             f"Epochs until {target:g} % of the test images are right stay within {FLAT:g} times those at {sizes[0]}"
-            f" images: {'; '.join(parts)}. At {sizes[-1]} images they are {', '.join(costs)}."
+            f" images: {'; '.join(parts)}. At {sizes[-1]} images it takes {', '.join(costs)} times as many."
         ),
         " ".join([
             f"Of all runs {failed:.0f} % did not reach the target,"
@@ -283,6 +286,9 @@ def _draw_convergence(demos: Demos, m: dict[str, Any], path: Path) -> None:
             figures.plain_ticks(axes.yaxis)
             axes.set_xticks(sizes, [f"{n:.0f}" for n in sizes], minor=False)
             axes.set_xticks([], minor=True)
+            if not np.isfinite(epochs).all():
+                axes.text(0.99, 0.84, "not reached", ha="right", va="top", color=figures.FAINT,
+                          transform=axes.transAxes, fontsize=10)  # fmt: skip
         left.set_title(f"Epochs to {m['convergence_target_percent']:g} %")
         right.set_title("Seconds to it on one device")
 

@@ -42,6 +42,7 @@ from lab.vision import torchvision
 ONE, DATA, PIPELINE, TENSOR = "one device", "data parallel", "pipeline", "tensor parallel"
 RANKED = (("GoogLeNet (Inception v1)", "Inception v3"), ("ResNet-18", "ResNet-50"), ("AlexNet",))  # by the notes
 Demos = dict[str, dict[str, Curve]]
+Networks = dict[str, tuple[nn.Module, tuple[int, ...]]]
 
 
 class ConvergenceParams(Section):
@@ -72,6 +73,13 @@ class ScalingParams(Section):
     num_micro_batches: Annotated[int, Field(ge=2, le=4)]
     convergence: ConvergenceParams
 
+    @model_validator(mode="after")
+    def _grow(self) -> Self:
+        small, large = self.step_batch_sizes
+        if not small < large <= self.convergence.train_images:
+            raise ValueError(f"two growing step_batch_sizes of at most train_images, got {self.step_batch_sizes}")
+        return self
+
 
 class Params(Section):
     """What `scaling` reads of params.yaml."""
@@ -94,7 +102,7 @@ def measure_parallelism(params: ScalingParams, devices: Devices, images: Split, 
         ),
         TENSOR: parallelism.tensor_parallel,
     }
-    arms = [(ONE, parallelism.data_parallel, 1)]
+    arms: list[tuple[str, parallelism.Kind, int]] = [(ONE, parallelism.data_parallel, 1)]
     arms += [(f"{name}, {k} devices", kind, k) for k in params.num_devices for name, kind in kinds.items()]
     exact, few = copy.deepcopy(net).double(), (X[: sizes[0]].double(), y[: sizes[0]])
     reference = parallelism.data_parallel(exact, *few, devices.devices[:1])
@@ -121,7 +129,7 @@ def _in_micro_batches(count: int) -> str:
     return f"{PIPELINE} of {count} micro-batches"
 
 
-def networks() -> dict[str, tuple[nn.Module, tuple[int, ...]]]:
+def networks() -> Networks:
     """Return the networks whose ratio is counted, each with the shape of its images; no weights are drawn."""
     generator, models = torch.Generator(), torchvision.models
     with torch.device("meta"):
@@ -133,9 +141,8 @@ def networks() -> dict[str, tuple[nn.Module, tuple[int, ...]]]:
             "ResNet-50": (models.resnet50(), 224),
         }
     notes = {"LeNet": MODELS["lenet"](generator), "ResNet-18 (28 x 28)": MODELS["resnet18"](generator)}
-    return {name: (net, (1, 28, 28)) for name, net in notes.items()} | {
-        name: (net, (3, side, side)) for name, (net, side) in published.items()
-    }
+    small: Networks = {name: (net, (1, 28, 28)) for name, net in notes.items()}
+    return small | {name: (net, (3, side, side)) for name, (net, side) in published.items()}
 
 
 def measure_ratio(batch_sizes: Sequence[int]) -> Iterator[Curve]:
@@ -193,20 +200,25 @@ def measure_image_time(params: Params, devices: Devices, train_set: Images) -> C
     return curve("convergence_us_per_image", "one device", p.batch_sizes, samples)
 
 
+def image_sets(params: ConvergenceParams, device: torch.device, *splits: Split) -> list[Images]:
+    """Return images of the size that is trained on, on the device."""
+    return [
+        Images(convergence.shrink(torch.tensor(split.images), params.image_side).to(device),
+               torch.from_numpy(split.labels).to(device))
+        for split in splits
+    ]  # fmt: skip
+
+
 def measure(params: Params, devices: Devices, train: Split, test: Split) -> list[Curve]:
     """Measure all parts."""
     p, device = params.scaling, devices.devices[0]
     torch.backends.cudnn.deterministic = True  # the same seed, the same bits
-    sets = [
-        Images(convergence.shrink(torch.tensor(s.images), p.convergence.image_side).to(device),
-               torch.from_numpy(s.labels).to(device))
-        for s in (train, test)
-    ]  # fmt: skip
+    train_set, test_set = image_sets(p.convergence, device, train, test)
     return [
         *measure_parallelism(p, devices, train.first(p.step_batch_sizes[-1]), params.seed),
         *measure_ratio(p.step_batch_sizes),
-        *measure_convergence(p.convergence, device, sets[0], sets[1], params.seed),
-        measure_image_time(params, devices, sets[0]),
+        *measure_convergence(p.convergence, device, train_set, test_set, params.seed),
+        measure_image_time(params, devices, train_set),
     ]
 
 
@@ -315,11 +327,13 @@ def main() -> None:
     params = load(Params)
     p = params.scaling
     devices = resolve(max(p.num_devices), params.devices)
-    train = read_fashion_mnist("train").first(max(p.convergence.train_images, *p.step_batch_sizes))
+    train = read_fashion_mnist("train").first(p.convergence.train_images)
     test = read_fashion_mnist("t10k").first(p.convergence.test_images)
     curves = measure(params, devices, train, test)
     write_rows(REPORTS / "scaling", rows_of(curves))
-    about = {"dataset": dataset_name(), "device_kind": devices.kind, "threads_per_device": devices.threads}
+    about: dict[str, float | str] = {
+        "dataset": dataset_name(), "device_kind": devices.kind, "threads_per_device": devices.threads,
+    }  # fmt: skip
     write_metrics(REPORTS / "scaling", about | summarise(curves, p))
 
 
