@@ -217,7 +217,8 @@ def _flat_up_to(demos: Demos, m: dict[str, Any], rule: str) -> int | None:
 def _convergence(demos: Demos, m: dict[str, Any]) -> list[str]:
     sizes, target = _batches(demos), m["convergence_target_percent"]
     flat = {rule: _flat_up_to(demos, m, rule) for rule in RULES}
-    parts = [f"{rule} {f'up to {n}' if n and n > sizes[0] else 'at no larger batch'}" for rule, n in flat.items()]
+    words = {None: f"most runs failed even at {sizes[0]}", sizes[0]: "at no larger batch"}
+    parts = [f"{rule} {words.get(n, f'up to {n}')}" for rule, n in flat.items()]
     costs = []
     for rule in RULES:
         name = f"convergence_{key(rule)}_large_batch_penalty"

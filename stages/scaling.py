@@ -160,6 +160,7 @@ def measure_convergence(
     """Yield each seed's epochs to the target by batch size, and what its readings saw, for each rule.
 
     On a CPU runs go side by side, one thread each, so that they are the same bits whatever the number of cores.
+    Each seed is a net of its own: all seeds in one net of grouped convolutions take longer there.
     """
     smallest, goal = params.batch_sizes[0], Goal(params.target_accuracy_percent / 100, params.max_epochs)
 

@@ -196,8 +196,10 @@ RATIOS = {"LeNet": 20, "ResNet-18 (28 x 28)": 60, "AlexNet": 10, "GoogLeNet (Inc
           "Inception v3": 400, "ResNet-18": 200, "ResNet-50": 150}  # fmt: skip
 INF = float("inf")
 EPOCHS = {  # of three seeds, at the small and the large batch: all reach it, one does not, none does
-    RULES[0]: ((1, 4), (2, 4), (1, 8)), RULES[1]: ((1, 1), (2, 2), (1, INF)), RULES[2]: ((1, INF), (2, INF), (1, INF)),
-}  # fmt: skip
+    RULES[0]: ((1, 4), (2, 4), (1, 8)),
+    RULES[1]: ((1, 1), (2, 2), (1, INF)),
+    RULES[2]: ((1, INF), (2, INF), (1, INF)),
+}
 
 
 def scaling_curves(ratios: dict[str, float] | None = None) -> list[Curve]:

@@ -108,6 +108,7 @@ def test_a_page_of_another_order_and_of_runs_that_all_failed(tmp_path):
     text = " ".join(page(tmp_path, curves=made).findings)
     assert "does NOT hold" in text
     assert "100 % did not reach the target, none because it diverged" in text
+    assert "fixed rate most runs failed even at 10" in text
     assert "shortest" not in text
 
 
