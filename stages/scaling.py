@@ -25,6 +25,7 @@ from pydantic import Field, model_validator
 from torch import nn
 
 from lab import convergence, parallelism
+from lab.allocator import keep_memory
 from lab.bench import BenchParams, time_arms
 from lab.convergence import FIXED, LINEAR, RULES, Goal, Images, Run, ScaledLeNet
 from lab.counting import training_flop
@@ -325,6 +326,7 @@ def _shown(value: float, failure: str) -> float | str:
 
 def main() -> None:
     """Measure all parts and write rows and metrics."""
+    keep_memory()
     params = load(Params)
     p = params.scaling
     devices = resolve(max(p.num_devices), params.devices)
