@@ -25,10 +25,11 @@ from lab import (
     report_bench_overlap,
     report_bench_parallel,
     report_bench_training,
+    report_convergence,
     report_landscapes,
     report_optimizers,
+    report_parallelism,
     report_replicas,
-    report_scaling,
     report_schedules,
     report_train,
 )  # fmt: skip
@@ -57,8 +58,9 @@ def sections() -> list[Section]:
         report_bench_hardware.section(REPORTS / "bench_hardware", FIGURES),
         report_bench_input.section(REPORTS / "bench_input", FIGURES),
         report_replicas.section(REPORTS / "replicas", FIGURES),
+        report_parallelism.section(REPORTS / "parallelism", FIGURES),
+        report_convergence.section(REPORTS / "convergence", FIGURES),
         report_bench_training.section(REPORTS / "bench_training", FIGURES),
-        report_scaling.section(REPORTS / "scaling", FIGURES),
         report_train.section(REPORTS / "train", FIGURES, list(read_yaml(PARAMS_FILE)["train"]["runs"]), test_set),
     ]
 
