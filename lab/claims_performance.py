@@ -14,7 +14,6 @@ from lab.claims import (
     Text,
     at_least,
     at_most,
-    least_step,
     near,
     on_gpu,
     on_own_devices,
@@ -79,11 +78,6 @@ def most_over_least(x: Sequence[float], numbers: Sequence[float]) -> Estimate:
 def over_the_most(numbers: Sequence[float], x: Sequence[float], others: Sequence[float]) -> Estimate:
     """Return samples over those of another series at its largest x."""
     return times_ratio(numbers, [n for at, n in zip(x, others, strict=True) if at == max(x)])
-
-
-def operations_per_parameter(*columns: Sequence[float]) -> Estimate:
-    """Return the least factor from one network's FLOP per parameter to the next's; columns are x, value of each."""
-    return least_step(*[flop[0] / params[0] for params, flop in zip(columns[::2], columns[1::2], strict=True)])
 
 
 CLAIMS = (
@@ -316,16 +310,5 @@ CLAIMS = (
                 FASTER, "x as long"),
         "“To be avoided”: a trip costs more than the operation it is for.",
         on_gpu("bench_hardware"),
-    ),
-    Claim(
-        "G12a", "13.7", "001",
-        Text("Inception computes most per parameter, then ResNet, then AlexNet.",
-             "每个参数对应的计算量：Inception 大于 ResNet，ResNet 大于 AlexNet。"),
-        Text("The smaller of the two factors between neighbours in FLOP per parameter, at one batch size.",
-             "相同批量大小下，相邻两者每参数浮点运算数之比中较小的一个。"),
-        Rule([arm("bench_hardware", "counted", name, column)
-              for name in ("GoogLeNet (Inception)", "ResNet-18 (28 x 28)", "AlexNet") for column in ("x", "value")],
-             operations_per_parameter, FASTER, "x the next one's"),
-        "An order: each more than 2 % over the next. The ResNet is the notes', on 28 x 28 images.",
     ),
 )  # fmt: skip

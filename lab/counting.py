@@ -53,3 +53,11 @@ def forward_cost(net: nn.Module, shape: tuple[int, ...]) -> Cost:
         with _BytesMoved() as moved:
             net(X)
     return Cost(flop.get_total_flops(), moved.num_bytes, sum(p.numel() for p in net.parameters()))
+
+
+def training_flop(net: nn.Module, shape: tuple[int, ...]) -> int:
+    """Return the FLOP of a forward and a backward pass of `net`, as it is set, on a float32 batch of `shape`."""
+    net, X = copy.deepcopy(net).to("meta"), torch.empty(shape, device="meta")
+    with FlopCounterMode(display=False) as flop:
+        net(X).sum().backward()
+    return int(flop.get_total_flops())

@@ -1,12 +1,17 @@
 """Made-up results of the benchmark stages, as a CPU or a GPU would leave them: for what needs no measurement."""
 
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import torch
 
 from lab import bench, collectives, compiled, inputs, overlap, waterfall
 from lab.bench import A_AGAINST_A, Watch
+from lab.convergence import RULES
 from lab.costs import Link, allreduce_path, allreduce_s, bytes_sent
+from lab.curves import Curve, curve, line
+from lab.curves import rows_of as rows_of_curves
 from lab.devices import DeviceKind, Devices
 from lab.matmul import WAYS
 from lab.measurements import Measurement, rows_of, skip
@@ -20,6 +25,8 @@ from stages import (
     bench_overlap,
     bench_parallel,
     bench_training,
+    convergence,
+    parallelism,
     scaling,
 )
 
@@ -260,3 +267,70 @@ def write(stage: str, reports: Path, kind: DeviceKind = "cpu-virtual") -> None:
     made = measurements(stage, kind)
     write_rows(reports / stage, rows_of(made))
     write_metrics(reports / stage, metrics(stage, made, kind))
+
+
+PARALLELISM = parallelism.ParallelismParams(num_devices=[2, 3], batch_sizes=[10, 100], num_micro_batches=4)
+RATIOS = {"LeNet": 20, "ResNet-18 (28 x 28)": 60, "AlexNet": 10, "GoogLeNet (Inception v1)": 300,
+          "Inception v3": 400, "ResNet-18": 200, "ResNet-50": 150}  # fmt: skip
+CONVERGENCE = convergence.ConvergenceParams(
+    image_side=14, train_images=1000, test_images=100, batch_sizes=[10, 100], lr=0.1, warm_up_epochs=1.0,
+    target_accuracy_percent=60.0, max_epochs=8, num_seeds=3,
+)  # fmt: skip
+INF = float("inf")
+EPOCHS = {  # of three seeds, at the small and the large batch: all reach it, one does not, none does
+    RULES[0]: ((1, 4), (2, 4), (1, 8)),
+    RULES[1]: ((1, 1), (2, 2), (1, INF)),
+    RULES[2]: ((1, INF), (2, INF), (1, INF)),
+}
+
+
+def parallelism_curves(ratios: dict[str, float] | None = None) -> list[Curve]:
+    """Return what the stage `parallelism` measures."""
+    sizes, made = PARALLELISM.batch_sizes, []
+
+    def step(name: str, moved: list[float], held: float) -> None:
+        made.append(line("moved_mb", name, sizes, moved))
+        made.extend(
+            line(f"{part}_mb", name, sizes, [held, 2 * held]) for part in ("total", "params", "activations")
+        )
+        made.append(line("difference_eps", name, sizes[:1], [3.0]))
+        made.append(line("idle_percent", name, sizes, [40.0, 40.0]))
+
+    step(parallelism.ONE, [0.0, 0.0], 12.0)
+    for k in PARALLELISM.num_devices:
+        step(f"{parallelism.DATA}, {k} devices", [k, k], 12 / k)
+        for name in (parallelism.PIPELINE, f"{parallelism.PIPELINE} of 4 micro-batches"):
+            step(f"{name}, {k} devices", [0.5, 5], 8.0)
+            made.append(line("idle_by_flop_percent", f"{name}, {k} devices", sizes[:1], [70.0]))
+        step(f"{parallelism.TENSOR}, {k} devices", [1, 10], 6.0)
+    for name, ratio in (ratios or RATIOS).items():
+        made.append(line("ratio_flop_per_byte", name, [1, *sizes], [ratio, ratio * sizes[0], ratio * sizes[1]]))
+        made.append(line("ratio_counted", name, [ratio], [ratio**2]))
+    return made
+
+
+def convergence_curves(epochs: dict[str, tuple[tuple[float, float], ...]] | None = None) -> list[Curve]:
+    """Return what the stage `convergence` measures; runs of the last rule that fail have diverged."""
+    x, made = CONVERGENCE.batch_sizes, []
+    for rule, seeds in (epochs or EPOCHS).items():
+        for i, seed in enumerate(seeds):
+            c = line("epochs", f"{rule}, seed {i}", x, seed)
+            made.append(replace(c, diverged=np.isinf(c.y).astype(float) if rule == RULES[2] else c.diverged))
+    times = [np.full(8, 200.0), np.full(8, 100.0)]
+    return [*made, curve("us_per_image", "one device", x, times)]
+
+
+def write_parallelism(reports: Path, kind: DeviceKind = "cpu-virtual", curves: list[Curve] | None = None) -> None:
+    """Write the rows and metrics of `parallelism` under `reports`."""
+    made = curves or parallelism_curves()
+    write_rows(reports / "parallelism", rows_of_curves(made))
+    metrics = {"device_kind": kind} | parallelism.summarise(made, PARALLELISM)
+    write_metrics(reports / "parallelism", metrics)
+
+
+def write_convergence(reports: Path, kind: DeviceKind = "cpu-virtual", curves: list[Curve] | None = None) -> None:
+    """Write the rows and metrics of `convergence` under `reports`."""
+    made = curves or convergence_curves()
+    write_rows(reports / "convergence", rows_of_curves(made))
+    metrics = {"device_kind": kind} | convergence.summarise(made, CONVERGENCE)
+    write_metrics(reports / "convergence", metrics)

@@ -53,7 +53,7 @@ from tests.test_architecture import PIPELINE, STAGES
 
 CONFIRMED, REFUTED, INCONCLUSIVE, NOT_TESTABLE = Verdict
 BY_ID = {claim.id: claim for claim in LEDGER}
-THEORY = ("landscapes", "optimizers", "schedules", "replicas")
+THEORY = ("landscapes", "optimizers", "schedules", "replicas", "parallelism", "convergence")
 FOLDERS = sorted({read.folder for claim in LEDGER for read in claim.reads})
 EVERY_CLAIM = pytest.mark.parametrize("claim", LEDGER, ids=lambda claim: claim.id)
 numbers = st.floats(-1e6, 1e6)
@@ -142,7 +142,7 @@ MADE_UP = {
     "B1": (CONFIRMED, 40 / 0.2), "B2": (CONFIRMED, 20 / 0.2), "B3": (CONFIRMED, 0.01), "C2": (CONFIRMED, 49.9),
     "C3a": (CONFIRMED, 2 / 1.25), "C3c": (REFUTED, 2), "C4": (CONFIRMED, 80 / 44), "C5": (REFUTED, 0),
     "G1": (CONFIRMED, 150), "G2": (CONFIRMED, 8), "G3": (CONFIRMED, 10), "G4a": (CONFIRMED, 50),
-    "G4b": (CONFIRMED, 3), "G5": (CONFIRMED, 4), "G12a": (REFUTED, 1 / 3), "G12b": (REFUTED, 1),
+    "G4b": (CONFIRMED, 3), "G5": (CONFIRMED, 4), "G12b": (REFUTED, 1),
     "D10": (CONFIRMED, 100 * 6 / 33), "D11": (CONFIRMED, 84), "D12a": (CONFIRMED, 0), "D12d": (REFUTED, 1.5),
     "E4": (REFUTED, 84), "E5a": (CONFIRMED, 2), "E5b": (CONFIRMED, 0), "E5c": (REFUTED, 9 / 6),
 }  # fmt: skip

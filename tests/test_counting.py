@@ -2,7 +2,7 @@ import pytest
 import torch
 from torch import nn
 
-from lab.counting import forward_cost
+from lab.counting import forward_cost, training_flop
 from lab.models import MODELS
 
 
@@ -27,3 +27,10 @@ def test_the_notes_networks(name, flop, params):
     assert cost.params == params
     assert cost.intensity == cost.flop / cost.num_bytes
     assert all(p.device.type == "cpu" for p in net.parameters()), "the network itself is left alone"
+
+
+@pytest.mark.parametrize(("name", "flop"), [("lenet", 13.26e6), ("resnet18", 2.734e9)])
+def test_what_an_image_takes_to_learn_from(name, flop):
+    net = MODELS[name](torch.Generator().manual_seed(0)).eval()
+    assert training_flop(net, (3, 1, 28, 28)) / 3 == pytest.approx(flop, rel=1e-3)
+    assert all(p.grad is None for p in net.parameters()), "the network itself is left alone"

@@ -16,7 +16,7 @@ from tests.made_up import BENCHES
 
 pytestmark = pytest.mark.e2e
 MIRROR = os.environ.get("LAB_DATA_MIRROR")
-MEASURED = ("landscapes", "optimizers", "schedules", "replicas", *BENCHES)
+MEASURED = ("landscapes", "optimizers", "schedules", "replicas", "parallelism", "convergence", *BENCHES)
 RUNS = tuple(read_yaml(ROOT / "params.yaml")["train"]["runs"])
 
 

@@ -360,6 +360,8 @@ def write_results(project: Path, origin: str = "original") -> None:
         train.write_metrics(project / "reports" / stage, metrics)
     for stage in made_up.BENCHES:
         made_up.write(stage, project / "reports")
+    made_up.write_parallelism(project / "reports")
+    made_up.write_convergence(project / "reports")
     for stage in ("probe", "claims"):
         assert run_stage(f"stages.{stage}").returncode == 0
 
