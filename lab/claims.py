@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fnmatch import fnmatchcase
-from itertools import pairwise
 from typing import Any
 
 from lab.measurements import SKIPPED
@@ -263,11 +262,6 @@ def band_ratio(
     end over the other's high end and the reverse, errs on the side of `inconclusive`.
     """
     return Estimate(median / other_median, low / other_high, high / other_low)
-
-
-def least_step(*numbers: float) -> Estimate:
-    """Return by what factor at least each number exceeds the next; over 1 if they fall strictly."""
-    return point(min(a / b for a, b in pairwise(numbers)))
 
 
 # --- what a machine, its data and its settings must be ----------------------------------------------------------

@@ -97,7 +97,7 @@ CLAIMS = (
     Claim(
         "G11a", "13.7", "001",
         Text("A larger batch needs more epochs for the same accuracy.", "批量越大，达到同样精度需要的周期越多。"),
-        Text("Epochs to the target accuracy at the largest batch over the smallest, the rate kept; range over seeds.",
+        Text("Epochs to the target accuracy, the largest batch over the smallest, the rate kept; range over seeds.",
              "学习率不变，最大批量与最小批量达到目标精度所需周期数之比（范围为各随机种子）。"),
         ratio("convergence", "fixed_rate_large_batch_penalty", FASTER, "x as many epochs"),
         "“More”: every seed by more than 2 %.",
@@ -116,8 +116,8 @@ CLAIMS = (
         "G12a", "13.7", "001",
         Text("Inception computes most per parameter, then ResNet, then AlexNet.",
              "每个参数对应的计算量：Inception 大于 ResNet，ResNet 大于 AlexNet。"),
-        Text("The smaller of the two factors between neighbours in training FLOP per byte of parameters, the closest"
-             " pair of each (GoogLeNet and Inception v3, ResNet-18 and -50).",
+        Text("The smaller of the two factors between neighbours in training FLOP per byte of parameters, the"
+             " closest pair of each (GoogLeNet and Inception v3, ResNet-18 and -50).",
              "相邻两者每参数字节的训练浮点运算数之比中较小的一个，取各族最接近的一对。"),
         Rule([Metric("parallelism", f"ratio_{pair}") for pair in ("inception_over_resnet", "resnet_over_alexnet")],
              smaller_factor, FASTER, "x the next one's"),
