@@ -18,6 +18,7 @@ from typing import Any
 from lab.measurements import SKIPPED
 from lab.stats import SMALLEST_EFFECT, median_ratio
 from lab.stats import speedup as paired_speedup
+from lab.words import language
 
 CPU = "cpu"  # what stages that name no device_kind compute on, whatever devices there are
 GPU_KINDS = ("cuda", "cuda-shared")
@@ -43,6 +44,11 @@ class Text:
 
     en: str
     zh: str
+
+    @property
+    def here(self) -> str:
+        """The sentence in the language that is spoken."""
+        return self.zh if language() == "zh" else self.en
 
 
 # --- what rules read ------------------------------------------------------------------------------------------

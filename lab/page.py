@@ -1,16 +1,24 @@
-"""What the report is made of: a section per stage, with sentences, figures and tables, as plain values."""
+"""What the report is made of: a section per stage, with sentences, figures and tables, as plain values.
 
-from collections.abc import Sequence
+All texts are in the language of the page already (`lab.words.say`), but for names that programs use: stages, params.
+"""
+
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A drawn figure: its file's stem under reports/figures, what it shows in words, and how to read it."""
+    """A figure: its file's stem under reports/figures, what it shows in words, how to read it, and who draws it.
+
+    It is drawn once, in English; `lab.svg` translates the labels of the file.
+    """
 
     name: str
     alt: str
     caption: str
+    draw: Callable[[Path], None]
 
 
 @dataclass(frozen=True)
@@ -35,8 +43,17 @@ class Table:
 
 
 @dataclass(frozen=True)
+class TryThis:
+    """A change of params.yaml that shows something: a dotted key, its new value as YAML, and what to look for."""
+
+    key: str
+    value: str
+    why: str
+
+
+@dataclass(frozen=True)
 class Section:
-    """One stage's part of the page. `findings` are sentences with measured numbers, `try_this` a params change."""
+    """One stage's part of the page. `findings` are sentences with measured numbers."""
 
     stage: str
     title: str
@@ -45,4 +62,4 @@ class Section:
     findings: Sequence[str]
     figures: Sequence[Figure]
     tables: Sequence[Table] = field(default=())
-    try_this: str = ""
+    try_this: TryThis | None = None

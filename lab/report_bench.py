@@ -12,10 +12,19 @@ from lab.measurements import SKIPPED, Measurement, Results, measurements_of
 from lab.page import Table
 from lab.records import read_json, read_rows
 from lab.stats import Ratio, speedup
+from lab.words import say
 
 BUSY_PERCENT = 10  # of all cores, taken by others during the measurement: the page asks for care
-DEVICES = {"cpu": "the processor", "cpu-virtual": "virtual devices on the CPU", "cuda": "CUDA GPUs",
-           "cuda-shared": "replicas sharing a GPU"}  # fmt: skip
+
+
+def devices_in_words(device_kind: str) -> str:
+    """Return what something was measured on."""
+    return {
+        "cpu": say("the processor"),
+        "cpu-virtual": say("virtual devices on the CPU"),
+        "cuda": say("CUDA GPUs"),
+        "cuda-shared": say("replicas sharing a GPU"),
+    }[device_kind]
 
 
 def read(folder: Path) -> tuple[Results, dict[str, Any]]:
@@ -38,38 +47,46 @@ def speedup_curve(old: Sequence[Measurement], new: Sequence[Measurement], name: 
 
 def trust(m: Mapping[str, Any]) -> str:
     """Return the sentence that says on what, how noisily, and against which control a stage measured."""
-    threads = f", {m['threads_per_device']} thread(s) each" if str(m["device_kind"]).startswith("cpu") else ""
-    busy = (
-        f" Others took {m['busy_percent']:.0f} % of the cores meanwhile: measure again on a quiet machine."
-        if m["busy_percent"] > BUSY_PERCENT
-        else ""
-    )
-    control = (
-        f" The same arm against itself showed {m['aa_false_speedups']} false speed-ups in {m['aa_runs']}"
-        f" comparisons; {m['noisy_percent']:.0f} % of the measurements spread by more than a tenth."
-        if m["aa_runs"]
-        else f" {m['noisy_percent']:.0f} % of the measurements spread by more than a tenth."
-    )
-    return f"Measured on {DEVICES[m['device_kind']]} ({m['num_devices']}{threads}).{control}{busy}"
+    on_cpu = str(m["device_kind"]).startswith("cpu")
+    count = say("{n}, {threads} thread(s) each", n=m["num_devices"], threads=m["threads_per_device"])
+    sentences = [
+        say(
+            "Measured on {devices} ({count}). The same arm against itself showed {false} false speed-ups in {runs}"
+            " comparisons; {noisy:.0f} % of the measurements spread by more than a tenth.",
+            devices=devices_in_words(m["device_kind"]), count=count if on_cpu else m["num_devices"],
+            false=m["aa_false_speedups"], runs=m["aa_runs"], noisy=m["noisy_percent"],
+        )
+    ]  # fmt: skip
+    if m["busy_percent"] > BUSY_PERCENT:
+        sentences.append(
+            say("Others took {busy:.0f} % of the cores meanwhile: measure again on a quiet machine.",
+                busy=m["busy_percent"])
+        )  # fmt: skip
+    return " ".join(sentences)
 
 
 def ratio(m: Mapping[str, Any], name: str) -> str:
     """Return a ratio metric as text with its interval."""
-    return f"{m[name]:.3g}x ({m[f'{name}_low']:.3g} to {m[f'{name}_high']:.3g})"
+    ends = {"low": m[f"{name}_low"], "high": m[f"{name}_high"]}
+    return say("{median:.3g}x ({low:.3g} to {high:.3g})", median=m[name], **ends)
 
 
 def verdict(m: Mapping[str, Any], name: str) -> str:
     """Return what a ratio's interval allows to say of the new against the old."""
-    words = {"faster": "faster than", "slower": "slower than", "inconclusive": "not measurably different from"}
+    words = {
+        "faster": say("faster than"),
+        "slower": say("slower than"),
+        "inconclusive": say("not measurably different from"),
+    }
     return words[Ratio(m[name], m[f"{name}_low"], m[f"{name}_high"]).verdict]
 
 
 def beside_the_book(rows: Sequence[Sequence[str]]) -> Table:
     """Return the table of the book's printed numbers, this machine's, and why they differ."""
     return Table(
-        ["", "the book", "here", "why they differ"],
+        ["", say("the book"), say("here"), say("why they differ")],
         rows,
-        "The book's numbers are one sample each, from its executed notebooks on GPUs that it does not name.",
+        say("The book's numbers are one sample each, from its executed notebooks on GPUs that it does not name."),
     )
 
 
@@ -79,4 +96,4 @@ def skipped(results: Results) -> list[str]:
     for m in results.skipped():
         reasons.setdefault(m.remark.removeprefix(SKIPPED), []).append(m.arm)
     lists = "; ".join(f"{', '.join(arms)} ({reason})" for reason, arms in reasons.items())
-    return [f"Not answered on this machine: {lists}."] if lists else []
+    return [say("Not answered on this machine: {lists}.", lists=lists)] if lists else []

@@ -6,8 +6,9 @@ from typing import Any
 
 from lab import figures, report_bench
 from lab.measurements import Results
-from lab.page import Figure, Section, Table
+from lab.page import Figure, Section, Table, TryThis
 from lab.report_bench import beside_the_book, curve_of, ratio
+from lab.words import say
 
 RETURNS_BEFORE = 0.9  # of the time until the result is there: below, a call has returned before its work
 
@@ -39,7 +40,7 @@ def section(folder: Path, drawings: Path) -> Section:
             ),
         ],
         tables=[_careless(results, m), _beside(results)],
-        try_this="bench_async.sizes to [64, 2048], and see from which size on waiting is all that counts",
+        try_this=TryThis("bench_async.sizes", "[64, 2048]", say("see from which size on waiting is all that counts")),
     )
 
 

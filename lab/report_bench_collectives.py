@@ -12,8 +12,9 @@ from lab import costs, figures, report_bench
 from lab.costs import INTERCONNECTS, Link, allreduce_s
 from lab.curves import key
 from lab.measurements import Results
-from lab.page import Figure, Section, Table
+from lab.page import Figure, Section, Table, TryThis
 from lab.report_bench import beside_the_book, curve_of, ratio, verdict
+from lab.words import say
 
 TITLES = {"lenet": "LeNet", "resnet18": "ResNet-18"}
 ALGORITHMS = ("star", "ring", "tree", "halving-doubling", "library")  # as lab.collectives, which needs torch
@@ -50,7 +51,7 @@ def section(folder: Path, drawings: Path) -> Section:
             ),
         ],
         tables=[_beside_the_book(m), _bandwidths(results, m), _elsewhere()],
-        try_this="bench_collectives.world_sizes to [2, 3, 5], and see what ranks that are no power of two cost",
+        try_this=TryThis("bench_collectives.world_sizes", "[2, 3, 5]", say("see what ranks that are no power of two cost")),
     )
 
 

@@ -8,8 +8,9 @@ import numpy as np
 from lab import figures, report_bench, symbolic
 from lab.curves import key
 from lab.measurements import Results
-from lab.page import Figure, Section, Table
+from lab.page import Figure, Section, Table, TryThis
 from lab.report_bench import beside_the_book, curve_of, ratio, speedup_curve, verdict
+from lab.words import say
 
 INFERENCE, SCRIPT = "eager, inference mode", "TorchScript (deprecated)"  # as lab.compiled, which needs torch
 
@@ -40,7 +41,7 @@ def section(folder: Path, drawings: Path) -> Section:
             ),
         ],
         tables=[_forms(results, m), _beside(results, m)],
-        try_this="bench_compile.batch_sizes to [1, 8, 64, 512], and see where each form stops paying",
+        try_this=TryThis("bench_compile.batch_sizes", "[1, 8, 64, 512]", say("see where each form stops paying")),
     )
 
 

@@ -9,8 +9,9 @@ from matplotlib.axes import Axes
 from lab import figures, report_bench
 from lab.curves import key
 from lab.measurements import Measurement, Results
-from lab.page import Figure, Section, Table
+from lab.page import Figure, Section, Table, TryThis
 from lab.report_bench import curve_of, ratio
+from lab.words import say
 
 
 def section(folder: Path, drawings: Path) -> Section:
@@ -46,7 +47,7 @@ def section(folder: Path, drawings: Path) -> Section:
             ),
         ],
         tables=[_latencies(results, m), _networks(results)],
-        try_this="bench_hardware.matrix_size to 256, and see how much of the peak a small product reaches",
+        try_this=TryThis("bench_hardware.matrix_size", "256", say("see how much of the peak a small product reaches")),
     )
 
 

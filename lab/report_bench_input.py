@@ -6,8 +6,9 @@ from typing import Any
 from lab import figures, report_bench
 from lab.curves import key
 from lab.measurements import Results
-from lab.page import Figure, Section, Table
+from lab.page import Figure, Section, Table, TryThis
 from lab.report_bench import ratio
+from lab.words import say
 
 BOOK, RESIDENT = "the book's loader", "resident bytes"  # as lab.inputs, which needs torch
 NETS = ("LeNet", "ResNet-18")
@@ -40,7 +41,7 @@ def section(folder: Path, drawings: Path) -> Section:
             ),
         ],
         tables=[_rates(results, m), _parts(results)],
-        try_this="bench_input.batch_size to 64, and see which parts of a step do not shrink with it",
+        try_this=TryThis("bench_input.batch_size", "64", say("see which parts of a step do not shrink with it")),
     )
 
 

@@ -6,8 +6,9 @@ from typing import Any
 from lab import figures, report_bench
 from lab.curves import key
 from lab.measurements import Results
-from lab.page import Figure, Section, Table
+from lab.page import Figure, Section, Table, TryThis
 from lab.report_bench import beside_the_book, ratio
+from lab.words import say
 
 COMPUTE, COPIES = "compute alone", "copies alone"
 BOOK_FRACTION = (0.5010 + 2.3848 - 2.1558) / 0.5010  # of the times that the book prints (2.0.0, executed in 2022)
@@ -41,7 +42,7 @@ def section(folder: Path, drawings: Path) -> Section:
             ),
         ],
         tables=[_fractions(results), _beside(results, m)],
-        try_this="bench_overlap.num_results to 8, and see what the first product, which nothing overlaps, costs",
+        try_this=TryThis("bench_overlap.num_results", "8", say("see what the first product, which nothing overlaps, costs")),
     )
 
 

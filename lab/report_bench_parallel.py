@@ -1,67 +1,72 @@
 """The report's section on automatic parallelism (13.3)."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from lab import figures, report_bench
 from lab.measurements import Results
-from lab.page import Figure, Section
+from lab.page import Figure, Section, TryThis
 from lab.report_bench import beside_the_book, ratio, verdict
+from lab.words import say
 
 CARELESS = "together, current GPU waited for"  # as stages/bench_parallel
 ARMS = ("first alone", "second alone", "one after the other", "together")
 
 
-def section(folder: Path, drawings: Path) -> Section:
-    """Draw the figure of `folder` (reports/bench_parallel) into `drawings` and return the section."""
+def section(folder: Path) -> Section:
+    """Return the section of `folder` (reports/bench_parallel)."""
     results, m = report_bench.read(folder)
-    _draw(results, m, drawings / "parallel.svg")
     return Section(
         stage="bench_parallel",
-        title="Automatic parallelism: two devices at once",
+        title=say("Automatic parallelism: two devices at once"),
         book="13.3",
-        question="Do two devices compute at the same time, with nothing in the program that says so?",
+        question=say("Do two devices compute at the same time, with nothing in the program that says so?"),
         findings=[*_findings(m), *_careless(results), report_bench.trust(m), *report_bench.skipped(results)],
         figures=[
             Figure(
                 "parallel",
-                "Time of products on each device alone, one after the other, and together, with both bounds.",
-                "Dots are rounds, bars medians. Together can take as long as the sum of both (no gain) or as the"
-                " longer of the two (full gain); both bounds are drawn.",
+                say("Time of products on each device alone, one after the other, and together, with both bounds."),
+                say("Dots are rounds, bars medians. Together can take as long as the sum of both (no gain) or as the"
+                    " longer of the two (full gain); both bounds are drawn."),
+                partial(_draw, results, m),
             )
         ],
         tables=[
             beside_the_book([
-                ["C2: first device alone", "0.4660 s (4000 x 4000)", f"{m['first_ms'] / 1e3:.4f} s ({m['size']})",
-                 "another size and device"],
-                ["C2: second device alone", "0.4510 s", f"{m['second_ms'] / 1e3:.4f} s", "the same"],
-                ["C3: both", "0.4659 s", f"{m['together_ms'] / 1e3:.4f} s",
-                 "the book's last wait is for the current GPU alone; here for both"],
+                [say("C2: first device alone"), "0.4660 s (4000 x 4000)",
+                 f"{m['first_ms'] / 1e3:.4f} s ({m['size']})", say("another size and device")],
+                [say("C2: second device alone"), "0.4510 s", f"{m['second_ms'] / 1e3:.4f} s", say("the same")],
+                [say("C3: both"), "0.4659 s", f"{m['together_ms'] / 1e3:.4f} s",
+                 say("the book's last wait is for the current GPU alone; here for both")],
             ])
         ],
-        try_this="bench_parallel.sizes to [64, 128, 256], and see from which size on two are faster than one",
+        try_this=TryThis("bench_parallel.sizes", "[64, 128, 256]", say("see from which size on two are faster than one")),
     )  # fmt: skip
 
 
 def _findings(m: dict[str, Any]) -> list[str]:
-    where = {"cpu-virtual": "two virtual devices in two threads", "cuda": "two GPUs",
-             "cuda-shared": "two streams of one GPU"}[m["device_kind"]]  # fmt: skip
-    small = (
-        f"With products of {m['small_size']} rows together is {verdict(m, 'small_speedup')} one after the other:"
-        f" {ratio(m, 'small_speedup')}."
-    )
+    where = {
+        "cpu-virtual": say("two virtual devices in two threads"),
+        "cuda": say("two GPUs"),
+        "cuda-shared": say("two streams of one GPU"),
+    }[m["device_kind"]]
+    large = say(
+        "Together is {verdict} one after the other on {where} with products of {rows} rows: {ratio}, where"
+        " {bound:.2f}x is the bound.",
+        verdict=verdict(m, "speedup"), where=where, rows=m["size"], ratio=ratio(m, "speedup"),
+        bound=m["speedup_bound"],
+    )  # fmt: skip
+    small = say(
+        "With products of {rows} rows together is {verdict} one after the other: {ratio}.",
+        rows=m["small_size"], verdict=verdict(m, "small_speedup"), ratio=ratio(m, "small_speedup"),
+    )  # fmt: skip
     if m["device_kind"] == "cpu-virtual" and m["small_speedup_high"] < m["speedup_low"]:
-        small += (
-            " That is less than with large ones: a small product is over so soon that starting the threads, and"
+        small += " " + say(
+            "That is less than with large ones: a small product is over so soon that starting the threads, and"
             " waiting for Python's lock, which one of them holds at a time, take their part."
         )
-    return [
-        (
-            f"Together is {verdict(m, 'speedup')} one after the other on {where} with products of"
-            f" {m['size']} rows: {ratio(m, 'speedup')}, where {m['speedup_bound']:.2f}x is the bound."
-        ),
-        small,
-    ]
+    return [large, small]
 
 
 def _careless(results: Results) -> list[str]:
@@ -71,9 +76,12 @@ def _careless(results: Results) -> list[str]:
     if not wrong or not right:
         return []
     return [
-        "With a longer job on the second GPU, waiting for the current one alone reports"
-        f" {wrong.summary.median:.1f} ms where both have finished after {right.summary.median:.1f} ms."
-    ]
+        say(
+            "With a longer job on the second GPU, waiting for the current one alone reports {wrong:.1f} ms where both"
+            " have finished after {right:.1f} ms.",
+            wrong=wrong.summary.median, right=right.summary.median,
+        )
+    ]  # fmt: skip
 
 
 def _draw(results: Results, m: dict[str, Any], path: Path) -> None:

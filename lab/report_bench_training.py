@@ -6,8 +6,9 @@ from typing import Any
 from lab import figures, report_bench
 from lab.curves import key
 from lab.measurements import Results
-from lab.page import Figure, Section, Table
+from lab.page import Figure, Section, Table, TryThis
 from lab.report_bench import ratio
+from lab.words import say
 
 TITLES = {"lenet": "LeNet", "resnet18": "ResNet-18"}
 PEAK, ENGINE = "matrix product, fp32", "engine"
@@ -32,7 +33,7 @@ def section(folder: Path, drawings: Path) -> Section:
             )
         ],
         tables=[_table(results, m)],
-        try_this="bench_training.lenet_batch_size to 1024, and see what larger batches leave of the differences",
+        try_this=TryThis("bench_training.lenet_batch_size", "1024", say("see what larger batches leave of the differences")),
     )
 
 

@@ -8,7 +8,7 @@ from lab.claims import CPU, Finding, Verdict, findings_of, most_surprising
 from lab.ledger import LEDGER
 from lab.page import Link, Section, Table
 from lab.records import read_rows
-from lab.report_bench import DEVICES
+from lab.report_bench import devices_in_words
 
 SYMBOLS = {Verdict.CONFIRMED: "✓", Verdict.REFUTED: "✗", Verdict.INCONCLUSIVE: "≈", Verdict.NOT_TESTABLE: "–"}
 NUM_SURPRISES = 3
@@ -32,6 +32,15 @@ def section(results: Path) -> Section:
     )
 
 
+def by_stage(findings: Sequence[Finding]) -> dict[str, list[tuple[str, str, str]]]:
+    """Return for each stage the claims that it decides: (id and verdict, what the claim says, what was found)."""
+    found: dict[str, list[tuple[str, str, str]]] = {}
+    for f in findings:
+        line = (f"{SYMBOLS[f.verdict]} {f.claim.id} {f.verdict.value}", f.claim.says.here, _effect(f))
+        found.setdefault(f.claim.stage, []).append(line)
+    return found
+
+
 def _counts(findings: Sequence[Finding]) -> str:
     count = Counter(f.verdict for f in findings)
     parts = ", ".join(f"{count[verdict]} {verdict.value} {SYMBOLS[verdict]}" for verdict in Verdict)
@@ -44,7 +53,7 @@ def _counts(findings: Sequence[Finding]) -> str:
 def _surprise(finding: Finding) -> str:
     claim = finding.claim
     return (
-        f"{SYMBOLS[finding.verdict]} {claim.id}, note {claim.note}: “{claim.says.en}” {claim.measured.en}"
+        f"{SYMBOLS[finding.verdict]} {claim.id}, note {claim.note}: “{claim.says.here}” {claim.measured.here}"
         f" Found: {_effect(finding)}; the claim holds for {claim.rule.holds}."
     )
 
@@ -61,8 +70,8 @@ def _missing(findings: Sequence[Finding]) -> list[str]:
 def _table(findings: Sequence[Finding]) -> Table:
     rows: list[list[str | Link]] = [
         [
-            f.claim.id, f.claim.section, f.claim.says.en, f"{SYMBOLS[f.verdict]} {f.verdict.value}",
-            f"{_effect(f)}. {f.claim.measured.en}", str(f.claim.rule.holds), Link(f.claim.stage),
+            f.claim.id, f.claim.section, f.claim.says.here, f"{SYMBOLS[f.verdict]} {f.verdict.value}",
+            f"{_effect(f)}. {f.claim.measured.here}", str(f.claim.rule.holds), Link(f.claim.stage),
         ]
         for f in findings
     ]  # fmt: skip
@@ -82,7 +91,7 @@ def _effect(finding: Finding) -> str:
         return finding.reason
     e = finding.estimate
     interval = "" if e.exact else f" ({_number(e.low)} to {_number(e.high)})"
-    where = "" if finding.device_kind == CPU else f", on {DEVICES[finding.device_kind]}"
+    where = "" if finding.device_kind == CPU else f", on {devices_in_words(finding.device_kind)}"
     return f"{_number(e.value)}{interval} {finding.claim.rule.unit}{where}"
 
 

@@ -8,9 +8,10 @@ from matplotlib.axes import Axes
 
 from lab import figures
 from lab.curves import Curve, curves_of, key
-from lab.page import Figure, Section, Table
+from lab.page import Figure, Section, Table, TryThis
 from lab.records import read_json, read_rows
-from lab.report_bench import DEVICES
+from lab.report_bench import devices_in_words
+from lab.words import say
 
 Demos = dict[str, dict[str, Curve]]
 FIXED, LINEAR, WARM_UP = "fixed rate", "rate x batch", "rate x batch, warm-up"  # as lab/convergence
@@ -34,11 +35,11 @@ def section(folder: Path, drawings: Path) -> Section:
                 "Epochs and seconds until the target accuracy, by batch size, for three rules for the rate.",
                 "Dots are seeds, lines their medians; crosses at the top edge are seeds that did not reach the"
                 " target within the budget, or diverged. Seconds are those of one device at that batch size, on"
-                f" {DEVICES[m['device_kind']]}.",
+                f" {devices_in_words(m['device_kind'])}.",
             ),
         ],
         tables=[_table(demos)],
-        try_this="convergence.lr to 0.005, and see up to which batch a larger rate then works",
+        try_this=TryThis("convergence.lr", "0.005", say("see up to which batch a larger rate then works")),
     )
 
 

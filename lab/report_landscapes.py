@@ -7,8 +7,9 @@ import numpy as np
 
 from lab import figures
 from lab.curves import Curve, curves_of
-from lab.page import Figure, Section
+from lab.page import Figure, Section, TryThis
 from lab.records import read_json, read_rows
+from lab.words import say
 
 Demos = dict[str, dict[str, Curve]]
 
@@ -76,7 +77,7 @@ def section(results: Path, drawings: Path) -> Section:
                 " the line on which the saddle holds gradient descent.",
             ),
         ],
-        try_this="landscapes.saddle_noise to 0.0001, and see how little noise breaks a tie",
+        try_this=TryThis("landscapes.saddle_noise", "0.0001", say("see how little noise breaks a tie")),
     )
 
 

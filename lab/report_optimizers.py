@@ -7,8 +7,9 @@ import numpy as np
 
 from lab import figures
 from lab.curves import Curve, curves_of, key
-from lab.page import Figure, Section, Table
+from lab.page import Figure, Section, Table, TryThis
 from lab.records import read_json, read_rows
+from lab.words import say
 
 Demos = dict[str, dict[str, Curve]]
 
@@ -90,7 +91,7 @@ def section(results: Path, drawings: Path) -> Section:
             ),
         ],
         tables=[_airfoil_table(demos, m)],
-        try_this="optimizers.num_seeds to 100, and watch the bands of the airfoil runs",
+        try_this=TryThis("optimizers.num_seeds", "100", say("watch the bands of the airfoil runs")),
     )
 
 

@@ -7,9 +7,10 @@ import numpy as np
 
 from lab import figures
 from lab.curves import Curve, curves_of, key
-from lab.page import Figure, Section, Table
+from lab.page import Figure, Section, Table, TryThis
 from lab.records import read_json, read_rows
-from lab.report_bench import DEVICES
+from lab.report_bench import devices_in_words
+from lab.words import say
 
 Demos = dict[str, dict[str, Curve]]
 ONE, DATA, PIPELINE, TENSOR = "one device", "data parallel", "pipeline", "tensor parallel"  # as stages/parallelism
@@ -31,7 +32,7 @@ def section(folder: Path, drawings: Path) -> Section:
             Figure(
                 "parallelism",
                 "Bytes that devices send each other in a step, by batch size, for each kind of parallelism.",
-                f"LeNet on {DEVICES[m['device_kind']]}; what is sent was counted as it was sent, at the two batch"
+                f"LeNet on {devices_in_words(m['device_kind'])}; what is sent was counted as it was sent, at the two batch"
                 " sizes with a dot. Rings: the batch from which on data parallel moves less than the kind.",
             ),
             Figure(
@@ -42,7 +43,7 @@ def section(folder: Path, drawings: Path) -> Section:
             ),
         ],
         tables=[_kinds_table(demos)],
-        try_this="parallelism.num_micro_batches to 2, and see which share of the time a pipeline is idle",
+        try_this=TryThis("parallelism.num_micro_batches", "2", say("see which share of the time a pipeline is idle")),
     )
 
 

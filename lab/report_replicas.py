@@ -7,8 +7,9 @@ import numpy as np
 
 from lab import figures
 from lab.curves import Curve, curves_of
-from lab.page import Figure, Section, Table
+from lab.page import Figure, Section, Table, TryThis
 from lab.records import read_json, read_rows
+from lab.words import say
 
 IN_PLACE = "in place, copies (the book)"
 
@@ -32,7 +33,7 @@ def section(folder: Path, drawings: Path) -> Section:
             )
         ],
         tables=[_table(demos)],
-        try_this="replicas.num_devices to 4, and see which mistakes grow with the number of devices",
+        try_this=TryThis("replicas.num_devices", "4", say("see which mistakes grow with the number of devices")),
     )
 
 

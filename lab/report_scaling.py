@@ -8,7 +8,8 @@ from typing import Any
 from lab import figures, report_bench
 from lab.curves import key, line
 from lab.measurements import Measurement, Results
-from lab.page import Figure, Section, Table
+from lab.page import Figure, Section, Table, TryThis
+from lab.words import say
 
 TITLES = {"lenet": "LeNet", "resnet18": "ResNet-18"}
 GOOD_PERCENT = 10  # mean error up to which the parts count as foretelling the whole
@@ -59,7 +60,7 @@ def section(folder: Path, drawings: Path) -> Section:
             ),
         ],
         tables=[_steps_table(steps), _crossing_table(m)],
-        try_this="scaling.lenet.heldout_images to [1, 2, 512], and see where the parts foretell least",
+        try_this=TryThis("scaling.lenet.heldout_images", "[1, 2, 512]", say("see where the parts foretell least")),
     )
 
 

@@ -5,8 +5,9 @@ from typing import Any
 
 from lab import figures
 from lab.curves import Curve, curves_of
-from lab.page import Figure, Section
+from lab.page import Figure, Section, TryThis
 from lab.records import read_json, read_rows
+from lab.words import say
 
 Demos = dict[str, dict[str, Curve]]
 BOOK_WAY = "warm-up as the book applies it"
@@ -46,7 +47,7 @@ def section(results: Path, drawings: Path) -> Section:
                 " others' accuracy. A cosine follows in every arm.",
             ),
         ],
-        try_this="schedules.warm_up_epochs to 1, and see whether a shorter rise still helps",
+        try_this=TryThis("schedules.warm_up_epochs", "1", say("see whether a shorter rise still helps")),
     )
 
 

@@ -11,9 +11,10 @@ from matplotlib.axes import Axes
 
 from lab import figures
 from lab.data import CLASSES, Split
-from lab.page import Figure, Section, Table
+from lab.page import Figure, Section, Table, TryThis
 from lab.records import read_json, read_rows
 from lab.stats import summarise
+from lab.words import say
 
 # LeNet in section 13.5: what the book prints for one and two GPUs (accuracy in percent, seconds per epoch; its
 # executed notebooks of 2023, GPUs not named) and draws for one (read off its figure).
@@ -113,7 +114,7 @@ def section(results: Path, drawings: Path, names: Sequence[str], test_set: Split
             ),
         ],
         tables=[_table(runs)],
-        try_this=f"train.runs.{runs[0].name}.lr to {halved}, half the rate",
+        try_this=TryThis(f"train.runs.{runs[0].name}.lr", f"{halved}", say("see what half the rate does")),
     )
 
 

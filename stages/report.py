@@ -17,6 +17,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoes
 from markupsafe import Markup
 
 from lab import (
+    catalogue,
     figures,
     report_bench_async,
     report_bench_collectives,
@@ -36,38 +37,42 @@ from lab import (
     report_schedules,
     report_train,
 )  # fmt: skip
+from lab.claims import findings_of
 from lab.data import CLASSES, Split, read_fashion_mnist, read_source
 from lab.download import FASHION_FILES
+from lab.ledger import LEDGER
 from lab.page import Section
 from lab.params import PARAMS_FILE, read_yaml
-from lab.records import HARDWARE_FILE, REPORTS, read_json, write_atomically
+from lab.records import HARDWARE_FILE, REPORTS, read_json, read_rows, write_atomically
 from lab.runner import run
+from lab.svg import translated
+from lab.words import ENGLISH, say, speaking, translation
 
 TEMPLATES = Path(__file__).parent / "templates"
 FIGURES = REPORTS / "figures"
 
 
 def sections() -> list[Section]:
-    """Draw every stage's figures and return the sections: the claims, then the stages in the book's order."""
+    """Return the page's sections: the claims, then the stages in the book's order."""
     test_set = read_fashion_mnist("t10k")
     return [
         report_claims.section(REPORTS / "claims"),
-        report_landscapes.section(REPORTS / "landscapes", FIGURES),
-        report_optimizers.section(REPORTS / "optimizers", FIGURES),
-        report_schedules.section(REPORTS / "schedules", FIGURES),
-        report_bench_compile.section(REPORTS / "bench_compile", FIGURES),
-        report_bench_async.section(REPORTS / "bench_async", FIGURES),
-        report_bench_parallel.section(REPORTS / "bench_parallel", FIGURES),
-        report_bench_overlap.section(REPORTS / "bench_overlap", FIGURES),
-        report_bench_hardware.section(REPORTS / "bench_hardware", FIGURES),
-        report_bench_input.section(REPORTS / "bench_input", FIGURES),
-        report_replicas.section(REPORTS / "replicas", FIGURES),
-        report_parallelism.section(REPORTS / "parallelism", FIGURES),
-        report_convergence.section(REPORTS / "convergence", FIGURES),
-        report_bench_training.section(REPORTS / "bench_training", FIGURES),
-        report_bench_collectives.section(REPORTS / "bench_collectives", FIGURES),
-        report_scaling.section(REPORTS / "scaling", FIGURES),
-        report_train.section(REPORTS / "train", FIGURES, list(read_yaml(PARAMS_FILE)["train"]["runs"]), test_set),
+        report_landscapes.section(REPORTS / "landscapes"),
+        report_optimizers.section(REPORTS / "optimizers"),
+        report_schedules.section(REPORTS / "schedules"),
+        report_bench_compile.section(REPORTS / "bench_compile"),
+        report_bench_async.section(REPORTS / "bench_async"),
+        report_bench_parallel.section(REPORTS / "bench_parallel"),
+        report_bench_overlap.section(REPORTS / "bench_overlap"),
+        report_bench_hardware.section(REPORTS / "bench_hardware"),
+        report_bench_input.section(REPORTS / "bench_input"),
+        report_replicas.section(REPORTS / "replicas"),
+        report_parallelism.section(REPORTS / "parallelism"),
+        report_convergence.section(REPORTS / "convergence"),
+        report_bench_training.section(REPORTS / "bench_training"),
+        report_bench_collectives.section(REPORTS / "bench_collectives"),
+        report_scaling.section(REPORTS / "scaling"),
+        report_train.section(REPORTS / "train", list(read_yaml(PARAMS_FILE)["train"]["runs"]), test_set),
     ]
 
 
@@ -86,7 +91,7 @@ def draw_samples(split: Split, path: Path, per_class: int = 14) -> None:
 
 def inline(path: Path, alt: str) -> Markup:
     """Return an SVG file for the page: one element with a spoken name, in the page's own ink and paper."""
-    svg = path.read_text(encoding="utf-8")
+    svg = translated(path.read_text(encoding="utf-8"))
     svg = svg[svg.index("<svg") :].replace(figures.INK, "currentColor")
     for i, colour in enumerate(figures.COLOURS):
         svg = svg.replace(colour, f"var(--c{i})")  # the page has a lighter set for dark screens
@@ -110,27 +115,44 @@ def machine_in_words(facts: Mapping[str, Any]) -> str:
 
 
 def main() -> None:
-    """Draw the figures and write both pages."""
-    source, hardware = read_source(), read_json(HARDWARE_FILE)
+    """Draw the figures and write the pages."""
+    templates = Environment(
+        loader=FileSystemLoader(TEMPLATES), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
+        autoescape=select_autoescape(["html.j2"]), keep_trailing_newline=True,
+    )  # fmt: skip
+    templates.globals |= {"say": say, "text": with_tags}
     draw_samples(read_fashion_mnist("train"), FIGURES / "samples.svg")
-    content = {
+    for section in sections():
+        for figure in section.figures:
+            figure.draw(FIGURES / f"{figure.name}.svg")
+    for language, page in ((ENGLISH, "index.html"), (ENGLISH, "README.md"), ("zh", "index.zh.html")):
+        with speaking(language, catalogue.read(language)):
+            template = templates.get_template("README.md.j2" if page == "README.md" else "index.html.j2")
+            write_atomically(REPORTS / page, template.render(content(language)).encode())
+
+
+def with_tags(message: str, **values: object) -> Markup:
+    """Return a message of the templates whose own tags are tags; what is filled in is text."""
+    return Markup(translation(message)).format(**values)  # noqa: S704
+
+
+def content(language: str) -> dict[str, Any]:
+    """Return what the templates fill in, in the language that is spoken."""
+    source, hardware = read_source(), read_json(HARDWARE_FILE)
+    findings = findings_of(read_rows(REPORTS / "claims" / "rows.csv"), LEDGER)
+    return {
+        "language": language,
         "machine": machine_in_words(hardware),
         "virtual": hardware["accelerator"]["count"] == 0,
         "source": source,
         "synthetic": [name for name, origin in source.items() if origin == "synthetic"],
         "files": FASHION_FILES,
         "sections": sections(),
+        "verdicts": report_claims.by_stage(findings),
         "figures": FIGURES,
         "colours": figures.COLOURS,
         "inline": inline,
     }
-    templates = Environment(
-        loader=FileSystemLoader(TEMPLATES), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
-        autoescape=select_autoescape(["html.j2"]), keep_trailing_newline=True,
-    )  # fmt: skip
-    for page in ("index.html", "README.md"):
-        text = templates.get_template(f"{page}.j2").render(content)
-        write_atomically(REPORTS / page, text.encode())
 
 
 if __name__ == "__main__":
