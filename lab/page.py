@@ -1,6 +1,6 @@
 """What the report is made of: a section per stage, with sentences, figures and tables, as plain values.
 
-All texts are in the language of the page already (`lab.words.say`), but for names that programs use: stages, params.
+All texts are in the language of the page already (`lab.words.say`), but for names that programs use.
 """
 
 from collections.abc import Callable, Sequence

@@ -40,7 +40,9 @@ def section(folder: Path, drawings: Path) -> Section:
             ),
         ],
         tables=[_careless(results, m), _beside(results)],
-        try_this=TryThis("bench_async.sizes", "[64, 2048]", say("see from which size on waiting is all that counts")),
+        try_this=TryThis(
+            "bench_async.sizes", "[64, 2048]", say("see from which size on waiting is all that counts")
+        ),
     )
 
 

@@ -51,7 +51,9 @@ def section(folder: Path, drawings: Path) -> Section:
             ),
         ],
         tables=[_beside_the_book(m), _bandwidths(results, m), _elsewhere()],
-        try_this=TryThis("bench_collectives.world_sizes", "[2, 3, 5]", say("see what ranks that are no power of two cost")),
+        try_this=TryThis(
+            "bench_collectives.world_sizes", "[2, 3, 5]", say("see what ranks that are no power of two cost")
+        ),
     )
 
 

@@ -47,7 +47,9 @@ def section(folder: Path, drawings: Path) -> Section:
             ),
         ],
         tables=[_latencies(results, m), _networks(results)],
-        try_this=TryThis("bench_hardware.matrix_size", "256", say("see how much of the peak a small product reaches")),
+        try_this=TryThis(
+            "bench_hardware.matrix_size", "256", say("see how much of the peak a small product reaches")
+        ),
     )
 
 

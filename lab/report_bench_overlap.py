@@ -42,7 +42,9 @@ def section(folder: Path, drawings: Path) -> Section:
             ),
         ],
         tables=[_fractions(results), _beside(results, m)],
-        try_this=TryThis("bench_overlap.num_results", "8", say("see what the first product, which nothing overlaps, costs")),
+        try_this=TryThis(
+            "bench_overlap.num_results", "8", say("see what the first product, which nothing overlaps, costs")
+        ),
     )
 
 

@@ -27,8 +27,8 @@ def section(folder: Path) -> Section:
             Figure(
                 "parallel",
                 say("Time of products on each device alone, one after the other, and together, with both bounds."),
-                say("Dots are rounds, bars medians. Together can take as long as the sum of both (no gain) or as the"
-                    " longer of the two (full gain); both bounds are drawn."),
+                say("Dots are rounds, bars medians. Together can take as long as the sum of both (no gain) or as"
+                    " the longer of the two (full gain); both bounds are drawn."),
                 partial(_draw, results, m),
             )
         ],
@@ -41,7 +41,9 @@ def section(folder: Path) -> Section:
                  say("the book's last wait is for the current GPU alone; here for both")],
             ])
         ],
-        try_this=TryThis("bench_parallel.sizes", "[64, 128, 256]", say("see from which size on two are faster than one")),
+        try_this=TryThis(
+            "bench_parallel.sizes", "[64, 128, 256]", say("see from which size on two are faster than one")
+        ),
     )  # fmt: skip
 
 
@@ -77,8 +79,8 @@ def _careless(results: Results) -> list[str]:
         return []
     return [
         say(
-            "With a longer job on the second GPU, waiting for the current one alone reports {wrong:.1f} ms where both"
-            " have finished after {right:.1f} ms.",
+            "With a longer job on the second GPU, waiting for the current one alone reports {wrong:.1f} ms where"
+            " both have finished after {right:.1f} ms.",
             wrong=wrong.summary.median, right=right.summary.median,
         )
     ]  # fmt: skip

@@ -33,7 +33,9 @@ def section(folder: Path, drawings: Path) -> Section:
             )
         ],
         tables=[_table(results, m)],
-        try_this=TryThis("bench_training.lenet_batch_size", "1024", say("see what larger batches leave of the differences")),
+        try_this=TryThis(
+            "bench_training.lenet_batch_size", "1024", say("see what larger batches leave of the differences")
+        ),
     )
 
 

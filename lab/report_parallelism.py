@@ -43,7 +43,9 @@ def section(folder: Path, drawings: Path) -> Section:
             ),
         ],
         tables=[_kinds_table(demos)],
-        try_this=TryThis("parallelism.num_micro_batches", "2", say("see which share of the time a pipeline is idle")),
+        try_this=TryThis(
+            "parallelism.num_micro_batches", "2", say("see which share of the time a pipeline is idle")
+        ),
     )
 
 

@@ -1,4 +1,4 @@
-"""Figures for the page: the labels of an SVG file in the language that is spoken, and its colours as the page's own."""
+"""Figures for the page: the labels of an SVG file, in the language that is spoken."""
 
 import html
 import re
@@ -17,7 +17,12 @@ def labels(svg: str) -> list[str]:
 
 def translated(svg: str) -> str:
     """Return the figure with its labels in the language that is spoken; what has no translation stays."""
-    return LABEL.sub(lambda found: found[1] + html.escape(_label(html.unescape(found[2])), quote=False) + found[3], svg)
+
+    def in_translation(found: re.Match[str]) -> str:
+        label = _label(html.unescape(found[2]))
+        return found[1] + html.escape(label, quote=False) + found[3]
+
+    return LABEL.sub(in_translation, svg)
 
 
 def _label(text: str) -> str:

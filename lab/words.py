@@ -1,8 +1,8 @@
 """What the report says, in the language of the page: English texts are the keys of a catalogue (gettext's way).
 
-`say("Two are {ratio:.2f}x as fast.", ratio=1.9)` gives the English sentence, or the catalogue's translation with the
-same placeholders filled in. The catalogues are `lab/messages/<language>/*.po`, read by `lab.catalogue`; a test finds
-every message of the sources in them.
+`say("Two are {ratio:.2f}x as fast.", ratio=1.9)` gives the English sentence, or the catalogue's translation, with
+the same placeholders filled in. The catalogues are `lab/messages/<language>/*.po`, read by `lab.catalogue`; a test
+finds every message of the sources in them.
 """
 
 from collections.abc import Iterator, Mapping

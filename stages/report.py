@@ -120,7 +120,7 @@ def main() -> None:
         loader=FileSystemLoader(TEMPLATES), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
         autoescape=select_autoescape(["html.j2"]), keep_trailing_newline=True,
     )  # fmt: skip
-    templates.globals |= {"say": say, "text": with_tags}
+    templates.globals.update({"say": say, "text": with_tags})
     draw_samples(read_fashion_mnist("train"), FIGURES / "samples.svg")
     for section in sections():
         for figure in section.figures:

@@ -7,6 +7,7 @@ from ruamel.yaml import YAML
 
 from lab import data, idx, synthetic
 from lab.data import sha256
+from lab.page import Section
 from lab.records import write_json
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -58,3 +59,9 @@ def small_run(**changes: Any) -> dict[str, Any]:
         "num_epochs": 2,
     }
     return run | {"train_images": 600, "test_images": 100} | changes
+
+
+def draw(section: Section, folder: Path) -> None:
+    """Draw a section's figures into `folder`."""
+    for figure in section.figures:
+        figure.draw(folder / f"{figure.name}.svg")
