@@ -1,5 +1,6 @@
 """The report's section on the speed of training (13.5, 13.6)."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,22 +15,27 @@ TITLES = {"lenet": "LeNet", "resnet18": "ResNet-18"}
 PEAK, ENGINE = "matrix product, fp32", "engine"
 
 
-def section(folder: Path, drawings: Path) -> Section:
-    """Draw the figure of `folder` (reports/bench_training) into `drawings` and return the section."""
+def section(folder: Path) -> Section:
+    """Return the section of `folder` (reports/bench_training)."""
     results, m = report_bench.read(folder)
-    _draw(results, m, drawings / "training_speed.svg")
     return Section(
         stage="bench_training",
-        title="Training: the notes' way and this engine",
+        title=say("Training: the notes' way and this engine"),
         book="13.5, 13.6",
-        question="How much faster than the notes' way does this engine train, and how near to the machine's peak?",
+        question=say(
+            "How much faster than the notes' way does this engine train, and how near to the machine's peak?"
+        ),
         findings=[*_findings(m), report_bench.trust(m), *report_bench.skipped(results)],
         figures=[
             Figure(
                 "training_speed",
-                "Milliseconds per training step of each way, for LeNet and ResNet-18.",
-                "Each way has a process of its own, and the processes take turns: dots are turns, bars medians. The"
-                " dashed line is what the step would take at the rate of large matrix products in the same run.",
+                say("Milliseconds per training step of each way, for LeNet and ResNet-18."),
+                say(
+                    "Each way has a process of its own, and the processes take turns: dots are turns, bars medians."
+                    " The dashed line is what the step would take at the rate of large matrix products in the same"
+                    " run."
+                ),
+                partial(_draw, results, m),
             )
         ],
         tables=[_table(results, m)],
@@ -42,33 +48,39 @@ def section(folder: Path, drawings: Path) -> Section:
 def _findings(m: dict[str, Any]) -> list[str]:
     sentences = []
     for net, title in TITLES.items():
+        share, low, high = (100 * m[f"{net}_fp32_of_peak{end}"] for end in ("", "_low", "_high"))
         sentences.append(
-            f"{title}: the engine is {ratio(m, f'{net}_fp32_speedup')} as fast as"
-            f" “{m[f'{net}_notes_faster_way']}” on the same mathematics, and reaches"
-            f" {100 * m[f'{net}_fp32_of_peak']:.0f} % ({100 * m[f'{net}_fp32_of_peak_low']:.0f} to"
-            f" {100 * m[f'{net}_fp32_of_peak_high']:.0f}) of the peak that large products in float32 show in the"
-            " same run."
-        )
-    against = {"lenet": "the notes' way", "resnet18": "float32"}
+            say(
+                "{net}: the engine is {ratio} as fast as “{way}” on the same mathematics, and reaches {share:.0f} %"
+                " ({low:.0f} to {high:.0f}) of the peak that large products in float32 show in the same run.",
+                net=title, ratio=ratio(m, f"{net}_fp32_speedup"), way=m[f"{net}_notes_faster_way"],
+                share=share, low=low, high=high,
+            )
+        )  # fmt: skip
+    against = {"lenet": say("the notes' way"), "resnet18": "float32"}
     sentences += [
-        f"In bfloat16, which is not the same arithmetic, {title} is {ratio(m, f'{net}_bf16_speedup')} as fast as"
-        f" {against[net]}."
+        say("In bfloat16, which is not the same arithmetic, {net} is {ratio} as fast as {way}.",
+            net=title, ratio=ratio(m, f"{net}_bf16_speedup"), way=against[net])
         for net, title in TITLES.items()
-    ]
+    ]  # fmt: skip
+    ways = {"compiled": say("compiled by torch.compile"), "tf32": say("in TensorFloat-32")}
     sentences += [
-        f"{title}, {way}, is {ratio(m, f'{net}_{name}_speedup')} as fast as the engine without."
+        say("{net}, {way}, is {ratio} as fast as the engine without.",
+            net=title, way=way, ratio=ratio(m, f"{net}_{name}_speedup"))
         for net, title in TITLES.items()
-        for name, way in (("compiled", "compiled by torch.compile"), ("tf32", "in TensorFloat-32"))
+        for name, way in ways.items()
         if f"{net}_{name}_speedup" in m
-    ]
+    ]  # fmt: skip
     if "lenet_2workers_speedup" in m:
         sentences.append(
-            f"Two workers by `ddp` train LeNet {ratio(m, 'lenet_2workers_speedup')} as fast as one of them alone."
-        )
+            say("Two workers by `ddp` train LeNet {ratio} as fast as one of them alone.",
+                ratio=ratio(m, "lenet_2workers_speedup"))
+        )  # fmt: skip
     if m["resnet18_fp32_of_peak"] > 1:
         sentences.append(
-            "A share over 100 % is possible: Winograd's convolution does fewer multiplications than are counted."
-        )
+            say("A share over 100 % is possible: Winograd's convolution does fewer multiplications than are"
+                " counted.")
+        )  # fmt: skip
     return sentences
 
 
@@ -82,10 +94,11 @@ def _table(results: Results, m: dict[str, Any]) -> Table:
                 step = f"{found.summary.median:.2f} ({found.summary.iqr:.2f})"
                 rows.append([f"{title}: {name}", f"{found.x:.0f}", step, f"{epoch:.2f} ({spread:.2f})"])
     return Table(
-        ["way", "batch", "ms per step (IQR)", "s per epoch of 60,000 (IQR)"],
+        [say("way"), say("batch"), say("ms per step (IQR)"), say("s per epoch of 60,000 (IQR)")],
         rows,
-        "An epoch is told from its steps. The notes' loop starts its loader anew each epoch, which is not counted.",
-    )
+        say("An epoch is told from its steps. The notes' loop starts its loader anew each epoch, which is not"
+            " counted."),
+    )  # fmt: skip
 
 
 def _draw(results: Results, m: dict[str, Any], path: Path) -> None:

@@ -1,5 +1,6 @@
 """The report's section on convergence (13.5, 13.7): what a larger batch costs in epochs."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,23 +20,26 @@ RULES = (FIXED, LINEAR, WARM_UP)
 FLAT = 2.0  # epochs may grow by so much before a batch counts as one that costs
 
 
-def section(folder: Path, drawings: Path) -> Section:
-    """Draw the figure of `folder` (reports/convergence) into `drawings` and return the section."""
+def section(folder: Path) -> Section:
+    """Return the section of `folder` (reports/convergence)."""
     demos, m = curves_of(read_rows(folder / "rows.csv")), read_json(folder / "metrics.json")
-    _draw(demos, m, drawings / "convergence.svg")
     return Section(
         stage="convergence",
-        title="Convergence: what a larger batch costs",
+        title=say("Convergence: what a larger batch costs"),
         book="13.5, 13.7",
-        question="How many epochs does the same accuracy take at a larger batch, and does a larger rate help?",
+        question=say("How many epochs does the same accuracy take at a larger batch, and does a larger rate help?"),
         findings=_findings(demos, m),
         figures=[
             Figure(
                 "convergence",
-                "Epochs and seconds until the target accuracy, by batch size, for three rules for the rate.",
-                "Dots are seeds, lines their medians; crosses at the top edge are seeds that did not reach the"
-                " target within the budget, or diverged. Seconds are those of one device at that batch size, on"
-                f" {devices_in_words(m['device_kind'])}.",
+                say("Epochs and seconds until the target accuracy, by batch size, for three rules for the rate."),
+                say(
+                    "Dots are seeds, lines their medians; crosses at the top edge are seeds that did not reach the"
+                    " target within the budget, or diverged. Seconds are those of one device at that batch size, on"
+                    " {devices}.",
+                    devices=devices_in_words(m["device_kind"]),
+                ),
+                partial(_draw, demos, m),
             ),
         ],
         tables=[_table(demos)],
@@ -73,35 +77,67 @@ def _flat_up_to(demos: Demos, m: dict[str, Any], rule: str) -> int | None:
 
 
 def _findings(demos: Demos, m: dict[str, Any]) -> list[str]:
-    sizes, target = _batches(demos), m["target_percent"]
-    flat = {rule: _flat_up_to(demos, m, rule) for rule in RULES}
-    words = {None: f"most runs failed even at {sizes[0]}", sizes[0]: "at no larger batch"}
-    parts = [f"{rule} {words.get(n, f'up to {n}')}" for rule, n in flat.items()]
-    costs = []
-    for rule in RULES:
-        name = f"{key(rule)}_large_batch_penalty"
-        bound = "at least " if m[f"{name}_is"] == "a lower bound" else ""
-        costs.append(f"{bound}{m[name]:.0f} ({rule}; {m[f'{name}_low']:.0f} to {m[f'{name}_high']:.0f} over seeds)")
+    sizes = _batches(demos)
+    reach = {f"reach_{key(rule)}": _reach(demos, m, rule) for rule in RULES}
+    cost = {f"cost_{key(rule)}": _cost(m, rule) for rule in RULES}
+    return [
+        say(
+            "Epochs until {target:g} % of the test images are right stay within {flat:g} times those at {smallest}"
+            " images: {reach_fixed_rate}; {reach_rate_x_batch}; {reach_rate_x_batch_warm_up}. At {largest} images"
+            " it takes {cost_fixed_rate}, {cost_rate_x_batch}, {cost_rate_x_batch_warm_up} times as many.",
+            target=m["target_percent"], flat=FLAT, smallest=sizes[0], largest=sizes[-1], **reach, **cost,
+        ),
+        " ".join([
+            _failures(m),
+            *_quickest(sizes, m),
+            say("A larger batch pays only as far as more devices shorten an epoch by more than it adds epochs."),
+        ]),
+    ]  # fmt: skip
+
+
+def _reach(demos: Demos, m: dict[str, Any], rule: str) -> str:
+    """Return up to which batch a rule needs no more epochs."""
+    smallest, flat = _batches(demos)[0], _flat_up_to(demos, m, rule)
+    if flat is None:
+        return say("{rule} most runs failed even at {smallest}", rule=rule, smallest=smallest)
+    if flat == smallest:
+        return say("{rule} at no larger batch", rule=rule)
+    return say("{rule} up to {flat}", rule=rule, flat=flat)
+
+
+def _cost(m: dict[str, Any], rule: str) -> str:
+    """Return how many times the epochs the largest batch takes by a rule."""
+    name = f"{key(rule)}_large_batch_penalty"
+    found = {"median": m[name], "low": m[f"{name}_low"], "high": m[f"{name}_high"]}
+    if m[f"{name}_is"] == "a lower bound":
+        return say("at least {median:.0f} ({rule}; {low:.0f} to {high:.0f} over seeds)", rule=rule, **found)
+    return say("{median:.0f} ({rule}; {low:.0f} to {high:.0f} over seeds)", rule=rule, **found)
+
+
+def _failures(m: dict[str, Any]) -> str:
     lost = [m[f"{key(rule)}_{how}_percent"] for rule in RULES for how in ("not_reached", "diverged")]
     failed, diverged = sum(lost) / len(RULES), sum(lost[1::2]) / len(RULES)
+    if not diverged:
+        return say("Of all runs {failed:.0f} % did not reach the target, none because it diverged.", failed=failed)
+    return say(
+        "Of all runs {failed:.0f} % did not reach the target, {diverged:.0f} % because they diverged.",
+        failed=failed, diverged=diverged,
+    )  # fmt: skip
+
+
+def _quickest(sizes: list[int], m: dict[str, Any]) -> list[str]:
+    """Return the sentence on the shortest time to the target, if any batch reached it."""
     reached = [
         (s, n, rule) for rule in RULES for n in sizes if not isinstance(s := _epochs(m, rule, n, "seconds"), str)
     ]
-    quickest = (
-        [f"On one device the shortest way to it was a batch of {min(reached)[1]} with {min(reached)[2]},"
-         f" {min(reached)[0]:.2g} s."] if reached else []
-    )  # fmt: skip
+    if not reached:
+        return []
+    seconds, batch_size, rule = min(reached)
     return [
-        (
-            f"Epochs until {target:g} % of the test images are right stay within {FLAT:g} times those at {sizes[0]}"
-            f" images: {'; '.join(parts)}. At {sizes[-1]} images it takes {', '.join(costs)} times as many."
-        ),
-        " ".join([
-            f"Of all runs {failed:.0f} % did not reach the target,"
-            f" {f'{diverged:.0f} % because they diverged' if diverged else 'none because it diverged'}.",
-            *quickest,
-            "A larger batch pays only as far as more devices shorten an epoch by more than it adds epochs.",
-        ]),
+        say(
+            "On one device the shortest way to it was a batch of {batch_size} with {rule}, {seconds:.2g} s.",
+            batch_size=batch_size, rule=rule, seconds=seconds,
+        )
     ]  # fmt: skip
 
 
@@ -112,19 +148,19 @@ def _table(demos: Demos) -> Table:
         diverged = int(sum(c.diverged[i] for c in seeds))
         missed = len(epochs) - len(reached) - diverged
         words = [", ".join(f"{e:.2g}" for e in reached)] if reached else []
-        words += [f"{missed} not reached"] if missed else []
-        return "; ".join(words + ([f"{diverged} diverged"] if diverged else []))
+        words += [say("{n} not reached", n=missed)] if missed else []
+        return "; ".join(words + ([say("{n} diverged", n=diverged)] if diverged else []))
 
     sizes, times = _batches(demos), demos["us_per_image"]["one device"]
     rows = [[rule, *(cell(_seeds(demos, rule), i) for i in range(len(sizes)))] for rule in RULES]
-    rows.append(["time of an image (µs)", *(f"{us:.3g} ({high - low:.1g})" for us, low, high in zip(
+    rows.append([say("time of an image (µs)"), *(f"{us:.3g} ({high - low:.1g})" for us, low, high in zip(
         times.y, times.low, times.high, strict=True))])  # fmt: skip
     return Table(
-        ["epochs to the target", *(f"batch {n}" for n in sizes)],
+        [say("epochs to the target"), *(say("batch {n}", n=n) for n in sizes)],
         rows,
-        "One number for each seed that reached it. At the smallest batch a scaled rate is the fixed one. Times are"
-        " medians on one device, measured in turn, with the range of their middle half.",
-    )
+        say("One number for each seed that reached it. At the smallest batch a scaled rate is the fixed one. Times"
+            " are medians on one device, measured in turn, with the range of their middle half."),
+    )  # fmt: skip
 
 
 def _draw(demos: Demos, m: dict[str, Any], path: Path) -> None:

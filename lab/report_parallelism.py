@@ -1,5 +1,6 @@
 """The report's section on parallelism (13.5, 13.7): what several devices send each other and hold in a step."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,29 +18,34 @@ ONE, DATA, PIPELINE, TENSOR = "one device", "data parallel", "pipeline", "tensor
 NOTES_NETS = ("LeNet", "ResNet-18 (28 x 28)")
 
 
-def section(folder: Path, drawings: Path) -> Section:
-    """Draw the figures of `folder` (reports/parallelism) into `drawings` and return the section."""
+def section(folder: Path) -> Section:
+    """Return the section of `folder` (reports/parallelism)."""
     demos, m = curves_of(read_rows(folder / "rows.csv")), read_json(folder / "metrics.json")
-    _draw_kinds(demos, m, drawings / "parallelism.svg")
-    _draw_ratio(demos, drawings / "parallelism_ratio.svg")
     return Section(
         stage="parallelism",
-        title="Parallelism: what devices send each other",
+        title=say("Parallelism: what devices send each other"),
         book="13.5, 13.7",
-        question="What do several devices send each other and hold in a step, and which networks bear it?",
+        question=say("What do several devices send each other and hold in a step, and which networks bear it?"),
         findings=[*_findings(demos, m), *_ratio(demos, m)],
         figures=[
             Figure(
                 "parallelism",
-                "Bytes that devices send each other in a step, by batch size, for each kind of parallelism.",
-                f"LeNet on {devices_in_words(m['device_kind'])}; what is sent was counted as it was sent, at the two batch"
-                " sizes with a dot. Rings: the batch from which on data parallel moves less than the kind.",
+                say("Bytes that devices send each other in a step, by batch size, for each kind of parallelism."),
+                say(
+                    "LeNet on {devices}; what is sent was counted as it was sent, at the two batch sizes with a"
+                    " dot. Rings: the batch from which on data parallel moves less than the kind.",
+                    devices=devices_in_words(m["device_kind"]),
+                ),
+                partial(_draw_kinds, demos, m),
             ),
             Figure(
                 "parallelism_ratio",
-                "FLOP of a training step per byte of parameters, for seven networks, one image.",
-                "Counted, forward and backward pass, float32, each network on images of its own size and without"
-                " auxiliary heads. A batch multiplies all of them alike.",
+                say("FLOP of a training step per byte of parameters, for seven networks, one image."),
+                say(
+                    "Counted, forward and backward pass, float32, each network on images of its own size and"
+                    " without auxiliary heads. A batch multiplies all of them alike."
+                ),
+                partial(_draw_ratio, demos),
             ),
         ],
         tables=[_kinds_table(demos)],
@@ -58,37 +64,52 @@ def _kinds(demos: Demos) -> list[tuple[str, str]]:
 
 
 def _findings(demos: Demos, m: dict[str, Any]) -> list[str]:
-    moved, held, weights = (demos[f"{what}_mb"] for what in ("moved", "total", "params"))
+    return [_what_is_sent(demos, m), _what_is_held(demos), _idle(demos, m)]
+
+
+def _what_is_sent(demos: Demos, m: dict[str, Any]) -> str:
+    devices = _kinds(demos)[-1][1]
+    pipeline, tensor = (m[f"{key(kind)}_{key(devices)}_crossing_images"] for kind in (PIPELINE, TENSOR))
+    levels = {float(y) for y in demos["moved_mb"][f"{DATA}, {devices}"].y}
+    is_level = len(levels) == 1
+    return say(
+        "All kinds give the gradient of one device, to {eps:.0f} roundings of float64. Data parallel moves"
+        " parameters, {level}; the others move activations, which grow with the batch: with {n} devices data"
+        " parallel moves less from {pipeline:.0f} images (pipeline) and {tensor:.0f} images (tensor parallel) on.",
+        eps=m["largest_difference_eps"], n=devices.split()[0], pipeline=pipeline, tensor=tensor,
+        level=say("the same at every batch size") if is_level else say("NOT the same at every batch size"),
+    )  # fmt: skip
+
+
+def _what_is_held(demos: Demos) -> str:
+    held, weights = demos["total_mb"], demos["params_mb"]
     names = [name for name, _ in _kinds(demos)]
-    last = names[-1].partition(", ")[2]
-    crossing = {kind: m[f"{key(kind)}_{key(last)}_crossing_images"] for kind in (PIPELINE, TENSOR)}
-    crossings = [f"{n:.0f} images ({kind})" for kind, n in crossing.items()]
-    levels = {float(y) for y in moved[f"{DATA}, {last}"].y}
-    grows = "the same at every batch size" if len(levels) == 1 else "NOT the same at every batch size"
     least = min(names, key=lambda name: held[name].y[-1])
-    uneven = [name for name in names if name.startswith(f"{PIPELINE} of ")][-1]
-    idle, by_flop = (m[f"{key(uneven)}_{how}_percent"] for how in ("idle", "idle_by_flop"))
     least_weights = min(names, key=lambda name: weights[name].y[-1])
-    pipelines = f"A {uneven} is idle {idle:.0f} % of the time if its parts take equally long"
-    return [
-        (
-            f"All kinds give the gradient of one device, to {m['largest_difference_eps']:.0f} roundings"
-            f" of float64. Data parallel moves parameters, {grows}; the others move activations, which grow with"
-            f" the batch: with {last} data parallel moves less from {' and '.join(crossings)} on."
-        ),
-        (
-            f"At {held[least].x[-1]:.0f} images the fullest device has least to hold with {least}"
-            f" ({held[least].y[-1]:.1f} of {held[ONE].y[-1]:.1f} MB), of parameters alone with {least_weights}"
-            f" ({weights[least_weights].y[-1]:.2g} of {weights[ONE].y[-1]:.2g} MB): that is what a net needs that"
-            " one device cannot hold."
-        ),
-        (
-            f"{pipelines}; by their FLOP they do not, and it is {by_flop:.0f} %: a cut between layers cannot divide"
-            " LeNet's second convolution, which is most of the work."
-            if by_flop > idle + 1
-            else f"{pipelines}, and {by_flop:.0f} % by their FLOP."
-        ),
-    ]
+    return say(
+        "At {n:.0f} images the fullest device has least to hold with {least} ({mb:.1f} of {one_mb:.1f} MB), of"
+        " parameters alone with {least_weights} ({weights_mb:.2g} of {one_weights_mb:.2g} MB): that is what a net"
+        " needs that one device cannot hold.",
+        n=held[least].x[-1], least=least, mb=held[least].y[-1], one_mb=held[ONE].y[-1],
+        least_weights=least_weights, weights_mb=weights[least_weights].y[-1], one_weights_mb=weights[ONE].y[-1],
+    )  # fmt: skip
+
+
+def _idle(demos: Demos, m: dict[str, Any]) -> str:
+    name = [name for name, _ in _kinds(demos) if name.startswith(f"{PIPELINE} of ")][-1]
+    idle, by_flop = (m[f"{key(name)}_{how}_percent"] for how in ("idle", "idle_by_flop"))
+    if by_flop <= idle + 1:
+        return say(
+            "A {pipeline} is idle {idle:.0f} % of the time if its parts take equally long, and {by_flop:.0f} % by"
+            " their FLOP.",
+            pipeline=name, idle=idle, by_flop=by_flop,
+        )  # fmt: skip
+    return say(
+        "A {pipeline} is idle {idle:.0f} % of the time if its parts take equally long; by their FLOP they do not,"
+        " and it is {by_flop:.0f} %: a cut between layers cannot divide LeNet's second convolution, which is most"
+        " of the work.",
+        pipeline=name, idle=idle, by_flop=by_flop,
+    )  # fmt: skip
 
 
 def _kinds_table(demos: Demos) -> Table:
@@ -104,12 +125,16 @@ def _kinds_table(demos: Demos) -> Table:
 
     few, many = demos["moved_mb"][ONE].x
     return Table(
-        ["LeNet, one step", f"MB moved, {few:.0f} images", f"MB moved, {many:.0f} images",
-         "MB on the fullest device", "largest parameters", "largest activations", "gradient differs by", "idle"],
+        [say("LeNet, one step"), *(say("MB moved, {n:.0f} images", n=n) for n in (few, many)),
+         say("MB on the fullest device"), say("largest parameters"), say("largest activations"),
+         say("gradient differs by"), say("idle")],
         [row(name) for name in demos["moved_mb"]],
-        f"Counted as the steps ran. Memory at {many:.0f} images: parameters, as much again for gradients, and what"
-        " is kept for the backward pass; each column is that of the device that has most of it. Differences are"
-        " relative, in float64. Idle: of a schedule whose parts take equally long, in brackets by their FLOP.",
+        say(
+            "Counted as the steps ran. Memory at {n:.0f} images: parameters, as much again for gradients, and what"
+            " is kept for the backward pass; each column is that of the device that has most of it. Differences are"
+            " relative, in float64. Idle: of a schedule whose parts take equally long, in brackets by their FLOP.",
+            n=many,
+        ),
     )  # fmt: skip
 
 
@@ -145,16 +170,25 @@ def _draw_kinds(demos: Demos, m: dict[str, Any], path: Path) -> None:
 
 def _ratio(demos: Demos, m: dict[str, Any]) -> list[str]:
     order = (
-        f"The notes' order holds: FLOP per byte of parameters fall from Inception over ResNet (by"
-        f" {m['ratio_inception_over_resnet']:.2f}x at least) to AlexNet ({m['ratio_resnet_over_alexnet']:.0f}x)"
+        say(
+            "The notes' order holds: FLOP per byte of parameters fall from Inception over ResNet (by"
+            " {to_resnet:.2f}x at least) to AlexNet ({to_alexnet:.0f}x).",
+            to_resnet=m["ratio_inception_over_resnet"], to_alexnet=m["ratio_resnet_over_alexnet"],
+        )
         if m["ratio_notes_order_holds"] == "yes"
-        else "The notes' order, Inception over ResNet over AlexNet, does NOT hold"
-    )
-    own = {name: m[f"ratio_{key(name)}_flop_per_byte"] for name in NOTES_NETS}
+        else say("The notes' order, Inception over ResNet over AlexNet, does NOT hold.")
+    )  # fmt: skip
+    small, large = NOTES_NETS
+    of_small, of_large = (m[f"ratio_{key(name)}_flop_per_byte"] for name in NOTES_NETS)
     least = min(m["ratio_resnet_18_flop_per_byte"], m["ratio_resnet_50_flop_per_byte"])
-    ranks = "less than any ResNet at 224" if max(own.values()) < least else "not less than the ResNets at 224"
-    words = " and ".join(f"{name} {value:.0f}" for name, value in own.items())
-    return [f"{order}. What the notes train has {ranks}, per image: {words} FLOP per byte."]
+    is_less = max(of_small, of_large) < least
+    own = say(
+        "What the notes train has {rank}, per image: {small} {of_small:.0f} and {large} {of_large:.0f} FLOP per"
+        " byte.",
+        rank=say("less than any ResNet at 224") if is_less else say("not less than the ResNets at 224"),
+        small=small, of_small=of_small, large=large, of_large=of_large,
+    )  # fmt: skip
+    return [f"{order} {own}"]
 
 
 def _draw_ratio(demos: Demos, path: Path) -> None:

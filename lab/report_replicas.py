@@ -1,5 +1,6 @@
 """The report's section on replicas (13.5, 13.6): what keeps them one network."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,22 +15,24 @@ from lab.words import say
 IN_PLACE = "in place, copies (the book)"
 
 
-def section(folder: Path, drawings: Path) -> Section:
-    """Draw the figure of `folder` (reports/replicas) into `drawings` and return the section."""
+def section(folder: Path) -> Section:
+    """Return the section of `folder` (reports/replicas)."""
     demos, m = curves_of(read_rows(folder / "rows.csv")), read_json(folder / "metrics.json")
-    _draw(demos["from_one_device"], drawings / "replicas.svg")
     return Section(
         stage="replicas",
-        title="Replicas: what keeps them one network",
+        title=say("Replicas: what keeps them one network"),
         book="13.5, 13.6",
-        question="Do replicas stay one network, and what do the notes' mistakes change?",
+        question=say("Do replicas stay one network, and what do the notes' mistakes change?"),
         findings=_findings(demos, m),
         figures=[
             Figure(
                 "replicas",
-                "Largest difference of a weight from training on one device, by step, for each variant.",
-                "LeNet on virtual devices with the same batches. The book's way differs by rounding; the others"
-                " are other algorithms.",
+                say("Largest difference of a weight from training on one device, by step, for each variant."),
+                say(
+                    "LeNet on virtual devices with the same batches. The book's way differs by rounding; the others"
+                    " are other algorithms."
+                ),
+                partial(_draw, demos["from_one_device"]),
             )
         ],
         tables=[_table(demos)],
@@ -40,21 +43,22 @@ def section(folder: Path, drawings: Path) -> Section:
 def _findings(demos: dict[str, dict[str, Curve]], m: dict[str, Any]) -> list[str]:
     one, apart, change = demos["from_one_device"], demos["apart"], demos["gradient_change"]
     with_norm, without = change.values()
-    equal = "equal to the bit at every step" if not apart[IN_PLACE].y.any() else "NOT equal"
+    equal = say("NOT equal") if apart[IN_PLACE].y.any() else say("equal to the bit at every step")
     worst = max((c for c in one.values() if c.series != IN_PLACE), key=lambda c: c.y[-1])
     return [
-        (
-            f"Added in place and copied back, as in the book, replicas are {equal}, and end within"
-            f" {one[IN_PLACE].y[-1]:.1g} of one device's weights: rounding. “{worst.series}” ends"
-            f" {worst.y[-1]:.2g} away, without any error message."
+        say(
+            "Added in place and copied back, as in the book, replicas are {equal}, and end within {rounding:.1g} of"
+            " one device's weights: rounding. “{worst}” ends {away:.2g} away, without any error message.",
+            equal=equal, rounding=one[IN_PLACE].y[-1], worst=worst.series, away=worst.y[-1],
         ),
-        (
-            f"Batch norm makes {with_norm.x[0]:.0f} devices another network: splitting a batch changes the"
-            f" gradient by {100 * with_norm.y[0]:.0f} % of its length ({with_norm.series}), against"
-            f" {100 * without.y[0]:.1g} % ({without.series}). Each device takes mean and variance from its own,"
-            " smaller share of the batch."
+        say(
+            "Batch norm makes {n:.0f} devices another network: splitting a batch changes the gradient by"
+            " {change:.0f} % of its length ({net}), against {other_change:.1g} % ({other}). Each device takes mean"
+            " and variance from its own, smaller share of the batch.",
+            n=with_norm.x[0], change=100 * with_norm.y[0], net=with_norm.series,
+            other_change=100 * without.y[0], other=without.series,
         ),
-    ]
+    ]  # fmt: skip
 
 
 def _table(demos: dict[str, dict[str, Curve]]) -> Table:
@@ -63,10 +67,12 @@ def _table(demos: dict[str, dict[str, Curve]]) -> Table:
         for name, c in demos["from_one_device"].items()
     ]
     return Table(
-        ["variant", "from one device after step 1", "after the last step", "replicas from each other"],
+        [say("variant"), say("from one device after step 1"), say("after the last step"),
+         say("replicas from each other")],
         rows,
-        "Largest difference of any weight. Where all replicas are one tensor they cannot part; they are all wrong.",
-    )
+        say("Largest difference of any weight. Where all replicas are one tensor they cannot part; they are all"
+            " wrong."),
+    )  # fmt: skip
 
 
 def _draw(curves: dict[str, Curve], path: Path) -> None:

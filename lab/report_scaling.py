@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,31 +33,35 @@ class Step:
         return (self.t1 + self.t2) / self.measured.summary.median - 1
 
 
-def section(folder: Path, drawings: Path) -> Section:
-    """Draw the figures of `folder` (reports/scaling) into `drawings` and return the section."""
+def section(folder: Path) -> Section:
+    """Return the section of `folder` (reports/scaling)."""
     results, m = report_bench.read(folder)
     steps = steps_of(results)
-    _draw_steps(steps, m, drawings / "scaling_foretold.svg")
-    _draw_simulated(results, drawings / "scaling_simulated.svg")
     return Section(
         stage="scaling",
-        title="A step on several devices, foretold and measured",
+        title=say("A step on several devices, foretold and measured"),
         book="13.5, 13.7",
-        question="How long does a step take on several devices, and do its parts foretell it?",
+        question=say("How long does a step take on several devices, and do its parts foretell it?"),
         findings=[*_findings(steps, m), report_bench.trust(m), *report_bench.skipped(results)],
         figures=[
             Figure(
                 "scaling_foretold",
-                "Measured time of each step against the time foretold for it, on logarithmic axes.",
-                "Foretold from steps without communication and from single messages, and written down before the"
-                " steps were measured. Dots are medians with the middle half of the samples; on the line the two"
-                " agree, in the band to within a tenth.",
+                say("Measured time of each step against the time foretold for it, on logarithmic axes."),
+                say(
+                    "Foretold from steps without communication and from single messages, and written down before"
+                    " the steps were measured. Dots are medians with the middle half of the samples; on the line"
+                    " the two agree, in the band to within a tenth."
+                ),
+                partial(_draw_steps, steps, m),
             ),
             Figure(
                 "scaling_simulated",
-                "Simulated gain of up to 1024 devices on published interconnects, strong and weak scaling.",
-                "Simulated, not measured: devices as fast as this one, gradients summed by ring in one bucket"
-                " after the backward pass. Strong: one batch of 8192 images over all. Weak: 256 images on each.",
+                say("Simulated gain of up to 1024 devices on published interconnects, strong and weak scaling."),
+                say(
+                    "Simulated, not measured: devices as fast as this one, gradients summed by ring in one bucket"
+                    " after the backward pass. Strong: one batch of 8192 images over all. Weak: 256 images on each."
+                ),
+                partial(_draw_simulated, results),
             ),
         ],
         tables=[_steps_table(steps), _crossing_table(m)],
@@ -76,45 +81,60 @@ def steps_of(results: Results) -> list[Step]:
 
 
 def _findings(steps: Sequence[Step], m: Mapping[str, Any]) -> list[str]:
-    worst = max(steps, key=lambda step: abs(step.error))
-    share = 100 * worst.t2 / (worst.t1 + worst.t2)
-    judged = "foretell" if m["mean_error_percent"] <= GOOD_PERCENT else "do not foretell"
-    sum_is_nearer = m["mean_error_percent"] < m["max_rule_mean_error_percent"]
-    sentences = [
-        (
-            f"The parts {judged} the {m['heldout_configurations']} steps that they had not seen: t1 + t2 is off by"
-            f" {m['mean_error_percent']:.1f} % in the mean and {m['max_error_percent']:.1f} % at most. The largest"
-            f" miss is {TITLES[worst.net]}, {worst.way}, {worst.measured.x:.0f} images on each device: foretold"
-            f" {abs(100 * worst.error):.0f} % too {'short' if worst.error < 0 else 'long'}, with {share:.0f} % of"
-            " the time foretold for communication."
-        ),
-        (
-            f"The notes' max(t1, t2) is off by {m['max_rule_mean_error_percent']:.1f} % in the mean:"
-            + (
-                " it takes computing and communicating to overlap, and code that sums after the backward pass, the"
-                " notes' own included, does one after the other."
-                if sum_is_nearer
-                else " nearer than the sum, so here the two do overlap."
-            )
-        ),
-    ]
     waits = [m[name] for name in m if name.endswith("_wait_ms")]
-    sentences.append(
-        f"The first message after computing is {min(waits):.2g} to {max(waits):.2g} ms late, by algorithm, for its"
-        " takers have to be woken; messages that follow one another are not. A link that is measured with messages"
-        " alone does not show it."
-    )
-    for net, title in TITLES.items():
-        star, ring = (m[f"{net}_{key(way)}_crossing_batch"] for way in ("star, per tensor", "ring, one bucket"))
-        sentences.append(
-            f"{title} computes for longer than it communicates (t1 > t2) from {_images(star)} on in the notes' way,"
-            f" and from {_images(ring)} on by ring in one bucket, over {m['world_size']} devices."
+    late = say(
+        "The first message after computing is {shortest:.2g} to {longest:.2g} ms late, by algorithm, for its takers"
+        " have to be woken; messages that follow one another are not. A link that is measured with messages alone"
+        " does not show it.",
+        shortest=min(waits), longest=max(waits),
+    )  # fmt: skip
+    return [_sum_rule(steps, m), _max_rule(m), late, *(_crossing(m, net) for net in TITLES)]
+
+
+def _sum_rule(steps: Sequence[Step], m: Mapping[str, Any]) -> str:
+    """Return how well t1 + t2 foretold the steps, and which it missed most."""
+    worst = max(steps, key=lambda step: abs(step.error))
+    judged = say("foretell") if m["mean_error_percent"] <= GOOD_PERCENT else say("do not foretell")
+    return say(
+        "The parts {judged} the {n} steps that they had not seen: t1 + t2 is off by {mean:.1f} % in the mean and"
+        " {most:.1f} % at most. The largest miss is {net}, {way}, {images:.0f} images on each device: foretold"
+        " {error:.0f} % {direction}, with {share:.0f} % of the time foretold for communication.",
+        judged=judged, n=m["heldout_configurations"], mean=m["mean_error_percent"], most=m["max_error_percent"],
+        net=TITLES[worst.net], way=worst.way, images=worst.measured.x, error=abs(100 * worst.error),
+        direction=say("too short") if worst.error < 0 else say("too long"),
+        share=100 * worst.t2 / (worst.t1 + worst.t2),
+    )  # fmt: skip
+
+
+def _max_rule(m: Mapping[str, Any]) -> str:
+    """Return how well the notes' rule foretold the steps, and what that says of overlap."""
+    error = m["max_rule_mean_error_percent"]
+    if m["mean_error_percent"] < error:
+        return say(
+            "The notes' max(t1, t2) is off by {error:.1f} % in the mean: it takes computing and communicating to"
+            " overlap, and code that sums after the backward pass, the notes' own included, does one after the"
+            " other.",
+            error=error,
         )
-    return sentences
+    return say(
+        "The notes' max(t1, t2) is off by {error:.1f} % in the mean: nearer than the sum, so here the two do"
+        " overlap.",
+        error=error,
+    )
+
+
+def _crossing(m: Mapping[str, Any], net: str) -> str:
+    """Return from which batch on a net computes for longer than it communicates, in two ways to sum."""
+    star, ring = (m[f"{net}_{key(way)}_crossing_batch"] for way in ("star, per tensor", "ring, one bucket"))
+    return say(
+        "{net} computes for longer than it communicates (t1 > t2) from {star} on in the notes' way, and from {ring}"
+        " on by ring in one bucket, over {n} devices.",
+        net=TITLES[net], star=_images(star), ring=_images(ring), n=m["world_size"],
+    )  # fmt: skip
 
 
 def _images(batch_size: float) -> str:
-    return "the first image" if batch_size <= 1 else f"a batch of {batch_size:.0f}"
+    return say("the first image") if batch_size <= 1 else say("a batch of {n:.0f}", n=batch_size)
 
 
 def _steps_table(steps: Sequence[Step]) -> Table:
@@ -127,24 +147,27 @@ def _steps_table(steps: Sequence[Step]) -> Table:
         for s in steps
     ]  # fmt: skip
     return Table(
-        ["step", "images per device", "t1, ms", "t2, ms", "foretold, ms", "measured, ms (IQR)", "off by"],
+        [say("step"), say("images per device"), "t1, ms", "t2, ms", say("foretold, ms"),
+         say("measured, ms (IQR)"), say("off by")],
         rows,
-        "All replicas had the same weights after each step. Written before the measurement:"
-        " reports/scaling/predictions.csv.",
-    )
+        say("All replicas had the same weights after each step. Written before the measurement: {file}.",
+            file="reports/scaling/predictions.csv"),
+    )  # fmt: skip
 
 
 def _crossing_table(m: Mapping[str, Any]) -> Table:
     ways = [name for name in m if name.endswith("_crossing_batch")]
+    links = {"shared by all ranks": say("shared by all ranks"), "each rank's own": say("each rank's own")}
     rows = []
     for name in ways:
         net, _, way = name.removesuffix("_crossing_batch").partition("_")
         rows.append([f"{TITLES[net]}, {way.replace('_', ' ')}", f"{m[f'{net}_{way}_t2_ms']:.2f}", f"{m[name]:.0f}"])
     return Table(
-        ["way to sum", "t2, ms", "t1 > t2 from this batch on"],
+        [say("way to sum"), "t2, ms", say("t1 > t2 from this batch on")],
         rows,
-        f"Over {m['world_size']} devices, whose link is taken to be {m['link']}; 0: from the first image on.",
-    )
+        say("Over {n} devices, whose link is taken to be {link}; 0: from the first image on.",
+            n=m["world_size"], link=links[m["link"]]),
+    )  # fmt: skip
 
 
 def _draw_steps(steps: Sequence[Step], m: Mapping[str, Any], path: Path) -> None:

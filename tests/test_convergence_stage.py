@@ -14,7 +14,7 @@ from lab.devices import DeviceParams, Devices
 from lab.errors import ParamsError
 from lab.params import load
 from stages import convergence
-from tests.helpers import edit_params
+from tests.helpers import draw, edit_params
 from tests.made_up import CONVERGENCE, convergence_curves, write_convergence
 
 CPU = torch.device("cpu")
@@ -27,7 +27,7 @@ def metrics():
 
 def page(tmp_path, kind="cpu-virtual", curves=None):
     write_convergence(tmp_path, kind, curves)
-    return report_convergence.section(tmp_path / "convergence", tmp_path / "figures")
+    return report_convergence.section(tmp_path / "convergence")
 
 
 def test_metrics_have_names_that_dvc_keeps():
@@ -56,6 +56,7 @@ def test_the_penalty_is_paired_by_seed_and_a_bound_where_runs_failed():
 @pytest.mark.parametrize("kind", ["cpu-virtual", "cuda"])
 def test_the_page(tmp_path, kind):
     part = page(tmp_path, kind)
+    draw(part, tmp_path / "figures")
     assert sorted(p.stem for p in (tmp_path / "figures").iterdir()) == sorted(f.name for f in part.figures)
     text = " ".join([*part.findings, *(f.caption for f in part.figures), *(t.note for t in part.tables)])
     assert "nan" not in text.lower()

@@ -13,7 +13,7 @@ from lab.devices import DeviceParams, Devices
 from lab.errors import ParamsError
 from lab.params import load
 from stages import parallelism
-from tests.helpers import edit_params
+from tests.helpers import draw, edit_params
 from tests.made_up import PARALLELISM, RATIOS, parallelism_curves, write_parallelism
 
 CPU = torch.device("cpu")
@@ -25,7 +25,7 @@ def metrics(**ratios):
 
 def page(tmp_path, kind="cpu-virtual", curves=None):
     write_parallelism(tmp_path, kind, curves)
-    return report_parallelism.section(tmp_path / "parallelism", tmp_path / "figures")
+    return report_parallelism.section(tmp_path / "parallelism")
 
 
 def test_metrics_have_names_that_dvc_keeps():
@@ -56,6 +56,7 @@ def test_the_notes_order_is_decided_by_its_weakest_pair():
 @pytest.mark.parametrize("kind", ["cpu-virtual", "cuda"])
 def test_the_page(tmp_path, kind):
     part = page(tmp_path, kind)
+    draw(part, tmp_path / "figures")
     assert sorted(p.stem for p in (tmp_path / "figures").iterdir()) == sorted(f.name for f in part.figures)
     text = " ".join([*part.findings, *(f.caption for f in part.figures), *(t.note for t in part.tables)])
     assert "nan" not in text.lower()
