@@ -119,7 +119,7 @@ def _beside(results: Results) -> Table:
         else say("the book's is the time to queue ten products on a GPU")
     )
     return beside_the_book([
-        ["B1: numpy", "1.4693 s (1000 x 1000)", f"{seconds('numpy, float64')} ({size} x {size})",
+        [say("B1: numpy"), "1.4693 s (1000 x 1000)", f"{seconds('numpy, float64')} ({size} x {size})",
          say("another size and processor; both are float64 with random numbers inside the clock")],
         [say("B1: torch, no waiting"), "0.0022 s", seconds("torch, not waited for"), queueing],
         [say("B2: torch, waiting"), "0.0058 s", seconds("torch, waited for"), say("a GPU there")],

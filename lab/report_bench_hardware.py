@@ -127,8 +127,8 @@ def _networks(results: Results) -> Table:
                 say("memory") if bandwidth * rate.x < peak else say("arithmetic"),
             ])  # fmt: skip
     return Table(
-        [say("network"), say("GFLOP per batch"), say("GB per batch"), say("FLOP per byte"), "GFLOP/s (IQR)",
-         say("of what the roof allows"), say("limited by")],
+        [say("network"), say("GFLOP per batch"), say("GB per batch"), say("FLOP per byte"),
+         say("GFLOP/s (IQR)"), say("of what the roof allows"), say("limited by")],
         rows,
         say("Forward pass. Bytes count every operation's inputs and outputs, as eager runs move them without"
             " caches."),
