@@ -79,7 +79,7 @@ def _findings(results: Results, m: dict[str, Any]) -> list[str]:
                 smallest=smallest, largest=largest, times=largest / smallest,
             )
         )  # fmt: skip
-    peaks = results.series("peak", "float32")
+    peaks = [peak for peak in results.series("peak", "float32") if peak.device_kind == "cpu"]
     if len(peaks) > 1:
         first, last = peaks[0].summary.median, peaks[-1].summary.median
         sentences.append(

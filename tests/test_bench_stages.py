@@ -2,10 +2,11 @@
 
 import importlib
 import re
+from dataclasses import replace
 
 import pytest
 
-from lab import bench, catalogue, overlap, report_bench, report_bench_collectives
+from lab import bench, catalogue, overlap, report_bench, report_bench_collectives, report_bench_hardware
 from lab.measurements import Measurement, rows_of
 from lab.records import write_metrics, write_rows
 from lab.words import speaking
@@ -168,6 +169,15 @@ def test_a_processors_numbers_never_stand_under_a_gpus_name():
     assert m["peak_float32_gpu_gflop_per_s"] == pytest.approx(50_000, rel=1e-2)
     assert m["copy_1_threads_gb_per_s"] == pytest.approx(20, rel=1e-2)
     assert m["copy_gpu_gb_per_s"] == pytest.approx(3000, rel=1e-2)
+
+
+def test_a_gpus_peak_is_no_step_of_how_the_processor_scales(tmp_path):
+    both_cores = replace(one("peak", "float32", 180, "cpu", 2, "GFLOP/s"), threads=2)
+    made = [*measurements("bench_hardware", "cuda"), both_cores]
+    write_rows(tmp_path, rows_of(made))
+    write_metrics(tmp_path, metrics("bench_hardware", made, "cuda"))
+    [scaling] = [text for text in report_bench_hardware.section(tmp_path).findings if "scale" in text]
+    assert "from 100 GFLOP/s on 1 thread to 180 on 2: 1.80 times" in scaling
 
 
 def test_the_engine_is_held_against_the_notes_faster_way_and_the_peak_of_the_same_round():
