@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lab.claims import CPU, Finding, Verdict, findings_of, most_surprising
+from lab.errors import LabError
 from lab.ledger import LEDGER
 from lab.page import Link, Section, Table
 from lab.records import read_rows
@@ -32,8 +33,15 @@ def section(results: Path) -> Section:
     )
 
 
-def by_stage(findings: Sequence[Finding]) -> dict[str, list[tuple[str, str, str]]]:
-    """Return for each stage the claims that it decides: (id and verdict, what the claim says, what was found)."""
+def by_stage(results: Path) -> dict[str, list[tuple[str, str, str]]]:
+    """Return for each stage the claims that it decides: (id and verdict, what the claim says, what was found).
+
+    Nothing, where `results` (reports/claims) are missing or damaged.
+    """
+    try:
+        findings = findings_of(read_rows(results / "rows.csv"), LEDGER)
+    except (LabError, LookupError, ValueError):
+        return {}
     found: dict[str, list[tuple[str, str, str]]] = {}
     for f in findings:
         line = (f"{SYMBOLS[f.verdict]} {f.claim.id} {f.verdict.value}", f.claim.says.here, _effect(f))
