@@ -147,7 +147,7 @@ def _steps_table(steps: Sequence[Step]) -> Table:
         for s in steps
     ]  # fmt: skip
     return Table(
-        [say("step"), say("images per device"), "t1, ms", "t2, ms", say("foretold, ms"),
+        [say("step"), say("images per device"), say("t1, ms"), say("t2, ms"), say("foretold, ms"),
          say("measured, ms (IQR)"), say("off by")],
         rows,
         say("All replicas had the same weights after each step. Written before the measurement: {file}.",
@@ -163,7 +163,7 @@ def _crossing_table(m: Mapping[str, Any]) -> Table:
         net, _, way = name.removesuffix("_crossing_batch").partition("_")
         rows.append([f"{TITLES[net]}, {way.replace('_', ' ')}", f"{m[f'{net}_{way}_t2_ms']:.2f}", f"{m[name]:.0f}"])
     return Table(
-        [say("way to sum"), "t2, ms", say("t1 > t2 from this batch on")],
+        [say("way to sum"), say("t2, ms"), say("t1 > t2 from this batch on")],
         rows,
         say("Over {n} devices, whose link is taken to be {link}; 0: from the first image on.",
             n=m["world_size"], link=links[m["link"]]),
