@@ -17,8 +17,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab import claims_optimization, claims_performance, claims_training, report_claims
+from lab import catalogue, claims_optimization, claims_performance, claims_training, report_claims
 from lab.claims import (
+    A_GPU,
+    TWO_GPUS,
     Claim,
     Column,
     Estimate,
@@ -46,6 +48,7 @@ from lab.ledger import LEDGER
 from lab.page import Link
 from lab.records import read_rows, write_metrics, write_rows
 from lab.runner import run
+from lab.words import speaking
 from stages import claims
 from tests import made_up
 from tests.helpers import ROOT
@@ -57,6 +60,10 @@ THEORY = ("landscapes", "optimizers", "schedules", "replicas", "parallelism", "c
 FOLDERS = sorted({read.folder for claim in LEDGER for read in claim.reads})
 EVERY_CLAIM = pytest.mark.parametrize("claim", LEDGER, ids=lambda claim: claim.id)
 numbers = st.floats(-1e6, 1e6)
+
+
+def about_gpus(claim: Claim) -> bool:
+    return not {A_GPU, TWO_GPUS}.isdisjoint(claim.wants)
 
 
 # --- evidence of a machine on which every claim can be tested --------------------------------------------------
@@ -219,7 +226,7 @@ def test_virtual_devices_decide_no_claim_about_gpus_and_look_alikes_none_about_a
                                         for f, m in server.metrics.items()})  # fmt: skip
 
     virtual = {c.id for c in LEDGER if judge(c, altered(device_kind="cpu-virtual")).verdict is NOT_TESTABLE}
-    assert virtual == {c.id for c in LEDGER if "GPU" in c.where}
+    assert virtual == {c.id for c in LEDGER if about_gpus(c)}
     assert {"A3", "B1", "C3b", "C5", "E5a", "G4a"} <= virtual
     assert "C3a" not in virtual, "a question that virtual devices do answer"
     synthetic = {c.id for c in LEDGER if judge(c, altered(dataset="synthetic")).verdict is NOT_TESTABLE}
@@ -429,12 +436,15 @@ def test_an_entry_says_everything_in_both_languages(claim):
         assert text.en.isascii() or not re.search(r"[\u4e00-\u9fff]", text.en)
         assert re.search(r"[\u4e00-\u9fff]", text.zh)
         assert text.zh.endswith(("。", "）。"))
+    for label in (claim.rule.unit, claim.rule.holds.words, *claim.wants):
+        assert label.en.isascii()
+        assert re.search(r"[\u4e00-\u9fff]|^(KiB|GPU)$", label.zh)
     assert re.fullmatch(r"00[0-4](, 00[0-4])*", claim.note)
     assert re.fullmatch(r"1[23]\.\d{1,2}", claim.section)
     assert claim.tolerance.endswith(".")
     patterns = [p for read in claim.rule.reads if isinstance(read, Column) for p in read.where.values()]
     assert not re.search(r"[][?]", "".join(patterns)), "`*` is the only sign that stands for others"
-    assert "|" not in claim.says.en + claim.measured.en + claim.rule.unit, "cells of a Markdown table"
+    assert "|" not in claim.says.en + claim.measured.en + claim.rule.unit.en, "cells of a Markdown table"
 
 
 @EVERY_CLAIM
@@ -444,7 +454,7 @@ def test_an_entry_reads_one_stage_which_exists_and_which_dvc_runs_first(claim):
     assert f"reports/{claim.stage}" in PIPELINE["claims"]["deps"]
 
 
-@pytest.mark.parametrize("claim", [c for c in LEDGER if "GPU" not in c.where], ids=lambda claim: claim.id)
+@pytest.mark.parametrize("claim", [c for c in LEDGER if not about_gpus(c)], ids=lambda claim: claim.id)
 def test_what_an_entry_reads_is_in_the_committed_reports(claim):
     evidence = claims.gather(ROOT / "reports", {read.folder for read in claim.reads})
     for read in claim.rule.reads:
@@ -545,7 +555,7 @@ def test_the_page_has_a_row_for_each_claim_with_symbol_word_and_stage(server, tm
         assert row[3] == f"{report_claims.SYMBOLS[found.verdict]} {found.verdict.value}"
         assert row[-1] == Link(found.claim.stage)
         assert str(row[4]).endswith(found.claim.measured.en)
-        assert str(row[4]).startswith(found.reason) == (found.verdict is NOT_TESTABLE)
+        assert str(row[4]).startswith(f"reason: {found.reason}") == (found.verdict is NOT_TESTABLE)
     cells = {str(row[0]): str(row[4]) for row in table.rows}
     assert cells["D12d"].startswith("1.5 (1.4 to 1.6) x as fast, on CUDA GPUs. Time of a step")
     assert cells["D11"].startswith("84 % accuracy, on CUDA GPUs. Test accuracy")
@@ -556,6 +566,26 @@ def test_the_page_has_a_row_for_each_claim_with_symbol_word_and_stage(server, tm
     for sentence, found in zip(section.findings[1:], surprises, strict=False):
         assert found.claim.says.en in sentence
     assert "for want of" in section.findings[-1]
+    english = re.compile(r"\b(confirmed|refuted|inconclusive|testable|at least|at most|exactly|want|holds?|as)\b")
+    with speaking("zh", catalogue.read("zh")):
+        section = report_claims.section(tmp_path)
+    [table] = section.tables
+    decided = [row for row, found in zip(table.rows, findings, strict=True) if found.estimate]
+    for text in (
+        *section.findings,
+        *table.header,
+        table.note,
+        *[str(cell) for row in decided for cell in row[:-1]],
+    ):
+        assert not english.search(text), text
+    cells = {str(row[0]): str(row[4]) for row in table.rows}
+    assert cells["D12d"].startswith("1.5（1.4 至 1.6）倍速度，测量于 CUDA GPU。")
+
+
+def test_what_is_stored_is_english_whatever_is_spoken(server):
+    stored = rows_of(claims.measure(server))
+    with speaking("zh", catalogue.read("zh")):
+        assert rows_of(claims.measure(server)) == stored
 
 
 def test_a_page_of_nothing_but_confirmed_claims_names_no_surprise_and_no_want(server, tmp_path):

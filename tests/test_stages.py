@@ -377,24 +377,24 @@ def test_the_report_is_the_same_bytes_twice_without_torch_and_asks_nothing_of_th
         return {name: (project / "reports" / name).read_bytes() for name in files(project / "reports")}
 
     first = pages()
-    assert {"index.html", "README.md", "figures/samples.svg", "figures/training_curves.svg"} <= set(first)
+    assert {"index.html", "index.zh.html", "README.md", "figures/samples.svg", "figures/warm_up.svg"} <= set(first)
     assert pages() == first
-    html = first["index.html"].decode()
-    assert html.count("<svg") == html.count("<figure>") == len([f for f in first if f.endswith(".svg")])
-    assert "default-src 'none'" in html
-    for word in ('src="http', 'href="http', "<script", "<link", "url(http"):
-        assert word not in html
-    assert "Synthetic data" not in html
+    for html in (first[page].decode() for page in ("index.html", "index.zh.html")):
+        assert html.count("<svg") == html.count("<figure") == len([f for f in first if f.endswith(".svg")])
+        assert "default-src 'none'" in html
+        for word in ('src="http', 'href="http', "<script", "<link", "url(http"):
+            assert word not in html
+        assert not re.search("Synthetic data|合成数据", html)
 
 
-def test_a_report_from_look_alikes_says_so_on_both_pages(project):
+def test_a_report_from_look_alikes_says_so_on_every_page(project):
     write_results(project, origin="synthetic")
     assert run_stage("stages.report").returncode == 0
-    for page in ("index.html", "README.md"):
+    english = ("Synthetic data", "synthetic look-alike", "the book prints")
+    chinese = ("合成数据", "合成的仿制", "书中给出")
+    for page, words in (("index.html", english), ("README.md", english), ("index.zh.html", chinese)):
         text = (project / "reports" / page).read_text()
-        assert "Synthetic data" in text
-        assert "synthetic look-alike" in text
-        assert "the book prints" not in text
+        assert [word in text for word in words] == [True, True, False]
 
 
 def test_a_run_without_results_is_said(project):
