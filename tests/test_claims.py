@@ -17,7 +17,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab import catalogue, claims_optimization, claims_performance, claims_training, report_claims
+from lab import (
+    catalogue,
+    claims_optimization,
+    claims_performance,
+    claims_scaling,
+    claims_training,
+    report_claims,
+)
 from lab.claims import (
     A_GPU,
     TWO_GPUS,
@@ -33,6 +40,7 @@ from lab.claims import (
     Verdict,
     at_least,
     at_most,
+    band_ratio,
     decide,
     findings_of,
     judge,
@@ -230,16 +238,16 @@ def test_virtual_devices_decide_no_claim_about_gpus_and_look_alikes_none_about_a
     assert {"A3", "B1", "C3b", "C5", "E5a", "G4a"} <= virtual
     assert "C3a" not in virtual, "a question that virtual devices do answer"
     synthetic = {c.id for c in LEDGER if judge(c, altered(dataset="synthetic")).verdict is NOT_TESTABLE}
-    assert synthetic == {"D11", "D12a", "E4", "E5b", "F20c"}
+    assert synthetic == {"D11", "D12a", "D2a", "E4", "E5b", "F20c", "G11a", "G11b"}
     made = {c.id for c in LEDGER if judge(c, altered(airfoil="synthetic")).verdict is NOT_TESTABLE}
     assert {"F8", "F9a", "F10", "F17a"} <= made
     shared = {c.id for c in LEDGER if judge(c, altered(device_kind="cuda-shared")).verdict is NOT_TESTABLE}
-    assert shared == {"C3a", "C3b", "C3c", "E5a", "E5c"}, "replicas that share a GPU are not two"
+    assert shared == {"C3a", "C3b", "C3c", "E5a", "E5c", "G13"}, "replicas that share a GPU are not two"
 
 
 # --- each rule, for each verdict it can give -------------------------------------------------------------------
 
-OPT, PERF, TRAIN = claims_optimization, claims_performance, claims_training
+OPT, PERF, TRAIN, SCALE = claims_optimization, claims_performance, claims_training, claims_scaling
 Values = tuple[Any, ...]
 
 
@@ -252,6 +260,7 @@ MAKERS: dict[Callable[..., Estimate], Callable[[float, float], Values]] = {
     Estimate: lambda low, high: ((low + high) / 2, low, high),
     point: lambda low, high: (low,),
     median: lambda low, high: ([low, high],),
+    band_ratio: lambda low, high: ((low + high) / 2, low, high, 1, 1, 1),
     times_ratio: lambda low, high: ([low, high], [1, 1]),
     OPT.last_ratio: band_values,
     OPT.last_difference: lambda low, high: (
@@ -268,7 +277,7 @@ MAKERS: dict[Callable[..., Estimate], Callable[[float, float], Values]] = {
 }  # fmt: skip
 POINTS = (point, OPT.farthest_mark, OPT.last_over_first, OPT.last_step_over_first, OPT.quadratic_ratio,
           OPT.share_lower, OPT.rank_of_the_first, OPT.most_failures, PERF.farthest,
-          PERF.operations_per_parameter)  # fmt: skip
+          SCALE.moved, SCALE.held, SCALE.smaller_factor, SCALE.share_of_communication)  # fmt: skip
 BEST, WORST = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0), (9.0, 8.0, 7.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.0)
 FIVE_FASTER, FIVE_SLOWER, FIVE_UNSURE = (1.5, 1.4, 1.6) * 5, (0.5, 0.4, 0.6) * 5, (1.1, 0.9, 1.3) * 5
 CASES: dict[str, dict[Verdict, Values]] = {
@@ -293,8 +302,10 @@ CASES: dict[str, dict[Verdict, Values]] = {
     "A7a": {CONFIRMED: ([0.0],), REFUTED: ([0.1],)},
     "A7b": {CONFIRMED: FIVE_FASTER, REFUTED: FIVE_SLOWER, INCONCLUSIVE: FIVE_UNSURE},
     "B4": {CONFIRMED: ([3, 3],), REFUTED: ([3, 4],)},
-    "G12a": {CONFIRMED: ([1, 1], [9, 0], [1, 1], [5, 0], [1, 1], [2, 0]),
-             REFUTED: ([1, 1], [9, 0], [1, 1], [2, 0], [1, 1], [5, 0])},
+    "G7a": {CONFIRMED: (1.0, 2.0, 1.5), REFUTED: (2.0, 3.0, 1.0)},
+    "G7b": {CONFIRMED: (3.0, 4.0, 2.0), REFUTED: (1.0, 4.0, 2.0)},
+    "G12a": {CONFIRMED: (1.5, 15.0), REFUTED: (1.5, 0.9)},
+    "G13": {CONFIRMED: (1.0, 10.0, 100.0, 2.0), REFUTED: (1.0, 1000.0, 1.0, 2.0)},
 }  # fmt: skip
 
 
@@ -380,7 +391,7 @@ def test_closed_forms():
     assert OPT.rank_of_the_first(*(BEST + WORST + BEST)).value == 8, "those never worst come first"
     assert PERF.share_faster(*(FIVE_FASTER[:6] + FIVE_SLOWER[:6] + FIVE_UNSURE[:3])) == Estimate(60, 40, 60)
     assert PERF.thousand_calls([10] * 10, [0] * 10, [1.0], [1.0]).value == pytest.approx((100 + 990) / 990)
-    assert PERF.operations_per_parameter([2, 2], [8, 1], [1, 1], [2, 1], [4, 4], [2, 1]).value == 2
+    assert SCALE.share_of_communication(10, 1000, 138, 2).value == 50, "10 ms and 128 images of 1 ms"
     assert TRAIN.idle_share(2, [1.0], *[[3.0]] * 6).value == pytest.approx(100 * 2 / 20)
     assert OPT.last_excess(0.5, [1, 0.1], [1, 0.05], [1, 0.2]) == Estimate(1.2, 1.1, 1.4)
 
