@@ -298,7 +298,7 @@ class Need:
 
 
 A_GPU, TWO_GPUS, OWN_DEVICES = (
-    Text("a GPU", "GPU"), Text("2 GPUs", "两块 GPU"), Text("a device for each job", "各任务自己的设备")
+    Text("a GPU", "一块 GPU"), Text("2 GPUs", "两块 GPU"), Text("a device for each job", "各任务自己的设备")
 )  # fmt: skip
 REAL_DATA, WORKLOAD = Text("real data", "真实数据"), Text("the notes' workload", "笔记的训练规模")
 

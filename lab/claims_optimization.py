@@ -35,7 +35,7 @@ HALF_A_DIGIT = 0.05  # of the marks' places, which have one decimal
 EQUAL = Range(1 / (1 + SMALLEST_EFFECT), 1 + SMALLEST_EFFECT)
 PROBLEMS = ("airfoil", "ill", "sparse")
 RULES = ("adam", "sgd", "momentum_09", "nesterov_09", "adagrad", "rmsprop", "adadelta", "adamw", "yogi")
-EXCESS, STARTS = Text("x the excess", "倍超出量"), Text("% of the starts", "% 的起点")
+EXCESS, STARTS = Text("x the excess", "倍超额损失"), Text("% of the starts", "% 的起点")
 ONE_TEST_IMAGE = 0.05  # percentage points: one of the 2000 that stages/schedules tests on
 
 

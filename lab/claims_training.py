@@ -30,7 +30,7 @@ from lab.stats import SMALLEST_EFFECT
 
 PARTS = ("load", "transfer", "forward", "backward", "all-reduce", "update")  # as lab.waterfall, which needs torch
 BOOK, RESIDENT = "the book's loader", "resident bytes"  # as lab.inputs, which needs torch
-MILLIONTHS = Text("millionths, the most a weight differs", "百万分之一（权重的最大差别）")
+MILLIONTHS = Text("millionths, the most a weight differs", "× 10⁻⁶（权重的最大差别）")
 OF_GRADIENT, ACCURACY = Text("% of the gradient", "%（相对于梯度的长度）"), Text("% accuracy", "% 精度")
 ROUNDING_MILLIONTHS = 12  # a hundred roundings of a float32 around 1
 BOOK_ACCURACY = 83.5  # percent: the book prints 0.83, its Chinese edition 0.84

@@ -1,6 +1,7 @@
 """The report's section on asynchronous computation (13.2)."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,37 +14,40 @@ from lab.words import say
 RETURNS_BEFORE = 0.9  # of the time until the result is there: below, a call has returned before its work
 
 
-def section(folder: Path, drawings: Path) -> Section:
-    """Draw the figures of `folder` (reports/bench_async) into `drawings` and return the section."""
+def section(folder: Path) -> Section:
+    """Return the section of `folder` (reports/bench_async)."""
     results, m = report_bench.read(folder)
-    _draw_products(results, drawings / "async_products.svg")
-    _draw_run_ahead(results, drawings / "async_run_ahead.svg")
     return Section(
         stage="bench_async",
-        title="Asynchronous computation: when is the result there?",
+        title=say("Asynchronous computation: when is the result there?"),
         book="13.2",
-        question="Does a call return before its result is there, and how wrong is a clock that does not know?",
+        question=say(
+            "Does a call return before its result is there, and how wrong is a clock that does not know?"
+        ),
         findings=[*_findings(m), report_bench.trust(m), *report_bench.skipped(results)],
         figures=[
             Figure(
                 "async_products",
-                "Time until a matrix product's call returns and until its result is there; numpy against torch.",
-                "Left: where the two lines lie on each other, the call computes. Right: float32 in both, the same"
-                " number of threads, random numbers made beforehand.",
+                say("Time until a matrix product's call returns and until its result is there; numpy against"
+                    " torch."),
+                say("Left: where the two lines lie on each other, the call computes. Right: float32 in both, the"
+                    " same number of threads, random numbers made beforehand."),
+                partial(_draw_products, results),
             ),
             Figure(
                 "async_run_ahead",
-                "Cost per small operation in a series, waited for once or each time; cost of what makes Python"
-                " wait.",
-                "Left: time per operation of series of growing length. Right: what each blocker adds to one small"
-                " operation.",
+                say("Cost per small operation in a series, waited for once or each time; cost of what makes Python"
+                    " wait."),
+                say("Left: time per operation of series of growing length. Right: what each blocker adds to one"
+                    " small operation."),
+                partial(_draw_run_ahead, results),
             ),
         ],
         tables=[_careless(results, m), _beside(results)],
         try_this=TryThis(
             "bench_async.sizes", "[64, 2048]", say("see from which size on waiting is all that counts")
         ),
-    )
+    )  # fmt: skip
 
 
 def _asynchronous(m: dict[str, Any]) -> bool:
@@ -51,38 +55,36 @@ def _asynchronous(m: dict[str, Any]) -> bool:
 
 
 def _findings(m: dict[str, Any]) -> list[str]:
-    share = (
-        f"{100 * m['return_over_finish']:.1f} % ({100 * m['return_over_finish_low']:.1f} to"
-        f" {100 * m['return_over_finish_high']:.1f})"
+    queued = _asynchronous(m)
+    why = say("the call only queues the product, and the result comes later.") if queued else say(
+        "the two times agree, because torch computes on a CPU within the call. There is no queue to run ahead of;"
+        " the notes' demo shows something on a GPU alone."
+    )  # fmt: skip
+    returned = say(
+        "At the largest size a call has returned after {share:.1f} % ({low:.1f} to {high:.1f}) of the time until"
+        " its result is there: {why}",
+        share=100 * m["return_over_finish"], low=100 * m["return_over_finish_low"],
+        high=100 * m["return_over_finish_high"], why=why,
+    )  # fmt: skip
+    model = say(
+        "A small operation costs {once:.2f} µs in a series waited for once and {each:.2f} µs waited for each"
+        " time (slopes of fits over the series' lengths). The book's model is n·t2 + t1 + t3 against"
+        " n·(t1 + t2 + t3).",
+        once=m["waiting_once_us_per_operation"], each=m["waiting_after_each_us_per_operation"],
+    )  # fmt: skip
+    if not queued:
+        model += " " + say("Here the difference is the call that finds nothing to wait for.")
+    numpy = say(
+        "The notes' comparison would report torch {claims} faster than numpy, and {waited} if it waited. With the"
+        " same dtype, threads and random numbers it is {fair}: float64 in numpy and random numbers inside the clock"
+        " make the rest.",
+        claims=ratio(m, "book_claims"), waited=ratio(m, "book_waited_for"), fair=ratio(m, "torch_over_numpy"),
+    )  # fmt: skip
+    warm_up = say(
+        "Without warm-up the first product of a process takes {times:.0f} times as long as later ones.",
+        times=m["no_warm_up_over_steady"],
     )
-    why = (
-        "the call only queues the product, and the result comes later."
-        if _asynchronous(m)
-        else (
-            "the two times agree, because torch computes on a CPU within the call. There is no queue to run ahead"
-            " of; the notes' demo shows something on a GPU alone."
-        )
-    )
-    once, each = m["waiting_once_us_per_operation"], m["waiting_after_each_us_per_operation"]
-    return [
-        f"At the largest size a call has returned after {share} of the time until its result is there: {why}",
-        (
-            f"A small operation costs {once:.2f} µs in a series waited for once and {each:.2f} µs waited for each"
-            " time (slopes of fits over the series' lengths). The book's model is n·t2 + t1 + t3 against"
-            " n·(t1 + t2 + t3)"
-            + ("." if _asynchronous(m) else "; here the difference is the call that finds nothing to wait for.")
-        ),
-        (
-            f"The notes' comparison would report torch {ratio(m, 'book_claims')} faster than numpy, and"
-            f" {ratio(m, 'book_waited_for')} if it waited. With the same dtype, threads and random numbers it is"
-            f" {ratio(m, 'torch_over_numpy')}: float64 in numpy and random numbers inside the clock make the"
-            " rest."
-        ),
-        (
-            f"Without warm-up the first product of a process takes {m['no_warm_up_over_steady']:.0f} times as"
-            " long as later ones."
-        ),
-    ]
+    return [returned, model, numpy, warm_up]
 
 
 def _careless(results: Results, m: dict[str, Any]) -> Table:
@@ -93,30 +95,36 @@ def _careless(results: Results, m: dict[str, Any]) -> Table:
         if found and waited:
             share = found.summary.median / waited.summary.median
             rows.append([name, f"{found.summary.median:.3f} ({found.summary.iqr:.3f})", f"{share:.3g}"])
-    rows.append(["first product, no warm-up", "–", f"{m['no_warm_up_over_steady']:.3g} of a later one"])
+    times = say("{times:.3g} of a later one", times=m["no_warm_up_over_steady"])
+    rows.append([say("first product, no warm-up"), "–", times])
     return Table(
-        ["way of timing", "ms for ten products (IQR)", "of the honest time"],
+        [say("way of timing"), say("ms for ten products (IQR)"), say("of the honest time")],
         rows,
-        "How wrong one would have been. The honest time waits for the device that computes.",
+        say("How wrong one would have been. The honest time waits for the device that computes."),
     )
 
 
 def _beside(results: Results) -> Table:
     def seconds(name: str) -> str:
         found = results.one("book", name)
-        return f"{found.summary.median / 1e3:.4f} s" if found else "skipped"
+        return f"{found.summary.median / 1e3:.4f} s" if found else say("skipped")
 
     found, z = results.one("book", "torch, waited for"), results.one("dependencies", "z")
     numbers = ", ".join(f"{value:g}" for value in z.values) if z else "–"
     on_cpu = found is not None and found.device_kind == "cpu-virtual"
     size = f"{found.x:.0f}" if found else "?"
+    queueing = (
+        say("the book's is the time to queue ten products on a GPU; a CPU has no queue")
+        if on_cpu
+        else say("the book's is the time to queue ten products on a GPU")
+    )
     return beside_the_book([
-        ["B1: numpy", "1.4693 s (1000 x 1000)", f"{seconds('numpy, float64')} ({size} x {size})",
-         "another size and processor; both are float64 with random numbers inside the clock"],
-        ["B1: torch, no waiting", "0.0022 s", seconds("torch, not waited for"),
-         "the book's is the time to queue ten products on a GPU" + ("; a CPU has no queue" if on_cpu else "")],
-        ["B2: torch, waiting", "0.0058 s", seconds("torch, waited for"), "a GPU there"],
-        ["B4: x * y + 2 of ones", "[[3, 3]]", f"[[{numbers}]]", "no difference: there is one order only"],
+        [say("B1: numpy"), "1.4693 s (1000 x 1000)", f"{seconds('numpy, float64')} ({size} x {size})",
+         say("another size and processor; both are float64 with random numbers inside the clock")],
+        [say("B1: torch, no waiting"), "0.0022 s", seconds("torch, not waited for"), queueing],
+        [say("B2: torch, waiting"), "0.0058 s", seconds("torch, waited for"), say("a GPU there")],
+        [say("B4: x * y + 2 of ones"), "[[3, 3]]", f"[[{numbers}]]",
+         say("no difference: there is one order only")],
     ])  # fmt: skip
 
 

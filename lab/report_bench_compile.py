@@ -1,5 +1,6 @@
 """The report's section on compilers and interpreters (13.1)."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,78 +16,89 @@ from lab.words import say
 INFERENCE, SCRIPT = "eager, inference mode", "TorchScript (deprecated)"  # as lab.compiled, which needs torch
 
 
-def section(folder: Path, drawings: Path) -> Section:
-    """Draw the figures of `folder` (reports/bench_compile) into `drawings` and return the section."""
+def section(folder: Path) -> Section:
+    """Return the section of `folder` (reports/bench_compile)."""
     results, m = report_bench.read(folder)
-    _draw_speedups(results, drawings / "compile_speedups.svg")
-    _draw_first_calls(results, drawings / "first_calls.svg")
     return Section(
         stage="bench_compile",
-        title="Compilers: what they gain, and after how many calls",
+        title=say("Compilers: what they gain, and after how many calls"),
         book="13.1",
-        question="Does compiling a network make it faster, and when has it paid?",
+        question=say("Does compiling a network make it faster, and when has it paid?"),
         findings=[*_findings(results, m), report_bench.trust(m), *report_bench.skipped(results)],
         figures=[
             Figure(
                 "compile_speedups",
-                "Speed of each form of the MLP against eager inference, by batch size.",
-                "Above 1 a form is faster than eager without gradients; bands are 99 % intervals of paired"
-                " rounds. All forms compute the same outputs.",
+                say("Speed of each form of the MLP against eager inference, by batch size."),
+                say("Above 1 a form is faster than eager without gradients; bands are 99 % intervals of paired"
+                    " rounds. All forms compute the same outputs."),
+                partial(_draw_speedups, results),
             ),
             Figure(
                 "first_calls",
-                "Time of each of the first calls after a form was built.",
-                "A compiler works during the first call: the notes time 1000 calls from the first on, so part of"
-                " what they compare is compiling.",
+                say("Time of each of the first calls after a form was built."),
+                say("A compiler works during the first call: the notes time 1000 calls from the first on, so part"
+                    " of what they compare is compiling."),
+                partial(_draw_first_calls, results),
             ),
         ],
         tables=[_forms(results, m), _beside(results, m)],
-        try_this=TryThis("bench_compile.batch_sizes", "[1, 8, 64, 512]", say("see where each form stops paying")),
-    )
+        try_this=TryThis(
+            "bench_compile.batch_sizes", "[1, 8, 64, 512]", say("see where each form stops paying")
+        ),
+    )  # fmt: skip
 
 
 def _findings(results: Results, m: dict[str, Any]) -> list[str]:
     compared = [name for name in results.arms("call") if f"{key(name)}_speedup" in m and name != "eager"]
     best = max(compared, key=lambda name: m[f"{key(name)}_speedup_low"])
     sentences = [
-        (
-            f"TorchScript as the notes time it, with gradients on, is {verdict(m, 'book_torchscript_over_eager')}"
-            f" eager at batch 1 here: {ratio(m, 'book_torchscript_over_eager')}. The book's text says that"
-            " compiling has been proved faster; its own printed times say slower (2.14 s before, 4.05 s after)."
+        say(
+            "TorchScript as the notes time it, with gradients on, is {verdict} eager at batch 1 here: {ratio}. The"
+            " book's text says that compiling has been proved faster; its own printed times say slower (2.14 s"
+            " before, 4.05 s after).",
+            verdict=verdict(m, "book_torchscript_over_eager"), ratio=ratio(m, "book_torchscript_over_eager"),
         ),
-        (
-            f"The best form at batch 1 is {best}, {ratio(m, f'{key(best)}_speedup')} against eager without"
-            f" gradients; it pays after {_calls(m[f'{key(best)}_break_even_calls'])}."
+        say(
+            "The best form at batch 1 is {form}, {ratio} against eager without gradients; it pays after {calls}.",
+            form=best, ratio=ratio(m, f"{key(best)}_speedup"), calls=_calls(m[f"{key(best)}_break_even_calls"]),
         ),
-    ]
+    ]  # fmt: skip
     if "torchcompile_build_s" in m:
         sentences.append(
-            f"torch.compile takes {_seconds(m, 'torchcompile_build_s')} until its first result, and at batch 1 is"
-            f" then {verdict(m, 'torchcompile_speedup')} eager without gradients:"
-            f" {ratio(m, 'torchcompile_speedup')}."
-        )
+            say(
+                "torch.compile takes {build} until its first result, and at batch 1 is then {verdict} eager without"
+                " gradients: {ratio}.",
+                build=_seconds(m, "torchcompile_build_s"), verdict=verdict(m, "torchcompile_speedup"),
+                ratio=ratio(m, "torchcompile_speedup"),
+            )
+        )  # fmt: skip
     return [*sentences, _program(results, m)]
 
 
 def _program(results: Results, m: dict[str, Any]) -> str:
     def left(name: str) -> str:
         found = results.one("instructions", name)
-        return f"{found.values[0]:.0f} {found.unit}" if found else "–"
+        return f"{found.values[0]:.0f}" if found else "–"
 
-    return (
-        f"Seen whole, the notes' program is “{symbolic.fold(symbolic.PROGRAM)}”: {left('compiled once')} of"
-        f" bytecode become {left('folded first')} (torch.fx sees {left('FX graph')}), and it runs"
-        f" {ratio(m, 'folded_program_speedup')} as fast as parsed and run each time. `exec` of a string alone"
-        " gains nothing; knowing the whole program does."
-    )
+    return say(
+        "Seen whole, the notes' program is “{program}”: {before} instructions of bytecode become {after}"
+        " instructions (torch.fx sees {operations} operations), and it runs {ratio} as fast as parsed and run each"
+        " time. `exec` of a string alone gains nothing; knowing the whole program does.",
+        program=symbolic.fold(symbolic.PROGRAM), before=left("compiled once"), after=left("folded first"),
+        operations=left("FX graph"), ratio=ratio(m, "folded_program_speedup"),
+    )  # fmt: skip
 
 
 def _calls(count: object) -> str:
-    return f"{count:,} calls" if isinstance(count, int) else "no number of calls"
+    return say("{count:,} calls", count=count) if isinstance(count, int) else say("no number of calls")
 
 
 def _seconds(m: dict[str, Any], name: str) -> str:
     return f"{m[name]:.3g} s" if name in m else "–"
+
+
+def _equal(m: dict[str, Any]) -> str:
+    return say("yes") if m["forms_equal_eager"] == "yes" else say("no")
 
 
 def _forms(results: Results, m: dict[str, Any]) -> Table:
@@ -105,30 +117,37 @@ def _forms(results: Results, m: dict[str, Any]) -> Table:
     weights, load = results.one("saved_size", "weights alone"), results.one("saved_load", "weights alone")
     if weights and load:
         saved = f"{weights.values[0]:,.0f} KiB, {load.summary.median:.1f} ms"
-        rows.append(["weights alone", "–", "–", "–", "–", saved])
+        rows.append([say("weights alone"), "–", "–", "–", "–", saved])
     return Table(
-        ["form", "µs per call, batch 1 (IQR)", "speed against eager inference", "to build, first call included",
-         "pays after", "file, time to load"],
+        [say("form"), say("µs per call, batch 1 (IQR)"), say("speed against eager inference"),
+         say("to build, first call included"), say("pays after"), say("file, time to load")],
         rows,
-        f"Outputs equal to eager's after reloading in a new process: {m['forms_equal_eager']}. torch.compile keeps"
-        " no file; AOTInductor's package is the form of it that can be deployed.",
+        say(
+            "Outputs equal to eager's after reloading in a new process: {equal}. torch.compile keeps no file;"
+            " AOTInductor's package is the form of it that can be deployed.",
+            equal=_equal(m),
+        ),
     )  # fmt: skip
 
 
 def _beside(results: Results, m: dict[str, Any]) -> Table:
+    def both_editions(english: str, chinese: str) -> str:
+        return say("{english} (zh {chinese})", english=english, chinese=chinese)
+
     size = results.one("saved_size", SCRIPT)
     eager, script = m["eager_call_us"], m.get(f"{key(SCRIPT)}_call_us")
     return beside_the_book([
-        ["A1, A2: the sum of 1, 2, 3, 4, called and as a program", "10", f"{symbolic.run(symbolic.PROGRAM)}",
-         "no difference; folded beforehand it is the same"],
-        ["A3, A4: outputs unchanged by compiling", "yes", m["forms_equal_eager"],
-         "compared here, at every batch size and after reloading"],
-        ["A6: 1000 calls, eager", "2.1447 s (zh 1.5425 s)", f"{eager / 1e3:.4f} s",
-         "another processor; medians after warm-up"],
-        ["A6: 1000 calls, TorchScript", "4.0545 s (zh 1.5853 s)", f"{script / 1e3:.4f} s" if script else "skipped",
-         "the book's timed calls include the ones in which TorchScript profiles and compiles"],
-        ["A7: saved file", "651 K", f"{size.values[0]:,.0f} KiB" if size else "skipped",
-         "the same format; weights alone are 642.5 KiB"],
+        [say("A1, A2: the sum of 1, 2, 3, 4, called and as a program"), "10", f"{symbolic.run(symbolic.PROGRAM)}",
+         say("no difference; folded beforehand it is the same")],
+        [say("A3, A4: outputs unchanged by compiling"), say("yes"), _equal(m),
+         say("compared here, at every batch size and after reloading")],
+        [say("A6: 1000 calls, eager"), both_editions("2.1447 s", "1.5425 s"), f"{eager / 1e3:.4f} s",
+         say("another processor; medians after warm-up")],
+        [say("A6: 1000 calls, TorchScript"), both_editions("4.0545 s", "1.5853 s"),
+         f"{script / 1e3:.4f} s" if script else say("skipped"),
+         say("the book's timed calls include the ones in which TorchScript profiles and compiles")],
+        [say("A7: saved file"), "651 K", f"{size.values[0]:,.0f} KiB" if size else say("skipped"),
+         say("the same format; weights alone are 642.5 KiB")],
     ])  # fmt: skip
 
 

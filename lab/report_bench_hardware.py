@@ -1,5 +1,6 @@
 """The report's section on hardware (13.4)."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,86 +15,102 @@ from lab.report_bench import curve_of, ratio
 from lab.words import say
 
 
-def section(folder: Path, drawings: Path) -> Section:
-    """Draw the figures of `folder` (reports/bench_hardware) into `drawings` and return the section."""
+def section(folder: Path) -> Section:
+    """Return the section of `folder` (reports/bench_hardware)."""
     results, m = report_bench.read(folder)
-    _draw_memory(results, drawings / "memory.svg")
-    _draw_products(results, drawings / "products.svg")
-    _draw_roofline(results, drawings / "roofline.svg")
     return Section(
         stage="bench_hardware",
-        title="Hardware: what this machine can do",
+        title=say("Hardware: what this machine can do"),
         book="13.4",
-        question="What limits a network on this machine: arithmetic, memory, or the trip to a device?",
+        question=say("What limits a network on this machine: arithmetic, memory, or the trip to a device?"),
         findings=[*_findings(results, m), report_bench.trust(m), *report_bench.skipped(results)],
         figures=[
             Figure(
                 "memory",
-                "Latency of dependent loads against working set; cost of a number against stride.",
-                "Left: each step up is a cache that no longer suffices. Right: numbers that lie further apart use"
-                " less of every cache line, until each costs a line of its own.",
+                say("Latency of dependent loads against working set; cost of a number against stride."),
+                say("Left: each step up is a cache that no longer suffices. Right: numbers that lie further apart"
+                    " use less of every cache line, until each costs a line of its own."),
+                partial(_draw_memory, results),
             ),
             Figure(
                 "products",
-                "A matrix product in four ways; rate of products by dtype and threads.",
-                "The same arithmetic each time: what differs is how much is given to the machine at once.",
+                say("A matrix product in four ways; rate of products by dtype and threads."),
+                say("The same arithmetic each time: what differs is how much is given to the machine at once."),
+                partial(_draw_products, results),
             ),
             Figure(
                 "roofline",
-                "Networks under the roofline of this machine.",
-                "FLOP and bytes are counted, the rate is measured. The roof is the measured peak, the slope the"
-                " measured memory bandwidth. A dot above the slope reuses in caches what the count moves through"
-                " memory; one above the roof does fewer FLOP than are counted (Winograd's convolution).",
+                say("Networks under the roofline of this machine."),
+                say("FLOP and bytes are counted, the rate is measured. The roof is the measured peak, the slope"
+                    " the measured memory bandwidth. A dot above the slope reuses in caches what the count moves"
+                    " through memory; one above the roof does fewer FLOP than are counted (Winograd's"
+                    " convolution)."),
+                partial(_draw_roofline, results),
             ),
         ],
         tables=[_latencies(results, m), _networks(results)],
         try_this=TryThis(
             "bench_hardware.matrix_size", "256", say("see how much of the peak a small product reaches")
         ),
-    )
+    )  # fmt: skip
 
 
 def _findings(results: Results, m: dict[str, Any]) -> list[str]:
     ways = [(name, m[f"matmul_{key(name)}_gflop_per_s"]) for name in results.arms("matmul")]
     (worst, slow), (best, fast) = ways[0], ways[-1]
     sentences = [
-        (
-            f"A 256 x 256 product {worst} reaches {slow:.2g} GFLOP/s and {best} {fast:.3g}: {fast / slow:,.0f}"
-            " times as much for the same arithmetic on one thread. Adding 10,000 numbers in one call is"
-            f" {ratio(m, 'vectorised_speedup')} as fast as in a Python loop."
+        say(
+            "A 256 x 256 product {worst} reaches {slow:.2g} GFLOP/s and {best} {fast:.3g}: {times:,.0f} times as"
+            " much for the same arithmetic on one thread. Adding 10,000 numbers in one call is {ratio} as fast as"
+            " in a Python loop.",
+            worst=worst, slow=slow, best=best, fast=fast, times=fast / slow, ratio=ratio(m, "vectorised_speedup"),
         ),
-        f"Summing a matrix by rows is {ratio(m, 'rows_over_columns_speedup')} as fast as by columns.",
-    ]
+        say(
+            "Summing a matrix by rows is {ratio} as fast as by columns.",
+            ratio=ratio(m, "rows_over_columns_speedup"),
+        ),
+    ]  # fmt: skip
     if "latency_largest_ns" in m:
+        smallest, largest = m["latency_smallest_ns"], m["latency_largest_ns"]
         sentences.append(
-            f"A load that must wait for the one before takes {m['latency_smallest_ns']:.2g} ns in the smallest"
-            f" working set and {m['latency_largest_ns']:.0f} ns in the largest,"
-            f" {m['latency_largest_ns'] / m['latency_smallest_ns']:.0f} times as long."
-        )
-    peaks = results.series("peak", "float32")
+            say(
+                "A load that must wait for the one before takes {smallest:.2g} ns in the smallest working set and"
+                " {largest:.0f} ns in the largest, {times:.0f} times as long.",
+                smallest=smallest, largest=largest, times=largest / smallest,
+            )
+        )  # fmt: skip
+    peaks = [peak for peak in results.series("peak", "float32") if peak.device_kind == "cpu"]
     if len(peaks) > 1:
         first, last = peaks[0].summary.median, peaks[-1].summary.median
         sentences.append(
-            f"Products in float32 scale from {first:.0f} GFLOP/s on {peaks[0].threads} thread to {last:.0f} on"
-            f" {peaks[-1].threads}: {last / first:.2f} times."
-        )
+            say(
+                "Products in float32 scale from {first:.0f} GFLOP/s on {few} thread to {last:.0f} on {many}:"
+                " {times:.2f} times.",
+                first=first, few=peaks[0].threads, last=last, many=peaks[-1].threads, times=last / first,
+            )
+        )  # fmt: skip
     return sentences
 
 
 def _latencies(results: Results, m: dict[str, Any]) -> Table:
     def nanoseconds(kib: float) -> str:
         found = results.one("latency", "dependent loads", 1024 * kib)
-        return f"{found.summary.median:.3g} ns ({found.summary.iqr:.2g})" if found else "skipped"
+        return f"{found.summary.median:.3g} ns ({found.summary.iqr:.2g})" if found else say("skipped")
+
+    def between(low: int, high: int) -> str:
+        return say("{low} to {high} ns", low=low, high=high)
 
     largest = results.series("latency", "dependent loads")
-    launch = f"{m['launch_us']:.3g} µs" if "launch_us" in m else "skipped: needs a CUDA GPU"
+    launch = f"{m['launch_us']:.3g} µs" if "launch_us" in m else say("skipped: needs a CUDA GPU")
     return report_bench.beside_the_book([
-        ["load, 4 KiB working set (L1)", "1.5 ns", nanoseconds(4), "the book's tables are of 2016 to 2020"],
-        ["load, 256 KiB (L2)", "5 ns", nanoseconds(256), "the same"],
-        ["load, 8 MiB (L3)", "16 to 25 ns", nanoseconds(8192), "the same; servers share this cache"],
-        ["load, largest working set", "46 to 120 ns",
-         f"{largest[-1].summary.median:.3g} ns" if largest else "skipped", "address translation adds to DRAM"],
-        ["kernel launch", "10 µs", launch, "driver and GPU"],
+        [say("load, 4 KiB working set (L1)"), "1.5 ns", nanoseconds(4),
+         say("the book's tables are of 2016 to 2020")],
+        [say("load, 256 KiB (L2)"), "5 ns", nanoseconds(256), say("the same")],
+        [say("load, 8 MiB (L3)"), between(16, 25), nanoseconds(8192), say("the same; servers share this cache")],
+        [say("load, largest working set"), between(46, 120),
+         f"{largest[-1].summary.median:.3g} ns" if largest else say("skipped"),
+         say("address translation adds to DRAM")],
+        [say("kernel launch"), "10 µs", launch, say("driver and GPU")],
     ])  # fmt: skip
 
 
@@ -107,13 +124,14 @@ def _networks(results: Results) -> Table:
             rows.append([
                 name, f"{counted.values[0]:.3g}", f"{counted.values[1]:.3g}", f"{rate.x:.3g}",
                 f"{rate.summary.median:.3g} ({rate.summary.iqr:.2g})", f"{100 * share:.0f} %",
-                "memory" if bandwidth * rate.x < peak else "arithmetic",
+                say("memory") if bandwidth * rate.x < peak else say("arithmetic"),
             ])  # fmt: skip
     return Table(
-        ["network", "GFLOP per batch", "GB per batch", "FLOP per byte", "GFLOP/s (IQR)", "of what the roof allows",
-         "limited by"],
+        [say("network"), say("GFLOP per batch"), say("GB per batch"), say("FLOP per byte"),
+         say("GFLOP/s (IQR)"), say("of what the roof allows"), say("limited by")],
         rows,
-        "Forward pass. Bytes count every operation's inputs and outputs, as eager runs move them without caches.",
+        say("Forward pass. Bytes count every operation's inputs and outputs, as eager runs move them without"
+            " caches."),
     )  # fmt: skip
 
 

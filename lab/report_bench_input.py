@@ -1,5 +1,6 @@
 """The report's section on what feeding a network costs (13.5)."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,34 +16,49 @@ NETS = ("LeNet", "ResNet-18")
 PARTS = ("load", "transfer", "forward", "backward", "all-reduce", "update")
 
 
-def section(folder: Path, drawings: Path) -> Section:
-    """Draw the figures of `folder` (reports/bench_input) into `drawings` and return the section."""
+def section(folder: Path) -> Section:
+    """Return the section of `folder` (reports/bench_input)."""
     results, m = report_bench.read(folder)
-    _draw_rates(results, drawings / "input_rates.svg", m["device_kind"] == "cpu-virtual")
-    _draw_steps(results, drawings / "step_parts.svg")
     return Section(
         stage="bench_input",
-        title="Input, and where a step's time goes",
+        title=say("Input, and where a step's time goes"),
         book="13.5",
-        question="How fast do images arrive, and where does the time of a training step go?",
+        question=say("How fast do images arrive, and where does the time of a training step go?"),
         findings=[*_findings(results, m), report_bench.trust(m), *report_bench.skipped(results)],
         figures=[
             Figure(
                 "input_rates",
-                "Images per second of four ways to feed a network.",
-                "Nothing is computed with the images. Dots are passes, bars medians.",
+                say("Images per second of four ways to feed a network."),
+                say("Nothing is computed with the images. Dots are passes, bars medians."),
+                partial(_draw_rates, results, m["device_kind"] == "cpu-virtual"),
             ),
             Figure(
                 "step_parts",
-                "Parts of a training step of LeNet and ResNet-18, with the book's loader and with resident images.",
-                "Nothing overlaps here but the loader's workers, which compete with the network for the cores:"
-                " their cost shows as slower forward and backward passes. Evaluation is an epoch's, divided by"
-                " its steps.",
+                say("Parts of a training step of LeNet and ResNet-18, with the book's loader and with resident"
+                    " images."),
+                say("Nothing overlaps here but the loader's workers, which compete with the network for the cores:"
+                    " their cost shows as slower forward and backward passes. Evaluation is an epoch's, divided by"
+                    " its steps."),
+                partial(_draw_steps, results),
             ),
         ],
         tables=[_rates(results, m), _parts(results)],
-        try_this=TryThis("bench_input.batch_size", "64", say("see which parts of a step do not shrink with it")),
-    )
+        try_this=TryThis(
+            "bench_input.batch_size", "64", say("see which parts of a step do not shrink with it")
+        ),
+    )  # fmt: skip
+
+
+def _in_words(part: str) -> str:
+    """Return a part of a step, which the rows name in English, in the language of the page."""
+    return {
+        "load": say("load"),
+        "transfer": say("transfer"),
+        "forward": say("forward"),
+        "backward": say("backward"),
+        "all-reduce": say("all-reduce"),
+        "update": say("update"),
+    }[part]
 
 
 def _step_ms(results: Results, way: str, net: str, part: str) -> float:
@@ -52,20 +68,28 @@ def _step_ms(results: Results, way: str, net: str, part: str) -> float:
 
 def _findings(results: Results, m: dict[str, Any]) -> list[str]:
     sentences = [
-        f"Resident images arrive {ratio(m, 'resident_over_book')} as fast as through the book's loader: an epoch"
-        f" of 60,000 in {m[f'{key(RESIDENT)}_epoch_s']:.3f} s against {m[f'{key(BOOK)}_epoch_s']:.2f} s, of which"
-        f" {m[f'{key(BOOK)}_first_batch_ms']:.0f} ms are spent before the first batch, each epoch anew."
-    ]
+        say(
+            "Resident images arrive {ratio} as fast as through the book's loader: an epoch of 60,000 in"
+            " {resident:.3f} s against {book:.2f} s, of which {first:.0f} ms are spent before the first batch, each"
+            " epoch anew.",
+            ratio=ratio(m, "resident_over_book"), resident=m[f"{key(RESIDENT)}_epoch_s"],
+            book=m[f"{key(BOOK)}_epoch_s"], first=m[f"{key(BOOK)}_first_batch_ms"],
+        )
+    ]  # fmt: skip
     for net in NETS:
         both = {way: sum(_step_ms(results, way, net, part) for part in PARTS) for way in (BOOK, RESIDENT)}
         parts = {part: _step_ms(results, RESIDENT, net, part) for part in PARTS}
+        percent = {part: 100 * ms / both[RESIDENT] for part, ms in parts.items()}
         largest = max(parts, key=lambda part: parts[part])
         sentences.append(
-            f"A step of {net} takes {both[BOOK]:.1f} ms with the book's loader and {both[RESIDENT]:.1f} ms with"
-            f" resident images, most of it in {largest} ({100 * parts[largest] / both[RESIDENT]:.0f} %); the"
-            f" all-reduce is {100 * parts['all-reduce'] / both[RESIDENT]:.1f} %, the update"
-            f" {100 * parts['update'] / both[RESIDENT]:.1f} %."
-        )
+            say(
+                "A step of {net} takes {book:.1f} ms with the book's loader and {resident:.1f} ms with resident"
+                " images, most of it in {largest} ({most:.0f} %); the all-reduce is {all_reduce:.1f} %, the update"
+                " {update:.1f} %.",
+                net=net, book=both[BOOK], resident=both[RESIDENT], largest=_in_words(largest),
+                most=percent[largest], all_reduce=percent["all-reduce"], update=percent["update"],
+            )
+        )  # fmt: skip
     return sentences
 
 
@@ -78,16 +102,12 @@ def _rates(results: Results, m: dict[str, Any]) -> Table:
             rows.append([name, f"{rate:,.0f} ({spread:,.0f})", f"{first.summary.median:.1f}",
                          f"{epoch.summary.median:.3f} ({epoch.summary.iqr:.3f})"])  # fmt: skip
     return Table(
-        [
-            "way",
-            "images/s after the first batch (IQR)",
-            "ms until the first batch",
-            "s per epoch of 60,000 (IQR)",
-        ],
+        [say("way"), say("images/s after the first batch (IQR)"), say("ms until the first batch"),
+         say("s per epoch of 60,000 (IQR)")],
         rows,
-        "The book's 3.0 s per epoch of LeNet on a GPU are 20,000 images per second: its loader's rate, not its"
-        " GPU's.",
-    )
+        say("The book's 3.0 s per epoch of LeNet on a GPU are 20,000 images per second: its loader's rate, not its"
+            " GPU's."),
+    )  # fmt: skip
 
 
 def _parts(results: Results) -> Table:
@@ -101,11 +121,16 @@ def _parts(results: Results) -> Table:
             evaluation = results.one("evaluation", net)
             last = f"{evaluation.summary.median:.2f} ({evaluation.summary.iqr:.2f})" if evaluation else "–"
             size = f"{evaluation.x:.0f}" if evaluation else "?"
-            rows.append([f"{net}, batch {size}, {way}", *cells, last])
-    return Table(["step", *PARTS, "evaluation"], rows, "Milliseconds, medians with IQR, every device waited for.")
+            step = say("{net}, batch {batch_size}, {way}", net=net, batch_size=size, way=way)
+            rows.append([step, *cells, last])
+    return Table(
+        [say("step"), *map(_in_words, PARTS), say("evaluation")],
+        rows,
+        say("Milliseconds, medians with IQR, every device waited for."),
+    )
 
 
-def _draw_rates(results: Results, path: Path, virtual: bool) -> None:
+def _draw_rates(results: Results, virtual: bool, path: Path) -> None:
     names = results.arms("images")
     with figures.figure(path, 9, 0.9 + 0.5 * len(names)) as fig:
         axes = fig.add_subplot(xlabel="images per second", xscale="log")

@@ -1,5 +1,6 @@
 """The report's section on computing and copying at once (13.3)."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,53 +16,56 @@ BOOK_FRACTION = (0.5010 + 2.3848 - 2.1558) / 0.5010  # of the times that the boo
 TIMELINE = "timeline, "
 
 
-def section(folder: Path, drawings: Path) -> Section:
-    """Draw the figures of `folder` (reports/bench_overlap) into `drawings` and return the section."""
+def section(folder: Path) -> Section:
+    """Return the section of `folder` (reports/bench_overlap)."""
     results, m = report_bench.read(folder)
-    _draw_times(results, m, drawings / "overlap.svg")
-    _draw_timelines(results, drawings / "overlap_timeline.svg")
     return Section(
         stage="bench_overlap",
-        title="Computing and copying at the same time",
+        title=say("Computing and copying at the same time"),
         book="13.3",
-        question=(
+        question=say(
             "Can results be copied away while the next ones are computed, and what must a program do for that?"
         ),
         findings=[*_findings(m), report_bench.trust(m), *report_bench.skipped(results)],
         figures=[
             Figure(
                 "overlap",
-                "Time of each way to compute and copy, with its overlap fraction.",
-                "As much is copied per result as takes as long as computing it: the only point where overlap can"
-                " halve the time. The dashed lines are the bounds: the longer part, and the sum.",
+                say("Time of each way to compute and copy, with its overlap fraction."),
+                say("As much is copied per result as takes as long as computing it: the only point where overlap"
+                    " can halve the time. The dashed lines are the bounds: the longer part, and the sum."),
+                partial(_draw_times, results, m),
             ),
             Figure(
                 "overlap_timeline",
-                "What computed and what copied when, as torch's profiler saw it.",
-                "One run. Bars above each other in time are overlap; bars that take turns are none.",
+                say("What computed and what copied when, as torch's profiler saw it."),
+                say("One run. Bars above each other in time are overlap; bars that take turns are none."),
+                partial(_draw_timelines, results),
             ),
         ],
         tables=[_fractions(results), _beside(results, m)],
         try_this=TryThis(
             "bench_overlap.num_results", "8", say("see what the first product, which nothing overlaps, costs")
         ),
-    )
+    )  # fmt: skip
 
 
 def _findings(m: dict[str, Any]) -> list[str]:
-    fraction = f"{m['overlap_fraction']:.2f} ({m['overlap_fraction_low']:.2f} to {m['overlap_fraction_high']:.2f})"
     return [
-        (
-            f"“{m['best_way']}” takes {m['total_ms']:.1f} ms where the parts take {m['sum_ms']:.1f} ms together"
-            f" and the longer one {m['longer_ms']:.1f} ms: an overlap fraction of {fraction} and a gain of"
-            f" {ratio(m, 'speedup')}."
+        say(
+            "“{way}” takes {total:.1f} ms where the parts take {both:.1f} ms together and the longer one"
+            " {longer:.1f} ms: an overlap fraction of {fraction:.2f} ({low:.2f} to {high:.2f}) and a gain of"
+            " {ratio}.",
+            way=m["best_way"], total=m["total_ms"], both=m["sum_ms"], longer=m["longer_ms"],
+            fraction=m["overlap_fraction"], low=m["overlap_fraction_low"], high=m["overlap_fraction_high"],
+            ratio=ratio(m, "speedup"),
         ),
-        (
+        say(
             "The times printed in the book (0.5010 s + 2.3848 s, together 2.1558 s) have the fraction"
-            f" {BOOK_FRACTION:.2f}, and 1 is the most there can be: they compare pageable memory with the pinned"
-            " memory that `non_blocking=True` allocates. On one stream, as the notes do it, nothing can overlap."
+            " {fraction:.2f}, and 1 is the most there can be: they compare pageable memory with the pinned memory"
+            " that `non_blocking=True` allocates. On one stream, as the notes do it, nothing can overlap.",
+            fraction=BOOK_FRACTION,
         ),
-    ]
+    ]  # fmt: skip
 
 
 def _fractions(results: Results) -> Table:
@@ -70,26 +74,28 @@ def _fractions(results: Results) -> Table:
         fraction, total = results.one("overlap", name), results.one("seconds", name)
         if fraction:
             took = f"{total.summary.median:.2f} ({total.summary.iqr:.2f})" if total else "–"
+            wrong = say("wrong: outside [0, 1], so this is no overlap")  # the only remark that a fraction has
             rows.append([name, took, f"{fraction.summary.median:.3f} ({fraction.summary.iqr:.3f})",
-                         fraction.remark or "possible"])  # fmt: skip
+                         wrong if fraction.remark else say("possible")])  # fmt: skip
     return Table(
-        ["way", "ms (IQR)", "overlap fraction (IQR)", "verdict"],
+        [say("way"), say("ms (IQR)"), say("overlap fraction (IQR)"), say("verdict")],
         rows,
-        "The fraction is (t1 + t2 - T) / min(t1, t2) of the same round; it is marked wrong where its 99 %"
-        " interval lies outside [0, 1].",
-    )
+        say("The fraction is (t1 + t2 - T) / min(t1, t2) of the same round; it is marked wrong where its 99 %"
+            " interval lies outside [0, 1]."),
+    )  # fmt: skip
 
 
 def _beside(results: Results, m: dict[str, Any]) -> Table:
     compute, copies = results.one("seconds", COMPUTE), results.one("seconds", "pageable copies alone")
     copies = copies or results.one("seconds", COPIES)
     return beside_the_book([
-        ["C4: compute", "0.4656 s", f"{compute.summary.median / 1e3:.4f} s" if compute else "–",
-         "another size and device"],
-        ["C4: copy to the host", "2.3125 s (1.4 GB/s)",
+        [say("C4: compute"), "0.4656 s", f"{compute.summary.median / 1e3:.4f} s" if compute else "–",
+         say("another size and device")],
+        [say("C4: copy to the host"), "2.3125 s (1.4 GB/s)",
          f"{copies.summary.median / 1e3:.4f} s ({m[f'{key(copies.arm)}_gb_per_s']:.1f} GB/s)" if copies else "–",
-         "the book copies 3.2 GB into fresh pageable memory; sizes are balanced here"],
-        ["C5: both", "1.6907 s", f"{m['total_ms'] / 1e3:.4f} s", "there one stream, here really at once"],
+         say("the book copies 3.2 GB into fresh pageable memory; sizes are balanced here")],
+        [say("C5: both"), "1.6907 s", f"{m['total_ms'] / 1e3:.4f} s",
+         say("there one stream, here really at once")],
     ])  # fmt: skip
 
 

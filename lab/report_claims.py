@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lab.claims import CPU, Finding, Verdict, findings_of, most_surprising
+from lab.errors import LabError
 from lab.ledger import LEDGER
 from lab.page import Link, Section, Table
 from lab.records import read_rows
@@ -33,8 +34,15 @@ def section(folder: Path) -> Section:
     )
 
 
-def by_stage(findings: Sequence[Finding]) -> dict[str, list[tuple[str, str, str]]]:
-    """Return for each stage the claims that it decides: (id and verdict, what the claim says, what was found)."""
+def by_stage(folder: Path) -> dict[str, list[tuple[str, str, str]]]:
+    """Return for each stage the claims that it decides: (id and verdict, what the claim says, what was found).
+
+    Nothing, where those of `folder` (reports/claims) are missing or damaged.
+    """
+    try:
+        findings = findings_of(read_rows(folder / "rows.csv"), LEDGER)
+    except (LabError, LookupError, ValueError):
+        return {}
     found: dict[str, list[tuple[str, str, str]]] = {}
     for f in findings:
         line = (f"{SYMBOLS[f.verdict]} {f.claim.id} {in_words(f.verdict)}", f.claim.says.here, _effect(f))
@@ -54,11 +62,14 @@ def in_words(verdict: Verdict) -> str:
 
 def _counts(findings: Sequence[Finding]) -> str:
     count = Counter(f.verdict for f in findings)
-    counts = say(", ").join(f"{count[verdict]} {in_words(verdict)} {SYMBOLS[verdict]}" for verdict in Verdict)
+    counts = [
+        say("{n} {verdict} {symbol}", n=count[verdict], verdict=in_words(verdict), symbol=SYMBOLS[verdict])
+        for verdict in Verdict
+    ]
     return say(
         "Of {total} claims: {counts}. Below stand the refuted claims that lie furthest off, measured by the factor"
         " between the number found and the nearest one that would do, one of each stage.",
-        total=len(findings), counts=counts,
+        total=len(findings), counts=say(", ").join(counts),
     )  # fmt: skip
 
 

@@ -1,14 +1,18 @@
 """What did all the stages find? One self-contained page, a summary for a code host, and the figures.
 
 Draws from the files that the other stages wrote and measures nothing, so it takes seconds, needs no torch, and
-gives the same bytes for the same results. Each stage's part is made by `lab/report_<stage>.py`.
+gives the same bytes for the same results. Each stage's part is made by `lab/report_<stage>.py`. What is missing or
+damaged is named on the page; with `--strict` that ends in exit code 3.
 
-Read `reports/index.html` (a browser, no network) or `reports/README.md` (a code host).
+Read `reports/index.html`, in Chinese `reports/index.zh.html` (a browser, no network), or `reports/README.md` (a
+code host).
 """
 
+import logging
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -37,13 +41,12 @@ from lab import (
     report_schedules,
     report_train,
 )  # fmt: skip
-from lab.claims import findings_of
 from lab.data import CLASSES, Split, read_fashion_mnist, read_source
 from lab.download import FASHION_FILES
-from lab.ledger import LEDGER
+from lab.errors import DataError
 from lab.page import Section
 from lab.params import PARAMS_FILE, read_yaml
-from lab.records import HARDWARE_FILE, REPORTS, read_json, read_rows, write_atomically
+from lab.records import HARDWARE_FILE, REPORTS, read_json, write_atomically
 from lab.runner import run
 from lab.svg import translated
 from lab.words import ENGLISH, say, speaking, translation
@@ -51,29 +54,67 @@ from lab.words import ENGLISH, say, speaking, translation
 TEMPLATES = Path(__file__).parent / "templates"
 FIGURES = REPORTS / "figures"
 
+log = logging.getLogger(__name__)
 
-def sections() -> list[Section]:
-    """Return the page's sections: the claims, then the stages in the book's order."""
-    test_set = read_fashion_mnist("t10k")
-    return [
-        report_claims.section(REPORTS / "claims"),
-        report_landscapes.section(REPORTS / "landscapes"),
-        report_optimizers.section(REPORTS / "optimizers"),
-        report_schedules.section(REPORTS / "schedules"),
-        report_bench_compile.section(REPORTS / "bench_compile"),
-        report_bench_async.section(REPORTS / "bench_async"),
-        report_bench_parallel.section(REPORTS / "bench_parallel"),
-        report_bench_overlap.section(REPORTS / "bench_overlap"),
-        report_bench_hardware.section(REPORTS / "bench_hardware"),
-        report_bench_input.section(REPORTS / "bench_input"),
-        report_replicas.section(REPORTS / "replicas"),
-        report_parallelism.section(REPORTS / "parallelism"),
-        report_convergence.section(REPORTS / "convergence"),
-        report_bench_training.section(REPORTS / "bench_training"),
-        report_bench_collectives.section(REPORTS / "bench_collectives"),
-        report_scaling.section(REPORTS / "scaling"),
-        report_train.section(REPORTS / "train", list(read_yaml(PARAMS_FILE)["train"]["runs"]), test_set),
-    ]
+
+Builders = dict[str, Callable[[], Section]]
+
+
+def builders() -> Builders:
+    """Return who makes each stage's section: the claims, then the stages in the book's order."""
+    modules: dict[str, Callable[[Path], Section]] = {
+        "claims": report_claims.section,
+        "landscapes": report_landscapes.section,
+        "optimizers": report_optimizers.section,
+        "schedules": report_schedules.section,
+        "bench_compile": report_bench_compile.section,
+        "bench_async": report_bench_async.section,
+        "bench_parallel": report_bench_parallel.section,
+        "bench_overlap": report_bench_overlap.section,
+        "bench_hardware": report_bench_hardware.section,
+        "bench_input": report_bench_input.section,
+        "replicas": report_replicas.section,
+        "parallelism": report_parallelism.section,
+        "convergence": report_convergence.section,
+        "bench_training": report_bench_training.section,
+        "bench_collectives": report_bench_collectives.section,
+        "scaling": report_scaling.section,
+    }
+    runs, test_set = list(read_yaml(PARAMS_FILE)["train"]["runs"]), read_fashion_mnist("t10k")
+    made: Builders = {stage: partial(section, REPORTS / stage) for stage, section in modules.items()}
+    return made | {"train": lambda: report_train.section(REPORTS / "train", runs, test_set)}
+
+
+def draw_figures(made: Builders) -> dict[str, str]:
+    """Draw every stage's figures, and return what is wrong with the results of those that cannot be shown."""
+    problems = {}
+    for stage, build in made.items():
+        try:
+            for figure in build().figures:
+                figure.draw(FIGURES / f"{figure.name}.svg")
+        except Exception as error:
+            words = str(error).splitlines() or [""]
+            problems[stage] = f"{type(error).__name__}: {words[0]}"
+            log.warning("%s cannot be shown (%s); `dvc repro %s` measures it", stage, problems[stage], stage)
+    return problems
+
+
+def without_results(stage: str, problem: str) -> Section:
+    """Return the section of a stage whose results are missing or damaged."""
+    return Section(
+        stage=stage,
+        title=say("{stage}: no results to show", stage=stage),
+        book="–",
+        question=say("What is missing, and what measures it?"),
+        findings=[
+            say(
+                "The files in reports/{stage} are missing or damaged ({problem}). `dvc repro --force {stage}`"
+                " measures them anew.",
+                stage=stage, problem=problem,
+            )
+        ],
+        figures=[],
+    )  # fmt: skip
 
 
 def draw_samples(split: Split, path: Path, per_class: int = 14) -> None:
@@ -124,14 +165,21 @@ def main() -> None:
         autoescape=select_autoescape(["html.j2"]), keep_trailing_newline=True,
     )  # fmt: skip
     templates.globals.update(say=say, text=with_tags)
+    made = builders()
     draw_samples(read_fashion_mnist("train"), FIGURES / "samples.svg")
-    for section in sections():
-        for figure in section.figures:
-            figure.draw(FIGURES / f"{figure.name}.svg")
+    problems = draw_figures(made)
     for language, page in ((ENGLISH, "index.html"), (ENGLISH, "README.md"), ("zh", "index.zh.html")):
         with speaking(language, catalogue.read(language)):
+            sections = [
+                without_results(stage, problems[stage]) if stage in problems else build()
+                for stage, build in made.items()
+            ]
             template = templates.get_template("README.md.j2" if page == "README.md" else "index.html.j2")
-            write_atomically(REPORTS / page, template.render(content(language)).encode())
+            write_atomically(REPORTS / page, template.render(content(language, sections)).encode())
+    if problems and "--strict" in sys.argv[1:]:
+        raise DataError(
+            f"no usable results of {', '.join(problems)}; `dvc repro` measures what is missing, as the page says"
+        )
 
 
 def with_tags(message: str, /, **values: object) -> Markup:
@@ -139,10 +187,9 @@ def with_tags(message: str, /, **values: object) -> Markup:
     return Markup(translation(message)).format(**values)  # noqa: S704
 
 
-def content(language: str) -> dict[str, Any]:
+def content(language: str, sections: Sequence[Section]) -> dict[str, Any]:
     """Return what the templates fill in, in the language that is spoken."""
     source, hardware = read_source(), read_json(HARDWARE_FILE)
-    findings = findings_of(read_rows(REPORTS / "claims" / "rows.csv"), LEDGER)
     return {
         "language": language,
         "machine": machine_in_words(hardware),
@@ -150,8 +197,8 @@ def content(language: str) -> dict[str, Any]:
         "source": source,
         "synthetic": [name for name, origin in source.items() if origin == "synthetic"],
         "files": FASHION_FILES,
-        "sections": sections(),
-        "verdicts": report_claims.by_stage(findings),
+        "sections": sections,
+        "verdicts": report_claims.by_stage(REPORTS / "claims"),
         "figures": FIGURES,
         "colours": figures.COLOURS,
         "inline": inline,

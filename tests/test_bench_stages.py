@@ -2,12 +2,14 @@
 
 import importlib
 import re
+from dataclasses import replace
 
 import pytest
 
-from lab import bench, overlap, report_bench, report_bench_collectives
+from lab import bench, catalogue, overlap, report_bench, report_bench_collectives, report_bench_hardware
 from lab.measurements import Measurement, rows_of
 from lab.records import write_metrics, write_rows
+from lab.words import speaking
 from stages import (
     bench_collectives,
     bench_compile,
@@ -16,6 +18,7 @@ from stages import (
     bench_parallel,
     bench_training,
 )
+from tests.helpers import draw
 from tests.made_up import BENCHES, LINK, measurements, metrics, one, write
 
 
@@ -37,7 +40,8 @@ def test_metrics_have_names_that_dvc_keeps_and_a_noise_control(stage):
 @pytest.mark.parametrize("stage", BENCHES)
 def test_the_page_of_each_kind_of_machine(stage, kind, tmp_path):
     write(stage, tmp_path, kind)
-    part = importlib.import_module(f"lab.report_{stage}").section(tmp_path / stage, tmp_path / "figures")
+    part = importlib.import_module(f"lab.report_{stage}").section(tmp_path / stage)
+    draw(part, tmp_path / "figures")
     assert part.stage == stage
     drawn = sorted(path.stem for path in (tmp_path / "figures").iterdir())
     assert drawn == sorted(figure.name for figure in part.figures)
@@ -52,6 +56,19 @@ def test_the_page_of_each_kind_of_machine(stage, kind, tmp_path):
         hatched = (tmp_path / "figures" / "allreduce_gradients.svg").read_text().count("<pattern")
     if stage in ("bench_parallel", "bench_overlap", "bench_collectives"):
         assert (hatched > 0) == (kind == "cpu-virtual")
+
+
+@pytest.mark.parametrize("kind", ["cpu-virtual", "cuda"])
+@pytest.mark.parametrize("stage", BENCHES)
+def test_the_page_speaks_chinese_throughout(stage, kind, tmp_path):
+    write(stage, tmp_path, kind)
+    with speaking("zh", catalogue.read("zh")):
+        part = importlib.import_module(f"lab.report_{stage}").section(tmp_path / stage)
+    assert part.try_this
+    sentences = [part.title, part.question, *part.findings, part.try_this.why]
+    sentences += [text for figure in part.figures for text in (figure.alt, figure.caption)]
+    sentences += [table.note for table in part.tables]
+    assert [text for text in sentences if not re.search("[\u4e00-\u9fff]", text)] == []
 
 
 # --- bench_compile ----------------------------------------------------------------------------------------------
@@ -154,6 +171,15 @@ def test_a_processors_numbers_never_stand_under_a_gpus_name():
     assert m["copy_gpu_gb_per_s"] == pytest.approx(3000, rel=1e-2)
 
 
+def test_a_gpus_peak_is_no_step_of_how_the_processor_scales(tmp_path):
+    both_cores = replace(one("peak", "float32", 180, "cpu", 2, "GFLOP/s"), threads=2)
+    made = [*measurements("bench_hardware", "cuda"), both_cores]
+    write_rows(tmp_path, rows_of(made))
+    write_metrics(tmp_path, metrics("bench_hardware", made, "cuda"))
+    [scaling] = [text for text in report_bench_hardware.section(tmp_path).findings if "scale" in text]
+    assert "from 100 GFLOP/s on 1 thread to 180 on 2: 1.80 times" in scaling
+
+
 def test_the_engine_is_held_against_the_notes_faster_way_and_the_peak_of_the_same_round():
     m = metrics("bench_training", measurements("bench_training", "cpu-virtual"), "cpu-virtual")
     assert m["lenet_notes_faster_way"] == bench_training.NO_WORKERS
@@ -227,7 +253,8 @@ def test_few_ranks_alone_give_no_prediction_but_a_page(tmp_path):
     assert not [name for name in m if "4_ranks" in name or "resnet18" in name]
     write_rows(tmp_path, rows_of(made))
     write_metrics(tmp_path, m)
-    part = report_bench_collectives.section(tmp_path, tmp_path / "figures")
+    part = report_bench_collectives.section(tmp_path)
+    draw(part, tmp_path / "figures")
     assert not any("foretells" in finding or "ResNet" in finding for finding in part.findings)
 
 

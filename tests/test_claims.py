@@ -357,8 +357,9 @@ def test_the_whole_interval_decides(low, high, verdict):
 
 
 def test_ranges_in_words():
-    words = [str(holds) for holds in (at_least(2), at_most(0.5), near(80, 3), near(0, 0))]
-    assert words == ["at least 2", "at most 0.5", "77 to 83", "exactly 0"]
+    words = [holds.words for holds in (at_least(2), at_most(0.5), near(80, 3), near(0, 0))]
+    assert [text.en for text in words] == ["at least 2", "at most 0.5", "77 to 83", "exactly 0"]
+    assert [text.zh for text in words] == ["至少 2", "至多 0.5", "77 至 83", "恰为 0"]
 
 
 @pytest.mark.parametrize("estimate", [
@@ -449,7 +450,7 @@ def test_an_entry_says_everything_in_both_languages(claim):
         assert text.zh.endswith(("。", "）。"))
     for label in (claim.rule.unit, claim.rule.holds.words, *claim.wants):
         assert label.en.isascii()
-        assert re.search(r"[\u4e00-\u9fff]|^(KiB|GPU)$", label.zh)
+        assert re.search(r"[\u4e00-\u9fff]|^KiB$", label.zh)
     assert re.fullmatch(r"00[0-4](, 00[0-4])*", claim.note)
     assert re.fullmatch(r"1[23]\.\d{1,2}", claim.section)
     assert claim.tolerance.endswith(".")

@@ -400,10 +400,15 @@ def test_a_report_from_look_alikes_says_so_on_every_page(project):
 def test_a_run_without_results_is_said(project):
     write_results(project)
     (project / "reports" / "train" / "lenet_2gpu" / "metrics.json").unlink()
-    result = run_stage("stages.report")
-    assert result.returncode == 1
-    assert "lenet_2gpu/metrics.json: not there yet; `invoke repro` makes it" in errors(result)[0]
-    assert not (project / "reports" / "index.html").exists()
+    assert run_stage("stages.report").returncode == 0
+    words = {"index.html": "train: no results to show", "index.zh.html": "train：没有可显示的结果"}
+    for page, title in words.items():
+        text = (project / "reports" / page).read_text()
+        assert title in text
+        assert "lenet_2gpu/metrics.json: not there yet; `invoke repro` makes it" in text
+    result = run_stage("stages.report", "--strict")
+    assert result.returncode == 3
+    assert "no usable results of train" in errors(result)[0]
 
 
 # --- the interpreter ------------------------------------------------------------------------------------------
