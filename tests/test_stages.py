@@ -384,14 +384,14 @@ def test_the_report_is_the_same_bytes_twice_without_torch_and_asks_nothing_of_th
         assert "default-src 'none'" in html
         for word in ('src="http', 'href="http', "<script", "<link", "url(http"):
             assert word not in html
-        assert not re.search("Synthetic data|合成数据", html)
+        assert not re.search("<strong>(Synthetic data|合成数据)", html)
 
 
 def test_a_report_from_look_alikes_says_so_on_every_page(project):
     write_results(project, origin="synthetic")
     assert run_stage("stages.report").returncode == 0
     english = ("Synthetic data", "synthetic look-alike", "the book prints")
-    chinese = ("合成数据", "合成的仿制", "书中给出")
+    chinese = ("<strong>合成数据", "合成的仿制", "书中给出")
     for page, words in (("index.html", english), ("README.md", english), ("index.zh.html", chinese)):
         text = (project / "reports" / page).read_text()
         assert [word in text for word in words] == [True, True, False]
