@@ -168,13 +168,16 @@ class Range:
     low: float = -math.inf
     high: float = math.inf
 
-    def __str__(self) -> str:
-        """Return it in words."""
+    @property
+    def words(self) -> Text:
+        """The range in words."""
         if math.isinf(self.high):
-            return f"at least {self.low:g}"
+            return Text(f"at least {self.low:g}", f"至少 {self.low:g}")
         if math.isinf(self.low):
-            return f"at most {self.high:g}"
-        return f"exactly {self.low:g}" if self.low == self.high else f"{self.low:.4g} to {self.high:.4g}"
+            return Text(f"at most {self.high:g}", f"至多 {self.high:g}")
+        if self.low == self.high:
+            return Text(f"exactly {self.low:g}", f"恰为 {self.low:g}")
+        return Text(f"{self.low:.4g} to {self.high:.4g}", f"{self.low:.4g} 至 {self.high:.4g}")
 
 
 def at_least(low: float) -> Range:
@@ -216,28 +219,31 @@ class Rule:
     reads: Sequence[Read]
     estimate: Callable[..., Estimate]
     holds: Range
-    unit: str
+    unit: Text
 
 
 # --- the common shapes ----------------------------------------------------------------------------------------
 
+AS_FAST, AS_LONG = Text("x as fast", "倍速度"), Text("x as long", "倍用时")
+POINTS = Text("points", "个百分点")
 
-def value(metric: Metric, holds: Range, unit: str) -> Rule:
+
+def value(metric: Metric, holds: Range, unit: Text) -> Rule:
     """Return the rule of one number without an interval: deterministic, or one run."""
     return Rule([metric], point, holds, unit)
 
 
-def ratio(folder: str, name: str, holds: Range, unit: str = "x as fast") -> Rule:
+def ratio(folder: str, name: str, holds: Range, unit: Text = AS_FAST) -> Rule:
     """Return the rule of a ratio that the stage wrote with the two ends of its 99 % interval."""
     return Rule([Metric(folder, f"{name}{end}") for end in ("", "_low", "_high")], Estimate, holds, unit)
 
 
-def samples(column: Column, holds: Range, unit: str) -> Rule:
+def samples(column: Column, holds: Range, unit: Text) -> Rule:
     """Return the rule of the median of samples, with the sign test's 99 % interval."""
     return Rule([column], median, holds, unit)
 
 
-def speedup(old: Column, new: Column, holds: Range, unit: str = "x as fast") -> Rule:
+def speedup(old: Column, new: Column, holds: Range, unit: Text = AS_FAST) -> Rule:
     """Return the rule of old / new, paired by their order in the rows, with the sign test's 99 % interval."""
     return Rule([old, new], times_ratio, holds, unit)
 
@@ -277,7 +283,7 @@ def band_ratio(
 class Need:
     """What a stage must have run on for a claim to be testable: `metric` is one of `accepted`."""
 
-    label: str
+    label: Text
     metric: Metric
     accepted: tuple[str | float, ...]
     remedy: str
@@ -287,12 +293,14 @@ class Need:
         found = evidence.value(self.metric)
         if isinstance(found, bool) or found not in self.accepted:
             raise NotTestableError(
-                f"needs {self.label}: {self.metric.name} of {self.metric.folder} is {found!r}; {self.remedy}"
+                f"needs {self.label.en}: {self.metric.name} of {self.metric.folder} is {found!r}; {self.remedy}"
             )
 
 
-A_GPU, TWO_GPUS, REAL_DATA, WORKLOAD = "a GPU", "2 GPUs", "real data", "the notes' workload"
-OWN_DEVICES = "a device for each job"
+A_GPU, TWO_GPUS, OWN_DEVICES = (
+    Text("a GPU", "一块 GPU"), Text("2 GPUs", "两块 GPU"), Text("a device for each job", "各任务自己的设备")
+)  # fmt: skip
+REAL_DATA, WORKLOAD = Text("real data", "真实数据"), Text("the notes' workload", "笔记的训练规模")
 
 
 def on_gpu(folder: str) -> tuple[Need, ...]:
@@ -376,9 +384,9 @@ class Claim:
         return _stage(self.rule.reads[0])
 
     @property
-    def where(self) -> str:
-        """Say where it can be tested."""
-        return " and ".join(dict.fromkeys(need.label for need in self.needs)) or "any"
+    def wants(self) -> tuple[Text, ...]:
+        """Return what it needs, in words, each once."""
+        return tuple(dict.fromkeys(need.label for need in self.needs))
 
 
 @dataclass(frozen=True)
@@ -410,7 +418,7 @@ def judge(claim: Claim, evidence: Evidence) -> Finding:
         misfit = f"the numbers of stage {claim.stage} do not fit together ({error})"
         return Finding(claim, Verdict.NOT_TESTABLE, None, kind, misfit)
     verdict = decide(estimate, claim.rule.holds)
-    return Finding(claim, verdict, estimate, kind, f"holds for {claim.rule.holds} {claim.rule.unit}")
+    return Finding(claim, verdict, estimate, kind, f"holds for {claim.rule.holds.words.en} {claim.rule.unit.en}")
 
 
 def rows_of(findings: Sequence[Finding]) -> list[dict[str, float | str]]:
@@ -426,7 +434,7 @@ def rows_of(findings: Sequence[Finding]) -> list[dict[str, float | str]]:
         {
             "id": f.claim.id, "section": f.claim.section, "note": f.claim.note, "verdict": f.verdict.value,
             **dict(zip(("effect", "low", "high"), numbers(f.estimate), strict=True)),
-            "unit": f.claim.rule.unit, "device_kind": f.device_kind, "stage": f.claim.stage, "reason": f.reason,
+            "unit": f.claim.rule.unit.en, "device_kind": f.device_kind, "stage": f.claim.stage, "reason": f.reason,
         }
         for f in findings
     ]  # fmt: skip

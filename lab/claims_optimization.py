@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from lab.claims import (
     FASTER,
+    POINTS,
     Claim,
     Column,
     Estimate,
@@ -34,6 +35,7 @@ HALF_A_DIGIT = 0.05  # of the marks' places, which have one decimal
 EQUAL = Range(1 / (1 + SMALLEST_EFFECT), 1 + SMALLEST_EFFECT)
 PROBLEMS = ("airfoil", "ill", "sparse")
 RULES = ("adam", "sgd", "momentum_09", "nesterov_09", "adagrad", "rmsprop", "adadelta", "adamw", "yogi")
+EXCESS, STARTS = Text("x the excess", "倍超额损失"), Text("% of the starts", "% 的起点")
 ONE_TEST_IMAGE = 0.05  # percentage points: one of the 2000 that stages/schedules tests on
 
 
@@ -128,7 +130,7 @@ CLAIMS = (
              "经验风险的最小值点与真实风险的最小值点不在同一处。"),
         Text("Distance of the two minimisers, found numerically.", "数值求得的两个最小值点之间的距离。"),
         Rule([Metric("landscapes", "argmin_risk"), Metric("landscapes", "argmin_empirical_risk")],
-             lambda a, b: point(abs(a - b)), at_least(0.01), "apart on the x axis"),
+             lambda a, b: point(abs(a - b)), at_least(0.01), Text("apart on the x axis", "的 x 轴距离")),
         "0.01 is the step with which the notes draw both functions: less could not be seen.",
     ),
     Claim(
@@ -139,7 +141,7 @@ CLAIMS = (
              "图中标注的坐标与数值求得的坐标之间的最大差距。"),
         Rule([Metric("landscapes", name) for name in
               ("argmin_risk", "argmin_empirical_risk", "min_risk", "min_empirical_risk")],
-             farthest_mark, at_most(HALF_A_DIGIT), "from the mark"),
+             farthest_mark, at_most(HALF_A_DIGIT), Text("from the mark", "的差距（与标注相比）")),
         "The places have one decimal: half of its last digit.",
     ),
     Claim(
@@ -148,7 +150,7 @@ CLAIMS = (
              "鞍点不是极小值，但梯度为零，梯度下降会停在那里。"),
         Text("Steps until gradient descent leaves x1² − x2², started on the line x2 = 0.",
              "从直线 x2 = 0 出发，梯度下降离开 x1² − x2² 鞍点所需的步数。"),
-        value(Metric("landscapes", "escape_steps_gd_from_0"), at_least(SADDLE_LIMIT), "steps"),
+        value(Metric("landscapes", "escape_steps_gd_from_0"), at_least(SADDLE_LIMIT), Text("steps", "步")),
         "The stage counts a run as stuck after this many steps.",
     ),
     Claim(
@@ -158,7 +160,7 @@ CLAIMS = (
         Text("The smaller curvature, up one way and down the other, of the Hessian's eigenvalues.",
              "由黑塞矩阵特征值得到的一正一负两个曲率中较小者的大小。"),
         Rule([Metric("landscapes", "saddle_eigenvalue_low"), Metric("landscapes", "saddle_eigenvalue_high")],
-             lambda low, high: point(min(-low, high)), at_least(1e-6), "as curvature"),
+             lambda low, high: point(min(-low, high)), at_least(1e-6), Text("as curvature", "的曲率")),
         "Signs decide: anything but rounding above 0.",
     ),
     Claim(
@@ -169,7 +171,7 @@ CLAIMS = (
              "随机对称矩阵中没有负特征值者所占的比例：最高维与最低维之比。"),
         Rule([Column("landscapes", "y", {"demo": "negative_eigenvalues",
                                          "series": "matrices without a negative one"})],
-             last_over_first, at_most(0.5), "of the lowest dimension's share"),
+             last_over_first, at_most(0.5), Text("of the lowest dimension's share", "倍最低维的比例")),
         "“Rather”: at most half as many are left.",
     ),
     Claim(
@@ -179,7 +181,7 @@ CLAIMS = (
         Text("Excess over the exact minimum after two epochs: (0.01, 0.9) over (0.02, 0.5), bands of the seeds.",
              "两个周期后超出精确最小值的量：(0.01, 0.9) 与 (0.02, 0.5) 之比，含各随机种子的区间。"),
         Rule([*band("airfoil", "momentum 0.9, rate 0.01"), *band("airfoil", "momentum 0.5, rate 0.02")],
-             last_ratio, at_most(1 + SMALLEST_EFFECT), "x the excess"),
+             last_ratio, at_most(1 + SMALLEST_EFFECT), EXCESS),
         "“Makes up for”: no larger an excess, 2 % allowed as everywhere. The effective rate lr/(1 − β) rises.",
         real_airfoil(),
     ),
@@ -190,7 +192,7 @@ CLAIMS = (
         Text("Loss after two epochs over the exact minimum, with the band of the seeds.",
              "两个周期后的损失与精确最小值之比，含各随机种子的区间。"),
         Rule([Metric("optimizers", "airfoil_minimum"), *band("airfoil", "momentum 0.9, rate 0.005")],
-             last_excess, at_most(1.05), "x the minimum"),
+             last_excess, at_most(1.05), Text("x the minimum", "倍最小值")),
         "A twentieth above the minimum can no longer be seen in the notes' figure (0.22 to 0.35).",
         real_airfoil(),
     ),
@@ -201,7 +203,7 @@ CLAIMS = (
         Text("Excess over the exact minimum: rate 0.01 over rate 0.005, with the bands of the seeds.",
              "超出精确最小值的量：学习率 0.01 与 0.005 之比，含各随机种子的区间。"),
         Rule([*band("airfoil", "momentum 0.9, rate 0.01"), *band("airfoil", "momentum 0.9, rate 0.005")],
-             last_ratio, FASTER, "x the excess"),
+             last_ratio, FASTER, EXCESS),
         "“Better”: bands of the seeds that lie apart.",
         real_airfoil(),
     ),
@@ -212,7 +214,7 @@ CLAIMS = (
         Text("Excess over the exact minimum: concise run over the one from scratch, with the bands of the seeds.",
              "超出精确最小值的量：简洁实现与从零实现之比，含各随机种子的区间。"),
         Rule([*band("airfoil", "momentum 0.9, rate 0.005, concise"), *band("airfoil", "momentum 0.9, rate 0.005")],
-             last_ratio, EQUAL, "x the excess"),
+             last_ratio, EQUAL, EXCESS),
         "“Same”: within 2 %. torch's MSELoss lacks the half, which doubles the rate, and it runs four epochs.",
         real_airfoil(),
     ),
@@ -223,7 +225,7 @@ CLAIMS = (
         Text("Excess on sparse regression, each at the best rate of its sweep: SGD over AdaGrad, with the bands.",
              "稀疏回归上各自取最佳学习率时超出最小值的量：SGD 与 AdaGrad 之比，含区间。"),
         Rule([*band("sparse_best", "SGD, rate *"), *band("sparse_best", "AdaGrad, rate *")],
-             last_ratio, FASTER, "x the excess"),
+             last_ratio, FASTER, EXCESS),
         "“Better”: bands of the seeds that lie apart.",
     ),
     Claim(
@@ -232,7 +234,7 @@ CLAIMS = (
              "AdaGrad 的梯度平方和大致线性增长，因此学习率按 t^−1/2 下降。"),
         Text("Exponent with which the sum grows on the airfoil regression, fitted after step 300.",
              "翼型回归上该和随步数增长的指数（从第 300 步之后拟合）。"),
-        value(Metric("optimizers", "adagrad_growth_exponent"), near(1, 0.1), "as exponent"),
+        value(Metric("optimizers", "adagrad_growth_exponent"), near(1, 0.1), Text("as exponent", "的指数")),
         "“About”: a tenth either way.",
         real_airfoil(),
     ),
@@ -243,7 +245,7 @@ CLAIMS = (
              "AdaGrad 一步与 SGD 一步的时间之比，含两者的四分位距。"),
         Rule([Metric("optimizers", f"{rule}_step_us{end}") for rule in ("adagrad", "sgd") for end in ("", "_iqr")],
              lambda a, a_iqr, b, b_iqr: Estimate(a / b, (a - a_iqr) / (b + b_iqr), (a + a_iqr) / (b - b_iqr)),
-             at_most(1.25), "x the time"),
+             at_most(1.25), Text("x the time", "倍时间")),
         "“About”: at most a quarter more.",
     ),
     Claim(
@@ -252,7 +254,7 @@ CLAIMS = (
              "学习率 0.4 的 AdaGrad 在 20 步的后期几乎不再移动。"),
         Text("Length of its last step over that of its first.", "最后一步与第一步的步长之比。"),
         Rule([Column("optimizers", name, {"demo": "trace", "series": "AdaGrad, rate 0.4"}) for name in ("x", "y")],
-             last_step_over_first, at_most(0.5), "of the first step"),
+             last_step_over_first, at_most(0.5), Text("of the first step", "倍第一步步长")),
         "“Hardly”: less than half of the first step; a rate that falls as t^−1/2 alone leaves 0.22.",
     ),
     Claim(
@@ -262,7 +264,7 @@ CLAIMS = (
         Text("The quadratic after 20 steps: at rate 0.4 over at rate 2.",
              "20 步后的函数值：学习率 0.4 与 2 之比。"),
         Rule([Metric("optimizers", f"trace_adagrad_rate_{end}") for end in ("04_x1", "04_x2", "2_x1", "2_x2")],
-             quadratic_ratio, FASTER, "x the value"),
+             quadratic_ratio, FASTER, Text("x the value", "倍函数值")),
         "“Better”: lower by more than 2 %.",
     ),
     Claim(
@@ -272,7 +274,7 @@ CLAIMS = (
         Text("Directions, of all around, from which rate 2 ends lower than 0.4, on axes turned by 45 degrees.",
              "坐标轴旋转 45 度后，从四周各方向出发，学习率 2 的终值低于 0.4 的方向所占比例。"),
         Rule([Column("optimizers", "y", {"demo": "start_turned_45", "series": f"AdaGrad, rate {rate}"})
-              for rate in ("2", "0.4")], share_lower, at_least(50), "% of the starts"),
+              for rate in ("2", "0.4")], share_lower, at_least(50), STARTS),
         "“Better”: from most directions.",
     ),
     Claim(
@@ -281,8 +283,7 @@ CLAIMS = (
              "采用大学习率的 AdaGrad 优于所有坐标共用一个学习率的梯度下降。"),
         Text("Directions from which AdaGrad at 2 ends lower than descent at 0.4, on axes turned by 45 degrees.",
              "坐标轴旋转 45 度后，学习率 2 的 AdaGrad 终值低于学习率 0.4 的梯度下降的方向所占比例。"),
-        value(Metric("optimizers", "starts_where_adagrad_2_ends_lower_percent_turned_45"), at_least(50),
-              "% of the starts"),
+        value(Metric("optimizers", "starts_where_adagrad_2_ends_lower_percent_turned_45"), at_least(50), STARTS),
         "“Better”: from most directions, on a quadratic whose axes are not the coordinates'.",
     ),
     Claim(
@@ -291,7 +292,7 @@ CLAIMS = (
         Text("Its rank among nine rules by the worst factor over the best rule, on three regressions.",
              "在三个回归问题上，按与最佳算法相比的最差倍数，Adam 在九种算法中的名次。"),
         Rule([Metric("optimizers", f"{demo}_best_{rule}_excess") for demo in PROBLEMS for rule in RULES],
-             rank_of_the_first, at_most(4), "as rank of 9"),
+             rank_of_the_first, at_most(4), Text("as rank of 9", "名（共 9 名）")),
         "“One of the more”: in the upper half of nine.",
         real_airfoil(),
     ),
@@ -302,7 +303,7 @@ CLAIMS = (
         Text("Excess over the exact minimum: inside over outside, with the bands of the seeds.",
              "超出精确最小值的量：根号内与根号外之比，含各随机种子的区间。"),
         Rule([*band("airfoil", "Adam, rate 0.01, epsilon inside"), *band("airfoil", "Adam, rate 0.01")],
-             last_ratio, FASTER, "x the excess"),
+             last_ratio, FASTER, EXCESS),
         "“Slightly better”: anything over 2 %, if the bands of the seeds allow to say so.",
         real_airfoil(),
     ),
@@ -311,7 +312,8 @@ CLAIMS = (
         Text("A large rate at the start makes training diverge.", "一开始就用大学习率会使训练发散。"),
         Text("Largest share of the seeds that fail without warm-up, over all base rates.",
              "不使用预热时，各基础学习率中训练失败的随机种子所占的最大比例。"),
-        Rule([failures("no warm-up", "x"), failures("no warm-up")], most_failures, at_least(50), "% of the seeds"),
+        Rule([failures("no warm-up", "x"), failures("no warm-up")], most_failures, at_least(50),
+             Text("% of the seeds", "% 的随机种子")),
         "“Makes”: most of the seeds.",
     ),
     Claim(
@@ -321,7 +323,7 @@ CLAIMS = (
         Text("Share of failures that warm-up prevents, at rates where runs fail without; range over the rates.",
              "在不预热会失败的学习率上，预热避免了多大比例的失败；区间为各学习率之间的范围。"),
         Rule([failures("no warm-up", "x"), failures("no warm-up"), failures("warm-up")],
-             prevented, at_least(90), "% of the failures"),
+             prevented, at_least(90), Text("% of the failures", "% 的失败运行")),
         "“Keeps from”: at most a tenth of the failures is left.",
     ),
     Claim(
@@ -332,7 +334,7 @@ CLAIMS = (
              "基础学习率 0.3 时测试精度之差，含各随机种子的区间。"),
         Rule([*band("schedule_accuracy", "cosine, warm-up", "schedules"),
               *band("schedule_accuracy", "cosine", "schedules")],
-             last_difference, at_least(ONE_TEST_IMAGE), "points"),
+             last_difference, at_least(ONE_TEST_IMAGE), POINTS),
         "“Better”: at least one test image of 2000.",
         real_images("schedules"),
     ),

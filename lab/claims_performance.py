@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 
 from lab.claims import (
+    AS_FAST,
+    AS_LONG,
     FASTER,
     Claim,
     Column,
@@ -30,6 +32,7 @@ from lab.stats import SMALLEST_EFFECT
 COMPILED = ("torchscript_deprecated", "torchscript_frozen_deprecated", "torchcompile", "torchexport",
             "aotinductor")  # fmt: skip
 EAGER, SCRIPT = "eager", "TorchScript (deprecated)"  # as lab.compiled, which needs torch
+DIFFERENCE = Text("difference of a logit", "的 logit 差别")
 SAME_OUTPUT = 1e-4  # logits: the largest difference that rounding in another order explains, as lab.compiled says
 BOOK_CALLS = 1000  # that the notes time
 BOOK_SIZE_KIB = 651  # of the saved network, as the book's notebook prints it
@@ -96,7 +99,7 @@ CLAIMS = (
         Text("Compiling leaves the network's result unchanged.", "编译不改变网络的计算结果。"),
         Text("Largest difference of any logit from eager's, over all forms and batch sizes.",
              "所有形式与批量大小下，输出与即时执行相比的最大差别。"),
-        Rule([arm("bench_compile", "difference", "*")], farthest, at_most(SAME_OUTPUT), "difference of a logit"),
+        Rule([arm("bench_compile", "difference", "*")], farthest, at_most(SAME_OUTPUT), DIFFERENCE),
         "Rounding in another order of operations may differ by this much in float32.",
     ),
     Claim(
@@ -115,7 +118,7 @@ CLAIMS = (
              "如笔记那样从第一次算起的 1000 次调用：即时执行与 TorchScript 的时间之比。"),
         Rule([arm("bench_compile", "first_calls", EAGER), arm("bench_compile", "first_calls", SCRIPT),
               arm("bench_compile", "call", EAGER, x="1.0"), arm("bench_compile", "call", SCRIPT, x="1.0")],
-             thousand_calls, FASTER, "x as fast"),
+             thousand_calls, FASTER, AS_FAST),
         "“Faster”: the whole interval over 1.02. The first calls are one sample.",
     ),
     Claim(
@@ -141,8 +144,7 @@ CLAIMS = (
              "编译后的网络可以保存，在别处运行结果相同。"),
         Text("Largest difference of any saved form's logits, loaded in a new process.",
              "各种保存形式在新进程中载入后，输出的最大差别。"),
-        Rule([arm("bench_compile", "saved_difference", "*")], farthest, at_most(SAME_OUTPUT),
-             "difference of a logit"),
+        Rule([arm("bench_compile", "saved_difference", "*")], farthest, at_most(SAME_OUTPUT), DIFFERENCE),
         "Rounding in another order of operations may differ by this much in float32.",
     ),
     Claim(
@@ -152,14 +154,15 @@ CLAIMS = (
              "批量大小为 1 时，五种编译形式中比不记录梯度的即时执行更快的比例。"),
         Rule([Metric("bench_compile", f"{form}_speedup{end}")
               for form in COMPILED for end in ("", "_low", "_high")],
-             share_faster, at_least(50), "% of the forms"),
+             share_faster, at_least(50), Text("% of the forms", "% 的编译形式")),
         "“Usually”: half of them or more.",
     ),
     Claim(
         "A7c", "13.1", "000",
         Text("The saved network takes 651 KiB.", "保存后的网络为 651 KiB。"),
         Text("Size of the TorchScript file.", "TorchScript 文件的大小。"),
-        samples(arm("bench_compile", "saved_size", SCRIPT), near(BOOK_SIZE_KIB, 0.01 * BOOK_SIZE_KIB), "KiB"),
+        samples(arm("bench_compile", "saved_size", SCRIPT), near(BOOK_SIZE_KIB, 0.01 * BOOK_SIZE_KIB),
+                Text("KiB", "KiB")),
         "The same network in the same format: 1 % for what versions add.",
     ),
     Claim(
@@ -178,7 +181,7 @@ CLAIMS = (
              "调用在计算完成之前就已返回：等待 GPU 完成就能看出来。"),
         Text("Ten products waited for, over ten not waited for.", "等待完成与不等待时十次乘法的时间之比。"),
         speedup(arm("bench_async", "book", "torch, waited for"),
-                arm("bench_async", "book", "torch, not waited for"), FASTER, "x as long"),
+                arm("bench_async", "book", "torch, not waited for"), FASTER, AS_LONG),
         "“Shows”: longer by more than 2 %.",
         on_gpu("bench_async"),
     ),
@@ -188,7 +191,7 @@ CLAIMS = (
              "Python 把运算交给后端之后，不等结果就继续执行。"),
         Text("Time until a product's call returns over the time until its result is there, at the largest size.",
              "最大尺寸的矩阵乘法，调用返回的时间与结果可用的时间之比。"),
-        ratio("bench_async", "return_over_finish", at_most(0.9), "of the time"),
+        ratio("bench_async", "return_over_finish", at_most(0.9), Text("of the time", "倍完成用时")),
         "“Before”: at least a tenth of the time earlier. A CPU's threads have no queue to hand over to.",
     ),
     Claim(
@@ -196,14 +199,15 @@ CLAIMS = (
         Text("x · y + 2 of ones is 3 however it is queued: the back end keeps dependencies.",
              "无论如何排队，x · y + 2（均为 1）都得 3：后端保证依赖关系。"),
         Text("Largest distance of the result from 3.", "结果与 3 的最大差距。"),
-        Rule([arm("bench_async", "dependencies", "z")], lambda z: farthest(z, 3.0), at_most(0), "from 3"),
+        Rule([arm("bench_async", "dependencies", "z")], lambda z: farthest(z, 3.0), at_most(0),
+             Text("from 3", "的差距（与 3 相比）")),
         "Small integers are exact in float32.",
     ),
     Claim(
         "C2", "13.3", "000",
         Text("A run to warm up is needed before times are taken.", "计时之前需要先热身运行一次。"),
         Text("The first product of a process over later ones.", "进程中第一次乘法与之后乘法的时间之比。"),
-        value(Metric("bench_async", "no_warm_up_over_steady"), at_least(2), "x as long"),
+        value(Metric("bench_async", "no_warm_up_over_steady"), at_least(2), AS_LONG),
         "One sample, so that only a factor of two counts.",
     ),
     Claim(
@@ -232,7 +236,7 @@ CLAIMS = (
         Text("Both GPUs waited for, over the notes' wait, with a longer job on the second.",
              "第二块 GPU 任务更长时，等待两块 GPU 与笔记中的等待所得时间之比。"),
         speedup(arm("bench_parallel", LONGER, BOTH), arm("bench_parallel", LONGER, CURRENT),
-                near(1, SMALLEST_EFFECT), "x as long"),
+                near(1, SMALLEST_EFFECT), AS_LONG),
         "It waits for all if the times agree within 2 %.",
         on_two_gpus("bench_parallel"),
     ),
@@ -250,7 +254,8 @@ CLAIMS = (
              "用 non_blocking=True 拷贝可与仍在进行的乘法重叠。"),
         Text("Overlap fraction of the notes' way: 0 for the sum of both, 1 for the longer.",
              "笔记做法的重叠比例：0 表示两者之和，1 表示较长者。"),
-        samples(arm("bench_overlap", "overlap", BOOK_OVERLAP), Range(0.1, 1), "of the possible overlap"),
+        samples(arm("bench_overlap", "overlap", BOOK_OVERLAP), Range(0.1, 1),
+                Text("of the possible overlap", "倍最大重叠")),
         "A tenth of what is possible; over 1 it is something else than overlap.",
         on_gpu("bench_overlap"),
     ),
@@ -260,7 +265,7 @@ CLAIMS = (
         Text("Time of a dependent load in the largest working set over that in the smallest.",
              "最大工作集与最小工作集中相关加载的时间之比。"),
         Rule([arm("bench_hardware", "latency", "*", "x"), arm("bench_hardware", "latency", "*")],
-             most_over_least, at_least(10), "x as long"),
+             most_over_least, at_least(10), AS_LONG),
         "“Far”: an order of magnitude.",
     ),
     Claim(
@@ -275,7 +280,7 @@ CLAIMS = (
         Text("Several cores compute faster than one.", "多个核比一个核算得快。"),
         Text("Rate of float32 products on all cores over one.", "使用全部核与单核时 float32 矩阵乘法的速率之比。"),
         Rule([arm("bench_hardware", "peak", "float32", name, device_kind="cpu") for name in ("x", "value")],
-             most_over_least, FASTER, "x as fast"),
+             most_over_least, FASTER, AS_FAST),
         "“Faster”: the whole interval over 1.02.",
     ),
     Claim(
@@ -285,7 +290,7 @@ CLAIMS = (
              "GPU 与 CPU 全部核的 float32 矩阵乘法速率之比。"),
         Rule([arm("bench_hardware", "peak", "float32", device_kind="cuda*"),
               *[arm("bench_hardware", "peak", "float32", name, device_kind="cpu") for name in ("x", "value")]],
-             over_the_most, FASTER, "x as fast"),
+             over_the_most, FASTER, AS_FAST),
         "“Faster”: the whole interval over 1.02.",
         on_gpu("bench_hardware"),
     ),
@@ -296,7 +301,7 @@ CLAIMS = (
              "GPU 与 CPU 全部核的内存拷贝速率之比。"),
         Rule([arm("bench_hardware", "bandwidth", "copy", device_kind="cuda*"),
               *[arm("bench_hardware", "bandwidth", "copy", name, device_kind="cpu") for name in ("x", "value")]],
-             over_the_most, FASTER, "x the bandwidth"),
+             over_the_most, FASTER, Text("x the bandwidth", "倍带宽")),
         "“More”: the whole interval over 1.02.",
         on_gpu("bench_hardware"),
     ),
@@ -307,7 +312,7 @@ CLAIMS = (
         Text("A number to the GPU and back, over launching a kernel.",
              "一个数往返 GPU 与启动一个核函数的时间之比。"),
         speedup(arm("bench_hardware", "trip", "to the GPU and back"), arm("bench_hardware", "trip", "launch"),
-                FASTER, "x as long"),
+                FASTER, AS_LONG),
         "“To be avoided”: a trip costs more than the operation it is for.",
         on_gpu("bench_hardware"),
     ),

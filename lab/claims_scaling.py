@@ -21,6 +21,7 @@ from lab.claims import (
 
 NOTES_BATCH = 256
 FORETOLD = 10.0  # percent: within a tenth, a rule of thumb foretells a step
+AS_MANY_EPOCHS = Text("x as many epochs", "倍周期数")
 KINDS = ("pipeline_2_devices", "tensor_parallel_2_devices")
 
 
@@ -37,7 +38,7 @@ def held(replicas: float, *split: float) -> Estimate:
 def against_replicas(estimate: Callable[..., Estimate], what: str) -> Rule:
     """Return the rule that compares two devices with replicas and with a network that is split over them."""
     reads = [Metric("parallelism", f"{kind}_{what}") for kind in ("data_parallel_2_devices", *KINDS)]
-    return Rule(reads, estimate, FASTER, "x as many MB")
+    return Rule(reads, estimate, FASTER, Text("x as many MB", "倍 MB 数"))
 
 
 def smaller_factor(*factors: float) -> Estimate:
@@ -82,7 +83,7 @@ CLAIMS = (
              "一步所需的时间是计算与通信两者中较长的一个。"),
         Text("Mean error of max(t1, t2) against the measured steps of two processes.",
              "对两个进程的训练步，max(t1, t2) 相对实测时间的平均误差。"),
-        value(Metric("scaling", "max_rule_mean_error_percent"), at_most(FORETOLD), "% off"),
+        value(Metric("scaling", "max_rule_mean_error_percent"), at_most(FORETOLD), Text("% off", "% 误差")),
         "A rule that is off by more than a tenth does not say how long a step takes.",
     ),
     Claim(
@@ -91,7 +92,8 @@ CLAIMS = (
              "以笔记的批量大小，LeNet 的计算时间长于通信时间。"),
         Text("Batch over two devices from which on t1 is longer than t2, gradients summed as in the notes.",
              "按笔记的方式对梯度求和，两个设备上 t1 超过 t2 所需的批量大小。"),
-        value(Metric("scaling", "lenet_star_per_tensor_crossing_batch"), at_most(NOTES_BATCH), "images"),
+        value(Metric("scaling", "lenet_star_per_tensor_crossing_batch"), at_most(NOTES_BATCH),
+              Text("images", "张图像")),
         "The notes choose the batch so that t1 > t2, and train with 256.",
     ),
     Claim(
@@ -99,7 +101,7 @@ CLAIMS = (
         Text("A larger batch needs more epochs for the same accuracy.", "批量越大，达到同样精度需要的周期越多。"),
         Text("Epochs to the target accuracy, the largest batch over the smallest, the rate kept; range over seeds.",
              "学习率不变，最大批量与最小批量达到目标精度所需周期数之比（范围为各随机种子）。"),
-        ratio("convergence", "fixed_rate_large_batch_penalty", FASTER, "x as many epochs"),
+        ratio("convergence", "fixed_rate_large_batch_penalty", FASTER, AS_MANY_EPOCHS),
         "“More”: every seed by more than 2 %.",
         real_images("convergence"),
     ),
@@ -108,7 +110,7 @@ CLAIMS = (
         Text("At very large batches convergence suffers even if the rate is raised with the batch.",
              "批量非常大时，即使学习率随批量提高，收敛仍会变差。"),
         Text("The same with the rate scaled by the batch and warmed up.", "学习率按批量放大并预热，其余同上。"),
-        ratio("convergence", "rate_x_batch_warm_up_large_batch_penalty", FASTER, "x as many epochs"),
+        ratio("convergence", "rate_x_batch_warm_up_large_batch_penalty", FASTER, AS_MANY_EPOCHS),
         "“Suffers”: every seed by more than 2 %.",
         real_images("convergence"),
     ),
@@ -120,7 +122,7 @@ CLAIMS = (
              " closest pair of each (GoogLeNet and Inception v3, ResNet-18 and -50).",
              "相邻两者每参数字节的训练浮点运算数之比中较小的一个，取各族最接近的一对。"),
         Rule([Metric("parallelism", f"ratio_{pair}") for pair in ("inception_over_resnet", "resnet_over_alexnet")],
-             smaller_factor, FASTER, "x the next one's"),
+             smaller_factor, FASTER, Text("x the next one's", "倍于下一个")),
         "An order: each more than 2 % over the next. Counted, on each network's own image size.",
     ),
     Claim(
@@ -131,7 +133,7 @@ CLAIMS = (
              "批量 256 时 LeNet 一步中通信所占的比例，梯度按笔记的方式求和。"),
         Rule([Metric("scaling", name) for name in
               ("lenet_fixed_ms", "lenet_us_per_image", "lenet_star_per_tensor_t2_ms", "world_size")],
-             share_of_communication, at_least(50), "% of a step"),
+             share_of_communication, at_least(50), Text("% of a step", "% 的每步时间")),
         "“Mostly”: half of the time. Told from the parts that the stage measures.",
         on_two_gpus("scaling"),
     ),
@@ -142,7 +144,7 @@ CLAIMS = (
         Text("Epochs to the target accuracy at batch 256, the rate of batch 64 kept, over those with four times the"
              " rate; medians, interval from the ranges over seeds.",
              "批量 256 时，保持批量 64 的学习率与将其放大四倍，达到目标精度所需周期数之比。"),
-        Rule([*epochs("fixed_rate"), *epochs("rate_x_batch")], band_ratio, FASTER, "x as many epochs"),
+        Rule([*epochs("fixed_rate"), *epochs("rate_x_batch")], band_ratio, FASTER, AS_MANY_EPOCHS),
         "“Need”: the kept rate takes more than 2 % longer.",
         real_images("convergence"),
     ),

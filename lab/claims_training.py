@@ -3,7 +3,10 @@
 from collections.abc import Sequence
 
 from lab.claims import (
+    AS_FAST,
+    AS_LONG,
     FASTER,
+    POINTS,
     Claim,
     Column,
     Estimate,
@@ -27,6 +30,8 @@ from lab.stats import SMALLEST_EFFECT
 
 PARTS = ("load", "transfer", "forward", "backward", "all-reduce", "update")  # as lab.waterfall, which needs torch
 BOOK, RESIDENT = "the book's loader", "resident bytes"  # as lab.inputs, which needs torch
+MILLIONTHS = Text("millionths, the most a weight differs", "× 10⁻⁶（权重的最大差别）")
+OF_GRADIENT, ACCURACY = Text("% of the gradient", "%（相对于梯度的长度）"), Text("% accuracy", "% 精度")
 ROUNDING_MILLIONTHS = 12  # a hundred roundings of a float32 around 1
 BOOK_ACCURACY = 83.5  # percent: the book prints 0.83, its Chinese edition 0.84
 BOOK_WOBBLE = 3.0  # points: half of the 5.9 by which the last four epochs of the book's own curve differ
@@ -37,15 +42,13 @@ EVERY_IMAGE = 60_000
 def from_one_device(variant: str) -> Rule:
     """Return the rule that a variant's weights are those of training on one device, but for rounding."""
     return value(
-        Metric("replicas", f"{variant}_from_one_device_millionths"), at_most(ROUNDING_MILLIONTHS),
-        "millionths, the most a weight differs",
+        Metric("replicas", f"{variant}_from_one_device_millionths"), at_most(ROUNDING_MILLIONTHS), MILLIONTHS
     )  # fmt: skip
 
 
 def apart(variant: str) -> Rule:
     """Return the rule that replicas are equal to the bit."""
-    return value(Metric("replicas", f"{variant}_apart_millionths"), near(0, 0),
-                 "millionths, the most a weight differs")  # fmt: skip
+    return value(Metric("replicas", f"{variant}_apart_millionths"), near(0, 0), MILLIONTHS)
 
 
 def part(net: str, name: str, way: str = RESIDENT) -> Column:
@@ -113,8 +116,7 @@ CLAIMS = (
              "批量规范化必须调整：在多个设备上它计算的不是同一个东西。"),
         Text("Change of ResNet-18's gradient when a batch is split over two devices, relative to its length.",
              "把一个批量分到两个设备上时，ResNet-18 梯度的相对变化。"),
-        value(Metric("replicas", "resnet_18_with_batch_norm_gradient_change_percent"), at_least(1),
-              "% of the gradient"),
+        value(Metric("replicas", "resnet_18_with_batch_norm_gradient_change_percent"), at_least(1), OF_GRADIENT),
         "Without batch norm rounding changes about 0.00001 %: a whole percent is no rounding.",
     ),
     Claim(
@@ -152,7 +154,7 @@ CLAIMS = (
         Rule([Metric("bench_input", "num_devices"),
               Column("bench_input", "value", {"demo": "evaluation", "arm": "LeNet"}),
               *[part("LeNet", name) for name in PARTS]],
-             idle_share, at_least(100 * SMALLEST_EFFECT), "% of the time"),
+             idle_share, at_least(100 * SMALLEST_EFFECT), Text("% of the time", "% 的时间")),
         "“Inefficient”: more than the 2 % below which no difference counts.",
     ),
     Claim(
@@ -160,7 +162,7 @@ CLAIMS = (
         Text("LeNet on one device, batch 256 and rate 0.2, ends at an accuracy of 0.83 to 0.84.",
              "单个设备、批量大小 256、学习率 0.2 时，LeNet 最终精度为 0.83 到 0.84。"),
         Text("Test accuracy after ten epochs, one run.", "十个周期后的测试精度（一次运行）。"),
-        value(Metric("train/lenet_1gpu", "test_accuracy_percent"), near(BOOK_ACCURACY, BOOK_WOBBLE), "% accuracy"),
+        value(Metric("train/lenet_1gpu", "test_accuracy_percent"), near(BOOK_ACCURACY, BOOK_WOBBLE), ACCURACY),
         "Half of the 5.9 points by which the last four epochs of the book's own curve differ.",
         ONE_LENET,
     ),
@@ -168,7 +170,7 @@ CLAIMS = (
         "D12a", "13.5", "000, 002, 004",
         Text("Two devices reach the same accuracy as one.", "两个设备达到的精度与一个设备相同。"),
         Text("Difference of the test accuracies, the median over ten epochs.", "测试精度之差，十个周期的中位数。"),
-        Rule(accuracy_gap("lenet_2gpu", "lenet_1gpu"), median_gap, near(0, SAME_ACCURACY), "points"),
+        Rule(accuracy_gap("lenet_2gpu", "lenet_1gpu"), median_gap, near(0, SAME_ACCURACY), POINTS),
         "The book prints two digits and calls 0.83 and 0.84 the same: under two points.",
         (*ONE_LENET, *TWO_LENETS),
     ),
@@ -213,7 +215,7 @@ CLAIMS = (
         Text("LeNet's step with the notes' loader over the step with resident images.",
              "LeNet 每步时间：使用笔记的读取器与数据常驻内存之比。"),
         Rule([part("LeNet", name, way) for way in (BOOK, RESIDENT) for name in PARTS], step_over_step, FASTER,
-             "x as long"),
+             AS_LONG),
         "“Matters”: the whole interval over 1.02.",
     ),
     Claim(
@@ -222,8 +224,7 @@ CLAIMS = (
              "对 LeNet 有效的四个步骤同样适用于 ResNet-18：多个设备算出与单设备相同的梯度。"),
         Text("Change of ResNet-18's gradient when a batch is split over two devices, relative to its length.",
              "把一个批量分到两个设备上时，ResNet-18 梯度的相对变化。"),
-        value(Metric("replicas", "resnet_18_with_batch_norm_gradient_change_percent"), at_most(0.1),
-              "% of the gradient"),
+        value(Metric("replicas", "resnet_18_with_batch_norm_gradient_change_percent"), at_most(0.1), OF_GRADIENT),
         "Far more than rounding, which changes LeNet's by about 0.00001 %.",
     ),
     Claim(
@@ -231,7 +232,7 @@ CLAIMS = (
         Text("ResNet-18 on one device, batch 256 and rate 0.1, ends at an accuracy of 0.91.",
              "单个设备、批量大小 256、学习率 0.1 时，ResNet-18 最终精度为 0.91。"),
         Text("Test accuracy after ten epochs, one run.", "十个周期后的测试精度（一次运行）。"),
-        value(Metric("train/resnet18_1gpu", "test_accuracy_percent"), near(91, SAME_ACCURACY), "% accuracy"),
+        value(Metric("train/resnet18_1gpu", "test_accuracy_percent"), near(91, SAME_ACCURACY), ACCURACY),
         "The book prints 0.90 to 0.93 for this recipe: two points.",
         ONE_RESNET,
     ),
@@ -241,7 +242,7 @@ CLAIMS = (
         Text("Seconds per epoch on one GPU over two, both at batch 512 and rate 0.2, epoch by epoch.",
              "批量大小 512、学习率 0.2 时，一块与两块 GPU 每个周期的时间之比。"),
         speedup(Column("train/resnet18_1gpu_b512", "seconds"), Column("train/resnet18_2gpu", "seconds"), FASTER,
-                "x as fast"),
+                AS_FAST),
         "“Faster”: the whole interval over 1.02. The notes lack the run on one GPU at this batch.",
         (*on_two_gpus("train/resnet18_2gpu"), *TWO_RESNETS, *CONTROL),
     ),
@@ -251,7 +252,7 @@ CLAIMS = (
              "两个设备用两倍的批量和学习率，学习效果与一个设备相同。"),
         Text("Accuracy on two devices (512, 0.2) less that on one (256, 0.1), the median over the epochs.",
              "两个设备（512，0.2）与一个设备（256，0.1）的精度之差，各周期的中位数。"),
-        Rule(accuracy_gap("resnet18_2gpu", "resnet18_1gpu"), median_gap, at_least(-SAME_ACCURACY), "points"),
+        Rule(accuracy_gap("resnet18_2gpu", "resnet18_1gpu"), median_gap, at_least(-SAME_ACCURACY), POINTS),
         "At most two points less, as for LeNet. The book's own runs print 0.73 against 0.91.",
         (*ONE_RESNET, *TWO_RESNETS),
     ),
@@ -261,7 +262,7 @@ CLAIMS = (
         Text("Forward and backward passes over the all-reduce, in a step on two GPUs.",
              "两块 GPU 的一步中，前向与反向传播同 all-reduce 的时间之比。"),
         Rule([part("ResNet-18", name) for name in ("forward", "backward", "all-reduce")], compute_over_sync,
-             at_least(10), "x as long"),
+             at_least(10), AS_LONG),
         "“Far”: an order of magnitude.",
         on_two_gpus("bench_input"),
     ),

@@ -10,19 +10,20 @@ from lab.ledger import LEDGER
 from lab.page import Link, Section, Table
 from lab.records import read_rows
 from lab.report_bench import devices_in_words
+from lab.words import say
 
 SYMBOLS = {Verdict.CONFIRMED: "✓", Verdict.REFUTED: "✗", Verdict.INCONCLUSIVE: "≈", Verdict.NOT_TESTABLE: "–"}
 NUM_SURPRISES = 3
 
 
-def section(results: Path) -> Section:
-    """Return the section of `results` (reports/claims)."""
-    findings = findings_of(read_rows(results / "rows.csv"), LEDGER)
+def section(folder: Path) -> Section:
+    """Return the section of `folder` (reports/claims)."""
+    findings = findings_of(read_rows(folder / "rows.csv"), LEDGER)
     return Section(
         stage="claims",
-        title="The notes' claims, tested here",
+        title=say("The notes' claims, tested here"),
         book="12, 13",
-        question="Which sentences of the notes hold on this machine?",
+        question=say("Which sentences of the notes hold on this machine?"),
         findings=[
             _counts(findings),
             *map(_surprise, most_surprising(findings, NUM_SURPRISES)),
@@ -33,74 +34,98 @@ def section(results: Path) -> Section:
     )
 
 
-def by_stage(results: Path) -> dict[str, list[tuple[str, str, str]]]:
+def by_stage(folder: Path) -> dict[str, list[tuple[str, str, str]]]:
     """Return for each stage the claims that it decides: (id and verdict, what the claim says, what was found).
 
-    Nothing, where `results` (reports/claims) are missing or damaged.
+    Nothing, where those of `folder` (reports/claims) are missing or damaged.
     """
     try:
-        findings = findings_of(read_rows(results / "rows.csv"), LEDGER)
+        findings = findings_of(read_rows(folder / "rows.csv"), LEDGER)
     except (LabError, LookupError, ValueError):
         return {}
     found: dict[str, list[tuple[str, str, str]]] = {}
     for f in findings:
-        line = (f"{SYMBOLS[f.verdict]} {f.claim.id} {f.verdict.value}", f.claim.says.here, _effect(f))
+        line = (f"{SYMBOLS[f.verdict]} {f.claim.id} {in_words(f.verdict)}", f.claim.says.here, _effect(f))
         found.setdefault(f.claim.stage, []).append(line)
     return found
 
 
+def in_words(verdict: Verdict) -> str:
+    """Return a verdict in the language that is spoken."""
+    return {
+        Verdict.CONFIRMED: say("confirmed"),
+        Verdict.REFUTED: say("refuted"),
+        Verdict.INCONCLUSIVE: say("inconclusive"),
+        Verdict.NOT_TESTABLE: say("not testable here"),
+    }[verdict]
+
+
 def _counts(findings: Sequence[Finding]) -> str:
     count = Counter(f.verdict for f in findings)
-    parts = ", ".join(f"{count[verdict]} {verdict.value} {SYMBOLS[verdict]}" for verdict in Verdict)
-    return (
-        f"Of {len(findings)} claims: {parts}. Below stand the refuted claims that lie furthest off, measured by the"
-        " factor between the number found and the nearest one that would do, one of each stage."
-    )
+    counts = [
+        say("{n} {verdict} {symbol}", n=count[verdict], verdict=in_words(verdict), symbol=SYMBOLS[verdict])
+        for verdict in Verdict
+    ]
+    return say(
+        "Of {total} claims: {counts}. Below stand the refuted claims that lie furthest off, measured by the factor"
+        " between the number found and the nearest one that would do, one of each stage.",
+        total=len(findings), counts=say(", ").join(counts),
+    )  # fmt: skip
 
 
 def _surprise(finding: Finding) -> str:
     claim = finding.claim
-    return (
-        f"{SYMBOLS[finding.verdict]} {claim.id}, note {claim.note}: “{claim.says.here}” {claim.measured.here}"
-        f" Found: {_effect(finding)}; the claim holds for {claim.rule.holds}."
-    )
+    return say(
+        "{symbol} {id}, note {note}: “{claim}” {measured} Found: {effect}; the claim holds for {range}.",
+        symbol=SYMBOLS[finding.verdict], id=claim.id, note=claim.note, claim=claim.says.here,
+        measured=claim.measured.here, effect=_effect(finding), range=claim.rule.holds.words.here,
+    )  # fmt: skip
 
 
 def _missing(findings: Sequence[Finding]) -> list[str]:
     """Return the sentence that says what would be needed to test the rest, if there is a rest."""
-    needs = Counter(f.claim.where for f in findings if f.verdict is Verdict.NOT_TESTABLE)
+    wants = Counter(f.claim.wants for f in findings if f.verdict is Verdict.NOT_TESTABLE)
     parts = [
-        f"{n} for want of {need}" if need != "any" else f"{n} for want of results" for need, n in needs.items()
+        say("{n} for want of {what}", n=n, what=say(" and ").join(w.here for w in want) or say("results"))
+        for want, n in wants.items()
     ]
-    return [f"Not testable here: {', '.join(parts)}; each with its reason below."] if needs else []
+    wanted = say(", ").join(parts)
+    return [say("Not testable here: {wanted}; each with its reason below.", wanted=wanted)] if parts else []
 
 
 def _table(findings: Sequence[Finding]) -> Table:
     rows: list[list[str | Link]] = [
         [
-            f.claim.id, f.claim.section, f.claim.says.here, f"{SYMBOLS[f.verdict]} {f.verdict.value}",
-            f"{_effect(f)}. {f.claim.measured.here}", str(f.claim.rule.holds), Link(f.claim.stage),
+            f.claim.id, f.claim.section, f.claim.says.here, f"{SYMBOLS[f.verdict]} {in_words(f.verdict)}",
+            say("{effect}. {measured}", effect=_effect(f), measured=f.claim.measured.here),
+            f.claim.rule.holds.words.here, Link(f.claim.stage),
         ]
         for f in findings
     ]  # fmt: skip
     return Table(
-        ["", "book", "claim", "verdict", "found, and what it is", "holds for", "stage"],
+        ["", say("book"), say("claim"), say("verdict"), say("found, and what it is"), say("holds for"),
+         say("stage")],
         rows,
-        "Confirmed: the whole interval lies in the range that the claim's words ask for; refuted: the whole of it"
-        " lies outside; inconclusive: it lies across an end. Numbers without an interval are deterministic, or of"
-        " one run. Virtual devices never confirm a claim about GPUs.",
+        say("Confirmed: the whole interval lies in the range that the claim's words ask for; refuted: the whole of"
+            " it lies outside; inconclusive: it lies across an end. Numbers without an interval are deterministic,"
+            " or of one run. Virtual devices never confirm a claim about GPUs."),
         prose=True,
-    )
+    )  # fmt: skip
 
 
 def _effect(finding: Finding) -> str:
-    """Return the number with its unit and interval, or why there is none."""
+    """Return the number with its unit and interval, or why there is none: that is kept in English."""
     if finding.estimate is None:
-        return finding.reason
-    e = finding.estimate
-    interval = "" if e.exact else f" ({_number(e.low)} to {_number(e.high)})"
-    where = "" if finding.device_kind == CPU else f", on {devices_in_words(finding.device_kind)}"
-    return f"{_number(e.value)}{interval} {finding.claim.rule.unit}{where}"
+        return say("reason: {reason}", reason=finding.reason)
+    e, unit = finding.estimate, finding.claim.rule.unit.here
+    if e.exact:
+        effect = say("{number} {unit}", number=_number(e.value), unit=unit)
+    else:
+        ends = {"low": _number(e.low), "high": _number(e.high)}
+        effect = say("{number} ({low} to {high}) {unit}", number=_number(e.value), unit=unit, **ends)
+    if finding.device_kind == CPU:
+        return effect
+    return say("{effect}, on {devices}", effect=effect, devices=devices_in_words(finding.device_kind))
 
 
 def _number(n: float) -> str:

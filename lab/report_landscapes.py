@@ -1,7 +1,9 @@
 """The report's section on landscapes (12.1): figures, and sentences filled in from the metrics."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -14,71 +16,80 @@ from lab.words import say
 Demos = dict[str, dict[str, Curve]]
 
 
-def section(results: Path, drawings: Path) -> Section:
-    """Draw the figures of `results` (reports/landscapes) into `drawings` and return the section."""
-    demos, m = curves_of(read_rows(results / "rows.csv")), read_json(results / "metrics.json")
-    _draw_risk(demos, drawings / "risk.svg")
-    _draw_gap(demos, drawings / "argmin_gap.svg")
-    _draw_shapes(demos, drawings / "shapes.svg")
-    _draw_saddles(demos, drawings / "saddles.svg")
-    gap = demos["argmin_gap"]["distance of the minimisers"]
+def section(folder: Path) -> Section:
+    """Return the section of `folder` (reports/landscapes)."""
+    demos, m = curves_of(read_rows(folder / "rows.csv")), read_json(folder / "metrics.json")
     return Section(
         stage="landscapes",
-        title="What is minimised, and what gets in the way",
+        title=say("What is minimised, and what gets in the way"),
         book="12.1",
-        question="Is the minimum of the empirical risk the one we want, and where do optimizers get stuck?",
-        findings=[
-            (
-                f"The book's risk has its minimum {m['min_risk']:.4f} at x = {m['argmin_risk']:.4f}, its empirical"
-                f" risk {m['min_empirical_risk']:.4f} at x = {m['argmin_empirical_risk']:.4f}. Taking the second"
-                f" minimiser costs {m['excess_risk']:.4f} of risk. The book marks both by eye, at 1.0 and 1.1."
-            ),
-            (
-                "With a real empirical risk, a mean over n examples, the distance of the two minimisers shrinks as"
-                f" n^{m['gap_exponent']:.2f}: from {gap.y[0]:.3f} at n = {gap.x[0]:.0f} to {gap.y[-1]:.4f} at n ="
-                f" {gap.x[-1]:.0f} (medians). Theory says n^-0.5."
-            ),
-            (
-                "Half the eigenvalues of a random symmetric matrix are negative in every dimension"
-                f" ({m['negative_share_in_highest_dimension']:.2f} in the highest), but the share of matrices"
-                f" without a negative one falls from one half in dimension 1 to {m['minima_share_in_dimension_2']}"
-                " in 2 and on towards 0: flat points in high dimension are saddles."
-            ),
-            (
-                f"From 10⁻⁶ off the saddle of x₁² − x₂² plain gradient descent needs {m['escape_steps_gd']} steps"
-                f" to leave, momentum {m['escape_steps_momentum_09']}, Adam {m['escape_steps_adam']}. Exactly on"
-                " the line it never leaves; with noise in the gradient it does after"
-                f" {m['escape_steps_gd_with_noise_from_0']}."
-            ),
-        ],
+        question=say("Is the minimum of the empirical risk the one we want, and where do optimizers get stuck?"),
+        findings=_findings(demos, m),
         figures=[
             Figure(
                 "risk",
-                "Risk and empirical risk with their minima marked.",
-                "The book's two functions (12.1.1), each minimum found numerically.",
+                say("Risk and empirical risk with their minima marked."),
+                say("The book's two functions (12.1.1), each minimum found numerically."),
+                partial(_draw_risk, demos),
             ),
             Figure(
                 "argmin_gap",
-                "Distance of the minimisers and excess risk fall with the sample size.",
-                "A real empirical risk: minimiser of a sample against minimiser of the expectation. Bands hold the"
-                " middle half of the samples.",
+                say("Distance of the minimisers and excess risk fall with the sample size."),
+                say("A real empirical risk: minimiser of a sample against minimiser of the expectation. Bands hold"
+                    " the middle half of the samples."),
+                partial(_draw_gap, demos),
             ),
             Figure(
                 "shapes",
-                "A flat point of x cubed, a saddle, and the vanishing gradient of tanh.",
-                "Where gradients vanish: x³ at 0; the saddle x₁² − x₂², Hessian eigenvalues "
-                f"{m['saddle_eigenvalue_low']:g} and {m['saddle_eigenvalue_high']:g}; tanh, whose gradient at 4 is "
-                f"{m['tanh_gradient_at_4']:.4f}.",
+                say("A flat point of x cubed, a saddle, and the vanishing gradient of tanh."),
+                say("Where gradients vanish: x³ at 0; the saddle x₁² − x₂², Hessian eigenvalues {low:g} and"
+                    " {high:g}; tanh, whose gradient at 4 is {gradient:.4f}.",
+                    low=m["saddle_eigenvalue_low"], high=m["saddle_eigenvalue_high"],
+                    gradient=m["tanh_gradient_at_4"]),
+                partial(_draw_shapes, demos),
             ),
             Figure(
                 "saddles",
-                "Negative eigenvalues against dimension, and steps to leave a saddle.",
-                "Left: random symmetric matrices. Right: first step with |x₂| > 1 against the start's distance from"
-                " the line on which the saddle holds gradient descent.",
+                say("Negative eigenvalues against dimension, and steps to leave a saddle."),
+                say("Left: random symmetric matrices. Right: first step with |x₂| > 1 against the start's distance"
+                    " from the line on which the saddle holds gradient descent."),
+                partial(_draw_saddles, demos),
             ),
         ],
         try_this=TryThis("landscapes.saddle_noise", "0.0001", say("see how little noise breaks a tie")),
-    )
+    )  # fmt: skip
+
+
+def _findings(demos: Demos, m: dict[str, Any]) -> list[str]:
+    gap = demos["argmin_gap"]["distance of the minimisers"]
+    return [
+        say(
+            "The book's risk has its minimum {risk:.4f} at x = {x:.4f}, its empirical risk {empirical:.4f} at x ="
+            " {empirical_x:.4f}. Taking the second minimiser costs {excess:.4f} of risk. The book marks both by"
+            " eye, at 1.0 and 1.1.",
+            risk=m["min_risk"], x=m["argmin_risk"], empirical=m["min_empirical_risk"],
+            empirical_x=m["argmin_empirical_risk"], excess=m["excess_risk"],
+        ),
+        say(
+            "With a real empirical risk, a mean over n examples, the distance of the two minimisers shrinks as"
+            " n^{exponent:.2f}: from {first:.3f} at n = {least:.0f} to {last:.4f} at n = {most:.0f} (medians)."
+            " Theory says n^-0.5.",
+            exponent=m["gap_exponent"], first=gap.y[0], least=gap.x[0], last=gap.y[-1], most=gap.x[-1],
+        ),
+        say(
+            "Half the eigenvalues of a random symmetric matrix are negative in every dimension ({share:.2f} in the"
+            " highest), but the share of matrices without a negative one falls from one half in dimension 1 to"
+            " {minima} in 2 and on towards 0: flat points in high dimension are saddles.",
+            share=m["negative_share_in_highest_dimension"], minima=m["minima_share_in_dimension_2"],
+        ),
+        say(
+            "From 10⁻⁶ off the saddle of x₁² − x₂² plain gradient descent needs {gd} steps to leave, momentum"
+            " {momentum}, Adam {adam}. Exactly on the line it never leaves; with noise in the gradient it does"
+            " after {noisy}.",
+            gd=m["escape_steps_gd"], momentum=m["escape_steps_momentum_09"], adam=m["escape_steps_adam"],
+            noisy=m["escape_steps_gd_with_noise_from_0"],
+        ),
+    ]  # fmt: skip
 
 
 def _draw_risk(demos: Demos, path: Path) -> None:

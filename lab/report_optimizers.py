@@ -1,5 +1,6 @@
 """The report's section on update rules (12.3 to 12.10): figures, tables, and sentences from the metrics."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,140 +25,149 @@ PUBLISHED_LOSSES = {
 BOOK_START_DEGREES = float(np.degrees(np.arctan2(-2, -5))) % 360
 
 
-def section(results: Path, drawings: Path) -> Section:
-    """Draw the figures of `results` (reports/optimizers) into `drawings` and return the section."""
-    demos, m = curves_of(read_rows(results / "rows.csv")), read_json(results / "metrics.json")
-    _draw_traces(demos, drawings / "traces.svg")
-    _draw_starts(demos, drawings / "starts.svg")
-    _draw_stability(demos, drawings / "stability.svg")
-    _draw_airfoil(demos, m, drawings / "airfoil.svg")
-    _draw_rates(demos, m, drawings / "airfoil_rates.svg")
-    _draw_separating(demos, drawings / "separating.svg")
-    _draw_lenet(demos, drawings / "lenet_rules.svg")
-    synthetic = " The airfoil table here is SYNTHETIC." if m["airfoil"] == "synthetic" else ""
+def section(folder: Path) -> Section:
+    """Return the section of `folder` (reports/optimizers)."""
+    demos, m = curves_of(read_rows(folder / "rows.csv")), read_json(folder / "metrics.json")
+    synthetic = " " + say("The airfoil table here is SYNTHETIC.") if m["airfoil"] == "synthetic" else ""
     return Section(
         stage="optimizers",
-        title="Which update rule is better?",
-        book="12.3 to 12.10",
-        question=(
-            "When does a ranking of optimizers mean something, and when is it an accident of rate, start or axes?"
-        ),
+        title=say("Which update rule is better?"),
+        book=say("12.3 to 12.10"),
+        question=say("When does a ranking of optimizers mean something, and when is it an accident of rate, start"
+                     " or axes?"),
         findings=_findings(demos, m),
         figures=[
             Figure(
                 "traces",
-                "Twenty-step traces of eight rules on the book's quadratic, from (-5, -2).",
-                "0.1 x₁² + 2 x₂² from (−5, −2), 20 steps, the notes' rates. Final points stand in each panel; GD at"
-                " 0.6 leaves the picture because its rate is over 2/λ = 0.5.",
+                say("Twenty-step traces of eight rules on the book's quadratic, from (-5, -2)."),
+                say("0.1 x₁² + 2 x₂² from (−5, −2), 20 steps, the notes' rates. Final points stand in each panel;"
+                    " GD at 0.6 leaves the picture because its rate is over 2/λ = 0.5."),
+                partial(_draw_traces, demos),
             ),
             Figure(
                 "starts",
-                "Value after 20 steps against the direction of the start, on the axes and turned.",
-                "The same quadratic from all around, at the notes' distance from the minimum: as it stands, and"
-                " turned by 45 degrees. The dotted line is the book's own start.",
+                say("Value after 20 steps against the direction of the start, on the axes and turned."),
+                say("The same quadratic from all around, at the notes' distance from the minimum: as it stands, and"
+                    " turned by 45 degrees. The dotted line is the book's own start."),
+                partial(_draw_starts, demos),
             ),
             Figure(
                 "stability",
-                "Measured growth per step of momentum, with the bound 2 + 2 beta, and the decay of four"
-                " curvatures.",
-                "Left: factor per step by which momentum grows (over 1) or shrinks, measured; white: where it"
-                " passes 1; dashed: 2 + 2β. Right: gradient descent at rate 0.1 for four curvatures; 1 − 0.1 · 19"
-                " is −0.9.",
+                say("Measured growth per step of momentum, with the bound 2 + 2 beta, and the decay of four"
+                    " curvatures."),
+                say("Left: factor per step by which momentum grows (over 1) or shrinks, measured; white: where it"
+                    " passes 1; dashed: 2 + 2β. Right: gradient descent at rate 0.1 for four curvatures; 1 − 0.1 ·"
+                    " 19 is −0.9."),
+                partial(_draw_stability, demos),
             ),
             Figure(
                 "airfoil",
-                "Excess over the exact minimum of the notes' airfoil runs, and descent at the best rates.",
-                "Left: the notes' runs on the airfoil regression, loss above the exact minimum after their last"
-                " epoch, median and middle half of the seeds. Middle and right: every rule at the best rate of its"
-                " sweep, against steps and against seconds measured on this machine." + synthetic,
+                say("Excess over the exact minimum of the notes' airfoil runs, and descent at the best rates."),
+                say("Left: the notes' runs on the airfoil regression, loss above the exact minimum after their last"
+                    " epoch, median and middle half of the seeds. Middle and right: every rule at the best rate of"
+                    " its sweep, against steps and against seconds measured on this machine.") + synthetic,
+                partial(_draw_airfoil, demos, m),
             ),
             Figure(
                 "airfoil_rates",
-                "Final excess against the rate for nine rules.",
-                "Two epochs at every rate. A line ends where all seeds diverged. The dashed line is 2/λmax, the"
-                " bound for gradient descent." + synthetic,
+                say("Final excess against the rate for nine rules."),
+                say("Two epochs at every rate. A line ends where all seeds diverged. The dashed line is 2/λmax, the"
+                    " bound for gradient descent.") + synthetic,
+                partial(_draw_rates, demos, m),
             ),
             Figure(
                 "separating",
-                "Descent of every rule on an ill-conditioned and on a sparse problem.",
-                "Two regressions on which rules do differ, each rule at the best rate of its sweep. Left: 20"
-                " features whose scales fall to a thirtieth. Right: 60 features, the j-th present in one row of j.",
+                say("Descent of every rule on an ill-conditioned and on a sparse problem."),
+                say("Two regressions on which rules do differ, each rule at the best rate of its sweep. Left: 20"
+                    " features whose scales fall to a thirtieth. Right: 60 features, the j-th present in one row of"
+                    " j."),
+                partial(_draw_separating, demos),
             ),
             Figure(
                 "lenet_rules",
-                "LeNet's accuracy after a short budget against the rate, per rule.",
-                "LeNet from a scaled start (He et al. 2015), one seed, the same batches for all. One seed: read the"
-                " shape, not the third digit.",
+                say("LeNet's accuracy after a short budget against the rate, per rule."),
+                say("LeNet from a scaled start (He et al. 2015), one seed, the same batches for all. One seed: read"
+                    " the shape, not the third digit."),
+                partial(_draw_lenet, demos),
             ),
         ],
         tables=[_airfoil_table(demos, m)],
         try_this=TryThis("optimizers.num_seeds", "100", say("watch the bands of the airfoil runs")),
-    )
+    )  # fmt: skip
 
 
 def _findings(demos: Demos, m: dict[str, Any]) -> list[str]:
-    adagrad, gd = (float(m[f"trace_{name}_x1"]) for name in ("adagrad_rate_04", "gd_rate_04"))
     losses = [
         float(v) for k, v in m.items() if k.startswith("airfoil_") and k.endswith("_loss") and v != "diverged"
     ]
     spread = list(demos["airfoil"].values())
     overlapping = sum(_overlap(a, b) for i, a in enumerate(spread) for b in spread[:i])
-    pairs = len(spread) * (len(spread) - 1) // 2
     return [
-        (
-            f"After 20 steps AdaGrad at rate 0.4 is still at x₁ = {adagrad:.3f}, plain GD at 0.4 at {gd:.3f}. At"
-            " rate 2 AdaGrad does end lower than GD at 0.4 from"
-            f" {m['starts_where_adagrad_2_ends_lower_percent_turned_0']:.0f} % of all directions, so that is no"
-            " accident of the start; but turn the quadratic by 45 degrees and it does from"
-            f" {m['starts_where_adagrad_2_ends_lower_percent_turned_45']:.0f} % only. What helps AdaGrad here is"
-            " that the axes are the eigenvectors."
+        say(
+            "After 20 steps AdaGrad at rate 0.4 is still at x₁ = {adagrad:.3f}, plain GD at 0.4 at {gd:.3f}. At"
+            " rate 2 AdaGrad does end lower than GD at 0.4 from {straight:.0f} % of all directions, so that is no"
+            " accident of the start; but turn the quadratic by 45 degrees and it does from {turned:.0f} % only."
+            " What helps AdaGrad here is that the axes are the eigenvectors.",
+            adagrad=m["trace_adagrad_rate_04_x1"], gd=m["trace_gd_rate_04_x1"],
+            straight=m["starts_where_adagrad_2_ends_lower_percent_turned_0"],
+            turned=m["starts_where_adagrad_2_ends_lower_percent_turned_45"],
         ),
-        (
-            "AdaGrad's sum of squared gradients grows as the step to the power"
-            f" {m['adagrad_growth_exponent']:.2f} on the airfoil regression (fitted after step 300), so its rate"
-            f" falls with the power {-m['adagrad_growth_exponent'] / 2:.2f}; the notes say 1 and −1/2."
+        say(
+            "AdaGrad's sum of squared gradients grows as the step to the power {growth:.2f} on the airfoil"
+            " regression (fitted after step 300), so its rate falls with the power {rate:.2f}; the notes say 1 and"
+            " −1/2.",
+            growth=m["adagrad_growth_exponent"], rate=-m["adagrad_growth_exponent"] / 2,
         ),
-        (
-            "Momentum is stable up to lr λ = 2 + 2β: the measured boundary is within"
-            f" {max(float(m['stability_boundary_max_error']), 1e-6):.0e} of it for β from 0 to 0.95."
+        say(
+            "Momentum is stable up to lr λ = 2 + 2β: the measured boundary is within {error:.0e} of it for β from"
+            " 0 to 0.95.",
+            error=max(float(m["stability_boundary_max_error"]), 1e-6),
         ),
-        (
-            f"On the airfoil regression all {len(losses)} of the notes' runs end between {min(losses):.4f} and"
-            f" {max(losses):.4f}; the exact minimum is {m['airfoil_minimum']:.6f}. In {overlapping} of {pairs}"
-            " pairs the middle halves of the seeds overlap: one run of each, as the notes have it, cannot rank"
-            " them."
+        say(
+            "On the airfoil regression all {runs} of the notes' runs end between {least:.4f} and {most:.4f}; the"
+            " exact minimum is {minimum:.6f}. In {overlapping} of {pairs} pairs the middle halves of the seeds"
+            " overlap: one run of each, as the notes have it, cannot rank them.",
+            runs=len(losses), least=min(losses), most=max(losses), minimum=m["airfoil_minimum"],
+            overlapping=overlapping, pairs=len(spread) * (len(spread) - 1) // 2,
         ),
-        (
+        say(
             "The notes lower momentum's rate from 0.02 (β 0.5) to 0.01 (β 0.9), which raises its effective rate"
-            f" lr/(1 − β) from 0.04 to 0.1; the loss ends at {float(m['airfoil_momentum_05_rate_002_loss']):.4f}"
-            f" and {float(m['airfoil_momentum_09_rate_001_loss']):.4f}."
+            " lr/(1 − β) from 0.04 to 0.1; the loss ends at {before:.4f} and {after:.4f}.",
+            before=float(m["airfoil_momentum_05_rate_002_loss"]),
+            after=float(m["airfoil_momentum_09_rate_001_loss"]),
         ),
         _epsilon(demos),
-        *[_best(demos, demo, name) for demo, name in (("ill", "ill-conditioned"), ("sparse", "sparse"))],
-    ]
+        *[_best(demos, demo, name) for demo, name in
+          (("ill", say("ill-conditioned")), ("sparse", say("sparse")))],
+    ]  # fmt: skip
 
 
 def _epsilon(demos: Demos) -> str:
     inside, beside = (demos["airfoil"][name] for name in ("Adam, rate 0.01, epsilon inside", "Adam, rate 0.01"))
-    return (
+    return say(
         "The notes say that epsilon beside Adam's root works slightly better than inside it. Here the median excess"
-        f" is {beside.y[-1]:.5f} beside and {inside.y[-1]:.5f} inside; the middle halves of the seeds"
-        f" {'overlap' if _overlap(inside, beside) else 'do not overlap'}."
-    )
+        " is {beside:.5f} beside and {inside:.5f} inside; the middle halves of the seeds {overlap}.",
+        beside=beside.y[-1], inside=inside.y[-1], overlap=_overlap_in_words(inside, beside),
+    )  # fmt: skip
 
 
 def _overlap(a: Curve, b: Curve) -> bool:
     return bool(a.low[-1] <= b.high[-1] and b.low[-1] <= a.high[-1])
 
 
+def _overlap_in_words(a: Curve, b: Curve) -> str:
+    return say("overlap") if _overlap(a, b) else say("do not overlap")
+
+
 def _best(demos: Demos, demo: str, name: str) -> str:
     curves = sorted(demos[f"{demo}_best"].values(), key=lambda c: np.inf if np.isnan(c.y[-1]) else c.y[-1])
     sgd = next(c for c in curves if c.series.startswith("SGD"))
-    return (
-        f"On the {name} problem the rules part: {curves[0].series} ends at an excess of {curves[0].y[-1]:.2g}, SGD"
-        f" at its own best rate at {sgd.y[-1]:.2g}; the middle halves of the seeds"
-        f" {'overlap' if _overlap(curves[0], sgd) else 'do not overlap'}."
-    )
+    return say(
+        "On the {name} problem the rules part: {best} ends at an excess of {excess:.2g}, SGD at its own best rate"
+        " at {sgd:.2g}; the middle halves of the seeds {overlap}.",
+        name=name, best=curves[0].series, excess=curves[0].y[-1], sgd=sgd.y[-1],
+        overlap=_overlap_in_words(curves[0], sgd),
+    )  # fmt: skip
 
 
 def _airfoil_table(demos: Demos, m: dict[str, Any]) -> Table:
@@ -171,12 +181,13 @@ def _airfoil_table(demos: Demos, m: dict[str, Any]) -> Table:
             [name, f"{c.x[-1]:g}", f"{loss[0]:.4f}", f"{loss[1]:.4f} – {loss[2]:.4f}", f"{c.y[-1]:.5f}", published]
         )
     return Table(
-        ["run", "epochs", "final loss", "middle half of seeds", "excess", "published"],
+        [say("run"), say("epochs"), say("final loss"), say("middle half of seeds"), say("excess"),
+         say("published")],
         rows,
-        "Loss is half the mean squared error over all 1500 rows. “Concise” is torch.optim in the notes: twice the"
-        " epochs, and a loss without the half, so twice the gradient. “Published” is what a port of the book"
-        " printed for one seed; a run of one seed lands anywhere in the spread, and wider.",
-    )
+        say("Loss is half the mean squared error over all 1500 rows. “Concise” is torch.optim in the notes: twice"
+            " the epochs, and a loss without the half, so twice the gradient. “Published” is what a port of the"
+            " book printed for one seed; a run of one seed lands anywhere in the spread, and wider."),
+    )  # fmt: skip
 
 
 # --- figures --------------------------------------------------------------------------------------------------

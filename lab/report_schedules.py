@@ -1,5 +1,6 @@
 """The report's section on schedules (12.11): figures, and sentences filled in from the metrics."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,72 +14,84 @@ Demos = dict[str, dict[str, Curve]]
 BOOK_WAY = "warm-up as the book applies it"
 
 
-def section(results: Path, drawings: Path) -> Section:
-    """Draw the figures of `results` (reports/schedules) into `drawings` and return the section."""
-    demos, m = curves_of(read_rows(results / "rows.csv")), read_json(results / "metrics.json")
-    _draw_schedules(demos, drawings / "schedules.svg")
-    _draw_results(demos, drawings / "schedule_results.svg")
-    _draw_warm_up(demos, drawings / "warm_up.svg")
+def section(folder: Path) -> Section:
+    """Return the section of `folder` (reports/schedules)."""
+    demos, m = curves_of(read_rows(folder / "rows.csv")), read_json(folder / "metrics.json")
     return Section(
         stage="schedules",
-        title="Schedules, and warm-up put to the test",
+        title=say("Schedules, and warm-up put to the test"),
         book="12.11",
-        question="What does a learning-rate schedule buy, and does warm-up prevent divergence?",
+        question=say("What does a learning-rate schedule buy, and does warm-up prevent divergence?"),
         findings=[_ranking(demos), *_warm_up(demos, m)],
         figures=[
             Figure(
                 "schedules",
-                "Learning rate against epochs for each schedule.",
-                "The notes' figure is the cosine with warm-up. The last panel is what the book's training loop"
-                " makes of it: it sets the rate after the epoch, so the first epoch runs at the full rate and the"
-                " second at 0.",
+                say("Learning rate against epochs for each schedule."),
+                say("The notes' figure is the cosine with warm-up. The last panel is what the book's training loop"
+                    " makes of it: it sets the rate after the epoch, so the first epoch runs at the full rate and"
+                    " the second at 0."),
+                partial(_draw_schedules, demos),
             ),
             Figure(
                 "schedule_results",
-                "Test accuracy of each schedule after 20 epochs.",
-                "Median over seeds and the middle half of them, on shrunken Fashion-MNIST, all from base rate 0.3."
-                " The book prints 0.888 for a constant rate and 0.901 for the cosine, with LeNet and one seed"
-                " each.",
+                say("Test accuracy of each schedule after 20 epochs."),
+                say("Median over seeds and the middle half of them, on shrunken Fashion-MNIST, all from base rate"
+                    " 0.3. The book prints 0.888 for a constant rate and 0.901 for the cosine, with LeNet and one"
+                    " seed each."),
+                partial(_draw_results, demos),
             ),
             Figure(
                 "warm_up",
-                "Failed runs and accuracy against the base rate, with and without warm-up.",
-                "Left: share of seeds that label the test images no better than a constant answer. Right: the"
-                " others' accuracy. A cosine follows in every arm.",
+                say("Failed runs and accuracy against the base rate, with and without warm-up."),
+                say("Left: share of seeds that label the test images no better than a constant answer. Right: the"
+                    " others' accuracy. A cosine follows in every arm."),
+                partial(_draw_warm_up, demos),
             ),
         ],
         try_this=TryThis("schedules.warm_up_epochs", "1", say("see whether a shorter rise still helps")),
-    )
+    )  # fmt: skip
 
 
 def _ranking(demos: Demos) -> str:
     results = {name: c for name, c in demos["schedule_accuracy"].items() if name != BOOK_WAY}
     best, constant = max(results.values(), key=lambda c: c.y[0]), results["constant"]
     apart = best.low[0] > constant.high[0]
-    return (
-        f"The best of {len(results)} schedules, {best.series}, ends at {100 * best.y[0]:.1f} % against"
-        f" {100 * constant.y[0]:.1f} % for a constant rate (medians over seeds); the middle halves of the seeds"
-        f" {'do not overlap' if apart else 'overlap'}{'' if apart else ', so this is no ranking'}."
-    )
+    return say(
+        "The best of {count} schedules, {best}, ends at {accuracy:.1f} % against {constant:.1f} % for a constant"
+        " rate (medians over seeds); the middle halves of the seeds {overlap}.",
+        count=len(results), best=best.series, accuracy=100 * best.y[0], constant=100 * constant.y[0],
+        overlap=say("do not overlap") if apart else say("overlap, so this is no ranking"),
+    )  # fmt: skip
 
 
 def _warm_up(demos: Demos, m: dict[str, Any]) -> list[str]:
     accuracy = demos["warm_up_accuracy"]
     plain, warm = accuracy["no warm-up"], accuracy["warm-up"]
     better = [x for x, lo, hi in zip(plain.x, warm.low, plain.high, strict=True) if lo > hi]
-    where = f"At base rate {', '.join(f'{x:g}' for x in better)}" if better else "At no base rate"
+    failed = say(
+        "With warm-up {warm:.1f} % of all runs fail, without it {plain:.1f} %.",
+        warm=m["warm_up_failed_percent"], plain=m["no_warm_up_failed_percent"],
+    )  # fmt: skip
+    if better:
+        lifted = say(
+            "At base rate {rates} warm-up also lifts the accuracy of the others so far that the middle halves of"
+            " the seeds part.",
+            rates=", ".join(f"{x:g}" for x in better),
+        )
+    else:
+        lifted = say(
+            "At no base rate warm-up also lifts the accuracy of the others so far that the middle halves of the"
+            " seeds part."
+        )
     return [
-        (
-            f"With warm-up {m['warm_up_failed_percent']:.1f} % of all runs fail, without it "
-            f"{m['no_warm_up_failed_percent']:.1f} %. {where} warm-up also lifts the accuracy of the others so far "
-            "that the middle halves of the seeds part."
+        f"{failed} {lifted}",
+        say(
+            "Applied as the book's code does, {failed:.1f} % fail: at the highest rate {highest:.0f} % of the"
+            " seeds, whose whole first epoch runs at the full rate.",
+            failed=m["warm_up_as_the_book_applies_it_failed_percent"],
+            highest=100 * demos["warm_up_failures"][BOOK_WAY].y[-1],
         ),
-        (
-            f"Applied as the book's code does, {m['warm_up_as_the_book_applies_it_failed_percent']:.1f} % fail: at"
-            f" the highest rate {100 * demos['warm_up_failures'][BOOK_WAY].y[-1]:.0f} % of the seeds, whose whole"
-            " first epoch runs at the full rate."
-        ),
-    ]
+    ]  # fmt: skip
 
 
 def _draw_schedules(demos: Demos, path: Path) -> None:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +32,6 @@ BOOK_SETTINGS = {
 BOOK_RUNS = {1: (83, 3.0), 2: (84, 2.8)}
 BOOK_LENET_1GPU_ACCURACY = (10.0, 61.1, 72.7, 72.9, 78.1, 82.3, 81.0, 76.8, 81.0, 82.7)
 
-DEVICE_WORDS = {"cuda": "GPU", "cuda-shared": "replica on a shared GPU", "cpu-virtual": "virtual CPU"}
-
 
 @dataclass(frozen=True)
 class TrainingRun:
@@ -50,8 +49,9 @@ class TrainingRun:
     def devices(self) -> str:
         """Say in words what it ran on."""
         kind, threads = str(self.metrics["device_kind"]), int(self.metrics["threads_per_device"])
-        share = f" of {threads} thread{'s' if threads > 1 else ''}" if kind == "cpu-virtual" else ""
-        return f"{self.metrics['num_devices']:.0f} × {DEVICE_WORDS[kind]}{share}"
+        share = say("virtual CPU of {n} threads", n=threads) if threads > 1 else say("virtual CPU of 1 thread")
+        words = {"cuda": "GPU", "cuda-shared": say("replica on a shared GPU"), "cpu-virtual": share}
+        return f"{self.metrics['num_devices']:.0f} × {words[kind]}"
 
     @property
     def book(self) -> tuple[int, float] | None:
@@ -67,79 +67,83 @@ class TrainingRun:
         return summarise(self.column("seconds")).noisy
 
 
-def section(results: Path, drawings: Path, names: Sequence[str], test_set: Split) -> Section:
-    """Draw the figures of the runs `names` of `results` (reports/train) into `drawings`, return the section.
+def section(folder: Path, names: Sequence[str], test_set: Split) -> Section:
+    """Return the section of the runs `names` of `folder` (reports/train).
 
     The mistakes shown are those of the run that labels `test_set` best.
     """
     runs = [
-        TrainingRun(n, read_json(results / n / "metrics.json"), read_rows(results / n / "rows.csv")) for n in names
+        TrainingRun(n, read_json(folder / n / "metrics.json"), read_rows(folder / n / "rows.csv")) for n in names
     ]
-    draw_training_curves(runs, drawings / "training_curves.svg")
-    draw_epoch_time(runs, drawings / "epoch_time.svg")
     best = max(runs, key=lambda r: float(r.metrics["test_accuracy_percent"]))
-    draw_confusion(read_rows(results / best.name / "confusion.csv"), drawings / "confusion.svg")
-    draw_worst(read_rows(results / best.name / "worst.csv"), test_set, drawings / "worst.svg")
-    dashed = " Dashed: the accuracies read off the book's own figure, one unseeded run on a GPU."
+    confusion, worst = (read_rows(folder / best.name / f"{name}.csv") for name in ("confusion", "worst"))
+    curves = [say("One line per run of several epochs, wide under narrow where they coincide.")]
+    if any(r.book for r in runs):
+        curves.append(say("Dashed: the accuracies read off the book's own figure, one unseeded run on a GPU."))
     halved = f"{runs[0].metrics['lr'] / 2:g}"
     return Section(
         stage="train",
-        title="Training on one device and on several",
+        title=say("Training on one device and on several"),
         book="13.5",
-        question="Does splitting a batch over devices change what is learned, and what does it buy?",
+        question=say("Does splitting a batch over devices change what is learned, and what does it buy?"),
         findings=findings(runs),
         figures=[
             Figure(
                 "training_curves",
-                "Test accuracy and training loss by epoch.",
-                "One line per run of several epochs, wide under narrow where they coincide."
-                + dashed * any(bool(r.book) for r in runs),
+                say("Test accuracy and training loss by epoch."),
+                " ".join(curves),
+                partial(draw_training_curves, runs),
             ),
             Figure(
                 "epoch_time",
-                "Seconds of training per epoch, one bar per run, as in the table.",
-                "Training alone, with all devices synchronised before each reading of the clock; evaluation and one"
-                " warm-up step are outside. The nets train on different numbers of images: see the table.",
+                say("Seconds of training per epoch, one bar per run, as in the table."),
+                say("Training alone, with all devices synchronised before each reading of the clock; evaluation and"
+                    " one warm-up step are outside. The nets train on different numbers of images: see the table."),
+                partial(draw_epoch_time, runs),
             ),
             Figure(
                 "confusion",
-                f"What {best.name} takes each class for.",
-                f"Test images by their own class (rows) and by the label that {best.name} gives them, in percent of"
-                " the row.",
+                say("What {run} takes each class for.", run=best.name),
+                say("Test images by their own class (rows) and by the label that {run} gives them, in percent of"
+                    " the row.", run=best.name),
+                partial(draw_confusion, confusion),
             ),
             Figure(
                 "worst",
-                f"The test images that {best.name} is most wrong about.",
-                "Those whose own class gets the least probability: above each its class, and what it is taken for.",
+                say("The test images that {run} is most wrong about.", run=best.name),
+                say("Those whose own class gets the least probability: above each its class, and what it is taken"
+                    " for."),
+                partial(draw_worst, worst, test_set),
             ),
         ],
         tables=[_table(runs)],
         try_this=TryThis(f"train.runs.{runs[0].name}.lr", f"{halved}", say("see what half the rate does")),
-    )
+    )  # fmt: skip
 
 
 def _table(runs: Sequence[TrainingRun]) -> Table:
     header = [
-        "run",
-        "devices",
-        "images · batch · rate · epochs",
-        "test accuracy",
-        "train loss",
-        "s/epoch (IQR)",
-        "images/s",
-        "book: accuracy, s/epoch",
+        say("run"),
+        say("devices"),
+        say("images · batch · rate · epochs"),
+        say("test accuracy"),
+        say("train loss"),
+        say("s/epoch (IQR)"),
+        say("images/s"),
+        say("book: accuracy, s/epoch"),
     ]
     rows = []
     for r in runs:
         m = r.metrics
+        compiled = [] if m["compile"] == "none" else [say("compiled")]
         rows.append(
             [
                 r.name,
-                f"{r.devices}, {m['strategy']}, {m['precision']}" + ", compiled" * (m["compile"] != "none"),
+                ", ".join([r.devices, m["strategy"], m["precision"], *compiled]),
                 f"{m['train_images']:,} · {m['batch_size']} · {m['lr']} · {m['num_epochs']}",
                 f"{m['test_accuracy_percent']:.2f} %",
                 f"{m['train_loss']:.4f}",
-                f"{m['epoch_s']:.2f} ({m['epoch_s_iqr']:.2f}){' noisy' if r.noisy else ''}",
+                f"{m['epoch_s']:.2f} ({m['epoch_s_iqr']:.2f})" + (" " + say("noisy") if r.noisy else ""),
                 f"{m['images_per_s']:,.0f}",
                 f"{r.book[0]} %, {r.book[1]}" if r.book else "–",
             ]
@@ -147,33 +151,38 @@ def _table(runs: Sequence[TrainingRun]) -> Table:
     return Table(
         header,
         rows,
-        "Seconds and images/s are medians over epochs, IQR their interquartile range; “noisy” marks an IQR over a"
-        " tenth of the median. The book's numbers are what its executed notebooks print, on GPUs that it does not"
-        " name.",
-    )
+        say("Seconds and images/s are medians over epochs, IQR their interquartile range; “noisy” marks an IQR over"
+            " a tenth of the median. The book's numbers are what its executed notebooks print, on GPUs that it does"
+            " not name."),
+    )  # fmt: skip
 
 
 def findings(runs: Sequence[TrainingRun]) -> list[str]:
     """Return what the runs show: where each ended, and how each pair that differs in devices only compares."""
-    sentences = [
-        f"{r.name} ends at {r.metrics['test_accuracy_percent']:.1f} % test accuracy after {len(r.rows)} epochs"
-        + (f"; the book prints {r.book[0]} %." if r.book else ".")
-        for r in runs
-        if len(r.rows) > 1
-    ]
+    sentences = [_end(r) for r in runs if len(r.rows) > 1]
     short = [r.name for r in runs if len(r.rows) == 1]
     if short:
         sentences.append(
-            f"{', '.join(short)}: one epoch on a subset shows that they train and how fast, not how well. The"
-            " profile `full` trains them as the notes do."
-        )
+            say("{runs}: one epoch on a subset shows that they train and how fast, not how well. The profile `full`"
+                " trains them as the notes do.", runs=", ".join(short))
+        )  # fmt: skip
     sentences += [
-        f"{r.name} is still at chance after its first epoch: weights of 0.01 times a standard normal make signals "
-        "and gradients tiny until the layers have grown."
+        say("{run} is still at chance after its first epoch: weights of 0.01 times a standard normal make signals"
+            " and gradients tiny until the layers have grown.", run=r.name)
         for r in runs[:1]
         if r.column("test_accuracy")[0] < 0.12
-    ]
+    ]  # fmt: skip
     return sentences + [_compare(one, many) for one in runs for many in runs if _differ_in_devices_only(one, many)]
+
+
+def _end(run: TrainingRun) -> str:
+    end = {"run": run.name, "accuracy": run.metrics["test_accuracy_percent"], "epochs": len(run.rows)}
+    if not run.book:
+        return say("{run} ends at {accuracy:.1f} % test accuracy after {epochs} epochs.", **end)
+    return say(
+        "{run} ends at {accuracy:.1f} % test accuracy after {epochs} epochs; the book prints {book} %.",
+        **end, book=run.book[0],
+    )  # fmt: skip
 
 
 def _differ_in_devices_only(one: TrainingRun, many: TrainingRun) -> bool:
@@ -189,17 +198,18 @@ def _differ_in_devices_only(one: TrainingRun, many: TrainingRun) -> bool:
 def _compare(one: TrainingRun, many: TrainingRun) -> str:
     same_algorithm = one.metrics["net"] == "lenet"
     why = (
-        "both add the same gradients, in another order, and rounding grows over thousands of steps."
+        say("both add the same gradients, in another order, and rounding grows over thousands of steps.")
         if same_algorithm
-        else "batch norm sees each device's share alone, so these are two algorithms."
+        else say("batch norm sees each device's share alone, so these are two algorithms.")
     )
     gap = max(abs(a - b) for a, b in zip(one.column("test_accuracy"), many.column("test_accuracy"), strict=True))
-    return (
-        f"{many.name} took {many.metrics['epoch_s']:.1f} s per epoch on {many.devices}, {one.name} "
-        f"{one.metrics['epoch_s']:.1f} s on {one.devices}, one run after the other: no speed-up is claimed from "
-        "times that were not taken side by side. Their test accuracies differ by at most "
-        f"{100 * gap:.1f} points at any epoch: {why}"
-    )
+    return say(
+        "{many} took {many_s:.1f} s per epoch on {many_devices}, {one} {one_s:.1f} s on {one_devices}, one run"
+        " after the other: no speed-up is claimed from times that were not taken side by side. Their test"
+        " accuracies differ by at most {points:.1f} points at any epoch: {why}",
+        many=many.name, many_s=many.metrics["epoch_s"], many_devices=many.devices,
+        one=one.name, one_s=one.metrics["epoch_s"], one_devices=one.devices, points=100 * gap, why=why,
+    )  # fmt: skip
 
 
 def draw_training_curves(runs: Sequence[TrainingRun], path: Path) -> None:

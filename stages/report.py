@@ -144,15 +144,18 @@ def inline(path: Path, alt: str) -> Markup:
 def machine_in_words(facts: Mapping[str, Any]) -> str:
     """Return the hardware in one line."""
     cpu, accelerator, software = facts["cpu"], facts["accelerator"], facts["software"]
-    limits = "".join(
-        [f", held to {cpu['quota_cores']} cores by a quota" if cpu["quota_cores"] else "",
-         f", OMP_NUM_THREADS={cpu['omp_num_threads']}" if cpu["omp_num_threads"] else ""]
+    cores = [say("{n} usable cores", n=cpu["usable_cores"])]
+    if cpu["quota_cores"]:
+        cores.append(say("held to {n} cores by a quota", n=cpu["quota_cores"]))
+    if cpu["omp_num_threads"]:
+        cores.append(f"OMP_NUM_THREADS={cpu['omp_num_threads']}")
+    return say(
+        "{model} ({instructions}), {cores}, {ram} GiB; {gpus}; {os}, Python {python}, torch {torch}, torchvision"
+        " {torchvision}",
+        model=cpu["model"], instructions=cpu["instructions"], cores=say(", ").join(cores), ram=cpu["ram_gib"],
+        gpus=say(", ").join(accelerator["names"] or []) or say("no GPU"), os=software["os"],
+        python=software["python"], torch=software["torch"], torchvision=software["torchvision"],
     )  # fmt: skip
-    cores = f"{cpu['usable_cores']} usable cores{limits}"
-    processor = f"{cpu['model']} ({cpu['instructions']}), {cores}, {cpu['ram_gib']} GiB"
-    gpus = ", ".join(accelerator["names"] or []) or "no GPU"
-    packages = ", ".join(f"{name} {software[name]}" for name in ("torch", "torchvision"))
-    return f"{processor}; {gpus}; {software['os']}, Python {software['python']}, {packages}"
 
 
 def main() -> None:
@@ -161,7 +164,7 @@ def main() -> None:
         loader=FileSystemLoader(TEMPLATES), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
         autoescape=select_autoescape(["html.j2"]), keep_trailing_newline=True,
     )  # fmt: skip
-    templates.globals.update({"say": say, "text": with_tags})
+    templates.globals.update(say=say, text=with_tags)
     made = builders()
     draw_samples(read_fashion_mnist("train"), FIGURES / "samples.svg")
     problems = draw_figures(made)
@@ -179,7 +182,7 @@ def main() -> None:
         )
 
 
-def with_tags(message: str, **values: object) -> Markup:
+def with_tags(message: str, /, **values: object) -> Markup:
     """Return a message of the templates whose own tags are tags; what is filled in is text."""
     return Markup(translation(message)).format(**values)  # noqa: S704
 

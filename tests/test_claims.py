@@ -17,8 +17,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab import claims_optimization, claims_performance, claims_training, report_claims
+from lab import (
+    catalogue,
+    claims_optimization,
+    claims_performance,
+    claims_scaling,
+    claims_training,
+    report_claims,
+)
 from lab.claims import (
+    A_GPU,
+    TWO_GPUS,
     Claim,
     Column,
     Estimate,
@@ -31,6 +40,7 @@ from lab.claims import (
     Verdict,
     at_least,
     at_most,
+    band_ratio,
     decide,
     findings_of,
     judge,
@@ -46,6 +56,7 @@ from lab.ledger import LEDGER
 from lab.page import Link
 from lab.records import read_rows, write_metrics, write_rows
 from lab.runner import run
+from lab.words import speaking
 from stages import claims
 from tests import made_up
 from tests.helpers import ROOT
@@ -57,6 +68,10 @@ THEORY = ("landscapes", "optimizers", "schedules", "replicas", "parallelism", "c
 FOLDERS = sorted({read.folder for claim in LEDGER for read in claim.reads})
 EVERY_CLAIM = pytest.mark.parametrize("claim", LEDGER, ids=lambda claim: claim.id)
 numbers = st.floats(-1e6, 1e6)
+
+
+def about_gpus(claim: Claim) -> bool:
+    return not {A_GPU, TWO_GPUS}.isdisjoint(claim.wants)
 
 
 # --- evidence of a machine on which every claim can be tested --------------------------------------------------
@@ -219,20 +234,20 @@ def test_virtual_devices_decide_no_claim_about_gpus_and_look_alikes_none_about_a
                                         for f, m in server.metrics.items()})  # fmt: skip
 
     virtual = {c.id for c in LEDGER if judge(c, altered(device_kind="cpu-virtual")).verdict is NOT_TESTABLE}
-    assert virtual == {c.id for c in LEDGER if "GPU" in c.where}
+    assert virtual == {c.id for c in LEDGER if about_gpus(c)}
     assert {"A3", "B1", "C3b", "C5", "E5a", "G4a"} <= virtual
     assert "C3a" not in virtual, "a question that virtual devices do answer"
     synthetic = {c.id for c in LEDGER if judge(c, altered(dataset="synthetic")).verdict is NOT_TESTABLE}
-    assert synthetic == {"D11", "D12a", "E4", "E5b", "F20c"}
+    assert synthetic == {"D11", "D12a", "D2a", "E4", "E5b", "F20c", "G11a", "G11b"}
     made = {c.id for c in LEDGER if judge(c, altered(airfoil="synthetic")).verdict is NOT_TESTABLE}
     assert {"F8", "F9a", "F10", "F17a"} <= made
     shared = {c.id for c in LEDGER if judge(c, altered(device_kind="cuda-shared")).verdict is NOT_TESTABLE}
-    assert shared == {"C3a", "C3b", "C3c", "E5a", "E5c"}, "replicas that share a GPU are not two"
+    assert shared == {"C3a", "C3b", "C3c", "E5a", "E5c", "G13"}, "replicas that share a GPU are not two"
 
 
 # --- each rule, for each verdict it can give -------------------------------------------------------------------
 
-OPT, PERF, TRAIN = claims_optimization, claims_performance, claims_training
+OPT, PERF, TRAIN, SCALE = claims_optimization, claims_performance, claims_training, claims_scaling
 Values = tuple[Any, ...]
 
 
@@ -245,6 +260,7 @@ MAKERS: dict[Callable[..., Estimate], Callable[[float, float], Values]] = {
     Estimate: lambda low, high: ((low + high) / 2, low, high),
     point: lambda low, high: (low,),
     median: lambda low, high: ([low, high],),
+    band_ratio: lambda low, high: ((low + high) / 2, low, high, 1, 1, 1),
     times_ratio: lambda low, high: ([low, high], [1, 1]),
     OPT.last_ratio: band_values,
     OPT.last_difference: lambda low, high: (
@@ -261,7 +277,7 @@ MAKERS: dict[Callable[..., Estimate], Callable[[float, float], Values]] = {
 }  # fmt: skip
 POINTS = (point, OPT.farthest_mark, OPT.last_over_first, OPT.last_step_over_first, OPT.quadratic_ratio,
           OPT.share_lower, OPT.rank_of_the_first, OPT.most_failures, PERF.farthest,
-          PERF.operations_per_parameter)  # fmt: skip
+          SCALE.moved, SCALE.held, SCALE.smaller_factor, SCALE.share_of_communication)  # fmt: skip
 BEST, WORST = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0), (9.0, 8.0, 7.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.0)
 FIVE_FASTER, FIVE_SLOWER, FIVE_UNSURE = (1.5, 1.4, 1.6) * 5, (0.5, 0.4, 0.6) * 5, (1.1, 0.9, 1.3) * 5
 CASES: dict[str, dict[Verdict, Values]] = {
@@ -286,8 +302,10 @@ CASES: dict[str, dict[Verdict, Values]] = {
     "A7a": {CONFIRMED: ([0.0],), REFUTED: ([0.1],)},
     "A7b": {CONFIRMED: FIVE_FASTER, REFUTED: FIVE_SLOWER, INCONCLUSIVE: FIVE_UNSURE},
     "B4": {CONFIRMED: ([3, 3],), REFUTED: ([3, 4],)},
-    "G12a": {CONFIRMED: ([1, 1], [9, 0], [1, 1], [5, 0], [1, 1], [2, 0]),
-             REFUTED: ([1, 1], [9, 0], [1, 1], [2, 0], [1, 1], [5, 0])},
+    "G7a": {CONFIRMED: (1.0, 2.0, 1.5), REFUTED: (2.0, 3.0, 1.0)},
+    "G7b": {CONFIRMED: (3.0, 4.0, 2.0), REFUTED: (1.0, 4.0, 2.0)},
+    "G12a": {CONFIRMED: (1.5, 15.0), REFUTED: (1.5, 0.9)},
+    "G13": {CONFIRMED: (1.0, 10.0, 100.0, 2.0), REFUTED: (1.0, 1000.0, 1.0, 2.0)},
 }  # fmt: skip
 
 
@@ -339,8 +357,9 @@ def test_the_whole_interval_decides(low, high, verdict):
 
 
 def test_ranges_in_words():
-    words = [str(holds) for holds in (at_least(2), at_most(0.5), near(80, 3), near(0, 0))]
-    assert words == ["at least 2", "at most 0.5", "77 to 83", "exactly 0"]
+    words = [holds.words for holds in (at_least(2), at_most(0.5), near(80, 3), near(0, 0))]
+    assert [text.en for text in words] == ["at least 2", "at most 0.5", "77 to 83", "exactly 0"]
+    assert [text.zh for text in words] == ["至少 2", "至多 0.5", "77 至 83", "恰为 0"]
 
 
 @pytest.mark.parametrize("estimate", [
@@ -373,7 +392,7 @@ def test_closed_forms():
     assert OPT.rank_of_the_first(*(BEST + WORST + BEST)).value == 8, "those never worst come first"
     assert PERF.share_faster(*(FIVE_FASTER[:6] + FIVE_SLOWER[:6] + FIVE_UNSURE[:3])) == Estimate(60, 40, 60)
     assert PERF.thousand_calls([10] * 10, [0] * 10, [1.0], [1.0]).value == pytest.approx((100 + 990) / 990)
-    assert PERF.operations_per_parameter([2, 2], [8, 1], [1, 1], [2, 1], [4, 4], [2, 1]).value == 2
+    assert SCALE.share_of_communication(10, 1000, 138, 2).value == 50, "10 ms and 128 images of 1 ms"
     assert TRAIN.idle_share(2, [1.0], *[[3.0]] * 6).value == pytest.approx(100 * 2 / 20)
     assert OPT.last_excess(0.5, [1, 0.1], [1, 0.05], [1, 0.2]) == Estimate(1.2, 1.1, 1.4)
 
@@ -429,12 +448,15 @@ def test_an_entry_says_everything_in_both_languages(claim):
         assert text.en.isascii() or not re.search(r"[\u4e00-\u9fff]", text.en)
         assert re.search(r"[\u4e00-\u9fff]", text.zh)
         assert text.zh.endswith(("。", "）。"))
+    for label in (claim.rule.unit, claim.rule.holds.words, *claim.wants):
+        assert label.en.isascii()
+        assert re.search(r"[\u4e00-\u9fff]|^KiB$", label.zh)
     assert re.fullmatch(r"00[0-4](, 00[0-4])*", claim.note)
     assert re.fullmatch(r"1[23]\.\d{1,2}", claim.section)
     assert claim.tolerance.endswith(".")
     patterns = [p for read in claim.rule.reads if isinstance(read, Column) for p in read.where.values()]
     assert not re.search(r"[][?]", "".join(patterns)), "`*` is the only sign that stands for others"
-    assert "|" not in claim.says.en + claim.measured.en + claim.rule.unit, "cells of a Markdown table"
+    assert "|" not in claim.says.en + claim.measured.en + claim.rule.unit.en, "cells of a Markdown table"
 
 
 @EVERY_CLAIM
@@ -444,7 +466,7 @@ def test_an_entry_reads_one_stage_which_exists_and_which_dvc_runs_first(claim):
     assert f"reports/{claim.stage}" in PIPELINE["claims"]["deps"]
 
 
-@pytest.mark.parametrize("claim", [c for c in LEDGER if "GPU" not in c.where], ids=lambda claim: claim.id)
+@pytest.mark.parametrize("claim", [c for c in LEDGER if not about_gpus(c)], ids=lambda claim: claim.id)
 def test_what_an_entry_reads_is_in_the_committed_reports(claim):
     evidence = claims.gather(ROOT / "reports", {read.folder for read in claim.reads})
     for read in claim.rule.reads:
@@ -545,7 +567,7 @@ def test_the_page_has_a_row_for_each_claim_with_symbol_word_and_stage(server, tm
         assert row[3] == f"{report_claims.SYMBOLS[found.verdict]} {found.verdict.value}"
         assert row[-1] == Link(found.claim.stage)
         assert str(row[4]).endswith(found.claim.measured.en)
-        assert str(row[4]).startswith(found.reason) == (found.verdict is NOT_TESTABLE)
+        assert str(row[4]).startswith(f"reason: {found.reason}") == (found.verdict is NOT_TESTABLE)
     cells = {str(row[0]): str(row[4]) for row in table.rows}
     assert cells["D12d"].startswith("1.5 (1.4 to 1.6) x as fast, on CUDA GPUs. Time of a step")
     assert cells["D11"].startswith("84 % accuracy, on CUDA GPUs. Test accuracy")
@@ -556,6 +578,26 @@ def test_the_page_has_a_row_for_each_claim_with_symbol_word_and_stage(server, tm
     for sentence, found in zip(section.findings[1:], surprises, strict=False):
         assert found.claim.says.en in sentence
     assert "for want of" in section.findings[-1]
+    english = re.compile(r"\b(confirmed|refuted|inconclusive|testable|at least|at most|exactly|want|holds?|as)\b")
+    with speaking("zh", catalogue.read("zh")):
+        section = report_claims.section(tmp_path)
+    [table] = section.tables
+    decided = [row for row, found in zip(table.rows, findings, strict=True) if found.estimate]
+    for text in (
+        *section.findings,
+        *table.header,
+        table.note,
+        *[str(cell) for row in decided for cell in row[:-1]],
+    ):
+        assert not english.search(text), text
+    cells = {str(row[0]): str(row[4]) for row in table.rows}
+    assert cells["D12d"].startswith("1.5（1.4 至 1.6）倍速度，测量于 CUDA GPU。")
+
+
+def test_what_is_stored_is_english_whatever_is_spoken(server):
+    stored = rows_of(claims.measure(server))
+    with speaking("zh", catalogue.read("zh")):
+        assert rows_of(claims.measure(server)) == stored
 
 
 def test_a_page_of_nothing_but_confirmed_claims_names_no_surprise_and_no_want(server, tmp_path):

@@ -377,33 +377,38 @@ def test_the_report_is_the_same_bytes_twice_without_torch_and_asks_nothing_of_th
         return {name: (project / "reports" / name).read_bytes() for name in files(project / "reports")}
 
     first = pages()
-    assert {"index.html", "README.md", "figures/samples.svg", "figures/training_curves.svg"} <= set(first)
+    assert {"index.html", "index.zh.html", "README.md", "figures/samples.svg", "figures/warm_up.svg"} <= set(first)
     assert pages() == first
-    html = first["index.html"].decode()
-    assert html.count("<svg") == html.count("<figure>") == len([f for f in first if f.endswith(".svg")])
-    assert "default-src 'none'" in html
-    for word in ('src="http', 'href="http', "<script", "<link", "url(http"):
-        assert word not in html
-    assert "Synthetic data" not in html
+    for html in (first[page].decode() for page in ("index.html", "index.zh.html")):
+        assert html.count("<svg") == html.count("<figure") == len([f for f in first if f.endswith(".svg")])
+        assert "default-src 'none'" in html
+        for word in ('src="http', 'href="http', "<script", "<link", "url(http"):
+            assert word not in html
+        assert not re.search("<strong>(Synthetic data|合成数据)", html)
 
 
-def test_a_report_from_look_alikes_says_so_on_both_pages(project):
+def test_a_report_from_look_alikes_says_so_on_every_page(project):
     write_results(project, origin="synthetic")
     assert run_stage("stages.report").returncode == 0
-    for page in ("index.html", "README.md"):
+    english = ("Synthetic data", "synthetic look-alike", "the book prints")
+    chinese = ("<strong>合成数据", "合成的仿制", "书中给出")
+    for page, words in (("index.html", english), ("README.md", english), ("index.zh.html", chinese)):
         text = (project / "reports" / page).read_text()
-        assert "Synthetic data" in text
-        assert "synthetic look-alike" in text
-        assert "the book prints" not in text
+        assert [word in text for word in words] == [True, True, False]
 
 
 def test_a_run_without_results_is_said(project):
     write_results(project)
     (project / "reports" / "train" / "lenet_2gpu" / "metrics.json").unlink()
-    result = run_stage("stages.report")
-    assert result.returncode == 1
-    assert "lenet_2gpu/metrics.json: not there yet; `invoke repro` makes it" in errors(result)[0]
-    assert not (project / "reports" / "index.html").exists()
+    assert run_stage("stages.report").returncode == 0
+    words = {"index.html": "train: no results to show", "index.zh.html": "train：没有可显示的结果"}
+    for page, title in words.items():
+        text = (project / "reports" / page).read_text()
+        assert title in text
+        assert "lenet_2gpu/metrics.json: not there yet; `invoke repro` makes it" in text
+    result = run_stage("stages.report", "--strict")
+    assert result.returncode == 3
+    assert "no usable results of train" in errors(result)[0]
 
 
 # --- the interpreter ------------------------------------------------------------------------------------------
