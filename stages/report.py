@@ -9,9 +9,11 @@ code host).
 """
 
 import logging
+import os
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -53,6 +55,7 @@ from lab.words import ENGLISH, say, speaking, translation
 
 TEMPLATES = Path(__file__).parent / "templates"
 FIGURES = REPORTS / "figures"
+MOST_PROCESSES = 4  # more start for longer than they draw
 
 log = logging.getLogger(__name__)
 
@@ -85,18 +88,25 @@ def builders() -> Builders:
     return made | {"train": lambda: report_train.section(REPORTS / "train", runs, test_set)}
 
 
-def draw_figures(made: Builders) -> dict[str, str]:
-    """Draw every stage's figures, and return what is wrong with the results of those that cannot be shown."""
-    problems = {}
-    for stage, build in made.items():
-        try:
-            for figure in build().figures:
-                figure.draw(FIGURES / f"{figure.name}.svg")
-        except Exception as error:
-            words = str(error).splitlines() or [""]
-            problems[stage] = f"{type(error).__name__}: {words[0]}"
-            log.warning("%s cannot be shown (%s); `dvc repro %s` measures it", stage, problems[stage], stage)
+def draw_figures(stages: Sequence[str]) -> dict[str, str]:
+    """Draw all stages' figures, and return what is wrong with the results of those that cannot be shown."""
+    with ProcessPoolExecutor(min(MOST_PROCESSES, os.cpu_count() or 1)) as pool:  # drawing is most of the work
+        found = dict(zip(stages, pool.map(draw_stage, stages), strict=True))
+    problems = {stage: problem for stage, problem in found.items() if problem}
+    for stage, problem in problems.items():
+        log.warning("%s cannot be shown (%s); `dvc repro %s` measures it", stage, problem, stage)
     return problems
+
+
+def draw_stage(stage: str) -> str:
+    """Draw a stage's figures, and return what is wrong with its results, or nothing."""
+    try:
+        for figure in builders()[stage]().figures:
+            figure.draw(FIGURES / f"{figure.name}.svg")
+    except Exception as error:  # whatever a missing, foreign or damaged file leads to
+        words = str(error).splitlines() or [""]
+        return f"{type(error).__name__}: {words[0]}"
+    return ""
 
 
 def without_results(stage: str, problem: str) -> Section:
@@ -167,7 +177,7 @@ def main() -> None:
     templates.globals.update(say=say, text=with_tags)
     made = builders()
     draw_samples(read_fashion_mnist("train"), FIGURES / "samples.svg")
-    problems = draw_figures(made)
+    problems = draw_figures(list(made))
     for language, page in ((ENGLISH, "index.html"), (ENGLISH, "README.md"), ("zh", "index.zh.html")):
         with speaking(language, catalogue.read(language)):
             sections = [

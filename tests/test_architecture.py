@@ -91,7 +91,13 @@ def test_one_name_for_command_and_reports_folder(name):
     stage = PIPELINE[name]
     arguments = stage["cmd"].removeprefix(f"python -m stages.{name}")
     assert arguments in ("", " ${item.run}"), "constant commands, at most a run's name"
-    own = ("reports/index.html", "reports/README.md", "reports/figures", "reports/hardware.json")
+    own = (
+        "reports/index.html",
+        "reports/index.zh.html",
+        "reports/README.md",
+        "reports/figures",
+        "reports/hardware.json",
+    )
     for kind in ("outs", "metrics", "plots"):
         for entry in stage.get(kind, []):
             path = entry if isinstance(entry, str) else next(iter(entry))

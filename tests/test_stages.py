@@ -5,6 +5,7 @@ import json
 import math
 import os
 import re
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -409,6 +410,31 @@ def test_a_run_without_results_is_said(project):
     result = run_stage("stages.report", "--strict")
     assert result.returncode == 3
     assert "no usable results of train" in errors(result)[0]
+
+
+def test_a_hostile_or_damaged_file_neither_runs_nor_keeps_the_page_from_the_rest(project):
+    write_results(project)
+    reports, evil = project / "reports", "<script>alert(1)"
+    edit_params({"train.runs": {**read_yaml(PARAMS_FILE)["train"]["runs"], evil: small_run()}})
+    shutil.copytree(reports / "train" / "lenet_1gpu", reports / "train" / evil)
+    rows = (reports / "bench_input" / "rows.csv").read_text()
+    (reports / "bench_input" / "rows.csv").write_text(rows.replace("resident bytes", f"resident {evil}"))
+    claims = (reports / "claims" / "rows.csv").read_text()
+    (reports / "claims" / "rows.csv").write_text(claims.replace("needs a GPU", evil))
+    (reports / "bench_async" / "metrics.json").write_text('{"a": 1}')
+    (reports / "schedules" / "metrics.json").write_text("")
+    (reports / "convergence" / "rows.csv").write_text("demo,series\n" + evil)
+    text = (reports / "bench_parallel" / "metrics.json").read_text()
+    (reports / "bench_parallel" / "metrics.json").write_text(re.sub('"speedup": .*?,', '"speedup": NaN,', text))
+    (reports / "scaling" / "rows.csv").unlink()
+    result = run_stage("stages.report", "--strict")
+    assert result.returncode == 3, result.stderr
+    for page in ("index.html", "index.zh.html"):
+        html = (reports / page).read_text()
+        assert "<script" not in html
+        for stage in ("bench_async", "schedules", "convergence", "scaling"):
+            assert f"dvc repro --force {stage}" in html
+        assert 'id="figure-roofline"' in html, "what is whole is shown"
 
 
 # --- the interpreter ------------------------------------------------------------------------------------------
