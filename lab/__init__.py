@@ -14,6 +14,6 @@ Three layers, and imports point one way, `stages -> edge -> torch -> plain` (a t
   `report_bench`, `report_bench_async`, `report_bench_collectives`, `report_bench_compile`,
   `report_bench_hardware`, `report_bench_input`, `report_bench_overlap`, `report_bench_parallel`,
   `report_bench_training`, `report_claims`, `report_convergence`, `report_landscapes`, `report_optimizers`,
-  `report_parallelism`, `report_replicas`, `report_scaling`, `report_schedules`, `report_train`, `runner`,
-  `vision`
+  `report_parallelism`, `report_references`, `report_replicas`, `report_scaling`, `report_schedules`,
+  `report_train`, `runner`, `vision`
 """

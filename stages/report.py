@@ -38,6 +38,7 @@ from lab import (
     report_landscapes,
     report_optimizers,
     report_parallelism,
+    report_references,
     report_replicas,
     report_scaling,
     report_schedules,
@@ -85,7 +86,8 @@ def builders() -> Builders:
     }
     runs, test_set = list(read_yaml(PARAMS_FILE)["train"]["runs"]), read_fashion_mnist("t10k")
     made: Builders = {stage: partial(section, REPORTS / stage) for stage, section in modules.items()}
-    return made | {"train": lambda: report_train.section(REPORTS / "train", runs, test_set)}
+    made["train"] = lambda: report_train.section(REPORTS / "train", runs, test_set)
+    return made | {"references": partial(report_references.section, REPORTS)}
 
 
 def draw_figures(stages: Sequence[str]) -> dict[str, str]:
