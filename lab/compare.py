@@ -54,6 +54,8 @@ def table(metrics: Mapping[str, Mapping[str, Change]], other_hardware: bool) -> 
             spread = changes.get(name + SPREAD, {})
             spreads = [float(spread.get(side) or 0) for side in ("old", "new")]
             verdict = mark(name, change.get("old"), change.get("new"), spreads[0], spreads[1], other_hardware)
+            if spread and not any(spreads) and verdict in ("better", "worse", "changed"):
+                verdict = "one sample each"  # a time without a spread: nobody knows its noise
             if verdict != "same":
                 sides = [
                     _in_words(change.get(side), iqr) for side, iqr in zip(("old", "new"), spreads, strict=True)

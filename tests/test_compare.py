@@ -38,12 +38,15 @@ def test_the_table_shows_medians_with_their_spread_and_leaves_out_what_is_the_sa
         "reports/train/a/metrics.json": {
             "epoch_s": {"old": 10.0, "new": 20.0, "diff": 10.0},
             "epoch_s_iqr": {"old": 0.5, "new": 0.25, "diff": -0.25},
+            "images_per_s": {"old": 38.0, "new": 33.0, "diff": -5.0},
+            "images_per_s_iqr": {"old": 0.0, "new": 0.0, "diff": 0.0},
             "test_accuracy_percent": {"old": 83.0, "new": 83.0, "diff": 0},
             "dataset": {"old": "fashion-mnist", "new": "synthetic"},
         }
     }
     assert [row[1:] for row in table(metrics, other_hardware=False)] == [
         ("epoch_s", "10 (IQR 0.5)", "20 (IQR 0.25)", "worse"),
+        ("images_per_s", "38", "33", "one sample each"),
         ("dataset", "fashion-mnist", "synthetic", "changed"),
     ]
 
