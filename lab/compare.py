@@ -14,7 +14,7 @@ from typing import Any
 
 from lab.errors import LabError
 from lab.profiles import leaves
-from lab.recording import REFERENCE, metrics_on_disk
+from lab.recording import REFERENCE, metrics_of, metrics_on_disk
 from lab.records import HARDWARE_FILE, read_json
 from lab.runner import run
 from lab.stats import exceeds_noise
@@ -119,8 +119,7 @@ def with_reference(name: str) -> tuple[list[str], list[tuple[str, ...]]]:
             f"{path}: no such reference (there are: {there}); `invoke snapshot` makes one of this machine"
         )
     reference = read_json(path)
-    stages = {s: found["metrics"] for s, found in reference["stages"].items() if isinstance(found, Mapping)}
-    here = metrics_on_disk()
+    stages, here = metrics_of(reference), metrics_on_disk()
     both = {stage: changes_between(stages[stage], here[stage]) for stage in stages if stage in here}
     differs = changes_between(reference["hardware"], read_json(HARDWARE_FILE))
     hardware = {key: change for key, change in differs.items() if change["old"] != change["new"]}

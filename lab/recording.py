@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +92,11 @@ def metrics_on_disk() -> dict[str, dict[str, Any]]:
         path.parent.relative_to(REPORTS).as_posix(): read_json(path)
         for path in sorted(REPORTS.rglob("metrics.json"))
     }
+
+
+def metrics_of(reference: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the metrics of every stage that has some in a reference, as `metrics_on_disk` does for those here."""
+    return {s: found["metrics"] for s, found in reference["stages"].items() if isinstance(found, Mapping)}
 
 
 def snapshot(name: str) -> Path:

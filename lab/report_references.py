@@ -9,6 +9,7 @@ from typing import Any
 from lab import figures
 from lab.errors import LabError
 from lab.page import Figure, Section, Table
+from lab.recording import metrics_of
 from lab.records import read_json
 from lab.words import say
 
@@ -86,8 +87,7 @@ def _reference(path: Path) -> Machine | None:
     """Return a reference; None for a file that is none."""
     try:
         document = read_json(path)
-        stages = {s: found["metrics"] for s, found in document["stages"].items() if isinstance(found, Mapping)}
-        return Machine(str(document["name"]), _hardware(document["hardware"]), stages)
+        return Machine(str(document["name"]), _hardware(document["hardware"]), metrics_of(document))
     except (LabError, LookupError, TypeError, AttributeError):
         return None
 

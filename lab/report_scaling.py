@@ -14,7 +14,6 @@ from lab.words import say
 
 TITLES = {"lenet": "LeNet", "resnet18": "ResNet-18"}
 GOOD_PERCENT = 10  # mean error up to which the parts count as foretelling the whole
-CLOSE = 0.05  # share of a time by which two differ that are called alike
 
 
 @dataclass(frozen=True)

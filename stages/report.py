@@ -84,9 +84,9 @@ def builders() -> Builders:
         "bench_collectives": report_bench_collectives.section,
         "scaling": report_scaling.section,
     }
-    runs, test_set = list(read_yaml(PARAMS_FILE)["train"]["runs"]), read_fashion_mnist("t10k")
+    runs = list(read_yaml(PARAMS_FILE)["train"]["runs"])
     made: Builders = {stage: partial(section, REPORTS / stage) for stage, section in modules.items()}
-    made["train"] = lambda: report_train.section(REPORTS / "train", runs, test_set)
+    made["train"] = lambda: report_train.section(REPORTS / "train", runs, read_fashion_mnist("t10k"))
     return made | {"references": partial(report_references.section, REPORTS)}
 
 
@@ -180,14 +180,16 @@ def main() -> None:
     made = builders()
     draw_samples(read_fashion_mnist("train"), FIGURES / "samples.svg")
     problems = draw_figures(list(made))
-    for language, page in ((ENGLISH, "index.html"), (ENGLISH, "README.md"), ("zh", "index.zh.html")):
+    for language, pages in ((ENGLISH, ("index.html", "README.md")), ("zh", ("index.zh.html",))):
         with speaking(language, catalogue.read(language)):
             sections = [
                 without_results(stage, problems[stage]) if stage in problems else build()
                 for stage, build in made.items()
             ]
-            template = templates.get_template("README.md.j2" if page == "README.md" else "index.html.j2")
-            write_atomically(REPORTS / page, template.render(content(language, sections)).encode())
+            filled_in = content(language, sections)
+            for page in pages:
+                template = templates.get_template("README.md.j2" if page == "README.md" else "index.html.j2")
+                write_atomically(REPORTS / page, template.render(filled_in).encode())
     if problems and "--strict" in sys.argv[1:]:
         raise DataError(
             f"no usable results of {', '.join(problems)}; `dvc repro` measures what is missing, as the page says"
