@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from lab import bench, catalogue, overlap, report_bench, report_bench_collectives, report_bench_hardware
+from lab.costs import allreduce_s
 from lab.measurements import Measurement, rows_of
 from lab.records import write_metrics, write_rows
 from lab.words import speaking
@@ -18,6 +19,7 @@ from stages import (
     bench_parallel,
     bench_training,
 )
+from tests import made_up
 from tests.helpers import draw
 from tests.made_up import BENCHES, LINK, measurements, metrics, one, write
 
@@ -280,6 +282,8 @@ def test_parts_that_follow_the_model_foretell_steps_that_do_so_too(kind, link):
     assert m["latency_us"] == pytest.approx(100, rel=1e-3)
     assert m["lenet_us_per_image"] == pytest.approx(200, rel=1e-3)
     assert m["ring_wait_ms"] == pytest.approx(0.5, rel=1e-2)
+    summed_ms = 1e3 * allreduce_s("star", 2, 8, 516_272, made_up.LINK, kind != "cuda")
+    assert m["lenet_star_per_tensor_t2_ms"] == pytest.approx(made_up.LATE + summed_ms, rel=1e-2), "eight tensors"
     assert m["mean_error_percent"] == pytest.approx(100 * (1 - 1 / 1.05), abs=0.05), "samples lie 0.025 % too low"
     assert m["max_rule_mean_error_percent"] > m["mean_error_percent"], "the steps do not overlap"
     crossing = m["lenet_star_per_tensor_crossing_batch"]
