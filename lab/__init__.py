@@ -4,7 +4,7 @@ Three layers, and imports point one way, `stages -> edge -> torch -> plain` (a t
 
 - *plain* needs no torch: `airfoil`, `claims`, `claims_optimization`, `claims_performance`, `claims_scaling`,
   `claims_training`, `costs`, `curves`, `errors`, `idx`, `ledger`, `measurements`, `objectives`, `page`,
-  `predictions`, `quadratics`, `rates`, `regression`, `rules`, `stats`, `svg`, `symbolic`, `synthetic`, `words`
+  `predictions`, `quadratics`, `rank`, `rates`, `regression`, `rules`, `stats`, `svg`, `symbolic`, `synthetic`, `words`
 - *torch* computes and times: `collectives`, `convergence`, `counting`, `ensemble`, `lanes`, `matmul`, `models`,
   `nets`, `overlap`, `parallelism`, `replicas`, `resnet`, `short_training`, `strategies`, `timing`, `training`,
   `waterfall`

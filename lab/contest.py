@@ -7,6 +7,7 @@ and answers with the seconds that one step took.
 
 import json
 import logging
+import os
 import random
 import subprocess
 import sys
@@ -19,6 +20,7 @@ import torch
 import torch.distributed as dist
 import torch.nn.functional as F
 
+from lab import rank
 from lab.allocator import keep_memory
 from lab.bench import turns
 from lab.data import read_fashion_mnist
@@ -76,8 +78,11 @@ def race(ways: Mapping[str, Way], rounds: int, heats: int = 1) -> dict[str, tupl
 
 @contextmanager
 def _contestant(name: str, way: Way) -> Iterator[Turn]:
-    command = [sys.executable, "-m", "lab.contest", json.dumps(asdict(way))]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    command = [sys.executable, *rank.command("lab.contest", json.dumps(asdict(way)))]
+    environment = os.environ | {rank.LAUNCHER_VARIABLE: str(os.getpid())}
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+    ) as process:
         requests, answers = process.stdin, process.stdout
         assert requests is not None  # noqa: S101
         assert answers is not None  # noqa: S101

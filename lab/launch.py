@@ -16,14 +16,13 @@ import os
 import signal
 import socket
 import sys
-import threading
-import time
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import fields
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 import psutil
 import torch
@@ -41,6 +40,7 @@ from torch.distributed.elastic.rendezvous.c10d_rendezvous_backend import C10dRen
 from torch.distributed.elastic.rendezvous.dynamic_rendezvous import create_handler
 from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 
+from lab import rank as rank_process
 from lab.devices import Devices
 from lab.errors import DistributedError, LabError, StoppedError
 from lab.params import Section
@@ -94,16 +94,10 @@ def launch(module: str, run: str, num_processes: int, params: DistributedParams,
     os.environ["OMP_NUM_THREADS"] = str(threads)  # 1 otherwise, whatever the run says
     os.environ["TORCH_DISABLE_SHARE_RDZV_TCP_STORE"] = "1"  # or the agent would listen on every address
     rendezvous_handler_registry.register(LOOPBACK_BACKEND, _loopback_rendezvous)
-    config = LaunchConfig(
-        min_nodes=params.nnodes, max_nodes=params.nnodes, nproc_per_node=num_processes,
-        run_id=run, max_restarts=0, shutdown_timeout=SHUTDOWN_S,
-        rdzv_backend=LOOPBACK_BACKEND if params.on_loopback else "c10d", rdzv_endpoint=params.rdzv_endpoint,
-        rdzv_configs={"join_timeout": params.timeout_s, "read_timeout": params.timeout_s},
-        local_addr=LOOPBACK if params.on_loopback else None,
-    )  # fmt: skip
     os.environ.setdefault(ADDRESS_VARIABLE, params.rdzv_endpoint)
+    os.environ[rank_process.LAUNCHER_VARIABLE] = str(os.getpid())
     try:
-        elastic_launch(config, sys.executable)("-m", module, run)
+        elastic_launch(_config(run, num_processes, params), sys.executable)(*rank_process.command(module, run))
     except ChildFailedError as error:
         raise _explain(error.failures) from None
     except SignalException as stop:
@@ -115,6 +109,19 @@ def launch(module: str, run: str, num_processes: int, params: DistributedParams,
             f"{params.rdzv_endpoint}: {params.nnodes} node(s) did not meet there within {params.timeout_s} s "
             f"({error.__cause__ or error}); see train.distributed, and whether another program has the port"
         ) from None
+
+
+def _config(run: str, num_processes: int, params: DistributedParams) -> LaunchConfig:
+    """Return the launcher's settings: those of them that this version of torch knows."""
+    settings: dict[str, Any] = {
+        "min_nodes": params.nnodes, "max_nodes": params.nnodes, "nproc_per_node": num_processes,
+        "run_id": run, "max_restarts": 0, "shutdown_timeout": SHUTDOWN_S,  # the last since torch 2.12
+        "rdzv_backend": LOOPBACK_BACKEND if params.on_loopback else "c10d", "rdzv_endpoint": params.rdzv_endpoint,
+        "rdzv_configs": {"join_timeout": params.timeout_s, "read_timeout": params.timeout_s},
+        "local_addr": LOOPBACK if params.on_loopback else None,
+    }  # fmt: skip
+    known = {field.name for field in fields(LaunchConfig)}
+    return LaunchConfig(**{name: value for name, value in settings.items() if name in known})
 
 
 class _LoopbackBackend(C10dRendezvousBackend):
@@ -180,7 +187,8 @@ def process_group(devices: Devices, own: torch.device, params: DistributedParams
     rank, world_size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
     host, _, port = os.environ.get(ADDRESS_VARIABLE, params.rdzv_endpoint).rpartition(":")
     timeout = timedelta(seconds=params.timeout_s)
-    _die_with_the_launcher()
+    if rank_process.LAUNCHER_VARIABLE not in os.environ:  # started by torchrun
+        rank_process.follow(os.getppid())
     warnings.filterwarnings("ignore", "Grad strides do not match")  # one channel fits both memory formats
     if params.on_loopback:
         os.environ["GLOO_SOCKET_IFNAME"] = _loopback_interface()
@@ -219,15 +227,3 @@ def check_ranks_agree(key: str) -> None:
 
 def _loopback_interface() -> str:
     return next(name for name, found in psutil.net_if_addrs().items() if any(a.address == LOOPBACK for a in found))
-
-
-def _die_with_the_launcher() -> None:
-    """End this process soon after the launcher that started it is gone, however that went."""
-    launcher = os.getppid()
-
-    def watch() -> None:
-        while os.getppid() == launcher:
-            time.sleep(0.5)
-        os._exit(DistributedError.exit_code)
-
-    threading.Thread(target=watch, daemon=True).start()

@@ -19,6 +19,7 @@ from lab.records import REPORTS, read_json
 from lab.runner import run
 
 WEIGHTS = Path("models")
+FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP")  # no others: opening an EPS file runs the PostScript in it
 
 
 def read_picture(path: Path) -> Tensor:
@@ -28,7 +29,7 @@ def read_picture(path: Path) -> Tensor:
         DataError: missing, or not a picture.
     """
     try:
-        with Image.open(path) as file:
+        with Image.open(path, formats=FORMATS) as file:
             upright = ImageOps.exif_transpose(file).convert("RGBA")
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
         raise DataError(f"{path}: not a picture ({error}); give a PNG, JPEG, GIF, WebP or BMP file") from None

@@ -1,5 +1,6 @@
 """Several processes for one run, real ones: they find each other, and each way of losing one ends in one line."""
 
+import dataclasses
 import os
 import re
 import shutil
@@ -7,11 +8,13 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import psutil
 import pytest
 
+from lab import launch
 from tests.helpers import ROOT, edit_params, small_run, write_data
 
 LONG = small_run(strategy="ddp", num_gpus=2, batch_size=32, num_epochs=10_000)
@@ -97,6 +100,37 @@ def test_a_dead_rank_ends_the_run_and_a_stopped_one_can_go_on(silent, two_ranks)
     assert end(process, ranks) == (143, [
         "ERROR: long: interrupted; the same command goes on from the last checkpoint"])  # fmt: skip
     assert checkpoints()[-1] > kept[-1]
+
+
+def test_the_launcher_is_given_only_settings_that_its_torch_has(monkeypatch):
+    """torch 2.11 has no `shutdown_timeout`; newer ones take it."""
+    params = launch.DistributedParams(nnodes=1, rdzv_endpoint="127.0.0.1:0", timeout_s=5)
+    assert launch._config("run", 2, params).nproc_per_node == 2
+    as_in_2_11 = [
+        (field.name, field.type, field) for field in dataclasses.fields(launch.LaunchConfig)
+        if field.name != "shutdown_timeout"
+    ]  # fmt: skip
+    older = dataclasses.make_dataclass("LaunchConfig", as_in_2_11)
+    monkeypatch.setattr(launch, "LaunchConfig", older)
+    assert launch._config("run", 2, params).max_restarts == 0
+
+
+@pytest.mark.parametrize("after_s", [0, 0.5, 1.5])
+def test_a_launcher_that_is_killed_takes_its_ranks_along(two_ranks, after_s):
+    """From the moment on that they exist: they have not imported torch by then."""
+    process = start("long")
+    launcher = psutil.Process(process.pid)
+    while not (ranks := launcher.children()):
+        assert process.poll() is None
+        time.sleep(0.01)
+    time.sleep(after_s)
+    ranks = launcher.children(recursive=True)
+    process.kill()
+    process.wait(timeout=20)
+    _, alive = psutil.wait_procs(ranks, timeout=5)
+    for rank in alive:
+        rank.kill()
+    assert not alive, "orphans"
 
 
 def test_a_port_in_use_is_said(two_ranks):

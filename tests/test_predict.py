@@ -58,6 +58,24 @@ def test_what_is_no_picture_is_one_clear_error(tmp_path, content):
     assert error.value.exit_code == 3
 
 
+def test_a_picture_runs_no_postscript(tmp_path):
+    """Pillow hands an EPS file to Ghostscript; where one is installed, opening such a picture would run it."""
+    ran = tmp_path / "ran"
+    ghostscript = tmp_path / "bin" / "gs"
+    ghostscript.parent.mkdir()
+    ghostscript.write_text(f"#!/bin/sh\ntouch '{ran}'\n")
+    ghostscript.chmod(0o755)
+    eps = tmp_path / "a.eps"
+    eps.write_text("%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 28 28\n%%EndComments\nshowpage\n%%EOF\n")
+    opened = subprocess.run(
+        [sys.executable, "-m", "lab.predict", str(eps)], capture_output=True, text=True, check=False, timeout=60,
+        cwd=ROOT, env={"PATH": f"{ghostscript.parent}:/usr/bin:/bin"},
+    )  # fmt: skip
+    assert not ran.exists()
+    assert (opened.returncode, opened.stderr.count("\n")) == (3, 1)
+    assert "a.eps: not a picture" in opened.stderr
+
+
 def test_the_classes_are_printed_likeliest_first(project):
     net = MODELS["lenet"](torch.Generator().manual_seed(0))
     Path("models").mkdir()
