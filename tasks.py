@@ -22,6 +22,7 @@ CACHES = (
     ".mypy_cache",
     ".pytest_cache",
     ".ruff_cache",
+    ".import_linter_cache",
     "dvc_plots",
     "lab",
     "stages",
@@ -61,9 +62,9 @@ def test(c: Context, k: str = "", fast: bool = False) -> None:
 
 @task
 def check(c: Context) -> None:
-    """Run the formatter's check, the linter and the type checker."""
-    for command in ("ruff format --check", "ruff check", "mypy"):
-        _run(c, f"python -m {command}")
+    """Run the formatter's check, the linter, the type checker and the contracts on imports."""
+    for command in ("python -m ruff format --check", "python -m ruff check", "python -m mypy", "lint-imports"):
+        _run(c, command)
 
 
 @task(
@@ -75,7 +76,7 @@ def check(c: Context) -> None:
 def repro(c: Context, profile: str = "", stage: str = "") -> None:
     """Reproduce the pipeline: run what params, code, data or hardware changed (dvc repro)."""
     if profile:
-        _run(c, f"python -m lab.profiles {quote(profile)}")
+        _run(c, f"python -m lab.tools.profiles {quote(profile)}")
     _repro(c, quote(stage) if stage else "")
 
 
@@ -88,7 +89,10 @@ def train(c: Context, run: str) -> None:
 @task(help={"picture": "a picture file of any size", "run": "whose weights; the first of train.runs if not given"})
 def predict(c: Context, picture: str, run: str = "") -> None:
     """Say what a trained net sees in a picture: classes with their probabilities."""
-    _run(c, f"python -m lab.predict {quote(str(Path(picture).absolute()))} {quote(run) if run else ''}".strip())
+    _run(
+        c,
+        f"python -m lab.tools.classify {quote(str(Path(picture).absolute()))} {quote(run) if run else ''}".strip(),
+    )
 
 
 @task
@@ -100,7 +104,7 @@ def smoke(c: Context) -> None:
 @task(help={"name": "smoke, laptop or full"})
 def profile(c: Context, name: str) -> None:
     """Write a profile into params.yaml, comments kept."""
-    _run(c, f"python -m lab.profiles {quote(name)}")
+    _run(c, f"python -m lab.tools.profiles {quote(name)}")
 
 
 @task(help={"stage": "only this stage and what follows from it; all that measures, if not given"})
@@ -126,13 +130,13 @@ def report(c: Context) -> None:
 def compare(c: Context, rev: str = "HEAD", reference: str = "", md: bool = False) -> None:
     """Compare with a commit or a reference machine: better, worse, within noise, or other hardware."""
     other = f"--reference {quote(reference)}" if reference else quote(rev)
-    _run(c, f"python -m lab.compare {other}" + (" --md" if md else ""))
+    _run(c, f"python -m lab.tools.compare {other}" + (" --md" if md else ""))
 
 
 @task(help={"name": "of the reference: reports/reference/NAME.json"})
 def snapshot(c: Context, name: str) -> None:
     """Keep this machine's results as a reference to compare with."""
-    _run(c, f"python -m lab.recording {quote(name)} --snapshot")
+    _run(c, f"python -m lab.tools.references {quote(name)} --snapshot")
 
 
 @task(
@@ -144,13 +148,13 @@ def snapshot(c: Context, name: str) -> None:
 )
 def record(c: Context, name: str, profile: str = "full", budget: int = 540) -> None:
     """Record what this machine does in the benchmarks, without DVC and within a time budget."""
-    _run(c, f"python -m lab.recording {quote(name)} --profile {quote(profile)} --budget {budget}")
+    _run(c, f"python -m lab.tools.references {quote(name)} --profile {quote(profile)} --budget {budget}")
 
 
 @task
 def doctor(c: Context) -> None:
     """Say what is wrong with this environment and how to mend it."""
-    _run(c, "python -m lab.doctor")
+    _run(c, "python -m lab.tools.doctor")
 
 
 @task

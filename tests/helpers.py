@@ -5,10 +5,10 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from lab import data, idx, synthetic
-from lab.data import sha256
-from lab.page import Section
-from lab.records import write_json
+from lab.core.files import write_json
+from lab.data import datasets, idx, synthetic
+from lab.data.datasets import sha256
+from lab.report.page import Section
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -19,15 +19,15 @@ def write_data(root: Path, train: int = 96, test: int = 40, origin: str = "origi
     for half, count in (("train", train), ("t10k", test)):
         images, labels = synthetic.fashion(count, seed=count)
         for kind, array in (("images-idx3", images), ("labels-idx1", labels)):
-            path = root / data.RAW_FOLDER / f"{half}-{kind}-ubyte"
+            path = root / datasets.RAW_FOLDER / f"{half}-{kind}-ubyte"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(idx.encode(array))
             hashes[path.relative_to(root).as_posix()] = sha256(path.read_bytes())
-    table = root / data.AIRFOIL_FILE
+    table = root / datasets.AIRFOIL_FILE
     table.parent.mkdir(parents=True, exist_ok=True)
     table.write_text("800\t0\t0.3\t71.3\t0.002\t126.2\n")
-    hashes[data.AIRFOIL_FILE.as_posix()] = sha256(table.read_bytes())
-    write_json(root / data.SOURCE_FILE, {"fashion_mnist": origin, "airfoil": origin, "sha256": hashes})
+    hashes[datasets.AIRFOIL_FILE.as_posix()] = sha256(table.read_bytes())
+    write_json(root / datasets.SOURCE_FILE, {"fashion_mnist": origin, "airfoil": origin, "sha256": hashes})
 
 
 def edit_params(changes: dict[str, Any], delete: bool = False, path: Path = Path("params.yaml")) -> None:

@@ -6,29 +6,35 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from lab import bench, collectives, compiled, inputs, overlap, waterfall
-from lab.bench import A_AGAINST_A, Watch
-from lab.convergence import RULES
-from lab.costs import Link, allreduce_path, allreduce_s, bytes_sent
-from lab.curves import Curve, curve, line
-from lab.curves import rows_of as rows_of_curves
-from lab.devices import DeviceKind, Devices
-from lab.matmul import WAYS
-from lab.measurements import Measurement, rows_of, skip
-from lab.records import write_metrics, write_rows
-from stages import (
-    bench_async,
-    bench_collectives,
-    bench_compile,
-    bench_hardware,
-    bench_input,
-    bench_overlap,
-    bench_parallel,
-    bench_training,
-    convergence,
-    parallelism,
-    scaling,
-)
+from lab.core.files import write_metrics, write_rows
+from lab.data import loaders
+from lab.machine.devices import DeviceKind, Devices
+from lab.parallel import collectives
+from lab.parallel.cost_model import Link, allreduce_path, allreduce_s, bytes_sent
+from lab.results.curves import Curve, curve, line
+from lab.results.curves import rows_of as rows_of_curves
+from lab.results.measurements import Measurement, rows_of, skip
+from lab.timing import bench
+from lab.timing.bench import A_AGAINST_A, Watch
+from stages.bench_async import __main__ as bench_async
+from stages.bench_collectives import __main__ as bench_collectives
+from stages.bench_compile import __main__ as bench_compile
+from stages.bench_compile import compiled
+from stages.bench_hardware import __main__ as bench_hardware
+from stages.bench_hardware.matmul import WAYS
+from stages.bench_input import __main__ as bench_input
+from stages.bench_input import step_parts
+from stages.bench_overlap import __main__ as bench_overlap
+from stages.bench_overlap import overlap
+from stages.bench_parallel import __main__ as bench_parallel
+from stages.bench_training import __main__ as bench_training
+from stages.convergence import __main__ as convergence
+from stages.convergence.params import ConvergenceParams
+from stages.convergence.train_to_target import RULES
+from stages.parallelism import __main__ as parallelism
+from stages.parallelism.params import ParallelismParams
+from stages.scaling import __main__ as scaling
+from stages.scaling.params import NetParams, ScalingParams
 
 BENCHES = ("bench_compile", "bench_async", "bench_parallel", "bench_overlap", "bench_hardware", "bench_input",
            "bench_training", "bench_collectives", "scaling")  # fmt: skip
@@ -147,14 +153,14 @@ def _hardware(kind: DeviceKind) -> list[Measurement]:
 
 def _input(kind: DeviceKind) -> list[Measurement]:
     made = []
-    for i, name in enumerate((inputs.BOOK, inputs.PERSISTENT, inputs.NO_WORKERS, inputs.RESIDENT)):
-        speed = 200 if name == inputs.RESIDENT else 1 + i
+    for i, name in enumerate((loaders.BOOK, loaders.PERSISTENT, loaders.NO_WORKERS, loaders.RESIDENT)):
+        speed = 200 if name == loaders.RESIDENT else 1 + i
         made += [one("first_batch", name, 80, kind), one("images", name, 20_000 * speed, kind, 256, "images/s")]
         made.append(one("epoch", name, 3 / speed, kind, 256, "s"))
     for net in bench_input.NETS.values():
-        for way in (inputs.BOOK, inputs.RESIDENT):
+        for way in (loaders.BOOK, loaders.RESIDENT):
             made += [
-                one(f"step, {way}", f"{net}: {part}", 2.0 + i, kind, 256) for i, part in enumerate(waterfall.PARTS)
+                one(f"step, {way}", f"{net}: {part}", 2.0 + i, kind, 256) for i, part in enumerate(step_parts.PARTS)
             ]
         made.append(one("evaluation", net, 3, kind, 256))
     return made
@@ -238,10 +244,10 @@ def _steps(made: list[Measurement], kind: DeviceKind) -> list[Measurement]:
 
 
 LATE = 0.5  # ms, of the first message after a computation
-SCALING = scaling.ScalingParams(
+SCALING = ScalingParams(
     rounds=8, min_sample_ms=1, world_size=2, message_bytes=[1024, 65536, 2**22],
-    lenet=scaling.NetParams(calibration_images=[4, 32], heldout_images=[8, 16]),
-    resnet18=scaling.NetParams(calibration_images=[4, 32], heldout_images=[8]),
+    lenet=NetParams(calibration_images=[4, 32], heldout_images=[8, 16]),
+    resnet18=NetParams(calibration_images=[4, 32], heldout_images=[8]),
 )  # fmt: skip
 
 
@@ -269,10 +275,10 @@ def write(stage: str, reports: Path, kind: DeviceKind = "cpu-virtual") -> None:
     write_metrics(reports / stage, metrics(stage, made, kind))
 
 
-PARALLELISM = parallelism.ParallelismParams(num_devices=[2, 3], batch_sizes=[10, 100], num_micro_batches=4)
+PARALLELISM = ParallelismParams(num_devices=[2, 3], batch_sizes=[10, 100], num_micro_batches=4)
 RATIOS = {"LeNet": 20, "ResNet-18 (28 x 28)": 60, "AlexNet": 10, "GoogLeNet (Inception v1)": 300,
           "Inception v3": 400, "ResNet-18": 200, "ResNet-50": 150}  # fmt: skip
-CONVERGENCE = convergence.ConvergenceParams(
+CONVERGENCE = ConvergenceParams(
     image_side=14, train_images=1000, test_images=100, batch_sizes=[10, 100], lr=0.1, warm_up_epochs=1.0,
     target_accuracy_percent=60.0, max_epochs=8, num_seeds=3,
 )  # fmt: skip

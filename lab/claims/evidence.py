@@ -1,0 +1,104 @@
+"""What rules read: a metric, or a column of rows, of what the stages left in reports/."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Any
+
+from lab.results.measurements import SKIPPED
+
+CPU = "cpu"  # what stages that name no device_kind compute on, whatever devices there are
+GPU_KINDS = ("cuda", "cuda-shared")
+DEVICE_KINDS = (CPU, "cpu-virtual", *GPU_KINDS)
+
+
+class NotTestableError(Exception):
+    """A rule cannot be decided from what was measured; the message says why, and what would help."""
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A value of a metrics.json. `folder` is the stage's under reports, `train/<run>` for a training run."""
+
+    folder: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Column:
+    """The numbers in a column of a rows.csv, of the rows whose cells match `where` (with `*` for any text)."""
+
+    folder: str
+    name: str
+    where: Mapping[str, str] = field(default_factory=dict)
+
+    def matches(self, row: Mapping[str, Any]) -> bool:
+        """Whether a row belongs to it."""
+        return all(fnmatchcase(str(row.get(key)), pattern) for key, pattern in self.where.items())
+
+
+Read = Metric | Column
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the stages left, by their folders under reports: metrics.json as an object, rows.csv as rows."""
+
+    metrics: Mapping[str, Mapping[str, Any]]
+    rows: Mapping[str, Sequence[Mapping[str, Any]]]
+
+    def value(self, metric: Metric) -> Any:
+        """Return a metric as it is.
+
+        Raises:
+            NotTestableError: it is missing.
+        """
+        found = self.metrics.get(metric.folder, {}).get(metric.name)
+        if found is None:
+            raise NotTestableError(f"no {metric.name} in reports/{metric.folder}/metrics.json; {_remedy(metric)}")
+        return found
+
+    def read(self, read: Read) -> float | tuple[float, ...]:
+        """Return a metric's finite number, or a column's, in the order of the rows.
+
+        Raises:
+            NotTestableError: something is missing, was skipped, or is no finite number.
+        """
+        if isinstance(read, Metric):
+            found = self.value(read)
+            if not _is_number(found):
+                raise NotTestableError(
+                    f"{read.name} in reports/{read.folder}/metrics.json is {found!r}, no finite number;"
+                    f" {_remedy(read)}"
+                )
+            return float(found)
+        rows = [row for row in self.rows.get(read.folder, ()) if read.matches(row)]
+        for row in rows:
+            remark = str(row.get("remark", ""))
+            if remark.startswith(SKIPPED):
+                raise NotTestableError(f"stage {stage_of(read)} skipped it: {remark.removeprefix(SKIPPED)}")
+        values = [row.get(read.name) for row in rows]
+        if not values or not all(_is_number(value) for value in values):
+            wanted = ", ".join(f"{key} {pattern}" for key, pattern in read.where.items())
+            raise NotTestableError(
+                f"no numbers in column {read.name} ({wanted or 'all rows'}) of reports/{read.folder}/rows.csv;"
+                f" {_remedy(read)}"
+            )
+        return tuple(float(value) for value in values if value is not None)
+
+
+def _is_number(value: object) -> bool:
+    try:
+        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:  # an integer that no float can hold
+        return False
+
+
+def stage_of(read: Read) -> str:
+    """Return the stage that measures what is read."""
+    return read.folder.split("/")[0]
+
+
+def _remedy(read: Read) -> str:
+    return f"`dvc repro {read.folder.replace('/', '@')}` measures it"

@@ -1,0 +1,152 @@
+"""The notes' claims and their verdicts: confirmed if the whole interval lies in the range, refuted if the whole of it
+lies outside, else inconclusive.
+
+What cannot be decided, since a number is missing, damaged, of synthetic data or of another kind of device, is `not
+testable here`, with the reason and the command that measures it; it is never an error and never a pass.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lab.claims.evidence import CPU, DEVICE_KINDS, Evidence, NotTestableError, Read, stage_of
+from lab.claims.needs import Need
+from lab.claims.rules import Estimate, Rule, Verdict, decide, point
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One sentence of the notes that asserts something.
+
+    Attributes:
+        id: the inventory's letter and number, with a letter of its own where a demo makes several claims.
+        section: the book's.
+        note: which of the five source notes make it.
+        says: the claim, in our own words.
+        measured: what is measured for it.
+        rule: how it is decided.
+        tolerance: why the rule's range is what it is.
+        needs: what must be so for it to be testable; nothing: any machine will do.
+    """
+
+    id: str
+    section: str
+    note: str
+    says: str
+    measured: str
+    rule: Rule
+    tolerance: str
+    needs: tuple[Need, ...] = ()
+
+    @property
+    def reads(self) -> tuple[Read, ...]:
+        """Return all that its verdict depends on."""
+        return (*self.rule.reads, *(need.metric for need in self.needs))
+
+    @property
+    def folder(self) -> str:
+        """Return the folder under reports that it is decided from."""
+        return self.rule.reads[0].folder
+
+    @property
+    def stage(self) -> str:
+        """Return the stage that measures it."""
+        return stage_of(self.rule.reads[0])
+
+    @property
+    def wants(self) -> tuple[str, ...]:
+        """Return what it needs, in words, each once."""
+        return tuple(dict.fromkeys(need.label for need in self.needs))
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A claim's verdict on this machine; no estimate where it is not testable."""
+
+    claim: Claim
+    verdict: Verdict
+    estimate: Estimate | None
+    device_kind: str
+    reason: str
+
+
+def judge(claim: Claim, evidence: Evidence) -> Finding:
+    """Return the verdict on a claim. It raises nothing, whatever the stages left."""
+    kind = evidence.metrics.get(claim.folder, {}).get("device_kind", CPU)
+    if kind not in DEVICE_KINDS:
+        foreign = f"device_kind of {claim.folder} is {kind!r}, none of {', '.join(DEVICE_KINDS)}"
+        return Finding(claim, Verdict.NOT_TESTABLE, None, "unknown", foreign)
+    try:
+        for need in claim.needs:
+            need.check(evidence)
+        estimate = claim.rule.estimate(*[evidence.read(read) for read in claim.rule.reads])
+        if not estimate.consistent():
+            raise NotTestableError(f"{estimate} is no number within its interval")
+    except NotTestableError as reason:
+        return Finding(claim, Verdict.NOT_TESTABLE, None, kind, str(reason))
+    except (ArithmeticError, ValueError, IndexError) as error:
+        misfit = f"the numbers of stage {claim.stage} do not fit together ({error})"
+        return Finding(claim, Verdict.NOT_TESTABLE, None, kind, misfit)
+    verdict = decide(estimate, claim.rule.holds)
+    return Finding(claim, verdict, estimate, kind, f"holds for {claim.rule.holds} {claim.rule.unit}")
+
+
+def rows_of(findings: Sequence[Finding]) -> list[dict[str, float | str]]:
+    """Return one row per finding; a number that does not exist is an empty cell."""
+
+    def numbers(estimate: Estimate | None) -> list[float | str]:
+        if estimate is None:
+            return ["", "", ""]
+        shown = [float(f"{n:.6g}") for n in (estimate.value, estimate.low, estimate.high)]
+        return [shown[0], "", ""] if estimate.exact else [*shown]
+
+    return [
+        {
+            "id": f.claim.id, "section": f.claim.section, "note": f.claim.note, "verdict": f.verdict.value,
+            **dict(zip(("effect", "low", "high"), numbers(f.estimate), strict=True)),
+            "unit": f.claim.rule.unit, "device_kind": f.device_kind, "stage": f.claim.stage, "reason": f.reason,
+        }
+        for f in findings
+    ]  # fmt: skip
+
+
+def findings_of(rows: Sequence[Mapping[str, Any]], ledger: Sequence[Claim]) -> list[Finding]:
+    """Return the findings that rows hold of the claims in `ledger`; the inverse of `rows_of`, to six digits."""
+    claims = {claim.id: claim for claim in ledger}
+
+    def estimate(row: Mapping[str, Any]) -> Estimate | None:
+        if row["effect"] == "":
+            return None
+        return point(row["effect"]) if row["low"] == "" else Estimate(row["effect"], row["low"], row["high"])
+
+    return [
+        Finding(claims[row["id"]], Verdict(row["verdict"]), estimate(row), row["device_kind"], row["reason"])
+        for row in rows
+        if row["id"] in claims
+    ]
+
+
+def surprise(finding: Finding) -> float:
+    """Return how far a refuted claim lies from what was measured, on a log scale; 0 for any other verdict.
+
+    The natural logarithm of the factor between the value and the nearest number for which the claim would hold.
+    Where one of them is not positive there is no factor: then of 1 + their distance in units of that number, or in
+    the rule's own unit where the number is 0.
+    """
+    if finding.verdict is not Verdict.REFUTED or finding.estimate is None:
+        return 0.0
+    found, holds = finding.estimate.value, finding.claim.rule.holds
+    bound = min(max(found, holds.low), holds.high)
+    if found > 0 < bound:
+        return abs(math.log(found / bound))
+    return math.log1p(abs(found - bound) / (abs(bound) or 1))
+
+
+def most_surprising(findings: Sequence[Finding], count: int) -> list[Finding]:
+    """Return the refuted claims that lie furthest off, the furthest first, one of each stage at most."""
+    furthest: dict[str, Finding] = {}
+    for finding in sorted(findings, key=surprise, reverse=True):
+        if finding.verdict is Verdict.REFUTED:
+            furthest.setdefault(finding.claim.stage, finding)
+    return list(furthest.values())[:count]

@@ -1,0 +1,46 @@
+"""Sections of params.yaml that several stages read, and the types that they share; no torch."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from lab.core.params import Section
+
+LOOPBACK = "127.0.0.1"
+
+Seed = Annotated[int, Field(ge=0, lt=2**31, description="of the weights and of the order of the images")]
+Precision = Literal["fp32", "tf32", "bf16"]
+Compile = Literal["none", "default", "reduce-overhead"]  # torch.compile's modes; the last one with CUDA graphs
+
+
+class DeviceParams(Section):
+    """The `devices` section of params.yaml."""
+
+    cpu_threads: Literal["auto"] | Annotated[int, Field(ge=1, le=1024)]
+
+
+class BenchParams(Section):
+    """The `bench` section of params.yaml, shared by the benchmark stages."""
+
+    rounds: Annotated[int, Field(ge=8, le=1000)]  # from 8 on an interval has its 99 %
+    aa_runs: Annotated[int, Field(ge=1, le=1000)]
+    min_sample_ms: Annotated[float, Field(gt=0, le=1000)]
+
+
+class DistributedParams(Section):
+    """The `train.distributed` section of params.yaml: how the processes of `strategy: ddp` find each other."""
+
+    nnodes: Annotated[int, Field(ge=1, le=64)]
+    rdzv_endpoint: Annotated[str, Field(pattern=r"^[\w.-]+:\d{1,5}$", description="host:port")]
+    timeout_s: Annotated[int, Field(ge=1, le=86_400)]
+
+    @model_validator(mode="after")
+    def _nodes_know_the_port(self) -> Self:
+        if self.nnodes > 1 and int(self.rdzv_endpoint.rpartition(":")[2]) == 0:
+            raise ValueError(f"an rdzv_endpoint with a port for {self.nnodes} nodes, got {self.rdzv_endpoint!r}")
+        return self
+
+    @property
+    def on_loopback(self) -> bool:
+        """Whether all processes are on this host; a single one needs no other address."""
+        return self.nnodes == 1 or self.rdzv_endpoint.rpartition(":")[0] in (LOOPBACK, "localhost")

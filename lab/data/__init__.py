@@ -1,0 +1,1 @@
+"""The two data sets: fetched against pinned hashes or drawn, read, and fed to a network."""

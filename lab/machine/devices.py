@@ -1,0 +1,94 @@
+"""The devices of a run: CUDA GPUs where there are enough, virtual devices otherwise, never silently.
+
+The notes' `try_gpu` falls back to the CPU without a word, so that a "two GPU" result may be a CPU's. Here each
+result carries its `device_kind`.
+"""
+
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import psutil
+import torch
+
+from lab.core.shared_params import DeviceParams
+
+DeviceKind = Literal["cuda", "cuda-shared", "cpu-virtual", "cpu"]  # `cpu`: the processor as itself, for no GPU
+
+
+@dataclass(frozen=True)
+class Devices:
+    """What a run computes on; one device is a list of one. `threads` are those of one virtual device."""
+
+    kind: DeviceKind
+    devices: list[torch.device]
+    threads: int
+
+
+def usable_cores() -> int:
+    """Return the cores this process may use: affinity, cut by cgroup quota and OMP_NUM_THREADS, 1 at least."""
+    cores = len(psutil.Process().cpu_affinity()) if hasattr(psutil.Process, "cpu_affinity") else os.cpu_count() or 1
+    return max(1, int(min(cores, quota_cores(), _omp_threads())))
+
+
+def _omp_threads() -> float:
+    """Return the threads that OMP_NUM_THREADS allows (of nested levels, the first), or infinity."""
+    first = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    return int(first) if first.isdecimal() and int(first) > 0 else float("inf")
+
+
+def quota_cores() -> float:
+    """Return the CPU quota of this cgroup (version 2) in cores, below 1 too, or infinity."""
+    try:
+        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text(encoding="ascii").split()
+        return float("inf") if quota == "max" else int(quota) / int(period)
+    except (OSError, ValueError):
+        return float("inf")
+
+
+def threads_per_device(num_devices: int, cpu_threads: int | Literal["auto"], cores: int) -> int:
+    """Return the threads of one virtual device.
+
+    `auto` gives one device as many as each of two would get, so that one and two devices compare like with like.
+    """
+    return max(1, cores // max(2, num_devices)) if cpu_threads == "auto" else cpu_threads
+
+
+def resolve(num_gpus: int, params: DeviceParams) -> Devices:
+    """Return the `num_gpus` devices of a run and give torch their number of threads.
+
+    Enough GPUs: one each. Some: the replicas share them. None: virtual devices on the CPU.
+    """
+    threads = threads_per_device(num_gpus, params.cpu_threads, usable_cores())
+    torch.set_num_threads(threads)
+    found = torch.cuda.device_count()
+    if found == 0:
+        return Devices("cpu-virtual", [torch.device("cpu")] * num_gpus, threads)
+    devices = [torch.device("cuda", i % found) for i in range(num_gpus)]
+    return Devices("cuda" if found >= num_gpus else "cuda-shared", devices, threads)
+
+
+def for_ranks(world_sizes: Sequence[int], params: DeviceParams) -> Devices:
+    """Return a device for each rank: the GPUs if they are enough for the fewest ranks, or else virtual ones."""
+    gpus, most = torch.cuda.device_count(), max(world_sizes)
+    if gpus >= min(world_sizes):
+        return resolve(min(most, gpus), params)
+    threads = threads_per_device(most, params.cpu_threads, usable_cores())
+    torch.set_num_threads(threads)
+    return Devices("cpu-virtual", [torch.device("cpu")] * most, threads)
+
+
+def missing_compiler() -> str:
+    """Return what torch.compile lacks here, or nothing: its kernels for the processor are C++."""
+    compiler = os.environ.get("CXX", "clang++" if sys.platform == "darwin" else "g++")
+    return "" if shutil.which(compiler) else f"a C++ compiler ({compiler} is not on PATH)"
+
+
+def processor(threads: int) -> Devices:
+    """Return the processor itself with so many threads, and give them to torch; also on a machine with GPUs."""
+    torch.set_num_threads(threads)
+    return Devices("cpu", [torch.device("cpu")], threads)

@@ -1,0 +1,65 @@
+"""Stable facts about this machine: what a measurement depends on, and nothing that changes by itself.
+
+No host name, load, clock rate, free memory or path: two probes of one machine give the same bytes, so that a
+second `dvc repro` measures nothing again.
+"""
+
+import os
+import platform
+from pathlib import Path
+from typing import Any
+
+import psutil
+import torch
+
+from lab.machine.devices import quota_cores, usable_cores
+from lab.machine.torchvision_import import torchvision
+
+GIB = 2**30
+
+
+def facts() -> dict[str, dict[str, Any]]:
+    """Return the facts in three groups, every key always there (`null` without a GPU)."""
+    return {"accelerator": _accelerator(), "cpu": _cpu(), "software": _software()}
+
+
+def _cpu() -> dict[str, Any]:
+    quota = quota_cores()
+    return {
+        "instructions": torch.backends.cpu.get_cpu_capability(),
+        "model": _cpu_model(),
+        "omp_num_threads": os.environ.get("OMP_NUM_THREADS"),
+        "quota_cores": round(quota, 2) if quota < float("inf") else None,
+        "ram_gib": round(psutil.virtual_memory().total / GIB),
+        "usable_cores": usable_cores(),
+    }
+
+
+def _cpu_model() -> str:
+    """Return the processor's own name where the system tells it (Linux), else what Python knows."""
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.is_file():
+        for line in cpuinfo.read_text(encoding="utf-8", errors="replace").splitlines():
+            if line.startswith("model name"):
+                return " ".join(line.partition(":")[2].split())
+    return platform.processor() or platform.machine()
+
+
+def _accelerator() -> dict[str, Any]:
+    count = torch.cuda.device_count()
+    properties = [torch.cuda.get_device_properties(i) for i in range(count)]
+    return {
+        "count": count,
+        "cuda": torch.version.cuda if count else None,
+        "memory_gib": [round(p.total_memory / GIB) for p in properties] or None,
+        "names": [p.name for p in properties] or None,
+    }
+
+
+def _software() -> dict[str, Any]:
+    return {
+        "os": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "torchvision": torchvision.__version__,
+    }

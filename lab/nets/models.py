@@ -1,0 +1,65 @@
+"""The networks that can be trained, by name: functions of a generator, so that a seed fixes every weight."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+
+from lab.core.shared_params import Precision
+from lab.nets import lenet
+from lab.nets.resnet import resnet18
+
+LENET_NAMES = ("W1", "b1", "W2", "b2", "W3", "b3", "W4", "b4")
+
+
+class LeNet(nn.Module):
+    """The book's LeNet from scratch (13.5.2): eight parameters under the book's names, and a function of them."""
+
+    def __init__(self, generator: torch.Generator) -> None:
+        """Draw the parameters."""
+        super().__init__()
+        for name, value in zip(LENET_NAMES, lenet.lenet_params(generator), strict=True):
+            self.register_parameter(name, nn.Parameter(value))
+
+    def forward(self, X: Tensor) -> Tensor:
+        """Return the logits (n, 10) for images X (n, 1, 28, 28)."""
+        return lenet.lenet(X, list(self.parameters()))
+
+
+def _resnet18(generator: torch.Generator) -> nn.Module:
+    net = resnet18(generator)
+    for param in net.parameters():
+        if param.ndim == 4:  # as the images are, so that neither they nor the gradients are transposed
+            param.data = param.data.contiguous(memory_format=torch.channels_last)
+    return net
+
+
+MODELS: dict[str, Callable[[torch.Generator], nn.Module]] = {"lenet": LeNet, "resnet18": _resnet18}
+
+
+def allow_tf32(precision: Precision) -> None:
+    """Have this process's GPUs round what they multiply to TensorFloat-32, or not.
+
+    By default torch lets convolutions do so, which would be another arithmetic under float32's name.
+    """
+    torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = precision == "tf32"
+
+
+class OnBytes(nn.Module):
+    """A net that takes uint8 images (n, 28, 28): a device scales its own shard, a quarter of the bytes to send.
+
+    With precision `bf16` convolutions and products compute in bfloat16 (torch's autocast); the weights, the
+    logits and with them the loss stay float32. `tf32` is a setting of the whole process: `allow_tf32`.
+    """
+
+    def __init__(self, net: nn.Module, precision: Precision = "fp32") -> None:
+        """Wrap `net`, which takes float images (n, 1, 28, 28)."""
+        super().__init__()
+        self.net = net
+        self.precision = precision
+
+    def forward(self, images: Tensor) -> Tensor:
+        """Return the logits (n, 10)."""
+        with torch.autocast(images.device.type, torch.bfloat16, enabled=self.precision == "bf16"):
+            logits: Tensor = self.net(lenet.to_float(images))
+        return logits.float() if self.precision == "bf16" else logits

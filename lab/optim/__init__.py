@@ -1,0 +1,1 @@
+"""Update rules, schedules and functions to minimise, as plain numpy; no torch."""

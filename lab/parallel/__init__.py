@@ -1,0 +1,1 @@
+"""Several devices: threads and streams, replicas, processes, collectives and what they should cost."""

@@ -1,0 +1,38 @@
+"""What the report says, in the language of the page: English texts are the keys of a catalogue (gettext's way).
+
+`say("Two are {ratio:.2f}x as fast.", ratio=1.9)` gives the English sentence, or the catalogue's translation, with
+the same placeholders filled in. The catalogues are `lab/messages/<language>/*.po`, read by `stages.report.catalogue`; a test
+finds every message of the sources in them.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+ENGLISH = "en"
+_spoken: ContextVar[tuple[str, Mapping[str, str]]] = ContextVar("spoken", default=(ENGLISH, {}))
+
+
+@contextmanager
+def speaking(language: str, catalogue: Mapping[str, str]) -> Iterator[None]:
+    """Have `say` speak another language, for as long as the context lasts."""
+    token = _spoken.set((language, catalogue))
+    try:
+        yield
+    finally:
+        _spoken.reset(token)
+
+
+def language() -> str:
+    """Return the code of the language that is spoken."""
+    return _spoken.get()[0]
+
+
+def translation(message: str) -> str:
+    """Return a message in the language that is spoken, with its placeholders; in English where it has none."""
+    return _spoken.get()[1].get(message, message)
+
+
+def say(message: str, /, **values: object) -> str:
+    """Return a message in the language that is spoken, its placeholders filled in."""
+    return translation(message).format(**values)

@@ -1,0 +1,1 @@
+"""Commands beside the stages: `python -m lab.tools.NAME`."""

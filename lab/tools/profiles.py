@@ -1,0 +1,81 @@
+"""Profiles: laptop.yaml is complete, the others hold what differs; a merge becomes params.yaml, comments kept."""
+
+import io
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+
+from lab.core.errors import ParamsError
+from lab.core.exit_codes import run
+from lab.core.files import write_atomically
+from lab.core.params import PARAMS_FILE, read_yaml
+
+PROFILES = Path("profiles")
+BASE = "laptop"
+
+
+def merge(name: str, folder: Path = PROFILES) -> str:
+    """Return the text of params.yaml for a profile: laptop.yaml with the profile's values in their places.
+
+    Raises:
+        ParamsError: no such profile, or it has a key that laptop.yaml does not.
+    """
+    known = sorted(path.stem for path in folder.glob("*.yaml"))
+    if name not in known:
+        raise ParamsError(f"no profile {name!r} in {folder}/; there are {', '.join(known)}")
+    yaml = YAML()  # the round-trip kind, which keeps comments
+    yaml.width = 10_000
+    yaml.indent(mapping=2, sequence=4, offset=2)
+    document = yaml.load((folder / f"{BASE}.yaml").read_text(encoding="utf-8"))
+    if name != BASE:
+        _overlay(document, read_yaml(folder / f"{name}.yaml"), f"{folder / name}.yaml")
+    text = io.StringIO()
+    yaml.dump(document, text)
+    return text.getvalue()
+
+
+def _overlay(base: Any, changes: dict[str, Any], file: str, parents: str = "") -> None:
+    for key, value in changes.items():
+        if key not in base:
+            raise ParamsError(f"{file}: {parents}{key}: not in {BASE}.yaml; add it there first")
+        if isinstance(value, dict):
+            _overlay(base[key], value, file, f"{parents}{key}.")
+        else:
+            base[key] = value
+
+
+def in_use(folder: Path = PROFILES) -> str:
+    """Return the profile whose values params.yaml has, or that they are the reader's own."""
+    here = read_yaml(PARAMS_FILE)
+    names = sorted(path.stem for path in folder.glob("*.yaml"))
+    return next((n for n in names if YAML(typ="safe", pure=True).load(merge(n, folder)) == here), "own params")
+
+
+def leaves(document: Any, parents: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield each value of nested mappings with its dotted key."""
+    for key, value in document.items():
+        if isinstance(value, dict):
+            yield from leaves(value, f"{parents}{key}.")
+        else:
+            yield f"{parents}{key}", value
+
+
+def main() -> None:
+    """Write the named profile into params.yaml and say what changed."""
+    if len(sys.argv) != 2:
+        raise ParamsError("expected the name of a profile: python -m lab.tools.profiles laptop")
+    text = merge(sys.argv[1])
+    before = dict(leaves(read_yaml(PARAMS_FILE))) if PARAMS_FILE.exists() else {}
+    write_atomically(PARAMS_FILE, text.encode())
+    after = dict(leaves(read_yaml(PARAMS_FILE)))
+    changed = [key for key in before | after if before.get(key) != after.get(key)]
+    for key in changed:
+        print(f"{key}: {before.get(key, '(none)')} -> {after.get(key, '(none)')}")
+    print(f"{PARAMS_FILE} is the {sys.argv[1]} profile" + ("" if changed else ", as before"))
+
+
+if __name__ == "__main__":
+    sys.exit(run(main))

@@ -1,0 +1,165 @@
+"""References: what a machine found, in one file, `reports/reference/NAME.json`, for others to be compared with.
+
+`record` is for a machine that is at hand for minutes: it runs the benchmark stages one after the other, without DVC
+and within a time budget, in a folder of their own, so that nothing of the project's results is touched. `snapshot`
+keeps the results that are there: every stage's metrics, the claims' verdicts among them.
+"""
+
+import argparse
+import logging
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from lab.core.errors import LabError, ParamsError
+from lab.core.exit_codes import run
+from lab.core.files import HARDWARE_FILE, REPORTS, read_json, write_json
+from lab.core.params import PARAMS_FILE
+from lab.data.datasets import DATA, SOURCE_FILE
+from lab.tools.profiles import in_use, merge
+
+ROOT = Path(__file__).resolve().parents[2]
+REFERENCE = REPORTS / "reference"
+STAGES = (
+    "bench_parallel",
+    "bench_overlap",
+    "bench_async",
+    "bench_hardware",
+    "bench_compile",
+    "bench_input",
+    "bench_training",
+    "bench_collectives",
+    "scaling",
+)
+
+log = logging.getLogger(__name__)
+
+
+def record(name: str, profile: str, budget_s: float, stages: Sequence[str] = STAGES) -> Path:
+    """Measure this machine with a profile's params and write its record; a stage without time left is skipped.
+
+    Raises:
+        ParamsError: a name that is no file name, or an unknown profile.
+        LabError: no stage has finished.
+    """
+    path = path_of(name)
+    end = time.monotonic() + budget_s
+    found: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        work = Path(folder)
+        (work / PARAMS_FILE).write_text(merge(profile), encoding="utf-8")
+        for stage in ("probe", *([] if _link_data(work) else ["fetch"])):
+            problem = _run_stage(stage, work, end)
+            if problem:
+                raise LabError(f"{stage}: {problem}; mend that first")
+        for stage in stages:
+            start = time.monotonic()
+            problem = _run_stage(stage, work, end)
+            found[stage] = problem or {
+                "seconds": round(time.monotonic() - start, 1),
+                "metrics": read_json(work / REPORTS / stage / "metrics.json"),
+            }
+            log.info("%s: %s", stage, problem or f"{found[stage]['seconds']} s")
+        if all(isinstance(result, str) for result in found.values()):
+            raise LabError(f"no stage has finished within {budget_s:.0f} s; give more, or a smaller profile")
+        document = {"name": name, "profile": profile, "hardware": read_json(work / HARDWARE_FILE), "stages": found}
+        write_json(path, document)
+    return path
+
+
+def path_of(name: str) -> Path:
+    """Return where a reference of that name is kept.
+
+    Raises:
+        ParamsError: the name is no file name.
+    """
+    if not re.fullmatch(r"[a-z0-9][a-z0-9-]*", name):
+        raise ParamsError(f"record {name!r}: expected lower-case letters, digits and hyphens; choose such a name")
+    return REFERENCE / f"{name}.json"
+
+
+def metrics_on_disk() -> dict[str, dict[str, Any]]:
+    """Return the metrics of every stage that has some, by its folder under `reports` (`train/lenet_1gpu`)."""
+    return {
+        path.parent.relative_to(REPORTS).as_posix(): read_json(path)
+        for path in sorted(REPORTS.rglob("metrics.json"))
+    }
+
+
+def metrics_of(reference: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the metrics of every stage that has some in a reference, as `metrics_on_disk` does for those here."""
+    return {s: found["metrics"] for s, found in reference["stages"].items() if isinstance(found, Mapping)}
+
+
+def snapshot(name: str) -> Path:
+    """Keep this machine's results as they are, and return the reference's path.
+
+    Raises:
+        ParamsError: a name that is no file name.
+        LabError: there are no results.
+    """
+    path, found = path_of(name), metrics_on_disk()
+    if not found or not HARDWARE_FILE.is_file():
+        raise LabError(f"{REPORTS}: no results to keep yet; run `invoke repro` first")
+    stages = {stage: {"metrics": metrics} for stage, metrics in found.items()}
+    hardware = read_json(HARDWARE_FILE)
+    write_json(path, {"name": name, "profile": in_use(), "hardware": hardware, "stages": stages})
+    return path
+
+
+def _link_data(work: Path) -> bool:
+    """Give the folder the project's data, if they are there."""
+    if (DATA / SOURCE_FILE).is_file():
+        shutil.copytree(DATA, work / DATA, copy_function=_link)
+        return True
+    return False
+
+
+def _link(source: str, target: str) -> None:
+    Path(target).symlink_to(Path(source).resolve())
+
+
+def _run_stage(stage: str, work: Path, end: float) -> str:
+    """Run a stage in `work` until `end` at most, and return nothing, or what kept it from finishing."""
+    left = end - time.monotonic()
+    if left <= 0:
+        return "skipped: no time left"
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    process = subprocess.Popen(
+        [sys.executable, "-m", f"stages.{stage}"], cwd=work, env=environment, start_new_session=True
+    )
+    try:
+        code = process.wait(left)
+    except subprocess.TimeoutExpired:
+        return "skipped: ran out of time"
+    finally:
+        if process.poll() is None:  # it and the workers it started
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+    return f"failed with exit code {code}" if code else ""
+
+
+def main() -> None:
+    """Record the machine, or keep its results, under the name on the command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("name")
+    parser.add_argument("--snapshot", action="store_true", help="keep the results that are there; run nothing")
+    parser.add_argument("--profile", default="full")
+    parser.add_argument("--budget", type=float, default=540.0, help="seconds in all")
+    arguments = parser.parse_args()
+    if arguments.snapshot:
+        log.info("%s", snapshot(arguments.name))
+    else:
+        log.info("%s", record(arguments.name, arguments.profile, arguments.budget))
+
+
+if __name__ == "__main__":
+    sys.exit(run(main))

@@ -1,0 +1,208 @@
+"""How a net is trained on several devices, by name: three ways to take the same step of SGD.
+
+`replicas` is the book's own, by hand (13.5). `dataparallel` is nn.DataParallel, which the notes use (13.6); it
+splits over GPUs only. `ddp` is DistributedDataParallel, one process for each device, in the process group that
+`lab.parallel.launch` makes. The last two average gradients or gather outputs; all three are given the summed loss and divide
+by the whole batch, so a smaller or uneven shard weighs as much as its images.
+"""
+
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+from torch.nn.parallel import DistributedDataParallel
+
+from lab.core.shared_params import Compile, Precision
+from lab.nets.models import OnBytes
+from lab.parallel.device_workers import crew
+from lab.parallel.replicas import forward_backward, replicate, sgd, train_batch
+
+State = dict[str, Any]  # params: by name; buffers: by name, one dictionary for each replica of all processes
+
+
+class Strategy(ABC):
+    """A net on a run's devices; `nets` are the replicas that live in this process, one on each of `devices`.
+
+    What concerns the other processes of a run is the identity here: `ddp` alone has any.
+    """
+
+    num_processes = 1
+    is_first = True  # of the processes: the one that keeps the books and writes
+
+    def __init__(
+        self,
+        net: nn.Module,
+        devices: Sequence[torch.device],
+        precision: Precision = "fp32",
+        compile_mode: Compile = "none",
+    ) -> None:
+        """Copy `net`, which takes float images (n, 1, 28, 28), to `devices`; forward and backward are compiled."""
+        self.devices = list(devices)
+        self.nets = [OnBytes(replicate(net, device), precision) for device in devices]
+        self.compiled = compile_mode != "none"
+        if self.compiled:
+            for on_bytes in self.nets:  # at the first batch of each size; copies to evaluate with are not compiled
+                on_bytes.compile(mode=compile_mode, dynamic=False)
+        self.pool = crew(len(devices), torch.get_num_threads())
+
+    @abstractmethod
+    def step(self, X: Tensor, y: Tensor, lr: float, batch_size: int) -> Tensor:
+        """Take a step on uint8 images X (n, 28, 28), y (n,): this process's share of a batch of `batch_size`.
+
+        Returns the loss summed over the share, a scalar on the first device.
+        """
+
+    def share(self, data: Tensor) -> Tensor:
+        """Return this process's part of what all processes divide among them."""
+        return data
+
+    def total(self, values: Tensor) -> Tensor:
+        """Return the sum of `values` over the processes."""
+        return values
+
+    def any(self, flag: bool) -> bool:
+        """Whether `flag` is set in any process."""
+        return flag
+
+    def broadcast(self, content: bytes | None) -> bytes | None:
+        """Return what the first process holds."""
+        return content
+
+    def evaluators(self) -> list[OnBytes]:
+        """Return copies of the first replica, batch norm's running statistics included, one for each device."""
+        return [replicate(self.nets[0], device).eval() for device in self.devices]
+
+    def state(self) -> State:
+        """Return copies on the CPU of all that training changes."""
+        return {
+            "params": {name: _to_cpu(p) for name, p in self.nets[0].net.named_parameters()},
+            "buffers": [{name: _to_cpu(b) for name, b in net.net.named_buffers()} for net in self.nets],
+        }
+
+    def load_state(self, state: State) -> None:
+        """Take over what `state` returned in a run of the same net on as many devices."""
+        for net, buffers in zip(self.nets, state["buffers"], strict=True):
+            net.net.load_state_dict({**state["params"], **buffers})
+
+    def close(self) -> None:
+        """End the threads."""
+        self.pool.shutdown()
+
+
+def _to_cpu(tensor: Tensor) -> Tensor:
+    return tensor.detach().to("cpu", copy=True)
+
+
+class Replicas(Strategy):
+    """The book's data parallelism, from scratch."""
+
+    def step(self, X: Tensor, y: Tensor, lr: float, batch_size: int) -> Tensor:
+        """Take a step as `replicas.train_batch` does."""
+        losses = train_batch(X, y, self.nets, self.devices, lr, self.pool)
+        return torch.stack([loss.to(self.devices[0]) for loss in losses]).sum()
+
+
+class DataParallel(Strategy):
+    """nn.DataParallel: replicas made anew from the first GPU in every step. Without GPUs it is the net itself."""
+
+    def __init__(
+        self,
+        net: nn.Module,
+        devices: Sequence[torch.device],
+        precision: Precision = "fp32",
+        compile_mode: Compile = "none",
+    ) -> None:
+        """Put the net on the first of `devices`, which must differ."""
+        super().__init__(net, devices[:1], precision, compile_mode)
+        [net] = self.nets
+        self._parallel = nn.DataParallel(net, list(devices)) if devices[0].type == "cuda" else net
+
+    def step(self, X: Tensor, y: Tensor, lr: float, batch_size: int) -> Tensor:
+        """Take a step with outputs and loss on the first device."""
+        loss = forward_backward(self._parallel, X, y)
+        sgd(self.nets[0].parameters(), lr, batch_size)
+        return loss
+
+
+class Ddp(Strategy):
+    """DistributedDataParallel on this process's one device, in the process group that there is."""
+
+    def __init__(
+        self,
+        net: nn.Module,
+        devices: Sequence[torch.device],
+        precision: Precision = "fp32",
+        compile_mode: Compile = "none",
+    ) -> None:
+        """Copy the net to the one device of `devices`."""
+        super().__init__(net, devices, precision, compile_mode)
+        [device] = devices
+        self.num_processes = dist.get_world_size()
+        self._rank = dist.get_rank()
+        self.is_first = self._rank == 0
+        with warnings.catch_warnings(action="ignore", category=FutureWarning):  # new name since torch 2.13
+            self._parallel = DistributedDataParallel(
+                self.nets[0], [device] if device.type == "cuda" else None, broadcast_buffers=False
+            )  # running statistics stay each device's own, as those of `replicas`: they do not enter training
+
+    def step(self, X: Tensor, y: Tensor, lr: float, batch_size: int) -> Tensor:
+        """Take a step; the gradient is scaled up because DDP averages over the processes, and the book sums."""
+        loss = forward_backward(self._parallel, X, y, scale=self.num_processes)
+        sgd(self.nets[0].parameters(), lr, batch_size)
+        return loss
+
+    def share(self, data: Tensor) -> Tensor:
+        """Return the part of `data` that is this process's, by the rule of `replicas.split_batch`."""
+        return data.tensor_split(self.num_processes)[self._rank]
+
+    def total(self, values: Tensor) -> Tensor:
+        """Return the sum of `values` over the processes, on the CPU."""
+        summed = _to_cpu(values)
+        dist.all_reduce(summed)
+        return summed
+
+    def any(self, flag: bool) -> bool:
+        """Whether `flag` is set in any process."""
+        return bool(self.total(torch.tensor(int(flag))))
+
+    def broadcast(self, content: bytes | None) -> bytes | None:
+        """Return what the first process holds; nothing is unpickled on the way."""
+        size = torch.tensor(-1 if content is None else len(content))
+        dist.broadcast(size, src=0)
+        if size < 0:
+            return None
+        data = torch.empty(int(size), dtype=torch.uint8)
+        if content is not None:
+            data = torch.frombuffer(bytearray(content), dtype=torch.uint8)
+        dist.broadcast(data, src=0)
+        return data.numpy().tobytes()
+
+    def evaluators(self) -> list[OnBytes]:
+        """Return a copy of the first process's replica: its running statistics, on this process's device."""
+        [net] = super().evaluators()
+        for buffer in net.buffers():
+            value = _to_cpu(buffer)
+            dist.broadcast(value, src=0)
+            buffer.copy_(value)
+        return [net]
+
+    def state(self) -> State:
+        """Return copies of the weights and of every process's buffers."""
+        state = super().state()
+        [mine] = state["buffers"]
+        gathered = {name: [torch.empty_like(b) for _ in range(self.num_processes)] for name, b in mine.items()}
+        for name, values in gathered.items():
+            dist.all_gather(values, mine[name])
+        state["buffers"] = [{name: v[rank] for name, v in gathered.items()} for rank in range(self.num_processes)]
+        return state
+
+    def load_state(self, state: State) -> None:
+        """Take over the weights and this process's own buffers."""
+        super().load_state({**state, "buffers": [state["buffers"][self._rank]]})
+
+
+STRATEGIES: dict[str, type[Strategy]] = {"replicas": Replicas, "dataparallel": DataParallel, "ddp": Ddp}

@@ -1,0 +1,25 @@
+"""What `bench_async` reads of params.yaml."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from lab.core.params import Section
+from lab.core.shared_params import BenchParams, DeviceParams, Seed
+
+
+class AsyncParams(Section):
+    """The `bench_async` section of params.yaml."""
+
+    sizes: list[Annotated[int, Field(ge=2, le=2**15)]] = Field(min_length=2)
+    counts: list[Annotated[int, Field(ge=1, le=10**6)]] = Field(min_length=2)
+    book_size: Annotated[int, Field(ge=2, le=2**15)]
+
+
+class Params(Section):
+    """What `bench_async` reads of params.yaml."""
+
+    seed: Seed
+    devices: DeviceParams
+    bench: BenchParams
+    bench_async: AsyncParams

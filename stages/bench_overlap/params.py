@@ -1,0 +1,24 @@
+"""What `bench_overlap` reads of params.yaml."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from lab.core.params import Section
+from lab.core.shared_params import BenchParams, DeviceParams, Seed
+
+
+class OverlapParams(Section):
+    """The `bench_overlap` section of params.yaml."""
+
+    size: Annotated[int, Field(ge=16, le=2**14)]
+    num_results: Annotated[int, Field(ge=4, le=1000)]
+
+
+class Params(Section):
+    """What `bench_overlap` reads of params.yaml."""
+
+    seed: Seed
+    devices: DeviceParams
+    bench: BenchParams
+    bench_overlap: OverlapParams

@@ -1,0 +1,58 @@
+"""Run the stage: `python -m stages.claims`."""
+
+import csv
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from lab.claims.evidence import Evidence
+from lab.claims.ledger import ledger
+from lab.claims.rules import Verdict
+from lab.claims.verdicts import Finding, judge, rows_of
+from lab.core.errors import LabError
+from lab.core.exit_codes import run
+from lab.core.files import REPORTS, read_json, read_rows, write_metrics, write_rows
+
+
+def gather(reports: Path, folders: Iterable[str]) -> Evidence:
+    """Return what the stages left in `folders` of `reports`; a missing or damaged file is as good as empty."""
+    found = {folder: (_metrics(reports / folder), _rows(reports / folder)) for folder in folders}
+    return Evidence({k: metrics for k, (metrics, _) in found.items()}, {k: rows for k, (_, rows) in found.items()})
+
+
+def _metrics(folder: Path) -> Mapping[str, Any]:
+    try:
+        return read_json(folder / "metrics.json")
+    except (LabError, OSError, RecursionError):
+        return {}
+
+
+def _rows(folder: Path) -> Sequence[Mapping[str, Any]]:
+    try:
+        return read_rows(folder / "rows.csv")
+    except (LabError, OSError, ValueError, TypeError, csv.Error):
+        return ()
+
+
+def measure(evidence: Evidence) -> list[Finding]:
+    """Return the verdict on every claim."""
+    return [judge(claim, evidence) for claim in ledger()]
+
+
+def summarise(findings: Sequence[Finding]) -> dict[str, float | str]:
+    """Return how many claims got each verdict, and every claim's own."""
+    counts = {v.value.replace(" ", "_"): sum(f.verdict is v for f in findings) for v in Verdict}
+    return {"total": len(findings), **counts, **{f"claim_{f.claim.id.lower()}": f.verdict.value for f in findings}}
+
+
+def main() -> None:
+    """Judge all claims and write rows and metrics."""
+    folders = {read.folder for claim in ledger() for read in claim.reads}
+    findings = measure(gather(REPORTS, sorted(folders)))
+    write_rows(REPORTS / "claims", rows_of(findings))
+    write_metrics(REPORTS / "claims", summarise(findings))
+
+
+if __name__ == "__main__":
+    sys.exit(run(main))

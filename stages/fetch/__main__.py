@@ -1,0 +1,32 @@
+"""Run the stage: `python -m stages.fetch`."""
+
+import sys
+
+from lab.core.exit_codes import run
+from lab.core.files import REPORTS, Metrics, write_metrics
+from lab.core.params import load
+from lab.data.datasets import Split, read_fashion_mnist
+from lab.data.download import fetch
+from stages.fetch.params import Params
+
+
+def summarise(source: dict[str, str], train: Split, test: Split) -> Metrics:
+    """Return what was fetched, in few numbers."""
+    return {
+        "dataset": "synthetic" if source["fashion_mnist"] == "synthetic" else "fashion-mnist",
+        "airfoil": source["airfoil"],
+        "train_images": len(train.images),
+        "test_images": len(test.images),
+        "mean_pixel": round(float(train.images.mean()), 4),
+    }
+
+
+def main() -> None:
+    """Bring the data under data/ and say what they are."""
+    source = fetch(load(Params).data)
+    train, test = read_fashion_mnist("train"), read_fashion_mnist("t10k")
+    write_metrics(REPORTS / "fetch", summarise(source, train, test))
+
+
+if __name__ == "__main__":
+    sys.exit(run(main))

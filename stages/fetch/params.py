@@ -1,0 +1,10 @@
+"""What `fetch` reads of params.yaml."""
+
+from lab.core.params import Section
+from lab.data.download import DataParams
+
+
+class Params(Section):
+    """What `fetch` reads of params.yaml."""
+
+    data: DataParams

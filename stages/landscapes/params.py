@@ -1,0 +1,25 @@
+"""What `landscapes` reads of params.yaml."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from lab.core.params import Section
+from lab.core.shared_params import Seed
+
+
+class LandscapeParams(Section):
+    """The `landscapes` section of params.yaml."""
+
+    num_draws: Annotated[int, Field(ge=10, le=100_000)]
+    sample_sizes: list[Annotated[int, Field(ge=1, le=100_000)]] = Field(min_length=2)
+    dimensions: list[Annotated[int, Field(ge=1, le=500)]] = Field(min_length=2)
+    saddle_lr: Annotated[float, Field(gt=0, lt=1)]
+    saddle_noise: Annotated[float, Field(gt=0, lt=1)]
+
+
+class Params(Section):
+    """What `landscapes` reads of params.yaml."""
+
+    seed: Seed
+    landscapes: LandscapeParams

@@ -1,0 +1,27 @@
+"""What `optimizers` reads of params.yaml."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from lab.core.params import Section
+from lab.core.shared_params import DeviceParams, Seed
+
+
+class OptimizerParams(Section):
+    """The `optimizers` section of params.yaml."""
+
+    num_seeds: Annotated[int, Field(ge=2, le=1000)]
+    num_rates: Annotated[int, Field(ge=3, le=200)]
+    num_starts: Annotated[int, Field(ge=8, le=3600)]
+    lenet_steps: Annotated[int, Field(ge=1, le=100_000)]
+    lenet_batch_size: Annotated[int, Field(ge=1, le=10_000)]
+    timing_runs: Annotated[int, Field(ge=5, le=1000)]
+
+
+class Params(Section):
+    """What `optimizers` reads of params.yaml."""
+
+    seed: Seed
+    devices: DeviceParams
+    optimizers: OptimizerParams

@@ -1,0 +1,26 @@
+"""Run the stage: `python -m stages.probe`."""
+
+import importlib
+import sys
+from pathlib import Path
+
+from lab.core import params
+from lab.core.exit_codes import run
+from lab.core.files import HARDWARE_FILE, write_json
+from lab.machine import hardware
+
+
+def params_models() -> list[type[params.Section]]:
+    """Return what each stage reads of params.yaml: the `Params` of each stages/<name>/params.py."""
+    files = sorted(Path(__file__).parents[1].glob("*/params.py"))
+    return [importlib.import_module(f"stages.{path.parent.name}.params").Params for path in files]
+
+
+def main() -> None:
+    """Check params.yaml and write reports/hardware.json."""
+    params.check(params_models())
+    write_json(HARDWARE_FILE, hardware.facts())
+
+
+if __name__ == "__main__":
+    sys.exit(run(main))

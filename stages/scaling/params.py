@@ -1,0 +1,40 @@
+"""What `scaling` reads of params.yaml."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from lab.core.params import Section
+from lab.core.shared_params import BenchParams, DeviceParams, Seed
+
+
+class NetParams(Section):
+    """Images of a device from which a net's compute time is told, and others for which a step's is foretold."""
+
+    calibration_images: list[Annotated[int, Field(ge=1, le=60_000)]] = Field(min_length=2)
+    heldout_images: list[Annotated[int, Field(ge=1, le=60_000)]] = Field(min_length=1)
+
+
+class ScalingParams(Section):
+    """The `scaling` section of params.yaml."""
+
+    rounds: Annotated[int, Field(ge=8, le=1000)]
+    min_sample_ms: Annotated[float, Field(gt=0, le=1000)]
+    world_size: Annotated[int, Field(ge=2, le=64)]
+    message_bytes: list[Annotated[int, Field(ge=4, le=2**31, multiple_of=4)]] = Field(min_length=3)
+    lenet: NetParams
+    resnet18: NetParams
+
+    @property
+    def nets(self) -> dict[str, NetParams]:
+        """The nets by their names in lab.nets.models."""
+        return {"lenet": self.lenet, "resnet18": self.resnet18}
+
+
+class Params(Section):
+    """What `scaling` reads of params.yaml."""
+
+    seed: Seed
+    devices: DeviceParams
+    bench: BenchParams
+    scaling: ScalingParams

@@ -1,0 +1,119 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lab.core import params
+from lab.core.errors import ParamsError
+from lab.core.params import Section
+from stages.probe.__main__ import params_models
+from stages.train.__main__ import Params as TrainStage
+from tests.helpers import edit_params
+
+
+class Small(Section):
+    lr: float
+    batch_size: int
+
+
+def write(path: Path, text: str | bytes) -> Path:
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def test_numbers_are_read_as_dvc_reads_them(tmp_path):
+    file = write(tmp_path / "p.yaml", "lr: 1e-3\nbatch_size: 010\n")
+    assert params.load(Small, file) == Small(lr=0.001, batch_size=10)
+
+
+def test_crlf_and_a_byte_order_mark_are_fine(tmp_path):
+    file = write(tmp_path / "p.yaml", b"\xef\xbb\xbflr: 0.5\r\nbatch_size: 3\r\n")
+    assert params.load(Small, file).lr == 0.5
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("lr: 1\nlr: 2\n", "duplicate key"),
+        ("lr:\t1\n\tbatch_size: 2\n", "line 1: found character"),
+        ("lr: [1\n", "line"),
+        ("- 1\n", "expected sections"),
+        ("", "expected sections"),
+        ("lr: 1\nbatch_size: 2\n".encode("utf-16"), "UTF-8"),
+        ("lr: !!python/object/apply:os.getcwd []\nbatch_size: 1\n", "constructor"),
+    ],
+)
+def test_what_is_no_params_file_is_said_in_one_line(tmp_path, text, complaint):
+    with pytest.raises(ParamsError, match=complaint) as error:
+        params.load(Small, write(tmp_path / "p.yaml", text))
+    assert "\n" not in str(error.value)
+    assert error.value.exit_code == 2
+
+
+def test_a_missing_file_is_said(tmp_path):
+    with pytest.raises(ParamsError, match="no such file"):
+        params.load(Small, tmp_path / "p.yaml")
+
+
+def test_the_committed_params_fit_every_stage(project):
+    params.check(params_models())
+
+
+BAD: list[tuple[str, Any, str]] = [
+    ("train.runs.lenet_1gpu.lr", -1, "train.runs.lenet_1gpu.lr: expected greater than 0, got -1"),
+    ("train.runs.lenet_1gpu.lr", 0, "greater than 0"),
+    ("train.runs.lenet_1gpu.lr", float("nan"), "finite"),
+    ("train.runs.lenet_1gpu.lr", float("inf"), "finite"),
+    ("train.runs.lenet_1gpu.lr", "1e-3", "a valid number"),
+    ("train.runs.lenet_1gpu.batch_size", 0, "greater than or equal to 1"),
+    ("train.runs.lenet_1gpu.batch_size", 2**40, "less than or equal to 60000"),
+    ("train.runs.lenet_1gpu.batch_size", 1e-3, "a valid integer"),
+    ("train.runs.lenet_1gpu.batch_size", True, "a valid integer"),
+    ("train.runs.lenet_1gpu.num_gpus", 0, "greater than or equal to 1"),
+    ("train.runs.lenet_1gpu.num_gpus", "all", "a valid integer"),
+    ("train.runs.lenet_1gpu.num_epochs", 0, "greater than or equal to 1"),
+    ("train.runs.lenet_1gpu.num_epocs", 3, "unknown key; did you mean num_epochs?"),
+    ("train.runs.lenet_1gpu.net", "alexnet", "'lenet'"),
+    ("train.runs.lenet_1gpu.strategy", "horovod", "'replicas', 'dataparallel' or 'ddp'"),
+    ("train.distributed.timeout_s", 0, "greater than or equal to 1"),
+    ("train.distributed.rdzv_endpoint", "example.org", "match pattern"),
+    ("train.distributed.nnodes", 0, "greater than or equal to 1"),
+    ("train.distributed.nnodes", 2, "an rdzv_endpoint with a port for 2 nodes, got '127.0.0.1:0'"),
+    ("train.runs.a b; touch pwned", {}, "string should match pattern"),
+    ("train.runs", {}, "at least 1"),
+    ("train.runs.lenet_1gpu.train_images", 100, "a batch_size of at most train_images (100), got 256"),
+    ("trian", {}, "trian: unknown key; did you mean train?"),
+    ("schedules.warm_up_epochs", 10, "schedules: expected warm_up_epochs under num_epochs (10), got 10"),
+    ("seed", -1, "greater than or equal to 0"),
+    ("seed", 0.5, "a valid integer"),
+    ("devices.cpu_threads", 0, "greater than or equal to 1"),
+    ("data.if_unreachable", "panic", "'synthetic' or 'fail'"),
+    ("data.mirrors.airfoil", ["ftp://example.org"], "pattern"),
+]
+
+
+@pytest.mark.parametrize(("key", "value", "complaint"), BAD)
+def test_a_bad_value_is_named_with_what_was_expected(project, key, value, complaint):
+    edit_params({key: value})
+    with pytest.raises(ParamsError) as error:
+        params.check(params_models())
+    assert complaint.lower() in str(error.value).lower()
+    assert all(line.startswith("params.yaml: ") for line in str(error.value).splitlines())
+
+
+def test_all_mistakes_are_said_at_once(project):
+    edit_params({"train.runs.lenet_1gpu.lr": -1, "train.runs.lenet_2gpu.num_gpus": 0, "seed": "x", "nonsense": 1})
+    with pytest.raises(ParamsError) as error:
+        params.check(params_models())
+    assert len(str(error.value).splitlines()) == 4
+
+
+def test_a_missing_key_is_said(project):
+    edit_params({"train.runs.lenet_1gpu.lr": None}, delete=True)
+    with pytest.raises(ParamsError, match=r"train\.runs\.lenet_1gpu\.lr: missing key"):
+        params.load(TrainStage)
+
+
+def test_a_stage_does_not_mind_other_stages_keys(project):
+    edit_params({"data.if_unreachable": "panic", "nonsense": 1})
+    assert params.load(TrainStage).train.runs["lenet_2gpu"].num_gpus == 2

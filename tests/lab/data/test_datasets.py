@@ -1,0 +1,87 @@
+import numpy as np
+import pytest
+
+from lab.core.errors import DataError
+from lab.core.files import read_json, write_json
+from lab.data import datasets, idx
+from lab.machine.torchvision_import import torchvision
+from tests.helpers import write_data
+
+TRAIN_LABELS = "FashionMNIST/raw/train-labels-idx1-ubyte"
+
+
+def replace(root, name, content):
+    """Swap a fetched file together with its recorded hash, as if it had been fetched so."""
+    (root / name).write_bytes(content)
+    source = read_json(root / datasets.SOURCE_FILE)
+    source["sha256"][name] = datasets.sha256(content)
+    write_json(root / datasets.SOURCE_FILE, source)
+
+
+def test_reading_gives_what_torchvision_reads(tmp_path):
+    write_data(tmp_path)
+    for half in ("train", "t10k"):
+        ours = datasets.read_fashion_mnist(half, tmp_path)
+        theirs = torchvision.datasets.FashionMNIST(tmp_path, train=half == "train")
+        assert np.array_equal(ours.images, theirs.data.numpy())
+        assert np.array_equal(ours.labels, theirs.targets.numpy())
+        assert theirs.classes == list(datasets.CLASSES)
+
+
+def test_no_data_yet_is_said(tmp_path):
+    with pytest.raises(DataError, match="dvc repro fetch"):
+        datasets.read_fashion_mnist("train", tmp_path)
+
+
+def test_a_missing_file_is_said(tmp_path):
+    write_data(tmp_path)
+    (tmp_path / TRAIN_LABELS).unlink()
+    with pytest.raises(DataError, match="missing"):
+        datasets.read_fashion_mnist("train", tmp_path)
+
+
+@pytest.mark.parametrize("offset", [0, 5, 30, -1])
+def test_one_flipped_bit_anywhere_is_noticed(tmp_path, offset):
+    write_data(tmp_path)
+    content = bytearray((tmp_path / TRAIN_LABELS).read_bytes())
+    content[offset] ^= 1
+    (tmp_path / TRAIN_LABELS).write_bytes(content)
+    with pytest.raises(DataError, match="changed since it was fetched"):
+        datasets.read_fashion_mnist("train", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("labels", "complaint"),
+    [([1, 2, 3], "for 3 labels"), ([10] * 96, "label 10 at 0, expected 0 to 9")],
+)
+def test_labels_that_do_not_fit_are_refused(tmp_path, labels, complaint):
+    write_data(tmp_path)
+    replace(tmp_path, TRAIN_LABELS, idx.encode(np.array(labels, dtype=np.uint8)))
+    with pytest.raises(DataError, match=complaint):
+        datasets.read_fashion_mnist("train", tmp_path)
+
+
+def test_a_lying_header_is_refused(tmp_path):
+    write_data(tmp_path)
+    replace(tmp_path, TRAIN_LABELS, b"\0\0\x08\x01\xff\xff\xff\xff" + bytes(96))
+    with pytest.raises(DataError, match="promises"):
+        datasets.read_fashion_mnist("train", tmp_path)
+
+
+def test_first_keeps_images_and_labels_together(tmp_path):
+    write_data(tmp_path)
+    whole = datasets.read_fashion_mnist("train", tmp_path)
+    part = whole.first(7)
+    assert np.array_equal(part.images, whole.images[:7])
+    assert np.array_equal(part.labels, whole.labels[:7])
+
+
+def test_the_airfoil_table_is_numbers(tmp_path):
+    write_data(tmp_path)
+    assert datasets.read_airfoil(tmp_path).tolist() == [[800, 0, 0.3, 71.3, 0.002, 126.2]]
+
+
+@pytest.mark.parametrize(("origin", "name"), [("original", "fashion-mnist"), ("synthetic", "synthetic")])
+def test_results_are_named_after_what_they_are_made_from(tmp_path, origin, name):
+    write_data(tmp_path, origin=origin)
+    assert datasets.dataset_name(tmp_path) == name

@@ -1,0 +1,142 @@
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lab.optim import objectives, update_rules
+
+# Each rule in torch's terms, beside torch's own optimizer with the same hyper-parameters.
+TORCH = {
+    "gd": (update_rules.gd(0.05), lambda p: torch.optim.SGD(p, 0.05)),
+    "momentum": (update_rules.momentum(0.05, 0.9), lambda p: torch.optim.SGD(p, 0.05, momentum=0.9)),
+    "nesterov": (update_rules.nesterov(0.05, 0.9), lambda p: torch.optim.SGD(p, 0.05, momentum=0.9, nesterov=True)),
+    "adagrad": (update_rules.adagrad(0.1, eps=1e-10, inside=False), lambda p: torch.optim.Adagrad(p, 0.1)),
+    "rmsprop": (update_rules.rmsprop(0.01, 0.99, 1e-8, inside=False), lambda p: torch.optim.RMSprop(p, 0.01)),
+    "adadelta": (update_rules.adadelta(0.9, 1e-6, lr=1.0), lambda p: torch.optim.Adadelta(p, 1.0)),
+    "adam": (update_rules.adam(0.01, eps=1e-8), lambda p: torch.optim.Adam(p, 0.01)),
+    "adamw": (update_rules.adamw(0.01), lambda p: torch.optim.AdamW(p, 0.01)),
+}
+EVERY_RULE = {name: rule for name, (rule, _) in TORCH.items()} | {"yogi": update_rules.yogi(0.01)}
+
+
+def regression(seed):
+    generator = torch.Generator().manual_seed(seed)
+    X = torch.randn(120, 5, generator=generator, dtype=torch.float64)
+    y = X @ torch.randn(5, generator=generator, dtype=torch.float64) + 0.1 * torch.randn(120, generator=generator)
+    return X, y, torch.randn(5, generator=generator, dtype=torch.float64)
+
+
+@pytest.mark.parametrize("name", TORCH)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_rule_and_torchs_optimizer_are_the_same_experiment(name, seed):
+    """Same loss (half the mean squared error), batches, start and hyper-parameters: the same trajectory."""
+    rule, make = TORCH[name]
+    X, y, w = regression(seed)
+    theirs = w.clone().requires_grad_()
+    optimizer = make([theirs])
+    state = rule.init(w)
+    for step in range(60):
+        rows = slice(step % 12 * 10, step % 12 * 10 + 10)
+        w, state = rule.update(w, X[rows].T @ (X[rows] @ w - y[rows]) / 10, state)
+        optimizer.zero_grad()
+        (0.5 * ((X[rows] @ theirs - y[rows]) ** 2).mean()).backward()
+        optimizer.step()
+        torch.testing.assert_close(w, theirs.detach(), rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", EVERY_RULE)
+@given(x=st.floats(-5, 5), seed=st.integers(0, 99))
+def test_floats_arrays_and_tensors_step_alike(name, x, seed):
+    rule = EVERY_RULE[name]
+    gradients = np.random.default_rng(seed).normal(size=4)
+    states = [rule.init(v) for v in (x, np.array([x]), torch.tensor([x], dtype=torch.float64))]
+    values = [x, np.array([x]), torch.tensor([x], dtype=torch.float64)]
+    for g in gradients:
+        each = (float(g), np.array([g]), torch.tensor([g], dtype=torch.float64))
+        pairs = [rule.update(v, e, s) for v, e, s in zip(values, each, states, strict=True)]
+        values, states = [p[0] for p in pairs], [p[1] for p in pairs]
+    assert values[0] == pytest.approx(float(values[1][0]), rel=1e-12, abs=1e-14)
+    assert values[0] == pytest.approx(float(values[2][0]), rel=1e-12, abs=1e-14)
+
+
+@pytest.mark.parametrize("name", EVERY_RULE)
+def test_a_rule_changes_nothing_in_place(name):
+    x, g = np.ones(3), np.full(3, 0.5)
+    state = EVERY_RULE[name].init(x)
+    before = [np.copy(part) for part in state]
+    EVERY_RULE[name].update(x, g, state)
+    assert (x == 1).all()
+    assert (g == 0.5).all()
+    assert all(np.array_equal(a, b) for a, b in zip(state, before, strict=True))
+
+
+@pytest.mark.parametrize("name", EVERY_RULE)
+def test_an_array_of_rates_steps_each_as_if_alone(name):
+    makers = {
+        "momentum": lambda lr: update_rules.momentum(lr, 0.9),
+        "nesterov": lambda lr: update_rules.nesterov(lr, 0.9),
+        "adadelta": lambda lr: update_rules.adadelta(lr=lr),
+    }
+    make = makers.get(name) or getattr(update_rules, name)
+    rates = np.array([0.01, 0.1, 1.0])
+    together = update_rules.trace(make(rates), lambda x: 0.3 * x, np.ones(3), 10)[-1]
+    alone = [update_rules.trace(make(float(lr)), lambda x: 0.3 * x, 1.0, 10)[-1] for lr in rates]
+    assert together == pytest.approx(alone, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("rule", "end"),
+    [
+        (update_rules.adagrad(0.4), (-2.382563, -0.158591)),
+        (update_rules.adagrad(2.0), (-0.002295, 0.0)),
+        (update_rules.gd(0.4), (-0.943467, -0.000073)),
+        (update_rules.gd(0.6), (-0.387814, -1673.365109)),
+        (update_rules.momentum(0.6, 0.5), (0.007188, 0.002553)),
+        (update_rules.momentum(0.6, 0.25), (-0.126340, -0.186632)),
+    ],
+)
+def test_the_books_traces_end_where_the_book_says(rule, end):
+    eigenvalues = np.array([0.1, 2.0])
+    path = update_rules.trace(
+        rule, lambda x: objectives.quadratic_gradient(x, eigenvalues), np.array([-5.0, -2.0]), 20
+    )
+    assert len(path) == 21
+    assert path[-1] == pytest.approx(end, abs=1e-6)
+
+
+@given(st.floats(0.01, 1.9), st.floats(0.1, 1))
+def test_gradient_descent_on_a_parabola_is_a_power(curvature, lr):
+    path = update_rules.trace(update_rules.gd(lr), lambda x: curvature * x, 1.0, 15)
+    assert path[-1] == pytest.approx((1 - lr * curvature) ** 15, rel=1e-9, abs=1e-12)
+
+
+@given(st.floats(0.1, 1e3), st.floats(0.01, 3))
+def test_adagrads_first_step_is_its_rate_whatever_the_gradient(gradient, lr):
+    rule = update_rules.adagrad(lr)
+    x, _ = rule.update(1.0, gradient, rule.init(1.0))
+    assert x == pytest.approx(1 - lr, rel=1e-3, abs=1e-3)
+
+
+def test_yogi_moves_its_second_moment_by_a_bounded_amount():
+    rule = update_rules.yogi(0.01, beta2=0.9)
+    state = rule.init(0.0)
+    for g, s in ((2.0, 0.4), (2.0, 0.8), (0.1, 0.8 - 0.1 * 0.01), (0.0, 0.8 - 0.1 * 0.01)):
+        _, state = rule.update(0.0, g, state)
+        assert state[1] == pytest.approx(s)
+
+
+def test_epsilon_stands_inside_the_root_or_beside_it():
+    g, eps = 0.002, 1e-6
+    for make in (update_rules.adagrad, update_rules.adam):
+        inside, _ = make(0.1, eps=eps, inside=True).update(0.0, g, make(0.1).init(0.0))
+        beside, _ = make(0.1, eps=eps, inside=False).update(0.0, g, make(0.1).init(0.0))
+        assert inside == pytest.approx(-0.1 * g / math.sqrt(g * g + eps))
+        assert beside == pytest.approx(-0.1 * g / (g + eps))
+
+
+def test_adams_first_step_is_its_rate_thanks_to_the_correction():
+    x, _ = update_rules.adam(0.01).update(0.0, 37.0, update_rules.adam(0.01).init(0.0))
+    assert math.isclose(x, -0.01, rel_tol=1e-5)

@@ -1,0 +1,146 @@
+"""What the ranks of tests/lab/parallel/test_collectives.py run: every algorithm in groups of 1 to 8, told by rank 0."""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch import Tensor
+
+from lab.core.shared_params import DistributedParams
+from lab.machine.devices import Devices
+from lab.parallel.collectives import ALGORITHMS, PROBES, Algorithm, Ranks, in_one_bucket, per_tensor
+from lab.parallel.launch import process_group
+
+CPU = torch.device("cpu")
+WORLD_SIZES = range(1, 9)
+LENGTHS = (0, 1, 2, 7, 13, 840, 10_007)  # empty, fewer than ranks, primes, divisible by every number of ranks
+COUNTED = 840
+SHAPES = ((3, 2), (0,), (), (2, 4, 3, 3))
+
+
+def in_order(values: list[Tensor]) -> Tensor:
+    total = values[0].clone()
+    for value in values[1:]:
+        total += value
+    return total
+
+
+def around_the_ring(values: list[Tensor]) -> Tensor:
+    n = len(values)
+    chunks = [value.tensor_split(n) for value in values]
+    return torch.cat([in_order([chunks[(c + i) % n][c] for i in range(n)]) for c in range(n)])
+
+
+def neighbours_first(values: list[Tensor]) -> Tensor:
+    while len(values) > 1:
+        values = [in_order(values[i : i + 2]) for i in range(0, len(values), 2)]
+    return values[0]
+
+
+def highest_bit_first(values: list[Tensor]) -> Tensor:
+    m = 1 << (len(values).bit_length() - 1)
+    values = [in_order(values[r::m]) for r in range(m)]
+    while len(values) > 1:
+        half = len(values) // 2
+        values = [in_order(values[r::half]) for r in range(half)]
+    return values[0]
+
+
+ORDERS: dict[str, Callable[[list[Tensor]], Tensor]] = {
+    "star": in_order, "ring": around_the_ring, "tree": neighbours_first, "halving-doubling": highest_bit_first,
+}  # fmt: skip
+
+
+def numbers(rank: int, shape: tuple[int, ...], whole: bool) -> Tensor:
+    generator = torch.Generator().manual_seed(100 * rank + len(shape))
+    if whole:
+        return torch.randint(-1000, 1000, shape, generator=generator).float()
+    return torch.randn(shape, generator=generator)
+
+
+def everywhere(ranks: Ranks, mine: bool) -> bool:
+    flag = torch.tensor(int(mine))
+    dist.all_reduce(flag, dist.ReduceOp.MIN, ranks.group)
+    return bool(flag)
+
+
+def sums(name: str, algorithm: Algorithm, ranks: Ranks, length: int) -> dict[str, bool]:
+    """Return whether whole numbers are summed exactly, and others in the documented order, to the bit.
+
+    The library documents none: there it is to rounding.
+    """
+    n = ranks.world_size
+    whole, real = numbers(ranks.rank, (length,), True), numbers(ranks.rank, (length,), False)
+    algorithm(whole, ranks)
+    algorithm(real, ranks)
+    exact = torch.equal(whole, in_order([numbers(r, (length,), True) for r in range(n)]))
+    values = [numbers(r, (length,), False) for r in range(n)]
+    if name in ORDERS:
+        ordered = torch.equal(real, ORDERS[name](values))
+    else:
+        ordered = torch.allclose(real, in_order(values), atol=1e-5)
+    return {"exact": everywhere(ranks, exact), "ordered": everywhere(ranks, ordered)}
+
+
+def sent(algorithm: Algorithm, ranks: Ranks) -> dict[str, float]:
+    before = torch.tensor([ranks.messages_sent, ranks.bytes_sent])
+    algorithm(torch.ones(COUNTED), ranks)
+    mine = torch.tensor([ranks.messages_sent, ranks.bytes_sent]) - before
+    total, most = mine.clone(), mine.clone()
+    dist.all_reduce(total, group=ranks.group)
+    dist.all_reduce(most, dist.ReduceOp.MAX, ranks.group)
+    return {"messages": int(total[0]), "bytes": int(total[1]), "most_bytes": int(most[1])}
+
+
+def lists(ranks: Ranks) -> bool:
+    """Whether a list of tensors, of odd shapes and layouts, is summed right in both ways by every algorithm."""
+    right = []
+    for algorithm in ALGORITHMS.values():
+        for way in (per_tensor, in_one_bucket):
+            tensors = [numbers(ranks.rank, shape, True) for shape in SHAPES]
+            if way is in_one_bucket:
+                tensors[-1] = tensors[-1].contiguous(memory_format=torch.channels_last)
+            way(tensors, algorithm, ranks)
+            expected = [in_order([numbers(r, s, True) for r in range(ranks.world_size)]) for s in SHAPES]
+            right.append(all(map(torch.equal, tensors, expected)))
+    return everywhere(ranks, all(right))
+
+
+def probes(ranks: Ranks) -> bool:
+    """Whether a message comes back to rank 0 as it was, and adding changes the second half alone."""
+    tensor = torch.arange(5.0) + 10 * (ranks.rank > 0)
+    PROBES["there and back"](tensor, ranks)
+    expected = torch.arange(5.0) + 10 * (ranks.rank > 1)
+    added = torch.arange(4.0)
+    PROBES["adding"](added, ranks)
+    return everywhere(ranks, torch.equal(tensor, expected) and added.tolist() == [0, 1, 2, 4])
+
+
+def main() -> None:
+    torch.set_num_threads(1)
+    params = DistributedParams(nnodes=1, rdzv_endpoint="127.0.0.1:0", timeout_s=60)
+    found: dict[str, Any] = {}
+    with process_group(Devices("cpu-virtual", [CPU], 1), CPU, params):
+        groups = {n: dist.new_group(list(range(n))) for n in WORLD_SIZES}
+        for n in [n for n in WORLD_SIZES if dist.get_rank() < n]:
+            ranks = Ranks(groups[n])
+            of_all = {
+                name: {
+                    "sums": {length: sums(name, algorithm, ranks, length) for length in LENGTHS},
+                    "sent": sent(algorithm, ranks),
+                }
+                for name, algorithm in ALGORITHMS.items()
+            }
+            found[str(n)] = {"algorithms": of_all, "lists": lists(ranks)}
+            if n > 1:
+                found[str(n)]["probes"] = probes(ranks)
+        if dist.get_rank() == 0:
+            Path(sys.argv[1]).write_text(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,177 @@
+"""Several processes for one run, real ones: they find each other, and each way of losing one ends in one line."""
+
+import dataclasses
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from lab.core.shared_params import DistributedParams
+from lab.parallel import launch
+from tests.helpers import ROOT, edit_params, small_run, write_data
+
+LONG = small_run(strategy="ddp", num_gpus=2, batch_size=32, num_epochs=10_000)
+
+
+@pytest.fixture
+def two_ranks(project):
+    prepare(project)
+    return project
+
+
+def prepare(folder: Path) -> None:
+    write_data(folder / "data", train=600, test=100)
+    shutil.copy(ROOT / "profiles" / "laptop.yaml", folder / "params.yaml")
+    runs = {"long": LONG, "short": small_run(strategy="ddp", num_gpus=2)}
+    edit_params({"train.runs": runs, "train.distributed.timeout_s": 5}, path=folder / "params.yaml")
+
+
+def start(run: str, folder: Path | None = None) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "stages.train", run], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        cwd=folder, env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+
+
+def wait_for_an_epoch(process: subprocess.Popen[str]) -> list[psutil.Process]:
+    """Return the launcher's ranks, in order, once they have trained an epoch."""
+    assert process.stdout is not None
+    for line in process.stdout:
+        if " epoch " in line:
+            return sorted(psutil.Process(process.pid).children(), key=lambda rank: rank.environ()["RANK"])
+    pytest.fail(f"no epoch: {process.communicate()[1]}")
+
+
+def end(process: subprocess.Popen[str], ranks: list[psutil.Process]) -> tuple[int, list[str]]:
+    """Return the exit code and the lines of the errors, when all processes are gone."""
+    errors = process.communicate(timeout=120)[1].splitlines()
+    _, alive = psutil.wait_procs(ranks, timeout=10)
+    assert not alive, "orphans"
+    return process.returncode, errors
+
+
+def listening(processes: list[psutil.Process]) -> set[str]:
+    """Return the addresses on which they listen."""
+    connections = [connection for process in processes for connection in process.net_connections()]
+    return {connection.laddr.ip for connection in connections if connection.status == psutil.CONN_LISTEN}
+
+
+def checkpoints(folder: Path = Path()) -> list[str]:
+    return sorted(path.name for path in folder.glob(".lab/checkpoints/*/*.pt"))
+
+
+@pytest.fixture(scope="module")
+def silent(tmp_path_factory):
+    """A run one of whose ranks has fallen silent. The first tests run while it and torch's launcher wait."""
+    folder = tmp_path_factory.mktemp("silent")
+    prepare(folder)
+    process = start("long", folder)
+    ranks = wait_for_an_epoch(process)
+    ranks[1].suspend()
+    return process, ranks, folder
+
+
+def test_a_dead_rank_ends_the_run_and_a_stopped_one_can_go_on(silent, two_ranks):
+    process = start("long")
+    ranks = wait_for_an_epoch(process)
+    assert listening([psutil.Process(process.pid), *ranks]) == {"127.0.0.1"}, "nothing for other hosts to reach"
+    second, errors = end(start("long"), [])
+    assert (second, len(errors)) == (7, 1)
+    assert "another process trains this very run" in errors[0]
+    ranks[1].kill()
+    assert end(process, ranks) == (7, [
+        "ERROR: rank 1 was ended by SIGKILL; the same command goes on from the last checkpoint"])  # fmt: skip
+    kept = checkpoints()
+    assert len(kept) in (1, 2)
+
+    process = start("long")
+    assert process.stdout is not None
+    lines = [process.stdout.readline() for _ in range(2)]
+    assert re.search(rf"goes on after {int(kept[-1][:5])} epochs and 0 steps", lines[1])
+    ranks = wait_for_an_epoch(process)
+    process.send_signal(signal.SIGTERM)
+    assert end(process, ranks) == (143, [
+        "ERROR: long: interrupted; the same command goes on from the last checkpoint"])  # fmt: skip
+    assert checkpoints()[-1] > kept[-1]
+
+
+def test_the_launcher_is_given_only_settings_that_its_torch_has(monkeypatch):
+    """torch 2.11 has no `shutdown_timeout`; newer ones take it."""
+    params = DistributedParams(nnodes=1, rdzv_endpoint="127.0.0.1:0", timeout_s=5)
+    assert launch._config("run", 2, params).nproc_per_node == 2
+    as_in_2_11 = [
+        (field.name, field.type, field) for field in dataclasses.fields(launch.LaunchConfig)
+        if field.name != "shutdown_timeout"
+    ]  # fmt: skip
+    older = dataclasses.make_dataclass("LaunchConfig", as_in_2_11)
+    monkeypatch.setattr(launch, "LaunchConfig", older)
+    assert launch._config("run", 2, params).max_restarts == 0
+
+
+@pytest.mark.parametrize("after_s", [0, 0.5, 1.5])
+def test_a_launcher_that_is_killed_takes_its_ranks_along(two_ranks, after_s):
+    """From the moment on that they exist: they have not imported torch by then."""
+    process = start("long")
+    launcher = psutil.Process(process.pid)
+    while not (ranks := launcher.children()):
+        assert process.poll() is None
+        time.sleep(0.01)
+    time.sleep(after_s)
+    ranks = launcher.children(recursive=True)
+    process.kill()
+    process.wait(timeout=20)
+    _, alive = psutil.wait_procs(ranks, timeout=5)
+    for rank in alive:
+        rank.kill()
+    assert not alive, "orphans"
+
+
+def test_a_port_in_use_is_said(two_ranks):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        edit_params({"train.distributed.rdzv_endpoint": f"127.0.0.1:{port}"})
+        code, errors = end(start("short"), [])
+    assert (code, len(errors)) == (7, 1)
+    assert re.search(rf"rdzv_endpoint 127\.0\.0\.1:{port}: Address already in use.*take port 0", errors[0])
+
+
+def results() -> tuple[bytes, list[str]]:
+    rows = Path("reports/train/short/rows.csv").read_text().splitlines()
+    return Path("models/short.pt").read_bytes(), [",".join(row.split(",")[:3]) for row in rows]
+
+
+def test_two_nodes_give_the_one_nodes_result_to_the_bit(two_ranks):
+    """Two launchers on one host, each with one rank; the second joins as torchrun on a further host would."""
+    assert end(start("short"), []) == (0, [])
+    one_node = results()
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        endpoint = f"127.0.0.1:{free.getsockname()[1]}"
+    edit_params({"train.distributed": {"nnodes": 2, "rdzv_endpoint": endpoint, "timeout_s": 30}})
+    Path("models/short.pt").unlink()
+    first = start("short")
+    torchrun = [
+        sys.executable, "-m", "torch.distributed.run", "--nnodes=2", "--nproc-per-node=1", "--rdzv-backend=c10d",
+        f"--rdzv-endpoint={endpoint}", "--rdzv-id=short", "--local-addr=127.0.0.1", "--rdzv-conf=is_host=0",
+        "-m", "stages.train", "short",
+    ]  # fmt: skip
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    second = subprocess.run(torchrun, env=environment, capture_output=True, text=True, check=False, timeout=120)
+    assert end(first, []) == (0, [])
+    assert second.returncode == 0, second.stderr
+    assert results() == one_node
+
+
+def test_a_silent_rank_ends_the_run_after_the_timeout(silent):
+    """And after the half minute that torch's launcher then waits before it kills."""
+    process, ranks, folder = silent
+    assert end(process, ranks) == (7, [
+        "ERROR: rank 1 did not answer in time; the same command goes on from the last checkpoint"])  # fmt: skip
+    assert checkpoints(folder)

@@ -1,0 +1,75 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lab.results.stats import Ratio, exceeds_noise, fit_line, median_ratio, speedup, summarise
+
+SECONDS = st.lists(st.floats(1e-3, 1e3), min_size=1, max_size=20)
+
+
+@given(st.floats(0.1, 100), st.floats(0.01, 100))
+def test_a_line_is_fitted_exactly_where_there_is_one(slope, intercept):
+    counts = [1, 10, 100, 1000]
+    found = fit_line(counts, [slope * n + intercept for n in counts])
+    assert found == pytest.approx((slope, intercept), rel=1e-6)
+
+
+@given(SECONDS)
+def test_summary_agrees_with_numpy_and_is_ordered(samples):
+    summary = summarise(samples)
+    assert summary.median == pytest.approx(np.median(samples), rel=1e-12)
+    assert min(samples) <= summary.q1 <= summary.median * (1 + 1e-12)
+    assert summary.median * (1 - 1e-12) <= summary.q3 <= max(samples)
+    assert summary.count == len(samples)
+
+
+def test_noisy_is_an_iqr_over_a_tenth_of_the_median():
+    assert not summarise([1.0, 1.0, 1.05, 1.1]).noisy
+    assert summarise([1.0, 1.0, 1.5, 2.0]).noisy
+
+
+@pytest.mark.parametrize("samples", [[], [1.0, float("nan")], [float("inf")]])
+def test_summary_refuses_what_is_no_measurement(samples):
+    with pytest.raises(ValueError, match="finite"):
+        summarise(samples)
+
+
+def test_noise_is_three_spreads_and_two_percent():
+    assert not exceeds_noise(10, 10.19, 0, 0)
+    assert exceeds_noise(10, 10.21, 0, 0)
+    assert not exceeds_noise(10, 12, 0.6, 0.6)
+    assert exceeds_noise(10, 13, 0.6, 0.6)
+
+
+def test_a_speedup_is_the_median_of_the_pairs_with_its_interval():
+    ratio = speedup([2.0, 4.0, 6.0, 8.0] * 3, [1.0, 1.0, 2.0, 2.0] * 3)
+    assert (ratio.median, ratio.low, ratio.high) == (3.5, 2.0, 4.0)
+    assert ratio.verdict == "faster"
+    assert speedup([1.0] * 9, [2.0] * 9).verdict == "slower"
+
+
+@pytest.mark.parametrize(("low", "high", "verdict"), [
+    (1.021, 3, "faster"), (1.01, 3, "inconclusive"), (0.5, 2, "inconclusive"), (0.2, 0.97, "slower"),
+    (0.2, 0.99, "inconclusive"),
+])  # fmt: skip
+def test_nothing_is_claimed_while_the_interval_comes_near_one(low, high, verdict):
+    assert Ratio((low + high) / 2, low, high).verdict == verdict
+
+
+@pytest.mark.parametrize(("count", "dropped"), [(1, 0), (8, 0), (11, 0), (12, 1), (15, 2), (101, 37)])
+def test_the_interval_has_99_percent_by_the_binomial_distribution(count, dropped):
+    ratio = median_ratio([float(i) for i in range(count)])
+    assert (ratio.low, ratio.high) == (dropped, count - 1 - dropped)
+
+
+def test_an_interval_of_an_arm_against_itself_holds_one():
+    rng = np.random.default_rng(0)
+    inside = [(r := speedup(*rng.lognormal(0, 0.2, (2, 12)))).low <= 1 <= r.high for _ in range(2000)]
+    assert np.mean(inside) >= 0.985
+
+
+@pytest.mark.parametrize(("old", "new"), [([], []), ([1.0], [1.0, 2.0]), ([0.0], [1.0]), ([1.0], [float("nan")])])
+def test_times_that_cannot_be_are_no_speedup(old, new):
+    with pytest.raises(ValueError, match="expected"):
+        speedup(old, new)

@@ -1,0 +1,90 @@
+import json
+import shutil
+
+import pytest
+
+from lab.core.errors import LabError
+from lab.core.files import write_json
+from lab.tools import compare, references
+from lab.tools.compare import mark, markdown, table
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "old_iqr", "new_iqr", "other_hardware", "expected"),
+    [
+        ("epoch_s", 10.0, 10.0, 1.0, 1.0, True, "same"),
+        ("epoch_s", None, 3, 0, 0, False, "new"),
+        ("epoch_s", 3, None, 0, 0, True, "gone"),
+        ("epoch_s", 10.0, 10.5, 0.5, 0.5, False, "within noise"),
+        ("epoch_s", 10.0, 13.0, 0.5, 0.5, False, "worse"),
+        ("images_per_s", 10.0, 13.0, 0.5, 0.5, False, "better"),
+        ("copy_gb_per_s", 13.0, 10.0, 0.5, 0.5, False, "worse"),
+        ("lenet_fp32_speedup", 2.0, 2.5, 0.1, 0.1, False, "better"),
+        ("train_loss", 0.5, 0.4, 0, 0, False, "better"),
+        ("size", 64, 128, 0, 0, False, "changed"),
+        ("epoch_s", 10.0, 10.1, 0.001, 0.0, False, "within noise"),  # under two percent
+        ("test_accuracy_percent", 83.11, 83.12, 0, 0, False, "better"),  # exact metrics have no noise
+        ("weights_sha256", "abc", "abd", 0, 0, False, "changed"),
+        ("break_even_calls", "never", 1000, 0, 0, False, "changed"),
+        ("epoch_s", 10.0, 99.0, 0.5, 0.5, True, "other hardware"),
+    ],
+)
+def test_a_change_is_marked_for_what_it_is(name, old, new, old_iqr, new_iqr, other_hardware, expected):
+    assert mark(name, old, new, old_iqr, new_iqr, other_hardware) == expected
+
+
+def test_the_table_shows_medians_with_their_spread_and_leaves_out_what_is_the_same():
+    metrics = {
+        "reports/train/a/metrics.json": {
+            "epoch_s": {"old": 10.0, "new": 20.0, "diff": 10.0},
+            "epoch_s_iqr": {"old": 0.5, "new": 0.25, "diff": -0.25},
+            "images_per_s": {"old": 38.0, "new": 33.0, "diff": -5.0},
+            "images_per_s_iqr": {"old": 0.0, "new": 0.0, "diff": 0.0},
+            "test_accuracy_percent": {"old": 83.0, "new": 83.0, "diff": 0},
+            "dataset": {"old": "fashion-mnist", "new": "synthetic"},
+        }
+    }
+    assert [row[1:] for row in table(metrics, other_hardware=False)] == [
+        ("epoch_s", "10 (IQR 0.5)", "20 (IQR 0.25)", "worse"),
+        ("images_per_s", "38", "33", "one sample each"),
+        ("dataset", "fashion-mnist", "synthetic", "changed"),
+    ]
+
+
+def test_markdown_keeps_its_columns_whatever_stands_in_a_cell():
+    assert list(markdown([("a", "b"), ("x|y", "")])) == ["| a | b |", "| --- | --- |", "| x\\|y |  |"]
+
+
+@pytest.fixture
+def results(project):
+    write_json(project / "reports" / "hardware.json", {"cpu": {"model": "this", "usable_cores": 2}})
+    write_json(project / "reports" / "train" / "one" / "metrics.json", {"epoch_s": 2.0, "epoch_s_iqr": 0.1})
+    write_json(project / "reports" / "claims" / "metrics.json", {"claim_a6": "refuted"})
+    return project
+
+
+def test_a_snapshot_is_what_later_results_are_compared_with(results):
+    path = references.snapshot("before")
+    document = json.loads(path.read_text())
+    assert (document["name"], document["profile"]) == ("before", "laptop")
+    assert document["stages"]["train/one"]["metrics"] == {"epoch_s": 2.0, "epoch_s_iqr": 0.1}
+    assert compare.with_reference("before") == (["before was measured with the profile laptop"], [])
+    write_json(results / "reports" / "train" / "one" / "metrics.json", {"epoch_s": 1.0, "epoch_s_iqr": 0.1})
+    write_json(results / "reports" / "claims" / "metrics.json", {"claim_a6": "confirmed"})
+    _, rows = compare.with_reference("before")
+    assert rows == [("claims", "claim_a6", "refuted", "confirmed", "changed"),
+                    ("train/one", "epoch_s", "2 (IQR 0.1)", "1 (IQR 0.1)", "better")]  # fmt: skip
+    write_json(results / "reports" / "hardware.json", {"cpu": {"model": "that", "usable_cores": 2}})
+    lines, rows = compare.with_reference("before")
+    assert lines[1] == "other hardware: cpu.model: this -> that; times are not compared"
+    assert {row[-1] for row in rows} == {"other hardware"}
+
+
+def test_a_reference_that_is_not_there_is_said_with_those_that_are(results):
+    references.snapshot("mine")
+    with pytest.raises(LabError, match=r"no such reference \(there are: mine\)"):
+        compare.with_reference("yours")
+    shutil.rmtree(results / "reports" / "train")
+    shutil.rmtree(results / "reports" / "claims")
+    with pytest.raises(LabError, match="no results to keep yet; run `invoke repro` first"):
+        references.snapshot("empty")

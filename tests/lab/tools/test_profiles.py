@@ -1,0 +1,68 @@
+import sys
+
+import pytest
+
+from lab.core import params
+from lab.core.errors import ParamsError
+from lab.tools import profiles
+from stages.probe.__main__ import params_models
+from tests.helpers import edit_params
+
+
+def test_laptop_is_complete_and_equals_the_committed_params(pytestconfig):
+    root = pytestconfig.rootpath
+    committed = (root / "profiles" / "laptop.yaml").read_text()
+    assert profiles.merge("laptop", root / "profiles") == committed, "the round trip changes nothing"
+    assert (root / "params.yaml").read_text() == committed
+
+
+@pytest.mark.parametrize("name", ["smoke", "laptop", "full"])
+def test_every_profile_fits_all_stages_and_keeps_the_comments(project, monkeypatch, capsys, name):
+    monkeypatch.setattr(sys, "argv", ["profiles", name])
+    profiles.main()
+    params.check(params_models())
+    assert "# learning rate of plain SGD" in (project / "params.yaml").read_text()
+    assert f"params.yaml is the {name} profile" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["smoke", "full"])
+def test_a_profile_holds_only_what_differs(project, name):
+    base = dict(profiles.leaves(params.read_yaml(project / "profiles" / "laptop.yaml")))
+    for key, value in profiles.leaves(params.read_yaml(project / "profiles" / f"{name}.yaml")):
+        assert base[key] != value, key
+
+
+def test_full_is_the_notes_workload(project, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["profiles", "full"])
+    profiles.main()
+    train = params.read_yaml(project / "params.yaml")["train"]
+    for name, net, num_gpus, batch_size, lr in (
+        ("lenet_1gpu", "lenet", 1, 256, 0.2),
+        ("lenet_2gpu", "lenet", 2, 256, 0.2),
+        ("resnet18_1gpu", "resnet18", 1, 256, 0.1),
+        ("resnet18_2gpu", "resnet18", 2, 512, 0.2),
+        ("resnet18_1gpu_b512", "resnet18", 1, 512, 0.2),
+    ):
+        run = dict(train["runs"][name])
+        assert run.pop("strategy") in ("replicas", "ddp")
+        assert run == {
+            "net": net, "num_gpus": num_gpus, "batch_size": batch_size, "lr": lr, "num_epochs": 10,
+            "precision": "fp32", "compile": "none", "train_images": 60_000, "test_images": 10_000,
+        }  # fmt: skip
+
+
+def test_what_changes_is_said(project, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["profiles", "laptop"])
+    edit_params({"train.runs.lenet_1gpu.lr": 0.7})
+    profiles.main()
+    assert "train.runs.lenet_1gpu.lr: 0.7 -> 0.2" in capsys.readouterr().out
+
+
+def test_an_unknown_profile_or_key_is_refused_and_nothing_written(project, monkeypatch):
+    before = (project / "params.yaml").read_bytes()
+    (project / "profiles" / "odd.yaml").write_text("train:\n  epocs: 3\n")
+    for name, complaint in (("nope", "there are full, laptop, odd, smoke"), ("odd", "train.epocs: not in laptop")):
+        monkeypatch.setattr(sys, "argv", ["profiles", name])
+        with pytest.raises(ParamsError, match=complaint):
+            profiles.main()
+    assert (project / "params.yaml").read_bytes() == before

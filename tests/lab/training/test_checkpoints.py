@@ -1,0 +1,153 @@
+import errno
+import logging
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from lab.core.errors import CheckpointError, DistributedError, SpaceError
+from lab.data.datasets import sha256
+from lab.training.checkpoints import Checkpoints, run_key
+from tests.helpers import ROOT
+
+STATE = {"params": {"w": torch.arange(5.0)}, "epochs": [(1, 0.5, 0.75, 1.25, False)], "seconds": 0.5}
+
+
+@pytest.fixture
+def checkpoints(tmp_path):
+    return Checkpoints("a-key", tmp_path)
+
+
+def saved(checkpoints, count=3):
+    for i in range(count):
+        checkpoints.save(i, 7 * i, STATE | {"seconds": float(i)})
+    return sorted(checkpoints.folder.iterdir())
+
+
+def latest_seconds(checkpoints):
+    return checkpoints.decode(checkpoints.latest())["seconds"]
+
+
+def test_what_is_saved_comes_back_and_the_last_two_are_kept(checkpoints):
+    assert checkpoints.latest() is None
+    assert [path.name[:11] for path in saved(checkpoints)] == ["00001-00007", "00002-00014"]
+    state = checkpoints.decode(checkpoints.latest())
+    assert torch.equal(state["params"]["w"], STATE["params"]["w"])
+    assert (state["epochs"], state["seconds"]) == (STATE["epochs"], 2.0)
+
+
+def test_a_later_step_is_newer_than_its_epochs_start(checkpoints):
+    checkpoints.save(10, 0, STATE | {"seconds": 1.0})
+    checkpoints.save(9, 99_999, STATE | {"seconds": 2.0})
+    assert latest_seconds(checkpoints) == 1
+    checkpoints.save(10, 3, STATE | {"seconds": 3.0})
+    assert latest_seconds(checkpoints) == 3
+
+
+def damage(path: Path, how: str) -> None:
+    content = bytearray(path.read_bytes())
+    if how == "flipped":
+        content[len(content) // 2] ^= 1
+    path.write_bytes(content[: {"empty": 0, "cut": 100}.get(how, len(content))])
+
+
+@pytest.mark.parametrize("how", ["flipped", "cut", "empty"])
+def test_a_damaged_checkpoint_gives_way_to_the_one_before_with_a_warning(checkpoints, caplog, how):
+    older, newer = saved(checkpoints)
+    damage(newer, how)
+    with caplog.at_level(logging.WARNING):
+        assert latest_seconds(checkpoints) == 1
+    assert newer.name in caplog.text
+    damage(older, how)
+    with pytest.raises(CheckpointError, match="every checkpoint is damaged; delete the folder") as error:
+        checkpoints.latest()
+    assert error.value.exit_code == 5
+
+
+def test_a_half_written_file_is_none(checkpoints):
+    [*_, newest] = saved(checkpoints)
+    newest.with_name(f"{newest.name}.part-1-abc").write_bytes(b"half")
+    (checkpoints.folder / "99999-99999-notahash.pt").write_bytes(b"mine")
+    assert latest_seconds(checkpoints) == 2
+
+
+def put_by_hand(checkpoints, document, tmp_path):
+    """Write a file under the name that a checkpoint of its content would have."""
+    torch.save(document, tmp_path / "file.pt")
+    content = (tmp_path / "file.pt").read_bytes()
+    checkpoints.folder.mkdir(parents=True)
+    (checkpoints.folder / f"00005-00000-{sha256(content)[:16]}.pt").write_bytes(content)
+
+
+def test_another_runs_checkpoint_is_refused_whole(checkpoints, tmp_path):
+    put_by_hand(checkpoints, {"key": "another", **STATE}, tmp_path)
+    with pytest.raises(CheckpointError, match="another run's"):
+        latest_seconds(checkpoints)
+
+
+class Malicious:
+    def __reduce__(self):
+        return os.mkdir, ("canary",)
+
+
+@pytest.mark.parametrize("document", [Malicious(), [Malicious()], torch.nn.Linear(1, 1)])
+def test_a_pickle_that_would_run_code_is_refused_and_does_not(checkpoints, tmp_path, monkeypatch, document):
+    monkeypatch.chdir(tmp_path)
+    put_by_hand(checkpoints, document, tmp_path)
+    with pytest.raises(CheckpointError, match="no checkpoint"):
+        latest_seconds(checkpoints)
+    assert not (tmp_path / "canary").exists()
+
+
+def test_a_full_disk_leaves_the_earlier_checkpoints(checkpoints, monkeypatch):
+    before = saved(checkpoints)
+
+    def full(_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(SpaceError):
+        checkpoints.save(9, 0, STATE)
+    assert sorted(checkpoints.folder.iterdir()) == before
+    assert latest_seconds(checkpoints) == 2
+
+
+def test_clearing_leaves_nothing_to_go_on_from(checkpoints):
+    saved(checkpoints)
+    checkpoints.clear()
+    assert checkpoints.latest() is None
+    checkpoints.clear()
+
+
+def test_the_lock_keeps_another_process_out_until_its_holder_is_gone(checkpoints):
+    program = f"""
+import time
+from pathlib import Path
+from lab.training.checkpoints import Checkpoints
+with Checkpoints("a-key", Path({str(checkpoints.folder.parent)!r})).lock():
+    print("locked", flush=True)
+    time.sleep(60)
+"""
+    holder = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == "locked\n"
+    with pytest.raises(DistributedError, match="another process trains this very run") as error, checkpoints.lock():
+        pass
+    assert error.value.exit_code == 7
+    holder.kill()
+    holder.communicate()
+    with checkpoints.lock():
+        pass
+
+
+def test_the_key_changes_with_each_fact_and_each_byte_of_the_files(tmp_path):
+    (tmp_path / "code.py").write_text("a = 1")
+    files = [tmp_path / "code.py"]
+    first = run_key({"lr": 0.1, "net": "lenet"}, files)
+    assert first == run_key({"net": "lenet", "lr": 0.1}, files)
+    assert first != run_key({"net": "lenet", "lr": 0.2}, files)
+    (tmp_path / "code.py").write_text("a = 2")
+    assert first != run_key({"lr": 0.1, "net": "lenet"}, files)

@@ -1,0 +1,172 @@
+import functools
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import nn
+
+from lab.core.errors import DivergedError
+from lab.data import synthetic
+from lab.nets.lenet import to_float
+from lab.nets.models import LeNet
+from lab.training import strategies
+from lab.training.loop import Progress, epoch_order, predict, train
+
+CPU = torch.device("cpu")
+
+
+def softmax_regression() -> nn.Module:
+    net = nn.Sequential(nn.Flatten(), nn.Linear(784, 10))
+    for param in net.parameters():
+        nn.init.zeros_(param)
+    return net
+
+
+def small_batch_norm_net(seed: int = 0) -> nn.Module:
+    torch.manual_seed(seed)
+    return nn.Sequential(
+        nn.Conv2d(1, 4, 3, 2),
+        nn.BatchNorm2d(4),
+        nn.ReLU(),
+        nn.AdaptiveAvgPool2d(2),
+        nn.Flatten(),
+        nn.Linear(16, 10),
+    )
+
+
+def images(count, seed):
+    X, y = synthetic.fashion(count, seed)
+    return torch.from_numpy(X), torch.from_numpy(y).long()
+
+
+TRAIN, TEST = images(600, 0), images(203, 1)
+
+
+def run(net=None, num_devices=1, num_epochs=3, lr=0.1, batch_size=64, seed=0, strategy="replicas", **more):
+    """Train on virtual devices; return the epochs, and what each yield left: its progress and the state with it."""
+    net = softmax_regression() if net is None else net
+    trained = strategies.STRATEGIES[strategy](net, [CPU] * num_devices)
+    if "state" in more:
+        trained.load_state(more.pop("state"))
+    results = train(trained, TRAIN, TEST, batch_size, lr, num_epochs, seed, **more)
+    yields = [(progress, trained.state()) for progress in results]
+    trained.close()
+    return yields[-1][0].epochs, yields
+
+
+def same_state(a, b):
+    pairs = zip([a["params"], *a["buffers"]], [b["params"], *b["buffers"]], strict=True)
+    return all(torch.equal(p[name], q[name]) for p, q in pairs for name in p)
+
+
+def results_of(epochs):
+    return [(e.epoch, e.train_loss, e.test_accuracy) for e in epochs]
+
+
+@given(st.integers(0, 200), st.integers(0, 2**31 - 1), st.integers(1, 99))
+def test_an_epochs_order_is_a_permutation_of_its_own(n, seed, epoch):
+    order = epoch_order(n, seed, epoch)
+    assert sorted(order.tolist()) == list(range(n))
+    assert torch.equal(order, epoch_order(n, seed, epoch))
+    if n > 20:
+        assert not torch.equal(order, epoch_order(n, seed, epoch + 1))
+        assert not torch.equal(order, epoch_order(n, (seed + 1) % 2**31, epoch))
+
+
+def test_it_learns():
+    epochs, _ = run(num_epochs=6)
+    losses = [epoch.train_loss for epoch in epochs]
+    assert losses == sorted(losses, reverse=True)
+    assert epochs[-1].test_accuracy > 0.6
+    assert all(epoch.seconds > 0 for epoch in epochs)
+    assert [epoch.epoch for epoch in epochs] == [1, 2, 3, 4, 5, 6]
+
+
+@pytest.mark.parametrize("num_devices", [1, 2])
+@pytest.mark.parametrize("net", [lambda: LeNet(torch.Generator().manual_seed(0)), small_batch_norm_net])
+def test_the_same_seed_gives_the_same_bits_and_another_seed_does_not(num_devices, net):
+    epochs, yields = run(net(), num_devices, num_epochs=2)
+    again, yields_again = run(net(), num_devices, num_epochs=2)
+    _, others = run(net(), num_devices, num_epochs=2, seed=1)
+    assert results_of(epochs) == results_of(again)
+    assert same_state(yields[-1][1], yields_again[-1][1])
+    assert not same_state(yields[-1][1], others[-1][1])
+
+
+@pytest.mark.parametrize("num_devices", [2, 3, 7])
+def test_several_devices_train_as_one_does(num_devices):
+    (one, yields_one), (many, yields_many) = run(), run(num_devices=num_devices)
+    for a, b in zip(one, many, strict=True):
+        assert a.train_loss == pytest.approx(b.train_loss, rel=1e-5)
+        assert a.test_accuracy == pytest.approx(b.test_accuracy, abs=0.01)
+    for name, p in yields_one[-1][1]["params"].items():
+        torch.testing.assert_close(p, yields_many[-1][1]["params"][name], rtol=1e-4, atol=1e-5)
+
+
+def test_the_smaller_last_batch_is_kept():
+    steps = []
+    run(num_epochs=1, batch_size=256, on_step=steps.append)
+    assert steps == [256, 256, 88]
+
+
+def test_warming_up_leaves_the_weights_alone():
+    """One epoch of one batch is the plain gradient step from the given weights."""
+    _, [(_, state)] = run(num_epochs=1, batch_size=600, lr=0.5)
+    net = softmax_regression()
+    nn.functional.cross_entropy(net(to_float(TRAIN[0])), TRAIN[1]).backward()
+    for name, param in net.named_parameters():
+        torch.testing.assert_close(state["params"][name], -0.5 * param.grad)
+
+
+@pytest.mark.parametrize("num_devices", [1, 3])
+def test_prediction_is_the_first_replicas_in_evaluation_mode_in_the_images_order(num_devices):
+    net = small_batch_norm_net()
+    strategy = strategies.Replicas(net, [CPU] * num_devices)
+    strategy.step(*TRAIN, 0.1, len(TRAIN[0]))  # the replicas' running statistics now differ
+    first = strategy.nets[0]
+    expected = first.eval()(TEST[0])
+    first.train()
+    torch.testing.assert_close(predict(strategy, TEST[0], batch_size=50), expected)
+    assert all(net.training for net in strategy.nets)
+    strategy.close()
+
+
+@functools.cache
+def undisturbed(num_devices):
+    return run(small_batch_norm_net(), num_devices)
+
+
+@pytest.mark.parametrize("num_devices", [1, 2])
+@pytest.mark.parametrize("after", [1, 13, 20, 29])
+def test_a_stopped_run_goes_on_to_the_same_bits(num_devices, after):
+    """10 steps an epoch: the stop falls inside an epoch, on its end, or after the last but one step."""
+    whole, yields = undisturbed(num_devices)
+    taken = []
+    _, stopped = run(
+        small_batch_norm_net(), num_devices, on_step=taken.append, stopping=lambda: len(taken) >= after
+    )
+    progress, state = stopped[-1]
+    assert len(progress.epochs) * 10 + len(progress.losses) == after
+    written = Progress.from_state(progress.state())
+    resumed, rest = run(small_batch_norm_net(seed=1), num_devices, state=state, progress=written)
+    assert results_of(resumed) == results_of(whole)
+    assert same_state(rest[-1][1], yields[-1][1])
+    assert [e.epoch for e in resumed if e.resumed] == ([after // 10 + 1] if after % 10 else [])
+
+
+def test_a_finished_run_has_nothing_left_to_do():
+    _, yields = run()
+    progress, state = yields[-1]
+    strategy = strategies.Replicas(softmax_regression(), [CPU])
+    strategy.load_state(state)
+    assert list(train(strategy, TRAIN, TEST, 64, 0.1, 3, 0, progress)) == []
+    strategy.close()
+
+
+def test_leaving_the_finite_numbers_stops_with_the_step_and_the_rate():
+    with pytest.raises(
+        DivergedError, match=r"the loss is nan in epoch 1, step 2; lower lr \(it is 1e\+38\)"
+    ) as error:
+        run(lr=1e38)
+    assert error.value.exit_code == 6

@@ -1,0 +1,42 @@
+import numpy as np
+import torch
+
+from lab.data import synthetic
+from lab.optim import update_rules
+from lab.training.short_training import accuracy_after, scaled_lenet_params
+
+TRAIN, TEST = synthetic.fashion(800, 0), synthetic.fashion(300, 1)
+SETS = [(images, labels.astype(np.int64)) for images, labels in (TRAIN, TEST)]
+
+
+def test_weights_are_scaled_by_their_fan_in():
+    W1, b1, _, _, W3, *_ = scaled_lenet_params(torch.Generator().manual_seed(0))
+    assert abs(W1.std().item() / (2 / 9) ** 0.5 - 1) < 0.15
+    assert abs(W3.std().item() / (2 / 800) ** 0.5 - 1) < 0.02
+    assert not b1.any()
+
+
+def test_it_learns_at_once_and_repeats():
+    accuracy = accuracy_after(update_rules.adam(0.003), *SETS, num_steps=40, batch_size=64, seed=0)
+    assert accuracy > 0.5
+    assert accuracy == accuracy_after(update_rules.adam(0.003), *SETS, num_steps=40, batch_size=64, seed=0)
+
+
+def test_leaving_the_finite_numbers_counts_as_chance():
+    assert accuracy_after(update_rules.gd(1e30), *SETS, num_steps=4, batch_size=64, seed=0) == 0.1
+
+
+def test_a_plain_step_is_torchs():
+    """One step of SGD on one batch of everything is that of torch.optim."""
+    from lab.nets.lenet import lenet, to_float
+
+    generator = torch.Generator().manual_seed(0)
+    params = [p.requires_grad_() for p in scaled_lenet_params(generator)]
+    X, y = to_float(torch.from_numpy(SETS[0][0])), torch.from_numpy(SETS[0][1])
+    optimizer = torch.optim.SGD(params, 0.1)
+    torch.nn.functional.cross_entropy(lenet(X, params), y).backward()
+    optimizer.step()
+    with torch.no_grad():
+        logits = lenet(to_float(torch.from_numpy(SETS[1][0])), params)
+    expected = (logits.argmax(1) == torch.from_numpy(SETS[1][1])).double().mean().item()
+    assert abs(accuracy_after(update_rules.gd(0.1), *SETS, num_steps=1, batch_size=800, seed=0) - expected) < 0.011

@@ -1,0 +1,39 @@
+import pytest
+
+from stages.bench_compile import program_text
+from stages.bench_compile.program_text import DEFINITIONS, PROGRAM, count_instructions, fold, run
+
+
+def test_a_program_gives_the_same_as_text_compiled_and_folded():
+    assert run(PROGRAM) == run(compile(PROGRAM, "", "exec")) == run(fold(PROGRAM)) == 10
+
+
+def test_folding_leaves_what_the_books_program_need_be():
+    assert fold(PROGRAM) == "result = 10"
+
+
+@pytest.mark.parametrize(
+    ("end", "folded"),
+    [
+        ("result = add(1, 2) * x", "result = 3 * x"),  # the rest of the expression is as it was
+        ("result = add(1, b=x)", "result = add(1, b=x)"),
+        ("result = other(add(2, 2))", "result = other(4)"),  # an unknown function is not called
+        ("result = add(add(1, 2), add(3, 4))", "result = 10"),
+    ],
+)
+def test_only_known_calls_on_constants_are_computed(end, folded):
+    assert fold(DEFINITIONS + end).endswith(folded)
+
+
+def test_functions_stay_while_something_calls_them():
+    kept = fold(f"{DEFINITIONS}x = 5\nresult = add(x, 1)")
+    assert "def add(" in kept
+    assert run(kept) == 6
+
+
+def test_instructions_of_inner_functions_count():
+    inner = compile("def f(a):\n    return a + 1\n", "", "exec")
+    assert count_instructions(inner) > count_instructions(compile("f = 1", "", "exec"))
+    assert count_instructions(compile(fold(PROGRAM), "", "exec")) < count_instructions(
+        compile(program_text.PROGRAM, "", "exec")
+    )

@@ -1,0 +1,45 @@
+import shutil
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stages.bench_hardware import memory_access
+from stages.bench_hardware.memory_access import CACHE_LINE, chain_of, compile_chase
+
+
+@given(st.integers(1, 200), st.integers(0, 100))
+def test_a_chain_visits_every_cache_line_once_and_comes_back(lines, seed):
+    chain = chain_of(lines * CACHE_LINE, seed)
+    lines = max(2, lines)
+    visited, i = [], 0
+    for _ in range(lines):
+        visited.append(i * 4 // CACHE_LINE)
+        i = int(chain[i])
+    assert sorted(visited) == list(range(lines))
+    assert i == 0
+    assert chain.nbytes == lines * CACHE_LINE
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
+def test_the_compiled_chase_follows_the_chain(tmp_path):
+    chase, chain = compile_chase(tmp_path), chain_of(1 << 14, seed=3)
+    i = 0
+    for steps in range(1, 50):
+        i = int(chain[i])
+        assert chase(chain, steps) == i
+
+
+def test_without_a_compiler_there_is_a_reason(monkeypatch, tmp_path):
+    monkeypatch.delenv("CC", raising=False)
+    monkeypatch.setattr(memory_access.shutil, "which", lambda name: None)
+    assert compile_chase(tmp_path) == "needs a C compiler (cc is not on PATH)"
+    monkeypatch.setenv("CC", "false")
+    assert compile_chase(tmp_path) == "chase.c does not build here (CalledProcessError)"
+
+
+def test_both_orders_add_up_the_same_numbers():
+    matrix = np.random.default_rng(0).random((30, 40), dtype=np.float32)
+    assert memory_access.sum_by_rows(matrix) == pytest.approx(matrix.sum(), rel=1e-5)
+    assert memory_access.sum_by_columns(matrix) == pytest.approx(matrix.sum(), rel=1e-5)

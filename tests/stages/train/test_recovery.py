@@ -1,0 +1,104 @@
+"""kill -9 at random moments, the same command again: the very weights and losses of a run that nobody killed.
+
+LAB_KILLS sets the number of kills (8 if it is not set), LAB_KILL_SEED the moments.
+"""
+
+import os
+import random
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from lab.core.params import load
+from stages.train import __main__ as train
+from tests.helpers import ROOT, edit_params, small_run, write_data
+
+KILLS = int(os.environ.get("LAB_KILLS", "8"))
+TINY = small_run(batch_size=32, num_epochs=12)
+RUNS = {
+    "one": TINY,
+    "by_hand": TINY | {"num_gpus": 2},
+    "by_ddp": TINY | {"num_gpus": 2, "strategy": "ddp"},
+}
+
+
+@pytest.fixture
+def runs(project):
+    write_data(project / "data", train=600, test=100)
+    edit_params({"train.runs": RUNS})
+    return project
+
+
+def start(name: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "stages.train", name]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+
+
+def kill(process: subprocess.Popen[str], rng: random.Random) -> None:
+    """Kill one of the run's processes some time after the first has spoken, and see all of them end."""
+    assert process.stdout is not None
+    process.stdout.readline()
+    time.sleep(rng.uniform(0, 0.6))
+    family = [psutil.Process(process.pid), *psutil.Process(process.pid).children()]
+    rng.choice(family).kill()
+    process.communicate(timeout=60)
+    _, alive = psutil.wait_procs(family, timeout=20)
+    assert not alive, "orphans"
+
+
+def finish(name: str) -> None:
+    process = start(name)
+    _, errors = process.communicate(timeout=120)
+    assert (process.returncode, errors) == (0, "")
+
+
+def results(name: str) -> tuple[bytes, list[str], bytes]:
+    folder = Path("reports/train") / name
+    rows = [",".join(row.split(",")[:3]) for row in (folder / "rows.csv").read_text().splitlines()]
+    return Path(f"models/{name}.pt").read_bytes(), rows, (folder / "worst.csv").read_bytes()
+
+
+def test_a_stopped_run_says_where_and_leaves_a_checkpoint_of_that_step(runs):
+    edit_params({"train.runs.one.num_epochs": 10_000})
+    process = start("one")
+    assert process.stdout is not None
+    process.stdout.readline()
+    process.stdout.readline()
+    process.terminate()
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 143
+    found = re.fullmatch(
+        r"ERROR: one: stopped in epoch (\d+), after step (\d+); the same command goes on there\n", errors
+    )
+    assert found is not None, errors
+    [newest] = sorted(path.name for path in Path(".lab/checkpoints").glob("*/*.pt"))[-1:]
+    assert newest.startswith(f"{int(found[1]) - 1:05d}-{int(found[2]):05d}-")
+    assert not Path("models").exists()
+
+
+def test_killed_runs_end_as_if_nobody_had_killed_them(runs):
+    """Also in another process than the one it is compared with, and by hand as by ddp."""
+    rng = random.Random(int(os.environ.get("LAB_KILL_SEED", "0")))  # noqa: S311  (moments, not secrets)
+    for name in ("one", "by_hand"):
+        train.train_run(name, load(train.Params))
+    finish("by_ddp")
+    undisturbed = {name: results(name) for name in RUNS}
+    assert undisturbed["by_ddp"][0] == undisturbed["by_hand"][0]
+    left = KILLS
+    while left:
+        for name in RUNS:
+            deaths = min(left, 3)
+            for _ in range(deaths):
+                kill(start(name), rng)
+            left -= deaths
+            finish(name)
+            assert results(name) == undisturbed[name], f"{name}, {left} kills before the last"
+            for path in (Path(f"models/{name}.pt"), *Path(f"reports/train/{name}").iterdir()):
+                path.unlink()
+            assert not list(Path(".lab/checkpoints").glob("*/")), "a run that has its results keeps no checkpoint"
