@@ -1,6 +1,7 @@
 """The front door: `invoke --list`. Each task is a thin wrapper around one command, which it prints.
 
-Commands run on the interpreter that runs invoke, whatever `python` on PATH is, and pass their exit code on.
+Commands run on the interpreter that runs invoke, whatever `python` on PATH is, and pass their exit
+code on.
 """
 
 import json
@@ -37,33 +38,50 @@ def _run(c: Context, command: str) -> None:
     environment = {"PATH": path, "PYTHONUNBUFFERED": "1"}
     terminal = sys.stdout.isatty() and sys.stdin.isatty() and os.name != "nt"
     with c.cd(str(ROOT)):
-        result = c.run(command, echo=True, pty=terminal, env=environment, warn=True, in_stream=False)
+        result = c.run(
+            command, echo=True, pty=terminal, env=environment, warn=True, in_stream=False
+        )
     if result is not None and result.exited:
         raise Exit(code=result.exited)
 
 
 def _repro(c: Context, arguments: str = "") -> None:
-    """Run `dvc repro`; DVC ends each failed stage with 255, so pass on the stage's own exit code instead."""
+    """Run `dvc repro`; DVC ends each failed stage with 255, so pass on the stage's own exit code
+    instead.
+    """
     ERROR_FILE.unlink(missing_ok=True)
     try:
         _run(c, f"dvc repro {arguments}".strip())
     except Exit:
-        if not ERROR_FILE.exists():  # DVC itself stumbled, perhaps over params.yaml: have that explained
+        # DVC itself stumbled, perhaps over params.yaml: have that explained
+        if not ERROR_FILE.exists():
             _run(c, "python -m stages.probe")
             raise
         raise Exit(code=int(json.loads(ERROR_FILE.read_text())["exit_code"])) from None
 
 
-@task(help={"k": "only tests whose names match, as pytest's -k", "fast": "leave out the end-to-end tests"})
+@task(
+    help={
+        "k": "only tests whose names match, as pytest's -k",
+        "fast": "leave out the end-to-end tests",
+    }
+)
 def test(c: Context, k: str = "", fast: bool = False) -> None:
     """Run the tests."""
-    _run(c, "python -m pytest" + (f" -k {quote(k)}" if k else "") + (" -m 'not e2e'" if fast else ""))
+    _run(
+        c, "python -m pytest" + (f" -k {quote(k)}" if k else "") + (" -m 'not e2e'" if fast else "")
+    )
 
 
 @task
 def check(c: Context) -> None:
     """Run the formatter's check, the linter, the type checker and the contracts on imports."""
-    for command in ("python -m ruff format --check", "python -m ruff check", "python -m mypy", "lint-imports"):
+    for command in (
+        "python -m ruff format --check",
+        "python -m ruff check",
+        "python -m mypy",
+        "lint-imports",
+    ):
         _run(c, command)
 
 
@@ -86,18 +104,26 @@ def train(c: Context, run: str) -> None:
     _repro(c, quote(f"train@{run}"))
 
 
-@task(help={"picture": "a picture file of any size", "run": "whose weights; the first of train.runs if not given"})
+@task(
+    help={
+        "picture": "a picture file of any size",
+        "run": "whose weights; the first of train.runs if not given",
+    }
+)
 def predict(c: Context, picture: str, run: str = "") -> None:
     """Say what a trained net sees in a picture: classes with their probabilities."""
     _run(
         c,
-        f"python -m lab.tools.classify {quote(str(Path(picture).absolute()))} {quote(run) if run else ''}".strip(),
+        f"python -m lab.tools.classify {quote(str(Path(picture).absolute()))}"
+        f" {quote(run) if run else ''}".strip(),
     )
 
 
 @task
 def smoke(c: Context) -> None:
-    """Run the whole pipeline in seconds on little data (`invoke profile laptop` brings the params back)."""
+    """Run the whole pipeline in seconds on little data (`invoke profile laptop` brings the params
+    back).
+    """
     repro(c, profile="smoke")
 
 
@@ -128,7 +154,9 @@ def report(c: Context) -> None:
     }
 )
 def compare(c: Context, rev: str = "HEAD", reference: str = "", md: bool = False) -> None:
-    """Compare with a commit or a reference machine: better, worse, within noise, or other hardware."""
+    """Compare with a commit or a reference machine: better, worse, within noise, or other
+    hardware.
+    """
     other = f"--reference {quote(reference)}" if reference else quote(rev)
     _run(c, f"python -m lab.tools.compare {other}" + (" --md" if md else ""))
 
@@ -148,7 +176,11 @@ def snapshot(c: Context, name: str) -> None:
 )
 def record(c: Context, name: str, profile: str = "full", budget: int = 540) -> None:
     """Record what this machine does in the benchmarks, without DVC and within a time budget."""
-    _run(c, f"python -m lab.tools.references {quote(name)} --profile {quote(profile)} --budget {budget}")
+    _run(
+        c,
+        f"python -m lab.tools.references {quote(name)} --profile {quote(profile)} --budget"
+        f" {budget}",
+    )
 
 
 @task
@@ -164,5 +196,18 @@ def clean(c: Context) -> None:
 
 
 namespace = Collection(
-    test, check, repro, smoke, train, predict, profile, remeasure, report, compare, snapshot, record, doctor, clean
+    test,
+    check,
+    repro,
+    smoke,
+    train,
+    predict,
+    profile,
+    remeasure,
+    report,
+    compare,
+    snapshot,
+    record,
+    doctor,
+    clean,
 )

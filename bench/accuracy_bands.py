@@ -1,7 +1,8 @@
-"""Test accuracies of LeNet by the notes' loop and by this engine over seeds: python -m bench.accuracy_bands SEEDS
+"""Test accuracies of LeNet by the notes' loop and by this engine over seeds: python -m
+bench.accuracy_bands SEEDS
 
-One line of JSON per run, 10 epochs each, on the machine's cores; then the band of each way. Not a test: it takes
-minutes per seed.
+One line of JSON per run, 10 epochs each, on the machine's cores; then the band of each way. Not a
+test: it takes minutes per seed.
 """
 
 import json
@@ -30,7 +31,9 @@ def tensors(name: str) -> LabelledImages:
 
 
 def notes(seed: int, test_set: LabelledImages) -> list[float]:
-    """Train as the notes do: a PIL image and a float tensor of each image, a shuffling DataLoader."""
+    """Train as the notes do: a PIL image and a float tensor of each image, a shuffling
+    DataLoader.
+    """
     torch.manual_seed(seed)
     net = LeNet(torch.Generator().manual_seed(seed))
     images, labels = test_set
@@ -40,8 +43,10 @@ def notes(seed: int, test_set: LabelledImages) -> list[float]:
             F.cross_entropy(net(X), y, reduction="none").sum().backward()
             sgd(net.parameters(), LR, len(X))
         with torch.no_grad():
-            right = sum((net(to_float(X)).argmax(1) == y).sum().item() for X, y in
-                        zip(images.split(1000), labels.split(1000), strict=True))  # fmt: skip
+            right = sum(
+                (net(to_float(X)).argmax(1) == y).sum().item()
+                for X, y in zip(images.split(1000), labels.split(1000), strict=True)
+            )
         found.append(right / len(labels))
     return found
 
@@ -68,7 +73,10 @@ def main() -> None:
             print(json.dumps({"way": way, "seed": seed, "test_accuracy": accuracies}), flush=True)
     for way, found in last.items():
         mean, sd = torch.tensor(found).mean().item(), torch.tensor(found).std().item()
-        print(f"{way}: {mean:.2f} % (sd {sd:.2f}, {min(found):.2f} to {max(found):.2f}) over {len(found)} seeds")
+        print(
+            f"{way}: {mean:.2f} % (sd {sd:.2f}, {min(found):.2f} to {max(found):.2f}) over"
+            f" {len(found)} seeds"
+        )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
-"""Rule-steps per second of lab/optim/update_rules.py against torch.optim on the same work: python -m bench.update_rules
+"""Rule-steps per second of lab/optim/update_rules.py against torch.optim on the same work: python
+-m bench.update_rules
 
-The airfoil regression's size (6 weights, batches of 10), 300 steps, one run at a time and 20 seeds x 26 rates at
-once; arms interleaved, medians with their IQR. Not a test: nothing is asserted about time.
+The airfoil regression's size (6 weights, batches of 10), 300 steps, one run at a time and 20 seeds
+x 26 rates at once; arms interleaved, medians with their IQR. Not a test: nothing is asserted about
+time.
 """
 
 import platform
@@ -18,17 +20,27 @@ from stages.optimizers.regression import Problem, descend, initial, problem
 
 STEPS, ROUNDS = 300, 9
 ARMS: dict[
-    str, tuple[Callable[[np.ndarray], update_rules.Rule], Callable[[list[torch.Tensor]], torch.optim.Optimizer]]
+    str,
+    tuple[
+        Callable[[np.ndarray], update_rules.Rule],
+        Callable[[list[torch.Tensor]], torch.optim.Optimizer],
+    ],
 ] = {
     "SGD": (update_rules.gd, lambda p: torch.optim.SGD(p, 0.01)),
-    "momentum": (lambda lr: update_rules.momentum(lr, 0.9), lambda p: torch.optim.SGD(p, 0.01, momentum=0.9)),
+    "momentum": (
+        lambda lr: update_rules.momentum(lr, 0.9),
+        lambda p: torch.optim.SGD(p, 0.01, momentum=0.9),
+    ),
     "AdaGrad": (update_rules.adagrad, lambda p: torch.optim.Adagrad(p, 0.01)),
     "Adam": (update_rules.adam, lambda p: torch.optim.Adam(p, 0.01)),
 }
 
 
 def ours(
-    make_rule: Callable[[np.ndarray], update_rules.Rule], task: Problem, num_seeds: int, num_rates: int
+    make_rule: Callable[[np.ndarray], update_rules.Rule],
+    task: Problem,
+    num_seeds: int,
+    num_rates: int,
 ) -> float:
     w = initial(num_seeds, 6, seed=0)
     start = time.perf_counter()
@@ -54,7 +66,8 @@ def main() -> None:
     rng = np.random.default_rng(0)
     task = problem(rng.normal(size=(1500, 6)), rng.normal(size=1500))
     print(
-        f"{platform.machine()}, {usable_cores()} cores, torch {torch.__version__}, 1 thread; rule-steps per second"
+        f"{platform.machine()}, {usable_cores()} cores, torch {torch.__version__}, 1 thread;"
+        f" rule-steps per second"
     )
     for name, (make_rule, make) in ARMS.items():
         arms = {

@@ -1,8 +1,9 @@
-"""One file = one DVC stage = one question. Each reads top to bottom and runs alone: `python -m stages.NAME`.
+"""One file = one DVC stage = one question. Each reads top to bottom and runs alone: `python -m
+stages.NAME`.
 
-DVC starts a stage with the first `python` on PATH, which may not be the one that the lab is installed in (a
-virtual environment that is not activated, say). Such a stage hands itself over to the interpreter that DVC runs
-on, before anything is imported.
+DVC starts a stage with the first `python` on PATH, which may not be the one that the lab is
+installed in (a virtual environment that is not activated, say). Such a stage hands itself over to
+the interpreter that DVC runs on, before anything is imported.
 """
 
 import os
@@ -12,7 +13,9 @@ from pathlib import Path
 
 
 def _interpreter_of_dvc() -> str | None:
-    """Return the interpreter of the DVC process that started this one, directly or through a shell (Linux only)."""
+    """Return the interpreter of the DVC process that started this one, directly or through a shell
+    (Linux only).
+    """
     pid = os.getppid()
     for _ in range(2):
         try:

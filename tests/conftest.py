@@ -8,7 +8,8 @@ from hypothesis import settings
 
 from tests.helpers import ROOT
 
-# The same examples on every run, so that a red one repeats, and no time limit: shared machines are slow at times.
+# The same examples on every run, so that a red one repeats, and no time limit: shared machines are
+# slow at times.
 settings.register_profile("lab", derandomize=True, deadline=None)
 settings.load_profile("lab")
 

@@ -27,10 +27,14 @@ def write_data(root: Path, train: int = 96, test: int = 40, origin: str = "origi
     table.parent.mkdir(parents=True, exist_ok=True)
     table.write_text("800\t0\t0.3\t71.3\t0.002\t126.2\n")
     hashes[datasets.AIRFOIL_FILE.as_posix()] = sha256(table.read_bytes())
-    write_json(root / datasets.SOURCE_FILE, {"fashion_mnist": origin, "airfoil": origin, "sha256": hashes})
+    write_json(
+        root / datasets.SOURCE_FILE, {"fashion_mnist": origin, "airfoil": origin, "sha256": hashes}
+    )
 
 
-def edit_params(changes: dict[str, Any], delete: bool = False, path: Path = Path("params.yaml")) -> None:
+def edit_params(
+    changes: dict[str, Any], delete: bool = False, path: Path = Path("params.yaml")
+) -> None:
     """Set (or delete) dotted keys in a params file."""
     yaml = YAML()
     document = yaml.load(path)
@@ -47,7 +51,9 @@ def edit_params(changes: dict[str, Any], delete: bool = False, path: Path = Path
 
 
 def small_run(**changes: Any) -> dict[str, Any]:
-    """Return a training run of seconds for params.yaml; `write_data(..., train=600, test=100)` has its images."""
+    """Return a training run of seconds for params.yaml; `write_data(..., train=600, test=100)` has
+    its images.
+    """
     run = {
         "net": "lenet",
         "strategy": "replicas",

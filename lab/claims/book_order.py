@@ -1,4 +1,6 @@
-"""The order in which the book asks the stages' questions: that of the page, of the claims and of the README."""
+"""The order in which the book asks the stages' questions: that of the page, of the claims and of
+the README.
+"""
 
 BOOK_ORDER = (
     "landscapes",

@@ -14,12 +14,16 @@ DEVICE_KINDS = (CPU, "cpu-virtual", *GPU_KINDS)
 
 
 class NotTestableError(Exception):
-    """A rule cannot be decided from what was measured; the message says why, and what would help."""
+    """A rule cannot be decided from what was measured; the message says why, and what would
+    help.
+    """
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A value of a metrics.json. `folder` is the stage's under reports, `train/<run>` for a training run."""
+    """A value of a metrics.json. `folder` is the stage's under reports, `train/<run>` for a
+    training run.
+    """
 
     folder: str
     name: str
@@ -27,7 +31,9 @@ class Metric:
 
 @dataclass(frozen=True)
 class Column:
-    """The numbers in a column of a rows.csv, of the rows whose cells match `where` (with `*` for any text)."""
+    """The numbers in a column of a rows.csv, of the rows whose cells match `where` (with `*` for
+    any text).
+    """
 
     folder: str
     name: str
@@ -43,7 +49,9 @@ Read = Metric | Column
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the stages left, by their folders under reports: metrics.json as an object, rows.csv as rows."""
+    """What the stages left, by their folders under reports: metrics.json as an object, rows.csv as
+    rows.
+    """
 
     metrics: Mapping[str, Mapping[str, Any]]
     rows: Mapping[str, Sequence[Mapping[str, Any]]]
@@ -56,7 +64,9 @@ class Evidence:
         """
         found = self.metrics.get(metric.folder, {}).get(metric.name)
         if found is None:
-            raise NotTestableError(f"no {metric.name} in reports/{metric.folder}/metrics.json; {_remedy(metric)}")
+            raise NotTestableError(
+                f"no {metric.name} in reports/{metric.folder}/metrics.json; {_remedy(metric)}"
+            )
         return found
 
     def read(self, read: Read) -> float | tuple[float, ...]:
@@ -69,7 +79,8 @@ class Evidence:
             found = self.value(read)
             if not _is_number(found):
                 raise NotTestableError(
-                    f"{read.name} in reports/{read.folder}/metrics.json is {found!r}, no finite number;"
+                    f"{read.name} in reports/{read.folder}/metrics.json is {found!r}, no finite"
+                    f" number;"
                     f" {_remedy(read)}"
                 )
             return float(found)
@@ -77,12 +88,15 @@ class Evidence:
         for row in rows:
             remark = str(row.get("remark", ""))
             if remark.startswith(SKIPPED):
-                raise NotTestableError(f"stage {stage_of(read)} skipped it: {remark.removeprefix(SKIPPED)}")
+                raise NotTestableError(
+                    f"stage {stage_of(read)} skipped it: {remark.removeprefix(SKIPPED)}"
+                )
         values = [row.get(read.name) for row in rows]
         if not values or not all(_is_number(value) for value in values):
             wanted = ", ".join(f"{key} {pattern}" for key, pattern in read.where.items())
             raise NotTestableError(
-                f"no numbers in column {read.name} ({wanted or 'all rows'}) of reports/{read.folder}/rows.csv;"
+                f"no numbers in column {read.name} ({wanted or 'all rows'}) of"
+                f" reports/{read.folder}/rows.csv;"
                 f" {_remedy(read)}"
             )
         return tuple(float(value) for value in values if value is not None)
@@ -90,7 +104,9 @@ class Evidence:
 
 def _is_number(value: object) -> bool:
     try:
-        return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        return (
+            isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        )
     except OverflowError:  # an integer that no float can hold
         return False
 

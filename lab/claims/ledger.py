@@ -1,4 +1,6 @@
-"""All claims of the notes, in the book's order: `CLAIMS` of each stages/<name>/claims.py, found by the stage's name."""
+"""All claims of the notes, in the book's order: `CLAIMS` of each stages/<name>/claims.py, found by
+the stage's name.
+"""
 
 import functools
 import importlib

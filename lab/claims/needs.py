@@ -19,19 +19,25 @@ class Need:
         found = evidence.value(self.metric)
         if isinstance(found, bool) or found not in self.accepted:
             raise NotTestableError(
-                f"needs {self.label}: {self.metric.name} of {self.metric.folder} is {found!r}; {self.remedy}"
+                f"needs {self.label}: {self.metric.name} of {self.metric.folder} is {found!r};"
+                f" {self.remedy}"
             )
 
 
-A_GPU, TWO_GPUS, OWN_DEVICES = (
-    "a GPU", "2 GPUs", "a device for each job"
-)  # fmt: skip
+A_GPU, TWO_GPUS, OWN_DEVICES = ("a GPU", "2 GPUs", "a device for each job")
 REAL_DATA, WORKLOAD = "real data", "the notes' workload"
 
 
 def on_gpu(folder: str) -> tuple[Need, ...]:
     """Return what a claim about GPUs needs: virtual devices never confirm it."""
-    return (Need(A_GPU, Metric(folder, "device_kind"), GPU_KINDS, f"run stage {folder} on a machine with one"),)
+    return (
+        Need(
+            A_GPU,
+            Metric(folder, "device_kind"),
+            GPU_KINDS,
+            f"run stage {folder} on a machine with one",
+        ),
+    )
 
 
 def on_two_gpus(folder: str) -> tuple[Need, ...]:
@@ -44,24 +50,54 @@ def on_two_gpus(folder: str) -> tuple[Need, ...]:
 
 
 def on_own_devices(folder: str) -> tuple[Need, ...]:
-    """Return what a claim about several devices of any kind needs: streams of one GPU are one device."""
+    """Return what a claim about several devices of any kind needs: streams of one GPU are one
+    device.
+    """
     kinds = ("cuda", "cpu-virtual")
-    return (Need(OWN_DEVICES, Metric(folder, "device_kind"), kinds, "measure on a machine with two GPUs or none"),)
+    return (
+        Need(
+            OWN_DEVICES,
+            Metric(folder, "device_kind"),
+            kinds,
+            "measure on a machine with two GPUs or none",
+        ),
+    )
 
 
 def real_images(folder: str) -> tuple[Need, ...]:
-    """Return what a claim about accuracy needs: look-alikes of Fashion-MNIST say nothing about it."""
-    return (Need(REAL_DATA, Metric(folder, "dataset"), ("fashion-mnist",), "`invoke remeasure --stage fetch`"),)
+    """Return what a claim about accuracy needs: look-alikes of Fashion-MNIST say nothing about
+    it.
+    """
+    return (
+        Need(
+            REAL_DATA,
+            Metric(folder, "dataset"),
+            ("fashion-mnist",),
+            "`invoke remeasure --stage fetch`",
+        ),
+    )
 
 
 def real_airfoil() -> tuple[Need, ...]:
     """Return what a claim about losses on the airfoil table needs."""
-    return (Need(REAL_DATA, Metric("optimizers", "airfoil"), ("original",), "`invoke remeasure --stage fetch`"),)
+    return (
+        Need(
+            REAL_DATA,
+            Metric("optimizers", "airfoil"),
+            ("original",),
+            "`invoke remeasure --stage fetch`",
+        ),
+    )
 
 
 def as_in_the_notes(run: str, **settings: str | float) -> tuple[Need, ...]:
     """Return the settings that a training run must have had; the profile `full` has the notes'."""
     return tuple(
-        Need(WORKLOAD, Metric(f"train/{run}", name), (wanted,), "the profile `full` trains as the notes do")
+        Need(
+            WORKLOAD,
+            Metric(f"train/{run}", name),
+            (wanted,),
+            "the profile `full` trains as the notes do",
+        )
         for name, wanted in settings.items()
     )

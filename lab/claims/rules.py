@@ -1,4 +1,6 @@
-"""How a claim is decided: by one number with its interval, against the range that the claim's words ask for."""
+"""How a claim is decided: by one number with its interval, against the range that the claim's words
+ask for.
+"""
 
 import math
 from collections.abc import Callable, Sequence
@@ -21,7 +23,9 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number with the interval that holds it; without one, `low` and `high` are the value itself."""
+    """A number with the interval that holds it; without one, `low` and `high` are the value
+    itself.
+    """
 
     value: float
     low: float
@@ -34,7 +38,10 @@ class Estimate:
 
     def consistent(self) -> bool:
         """Whether the numbers are finite and the interval holds the value."""
-        return all(map(math.isfinite, (self.value, self.low, self.high))) and self.low <= self.value <= self.high
+        return (
+            all(map(math.isfinite, (self.value, self.low, self.high)))
+            and self.low <= self.value <= self.high
+        )
 
 
 @dataclass(frozen=True)
@@ -73,7 +80,8 @@ def near(target: float, tolerance: float) -> Range:
     return Range(target - tolerance, target + tolerance)
 
 
-FASTER = at_least(1 + SMALLEST_EFFECT)  # of a speed-up: what lies within 2 % of 1 is none, however sure
+# of a speed-up: what lies within 2 % of 1 is none, however sure
+FASTER = at_least(1 + SMALLEST_EFFECT)
 
 
 def decide(estimate: Estimate, holds: Range) -> Verdict:
@@ -89,9 +97,9 @@ def decide(estimate: Estimate, holds: Range) -> Verdict:
 class Rule:
     """How a claim is decided.
 
-    `estimate` gets what `reads` names, in that order: a float for a metric, a tuple of floats for a column. It
-    returns the number with its interval in `unit`, and raises NotTestableError where the numbers do not answer the
-    question.
+    `estimate` gets what `reads` names, in that order: a float for a metric, a tuple of floats for a
+    column. It returns the number with its interval in `unit`, and raises NotTestableError where the
+    numbers do not answer the question.
     """
 
     reads: Sequence[Read]
@@ -100,7 +108,8 @@ class Rule:
     unit: str
 
 
-# --- the common shapes ----------------------------------------------------------------------------------------
+# --- the common shapes
+# ----------------------------------------------------------------------------------------
 
 AS_FAST, AS_LONG = "x as fast", "x as long"
 POINTS = "points"
@@ -113,7 +122,9 @@ def value(metric: Metric, holds: Range, unit: str) -> Rule:
 
 def ratio(folder: str, name: str, holds: Range, unit: str = AS_FAST) -> Rule:
     """Return the rule of a ratio that the stage wrote with the two ends of its 99 % interval."""
-    return Rule([Metric(folder, f"{name}{end}") for end in ("", "_low", "_high")], Estimate, holds, unit)
+    return Rule(
+        [Metric(folder, f"{name}{end}") for end in ("", "_low", "_high")], Estimate, holds, unit
+    )
 
 
 def samples(column: Column, holds: Range, unit: str) -> Rule:
@@ -122,7 +133,9 @@ def samples(column: Column, holds: Range, unit: str) -> Rule:
 
 
 def speedup(old: Column, new: Column, holds: Range, unit: str = AS_FAST) -> Rule:
-    """Return the rule of old / new, paired by their order in the rows, with the sign test's 99 % interval."""
+    """Return the rule of old / new, paired by their order in the rows, with the sign test's 99 %
+    interval.
+    """
     return Rule([old, new], times_ratio, holds, unit)
 
 
@@ -138,7 +151,9 @@ def median(numbers: Sequence[float]) -> Estimate:
 
 
 def times_ratio(old: Sequence[float], new: Sequence[float]) -> Estimate:
-    """Return the median of old[i] / new[i] with the sign test's interval; ValueError if they are no times."""
+    """Return the median of old[i] / new[i] with the sign test's interval; ValueError if they are no
+    times.
+    """
     found = paired_speedup(old, new)
     return Estimate(found.median, found.low, found.high)
 
@@ -148,8 +163,9 @@ def band_ratio(
 ) -> Estimate:
     """Return median / other_median, from the bands of the middle halves of the seeds.
 
-    The middle half of 20 seeds holds their median with 99 % confidence (sign test), so the interval, one band's low
-    end over the other's high end and the reverse, errs on the side of `inconclusive`.
+    The middle half of 20 seeds holds their median with 99 % confidence (sign test), so the
+    interval, one band's low end over the other's high end and the reverse, errs on the side of
+    `inconclusive`.
     """
     return Estimate(median / other_median, low / other_high, high / other_low)
 

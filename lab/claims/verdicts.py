@@ -1,8 +1,9 @@
-"""The notes' claims and their verdicts: confirmed if the whole interval lies in the range, refuted if the whole of it
-lies outside, else inconclusive.
+"""The notes' claims and their verdicts: confirmed if the whole interval lies in the range, refuted
+if the whole of it lies outside, else inconclusive.
 
-What cannot be decided, since a number is missing, damaged, of synthetic data or of another kind of device, is `not
-testable here`, with the reason and the command that measures it; it is never an error and never a pass.
+What cannot be decided, since a number is missing, damaged, of synthetic data or of another kind of
+device, is `not testable here`, with the reason and the command that measures it; it is never an
+error and never a pass.
 """
 
 import math
@@ -89,7 +90,9 @@ def judge(claim: Claim, evidence: Evidence) -> Finding:
         misfit = f"the numbers of stage {claim.stage} do not fit together ({error})"
         return Finding(claim, Verdict.NOT_TESTABLE, None, kind, misfit)
     verdict = decide(estimate, claim.rule.holds)
-    return Finding(claim, verdict, estimate, kind, f"holds for {claim.rule.holds} {claim.rule.unit}")
+    return Finding(
+        claim, verdict, estimate, kind, f"holds for {claim.rule.holds} {claim.rule.unit}"
+    )
 
 
 def rows_of(findings: Sequence[Finding]) -> list[dict[str, float | str]]:
@@ -103,36 +106,55 @@ def rows_of(findings: Sequence[Finding]) -> list[dict[str, float | str]]:
 
     return [
         {
-            "id": f.claim.id, "section": f.claim.section, "note": f.claim.note, "verdict": f.verdict.value,
+            "id": f.claim.id,
+            "section": f.claim.section,
+            "note": f.claim.note,
+            "verdict": f.verdict.value,
             **dict(zip(("effect", "low", "high"), numbers(f.estimate), strict=True)),
-            "unit": f.claim.rule.unit, "device_kind": f.device_kind, "stage": f.claim.stage, "reason": f.reason,
+            "unit": f.claim.rule.unit,
+            "device_kind": f.device_kind,
+            "stage": f.claim.stage,
+            "reason": f.reason,
         }
         for f in findings
-    ]  # fmt: skip
+    ]
 
 
 def findings_of(rows: Sequence[Mapping[str, Any]], ledger: Sequence[Claim]) -> list[Finding]:
-    """Return the findings that rows hold of the claims in `ledger`; the inverse of `rows_of`, to six digits."""
+    """Return the findings that rows hold of the claims in `ledger`; the inverse of `rows_of`, to
+    six digits.
+    """
     claims = {claim.id: claim for claim in ledger}
 
     def estimate(row: Mapping[str, Any]) -> Estimate | None:
         if row["effect"] == "":
             return None
-        return point(row["effect"]) if row["low"] == "" else Estimate(row["effect"], row["low"], row["high"])
+        return (
+            point(row["effect"])
+            if row["low"] == ""
+            else Estimate(row["effect"], row["low"], row["high"])
+        )
 
     return [
-        Finding(claims[row["id"]], Verdict(row["verdict"]), estimate(row), row["device_kind"], row["reason"])
+        Finding(
+            claims[row["id"]],
+            Verdict(row["verdict"]),
+            estimate(row),
+            row["device_kind"],
+            row["reason"],
+        )
         for row in rows
         if row["id"] in claims
     ]
 
 
 def surprise(finding: Finding) -> float:
-    """Return how far a refuted claim lies from what was measured, on a log scale; 0 for any other verdict.
+    """Return how far a refuted claim lies from what was measured, on a log scale; 0 for any other
+    verdict.
 
-    The natural logarithm of the factor between the value and the nearest number for which the claim would hold.
-    Where one of them is not positive there is no factor: then of 1 + their distance in units of that number, or in
-    the rule's own unit where the number is 0.
+    The natural logarithm of the factor between the value and the nearest number for which the claim
+    would hold. Where one of them is not positive there is no factor: then of 1 + their distance in
+    units of that number, or in the rule's own unit where the number is 0.
     """
     if finding.verdict is not Verdict.REFUTED or finding.estimate is None:
         return 0.0
@@ -144,7 +166,9 @@ def surprise(finding: Finding) -> float:
 
 
 def most_surprising(findings: Sequence[Finding], count: int) -> list[Finding]:
-    """Return the refuted claims that lie furthest off, the furthest first, one of each stage at most."""
+    """Return the refuted claims that lie furthest off, the furthest first, one of each stage at
+    most.
+    """
     furthest: dict[str, Finding] = {}
     for finding in sorted(findings, key=surprise, reverse=True):
         if finding.verdict is Verdict.REFUTED:

@@ -1,1 +1,3 @@
-"""What everything stands on, without torch: errors and exit codes, params.yaml, files written whole, curves, languages."""
+"""What everything stands on, without torch: errors and exit codes, params.yaml, files written
+whole, curves, languages.
+"""

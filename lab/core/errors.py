@@ -4,8 +4,8 @@
 class LabError(Exception):
     """A failure with one clear line: what was wrong (file, key, expected, got) and what to do.
 
-    `exit_code` is the process's exit status. A message of several lines is several independent mistakes,
-    one line each.
+    `exit_code` is the process's exit status. A message of several lines is several independent
+    mistakes, one line each.
     """
 
     exit_code = 1

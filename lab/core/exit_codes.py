@@ -1,4 +1,6 @@
-"""How a stage, or any command of the lab, ends: 0, or one line on stderr and the exit code of its kind."""
+"""How a stage, or any command of the lab, ends: 0, or one line on stderr and the exit code of its
+kind.
+"""
 
 import contextlib
 import json
@@ -20,10 +22,11 @@ ERROR_FILE = Path(
 
 
 def run(main: Callable[[], None]) -> int:
-    """Run `main` and return the exit code: 0, a LabError's own, 8 for want of memory, 130 for Ctrl-C.
+    """Run `main` and return the exit code: 0, a LabError's own, 8 for want of memory, 130 for
+    Ctrl-C.
 
-    A LabError is printed as one line per mistake, without a traceback unless LAB_DEBUG is set. One of several
-    processes of a run leaves it to its launcher to print.
+    A LabError is printed as one line per mistake, without a traceback unless LAB_DEBUG is set. One
+    of several processes of a run leaves it to its launcher to print.
     """
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stdout)
     try:
@@ -58,7 +61,8 @@ def _failed(exit_code: int, message: str, kind: str) -> int:
 
 
 class StopRequest:
-    """Hears SIGTERM or Ctrl-C once, for work that can end in good order; the second time ends the process at once.
+    """Hears SIGTERM or Ctrl-C once, for work that can end in good order; the second time ends the
+    process at once.
 
     `signal_number` is 0 until then.
     """
@@ -69,11 +73,16 @@ class StopRequest:
 
     def __enter__(self) -> "StopRequest":
         """Listen."""
-        self._before = {number: signal.signal(number, self._hear) for number in (signal.SIGINT, signal.SIGTERM)}
+        self._before = {
+            number: signal.signal(number, self._hear) for number in (signal.SIGINT, signal.SIGTERM)
+        }
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        where: TracebackType | None,
     ) -> None:
         """Leave the signals to whoever had them."""
         for number, handler in self._before.items():

@@ -1,4 +1,6 @@
-"""What a stage leaves behind: rows.csv (raw samples) and metrics.json (few, derived), whole or not at all."""
+"""What a stage leaves behind: rows.csv (raw samples) and metrics.json (few, derived), whole or not
+at all.
+"""
 
 import csv
 import errno
@@ -38,8 +40,12 @@ def write_atomically(path: Path, content: bytes) -> None:
     except OSError as error:
         part.unlink(missing_ok=True) if part.parent.is_dir() else None
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise SpaceError(f"{path}: no space for {len(content)} bytes; free some and run again") from None
-        raise LabError(f"{path}: cannot be written ({error.strerror}); mend the folder's permissions") from None
+            raise SpaceError(
+                f"{path}: no space for {len(content)} bytes; free some and run again"
+            ) from None
+        raise LabError(
+            f"{path}: cannot be written ({error.strerror}); mend the folder's permissions"
+        ) from None
 
 
 def write_json(path: Path, document: Mapping[str, Any]) -> None:
@@ -68,8 +74,8 @@ def read_json(path: Path) -> dict[str, Any]:
 def write_metrics(folder: Path, metrics: Metrics) -> None:
     """Write a stage's metrics.json.
 
-    `dvc metrics diff` sees numbers and strings, splits keys at dots and rounds to five decimals: so no dots in
-    keys, nothing nested, and units that keep numbers between 1 and 10⁴.
+    `dvc metrics diff` sees numbers and strings, splits keys at dots and rounds to five decimals: so
+    no dots in keys, nothing nested, and units that keep numbers between 1 and 10⁴.
 
     Raises:
         ValueError: a key with a dot or a value that DVC would not show.
@@ -89,7 +95,11 @@ def write_rows(folder: Path, rows: Sequence[Row], name: str = "rows.csv") -> Non
     if not rows:
         raise ValueError("expected at least one row")
     for row in rows:
-        bad = [key for key, value in row.items() if isinstance(value, float) and not math.isfinite(value)]
+        bad = [
+            key
+            for key, value in row.items()
+            if isinstance(value, float) and not math.isfinite(value)
+        ]
         if bad:
             raise ValueError(f"not finite: {bad} in {dict(row)}")
     text = io.StringIO()
@@ -114,6 +124,8 @@ def read_rows(path: Path) -> list[dict[str, float | str]]:
 
     try:
         with path.open(encoding="utf-8", newline="") as file:
-            return [{key: parse(value) for key, value in row.items()} for row in csv.DictReader(file)]
+            return [
+                {key: parse(value) for key, value in row.items()} for row in csv.DictReader(file)
+            ]
     except FileNotFoundError:
         raise LabError(f"{path}: not there yet; `invoke repro` makes it") from None

@@ -1,7 +1,8 @@
-"""params.yaml, read as DVC reads it (YAML 1.2: `1e-3` is a number) and checked before any work starts.
+"""params.yaml, read as DVC reads it (YAML 1.2: `1e-3` is a number) and checked before any work
+starts.
 
-A stage states what it reads as a `Params` model whose fields are top-level keys of params.yaml. Every mistake in
-the file is reported at once, one line each.
+A stage states what it reads as a `Params` model whose fields are top-level keys of params.yaml.
+Every mistake in the file is reported at once, one line each.
 """
 
 import difflib
@@ -29,24 +30,30 @@ P = TypeVar("P", bound=Section)
 
 
 def load(model: type[P], path: Path = PARAMS_FILE) -> P:
-    """Return the part of params.yaml that `model` describes; other top-level keys are other stages' business.
+    """Return the part of params.yaml that `model` describes; other top-level keys are other stages'
+    business.
 
     Raises:
         ParamsError: the file is missing or no YAML, or a value is wrong: one line per mistake.
     """
     document = read_yaml(path)
-    return _validated(model, {key: document[key] for key in model.model_fields if key in document}, path)
+    return _validated(
+        model, {key: document[key] for key in model.model_fields if key in document}, path
+    )
 
 
 def check(models: Iterable[type[Section]], path: Path = PARAMS_FILE) -> None:
-    """Check the whole of params.yaml against what all the stages read, so that a key nobody reads is a mistake.
+    """Check the whole of params.yaml against what all the stages read, so that a key nobody reads
+    is a mistake.
 
     Raises:
         ParamsError: as `load`.
     """
     fields: dict[str, Any] = {}
     for model in models:
-        fields |= {name: (field.rebuild_annotation(), ...) for name, field in model.model_fields.items()}
+        fields |= {
+            name: (field.rebuild_annotation(), ...) for name, field in model.model_fields.items()
+        }
     _validated(create_model("AllParams", __base__=Section, **fields), read_yaml(path), path)
 
 
@@ -59,7 +66,9 @@ def read_yaml(path: Path) -> dict[str, Any]:
     try:
         document = YAML(typ="safe", pure=True).load(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
-        raise ParamsError(f"{path}: no such file; run in the project's folder, or `git checkout {path}`") from None
+        raise ParamsError(
+            f"{path}: no such file; run in the project's folder, or `git checkout {path}`"
+        ) from None
     except UnicodeDecodeError as error:
         raise ParamsError(f"{path}: not UTF-8 text ({error.reason}); save it as UTF-8") from None
     except YAMLError as error:
@@ -69,7 +78,8 @@ def read_yaml(path: Path) -> dict[str, Any]:
         raise ParamsError(f"{path}{where}: {problem}; mend the YAML there") from None
     if not isinstance(document, dict):
         raise ParamsError(
-            f"{path}: expected sections with keys, got {type(document).__name__}; see profiles/laptop.yaml"
+            f"{path}: expected sections with keys, got {type(document).__name__}; see"
+            f" profiles/laptop.yaml"
         )
     return document
 
@@ -97,7 +107,9 @@ def _describe(error: ErrorDetails, model: type[BaseModel]) -> str:
 
 
 def _keys_at(model: Any, parents: Iterable[str]) -> list[str]:
-    """Return the keys that the section at `parents` knows; entries of a mapping all have the same model."""
+    """Return the keys that the section at `parents` knows; entries of a mapping all have the same
+    model.
+    """
     for key in parents:
         if get_origin(model) is dict:
             model = get_args(model)[1]

@@ -8,9 +8,12 @@ from lab.core.params import Section
 
 LOOPBACK = "127.0.0.1"
 
-Seed = Annotated[int, Field(ge=0, lt=2**31, description="of the weights and of the order of the images")]
+Seed = Annotated[
+    int, Field(ge=0, lt=2**31, description="of the weights and of the order of the images")
+]
 Precision = Literal["fp32", "tf32", "bf16"]
-Compile = Literal["none", "default", "reduce-overhead"]  # torch.compile's modes; the last one with CUDA graphs
+# torch.compile's modes; the last one with CUDA graphs
+Compile = Literal["none", "default", "reduce-overhead"]
 
 
 class DeviceParams(Section):
@@ -28,7 +31,9 @@ class BenchParams(Section):
 
 
 class DistributedParams(Section):
-    """The `train.distributed` section of params.yaml: how the processes of `strategy: ddp` find each other."""
+    """The `train.distributed` section of params.yaml: how the processes of `strategy: ddp` find
+    each other.
+    """
 
     nnodes: Annotated[int, Field(ge=1, le=64)]
     rdzv_endpoint: Annotated[str, Field(pattern=r"^[\w.-]+:\d{1,5}$", description="host:port")]
@@ -37,7 +42,9 @@ class DistributedParams(Section):
     @model_validator(mode="after")
     def _nodes_know_the_port(self) -> Self:
         if self.nnodes > 1 and int(self.rdzv_endpoint.rpartition(":")[2]) == 0:
-            raise ValueError(f"an rdzv_endpoint with a port for {self.nnodes} nodes, got {self.rdzv_endpoint!r}")
+            raise ValueError(
+                f"an rdzv_endpoint with a port for {self.nnodes} nodes, got {self.rdzv_endpoint!r}"
+            )
         return self
 
     @property

@@ -1,7 +1,8 @@
 """The two data sets as `fetch` left them: read, checked, and never mistaken for anything else.
 
-Fashion-MNIST lies as torchvision lays it out (`data/FashionMNIST/raw`), the airfoil table beside it, and
-`data/source.json` says for each whether it is the original or a synthetic look-alike, with each file's hash.
+Fashion-MNIST lies as torchvision lays it out (`data/FashionMNIST/raw`), the airfoil table beside
+it, and `data/source.json` says for each whether it is the original or a synthetic look-alike, with
+each file's hash.
 """
 
 import hashlib
@@ -20,7 +21,18 @@ RAW_FOLDER = Path("FashionMNIST/raw")
 AIRFOIL_FILE = Path("airfoil/airfoil_self_noise.dat")
 SOURCE_FILE = Path("source.json")
 
-CLASSES = ("T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot")
+CLASSES = (
+    "T-shirt/top",
+    "Trouser",
+    "Pullover",
+    "Dress",
+    "Coat",
+    "Sandal",
+    "Shirt",
+    "Sneaker",
+    "Bag",
+    "Ankle boot",
+)
 IMAGE_SHAPE = (28, 28)
 FASHION_COUNTS = {"train": 60_000, "t10k": 10_000}
 
@@ -59,7 +71,8 @@ def dataset_name(root: Path = DATA) -> str:
 
 
 def read_fashion_mnist(half: Literal["train", "t10k"], root: Path = DATA) -> Split:
-    """Return one half of Fashion-MNIST, after checking its files' hashes, headers, counts and labels.
+    """Return one half of Fashion-MNIST, after checking its files' hashes, headers, counts and
+    labels.
 
     Raises:
         DataError: a file is missing, was changed after it was fetched, or is no Fashion-MNIST.
@@ -71,7 +84,9 @@ def read_fashion_mnist(half: Literal["train", "t10k"], root: Path = DATA) -> Spl
     if images.shape != (len(labels), *IMAGE_SHAPE):
         raise DataError(f"{images_file}: images {images.shape} for {len(labels)} labels; {again}")
     if labels.max() >= len(CLASSES):
-        raise DataError(f"{labels_file}: label {labels.max()} at {labels.argmax()}, expected 0 to 9; {again}")
+        raise DataError(
+            f"{labels_file}: label {labels.max()} at {labels.argmax()}, expected 0 to 9; {again}"
+        )
     return Split(images, labels.astype(np.int64))
 
 
@@ -90,7 +105,9 @@ def _read_idx(root: Path, name: Path, ndim: int) -> NDArray[np.uint8]:
     try:
         return idx.decode(content, ndim)
     except ValueError as error:
-        raise DataError(f"{root / name}: {error}; `dvc repro --force fetch` brings it anew") from None
+        raise DataError(
+            f"{root / name}: {error}; `dvc repro --force fetch` brings it anew"
+        ) from None
 
 
 def _read_checked(root: Path, name: Path) -> bytes:
@@ -101,5 +118,7 @@ def _read_checked(root: Path, name: Path) -> bytes:
     except FileNotFoundError:
         raise DataError(f"{root / name}: missing; `dvc repro --force fetch` brings it") from None
     if sha256(content) != read_json(root / SOURCE_FILE)["sha256"].get(name.as_posix()):
-        raise DataError(f"{root / name}: changed since it was fetched; `dvc repro --force fetch` brings it anew")
+        raise DataError(
+            f"{root / name}: changed since it was fetched; `dvc repro --force fetch` brings it anew"
+        )
     return content

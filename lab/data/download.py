@@ -1,7 +1,8 @@
-"""Fetching the data sets: from a mirror of one's own or the published ones, against pinned hashes, or look-alikes.
+"""Fetching the data sets: from a mirror of one's own or the published ones, against pinned hashes,
+or look-alikes.
 
-pooch does the caching, checking and moving into place; what is added here are bounds on size and time, folders
-as sources, and one line that says what each source answered.
+pooch does the caching, checking and moving into place; what is added here are bounds on size and
+time, folders as sources, and one line that says what each source answered.
 """
 
 import errno
@@ -26,7 +27,8 @@ from lab.core.params import Section
 from lab.data import idx, synthetic
 from lab.data.datasets import AIRFOIL_FILE, DATA, FASHION_COUNTS, RAW_FOLDER, SOURCE_FILE, sha256
 
-DOWNLOADS = Path(".lab/downloads")  # outside DVC's outputs, which are deleted before each run of the stage
+# outside DVC's outputs, which are deleted before each run of the stage
+DOWNLOADS = Path(".lab/downloads")
 MIRROR_VARIABLE = "LAB_DATA_MIRROR"
 SYNTHETIC_SEED = 20170825  # fixed: the look-alikes are the same files everywhere
 
@@ -45,17 +47,36 @@ class RemoteFile:
 
 
 FASHION_FILES = (
-    RemoteFile("fashion-mnist", "train-images-idx3-ubyte.gz", 26_421_880,
-               "3aede38d61863908ad78613f6a32ed271626dd12800ba2636569512369268a84"),
-    RemoteFile("fashion-mnist", "train-labels-idx1-ubyte.gz", 29_515,
-               "a04f17134ac03560a47e3764e11b92fc97de4d1bfaf8ba1a3aa29af54cc90845"),
-    RemoteFile("fashion-mnist", "t10k-images-idx3-ubyte.gz", 4_422_102,
-               "346e55b948d973a97e58d2351dde16a484bd415d4595297633bb08f03db6a073"),
-    RemoteFile("fashion-mnist", "t10k-labels-idx1-ubyte.gz", 5_148,
-               "67da17c76eaffca5446c3361aaab5c3cd6d1c2608764d35dfb1850b086bf8dd5"),
-)  # fmt: skip
+    RemoteFile(
+        "fashion-mnist",
+        "train-images-idx3-ubyte.gz",
+        26_421_880,
+        "3aede38d61863908ad78613f6a32ed271626dd12800ba2636569512369268a84",
+    ),
+    RemoteFile(
+        "fashion-mnist",
+        "train-labels-idx1-ubyte.gz",
+        29_515,
+        "a04f17134ac03560a47e3764e11b92fc97de4d1bfaf8ba1a3aa29af54cc90845",
+    ),
+    RemoteFile(
+        "fashion-mnist",
+        "t10k-images-idx3-ubyte.gz",
+        4_422_102,
+        "346e55b948d973a97e58d2351dde16a484bd415d4595297633bb08f03db6a073",
+    ),
+    RemoteFile(
+        "fashion-mnist",
+        "t10k-labels-idx1-ubyte.gz",
+        5_148,
+        "67da17c76eaffca5446c3361aaab5c3cd6d1c2608764d35dfb1850b086bf8dd5",
+    ),
+)
 AIRFOIL = RemoteFile(
-    "airfoil", "airfoil_self_noise.dat", 59_984, "74c75fd71783f1e6b71f8a622b993dc592897a97cd689c5090a07147a1b097b3"
+    "airfoil",
+    "airfoil_self_noise.dat",
+    59_984,
+    "74c75fd71783f1e6b71f8a622b993dc592897a97cd689c5090a07147a1b097b3",
 )
 
 Url = Annotated[str, Field(pattern=r"^https?://[^\s]+$")]
@@ -81,7 +102,8 @@ class WrongContentError(DataError):
 
 
 def fetch(params: DataParams, root: Path = DATA) -> dict[str, str]:
-    """Bring both data sets under `root` and return where each comes from: `original` or `synthetic`.
+    """Bring both data sets under `root` and return where each comes from: `original` or
+    `synthetic`.
 
     Raises:
         DataError: `root` cannot be written; a source answered with something else and no other source helped;
@@ -90,7 +112,9 @@ def fetch(params: DataParams, root: Path = DATA) -> dict[str, str]:
     for folder in (root, DOWNLOADS):
         _require_writable(folder)
     source = {
-        "fashion_mnist": _original_or_synthetic(_fetch_fashion_mnist, _draw_fashion_mnist, params, root),
+        "fashion_mnist": _original_or_synthetic(
+            _fetch_fashion_mnist, _draw_fashion_mnist, params, root
+        ),
         "airfoil": _original_or_synthetic(_fetch_airfoil, _draw_airfoil, params, root),
     }
     files = [root / RAW_FOLDER / _unpacked(file) for file in FASHION_FILES] + [root / AIRFOIL_FILE]
@@ -100,7 +124,9 @@ def fetch(params: DataParams, root: Path = DATA) -> dict[str, str]:
 
 
 def sources(file: RemoteFile, mirrors: list[str]) -> list[str]:
-    """Return where to look for a file, in order: LAB_DATA_MIRROR (a folder or an address), then the mirrors."""
+    """Return where to look for a file, in order: LAB_DATA_MIRROR (a folder or an address), then the
+    mirrors.
+    """
     own = os.environ.get(MIRROR_VARIABLE)
     first = [f"{own.rstrip('/')}/{file.folder}/{file.name}"] if own else []
     return first + [f"{mirror.rstrip('/')}/{file.name}" for mirror in mirrors]
@@ -120,20 +146,26 @@ def _original_or_synthetic(
         if params.if_unreachable == "fail":
             raise
         log.warning("%s", error)
-        log.warning("WARNING: drawing a SYNTHETIC look-alike instead; everything made from it will say so")
+        log.warning(
+            "WARNING: drawing a SYNTHETIC look-alike instead; everything made from it will say so"
+        )
         draw(root)
         return "synthetic"
     return "original"
 
 
 def _fetch_fashion_mnist(params: DataParams, root: Path) -> None:
-    contents = [_download(file, params.mirrors.fashion_mnist, params.timeout_s) for file in FASHION_FILES]
+    contents = [
+        _download(file, params.mirrors.fashion_mnist, params.timeout_s) for file in FASHION_FILES
+    ]
     for file, content in zip(FASHION_FILES, contents, strict=True):
         write_atomically(root / RAW_FOLDER / _unpacked(file), _gunzip(content, file))
 
 
 def _fetch_airfoil(params: DataParams, root: Path) -> None:
-    write_atomically(root / AIRFOIL_FILE, _download(AIRFOIL, params.mirrors.airfoil, params.timeout_s))
+    write_atomically(
+        root / AIRFOIL_FILE, _download(AIRFOIL, params.mirrors.airfoil, params.timeout_s)
+    )
 
 
 def _draw_fashion_mnist(root: Path) -> None:
@@ -144,7 +176,9 @@ def _draw_fashion_mnist(root: Path) -> None:
 
 
 def _draw_airfoil(root: Path) -> None:
-    lines = ["\t".join(f"{value:.6g}" for value in row) for row in synthetic.airfoil(SYNTHETIC_SEED)]
+    lines = [
+        "\t".join(f"{value:.6g}" for value in row) for row in synthetic.airfoil(SYNTHETIC_SEED)
+    ]
     write_atomically(root / AIRFOIL_FILE, ("\n".join(lines) + "\n").encode())
 
 
@@ -169,21 +203,31 @@ def _download(file: RemoteFile, mirrors: list[str], timeout_s: int) -> bytes:
             return Path(path).read_bytes()
         except (requests.RequestException, OSError) as error:
             if isinstance(error, OSError) and error.errno == errno.ENOSPC:
-                raise SpaceError(f"{DOWNLOADS}: no space for {file.size} bytes; free some and run again") from None
+                raise SpaceError(
+                    f"{DOWNLOADS}: no space for {file.size} bytes; free some and run again"
+                ) from None
             tried.append(f"{source}: {_reason(error)}")
-        except ValueError as error:  # pooch's and _Reader's word for the wrong bytes; the part file is gone
+        # pooch's and _Reader's word for the wrong bytes; the part file is gone
+        except ValueError as error:
             tried.append(f"{source}: {_reason(error)}")
             wrong = True
         log.info("%s", tried[-1])
     what = f"{file.name}: no source has it ({'; '.join(tried) or 'data.mirrors is empty'})"
     if wrong:
-        raise WrongContentError(f"{what}; a login page or a damaged copy? point {MIRROR_VARIABLE} at a folder that "
-                                f"holds {file.folder}/{file.name}")  # fmt: skip
-    raise DataError(f"{what}; point {MIRROR_VARIABLE} at a folder that holds {file.folder}/{file.name}")
+        raise WrongContentError(
+            f"{what}; a login page or a damaged copy? point {MIRROR_VARIABLE}"
+            f" at a folder that "
+            f"holds {file.folder}/{file.name}"
+        )
+    raise DataError(
+        f"{what}; point {MIRROR_VARIABLE} at a folder that holds {file.folder}/{file.name}"
+    )
 
 
 class _Reader:
-    """A pooch downloader for folders and http(s), which stops at the pinned size and at a total time."""
+    """A pooch downloader for folders and http(s), which stops at the pinned size and at a total
+    time.
+    """
 
     def __init__(self, file: RemoteFile, timeout_s: int) -> None:
         self.file = file
@@ -199,7 +243,9 @@ class _Reader:
             if source.startswith("https://") and not response.url.startswith("https://"):
                 raise ValueError(f"redirected to {response.url}, which is not https")
             if "text/html" in response.headers.get("Content-Type", ""):
-                raise ValueError(f"got a web page, first bytes {next(response.iter_content(40), b'')!r}")
+                raise ValueError(
+                    f"got a web page, first bytes {next(response.iter_content(40), b'')!r}"
+                )
             self._save(response, Path(output_file))
 
     def _save(self, response: requests.Response, path: Path) -> None:
@@ -211,19 +257,27 @@ class _Reader:
                 if received > self.file.size:
                     raise ValueError(f"longer than the published {self.file.size} bytes")
                 if time.monotonic() > deadline:
-                    raise requests.Timeout(f"{received} of {self.file.size} bytes in {20 * self.timeout_s} s")
+                    raise requests.Timeout(
+                        f"{received} of {self.file.size} bytes in {20 * self.timeout_s} s"
+                    )
                 output.write(block)
         if received < self.file.size:
             raise requests.ConnectionError(f"ended after {received} of {self.file.size} bytes")
 
 
 def _reason(error: Exception) -> str:
-    """Return a cause in a few words: the innermost one, without addresses of objects and without line breaks."""
+    """Return a cause in a few words: the innermost one, without addresses of objects and without
+    line breaks.
+    """
     if isinstance(error, requests.HTTPError) and error.response is not None:
         return f"HTTP {error.response.status_code}"
     if isinstance(error, requests.Timeout):
         return f"timed out ({error})"
-    if isinstance(error, requests.ConnectionError) and error.args and hasattr(error.args[0], "reason"):
+    if (
+        isinstance(error, requests.ConnectionError)
+        and error.args
+        and hasattr(error.args[0], "reason")
+    ):
         return f"no connection ({type(error.args[0].reason).__name__})"
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
@@ -235,7 +289,9 @@ def _gunzip(content: bytes, file: RemoteFile) -> bytes:
     try:
         return gzip.decompress(content)
     except (OSError, EOFError, zlib.error) as error:
-        raise WrongContentError(f"{file.name}: damaged gzip ({error}); delete {DOWNLOADS} and run again") from None
+        raise WrongContentError(
+            f"{file.name}: damaged gzip ({error}); delete {DOWNLOADS} and run again"
+        ) from None
 
 
 def _require_writable(folder: Path) -> None:

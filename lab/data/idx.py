@@ -21,8 +21,8 @@ def encode(array: NDArray[np.uint8]) -> bytes:
 def decode(content: bytes, ndim: int) -> NDArray[np.uint8]:
     """Return the uint8 array of `ndim` dimensions that an IDX file holds.
 
-    The header is compared with the length of the file before anything is allocated, so a lying header costs
-    nothing. The array is a read-only view of `content`.
+    The header is compared with the length of the file before anything is allocated, so a lying
+    header costs nothing. The array is a read-only view of `content`.
 
     Raises:
         ValueError: wrong magic, type or number of dimensions, an empty dimension, or a length that does not
@@ -37,5 +37,7 @@ def decode(content: bytes, ndim: int) -> NDArray[np.uint8]:
     shape = struct.unpack(f">{ndim}I", content[4:header_size])
     expected = math.prod(shape)
     if expected == 0 or expected != len(content) - header_size:
-        raise ValueError(f"IDX header promises {shape}, {expected} bytes; {len(content) - header_size} follow")
+        raise ValueError(
+            f"IDX header promises {shape}, {expected} bytes; {len(content) - header_size} follow"
+        )
     return np.frombuffer(content, dtype=np.uint8, offset=header_size).reshape(shape)

@@ -1,4 +1,6 @@
-"""Four ways to feed a network with Fashion-MNIST: the book's loader, two variants of it, and resident images."""
+"""Four ways to feed a network with Fashion-MNIST: the book's loader, two variants of it, and
+resident images.
+"""
 
 import time
 import warnings
@@ -19,12 +21,15 @@ from lab.timing.clock import read_clock
 BOOK, PERSISTENT, NO_WORKERS = "the book's loader", "persistent, pinned workers", "no workers"
 RESIDENT = "resident bytes"
 BOOK_WORKERS = 4
-warnings.filterwarnings("ignore", message="This DataLoader will create")  # the book's 4 workers on fewer cores
+# the book's 4 workers on fewer cores
+warnings.filterwarnings("ignore", message="This DataLoader will create")
 Batches = Iterable[tuple[Tensor, Tensor]]
 
 
 def book_images(root: Path = DATA) -> Dataset[Any]:
-    """Return torchvision's training set, which makes a PIL image and a float tensor of each image it gives."""
+    """Return torchvision's training set, which makes a PIL image and a float tensor of each image
+    it gives.
+    """
     transform = torchvision.transforms.ToTensor()
     return torchvision.datasets.FashionMNIST(str(root), train=True, transform=transform)  # type: ignore[no-any-return]
 
@@ -32,22 +37,36 @@ def book_images(root: Path = DATA) -> Dataset[Any]:
 def loader(
     images: Dataset[Any], batch_size: int, num_workers: int, keep: bool = False
 ) -> DataLoader[tuple[Tensor, Tensor]]:
-    """Return a shuffling DataLoader; `keep` keeps workers between epochs and pins memory beside a GPU."""
+    """Return a shuffling DataLoader; `keep` keeps workers between epochs and pins memory beside a
+    GPU.
+    """
     return DataLoader(
-        images, batch_size, shuffle=True, num_workers=num_workers,
-        persistent_workers=keep, pin_memory=keep and torch.cuda.is_available(),
-    )  # fmt: skip
+        images,
+        batch_size,
+        shuffle=True,
+        num_workers=num_workers,
+        persistent_workers=keep,
+        pin_memory=keep and torch.cuda.is_available(),
+    )
 
 
-def resident_batches(images: Tensor, labels: Tensor, batch_size: int) -> Iterator[tuple[Tensor, Tensor]]:
-    """Yield shuffled batches of uint8 images (n, 28, 28) that lie on a device, scaled there to [0, 1]."""
+def resident_batches(
+    images: Tensor, labels: Tensor, batch_size: int
+) -> Iterator[tuple[Tensor, Tensor]]:
+    """Yield shuffled batches of uint8 images (n, 28, 28) that lie on a device, scaled there to [0,
+    1].
+    """
     order = torch.randperm(len(labels)).to(images.device)
     for rows in order.split(batch_size):
         yield to_float(images.index_select(0, rows)), labels.index_select(0, rows)
 
 
-def ways(num_images: int, batch_size: int, images: Tensor, labels: Tensor) -> dict[str, Callable[[], Batches]]:
-    """Return each way as a function that starts an epoch: over `num_images` images with a loader, else over all."""
+def ways(
+    num_images: int, batch_size: int, images: Tensor, labels: Tensor
+) -> dict[str, Callable[[], Batches]]:
+    """Return each way as a function that starts an epoch: over `num_images` images with a loader,
+    else over all.
+    """
     some = Subset(book_images(), range(num_images))
     kept = loader(some, batch_size, BOOK_WORKERS, keep=True)
     return {
@@ -60,9 +79,11 @@ def ways(num_images: int, batch_size: int, images: Tensor, labels: Tensor) -> di
 
 @dataclass(frozen=True)
 class Pass:
-    """One pass over images: seconds until the first batch is there, per image after it, and after the last.
+    """One pass over images: seconds until the first batch is there, per image after it, and after
+    the last.
 
-    Workers have further batches nearly ready when the first arrives, so a short pass flatters them a little.
+    Workers have further batches nearly ready when the first arrives, so a short pass flatters them
+    a little.
     """
 
     first_s: float
@@ -70,12 +91,15 @@ class Pass:
     end_s: float
 
     def epoch_s(self, num_images: int, batch_size: int) -> float:
-        """Return the seconds of an epoch of `num_images`: starting and stopping workers costs once."""
+        """Return the seconds of an epoch of `num_images`: starting and stopping workers costs
+        once.
+        """
         return self.first_s + self.per_image_s * max(0, num_images - batch_size) + self.end_s
 
 
 def time_pass(start_epoch: Callable[[], Batches], device: torch.device) -> Pass:
-    """Return the times of one epoch in which nothing is done with the batches but bring them to `device`.
+    """Return the times of one epoch in which nothing is done with the batches but bring them to
+    `device`.
 
     Raises:
         ValueError: fewer than two batches, so that nothing is known of those after the first.

@@ -7,10 +7,12 @@ _MMAP_THRESHOLD, _TRIM_THRESHOLD, _ARENA_MAX = -3, -1, -8  # of glibc's mallopt(
 
 
 def keep_memory() -> bool:
-    """Have glibc keep freed memory in the process, and return whether it does; elsewhere nothing changes.
+    """Have glibc keep freed memory in the process, and return whether it does; elsewhere nothing
+    changes.
 
-    By default it gives the large tensors of a step back to the kernel, which then clears every page anew in the
-    next step: about 7000 page faults per LeNet step of 256 images. Call it before other threads are started.
+    By default it gives the large tensors of a step back to the kernel, which then clears every page
+    anew in the next step: about 7000 page faults per LeNet step of 256 images. Call it before other
+    threads are started.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
     if mallopt is None:

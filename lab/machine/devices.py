@@ -1,7 +1,8 @@
-"""The devices of a run: CUDA GPUs where there are enough, virtual devices otherwise, never silently.
+"""The devices of a run: CUDA GPUs where there are enough, virtual devices otherwise, never
+silently.
 
-The notes' `try_gpu` falls back to the CPU without a word, so that a "two GPU" result may be a CPU's. Here each
-result carries its `device_kind`.
+The notes' `try_gpu` falls back to the CPU without a word, so that a "two GPU" result may be a
+CPU's. Here each result carries its `device_kind`.
 """
 
 import os
@@ -17,12 +18,15 @@ import torch
 
 from lab.core.shared_params import DeviceParams
 
-DeviceKind = Literal["cuda", "cuda-shared", "cpu-virtual", "cpu"]  # `cpu`: the processor as itself, for no GPU
+# `cpu`: the processor as itself, for no GPU
+DeviceKind = Literal["cuda", "cuda-shared", "cpu-virtual", "cpu"]
 
 
 @dataclass(frozen=True)
 class Devices:
-    """What a run computes on; one device is a list of one. `threads` are those of one virtual device."""
+    """What a run computes on; one device is a list of one. `threads` are those of one virtual
+    device.
+    """
 
     kind: DeviceKind
     devices: list[torch.device]
@@ -30,8 +34,14 @@ class Devices:
 
 
 def usable_cores() -> int:
-    """Return the cores this process may use: affinity, cut by cgroup quota and OMP_NUM_THREADS, 1 at least."""
-    cores = len(psutil.Process().cpu_affinity()) if hasattr(psutil.Process, "cpu_affinity") else os.cpu_count() or 1
+    """Return the cores this process may use: affinity, cut by cgroup quota and OMP_NUM_THREADS, 1
+    at least.
+    """
+    cores = (
+        len(psutil.Process().cpu_affinity())
+        if hasattr(psutil.Process, "cpu_affinity")
+        else os.cpu_count() or 1
+    )
     return max(1, int(min(cores, quota_cores(), _omp_threads())))
 
 
@@ -53,7 +63,8 @@ def quota_cores() -> float:
 def threads_per_device(num_devices: int, cpu_threads: int | Literal["auto"], cores: int) -> int:
     """Return the threads of one virtual device.
 
-    `auto` gives one device as many as each of two would get, so that one and two devices compare like with like.
+    `auto` gives one device as many as each of two would get, so that one and two devices compare
+    like with like.
     """
     return max(1, cores // max(2, num_devices)) if cpu_threads == "auto" else cpu_threads
 
@@ -73,7 +84,9 @@ def resolve(num_gpus: int, params: DeviceParams) -> Devices:
 
 
 def for_ranks(world_sizes: Sequence[int], params: DeviceParams) -> Devices:
-    """Return a device for each rank: the GPUs if they are enough for the fewest ranks, or else virtual ones."""
+    """Return a device for each rank: the GPUs if they are enough for the fewest ranks, or else
+    virtual ones.
+    """
     gpus, most = torch.cuda.device_count(), max(world_sizes)
     if gpus >= min(world_sizes):
         return resolve(min(most, gpus), params)
@@ -89,6 +102,8 @@ def missing_compiler() -> str:
 
 
 def processor(threads: int) -> Devices:
-    """Return the processor itself with so many threads, and give them to torch; also on a machine with GPUs."""
+    """Return the processor itself with so many threads, and give them to torch; also on a machine
+    with GPUs.
+    """
     torch.set_num_threads(threads)
     return Devices("cpu", [torch.device("cpu")], threads)

@@ -1,7 +1,8 @@
-"""Stable facts about this machine: what a measurement depends on, and nothing that changes by itself.
+"""Stable facts about this machine: what a measurement depends on, and nothing that changes by
+itself.
 
-No host name, load, clock rate, free memory or path: two probes of one machine give the same bytes, so that a
-second `dvc repro` measures nothing again.
+No host name, load, clock rate, free memory or path: two probes of one machine give the same bytes,
+so that a second `dvc repro` measures nothing again.
 """
 
 import os

@@ -1,9 +1,10 @@
 """torchvision, importable beside any torch.
 
-PyPI's torchvision wheel is compiled against a CUDA build of torch. Beside a CPU-only torch its compiled
-operators do not load, and the import then fails while it registers shape rules for two of them (`operator
-torchvision::nms does not exist`). Declaring these operators first is enough: the data sets, transforms and
-models used here call none of them. Everything that needs torchvision imports it from here.
+PyPI's torchvision wheel is compiled against a CUDA build of torch. Beside a CPU-only torch its
+compiled operators do not load, and the import then fails while it registers shape rules for two of
+them (`operator torchvision::nms does not exist`). Declaring these operators first is enough: the
+data sets, transforms and models used here call none of them. Everything that needs torchvision
+imports it from here.
 """
 
 import torch
@@ -18,7 +19,8 @@ try:
 except RuntimeError as error:
     if "torchvision::" not in str(error):
         raise
-    _library = torch.library.Library("torchvision", "DEF")  # kept: dropping it would undeclare the operators
+    # kept: dropping it would undeclare the operators
+    _library = torch.library.Library("torchvision", "DEF")
     for _declaration in _DECLARATIONS:
         _library.define(_declaration)
     import torchvision
@@ -27,5 +29,7 @@ __all__ = ["has_compiled_ops", "torchvision"]
 
 
 def has_compiled_ops() -> bool:
-    """Whether torchvision's compiled operators fit this torch; without them `nms` and `roi_align` do not run."""
+    """Whether torchvision's compiled operators fit this torch; without them `nms` and `roi_align`
+    do not run.
+    """
     return bool(torchvision.extension._has_ops())

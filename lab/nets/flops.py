@@ -1,4 +1,6 @@
-"""FLOP and bytes of a network, counted and not measured: on the `meta` device nothing is computed."""
+"""FLOP and bytes of a network, counted and not measured: on the `meta` device nothing is
+computed.
+"""
 
 import copy
 from dataclasses import dataclass
@@ -15,8 +17,8 @@ from torch.utils.flop_counter import FlopCounterMode
 class Cost:
     """What one forward pass of a batch takes.
 
-    `num_bytes` is what its operations read and write, each tensor counted each time, as an eager run without
-    fusion moves them if no cache holds anything; `params` is the number of parameters.
+    `num_bytes` is what its operations read and write, each tensor counted each time, as an eager
+    run without fusion moves them if no cache holds anything; `params` is the number of parameters.
     """
 
     flop: int
@@ -45,7 +47,9 @@ class _BytesMoved(TorchDispatchMode):
 
 
 def forward_cost(net: nn.Module, shape: tuple[int, ...]) -> Cost:
-    """Return the cost of a forward pass of `net` without gradients on a float32 batch of `shape`."""
+    """Return the cost of a forward pass of `net` without gradients on a float32 batch of
+    `shape`.
+    """
     net, X = copy.deepcopy(net).to("meta"), torch.empty(shape, device="meta")
     with torch.no_grad():
         with FlopCounterMode(display=False) as flop:
@@ -56,7 +60,9 @@ def forward_cost(net: nn.Module, shape: tuple[int, ...]) -> Cost:
 
 
 def training_flop(net: nn.Module, shape: tuple[int, ...]) -> int:
-    """Return the FLOP of a forward and a backward pass of `net`, as it is set, on a float32 batch of `shape`."""
+    """Return the FLOP of a forward and a backward pass of `net`, as it is set, on a float32 batch
+    of `shape`.
+    """
     net, X = copy.deepcopy(net).to("meta"), torch.empty(shape, device="meta")
     with FlopCounterMode(display=False) as flop:
         net(X).sum().backward()

@@ -1,6 +1,8 @@
-"""Networks. A network from scratch is a list of parameters and a function of them, as the book writes it.
+"""Networks. A network from scratch is a list of parameters and a function of them, as the book
+writes it.
 
-Convolutions run on channels-last memory, which is the same arithmetic in an order that CPUs and GPUs prefer.
+Convolutions run on channels-last memory, which is the same arithmetic in an order that CPUs and
+GPUs prefer.
 """
 
 import torch
@@ -17,18 +19,23 @@ def lenet_params(generator: torch.Generator) -> list[Tensor]:
     Weights are 0.01 times a standard normal, biases zero (section 13.5.2).
     """
     return [
-        torch.randn(shape, generator=generator) * INIT_SCALE if len(shape) > 1 else torch.zeros(shape)
+        torch.randn(shape, generator=generator) * INIT_SCALE
+        if len(shape) > 1
+        else torch.zeros(shape)
         for shape in LENET_SHAPES
     ]
 
 
 def lenet(X: Tensor, params: list[Tensor]) -> Tensor:
-    """Return the logits (n, 10) for images X (n, 1, 28, 28): two convolutions with pooling, two dense layers."""
+    """Return the logits (n, 10) for images X (n, 1, 28, 28): two convolutions with pooling, two
+    dense layers.
+    """
     W1, b1, W2, b2, W3, b3, W4, b4 = params
     h1 = F.avg_pool2d(F.relu(F.conv2d(X, W1, b1), inplace=True), kernel_size=2, stride=2)
     h2 = F.avg_pool2d(F.relu(F.conv2d(h1, W2, b2), inplace=True), kernel_size=2, stride=2)
     if h2.requires_grad:
-        h2.register_hook(_channels_last)  # flatten's gradient is not, and pooling's backward would be slow on it
+        # flatten's gradient is not, and pooling's backward would be slow on it
+        h2.register_hook(_channels_last)
     h3 = F.relu(h2.flatten(start_dim=1) @ W3 + b3)
     return h3 @ W4 + b4
 
@@ -38,5 +45,8 @@ def _channels_last(X: Tensor) -> Tensor:
 
 
 def to_float(images: Tensor) -> Tensor:
-    """Scale uint8 images (n, 28, 28) to float32 in [0, 1], shaped (n, 1, 28, 28), on the images' own device."""
-    return images.to(torch.float32).div_(255).unsqueeze(3).permute(0, 3, 1, 2)  # channels-last without a copy
+    """Scale uint8 images (n, 28, 28) to float32 in [0, 1], shaped (n, 1, 28, 28), on the images'
+    own device.
+    """
+    # channels-last without a copy
+    return images.to(torch.float32).div_(255).unsqueeze(3).permute(0, 3, 1, 2)

@@ -1,4 +1,6 @@
-"""The networks that can be trained, by name: functions of a generator, so that a seed fixes every weight."""
+"""The networks that can be trained, by name: functions of a generator, so that a seed fixes every
+weight.
+"""
 
 from collections.abc import Callable
 
@@ -13,7 +15,9 @@ LENET_NAMES = ("W1", "b1", "W2", "b2", "W3", "b3", "W4", "b4")
 
 
 class LeNet(nn.Module):
-    """The book's LeNet from scratch (13.5.2): eight parameters under the book's names, and a function of them."""
+    """The book's LeNet from scratch (13.5.2): eight parameters under the book's names, and a
+    function of them.
+    """
 
     def __init__(self, generator: torch.Generator) -> None:
         """Draw the parameters."""
@@ -29,7 +33,8 @@ class LeNet(nn.Module):
 def _resnet18(generator: torch.Generator) -> nn.Module:
     net = resnet18(generator)
     for param in net.parameters():
-        if param.ndim == 4:  # as the images are, so that neither they nor the gradients are transposed
+        # as the images are, so that neither they nor the gradients are transposed
+        if param.ndim == 4:
             param.data = param.data.contiguous(memory_format=torch.channels_last)
     return net
 
@@ -40,16 +45,19 @@ MODELS: dict[str, Callable[[torch.Generator], nn.Module]] = {"lenet": LeNet, "re
 def allow_tf32(precision: Precision) -> None:
     """Have this process's GPUs round what they multiply to TensorFloat-32, or not.
 
-    By default torch lets convolutions do so, which would be another arithmetic under float32's name.
+    By default torch lets convolutions do so, which would be another arithmetic under float32's
+    name.
     """
     torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = precision == "tf32"
 
 
 class OnBytes(nn.Module):
-    """A net that takes uint8 images (n, 28, 28): a device scales its own shard, a quarter of the bytes to send.
+    """A net that takes uint8 images (n, 28, 28): a device scales its own shard, a quarter of the
+    bytes to send.
 
-    With precision `bf16` convolutions and products compute in bfloat16 (torch's autocast); the weights, the
-    logits and with them the loss stay float32. `tf32` is a setting of the whole process: `allow_tf32`.
+    With precision `bf16` convolutions and products compute in bfloat16 (torch's autocast); the
+    weights, the logits and with them the loss stay float32. `tf32` is a setting of the whole
+    process: `allow_tf32`.
     """
 
     def __init__(self, net: nn.Module, precision: Precision = "fp32") -> None:

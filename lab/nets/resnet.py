@@ -8,7 +8,8 @@ from torch import Tensor, nn
 
 
 class Residual(nn.Module):
-    """Two 3 x 3 convolutions with batch norm, added to their input; a 1 x 1 convolution fits that where needed.
+    """Two 3 x 3 convolutions with batch norm, added to their input; a 1 x 1 convolution fits that
+    where needed.
 
     X (n, in_channels, h, w) becomes (n, out_channels, h / stride, w / stride), rounded up.
     """
@@ -30,20 +31,29 @@ class Residual(nn.Module):
 
 
 def resnet18(generator: torch.Generator | None = None, num_classes: int = 10) -> nn.Sequential:
-    """Return the notes' ResNet-18: a 3 x 3 stem of stride 1 and no max-pooling, for X (n, 1, 28, 28).
+    """Return the notes' ResNet-18: a 3 x 3 stem of stride 1 and no max-pooling, for X (n, 1, 28,
+    28).
 
-    It has 11,175,818 parameters for ten classes. Every convolution keeps its bias, which the batch norm after
-    it makes redundant, as in the notes. Weights are N(0, 0.01), biases torch's default, both drawn from
-    `generator`.
+    It has 11,175,818 parameters for ten classes. Every convolution keeps its bias, which the batch
+    norm after it makes redundant, as in the notes. Weights are N(0, 0.01), biases torch's default,
+    both drawn from `generator`.
     """
     blocks, in_channels = [], 64
     for out_channels, first_stride in ((64, 1), (128, 2), (256, 2), (512, 2)):
-        blocks += [Residual(in_channels, out_channels, first_stride), Residual(out_channels, out_channels)]
+        blocks += [
+            Residual(in_channels, out_channels, first_stride),
+            Residual(out_channels, out_channels),
+        ]
         in_channels = out_channels
     net = nn.Sequential(
-        nn.Conv2d(1, 64, 3, padding=1), nn.BatchNorm2d(64), nn.ReLU(), *blocks,
-        nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(512, num_classes),
-    )  # fmt: skip
+        nn.Conv2d(1, 64, 3, padding=1),
+        nn.BatchNorm2d(64),
+        nn.ReLU(),
+        *blocks,
+        nn.AdaptiveAvgPool2d(1),
+        nn.Flatten(),
+        nn.Linear(512, num_classes),
+    )
     for layer in net.modules():
         if isinstance(layer, nn.Conv2d | nn.Linear):
             bound = 1 / sqrt(layer.weight[0].numel())

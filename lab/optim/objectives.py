@@ -1,4 +1,6 @@
-"""Functions to minimise, with what is known about them in closed form. Plain numpy, on arrays of any shape."""
+"""Functions to minimise, with what is known about them in closed form. Plain numpy, on arrays of
+any shape.
+"""
 
 from collections.abc import Callable
 
@@ -14,15 +16,18 @@ def risk(x: Array) -> Array:
 
 
 def empirical_risk(x: Array) -> Array:
-    """Return the book's drawn stand-in for an empirical risk, g(x) = f(x) + 0.2 cos(5 pi x) (12.1.1)."""
+    """Return the book's drawn stand-in for an empirical risk, g(x) = f(x) + 0.2 cos(5 pi x)
+    (12.1.1).
+    """
     return risk(x) + 0.2 * np.cos(5 * np.pi * x)
 
 
 def sampled_risk(x: Array, phases: Array, sigma: float) -> Array:
-    """Return a real empirical risk whose expectation is `risk`: the mean loss of a sample, (..., len(x)).
+    """Return a real empirical risk whose expectation is `risk`: the mean loss of a sample, (...,
+    len(x)).
 
-    One example is a phase p ~ N(0, sigma^2), its loss exp(sigma^2 / 2) x cos(pi x + p). Since E cos(p) is
-    exp(-sigma^2 / 2) and E sin(p) is 0, the expected loss is exactly x cos(pi x).
+    One example is a phase p ~ N(0, sigma^2), its loss exp(sigma^2 / 2) x cos(pi x + p). Since E
+    cos(p) is exp(-sigma^2 / 2) and E sin(p) is 0, the expected loss is exactly x cos(pi x).
 
     Args:
         x: points (k,).
@@ -34,10 +39,14 @@ def sampled_risk(x: Array, phases: Array, sigma: float) -> Array:
     return values
 
 
-def minimise(f: Callable[[Array], Array], low: float, high: float, points: int = 201, rounds: int = 7) -> float:
-    """Return the global minimiser of f on [low, high], by grids that zoom in twenty-fold around the best point.
+def minimise(
+    f: Callable[[Array], Array], low: float, high: float, points: int = 201, rounds: int = 7
+) -> float:
+    """Return the global minimiser of f on [low, high], by grids that zoom in twenty-fold around the
+    best point.
 
-    The first grid must be fine enough to tell the basins apart. Its error is under (high - low) 20^-rounds.
+    The first grid must be fine enough to tell the basins apart. Its error is under (high - low)
+    20^-rounds.
     """
     x = np.linspace(low, high, points)
     for _ in range(rounds):
@@ -68,12 +77,16 @@ def _turn(x: Array, angle: float) -> Array:
 
 
 def saddle_gradient(x: Array) -> Array:
-    """Return the gradient (2, ...) of the saddle x1^2 - x2^2, whose Hessian has eigenvalues 2 and -2 (12.1.2)."""
+    """Return the gradient (2, ...) of the saddle x1^2 - x2^2, whose Hessian has eigenvalues 2 and
+    -2 (12.1.2).
+    """
     return np.stack([2 * x[0], -2 * x[1]])
 
 
 def least_squares(X: Array, y: Array) -> tuple[Array, Array, float]:
-    """Return of half the mean squared error of X (n, d) w - y (n,): Hessian (d, d), minimiser (d,), minimum."""
+    """Return of half the mean squared error of X (n, d) w - y (n,): Hessian (d, d), minimiser (d,),
+    minimum.
+    """
     hessian = X.T @ X / len(X)
     w: Array = np.linalg.solve(hessian, X.T @ y / len(X)).astype(np.float64)
     return hessian, w, float(0.5 * np.mean((X @ w - y) ** 2))
@@ -87,7 +100,8 @@ def excess(w: Array, hessian: Array, minimiser: Array) -> Array:
 
 
 def standardise(table: Array) -> tuple[Array, Array]:
-    """Return the book's regression set of a table: 1500 rows of features with a column of ones, and the targets.
+    """Return the book's regression set of a table: 1500 rows of features with a column of ones, and
+    the targets.
 
     Every column is standardised over all rows, the target too (section 12.5.2).
     """

@@ -1,6 +1,8 @@
-"""Learning-rate schedules (12.11) as pure functions: `schedule(t) -> rate`, t in epochs, fractions included.
+"""Learning-rate schedules (12.11) as pure functions: `schedule(t) -> rate`, t in epochs, fractions
+included.
 
-A schedule holds no state, so looking at it (to plot it, say) does not move it on; some of the book's do move.
+A schedule holds no state, so looking at it (to plot it, say) does not move it on; some of the
+book's do move.
 """
 
 import math
@@ -35,12 +37,16 @@ def cosine(base: float, final: float, end: float) -> Schedule:
 
 
 def inverse_sqrt(base: float, warmup: float) -> Schedule:
-    """Return base sqrt(warmup / t) after a linear rise (Vaswani et al. 2017); meant to follow `warm_up`."""
+    """Return base sqrt(warmup / t) after a linear rise (Vaswani et al. 2017); meant to follow
+    `warm_up`.
+    """
     return lambda t: base * min(1.0, (warmup / max(t, 1e-12)) ** 0.5)
 
 
 def one_cycle(base: float, final: float, end: float, peak: float) -> Schedule:
-    """Return a linear rise from a tenth of `base` to `base` at `peak`, then a line to `final` at `end` (Smith)."""
+    """Return a linear rise from a tenth of `base` to `base` at `peak`, then a line to `final` at
+    `end` (Smith).
+    """
 
     def rate(t: float) -> float:
         if t < peak:
@@ -51,7 +57,8 @@ def one_cycle(base: float, final: float, end: float, peak: float) -> Schedule:
 
 
 def warm_up(schedule: Schedule, length: float, shift: bool = True) -> Schedule:
-    """Return a linear rise from 0 to the schedule's own start over `length` epochs, then the schedule.
+    """Return a linear rise from 0 to the schedule's own start over `length` epochs, then the
+    schedule.
 
     With `shift` the schedule begins where the rise ends; without, the rise covers its first part.
     """
@@ -65,18 +72,23 @@ def warm_up(schedule: Schedule, length: float, shift: bool = True) -> Schedule:
 
 
 def per_step(schedule: Schedule, num_epochs: int, steps_per_epoch: int) -> list[float]:
-    """Return the rate of each step when the schedule is read before the step, in the middle of its time.
+    """Return the rate of each step when the schedule is read before the step, in the middle of its
+    time.
 
     The middle and not the beginning, so that a linear rise from 0 does not waste its first step.
     """
-    return [schedule((step + 0.5) / steps_per_epoch) for step in range(num_epochs * steps_per_epoch)]
+    return [
+        schedule((step + 0.5) / steps_per_epoch) for step in range(num_epochs * steps_per_epoch)
+    ]
 
 
 def after_epoch(schedule: Schedule, num_epochs: int, steps_per_epoch: int) -> list[float]:
-    """Return the rate of each step as the book applies a schedule: schedule(epoch), but set only after the epoch.
+    """Return the rate of each step as the book applies a schedule: schedule(epoch), but set only
+    after the epoch.
 
-    The first epoch runs at `schedule(length of any warm-up)`, that is at the full rate, and the second at
-    schedule(0), which a warm-up makes 0: every epoch lags by one, and the warm-up is never tried.
+    The first epoch runs at `schedule(length of any warm-up)`, that is at the full rate, and the
+    second at schedule(0), which a warm-up makes 0: every epoch lags by one, and the warm-up is
+    never tried.
     """
     rates = [
         max(schedule(float(t)) for t in range(num_epochs)),

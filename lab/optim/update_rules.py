@@ -1,23 +1,28 @@
-"""Update rules of book sections 12.3 to 12.10 as pure pairs: `init(x) -> state`, `update(x, g, state) -> x, state`.
+"""Update rules of book sections 12.3 to 12.10 as pure pairs: `init(x) -> state`, `update(x, g,
+state) -> x, state`.
 
-A rule is a value with its hyper-parameters inside. It keeps nothing to itself and changes nothing in place, and
-uses arithmetic only: the same rule runs on floats, on numpy arrays and on torch tensors. A hyper-parameter may be
-an array too, so that one call steps a whole sweep of rates, seeds or starting points.
+A rule is a value with its hyper-parameters inside. It keeps nothing to itself and changes nothing
+in place, and uses arithmetic only: the same rule runs on floats, on numpy arrays and on torch
+tensors. A hyper-parameter may be an array too, so that one call steps a whole sweep of rates, seeds
+or starting points.
 
-`epsilon` sits inside the square root or beside it; the book and torch do not agree on where, so rules say which
-(`inside`: divide by sqrt(s + eps); otherwise by sqrt(s) + eps).
+`epsilon` sits inside the square root or beside it; the book and torch do not agree on where, so
+rules say which (`inside`: divide by sqrt(s + eps); otherwise by sqrt(s) + eps).
 """
 
 import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-X = Any  # a float, a numpy array or a torch tensor; a gradient and each part of a state are the same kind
+# a float, a numpy array or a torch tensor; a gradient and each part of a state are the same kind
+X = Any
 State = tuple[X, ...]
 
 
 class Rule(NamedTuple):
-    """How to start and how to step; `update` takes position, gradient and state to the next position and state."""
+    """How to start and how to step; `update` takes position, gradient and state to the next
+    position and state.
+    """
 
     init: Callable[[X], State]
     update: Callable[[X, X, State], tuple[X, State]]
@@ -64,7 +69,8 @@ def momentum(lr: X, beta: X) -> Rule:
 
 
 def nesterov(lr: X, beta: X) -> Rule:
-    """Nesterov's momentum in torch's form, which looks ahead with the gradient at hand (Sutskever et al. 2013).
+    """Nesterov's momentum in torch's form, which looks ahead with the gradient at hand (Sutskever
+    et al. 2013).
 
     v <- beta v + g;  x <- x - lr (g + beta v)
     """
@@ -125,14 +131,19 @@ def adam(
     weight_decay: float = 0.0,
     inside: bool = False,
 ) -> Rule:
-    """Adam (12.10), bias corrected, epsilon beside the root; with `weight_decay` AdamW (Loshchilov, Hutter 2019).
+    """Adam (12.10), bias corrected, epsilon beside the root; with `weight_decay` AdamW (Loshchilov,
+    Hutter 2019).
 
     v <- b1 v + (1 - b1) g;  s <- b2 s + (1 - b2) g^2;
     x <- x - lr wd x - lr (v / (1 - b1^t)) / (sqrt(s / (1 - b2^t)) + eps)
     """
 
     def update(x: X, g: X, state: State) -> tuple[X, State]:
-        v, s, t = beta1 * state[0] + (1 - beta1) * g, beta2 * state[1] + (1 - beta2) * g * g, state[2] + 1
+        v, s, t = (
+            beta1 * state[0] + (1 - beta1) * g,
+            beta2 * state[1] + (1 - beta2) * g * g,
+            state[2] + 1,
+        )
         step = (v / (1 - beta1**t)) / _root(s / (1 - beta2**t), eps, inside)
         decayed = x - lr * weight_decay * x if weight_decay else x
         return decayed - lr * step, (v, s, t)
@@ -140,13 +151,18 @@ def adam(
     return Rule(_zeros_and_clock(2), update)
 
 
-def adamw(lr: X, beta1: float = 0.9, beta2: float = 0.999, eps: float = 1e-8, weight_decay: float = 0.01) -> Rule:
-    """AdamW with torch's defaults: Adam whose decay of the weights does not pass through the gradient."""
+def adamw(
+    lr: X, beta1: float = 0.9, beta2: float = 0.999, eps: float = 1e-8, weight_decay: float = 0.01
+) -> Rule:
+    """AdamW with torch's defaults: Adam whose decay of the weights does not pass through the
+    gradient.
+    """
     return adam(lr, beta1, beta2, eps, weight_decay)
 
 
 def yogi(lr: X, beta1: float = 0.9, beta2: float = 0.999, eps: float = 1e-3) -> Rule:
-    """Yogi (12.10.3): the second moment moves by a bounded amount, so that a rare large gradient cannot flood it.
+    """Yogi (12.10.3): the second moment moves by a bounded amount, so that a rare large gradient
+    cannot flood it.
 
     s <- s + (1 - b2) sign(g^2 - s) g^2; the rest as Adam
     """

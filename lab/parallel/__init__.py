@@ -1,1 +1,3 @@
-"""Several devices: threads and streams, replicas, processes, collectives and what they should cost."""
+"""Several devices: threads and streams, replicas, processes, collectives and what they should
+cost.
+"""

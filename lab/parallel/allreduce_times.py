@@ -1,8 +1,8 @@
 """All-reduces among real processes, and training steps that wait for one, timed in turn.
 
-`time_jobs` starts a process for each device; they are `python -m lab.parallel.allreduce_times JOBS`, with the jobs as a JSON
-file, beside which rank 0 leaves what they found. All ranks of a job meet before each sample, and a sample is the
-slowest rank's time.
+`time_jobs` starts a process for each device; they are `python -m lab.parallel.allreduce_times
+JOBS`, with the jobs as a JSON file, beside which rank 0 leaves what they found. All ranks of a job
+meet before each sample, and a sample is the slowest rank's time.
 """
 
 import gc
@@ -37,19 +37,22 @@ from lab.timing.bench import A_AGAINST_A, turns
 from lab.timing.clock import read_clock
 
 DISTRIBUTED = DistributedParams(nnodes=1, rdzv_endpoint=f"{LOOPBACK}:0", timeout_s=600)
-NOTHING = "nothing"  # is summed: in one bucket, what is left is to join the tensors and to take them apart
+# is summed: in one bucket, what is left is to join the tensors and to take them apart
+NOTHING = "nothing"
 CONTROL_LENGTH = 1024
 LR = 0.01
-MOST_CALLS = 20  # of a sample: each multiplies the numbers by the ranks, which must not leave float32
+# of a sample: each multiplies the numbers by the ranks, which must not leave float32
+MOST_CALLS = 20
 
 
 @dataclass(frozen=True)
 class Job:
     """Float32 tensors of so many numbers each, summed by the first `world_size` ranks.
 
-    With a `net` (of lab.nets.models) each rank first computes its gradients for `images` images of its own, and updates
-    its replica by them afterwards: a step of SGD. The tensors that are summed in between are the gradients, or
-    others if the job says so: then the difference to NOTHING is what communication costs after computing.
+    With a `net` (of lab.nets.models) each rank first computes its gradients for `images` images of
+    its own, and updates its replica by them afterwards: a step of SGD. The tensors that are summed
+    in between are the gradients, or others if the job says so: then the difference to NOTHING is
+    what communication costs after computing.
     """
 
     algorithm: str  # of lab.parallel.collectives' ALGORITHMS or PROBES, or NOTHING
@@ -68,10 +71,11 @@ class Job:
 
 @dataclass(frozen=True)
 class Timed:
-    """Seconds per call in each round, whether the sum was exact, and what the busiest rank sends in a call.
+    """Seconds per call in each round, whether the sum was exact, and what the busiest rank sends in
+    a call.
 
-    After a step the sum counts as exact if all ranks hold the same weights. What the library sends is not seen: 0.
-    A probe's result is not looked at.
+    After a step the sum counts as exact if all ranks hold the same weights. What the library sends
+    is not seen: 0. A probe's result is not looked at.
     """
 
     seconds: tuple[float, ...]
@@ -85,10 +89,13 @@ def gradient_lengths(net: str) -> tuple[int, ...]:
     return tuple(p.numel() for p in MODELS[net](torch.Generator().manual_seed(0)).parameters())
 
 
-def time_jobs(jobs: Sequence[Job], rounds: int, min_sample_ms: float, devices: Devices) -> list[Timed]:
+def time_jobs(
+    jobs: Sequence[Job], rounds: int, min_sample_ms: float, devices: Devices
+) -> list[Timed]:
     """Return what each job took, in their order; rank i computes on device i.
 
-    Jobs of as many ranks take turns, forwards and backwards, `rounds` times; then those of more ranks do.
+    Jobs of as many ranks take turns, forwards and backwards, `rounds` times; then those of more
+    ranks do.
 
     Raises:
         DistributedError: a rank died or fell silent.
@@ -96,13 +103,18 @@ def time_jobs(jobs: Sequence[Job], rounds: int, min_sample_ms: float, devices: D
     """
     world_size = max(job.world_size for job in jobs)
     if world_size > len(devices.devices):
-        raise ValueError(f"expected at most {len(devices.devices)} ranks, one for each device, got {world_size}")
+        raise ValueError(
+            f"expected at most {len(devices.devices)} ranks, one for each device, got {world_size}"
+        )
     with tempfile.TemporaryDirectory() as folder, _environment_kept():
         request = {
-            "jobs": [asdict(job) for job in jobs], "rounds": rounds, "min_sample_s": min_sample_ms / 1e3,
-            "kind": devices.kind, "devices": [str(device) for device in devices.devices],
+            "jobs": [asdict(job) for job in jobs],
+            "rounds": rounds,
+            "min_sample_s": min_sample_ms / 1e3,
+            "kind": devices.kind,
+            "devices": [str(device) for device in devices.devices],
             "threads": devices.threads,
-        }  # fmt: skip
+        }
         write_json(Path(folder) / "jobs.json", request)
         launch(
             "lab.parallel.allreduce_times",
@@ -116,23 +128,36 @@ def time_jobs(jobs: Sequence[Job], rounds: int, min_sample_ms: float, devices: D
 
 
 def controls(world_size: int, aa_runs: int) -> list[Job]:
-    """Return pairs of one and the same job, next to each other, to be timed among others; see `noise_control`."""
+    """Return pairs of one and the same job, next to each other, to be timed among others; see
+    `noise_control`.
+    """
     return 2 * aa_runs * [Job("star", world_size, (CONTROL_LENGTH,))]
 
 
 def noise_control(found: Sequence[Timed], devices: Devices) -> list[Measurement]:
-    """Return each pair of `controls` as a job compared with itself: whatever speed-up that shows is false."""
+    """Return each pair of `controls` as a job compared with itself: whatever speed-up that shows is
+    false.
+    """
     pairs = zip(found[::2], found[1::2], strict=True)
     return [
-        Measurement(A_AGAINST_A, "ratio", i, tuple(paired_ratios(one.seconds, again.seconds)), "x",
-                    devices.kind, devices.threads)
+        Measurement(
+            A_AGAINST_A,
+            "ratio",
+            i,
+            tuple(paired_ratios(one.seconds, again.seconds)),
+            "x",
+            devices.kind,
+            devices.threads,
+        )
         for i, (one, again) in enumerate(pairs)
-    ]  # fmt: skip
+    ]
 
 
 @contextmanager
 def _environment_kept() -> Iterator[None]:
-    """Leave variables and logging as they were: launching sets them for the ranks, and this process goes on."""
+    """Leave variables and logging as they were: launching sets them for the ranks, and this process
+    goes on.
+    """
     before = dict(os.environ)
     try:
         yield
@@ -149,16 +174,20 @@ class _Stand:
         self.ranks, self.device = ranks, device
         self._numbers: dict[tuple[int, ...], tuple[list[Tensor], list[Tensor]]] = {}
         self._training: dict[tuple[str, int], tuple[OnBytes, Tensor, Tensor]] = {}
-        dist.all_reduce(torch.zeros(1, device=device), group=ranks.group)  # NCCL needs all ranks the first time
+        # NCCL needs all ranks the first time
+        dist.all_reduce(torch.zeros(1, device=device), group=ranks.group)
 
     def first_call(self, job: Job) -> tuple[bool, int, int]:
-        """Call once, outside the clock, and return whether the sum is exact, and what the busiest rank sends."""
+        """Call once, outside the clock, and return whether the sum is exact, and what the busiest
+        rank sends.
+        """
         before = self.ranks.messages_sent, self.ranks.bytes_sent
         call, n = self._prepared(job), self.ranks.world_size
         call()
         if job.net and job.gradients:
             weights = sum(
-                float(p.detach().double().sum()) for p in self._training[job.net, job.images][0].parameters()
+                float(p.detach().double().sum())
+                for p in self._training[job.net, job.images][0].parameters()
             )
             highest, lowest = self._most(weights, -weights)
             wrong = job.algorithm in ALGORITHMS and highest != -lowest
@@ -188,7 +217,9 @@ class _Stand:
         return partial(_sum, job, self._filled(job), self.ranks)
 
     def _trained(self, job: Job) -> tuple[OnBytes, Tensor, Tensor]:
-        """Return the job's replica, the same in every rank, and this rank's images with their labels."""
+        """Return the job's replica, the same in every rank, and this rank's images with their
+        labels.
+        """
         if (job.net, job.images) not in self._training:
             net = OnBytes(MODELS[job.net](torch.Generator().manual_seed(0))).to(self.device)
             generator = torch.Generator().manual_seed(1 + self.ranks.rank)
@@ -198,7 +229,9 @@ class _Stand:
         return self._training[job.net, job.images]
 
     def _filled(self, job: Job) -> list[Tensor]:
-        """Return the job's tensors with this rank's numbers in them; jobs of the same lengths share them."""
+        """Return the job's tensors with this rank's numbers in them; jobs of the same lengths share
+        them.
+        """
         if job.lengths not in self._numbers:
             numbers = _integers(job.lengths, self.ranks.rank + 1, self.device)
             self._numbers[job.lengths] = numbers, [torch.empty_like(tensor) for tensor in numbers]
@@ -208,7 +241,9 @@ class _Stand:
         return tensors
 
     def _most(self, *mine: float) -> list[float]:
-        """Return the largest of all ranks' numbers, on the CPU; it also makes the ranks wait for each other."""
+        """Return the largest of all ranks' numbers, on the CPU; it also makes the ranks wait for
+        each other.
+        """
         values = torch.tensor(mine, dtype=torch.float64)
         dist.all_reduce(values, dist.ReduceOp.MAX, self.ranks.group)
         most: list[float] = values.tolist()
@@ -216,8 +251,12 @@ class _Stand:
 
 
 def _integers(lengths: Sequence[int], factor: int, device: torch.device) -> list[Tensor]:
-    """Return multiples of `factor` as float32: small integers, so that sums are exact in every order."""
-    return [(factor * (torch.arange(length, device=device) % 1000 + 1)).float() for length in lengths]
+    """Return multiples of `factor` as float32: small integers, so that sums are exact in every
+    order.
+    """
+    return [
+        (factor * (torch.arange(length, device=device) % 1000 + 1)).float() for length in lengths
+    ]
 
 
 def _sum(job: Job, tensors: Sequence[Tensor], ranks: Ranks) -> None:
@@ -233,7 +272,9 @@ def _step(job: Job, net: OnBytes, X: Tensor, y: Tensor, others: list[Tensor], ra
     sgd(params, LR, job.images * ranks.world_size)
 
 
-def _take_turns(jobs: Sequence[Job], stand: _Stand, rounds: int, min_sample_s: float) -> list[dict[str, Any]]:
+def _take_turns(
+    jobs: Sequence[Job], stand: _Stand, rounds: int, min_sample_s: float
+) -> list[dict[str, Any]]:
     """Return what `Timed` says of each job, the same in every rank."""
     first = [stand.first_call(job) for job in jobs]
     calls = [min(MOST_CALLS, math.ceil(min_sample_s / stand.sample(job, 1))) for job in jobs]
@@ -250,13 +291,16 @@ def _take_part(request: Mapping[str, Any], rank: int) -> list[dict[str, Any] | N
     """Do this rank's share of all jobs, and return what was found of those it took part in."""
     jobs = [Job(**{**job, "lengths": tuple(job["lengths"])}) for job in request["jobs"]]
     world_sizes = sorted({job.world_size for job in jobs})
-    groups = {n: dist.new_group(list(range(n))) for n in world_sizes}  # every rank makes every group
+    # every rank makes every group
+    groups = {n: dist.new_group(list(range(n))) for n in world_sizes}
     found: list[dict[str, Any] | None] = [None] * len(jobs)
     for n in world_sizes:
         if rank < n:
             mine = [i for i, job in enumerate(jobs) if job.world_size == n]
             stand = _Stand(Ranks(groups[n]), torch.device(request["devices"][rank]))
-            results = _take_turns([jobs[i] for i in mine], stand, request["rounds"], request["min_sample_s"])
+            results = _take_turns(
+                [jobs[i] for i in mine], stand, request["rounds"], request["min_sample_s"]
+            )
             for i, result in zip(mine, results, strict=True):
                 found[i] = result
     return found
@@ -266,7 +310,9 @@ def main() -> None:
     """Be one of the ranks that `time_jobs` starts."""
     file, rank = Path(sys.argv[1]), own_rank() or 0
     request = read_json(file)
-    devices = Devices(request["kind"], [torch.device(d) for d in request["devices"]], request["threads"])
+    devices = Devices(
+        request["kind"], [torch.device(d) for d in request["devices"]], request["threads"]
+    )
     keep_memory()
     torch.set_num_threads(devices.threads)
     gc.disable()

@@ -1,8 +1,9 @@
-"""All-reduce between processes, written out over messages: what torch.distributed does in one call (13.5, 13.7).
+"""All-reduce between processes, written out over messages: what torch.distributed does in one call
+(13.5, 13.7).
 
-Each algorithm sums a contiguous tensor of any length in place over the ranks of a group, one or more, and leaves
-the same bits in all of them. The order of the sums is fixed, so a repetition gives the same bits, too; the
-algorithms differ in that order, and so in the last bits.
+Each algorithm sums a contiguous tensor of any length in place over the ranks of a group, one or
+more, and leaves the same bits in all of them. The order of the sums is fixed, so a repetition gives
+the same bits, too; the algorithms differ in that order, and so in the last bits.
 """
 
 from collections.abc import Callable, Sequence
@@ -42,7 +43,8 @@ Algorithm = Callable[[Tensor, Ranks], None]
 
 
 def star(tensor: Tensor, ranks: Ranks) -> None:
-    """Sum in rank 0, one rank after the other in their order, and send the sum to each: the notes' way.
+    """Sum in rank 0, one rank after the other in their order, and send the sum to each: the notes'
+    way.
 
     2(n-1) messages of the whole tensor follow one another. Order: x0 + x1 + x2 + ... (book 13.5.3).
     """
@@ -61,9 +63,9 @@ def star(tensor: Tensor, ranks: Ranks) -> None:
 def ring(tensor: Tensor, ranks: Ranks) -> None:
     """Pass chunks around: n-1 times a part of the sum to the next rank, n-1 times a finished chunk.
 
-    2(n-1) messages of a chunk follow one another, all links busy at once; each rank sends 2(n-1)/n of the tensor,
-    which is the least possible (Patarasuk and Yuan 2009; book 13.7.2). Order: chunk c begins at rank c and is added
-    to by c+1, c+2, ... around the ring.
+    2(n-1) messages of a chunk follow one another, all links busy at once; each rank sends 2(n-1)/n
+    of the tensor, which is the least possible (Patarasuk and Yuan 2009; book 13.7.2). Order: chunk
+    c begins at rank c and is added to by c+1, c+2, ... around the ring.
     """
     n, rank = ranks.world_size, ranks.rank
     chunks = tensor.view(-1).tensor_split(n)
@@ -75,17 +77,20 @@ def ring(tensor: Tensor, ranks: Ranks) -> None:
         ranks.exchange([(mine, following)], [(arriving, previous)])
         theirs.add_(arriving)
     for step in range(n - 1):
-        ranks.exchange([(chunks[(rank + 1 - step) % n], following)], [(chunks[(rank - step) % n], previous)])
+        ranks.exchange(
+            [(chunks[(rank + 1 - step) % n], following)], [(chunks[(rank - step) % n], previous)]
+        )
 
 
 def tree(tensor: Tensor, ranks: Ranks) -> None:
     """Sum up a binomial tree to rank 0, and send the sum down it.
 
-    2 ceil(log2 n) messages of the whole tensor follow one another (Thakur, Rabenseifner and Gropp 2005). Order:
-    neighbours first, ((x0 + x1) + (x2 + x3)) + ...
+    2 ceil(log2 n) messages of the whole tensor follow one another (Thakur, Rabenseifner and Gropp
+    2005). Order: neighbours first, ((x0 + x1) + (x2 + x3)) + ...
     """
     n, rank = ranks.world_size, ranks.rank
-    distance_up = rank & -rank if rank else 1 << n.bit_length()  # a rank's lowest bit; the root has none above it
+    # a rank's lowest bit; the root has none above it
+    distance_up = rank & -rank if rank else 1 << n.bit_length()
     distances = [1 << level for level in range(n.bit_length()) if 1 << level < distance_up]
     children = [rank + distance for distance in distances if rank + distance < n]
     received = torch.empty_like(tensor)
@@ -100,12 +105,13 @@ def tree(tensor: Tensor, ranks: Ranks) -> None:
 
 
 def halving_doubling(tensor: Tensor, ranks: Ranks) -> None:
-    """Swap halves, then quarters, ..., summing each, until every rank has a part; then collect the parts backwards.
+    """Swap halves, then quarters, ..., summing each, until every rank has a part; then collect the
+    parts backwards.
 
-    2 log2 n messages follow one another, and each rank sends 2(n-1)/n of the tensor (Rabenseifner's algorithm, in
-    Thakur, Rabenseifner and Gropp 2005). Ranks beyond the largest power of two m in n hand all they have to a
-    partner first and get the result last. Order: x_r + x_(r+m) first, then ranks that differ in the highest bit,
-    then in the next.
+    2 log2 n messages follow one another, and each rank sends 2(n-1)/n of the tensor (Rabenseifner's
+    algorithm, in Thakur, Rabenseifner and Gropp 2005). Ranks beyond the largest power of two m in n
+    hand all they have to a partner first and get the result last. Order: x_r + x_(r+m) first, then
+    ranks that differ in the highest bit, then in the next.
     """
     power = 1 << (ranks.world_size.bit_length() - 1)
     partner = ranks.rank ^ power
@@ -138,7 +144,8 @@ def halving_doubling(tensor: Tensor, ranks: Ranks) -> None:
 
 
 def library(tensor: Tensor, ranks: Ranks) -> None:
-    """Sum as torch.distributed does: by gloo on the CPU, by NCCL between GPUs, in an order of their own.
+    """Sum as torch.distributed does: by gloo on the CPU, by NCCL between GPUs, in an order of their
+    own.
 
     What it sends is not counted.
     """
@@ -146,8 +153,12 @@ def library(tensor: Tensor, ranks: Ranks) -> None:
 
 
 ALGORITHMS: dict[str, Algorithm] = {
-    "star": star, "ring": ring, "tree": tree, "halving-doubling": halving_doubling, "library": library,
-}  # fmt: skip
+    "star": star,
+    "ring": ring,
+    "tree": tree,
+    "halving-doubling": halving_doubling,
+    "library": library,
+}
 
 
 def there_and_back(tensor: Tensor, ranks: Ranks) -> None:
@@ -166,7 +177,8 @@ def adding(tensor: Tensor, ranks: Ranks) -> None:
     second.add_(first[: len(second)])
 
 
-PROBES: dict[str, Algorithm] = {"there and back": there_and_back, "adding": adding}  # what an all-reduce is made of
+# what an all-reduce is made of
+PROBES: dict[str, Algorithm] = {"there and back": there_and_back, "adding": adding}
 
 
 def per_tensor(tensors: Sequence[Tensor], algorithm: Algorithm, ranks: Ranks) -> None:
@@ -180,10 +192,14 @@ def in_one_bucket(tensors: Sequence[Tensor], algorithm: Algorithm, ranks: Ranks)
     flat = [_flat(tensor) for tensor in tensors]
     bucket = torch.cat(flat)
     algorithm(bucket, ranks)
-    for tensor, part in zip(flat, bucket.split([tensor.numel() for tensor in tensors]), strict=True):
+    for tensor, part in zip(
+        flat, bucket.split([tensor.numel() for tensor in tensors]), strict=True
+    ):
         tensor.copy_(part)
 
 
 def _flat(tensor: Tensor) -> Tensor:
-    """Return a dense tensor's numbers in the order of memory, which all ranks have alike, without a copy."""
+    """Return a dense tensor's numbers in the order of memory, which all ranks have alike, without a
+    copy.
+    """
     return tensor.as_strided((tensor.numel(),), (1,))

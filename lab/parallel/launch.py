@@ -1,14 +1,16 @@
-"""Several processes for one run: torch's elastic launcher on this host, the process group inside each of them.
+"""Several processes for one run: torch's elastic launcher on this host, the process group inside
+each of them.
 
-On one host everything listens on the loopback address alone. Several hosts (`train.distributed.nnodes`, and the
-first one's address as `rdzv_endpoint`) are given the same command, `python -m stages.train RUN`; those beyond the
-first can use torch's own instead, with as many processes as the run has devices on each host:
+On one host everything listens on the loopback address alone. Several hosts
+(`train.distributed.nnodes`, and the first one's address as `rdzv_endpoint`) are given the same
+command, `python -m stages.train RUN`; those beyond the first can use torch's own instead, with as
+many processes as the run has devices on each host:
 
     torchrun --nnodes=2 --nproc-per-node=1 --rdzv-backend=c10d --rdzv-endpoint=HOST:PORT --rdzv-id=RUN \\
         -m stages.train RUN
 
-The host of rank 0 has the checkpoints and writes the results. What listens there is open to whoever can reach it,
-without a password, so it belongs in a private network.
+The host of rank 0 has the checkpoints and writes the results. What listens there is open to whoever
+can reach it, without a password, so it belongs in a private network.
 """
 
 import logging
@@ -44,22 +46,30 @@ from lab.core.shared_params import LOOPBACK, DistributedParams
 from lab.machine.devices import Devices
 from lab.parallel import rank as rank_process
 
-ADDRESS_VARIABLE = "LAB_RENDEZVOUS"  # where the store of this run listens, told by the launcher to its ranks
+# where the store of this run listens, told by the launcher to its ranks
+ADDRESS_VARIABLE = "LAB_RENDEZVOUS"
 LOOPBACK_BACKEND = "loopback"
 SHUTDOWN_S = 10  # for a rank to finish its step and write a checkpoint before it is killed
 
 
 class PeerLostError(DistributedError):
-    """A collective failed because another rank is gone or silent: seldom the cause, always a witness."""
+    """A collective failed because another rank is gone or silent: seldom the cause, always a
+    witness.
+    """
 
 
 def own_rank() -> int | None:
-    """Return the number of this process among those that a launcher started, or None if none did."""
+    """Return the number of this process among those that a launcher started, or None if none
+    did.
+    """
     return int(os.environ["RANK"]) if "RANK" in os.environ and "WORLD_SIZE" in os.environ else None
 
 
-def launch(module: str, run: str, num_processes: int, params: DistributedParams, threads: int) -> None:
-    """Run `python -m module run` in `num_processes` on this host and as many on each other, and wait for them.
+def launch(
+    module: str, run: str, num_processes: int, params: DistributedParams, threads: int
+) -> None:
+    """Run `python -m module run` in `num_processes` on this host and as many on each other, and
+    wait for them.
 
     No restarts: the same command goes on from the last checkpoint.
 
@@ -71,12 +81,15 @@ def launch(module: str, run: str, num_processes: int, params: DistributedParams,
     logging.disable(logging.ERROR)  # an error is said once, by us; the ranks have their own logs
     os.environ["TORCH_CPP_LOG_LEVEL"] = "FATAL"
     os.environ["OMP_NUM_THREADS"] = str(threads)  # 1 otherwise, whatever the run says
-    os.environ["TORCH_DISABLE_SHARE_RDZV_TCP_STORE"] = "1"  # or the agent would listen on every address
+    # or the agent would listen on every address
+    os.environ["TORCH_DISABLE_SHARE_RDZV_TCP_STORE"] = "1"
     rendezvous_handler_registry.register(LOOPBACK_BACKEND, _loopback_rendezvous)
     os.environ.setdefault(ADDRESS_VARIABLE, params.rdzv_endpoint)
     os.environ[rank_process.LAUNCHER_VARIABLE] = str(os.getpid())
     try:
-        elastic_launch(_config(run, num_processes, params), sys.executable)(*rank_process.command(module, run))
+        elastic_launch(_config(run, num_processes, params), sys.executable)(
+            *rank_process.command(module, run)
+        )
     except ChildFailedError as error:
         raise _explain(error.failures) from None
     except SignalException as stop:
@@ -85,20 +98,28 @@ def launch(module: str, run: str, num_processes: int, params: DistributedParams,
         ) from None
     except (RendezvousError, dist.DistError) as error:
         raise DistributedError(
-            f"{params.rdzv_endpoint}: {params.nnodes} node(s) did not meet there within {params.timeout_s} s "
-            f"({error.__cause__ or error}); see train.distributed, and whether another program has the port"
+            f"{params.rdzv_endpoint}: {params.nnodes} node(s) did not meet there within"
+            f" {params.timeout_s} s "
+            f"({error.__cause__ or error}); see train.distributed, and whether another program has"
+            f" the port"
         ) from None
 
 
 def _config(run: str, num_processes: int, params: DistributedParams) -> LaunchConfig:
     """Return the launcher's settings: those of them that this version of torch knows."""
     settings: dict[str, Any] = {
-        "min_nodes": params.nnodes, "max_nodes": params.nnodes, "nproc_per_node": num_processes,
-        "run_id": run, "max_restarts": 0, "shutdown_timeout": SHUTDOWN_S,  # the last since torch 2.12
-        "rdzv_backend": LOOPBACK_BACKEND if params.on_loopback else "c10d", "rdzv_endpoint": params.rdzv_endpoint,
+        "min_nodes": params.nnodes,
+        "max_nodes": params.nnodes,
+        "nproc_per_node": num_processes,
+        # the last since torch 2.12
+        "run_id": run,
+        "max_restarts": 0,
+        "shutdown_timeout": SHUTDOWN_S,
+        "rdzv_backend": LOOPBACK_BACKEND if params.on_loopback else "c10d",
+        "rdzv_endpoint": params.rdzv_endpoint,
         "rdzv_configs": {"join_timeout": params.timeout_s, "read_timeout": params.timeout_s},
         "local_addr": LOOPBACK if params.on_loopback else None,
-    }  # fmt: skip
+    }
     known = {field.name for field in fields(LaunchConfig)}
     return LaunchConfig(**{name: value for name, value in settings.items() if name in known})
 
@@ -110,7 +131,9 @@ class _LoopbackBackend(C10dRendezvousBackend):
 
 
 def _loopback_rendezvous(params: RendezvousParameters) -> RendezvousHandler:
-    """Return torch's own rendezvous on a store that listens on the loopback address alone; port 0: any free one."""
+    """Return torch's own rendezvous on a store that listens on the loopback address alone; port 0:
+    any free one.
+    """
     port, listener = int(params.endpoint.rpartition(":")[2]), None
     try:
         listener = socket.create_server((LOOPBACK, port))
@@ -118,20 +141,28 @@ def _loopback_rendezvous(params: RendezvousParameters) -> RendezvousHandler:
     except OSError as error:
         if params.min_nodes == 1:
             raise DistributedError(
-                f"train.distributed.rdzv_endpoint {params.endpoint}: {error.strerror}; take port 0 for any free one"
+                f"train.distributed.rdzv_endpoint {params.endpoint}: {error.strerror}; take port 0"
+                f" for any free one"
             ) from None  # with several nodes on this host the first of them has it
     store = dist.TCPStore(
-        LOOPBACK, port, is_master=listener is not None, wait_for_workers=False,
+        LOOPBACK,
+        port,
+        is_master=listener is not None,
+        wait_for_workers=False,
         master_listen_fd=listener.detach() if listener else None,
         timeout=timedelta(seconds=float(params.get("read_timeout", 60))),
-    )  # fmt: skip
+    )
     os.environ[ADDRESS_VARIABLE] = f"{LOOPBACK}:{port}"
     return create_handler(store, _LoopbackBackend(store, params.run_id), params)
 
 
 def _explain(failures: Mapping[int, ProcessFailure]) -> LabError:
     """Return what went wrong first, from how each rank of this host ended."""
-    said = {rank: f.error_file_data["message"] for rank, f in failures.items() if Path(f.error_file).is_file()}
+    said = {
+        rank: f.error_file_data["message"]
+        for rank, f in failures.items()
+        if Path(f.error_file).is_file()
+    }
     for message in said.values():
         if message["kind"] not in (PeerLostError.__name__, StoppedError.__name__):
             error = LabError(message["message"])
@@ -140,14 +171,17 @@ def _explain(failures: Mapping[int, ProcessFailure]) -> LabError:
     silent = {rank: f for rank, f in failures.items() if rank not in said}
     witnesses = [message["message"] for message in said.values()]
     waited = any("imed out" in words for words in witnesses)
-    if not waited:  # then those that the launcher ended, because another one had failed, are no cause
+    # then those that the launcher ended, because another one had failed, are no cause
+    if not waited:
         silent = {rank: f for rank, f in silent.items() if f.exitcode != -signal.SIGTERM} or silent
 
     def end(rank: int, failure: ProcessFailure) -> str:
         if waited:
             return f"rank {rank} did not answer in time"
         code = failure.exitcode
-        return f"rank {rank} " + (f"was ended by {failure.signal_name()}" if code < 0 else f"ended with {code}")
+        return f"rank {rank} " + (
+            f"was ended by {failure.signal_name()}" if code < 0 else f"ended with {code}"
+        )
 
     what = ", ".join(end(rank, f) for rank, f in silent.items()) or witnesses[0]
     return DistributedError(f"{what}; the same command goes on from the last checkpoint")
@@ -157,8 +191,8 @@ def _explain(failures: Mapping[int, ProcessFailure]) -> LabError:
 def process_group(devices: Devices, own: torch.device, params: DistributedParams) -> Iterator[None]:
     """Join the ranks of this run, this one on its `own` device, for as long as the context lasts.
 
-    Collectives use NCCL between GPUs and gloo otherwise, NCCL being unable to share a GPU; tensors on the CPU
-    always go through gloo.
+    Collectives use NCCL between GPUs and gloo otherwise, NCCL being unable to share a GPU; tensors
+    on the CPU always go through gloo.
 
     Raises:
         PeerLostError: a collective failed, or took longer than the params say.
@@ -168,22 +202,31 @@ def process_group(devices: Devices, own: torch.device, params: DistributedParams
     timeout = timedelta(seconds=params.timeout_s)
     if rank_process.LAUNCHER_VARIABLE not in os.environ:  # started by torchrun
         rank_process.follow(os.getppid())
-    warnings.filterwarnings("ignore", "Grad strides do not match")  # one channel fits both memory formats
+    warnings.filterwarnings(
+        "ignore", "Grad strides do not match"
+    )  # one channel fits both memory formats
     if params.on_loopback:
         os.environ["GLOO_SOCKET_IFNAME"] = _loopback_interface()
     if own.type == "cuda":
         torch.cuda.set_device(own)
     try:
-        store = dist.TCPStore(host, int(port), is_master=False, wait_for_workers=False, timeout=timeout)
+        store = dist.TCPStore(
+            host, int(port), is_master=False, wait_for_workers=False, timeout=timeout
+        )
         dist.init_process_group(
             "cpu:gloo,cuda:nccl" if devices.kind == "cuda" else "gloo",
-            store=dist.PrefixStore("ranks", store), rank=rank, world_size=world_size, timeout=timeout,
-        )  # fmt: skip
+            store=dist.PrefixStore("ranks", store),
+            rank=rank,
+            world_size=world_size,
+            timeout=timeout,
+        )
         yield
         dist.destroy_process_group()
     except RuntimeError as error:
         if isinstance(error, dist.DistError) or "gloo" in str(error):
-            raise PeerLostError(f"rank {rank} lost another one ({str(error).partition('. ')[0]})") from None
+            raise PeerLostError(
+                f"rank {rank} lost another one ({str(error).partition('. ')[0]})"
+            ) from None
         raise
 
 
@@ -199,10 +242,15 @@ def check_ranks_agree(key: str) -> None:
     differ = [rank for rank, other in enumerate(keys) if not torch.equal(other, keys[0])]
     if differ:
         raise DistributedError(
-            f"rank(s) {differ} differ from rank 0 in code, data, params, torch, or threads (devices.cpu_threads); "
+            f"rank(s) {differ} differ from rank 0 in code, data, params, torch, or threads"
+            f" (devices.cpu_threads); "
             "make the hosts equal"
         )
 
 
 def _loopback_interface() -> str:
-    return next(name for name, found in psutil.net_if_addrs().items() if any(a.address == LOOPBACK for a in found))
+    return next(
+        name
+        for name, found in psutil.net_if_addrs().items()
+        if any(a.address == LOOPBACK for a in found)
+    )

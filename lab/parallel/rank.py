@@ -1,6 +1,8 @@
-"""The start of a process that must not outlive the one that started it: `python -m lab.parallel.rank MODULE [ARGUMENT ...]`.
+"""The start of a process that must not outlive the one that started it: `python -m
+lab.parallel.rank MODULE [ARGUMENT ...]`.
 
-It imports nothing heavy, so that a launcher that dies while its ranks are still importing torch takes them along.
+It imports nothing heavy, so that a launcher that dies while its ranks are still importing torch
+takes them along.
 """
 
 import ctypes
@@ -13,7 +15,8 @@ import time
 
 LAUNCHER_VARIABLE = "LAB_LAUNCHER_PID"  # the process that this one must not outlive
 PR_SET_PDEATHSIG = 1
-ORPHANED = 7  # the exit code of lab.core.errors.DistributedError, which is not imported before it is needed
+# the exit code of lab.core.errors.DistributedError, which is not imported before it is needed
+ORPHANED = 7
 
 
 def command(module: str, *arguments: str) -> list[str]:
@@ -22,7 +25,9 @@ def command(module: str, *arguments: str) -> list[str]:
 
 
 def follow(launcher: int) -> None:
-    """End this process when `launcher`, its parent, is gone, however that went and even if it is gone already."""
+    """End this process when `launcher`, its parent, is gone, however that went and even if it is
+    gone already.
+    """
     if sys.platform == "linux":  # the kernel sees to it at once
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != launcher:

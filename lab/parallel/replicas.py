@@ -1,6 +1,7 @@
 """Data parallelism by hand: copy the net, split the batch, sum the gradients (book section 13.5).
 
-Everything works on any list of devices, a repeated CPU included, so many-device code can be proved without GPUs.
+Everything works on any list of devices, a repeated CPU included, so many-device code can be proved
+without GPUs.
 """
 
 import copy
@@ -21,14 +22,15 @@ Collective = Callable[[list[Tensor]], None]  # allreduce, or the notes' broken o
 def replicate(net: M, device: torch.device) -> M:
     """Return a replica of `net` on `device` (the book's `get_params`).
 
-    It always copies: `.to(device)` of what is there already would return the same tensors, and two replicas would
-    then share them.
+    It always copies: `.to(device)` of what is there already would return the same tensors, and two
+    replicas would then share them.
     """
     return copy.deepcopy(net).to(device)
 
 
 def allreduce(data: Sequence[Tensor]) -> None:
-    """Replace each of `data`, tensors of one shape on any devices, by the sum of all; in place, in list order.
+    """Replace each of `data`, tensors of one shape on any devices, by the sum of all; in place, in
+    list order.
 
     Rebinding `data[i] = ...` instead would change the list and leave the gradients as they were.
     """
@@ -38,8 +40,11 @@ def allreduce(data: Sequence[Tensor]) -> None:
         other.copy_(data[0])
 
 
-def split_batch(X: Tensor, y: Tensor, devices: Sequence[torch.device]) -> tuple[list[Tensor], list[Tensor]]:
-    """Split X (n, ...) and y (n,) over the devices; where n does not divide, the first ones get one more.
+def split_batch(
+    X: Tensor, y: Tensor, devices: Sequence[torch.device]
+) -> tuple[list[Tensor], list[Tensor]]:
+    """Split X (n, ...) and y (n,) over the devices; where n does not divide, the first ones get one
+    more.
 
     Raises:
         ValueError: X and y differ in length.
@@ -48,13 +53,18 @@ def split_batch(X: Tensor, y: Tensor, devices: Sequence[torch.device]) -> tuple[
         raise ValueError(f"expected as many labels as examples, got {len(X)} and {len(y)}")
 
     def scatter(data: Tensor) -> list[Tensor]:
-        return [shard.to(device) for shard, device in zip(data.tensor_split(len(devices)), devices, strict=True)]
+        return [
+            shard.to(device)
+            for shard, device in zip(data.tensor_split(len(devices)), devices, strict=True)
+        ]
 
     return scatter(X), scatter(y)
 
 
 def sgd(params: Iterable[Tensor], lr: float, batch_size: int) -> None:
-    """Update `params` in place by one step of minibatch SGD on summed gradients, and forget the gradients."""
+    """Update `params` in place by one step of minibatch SGD on summed gradients, and forget the
+    gradients.
+    """
     with torch.no_grad():
         for param in params:
             param.sub_(grad_of(param), alpha=lr / batch_size)
@@ -68,14 +78,18 @@ def grad_of(param: Tensor) -> Tensor:
 
 
 def forward_backward(net: nn.Module, X: Tensor, y: Tensor, scale: float = 1) -> Tensor:
-    """Add `scale` times the gradient of the batch's summed loss to each parameter's; return the loss (scalar)."""
+    """Add `scale` times the gradient of the batch's summed loss to each parameter's; return the
+    loss (scalar).
+    """
     loss = F.cross_entropy(net(X), y, reduction="sum")
     torch.autograd.backward(loss, torch.full_like(loss, scale))
     return loss.detach()
 
 
 def sum_gradients(nets: Sequence[nn.Module], allreduce: Collective = allreduce) -> None:
-    """Give every replica the sum of all replicas' gradients, parameter by parameter as the book does."""
+    """Give every replica the sum of all replicas' gradients, parameter by parameter as the book
+    does.
+    """
     for same in zip(*(net.parameters() for net in nets), strict=True):
         allreduce([grad_of(p) for p in same])
 
@@ -89,12 +103,13 @@ def train_batch(
     pool: Executor,
     allreduce: Collective = allreduce,
 ) -> list[Tensor]:
-    """Take one step of SGD on a batch over all devices, and return each device's summed loss (scalars).
+    """Take one step of SGD on a batch over all devices, and return each device's summed loss
+    (scalars).
 
-    Each replica runs forward and backward on its shard in a thread of its own: on GPUs the threads only enqueue,
-    on virtual devices they compute side by side. The losses are summed, not averaged, and the rate is divided by
-    the size of the whole batch, so that uneven shards give exactly the gradient of one device. Batch norm uses
-    the statistics of each shard, as in the notes.
+    Each replica runs forward and backward on its shard in a thread of its own: on GPUs the threads
+    only enqueue, on virtual devices they compute side by side. The losses are summed, not averaged,
+    and the rate is divided by the size of the whole batch, so that uneven shards give exactly the
+    gradient of one device. Batch norm uses the statistics of each shard, as in the notes.
     """
     losses = run_each(pool, forward_backward, nets, *split_batch(X, y, devices))
     sum_gradients(nets, allreduce)
@@ -104,7 +119,9 @@ def train_batch(
 
 
 def rebinding_allreduce(data: list[Tensor]) -> None:
-    """Change the list, and none of the tensors but the first: one of the notes does this, its demo prints 3, 3."""
+    """Change the list, and none of the tensors but the first: one of the notes does this, its demo
+    prints 3, 3.
+    """
     for other in data[1:]:
         data[0].add_(other.to(data[0].device))
     for i in range(1, len(data)):

@@ -1,4 +1,6 @@
-"""What the report's sections on benchmarks share: reading, curves of measurements, and how far to trust them."""
+"""What the report's sections on benchmarks share: reading, curves of measurements, and how far to
+trust them.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -29,7 +31,9 @@ def devices_in_words(device_kind: str) -> str:
 
 def read(folder: Path) -> tuple[Results, dict[str, Any]]:
     """Return a benchmark stage's measurements and metrics."""
-    return Results(measurements_of(read_rows(folder / "rows.csv"))), read_json(folder / "metrics.json")
+    return Results(measurements_of(read_rows(folder / "rows.csv"))), read_json(
+        folder / "metrics.json"
+    )
 
 
 def curve_of(series: Sequence[Measurement], name: str, scale: float = 1.0) -> Curve:
@@ -42,26 +46,39 @@ def speedup_curve(old: Sequence[Measurement], new: Sequence[Measurement], name: 
     before = {m.x: m for m in old}
     pairs = [(m.x, speedup(before[m.x].values, m.values)) for m in new if m.x in before]
     drawn = line("", name, [x for x, _ in pairs], [r.median for _, r in pairs])
-    return replace(drawn, low=np.array([r.low for _, r in pairs]), high=np.array([r.high for _, r in pairs]))
+    return replace(
+        drawn, low=np.array([r.low for _, r in pairs]), high=np.array([r.high for _, r in pairs])
+    )
 
 
 def trust(m: Mapping[str, Any]) -> str:
-    """Return the sentence that says on what, how noisily, and against which control a stage measured."""
+    """Return the sentence that says on what, how noisily, and against which control a stage
+    measured.
+    """
     on_cpu = str(m["device_kind"]).startswith("cpu")
-    count = say("{n}, {threads} thread(s) each", n=m["num_devices"], threads=m["threads_per_device"])
+    count = say(
+        "{n}, {threads} thread(s) each", n=m["num_devices"], threads=m["threads_per_device"]
+    )
     sentences = [
         say(
-            "Measured on {devices} ({count}). The same arm against itself showed {false} false speed-ups in {runs}"
+            "Measured on {devices} ({count}). The same arm against itself showed {false} false"
+            " speed-ups in {runs}"
             " comparisons; {noisy:.0f} % of the measurements spread by more than a tenth.",
-            devices=devices_in_words(m["device_kind"]), count=count if on_cpu else m["num_devices"],
-            false=m["aa_false_speedups"], runs=m["aa_runs"], noisy=m["noisy_percent"],
+            devices=devices_in_words(m["device_kind"]),
+            count=count if on_cpu else m["num_devices"],
+            false=m["aa_false_speedups"],
+            runs=m["aa_runs"],
+            noisy=m["noisy_percent"],
         )
-    ]  # fmt: skip
+    ]
     if m["busy_percent"] > BUSY_PERCENT:
         sentences.append(
-            say("Others took {busy:.0f} % of the cores meanwhile: measure again on a quiet machine.",
-                busy=m["busy_percent"])
-        )  # fmt: skip
+            say(
+                "Others took {busy:.0f} % of the cores meanwhile: measure again on a quiet"
+                " machine.",
+                busy=m["busy_percent"],
+            )
+        )
     return " ".join(sentences)
 
 
@@ -86,7 +103,10 @@ def beside_the_book(rows: Sequence[Sequence[str]]) -> Table:
     return Table(
         ["", say("the book"), say("here"), say("why they differ")],
         rows,
-        say("The book's numbers are one sample each, from its executed notebooks on GPUs that it does not name."),
+        say(
+            "The book's numbers are one sample each, from its executed notebooks on GPUs that it"
+            " does not name."
+        ),
     )
 
 

@@ -1,4 +1,6 @@
-"""The house style: SVG figures, direct labels, units, colour-blind safe; the same bytes for the same data."""
+"""The house style: SVG figures, direct labels, units, colour-blind safe; the same bytes for the
+same data.
+"""
 
 import io
 import itertools
@@ -22,7 +24,8 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 from lab.core.files import write_atomically
 from lab.results.curves import Curve
 
-# Okabe and Ito's colours, which differ for every kind of colour vision; dark and light pages both carry them.
+# Okabe and Ito's colours, which differ for every kind of colour vision; dark and light pages both
+# carry them.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 INK = "#24292f"  # text and axes; the page replaces it by its own text colour
 FAINT = "#8c959f"  # what is not measured here: the book's numbers, guides
@@ -58,7 +61,9 @@ STYLE: dict[Any, Any] = {
 
 @contextmanager
 def figure(path: Path, width: float, height: float) -> Iterator[Figure]:
-    """Yield a figure of `width` x `height` inches in the house style, and write it to `path` as SVG at the end."""
+    """Yield a figure of `width` x `height` inches in the house style, and write it to `path` as SVG
+    at the end.
+    """
     with mpl.rc_context(STYLE | {"svg.hashsalt": path.stem}):
         fig = plt.figure(figsize=(width, height), layout="constrained")
         try:
@@ -71,7 +76,8 @@ def figure(path: Path, width: float, height: float) -> Iterator[Figure]:
 
 
 def spread_labels(positions: list[float], gap: float, top: float) -> list[float]:
-    """Return heights for labels of `positions`: at least `gap` apart, in the same order, none above `top`.
+    """Return heights for labels of `positions`: at least `gap` apart, in the same order, none above
+    `top`.
 
     One pass pushes crowded labels up, a second pushes what went over the top down.
     """
@@ -86,8 +92,11 @@ def spread_labels(positions: list[float], gap: float, top: float) -> list[float]
     return placed
 
 
-def label_ends(axes: Axes, labels: Sequence[tuple[str, float, float, str]], gap: float = 0.055) -> None:
-    """Write each line's name in its colour at its end, right of the axes, spread so that none overlap.
+def label_ends(
+    axes: Axes, labels: Sequence[tuple[str, float, float, str]], gap: float = 0.055
+) -> None:
+    """Write each line's name in its colour at its end, right of the axes, spread so that none
+    overlap.
 
     Args:
         axes: with its limits and scales set.
@@ -97,11 +106,15 @@ def label_ends(axes: Axes, labels: Sequence[tuple[str, float, float, str]], gap:
     to_axes = axes.transData + axes.transAxes.inverted()
     heights = [float(np.clip(to_axes.transform((x, y))[1], 0, 1)) for _, x, y, _ in labels]
     for (name, _, _, colour), height in zip(labels, spread_labels(heights, gap, 1.0), strict=True):
-        axes.text(1.015, height, name, color=colour, va="center", transform=axes.transAxes, fontsize=10)
+        axes.text(
+            1.015, height, name, color=colour, va="center", transform=axes.transAxes, fontsize=10
+        )
 
 
 def draw_curves(axes: Axes, curves: Sequence[Curve], labels: bool = True) -> None:
-    """Draw each curve with its band in its own colour, and name it at its end. Limits and scales are set before."""
+    """Draw each curve with its band in its own colour, and name it at its end. Limits and scales
+    are set before.
+    """
     ends = []
     for i, c in enumerate(curves):
         colour, dashes = COLOURS[i % len(COLOURS)], ("-", (0, (4, 2)))[i // len(COLOURS) % 2]
@@ -125,15 +138,22 @@ def bars(axes: Axes, names: Sequence[str], values: Sequence[float], text: str = 
     """Draw a horizontal bar for each name, the first on top, with its value written at its end."""
     axes.barh(range(len(values)), values, color=COLOURS[0], height=0.6)
     for i, value in enumerate(values):
-        axes.annotate(text.format(value), (value, i), (5, 0), textcoords="offset points", va="center")
+        axes.annotate(
+            text.format(value), (value, i), (5, 0), textcoords="offset points", va="center"
+        )
     axes.set_yticks(range(len(values)), names)
     axes.invert_yaxis()
     axes.grid(visible=False, axis="y")
 
 
-def bar_with_samples(axes: Axes, row: int, samples: Sequence[float], colour: str, virtual: bool = False) -> None:
-    """Draw the samples as dots over their median as a bar in `row`, hatched where virtual devices measured them."""
+def bar_with_samples(
+    axes: Axes, row: int, samples: Sequence[float], colour: str, virtual: bool = False
+) -> None:
+    """Draw the samples as dots over their median as a bar in `row`, hatched where virtual devices
+    measured them.
+    """
     hatch = VIRTUAL_HATCH if virtual else None
     axes.barh(row, np.median(samples), height=0.6, facecolor="none", edgecolor=colour, hatch=hatch)
-    heights = np.linspace(row - 0.18, row + 0.18, len(samples))  # in the order of measuring, so that a drift shows
+    # in the order of measuring, so that a drift shows
+    heights = np.linspace(row - 0.18, row + 0.18, len(samples))
     axes.plot(samples, heights, "o", color=INK, markersize=2.5)

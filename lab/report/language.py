@@ -1,8 +1,10 @@
-"""What the report says, in the language of the page: English texts are the keys of a catalogue (gettext's way).
+"""What the report says, in the language of the page: English texts are the keys of a catalogue
+(gettext's way).
 
-`say("Two are {ratio:.2f}x as fast.", ratio=1.9)` gives the English sentence, or the catalogue's translation, with
-the same placeholders filled in. The catalogues are `lab/messages/<language>/*.po`, read by `stages.report.catalogue`; a test
-finds every message of the sources in them.
+`say("Two are {ratio:.2f}x as fast.", ratio=1.9)` gives the English sentence, or the catalogue's
+translation, with the same placeholders filled in. The catalogues are
+`lab/messages/<language>/*.po`, read by `stages.report.catalogue`; a test finds every message of the
+sources in them.
 """
 
 from collections.abc import Iterator, Mapping
@@ -29,7 +31,9 @@ def language() -> str:
 
 
 def translation(message: str) -> str:
-    """Return a message in the language that is spoken, with its placeholders; in English where it has none."""
+    """Return a message in the language that is spoken, with its placeholders; in English where it
+    has none.
+    """
     return _spoken.get()[1].get(message, message)
 
 

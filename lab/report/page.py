@@ -1,6 +1,8 @@
-"""What the report is made of: a section per stage, with sentences, figures and tables, as plain values.
+"""What the report is made of: a section per stage, with sentences, figures and tables, as plain
+values.
 
-All texts are in the language of the page already (`lab.report.language.say`), but for names that programs use.
+All texts are in the language of the page already (`lab.report.language.say`), but for names that
+programs use.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,7 +12,8 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure: its file's stem under reports/figures, what it shows in words, how to read it, and who draws it.
+    """A figure: its file's stem under reports/figures, what it shows in words, how to read it, and
+    who draws it.
 
     It is drawn once, in English; `stages.report.translated_svg` translates the labels of the file.
     """
@@ -34,7 +37,9 @@ class Link:
 
 @dataclass(frozen=True)
 class Table:
-    """A table whose first column is text, or all columns are in one of `prose`; `note` says how to read it."""
+    """A table whose first column is text, or all columns are in one of `prose`; `note` says how to
+    read it.
+    """
 
     header: Sequence[str]
     rows: Sequence[Sequence[str | Link]]
@@ -44,7 +49,9 @@ class Table:
 
 @dataclass(frozen=True)
 class TryThis:
-    """A change of params.yaml that shows something: a dotted key, its new value as YAML, and what to look for."""
+    """A change of params.yaml that shows something: a dotted key, its new value as YAML, and what
+    to look for.
+    """
 
     key: str
     value: str

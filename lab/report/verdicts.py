@@ -11,11 +11,17 @@ from lab.core.files import read_rows
 from lab.report.benchmarks import devices_in_words
 from lab.report.language import say, translation
 
-SYMBOLS = {Verdict.CONFIRMED: "✓", Verdict.REFUTED: "✗", Verdict.INCONCLUSIVE: "≈", Verdict.NOT_TESTABLE: "–"}
+SYMBOLS = {
+    Verdict.CONFIRMED: "✓",
+    Verdict.REFUTED: "✗",
+    Verdict.INCONCLUSIVE: "≈",
+    Verdict.NOT_TESTABLE: "–",
+}
 
 
 def by_stage(folder: Path) -> dict[str, list[tuple[str, str, str]]]:
-    """Return for each stage the claims that it decides: (id and verdict, what the claim says, what was found).
+    """Return for each stage the claims that it decides: (id and verdict, what the claim says, what
+    was found).
 
     Nothing, where those of `folder` (reports/claims) are missing or damaged.
     """
@@ -25,7 +31,11 @@ def by_stage(folder: Path) -> dict[str, list[tuple[str, str, str]]]:
         return {}
     found: dict[str, list[tuple[str, str, str]]] = {}
     for f in findings:
-        line = (f"{SYMBOLS[f.verdict]} {f.claim.id} {in_words(f.verdict)}", translation(f.claim.says), effect_of(f))
+        line = (
+            f"{SYMBOLS[f.verdict]} {f.claim.id} {in_words(f.verdict)}",
+            translation(f.claim.says),
+            effect_of(f),
+        )
         found.setdefault(f.claim.stage, []).append(line)
     return found
 
@@ -46,7 +56,9 @@ def range_in_words(holds: Range) -> str:
 
 
 def effect_of(finding: Finding) -> str:
-    """Return the number with its unit and interval, or why there is none: that is kept in English."""
+    """Return the number with its unit and interval, or why there is none: that is kept in
+    English.
+    """
     if finding.estimate is None:
         return say("reason: {reason}", reason=finding.reason)
     e, unit = finding.estimate, translation(finding.claim.rule.unit)
@@ -54,10 +66,14 @@ def effect_of(finding: Finding) -> str:
         effect = say("{number} {unit}", number=_number(e.value), unit=unit)
     else:
         ends = {"low": _number(e.low), "high": _number(e.high)}
-        effect = say("{number} ({low} to {high}) {unit}", number=_number(e.value), unit=unit, **ends)
+        effect = say(
+            "{number} ({low} to {high}) {unit}", number=_number(e.value), unit=unit, **ends
+        )
     if finding.device_kind == CPU:
         return effect
-    return say("{effect}, on {devices}", effect=effect, devices=devices_in_words(finding.device_kind))
+    return say(
+        "{effect}, on {devices}", effect=effect, devices=devices_in_words(finding.device_kind)
+    )
 
 
 def _number(n: float) -> str:

@@ -1,1 +1,3 @@
-"""What stages leave in rows.csv: curves and measurements, and the statistics that summarise them; no torch."""
+"""What stages leave in rows.csv: curves and measurements, and the statistics that summarise them;
+no torch.
+"""

@@ -1,4 +1,6 @@
-"""Curves as the theory stages record them: a demo's named series of points with bands, one CSV row per point."""
+"""Curves as the theory stages record them: a demo's named series of points with bands, one CSV row
+per point.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -12,10 +14,11 @@ Row = dict[str, float | str]
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """Points (x, y) of one series of a demo, each array (k,), with the band of the middle half of the samples.
+    """Points (x, y) of one series of a demo, each array (k,), with the band of the middle half of
+    the samples.
 
-    `diverged` is the share of a point's samples that left the finite numbers (they are not in y and the band),
-    and `diverged_step` the first step at which one did, 0 for none.
+    `diverged` is the share of a point's samples that left the finite numbers (they are not in y and
+    the band), and `diverged_step` the first step at which one did, 0 for none.
     """
 
     demo: str
@@ -61,16 +64,27 @@ def curve(
         samples: k arrays, of any lengths.
         diverged_steps: for each sample the step at which it diverged, 0 if it did not.
     """
-    bands = np.array([np.percentile(s[np.isfinite(s)], [25, 50, 75]) if np.isfinite(s).any() else [np.nan] * 3
-                      for s in samples])  # fmt: skip
+    bands = np.array(
+        [
+            np.percentile(s[np.isfinite(s)], [25, 50, 75]) if np.isfinite(s).any() else [np.nan] * 3
+            for s in samples
+        ]
+    )
     lost = np.array([1 - np.isfinite(s).mean() for s in samples])
-    first = [min(each[each > 0], default=0) for each in diverged_steps or [np.zeros(0, np.int64)] * len(lost)]
+    first = [
+        min(each[each > 0], default=0)
+        for each in diverged_steps or [np.zeros(0, np.int64)] * len(lost)
+    ]
     steps = np.array(first, dtype=np.int64)
-    return Curve(demo, series, np.asarray(x, dtype=float), bands[:, 1], bands[:, 0], bands[:, 2], lost, steps)
+    return Curve(
+        demo, series, np.asarray(x, dtype=float), bands[:, 1], bands[:, 0], bands[:, 2], lost, steps
+    )
 
 
 def curves_of(rows: Sequence[Mapping[str, float | str]]) -> dict[str, dict[str, Curve]]:
-    """Return the curves that rows hold, by demo and series in their order; the inverse of `rows_of`."""
+    """Return the curves that rows hold, by demo and series in their order; the inverse of
+    `rows_of`.
+    """
     points: dict[tuple[str, str], list[list[float]]] = {}
     columns = ("x", "y", "low", "high", "diverged", "diverged_step")
     for row in rows:
@@ -79,22 +93,31 @@ def curves_of(rows: Sequence[Mapping[str, float | str]]) -> dict[str, dict[str, 
     demos: dict[str, dict[str, Curve]] = {}
     for (demo, series), columns_of in points.items():
         x, y, low, high, diverged, step = np.array(columns_of).T
-        demos.setdefault(demo, {})[series] = Curve(demo, series, x, y, low, high, diverged, step.astype(np.int64))
+        demos.setdefault(demo, {})[series] = Curve(
+            demo, series, x, y, low, high, diverged, step.astype(np.int64)
+        )
     return demos
 
 
 def rows_of(curves: Sequence[Curve]) -> list[Row]:
-    """Return one row per point; a value that does not exist, since all samples diverged, is an empty cell."""
+    """Return one row per point; a value that does not exist, since all samples diverged, is an
+    empty cell.
+    """
 
     def number(value: float) -> float | str:
         return float(f"{value:.10g}") if np.isfinite(value) else ""
 
     return [
         {
-            "demo": c.demo, "series": c.series, "x": number(c.x[i]), "y": number(c.y[i]),
-            "low": number(c.low[i]), "high": number(c.high[i]),
-            "diverged": number(c.diverged[i]), "diverged_step": int(c.diverged_step[i]),
+            "demo": c.demo,
+            "series": c.series,
+            "x": number(c.x[i]),
+            "y": number(c.y[i]),
+            "low": number(c.low[i]),
+            "high": number(c.high[i]),
+            "diverged": number(c.diverged[i]),
+            "diverged_step": int(c.diverged_step[i]),
         }
         for c in curves
         for i in range(len(c.x))
-    ]  # fmt: skip
+    ]

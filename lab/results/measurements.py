@@ -1,4 +1,6 @@
-"""Measurements as the benchmark stages record them: every sample a CSV row, and why a row has none."""
+"""Measurements as the benchmark stages record them: every sample a CSV row, and why a row has
+none.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,8 +15,9 @@ SKIPPED = "skipped: "
 class Measurement:
     """Samples of one arm of a demo at one x (a size, a count, a call), in `unit`.
 
-    `device_kind` is that of lab.machine.devices and `threads` those of one CPU device, 0 where it does not matter.
-    `remark` is empty, or `skipped: <reason>` where there are no samples, or `wrong: <reason>` where they cannot be.
+    `device_kind` is that of lab.machine.devices and `threads` those of one CPU device, 0 where it
+    does not matter. `remark` is empty, or `skipped: <reason>` where there are no samples, or
+    `wrong: <reason>` where they cannot be.
     """
 
     demo: str
@@ -38,16 +41,24 @@ def skip(demo: str, arm: str, reason: str, device_kind: str) -> Measurement:
 
 
 def rows_of(measurements: Sequence[Measurement]) -> list[Row]:
-    """Return one row per sample, six digits each; one row with an empty value for what was skipped."""
+    """Return one row per sample, six digits each; one row with an empty value for what was
+    skipped.
+    """
     return [
         {
-            "demo": m.demo, "arm": m.arm, "x": m.x, "sample": sample,
+            "demo": m.demo,
+            "arm": m.arm,
+            "x": m.x,
+            "sample": sample,
             "value": float(f"{value:.6g}") if value is not None else "",
-            "unit": m.unit, "device_kind": m.device_kind, "threads": m.threads, "remark": m.remark,
+            "unit": m.unit,
+            "device_kind": m.device_kind,
+            "threads": m.threads,
+            "remark": m.remark,
         }
         for m in measurements
         for sample, value in enumerate(m.values or (None,))
-    ]  # fmt: skip
+    ]
 
 
 def measurements_of(rows: Sequence[Mapping[str, float | str]]) -> list[Measurement]:
@@ -57,11 +68,17 @@ def measurements_of(rows: Sequence[Mapping[str, float | str]]) -> list[Measureme
         found.setdefault((str(row["demo"]), str(row["arm"]), float(row["x"])), []).append(row)
     return [
         Measurement(
-            demo, arm, x, tuple(float(row["value"]) for row in same if row["value"] != ""), str(same[0]["unit"]),
-            str(same[0]["device_kind"]), int(float(same[0]["threads"])), str(same[0]["remark"]),
+            demo,
+            arm,
+            x,
+            tuple(float(row["value"]) for row in same if row["value"] != ""),
+            str(same[0]["unit"]),
+            str(same[0]["device_kind"]),
+            int(float(same[0]["threads"])),
+            str(same[0]["remark"]),
         )
         for (demo, arm, x), same in found.items()
-    ]  # fmt: skip
+    ]
 
 
 @dataclass(frozen=True)
@@ -77,7 +94,8 @@ class Results:
     def series(self, demo: str, arm: str) -> list[Measurement]:
         """Return an arm's measurements by growing x; none if it was skipped or is unknown."""
         return sorted(
-            (m for m in self.measurements if (m.demo, m.arm) == (demo, arm) and m.values), key=lambda m: m.x
+            (m for m in self.measurements if (m.demo, m.arm) == (demo, arm) and m.values),
+            key=lambda m: m.x,
         )
 
     def one(self, demo: str, arm: str, x: float | None = None) -> Measurement | None:

@@ -46,7 +46,9 @@ def summarise(samples: Sequence[float]) -> Summary:
 
 
 def exceeds_noise(old: float, new: float, old_iqr: float, new_iqr: float) -> bool:
-    """Whether a median moved by more than its noise: three combined spreads, and at least 2 % of itself."""
+    """Whether a median moved by more than its noise: three combined spreads, and at least 2 % of
+    itself.
+    """
     return abs(new - old) > max(3 * float(np.hypot(old_iqr, new_iqr)), 0.02 * abs(old))
 
 
@@ -67,10 +69,11 @@ class Ratio:
 
 
 def speedup(old: Sequence[float], new: Sequence[float]) -> Ratio:
-    """Return how many times faster `new` is than `old`: the median of old[i] / new[i], measured side by side.
+    """Return how many times faster `new` is than `old`: the median of old[i] / new[i], measured
+    side by side.
 
-    The interval is that of the sign test, which asks nothing of the distribution: it holds the true median with
-    99 % confidence from 8 pairs on, with less from fewer (their whole range).
+    The interval is that of the sign test, which asks nothing of the distribution: it holds the true
+    median with 99 % confidence from 8 pairs on, with less from fewer (their whole range).
 
     Raises:
         ValueError: no pairs, differing lengths, or a time that is not positive and finite.
@@ -97,7 +100,8 @@ def median_ratio(ratios: Sequence[float]) -> Ratio:
 
 
 def fit_line(counts: Sequence[float], times: Sequence[float]) -> tuple[float, float]:
-    """Return slope and intercept of times = slope * counts + intercept, by least squares of relative errors.
+    """Return slope and intercept of times = slope * counts + intercept, by least squares of
+    relative errors.
 
     Relative, since counts span decades: plain least squares would see the longest series alone.
     """
@@ -107,7 +111,9 @@ def fit_line(counts: Sequence[float], times: Sequence[float]) -> tuple[float, fl
 
 
 def _outer_samples(count: int) -> int:
-    """Return how many of `count` ordered samples lie outside the interval of their median, on each side."""
+    """Return how many of `count` ordered samples lie outside the interval of their median, on each
+    side.
+    """
     outside, dropped = 2 * 0.5**count, 0
     while outside + 2 * comb(count, dropped + 1) * 0.5**count <= 1 - CONFIDENCE:
         dropped += 1

@@ -1,8 +1,10 @@
-"""Benchmarks that measure what they say: arms timed side by side, with a noise control in the same run.
+"""Benchmarks that measure what they say: arms timed side by side, with a noise control in the same
+run.
 
-The rules (each is a mistake that the notes make): a monotonic clock; work finished on every device before each
-reading; warm-up outside the clock; samples long enough for the clock; arms interleaved A B B A, so that a machine
-that slows down slows all of them; medians with spreads, and no speed-up claimed unless its interval excludes 1.
+The rules (each is a mistake that the notes make): a monotonic clock; work finished on every device
+before each reading; warm-up outside the clock; samples long enough for the clock; arms interleaved
+A B B A, so that a machine that slows down slows all of them; medians with spreads, and no speed-up
+claimed unless its interval excludes 1.
 """
 
 import gc
@@ -28,11 +30,15 @@ Arm = Callable[[], object]
 def time_arms(
     arms: Mapping[str, Arm], devices: Sequence[torch.device], params: BenchParams
 ) -> dict[str, tuple[float, ...]]:
-    """Return seconds per call of each arm, one sample per round; sample i of all arms was taken in round i.
+    """Return seconds per call of each arm, one sample per round; sample i of all arms was taken in
+    round i.
 
     A sample repeats an arm until it takes `min_sample_ms`; finding out how often warms the arm up.
     """
-    calls = {name: _calls_per_sample(arm, devices, params.min_sample_ms / 1e3) for name, arm in arms.items()}
+    calls = {
+        name: _calls_per_sample(arm, devices, params.min_sample_ms / 1e3)
+        for name, arm in arms.items()
+    }
     seconds: dict[str, list[float]] = {name: [] for name in arms}
     with _no_garbage_collection():
         for name in turns(arms, params.rounds):
@@ -41,7 +47,9 @@ def time_arms(
 
 
 def turns(names: Iterable[T], rounds: int) -> Iterator[T]:
-    """Yield each name once a round, in the order A B B A: what comes first in one round comes last in the next."""
+    """Yield each name once a round, in the order A B B A: what comes first in one round comes last
+    in the next.
+    """
     order = list(names)
     for i in range(rounds):
         yield from order if i % 2 == 0 else reversed(order)
@@ -76,12 +84,16 @@ def _no_garbage_collection() -> Iterator[None]:
 
 
 def noise_control(arm: Arm, devices: Devices, params: BenchParams) -> list[Measurement]:
-    """Compare an arm with itself `aa_runs` times, by the same rules: whatever speed-up that shows is false."""
+    """Compare an arm with itself `aa_runs` times, by the same rules: whatever speed-up that shows
+    is false.
+    """
     controls = []
     for run in range(params.aa_runs):
         times = time_arms({"A": arm, "A again": arm}, devices.devices, params)
         ratios = tuple(paired_ratios(times["A"], times["A again"]))
-        controls.append(Measurement(A_AGAINST_A, "ratio", run, ratios, "x", devices.kind, devices.threads))
+        controls.append(
+            Measurement(A_AGAINST_A, "ratio", run, ratios, "x", devices.kind, devices.threads)
+        )
     return controls
 
 
@@ -93,22 +105,41 @@ class Watch:
         self._others, self._all = _processor_seconds()
 
     def busy_percent(self) -> float:
-        """Return the share of all cores' time that others took; children that have ended are not others."""
+        """Return the share of all cores' time that others took; children that have ended are not
+        others.
+        """
         others, all_ = _processor_seconds()
         return 100 * max(0.0, others - self._others) / max(1e-9, all_ - self._all)
 
 
 def _processor_seconds() -> tuple[float, float]:
-    """Return the seconds that other processes computed and that all cores had, since the machine started."""
+    """Return the seconds that other processes computed and that all cores had, since the machine
+    started.
+    """
     machine, mine = psutil.cpu_times(), psutil.Process().cpu_times()
-    own = mine.user + mine.system + getattr(mine, "children_user", 0) + getattr(mine, "children_system", 0)
+    own = (
+        mine.user
+        + mine.system
+        + getattr(mine, "children_user", 0)
+        + getattr(mine, "children_system", 0)
+    )
     idle = machine.idle + getattr(machine, "iowait", 0)
-    total = machine.user + machine.system + getattr(machine, "nice", 0) + getattr(machine, "steal", 0) + idle
+    total = (
+        machine.user
+        + machine.system
+        + getattr(machine, "nice", 0)
+        + getattr(machine, "steal", 0)
+        + idle
+    )
     return total - idle - own, total
 
 
-def conditions(measurements: Sequence[Measurement], devices: Devices, watch: Watch) -> dict[str, float | str]:
-    """Return what every benchmark's metrics begin with: what it ran on, how noisy that was, false speed-ups."""
+def conditions(
+    measurements: Sequence[Measurement], devices: Devices, watch: Watch
+) -> dict[str, float | str]:
+    """Return what every benchmark's metrics begin with: what it ran on, how noisy that was, false
+    speed-ups.
+    """
     controls = [median_ratio(m.values) for m in measurements if m.demo == A_AGAINST_A]
     timed = [m for m in measurements if m.values and m.demo != A_AGAINST_A and len(m.values) > 1]
     return {
@@ -129,7 +160,15 @@ def in_unit(
     """Return seconds per call, as `time_arms` gives them, as measurements in s, ms, us or ns."""
     per_second = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}[unit]
     return [
-        Measurement(demo, arm, x, tuple(per_second * t for t in seconds), unit, devices.kind, devices.threads)
+        Measurement(
+            demo,
+            arm,
+            x,
+            tuple(per_second * t for t in seconds),
+            unit,
+            devices.kind,
+            devices.threads,
+        )
         for arm, seconds in times.items()
     ]
 
@@ -142,7 +181,11 @@ def median_metrics(name: str, samples: Sequence[float]) -> dict[str, float | str
 
 def ratio_metrics(name: str, ratio: Ratio) -> dict[str, float | str]:
     """Return a ratio as three metrics: the median and the two ends of its interval."""
-    return {name: round(ratio.median, 4), f"{name}_low": round(ratio.low, 4), f"{name}_high": round(ratio.high, 4)}
+    return {
+        name: round(ratio.median, 4),
+        f"{name}_low": round(ratio.low, 4),
+        f"{name}_high": round(ratio.high, 4),
+    }
 
 
 def speedup_of(old: Measurement, new: Measurement) -> Ratio:

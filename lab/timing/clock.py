@@ -7,7 +7,9 @@ import torch
 
 
 def synchronize(devices: Sequence[torch.device]) -> None:
-    """Wait for all work on all CUDA devices of the list; `torch.cuda.synchronize()` alone waits for one."""
+    """Wait for all work on all CUDA devices of the list; `torch.cuda.synchronize()` alone waits for
+    one.
+    """
     for device in {device for device in devices if device.type == "cuda"}:
         torch.cuda.synchronize(device)
 

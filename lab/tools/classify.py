@@ -1,4 +1,5 @@
-"""What does a trained run see in a picture? `python -m lab.tools.classify PICTURE [RUN]`, or `invoke predict PICTURE`.
+"""What does a trained run see in a picture? `python -m lab.tools.classify PICTURE [RUN]`, or
+`invoke predict PICTURE`.
 
 The picture is brought into Fashion-MNIST's form: grey, 28 x 28, a light garment on black.
 """
@@ -19,11 +20,13 @@ from lab.data.datasets import CLASSES, IMAGE_SHAPE
 from lab.nets.models import MODELS, OnBytes
 
 WEIGHTS = Path("models")
-FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP")  # no others: opening an EPS file runs the PostScript in it
+# no others: opening an EPS file runs the PostScript in it
+FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP")
 
 
 def read_picture(path: Path) -> Tensor:
-    """Return any picture file as one uint8 image (1, 28, 28); inverted if its edge is light, as of a photograph.
+    """Return any picture file as one uint8 image (1, 28, 28); inverted if its edge is light, as of
+    a photograph.
 
     Raises:
         DataError: missing, or not a picture.
@@ -32,7 +35,9 @@ def read_picture(path: Path) -> Tensor:
         with Image.open(path, formats=FORMATS) as file:
             upright = ImageOps.exif_transpose(file).convert("RGBA")
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
-        raise DataError(f"{path}: not a picture ({error}); give a PNG, JPEG, GIF, WebP or BMP file") from None
+        raise DataError(
+            f"{path}: not a picture ({error}); give a PNG, JPEG, GIF, WebP or BMP file"
+        ) from None
     paper = Image.new("RGBA", upright.size, "white")
     grey = Image.alpha_composite(paper, upright).convert("L")
     pixels = np.asarray(grey)
@@ -69,7 +74,8 @@ def main() -> None:
     runs = list(read_yaml(PARAMS_FILE)["train"]["runs"])
     if len(sys.argv) not in (2, 3):
         raise ParamsError(
-            f"expected a picture file, and a run if not {runs[0]}: python -m lab.tools.classify PICTURE RUN"
+            f"expected a picture file, and a run if not {runs[0]}: python -m lab.tools.classify"
+            f" PICTURE RUN"
         )
     name = sys.argv[2] if len(sys.argv) == 3 else runs[0]
     if name not in runs:

@@ -1,7 +1,9 @@
-"""Compare params and metrics with a commit or a reference machine, and say which changes mean something.
+"""Compare params and metrics with a commit or a reference machine, and say which changes mean
+something.
 
-Wraps `dvc params diff` and `dvc metrics diff`. A metric `x` with an `x_iqr` beside it is a measured median: it
-moved only if it moved by more than the noise of both sides. Nothing is called better or worse across hardware.
+Wraps `dvc params diff` and `dvc metrics diff`. A metric `x` with an `x_iqr` beside it is a measured
+median: it moved only if it moved by more than the noise of both sides. Nothing is called better or
+worse across hardware.
 """
 
 import argparse
@@ -25,8 +27,12 @@ MORE_IS_BETTER = re.compile(r"speedup|per_s$|accuracy|of_peak|overlap_fraction")
 LESS_IS_BETTER = re.compile(r"_(s|ms|us|ns)$|loss|error|failed|false_")
 
 
-def mark(name: str, old: Any, new: Any, old_iqr: float, new_iqr: float, other_hardware: bool) -> str:
-    """Return what a metric's change from `old` to `new` amounts to; an IQR of 0 means that it is exact."""
+def mark(
+    name: str, old: Any, new: Any, old_iqr: float, new_iqr: float, other_hardware: bool
+) -> str:
+    """Return what a metric's change from `old` to `new` amounts to; an IQR of 0 means that it is
+    exact.
+    """
     if old is None or new is None:
         return "new" if old is None else "gone"
     if old == new:
@@ -45,20 +51,27 @@ def mark(name: str, old: Any, new: Any, old_iqr: float, new_iqr: float, other_ha
     return "changed"
 
 
-def table(metrics: Mapping[str, Mapping[str, Change]], other_hardware: bool) -> Iterator[tuple[str, ...]]:
-    """Yield (file, metric, old, new, mark) for each metric that differs; spreads stand behind their medians."""
+def table(
+    metrics: Mapping[str, Mapping[str, Change]], other_hardware: bool
+) -> Iterator[tuple[str, ...]]:
+    """Yield (file, metric, old, new, mark) for each metric that differs; spreads stand behind their
+    medians.
+    """
     for file, changes in metrics.items():
         for name, change in changes.items():
             if name.endswith(SPREAD) and name.removesuffix(SPREAD) in changes:
                 continue
             spread = changes.get(name + SPREAD, {})
             spreads = [float(spread.get(side) or 0) for side in ("old", "new")]
-            verdict = mark(name, change.get("old"), change.get("new"), spreads[0], spreads[1], other_hardware)
+            verdict = mark(
+                name, change.get("old"), change.get("new"), spreads[0], spreads[1], other_hardware
+            )
             if spread and not any(spreads) and verdict in ("better", "worse", "changed"):
                 verdict = "one sample each"  # a time without a spread: nobody knows its noise
             if verdict != "same":
                 sides = [
-                    _in_words(change.get(side), iqr) for side, iqr in zip(("old", "new"), spreads, strict=True)
+                    _in_words(change.get(side), iqr)
+                    for side, iqr in zip(("old", "new"), spreads, strict=True)
                 ]
                 yield file, name, *sides, verdict
 
@@ -88,13 +101,16 @@ def _dvc(*arguments: str) -> dict[str, Any]:
     if result.returncode:
         lines = result.stderr.strip().splitlines() or ["no reason given"]
         raise LabError(
-            f"dvc {' '.join(arguments)}: {lines[0].removeprefix('ERROR: ')}; name a commit of this repository"
+            f"dvc {' '.join(arguments)}: {lines[0].removeprefix('ERROR: ')}; name a commit of this"
+            f" repository"
         )
     return dict(json.loads(result.stdout or "{}"))
 
 
 def with_commit(rev: str) -> tuple[list[str], list[tuple[str, ...]]]:
-    """Return lines on what differs in params and hardware from a commit, and the table of metrics."""
+    """Return lines on what differs in params and hardware from a commit, and the table of
+    metrics.
+    """
     params = _dvc("params", "diff", rev)
     metrics = _dvc("metrics", "diff", rev, "--all")
     hardware = params.pop(str(HARDWARE_FILE), {})
@@ -116,7 +132,8 @@ def with_reference(name: str) -> tuple[list[str], list[tuple[str, ...]]]:
     if not path.is_file():
         there = ", ".join(sorted(found.stem for found in REFERENCE.glob("*.json"))) or "none yet"
         raise LabError(
-            f"{path}: no such reference (there are: {there}); `invoke snapshot` makes one of this machine"
+            f"{path}: no such reference (there are: {there}); `invoke snapshot` makes one of this"
+            f" machine"
         )
     reference = read_json(path)
     stages, here = metrics_of(reference), metrics_on_disk()
@@ -149,10 +166,14 @@ def markdown(rows: Sequence[Sequence[str]]) -> Iterator[str]:
 
 
 def main() -> None:
-    """Print changed params, changed hardware, and changed metrics with what each change amounts to."""
+    """Print changed params, changed hardware, and changed metrics with what each change amounts
+    to.
+    """
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("rev", nargs="?", default="HEAD")
-    parser.add_argument("--reference", default="", help="compare with reports/reference/NAME.json instead")
+    parser.add_argument(
+        "--reference", default="", help="compare with reports/reference/NAME.json instead"
+    )
     parser.add_argument("--md", action="store_true", help="as Markdown")
     arguments = parser.parse_args()
     other = arguments.reference or arguments.rev

@@ -1,4 +1,6 @@
-"""What is wrong with this environment, and how to mend it: one line per check, exit code 4 if one fails."""
+"""What is wrong with this environment, and how to mend it: one line per check, exit code 4 if one
+fails.
+"""
 
 import shutil
 import subprocess
@@ -29,11 +31,14 @@ class _DataParams(Section):
 def interpreter() -> str:
     """The interpreter is one the lab is made for, and the one that `python` means."""
     if not (3, 11) <= sys.version_info[:2] <= (3, 13):
-        raise MachineError(f"Python {sys.version.split()[0]}; make the environment with Python 3.11, 3.12 or 3.13")
+        raise MachineError(
+            f"Python {sys.version.split()[0]}; make the environment with Python 3.11, 3.12 or 3.13"
+        )
     on_path = shutil.which("python")
     if on_path is None or Path(on_path).parent.resolve() != Path(sys.executable).parent.resolve():
         raise Warning(
-            f"`python` on PATH is {on_path}; use `invoke`, or activate {Path(sys.executable).parent.parent}"
+            f"`python` on PATH is {on_path}; use `invoke`, or activate"
+            f" {Path(sys.executable).parent.parent}"
         )
     return f"Python {sys.version.split()[0]} at {sys.executable}"
 
@@ -43,7 +48,9 @@ def packages() -> str:
     try:
         wanted = [Requirement(line) for line in requires("d2l-lab") or []]
     except PackageNotFoundError:
-        raise MachineError("the lab is not installed here; pip install -e . -c constraints.txt") from None
+        raise MachineError(
+            "the lab is not installed here; pip install -e . -c constraints.txt"
+        ) from None
     wrong = []
     for requirement in wanted:
         if requirement.marker is None or requirement.marker.evaluate():
@@ -71,7 +78,8 @@ def torch_and_torchvision() -> str:
     gpus = f"{torch.cuda.device_count()} CUDA GPU(s)"
     if shutil.which("nvidia-smi") and not torch.cuda.is_available():
         raise Warning(
-            f"{pair}: there is an NVIDIA driver but this torch uses no GPU; install a CUDA build of torch"
+            f"{pair}: there is an NVIDIA driver but this torch uses no GPU; install a CUDA build"
+            f" of torch"
         )
     return f"{pair}, {gpus}" + (
         "" if has_compiled_ops() else "; torchvision without compiled operators (not needed)"
@@ -82,10 +90,14 @@ def git() -> str:
     """Git is there and this is a repository."""
     if shutil.which("git") is None:
         raise MachineError("git is not installed; DVC compares and records through it")
-    result = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
+    result = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False
+    )
     if result.returncode:
         reason = (result.stderr.strip().splitlines() or ["no commit yet"])[0]
-        raise MachineError(f"{reason}; clone the project rather than unpack it, or `dvc config core.no_scm true`")
+        raise MachineError(
+            f"{reason}; clone the project rather than unpack it, or `dvc config core.no_scm true`"
+        )
     return f"at commit {result.stdout.strip()}"
 
 
@@ -94,18 +106,25 @@ def pipeline() -> str:
     try:
         stages = read_yaml(Path("dvc.lock")).get("stages", {})
     except LabError as error:
-        raise MachineError(f"{error}; `git checkout dvc.lock` brings the committed one back") from None
+        raise MachineError(
+            f"{error}; `git checkout dvc.lock` brings the committed one back"
+        ) from None
     commands = (process.info["cmdline"] or [] for process in psutil.process_iter(["cmdline"]))
     running = any(Path(word).name == "dvc" for command in commands for word in command[:2])
     if LOCK_FILE.exists() and '"pid"' in LOCK_FILE.read_text(errors="replace") and not running:
-        raise Warning(f"{LOCK_FILE} is left by a DVC that is gone; delete it if DVC says that it is busy")
+        raise Warning(
+            f"{LOCK_FILE} is left by a DVC that is gone; delete it if DVC says that it is busy"
+        )
     return f"dvc {version('dvc')}, dvc.lock has {len(stages)} stages"
 
 
 def disk() -> str:
-    """There is room for data, weights and DVC's cache, here and in the folder for temporary files."""
+    """There is room for data, weights and DVC's cache, here and in the folder for temporary
+    files.
+    """
     free = {
-        str(folder): shutil.disk_usage(folder).free / 1e9 for folder in (Path.cwd(), Path(tempfile.gettempdir()))
+        str(folder): shutil.disk_usage(folder).free / 1e9
+        for folder in (Path.cwd(), Path(tempfile.gettempdir()))
     }
     short = [f"{folder} has {gb:.1f} GB free" for folder, gb in free.items() if gb < MIN_FREE_GB]
     if short:
@@ -121,9 +140,14 @@ def data_sets() -> str:
         return f"not fetched yet; found at {_first_source()}"
     if "synthetic" in source.values():
         raise Warning(
-            f"{source}: look-alikes; {_first_source()} has the originals: `invoke remeasure --stage fetch`"
+            f"{source}: look-alikes; {_first_source()} has the originals: `invoke remeasure"
+            f" --stage fetch`"
         )
-    datasets.read_fashion_mnist("train"), datasets.read_fashion_mnist("t10k"), datasets.read_airfoil()
+    (
+        datasets.read_fashion_mnist("train"),
+        datasets.read_fashion_mnist("t10k"),
+        datasets.read_airfoil(),
+    )
     return "Fashion-MNIST and airfoil table, unchanged since they were fetched"
 
 
@@ -144,12 +168,21 @@ def _first_source() -> str:
         except requests.RequestException:
             continue
     raise Warning(
-        f"no source of {file.name} answers; set {download.MIRROR_VARIABLE} to a folder with fashion-mnist/ and "
+        f"no source of {file.name} answers; set {download.MIRROR_VARIABLE} to a folder with"
+        f" fashion-mnist/ and "
         "airfoil/, or go on with labelled synthetic data"
     )
 
 
-CHECKS: tuple[Check, ...] = (interpreter, packages, torch_and_torchvision, git, pipeline, disk, data_sets)
+CHECKS: tuple[Check, ...] = (
+    interpreter,
+    packages,
+    torch_and_torchvision,
+    git,
+    pipeline,
+    disk,
+    data_sets,
+)
 
 
 def examine(checks: tuple[Check, ...] = CHECKS) -> Iterator[tuple[str, str, str]]:

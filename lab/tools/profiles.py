@@ -1,4 +1,6 @@
-"""Profiles: laptop.yaml is complete, the others hold what differs; a merge becomes params.yaml, comments kept."""
+"""Profiles: laptop.yaml is complete, the others hold what differs; a merge becomes params.yaml,
+comments kept.
+"""
 
 import io
 import sys
@@ -18,7 +20,8 @@ BASE = "laptop"
 
 
 def merge(name: str, folder: Path = PROFILES) -> str:
-    """Return the text of params.yaml for a profile: laptop.yaml with the profile's values in their places.
+    """Return the text of params.yaml for a profile: laptop.yaml with the profile's values in their
+    places.
 
     Raises:
         ParamsError: no such profile, or it has a key that laptop.yaml does not.
@@ -51,7 +54,10 @@ def in_use(folder: Path = PROFILES) -> str:
     """Return the profile whose values params.yaml has, or that they are the reader's own."""
     here = read_yaml(PARAMS_FILE)
     names = sorted(path.stem for path in folder.glob("*.yaml"))
-    return next((n for n in names if YAML(typ="safe", pure=True).load(merge(n, folder)) == here), "own params")
+    return next(
+        (n for n in names if YAML(typ="safe", pure=True).load(merge(n, folder)) == here),
+        "own params",
+    )
 
 
 def leaves(document: Any, parents: str = "") -> Iterator[tuple[str, Any]]:

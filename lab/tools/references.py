@@ -1,8 +1,10 @@
-"""References: what a machine found, in one file, `reports/reference/NAME.json`, for others to be compared with.
+"""References: what a machine found, in one file, `reports/reference/NAME.json`, for others to be
+compared with.
 
-`record` is for a machine that is at hand for minutes: it runs the benchmark stages one after the other, without DVC
-and within a time budget, in a folder of their own, so that nothing of the project's results is touched. `snapshot`
-keeps the results that are there: every stage's metrics, the claims' verdicts among them.
+`record` is for a machine that is at hand for minutes: it runs the benchmark stages one after the
+other, without DVC and within a time budget, in a folder of their own, so that nothing of the
+project's results is touched. `snapshot` keeps the results that are there: every stage's metrics,
+the claims' verdicts among them.
 """
 
 import argparse
@@ -44,7 +46,8 @@ log = logging.getLogger(__name__)
 
 
 def record(name: str, profile: str, budget_s: float, stages: Sequence[str] = STAGES) -> Path:
-    """Measure this machine with a profile's params and write its record; a stage without time left is skipped.
+    """Measure this machine with a profile's params and write its record; a stage without time left
+    is skipped.
 
     Raises:
         ParamsError: a name that is no file name, or an unknown profile.
@@ -69,8 +72,15 @@ def record(name: str, profile: str, budget_s: float, stages: Sequence[str] = STA
             }
             log.info("%s: %s", stage, problem or f"{found[stage]['seconds']} s")
         if all(isinstance(result, str) for result in found.values()):
-            raise LabError(f"no stage has finished within {budget_s:.0f} s; give more, or a smaller profile")
-        document = {"name": name, "profile": profile, "hardware": read_json(work / HARDWARE_FILE), "stages": found}
+            raise LabError(
+                f"no stage has finished within {budget_s:.0f} s; give more, or a smaller profile"
+            )
+        document = {
+            "name": name,
+            "profile": profile,
+            "hardware": read_json(work / HARDWARE_FILE),
+            "stages": found,
+        }
         write_json(path, document)
     return path
 
@@ -82,12 +92,16 @@ def path_of(name: str) -> Path:
         ParamsError: the name is no file name.
     """
     if not re.fullmatch(r"[a-z0-9][a-z0-9-]*", name):
-        raise ParamsError(f"record {name!r}: expected lower-case letters, digits and hyphens; choose such a name")
+        raise ParamsError(
+            f"record {name!r}: expected lower-case letters, digits and hyphens; choose such a name"
+        )
     return REFERENCE / f"{name}.json"
 
 
 def metrics_on_disk() -> dict[str, dict[str, Any]]:
-    """Return the metrics of every stage that has some, by its folder under `reports` (`train/lenet_1gpu`)."""
+    """Return the metrics of every stage that has some, by its folder under `reports`
+    (`train/lenet_1gpu`).
+    """
     return {
         path.parent.relative_to(REPORTS).as_posix(): read_json(path)
         for path in sorted(REPORTS.rglob("metrics.json"))
@@ -95,8 +109,14 @@ def metrics_on_disk() -> dict[str, dict[str, Any]]:
 
 
 def metrics_of(reference: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the metrics of every stage that has some in a reference, as `metrics_on_disk` does for those here."""
-    return {s: found["metrics"] for s, found in reference["stages"].items() if isinstance(found, Mapping)}
+    """Return the metrics of every stage that has some in a reference, as `metrics_on_disk` does for
+    those here.
+    """
+    return {
+        s: found["metrics"]
+        for s, found in reference["stages"].items()
+        if isinstance(found, Mapping)
+    }
 
 
 def snapshot(name: str) -> Path:
@@ -128,7 +148,9 @@ def _link(source: str, target: str) -> None:
 
 
 def _run_stage(stage: str, work: Path, end: float) -> str:
-    """Run a stage in `work` until `end` at most, and return nothing, or what kept it from finishing."""
+    """Run a stage in `work` until `end` at most, and return nothing, or what kept it from
+    finishing.
+    """
     left = end - time.monotonic()
     if left <= 0:
         return "skipped: no time left"
@@ -151,7 +173,9 @@ def main() -> None:
     """Record the machine, or keep its results, under the name on the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("name")
-    parser.add_argument("--snapshot", action="store_true", help="keep the results that are there; run nothing")
+    parser.add_argument(
+        "--snapshot", action="store_true", help="keep the results that are there; run nothing"
+    )
     parser.add_argument("--profile", default="full")
     parser.add_argument("--budget", type=float, default=540.0, help="seconds in all")
     arguments = parser.parse_args()

@@ -1,7 +1,9 @@
-"""Checkpoints of a run: content-hashed files, whole or not at all, in a folder that only this very run can find.
+"""Checkpoints of a run: content-hashed files, whole or not at all, in a folder that only this very
+run can find.
 
-The folder's name is a hash of everything that decides the result (params, code, data, torch, devices), so a
-checkpoint of another run is not refused but never met. A file's name carries how far it is and the hash of its
+The folder's name is a hash of everything that decides the result (params, code, data, torch,
+devices), so a checkpoint of another run is not refused but never met. A file's name carries how far
+it is and the hash of its
 content: `00003-00120-<hash>.pt` is 3 epochs and 120 steps. The last two are kept.
 """
 
@@ -30,7 +32,9 @@ log = logging.getLogger(__name__)
 
 
 def run_key(decisive: Mapping[str, Any], files: list[Path]) -> str:
-    """Return the hash of what decides a run's result: JSON-like facts, and the content of files in their order."""
+    """Return the hash of what decides a run's result: JSON-like facts, and the content of files in
+    their order.
+    """
     digest = hashlib.sha256(json.dumps(decisive, sort_keys=True).encode())
     for path in files:
         digest.update(hashlib.sha256(path.read_bytes()).digest())
@@ -47,7 +51,8 @@ class Checkpoints:
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Keep every other process out of this run. The lock ends with its process, however that ends.
+        """Keep every other process out of this run. The lock ends with its process, however that
+        ends.
 
         Raises:
             DistributedError: another process has it.
@@ -63,7 +68,8 @@ class Checkpoints:
             ) from None
 
     def save(self, epochs: int, step: int, state: Mapping[str, Any]) -> None:
-        """Write a checkpoint after `epochs` and `step` more steps, then delete all but the last two.
+        """Write a checkpoint after `epochs` and `step` more steps, then delete all but the last
+        two.
 
         Raises:
             SpaceError: the disk is full; the earlier checkpoints stay.
@@ -86,13 +92,20 @@ class Checkpoints:
             content = path.read_bytes()
             if path.stem.split("-")[-1] == _hash(content):
                 return content
-            log.warning("WARNING: %s: damaged (its content is not what its name says); trying the one before", path)
+            log.warning(
+                "WARNING: %s: damaged (its content is not what its name says); trying the"
+                " one before",
+                path,
+            )
         if paths:
-            raise CheckpointError(f"{self.folder}: every checkpoint is damaged; delete the folder to start afresh")
+            raise CheckpointError(
+                f"{self.folder}: every checkpoint is damaged; delete the folder to start afresh"
+            )
         return None
 
     def decode(self, content: bytes) -> dict[str, Any]:
-        """Return the state in a checkpoint; nothing but tensors, numbers and words is ever unpickled.
+        """Return the state in a checkpoint; nothing but tensors, numbers and words is ever
+        unpickled.
 
         Raises:
             CheckpointError: not a checkpoint, or another run's.
@@ -102,19 +115,26 @@ class Checkpoints:
             state = torch.load(io.BytesIO(content), weights_only=True, map_location="cpu")
         except (pickle.UnpicklingError, RuntimeError, EOFError) as error:
             reason = str(error).splitlines()[0]
-            raise CheckpointError(f"{self.folder}: a file is no checkpoint ({reason}); {what_to_do}") from None
+            raise CheckpointError(
+                f"{self.folder}: a file is no checkpoint ({reason}); {what_to_do}"
+            ) from None
         if not isinstance(state, dict) or state.get("key") != self.key:
             found = state.get("key") if isinstance(state, dict) else type(state).__name__
             raise CheckpointError(f"{self.folder}: a file is another run's ({found}); {what_to_do}")
         return state
 
     def clear(self) -> None:
-        """Delete the checkpoints of a run that has written its results: measuring again starts afresh."""
+        """Delete the checkpoints of a run that has written its results: measuring again starts
+        afresh.
+        """
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _newest_first(self) -> list[Path]:
         pattern = re.compile(r"\d{5,}-\d{5,}-[0-9a-f]{16}\.pt")
-        return sorted((path for path in self.folder.glob("*.pt") if pattern.fullmatch(path.name)), reverse=True)
+        return sorted(
+            (path for path in self.folder.glob("*.pt") if pattern.fullmatch(path.name)),
+            reverse=True,
+        )
 
 
 def _hash(content: bytes) -> str:

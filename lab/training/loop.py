@@ -1,4 +1,6 @@
-"""The training loop of chapter 13: epochs over resident images, one step per batch, the same for every strategy."""
+"""The training loop of chapter 13: epochs over resident images, one step per batch, the same for
+every strategy.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import astuple, dataclass, field
@@ -19,7 +21,8 @@ WARM_UP_IMAGES = 32  # for each device
 
 @dataclass(frozen=True)
 class Epoch:
-    """What one epoch gave: mean loss over its images, accuracy on the test images, seconds of training alone.
+    """What one epoch gave: mean loss over its images, accuracy on the test images, seconds of
+    training alone.
 
     `resumed` marks an epoch that was interrupted: its seconds are the sum of its parts.
     """
@@ -35,8 +38,8 @@ class Epoch:
 class Progress:
     """Where a run stands: the epochs it has finished, and how far it is in the next one.
 
-    `losses` are the summed losses of that epoch's steps so far (float64, over all processes), `seconds` what they
-    took.
+    `losses` are the summed losses of that epoch's steps so far (float64, over all processes),
+    `seconds` what they took.
     """
 
     epochs: list[Epoch] = field(default_factory=list)
@@ -45,16 +48,24 @@ class Progress:
 
     def state(self) -> dict[str, Any]:
         """Return it as tensors, numbers and lists, which a checkpoint may hold."""
-        return {"epochs": [astuple(e) for e in self.epochs], "losses": self.losses, "seconds": self.seconds}
+        return {
+            "epochs": [astuple(e) for e in self.epochs],
+            "losses": self.losses,
+            "seconds": self.seconds,
+        }
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> "Progress":
         """Return the progress that `state` wrote down."""
-        return cls([Epoch(*values) for values in state["epochs"]], state["losses"], state["seconds"])
+        return cls(
+            [Epoch(*values) for values in state["epochs"]], state["losses"], state["seconds"]
+        )
 
 
 def epoch_order(num_images: int, seed: int, epoch: int) -> Tensor:
-    """Return the order of the images in an epoch: a permutation that depends on seed and epoch alone."""
+    """Return the order of the images in an epoch: a permutation that depends on seed and epoch
+    alone.
+    """
     generator = torch.Generator().manual_seed(seed * 100_000 + epoch)
     return torch.randperm(num_images, generator=generator)
 
@@ -72,7 +83,9 @@ def predict(strategy: Strategy, images: Tensor, batch_size: int = 1000) -> Tenso
 
     mine = strategy.share(torch.arange(len(images)))
     shards = images[mine.to(images.device)].tensor_split(len(strategy.devices))
-    found = torch.cat(run_each(strategy.pool, on_device, strategy.evaluators(), strategy.devices, shards))
+    found = torch.cat(
+        run_each(strategy.pool, on_device, strategy.evaluators(), strategy.devices, shards)
+    )
     logits = found.new_zeros(len(images), found.shape[1])
     logits[mine] = found
     return strategy.total(logits)
@@ -90,12 +103,14 @@ def train(
     on_step: Callable[[int], object] = lambda images: None,
     stopping: Callable[[], bool] = lambda: False,
 ) -> Iterator[Progress]:
-    """Yield where the run stands after each epoch, and once more in the middle of one if it is `stopping`.
+    """Yield where the run stands after each epoch, and once more in the middle of one if it is
+    `stopping`.
 
-    The sets are moved to the first device once. Where the batch size does not divide them, the last batch of an
-    epoch is smaller. `on_step` hears how many images a step took, over all processes. The clock covers training
-    only; one step whose result is thrown away warms the machine up before it. With the `progress` of an earlier
-    run, and its state loaded into the strategy, the run goes on bit for bit as that one would have.
+    The sets are moved to the first device once. Where the batch size does not divide them, the last
+    batch of an epoch is smaller. `on_step` hears how many images a step took, over all processes.
+    The clock covers training only; one step whose result is thrown away warms the machine up before
+    it. With the `progress` of an earlier run, and its state loaded into the strategy, the run goes
+    on bit for bit as that one would have.
 
     Raises:
         DivergedError: a step's loss is not finite.
@@ -107,7 +122,9 @@ def train(
 
     def step(batch: Tensor) -> Tensor:
         mine = strategy.share(batch)
-        return strategy.step(images.index_select(0, mine), labels.index_select(0, mine), lr, len(batch))
+        return strategy.step(
+            images.index_select(0, mine), labels.index_select(0, mine), lr, len(batch)
+        )
 
     _warm_up(strategy, step, len(images), batch_size)
     while len(progress.epochs) < num_epochs and not strategy.any(stopping()):
@@ -130,14 +147,19 @@ def train(
         if done < len(batches):
             yield Progress(progress.epochs, losses, seconds)
             return
-        accuracy = (predict(strategy, test_images).argmax(1) == test_labels).sum().item() / len(test_labels)
-        mean_loss = losses.cumsum(0)[-1].item() / len(images)  # cumsum adds in the order of the steps
+        accuracy = (predict(strategy, test_images).argmax(1) == test_labels).sum().item() / len(
+            test_labels
+        )
+        # cumsum adds in the order of the steps
+        mean_loss = losses.cumsum(0)[-1].item() / len(images)
         result = Epoch(epoch, mean_loss, accuracy, seconds, resumed=len(progress.losses) > 0)
         progress = Progress([*progress.epochs, result])
         yield progress
 
 
-def _warm_up(strategy: Strategy, step: Callable[[Tensor], Tensor], num_images: int, batch_size: int) -> None:
+def _warm_up(
+    strategy: Strategy, step: Callable[[Tensor], Tensor], num_images: int, batch_size: int
+) -> None:
     """Take a small step and forget it: threads, kernels, communicators and buckets are then made.
 
     A compiled net takes one of each size that will come, since each is compiled for itself.
@@ -150,10 +172,13 @@ def _warm_up(strategy: Strategy, step: Callable[[Tensor], Tensor], num_images: i
 
 
 def _check_finite(losses: Tensor, epoch: int, lr: float) -> None:
-    """Stop where the loss left the finite numbers; looked at once an epoch, because each look waits for a GPU."""
+    """Stop where the loss left the finite numbers; looked at once an epoch, because each look waits
+    for a GPU.
+    """
     bad = (~losses.isfinite()).nonzero()
     if len(bad):
         step = int(bad[0])
         raise DivergedError(
-            f"the loss is {losses[step].item()} in epoch {epoch}, step {step + 1}; lower lr (it is {lr})"
+            f"the loss is {losses[step].item()} in epoch {epoch}, step {step + 1}; lower lr (it is"
+            f" {lr})"
         )

@@ -1,8 +1,8 @@
-"""Ways to train, each in a process of its own, timed in turn: so that no way's allocator, threads, or loaders help
-or hinder another's.
+"""Ways to train, each in a process of its own, timed in turn: so that no way's allocator, threads,
+or loaders help or hinder another's.
 
-A contestant is `python -m lab.training.race WAY`, with its way as JSON. It takes its steps at each line that it is sent,
-and answers with the seconds that one step took.
+A contestant is `python -m lab.training.race WAY`, with its way as JSON. It takes its steps at each
+line that it is sent, and answers with the seconds that one step took.
 """
 
 import json
@@ -40,9 +40,11 @@ Turn = Callable[[], float]  # takes the steps and returns seconds per step
 
 @dataclass(frozen=True)
 class Way:
-    """How a contestant trains; `num_devices` processes for `ddp`, devices of one process for `engine`.
+    """How a contestant trains; `num_devices` processes for `ddp`, devices of one process for
+    `engine`.
 
-    `gemm` multiplies square matrices of `batch_size` rows instead, with its precision: the machine's peak.
+    `gemm` multiplies square matrices of `batch_size` rows instead, with its precision: the
+    machine's peak.
     """
 
     kind: Literal["book", "engine", "ddp", "gemm"]
@@ -60,8 +62,9 @@ class Way:
 def race(ways: Mapping[str, Way], rounds: int, heats: int = 1) -> dict[str, tuple[float, ...]]:
     """Return seconds per step of each way, one sample per round, after turns that nobody counts.
 
-    Each heat starts new processes for its share of the rounds: one and the same program can be a quarter faster or
-    slower from one start to the next (by how its memory happens to lie), which turns of one process do not show.
+    Each heat starts new processes for its share of the rounds: one and the same program can be a
+    quarter faster or slower from one start to the next (by how its memory happens to lie), which
+    turns of one process do not show.
 
     Raises:
         LabError: a contestant ended.
@@ -69,7 +72,9 @@ def race(ways: Mapping[str, Way], rounds: int, heats: int = 1) -> dict[str, tupl
     seconds: dict[str, list[float]] = {name: [] for name in ways}
     for heat in range(heats):
         with ExitStack() as running:
-            runners = {name: running.enter_context(_contestant(name, way)) for name, way in ways.items()}
+            runners = {
+                name: running.enter_context(_contestant(name, way)) for name, way in ways.items()
+            }
             for run in runners.values():
                 run()  # its start, which may still go on, and its warm-up
             for name in turns(runners, len(range(heat, rounds, heats))):
@@ -94,7 +99,9 @@ def _contestant(name: str, way: Way) -> Iterator[Turn]:
                 requests.flush()
                 return float(answers.readline())
             except (OSError, ValueError):
-                raise LabError(f"contestant {name!r} ended before the race did; its own words are above") from None
+                raise LabError(
+                    f"contestant {name!r} ended before the race did; its own words are above"
+                ) from None
 
         try:
             yield turn
@@ -108,8 +115,11 @@ def _contestant(name: str, way: Way) -> Iterator[Turn]:
 
 
 def _book(way: Way) -> Turn:
-    """Return the notes' loop: PIL and floats for each image, a loader started anew, all else as torch has it."""
-    from lab.data import loaders  # torchvision takes a second to import, which the other ways need not spend
+    """Return the notes' loop: PIL and floats for each image, a loader started anew, all else as
+    torch has it.
+    """
+    # torchvision takes a second to import, which the other ways need not spend
+    from lab.data import loaders
 
     device, images = torch.device(way.device), loaders.book_images()
     net = MODELS[way.net](torch.Generator().manual_seed(0)).to(device)
@@ -135,17 +145,24 @@ def _engine(way: Way, strategy: Strategy) -> Turn:
     """Return the engine's loop over resident bytes."""
     device = strategy.devices[0]
     split = read_fashion_mnist("train")
-    images, labels = torch.tensor(split.images).to(device), torch.from_numpy(split.labels).to(device)
+    images, labels = (
+        torch.tensor(split.images).to(device),
+        torch.from_numpy(split.labels).to(device),
+    )
     seeds = random.Random(0)  # noqa: S311 - the order of images, the same in every process
 
     def turn() -> float:
-        order = torch.randperm(len(labels), generator=torch.Generator().manual_seed(seeds.randrange(2**31)))
+        order = torch.randperm(
+            len(labels), generator=torch.Generator().manual_seed(seeds.randrange(2**31))
+        )
         start = 0.0
         for i, batch in enumerate(order.to(device).split(way.batch_size)[: 1 + way.steps]):
             if i == 1:  # the first step finds the caches full of another contestant's data
                 start = read_clock(strategy.devices)
             mine = strategy.share(batch)
-            strategy.step(images.index_select(0, mine), labels.index_select(0, mine), LR, len(batch))
+            strategy.step(
+                images.index_select(0, mine), labels.index_select(0, mine), LR, len(batch)
+            )
         return (read_clock(strategy.devices) - start) / way.steps
 
     return turn
@@ -153,7 +170,10 @@ def _engine(way: Way, strategy: Strategy) -> Turn:
 
 def _gemm(way: Way) -> Turn:
     """Return products of square matrices: a step is one of them."""
-    device, dtype = torch.device(way.device), torch.bfloat16 if way.precision == "bf16" else torch.float32
+    device, dtype = (
+        torch.device(way.device),
+        torch.bfloat16 if way.precision == "bf16" else torch.float32,
+    )
     a = torch.rand(way.batch_size, way.batch_size, device=device).to(dtype)
     out = torch.empty_like(a)
 
@@ -204,17 +224,27 @@ def main() -> None:
     else:
         net = MODELS[way.net](torch.Generator().manual_seed(0))
         if way.kind == "engine":
-            _answer(_engine(way, Replicas(net, _devices(way, way.num_devices), way.precision, way.compile_mode)))
+            _answer(
+                _engine(
+                    way,
+                    Replicas(net, _devices(way, way.num_devices), way.precision, way.compile_mode),
+                )
+            )
             return
         devices = _devices(way, way.num_devices)
-        kind: Literal["cuda", "cpu-virtual"] = "cuda" if devices[0].type == "cuda" else "cpu-virtual"
+        kind: Literal["cuda", "cpu-virtual"] = (
+            "cuda" if devices[0].type == "cuda" else "cpu-virtual"
+        )
         own = devices[own_rank() or 0]
         with process_group(Devices(kind, devices, way.threads), own, distributed):
             _answer_together(_engine(way, Ddp(net, [own], way.precision)))
 
 
 def _devices(way: Way, count: int) -> list[torch.device]:
-    return [torch.device(way.device, i) if way.device == "cuda" else torch.device(way.device) for i in range(count)]
+    return [
+        torch.device(way.device, i) if way.device == "cuda" else torch.device(way.device)
+        for i in range(count)
+    ]
 
 
 if __name__ == "__main__":

@@ -12,7 +12,8 @@ from lab.optim.update_rules import Rule
 def scaled_lenet_params(generator: torch.Generator) -> list[Tensor]:
     """Return LeNet's parameters with weights N(0, 2 / fan-in) (He et al. 2015), biases zero.
 
-    The notes' 0.01 keeps the net at chance for the whole first epoch, so that a short budget would show nothing.
+    The notes' 0.01 keeps the net at chance for the whole first epoch, so that a short budget would
+    show nothing.
     """
     params = []
     for shape in LENET_SHAPES:
@@ -32,8 +33,9 @@ def accuracy_after(
 ) -> float:
     """Return the share of test images that LeNet labels right after `num_steps` of the rule.
 
-    The sets are uint8 images (n, 28, 28) and labels (n,). Batches are drawn without replacement from one
-    permutation, the same for every rule; weights that leave the finite numbers count as chance, a tenth.
+    The sets are uint8 images (n, 28, 28) and labels (n,). Batches are drawn without replacement
+    from one permutation, the same for every rule; weights that leave the finite numbers count as
+    chance, a tenth.
     """
     generator = torch.Generator().manual_seed(seed)
     params = [p.requires_grad_() for p in scaled_lenet_params(generator)]
@@ -43,7 +45,9 @@ def accuracy_after(
         rows = order[torch.arange(step * batch_size, (step + 1) * batch_size) % len(order)].numpy()
         X, y = to_float(torch.from_numpy(train_set[0][rows])), torch.from_numpy(train_set[1][rows])
         grads = torch.autograd.grad(F.cross_entropy(lenet(X, params), y), params)
-        pairs = [rule.update(p.detach(), g, s) for p, g, s in zip(params, grads, states, strict=True)]
+        pairs = [
+            rule.update(p.detach(), g, s) for p, g, s in zip(params, grads, states, strict=True)
+        ]
         params, states = [p.requires_grad_() for p, _ in pairs], [s for _, s in pairs]
     with torch.no_grad():
         if not all(p.isfinite().all() for p in params):

@@ -1,9 +1,10 @@
 """How a net is trained on several devices, by name: three ways to take the same step of SGD.
 
-`replicas` is the book's own, by hand (13.5). `dataparallel` is nn.DataParallel, which the notes use (13.6); it
-splits over GPUs only. `ddp` is DistributedDataParallel, one process for each device, in the process group that
-`lab.parallel.launch` makes. The last two average gradients or gather outputs; all three are given the summed loss and divide
-by the whole batch, so a smaller or uneven shard weighs as much as its images.
+`replicas` is the book's own, by hand (13.5). `dataparallel` is nn.DataParallel, which the notes use
+(13.6); it splits over GPUs only. `ddp` is DistributedDataParallel, one process for each device, in
+the process group that `lab.parallel.launch` makes. The last two average gradients or gather
+outputs; all three are given the summed loss and divide by the whole batch, so a smaller or uneven
+shard weighs as much as its images.
 """
 
 import warnings
@@ -21,11 +22,13 @@ from lab.nets.models import OnBytes
 from lab.parallel.device_workers import crew
 from lab.parallel.replicas import forward_backward, replicate, sgd, train_batch
 
-State = dict[str, Any]  # params: by name; buffers: by name, one dictionary for each replica of all processes
+# params: by name; buffers: by name, one dictionary for each replica of all processes
+State = dict[str, Any]
 
 
 class Strategy(ABC):
-    """A net on a run's devices; `nets` are the replicas that live in this process, one on each of `devices`.
+    """A net on a run's devices; `nets` are the replicas that live in this process, one on each of
+    `devices`.
 
     What concerns the other processes of a run is the identity here: `ddp` alone has any.
     """
@@ -40,18 +43,22 @@ class Strategy(ABC):
         precision: Precision = "fp32",
         compile_mode: Compile = "none",
     ) -> None:
-        """Copy `net`, which takes float images (n, 1, 28, 28), to `devices`; forward and backward are compiled."""
+        """Copy `net`, which takes float images (n, 1, 28, 28), to `devices`; forward and backward
+        are compiled.
+        """
         self.devices = list(devices)
         self.nets = [OnBytes(replicate(net, device), precision) for device in devices]
         self.compiled = compile_mode != "none"
         if self.compiled:
-            for on_bytes in self.nets:  # at the first batch of each size; copies to evaluate with are not compiled
+            # at the first batch of each size; copies to evaluate with are not compiled
+            for on_bytes in self.nets:
                 on_bytes.compile(mode=compile_mode, dynamic=False)
         self.pool = crew(len(devices), torch.get_num_threads())
 
     @abstractmethod
     def step(self, X: Tensor, y: Tensor, lr: float, batch_size: int) -> Tensor:
-        """Take a step on uint8 images X (n, 28, 28), y (n,): this process's share of a batch of `batch_size`.
+        """Take a step on uint8 images X (n, 28, 28), y (n,): this process's share of a batch of
+        `batch_size`.
 
         Returns the loss summed over the share, a scalar on the first device.
         """
@@ -73,14 +80,18 @@ class Strategy(ABC):
         return content
 
     def evaluators(self) -> list[OnBytes]:
-        """Return copies of the first replica, batch norm's running statistics included, one for each device."""
+        """Return copies of the first replica, batch norm's running statistics included, one for
+        each device.
+        """
         return [replicate(self.nets[0], device).eval() for device in self.devices]
 
     def state(self) -> State:
         """Return copies on the CPU of all that training changes."""
         return {
             "params": {name: _to_cpu(p) for name, p in self.nets[0].net.named_parameters()},
-            "buffers": [{name: _to_cpu(b) for name, b in net.net.named_buffers()} for net in self.nets],
+            "buffers": [
+                {name: _to_cpu(b) for name, b in net.net.named_buffers()} for net in self.nets
+            ],
         }
 
     def load_state(self, state: State) -> None:
@@ -107,7 +118,9 @@ class Replicas(Strategy):
 
 
 class DataParallel(Strategy):
-    """nn.DataParallel: replicas made anew from the first GPU in every step. Without GPUs it is the net itself."""
+    """nn.DataParallel: replicas made anew from the first GPU in every step. Without GPUs it is the
+    net itself.
+    """
 
     def __init__(
         self,
@@ -144,19 +157,28 @@ class Ddp(Strategy):
         self.num_processes = dist.get_world_size()
         self._rank = dist.get_rank()
         self.is_first = self._rank == 0
-        with warnings.catch_warnings(action="ignore", category=FutureWarning):  # new name since torch 2.13
+        # new name since torch 2.13
+        with warnings.catch_warnings(action="ignore", category=FutureWarning):
             self._parallel = DistributedDataParallel(
-                self.nets[0], [device] if device.type == "cuda" else None, broadcast_buffers=False
-            )  # running statistics stay each device's own, as those of `replicas`: they do not enter training
+                self.nets[0],
+                [device] if device.type == "cuda" else None,
+                broadcast_buffers=False,
+                # running statistics stay each device's own, as those of `replicas`: they do not
+                # enter training
+            )
 
     def step(self, X: Tensor, y: Tensor, lr: float, batch_size: int) -> Tensor:
-        """Take a step; the gradient is scaled up because DDP averages over the processes, and the book sums."""
+        """Take a step; the gradient is scaled up because DDP averages over the processes, and the
+        book sums.
+        """
         loss = forward_backward(self._parallel, X, y, scale=self.num_processes)
         sgd(self.nets[0].parameters(), lr, batch_size)
         return loss
 
     def share(self, data: Tensor) -> Tensor:
-        """Return the part of `data` that is this process's, by the rule of `replicas.split_batch`."""
+        """Return the part of `data` that is this process's, by the rule of
+        `replicas.split_batch`.
+        """
         return data.tensor_split(self.num_processes)[self._rank]
 
     def total(self, values: Tensor) -> Tensor:
@@ -182,7 +204,9 @@ class Ddp(Strategy):
         return data.numpy().tobytes()
 
     def evaluators(self) -> list[OnBytes]:
-        """Return a copy of the first process's replica: its running statistics, on this process's device."""
+        """Return a copy of the first process's replica: its running statistics, on this process's
+        device.
+        """
         [net] = super().evaluators()
         for buffer in net.buffers():
             value = _to_cpu(buffer)
@@ -194,10 +218,15 @@ class Ddp(Strategy):
         """Return copies of the weights and of every process's buffers."""
         state = super().state()
         [mine] = state["buffers"]
-        gathered = {name: [torch.empty_like(b) for _ in range(self.num_processes)] for name, b in mine.items()}
+        gathered = {
+            name: [torch.empty_like(b) for _ in range(self.num_processes)]
+            for name, b in mine.items()
+        }
         for name, values in gathered.items():
             dist.all_gather(values, mine[name])
-        state["buffers"] = [{name: v[rank] for name, v in gathered.items()} for rank in range(self.num_processes)]
+        state["buffers"] = [
+            {name: v[rank] for name, v in gathered.items()} for rank in range(self.num_processes)
+        ]
         return state
 
     def load_state(self, state: State) -> None:
@@ -205,4 +234,8 @@ class Ddp(Strategy):
         super().load_state({**state, "buffers": [state["buffers"][self._rank]]})
 
 
-STRATEGIES: dict[str, type[Strategy]] = {"replicas": Replicas, "dataparallel": DataParallel, "ddp": Ddp}
+STRATEGIES: dict[str, type[Strategy]] = {
+    "replicas": Replicas,
+    "dataparallel": DataParallel,
+    "ddp": Ddp,
+}

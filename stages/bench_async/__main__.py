@@ -28,18 +28,32 @@ WRONG_DEVICE = "torch, another GPU waited for"
 
 
 def measure_no_warm_up(size: int, devices: Devices) -> list[Measurement]:
-    """Time this process's very first product, which pays for threads, libraries and memory; call this first."""
+    """Time this process's very first product, which pays for threads, libraries and memory; call
+    this first.
+    """
     a = torch.ones(size, size).to(devices.devices[0])
     synchronize(devices.devices)
     start = time.perf_counter()
     torch.mm(a, a)
     synchronize(devices.devices)
     seconds = time.perf_counter() - start
-    return [Measurement("first_product", "no warm-up", size, (1e6 * seconds,), "us", devices.kind, devices.threads)]
+    return [
+        Measurement(
+            "first_product",
+            "no warm-up",
+            size,
+            (1e6 * seconds,),
+            "us",
+            devices.kind,
+            devices.threads,
+        )
+    ]
 
 
 def measure_products(params: Params, devices: Devices) -> list[Measurement]:
-    """Time a product until the call returns and until the result is there; and against numpy's on equal threads."""
+    """Time a product until the call returns and until the result is there; and against numpy's on
+    equal threads.
+    """
     rng = np.random.default_rng(params.seed)
     blas = ThreadpoolController().select(user_api="blas")
     measured = []
@@ -50,10 +64,14 @@ def measure_products(params: Params, devices: Devices) -> list[Measurement]:
         product = partial(torch.mm, a, a, out=out)
         with blas.limit(limits=devices.threads):
             times = time_arms(
-                {"torch": product, "numpy": partial(np.dot, A, A, out=C)}, devices.devices, params.bench
+                {"torch": product, "numpy": partial(np.dot, A, A, out=C)},
+                devices.devices,
+                params.bench,
             )
         measured += in_unit("numpy_torch", n, times, "us", devices)
-        measured += in_unit("product", n, _return_and_finish(product, devices, params.bench.rounds), "us", devices)
+        measured += in_unit(
+            "product", n, _return_and_finish(product, devices, params.bench.rounds), "us", devices
+        )
     return measured
 
 
@@ -72,8 +90,12 @@ def _return_and_finish(arm: Arm, devices: Devices, rounds: int) -> dict[str, tup
 
 
 def measure_run_ahead(params: Params, devices: Devices) -> list[Measurement]:
-    """Time series of small operations: until the last call returns, until all is done, waiting after each one."""
-    x = torch.rand(SMALL, SMALL, generator=torch.Generator().manual_seed(params.seed)).to(devices.devices[0])
+    """Time series of small operations: until the last call returns, until all is done, waiting
+    after each one.
+    """
+    x = torch.rand(SMALL, SMALL, generator=torch.Generator().manual_seed(params.seed)).to(
+        devices.devices[0]
+    )
     measured = []
     for count in params.bench_async.counts:
 
@@ -87,16 +109,22 @@ def measure_run_ahead(params: Params, devices: Devices) -> list[Measurement]:
                 synchronize(devices.devices)
 
         times = time_arms(
-            {"waiting once": series, "waiting after each": series_waiting}, devices.devices, params.bench
+            {"waiting once": series, "waiting after each": series_waiting},
+            devices.devices,
+            params.bench,
         )
-        times["calls return"] = _return_and_finish(series, devices, params.bench.rounds)["call returns"]
+        times["calls return"] = _return_and_finish(series, devices, params.bench.rounds)[
+            "call returns"
+        ]
         measured += in_unit("run_ahead", count, times, "us", devices)
     return measured
 
 
 def measure_blockers(params: Params, devices: Devices) -> list[Measurement]:
     """Time a small operation followed by each thing that makes Python wait for its result."""
-    x = torch.rand(SMALL, SMALL, generator=torch.Generator().manual_seed(params.seed)).to(devices.devices[0])
+    x = torch.rand(SMALL, SMALL, generator=torch.Generator().manual_seed(params.seed)).to(
+        devices.devices[0]
+    )
     nowhere = io.StringIO()
     blockers: dict[str, Callable[[], object]] = {
         "nothing": lambda: None,
@@ -119,14 +147,18 @@ def measure_blockers(params: Params, devices: Devices) -> list[Measurement]:
 
 
 def measure_dependencies(devices: Devices) -> list[Measurement]:
-    """Compute the notes' chain z = x * y + 2 of ones (1, 2), which has one order only, however it is queued."""
+    """Compute the notes' chain z = x * y + 2 of ones (1, 2), which has one order only, however it
+    is queued.
+    """
     x = y = torch.ones((1, 2), device=devices.devices[0])
     z = x * y + 2
     return [Measurement("dependencies", "z", 0, tuple(z.flatten().tolist()), "", devices.kind)]
 
 
 def measure_careless_clocks(params: Params, devices: Devices) -> list[Measurement]:
-    """Time products as the notes do, numpy's in float64, without and with waiting, and waiting for another GPU."""
+    """Time products as the notes do, numpy's in float64, without and with waiting, and waiting for
+    another GPU.
+    """
     device, n = devices.devices[0], params.bench_async.book_size
 
     def numpy_way() -> None:
@@ -157,10 +189,14 @@ def measure_careless_clocks(params: Params, devices: Devices) -> list[Measuremen
 
 
 def summarise(measurements: Sequence[Measurement]) -> dict[str, float | str]:
-    """Return how soon calls return, what an operation costs waited for once or each time, and careless errors."""
+    """Return how soon calls return, what an operation costs waited for once or each time, and
+    careless errors.
+    """
     results = Results(measurements)
     metrics: dict[str, float | str] = {}
-    returns, finishes = (results.series("product", what)[-1] for what in ("call returns", "result there"))
+    returns, finishes = (
+        results.series("product", what)[-1] for what in ("call returns", "result there")
+    )
     metrics |= bench.ratio_metrics("return_over_finish", bench.speedup_of(returns, finishes))
     numpy, torch_ = (results.series("numpy_torch", name)[-1] for name in ("numpy", "torch"))
     metrics |= bench.ratio_metrics("torch_over_numpy", bench.speedup_of(numpy, torch_))
@@ -173,9 +209,14 @@ def summarise(measurements: Sequence[Measurement]) -> dict[str, float | str]:
     for name in results.arms("blocker")[1:]:
         blocker = results.one("blocker", name)
         if blocker and nothing:
-            metrics[f"{key(name)}_costs_us"] = round(blocker.summary.median - nothing.summary.median, 3)
+            metrics[f"{key(name)}_costs_us"] = round(
+                blocker.summary.median - nothing.summary.median, 3
+            )
     book = {name: m for name in results.arms("book") if (m := results.one("book", name))}
-    for name, arm in (("book_claims", "torch, not waited for"), ("book_waited_for", "torch, waited for")):
+    for name, arm in (
+        ("book_claims", "torch, not waited for"),
+        ("book_waited_for", "torch, waited for"),
+    ):
         metrics |= bench.ratio_metrics(name, bench.speedup_of(book["numpy, float64"], book[arm]))
     first = results.one("first_product", "no warm-up")
     steady = results.one("product", "result there", first.x if first else None)
@@ -199,7 +240,9 @@ def main() -> None:
         *bench.noise_control(lambda: torch.mm(x, x), devices, params.bench),
     ]
     write_rows(REPORTS / "bench_async", rows_of(measured))
-    write_metrics(REPORTS / "bench_async", bench.conditions(measured, devices, watch) | summarise(measured))
+    write_metrics(
+        REPORTS / "bench_async", bench.conditions(measured, devices, watch) | summarise(measured)
+    )
 
 
 if __name__ == "__main__":

@@ -2,12 +2,25 @@
 
 from lab.claims.evidence import Metric
 from lab.claims.needs import on_gpu
-from lab.claims.rules import AS_LONG, FASTER, Rule, arm, at_least, at_most, farthest, ratio, speedup, value
+from lab.claims.rules import (
+    AS_LONG,
+    FASTER,
+    Rule,
+    arm,
+    at_least,
+    at_most,
+    farthest,
+    ratio,
+    speedup,
+    value,
+)
 from lab.claims.verdicts import Claim
 
 CLAIMS = (
     Claim(
-        "B1", "13.2", "000",
+        "B1",
+        "13.2",
+        "000",
         "torch's products appear several orders of magnitude faster than numpy's.",
         "numpy over torch as the notes time it, without waiting.",
         ratio("bench_async", "book_claims", at_least(100)),
@@ -15,34 +28,52 @@ CLAIMS = (
         on_gpu("bench_async"),
     ),
     Claim(
-        "B2", "13.2", "000",
+        "B2",
+        "13.2",
+        "000",
         "Calls return before their work is done: waiting for the GPU shows it.",
         "Ten products waited for, over ten not waited for.",
-        speedup(arm("bench_async", "book", "torch, waited for"),
-                arm("bench_async", "book", "torch, not waited for"), FASTER, AS_LONG),
+        speedup(
+            arm("bench_async", "book", "torch, waited for"),
+            arm("bench_async", "book", "torch, not waited for"),
+            FASTER,
+            AS_LONG,
+        ),
         "“Shows”: longer by more than 2 %.",
         on_gpu("bench_async"),
     ),
     Claim(
-        "B3", "13.2", "000",
+        "B3",
+        "13.2",
+        "000",
         "Python hands an operation over and goes on before the result is there.",
-        "Time until a product's call returns over the time until its result is there, at the largest size.",
+        "Time until a product's call returns over the time until its result is there, at the"
+        " largest size.",
         ratio("bench_async", "return_over_finish", at_most(0.9), "of the time"),
-        "“Before”: at least a tenth of the time earlier. A CPU's threads have no queue to hand over to.",
+        "“Before”: at least a tenth of the time earlier. A CPU's threads have no queue to hand"
+        " over to.",
     ),
     Claim(
-        "B4", "13.2", "000",
+        "B4",
+        "13.2",
+        "000",
         "x · y + 2 of ones is 3 however it is queued: the back end keeps dependencies.",
         "Largest distance of the result from 3.",
-        Rule([arm("bench_async", "dependencies", "z")], lambda z: farthest(z, 3.0), at_most(0),
-             "from 3"),
+        Rule(
+            [arm("bench_async", "dependencies", "z")],
+            lambda z: farthest(z, 3.0),
+            at_most(0),
+            "from 3",
+        ),
         "Small integers are exact in float32.",
     ),
     Claim(
-        "C2", "13.3", "000",
+        "C2",
+        "13.3",
+        "000",
         "A run to warm up is needed before times are taken.",
         "The first product of a process over later ones.",
         value(Metric("bench_async", "no_warm_up_over_steady"), at_least(2), AS_LONG),
         "One sample, so that only a factor of two counts.",
     ),
-)  # fmt: skip
+)

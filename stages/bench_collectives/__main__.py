@@ -13,9 +13,24 @@ from lab.core.params import load
 from lab.core.shared_params import BenchParams
 from lab.machine.devices import Devices, for_ranks, usable_cores
 from lab.parallel import cost_model
-from lab.parallel.allreduce_times import Job, Timed, controls, gradient_lengths, noise_control, time_jobs
+from lab.parallel.allreduce_times import (
+    Job,
+    Timed,
+    controls,
+    gradient_lengths,
+    noise_control,
+    time_jobs,
+)
 from lab.parallel.collectives import ALGORITHMS, PROBES
-from lab.parallel.cost_model import FittedLink, Link, Path, allreduce_path, allreduce_s, fit_link, typical_errors
+from lab.parallel.cost_model import (
+    FittedLink,
+    Link,
+    Path,
+    allreduce_path,
+    allreduce_s,
+    fit_link,
+    typical_errors,
+)
 from lab.parallel.replicas import allreduce
 from lab.results.curves import key
 from lab.results.measurements import Measurement, Results, rows_of, skip
@@ -31,8 +46,12 @@ MODELLED = [name for name in ALGORITHMS if name != "library"]
 MEDIA = {"own links": False, "one shared link": True}
 
 
-def jobs_of(p: CollectiveParams, demos: Mapping[int, str], aa_runs: int) -> list[tuple[str, str, Job]]:
-    """Return demo, arm and job of all that ranks time; nets, probes and controls with the fewest ranks."""
+def jobs_of(
+    p: CollectiveParams, demos: Mapping[int, str], aa_runs: int
+) -> list[tuple[str, str, Job]]:
+    """Return demo, arm and job of all that ranks time; nets, probes and controls with the fewest
+    ranks.
+    """
     few = min(demos)
     jobs = [
         (demo, name, Job(name, n, (num_bytes // 4,)))
@@ -43,7 +62,9 @@ def jobs_of(p: CollectiveParams, demos: Mapping[int, str], aa_runs: int) -> list
     for net in p.nets:
         lengths = gradient_lengths(net)
         for name, (way, one_bucket) in itertools.product(ALGORITHMS, WAYS.items()):
-            jobs.append((f"{net}, {few} ranks", f"{name}, {way}", Job(name, few, lengths, one_bucket)))
+            jobs.append(
+                (f"{net}, {few} ranks", f"{name}, {way}", Job(name, few, lengths, one_bucket))
+            )
     return jobs + [(A_AGAINST_A, job.algorithm, job) for job in controls(few, aa_runs)]
 
 
@@ -51,15 +72,23 @@ def measure(params: Params, devices: Devices, cores: int) -> list[Measurement]:
     """Time all jobs, and the notes' sum in one process; say what this machine cannot."""
     p, kind, threads = params.bench_collectives, devices.kind, devices.threads
     world_sizes = sorted(n for n in p.world_sizes if n <= len(devices.devices))
-    crowd = {n: f" sharing {cores} core(s)" if n > cores and kind != "cuda" else "" for n in world_sizes}
+    crowd = {
+        n: f" sharing {cores} core(s)" if n > cores and kind != "cuda" else "" for n in world_sizes
+    }
     demos = {n: f"{n} ranks{crowd[n]}" for n in world_sizes}
-    measured = [m for net in p.nets for m in measure_in_one_process(net, world_sizes[0], params.bench, devices)]
+    measured = [
+        m
+        for net in p.nets
+        for m in measure_in_one_process(net, world_sizes[0], params.bench, devices)
+    ]
     jobs = jobs_of(p, demos, params.bench.aa_runs)
     found = time_jobs([job for _, _, job in jobs], p.rounds, params.bench.min_sample_ms, devices)
     for (demo, arm, job), timed in zip(jobs, found, strict=True):
         if demo != A_AGAINST_A:
             milliseconds = tuple(1e3 * t for t in timed.seconds)
-            measured.append(Measurement(demo, arm, job.num_bytes, milliseconds, "ms", kind, threads))
+            measured.append(
+                Measurement(demo, arm, job.num_bytes, milliseconds, "ms", kind, threads)
+            )
     measured += noise_control(found[-2 * params.bench.aa_runs :], devices)
     measured += what_was_sent([job for _, _, job in jobs], found, devices)
     if kind != "cuda":
@@ -71,36 +100,58 @@ def measure(params: Params, devices: Devices, cores: int) -> list[Measurement]:
     ]
 
 
-def what_was_sent(jobs: Sequence[Job], found: Sequence[Timed], devices: Devices) -> list[Measurement]:
-    """Return for each algorithm and number of ranks whether all sums were exact, and what the busiest rank sent.
+def what_was_sent(
+    jobs: Sequence[Job], found: Sequence[Timed], devices: Devices
+) -> list[Measurement]:
+    """Return for each algorithm and number of ranks whether all sums were exact, and what the
+    busiest rank sent.
 
     Sent of the largest single tensor; the library's messages are not seen.
     """
     measured = []
-    for name, n in dict.fromkeys((job.algorithm, job.world_size) for job in jobs if job.algorithm in ALGORITHMS):
-        own = [(job, t) for job, t in zip(jobs, found, strict=True) if (job.algorithm, job.world_size) == (name, n)]
+    for name, n in dict.fromkeys(
+        (job.algorithm, job.world_size) for job in jobs if job.algorithm in ALGORITHMS
+    ):
+        own = [
+            (job, t)
+            for job, t in zip(jobs, found, strict=True)
+            if (job.algorithm, job.world_size) == (name, n)
+        ]
         exact = float(all(timed.exact for _, timed in own))
         largest, timed = max(own, key=lambda pair: pair[0].num_bytes / len(pair[0].lengths))
         facts = {"exact": ("", exact)}
         if name in MODELLED:
-            sent = {"sent": ("MB", timed.bytes_sent / 1e6), "messages": ("messages", float(timed.messages_sent))}
+            sent = {
+                "sent": ("MB", timed.bytes_sent / 1e6),
+                "messages": ("messages", float(timed.messages_sent)),
+            }
             facts |= sent
         measured += [
             Measurement(
-                f"{what}, {n} ranks", name, largest.num_bytes, (value,), unit, devices.kind, devices.threads
+                f"{what}, {n} ranks",
+                name,
+                largest.num_bytes,
+                (value,),
+                unit,
+                devices.kind,
+                devices.threads,
             )
             for what, (unit, value) in facts.items()
         ]
     return measured
 
 
-def measure_in_one_process(net: str, n: int, params: BenchParams, devices: Devices) -> list[Measurement]:
+def measure_in_one_process(
+    net: str, n: int, params: BenchParams, devices: Devices
+) -> list[Measurement]:
     """Time the notes' sum of n replicas' gradients in one process, which needs no messages.
 
     Sums of sums soon leave the finite numbers; those are added as fast.
     """
     lengths = gradient_lengths(net)
-    gradients = [[torch.rand(length).to(device) for device in devices.devices[:n]] for length in lengths]
+    gradients = [
+        [torch.rand(length).to(device) for device in devices.devices[:n]] for length in lengths
+    ]
 
     def sum_each() -> None:
         for replicas in gradients:
@@ -112,9 +163,15 @@ def measure_in_one_process(net: str, n: int, params: BenchParams, devices: Devic
 
 
 def summarise(measurements: Sequence[Measurement], seed: int) -> dict[str, float | str]:
-    """Return the link and how well it fits and foretells, then what ways to sum cost against each other."""
+    """Return the link and how well it fits and foretells, then what ways to sum cost against each
+    other.
+    """
     results = Results(measurements)
-    numbered = {int(m.demo.split()[0]): m.demo for m in measurements if m.values and re.match(r"\d+ ranks", m.demo)}
+    numbered = {
+        int(m.demo.split()[0]): m.demo
+        for m in measurements
+        if m.values and re.match(r"\d+ ranks", m.demo)
+    }
     demos = dict(sorted(numbered.items()))
     few, many = min(demos), max(demos)
     exact = all(m.values == (1.0,) for m in measurements if m.demo.startswith("exact, "))
@@ -129,7 +186,9 @@ def summarise(measurements: Sequence[Measurement], seed: int) -> dict[str, float
             metrics |= bench.median_metrics(f"bus_{key(name)}_{n}_ranks_gb_per_s", rates)
     last = {name: results.series(demos[many], name)[-1] for name in ALGORITHMS}
     for name in ("ring", "library"):
-        metrics |= bench.ratio_metrics(f"{name}_over_star_speedup", bench.speedup_of(last["star"], last[name]))
+        metrics |= bench.ratio_metrics(
+            f"{name}_over_star_speedup", bench.speedup_of(last["star"], last[name])
+        )
     for m in measurements:
         if m.demo.startswith(("sent, ", "messages, ")):
             what, _, ranks = m.demo.partition(", ")
@@ -140,12 +199,20 @@ def summarise(measurements: Sequence[Measurement], seed: int) -> dict[str, float
     return metrics
 
 
-def _model(results: Results, demos: Mapping[int, str], seed: int) -> tuple[Link, bool, dict[str, float | str]]:
-    """Return the link told from the fewest ranks, whether it is shared, and metrics of both models."""
+def _model(
+    results: Results, demos: Mapping[int, str], seed: int
+) -> tuple[Link, bool, dict[str, float | str]]:
+    """Return the link told from the fewest ranks, whether it is shared, and metrics of both
+    models.
+    """
     few = min(demos)
     fits = {
         name: fit_link(
-            [*_messages(results, demos[few], few, shared), *_probes(results, demos[few], few, shared)], seed
+            [
+                *_messages(results, demos[few], few, shared),
+                *_probes(results, demos[few], few, shared),
+            ],
+            seed,
         )
         for name, shared in MEDIA.items()
     }
@@ -155,7 +222,9 @@ def _model(results: Results, demos: Mapping[int, str], seed: int) -> tuple[Link,
         errors = {"fit": fit.errors.tolist()}
         for n in sorted(set(demos) - {few}):
             unseen = _messages(results, demos[n], n, MEDIA[name])
-            errors[f"{n}_ranks"] = [path.seconds(fit.link) / summary(t).median - 1 for path, t in unseen]
+            errors[f"{n}_ranks"] = [
+                path.seconds(fit.link) / summary(t).median - 1 for path, t in unseen
+            ]
         for what, found in errors.items():
             typical, largest = typical_errors(found)
             metrics[f"{key(name)}_{what}_error_percent"] = round(typical, 1)
@@ -164,7 +233,9 @@ def _model(results: Results, demos: Mapping[int, str], seed: int) -> tuple[Link,
 
 
 def _messages(results: Results, demo: str, n: int, shared: bool) -> list[tuple[Path, list[float]]]:
-    """Return path and seconds of each all-reduce whose every rank has a number of its own to sum."""
+    """Return path and seconds of each all-reduce whose every rank has a number of its own to
+    sum.
+    """
     return [
         (allreduce_path(name, n, 1, m.x, shared), _seconds(m))
         for name in MODELLED
@@ -174,9 +245,13 @@ def _messages(results: Results, demo: str, n: int, shared: bool) -> list[tuple[P
 
 
 def _probes(results: Results, demo: str, n: int, shared: bool) -> list[tuple[Path, list[float]]]:
-    """Return path and seconds of messages to and fro, and of the largest addition, which each rank does."""
+    """Return path and seconds of messages to and fro, and of the largest addition, which each rank
+    does.
+    """
     added = results.series(demo, "adding")[-1]
-    there_and_back = [(Path(2, 2 * m.x, 0), _seconds(m)) for m in results.series(demo, "there and back")]
+    there_and_back = [
+        (Path(2, 2 * m.x, 0), _seconds(m)) for m in results.series(demo, "there and back")
+    ]
     return [*there_and_back, (Path(0, 0, added.x / 2 * (n if shared else 1)), _seconds(added))]
 
 
@@ -191,16 +266,25 @@ def _link_metrics(fitted: FittedLink) -> dict[str, float | str]:
         return round(1e-9 / s_per_byte, 4) if s_per_byte > 0 else "unbounded"
 
     metrics: dict[str, float | str] = {}
-    ends = {"": (fitted.link,) * 2, "_low": (fitted.low, fitted.high), "_high": (fitted.high, fitted.low)}
-    for end, (link, other) in ends.items():  # the most seconds per byte are the least bytes per second
+    ends = {
+        "": (fitted.link,) * 2,
+        "_low": (fitted.low, fitted.high),
+        "_high": (fitted.high, fitted.low),
+    }
+    # the most seconds per byte are the least bytes per second
+    for end, (link, other) in ends.items():
         metrics[f"latency_us{end}"] = round(1e6 * link.alpha_s, 4)
         metrics[f"bandwidth_gb_per_s{end}"] = rate(other.s_per_byte)
         metrics[f"reduce_gb_per_s{end}"] = rate(other.add_s_per_byte)
     return metrics
 
 
-def _net_metrics(results: Results, net: str, n: int, link: Link, shared: bool) -> dict[str, float | str]:
-    """Return what one bucket gains for a net's gradients, measured and as the model has it, and the times."""
+def _net_metrics(
+    results: Results, net: str, n: int, link: Link, shared: bool
+) -> dict[str, float | str]:
+    """Return what one bucket gains for a net's gradients, measured and as the model has it, and the
+    times.
+    """
     demo, tensors = f"{net}, {n} ranks", results.one("tensors", net)
     found = {arm: m for arm in results.arms(demo) if (m := results.one(demo, arm))}
     metrics: dict[str, float | str] = {}
@@ -210,7 +294,9 @@ def _net_metrics(results: Results, net: str, n: int, link: Link, shared: bool) -
         for way, m in ((PER_TENSOR, old), (ONE_BUCKET, new)):
             metrics |= bench.median_metrics(f"{net}_{name}_{key(way)}_ms", m.values)
     if tensors:
-        each, joined = (allreduce_s("star", n, p, tensors.x, link, shared) for p in (int(tensors.values[0]), 1))
+        each, joined = (
+            allreduce_s("star", n, p, tensors.x, link, shared) for p in (int(tensors.values[0]), 1)
+        )
         metrics[f"{net}_bucket_speedup_predicted"] = round(each / joined, 4)
     return metrics | bench.median_metrics(f"{net}_{key(ONE_PROCESS)}_ms", found[ONE_PROCESS].values)
 

@@ -1,7 +1,8 @@
-"""The notes' MLP in each form that a compiler gives it, saved, and loaded again in a new process (section 13.1).
+"""The notes' MLP in each form that a compiler gives it, saved, and loaded again in a new process
+(section 13.1).
 
-A form is a function from X (n, 512) to logits (n, 2). What a machine cannot build, for want of a compiler or a
-GPU, is skipped with the reason.
+A form is a function from X (n, 512) to logits (n, 2). What a machine cannot build, for want of a
+compiler or a GPU, is skipped with the reason.
 """
 
 import json
@@ -22,7 +23,8 @@ from torch import Tensor, nn
 from lab.machine.devices import missing_compiler
 
 NUM_INPUTS = 512
-TOLERANCE = 1e-4  # largest difference of a logit from eager's that rounding in another order explains
+# largest difference of a logit from eager's that rounding in another order explains
+TOLERANCE = 1e-4
 LOADS = 5
 
 Form = Callable[[Tensor], Tensor]
@@ -36,7 +38,13 @@ def mlp(seed: int) -> nn.Sequential:
     """Return the notes' 512-256-128-2 network with torch's default weights, in evaluation mode."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        layers = (nn.Linear(NUM_INPUTS, 256), nn.ReLU(), nn.Linear(256, 128), nn.ReLU(), nn.Linear(128, 2))
+        layers = (
+            nn.Linear(NUM_INPUTS, 256),
+            nn.ReLU(),
+            nn.Linear(256, 128),
+            nn.ReLU(),
+            nn.Linear(128, 2),
+        )
     return nn.Sequential(*layers).eval()
 
 
@@ -61,7 +69,9 @@ def _frozen(net: nn.Module, folder: Path) -> Form:
 def _exported(net: nn.Module) -> torch.export.ExportedProgram:
     device = next(net.parameters()).device
     batch = torch.export.Dim("batch", min=1, max=2**20)
-    return torch.export.export(net, (torch.randn(2, NUM_INPUTS, device=device),), dynamic_shapes=({0: batch},))
+    return torch.export.export(
+        net, (torch.randn(2, NUM_INPUTS, device=device),), dynamic_shapes=({0: batch},)
+    )
 
 
 def _export(net: nn.Module, folder: Path) -> Form:
@@ -71,7 +81,9 @@ def _export(net: nn.Module, folder: Path) -> Form:
 
 
 def _aot(net: nn.Module, folder: Path) -> Form:
-    package = torch._inductor.aoti_compile_and_package(_exported(net), package_path=str(folder / "aot.pt2"))
+    package = torch._inductor.aoti_compile_and_package(
+        _exported(net), package_path=str(folder / "aot.pt2")
+    )
     return _without_gradients(torch._inductor.aoti_load_package(package))
 
 
@@ -102,7 +114,9 @@ def obstacle(name: str, device: torch.device) -> str:
 
 
 def build(name: str, net: nn.Module, folder: Path) -> tuple[Form | None, float, str]:
-    """Return a form, the seconds it took to build it, and why there is none where it does not build."""
+    """Return a form, the seconds it took to build it, and why there is none where it does not
+    build.
+    """
     reason = obstacle(name, next(net.parameters()).device)
     if reason:
         return None, 0.0, reason
@@ -118,7 +132,9 @@ def build(name: str, net: nn.Module, folder: Path) -> tuple[Form | None, float, 
 
 @contextmanager
 def empty_compiler_cache() -> Iterator[None]:
-    """Have torch's compilers start from nothing, as on a reader's first run, and leave nothing behind."""
+    """Have torch's compilers start from nothing, as on a reader's first run, and leave nothing
+    behind.
+    """
     names = ("TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR")
     before = {name: os.environ.get(name) for name in names}
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
@@ -130,13 +146,16 @@ def empty_compiler_cache() -> Iterator[None]:
                 os.environ.pop(name) if value is None else os.environ.update({name: value})
 
 
-# --- saved and loaded again ---------------------------------------------------------------------------------------
+# --- saved and loaded again
+# ---------------------------------------------------------------------------------------
 
 SAVED = {"weights alone": "weights.pt", SCRIPT: "script.pt", EXPORT: "export.pt2", AOT: "aot.pt2"}
 
 
 def save_weights_and_example(net: nn.Module, X: Tensor, folder: Path) -> None:
-    """Save the weights, and an input with eager's output for the process that loads the forms again."""
+    """Save the weights, and an input with eager's output for the process that loads the forms
+    again.
+    """
     torch.save(net.state_dict(), folder / "weights.pt")
     with torch.inference_mode():
         torch.save({"X": X.cpu(), "y": net(X).cpu()}, folder / "example.pt")
@@ -156,7 +175,9 @@ def _load(name: str, path: Path, device: torch.device) -> Form:
 
 
 def reload(folder: Path, device: str) -> dict[str, dict[str, Any]]:
-    """Return of each saved form, in a new process, `bytes`, `load_s`, `difference` from eager, or a `problem`."""
+    """Return of each saved form, in a new process, `bytes`, `load_s`, `difference` from eager, or a
+    `problem`.
+    """
     command = [sys.executable, "-m", "stages.bench_compile.compiled", str(folder), device]
     result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     if result.returncode:
@@ -173,7 +194,10 @@ def _reload_here(folder: Path, device: torch.device) -> dict[str, dict[str, Any]
         if not path.exists():
             continue
         try:
-            found[name] = {"bytes": path.stat().st_size, **_reload_form(name, path, X, example["y"])}
+            found[name] = {
+                "bytes": path.stat().st_size,
+                **_reload_form(name, path, X, example["y"]),
+            }
         except Exception as error:  # whatever a form does not manage in a new process
             found[name] = {"problem": f"does not load in a new process ({type(error).__name__})"}
     return found

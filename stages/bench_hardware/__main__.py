@@ -24,7 +24,12 @@ from lab.timing.bench import Arm, in_unit, time_arms
 from stages.bench_hardware import matmul, memory_access
 from stages.bench_hardware.params import Params
 
-DTYPES = {"float64": torch.float64, "float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+DTYPES = {
+    "float64": torch.float64,
+    "float32": torch.float32,
+    "bfloat16": torch.bfloat16,
+    "float16": torch.float16,
+}
 STRIDES = (1, 2, 4, 8, 16, 32, 64, 128, 256)  # in float32 numbers
 MATMUL_SIZE = 256  # the book's
 ORDER_SIZE, VECTOR_SIZE, CHASE_STEPS = 2048, 10_000, 200_000
@@ -33,8 +38,10 @@ NETS: dict[str, tuple[Callable[[torch.Generator], nn.Module], tuple[int, ...]]] 
     "ResNet-18 (28 x 28)": (MODELS["resnet18"], (1, 28, 28)),
     "AlexNet": (lambda _: torchvision.models.alexnet(), (3, 224, 224)),
     "GoogLeNet (Inception)": (
-        lambda _: torchvision.models.googlenet(init_weights=False, aux_logits=False), (3, 224, 224)),
-}  # fmt: skip
+        lambda _: torchvision.models.googlenet(init_weights=False, aux_logits=False),
+        (3, 224, 224),
+    ),
+}
 
 
 def measure_latency(params: Params, host: Devices) -> list[Measurement]:
@@ -43,18 +50,26 @@ def measure_latency(params: Params, host: Devices) -> list[Measurement]:
         chase = memory_access.compile_chase(Path(folder))
         if isinstance(chase, str):
             return [skip("latency", "dependent loads", chase, host.kind)]
-        sizes = [2**e for e in range(12, 20 + params.bench_hardware.largest_working_set_mib.bit_length())]
+        sizes = [
+            2**e for e in range(12, 20 + params.bench_hardware.largest_working_set_mib.bit_length())
+        ]
         measured = []
         for size in sizes:
             chain = memory_access.chain_of(size, params.seed)
-            times = time_arms({"dependent loads": partial(chase, chain, CHASE_STEPS)}, [], params.bench)
-            per_load = {name: tuple(t / CHASE_STEPS for t in seconds) for name, seconds in times.items()}
+            times = time_arms(
+                {"dependent loads": partial(chase, chain, CHASE_STEPS)}, [], params.bench
+            )
+            per_load = {
+                name: tuple(t / CHASE_STEPS for t in seconds) for name, seconds in times.items()
+            }
             measured += in_unit("latency", size, per_load, "ns", host)
     return measured
 
 
 def measure_order_and_stride(params: Params, host: Devices) -> list[Measurement]:
-    """Time the sum of a matrix by rows and by columns, and of equally many numbers at growing distances."""
+    """Time the sum of a matrix by rows and by columns, and of equally many numbers at growing
+    distances.
+    """
     rng = np.random.default_rng(params.seed)
     matrix = rng.random((ORDER_SIZE, ORDER_SIZE), dtype=np.float32)
     arms = {
@@ -73,14 +88,21 @@ def measure_order_and_stride(params: Params, host: Devices) -> list[Measurement]
 
 
 def measure_ways(params: Params, host: Devices) -> list[Measurement]:
-    """Time a matrix product in the book's four ways, and an addition as a Python loop and as one call."""
+    """Time a matrix product in the book's four ways, and an addition as a Python loop and as one
+    call.
+    """
     generator = torch.Generator().manual_seed(params.seed)
     A, B = torch.rand(2, MATMUL_SIZE, MATMUL_SIZE, generator=generator)
-    times = time_arms({name: partial(way, A, B) for name, way in matmul.WAYS.items()}, [], params.bench)
+    times = time_arms(
+        {name: partial(way, A, B) for name, way in matmul.WAYS.items()}, [], params.bench
+    )
     flop = 2 * MATMUL_SIZE**3
     a, b = torch.rand(2, VECTOR_SIZE, generator=generator)
     x, y = a.tolist(), b.tolist()
-    adding = {"Python loop": lambda: [p + q for p, q in zip(x, y, strict=True)], "one call": lambda: a + b}
+    adding = {
+        "Python loop": lambda: [p + q for p, q in zip(x, y, strict=True)],
+        "one call": lambda: a + b,
+    }
     return [
         *_rates("matmul", MATMUL_SIZE, times, flop, host),
         *in_unit("adding", VECTOR_SIZE, time_arms(adding, [], params.bench), "us", host),
@@ -88,7 +110,9 @@ def measure_ways(params: Params, host: Devices) -> list[Measurement]:
 
 
 def measure_peaks(params: Params, devices: Devices, counts: Sequence[int]) -> list[Measurement]:
-    """Time products of each dtype and copies of memory; on a processor with each number of threads."""
+    """Time products of each dtype and copies of memory; on a processor with each number of
+    threads.
+    """
     device, p = devices.devices[0], params.bench_hardware
     n = p.gpu_matrix_size if device.type == "cuda" else p.matrix_size
     generator = torch.Generator().manual_seed(params.seed)
@@ -99,19 +123,27 @@ def measure_peaks(params: Params, devices: Devices, counts: Sequence[int]) -> li
     for threads in counts:
         at = processor(threads) if device.type == "cpu" else devices
         matrices = {
-            name: a.to(dtype) for name, dtype in DTYPES.items() if device.type == "cuda" or name != "float16"
+            name: a.to(dtype)
+            for name, dtype in DTYPES.items()
+            if device.type == "cuda" or name != "float16"
         }
         arms = {name: _product(m) for name, m in matrices.items()}
-        measured += _rates("peak", threads, time_arms(arms, devices.devices, params.bench), 2 * n**3, at)
+        measured += _rates(
+            "peak", threads, time_arms(arms, devices.devices, params.bench), 2 * n**3, at
+        )
         if device.type == "cuda":
             torch.set_float32_matmul_precision("high")
             tf32 = time_arms({"float32 as TF32": _product(a)}, devices.devices, params.bench)
             measured += _rates("peak", threads, tf32, 2 * n**3, at)
             torch.set_float32_matmul_precision("highest")
-        times = time_arms({"copy": lambda: target.copy_(source)}, devices.devices, params.bench)["copy"]
+        times = time_arms({"copy": lambda: target.copy_(source)}, devices.devices, params.bench)[
+            "copy"
+        ]
         moved = 2 * source.numel() * 4  # read once, written once
         values = tuple(moved / t / 1e9 for t in times)
-        measured.append(Measurement("bandwidth", "copy", threads, values, "GB/s", at.kind, at.threads))
+        measured.append(
+            Measurement("bandwidth", "copy", threads, values, "GB/s", at.kind, at.threads)
+        )
     return measured
 
 
@@ -124,7 +156,15 @@ def _rates(
     demo: str, x: float, times: Mapping[str, tuple[float, ...]], flop: float, devices: Devices
 ) -> list[Measurement]:
     return [
-        Measurement(demo, arm, x, tuple(flop / t / 1e9 for t in seconds), "GFLOP/s", devices.kind, devices.threads)
+        Measurement(
+            demo,
+            arm,
+            x,
+            tuple(flop / t / 1e9 for t in seconds),
+            "GFLOP/s",
+            devices.kind,
+            devices.threads,
+        )
         for arm, seconds in times.items()
     ]
 
@@ -133,7 +173,10 @@ def measure_trips(params: Params, devices: Devices) -> list[Measurement]:
     """Time a kernel launch, and 4 bytes to the GPU and back."""
     device = devices.devices[0]
     if device.type == "cpu":
-        return [skip("trip", arm, "needs a CUDA GPU", devices.kind) for arm in ("launch", "to the GPU and back")]
+        return [
+            skip("trip", arm, "needs a CUDA GPU", devices.kind)
+            for arm in ("launch", "to the GPU and back")
+        ]
     x, launches = torch.zeros(1, device=device), 1000
 
     def launch() -> None:
@@ -143,8 +186,13 @@ def measure_trips(params: Params, devices: Devices) -> list[Measurement]:
     times = time_arms({"launch": launch}, devices.devices, params.bench)
     per_launch = {"launch": tuple(t / launches for t in times["launch"])}
     number = torch.zeros(1)
-    back = time_arms({"to the GPU and back": lambda: number.to(device).cpu()}, devices.devices, params.bench)
-    return [*in_unit("trip", 1, per_launch, "us", devices), *in_unit("trip", 1, back, "us", devices)]
+    back = time_arms(
+        {"to the GPU and back": lambda: number.to(device).cpu()}, devices.devices, params.bench
+    )
+    return [
+        *in_unit("trip", 1, per_launch, "us", devices),
+        *in_unit("trip", 1, back, "us", devices),
+    ]
 
 
 def measure_networks(params: Params, devices: Devices) -> list[Measurement]:
@@ -154,8 +202,12 @@ def measure_networks(params: Params, devices: Devices) -> list[Measurement]:
         net = make_net(torch.Generator().manual_seed(params.seed)).eval()
         cost = forward_cost(net, (params.bench_hardware.batch_size, *shape))
         net.to(device).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
-        X = torch.rand(params.bench_hardware.batch_size, *shape).to(device, memory_format=torch.channels_last)
-        times = time_arms({name: partial(torch.inference_mode()(net), X)}, devices.devices, params.bench)
+        X = torch.rand(params.bench_hardware.batch_size, *shape).to(
+            device, memory_format=torch.channels_last
+        )
+        times = time_arms(
+            {name: partial(torch.inference_mode()(net), X)}, devices.devices, params.bench
+        )
         measured += _rates("network", round(cost.intensity, 4), times, cost.flop, devices)
         measured.append(_counted(name, cost, devices))
     return measured
@@ -163,12 +215,19 @@ def measure_networks(params: Params, devices: Devices) -> list[Measurement]:
 
 def _counted(name: str, cost: Cost, devices: Devices) -> Measurement:
     return Measurement(
-        "counted", name, cost.params, (cost.flop / 1e9, cost.num_bytes / 1e9), "GFLOP, GB", devices.kind
+        "counted",
+        name,
+        cost.params,
+        (cost.flop / 1e9, cost.num_bytes / 1e9),
+        "GFLOP, GB",
+        devices.kind,
     )
 
 
 def summarise(measurements: Sequence[Measurement]) -> dict[str, float | str]:
-    """Return peaks, bandwidth, latencies, the four ways, and each network's share of what the roofline allows."""
+    """Return peaks, bandwidth, latencies, the four ways, and each network's share of what the
+    roofline allows.
+    """
     results = Results(measurements)
     metrics: dict[str, float | str] = {}
 
@@ -217,7 +276,8 @@ def main() -> None:
         *measure_trips(params, devices),
     ]
     target = devices if devices.kind != "cpu-virtual" else processor(cores)
-    torch.backends.cudnn.allow_tf32 = False  # on by default for convolutions: the roof would be another one
+    # on by default for convolutions: the roof would be another one
+    torch.backends.cudnn.allow_tf32 = False
     if target.devices[0].type == "cuda":
         measured += measure_peaks(params, target, [0])
     measured += measure_networks(params, target)
@@ -225,7 +285,9 @@ def main() -> None:
     processor(1)
     measured += bench.noise_control(lambda: torch.mm(x, x), one, params.bench)
     write_rows(REPORTS / "bench_hardware", rows_of(measured))
-    write_metrics(REPORTS / "bench_hardware", bench.conditions(measured, target, watch) | summarise(measured))
+    write_metrics(
+        REPORTS / "bench_hardware", bench.conditions(measured, target, watch) | summarise(measured)
+    )
 
 
 if __name__ == "__main__":

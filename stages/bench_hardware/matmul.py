@@ -32,6 +32,8 @@ def by_blocks(A: Tensor, B: Tensor, width: int = 64) -> Tensor:
 
 
 WAYS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
-    "one element at a time": by_elements, "one column at a time": by_columns,
-    "64 columns at a time": by_blocks, "all at once": torch.mm,
-}  # fmt: skip
+    "one element at a time": by_elements,
+    "one column at a time": by_columns,
+    "64 columns at a time": by_blocks,
+    "all at once": torch.mm,
+}

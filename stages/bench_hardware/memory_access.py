@@ -1,4 +1,5 @@
-"""What memory costs: latency against working set, order and stride of access, bandwidth (section 13.4).
+"""What memory costs: latency against working set, order and stride of access, bandwidth (section
+13.4).
 
 The notes show these as pictures of other people's machines.
 """
@@ -19,7 +20,8 @@ Chase = Callable[[NDArray[np.uint32], int], int]
 
 
 def compile_chase(folder: Path) -> Chase | str:
-    """Return a function (chain, steps) -> last index that runs at machine speed, or why there is none.
+    """Return a function (chain, steps) -> last index that runs at machine speed, or why there is
+    none.
 
     Python's own loop takes tens of nanoseconds per step, in which the caches disappear.
     """
@@ -39,9 +41,11 @@ def compile_chase(folder: Path) -> Chase | str:
 
 
 def chain_of(num_bytes: int, seed: int) -> NDArray[np.uint32]:
-    """Return a chain of indices that visits every cache line of `num_bytes` once, in random order, and starts over.
+    """Return a chain of indices that visits every cache line of `num_bytes` once, in random order,
+    and starts over.
 
-    Random, so that no prefetcher guesses the next line; one entry per line, so that no line serves two steps.
+    Random, so that no prefetcher guesses the next line; one entry per line, so that no line serves
+    two steps.
     """
     step = CACHE_LINE // 4
     lines = max(2, num_bytes // CACHE_LINE)

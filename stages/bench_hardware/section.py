@@ -22,37 +22,55 @@ def section(folder: Path) -> Section:
         stage="bench_hardware",
         title=say("Hardware: what this machine can do"),
         book="13.4",
-        question=say("What limits a network on this machine: arithmetic, memory, or the trip to a device?"),
+        question=say(
+            "What limits a network on this machine: arithmetic, memory, or the trip to a device?"
+        ),
         findings=[*_findings(results, m), benchmarks.trust(m), *benchmarks.skipped(results)],
         figures=[
             Figure(
                 "memory",
-                say("Latency of dependent loads against working set; cost of a number against stride."),
-                say("Left: each step up is a cache that no longer suffices. Right: numbers that lie further apart"
-                    " use less of every cache line, until each costs a line of its own."),
+                say(
+                    "Latency of dependent loads against working set; cost of a number against"
+                    " stride."
+                ),
+                say(
+                    "Left: each step up is a cache that no longer suffices. Right: numbers that"
+                    " lie further apart"
+                    " use less of every cache line, until each costs a line of its own."
+                ),
                 partial(_draw_memory, results),
             ),
             Figure(
                 "products",
                 say("A matrix product in four ways; rate of products by dtype and threads."),
-                say("The same arithmetic each time: what differs is how much is given to the machine at once."),
+                say(
+                    "The same arithmetic each time: what differs is how much is given to the"
+                    " machine at once."
+                ),
                 partial(_draw_products, results),
             ),
             Figure(
                 "roofline",
                 say("Networks under the roofline of this machine."),
-                say("FLOP and bytes are counted, the rate is measured. The roof is the measured peak, the slope"
-                    " the measured memory bandwidth. A dot above the slope reuses in caches what the count moves"
-                    " through memory; one above the roof does fewer FLOP than are counted (Winograd's"
-                    " convolution)."),
+                say(
+                    "FLOP and bytes are counted, the rate is measured. The roof is the measured"
+                    " peak, the slope"
+                    " the measured memory bandwidth. A dot above the slope reuses in caches what"
+                    " the count moves"
+                    " through memory; one above the roof does fewer FLOP than are counted"
+                    " (Winograd's"
+                    " convolution)."
+                ),
                 partial(_draw_roofline, results),
             ),
         ],
         tables=[_latencies(results, m), _networks(results)],
         try_this=TryThis(
-            "bench_hardware.matrix_size", "256", say("see how much of the peak a small product reaches")
+            "bench_hardware.matrix_size",
+            "256",
+            say("see how much of the peak a small product reaches"),
         ),
-    )  # fmt: skip
+    )
 
 
 def _findings(results: Results, m: dict[str, Any]) -> list[str]:
@@ -60,58 +78,89 @@ def _findings(results: Results, m: dict[str, Any]) -> list[str]:
     (worst, slow), (best, fast) = ways[0], ways[-1]
     sentences = [
         say(
-            "A 256 x 256 product {worst} reaches {slow:.2g} GFLOP/s and {best} {fast:.3g}: {times:,.0f} times as"
-            " much for the same arithmetic on one thread. Adding 10,000 numbers in one call is {ratio} as fast as"
+            "A 256 x 256 product {worst} reaches {slow:.2g} GFLOP/s and {best} {fast:.3g}:"
+            " {times:,.0f} times as"
+            " much for the same arithmetic on one thread. Adding 10,000 numbers in one call is"
+            " {ratio} as fast as"
             " in a Python loop.",
-            worst=worst, slow=slow, best=best, fast=fast, times=fast / slow, ratio=ratio(m, "vectorised_speedup"),
+            worst=worst,
+            slow=slow,
+            best=best,
+            fast=fast,
+            times=fast / slow,
+            ratio=ratio(m, "vectorised_speedup"),
         ),
         say(
             "Summing a matrix by rows is {ratio} as fast as by columns.",
             ratio=ratio(m, "rows_over_columns_speedup"),
         ),
-    ]  # fmt: skip
+    ]
     if "latency_largest_ns" in m:
         smallest, largest = m["latency_smallest_ns"], m["latency_largest_ns"]
         sentences.append(
             say(
-                "A load that must wait for the one before takes {smallest:.2g} ns in the smallest working set and"
+                "A load that must wait for the one before takes {smallest:.2g} ns in the smallest"
+                " working set and"
                 " {largest:.0f} ns in the largest, {times:.0f} times as long.",
-                smallest=smallest, largest=largest, times=largest / smallest,
+                smallest=smallest,
+                largest=largest,
+                times=largest / smallest,
             )
-        )  # fmt: skip
+        )
     peaks = [peak for peak in results.series("peak", "float32") if peak.device_kind == "cpu"]
     if len(peaks) > 1:
         first, last = peaks[0].summary.median, peaks[-1].summary.median
         sentences.append(
             say(
-                "Products in float32 scale from {first:.0f} GFLOP/s on {few} thread to {last:.0f} on {many}:"
+                "Products in float32 scale from {first:.0f} GFLOP/s on {few} thread to {last:.0f}"
+                " on {many}:"
                 " {times:.2f} times.",
-                first=first, few=peaks[0].threads, last=last, many=peaks[-1].threads, times=last / first,
+                first=first,
+                few=peaks[0].threads,
+                last=last,
+                many=peaks[-1].threads,
+                times=last / first,
             )
-        )  # fmt: skip
+        )
     return sentences
 
 
 def _latencies(results: Results, m: dict[str, Any]) -> Table:
     def nanoseconds(kib: float) -> str:
         found = results.one("latency", "dependent loads", 1024 * kib)
-        return f"{found.summary.median:.3g} ns ({found.summary.iqr:.2g})" if found else say("skipped")
+        return (
+            f"{found.summary.median:.3g} ns ({found.summary.iqr:.2g})" if found else say("skipped")
+        )
 
     def between(low: int, high: int) -> str:
         return say("{low} to {high} ns", low=low, high=high)
 
     largest = results.series("latency", "dependent loads")
     launch = f"{m['launch_us']:.3g} µs" if "launch_us" in m else say("skipped: needs a CUDA GPU")
-    return benchmarks.beside_the_book([
-        [say("load, 4 KiB working set (L1)"), "1.5 ns", nanoseconds(4),
-         say("the book's tables are of 2016 to 2020")],
-        [say("load, 256 KiB (L2)"), "5 ns", nanoseconds(256), say("the same")],
-        [say("load, 8 MiB (L3)"), between(16, 25), nanoseconds(8192), say("the same; servers share this cache")],
-        [say("load, largest working set"), between(46, 120),
-         f"{largest[-1].summary.median:.3g} ns" if largest else say("skipped"),
-         say("address translation adds to DRAM")],
-        [say("kernel launch"), "10 µs", launch, say("driver and GPU")],
-    ])  # fmt: skip
+    return benchmarks.beside_the_book(
+        [
+            [
+                say("load, 4 KiB working set (L1)"),
+                "1.5 ns",
+                nanoseconds(4),
+                say("the book's tables are of 2016 to 2020"),
+            ],
+            [say("load, 256 KiB (L2)"), "5 ns", nanoseconds(256), say("the same")],
+            [
+                say("load, 8 MiB (L3)"),
+                between(16, 25),
+                nanoseconds(8192),
+                say("the same; servers share this cache"),
+            ],
+            [
+                say("load, largest working set"),
+                between(46, 120),
+                f"{largest[-1].summary.median:.3g} ns" if largest else say("skipped"),
+                say("address translation adds to DRAM"),
+            ],
+            [say("kernel launch"), "10 µs", launch, say("driver and GPU")],
+        ]
+    )
 
 
 def _networks(results: Results) -> Table:
@@ -121,23 +170,41 @@ def _networks(results: Results) -> Table:
         rate, counted = results.one("network", name), results.one("counted", name)
         if rate and counted:
             share = rate.summary.median / min(peak, bandwidth * rate.x)
-            rows.append([
-                name, f"{counted.values[0]:.3g}", f"{counted.values[1]:.3g}", f"{rate.x:.3g}",
-                f"{rate.summary.median:.3g} ({rate.summary.iqr:.2g})", f"{100 * share:.0f} %",
-                say("memory") if bandwidth * rate.x < peak else say("arithmetic"),
-            ])  # fmt: skip
+            rows.append(
+                [
+                    name,
+                    f"{counted.values[0]:.3g}",
+                    f"{counted.values[1]:.3g}",
+                    f"{rate.x:.3g}",
+                    f"{rate.summary.median:.3g} ({rate.summary.iqr:.2g})",
+                    f"{100 * share:.0f} %",
+                    say("memory") if bandwidth * rate.x < peak else say("arithmetic"),
+                ]
+            )
     return Table(
-        [say("network"), say("GFLOP per batch"), say("GB per batch"), say("FLOP per byte"),
-         say("GFLOP/s (IQR)"), say("of what the roof allows"), say("limited by")],
+        [
+            say("network"),
+            say("GFLOP per batch"),
+            say("GB per batch"),
+            say("FLOP per byte"),
+            say("GFLOP/s (IQR)"),
+            say("of what the roof allows"),
+            say("limited by"),
+        ],
         rows,
-        say("Forward pass. Bytes count every operation's inputs and outputs, as eager runs move them without"
-            " caches."),
-    )  # fmt: skip
+        say(
+            "Forward pass. Bytes count every operation's inputs and outputs, as eager runs move"
+            " them without"
+            " caches."
+        ),
+    )
 
 
 def _roof(results: Results) -> tuple[float, float]:
     """Return peak GFLOP/s in float32 and GB/s of the device that the networks ran on."""
-    kinds = {m.device_kind for name in results.arms("network") for m in results.series("network", name)}
+    kinds = {
+        m.device_kind for name in results.arms("network") for m in results.series("network", name)
+    }
 
     def best(series: list[Measurement]) -> float:
         return max(m.summary.median for m in series if m.device_kind in kinds)
@@ -149,23 +216,39 @@ def _draw_memory(results: Results, path: Path) -> None:
     with figures.figure(path, 11, 3.6) as fig:
         latency, stride = fig.subplots(1, 2)
         loads = results.series("latency", "dependent loads")
-        latency.set(title="Time of a dependent load (ns)", xlabel="working set", xscale="log", yscale="log")
+        latency.set(
+            title="Time of a dependent load (ns)", xlabel="working set", xscale="log", yscale="log"
+        )
         if loads:
             c = curve_of(loads, "")
             latency.set_xscale("log", base=2)
             latency.set_xticks(list(c.x[::3]), [_bytes(x) for x in c.x[::3]])
             latency.plot(c.x, c.y, "o-", color=figures.COLOURS[0], markersize=4)
-            latency.fill_between(c.x, c.low, c.high, color=figures.COLOURS[0], alpha=0.2, linewidth=0)
+            latency.fill_between(
+                c.x, c.low, c.high, color=figures.COLOURS[0], alpha=0.2, linewidth=0
+            )
             figures.plain_ticks(latency.yaxis)
         else:
-            latency.text(0.5, 0.5, "skipped on this machine", transform=latency.transAxes, ha="center")
+            latency.text(
+                0.5, 0.5, "skipped on this machine", transform=latency.transAxes, ha="center"
+            )
         c = curve_of(results.series("stride", "sum"), "")
-        stride.set(title="Time per number summed (ns)", xlabel="bytes from one number to the next", yscale="log")
+        stride.set(
+            title="Time per number summed (ns)",
+            xlabel="bytes from one number to the next",
+            yscale="log",
+        )
         stride.set_xscale("log", base=2)
         stride.set_xticks(list(c.x[::2]), [f"{x:.0f}" for x in c.x[::2]])
         stride.plot(c.x, c.y, "o-", color=figures.COLOURS[1], markersize=4)
         stride.axvline(64, color=figures.FAINT, linestyle="--", linewidth=1)
-        stride.annotate("a cache line", (64, c.y.max()), (4, -4), textcoords="offset points", color=figures.FAINT)
+        stride.annotate(
+            "a cache line",
+            (64, c.y.max()),
+            (4, -4),
+            textcoords="offset points",
+            color=figures.FAINT,
+        )
         figures.plain_ticks(stride.yaxis)
 
 
@@ -187,7 +270,10 @@ def _draw_products(results: Results, path: Path) -> None:
 
 def _bars(axes: Axes, measured: list[Measurement], title: str) -> None:
     several = len({m.threads for m in measured}) > 1
-    names = [f"{m.arm}, {m.threads} thread{'s' * (m.threads > 1)}" if several else m.arm for m in measured]
+    names = [
+        f"{m.arm}, {m.threads} thread{'s' * (m.threads > 1)}" if several else m.arm
+        for m in measured
+    ]
     values = [m.summary.median for m in measured]
     figures.bars(axes, names, values)
     axes.set(title=title, xscale="log", xlim=(min(values) / 2, max(values) * 4))
@@ -198,11 +284,19 @@ def _draw_roofline(results: Results, path: Path) -> None:
     dots = [(name, m) for name in results.arms("network") if (m := results.one("network", name))]
     low, high = min(m.x for _, m in dots) / 3, max(max(m.x for _, m in dots), peak / bandwidth) * 3
     with figures.figure(path, 9, 4.2) as fig:
-        axes = fig.add_subplot(xlabel="FLOP per byte (counted)", xscale="log", yscale="log", xlim=(low, high))
+        axes = fig.add_subplot(
+            xlabel="FLOP per byte (counted)", xscale="log", yscale="log", xlim=(low, high)
+        )
         axes.set_title("Forward pass, GFLOP/s")
         x = np.geomspace(low, high, 200)
         axes.plot(x, np.minimum(peak, bandwidth * x), color=figures.INK)
-        axes.annotate(f"peak {peak:,.0f} GFLOP/s", (high, peak), (-4, 5), textcoords="offset points", ha="right")
+        axes.annotate(
+            f"peak {peak:,.0f} GFLOP/s",
+            (high, peak),
+            (-4, 5),
+            textcoords="offset points",
+            ha="right",
+        )
         axes.annotate(
             f"memory {bandwidth:,.0f} GB/s",
             (low * 1.1, bandwidth * low * 1.1),
@@ -213,8 +307,15 @@ def _draw_roofline(results: Results, path: Path) -> None:
         for i, (name, m) in enumerate(dots):
             axes.plot(m.x, m.summary.median, "o", color=figures.COLOURS[i], markersize=9)
             offset, side = ((10, 0), "left") if m.x == rightmost else ((-10, 0), "right")
-            axes.annotate(name, (m.x, m.summary.median), offset, textcoords="offset points", ha=side, va="center",
-                          color=figures.COLOURS[i])  # fmt: skip
+            axes.annotate(
+                name,
+                (m.x, m.summary.median),
+                offset,
+                textcoords="offset points",
+                ha=side,
+                va="center",
+                color=figures.COLOURS[i],
+            )
         bottom = min(min(m.summary.median for _, m in dots), bandwidth * low)
         axes.set_ylim(bottom / 3, peak * 3)
         figures.plain_ticks(axes.xaxis)

@@ -28,8 +28,12 @@ EVALUATION = "evaluation"
 NETS = {"lenet": "LeNet", "resnet18": "ResNet-18"}
 
 
-def measure_loading(params: Params, images: Tensor, labels: Tensor, devices: Devices) -> list[Measurement]:
-    """Time passes over the images in each way, in turn, with all the processor's cores free for it."""
+def measure_loading(
+    params: Params, images: Tensor, labels: Tensor, devices: Devices
+) -> list[Measurement]:
+    """Time passes over the images in each way, in turn, with all the processor's cores free for
+    it.
+    """
     p, device = params.bench_input, devices.devices[0]
     torch.set_num_threads(usable_cores())
     ways = loaders.ways(p.num_images, p.batch_size, images, labels)
@@ -53,8 +57,12 @@ def measure_loading(params: Params, images: Tensor, labels: Tensor, devices: Dev
     return measured
 
 
-def measure_steps(params: Params, images: Tensor, labels: Tensor, devices: Devices) -> list[Measurement]:
-    """Time the parts of training steps of both networks, fed by the book's loader and by resident images."""
+def measure_steps(
+    params: Params, images: Tensor, labels: Tensor, devices: Devices
+) -> list[Measurement]:
+    """Time the parts of training steps of both networks, fed by the book's loader and by resident
+    images.
+    """
     measured, p = [], params.bench_input
     with crew(len(devices.devices), devices.threads) as pool:
         for name, title in NETS.items():
@@ -66,17 +74,30 @@ def measure_steps(params: Params, images: Tensor, labels: Tensor, devices: Devic
                 feed = _endless(ways[way])
                 for _ in range(2):
                     step_parts(feed, replicas, devices.devices, 0.01, pool)
-                steps = [step_parts(feed, replicas, devices.devices, 0.01, pool) for _ in range(p.steps)]
+                steps = [
+                    step_parts(feed, replicas, devices.devices, 0.01, pool) for _ in range(p.steps)
+                ]
                 measured += [
-                    Measurement(f"step, {way}", f"{title}: {part}", batch_size,
-                                tuple(1e3 * s[part] for s in steps), "ms", devices.kind, devices.threads)
+                    Measurement(
+                        f"step, {way}",
+                        f"{title}: {part}",
+                        batch_size,
+                        tuple(1e3 * s[part] for s in steps),
+                        "ms",
+                        devices.kind,
+                        devices.threads,
+                    )
                     for part in PARTS
-                ]  # fmt: skip
+                ]
             X = to_float(images[:batch_size])
             per_image = [evaluation_s(replicas[0].eval(), X) for _ in range(p.steps + 2)][2:]
             share = EVALUATED / -(-EPOCH // batch_size)  # test images per training step
             values = tuple(1e3 * t * share / len(replicas) for t in per_image)
-            measured.append(Measurement(EVALUATION, title, batch_size, values, "ms", devices.kind, devices.threads))
+            measured.append(
+                Measurement(
+                    EVALUATION, title, batch_size, values, "ms", devices.kind, devices.threads
+                )
+            )
     return measured
 
 
@@ -86,7 +107,9 @@ def _endless(start_epoch: Callable[[], Batches]) -> Iterator[tuple[Tensor, Tenso
 
 
 def summarise(measurements: Sequence[Measurement]) -> dict[str, float | str]:
-    """Return images per second of each way, how much faster resident images are, and each step's parts."""
+    """Return images per second of each way, how much faster resident images are, and each step's
+    parts.
+    """
     results = Results(measurements)
     metrics: dict[str, float | str] = {}
     for name in results.arms("images"):
@@ -116,7 +139,10 @@ def summarise(measurements: Sequence[Measurement]) -> dict[str, float | str]:
 def main() -> None:
     """Measure and write rows and metrics."""
     params = load(Params)
-    watch, devices = bench.Watch(), resolve(1 if torch.cuda.device_count() == 1 else 2, params.devices)
+    watch, devices = (
+        bench.Watch(),
+        resolve(1 if torch.cuda.device_count() == 1 else 2, params.devices),
+    )
     split = read_fashion_mnist("train")
     images = torch.tensor(split.images).to(devices.devices[0])
     labels = torch.from_numpy(split.labels).to(devices.devices[0])
@@ -125,7 +151,9 @@ def main() -> None:
         *measure_steps(params, images, labels, devices),
     ]
     rows = torch.arange(params.bench_input.batch_size, device=images.device)
-    measured += bench.noise_control(lambda: to_float(images.index_select(0, rows)), devices, params.bench)
+    measured += bench.noise_control(
+        lambda: to_float(images.index_select(0, rows)), devices, params.bench
+    )
     write_rows(REPORTS / "bench_input", rows_of(measured))
     head = {"dataset": dataset_name(), **bench.conditions(measured, devices, watch)}
     write_metrics(REPORTS / "bench_input", head | summarise(measured))

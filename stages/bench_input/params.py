@@ -20,7 +20,9 @@ class InputParams(Section):
     @model_validator(mode="after")
     def _two_batches(self) -> Self:
         if self.num_images < 2 * self.batch_size:
-            raise ValueError(f"num_images of two batches ({2 * self.batch_size}) or more, got {self.num_images}")
+            raise ValueError(
+                f"num_images of two batches ({2 * self.batch_size}) or more, got {self.num_images}"
+            )
         return self
 
 

@@ -34,11 +34,18 @@ def section(folder: Path) -> Section:
             ),
             Figure(
                 "step_parts",
-                say("Parts of a training step of LeNet and ResNet-18, with the book's loader and with resident"
-                    " images."),
-                say("Nothing overlaps here but the loader's workers, which compete with the network for the cores:"
-                    " their cost shows as slower forward and backward passes. Evaluation is an epoch's, divided by"
-                    " its steps."),
+                say(
+                    "Parts of a training step of LeNet and ResNet-18, with the book's loader and"
+                    " with resident"
+                    " images."
+                ),
+                say(
+                    "Nothing overlaps here but the loader's workers, which compete with the"
+                    " network for the cores:"
+                    " their cost shows as slower forward and backward passes. Evaluation is an"
+                    " epoch's, divided by"
+                    " its steps."
+                ),
                 partial(_draw_steps, results),
             ),
         ],
@@ -46,7 +53,7 @@ def section(folder: Path) -> Section:
         try_this=TryThis(
             "bench_input.batch_size", "64", say("see which parts of a step do not shrink with it")
         ),
-    )  # fmt: skip
+    )
 
 
 def _in_words(part: str) -> str:
@@ -69,27 +76,41 @@ def _step_ms(results: Results, way: str, net: str, part: str) -> float:
 def _findings(results: Results, m: dict[str, Any]) -> list[str]:
     sentences = [
         say(
-            "Resident images arrive {ratio} as fast as through the book's loader: an epoch of 60,000 in"
-            " {resident:.3f} s against {book:.2f} s, of which {first:.0f} ms are spent before the first batch, each"
+            "Resident images arrive {ratio} as fast as through the book's loader: an epoch of"
+            " 60,000 in"
+            " {resident:.3f} s against {book:.2f} s, of which {first:.0f} ms are spent before the"
+            " first batch, each"
             " epoch anew.",
-            ratio=ratio(m, "resident_over_book"), resident=m[f"{key(RESIDENT)}_epoch_s"],
-            book=m[f"{key(BOOK)}_epoch_s"], first=m[f"{key(BOOK)}_first_batch_ms"],
+            ratio=ratio(m, "resident_over_book"),
+            resident=m[f"{key(RESIDENT)}_epoch_s"],
+            book=m[f"{key(BOOK)}_epoch_s"],
+            first=m[f"{key(BOOK)}_first_batch_ms"],
         )
-    ]  # fmt: skip
+    ]
     for net in NETS:
-        both = {way: sum(_step_ms(results, way, net, part) for part in PARTS) for way in (BOOK, RESIDENT)}
+        both = {
+            way: sum(_step_ms(results, way, net, part) for part in PARTS)
+            for way in (BOOK, RESIDENT)
+        }
         parts = {part: _step_ms(results, RESIDENT, net, part) for part in PARTS}
         percent = {part: 100 * ms / both[RESIDENT] for part, ms in parts.items()}
         largest = max(parts, key=lambda part: parts[part])
         sentences.append(
             say(
-                "A step of {net} takes {book:.1f} ms with the book's loader and {resident:.1f} ms with resident"
-                " images, most of it in {largest} ({most:.0f} %); the all-reduce is {all_reduce:.1f} %, the update"
+                "A step of {net} takes {book:.1f} ms with the book's loader and {resident:.1f} ms"
+                " with resident"
+                " images, most of it in {largest} ({most:.0f} %); the all-reduce is"
+                " {all_reduce:.1f} %, the update"
                 " {update:.1f} %.",
-                net=net, book=both[BOOK], resident=both[RESIDENT], largest=_in_words(largest),
-                most=percent[largest], all_reduce=percent["all-reduce"], update=percent["update"],
+                net=net,
+                book=both[BOOK],
+                resident=both[RESIDENT],
+                largest=_in_words(largest),
+                most=percent[largest],
+                all_reduce=percent["all-reduce"],
+                update=percent["update"],
             )
-        )  # fmt: skip
+        )
     return sentences
 
 
@@ -99,15 +120,28 @@ def _rates(results: Results, m: dict[str, Any]) -> Table:
         first, epoch = results.one("first_batch", name), results.one("epoch", name)
         if first and epoch:
             rate, spread = m[f"{key(name)}_images_per_s"], m[f"{key(name)}_images_per_s_iqr"]
-            rows.append([name, f"{rate:,.0f} ({spread:,.0f})", f"{first.summary.median:.1f}",
-                         f"{epoch.summary.median:.3f} ({epoch.summary.iqr:.3f})"])  # fmt: skip
+            rows.append(
+                [
+                    name,
+                    f"{rate:,.0f} ({spread:,.0f})",
+                    f"{first.summary.median:.1f}",
+                    f"{epoch.summary.median:.3f} ({epoch.summary.iqr:.3f})",
+                ]
+            )
     return Table(
-        [say("way"), say("images/s after the first batch (IQR)"), say("ms until the first batch"),
-         say("s per epoch of 60,000 (IQR)")],
+        [
+            say("way"),
+            say("images/s after the first batch (IQR)"),
+            say("ms until the first batch"),
+            say("s per epoch of 60,000 (IQR)"),
+        ],
         rows,
-        say("The book's 3.0 s per epoch of LeNet on a GPU are 20,000 images per second: its loader's rate, not its"
-            " GPU's."),
-    )  # fmt: skip
+        say(
+            "The book's 3.0 s per epoch of LeNet on a GPU are 20,000 images per second: its"
+            " loader's rate, not its"
+            " GPU's."
+        ),
+    )
 
 
 def _parts(results: Results) -> Table:
@@ -117,9 +151,15 @@ def _parts(results: Results) -> Table:
             cells = []
             for part in PARTS:
                 found = results.one(f"step, {way}", f"{net}: {part}")
-                cells.append(f"{found.summary.median:.2f} ({found.summary.iqr:.2f})" if found else "–")
+                cells.append(
+                    f"{found.summary.median:.2f} ({found.summary.iqr:.2f})" if found else "–"
+                )
             evaluation = results.one("evaluation", net)
-            last = f"{evaluation.summary.median:.2f} ({evaluation.summary.iqr:.2f})" if evaluation else "–"
+            last = (
+                f"{evaluation.summary.median:.2f} ({evaluation.summary.iqr:.2f})"
+                if evaluation
+                else "–"
+            )
             size = f"{evaluation.x:.0f}" if evaluation else "?"
             step = say("{net}, batch {batch_size}, {way}", net=net, batch_size=size, way=way)
             rows.append([step, *cells, last])
@@ -140,7 +180,9 @@ def _draw_rates(results: Results, virtual: bool, path: Path) -> None:
                 continue
             figures.bar_with_samples(axes, i, found.values, figures.COLOURS[0], virtual)
             text = f"{found.summary.median:,.0f}"
-            axes.annotate(text, (max(found.values), i), (8, 0), textcoords="offset points", va="center")
+            axes.annotate(
+                text, (max(found.values), i), (8, 0), textcoords="offset points", va="center"
+            )
         values = [v for n in names if (one := results.one("images", n)) for v in one.values]
         axes.set_xlim(min(values) / 3, max(values) * 6)
         axes.set_yticks(range(len(names)), names)
@@ -158,13 +200,24 @@ def _draw_steps(results: Results, path: Path) -> None:
                 values = [_step_ms(results, way, net, part) for part in PARTS] + [extra]
                 for j, (part, value) in enumerate(zip((*PARTS, "evaluation"), values, strict=True)):
                     colour = figures.COLOURS[j % len(figures.COLOURS)] if j < 6 else figures.FAINT
-                    axes.barh(i, value, left=left, color=colour, height=0.6, label=part if i == 0 else None)
+                    axes.barh(
+                        i,
+                        value,
+                        left=left,
+                        color=colour,
+                        height=0.6,
+                        label=part if i == 0 else None,
+                    )
                     left += value
-                axes.annotate(f"{left:.1f} ms", (left, i), (5, 0), textcoords="offset points", va="center")
+                axes.annotate(
+                    f"{left:.1f} ms", (left, i), (5, 0), textcoords="offset points", va="center"
+                )
             axes.set_yticks(range(2), (BOOK, RESIDENT))
             axes.set_title(f"{net}, batch {evaluation.x:.0f}" if evaluation else net)
             axes.margins(x=0.12)
             axes.invert_yaxis()
             axes.grid(visible=False, axis="y")
         axes.set_xlabel("milliseconds per step")
-        fig.legend(*axes.get_legend_handles_labels(), loc="outside upper center", ncols=7, frameon=False)
+        fig.legend(
+            *axes.get_legend_handles_labels(), loc="outside upper center", ncols=7, frameon=False
+        )

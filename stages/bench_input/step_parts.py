@@ -1,4 +1,6 @@
-"""Where the time of a training step goes: each part closed by a reading of the clock on all devices."""
+"""Where the time of a training step goes: each part closed by a reading of the clock on all
+devices.
+"""
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
@@ -23,8 +25,8 @@ def step_parts(
 ) -> dict[str, float]:
     """Take one step of data-parallel SGD and return the seconds of each of PARTS.
 
-    Nothing overlaps: each part waits for the one before it on every device, so the sum is an upper bound of what a
-    step takes in training.
+    Nothing overlaps: each part waits for the one before it on every device, so the sum is an upper
+    bound of what a step takes in training.
     """
     times = [read_clock(devices)]
 
@@ -44,7 +46,9 @@ def step_parts(
     for net in replicas:
         sgd(net.parameters(), lr, len(X))
     lap()
-    return {part: after - before for part, before, after in zip(PARTS, times, times[1:], strict=False)}
+    return {
+        part: after - before for part, before, after in zip(PARTS, times, times[1:], strict=False)
+    }
 
 
 def evaluation_s(net: nn.Module, X: Tensor) -> float:

@@ -1,9 +1,10 @@
-"""Computing and copying the results away at the same time: the ways to do it, and what overlap is (section 13.3).
+"""Computing and copying the results away at the same time: the ways to do it, and what overlap is
+(section 13.3).
 
-The notes copy with `non_blocking=True` on the stream that computes. A stream does its work in order, so nothing can
-overlap there; what they save comes from pinned memory, which that call allocates. Overlap needs pinned memory that
-is there already, a second stream, and an event per result. On a CPU a second thread copies beside the one that
-computes.
+The notes copy with `non_blocking=True` on the stream that computes. A stream does its work in
+order, so nothing can overlap there; what they save comes from pinned memory, which that call
+allocates. Overlap needs pinned memory that is there already, a second stream, and an event per
+result. On a CPU a second thread copies beside the one that computes.
 """
 
 import queue
@@ -34,22 +35,27 @@ PARTS = {  # what each way would take without any overlap: its parts, each measu
     BESIDE: (COMPUTE, COPIES),
 }
 ONLY_CUDA = (PAGEABLE, BOOK, ONE_STREAM, TWO_STREAMS, BOTH_WAYS)
-AS_THE_BOOK = "the book's non_blocking, held against pageable copies"  # its own comparison, which is no overlap
+# its own comparison, which is no overlap
+AS_THE_BOOK = "the book's non_blocking, held against pageable copies"
 
 
 def overlap_fraction(parts: Sequence[float], total: float) -> float:
-    """Return the share of the possible overlap that `total` seconds achieve: 0 for the sum, 1 for the longest part.
+    """Return the share of the possible overlap that `total` seconds achieve: 0 for the sum, 1 for
+    the longest part.
 
-    For two parts (t1 + t2 - T) / min(t1, t2). Outside [0, 1], by more than noise, something else was measured.
+    For two parts (t1 + t2 - T) / min(t1, t2). Outside [0, 1], by more than noise, something else
+    was measured.
     """
     return (sum(parts) - total) / (sum(parts) - max(parts))
 
 
 @dataclass(frozen=True)
 class Work:
-    """Products whose results are copied away: x (n, n), and for each result a payload and a buffer to copy it to.
+    """Products whose results are copied away: x (n, n), and for each result a payload and a buffer
+    to copy it to.
 
-    A product is written to the front of its payload; `count` elements of the payload are copied to the host.
+    A product is written to the front of its payload; `count` elements of the payload are copied to
+    the host.
     """
 
     x: Tensor
@@ -81,7 +87,9 @@ def make_work(size: int, num_results: int, count: int, device: torch.device, see
 
 
 def balanced_count(compute_s: float, copy_s: float, count: int) -> int:
-    """Return how many elements take as long to copy as a product takes, from the time `count` elements take."""
+    """Return how many elements take as long to copy as a product takes, from the time `count`
+    elements take.
+    """
     return max(1, round(count * compute_s / copy_s))
 
 
@@ -123,9 +131,15 @@ def cpu_arms(work: Work, pool: Executor) -> dict[str, Arm]:
 
 
 def gpu_arms(work: Work) -> dict[str, Arm]:
-    """Return the ways of a machine with a GPU. No way waits: reading the clock does, for all streams."""
+    """Return the ways of a machine with a GPU. No way waits: reading the clock does, for all
+    streams.
+    """
     device = work.x.device
-    main, down, up = torch.cuda.current_stream(device), torch.cuda.Stream(device), torch.cuda.Stream(device)
+    main, down, up = (
+        torch.cuda.current_stream(device),
+        torch.cuda.Stream(device),
+        torch.cuda.Stream(device),
+    )
     events = [torch.cuda.Event() for _ in work.results()]
     arriving = [torch.empty(work.count, device=device) for _ in range(2)]
 
@@ -134,7 +148,10 @@ def gpu_arms(work: Work) -> dict[str, Arm]:
             work.compute(i)
 
     def fresh_copies(non_blocking: bool) -> None:
-        hosts = [work.payloads[i][: work.count].to("cpu", non_blocking=non_blocking) for i in work.results()]
+        hosts = [
+            work.payloads[i][: work.count].to("cpu", non_blocking=non_blocking)
+            for i in work.results()
+        ]
         torch.cuda.synchronize(device)  # before the pinned memory is freed
         del hosts
 
@@ -179,7 +196,9 @@ def gpu_arms(work: Work) -> dict[str, Arm]:
 
 @dataclass(frozen=True)
 class Span:
-    """What one lane of a timeline did: `compute`, `copy` or `upload`, from `start` for `duration` milliseconds."""
+    """What one lane of a timeline did: `compute`, `copy` or `upload`, from `start` for `duration`
+    milliseconds.
+    """
 
     what: str
     start: float
@@ -187,7 +206,9 @@ class Span:
 
 
 def timeline(arm: Arm, device: torch.device) -> list[Span]:
-    """Return what torch.profiler saw of `arm`: a GPU's kernels and copies, or a CPU's products and copies."""
+    """Return what torch.profiler saw of `arm`: a GPU's kernels and copies, or a CPU's products and
+    copies.
+    """
     arm()
     on_gpu = device.type == "cuda"
     if on_gpu:
@@ -201,7 +222,10 @@ def timeline(arm: Arm, device: torch.device) -> list[Span]:
             torch.cuda.synchronize(device)
     events = [(what, e.time_range) for e in profiler.events() if (what := _kind(e, on_gpu))]
     begin = min((span.start for _, span in events), default=0)
-    return [Span(what, (span.start - begin) / 1e3, (span.end - span.start) / 1e3) for what, span in events]
+    return [
+        Span(what, (span.start - begin) / 1e3, (span.end - span.start) / 1e3)
+        for what, span in events
+    ]
 
 
 def _kind(event: "torch.autograd.profiler_util.FunctionEvent", on_gpu: bool) -> str:

@@ -22,7 +22,9 @@ BOOK = "together, current GPU waited for"
 
 
 def products(lane: Lane, size: int, count: int, generator: torch.Generator) -> Job:
-    """Return the job of multiplying a random (size, size) matrix with itself `count` times, into one result."""
+    """Return the job of multiplying a random (size, size) matrix with itself `count` times, into
+    one result.
+    """
     x = torch.rand(size, size, generator=generator).to(lane.device)
     y = torch.empty_like(x)
 
@@ -40,7 +42,10 @@ def measure(params: Params, devices: Devices) -> list[Measurement]:
     measured = []
     with crew(len(lanes), devices.threads) as pool:
         for size in params.bench_parallel.sizes:
-            jobs = [products(lane, size, params.bench_parallel.num_products, generator) for lane in lanes]
+            jobs = [
+                products(lane, size, params.bench_parallel.num_products, generator)
+                for lane in lanes
+            ]
             synchronize(devices.devices)  # the matrices are there before other streams read them
 
             def one_after_the_other(jobs: Sequence[Job] = jobs) -> None:
@@ -54,41 +59,66 @@ def measure(params: Params, devices: Devices) -> list[Measurement]:
                 AFTER: one_after_the_other,
                 TOGETHER: partial(together, jobs, lanes, pool),
             }
-            measured += in_unit("products", size, time_arms(arms, devices.devices, params.bench), "ms", devices)
+            measured += in_unit(
+                "products", size, time_arms(arms, devices.devices, params.bench), "ms", devices
+            )
     return measured + measure_careless_wait(params, devices)
 
 
 def measure_careless_wait(params: Params, devices: Devices) -> list[Measurement]:
-    """Time both jobs together as the notes do, whose `torch.cuda.synchronize()` waits for the current GPU only."""
+    """Time both jobs together as the notes do, whose `torch.cuda.synchronize()` waits for the
+    current GPU only.
+    """
     gpus = {device for device in devices.devices if device.type == "cuda"}
     if len(gpus) < 2:
         return [skip("products", BOOK, f"needs 2 CUDA GPUs, found {len(gpus)}", devices.kind)]
     lanes, size = lanes_on(devices.devices), max(params.bench_parallel.sizes)
     generator = torch.Generator().manual_seed(params.seed)
-    shorter, count = max(1, params.bench_parallel.num_products // 2), params.bench_parallel.num_products
-    jobs = [products(lane, size, n, generator) for lane, n in zip(lanes, (shorter, count), strict=True)]
+    shorter, count = (
+        max(1, params.bench_parallel.num_products // 2),
+        params.bench_parallel.num_products,
+    )
+    jobs = [
+        products(lane, size, n, generator) for lane, n in zip(lanes, (shorter, count), strict=True)
+    ]
     times: dict[str, tuple[float, ...]] = {}
     with crew(len(lanes), devices.threads) as pool:
-        for name, waited_for in ((BOOK, devices.devices[:1]), ("together, both waited for", devices.devices)):
+        for name, waited_for in (
+            (BOOK, devices.devices[:1]),
+            ("together, both waited for", devices.devices),
+        ):
             synchronize(devices.devices)
-            times |= time_arms({name: partial(together, jobs, lanes, pool)}, waited_for, params.bench)
+            times |= time_arms(
+                {name: partial(together, jobs, lanes, pool)}, waited_for, params.bench
+            )
     return in_unit("products, second job longer", size, times, "ms", devices)
 
 
 def summarise(measurements: Sequence[Measurement], num_products: int) -> dict[str, float | str]:
-    """Return the speed-up at the largest size with its interval and its bound, and the same at the smallest."""
+    """Return the speed-up at the largest size with its interval and its bound, and the same at the
+    smallest.
+    """
     results = Results(measurements)
     metrics: dict[str, float | str] = {}
     sizes = [m.x for m in results.series("products", TOGETHER)]
     for size, prefix in ((sizes[0], "small_"), (sizes[-1], "")):
         first, second, after, both = (
-            found for arm in (FIRST, SECOND, AFTER, TOGETHER) if (found := results.one("products", arm, size))
+            found
+            for arm in (FIRST, SECOND, AFTER, TOGETHER)
+            if (found := results.one("products", arm, size))
         )
         metrics |= bench.ratio_metrics(f"{prefix}speedup", bench.speedup_of(after, both))
         longer = max(first.summary.median, second.summary.median)
-        metrics[f"{prefix}speedup_bound"] = round((first.summary.median + second.summary.median) / longer, 4)
+        metrics[f"{prefix}speedup_bound"] = round(
+            (first.summary.median + second.summary.median) / longer, 4
+        )
         metrics[f"{prefix}size"] = int(size)
-        for name, m in (("first", first), ("second", second), ("one_after_the_other", after), ("together", both)):
+        for name, m in (
+            ("first", first),
+            ("second", second),
+            ("one_after_the_other", after),
+            ("together", both),
+        ):
             metrics |= bench.median_metrics(f"{prefix}{name}_ms", m.values)
         rate = 2 * num_products * size**3 / first.summary.median / 1e6
         metrics[f"{prefix}first_gflop_per_s"] = round(rate, 2)
@@ -101,7 +131,9 @@ def main() -> None:
     watch, devices = bench.Watch(), resolve(2, params.devices)
     measured = measure(params, devices)
     lane = lanes_on(devices.devices)[0]
-    job = products(lane, min(params.bench_parallel.sizes), 10, torch.Generator().manual_seed(params.seed))
+    job = products(
+        lane, min(params.bench_parallel.sizes), 10, torch.Generator().manual_seed(params.seed)
+    )
     measured += bench.noise_control(lambda: lane.run(job), devices, params.bench)
     write_rows(REPORTS / "bench_parallel", rows_of(measured))
     summary = summarise(measured, params.bench_parallel.num_products)

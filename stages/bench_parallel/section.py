@@ -21,30 +21,60 @@ def section(folder: Path) -> Section:
         stage="bench_parallel",
         title=say("Automatic parallelism: two devices at once"),
         book="13.3",
-        question=say("Do two devices compute at the same time, with nothing in the program that says so?"),
-        findings=[*_findings(m), *_careless(results), benchmarks.trust(m), *benchmarks.skipped(results)],
+        question=say(
+            "Do two devices compute at the same time, with nothing in the program that says so?"
+        ),
+        findings=[
+            *_findings(m),
+            *_careless(results),
+            benchmarks.trust(m),
+            *benchmarks.skipped(results),
+        ],
         figures=[
             Figure(
                 "parallel",
-                say("Time of products on each device alone, one after the other, and together, with both bounds."),
-                say("Dots are rounds, bars medians. Together can take as long as the sum of both (no gain) or as"
-                    " the longer of the two (full gain); both bounds are drawn."),
+                say(
+                    "Time of products on each device alone, one after the other, and together,"
+                    " with both bounds."
+                ),
+                say(
+                    "Dots are rounds, bars medians. Together can take as long as the sum of both"
+                    " (no gain) or as"
+                    " the longer of the two (full gain); both bounds are drawn."
+                ),
                 partial(_draw, results, m),
             )
         ],
         tables=[
-            beside_the_book([
-                [say("C2: first device alone"), "0.4660 s (4000 x 4000)",
-                 f"{m['first_ms'] / 1e3:.4f} s ({m['size']})", say("another size and device")],
-                [say("C2: second device alone"), "0.4510 s", f"{m['second_ms'] / 1e3:.4f} s", say("the same")],
-                [say("C3: both"), "0.4659 s", f"{m['together_ms'] / 1e3:.4f} s",
-                 say("the book's last wait is for the current GPU alone; here for both")],
-            ])
+            beside_the_book(
+                [
+                    [
+                        say("C2: first device alone"),
+                        "0.4660 s (4000 x 4000)",
+                        f"{m['first_ms'] / 1e3:.4f} s ({m['size']})",
+                        say("another size and device"),
+                    ],
+                    [
+                        say("C2: second device alone"),
+                        "0.4510 s",
+                        f"{m['second_ms'] / 1e3:.4f} s",
+                        say("the same"),
+                    ],
+                    [
+                        say("C3: both"),
+                        "0.4659 s",
+                        f"{m['together_ms'] / 1e3:.4f} s",
+                        say("the book's last wait is for the current GPU alone; here for both"),
+                    ],
+                ]
+            )
         ],
         try_this=TryThis(
-            "bench_parallel.sizes", "[64, 128, 256]", say("see from which size on two are faster than one")
+            "bench_parallel.sizes",
+            "[64, 128, 256]",
+            say("see from which size on two are faster than one"),
         ),
-    )  # fmt: skip
+    )
 
 
 def _findings(m: dict[str, Any]) -> list[str]:
@@ -54,36 +84,47 @@ def _findings(m: dict[str, Any]) -> list[str]:
         "cuda-shared": say("two streams of one GPU"),
     }[m["device_kind"]]
     large = say(
-        "Together is {verdict} one after the other on {where} with products of {rows} rows: {ratio}, where"
+        "Together is {verdict} one after the other on {where} with products of {rows} rows:"
+        " {ratio}, where"
         " {bound:.2f}x is the bound.",
-        verdict=verdict(m, "speedup"), where=where, rows=m["size"], ratio=ratio(m, "speedup"),
+        verdict=verdict(m, "speedup"),
+        where=where,
+        rows=m["size"],
+        ratio=ratio(m, "speedup"),
         bound=m["speedup_bound"],
-    )  # fmt: skip
+    )
     small = say(
         "With products of {rows} rows together is {verdict} one after the other: {ratio}.",
-        rows=m["small_size"], verdict=verdict(m, "small_speedup"), ratio=ratio(m, "small_speedup"),
-    )  # fmt: skip
+        rows=m["small_size"],
+        verdict=verdict(m, "small_speedup"),
+        ratio=ratio(m, "small_speedup"),
+    )
     if m["device_kind"] == "cpu-virtual" and m["small_speedup_high"] < m["speedup_low"]:
         small += " " + say(
-            "That is less than with large ones: a small product is over so soon that starting the threads, and"
+            "That is less than with large ones: a small product is over so soon that starting the"
+            " threads, and"
             " waiting for Python's lock, which one of them holds at a time, take their part."
         )
     return [large, small]
 
 
 def _careless(results: Results) -> list[str]:
-    """Return what waiting for the current GPU alone would have reported, where there are two GPUs."""
+    """Return what waiting for the current GPU alone would have reported, where there are two
+    GPUs.
+    """
     demo = "products, second job longer"
     wrong, right = results.one(demo, CARELESS), results.one(demo, "together, both waited for")
     if not wrong or not right:
         return []
     return [
         say(
-            "With a longer job on the second GPU, waiting for the current one alone reports {wrong:.1f} ms where"
+            "With a longer job on the second GPU, waiting for the current one alone reports"
+            " {wrong:.1f} ms where"
             " both have finished after {right:.1f} ms.",
-            wrong=wrong.summary.median, right=right.summary.median,
+            wrong=wrong.summary.median,
+            right=right.summary.median,
         )
-    ]  # fmt: skip
+    ]
 
 
 def _draw(results: Results, m: dict[str, Any], path: Path) -> None:
@@ -94,11 +135,15 @@ def _draw(results: Results, m: dict[str, Any], path: Path) -> None:
             medians = [one.summary.median for one in found]
             for i, one in enumerate(found):
                 colour = figures.COLOURS[1 if i == len(found) - 1 else 0]
-                figures.bar_with_samples(axes, i, one.values, colour, m["device_kind"] == "cpu-virtual")
+                figures.bar_with_samples(
+                    axes, i, one.values, colour, m["device_kind"] == "cpu-virtual"
+                )
             longest = max(max(one.values) for one in found)
             for bound, name in ((max(medians[:2]), "longer"), (sum(medians[:2]), "sum")):
                 axes.axvline(bound, color=figures.FAINT, linestyle="--", linewidth=1)
-                axes.annotate(name, (bound, -0.65), (3, 0), textcoords="offset points", color=figures.FAINT)
+                axes.annotate(
+                    name, (bound, -0.65), (3, 0), textcoords="offset points", color=figures.FAINT
+                )
             axes.set_yticks(range(len(ARMS)), ARMS)
             axes.set(title=f"{size:.0f} rows (ms)", xlim=(0, longest * 1.15), ylim=(3.6, -1))
             axes.grid(visible=False, axis="y")

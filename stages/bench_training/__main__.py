@@ -21,7 +21,8 @@ from lab.timing.bench import in_unit
 from lab.training.race import Way, race
 from stages.bench_training.params import Params, TrainingParams
 
-TRAINING_MFLOP = {"lenet": 13.26, "resnet18": 2734.0}  # forward and backward of an image, a multiply-add as two
+# forward and backward of an image, a multiply-add as two
+TRAINING_MFLOP = {"lenet": 13.26, "resnet18": 2734.0}
 GEMM_SIZE = {"cpu": 1024, "cuda": 8192}
 GEMM_CALLS = 10
 ENGINE, COMPILED, TF32, BF16 = "engine", "engine, compiled", "engine, tf32", "engine, bf16"
@@ -33,7 +34,9 @@ PEAK = "matrix product, fp32"
 def contestants(
     p: TrainingParams, device: str, cores: int, share: int, compiled: bool
 ) -> dict[str, dict[str, Way]]:
-    """Return each race's ways by name; a way of one process has all `cores`, one of two devices `share` each."""
+    """Return each race's ways by name; a way of one process has all `cores`, one of two devices
+    `share` each.
+    """
     lenet = Way("engine", "lenet", p.lenet_batch_size, p.lenet_steps, device, cores)
     resnet = Way("engine", "resnet18", p.resnet_batch_size, p.resnet_steps, device, cores)
     gemm = Way("gemm", "", GEMM_SIZE[device], GEMM_CALLS, device, cores)
@@ -57,11 +60,7 @@ def contestants(
             **({TWO: replace(lenet, kind="ddp", threads=share, num_devices=2)} if two else {}),
             PEAK: gemm,
         },
-        "resnet18": {
-            NO_WORKERS: replace(resnet, kind="book"),
-            **engine(resnet),
-            PEAK: gemm,
-        },
+        "resnet18": {NO_WORKERS: replace(resnet, kind="book"), **engine(resnet), PEAK: gemm},
     }
 
 
@@ -70,7 +69,9 @@ def measure(params: Params, devices: Devices, cores: int, share: int) -> list[Me
     p, measured, missing = params.bench_training, [], missing_compiler()
     if p.compile and missing:
         measured.append(skip("lenet", COMPILED, f"needs {missing}", devices.kind))
-    for net, ways in contestants(p, devices.devices[0].type, cores, share, p.compile and not missing).items():
+    for net, ways in contestants(
+        p, devices.devices[0].type, cores, share, p.compile and not missing
+    ).items():
         times = race(ways, p.rounds, p.heats)
         batch_size = p.lenet_batch_size if net == "lenet" else p.resnet_batch_size
         measured += in_unit(net, batch_size, times, "ms", devices)
@@ -78,12 +79,16 @@ def measure(params: Params, devices: Devices, cores: int, share: int) -> list[Me
 
 
 def summarise(measurements: Sequence[Measurement], gemm_size: int) -> dict[str, float | str]:
-    """Return speed-ups over the notes' faster way, shares of the measured peak, and seconds per epoch."""
+    """Return speed-ups over the notes' faster way, shares of the measured peak, and seconds per
+    epoch.
+    """
     results = Results(measurements)
     metrics: dict[str, float | str] = {}
 
     def note(name: str, ratios: Sequence[float]) -> None:
-        metrics.update(bench.ratio_metrics(name, median_ratio(ratios)) | bench.median_metrics(name, ratios))
+        metrics.update(
+            bench.ratio_metrics(name, median_ratio(ratios)) | bench.median_metrics(name, ratios)
+        )
 
     for net in ("lenet", "resnet18"):
         ways = {name: m for name in results.arms(net) if (m := results.one(net, name))}
@@ -96,8 +101,12 @@ def summarise(measurements: Sequence[Measurement], gemm_size: int) -> dict[str, 
         fp32 = ways[ENGINE]
         metrics[f"{net}_notes_faster_way"] = book.arm
         note(f"{net}_fp32_speedup", paired_ratios(book.values, fp32.values))
-        note(f"{net}_bf16_speedup", paired_ratios((book if net == "lenet" else fp32).values, ways[BF16].values))
-        products = TRAINING_MFLOP[net] * 1e6 * fp32.x / (2 * gemm_size**3)  # of a step, by their FLOP
+        note(
+            f"{net}_bf16_speedup",
+            paired_ratios((book if net == "lenet" else fp32).values, ways[BF16].values),
+        )
+        # of a step, by their FLOP
+        products = TRAINING_MFLOP[net] * 1e6 * fp32.x / (2 * gemm_size**3)
         at_peak = [products * t for t in ways[PEAK].values]
         note(f"{net}_fp32_of_peak", paired_ratios(at_peak, fp32.values))
         for name, other in (("compiled", COMPILED), ("tf32", TF32)):
@@ -110,7 +119,9 @@ def summarise(measurements: Sequence[Measurement], gemm_size: int) -> dict[str, 
 
 def faster(ways: Mapping[str, Measurement]) -> Measurement:
     """Return the notes' way with the loader setting that is faster here."""
-    return min((ways[n] for n in (WORKERS, NO_WORKERS) if n in ways), key=lambda m: m.summary.median)
+    return min(
+        (ways[n] for n in (WORKERS, NO_WORKERS) if n in ways), key=lambda m: m.summary.median
+    )
 
 
 def main() -> None:

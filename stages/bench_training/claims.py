@@ -6,10 +6,12 @@ from lab.results.stats import SMALLEST_EFFECT
 
 CLAIMS = (
     Claim(
-        "D12d", "13.5", "000, 002, 004",
+        "D12d",
+        "13.5",
+        "000, 002, 004",
         "Two devices are no faster than one for LeNet: it is too small.",
         "Time of a step on one worker over that on two of equal threads each, by ddp, in turn.",
         ratio("bench_training", "lenet_2workers_speedup", at_most(1 + SMALLEST_EFFECT)),
         "“No faster”: the whole interval up to 1.02.",
     ),
-)  # fmt: skip
+)

@@ -16,9 +16,14 @@ from lab.core.files import REPORTS, read_json, read_rows, write_metrics, write_r
 
 
 def gather(reports: Path, folders: Iterable[str]) -> Evidence:
-    """Return what the stages left in `folders` of `reports`; a missing or damaged file is as good as empty."""
+    """Return what the stages left in `folders` of `reports`; a missing or damaged file is as good
+    as empty.
+    """
     found = {folder: (_metrics(reports / folder), _rows(reports / folder)) for folder in folders}
-    return Evidence({k: metrics for k, (metrics, _) in found.items()}, {k: rows for k, (_, rows) in found.items()})
+    return Evidence(
+        {k: metrics for k, (metrics, _) in found.items()},
+        {k: rows for k, (_, rows) in found.items()},
+    )
 
 
 def _metrics(folder: Path) -> Mapping[str, Any]:
@@ -43,7 +48,11 @@ def measure(evidence: Evidence) -> list[Finding]:
 def summarise(findings: Sequence[Finding]) -> dict[str, float | str]:
     """Return how many claims got each verdict, and every claim's own."""
     counts = {v.value.replace(" ", "_"): sum(f.verdict is v for f in findings) for v in Verdict}
-    return {"total": len(findings), **counts, **{f"claim_{f.claim.id.lower()}": f.verdict.value for f in findings}}
+    return {
+        "total": len(findings),
+        **counts,
+        **{f"claim_{f.claim.id.lower()}": f.verdict.value for f in findings},
+    }
 
 
 def main() -> None:

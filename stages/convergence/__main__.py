@@ -38,12 +38,17 @@ from stages.convergence.train_to_target import (
 def measure_epochs(
     params: ConvergenceParams, device: torch.device, train_set: Images, test_set: Images, seed: int
 ) -> Iterator[Curve]:
-    """Yield each seed's epochs to the target by batch size, and what its readings saw, for each rule.
+    """Yield each seed's epochs to the target by batch size, and what its readings saw, for each
+    rule.
 
-    On a CPU runs go side by side, one thread each, so that they are the same bits whatever the number of cores.
-    Each seed is a net of its own: all seeds in one net of grouped convolutions take longer there.
+    On a CPU runs go side by side, one thread each, so that they are the same bits whatever the
+    number of cores. Each seed is a net of its own: all seeds in one net of grouped convolutions
+    take longer there.
     """
-    smallest, goal = params.batch_sizes[0], Goal(params.target_accuracy_percent / 100, params.max_epochs)
+    smallest, goal = (
+        params.batch_sizes[0],
+        Goal(params.target_accuracy_percent / 100, params.max_epochs),
+    )
 
     def trained(job: tuple[str, int, int]) -> Run:
         rule, batch_size, i = job
@@ -73,7 +78,10 @@ def measure_image_time(params: Params, devices: Devices, train_set: Images) -> C
     p = params.convergence
     generator = torch.Generator().manual_seed(params.seed)
     net = ScaledLeNet(generator, p.image_side).to(devices.devices[0])
-    arms = {str(n): partial(take_step, net, Images(train_set.X[:n], train_set.y[:n]), 0.0) for n in p.batch_sizes}
+    arms = {
+        str(n): partial(take_step, net, Images(train_set.X[:n], train_set.y[:n]), 0.0)
+        for n in p.batch_sizes
+    }
     times = time_arms(arms, devices.devices[:1], params.bench)
     samples = [1e6 * np.array(times[str(n)]) / n for n in p.batch_sizes]
     return curve("us_per_image", "one device", p.batch_sizes, samples)
@@ -82,10 +90,12 @@ def measure_image_time(params: Params, devices: Devices, train_set: Images) -> C
 def image_sets(params: ConvergenceParams, device: torch.device, *splits: Split) -> list[Images]:
     """Return images of the size that is trained on, on the device."""
     return [
-        Images(shrink(torch.tensor(split.images), params.image_side).to(device),
-               torch.from_numpy(split.labels).to(device))
+        Images(
+            shrink(torch.tensor(split.images), params.image_side).to(device),
+            torch.from_numpy(split.labels).to(device),
+        )
         for split in splits
-    ]  # fmt: skip
+    ]
 
 
 def measure(params: Params, devices: Devices, train: Split, test: Split) -> list[Curve]:
@@ -100,10 +110,12 @@ def measure(params: Params, devices: Devices, train: Split, test: Split) -> list
 
 
 def summarise(curves: Sequence[Curve], params: ConvergenceParams) -> dict[str, float | str]:
-    """Return epochs and seconds to the target by rule and batch, what failed, and what the largest batch costs.
+    """Return epochs and seconds to the target by rule and batch, what failed, and what the largest
+    batch costs.
 
-    A median over seeds counts runs that failed as longer than all others. In the penalty, epochs at the largest
-    batch over those at the smallest with the same seed, they count as the whole budget: it is a lower bound then.
+    A median over seeds counts runs that failed as longer than all others. In the penalty, epochs at
+    the largest batch over those at the smallest with the same seed, they count as the whole budget:
+    it is a lower bound then.
     """
     [times] = [c for c in curves if c.demo == "us_per_image"]
     metrics: dict[str, float | str] = {
@@ -116,7 +128,8 @@ def summarise(curves: Sequence[Curve], params: ConvergenceParams) -> dict[str, f
     for rule in RULES:
         prefix = key(rule)
         seeds = [c for c in curves if c.demo == "epochs" and c.series.startswith(f"{rule}, seed ")]
-        epochs = np.array([np.where(np.isfinite(c.y), c.y, math.inf) for c in seeds])  # (seeds, batch sizes)
+        # (seeds, batch sizes)
+        epochs = np.array([np.where(np.isfinite(c.y), c.y, math.inf) for c in seeds])
         diverged = np.array([c.diverged for c in seeds])
         for i, n in enumerate(params.batch_sizes):
             failure = "diverged" if diverged[:, i].mean() > 0.5 else "not reached"
@@ -124,18 +137,24 @@ def summarise(curves: Sequence[Curve], params: ConvergenceParams) -> dict[str, f
                 metrics[f"{prefix}_batch_{n}_epochs{suffix}"] = _shown(value, failure)
             seconds = spread(epochs[:, i])[0] * params.train_images * times.y[i] / 1e6
             metrics[f"{prefix}_batch_{n}_seconds"] = _shown(seconds, failure)
-        for suffix, value in zip(("", "_low", "_high"), spread(_penalties(epochs, params.max_epochs)), strict=True):
+        for suffix, value in zip(
+            ("", "_low", "_high"), spread(_penalties(epochs, params.max_epochs)), strict=True
+        ):
             metrics[f"{prefix}_large_batch_penalty{suffix}"] = round(value, 3)
         metrics[f"{prefix}_large_batch_penalty_is"] = (
             "measured" if np.isfinite(epochs[:, -1]).all() else "a lower bound"
         )
-        metrics[f"{prefix}_not_reached_percent"] = round(100 * float((np.isinf(epochs) - diverged).mean()), 3)
+        metrics[f"{prefix}_not_reached_percent"] = round(
+            100 * float((np.isinf(epochs) - diverged).mean()), 3
+        )
         metrics[f"{prefix}_diverged_percent"] = round(100 * float(diverged.mean()), 3)
     return metrics
 
 
 def spread(values: Sequence[float] | np.ndarray) -> tuple[float, float, float]:
-    """Return median (of an even number the higher middle), smallest and largest; infinity is larger than all."""
+    """Return median (of an even number the higher middle), smallest and largest; infinity is larger
+    than all.
+    """
     ordered = sorted(float(value) for value in values)
     return median_high(ordered), ordered[0], ordered[-1]
 
@@ -160,8 +179,10 @@ def main() -> None:
     curves = measure(params, devices, train, test)
     write_rows(REPORTS / "convergence", rows_of(curves))
     about: dict[str, float | str] = {
-        "dataset": dataset_name(), "device_kind": devices.kind, "threads_per_device": devices.threads,
-    }  # fmt: skip
+        "dataset": dataset_name(),
+        "device_kind": devices.kind,
+        "threads_per_device": devices.threads,
+    }
     write_metrics(REPORTS / "convergence", about | summarise(curves, p))
 
 

@@ -23,7 +23,10 @@ class ConvergenceParams(Section):
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
-        if self.batch_sizes != sorted(set(self.batch_sizes)) or self.batch_sizes[-1] > self.train_images:
+        if (
+            self.batch_sizes != sorted(set(self.batch_sizes))
+            or self.batch_sizes[-1] > self.train_images
+        ):
             raise ValueError(f"growing batch_sizes of at most train_images, got {self.batch_sizes}")
         return self
 

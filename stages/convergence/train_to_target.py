@@ -1,6 +1,8 @@
-"""How many images a net has to see until it is good enough, at what batch size and rate (book 13.5, 13.7).
+"""How many images a net has to see until it is good enough, at what batch size and rate (book 13.5,
+13.7).
 
-A larger batch makes fewer steps of the same images. Whether it needs more images decides what many devices gain.
+A larger batch makes fewer steps of the same images. Whether it needs more images decides what many
+devices gain.
 """
 
 import math
@@ -18,7 +20,8 @@ from lab.optim.schedules import Schedule
 from lab.parallel.replicas import forward_backward, sgd
 from lab.training.short_training import scaled_lenet_params
 
-PIECE = 1024  # images of a batch that are computed at once: larger pieces leave the caches, and sums stay sums
+# images of a batch that are computed at once: larger pieces leave the caches, and sums stay sums
+PIECE = 1024
 READINGS_PER_OCTAVE = 4
 FIXED, LINEAR, WARM_UP = "fixed rate", "rate x batch", "rate x batch, warm-up"
 RULES = (FIXED, LINEAR, WARM_UP)
@@ -33,10 +36,14 @@ class Images(NamedTuple):
 
 
 class ScaledLeNet(nn.Module):
-    """The notes' LeNet for images of any side from 14 on, with weights that learn at once (`short_training`)."""
+    """The notes' LeNet for images of any side from 14 on, with weights that learn at once
+    (`short_training`).
+    """
 
     def __init__(self, generator: torch.Generator, side: int) -> None:
-        """Draw the weights; of the first dense layer as many rows as there are features, at their own fan-in."""
+        """Draw the weights; of the first dense layer as many rows as there are features, at their
+        own fan-in.
+        """
         super().__init__()
         params, features = scaled_lenet_params(generator), num_features(side)
         params[4] = params[4][:features] * math.sqrt(len(params[4]) / features)
@@ -48,20 +55,27 @@ class ScaledLeNet(nn.Module):
 
 
 def num_features(side: int) -> int:
-    """Return the numbers that LeNet's convolutions make of an image of `side` pixels, at most 28."""
+    """Return the numbers that LeNet's convolutions make of an image of `side` pixels, at most
+    28.
+    """
     return 50 * (((side - 2) // 2 - 4) // 2) ** 2
 
 
 def shrink(images: Tensor, side: int) -> Tensor:
-    """Return uint8 images (n, 28, 28) as floats (n, 1, side, side) in [0, 1], means of their pixels."""
+    """Return uint8 images (n, 28, 28) as floats (n, 1, side, side) in [0, 1], means of their
+    pixels.
+    """
     X = to_float(images)
     return X if side == X.shape[-1] else F.avg_pool2d(X, X.shape[-1] // side)
 
 
-def schedule(rule: str, lr: float, batch_size: int, smallest: int, warm_up_epochs: float) -> Schedule:
+def schedule(
+    rule: str, lr: float, batch_size: int, smallest: int, warm_up_epochs: float
+) -> Schedule:
     """Return the rate over the epochs: `lr`, the rate of the smallest batch, by one of RULES.
 
-    The scaled rates are lr * batch_size / smallest (Goyal et al. 2017), so that as many images make as long a way.
+    The scaled rates are lr * batch_size / smallest (Goyal et al. 2017), so that as many images make
+    as long a way.
     """
     if rule == FIXED:
         return schedules.constant(lr)
@@ -102,9 +116,10 @@ def train_to_target(
 ) -> Run:
     """Train `net` with plain SGD until it reaches the goal, and return what the readings saw.
 
-    Readings are a quarter of an octave apart, 19 %, however large the batch: two batch sizes differ by more or not
-    at all. A run has diverged if its logits leave the finite numbers, or if it ends no better than a constant
-    answer. A remainder of the training set by `batch_size` is left out of each epoch.
+    Readings are a quarter of an octave apart, 19 %, however large the batch: two batch sizes differ
+    by more or not at all. A run has diverged if its logits leave the finite numbers, or if it ends
+    no better than a constant answer. A remainder of the training set by `batch_size` is left out of
+    each epoch.
     """
     epochs, accuracies = [], []
     constant_answer = float(test_set.y.bincount().max()) / len(test_set.y)
@@ -113,7 +128,9 @@ def train_to_target(
     read_at = set(readings(goal.max_epochs * steps_per_epoch, batch_size))
     for step in range(1, goal.max_epochs * steps_per_epoch + 1):
         rows = next(order).to(train_set.y.device)
-        take_step(net, Images(train_set.X[rows], train_set.y[rows]), lr((step - 0.5) / steps_per_epoch))
+        take_step(
+            net, Images(train_set.X[rows], train_set.y[rows]), lr((step - 0.5) / steps_per_epoch)
+        )
         if step not in read_at:
             continue
         accuracy = accuracy_of(net, test_set)
@@ -144,10 +161,17 @@ def accuracy_of(net: nn.Module, images: Images) -> float | None:
 
 
 def readings(num_steps: int, batch_size: int) -> list[int]:
-    """Return the steps after which to read: as near as can be to 1024 images and each 19 % more, and the last."""
+    """Return the steps after which to read: as near as can be to 1024 images and each 19 % more,
+    and the last.
+    """
     octaves = math.log2(max(1, num_steps * batch_size / PIECE))
-    grid = (PIECE * 2 ** (i / READINGS_PER_OCTAVE) for i in range(int(octaves * READINGS_PER_OCTAVE) + 1))
-    return sorted({min(max(1, round(images / batch_size)), num_steps) for images in grid} | {num_steps})
+    grid = (
+        PIECE * 2 ** (i / READINGS_PER_OCTAVE)
+        for i in range(int(octaves * READINGS_PER_OCTAVE) + 1)
+    )
+    return sorted(
+        {min(max(1, round(images / batch_size)), num_steps) for images in grid} | {num_steps}
+    )
 
 
 def _batches(n: int, batch_size: int, generator: torch.Generator) -> Iterator[Tensor]:

@@ -1,8 +1,10 @@
-"""Where do the data come from? Fashion-MNIST and the airfoil table, checked against pinned SHA-256 hashes.
+"""Where do the data come from? Fashion-MNIST and the airfoil table, checked against pinned SHA-256
+hashes.
 
-Looked for in LAB_DATA_MIRROR (a folder or an address with `fashion-mnist/` and `airfoil/` under it), then in the
-mirrors of params.yaml. Where nothing can be reached, seeded look-alikes are drawn and every result says so.
+Looked for in LAB_DATA_MIRROR (a folder or an address with `fashion-mnist/` and `airfoil/` under
+it), then in the mirrors of params.yaml. Where nothing can be reached, seeded look-alikes are drawn
+and every result says so.
 
-Read `data/source.json`: for each set `original` or `synthetic`, and the hash of each file. Book: the images are
-those of section 4.2, the table that of 12.5.
+Read `data/source.json`: for each set `original` or `synthetic`, and the hash of each file. Book:
+the images are those of section 4.2, the table that of 12.5.
 """

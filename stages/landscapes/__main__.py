@@ -20,14 +20,19 @@ SADDLE_LIMIT = 10_000  # steps after which a run counts as still on the saddle
 def risks() -> Iterator[Curve]:
     """Yield f and g over the book's range, and each one's minimum."""
     x = np.arange(*RANGE, 0.01)
-    for name, function in (("risk", objectives.risk), ("empirical risk", objectives.empirical_risk)):
+    for name, function in (
+        ("risk", objectives.risk),
+        ("empirical risk", objectives.empirical_risk),
+    ):
         yield line("risk", name, x, function(x))
         best = objectives.minimise(function, *RANGE)
         yield line("risk_minimum", name, np.array([best]), function(np.array([best])))
 
 
 def argmin_gaps(params: LandscapeParams, rng: np.random.Generator) -> Iterator[Curve]:
-    """Yield the distance between the minimisers of risk and sampled risk, and the risk it costs, against n."""
+    """Yield the distance between the minimisers of risk and sampled risk, and the risk it costs,
+    against n.
+    """
     best = objectives.minimise(objectives.risk, *RANGE)
     grid = np.linspace(*RANGE, 2001)
     gaps, costs = [], []
@@ -50,7 +55,9 @@ def shapes() -> Iterator[Curve]:
 
 
 def spectra(params: LandscapeParams, rng: np.random.Generator) -> Iterator[Curve]:
-    """Yield the share of negative eigenvalues of random symmetric matrices, and how often none is negative."""
+    """Yield the share of negative eigenvalues of random symmetric matrices, and how often none is
+    negative.
+    """
     shares, minima = [], []
     for d in params.dimensions:
         matrices = rng.normal(size=(max(20, params.num_draws // d), d, d))
@@ -62,7 +69,9 @@ def spectra(params: LandscapeParams, rng: np.random.Generator) -> Iterator[Curve
 
 
 def escapes(params: LandscapeParams, rng: np.random.Generator) -> Iterator[Curve]:
-    """Yield the steps until |x2| > 1 on x1^2 - x2^2 from (1, offset), for offsets down to 1e-12 and 0."""
+    """Yield the steps until |x2| > 1 on x1^2 - x2^2 from (1, offset), for offsets down to 1e-12 and
+    0.
+    """
     offsets = np.append(10.0 ** -np.arange(1, 13), 0.0)
     arms = {
         "GD": (update_rules.gd(params.saddle_lr), 0.0),
@@ -71,7 +80,9 @@ def escapes(params: LandscapeParams, rng: np.random.Generator) -> Iterator[Curve
         "Adam": (update_rules.adam(params.saddle_lr, eps=1e-8), 0.0),
     }
     for name, (rule, noise) in arms.items():
-        yield line("saddle_escape", name, offsets, escape_steps(rule, offsets, noise, rng).astype(float))
+        yield line(
+            "saddle_escape", name, offsets, escape_steps(rule, offsets, noise, rng).astype(float)
+        )
 
 
 def escape_steps(
@@ -93,7 +104,13 @@ def escape_steps(
 def measure(params: LandscapeParams, seed: int) -> list[Curve]:
     """Return the curves of all demos."""
     rng = np.random.default_rng(seed)
-    return [*risks(), *argmin_gaps(params, rng), *shapes(), *spectra(params, rng), *escapes(params, rng)]
+    return [
+        *risks(),
+        *argmin_gaps(params, rng),
+        *shapes(),
+        *spectra(params, rng),
+        *escapes(params, rng),
+    ]
 
 
 def summarise(curves: list[Curve]) -> Metrics:
@@ -104,8 +121,12 @@ def summarise(curves: list[Curve]) -> Metrics:
     slope = np.polyfit(np.log(gap.x), np.log(gap.y), 1)[0]
     shares = by_name["negative_eigenvalues", "share of negative eigenvalues"]
     minima = by_name["negative_eigenvalues", "matrices without a negative one"]
-    escape = {name: by_name["saddle_escape", name].y for name in ("GD", "GD with noise", "momentum 0.9", "Adam")}
-    eigenvalues = np.linalg.eigvalsh(objectives.saddle_gradient(np.eye(2)))  # linear: its columns are the Hessian's
+    escape = {
+        name: by_name["saddle_escape", name].y
+        for name in ("GD", "GD with noise", "momentum 0.9", "Adam")
+    }
+    # linear: its columns are the Hessian's
+    eigenvalues = np.linalg.eigvalsh(objectives.saddle_gradient(np.eye(2)))
     millionth = 5  # the place of 1e-6 among the offsets of `escapes`
     return {
         "argmin_risk": round(float(f.x[0]), 6),
@@ -118,7 +139,9 @@ def summarise(curves: list[Curve]) -> Metrics:
         "saddle_eigenvalue_high": float(eigenvalues[1]),
         "tanh_gradient_at_4": round(float(1 - np.tanh(4.0) ** 2), 6),
         "negative_share_in_highest_dimension": round(float(shares.y[-1]), 4),
-        "minima_share_in_dimension_2": round(float(minima.y[list(minima.x).index(2)]), 4) if 2 in minima.x else "-",
+        "minima_share_in_dimension_2": round(float(minima.y[list(minima.x).index(2)]), 4)
+        if 2 in minima.x
+        else "-",
         **{f"escape_steps_{key(name)}": int(steps[millionth]) for name, steps in escape.items()},
         "escape_steps_gd_from_0": int(escape["GD"][-1]),
         "escape_steps_gd_with_noise_from_0": int(escape["GD with noise"][-1]),

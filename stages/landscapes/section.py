@@ -23,7 +23,10 @@ def section(folder: Path) -> Section:
         stage="landscapes",
         title=say("What is minimised, and what gets in the way"),
         book="12.1",
-        question=say("Is the minimum of the empirical risk the one we want, and where do optimizers get stuck?"),
+        question=say(
+            "Is the minimum of the empirical risk the one we want, and where do"
+            " optimizers get stuck?"
+        ),
         findings=_findings(demos, m),
         figures=[
             Figure(
@@ -35,61 +38,91 @@ def section(folder: Path) -> Section:
             Figure(
                 "argmin_gap",
                 say("Distance of the minimisers and excess risk fall with the sample size."),
-                say("A real empirical risk: minimiser of a sample against minimiser of the expectation. Bands hold"
-                    " the middle half of the samples."),
+                say(
+                    "A real empirical risk: minimiser of a sample against minimiser of the"
+                    " expectation. Bands hold"
+                    " the middle half of the samples."
+                ),
                 partial(_draw_gap, demos),
             ),
             Figure(
                 "shapes",
                 say("A flat point of x cubed, a saddle, and the vanishing gradient of tanh."),
-                say("Where gradients vanish: x³ at 0; the saddle x₁² − x₂², Hessian eigenvalues {low:g} and"
+                say(
+                    "Where gradients vanish: x³ at 0; the saddle x₁² − x₂², Hessian eigenvalues"
+                    " {low:g} and"
                     " {high:g}; tanh, whose gradient at 4 is {gradient:.4f}.",
-                    low=m["saddle_eigenvalue_low"], high=m["saddle_eigenvalue_high"],
-                    gradient=m["tanh_gradient_at_4"]),
+                    low=m["saddle_eigenvalue_low"],
+                    high=m["saddle_eigenvalue_high"],
+                    gradient=m["tanh_gradient_at_4"],
+                ),
                 partial(_draw_shapes, demos),
             ),
             Figure(
                 "saddles",
                 say("Negative eigenvalues against dimension, and steps to leave a saddle."),
-                say("Left: random symmetric matrices. Right: first step with |x₂| > 1 against the start's distance"
-                    " from the line on which the saddle holds gradient descent."),
+                say(
+                    "Left: random symmetric matrices. Right: first step with |x₂| > 1 against the"
+                    " start's distance"
+                    " from the line on which the saddle holds gradient descent."
+                ),
                 partial(_draw_saddles, demos),
             ),
         ],
-        try_this=TryThis("landscapes.saddle_noise", "0.0001", say("see how little noise breaks a tie")),
-    )  # fmt: skip
+        try_this=TryThis(
+            "landscapes.saddle_noise", "0.0001", say("see how little noise breaks a tie")
+        ),
+    )
 
 
 def _findings(demos: Demos, m: dict[str, Any]) -> list[str]:
     gap = demos["argmin_gap"]["distance of the minimisers"]
     return [
         say(
-            "The book's risk has its minimum {risk:.4f} at x = {x:.4f}, its empirical risk {empirical:.4f} at x ="
-            " {empirical_x:.4f}. Taking the second minimiser costs {excess:.4f} of risk. The book marks both by"
+            "The book's risk has its minimum {risk:.4f} at x = {x:.4f}, its empirical risk"
+            " {empirical:.4f} at x ="
+            " {empirical_x:.4f}. Taking the second minimiser costs {excess:.4f} of risk. The book"
+            " marks both by"
             " eye, at 1.0 and 1.1.",
-            risk=m["min_risk"], x=m["argmin_risk"], empirical=m["min_empirical_risk"],
-            empirical_x=m["argmin_empirical_risk"], excess=m["excess_risk"],
+            risk=m["min_risk"],
+            x=m["argmin_risk"],
+            empirical=m["min_empirical_risk"],
+            empirical_x=m["argmin_empirical_risk"],
+            excess=m["excess_risk"],
         ),
         say(
-            "With a real empirical risk, a mean over n examples, the distance of the two minimisers shrinks as"
-            " n^{exponent:.2f}: from {first:.3f} at n = {least:.0f} to {last:.4f} at n = {most:.0f} (medians)."
+            "With a real empirical risk, a mean over n examples, the distance of the two"
+            " minimisers shrinks as"
+            " n^{exponent:.2f}: from {first:.3f} at n = {least:.0f} to {last:.4f} at n ="
+            " {most:.0f} (medians)."
             " Theory says n^-0.5.",
-            exponent=m["gap_exponent"], first=gap.y[0], least=gap.x[0], last=gap.y[-1], most=gap.x[-1],
+            exponent=m["gap_exponent"],
+            first=gap.y[0],
+            least=gap.x[0],
+            last=gap.y[-1],
+            most=gap.x[-1],
         ),
         say(
-            "Half the eigenvalues of a random symmetric matrix are negative in every dimension ({share:.2f} in the"
-            " highest), but the share of matrices without a negative one falls from one half in dimension 1 to"
+            "Half the eigenvalues of a random symmetric matrix are negative in every dimension"
+            " ({share:.2f} in the"
+            " highest), but the share of matrices without a negative one falls from one half in"
+            " dimension 1 to"
             " {minima} in 2 and on towards 0: flat points in high dimension are saddles.",
-            share=m["negative_share_in_highest_dimension"], minima=m["minima_share_in_dimension_2"],
+            share=m["negative_share_in_highest_dimension"],
+            minima=m["minima_share_in_dimension_2"],
         ),
         say(
-            "From 10⁻⁶ off the saddle of x₁² − x₂² plain gradient descent needs {gd} steps to leave, momentum"
-            " {momentum}, Adam {adam}. Exactly on the line it never leaves; with noise in the gradient it does"
+            "From 10⁻⁶ off the saddle of x₁² − x₂² plain gradient descent needs {gd} steps to"
+            " leave, momentum"
+            " {momentum}, Adam {adam}. Exactly on the line it never leaves; with noise in the"
+            " gradient it does"
             " after {noisy}.",
-            gd=m["escape_steps_gd"], momentum=m["escape_steps_momentum_09"], adam=m["escape_steps_adam"],
+            gd=m["escape_steps_gd"],
+            momentum=m["escape_steps_momentum_09"],
+            adam=m["escape_steps_adam"],
             noisy=m["escape_steps_gd_with_noise_from_0"],
         ),
-    ]  # fmt: skip
+    ]
 
 
 def _draw_risk(demos: Demos, path: Path) -> None:
@@ -116,7 +149,9 @@ def _draw_gap(demos: Demos, path: Path) -> None:
     with figures.figure(path, 7, 3.4) as fig:
         axes = fig.add_subplot(xscale="log", yscale="log", xlabel="examples in the sample")
         curves = list(demos["argmin_gap"].values())
-        axes.set_ylim(min(c.low[c.low > 0].min() for c in curves) / 2, max(c.high.max() for c in curves) * 2)
+        axes.set_ylim(
+            min(c.low[c.low > 0].min() for c in curves) / 2, max(c.high.max() for c in curves) * 2
+        )
         figures.draw_curves(axes, curves)
 
 
@@ -131,7 +166,13 @@ def _draw_shapes(demos: Demos, path: Path) -> None:
         X, Y = np.meshgrid(np.linspace(-1, 1, 21), np.linspace(-1, 1, 21), indexing="ij")
         saddle.plot_wireframe(X, Y, X**2 - Y**2, rstride=2, cstride=2, linewidth=0.8)
         saddle.plot([0], [0], [0], "X", color=figures.COLOURS[1], markersize=9)
-        saddle.set(title="x₁² − x₂²: a saddle", xlabel="x₁", ylabel="x₂", xticks=(-1, 0, 1), yticks=(-1, 0, 1))
+        saddle.set(
+            title="x₁² − x₂²: a saddle",
+            xlabel="x₁",
+            ylabel="x₂",
+            xticks=(-1, 0, 1),
+            yticks=(-1, 0, 1),
+        )
         saddle.set_zticks((-1, 0, 1))
         for i, (name, c) in enumerate(demos["vanishing_gradient"].items()):
             tanh.plot(c.x, c.y, color=figures.COLOURS[i])
@@ -142,16 +183,25 @@ def _draw_shapes(demos: Demos, path: Path) -> None:
 def _draw_saddles(demos: Demos, path: Path) -> None:
     with figures.figure(path, 11, 3.6) as fig:
         spectrum, escape = fig.subplots(1, 2, width_ratios=(1, 1.15))
-        spectrum.set(title="Random symmetric matrices", xlabel="dimension", xscale="log", ylim=(-0.02, 1))
+        spectrum.set(
+            title="Random symmetric matrices", xlabel="dimension", xscale="log", ylim=(-0.02, 1)
+        )
         share, minima = demos["negative_eigenvalues"].values()
         figures.draw_curves(spectrum, [share, minima], labels=False)
         spectrum.text(2.2, 0.6, share.series, color=figures.COLOURS[0])
         spectrum.text(2.6, 0.16, minima.series, color=figures.COLOURS[1])
         escape.set(
-            title="Steps to leave the saddle", xlabel="distance of the start from the line x₂ = 0", xscale="log"
+            title="Steps to leave the saddle",
+            xlabel="distance of the start from the line x₂ = 0",
+            xscale="log",
         )
-        shown = list(demos["saddle_escape"].values())  # the start on the line itself has no place on this axis
+        # the start on the line itself has no place on this axis
+        shown = list(demos["saddle_escape"].values())
         escape.set(xlim=(1.2e-1, 8e-13), ylim=(0, max(c.y[:-1].max() for c in shown) * 1.05))
         figures.draw_curves(
-            escape, [replace(c, **{k: getattr(c, k)[:-1] for k in ("x", "y", "low", "high")}) for c in shown]
+            escape,
+            [
+                replace(c, **{k: getattr(c, k)[:-1] for k in ("x", "y", "low", "high")})
+                for c in shown
+            ],
         )

@@ -1,4 +1,6 @@
-"""The regression demos of 12.5 to 12.10: the notes' airfoil runs, sweeps of rates, two problems that separate."""
+"""The regression demos of 12.5 to 12.10: the notes' airfoil runs, sweeps of rates, two problems
+that separate.
+"""
 
 import time
 from collections.abc import Callable, Iterator
@@ -38,9 +40,11 @@ NOTES_RUNS: dict[str, Run] = {
     "Adam, rate 0.01": Run(update_rules.adam, 0.01),
     "Adam, rate 0.01, epsilon inside": Run(lambda lr: update_rules.adam(lr, inside=True), 0.01),
     "Yogi, rate 0.01": Run(update_rules.yogi, 0.01),
-    # The "concise" runs: torch's MSELoss has no half, so its gradients are twice as large. Twice the rate is the
-    # same for momentum; AdaGrad and Adam divide the factor out again.
-    "momentum 0.9, rate 0.005, concise": Run(lambda lr: update_rules.momentum(2 * lr, 0.9), 0.005, num_epochs=4),
+    # The "concise" runs: torch's MSELoss has no half, so its gradients are twice as large. Twice
+    # the rate is the same for momentum; AdaGrad and Adam divide the factor out again.
+    "momentum 0.9, rate 0.005, concise": Run(
+        lambda lr: update_rules.momentum(2 * lr, 0.9), 0.005, num_epochs=4
+    ),
     "AdaGrad, rate 0.1, concise": Run(update_rules.adagrad, 0.1, num_epochs=4),
     "Adam, rate 0.01, concise": Run(update_rules.adam, 0.01, num_epochs=4),
 }
@@ -77,28 +81,41 @@ def notes_runs(task: Problem, num_seeds: int, seed: int) -> Iterator[Curve]:
 
 
 def adagrad_growth(task: Problem, seed: int) -> Curve:
-    """Return AdaGrad's sum of squared gradients, the mean over coordinates, against the step (12.7.1)."""
+    """Return AdaGrad's sum of squared gradients, the mean over coordinates, against the step
+    (12.7.1).
+    """
     rule, w = update_rules.adagrad(0.1), initial(1, task.X.shape[1], seed)[0]
     state, sums = rule.init(w), []
     for rows in batches(len(task.X), 10, 1500, seed):
         w, state = rule.update(w, task.X[rows].T @ (task.X[rows] @ w - task.y[rows]) / 10, state)
         sums.append(float(state[0].mean()))
-    return line("adagrad_growth", "sum of squared gradients", np.arange(1, len(sums) + 1, 30), sums[::30])
+    return line(
+        "adagrad_growth", "sum of squared gradients", np.arange(1, len(sums) + 1, 30), sums[::30]
+    )
 
 
 def sweep(
     demo: str, task: Problem, num_seeds: int, num_rates: int, seed: int, num_steps: int = 300
 ) -> Iterator[Curve]:
-    """Yield for every rule the final excess against the rate, and the descent at the rate that ends lowest."""
+    """Yield for every rule the final excess against the rate, and the descent at the rate that ends
+    lowest.
+    """
     rates = np.geomspace(*SWEPT_RATES, num_rates)
     w = initial(num_seeds, task.X.shape[1], seed)
     for name, make_rule in SWEPT.items():
         result = descend(make_rule, rates, task, w, 10, num_steps, max(1, num_steps // 30), seed)
         final = result.excess[-1]
         yield curve(f"{demo}_rates", name, rates, list(final), list(result.diverged_step))
-        typical = np.array([np.median(each) if np.isfinite(each).all() else np.inf for each in final])
+        typical = np.array(
+            [np.median(each) if np.isfinite(each).all() else np.inf for each in final]
+        )
         best = int(np.argmin(typical))
-        yield curve(f"{demo}_best", f"{name}, rate {rates[best]:.2g}", result.steps, list(result.excess[:, best]))
+        yield curve(
+            f"{demo}_best",
+            f"{name}, rate {rates[best]:.2g}",
+            result.steps,
+            list(result.excess[:, best]),
+        )
 
 
 def ill_conditioned(seed: int) -> Problem:
@@ -110,14 +127,18 @@ def ill_conditioned(seed: int) -> Problem:
 
 
 def sparse(seed: int) -> Problem:
-    """Return a regression on rare features: feature j is 1 in a share 1 / (j + 1) of the rows, else 0."""
+    """Return a regression on rare features: feature j is 1 in a share 1 / (j + 1) of the rows, else
+    0.
+    """
     rng = np.random.default_rng(seed)
     X = (rng.random((1500, 60)) < 1 / np.arange(1, 61)).astype(float)
     return problem(X, X @ rng.normal(size=60) + 0.1 * rng.normal(size=1500))
 
 
 def step_times(task: Problem, num_runs: int, seed: int) -> dict[str, list[float]]:
-    """Return microseconds per step of each rule on one airfoil run of two epochs, in alternating order."""
+    """Return microseconds per step of each rule on one airfoil run of two epochs, in alternating
+    order.
+    """
     w = initial(1, task.X.shape[1], seed)
     times: dict[str, list[float]] = {name: [] for name in SWEPT}
     for round_ in range(num_runs + 1):

@@ -4,13 +4,35 @@ from collections.abc import Sequence
 
 from lab.claims.evidence import Column, Metric
 from lab.claims.needs import real_airfoil
-from lab.claims.rules import FASTER, Estimate, Range, Rule, at_least, at_most, band, band_ratio, near, point, value
+from lab.claims.rules import (
+    FASTER,
+    Estimate,
+    Range,
+    Rule,
+    at_least,
+    at_most,
+    band,
+    band_ratio,
+    near,
+    point,
+    value,
+)
 from lab.claims.verdicts import Claim
 from lab.results.stats import SMALLEST_EFFECT
 
 EQUAL = Range(1 / (1 + SMALLEST_EFFECT), 1 + SMALLEST_EFFECT)
 PROBLEMS = ("airfoil", "ill", "sparse")
-RULES = ("adam", "sgd", "momentum_09", "nesterov_09", "adagrad", "rmsprop", "adadelta", "adamw", "yogi")
+RULES = (
+    "adam",
+    "sgd",
+    "momentum_09",
+    "nesterov_09",
+    "adagrad",
+    "rmsprop",
+    "adadelta",
+    "adamw",
+    "yogi",
+)
 EXCESS, STARTS = "x the excess", "% of the starts"
 
 
@@ -19,7 +41,9 @@ def last_ratio(*bands: Sequence[float]) -> Estimate:
     return band_ratio(*[numbers[-1] for numbers in bands])
 
 
-def last_excess(minimum: float, y: Sequence[float], low: Sequence[float], high: Sequence[float]) -> Estimate:
+def last_excess(
+    minimum: float, y: Sequence[float], low: Sequence[float], high: Sequence[float]
+) -> Estimate:
     """Return the last loss over the minimum, from the band of the excess."""
     return Estimate(*[1 + numbers[-1] / minimum for numbers in (y, low, high)])
 
@@ -52,51 +76,97 @@ def rank_of_the_first(*excesses: float) -> Estimate:
 
 CLAIMS = (
     Claim(
-        "F8", "12.6", "001",
+        "F8",
+        "12.6",
+        "001",
         "Lowering the rate from 0.02 to 0.01 makes up for raising momentum from 0.5 to 0.9.",
-        "Excess over the exact minimum after two epochs: (0.01, 0.9) over (0.02, 0.5), bands of the seeds.",
-        Rule([*band("airfoil", "momentum 0.9, rate 0.01"), *band("airfoil", "momentum 0.5, rate 0.02")],
-             last_ratio, at_most(1 + SMALLEST_EFFECT), EXCESS),
-        "“Makes up for”: no larger an excess, 2 % allowed as everywhere. The effective rate lr/(1 − β) rises.",
+        "Excess over the exact minimum after two epochs: (0.01, 0.9) over (0.02, 0.5), bands of"
+        " the seeds.",
+        Rule(
+            [
+                *band("airfoil", "momentum 0.9, rate 0.01"),
+                *band("airfoil", "momentum 0.5, rate 0.02"),
+            ],
+            last_ratio,
+            at_most(1 + SMALLEST_EFFECT),
+            EXCESS,
+        ),
+        "“Makes up for”: no larger an excess, 2 % allowed as everywhere. The effective rate lr/(1"
+        " − β) rises.",
         real_airfoil(),
     ),
     Claim(
-        "F9a", "12.6", "001",
+        "F9a",
+        "12.6",
+        "001",
         "Momentum 0.9 at rate 0.005 converges well on the airfoil regression.",
         "Loss after two epochs over the exact minimum, with the band of the seeds.",
-        Rule([Metric("optimizers", "airfoil_minimum"), *band("airfoil", "momentum 0.9, rate 0.005")],
-             last_excess, at_most(1.05), "x the minimum"),
+        Rule(
+            [Metric("optimizers", "airfoil_minimum"), *band("airfoil", "momentum 0.9, rate 0.005")],
+            last_excess,
+            at_most(1.05),
+            "x the minimum",
+        ),
         "A twentieth above the minimum can no longer be seen in the notes' figure (0.22 to 0.35).",
         real_airfoil(),
     ),
     Claim(
-        "F9b", "12.6", "001",
+        "F9b",
+        "12.6",
+        "001",
         "With momentum 0.9, rate 0.005 does better than 0.01.",
         "Excess over the exact minimum: rate 0.01 over rate 0.005, with the bands of the seeds.",
-        Rule([*band("airfoil", "momentum 0.9, rate 0.01"), *band("airfoil", "momentum 0.9, rate 0.005")],
-             last_ratio, FASTER, EXCESS),
+        Rule(
+            [
+                *band("airfoil", "momentum 0.9, rate 0.01"),
+                *band("airfoil", "momentum 0.9, rate 0.005"),
+            ],
+            last_ratio,
+            FASTER,
+            EXCESS,
+        ),
         "“Better”: bands of the seeds that lie apart.",
         real_airfoil(),
     ),
     Claim(
-        "F10", "12.6", "001",
+        "F10",
+        "12.6",
+        "001",
         "The concise momentum run is the same algorithm with the same settings.",
-        "Excess over the exact minimum: concise run over the one from scratch, with the bands of the seeds.",
-        Rule([*band("airfoil", "momentum 0.9, rate 0.005, concise"), *band("airfoil", "momentum 0.9, rate 0.005")],
-             last_ratio, EQUAL, EXCESS),
-        "“Same”: within 2 %. torch's MSELoss lacks the half, which doubles the rate, and it runs four epochs.",
+        "Excess over the exact minimum: concise run over the one from scratch, with the bands of"
+        " the seeds.",
+        Rule(
+            [
+                *band("airfoil", "momentum 0.9, rate 0.005, concise"),
+                *band("airfoil", "momentum 0.9, rate 0.005"),
+            ],
+            last_ratio,
+            EQUAL,
+            EXCESS,
+        ),
+        "“Same”: within 2 %. torch's MSELoss lacks the half, which doubles the rate, and it runs"
+        " four epochs.",
         real_airfoil(),
     ),
     Claim(
-        "F11", "12.7", "001",
+        "F11",
+        "12.7",
+        "001",
         "One rate for all does not suit sparse features; AdaGrad's rate for each does better.",
-        "Excess on sparse regression, each at the best rate of its sweep: SGD over AdaGrad, with the bands.",
-        Rule([*band("sparse_best", "SGD, rate *"), *band("sparse_best", "AdaGrad, rate *")],
-             last_ratio, FASTER, EXCESS),
+        "Excess on sparse regression, each at the best rate of its sweep: SGD over AdaGrad, with"
+        " the bands.",
+        Rule(
+            [*band("sparse_best", "SGD, rate *"), *band("sparse_best", "AdaGrad, rate *")],
+            last_ratio,
+            FASTER,
+            EXCESS,
+        ),
         "“Better”: bands of the seeds that lie apart.",
     ),
     Claim(
-        "F12a", "12.7", "001",
+        "F12a",
+        "12.7",
+        "001",
         "AdaGrad's sum of squared gradients grows about linearly, so its rate falls as t^−1/2.",
         "Exponent with which the sum grows on the airfoil regression, fitted after step 300.",
         value(Metric("optimizers", "adagrad_growth_exponent"), near(1, 0.1), "as exponent"),
@@ -104,61 +174,131 @@ CLAIMS = (
         real_airfoil(),
     ),
     Claim(
-        "F12b", "12.7", "001",
+        "F12b",
+        "12.7",
+        "001",
         "A step of AdaGrad costs about as much as one of SGD.",
         "Time of an AdaGrad step over that of an SGD step, with both interquartile ranges.",
-        Rule([Metric("optimizers", f"{rule}_step_us{end}") for rule in ("adagrad", "sgd") for end in ("", "_iqr")],
-             lambda a, a_iqr, b, b_iqr: Estimate(a / b, (a - a_iqr) / (b + b_iqr), (a + a_iqr) / (b - b_iqr)),
-             at_most(1.25), "x the time"),
+        Rule(
+            [
+                Metric("optimizers", f"{rule}_step_us{end}")
+                for rule in ("adagrad", "sgd")
+                for end in ("", "_iqr")
+            ],
+            lambda a, a_iqr, b, b_iqr: Estimate(
+                a / b, (a - a_iqr) / (b + b_iqr), (a + a_iqr) / (b - b_iqr)
+            ),
+            at_most(1.25),
+            "x the time",
+        ),
         "“About”: at most a quarter more.",
     ),
     Claim(
-        "F13", "12.7", "001",
+        "F13",
+        "12.7",
+        "001",
         "AdaGrad at rate 0.4 hardly moves any more towards the end of its 20 steps.",
         "Length of its last step over that of its first.",
-        Rule([Column("optimizers", name, {"demo": "trace", "series": "AdaGrad, rate 0.4"}) for name in ("x", "y")],
-             last_step_over_first, at_most(0.5), "of the first step"),
-        "“Hardly”: less than half of the first step; a rate that falls as t^−1/2 alone leaves 0.22.",
+        Rule(
+            [
+                Column("optimizers", name, {"demo": "trace", "series": "AdaGrad, rate 0.4"})
+                for name in ("x", "y")
+            ],
+            last_step_over_first,
+            at_most(0.5),
+            "of the first step",
+        ),
+        "“Hardly”: less than half of the first step; a rate that falls as t^−1/2 alone leaves"
+        " 0.22.",
     ),
     Claim(
-        "F14a", "12.7", "001",
+        "F14a",
+        "12.7",
+        "001",
         "AdaGrad at rate 2 does better than at 0.4 from the notes' start.",
         "The quadratic after 20 steps: at rate 0.4 over at rate 2.",
-        Rule([Metric("optimizers", f"trace_adagrad_rate_{end}") for end in ("04_x1", "04_x2", "2_x1", "2_x2")],
-             quadratic_ratio, FASTER, "x the value"),
+        Rule(
+            [
+                Metric("optimizers", f"trace_adagrad_rate_{end}")
+                for end in ("04_x1", "04_x2", "2_x1", "2_x2")
+            ],
+            quadratic_ratio,
+            FASTER,
+            "x the value",
+        ),
         "“Better”: lower by more than 2 %.",
     ),
     Claim(
-        "F14b", "12.7", "001",
+        "F14b",
+        "12.7",
+        "001",
         "That rate 2 does better than 0.4 is the method's merit, not the start's nor the axes'.",
-        "Directions, of all around, from which rate 2 ends lower than 0.4, on axes turned by 45 degrees.",
-        Rule([Column("optimizers", "y", {"demo": "start_turned_45", "series": f"AdaGrad, rate {rate}"})
-              for rate in ("2", "0.4")], share_lower, at_least(50), STARTS),
+        "Directions, of all around, from which rate 2 ends lower than 0.4, on axes turned by 45"
+        " degrees.",
+        Rule(
+            [
+                Column(
+                    "optimizers",
+                    "y",
+                    {"demo": "start_turned_45", "series": f"AdaGrad, rate {rate}"},
+                )
+                for rate in ("2", "0.4")
+            ],
+            share_lower,
+            at_least(50),
+            STARTS,
+        ),
         "“Better”: from most directions.",
     ),
     Claim(
-        "F14c", "12.7", "001",
+        "F14c",
+        "12.7",
+        "001",
         "AdaGrad with its large rate does better than descent with one rate for all coordinates.",
-        "Directions from which AdaGrad at 2 ends lower than descent at 0.4, on axes turned by 45 degrees.",
-        value(Metric("optimizers", "starts_where_adagrad_2_ends_lower_percent_turned_45"), at_least(50), STARTS),
+        "Directions from which AdaGrad at 2 ends lower than descent at 0.4, on axes turned by 45"
+        " degrees.",
+        value(
+            Metric("optimizers", "starts_where_adagrad_2_ends_lower_percent_turned_45"),
+            at_least(50),
+            STARTS,
+        ),
         "“Better”: from most directions, on a quadratic whose axes are not the coordinates'.",
     ),
     Claim(
-        "F17a", "12.10", "001",
+        "F17a",
+        "12.10",
+        "001",
         "Adam is one of the more robust and effective rules.",
         "Its rank among nine rules by the worst factor over the best rule, on three regressions.",
-        Rule([Metric("optimizers", f"{demo}_best_{rule}_excess") for demo in PROBLEMS for rule in RULES],
-             rank_of_the_first, at_most(4), "as rank of 9"),
+        Rule(
+            [
+                Metric("optimizers", f"{demo}_best_{rule}_excess")
+                for demo in PROBLEMS
+                for rule in RULES
+            ],
+            rank_of_the_first,
+            at_most(4),
+            "as rank of 9",
+        ),
         "“One of the more”: in the upper half of nine.",
         real_airfoil(),
     ),
     Claim(
-        "F17b", "12.10", "001",
+        "F17b",
+        "12.10",
+        "001",
         "Epsilon outside Adam's root works slightly better than inside.",
         "Excess over the exact minimum: inside over outside, with the bands of the seeds.",
-        Rule([*band("airfoil", "Adam, rate 0.01, epsilon inside"), *band("airfoil", "Adam, rate 0.01")],
-             last_ratio, FASTER, EXCESS),
+        Rule(
+            [
+                *band("airfoil", "Adam, rate 0.01, epsilon inside"),
+                *band("airfoil", "Adam, rate 0.01"),
+            ],
+            last_ratio,
+            FASTER,
+            EXCESS,
+        ),
         "“Slightly better”: anything over 2 %, if the bands of the seeds allow to say so.",
         real_airfoil(),
     ),
-)  # fmt: skip
+)

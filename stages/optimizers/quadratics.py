@@ -1,4 +1,6 @@
-"""Update rules on quadratics in one and two dimensions: traces, starts, decay and stability (12.3, 12.6, 12.7)."""
+"""Update rules on quadratics in one and two dimensions: traces, starts, decay and stability (12.3,
+12.6, 12.7).
+"""
 
 import operator
 from collections.abc import Iterator
@@ -34,19 +36,25 @@ def traces() -> Iterator[Curve]:
         with np.errstate(over="ignore"):
             path = np.array(
                 update_rules.trace(
-                    rule, partial(objectives.quadratic_gradient, eigenvalues=EIGENVALUES), START, TRACE_STEPS
+                    rule,
+                    partial(objectives.quadratic_gradient, eigenvalues=EIGENVALUES),
+                    START,
+                    TRACE_STEPS,
                 )
             )
         yield line("trace", name, path[:, 0], path[:, 1])
 
 
 def starts(num_starts: int) -> Iterator[Curve]:
-    """Yield the value after 20 steps against the direction of the start, at the notes' distance from the minimum.
+    """Yield the value after 20 steps against the direction of the start, at the notes' distance
+    from the minimum.
 
     The quadratic stands on its axes, and turned by 45 degrees.
     """
     angles = np.linspace(0, 360, num_starts, endpoint=False)
-    points = np.linalg.norm(START) * np.stack([np.cos(np.radians(angles)), np.sin(np.radians(angles))])
+    points = np.linalg.norm(START) * np.stack(
+        [np.cos(np.radians(angles)), np.sin(np.radians(angles))]
+    )
     for turned in (0, 45):
         turn = np.radians(turned)
         for name in ("GD, rate 0.4", "AdaGrad, rate 0.4", "AdaGrad, rate 2"):
@@ -61,16 +69,22 @@ def starts(num_starts: int) -> Iterator[Curve]:
 
 
 def decays() -> Iterator[Curve]:
-    """Yield (1 - lr lambda)^t of gradient descent at rate 0.1 for the book's four curvatures (12.6.4)."""
+    """Yield (1 - lr lambda)^t of gradient descent at rate 0.1 for the book's four curvatures
+    (12.6.4).
+    """
     for eigenvalue in (0.1, 1.0, 10.0, 19.0):
-        path = update_rules.trace(update_rules.gd(0.1), partial(operator.mul, eigenvalue), 1.0, TRACE_STEPS)
+        path = update_rules.trace(
+            update_rules.gd(0.1), partial(operator.mul, eigenvalue), 1.0, TRACE_STEPS
+        )
         yield line("decay", f"λ = {eigenvalue:g}", np.arange(len(path)), path)
 
 
 def growth(beta: Array, curvature: Array, num_steps: int = 600) -> Array:
-    """Return the measured factor per step by which momentum grows or shrinks on lr lambda = `curvature`.
+    """Return the measured factor per step by which momentum grows or shrinks on lr lambda =
+    `curvature`.
 
-    Both arrays broadcast. The system is linear, so position and velocity are scaled back together after each step.
+    Both arrays broadcast. The system is linear, so position and velocity are scaled back together
+    after each step.
     """
     rule = update_rules.momentum(1.0, beta)
     x, v = np.broadcast_arrays(np.ones_like(curvature + beta), 0.3 * np.ones_like(curvature + beta))

@@ -1,4 +1,6 @@
-"""Linear regression by any update rule, many seeds and rates at once: the airfoil runs of sections 12.5-12.10."""
+"""Linear regression by any update rule, many seeds and rates at once: the airfoil runs of sections
+12.5-12.10.
+"""
 
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
@@ -11,7 +13,9 @@ from lab.optim.update_rules import Rule
 
 
 class Problem(NamedTuple):
-    """Features X (n, d), targets y (n,), and what half the mean squared error has in closed form."""
+    """Features X (n, d), targets y (n,), and what half the mean squared error has in closed
+    form.
+    """
 
     X: Array
     y: Array
@@ -21,7 +25,8 @@ class Problem(NamedTuple):
 
 
 class Trajectory(NamedTuple):
-    """Excess (checks, rates, seeds) over the minimum after `steps` (checks,), and each run's first infinite step.
+    """Excess (checks, rates, seeds) over the minimum after `steps` (checks,), and each run's first
+    infinite step.
 
     `diverged_step` (rates, seeds) is 0 where a run stayed finite; its excess is NaN from then on.
     """
@@ -40,7 +45,9 @@ def problem(X: Array, y: Array) -> Problem:
 
 
 def batches(n: int, batch_size: int, num_steps: int, seed: int) -> Iterator[NDArray[np.int64]]:
-    """Yield `num_steps` minibatches of row numbers, each epoch a new permutation, a remainder left out."""
+    """Yield `num_steps` minibatches of row numbers, each epoch a new permutation, a remainder left
+    out.
+    """
     rng = np.random.default_rng(seed)
     per_epoch = n // batch_size
     for step in range(num_steps):
@@ -51,7 +58,9 @@ def batches(n: int, batch_size: int, num_steps: int, seed: int) -> Iterator[NDAr
 
 
 def initial(num_seeds: int, d: int, seed: int) -> Array:
-    """Return the book's start for each seed (num_seeds, d): weights N(0, 0.01^2), zero for the last, the bias."""
+    """Return the book's start for each seed (num_seeds, d): weights N(0, 0.01^2), zero for the
+    last, the bias.
+    """
     w = np.random.default_rng(seed).normal(0, 0.01, (num_seeds, d))
     w[:, -1] = 0
     return w
@@ -67,7 +76,8 @@ def descend(
     check_every: int,
     seed: int,
 ) -> Trajectory:
-    """Run a rule at all rates from all starts at once, seed i with its own batches, the same for every rate.
+    """Run a rule at all rates from all starts at once, seed i with its own batches, the same for
+    every rate.
 
     Args:
         make_rule: a rule for an array of rates (rates, 1, 1).

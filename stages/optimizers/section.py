@@ -1,4 +1,6 @@
-"""The report's section on update rules (12.3 to 12.10): figures, tables, and sentences from the metrics."""
+"""The report's section on update rules (12.3 to 12.10): figures, tables, and sentences from the
+metrics.
+"""
 
 from functools import partial
 from pathlib import Path
@@ -28,127 +30,193 @@ BOOK_START_DEGREES = float(np.degrees(np.arctan2(-2, -5))) % 360
 def section(folder: Path) -> Section:
     """Return the section of `folder` (reports/optimizers)."""
     demos, m = curves_of(read_rows(folder / "rows.csv")), read_json(folder / "metrics.json")
-    synthetic = " " + say("The airfoil table here is SYNTHETIC.") if m["airfoil"] == "synthetic" else ""
+    synthetic = (
+        " " + say("The airfoil table here is SYNTHETIC.") if m["airfoil"] == "synthetic" else ""
+    )
     return Section(
         stage="optimizers",
         title=say("Which update rule is better?"),
         book=say("12.3 to 12.10"),
-        question=say("When does a ranking of optimizers mean something, and when is it an accident of rate, start"
-                     " or axes?"),
+        question=say(
+            "When does a ranking of optimizers mean something, and when is it an accident"
+            " of rate, start"
+            " or axes?"
+        ),
         findings=_findings(demos, m),
         figures=[
             Figure(
                 "traces",
                 say("Twenty-step traces of eight rules on the book's quadratic, from (-5, -2)."),
-                say("0.1 x₁² + 2 x₂² from (−5, −2), 20 steps, the notes' rates. Final points stand in each panel;"
-                    " GD at 0.6 leaves the picture because its rate is over 2/λ = 0.5."),
+                say(
+                    "0.1 x₁² + 2 x₂² from (−5, −2), 20 steps, the notes' rates. Final points stand"
+                    " in each panel;"
+                    " GD at 0.6 leaves the picture because its rate is over 2/λ = 0.5."
+                ),
                 partial(_draw_traces, demos),
             ),
             Figure(
                 "starts",
-                say("Value after 20 steps against the direction of the start, on the axes and turned."),
-                say("The same quadratic from all around, at the notes' distance from the minimum: as it stands, and"
-                    " turned by 45 degrees. The dotted line is the book's own start."),
+                say(
+                    "Value after 20 steps against the direction of the start, on the axes and"
+                    " turned."
+                ),
+                say(
+                    "The same quadratic from all around, at the notes' distance from the minimum:"
+                    " as it stands, and"
+                    " turned by 45 degrees. The dotted line is the book's own start."
+                ),
                 partial(_draw_starts, demos),
             ),
             Figure(
                 "stability",
-                say("Measured growth per step of momentum, with the bound 2 + 2 beta, and the decay of four"
-                    " curvatures."),
-                say("Left: factor per step by which momentum grows (over 1) or shrinks, measured; white: where it"
-                    " passes 1; dashed: 2 + 2β. Right: gradient descent at rate 0.1 for four curvatures; 1 − 0.1 ·"
-                    " 19 is −0.9."),
+                say(
+                    "Measured growth per step of momentum, with the bound 2 + 2 beta, and the"
+                    " decay of four"
+                    " curvatures."
+                ),
+                say(
+                    "Left: factor per step by which momentum grows (over 1) or shrinks, measured;"
+                    " white: where it"
+                    " passes 1; dashed: 2 + 2β. Right: gradient descent at rate 0.1 for four"
+                    " curvatures; 1 − 0.1 ·"
+                    " 19 is −0.9."
+                ),
                 partial(_draw_stability, demos),
             ),
             Figure(
                 "airfoil",
-                say("Excess over the exact minimum of the notes' airfoil runs, and descent at the best rates."),
-                say("Left: the notes' runs on the airfoil regression, loss above the exact minimum after their last"
-                    " epoch, median and middle half of the seeds. Middle and right: every rule at the best rate of"
-                    " its sweep, against steps and against seconds measured on this machine.") + synthetic,
+                say(
+                    "Excess over the exact minimum of the notes' airfoil runs, and descent at the"
+                    " best rates."
+                ),
+                say(
+                    "Left: the notes' runs on the airfoil regression, loss above the exact minimum"
+                    " after their last"
+                    " epoch, median and middle half of the seeds. Middle and right: every rule at"
+                    " the best rate of"
+                    " its sweep, against steps and against seconds measured on this"
+                    " machine."
+                )
+                + synthetic,
                 partial(_draw_airfoil, demos, m),
             ),
             Figure(
                 "airfoil_rates",
                 say("Final excess against the rate for nine rules."),
-                say("Two epochs at every rate. A line ends where all seeds diverged. The dashed line is 2/λmax, the"
-                    " bound for gradient descent.") + synthetic,
+                say(
+                    "Two epochs at every rate. A line ends where all seeds diverged. The dashed"
+                    " line is 2/λmax, the"
+                    " bound for gradient descent."
+                )
+                + synthetic,
                 partial(_draw_rates, demos, m),
             ),
             Figure(
                 "separating",
                 say("Descent of every rule on an ill-conditioned and on a sparse problem."),
-                say("Two regressions on which rules do differ, each rule at the best rate of its sweep. Left: 20"
-                    " features whose scales fall to a thirtieth. Right: 60 features, the j-th present in one row of"
-                    " j."),
+                say(
+                    "Two regressions on which rules do differ, each rule at the best rate of its"
+                    " sweep. Left: 20"
+                    " features whose scales fall to a thirtieth. Right: 60 features, the j-th"
+                    " present in one row of"
+                    " j."
+                ),
                 partial(_draw_separating, demos),
             ),
             Figure(
                 "lenet_rules",
                 say("LeNet's accuracy after a short budget against the rate, per rule."),
-                say("LeNet from a scaled start (He et al. 2015), one seed, the same batches for all. One seed: read"
-                    " the shape, not the third digit."),
+                say(
+                    "LeNet from a scaled start (He et al. 2015), one seed, the same batches for"
+                    " all. One seed: read"
+                    " the shape, not the third digit."
+                ),
                 partial(_draw_lenet, demos),
             ),
         ],
         tables=[_airfoil_table(demos, m)],
         try_this=TryThis("optimizers.num_seeds", "100", say("watch the bands of the airfoil runs")),
-    )  # fmt: skip
+    )
 
 
 def _findings(demos: Demos, m: dict[str, Any]) -> list[str]:
     losses = [
-        float(v) for k, v in m.items() if k.startswith("airfoil_") and k.endswith("_loss") and v != "diverged"
+        float(v)
+        for k, v in m.items()
+        if k.startswith("airfoil_") and k.endswith("_loss") and v != "diverged"
     ]
     spread = list(demos["airfoil"].values())
     overlapping = sum(_overlap(a, b) for i, a in enumerate(spread) for b in spread[:i])
     return [
         say(
-            "After 20 steps AdaGrad at rate 0.4 is still at x₁ = {adagrad:.3f}, plain GD at 0.4 at {gd:.3f}. At"
-            " rate 2 AdaGrad does end lower than GD at 0.4 from {straight:.0f} % of all directions, so that is no"
-            " accident of the start; but turn the quadratic by 45 degrees and it does from {turned:.0f} % only."
+            "After 20 steps AdaGrad at rate 0.4 is still at x₁ = {adagrad:.3f}, plain GD at 0.4 at"
+            " {gd:.3f}. At"
+            " rate 2 AdaGrad does end lower than GD at 0.4 from {straight:.0f} % of all"
+            " directions, so that is no"
+            " accident of the start; but turn the quadratic by 45 degrees and it does from"
+            " {turned:.0f} % only."
             " What helps AdaGrad here is that the axes are the eigenvectors.",
-            adagrad=m["trace_adagrad_rate_04_x1"], gd=m["trace_gd_rate_04_x1"],
+            adagrad=m["trace_adagrad_rate_04_x1"],
+            gd=m["trace_gd_rate_04_x1"],
             straight=m["starts_where_adagrad_2_ends_lower_percent_turned_0"],
             turned=m["starts_where_adagrad_2_ends_lower_percent_turned_45"],
         ),
         say(
-            "AdaGrad's sum of squared gradients grows as the step to the power {growth:.2f} on the airfoil"
-            " regression (fitted after step 300), so its rate falls with the power {rate:.2f}; the notes say 1 and"
+            "AdaGrad's sum of squared gradients grows as the step to the power {growth:.2f} on the"
+            " airfoil"
+            " regression (fitted after step 300), so its rate falls with the power {rate:.2f}; the"
+            " notes say 1 and"
             " −1/2.",
-            growth=m["adagrad_growth_exponent"], rate=-m["adagrad_growth_exponent"] / 2,
+            growth=m["adagrad_growth_exponent"],
+            rate=-m["adagrad_growth_exponent"] / 2,
         ),
         say(
-            "Momentum is stable up to lr λ = 2 + 2β: the measured boundary is within {error:.0e} of it for β from"
+            "Momentum is stable up to lr λ = 2 + 2β: the measured boundary is within {error:.0e}"
+            " of it for β from"
             " 0 to 0.95.",
             error=max(float(m["stability_boundary_max_error"]), 1e-6),
         ),
         say(
-            "On the airfoil regression all {runs} of the notes' runs end between {least:.4f} and {most:.4f}; the"
-            " exact minimum is {minimum:.6f}. In {overlapping} of {pairs} pairs the middle halves of the seeds"
+            "On the airfoil regression all {runs} of the notes' runs end between {least:.4f} and"
+            " {most:.4f}; the"
+            " exact minimum is {minimum:.6f}. In {overlapping} of {pairs} pairs the middle halves"
+            " of the seeds"
             " overlap: one run of each, as the notes have it, cannot rank them.",
-            runs=len(losses), least=min(losses), most=max(losses), minimum=m["airfoil_minimum"],
-            overlapping=overlapping, pairs=len(spread) * (len(spread) - 1) // 2,
+            runs=len(losses),
+            least=min(losses),
+            most=max(losses),
+            minimum=m["airfoil_minimum"],
+            overlapping=overlapping,
+            pairs=len(spread) * (len(spread) - 1) // 2,
         ),
         say(
-            "The notes lower momentum's rate from 0.02 (β 0.5) to 0.01 (β 0.9), which raises its effective rate"
+            "The notes lower momentum's rate from 0.02 (β 0.5) to 0.01 (β 0.9), which raises its"
+            " effective rate"
             " lr/(1 − β) from 0.04 to 0.1; the loss ends at {before:.4f} and {after:.4f}.",
             before=float(m["airfoil_momentum_05_rate_002_loss"]),
             after=float(m["airfoil_momentum_09_rate_001_loss"]),
         ),
         _epsilon(demos),
-        *[_best(demos, demo, name) for demo, name in
-          (("ill", say("ill-conditioned")), ("sparse", say("sparse")))],
-    ]  # fmt: skip
+        *[
+            _best(demos, demo, name)
+            for demo, name in (("ill", say("ill-conditioned")), ("sparse", say("sparse")))
+        ],
+    ]
 
 
 def _epsilon(demos: Demos) -> str:
-    inside, beside = (demos["airfoil"][name] for name in ("Adam, rate 0.01, epsilon inside", "Adam, rate 0.01"))
+    inside, beside = (
+        demos["airfoil"][name] for name in ("Adam, rate 0.01, epsilon inside", "Adam, rate 0.01")
+    )
     return say(
-        "The notes say that epsilon beside Adam's root works slightly better than inside it. Here the median excess"
-        " is {beside:.5f} beside and {inside:.5f} inside; the middle halves of the seeds {overlap}.",
-        beside=beside.y[-1], inside=inside.y[-1], overlap=_overlap_in_words(inside, beside),
-    )  # fmt: skip
+        "The notes say that epsilon beside Adam's root works slightly better than inside it. Here"
+        " the median excess"
+        " is {beside:.5f} beside and {inside:.5f} inside; the middle halves of the seeds"
+        " {overlap}.",
+        beside=beside.y[-1],
+        inside=inside.y[-1],
+        overlap=_overlap_in_words(inside, beside),
+    )
 
 
 def _overlap(a: Curve, b: Curve) -> bool:
@@ -160,14 +228,20 @@ def _overlap_in_words(a: Curve, b: Curve) -> str:
 
 
 def _best(demos: Demos, demo: str, name: str) -> str:
-    curves = sorted(demos[f"{demo}_best"].values(), key=lambda c: np.inf if np.isnan(c.y[-1]) else c.y[-1])
+    curves = sorted(
+        demos[f"{demo}_best"].values(), key=lambda c: np.inf if np.isnan(c.y[-1]) else c.y[-1]
+    )
     sgd = next(c for c in curves if c.series.startswith("SGD"))
     return say(
-        "On the {name} problem the rules part: {best} ends at an excess of {excess:.2g}, SGD at its own best rate"
+        "On the {name} problem the rules part: {best} ends at an excess of {excess:.2g}, SGD at"
+        " its own best rate"
         " at {sgd:.2g}; the middle halves of the seeds {overlap}.",
-        name=name, best=curves[0].series, excess=curves[0].y[-1], sgd=sgd.y[-1],
+        name=name,
+        best=curves[0].series,
+        excess=curves[0].y[-1],
+        sgd=sgd.y[-1],
         overlap=_overlap_in_words(curves[0], sgd),
-    )  # fmt: skip
+    )
 
 
 def _airfoil_table(demos: Demos, m: dict[str, Any]) -> Table:
@@ -175,22 +249,43 @@ def _airfoil_table(demos: Demos, m: dict[str, Any]) -> Table:
     for name, c in demos["airfoil"].items():
         loss = [m["airfoil_minimum"] + value for value in (c.y[-1], c.low[-1], c.high[-1])]
         published = (
-            f"{PUBLISHED_LOSSES[name]:.4f}" if name in PUBLISHED_LOSSES and m["airfoil"] == "original" else "–"
+            f"{PUBLISHED_LOSSES[name]:.4f}"
+            if name in PUBLISHED_LOSSES and m["airfoil"] == "original"
+            else "–"
         )
         rows.append(
-            [name, f"{c.x[-1]:g}", f"{loss[0]:.4f}", f"{loss[1]:.4f} – {loss[2]:.4f}", f"{c.y[-1]:.5f}", published]
+            [
+                name,
+                f"{c.x[-1]:g}",
+                f"{loss[0]:.4f}",
+                f"{loss[1]:.4f} – {loss[2]:.4f}",
+                f"{c.y[-1]:.5f}",
+                published,
+            ]
         )
     return Table(
-        [say("run"), say("epochs"), say("final loss"), say("middle half of seeds"), say("excess"),
-         say("published")],
+        [
+            say("run"),
+            say("epochs"),
+            say("final loss"),
+            say("middle half of seeds"),
+            say("excess"),
+            say("published"),
+        ],
         rows,
-        say("Loss is half the mean squared error over all 1500 rows. “Concise” is torch.optim in the notes: twice"
-            " the epochs, and a loss without the half, so twice the gradient. “Published” is what a port of the"
-            " book printed for one seed; a run of one seed lands anywhere in the spread, and wider."),
-    )  # fmt: skip
+        say(
+            "Loss is half the mean squared error over all 1500 rows. “Concise” is torch.optim in"
+            " the notes: twice"
+            " the epochs, and a loss without the half, so twice the gradient. “Published” is what"
+            " a port of the"
+            " book printed for one seed; a run of one seed lands anywhere in the spread, and"
+            " wider."
+        ),
+    )
 
 
-# --- figures --------------------------------------------------------------------------------------------------
+# --- figures
+# --------------------------------------------------------------------------------------------------
 
 
 def _draw_traces(demos: Demos, path: Path) -> None:
@@ -206,12 +301,25 @@ def _draw_traces(demos: Demos, path: Path) -> None:
                 colors=figures.FAINT,
                 linewidths=0.7,
             )
-            axes.plot(c.x, c.y, "o-", color=figures.COLOURS[1], markersize=3.5, linewidth=1.2, clip_on=True)
+            axes.plot(
+                c.x,
+                c.y,
+                "o-",
+                color=figures.COLOURS[1],
+                markersize=3.5,
+                linewidth=1.2,
+                clip_on=True,
+            )
             axes.plot(0, 0, "+", color=figures.COLOURS[0], markersize=10)
             axes.set(xlim=(-6, 2.5), ylim=(-3.2, 3.2))
             axes.set_title(c.series)
             axes.text(
-                0.98, 0.04, f"({c.x[-1]:.4g}, {c.y[-1]:.3g})", transform=axes.transAxes, ha="right", fontsize=9
+                0.98,
+                0.04,
+                f"({c.x[-1]:.4g}, {c.y[-1]:.3g})",
+                transform=axes.transAxes,
+                ha="right",
+                fontsize=9,
             )
             axes.grid(visible=False)
         for axes in panels[1]:
@@ -224,11 +332,18 @@ def _draw_starts(demos: Demos, path: Path) -> None:
     with figures.figure(path, 11, 3.6) as fig:
         panels = fig.subplots(1, 2, sharey=True)
         for axes, turned in zip(panels, (0, 45), strict=True):
-            axes.set(yscale="log", ylim=(1e-9, 30), xlim=(0, 360), xlabel="direction of the start (degrees)")
+            axes.set(
+                yscale="log",
+                ylim=(1e-9, 30),
+                xlim=(0, 360),
+                xlabel="direction of the start (degrees)",
+            )
             axes.set_title("On its axes" if turned == 0 else "Turned by 45°")
             axes.set_xticks(range(0, 361, 90))
             axes.axvline(BOOK_START_DEGREES, color=figures.FAINT, linestyle=":")
-            figures.draw_curves(axes, list(demos[f"start_turned_{turned}"].values()), labels=turned == 45)
+            figures.draw_curves(
+                axes, list(demos[f"start_turned_{turned}"].values()), labels=turned == 45
+            )
         panels[0].set_ylabel("value after 20 steps")
 
 
@@ -239,13 +354,26 @@ def _draw_stability(demos: Demos, path: Path) -> None:
     with figures.figure(path, 11, 3.8) as fig:
         map_, decay = fig.subplots(1, 2, width_ratios=(1.25, 1))
         mesh = map_.pcolormesh(
-            curvatures, betas, growth, cmap="cividis", vmin=0, vmax=2, shading="nearest", rasterized=True
+            curvatures,
+            betas,
+            growth,
+            cmap="cividis",
+            vmin=0,
+            vmax=2,
+            shading="nearest",
+            rasterized=True,
         )
         fig.colorbar(mesh, ax=map_, label="factor per step")
         map_.contour(curvatures, betas, growth, levels=[1.0], colors="white", linewidths=2.5)
         bound = demos["stability_boundary"]["2 + 2β"]
         map_.plot(bound.y, bound.x, "--", color=figures.COLOURS[1], linewidth=1.5)
-        map_.set(title="Momentum on a parabola", xlabel="lr λ", ylabel="β", xlim=(0.05, 4), ylim=(0, 0.95))
+        map_.set(
+            title="Momentum on a parabola",
+            xlabel="lr λ",
+            ylabel="β",
+            xlim=(0.05, 4),
+            ylim=(0, 0.95),
+        )
         map_.grid(visible=False)
         decay.set(title="GD at rate 0.1", xlabel="step", ylim=(-1, 1.05), xlim=(0, 20))
         figures.draw_curves(decay, list(demos["decay"].values()))
@@ -257,21 +385,31 @@ def _draw_airfoil(demos: Demos, m: dict[str, Any], path: Path) -> None:
         ends, steps, seconds = fig.subplots(1, 3, width_ratios=(1.1, 1, 1))
         ends.set(title="The notes' runs", xlabel="excess at the end", xscale="log")
         for i, c in enumerate(runs):
-            ends.plot([c.low[-1], c.high[-1]], [i, i], color=figures.COLOURS[0], linewidth=4, alpha=0.35)
+            ends.plot(
+                [c.low[-1], c.high[-1]], [i, i], color=figures.COLOURS[0], linewidth=4, alpha=0.35
+            )
             ends.plot(c.y[-1], i, "o", color=figures.COLOURS[0])
         ends.set_yticks(range(len(runs)), [c.series for c in runs])
         best = list(demos["airfoil_best"].values())
         steps.set(title="Best rates, by steps", xlabel="steps", yscale="log", ylim=(4e-4, 0.5))
-        seconds.set(title="by milliseconds", xlabel="ms on this machine", yscale="log", ylim=(4e-4, 0.5))
+        seconds.set(
+            title="by milliseconds", xlabel="ms on this machine", yscale="log", ylim=(4e-4, 0.5)
+        )
         figures.draw_curves(steps, best, labels=False)
-        timed = [c.scaled(x=float(m[f"{key(c.series.split(',')[0])}_step_us"]) / 1000) for c in best]
+        timed = [
+            c.scaled(x=float(m[f"{key(c.series.split(',')[0])}_step_us"]) / 1000) for c in best
+        ]
         figures.draw_curves(seconds, timed)
 
 
 def _draw_rates(demos: Demos, m: dict[str, Any], path: Path) -> None:
     with figures.figure(path, 9, 4.2) as fig:
         axes = fig.add_subplot(
-            xscale="log", yscale="log", xlabel="rate", ylabel="excess after two epochs", ylim=(5e-4, 2)
+            xscale="log",
+            yscale="log",
+            xlabel="rate",
+            ylabel="excess after two epochs",
+            ylim=(5e-4, 2),
         )
         axes.axvline(m["airfoil_rate_bound"], color=figures.FAINT, linestyle="--")
         axes.text(m["airfoil_rate_bound"], 1.25, " 2/λmax", color=figures.FAINT)
@@ -283,14 +421,22 @@ def _draw_separating(demos: Demos, path: Path) -> None:
         for axes, demo in zip(fig.subplots(1, 2), ("ill", "sparse"), strict=True):
             curves = list(demos[f"{demo}_best"].values())
             low = min(np.nanmin(c.low) for c in curves)
-            axes.set(title="Ill-conditioned" if demo == "ill" else "Sparse features", yscale="log", xlabel="steps")
-            axes.set(ylim=(low / 1.5, 1.5 * max(np.nanmax(c.high) for c in curves)), ylabel="excess")
+            axes.set(
+                title="Ill-conditioned" if demo == "ill" else "Sparse features",
+                yscale="log",
+                xlabel="steps",
+            )
+            axes.set(
+                ylim=(low / 1.5, 1.5 * max(np.nanmax(c.high) for c in curves)), ylabel="excess"
+            )
             figures.draw_curves(axes, curves)
 
 
 def _draw_lenet(demos: Demos, path: Path) -> None:
     with figures.figure(path, 8, 3.6) as fig:
-        axes = fig.add_subplot(xscale="log", xlabel="rate", ylabel="test accuracy (%)", ylim=(0, 100))
+        axes = fig.add_subplot(
+            xscale="log", xlabel="rate", ylabel="test accuracy (%)", ylim=(0, 100)
+        )
         curves = [c.scaled(y=100) for c in demos["lenet"].values()]
         figures.draw_curves(axes, curves, labels=False)
         for i, c in enumerate(curves):

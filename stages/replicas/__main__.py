@@ -39,7 +39,9 @@ Batches = Sequence[tuple[Tensor, Tensor]]
 
 
 def lenet(seed: int) -> OnBytes:
-    """Return LeNet with weights that learn at once; from the notes' 0.01 all variants would look alike for long."""
+    """Return LeNet with weights that learn at once; from the notes' 0.01 all variants would look
+    alike for long.
+    """
     generator = torch.Generator().manual_seed(seed)
     net = MODELS["lenet"](generator)
     with torch.no_grad():
@@ -48,7 +50,9 @@ def lenet(seed: int) -> OnBytes:
     return OnBytes(net)
 
 
-def trained(nets: Sequence[nn.Module], batches: Batches, reduce: Callable[[list[Tensor]], None]) -> Iterator[None]:
+def trained(
+    nets: Sequence[nn.Module], batches: Batches, reduce: Callable[[list[Tensor]], None]
+) -> Iterator[None]:
     """Take a step on each batch by hand, each replica on its shard."""
     with crew(len(nets), torch.get_num_threads()) as pool:
         for X, y in batches:
@@ -59,7 +63,8 @@ def trained(nets: Sequence[nn.Module], batches: Batches, reduce: Callable[[list[
 def trained_on_one_tensor(net: nn.Module, count: int, batches: Batches) -> Iterator[None]:
     """Take the steps of `count` replicas that are one and the same net.
 
-    All shards add to one gradient, which the all-reduce then adds to itself; the first update uses it up.
+    All shards add to one gradient, which the all-reduce then adds to itself; the first update uses
+    it up.
     """
     for X, y in batches:
         for X_shard, y_shard in zip(*split_batch(X, y, [CPU] * count), strict=True):
@@ -70,7 +75,9 @@ def trained_on_one_tensor(net: nn.Module, count: int, batches: Batches) -> Itera
 
 
 def trained_on_means(net: nn.Module, count: int, batches: Batches) -> Iterator[None]:
-    """Take the steps of shards whose mean losses are averaged, as a data-parallel wrapper does if nobody minds."""
+    """Take the steps of shards whose mean losses are averaged, as a data-parallel wrapper does if
+    nobody minds.
+    """
     for X, y in batches:
         for X_shard, y_shard in zip(*split_batch(X, y, [CPU] * count), strict=True):
             (F.cross_entropy(net(X_shard), y_shard) / count).backward()
@@ -85,7 +92,9 @@ def distance(net: nn.Module, other: nn.Module) -> float:
 
 
 def measure(params: Params, batches: Batches) -> Iterator[Curve]:
-    """Yield, step by step, how far each variant is from one device, and its replicas from each other."""
+    """Yield, step by step, how far each variant is from one device, and its replicas from each
+    other.
+    """
     count, steps = params.replicas.num_devices, np.arange(1, len(batches) + 1)
     start = lenet(params.seed)
 
@@ -115,7 +124,9 @@ def measure(params: Params, batches: Batches) -> Iterator[Curve]:
 
 
 def gradient(net: nn.Module, X: Tensor, y: Tensor, count: int) -> Tensor:
-    """Return the summed gradient of a batch split over `count` replicas, as one vector (float64)."""
+    """Return the summed gradient of a batch split over `count` replicas, as one vector
+    (float64).
+    """
     nets = [replicate(net, CPU) for _ in range(count)]
     for replica, X_shard, y_shard in zip(nets, *split_batch(X, y, [CPU] * count), strict=True):
         forward_backward(replica, X_shard, y_shard)
@@ -124,11 +135,16 @@ def gradient(net: nn.Module, X: Tensor, y: Tensor, count: int) -> Tensor:
 
 
 def measure_batch_norm(seed: int, X: Tensor, y: Tensor) -> Iterator[Curve]:
-    """Yield by how much several devices change the gradient, relative to its length, with and without."""
+    """Yield by how much several devices change the gradient, relative to its length, with and
+    without.
+    """
     resnet = OnBytes(MODELS["resnet18"](torch.Generator().manual_seed(seed)))
     for name, net in (("ResNet-18, with batch norm", resnet), ("LeNet, without", lenet(seed))):
         whole = gradient(net, X, y, 1)
-        changes = [float((gradient(net, X, y, count) - whole).norm() / whole.norm()) for count in DEVICE_COUNTS]
+        changes = [
+            float((gradient(net, X, y, count) - whole).norm() / whole.norm())
+            for count in DEVICE_COUNTS
+        ]
         yield line("gradient_change", name, DEVICE_COUNTS, changes)
 
 
@@ -152,7 +168,10 @@ def main() -> None:
     order = torch.arange(p.num_steps * p.batch_size) % len(labels)
     batches = [(images[rows], labels[rows]) for rows in order.split(p.batch_size)]
     some = slice(p.batch_norm_images)
-    curves = [*measure(params, batches), *measure_batch_norm(params.seed, images[some], labels[some])]
+    curves = [
+        *measure(params, batches),
+        *measure_batch_norm(params.seed, images[some], labels[some]),
+    ]
     write_rows(REPORTS / "replicas", rows_of(curves))
     write_metrics(REPORTS / "replicas", {"dataset": dataset_name(), **summarise(curves)})
 

@@ -27,16 +27,22 @@ def section(folder: Path) -> Section:
         figures=[
             Figure(
                 "replicas",
-                say("Largest difference of a weight from training on one device, by step, for each variant."),
                 say(
-                    "LeNet on virtual devices with the same batches. The book's way differs by rounding; the others"
+                    "Largest difference of a weight from training on one device, by step, for each"
+                    " variant."
+                ),
+                say(
+                    "LeNet on virtual devices with the same batches. The book's way differs by"
+                    " rounding; the others"
                     " are other algorithms."
                 ),
                 partial(_draw, demos["from_one_device"]),
             )
         ],
         tables=[_table(demos)],
-        try_this=TryThis("replicas.num_devices", "4", say("see which mistakes grow with the number of devices")),
+        try_this=TryThis(
+            "replicas.num_devices", "4", say("see which mistakes grow with the number of devices")
+        ),
     )
 
 
@@ -47,18 +53,28 @@ def _findings(demos: dict[str, dict[str, Curve]], m: dict[str, Any]) -> list[str
     worst = max((c for c in one.values() if c.series != IN_PLACE), key=lambda c: c.y[-1])
     return [
         say(
-            "Added in place and copied back, as in the book, replicas are {equal}, and end within {rounding:.1g} of"
-            " one device's weights: rounding. “{worst}” ends {away:.2g} away, without any error message.",
-            equal=equal, rounding=one[IN_PLACE].y[-1], worst=worst.series, away=worst.y[-1],
+            "Added in place and copied back, as in the book, replicas are {equal}, and end within"
+            " {rounding:.1g} of"
+            " one device's weights: rounding. “{worst}” ends {away:.2g} away, without any error"
+            " message.",
+            equal=equal,
+            rounding=one[IN_PLACE].y[-1],
+            worst=worst.series,
+            away=worst.y[-1],
         ),
         say(
-            "Batch norm makes {n:.0f} devices another network: splitting a batch changes the gradient by"
-            " {change:.0f} % of its length ({net}), against {other_change:.1g} % ({other}). Each device takes mean"
+            "Batch norm makes {n:.0f} devices another network: splitting a batch changes the"
+            " gradient by"
+            " {change:.0f} % of its length ({net}), against {other_change:.1g} % ({other}). Each"
+            " device takes mean"
             " and variance from its own, smaller share of the batch.",
-            n=with_norm.x[0], change=100 * with_norm.y[0], net=with_norm.series,
-            other_change=100 * without.y[0], other=without.series,
+            n=with_norm.x[0],
+            change=100 * with_norm.y[0],
+            net=with_norm.series,
+            other_change=100 * without.y[0],
+            other=without.series,
         ),
-    ]  # fmt: skip
+    ]
 
 
 def _table(demos: dict[str, dict[str, Curve]]) -> Table:
@@ -67,12 +83,19 @@ def _table(demos: dict[str, dict[str, Curve]]) -> Table:
         for name, c in demos["from_one_device"].items()
     ]
     return Table(
-        [say("variant"), say("from one device after step 1"), say("after the last step"),
-         say("replicas from each other")],
+        [
+            say("variant"),
+            say("from one device after step 1"),
+            say("after the last step"),
+            say("replicas from each other"),
+        ],
         rows,
-        say("Largest difference of any weight. Where all replicas are one tensor they cannot part; they are all"
-            " wrong."),
-    )  # fmt: skip
+        say(
+            "Largest difference of any weight. Where all replicas are one tensor they cannot part;"
+            " they are all"
+            " wrong."
+        ),
+    )
 
 
 def _draw(curves: dict[str, Curve], path: Path) -> None:

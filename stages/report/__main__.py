@@ -20,14 +20,21 @@ TEMPLATES = Path(__file__).parent / "templates"
 def main() -> None:
     """Draw the figures and write the pages."""
     templates = Environment(
-        loader=FileSystemLoader(TEMPLATES), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
-        autoescape=select_autoescape(["html.j2"]), keep_trailing_newline=True,
-    )  # fmt: skip
+        loader=FileSystemLoader(TEMPLATES),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        autoescape=select_autoescape(["html.j2"]),
+        keep_trailing_newline=True,
+    )
     templates.globals.update(say=say, text=with_tags)
     made = builders()
     draw_samples(read_fashion_mnist("train"), FIGURES / "samples.svg")
     problems = draw_figures(list(made))
-    for language, pages in ((ENGLISH, ("index.html", "README.md")), (catalogue.CHINESE, ("index.zh.html",))):
+    for language, pages in (
+        (ENGLISH, ("index.html", "README.md")),
+        (catalogue.CHINESE, ("index.zh.html",)),
+    ):
         with speaking(language, catalogue.read(language)):
             sections = [
                 without_results(stage, problems[stage]) if stage in problems else build()
@@ -35,11 +42,14 @@ def main() -> None:
             ]
             filled_in = content(language, sections)
             for page in pages:
-                template = templates.get_template("README.md.j2" if page == "README.md" else "index.html.j2")
+                template = templates.get_template(
+                    "README.md.j2" if page == "README.md" else "index.html.j2"
+                )
                 write_atomically(REPORTS / page, template.render(filled_in).encode())
     if problems and "--strict" in sys.argv[1:]:
         raise DataError(
-            f"no usable results of {', '.join(problems)}; `dvc repro` measures what is missing, as the page says"
+            f"no usable results of {', '.join(problems)}; `dvc repro` measures what is missing, as"
+            f" the page says"
         )
 
 

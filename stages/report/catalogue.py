@@ -10,7 +10,9 @@ CHINESE = "zh"  # besides English
 
 def files(language: str) -> list[Path]:
     """Return the files that hold a language's translations."""
-    return sorted(path for room in ("lab", "stages") for path in (ROOT / room).glob(f"*/{language}.po"))
+    return sorted(
+        path for room in ("lab", "stages") for path in (ROOT / room).glob(f"*/{language}.po")
+    )
 
 
 def read(language: str) -> dict[str, str]:
@@ -18,5 +20,9 @@ def read(language: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for path in files(language):
         with path.open("rb") as file:
-            found |= {str(m.id): str(m.string) for m in read_po(file, locale=language) if m.id and m.string}
+            found |= {
+                str(m.id): str(m.string)
+                for m in read_po(file, locale=language)
+                if m.id and m.string
+            }
     return found

@@ -36,7 +36,9 @@ def content(language: str, sections: Sequence[Section]) -> dict[str, Any]:
 
 
 def inline(path: Path, alt: str) -> Markup:
-    """Return an SVG file for the page: one element with a spoken name, in the page's own ink and paper."""
+    """Return an SVG file for the page: one element with a spoken name, in the page's own ink and
+    paper.
+    """
     svg = translated(path.read_text(encoding="utf-8"))
     svg = svg[svg.index("<svg") :].replace(figures.INK, "currentColor")
     for i, colour in enumerate(figures.COLOURS):
@@ -55,12 +57,19 @@ def machine_in_words(facts: Mapping[str, Any]) -> str:
     if cpu["omp_num_threads"]:
         cores.append(f"OMP_NUM_THREADS={cpu['omp_num_threads']}")
     return say(
-        "{model} ({instructions}), {cores}, {ram} GiB; {gpus}; {os}, Python {python}, torch {torch}, torchvision"
+        "{model} ({instructions}), {cores}, {ram} GiB; {gpus}; {os}, Python {python}, torch"
+        " {torch}, torchvision"
         " {torchvision}",
-        model=cpu["model"], instructions=cpu["instructions"], cores=say(", ").join(cores), ram=cpu["ram_gib"],
-        gpus=say(", ").join(accelerator["names"] or []) or say("no GPU"), os=software["os"],
-        python=software["python"], torch=software["torch"], torchvision=software["torchvision"],
-    )  # fmt: skip
+        model=cpu["model"],
+        instructions=cpu["instructions"],
+        cores=say(", ").join(cores),
+        ram=cpu["ram_gib"],
+        gpus=say(", ").join(accelerator["names"] or []) or say("no GPU"),
+        os=software["os"],
+        python=software["python"],
+        torch=software["torch"],
+        torchvision=software["torchvision"],
+    )
 
 
 def with_tags(message: str, /, **values: object) -> Markup:

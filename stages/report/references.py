@@ -1,4 +1,6 @@
-"""The report's section that puts this machine beside others: the references in reports/reference."""
+"""The report's section that puts this machine beside others: the references in
+reports/reference.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -46,8 +48,16 @@ class Machine:
 
 def section(reports: Path) -> Section:
     """Return the section of `reports`, this machine's results and those under reference/."""
-    here = Machine(say("this machine"), _hardware(read_json(reports / "hardware.json")), _metrics_under(reports))
-    others = [machine for path in sorted((reports / "reference").glob("*.json")) if (machine := _reference(path))]
+    here = Machine(
+        say("this machine"),
+        _hardware(read_json(reports / "hardware.json")),
+        _metrics_under(reports),
+    )
+    others = [
+        machine
+        for path in sorted((reports / "reference").glob("*.json"))
+        if (machine := _reference(path))
+    ]
     machines = [here, *others]
     known = ", ".join(f"{machine.name} ({machine.hardware})" for machine in others)
     return Section(
@@ -56,21 +66,29 @@ def section(reports: Path) -> Section:
         book="12, 13",
         question=say("Do other machines find the same ratios?"),
         findings=[
-            say("Ratios compare across machines; times do not. Beside this machine: {known}.", known=known)
+            say(
+                "Ratios compare across machines; times do not. Beside this machine: {known}.",
+                known=known,
+            )
             if others
-            else say("No reference yet: `invoke snapshot NAME` keeps this machine's results as one."),
+            else say(
+                "No reference yet: `invoke snapshot NAME` keeps this machine's results as one."
+            )
         ],
         figures=[
             Figure(
                 "references",
                 say("Ratios of the benchmarks on this machine and on the reference machines."),
-                say("Dots are medians with their 99 % intervals, diamonds the references. Right of the line the"
-                    " first named is faster."),
+                say(
+                    "Dots are medians with their 99 % intervals, diamonds the references. Right of"
+                    " the line the"
+                    " first named is faster."
+                ),
                 partial(_draw, machines),
             )
         ],
         tables=[_table(machines)],
-    )  # fmt: skip
+    )
 
 
 def _metrics_under(reports: Path) -> Metrics:
@@ -96,7 +114,11 @@ def _hardware(facts: Mapping[str, Any]) -> str:
     names = facts["accelerator"]["names"]
     if names:
         return ", ".join(map(str, names))
-    return say("{cpu}, {cores} cores, no GPU", cpu=facts["cpu"]["model"], cores=facts["cpu"]["usable_cores"])
+    return say(
+        "{cpu}, {cores} cores, no GPU",
+        cpu=facts["cpu"]["model"],
+        cores=facts["cpu"]["usable_cores"],
+    )
 
 
 def _table(machines: Sequence[Machine]) -> Table:
@@ -104,9 +126,14 @@ def _table(machines: Sequence[Machine]) -> Table:
         found = machine.ratio(stage, name)
         if not found:
             return "–"
-        return say("{median:.3g}x ({low:.3g} to {high:.3g})", median=found[0], low=found[1], high=found[2])
+        return say(
+            "{median:.3g}x ({low:.3g} to {high:.3g})", median=found[0], low=found[1], high=found[2]
+        )
 
-    rows = [[text, *(cell(machine, stage, name) for machine in machines)] for stage, name, text in HEADLINES]
+    rows = [
+        [text, *(cell(machine, stage, name) for machine in machines)]
+        for stage, name, text in HEADLINES
+    ]
     return Table(
         ["", *(machine.name for machine in machines)],
         rows,
@@ -123,8 +150,14 @@ def _draw(machines: Sequence[Machine], path: Path) -> None:
             for row, (stage, name, _) in enumerate(HEADLINES):
                 if found := machine.ratio(stage, name):
                     median, low, high = found
-                    axes.errorbar(median, row + shift, xerr=[[max(0, median - low)], [max(0, high - median)]],
-                                  fmt="D" if m else "o", color=colour, markersize=5)  # fmt: skip
+                    axes.errorbar(
+                        median,
+                        row + shift,
+                        xerr=[[max(0, median - low)], [max(0, high - median)]],
+                        fmt="D" if m else "o",
+                        color=colour,
+                        markersize=5,
+                    )
             label = "this machine" if m == 0 else machine.name
             axes.text(1.02, 0.95 - 0.07 * m, label, color=colour, transform=axes.transAxes)
         axes.axvline(1, color=figures.FAINT, linestyle="--", linewidth=1)

@@ -27,9 +27,11 @@ Builders = dict[str, Callable[[], Section]]
 
 
 def builders() -> Builders:
-    """Return who makes each section: the claims', the stages' in the book's order, and the references'.
+    """Return who makes each section: the claims', the stages' in the book's order, and the
+    references'.
 
-    A stage's is `section` of stages/<name>/section.py, which is given the stage's folder under reports.
+    A stage's is `section` of stages/<name>/section.py, which is given the stage's folder under
+    reports.
     """
     made: Builders = {
         stage: partial(importlib.import_module(f"stages.{stage}.section").section, REPORTS / stage)
@@ -39,8 +41,11 @@ def builders() -> Builders:
 
 
 def draw_figures(stages: Sequence[str]) -> dict[str, str]:
-    """Draw all stages' figures, and return what is wrong with the results of those that cannot be shown."""
-    with ProcessPoolExecutor(min(MOST_PROCESSES, os.cpu_count() or 1)) as pool:  # drawing is most of the work
+    """Draw all stages' figures, and return what is wrong with the results of those that cannot be
+    shown.
+    """
+    # drawing is most of the work
+    with ProcessPoolExecutor(min(MOST_PROCESSES, os.cpu_count() or 1)) as pool:
         found = dict(zip(stages, pool.map(draw_stage, stages), strict=True))
     problems = {stage: problem for stage, problem in found.items() if problem}
     for stage, problem in problems.items():
@@ -68,18 +73,22 @@ def without_results(stage: str, problem: str) -> Section:
         question=say("What is missing, and what measures it?"),
         findings=[
             say(
-                "The files in reports/{stage} are missing or damaged ({problem}). `dvc repro --force {stage}`"
+                "The files in reports/{stage} are missing or damaged ({problem}). `dvc repro"
+                " --force {stage}`"
                 " measures them anew.",
-                stage=stage, problem=problem,
+                stage=stage,
+                problem=problem,
             )
         ],
         figures=[],
-    )  # fmt: skip
+    )
 
 
 def draw_samples(split: Split, path: Path, per_class: int = 14) -> None:
     """Draw the first images of each class, one class a row."""
-    rows = [np.hstack(split.images[split.labels == label][:per_class]) for label in range(len(CLASSES))]
+    rows = [
+        np.hstack(split.images[split.labels == label][:per_class]) for label in range(len(CLASSES))
+    ]
     with figures.figure(path, 8, 5.6) as fig:
         axes = fig.add_subplot()
         axes.imshow(255 - np.vstack(rows), cmap="gray", vmin=0, vmax=255, interpolation="none")

@@ -16,7 +16,9 @@ def labels(svg: str) -> list[str]:
 
 
 def translated(svg: str) -> str:
-    """Return the figure with its labels in the language that is spoken; what has no translation stays."""
+    """Return the figure with its labels in the language that is spoken; what has no translation
+    stays.
+    """
 
     def in_translation(found: re.Match[str]) -> str:
         label = _label(html.unescape(found[2]))

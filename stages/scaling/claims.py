@@ -8,7 +8,9 @@ from lab.claims.verdicts import Claim
 FORETOLD = 10.0  # percent: within a tenth, a rule of thumb foretells a step
 
 
-def share_of_communication(fixed_ms: float, us_per_image: float, t2_ms: float, num_devices: float) -> Estimate:
+def share_of_communication(
+    fixed_ms: float, us_per_image: float, t2_ms: float, num_devices: float
+) -> Estimate:
     """Return the share of a step at the notes' batch that is communication, in percent."""
     t1 = fixed_ms + us_per_image / 1e3 * NOTES_BATCH / num_devices
     return point(100 * t2_ms / (t1 + t2_ms))
@@ -16,28 +18,49 @@ def share_of_communication(fixed_ms: float, us_per_image: float, t2_ms: float, n
 
 CLAIMS = (
     Claim(
-        "G10a", "13.7", "001",
+        "G10a",
+        "13.7",
+        "001",
         "A step takes as long as the longer of computing and communicating.",
         "Mean error of max(t1, t2) against the measured steps of two processes.",
         value(Metric("scaling", "max_rule_mean_error_percent"), at_most(FORETOLD), "% off"),
         "A rule that is off by more than a tenth does not say how long a step takes.",
     ),
     Claim(
-        "G10b", "13.7", "001",
+        "G10b",
+        "13.7",
+        "001",
         "With the notes' batch LeNet computes for longer than it communicates.",
-        "Batch over two devices from which on t1 is longer than t2, gradients summed as in the notes.",
-        value(Metric("scaling", "lenet_star_per_tensor_crossing_batch"), at_most(NOTES_BATCH),
-              "images"),
+        "Batch over two devices from which on t1 is longer than t2, gradients summed as in the"
+        " notes.",
+        value(
+            Metric("scaling", "lenet_star_per_tensor_crossing_batch"),
+            at_most(NOTES_BATCH),
+            "images",
+        ),
         "The notes choose the batch so that t1 > t2, and train with 256.",
     ),
     Claim(
-        "G13", "13.7", "001",
+        "G13",
+        "13.7",
+        "001",
         "Communication is what mostly limits training on several devices.",
         "Share of communication in LeNet's step at batch 256, gradients summed as in the notes.",
-        Rule([Metric("scaling", name) for name in
-              ("lenet_fixed_ms", "lenet_us_per_image", "lenet_star_per_tensor_t2_ms", "world_size")],
-             share_of_communication, at_least(50), "% of a step"),
+        Rule(
+            [
+                Metric("scaling", name)
+                for name in (
+                    "lenet_fixed_ms",
+                    "lenet_us_per_image",
+                    "lenet_star_per_tensor_t2_ms",
+                    "world_size",
+                )
+            ],
+            share_of_communication,
+            at_least(50),
+            "% of a step",
+        ),
         "“Mostly”: half of the time. Told from the parts that the stage measures.",
         on_two_gpus("scaling"),
     ),
-)  # fmt: skip
+)

@@ -9,7 +9,9 @@ from lab.core.shared_params import BenchParams, DeviceParams, Seed
 
 
 class NetParams(Section):
-    """Images of a device from which a net's compute time is told, and others for which a step's is foretold."""
+    """Images of a device from which a net's compute time is told, and others for which a step's is
+    foretold.
+    """
 
     calibration_images: list[Annotated[int, Field(ge=1, le=60_000)]] = Field(min_length=2)
     heldout_images: list[Annotated[int, Field(ge=1, le=60_000)]] = Field(min_length=1)

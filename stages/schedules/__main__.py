@@ -17,7 +17,8 @@ from lab.results.curves import Curve, curve, key, line, rows_of
 from stages.schedules import batched_nets
 from stages.schedules.params import Params, ScheduleParams
 
-BASE, FINAL, EPOCHS, WARMUP = 0.3, 0.01, 20, 5  # the notes' figure: 0.3 -> 0.01 in 20 epochs, 5 of warm-up
+# the notes' figure: 0.3 -> 0.01 in 20 epochs, 5 of warm-up
+BASE, FINAL, EPOCHS, WARMUP = 0.3, 0.01, 20, 5
 SCHEDULES: dict[str, rates.Schedule] = {
     "constant": rates.constant(BASE),
     "square root": rates.square_root(BASE),
@@ -44,7 +45,9 @@ def drawn() -> Iterator[Curve]:
 def tried(images: Images, params: ScheduleParams, seed: int) -> Iterator[Curve]:
     """Yield training loss per epoch and final test accuracy of each schedule, over seeds."""
     per_epoch = len(images[1]) // params.batch_size
-    plans = {name: rates.per_step(schedule, EPOCHS, per_epoch) for name, schedule in SCHEDULES.items()}
+    plans = {
+        name: rates.per_step(schedule, EPOCHS, per_epoch) for name, schedule in SCHEDULES.items()
+    }
     plans[BOOK_WAY] = rates.after_epoch(SCHEDULES["cosine, warm-up"], EPOCHS, per_epoch)
     outcome = _train_all(images, list(plans.values()), params, seed)
     for i, name in enumerate(plans):
@@ -55,13 +58,16 @@ def tried(images: Images, params: ScheduleParams, seed: int) -> Iterator[Curve]:
 
 
 def warm_up_tested(images: Images, params: ScheduleParams, seed: int) -> Iterator[Curve]:
-    """Yield, against the base rate, the share of seeds that failed and the others' accuracy, for three arms."""
+    """Yield, against the base rate, the share of seeds that failed and the others' accuracy, for
+    three arms.
+    """
     per_epoch = len(images[1]) // params.batch_size
     plans = []
     for base in params.high_rates:
         plain = rates.cosine(base, FINAL, params.num_epochs)
         warm = rates.warm_up(
-            rates.cosine(base, FINAL, params.num_epochs - params.warm_up_epochs), params.warm_up_epochs
+            rates.cosine(base, FINAL, params.num_epochs - params.warm_up_epochs),
+            params.warm_up_epochs,
         )
         plans += [
             rates.per_step(plain, params.num_epochs, per_epoch),
@@ -77,7 +83,9 @@ def warm_up_tested(images: Images, params: ScheduleParams, seed: int) -> Iterato
         yield curve("warm_up_accuracy", name, params.high_rates, list(accuracies[:, i]))
 
 
-def _train_all(images: Images, plans: list[list[float]], params: ScheduleParams, seed: int) -> batched_nets.Outcome:
+def _train_all(
+    images: Images, plans: list[list[float]], params: ScheduleParams, seed: int
+) -> batched_nets.Outcome:
     """Train each plan of rates from each seed: model i * num_seeds + j is plan i from seed j."""
     columns = torch.tensor(plans).repeat_interleave(params.num_seeds, 0).T.contiguous()
     seeds = [seed + j for j in range(params.num_seeds)] * len(plans)
@@ -95,7 +103,9 @@ def summarise(curves: list[Curve]) -> Metrics:
         if c.demo == "warm_up_failures":
             metrics[f"{name}_failed_percent"] = round(100 * float(c.y.mean()), 3)
             fine = c.x[c.y == 0]
-            metrics[f"{name}_highest_rate_without_failure"] = float(fine.max()) if len(fine) else 0.0
+            metrics[f"{name}_highest_rate_without_failure"] = (
+                float(fine.max()) if len(fine) else 0.0
+            )
     return metrics
 
 

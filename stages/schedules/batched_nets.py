@@ -1,4 +1,6 @@
-"""Many small networks trained at once, one batched matrix product for all: what makes sweeps over seeds cheap."""
+"""Many small networks trained at once, one batched matrix product for all: what makes sweeps over
+seeds cheap.
+"""
 
 import itertools
 from typing import NamedTuple
@@ -11,9 +13,11 @@ WIDTHS = (196, 32, 32, 32, 10)  # 14 x 14 pixels, three hidden layers
 
 
 class Outcome(NamedTuple):
-    """Mean training loss per epoch (epochs, models), test accuracy at the end (models,), and who failed (models,).
+    """Mean training loss per epoch (epochs, models), test accuracy at the end (models,), and who
+    failed (models,).
 
-    A model has failed if its loss is not finite or if it labels the test set no better than a constant answer.
+    A model has failed if its loss is not finite or if it labels the test set no better than a
+    constant answer.
     """
 
     losses: Tensor
@@ -27,7 +31,8 @@ def shrink(images: Tensor) -> Tensor:
 
 
 def initial(seeds: list[int]) -> list[Tensor]:
-    """Return He-initialised weights (models, in, out) and zero biases (models, 1, out), one model per seed.
+    """Return He-initialised weights (models, in, out) and zero biases (models, 1, out), one model
+    per seed.
 
     Models of the same seed are equal.
     """
@@ -35,7 +40,12 @@ def initial(seeds: list[int]) -> list[Tensor]:
     generators = [torch.Generator().manual_seed(seed) for seed in seeds]
     for fan_in, fan_out in itertools.pairwise(WIDTHS):
         params.append(
-            torch.stack([torch.randn(fan_in, fan_out, generator=g) * (2 / fan_in) ** 0.5 for g in generators])
+            torch.stack(
+                [
+                    torch.randn(fan_in, fan_out, generator=g) * (2 / fan_in) ** 0.5
+                    for g in generators
+                ]
+            )
         )
         params.append(torch.zeros(len(seeds), 1, fan_out))
     return params
@@ -79,7 +89,9 @@ def train(
         for step in range(steps_per_epoch):
             rows = order[step * batch_size : (step + 1) * batch_size]
             logits = forward(X[rows], params)
-            loss = F.cross_entropy(logits.flatten(0, 1), y[rows].repeat(len(seeds)), reduction="none")
+            loss = F.cross_entropy(
+                logits.flatten(0, 1), y[rows].repeat(len(seeds)), reduction="none"
+            )
             loss = loss.view(len(seeds), -1).mean(1)
             grads = torch.autograd.grad(loss.sum(), params)
             lr = rates[epoch * steps_per_epoch + step].view(-1, 1, 1)
@@ -91,4 +103,6 @@ def train(
     with torch.no_grad():
         accuracy = (forward(X_test, params).argmax(2) == y_test).double().mean(1)
     constant_answer = y_test.bincount().max() / len(y_test)
-    return Outcome(torch.stack(losses), accuracy, ~losses[-1].isfinite() | (accuracy <= constant_answer))
+    return Outcome(
+        torch.stack(losses), accuracy, ~losses[-1].isfinite() | (accuracy <= constant_answer)
+    )

@@ -11,7 +11,9 @@ ONE_TEST_IMAGE = 0.05  # percentage points: one of the 2000 that stages/schedule
 
 
 def last_difference(*bands: Sequence[float]) -> Estimate:
-    """Return the difference of the last points of two series in percentage points, with the bands' extremes."""
+    """Return the difference of the last points of two series in percentage points, with the bands'
+    extremes.
+    """
     y, low, high, other_y, other_low, other_high = [100 * numbers[-1] for numbers in bands]
     return Estimate(y - other_y, low - other_high, high - other_low)
 
@@ -22,8 +24,12 @@ def most_failures(rates: Sequence[float], failed: Sequence[float]) -> Estimate:
     return point(100 * max(failed))
 
 
-def prevented(rates: Sequence[float], failed: Sequence[float], failed_warm: Sequence[float]) -> Estimate:
-    """Return the share of failures that warm-up prevents where runs fail without it; its range over those rates."""
+def prevented(
+    rates: Sequence[float], failed: Sequence[float], failed_warm: Sequence[float]
+) -> Estimate:
+    """Return the share of failures that warm-up prevents where runs fail without it; its range over
+    those rates.
+    """
     _some_fail(rates, failed)
     pairs = [(plain, warm) for plain, warm in zip(failed, failed_warm, strict=True) if plain > 0]
     shares = [100 * (1 - warm / plain) for plain, warm in pairs]
@@ -34,7 +40,8 @@ def prevented(rates: Sequence[float], failed: Sequence[float], failed_warm: Sequ
 def _some_fail(rates: Sequence[float], failed: Sequence[float]) -> None:
     if max(failed) <= 0:
         raise NotTestableError(
-            f"no run fails at any rate up to {max(rates):g}; add higher ones to schedules.high_rates"
+            f"no run fails at any rate up to {max(rates):g}; add higher ones to"
+            f" schedules.high_rates"
         )
 
 
@@ -45,29 +52,51 @@ def failures(arm: str, column: str = "y") -> Column:
 
 CLAIMS = (
     Claim(
-        "F20a", "12.11", "001",
+        "F20a",
+        "12.11",
+        "001",
         "A large rate at the start makes training diverge.",
         "Largest share of the seeds that fail without warm-up, over all base rates.",
-        Rule([failures("no warm-up", "x"), failures("no warm-up")], most_failures, at_least(50),
-             "% of the seeds"),
+        Rule(
+            [failures("no warm-up", "x"), failures("no warm-up")],
+            most_failures,
+            at_least(50),
+            "% of the seeds",
+        ),
         "“Makes”: most of the seeds.",
     ),
     Claim(
-        "F20b", "12.11", "001",
-        "Warm-up, a ramp to the large rate and cooling down after it, keeps training from diverging.",
-        "Share of failures that warm-up prevents, at rates where runs fail without; range over the rates.",
-        Rule([failures("no warm-up", "x"), failures("no warm-up"), failures("warm-up")],
-             prevented, at_least(90), "% of the failures"),
+        "F20b",
+        "12.11",
+        "001",
+        "Warm-up, a ramp to the large rate and cooling down after it, keeps training from"
+        " diverging.",
+        "Share of failures that warm-up prevents, at rates where runs fail without; range over the"
+        " rates.",
+        Rule(
+            [failures("no warm-up", "x"), failures("no warm-up"), failures("warm-up")],
+            prevented,
+            at_least(90),
+            "% of the failures",
+        ),
         "“Keeps from”: at most a tenth of the failures is left.",
     ),
     Claim(
-        "F20c", "12.11", "001",
+        "F20c",
+        "12.11",
+        "001",
         "A cosine schedule with warm-up trains better than one without.",
         "Difference of the test accuracies at base rate 0.3, with the bands of the seeds.",
-        Rule([*band("schedule_accuracy", "cosine, warm-up", "schedules"),
-              *band("schedule_accuracy", "cosine", "schedules")],
-             last_difference, at_least(ONE_TEST_IMAGE), POINTS),
+        Rule(
+            [
+                *band("schedule_accuracy", "cosine, warm-up", "schedules"),
+                *band("schedule_accuracy", "cosine", "schedules"),
+            ],
+            last_difference,
+            at_least(ONE_TEST_IMAGE),
+            POINTS,
+        ),
         "“Better”: at least one test image of 2000.",
         real_images("schedules"),
     ),
-)  # fmt: skip
+)

@@ -21,7 +21,9 @@ class ScheduleParams(Section):
     @model_validator(mode="after")
     def _warm_up_ends(self) -> Self:
         if self.warm_up_epochs >= self.num_epochs:
-            raise ValueError(f"warm_up_epochs under num_epochs ({self.num_epochs}), got {self.warm_up_epochs}")
+            raise ValueError(
+                f"warm_up_epochs under num_epochs ({self.num_epochs}), got {self.warm_up_epochs}"
+            )
         return self
 
 

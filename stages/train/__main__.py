@@ -33,7 +33,9 @@ from lab.training.strategies import Strategy
 from stages.train.params import Params, RunParams
 
 MODELS = Path("models")
-CODE = [Path(str(module.__file__)) for module in (models, lenet, replicas, resnet, strategies, loop)]
+CODE = [
+    Path(str(module.__file__)) for module in (models, lenet, replicas, resnet, strategies, loop)
+]
 NUM_WORST = 20
 
 log = logging.getLogger(__name__)
@@ -48,12 +50,15 @@ def devices_of(settings: RunParams, params: DeviceParams) -> tuple[Devices, list
     if settings.strategy == "ddp":
         world_size, here = int(os.environ["WORLD_SIZE"]), int(os.environ["LOCAL_WORLD_SIZE"])
         if world_size != settings.num_gpus:
-            raise DistributedError(f"{world_size} processes for num_gpus {settings.num_gpus}; start as many")
+            raise DistributedError(
+                f"{world_size} processes for num_gpus {settings.num_gpus}; start as many"
+            )
         devices = resolve(here, params)
         own = [devices.devices[int(os.environ["LOCAL_RANK"])]]
         return replace(devices, devices=devices.devices * (world_size // here)), own
     devices = resolve(settings.num_gpus, params)
-    if settings.strategy == "dataparallel":  # splits over different GPUs, and not at all over the CPU
+    # splits over different GPUs, and not at all over the CPU
+    if settings.strategy == "dataparallel":
         different = list(dict.fromkeys(devices.devices))
         kind = "cuda" if devices.kind == "cuda-shared" else devices.kind
         devices = replace(devices, kind=kind, devices=different)
@@ -70,13 +75,20 @@ def check_machine_can(name: str, settings: RunParams, device: torch.device) -> N
     if settings.precision == "tf32" and device.type != "cuda":
         raise MachineError(f"{key}.precision: tf32 needs a CUDA GPU, found none; take fp32 or bf16")
     if settings.compile != "none" and (missing := missing_compiler()):
-        raise MachineError(f"{key}.compile: {settings.compile} needs {missing}; install one or take none")
+        raise MachineError(
+            f"{key}.compile: {settings.compile} needs {missing}; install one or take none"
+        )
 
 
 def measure(
-    name: str, settings: RunParams, strategy: Strategy, train_set: Split, test_set: Split, seed: int,
+    name: str,
+    settings: RunParams,
+    strategy: Strategy,
+    train_set: Split,
+    test_set: Split,
+    seed: int,
     checkpoints: Checkpoints,
-) -> tuple[list[Epoch], Tensor]:  # fmt: skip
+) -> tuple[list[Epoch], Tensor]:
     """Train from the latest checkpoint, with a bar on a terminal and a line per epoch.
 
     Returns the epochs and the test images' logits (n, 10); the strategy has the weights.
@@ -89,17 +101,37 @@ def measure(
         state = checkpoints.decode(content)
         strategy.load_state(state)
         reached = Progress.from_state(state)
-        log.info("%s: goes on after %d epochs and %d steps", name, len(reached.epochs), len(reached.losses))
+        log.info(
+            "%s: goes on after %d epochs and %d steps",
+            name,
+            len(reached.epochs),
+            len(reached.losses),
+        )
     num_images = len(train_set.labels)
     done = len(reached.epochs) * num_images + len(reached.losses) * settings.batch_size
-    with StopRequest() as stop, tqdm(
-        initial=done, total=settings.num_epochs * num_images, unit="img", unit_scale=True, desc=name,
-        disable=None if strategy.is_first else True,
-    ) as bar:  # fmt: skip
+    with (
+        StopRequest() as stop,
+        tqdm(
+            initial=done,
+            total=settings.num_epochs * num_images,
+            unit="img",
+            unit_scale=True,
+            desc=name,
+            disable=None if strategy.is_first else True,
+        ) as bar,
+    ):
         results = train(
-            strategy, _tensors(train_set), _tensors(test_set), settings.batch_size, settings.lr,
-            settings.num_epochs, seed, reached, on_step=bar.update, stopping=lambda: stop.signal_number > 0,
-        )  # fmt: skip
+            strategy,
+            _tensors(train_set),
+            _tensors(test_set),
+            settings.batch_size,
+            settings.lr,
+            settings.num_epochs,
+            seed,
+            reached,
+            on_step=bar.update,
+            stopping=lambda: stop.signal_number > 0,
+        )
         for reached in results:
             state = {**strategy.state(), **reached.state()}
             if strategy.is_first:
@@ -109,7 +141,8 @@ def measure(
         if len(reached.epochs) < settings.num_epochs:
             where = f"epoch {len(reached.epochs) + 1}, after step {len(reached.losses)}"
             raise StoppedError(
-                f"{name}: stopped in {where}; the same command goes on there", stop.signal_number or 15
+                f"{name}: stopped in {where}; the same command goes on there",
+                stop.signal_number or 15,
             )
         return reached.epochs, predict(strategy, _tensors(test_set)[0])
 
@@ -118,9 +151,14 @@ def _log_epoch(name: str, settings: RunParams, epoch: Epoch) -> None:
     with tqdm.external_write_mode():
         log.info(
             "%s epoch %d/%d: train loss %.4f, test accuracy %.2f %%, %.2f s, %.0f img/s",
-            name, epoch.epoch, settings.num_epochs, epoch.train_loss, 100 * epoch.test_accuracy,
-            epoch.seconds, settings.train_images / epoch.seconds,
-        )  # fmt: skip
+            name,
+            epoch.epoch,
+            settings.num_epochs,
+            epoch.train_loss,
+            100 * epoch.test_accuracy,
+            epoch.seconds,
+            settings.train_images / epoch.seconds,
+        )
 
 
 def _tensors(split: Split) -> tuple[Tensor, Tensor]:
@@ -145,9 +183,15 @@ def rows_of(epochs: Sequence[Epoch], num_images: int, devices: Devices, dataset:
 
 
 def summarise(
-    settings: RunParams, epochs: Sequence[Epoch], num_images: int, weights: bytes, devices: Devices, dataset: str
+    settings: RunParams,
+    epochs: Sequence[Epoch],
+    num_images: int,
+    weights: bytes,
+    devices: Devices,
+    dataset: str,
 ) -> Metrics:
-    """Return the run in few numbers, after what it was; times are medians over the epochs with their IQR.
+    """Return the run in few numbers, after what it was; times are medians over the epochs with
+    their IQR.
 
     Epochs that were interrupted do not count in the times, unless there are no others.
     """
@@ -202,7 +246,9 @@ def worst_of(logits: Tensor, labels: Tensor, count: int = NUM_WORST) -> list[Row
 
 
 def to_bytes(weights: Mapping[str, Tensor]) -> bytes:
-    """Return a net's state as a torch file of named tensors, the same bytes for the same weights."""
+    """Return a net's state as a torch file of named tensors, the same bytes for the same
+    weights.
+    """
     buffer = io.BytesIO()
     torch.save({name: w.detach().cpu().contiguous() for name, w in weights.items()}, buffer)
     return buffer.getvalue()
@@ -219,55 +265,85 @@ def train_run(name: str, params: Params) -> None:
     test_set = read_fashion_mnist("t10k").first(settings.test_images)
     dataset = dataset_name()
     decisive = {
-        "run": name, "settings": settings.model_dump(), "seed": params.seed, "torch": torch.__version__,
+        "run": name,
+        "settings": settings.model_dump(),
+        "seed": params.seed,
+        "torch": torch.__version__,
         "devices": [devices.kind, len(devices.devices), devices.threads],
         "cpu": torch.backends.cpu.get_cpu_capability(),
-    }  # fmt: skip
+    }
     checkpoints = Checkpoints(run_key(decisive, [*CODE, DATA / SOURCE_FILE]))
     torch.backends.cudnn.deterministic = True  # the same bits again, and after a resume
     rank = own_rank()
-    group = nullcontext() if rank is None else process_group(devices, own[0], params.train.distributed)
+    group = (
+        nullcontext() if rank is None else process_group(devices, own[0], params.train.distributed)
+    )
     with nullcontext() if rank else checkpoints.lock(), group:
         if rank is not None:
             check_ranks_agree(checkpoints.key)
         init = models.MODELS[settings.net](torch.Generator().manual_seed(params.seed))
         with closing(
-            strategies.STRATEGIES[settings.strategy](init, own, settings.precision, settings.compile)
+            strategies.STRATEGIES[settings.strategy](
+                init, own, settings.precision, settings.compile
+            )
         ) as strategy:
             if not strategy.is_first:
                 log.setLevel(logging.WARNING)
             log.info(
-                "%s: %s on %d x %s, %d threads each, %s", name, dataset, len(devices.devices), devices.kind,
-                devices.threads, settings.strategy,
-            )  # fmt: skip
-            epochs, logits = measure(name, settings, strategy, train_set, test_set, params.seed, checkpoints)
+                "%s: %s on %d x %s, %d threads each, %s",
+                name,
+                dataset,
+                len(devices.devices),
+                devices.kind,
+                devices.threads,
+                settings.strategy,
+            )
+            epochs, logits = measure(
+                name, settings, strategy, train_set, test_set, params.seed, checkpoints
+            )
             if strategy.is_first:
-                weights, labels = to_bytes(strategy.nets[0].net.state_dict()), torch.from_numpy(test_set.labels)
+                weights, labels = (
+                    to_bytes(strategy.nets[0].net.state_dict()),
+                    torch.from_numpy(test_set.labels),
+                )
                 folder, num_images = REPORTS / "train" / name, len(train_set.labels)
                 write_atomically(MODELS / f"{name}.pt", weights)
                 write_rows(folder, rows_of(epochs, num_images, devices, dataset))
                 write_rows(folder, confusion_of(logits, labels), "confusion.csv")
                 write_rows(folder, worst_of(logits, labels), "worst.csv")
-                write_metrics(folder, summarise(settings, epochs, num_images, weights, devices, dataset))
+                write_metrics(
+                    folder, summarise(settings, epochs, num_images, weights, devices, dataset)
+                )
                 checkpoints.clear()
 
 
 def main() -> None:
-    """Train the run named on the command line; `ddp` starts this file again, once for each device."""
+    """Train the run named on the command line; `ddp` starts this file again, once for each
+    device.
+    """
     params = load(Params)
     name = sys.argv[1] if len(sys.argv) == 2 else ""
     if name not in params.train.runs:
-        raise ParamsError(f"{PARAMS_FILE}: no run {name!r} in train.runs; it has {', '.join(params.train.runs)}")
+        raise ParamsError(
+            f"{PARAMS_FILE}: no run {name!r} in train.runs; it has {', '.join(params.train.runs)}"
+        )
     settings = params.train.runs[name]
     if settings.strategy == "ddp" and own_rank() is None:
         here, odd = divmod(settings.num_gpus, params.train.distributed.nnodes)
         if odd:
             raise ParamsError(
-                f"{PARAMS_FILE}: train.runs.{name}.num_gpus: expected a multiple of train.distributed.nnodes "
+                f"{PARAMS_FILE}: train.runs.{name}.num_gpus: expected a multiple of"
+                f" train.distributed.nnodes "
                 f"({params.train.distributed.nnodes}), got {settings.num_gpus}"
             )
         dataset_name()  # no data is an error to be told before there are processes
-        launch("stages.train", name, here, params.train.distributed, resolve(here, params.devices).threads)
+        launch(
+            "stages.train",
+            name,
+            here,
+            params.train.distributed,
+            resolve(here, params.devices).threads,
+        )
         return
     try:
         train_run(name, params)

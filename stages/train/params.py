@@ -26,14 +26,17 @@ class RunParams(Section):
     @model_validator(mode="after")
     def _batch_fits(self) -> Self:
         if self.batch_size > self.train_images:
-            raise ValueError(f"a batch_size of at most train_images ({self.train_images}), got {self.batch_size}")
+            raise ValueError(
+                f"a batch_size of at most train_images ({self.train_images}), got {self.batch_size}"
+            )
         return self
 
     @model_validator(mode="after")
     def _a_graph_has_a_process(self) -> Self:
         if self.compile == "reduce-overhead" and self.strategy != "ddp" and self.num_gpus > 1:
             raise ValueError(
-                "strategy ddp for compile reduce-overhead on several devices, for CUDA graphs of one process "
+                "strategy ddp for compile reduce-overhead on several devices, for CUDA graphs of"
+                " one process "
                 f"cannot run in several threads, got {self.strategy!r}"
             )
         return self

@@ -50,7 +50,11 @@ class TrainingRun:
     def devices(self) -> str:
         """Say in words what it ran on."""
         kind, threads = str(self.metrics["device_kind"]), int(self.metrics["threads_per_device"])
-        share = say("virtual CPU of {n} threads", n=threads) if threads > 1 else say("virtual CPU of 1 thread")
+        share = (
+            say("virtual CPU of {n} threads", n=threads)
+            if threads > 1
+            else say("virtual CPU of 1 thread")
+        )
         words = {"cuda": "GPU", "cuda-shared": say("replica on a shared GPU"), "cpu-virtual": share}
         return f"{self.metrics['num_devices']:.0f} × {words[kind]}"
 
@@ -59,7 +63,9 @@ class TrainingRun:
         """Accuracy in percent and seconds per epoch that the book prints for this very run, if it does."""
         settings = tuple(self.metrics[key] for key in BOOK_SETTINGS)
         return (
-            BOOK_RUNS.get(int(self.metrics["num_devices"])) if settings == tuple(BOOK_SETTINGS.values()) else None
+            BOOK_RUNS.get(int(self.metrics["num_devices"]))
+            if settings == tuple(BOOK_SETTINGS.values())
+            else None
         )
 
     @property
@@ -70,7 +76,9 @@ class TrainingRun:
 
 def section(folder: Path) -> Section:
     """Return the section of `folder` (reports/train): all runs that params.yaml asks for."""
-    return section_of(folder, list(read_yaml(PARAMS_FILE)["train"]["runs"]), read_fashion_mnist("t10k"))
+    return section_of(
+        folder, list(read_yaml(PARAMS_FILE)["train"]["runs"]), read_fashion_mnist("t10k")
+    )
 
 
 def section_of(folder: Path, names: Sequence[str], test_set: Split) -> Section:
@@ -79,19 +87,26 @@ def section_of(folder: Path, names: Sequence[str], test_set: Split) -> Section:
     The mistakes shown are those of the run that labels `test_set` best.
     """
     runs = [
-        TrainingRun(n, read_json(folder / n / "metrics.json"), read_rows(folder / n / "rows.csv")) for n in names
+        TrainingRun(n, read_json(folder / n / "metrics.json"), read_rows(folder / n / "rows.csv"))
+        for n in names
     ]
     best = max(runs, key=lambda r: float(r.metrics["test_accuracy_percent"]))
-    confusion, worst = (read_rows(folder / best.name / f"{name}.csv") for name in ("confusion", "worst"))
+    confusion, worst = (
+        read_rows(folder / best.name / f"{name}.csv") for name in ("confusion", "worst")
+    )
     curves = [say("One line per run of several epochs, wide under narrow where they coincide.")]
     if any(r.book for r in runs):
-        curves.append(say("Dashed: the accuracies read off the book's own figure, one unseeded run on a GPU."))
+        curves.append(
+            say("Dashed: the accuracies read off the book's own figure, one unseeded run on a GPU.")
+        )
     halved = f"{runs[0].metrics['lr'] / 2:g}"
     return Section(
         stage="train",
         title=say("Training on one device and on several"),
         book="13.5",
-        question=say("Does splitting a batch over devices change what is learned, and what does it buy?"),
+        question=say(
+            "Does splitting a batch over devices change what is learned, and what does it buy?"
+        ),
         findings=findings(runs),
         figures=[
             Figure(
@@ -103,28 +118,37 @@ def section_of(folder: Path, names: Sequence[str], test_set: Split) -> Section:
             Figure(
                 "epoch_time",
                 say("Seconds of training per epoch, one bar per run, as in the table."),
-                say("Training alone, with all devices synchronised before each reading of the clock; evaluation and"
-                    " one warm-up step are outside. The nets train on different numbers of images: see the table."),
+                say(
+                    "Training alone, with all devices synchronised before each reading of the clock; evaluation and"
+                    " one warm-up step are outside. The nets train on different numbers of images: see the table."
+                ),
                 partial(draw_epoch_time, runs),
             ),
             Figure(
                 "confusion",
                 say("What {run} takes each class for.", run=best.name),
-                say("Test images by their own class (rows) and by the label that {run} gives them, in percent of"
-                    " the row.", run=best.name),
+                say(
+                    "Test images by their own class (rows) and by the label that {run} gives them, in percent of"
+                    " the row.",
+                    run=best.name,
+                ),
                 partial(draw_confusion, confusion),
             ),
             Figure(
                 "worst",
                 say("The test images that {run} is most wrong about.", run=best.name),
-                say("Those whose own class gets the least probability: above each its class, and what it is taken"
-                    " for."),
+                say(
+                    "Those whose own class gets the least probability: above each its class, and what it is taken"
+                    " for."
+                ),
                 partial(draw_worst, worst, test_set),
             ),
         ],
         tables=[_table(runs)],
-        try_this=TryThis(f"train.runs.{runs[0].name}.lr", f"{halved}", say("see what half the rate does")),
-    )  # fmt: skip
+        try_this=TryThis(
+            f"train.runs.{runs[0].name}.lr", f"{halved}", say("see what half the rate does")
+        ),
+    )
 
 
 def _table(runs: Sequence[TrainingRun]) -> Table:
@@ -149,7 +173,8 @@ def _table(runs: Sequence[TrainingRun]) -> Table:
                 f"{m['train_images']:,} · {m['batch_size']} · {m['lr']} · {m['num_epochs']}",
                 f"{m['test_accuracy_percent']:.2f} %",
                 f"{m['train_loss']:.4f}",
-                f"{m['epoch_s']:.2f} ({m['epoch_s_iqr']:.2f})" + (" " + say("noisy") if r.noisy else ""),
+                f"{m['epoch_s']:.2f} ({m['epoch_s_iqr']:.2f})"
+                + (" " + say("noisy") if r.noisy else ""),
                 f"{m['images_per_s']:,.0f}",
                 f"{r.book[0]} %, {r.book[1]}" if r.book else "–",
             ]
@@ -157,10 +182,12 @@ def _table(runs: Sequence[TrainingRun]) -> Table:
     return Table(
         header,
         rows,
-        say("Seconds and images/s are medians over epochs, IQR their interquartile range; “noisy” marks an IQR over"
+        say(
+            "Seconds and images/s are medians over epochs, IQR their interquartile range; “noisy” marks an IQR over"
             " a tenth of the median. The book's numbers are what its executed notebooks print, on GPUs that it does"
-            " not name."),
-    )  # fmt: skip
+            " not name."
+        ),
+    )
 
 
 def findings(runs: Sequence[TrainingRun]) -> list[str]:
@@ -169,33 +196,55 @@ def findings(runs: Sequence[TrainingRun]) -> list[str]:
     short = [r.name for r in runs if len(r.rows) == 1]
     if short:
         sentences.append(
-            say("{runs}: one epoch on a subset shows that they train and how fast, not how well. The profile `full`"
-                " trains them as the notes do.", runs=", ".join(short))
-        )  # fmt: skip
+            say(
+                "{runs}: one epoch on a subset shows that they train and how fast, not how well. The profile `full`"
+                " trains them as the notes do.",
+                runs=", ".join(short),
+            )
+        )
     sentences += [
-        say("{run} is still at chance after its first epoch: weights of 0.01 times a standard normal make signals"
-            " and gradients tiny until the layers have grown.", run=r.name)
+        say(
+            "{run} is still at chance after its first epoch: weights of 0.01 times a standard normal make signals"
+            " and gradients tiny until the layers have grown.",
+            run=r.name,
+        )
         for r in runs[:1]
         if r.column("test_accuracy")[0] < 0.12
-    ]  # fmt: skip
-    return sentences + [_compare(one, many) for one in runs for many in runs if _differ_in_devices_only(one, many)]
+    ]
+    return sentences + [
+        _compare(one, many) for one in runs for many in runs if _differ_in_devices_only(one, many)
+    ]
 
 
 def _end(run: TrainingRun) -> str:
-    end = {"run": run.name, "accuracy": run.metrics["test_accuracy_percent"], "epochs": len(run.rows)}
+    end = {
+        "run": run.name,
+        "accuracy": run.metrics["test_accuracy_percent"],
+        "epochs": len(run.rows),
+    }
     if not run.book:
         return say("{run} ends at {accuracy:.1f} % test accuracy after {epochs} epochs.", **end)
     return say(
         "{run} ends at {accuracy:.1f} % test accuracy after {epochs} epochs; the book prints {book} %.",
-        **end, book=run.book[0],
-    )  # fmt: skip
+        **end,
+        book=run.book[0],
+    )
 
 
 def _differ_in_devices_only(one: TrainingRun, many: TrainingRun) -> bool:
     same = (
-        "net", "strategy", "precision", "compile", "dataset", "train_images", "batch_size", "lr", "num_epochs",
-        "device_kind", "threads_per_device",
-    )  # fmt: skip
+        "net",
+        "strategy",
+        "precision",
+        "compile",
+        "dataset",
+        "train_images",
+        "batch_size",
+        "lr",
+        "num_epochs",
+        "device_kind",
+        "threads_per_device",
+    )
     return all(one.metrics[k] == many.metrics[k] for k in same) and (
         one.metrics["num_devices"] == 1 < many.metrics["num_devices"]
     )
@@ -204,18 +253,29 @@ def _differ_in_devices_only(one: TrainingRun, many: TrainingRun) -> bool:
 def _compare(one: TrainingRun, many: TrainingRun) -> str:
     same_algorithm = one.metrics["net"] == "lenet"
     why = (
-        say("both add the same gradients, in another order, and rounding grows over thousands of steps.")
+        say(
+            "both add the same gradients, in another order, and rounding grows over thousands of steps."
+        )
         if same_algorithm
         else say("batch norm sees each device's share alone, so these are two algorithms.")
     )
-    gap = max(abs(a - b) for a, b in zip(one.column("test_accuracy"), many.column("test_accuracy"), strict=True))
+    gap = max(
+        abs(a - b)
+        for a, b in zip(one.column("test_accuracy"), many.column("test_accuracy"), strict=True)
+    )
     return say(
         "{many} took {many_s:.1f} s per epoch on {many_devices}, {one} {one_s:.1f} s on {one_devices}, one run"
         " after the other: no speed-up is claimed from times that were not taken side by side. Their test"
         " accuracies differ by at most {points:.1f} points at any epoch: {why}",
-        many=many.name, many_s=many.metrics["epoch_s"], many_devices=many.devices,
-        one=one.name, one_s=one.metrics["epoch_s"], one_devices=one.devices, points=100 * gap, why=why,
-    )  # fmt: skip
+        many=many.name,
+        many_s=many.metrics["epoch_s"],
+        many_devices=many.devices,
+        one=one.name,
+        one_s=one.metrics["epoch_s"],
+        one_devices=one.devices,
+        points=100 * gap,
+        why=why,
+    )
 
 
 def draw_training_curves(runs: Sequence[TrainingRun], path: Path) -> None:
@@ -225,7 +285,9 @@ def draw_training_curves(runs: Sequence[TrainingRun], path: Path) -> None:
         accuracy, loss = fig.subplots(1, 2)
         accuracy.set(title="Test accuracy (%)", xlabel="epoch", ylim=(0, 100))
         highest = max(max(r.column("train_loss")) for r in runs)
-        loss.set(title="Training loss (cross-entropy per image)", xlabel="epoch", ylim=(0, 1.1 * highest))
+        loss.set(
+            title="Training loss (cross-entropy per image)", xlabel="epoch", ylim=(0, 1.1 * highest)
+        )
         if any(r.book for r in runs):
             epochs = range(1, len(BOOK_LENET_1GPU_ACCURACY) + 1)
             accuracy.plot(epochs, BOOK_LENET_1GPU_ACCURACY, color=figures.FAINT, dashes=(3, 2))
@@ -253,15 +315,21 @@ def draw_epoch_time(runs: Sequence[TrainingRun], path: Path) -> None:
     nets = list(dict.fromkeys(str(r.metrics["net"]) for r in runs))
     groups = [[r for r in runs if r.metrics["net"] == net] for net in nets]
     with figures.figure(path, 9, 1.1 + 0.62 * len(runs)) as fig:
-        panels = fig.subplots(len(nets), 1, squeeze=False, height_ratios=[len(group) for group in groups])
+        panels = fig.subplots(
+            len(nets), 1, squeeze=False, height_ratios=[len(group) for group in groups]
+        )
         for axes, group, net in zip(panels[:, 0], groups, nets, strict=True):
             longest = max(max(r.column("seconds")) for r in group)
             for i, run_ in enumerate(group):
                 seconds = run_.column("seconds")
                 virtual = run_.metrics["device_kind"] == "cpu-virtual"
-                figures.bar_with_samples(axes, i, seconds, figures.COLOURS[i % len(figures.COLOURS)], virtual)
+                figures.bar_with_samples(
+                    axes, i, seconds, figures.COLOURS[i % len(figures.COLOURS)], virtual
+                )
                 speed = f"{summarise(seconds).median:.3g} s, {run_.metrics['images_per_s']:,.0f} images/s"
-                axes.annotate(speed, (max(seconds), i), (8, 0), textcoords="offset points", va="center")
+                axes.annotate(
+                    speed, (max(seconds), i), (8, 0), textcoords="offset points", va="center"
+                )
             axes.set_yticks(range(len(group)), [f"{r.name}\n{r.devices}" for r in group])
             axes.set(title=net, xlim=(0, longest * 1.45))
             axes.invert_yaxis()
@@ -277,14 +345,20 @@ def draw_confusion(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
         axes = fig.add_subplot(xlabel="labelled as (percent)")
         axes.imshow(shares, cmap="Blues", vmin=0, vmax=100, aspect="auto")
         for i, j in np.argwhere(shares >= 0.5):
-            colour = figures.PAPER if shares[i, j] > 55 else "#1b1f24"  # on the cell, whatever the page's own ink
-            axes.text(j, i, f"{shares[i, j]:.0f}", ha="center", va="center", color=colour, fontsize=10)
+            colour = (
+                figures.PAPER if shares[i, j] > 55 else "#1b1f24"
+            )  # on the cell, whatever the page's own ink
+            axes.text(
+                j, i, f"{shares[i, j]:.0f}", ha="center", va="center", color=colour, fontsize=10
+            )
         axes.set_xticks(range(len(CLASSES)), CLASSES, rotation=40, ha="right")
         axes.set_yticks(range(len(CLASSES)), CLASSES)
         axes.grid(visible=False)
 
 
-def draw_worst(rows: Sequence[Mapping[str, Any]], test_set: Split, path: Path, columns: int = 7) -> None:
+def draw_worst(
+    rows: Sequence[Mapping[str, Any]], test_set: Split, path: Path, columns: int = 7
+) -> None:
     """Draw images with their class and what they are taken for."""
     shown = rows[: 2 * columns]
     with figures.figure(path, 10, 4) as fig:
@@ -292,4 +366,6 @@ def draw_worst(rows: Sequence[Mapping[str, Any]], test_set: Split, path: Path, c
             axes.axis("off")
         for axes, row in zip(fig.axes, shown, strict=False):
             axes.imshow(255 - test_set.images[int(row["image"])], cmap="gray", vmin=0, vmax=255)
-            axes.set_title(f"{row['class']},\nfor {row['taken_for']}", fontsize=9, fontweight="normal")
+            axes.set_title(
+                f"{row['class']},\nfor {row['taken_for']}", fontsize=9, fontweight="normal"
+            )

@@ -20,7 +20,9 @@ def imports(path: Path) -> frozenset[str]:
 
 
 def file_of(module: str) -> Path | None:
-    """Return the file of a module of ours; none for a package, whose __init__ is a docstring, or a name in a module."""
+    """Return the file of a module of ours; none for a package, whose __init__ is a docstring, or a
+    name in a module.
+    """
     path = ROOT / f"{module.replace('.', '/')}.py"
     return path if module.split(".")[0] in ("lab", "stages") and path.is_file() else None
 

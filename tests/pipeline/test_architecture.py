@@ -15,10 +15,17 @@ from stages.probe.__main__ import params_models
 from tests.helpers import ROOT
 from tests.pipeline.imports import closure, imports
 
-STAGES = sorted(path.name for path in (ROOT / "stages").iterdir() if (path / "__main__.py").is_file())
+STAGES = sorted(
+    path.name for path in (ROOT / "stages").iterdir() if (path / "__main__.py").is_file()
+)
 PIPELINE: dict[str, Any] = read_yaml(ROOT / "dvc.yaml")["stages"]
 SHARED_SECTIONS = {"seed", "devices", "data", "bench"}
-NOT_RESULTS = {"section.py", "claims.py", "zh.po", "__init__.py"}  # of a stage: what tells of its results
+NOT_RESULTS = {
+    "section.py",
+    "claims.py",
+    "zh.po",
+    "__init__.py",
+}  # of a stage: what tells of its results
 SECONDS = ("claims", "report")  # which depend on all of lab/ and stages/
 
 
@@ -27,7 +34,9 @@ def python_files() -> list[Path]:
 
 
 def test_every_init_of_a_package_is_a_docstring():
-    """Whatever a package's __init__ imports, torch included, all of its modules would; stages/ hands over to dvc's Python."""
+    """Whatever a package's __init__ imports, torch included, all of its modules would; stages/
+    hands over to dvc's Python.
+    """
     for path in python_files():
         if path.name == "__init__.py" and path.parent != ROOT / "stages":
             [node] = ast.parse(path.read_text()).body
@@ -78,7 +87,9 @@ def test_one_name_for_command_and_reports_folder(name):
 
 
 def test_one_name_for_params_sections():
-    """A section belongs to the stage of its name, or to the lab module that several stages read it through."""
+    """A section belongs to the stage of its name, or to the lab module that several stages read it
+    through.
+    """
     assert set(read_yaml(ROOT / "params.yaml")) <= set(STAGES) | SHARED_SECTIONS
 
 
@@ -91,14 +102,24 @@ def folders_and_files(name: str) -> tuple[set[str], set[str]]:
 
 @pytest.mark.parametrize("name", STAGES)
 def test_deps_are_the_stages_files_and_what_they_import(name):
-    """Neither too few, or results would be stale, nor too many, or they would be measured again for nothing."""
+    """Neither too few, or results would be stale, nor too many, or they would be measured again for
+    nothing.
+    """
     folders, files = folders_and_files(name)
     if name in SECONDS:
         assert folders == {"lab", "stages"}
         return
     assert folders == {"lab/core"}
-    needed = {file for file in closure(ROOT / "stages" / name / "__main__.py") if not file.startswith("lab/core/")}
-    own = {path for path in (ROOT / "stages" / name).iterdir() if path.is_file() and path.name not in NOT_RESULTS}
+    needed = {
+        file
+        for file in closure(ROOT / "stages" / name / "__main__.py")
+        if not file.startswith("lab/core/")
+    }
+    own = {
+        path
+        for path in (ROOT / "stages" / name).iterdir()
+        if path.is_file() and path.name not in NOT_RESULTS
+    }
     needed |= {path.relative_to(ROOT).as_posix() for path in own}
     assert needed == files, f"add {sorted(needed - files)}, remove {sorted(files - needed)}"
 
@@ -113,7 +134,9 @@ def test_results_do_not_depend_on_how_they_are_told():
 def test_params_that_dvc_watches_are_those_the_stages_read():
     for model in params_models():
         stage = model.__module__.split(".")[1]
-        watched = {entry.split(".")[0] for entry in PIPELINE[stage]["params"] if isinstance(entry, str)}
+        watched = {
+            entry.split(".")[0] for entry in PIPELINE[stage]["params"] if isinstance(entry, str)
+        }
         assert watched == set(model.model_fields), stage
 
 
@@ -121,7 +144,9 @@ def test_measured_stages_depend_on_the_hardware():
     for name, stage in PIPELINE.items():
         watched = [entry for entry in stage.get("params", []) if isinstance(entry, dict)]
         measured = any(entry == "devices" for entry in stage.get("params", []))
-        assert (watched == [{"reports/hardware.json": ["accelerator", "cpu", "software"]}]) == measured, name
+        assert (
+            watched == [{"reports/hardware.json": ["accelerator", "cpu", "software"]}]
+        ) == measured, name
 
 
 def test_only_data_and_weights_are_cached():
@@ -137,14 +162,28 @@ def test_only_data_and_weights_are_cached():
 
 def test_every_stage_says_what_it_asks():
     for name in STAGES:
-        docstring = ast.get_docstring(ast.parse((ROOT / "stages" / name / "__init__.py").read_text())) or ""
-        assert "?" in docstring.split("\n")[0], f"stages/{name}/__init__.py starts with its question"
+        docstring = (
+            ast.get_docstring(ast.parse((ROOT / "stages" / name / "__init__.py").read_text())) or ""
+        )
+        assert "?" in docstring.split("\n")[0], (
+            f"stages/{name}/__init__.py starts with its question"
+        )
         assert PIPELINE[name]["desc"]
 
 
 def test_downloads_go_through_the_pinned_hashes():
-    """Only `download` fetches, only `doctor` asks whether a source answers, only `launch` listens (on loopback)."""
-    network = {"requests", "pooch", "urllib", "urllib.request", "http.client", "socket", "torch.hub"}
+    """Only `download` fetches, only `doctor` asks whether a source answers, only `launch` listens
+    (on loopback).
+    """
+    network = {
+        "requests",
+        "pooch",
+        "urllib",
+        "urllib.request",
+        "http.client",
+        "socket",
+        "torch.hub",
+    }
     for path in python_files():
         if path.stem not in ("download", "doctor", "launch"):
             assert not imports(path) & network, path
@@ -162,6 +201,8 @@ def test_no_shell_no_pickle_no_eval():
             name = ast.unparse(node.func)
             keywords = {keyword.arg: ast.unparse(keyword.value) for keyword in node.keywords}
             assert keywords.get("shell") != "True", f"{path}:{node.lineno}"
-            assert name not in ("eval", "os.system", "pickle.load", "pickle.loads"), f"{path}:{node.lineno}"
+            assert name not in ("eval", "os.system", "pickle.load", "pickle.loads"), (
+                f"{path}:{node.lineno}"
+            )
             if name == "torch.load":
                 assert keywords.get("weights_only") == "True", f"{path}:{node.lineno}"

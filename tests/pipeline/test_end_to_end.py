@@ -16,20 +16,33 @@ from tests.made_up import BENCHES
 
 pytestmark = pytest.mark.e2e
 MIRROR = os.environ.get("LAB_DATA_MIRROR")
-MEASURED = ("landscapes", "optimizers", "schedules", "replicas", "parallelism", "convergence", *BENCHES)
+MEASURED = (
+    "landscapes",
+    "optimizers",
+    "schedules",
+    "replicas",
+    "parallelism",
+    "convergence",
+    *BENCHES,
+)
 RUNS = tuple(read_yaml(ROOT / "params.yaml")["train"]["runs"])
 
 
 @pytest.fixture(scope="module")
 def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The working tree as git would hand it to somebody else, committed, in a folder with a space in its name."""
+    """The working tree as git would hand it to somebody else, committed, in a folder with a space
+    in its name.
+    """
     if not (ROOT / ".git").exists() or shutil.which("git") is None:
         pytest.skip("needs git and a checkout")
     folder = tmp_path_factory.mktemp("a clone")
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT, capture_output=True, text=True, check=True,
-    )  # fmt: skip
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     for name in filter(None, listed.stdout.split("\0")):
         if (ROOT / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -39,19 +52,41 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def commit(folder: Path, *first: str) -> None:
-    identity = ["-c", "user.name=test", "-c", "user.email=test@example.org", "-c", "commit.gpgsign=false"]
-    for words in ([*first, "-q"] if first else [], ["add", "-A"], [*identity, "commit", "-qm", "state"]):
+    identity = [
+        "-c",
+        "user.name=test",
+        "-c",
+        "user.email=test@example.org",
+        "-c",
+        "commit.gpgsign=false",
+    ]
+    for words in (
+        [*first, "-q"] if first else [],
+        ["add", "-A"],
+        [*identity, "commit", "-qm", "state"],
+    ):
         if words:
             subprocess.run(["git", *words], cwd=folder, check=True)
 
 
 def command(folder: Path, *words: str) -> str:
-    """Run a module of this interpreter in the clone, no environment activated, and return what it prints."""
+    """Run a module of this interpreter in the clone, no environment activated, and return what it
+    prints.
+    """
     environment = os.environ | {"PATH": "/usr/bin:/bin"}
     if MIRROR:
-        environment["LAB_DATA_MIRROR"] = MIRROR if "://" in MIRROR else str((ROOT / MIRROR).resolve())
-    result = subprocess.run([sys.executable, "-m", *words], cwd=folder, env=environment,
-                            capture_output=True, text=True, check=False, timeout=400)  # fmt: skip
+        environment["LAB_DATA_MIRROR"] = (
+            MIRROR if "://" in MIRROR else str((ROOT / MIRROR).resolve())
+        )
+    result = subprocess.run(
+        [sys.executable, "-m", *words],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=400,
+    )
     assert result.returncode == 0, result.stdout + result.stderr
     return result.stdout
 
@@ -63,9 +98,13 @@ def stages_run(output: str) -> list[str]:
 def test_the_pipeline_runs_repeats_for_nothing_and_shows_a_changed_rate(clone):
     if not MIRROR:  # no source at all, rather than whatever network there may be
         for name in ("params.yaml", "profiles/laptop.yaml"):
-            edit_params({"data.mirrors.fashion_mnist": [], "data.mirrors.airfoil": []}, path=clone / name)
+            edit_params(
+                {"data.mirrors.fashion_mnist": [], "data.mirrors.airfoil": []}, path=clone / name
+            )
     for folder in ("data", "models"):
-        assert [path.name for path in (clone / folder).iterdir()] == [".gitignore"], "no data travel with the code"
+        assert [path.name for path in (clone / folder).iterdir()] == [".gitignore"], (
+            "no data travel with the code"
+        )
 
     first = command(clone, "invoke", "repro", "--profile", "smoke")
     assert stages_run(first)[0] == "probe", "which checks the params before any work starts"
@@ -76,13 +115,27 @@ def test_the_pipeline_runs_repeats_for_nothing_and_shows_a_changed_rate(clone):
     assert json.loads(command(clone, "dvc", "status", "--json")) == {"probe": ["always changed"]}
 
     dataset = "fashion-mnist" if MIRROR else "synthetic"
-    for path in ("fetch", "optimizers", "schedules", "bench_input", *(f"train/{name}" for name in RUNS)):
-        assert json.loads((clone / "reports" / path / "metrics.json").read_text())["dataset"] == dataset
+    for path in (
+        "fetch",
+        "optimizers",
+        "schedules",
+        "bench_input",
+        *(f"train/{name}" for name in RUNS),
+    ):
+        assert (
+            json.loads((clone / "reports" / path / "metrics.json").read_text())["dataset"]
+            == dataset
+        )
     assert ("Synthetic data" in (clone / "reports" / "index.html").read_text()) == (not MIRROR)
 
     commit(clone)
     edit_params({"train.runs.lenet_1gpu.lr": 0.05}, path=clone / "params.yaml")
-    assert stages_run(command(clone, "invoke", "repro")) == ["probe", "train@lenet_1gpu", "claims", "report"]
+    assert stages_run(command(clone, "invoke", "repro")) == [
+        "probe",
+        "train@lenet_1gpu",
+        "claims",
+        "report",
+    ]
     changed = json.loads(command(clone, "dvc", "metrics", "diff", "--json"))
     assert set(changed) == {"reports/train/lenet_1gpu/metrics.json"}
     lr = changed["reports/train/lenet_1gpu/metrics.json"]["lr"]
@@ -95,7 +148,10 @@ def test_the_pipeline_runs_repeats_for_nothing_and_shows_a_changed_rate(clone):
     assert stages_run(command(clone, "invoke", "report")) == []
     assert (clone / "reports" / "index.html").stat().st_mtime_ns == report
     assert stages_run(command(clone, "invoke", "remeasure", "--stage", "train@lenet_2gpu")) == [
-        "train@lenet_2gpu", "claims", "report"]  # fmt: skip
+        "train@lenet_2gpu",
+        "claims",
+        "report",
+    ]
 
 
 def test_weights_are_bit_identical_when_trained_again(clone):

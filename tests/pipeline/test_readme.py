@@ -16,7 +16,9 @@ README = (ROOT / "README.md").read_text()
 
 def test_the_graph_is_dvcs_own():
     command = [sys.executable, "-m", "dvc", "dag", "--md", "--collapse-foreach-matrix"]
-    graph = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=120).stdout
+    graph = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=120
+    ).stdout
     assert graph.strip() in README
 
 

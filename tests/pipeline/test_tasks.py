@@ -11,9 +11,21 @@ import pytest
 from tests.helpers import ROOT, edit_params, small_run
 
 TASKS = {
-    "test", "check", "repro", "smoke", "train", "predict", "profile", "remeasure", "report", "compare", "record",
-    "snapshot", "doctor", "clean",
-}  # fmt: skip
+    "test",
+    "check",
+    "repro",
+    "smoke",
+    "train",
+    "predict",
+    "profile",
+    "remeasure",
+    "report",
+    "compare",
+    "record",
+    "snapshot",
+    "doctor",
+    "clean",
+}
 
 
 def invoke(*words: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
@@ -38,7 +50,11 @@ def copy(project: Path) -> Path:
 
 
 def test_every_task_is_listed_with_a_line_of_help():
-    lines = [line for line in invoke("--list").stdout.splitlines() if line.startswith("  ") and line[2] != " "]
+    lines = [
+        line
+        for line in invoke("--list").stdout.splitlines()
+        if line.startswith("  ") and line[2] != " "
+    ]
     listed = {line.split()[0]: line.split()[1:] for line in lines}
     assert set(listed) >= TASKS
     assert all(listed.values())
@@ -101,12 +117,24 @@ def test_a_run_whose_name_is_a_command_is_refused_before_it_reaches_a_shell(copy
 
 def test_clean_removes_caches_and_nothing_else(copy):
     shutil.copy(ROOT / ".gitignore", copy)
-    for path in (".lab/downloads/a.gz", "lab/__pycache__/a.pyc", "data/kept", "models/kept.pt", ".venv/bin/python"):
+    for path in (
+        ".lab/downloads/a.gz",
+        "lab/__pycache__/a.pyc",
+        "data/kept",
+        "models/kept.pt",
+        ".venv/bin/python",
+    ):
         (copy / path).parent.mkdir(parents=True, exist_ok=True)
         (copy / path).touch()
     result = invoke("clean", cwd=copy)
     assert result.returncode == 0, result.stderr
     assert not (copy / ".lab").exists()
     assert not (copy / "lab" / "__pycache__").exists()
-    for path in ("data/kept", "models/kept.pt", ".venv/bin/python", "lab/data/datasets.py", "params.yaml"):
+    for path in (
+        "data/kept",
+        "models/kept.pt",
+        ".venv/bin/python",
+        "lab/data/datasets.py",
+        "params.yaml",
+    ):
         assert (copy / path).exists()

@@ -1,4 +1,6 @@
-"""Every message of the report has a Chinese one with the same placeholders, and no translation is left over."""
+"""Every message of the report has a Chinese one with the same placeholders, and no translation is
+left over.
+"""
 
 import ast
 import html
@@ -24,7 +26,9 @@ def spoken(source: Path) -> Iterator[str]:
     for node in ast.walk(ast.parse(source.read_text())):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "say":
             [message] = node.args
-            assert isinstance(message, ast.Constant), f"{source.name}:{node.lineno}: expected a text"
+            assert isinstance(message, ast.Constant), (
+                f"{source.name}:{node.lineno}: expected a text"
+            )
             yield str(message.value)
 
 
@@ -40,7 +44,11 @@ def of_claims() -> set[str]:
 
 
 def messages() -> set[str]:
-    return {message for source in SOURCES for message in spoken(source)} | set(in_template()) | of_claims()
+    return (
+        {message for source in SOURCES for message in spoken(source)}
+        | set(in_template())
+        | of_claims()
+    )
 
 
 def drawn() -> set[str]:
@@ -64,7 +72,9 @@ def test_a_translation_fills_in_what_the_message_does():
 
 
 def test_no_translation_is_left_over():
-    """A message of numbers as # is a label of a figure, of which a GPU's run may draw others than the committed one."""
+    """A message of numbers as # is a label of a figure, of which a GPU's run may draw others than
+    the committed one.
+    """
     labels = drawn()
     for path in catalogue.files("zh"):
         left = {message for message in read_one(path) - messages() - labels if "#" not in message}
@@ -79,12 +89,18 @@ def read_one(path: Path) -> set[str]:
 def test_another_language_is_spoken_for_as_long_as_its_context_lasts():
     assert language() == ENGLISH
     with speaking("zh", {"{n} dogs": "{n} 只狗"}):
-        assert (language(), say("{n} dogs", n=2), say("{n} cats", n=2)) == ("zh", "2 只狗", "2 cats")
+        assert (language(), say("{n} dogs", n=2), say("{n} cats", n=2)) == (
+            "zh",
+            "2 只狗",
+            "2 cats",
+        )
     assert say("{n} dogs", n=2) == "2 dogs"
 
 
 def test_labels_of_a_figure_keep_their_numbers_and_stay_text():
-    figure = "<svg><text x='1'>64 rows (ms) &amp; 2.5x</text><text>1,024</text><path d='M 1 2'/></svg>"
+    figure = (
+        "<svg><text x='1'>64 rows (ms) &amp; 2.5x</text><text>1,024</text><path d='M 1 2'/></svg>"
+    )
     assert translated_svg.labels(figure) == ["# rows (ms) & #x"]
     with speaking("zh", {"# rows (ms) & #x": "# 行 <毫秒> #x"}):
         translated = translated_svg.translated(figure)

@@ -1,4 +1,6 @@
-"""What the benchmark stages derive from their samples, and what the page says of it, on a CPU and on a GPU."""
+"""What the benchmark stages derive from their samples, and what the page says of it, on a CPU and
+on a GPU.
+"""
 
 import importlib
 import re
@@ -40,7 +42,11 @@ def test_every_row_says_what_it_was_measured_on(stage):
 def test_metrics_have_names_that_dvc_keeps_and_a_noise_control(stage):
     found = metrics(stage, measurements(stage, "cpu-virtual"), "cpu-virtual")
     assert all(re.fullmatch(r"[a-z0-9_]+", name) for name in found)
-    assert (found["aa_runs"], found["aa_false_speedups"], found["device_kind"]) == (1, 0, "cpu-virtual")
+    assert (found["aa_runs"], found["aa_false_speedups"], found["device_kind"]) == (
+        1,
+        0,
+        "cpu-virtual",
+    )
 
 
 @pytest.mark.parametrize("kind", ["cpu-virtual", "cuda"])
@@ -55,7 +61,9 @@ def test_the_page_of_each_kind_of_machine(stage, kind, tmp_path):
     text = " ".join(part.findings)
     assert "nan" not in text.lower()
     assert "None" not in text
-    assert ("virtual" in text) == (kind == "cpu-virtual"), "a GPU's page speaks of no virtual devices"
+    assert ("virtual" in text) == (kind == "cpu-virtual"), (
+        "a GPU's page speaks of no virtual devices"
+    )
     for table in part.tables:
         assert all(len(row) == len(table.header) for row in table.rows)
     hatched = (tmp_path / "figures" / f"{part.figures[0].name}.svg").read_text().count("<pattern")
@@ -78,33 +86,43 @@ def test_the_page_speaks_chinese_throughout(stage, kind, tmp_path):
     assert [text for text in sentences if not re.search("[\u4e00-\u9fff]", text)] == []
 
 
-# --- bench_compile ----------------------------------------------------------------------------------------------
+# --- bench_compile
+# ----------------------------------------------------------------------------------------------
 
 
 def test_compiling_pays_after_its_seconds_over_what_a_call_saves():
     m = metrics("bench_compile", measurements("bench_compile", "cuda"), "cuda")
-    build, saved = 3.5 + 1000e-6 * 0, (36 - 12) * 1e-6  # AOTInductor: 7th form, 40 - 4 * 7 us against 36
+    build, saved = (
+        3.5 + 1000e-6 * 0,
+        (36 - 12) * 1e-6,
+    )  # AOTInductor: 7th form, 40 - 4 * 7 us against 36
     assert m["aotinductor_break_even_calls"] == pytest.approx(build / saved, rel=1e-2)
     assert m["aotinductor_speedup"] == pytest.approx(3, rel=1e-2)
     assert m["forms_equal_eager"] == "yes"
 
 
 def test_a_form_that_is_not_faster_never_pays():
-    made = [one("call", name, t, "cpu-virtual", 1, "us") for name, t in
-            ((bench_compile.compiled.INFERENCE, 40), (bench_compile.compiled.AOT, 50))]  # fmt: skip
+    made = [
+        one("call", name, t, "cpu-virtual", 1, "us")
+        for name, t in ((bench_compile.compiled.INFERENCE, 40), (bench_compile.compiled.AOT, 50))
+    ]
     made.append(Measurement("build", bench_compile.compiled.AOT, 0, (5.0,), "s", "cpu-virtual"))
-    made.append(Measurement("difference", bench_compile.compiled.AOT, 1, (0.5,), "logit", "cpu-virtual"))
+    made.append(
+        Measurement("difference", bench_compile.compiled.AOT, 1, (0.5,), "logit", "cpu-virtual")
+    )
     m = bench_compile.summarise(made, 1)
     assert m["aotinductor_break_even_calls"] == "never"
     assert m["forms_equal_eager"] == "no"
 
 
-# --- bench_async ------------------------------------------------------------------------------------------------
+# --- bench_async
+# ------------------------------------------------------------------------------------------------
 
 
 def test_a_queue_shows_as_a_call_that_returns_early():
     on_gpu, on_cpu = (
-        metrics("bench_async", measurements("bench_async", kind), kind) for kind in ("cuda", "cpu-virtual")
+        metrics("bench_async", measurements("bench_async", kind), kind)
+        for kind in ("cuda", "cpu-virtual")
     )
     assert on_gpu["return_over_finish"] == pytest.approx(0.01)
     assert on_cpu["return_over_finish"] == pytest.approx(1)
@@ -114,7 +132,8 @@ def test_a_queue_shows_as_a_call_that_returns_early():
     assert on_cpu["item_costs_us"] == pytest.approx(3, rel=1e-2)
 
 
-# --- bench_parallel ---------------------------------------------------------------------------------------------
+# --- bench_parallel
+# ---------------------------------------------------------------------------------------------
 
 
 def test_the_speedup_is_that_of_together_over_one_after_the_other():
@@ -123,7 +142,8 @@ def test_the_speedup_is_that_of_together_over_one_after_the_other():
     assert m["first_gflop_per_s"] == pytest.approx(2 * 50 * 400**3 / 50e-3 / 1e9, rel=1e-2)
 
 
-# --- bench_overlap ----------------------------------------------------------------------------------------------
+# --- bench_overlap
+# ----------------------------------------------------------------------------------------------
 
 
 def test_each_way_is_held_against_its_own_parts_and_the_books_comparison_is_marked_wrong():
@@ -132,7 +152,9 @@ def test_each_way_is_held_against_its_own_parts_and_the_books_comparison_is_mark
     assert found[overlap.ONE_STREAM].summary.median == pytest.approx(0, abs=1e-2)
     assert found[overlap.TWO_STREAMS].summary.median == pytest.approx(0.9, abs=1e-2)
     assert found[overlap.BOOK].remark == found[overlap.TWO_STREAMS].remark == ""
-    assert found[overlap.AS_THE_BOOK].summary.median == pytest.approx(3.5, abs=1e-2), "(40 + 200 - 100) / 40"
+    assert found[overlap.AS_THE_BOOK].summary.median == pytest.approx(3.5, abs=1e-2), (
+        "(40 + 200 - 100) / 40"
+    )
     assert found[overlap.AS_THE_BOOK].remark.startswith("wrong: ")
     m = metrics("bench_overlap", made, "cuda")
     assert (m["best_way"], m["wrong_fractions"]) == (overlap.TWO_STREAMS, 1)
@@ -160,14 +182,19 @@ def test_a_machine_without_a_gpu_skips_the_gpus_ways_with_a_reason():
 
 
 def test_a_fraction_that_noise_takes_over_a_bound_is_not_called_wrong():
-    times = {overlap.COMPUTE: (40.0,) * 12, overlap.COPIES: (40.0,) * 12, overlap.IN_TURN: (79.0, 81.0) * 6}
+    times = {
+        overlap.COMPUTE: (40.0,) * 12,
+        overlap.COPIES: (40.0,) * 12,
+        overlap.IN_TURN: (79.0, 81.0) * 6,
+    }
     made = [Measurement("seconds", n, 0, t, "ms", "cpu-virtual") for n, t in times.items()]
     [fraction] = bench_overlap.fractions(made)
     assert fraction.remark == ""
     assert min(fraction.values) < 0 < max(fraction.values)
 
 
-# --- bench_hardware ---------------------------------------------------------------------------------------------
+# --- bench_hardware
+# ---------------------------------------------------------------------------------------------
 
 
 def test_a_processors_numbers_never_stand_under_a_gpus_name():
@@ -190,7 +217,11 @@ def test_a_gpus_peak_is_no_step_of_how_the_processor_scales(tmp_path):
 def test_the_engine_is_held_against_the_notes_faster_way_and_the_peak_of_the_same_round():
     m = metrics("bench_training", measurements("bench_training", "cpu-virtual"), "cpu-virtual")
     assert m["lenet_notes_faster_way"] == bench_training.NO_WORKERS
-    assert (m["lenet_fp32_speedup"], m["lenet_bf16_speedup"], m["lenet_2workers_speedup"]) == (3.0, 4.5, 1.5)
+    assert (m["lenet_fp32_speedup"], m["lenet_bf16_speedup"], m["lenet_2workers_speedup"]) == (
+        3.0,
+        4.5,
+        1.5,
+    )
     assert (m["resnet18_fp32_speedup"], m["resnet18_bf16_speedup"]) == (1.125, 2.0)
     peak = 2 * 1024**3 / 10e-3
     assert m["lenet_fp32_of_peak"] == pytest.approx(13.26e6 * 256 / 30e-3 / peak, rel=1e-3)
@@ -200,9 +231,14 @@ def test_the_engine_is_held_against_the_notes_faster_way_and_the_peak_of_the_sam
 
 def test_workers_of_a_race_have_equal_threads_and_ways_of_one_process_all_cores():
     params = TrainingParams(
-        rounds=8, heats=1, lenet_batch_size=256, lenet_steps=5, resnet_batch_size=32, resnet_steps=1,
+        rounds=8,
+        heats=1,
+        lenet_batch_size=256,
+        lenet_steps=5,
+        resnet_batch_size=32,
+        resnet_steps=1,
         compile=True,
-    )  # fmt: skip
+    )
     races = bench_training.contestants(params, "cpu", cores=8, share=4, compiled=True)
     lenet = races["lenet"]
     assert (lenet[bench_training.ONE].threads, lenet[bench_training.TWO].threads) == (4, 4)
@@ -210,25 +246,41 @@ def test_workers_of_a_race_have_equal_threads_and_ways_of_one_process_all_cores(
     alone = [way for ways in races.values() for way in ways.values() if way.kind != "ddp"]
     assert {way.threads for way in alone} == {8}
     assert {name for name, way in lenet.items() if way.precision == "bf16"} == {bench_training.BF16}
-    assert {name for name, way in lenet.items() if way.compile_mode != "none"} == {bench_training.COMPILED}
-    on_gpu = bench_training.contestants(params, "cuda", cores=8, share=4, compiled=False)["resnet18"]
+    assert {name for name, way in lenet.items() if way.compile_mode != "none"} == {
+        bench_training.COMPILED
+    }
+    on_gpu = bench_training.contestants(params, "cuda", cores=8, share=4, compiled=False)[
+        "resnet18"
+    ]
     assert on_gpu[bench_training.TF32].precision == "tf32"
     assert bench_training.COMPILED not in on_gpu
 
 
-# --- bench_collectives ------------------------------------------------------------------------------------------
+# --- bench_collectives
+# ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("kind", "model"), [("cpu-virtual", "one shared link"), ("cuda", "own links")])
+@pytest.mark.parametrize(
+    ("kind", "model"), [("cpu-virtual", "one shared link"), ("cuda", "own links")]
+)
 def test_the_link_and_what_is_shared_are_told_from_the_times_of_the_fewest_ranks(kind, model):
     m = metrics("bench_collectives", measurements("bench_collectives", kind), kind)
-    assert (m["model"], m["fewest_ranks"], m["most_ranks"], m["allreduce_exact"]) == (model, 2, 4, "yes")
+    assert (m["model"], m["fewest_ranks"], m["most_ranks"], m["allreduce_exact"]) == (
+        model,
+        2,
+        4,
+        "yes",
+    )
     assert m["latency_us"] == pytest.approx(1e6 * LINK.alpha_s, rel=1e-2)
     assert m["bandwidth_gb_per_s"] == pytest.approx(2, rel=1e-2)
     assert m["reduce_gb_per_s"] == pytest.approx(20, rel=1e-2)
     for name in ("latency_us", "bandwidth_gb_per_s", "reduce_gb_per_s"):
         assert m[f"{name}_low"] <= m[name] <= m[f"{name}_high"]
-    right, wrong = ("one_shared_link", "own_links") if kind == "cpu-virtual" else ("own_links", "one_shared_link")
+    right, wrong = (
+        ("one_shared_link", "own_links")
+        if kind == "cpu-virtual"
+        else ("own_links", "one_shared_link")
+    )
     assert m[f"{right}_fit_error_percent_max"] < 1
     assert m[f"{right}_4_ranks_error_percent_max"] < 1
     assert m[f"{wrong}_4_ranks_error_percent"] > 20
@@ -241,10 +293,17 @@ def test_buckets_rings_and_volumes_are_those_of_the_made_up_times():
     one_bucket = 2 * 100e-6 + 2 * size / 2e9 + size / 20e9
     assert m["lenet_bucket_speedup"] == pytest.approx(per_tensor / one_bucket, rel=1e-3)
     assert m["lenet_bucket_speedup_predicted"] == pytest.approx(per_tensor / one_bucket, rel=1e-2)
-    star, ring = 6 * 100e-6 + 6 * 4e6 / 2e9 + 3 * 4e6 / 20e9, 6 * 100e-6 + 1.5 * 4e6 / 2e9 + 0.75 * 4e6 / 20e9
+    star, ring = (
+        6 * 100e-6 + 6 * 4e6 / 2e9 + 3 * 4e6 / 20e9,
+        6 * 100e-6 + 1.5 * 4e6 / 2e9 + 0.75 * 4e6 / 20e9,
+    )
     assert m["ring_over_star_speedup"] == pytest.approx(star / ring, rel=1e-3)
     assert m["bus_ring_4_ranks_gb_per_s"] == pytest.approx(1.5 * 4e6 / ring / 1e9, rel=1e-2)
-    assert (m["sent_star_4_ranks_mb"], m["sent_ring_4_ranks_mb"], m["messages_tree_2_ranks"]) == (12.0, 6.0, 2)
+    assert (m["sent_star_4_ranks_mb"], m["sent_ring_4_ranks_mb"], m["messages_tree_2_ranks"]) == (
+        12.0,
+        6.0,
+        2,
+    )
 
 
 def test_one_wrong_sum_is_said():
@@ -277,10 +336,13 @@ def test_every_job_of_more_ranks_is_a_single_message():
     assert (len(resnet), 4 * sum(resnet)) == told
 
 
-# --- scaling ----------------------------------------------------------------------------------------------------
+# --- scaling
+# ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("kind", "link"), [("cpu-virtual", "shared by all ranks"), ("cuda", "each rank's own")])
+@pytest.mark.parametrize(
+    ("kind", "link"), [("cpu-virtual", "shared by all ranks"), ("cuda", "each rank's own")]
+)
 def test_parts_that_follow_the_model_foretell_steps_that_do_so_too(kind, link):
     m = metrics("scaling", measurements("scaling", kind), kind)
     assert (m["link"], m["heldout_configurations"], m["replicas_stay_equal"]) == (link, 12, "yes")
@@ -288,8 +350,12 @@ def test_parts_that_follow_the_model_foretell_steps_that_do_so_too(kind, link):
     assert m["lenet_us_per_image"] == pytest.approx(200, rel=1e-3)
     assert m["ring_wait_ms"] == pytest.approx(0.5, rel=1e-2)
     summed_ms = 1e3 * allreduce_s("star", 2, 8, 516_272, made_up.LINK, kind != "cuda")
-    assert m["lenet_star_per_tensor_t2_ms"] == pytest.approx(made_up.LATE + summed_ms, rel=1e-2), "eight tensors"
-    assert m["mean_error_percent"] == pytest.approx(100 * (1 - 1 / 1.05), abs=0.05), "samples lie 0.025 % too low"
+    assert m["lenet_star_per_tensor_t2_ms"] == pytest.approx(made_up.LATE + summed_ms, rel=1e-2), (
+        "eight tensors"
+    )
+    assert m["mean_error_percent"] == pytest.approx(100 * (1 - 1 / 1.05), abs=0.05), (
+        "samples lie 0.025 % too low"
+    )
     assert m["max_rule_mean_error_percent"] > m["mean_error_percent"], "the steps do not overlap"
     crossing = m["lenet_star_per_tensor_crossing_batch"]
     assert crossing == pytest.approx(2 * (m["lenet_star_per_tensor_t2_ms"] - 1) / 0.2, rel=1e-2)
@@ -311,11 +377,18 @@ def test_the_noise_of_one_arm_against_itself_is_not_among_the_results():
     assert bench_hardware.summarise([]) == {}
 
 
-@pytest.mark.parametrize(("low", "high", "words"), [
-    (1.03, 2, "faster than"), (1.01, 2, "not measurably different from"), (0.5, 0.97, "slower than"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("low", "high", "words"),
+    [
+        (1.03, 2, "faster than"),
+        (1.01, 2, "not measurably different from"),
+        (0.5, 0.97, "slower than"),
+    ],
+)
 def test_the_page_claims_what_the_interval_allows(low, high, words):
     assert (
-        benchmarks.verdict({"speedup": (low + high) / 2, "speedup_low": low, "speedup_high": high}, "speedup")
+        benchmarks.verdict(
+            {"speedup": (low + high) / 2, "speedup_low": low, "speedup_high": high}, "speedup"
+        )
         == words
     )

@@ -49,8 +49,14 @@ SETTINGS = RunParams.model_validate(small_run(num_gpus=2, num_epochs=3))
 
 def run_stage(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", *words]
-    env = {k: v for k, v in os.environ.items() if k != "LAB_DATA_MIRROR"} | {"PYTHONPATH": str(ROOT)} | environment
-    return subprocess.run(command, env=env, capture_output=True, text=True, check=False, timeout=120)
+    env = (
+        {k: v for k, v in os.environ.items() if k != "LAB_DATA_MIRROR"}
+        | {"PYTHONPATH": str(ROOT)}
+        | environment
+    )
+    return subprocess.run(
+        command, env=env, capture_output=True, text=True, check=False, timeout=120
+    )
 
 
 def files(folder: Path) -> set[str]:
@@ -98,7 +104,9 @@ def test_an_interrupted_epoch_is_marked_and_not_timed():
 
 def test_weights_are_the_same_bytes_for_the_same_weights_and_load_safely(tmp_path):
     weights = LeNet(torch.Generator().manual_seed(0)).state_dict()
-    assert train.to_bytes(weights) == train.to_bytes({name: w.clone() for name, w in weights.items()})
+    assert train.to_bytes(weights) == train.to_bytes(
+        {name: w.clone() for name, w in weights.items()}
+    )
     (tmp_path / "w.pt").write_bytes(train.to_bytes(weights))
     loaded = torch.load(tmp_path / "w.pt", weights_only=True)
     assert list(loaded) == ["W1", "b1", "W2", "b2", "W3", "b3", "W4", "b4"]
@@ -110,7 +118,12 @@ def test_a_confusion_matrix_counts_each_test_image_in_its_own_row():
     logits = torch.eye(10)[[0, 3, 1, 9]]
     rows = train.confusion_of(logits, labels)
     assert [row["class"] for row in rows] == list(CLASSES)
-    assert (rows[0]["T-shirt/top"], rows[0]["Dress"], rows[1]["Trouser"], rows[9]["Ankle boot"]) == (1, 1, 1, 1)
+    assert (
+        rows[0]["T-shirt/top"],
+        rows[0]["Dress"],
+        rows[1]["Trouser"],
+        rows[9]["Ankle boot"],
+    ) == (1, 1, 1, 1)
     assert sum(int(row[name]) for row in rows for name in CLASSES) == 4
 
 
@@ -120,7 +133,9 @@ def test_the_worst_images_are_those_whose_own_class_is_least_believed():
     logits[0, 0], logits[1, 5], logits[2, 2] = 5, 20, 1
     rows = train.worst_of(logits, labels, count=2)
     assert [(row["image"], row["class"], row["taken_for"]) for row in rows] == [
-        (1, "Trouser", "Sandal"), (2, "Pullover", "Pullover")]  # fmt: skip
+        (1, "Trouser", "Sandal"),
+        (2, "Pullover", "Pullover"),
+    ]
     assert rows[0]["probability_percent"] < 1e-4
 
 
@@ -132,7 +147,9 @@ def test_train_repeats_bit_for_bit_in_new_processes_and_on_two_devices_to_roundi
         result = run_stage("stages.train", name)
         assert result.returncode == 0, result.stderr
         rows = (project / "reports" / "train" / name / "rows.csv").read_text().splitlines()
-        return (project / "models" / f"{name}.pt").read_bytes(), [",".join(row.split(",")[:3]) for row in rows]
+        return (project / "models" / f"{name}.pt").read_bytes(), [
+            ",".join(row.split(",")[:3]) for row in rows
+        ]
 
     first = results("one")
     assert first == results("one")
@@ -144,13 +161,20 @@ def test_train_repeats_bit_for_bit_in_new_processes_and_on_two_devices_to_roundi
     metrics = json.loads(Path("reports/train/two/metrics.json").read_text())
     assert metrics["num_devices"] == 2
     assert (metrics["train_images"], metrics["strategy"]) == (600, "replicas")
-    assert not list(Path(".lab/checkpoints").glob("*/")), "a run that has its results keeps no checkpoint"
+    assert not list(Path(".lab/checkpoints").glob("*/")), (
+        "a run that has its results keeps no checkpoint"
+    )
 
 
 @pytest.mark.parametrize(
     ("changes", "words", "code", "complaint"),
     [
-        ({"train.runs.lenet_1gpu.num_gpus": 0, "seed": -1}, ["lenet_1gpu"], 2, "num_gpus: expected greater than"),
+        (
+            {"train.runs.lenet_1gpu.num_gpus": 0, "seed": -1},
+            ["lenet_1gpu"],
+            2,
+            "num_gpus: expected greater than",
+        ),
         ({}, ["lenet_3gpu"], 2, "no run 'lenet_3gpu' in train.runs; it has lenet_1gpu, lenet_2gpu"),
         (
             {"train.runs.lenet_1gpu.train_images": 100},
@@ -159,7 +183,13 @@ def test_train_repeats_bit_for_bit_in_new_processes_and_on_two_devices_to_roundi
             "expected a batch_size of at most train_images",
         ),
         (
-            {"train.distributed": {"nnodes": 3, "rdzv_endpoint": "127.0.0.1:29500", "timeout_s": 5}},
+            {
+                "train.distributed": {
+                    "nnodes": 3,
+                    "rdzv_endpoint": "127.0.0.1:29500",
+                    "timeout_s": 5,
+                }
+            },
             ["resnet18_2gpu"],
             2,
             "train.runs.resnet18_2gpu.num_gpus: expected a multiple of train.distributed.nnodes (3), got 2",
@@ -181,7 +211,9 @@ def test_train_repeats_bit_for_bit_in_new_processes_and_on_two_devices_to_roundi
         ({}, ["lenet_1gpu"], 3, "no data yet"),
     ],
 )
-def test_a_mistake_ends_train_with_its_code_and_nothing_written(project, changes, words, code, complaint):
+def test_a_mistake_ends_train_with_its_code_and_nothing_written(
+    project, changes, words, code, complaint
+):
     edit_params(changes)
     before = files(project)
     result = run_stage("stages.train", *words)
@@ -194,7 +226,9 @@ def test_a_mistake_ends_train_with_its_code_and_nothing_written(project, changes
 def test_divergence_ends_train_with_code_6_and_no_weights(project):
     write_data(project / "data", train=600, test=100)
     diverging = small_run(lr=300, batch_size=32)
-    edit_params({"train.runs": {"one": diverging, "two": diverging | {"strategy": "ddp", "num_gpus": 2}}})
+    edit_params(
+        {"train.runs": {"one": diverging, "two": diverging | {"strategy": "ddp", "num_gpus": 2}}}
+    )
     for name in ("one", "two"):
         result = run_stage("stages.train", name)
         assert result.returncode == 6
@@ -221,15 +255,25 @@ def test_fetch_without_any_source_draws_labelled_look_alikes(project):
     assert result.returncode == 0
     assert "SYNTHETIC" in result.stdout
     metrics = json.loads((project / "reports" / "fetch" / "metrics.json").read_text())
-    assert (metrics["dataset"], metrics["airfoil"], metrics["train_images"]) == ("synthetic", "synthetic", 60_000)
-    assert json.loads((project / "data" / "source.json").read_text())["fashion_mnist"] == "synthetic"
+    assert (metrics["dataset"], metrics["airfoil"], metrics["train_images"]) == (
+        "synthetic",
+        "synthetic",
+        60_000,
+    )
+    assert (
+        json.loads((project / "data" / "source.json").read_text())["fashion_mnist"] == "synthetic"
+    )
     first = (project / "data" / "source.json").read_bytes()
     assert run_stage("stages.fetch").returncode == 0
-    assert (project / "data" / "source.json").read_bytes() == first, "the look-alikes are the same files everywhere"
+    assert (project / "data" / "source.json").read_bytes() == first, (
+        "the look-alikes are the same files everywhere"
+    )
 
 
 def test_fetch_fails_where_the_params_say_so(project):
-    edit_params({"data.mirrors.fashion_mnist": ["http://127.0.0.1:1"], "data.if_unreachable": "fail"})
+    edit_params(
+        {"data.mirrors.fashion_mnist": ["http://127.0.0.1:1"], "data.if_unreachable": "fail"}
+    )
     result = run_stage("stages.fetch")
     assert result.returncode == 3
     assert "LAB_DATA_MIRROR" in errors(result)[0]
@@ -240,7 +284,11 @@ def test_fetch_says_what_it_fetched():
     images = torch.full((2, 28, 28), 51, dtype=torch.uint8).numpy()
     split = Split(images, torch.zeros(2, dtype=torch.int64).numpy())
     metrics = fetch.summarise({"fashion_mnist": "original", "airfoil": "synthetic"}, split, split)
-    assert (metrics["dataset"], metrics["airfoil"], metrics["mean_pixel"]) == ("fashion-mnist", "synthetic", 51.0)
+    assert (metrics["dataset"], metrics["airfoil"], metrics["mean_pixel"]) == (
+        "fashion-mnist",
+        "synthetic",
+        51.0,
+    )
 
 
 # --- landscapes, optimizers, schedules ----------------------------------------------------------------------------
@@ -253,7 +301,11 @@ def small(stage: str) -> tuple[list[Curve], dict[str, object]]:
     split = Split(images, labels.astype("int64"))
     if stage == "landscapes":
         params = LandscapeParams(
-            num_draws=50, sample_sizes=[10, 1000], dimensions=[1, 2, 20], saddle_lr=0.05, saddle_noise=0.01
+            num_draws=50,
+            sample_sizes=[10, 1000],
+            dimensions=[1, 2, 20],
+            saddle_lr=0.05,
+            saddle_noise=0.01,
         )
         curves = landscapes.measure(params, seed=0)
         return curves, dict(landscapes.summarise(curves))
@@ -261,18 +313,31 @@ def small(stage: str) -> tuple[list[Curve], dict[str, object]]:
         few = ReplicaParams(num_devices=2, batch_size=9, num_steps=3, batch_norm_images=4)
         wanted = replicas.Params(seed=0, devices=DeviceParams(cpu_threads=1), replicas=few)
         X, y = torch.tensor(split.images[:9]), torch.tensor(split.labels[:9])
-        curves = [*replicas.measure(wanted, [(X, y)] * 3), *replicas.measure_batch_norm(0, X[:4], y[:4])]
+        curves = [
+            *replicas.measure(wanted, [(X, y)] * 3),
+            *replicas.measure_batch_norm(0, X[:4], y[:4]),
+        ]
         return curves, replicas.summarise(curves)
     if stage == "optimizers":
         params = OptimizerParams(
-            num_seeds=3, num_rates=6, num_starts=36, lenet_steps=1, lenet_batch_size=16, timing_runs=5
+            num_seeds=3,
+            num_rates=6,
+            num_starts=36,
+            lenet_steps=1,
+            lenet_batch_size=16,
+            timing_runs=5,
         )
         table = regression.problem(*objectives.standardise(synthetic.airfoil(0)))
         curves = optimizers.measure(params, table, split, split, seed=0)
         times = {f"{key(name)}_step_us": 1.0 for name in airfoil.SWEPT}
         return curves, optimizers.summarise(curves, table) | times | {"airfoil": "synthetic"}
     params = ScheduleParams(
-        num_seeds=2, train_images=256, batch_size=128, high_rates=[0.1, 2.0], warm_up_epochs=1, num_epochs=3
+        num_seeds=2,
+        train_images=256,
+        batch_size=128,
+        high_rates=[0.1, 2.0],
+        warm_up_epochs=1,
+        num_epochs=3,
     )
     X, y = batched_nets.shrink(torch.tensor(images)), torch.from_numpy(split.labels)
     curves = [*schedules.drawn(), *schedules.tried((X, y, X, y), params, 0)]
@@ -293,8 +358,12 @@ def test_landscapes_finds_what_is_known():
     assert (m["argmin_risk"], m["argmin_empirical_risk"]) == (1.090408, 1.016983)
     assert m["excess_risk"] == pytest.approx(0.0312, abs=5e-5)
     assert (m["saddle_eigenvalue_low"], m["saddle_eigenvalue_high"]) == (-2, 2)
-    assert m["escape_steps_gd_from_0"] == landscapes.SADDLE_LIMIT, "on the line itself GD never leaves"
-    assert m["escape_steps_gd"] == math.ceil(math.log(1e6) / math.log(1.1)), "x2 grows by 1.1 a step from 1e-6"
+    assert m["escape_steps_gd_from_0"] == landscapes.SADDLE_LIMIT, (
+        "on the line itself GD never leaves"
+    )
+    assert m["escape_steps_gd"] == math.ceil(math.log(1e6) / math.log(1.1)), (
+        "x2 grows by 1.1 a step from 1e-6"
+    )
     assert m["escape_steps_gd_with_noise_from_0"] < 500
 
 
@@ -305,7 +374,9 @@ def test_optimizers_finds_what_is_known():
     assert m["stability_boundary_max_error"] < 1e-3
 
 
-@pytest.mark.parametrize(("beta", "curvature"), [(0.0, 0.5), (0.5, 1.0), (0.9, 3.0), (0.9, 3.9), (0.3, 2.7)])
+@pytest.mark.parametrize(
+    ("beta", "curvature"), [(0.0, 0.5), (0.5, 1.0), (0.9, 3.0), (0.9, 3.9), (0.3, 2.7)]
+)
 def test_the_measured_growth_of_momentum_is_the_spectral_radius(beta, curvature):
     matrix = np.array([[1 - curvature, -beta], [curvature, beta]])
     radius = np.abs(np.linalg.eigvals(matrix)).max()
@@ -314,7 +385,9 @@ def test_the_measured_growth_of_momentum_is_the_spectral_radius(beta, curvature)
 
 def test_a_rate_that_diverges_gives_a_row_with_its_share_and_step():
     rows = [
-        row for row in rows_of(small("optimizers")[0]) if row["demo"] == "airfoil_rates" and row["series"] == "SGD"
+        row
+        for row in rows_of(small("optimizers")[0])
+        if row["demo"] == "airfoil_rates" and row["series"] == "SGD"
     ]
     assert rows[-1]["diverged"] == 1
     assert rows[-1]["diverged_step"] > 0
@@ -347,7 +420,12 @@ def training_run(name: str, num_devices: int, **changes: object) -> TrainingRun:
 def test_findings_compare_only_runs_that_differ_in_devices_alone():
     one, two = training_run("one", 1), training_run("two", 2)
     assert any("no speed-up is claimed" in sentence for sentence in section.findings([one, two]))
-    for change in ({"lr": 0.1}, {"batch_size": 512}, {"device_kind": "cuda"}, {"dataset": "synthetic"}):
+    for change in (
+        {"lr": 0.1},
+        {"batch_size": 512},
+        {"device_kind": "cuda"},
+        {"dataset": "synthetic"},
+    ):
         others = section.findings([one, training_run("two", 2, **change)])
         assert not any("speed-up" in sentence for sentence in others)
 
@@ -355,7 +433,11 @@ def test_findings_compare_only_runs_that_differ_in_devices_alone():
 def test_the_books_numbers_stand_only_beside_the_books_own_run():
     assert training_run("x", 1, num_epochs=10).book == (83, 3.0)
     assert training_run("x", 2, num_epochs=10).book == (84, 2.8)
-    for change in ({"num_epochs": 3}, {"num_epochs": 10, "dataset": "synthetic"}, {"num_epochs": 10, "lr": 0.1}):
+    for change in (
+        {"num_epochs": 3},
+        {"num_epochs": 10, "dataset": "synthetic"},
+        {"num_epochs": 10, "lr": 0.1},
+    ):
         assert training_run("x", 1, **change).book is None
 
 
@@ -367,7 +449,10 @@ def write_results(project: Path, origin: str = "original") -> None:
         folder = project / "reports" / "train" / name
         train.write_rows(folder, train.rows_of(EPOCHS, 60_000, CPU, dataset))
         train.write_metrics(folder, train.summarise(SETTINGS, EPOCHS, 60_000, b"", CPU, dataset))
-        logits, labels = torch.rand(40, 10, generator=torch.Generator().manual_seed(0)), torch.arange(40) % 10
+        logits, labels = (
+            torch.rand(40, 10, generator=torch.Generator().manual_seed(0)),
+            torch.arange(40) % 10,
+        )
         train.write_rows(folder, train.confusion_of(logits, labels), "confusion.csv")
         train.write_rows(folder, train.worst_of(logits, labels), "worst.csv")
     for stage in THEORY:
@@ -387,16 +472,32 @@ def test_the_report_is_the_same_bytes_twice_without_torch_and_asks_nothing_of_th
 
     def pages() -> dict[str, bytes]:
         blocked = "import sys; sys.modules['torch'] = None; import runpy; runpy.run_module('stages.report')"
-        result = subprocess.run([sys.executable, "-c", blocked + "; from stages.report.__main__ import main; main()"],
-                                env=os.environ | {"PYTHONPATH": str(ROOT)}, check=True, timeout=120)  # fmt: skip
+        result = subprocess.run(
+            [sys.executable, "-c", blocked + "; from stages.report.__main__ import main; main()"],
+            env=os.environ | {"PYTHONPATH": str(ROOT)},
+            check=True,
+            timeout=120,
+        )
         assert result.returncode == 0
-        return {name: (project / "reports" / name).read_bytes() for name in files(project / "reports")}
+        return {
+            name: (project / "reports" / name).read_bytes() for name in files(project / "reports")
+        }
 
     first = pages()
-    assert {"index.html", "index.zh.html", "README.md", "figures/samples.svg", "figures/warm_up.svg"} <= set(first)
+    assert {
+        "index.html",
+        "index.zh.html",
+        "README.md",
+        "figures/samples.svg",
+        "figures/warm_up.svg",
+    } <= set(first)
     assert pages() == first
     for html in (first[page].decode() for page in ("index.html", "index.zh.html")):
-        assert html.count("<svg") == html.count("<figure") == len([f for f in first if f.endswith(".svg")])
+        assert (
+            html.count("<svg")
+            == html.count("<figure")
+            == len([f for f in first if f.endswith(".svg")])
+        )
         assert "default-src 'none'" in html
         for word in ('src="http', 'href="http', "<script", "<link", "url(http"):
             assert word not in html
@@ -408,7 +509,11 @@ def test_a_report_from_look_alikes_says_so_on_every_page(project):
     assert run_stage("stages.report").returncode == 0
     english = ("Synthetic data", "synthetic look-alike", "the book prints")
     chinese = ("<strong>合成数据", "合成的仿制", "书中给出")
-    for page, words in (("index.html", english), ("README.md", english), ("index.zh.html", chinese)):
+    for page, words in (
+        ("index.html", english),
+        ("README.md", english),
+        ("index.zh.html", chinese),
+    ):
         text = (project / "reports" / page).read_text()
         assert [word in text for word in words] == [True, True, False]
 
@@ -433,14 +538,18 @@ def test_a_hostile_or_damaged_file_neither_runs_nor_keeps_the_page_from_the_rest
     edit_params({"train.runs": {**read_yaml(PARAMS_FILE)["train"]["runs"], evil: small_run()}})
     shutil.copytree(reports / "train" / "lenet_1gpu", reports / "train" / evil)
     rows = (reports / "bench_input" / "rows.csv").read_text()
-    (reports / "bench_input" / "rows.csv").write_text(rows.replace("resident bytes", f"resident {evil}"))
+    (reports / "bench_input" / "rows.csv").write_text(
+        rows.replace("resident bytes", f"resident {evil}")
+    )
     claims = (reports / "claims" / "rows.csv").read_text()
     (reports / "claims" / "rows.csv").write_text(claims.replace("needs a GPU", evil))
     (reports / "bench_async" / "metrics.json").write_text('{"a": 1}')
     (reports / "schedules" / "metrics.json").write_text("")
     (reports / "convergence" / "rows.csv").write_text("demo,series\n" + evil)
     text = (reports / "bench_parallel" / "metrics.json").read_text()
-    (reports / "bench_parallel" / "metrics.json").write_text(re.sub('"speedup": .*?,', '"speedup": NaN,', text))
+    (reports / "bench_parallel" / "metrics.json").write_text(
+        re.sub('"speedup": .*?,', '"speedup": NaN,', text)
+    )
     (reports / "scaling" / "rows.csv").unlink()
     result = run_stage("stages.report", "--strict")
     assert result.returncode == 3, result.stderr
@@ -455,7 +564,9 @@ def test_a_hostile_or_damaged_file_neither_runs_nor_keeps_the_page_from_the_rest
 # --- the interpreter ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="finding DVC's interpreter needs /proc")
+@pytest.mark.skipif(
+    not Path("/proc/self/cmdline").exists(), reason="finding DVC's interpreter needs /proc"
+)
 def test_a_stage_started_on_another_python_by_dvc_hands_over_to_dvcs(project):
     """A script called `dvc` on this interpreter starts a stage on one that does not have the lab."""
     other = Path(sys.base_prefix) / "bin" / "python3"
@@ -467,6 +578,8 @@ def test_a_stage_started_on_another_python_by_dvc_hands_over_to_dvcs(project):
         f"import os, subprocess, sys\nenv = dict(os.environ, DVC_STAGE='probe', PYTHONPATH={str(ROOT)!r})\n"
         f"sys.exit(subprocess.call('{other} -m stages.probe', shell=True, env=env))\n"
     )
-    result = subprocess.run([sys.executable, str(dvc)], capture_output=True, text=True, check=False, timeout=120)
+    result = subprocess.run(
+        [sys.executable, str(dvc)], capture_output=True, text=True, check=False, timeout=120
+    )
     assert result.returncode == 0, result.stderr
     assert (project / "reports" / "hardware.json").exists()

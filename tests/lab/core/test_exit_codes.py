@@ -79,7 +79,9 @@ print("in good order")
 
     def ends(*words):
         command = [sys.executable, "-c", program, *words]
-        result = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, timeout=60)
+        result = subprocess.run(
+            command, capture_output=True, text=True, check=False, cwd=ROOT, timeout=60
+        )
         return result.returncode, result.stdout.split("\n")[0], "in good order" in result.stdout
 
     assert ends() == (0, "15", True)

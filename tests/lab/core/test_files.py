@@ -69,7 +69,9 @@ def test_rows_that_mean_nothing_are_refused(tmp_path, rows, complaint):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("metrics", [{"a.b": 1}, {"a": None}, {"a": [1]}, {"a": True}, {"a": float("nan")}])
+@pytest.mark.parametrize(
+    "metrics", [{"a.b": 1}, {"a": None}, {"a": [1]}, {"a": True}, {"a": float("nan")}]
+)
 def test_metrics_that_dvc_would_not_show_are_refused(tmp_path, metrics):
     with pytest.raises(ValueError, match=r"no metric|JSON compliant"):
         files.write_metrics(tmp_path, metrics)
@@ -78,7 +80,10 @@ def test_metrics_that_dvc_would_not_show_are_refused(tmp_path, metrics):
 
 def test_metrics_are_plain_json(tmp_path):
     files.write_metrics(tmp_path, {"epoch_s": 1.5, "dataset": "synthetic"})
-    assert json.loads((tmp_path / "metrics.json").read_text()) == {"epoch_s": 1.5, "dataset": "synthetic"}
+    assert json.loads((tmp_path / "metrics.json").read_text()) == {
+        "epoch_s": 1.5,
+        "dataset": "synthetic",
+    }
 
 
 @pytest.mark.parametrize("content", [b"{", b"[1]", b"\xff"])

@@ -81,9 +81,17 @@ BAD: list[tuple[str, Any, str]] = [
     ("train.distributed.nnodes", 2, "an rdzv_endpoint with a port for 2 nodes, got '127.0.0.1:0'"),
     ("train.runs.a b; touch pwned", {}, "string should match pattern"),
     ("train.runs", {}, "at least 1"),
-    ("train.runs.lenet_1gpu.train_images", 100, "a batch_size of at most train_images (100), got 256"),
+    (
+        "train.runs.lenet_1gpu.train_images",
+        100,
+        "a batch_size of at most train_images (100), got 256",
+    ),
     ("trian", {}, "trian: unknown key; did you mean train?"),
-    ("schedules.warm_up_epochs", 10, "schedules: expected warm_up_epochs under num_epochs (10), got 10"),
+    (
+        "schedules.warm_up_epochs",
+        10,
+        "schedules: expected warm_up_epochs under num_epochs (10), got 10",
+    ),
     ("seed", -1, "greater than or equal to 0"),
     ("seed", 0.5, "a valid integer"),
     ("devices.cpu_threads", 0, "greater than or equal to 1"),
@@ -102,7 +110,14 @@ def test_a_bad_value_is_named_with_what_was_expected(project, key, value, compla
 
 
 def test_all_mistakes_are_said_at_once(project):
-    edit_params({"train.runs.lenet_1gpu.lr": -1, "train.runs.lenet_2gpu.num_gpus": 0, "seed": "x", "nonsense": 1})
+    edit_params(
+        {
+            "train.runs.lenet_1gpu.lr": -1,
+            "train.runs.lenet_2gpu.num_gpus": 0,
+            "seed": "x",
+            "nonsense": 1,
+        }
+    )
     with pytest.raises(ParamsError) as error:
         params.check(params_models())
     assert len(str(error.value).splitlines()) == 4

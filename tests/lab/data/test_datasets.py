@@ -81,7 +81,9 @@ def test_the_airfoil_table_is_numbers(tmp_path):
     assert datasets.read_airfoil(tmp_path).tolist() == [[800, 0, 0.3, 71.3, 0.002, 126.2]]
 
 
-@pytest.mark.parametrize(("origin", "name"), [("original", "fashion-mnist"), ("synthetic", "synthetic")])
+@pytest.mark.parametrize(
+    ("origin", "name"), [("original", "fashion-mnist"), ("synthetic", "synthetic")]
+)
 def test_results_are_named_after_what_they_are_made_from(tmp_path, origin, name):
     write_data(tmp_path, origin=origin)
     assert datasets.dataset_name(tmp_path) == name

@@ -44,7 +44,9 @@ class Mirror(http.server.BaseHTTPRequestHandler):
         content = FILES[name]
         getattr(self, f"_{manner}")(content, name)
 
-    def _send(self, content: bytes, length: int | None = None, kind: str = "application/octet-stream") -> None:
+    def _send(
+        self, content: bytes, length: int | None = None, kind: str = "application/octet-stream"
+    ) -> None:
         self.send_response(200)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(content) if length is None else length))
@@ -100,7 +102,8 @@ class Mirror(http.server.BaseHTTPRequestHandler):
         self.end_headers()
 
     def handle(self) -> None:
-        with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # the client hung up, as it should
+        # the client hung up, as it should
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             super().handle()
 
     def log_message(self, *args: object) -> None:
@@ -124,7 +127,9 @@ def small_pins(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         return RemoteFile(folder, name, len(FILES[name]), datasets.sha256(FILES[name]))
 
     names = [file.name for file in download.FASHION_FILES]
-    monkeypatch.setattr(download, "FASHION_FILES", tuple(pin("fashion-mnist", name) for name in names))
+    monkeypatch.setattr(
+        download, "FASHION_FILES", tuple(pin("fashion-mnist", name) for name in names)
+    )
     monkeypatch.setattr(download, "AIRFOIL", pin("airfoil", "airfoil_self_noise.dat"))
     for variable in ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"):
         monkeypatch.delenv(variable, raising=False)
@@ -156,7 +161,10 @@ def assert_nothing_half_written(folder: Path) -> None:
 
 
 def test_a_good_mirror_gives_the_originals(address):
-    assert download.fetch(params(f"{address}/good")) == {"fashion_mnist": "original", "airfoil": "original"}
+    assert download.fetch(params(f"{address}/good")) == {
+        "fashion_mnist": "original",
+        "airfoil": "original",
+    }
     assert_original()
 
 
@@ -168,7 +176,19 @@ def test_what_was_downloaded_once_is_not_downloaded_again(address):
 
 @pytest.mark.parametrize(
     "manner",
-    ["missing", "busy", "html", "flipped", "cut", "short", "long", "endless", "stalled", "loop", "elsewhere"],
+    [
+        "missing",
+        "busy",
+        "html",
+        "flipped",
+        "cut",
+        "short",
+        "long",
+        "endless",
+        "stalled",
+        "loop",
+        "elsewhere",
+    ],
 )
 def test_a_bad_mirror_is_followed_by_the_next(address, manner):
     download.fetch(params(f"{address}/{manner}", f"{address}/good"))
@@ -191,7 +211,9 @@ def test_a_bad_mirror_is_followed_by_the_next(address, manner):
         ("elsewhere", "file"),
     ],
 )
-def test_bad_mirrors_alone_end_with_what_was_found_and_what_to_do(project, address, manner, complaint):
+def test_bad_mirrors_alone_end_with_what_was_found_and_what_to_do(
+    project, address, manner, complaint
+):
     with pytest.raises(DataError) as error:
         download.fetch(params(f"{address}/{manner}"))
     message = str(error.value)
@@ -213,7 +235,9 @@ def test_wrong_content_is_never_replaced_by_look_alikes(project, address, manner
 def test_out_of_reach_gives_labelled_look_alikes(monkeypatch, mirrors):
     monkeypatch.setattr(download, "FASHION_COUNTS", {"train": 30, "t10k": 10})
     source = download.fetch(params(*mirrors, if_unreachable="synthetic"))
-    assert source == datasets.read_source() == {"fashion_mnist": "synthetic", "airfoil": "synthetic"}
+    assert (
+        source == datasets.read_source() == {"fashion_mnist": "synthetic", "airfoil": "synthetic"}
+    )
     assert datasets.dataset_name() == "synthetic"
     assert datasets.read_fashion_mnist("train").images.shape == (30, 28, 28)
     assert datasets.read_airfoil().shape == (1503, 6)

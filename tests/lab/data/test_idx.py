@@ -18,7 +18,10 @@ def test_decode_inverts_encode(array):
 
 
 def test_encode_writes_the_published_layout():
-    assert idx.encode(np.array([7, 9], dtype=np.uint8)) == b"\0\0\x08\x01" + b"\0\0\0\x02" + b"\x07\x09"
+    assert (
+        idx.encode(np.array([7, 9], dtype=np.uint8))
+        == b"\0\0\x08\x01" + b"\0\0\0\x02" + b"\x07\x09"
+    )
 
 
 @pytest.mark.parametrize(
@@ -32,7 +35,8 @@ def test_encode_writes_the_published_layout():
         (GOOD[:-1], "promises"),
         (GOOD + b"\0", "promises"),
         (GOOD[:4] + struct.pack(">I", 0) + GOOD[8:], "promises"),
-        (GOOD[:4] + struct.pack(">III", 2**31, 2**31, 2**31) + GOOD[16:], "promises"),  # allocates nothing
+        # allocates nothing
+        (GOOD[:4] + struct.pack(">III", 2**31, 2**31, 2**31) + GOOD[16:], "promises"),
     ],
 )
 def test_a_lying_header_is_refused(content, complaint):

@@ -56,7 +56,9 @@ def test_a_loader_of_some_images_gives_those(images):
 
 
 def test_an_epoch_is_told_from_a_pass():
-    assert Pass(first_s=0.5, per_image_s=0.001, end_s=0.25).epoch_s(1100, 100) == pytest.approx(1.75)
+    assert Pass(first_s=0.5, per_image_s=0.001, end_s=0.25).epoch_s(1100, 100) == pytest.approx(
+        1.75
+    )
 
 
 def test_a_pass_counts_the_images_after_the_first_batch():

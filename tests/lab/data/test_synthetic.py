@@ -35,7 +35,10 @@ def test_every_outline_stays_on_the_canvas():
     for solids, holes in synthetic.GARMENTS:
         for outline in solids + holes:
             assert all(0 <= x <= 100 and 0 <= y <= 100 for x, y in outline)
-    assert Image.new("L", (synthetic.TEMPLATE_SIZE,) * 2).size == synthetic._template(*synthetic.GARMENTS[0]).shape
+    assert (
+        Image.new("L", (synthetic.TEMPLATE_SIZE,) * 2).size
+        == synthetic._template(*synthetic.GARMENTS[0]).shape
+    )
 
 
 def test_the_airfoil_look_alike_has_a_signal_and_noise():

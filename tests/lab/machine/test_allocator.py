@@ -24,7 +24,9 @@ strategy.close()
 
 def faults(way: str) -> int:
     command = [sys.executable, "-c", FAULTS, way]
-    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=120)
+    result = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=120
+    )
     return int(result.stdout)
 
 

@@ -55,13 +55,19 @@ def test_resolving_gives_torch_its_threads(monkeypatch):
 @pytest.mark.parametrize(("quota", "cores"), [(0.5, 1), (1.5, 1), (2.0, 2), (float("inf"), 64)])
 def test_a_cgroup_quota_limits_the_cores(monkeypatch, quota, cores):
     monkeypatch.setattr(devices, "quota_cores", lambda: quota)
-    monkeypatch.setattr(devices.psutil.Process, "cpu_affinity", lambda self: list(range(64)), raising=False)
+    monkeypatch.setattr(
+        devices.psutil.Process, "cpu_affinity", lambda self: list(range(64)), raising=False
+    )
     assert usable_cores() == cores
 
 
-@pytest.mark.parametrize(("wish", "cores"), [("1", 1), ("3,1", 3), ("64", 8), ("", 8), ("0", 8), ("many", 8)])
+@pytest.mark.parametrize(
+    ("wish", "cores"), [("1", 1), ("3,1", 3), ("64", 8), ("", 8), ("0", 8), ("many", 8)]
+)
 def test_omp_num_threads_limits_the_cores(monkeypatch, wish, cores):
     monkeypatch.setattr(devices, "quota_cores", lambda: float("inf"))
-    monkeypatch.setattr(devices.psutil.Process, "cpu_affinity", lambda self: list(range(8)), raising=False)
+    monkeypatch.setattr(
+        devices.psutil.Process, "cpu_affinity", lambda self: list(range(8)), raising=False
+    )
     monkeypatch.setenv("OMP_NUM_THREADS", wish)
     assert usable_cores() == cores

@@ -36,4 +36,8 @@ def test_a_gpu_machine_fills_the_same_keys(monkeypatch):
     monkeypatch.setattr(torch.cuda, "get_device_properties", lambda i: Properties)
     with_gpus = hardware.facts()["accelerator"]
     assert set(without) == set(with_gpus)
-    assert (with_gpus["count"], with_gpus["names"], with_gpus["memory_gib"]) == (2, ["NVIDIA H200"] * 2, [140, 140])
+    assert (with_gpus["count"], with_gpus["names"], with_gpus["memory_gib"]) == (
+        2,
+        ["NVIDIA H200"] * 2,
+        [140, 140],
+    )

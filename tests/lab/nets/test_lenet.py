@@ -7,9 +7,17 @@ from lab.nets import lenet
 def lenet_of_modules(params: list[torch.Tensor]) -> nn.Sequential:
     """The same network from torch's modules, as an oracle."""
     net = nn.Sequential(
-        nn.Conv2d(1, 20, 3), nn.ReLU(), nn.AvgPool2d(2), nn.Conv2d(20, 50, 5), nn.ReLU(), nn.AvgPool2d(2),
-        nn.Flatten(), nn.Linear(800, 128), nn.ReLU(), nn.Linear(128, 10),
-    )  # fmt: skip
+        nn.Conv2d(1, 20, 3),
+        nn.ReLU(),
+        nn.AvgPool2d(2),
+        nn.Conv2d(20, 50, 5),
+        nn.ReLU(),
+        nn.AvgPool2d(2),
+        nn.Flatten(),
+        nn.Linear(800, 128),
+        nn.ReLU(),
+        nn.Linear(128, 10),
+    )
     with torch.no_grad():
         for target, source in zip(net.parameters(), params, strict=True):
             target.copy_(source.T if source.shape in ((800, 128), (128, 10)) else source)

@@ -21,7 +21,9 @@ def test_an_image_costs_the_counted_flop():
 
 def test_weights_are_small_normals_and_the_generator_decides_them():
     net, same, other = (resnet18(torch.Generator().manual_seed(seed)) for seed in (1, 1, 2))
-    weights = torch.cat([p.flatten() for name, p in net.named_parameters() if name.endswith("conv2.weight")])
+    weights = torch.cat(
+        [p.flatten() for name, p in net.named_parameters() if name.endswith("conv2.weight")]
+    )
     assert weights.std().item() == pytest.approx(0.01, rel=0.01)
     assert all(torch.equal(a, b) for a, b in zip(net.parameters(), same.parameters(), strict=True))
     assert not torch.equal(net[0].weight, other[0].weight)
@@ -29,7 +31,8 @@ def test_weights_are_small_normals_and_the_generator_decides_them():
 
 
 @pytest.mark.parametrize(
-    ("channels", "stride", "shape"), [(4, 1, (2, 4, 7, 7)), (8, 1, (2, 8, 7, 7)), (8, 2, (2, 8, 4, 4))]
+    ("channels", "stride", "shape"),
+    [(4, 1, (2, 4, 7, 7)), (8, 1, (2, 8, 7, 7)), (8, 2, (2, 8, 4, 4))],
 )
 def test_a_block_without_its_convolutions_passes_its_input_on(channels, stride, shape):
     block = Residual(4, channels, stride).eval()

@@ -18,7 +18,9 @@ def test_the_books_minima(function, argmin, minimum):
 
 @given(st.floats(-0.9, 0.9))
 def test_minimise_finds_the_vertex_of_a_parabola(vertex):
-    assert objectives.minimise(lambda x: (x - vertex) ** 2, -1, 1) == pytest.approx(vertex, abs=1e-7)
+    assert objectives.minimise(lambda x: (x - vertex) ** 2, -1, 1) == pytest.approx(
+        vertex, abs=1e-7
+    )
 
 
 def test_the_sampled_risk_is_the_mean_of_losses_and_its_expectation_the_risk():
@@ -34,7 +36,10 @@ def test_the_sampled_risk_is_the_mean_of_losses_and_its_expectation_the_risk():
 def test_the_quadratics_gradient_is_its_slope(x1, x2, angle):
     eigenvalues, x, h = np.array([0.1, 2.0]), np.array([x1, x2]), 1e-6
     slope = [
-        (objectives.quadratic(x + h * e, eigenvalues, angle) - objectives.quadratic(x - h * e, eigenvalues, angle))
+        (
+            objectives.quadratic(x + h * e, eigenvalues, angle)
+            - objectives.quadratic(x - h * e, eigenvalues, angle)
+        )
         / (2 * h)
         for e in np.eye(2)
     ]
@@ -43,7 +48,9 @@ def test_the_quadratics_gradient_is_its_slope(x1, x2, angle):
 
 def test_turning_the_quadratic_keeps_its_eigenvalues():
     e = np.eye(2)
-    hessian = np.stack([objectives.quadratic_gradient(e[i], np.array([0.1, 2.0]), 0.7) for i in range(2)])
+    hessian = np.stack(
+        [objectives.quadratic_gradient(e[i], np.array([0.1, 2.0]), 0.7) for i in range(2)]
+    )
     assert np.linalg.eigvalsh(hessian) == pytest.approx([0.2, 4.0])
 
 

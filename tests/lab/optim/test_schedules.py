@@ -54,7 +54,9 @@ def test_both_warm_ups_meet_their_schedule(t):
 
 def test_per_step_rates_are_read_before_the_step():
     warmed = schedules.per_step(schedules.warm_up(schedules.constant(1.0), 2), 3, 4)
-    assert warmed == pytest.approx([1 / 16, 3 / 16, 5 / 16, 7 / 16, 9 / 16, 11 / 16, 13 / 16, 15 / 16, 1, 1, 1, 1])
+    assert warmed == pytest.approx(
+        [1 / 16, 3 / 16, 5 / 16, 7 / 16, 9 / 16, 11 / 16, 13 / 16, 15 / 16, 1, 1, 1, 1]
+    )
 
 
 def test_the_books_way_starts_at_the_full_rate_and_then_stands_still():

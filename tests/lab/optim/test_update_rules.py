@@ -11,10 +11,22 @@ from lab.optim import objectives, update_rules
 # Each rule in torch's terms, beside torch's own optimizer with the same hyper-parameters.
 TORCH = {
     "gd": (update_rules.gd(0.05), lambda p: torch.optim.SGD(p, 0.05)),
-    "momentum": (update_rules.momentum(0.05, 0.9), lambda p: torch.optim.SGD(p, 0.05, momentum=0.9)),
-    "nesterov": (update_rules.nesterov(0.05, 0.9), lambda p: torch.optim.SGD(p, 0.05, momentum=0.9, nesterov=True)),
-    "adagrad": (update_rules.adagrad(0.1, eps=1e-10, inside=False), lambda p: torch.optim.Adagrad(p, 0.1)),
-    "rmsprop": (update_rules.rmsprop(0.01, 0.99, 1e-8, inside=False), lambda p: torch.optim.RMSprop(p, 0.01)),
+    "momentum": (
+        update_rules.momentum(0.05, 0.9),
+        lambda p: torch.optim.SGD(p, 0.05, momentum=0.9),
+    ),
+    "nesterov": (
+        update_rules.nesterov(0.05, 0.9),
+        lambda p: torch.optim.SGD(p, 0.05, momentum=0.9, nesterov=True),
+    ),
+    "adagrad": (
+        update_rules.adagrad(0.1, eps=1e-10, inside=False),
+        lambda p: torch.optim.Adagrad(p, 0.1),
+    ),
+    "rmsprop": (
+        update_rules.rmsprop(0.01, 0.99, 1e-8, inside=False),
+        lambda p: torch.optim.RMSprop(p, 0.01),
+    ),
     "adadelta": (update_rules.adadelta(0.9, 1e-6, lr=1.0), lambda p: torch.optim.Adadelta(p, 1.0)),
     "adam": (update_rules.adam(0.01, eps=1e-8), lambda p: torch.optim.Adam(p, 0.01)),
     "adamw": (update_rules.adamw(0.01), lambda p: torch.optim.AdamW(p, 0.01)),
@@ -25,14 +37,18 @@ EVERY_RULE = {name: rule for name, (rule, _) in TORCH.items()} | {"yogi": update
 def regression(seed):
     generator = torch.Generator().manual_seed(seed)
     X = torch.randn(120, 5, generator=generator, dtype=torch.float64)
-    y = X @ torch.randn(5, generator=generator, dtype=torch.float64) + 0.1 * torch.randn(120, generator=generator)
+    y = X @ torch.randn(5, generator=generator, dtype=torch.float64) + 0.1 * torch.randn(
+        120, generator=generator
+    )
     return X, y, torch.randn(5, generator=generator, dtype=torch.float64)
 
 
 @pytest.mark.parametrize("name", TORCH)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_a_rule_and_torchs_optimizer_are_the_same_experiment(name, seed):
-    """Same loss (half the mean squared error), batches, start and hyper-parameters: the same trajectory."""
+    """Same loss (half the mean squared error), batches, start and hyper-parameters: the same
+    trajectory.
+    """
     rule, make = TORCH[name]
     X, y, w = regression(seed)
     theirs = w.clone().requires_grad_()

@@ -1,4 +1,6 @@
-"""What the ranks of tests/lab/parallel/test_collectives.py run: every algorithm in groups of 1 to 8, told by rank 0."""
+"""What the ranks of tests/lab/parallel/test_collectives.py run: every algorithm in groups of 1 to
+8, told by rank 0.
+"""
 
 import json
 import sys
@@ -17,7 +19,8 @@ from lab.parallel.launch import process_group
 
 CPU = torch.device("cpu")
 WORLD_SIZES = range(1, 9)
-LENGTHS = (0, 1, 2, 7, 13, 840, 10_007)  # empty, fewer than ranks, primes, divisible by every number of ranks
+# empty, fewer than ranks, primes, divisible by every number of ranks
+LENGTHS = (0, 1, 2, 7, 13, 840, 10_007)
 COUNTED = 840
 SHAPES = ((3, 2), (0,), (), (2, 4, 3, 3))
 
@@ -51,8 +54,11 @@ def highest_bit_first(values: list[Tensor]) -> Tensor:
 
 
 ORDERS: dict[str, Callable[[list[Tensor]], Tensor]] = {
-    "star": in_order, "ring": around_the_ring, "tree": neighbours_first, "halving-doubling": highest_bit_first,
-}  # fmt: skip
+    "star": in_order,
+    "ring": around_the_ring,
+    "tree": neighbours_first,
+    "halving-doubling": highest_bit_first,
+}
 
 
 def numbers(rank: int, shape: tuple[int, ...], whole: bool) -> Tensor:
@@ -69,7 +75,8 @@ def everywhere(ranks: Ranks, mine: bool) -> bool:
 
 
 def sums(name: str, algorithm: Algorithm, ranks: Ranks, length: int) -> dict[str, bool]:
-    """Return whether whole numbers are summed exactly, and others in the documented order, to the bit.
+    """Return whether whole numbers are summed exactly, and others in the documented order, to the
+    bit.
 
     The library documents none: there it is to rounding.
     """
@@ -97,7 +104,9 @@ def sent(algorithm: Algorithm, ranks: Ranks) -> dict[str, float]:
 
 
 def lists(ranks: Ranks) -> bool:
-    """Whether a list of tensors, of odd shapes and layouts, is summed right in both ways by every algorithm."""
+    """Whether a list of tensors, of odd shapes and layouts, is summed right in both ways by every
+    algorithm.
+    """
     right = []
     for algorithm in ALGORITHMS.values():
         for way in (per_tensor, in_one_bucket):
@@ -105,13 +114,17 @@ def lists(ranks: Ranks) -> bool:
             if way is in_one_bucket:
                 tensors[-1] = tensors[-1].contiguous(memory_format=torch.channels_last)
             way(tensors, algorithm, ranks)
-            expected = [in_order([numbers(r, s, True) for r in range(ranks.world_size)]) for s in SHAPES]
+            expected = [
+                in_order([numbers(r, s, True) for r in range(ranks.world_size)]) for s in SHAPES
+            ]
             right.append(all(map(torch.equal, tensors, expected)))
     return everywhere(ranks, all(right))
 
 
 def probes(ranks: Ranks) -> bool:
-    """Whether a message comes back to rank 0 as it was, and adding changes the second half alone."""
+    """Whether a message comes back to rank 0 as it was, and adding changes the second half
+    alone.
+    """
     tensor = torch.arange(5.0) + 10 * (ranks.rank > 0)
     PROBES["there and back"](tensor, ranks)
     expected = torch.arange(5.0) + 10 * (ranks.rank > 1)

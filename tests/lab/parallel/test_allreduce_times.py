@@ -25,7 +25,12 @@ def test_jobs_of_several_world_sizes_are_timed_and_checked_in_their_order(monkey
     ]
     found = time_jobs(jobs, rounds=3, min_sample_ms=0.1, devices=THREE)
     assert [(one.messages_sent, one.bytes_sent) for one in found] == [
-        (4, 3200), (2, 600), (1, 600), (1, 20), (0, 0)]  # fmt: skip
+        (4, 3200),
+        (2, 600),
+        (1, 600),
+        (1, 20),
+        (0, 0),
+    ]
     assert all(one.exact for one in found)
     for one in found:
         assert len(one.seconds) == 3
@@ -38,8 +43,10 @@ def test_jobs_of_several_world_sizes_are_timed_and_checked_in_their_order(monkey
 def test_a_step_leaves_the_same_weights_in_all_ranks_and_computing_alone_sends_nothing(monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     lengths = tuple(p.numel() for p in MODELS["lenet"](torch.Generator()).parameters())
-    steps = [Job(name, 2, lengths, one_bucket, "lenet", images=3) for name, one_bucket in
-             (("star", False), ("ring", True), ("nothing", False))]  # fmt: skip
+    steps = [
+        Job(name, 2, lengths, one_bucket, "lenet", images=3)
+        for name, one_bucket in (("star", False), ("ring", True), ("nothing", False))
+    ]
     found = time_jobs(steps, rounds=2, min_sample_ms=0.1, devices=THREE)
     assert all(one.exact for one in found)
     assert [one.messages_sent for one in found] == [8, 2, 0]

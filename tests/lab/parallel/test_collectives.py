@@ -1,4 +1,6 @@
-"""All-reduce over messages, among real processes: right for every number of ranks and every length."""
+"""All-reduce over messages, among real processes: right for every number of ranks and every
+length.
+"""
 
 import json
 import subprocess
@@ -43,7 +45,9 @@ def test_what_is_sent_is_what_the_model_counts(found, name):
     for n, facts in found.items():
         sent = facts["algorithms"][name]["sent"]
         all_of_it = cost_model.allreduce_path(name, n, 1, num_bytes, shared=True)
-        assert sent["most_bytes"] == pytest.approx(cost_model.bytes_sent(name, n, num_bytes), abs=1e-6), n
+        assert sent["most_bytes"] == pytest.approx(
+            cost_model.bytes_sent(name, n, num_bytes), abs=1e-6
+        ), n
         assert (sent["messages"], sent["bytes"]) == (all_of_it.messages, all_of_it.sent_bytes), n
 
 

@@ -24,14 +24,24 @@ sizes = st.floats(0, 1e9)
         ("tree", 4, 4, 4, 2),
         ("tree", 5, 6, 6, 3),
         ("halving-doubling", 4, 4, 1.5, 0.75),
-        ("halving-doubling", 6, 6, 3.5, 1.75),  # four ranks, and two that hand over a vector and get one back
+        (
+            "halving-doubling",
+            6,
+            6,
+            3.5,
+            1.75,
+        ),  # four ranks, and two that hand over a vector and get one back
     ],
 )
 def test_paths_are_those_counted_by_hand(name, n, messages, sent, added):
-    assert allreduce_path(name, n, 1, 100.0) == pytest.approx(Path(messages, 100 * sent, 100 * added))
+    assert allreduce_path(name, n, 1, 100.0) == pytest.approx(
+        Path(messages, 100 * sent, 100 * added)
+    )
     expected = messages * 1e-4 + 100 * (sent * 5e-10 + added * 1e-10)
     assert allreduce_s(name, n, 1, 100.0, LINK) == pytest.approx(expected)
-    assert allreduce_path(name, n, 76, 100.0).messages == 76 * messages, "tensor by tensor: as many bytes"
+    assert allreduce_path(name, n, 76, 100.0).messages == 76 * messages, (
+        "tensor by tensor: as many bytes"
+    )
 
 
 @given(st.sampled_from(NAMES), sizes, st.booleans())
@@ -50,14 +60,18 @@ def test_more_bytes_or_tensors_never_take_less(name, n, size, more, shared):
 @given(st.sampled_from(("star", "ring", "tree")), ranks)
 def test_more_ranks_never_take_less(name, n):
     for shared in (False, True):
-        assert allreduce_s(name, n + 1, 1, 1e6, LINK, shared) >= allreduce_s(name, n, 1, 1e6, LINK, shared)
+        assert allreduce_s(name, n + 1, 1, 1e6, LINK, shared) >= allreduce_s(
+            name, n, 1, 1e6, LINK, shared
+        )
 
 
 def test_the_rings_volume_tends_to_twice_the_vector_and_two_ranks_need_no_tree():
     volumes = [cost_model.bytes_sent("ring", n, 1.0) for n in (2, 3, 10, 1000)]
     assert volumes == pytest.approx([1, 4 / 3, 1.8, 1.998])
     for shared in (False, True):
-        assert allreduce_path("tree", 2, 3, 1e6, shared) == allreduce_path("star", 2, 3, 1e6, shared)
+        assert allreduce_path("tree", 2, 3, 1e6, shared) == allreduce_path(
+            "star", 2, 3, 1e6, shared
+        )
 
 
 @given(st.sampled_from(NAMES), ranks)
@@ -75,7 +89,9 @@ def test_an_unknown_algorithm_is_refused():
 def test_bus_bandwidth_is_the_links_where_the_ring_is_the_best_there_is():
     free = Link(0, 5e-10)
     for n in (2, 3, 8):
-        assert cost_model.bus_bandwidth(1e6, n, allreduce_s("ring", n, 1, 1e6, free)) == pytest.approx(2e9)
+        assert cost_model.bus_bandwidth(
+            1e6, n, allreduce_s("ring", n, 1, 1e6, free)
+        ) == pytest.approx(2e9)
 
 
 def made_up_samples(noise: float, shared: bool = False) -> list[tuple[Path, list[float]]]:
@@ -108,7 +124,9 @@ def test_all_reduces_alone_cannot_tell_adding_from_sending():
 
 
 def test_no_number_of_a_link_is_below_zero():
-    latency_only = [(Path(2, 2.0 * size, size), [2e-4 - 1e-12 * size] * 8) for size in (1e3, 1e5, 1e7)]
+    latency_only = [
+        (Path(2, 2.0 * size, size), [2e-4 - 1e-12 * size] * 8) for size in (1e3, 1e5, 1e7)
+    ]
     fitted = cost_model.fit_link(latency_only, seed=0)
     assert fitted.link.alpha_s == pytest.approx(1e-4, rel=0.05)
     assert (fitted.link.s_per_byte, fitted.link.add_s_per_byte) == (0, 0)
@@ -139,7 +157,9 @@ def test_a_step_lies_between_its_bounds_and_crosses_where_computing_takes_as_lon
     batch = cost_model.crossing_batch(t1_fixed_s=0.001, t1_per_image_s=1e-5, t2_s=0.003, n=4)
     assert batch == pytest.approx(800)
     assert 0.001 + 1e-5 * batch / 4 == pytest.approx(0.003)
-    assert cost_model.crossing_batch(0.01, 1e-5, 0.003, 4) == 0, "a device computes for longer whatever the batch"
+    assert cost_model.crossing_batch(0.01, 1e-5, 0.003, 4) == 0, (
+        "a device computes for longer whatever the batch"
+    )
 
 
 @pytest.mark.parametrize(

@@ -39,13 +39,17 @@ def test_a_failure_in_a_lane_is_not_lost():
 def test_a_lane_computes_with_its_own_threads_only():
     """In a new thread a product would start a team of as many threads as there are cores."""
     program = (
-        "import psutil, torch; from lab.parallel.device_workers import *; torch.set_num_threads(1)\n"
+        "import psutil, torch; from lab.parallel.device_workers import *;"
+        " torch.set_num_threads(1)\n"
         "two = lanes_on([torch.device('cpu')] * 2); x = torch.rand(512, 512)\n"
         "with crew(2, 1) as pool:\n"
         "    together([lambda: None] * 2, two, pool); before = psutil.Process().num_threads()\n"
-        "    together([lambda: torch.mm(x, x)] * 2, two, pool); print(psutil.Process().num_threads() - before)\n"
+        "    together([lambda: torch.mm(x, x)] * 2, two, pool);"
+        " print(psutil.Process().num_threads() - before)\n"
     )
-    result = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    result = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=120
+    )
     assert int(result.stdout) <= 1, result.stderr  # the second lane's own thread may start late
 
 

@@ -1,4 +1,6 @@
-"""Several processes for one run, real ones: they find each other, and each way of losing one ends in one line."""
+"""Several processes for one run, real ones: they find each other, and each way of losing one ends
+in one line.
+"""
 
 import dataclasses
 import os
@@ -36,9 +38,13 @@ def prepare(folder: Path) -> None:
 
 def start(run: str, folder: Path | None = None) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-m", "stages.train", run], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        cwd=folder, env=os.environ | {"PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
+        [sys.executable, "-m", "stages.train", run],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )
 
 
 def wait_for_an_epoch(process: subprocess.Popen[str]) -> list[psutil.Process]:
@@ -46,7 +52,9 @@ def wait_for_an_epoch(process: subprocess.Popen[str]) -> list[psutil.Process]:
     assert process.stdout is not None
     for line in process.stdout:
         if " epoch " in line:
-            return sorted(psutil.Process(process.pid).children(), key=lambda rank: rank.environ()["RANK"])
+            return sorted(
+                psutil.Process(process.pid).children(), key=lambda rank: rank.environ()["RANK"]
+            )
     pytest.fail(f"no epoch: {process.communicate()[1]}")
 
 
@@ -61,7 +69,9 @@ def end(process: subprocess.Popen[str], ranks: list[psutil.Process]) -> tuple[in
 def listening(processes: list[psutil.Process]) -> set[str]:
     """Return the addresses on which they listen."""
     connections = [connection for process in processes for connection in process.net_connections()]
-    return {connection.laddr.ip for connection in connections if connection.status == psutil.CONN_LISTEN}
+    return {
+        connection.laddr.ip for connection in connections if connection.status == psutil.CONN_LISTEN
+    }
 
 
 def checkpoints(folder: Path = Path()) -> list[str]:
@@ -70,7 +80,9 @@ def checkpoints(folder: Path = Path()) -> list[str]:
 
 @pytest.fixture(scope="module")
 def silent(tmp_path_factory):
-    """A run one of whose ranks has fallen silent. The first tests run while it and torch's launcher wait."""
+    """A run one of whose ranks has fallen silent. The first tests run while it and torch's launcher
+    wait.
+    """
     folder = tmp_path_factory.mktemp("silent")
     prepare(folder)
     process = start("long", folder)
@@ -82,13 +94,17 @@ def silent(tmp_path_factory):
 def test_a_dead_rank_ends_the_run_and_a_stopped_one_can_go_on(silent, two_ranks):
     process = start("long")
     ranks = wait_for_an_epoch(process)
-    assert listening([psutil.Process(process.pid), *ranks]) == {"127.0.0.1"}, "nothing for other hosts to reach"
+    assert listening([psutil.Process(process.pid), *ranks]) == {"127.0.0.1"}, (
+        "nothing for other hosts to reach"
+    )
     second, errors = end(start("long"), [])
     assert (second, len(errors)) == (7, 1)
     assert "another process trains this very run" in errors[0]
     ranks[1].kill()
-    assert end(process, ranks) == (7, [
-        "ERROR: rank 1 was ended by SIGKILL; the same command goes on from the last checkpoint"])  # fmt: skip
+    assert end(process, ranks) == (
+        7,
+        ["ERROR: rank 1 was ended by SIGKILL; the same command goes on from the last checkpoint"],
+    )
     kept = checkpoints()
     assert len(kept) in (1, 2)
 
@@ -98,8 +114,10 @@ def test_a_dead_rank_ends_the_run_and_a_stopped_one_can_go_on(silent, two_ranks)
     assert re.search(rf"goes on after {int(kept[-1][:5])} epochs and 0 steps", lines[1])
     ranks = wait_for_an_epoch(process)
     process.send_signal(signal.SIGTERM)
-    assert end(process, ranks) == (143, [
-        "ERROR: long: interrupted; the same command goes on from the last checkpoint"])  # fmt: skip
+    assert end(process, ranks) == (
+        143,
+        ["ERROR: long: interrupted; the same command goes on from the last checkpoint"],
+    )
     assert checkpoints()[-1] > kept[-1]
 
 
@@ -108,9 +126,10 @@ def test_the_launcher_is_given_only_settings_that_its_torch_has(monkeypatch):
     params = DistributedParams(nnodes=1, rdzv_endpoint="127.0.0.1:0", timeout_s=5)
     assert launch._config("run", 2, params).nproc_per_node == 2
     as_in_2_11 = [
-        (field.name, field.type, field) for field in dataclasses.fields(launch.LaunchConfig)
+        (field.name, field.type, field)
+        for field in dataclasses.fields(launch.LaunchConfig)
         if field.name != "shutdown_timeout"
-    ]  # fmt: skip
+    ]
     older = dataclasses.make_dataclass("LaunchConfig", as_in_2_11)
     monkeypatch.setattr(launch, "LaunchConfig", older)
     assert launch._config("run", 2, params).max_restarts == 0
@@ -140,7 +159,9 @@ def test_a_port_in_use_is_said(two_ranks):
         edit_params({"train.distributed.rdzv_endpoint": f"127.0.0.1:{port}"})
         code, errors = end(start("short"), [])
     assert (code, len(errors)) == (7, 1)
-    assert re.search(rf"rdzv_endpoint 127\.0\.0\.1:{port}: Address already in use.*take port 0", errors[0])
+    assert re.search(
+        rf"rdzv_endpoint 127\.0\.0\.1:{port}: Address already in use.*take port 0", errors[0]
+    )
 
 
 def results() -> tuple[bytes, list[str]]:
@@ -149,7 +170,9 @@ def results() -> tuple[bytes, list[str]]:
 
 
 def test_two_nodes_give_the_one_nodes_result_to_the_bit(two_ranks):
-    """Two launchers on one host, each with one rank; the second joins as torchrun on a further host would."""
+    """Two launchers on one host, each with one rank; the second joins as torchrun on a further host
+    would.
+    """
     assert end(start("short"), []) == (0, [])
     one_node = results()
     with socket.create_server(("127.0.0.1", 0)) as free:
@@ -158,12 +181,24 @@ def test_two_nodes_give_the_one_nodes_result_to_the_bit(two_ranks):
     Path("models/short.pt").unlink()
     first = start("short")
     torchrun = [
-        sys.executable, "-m", "torch.distributed.run", "--nnodes=2", "--nproc-per-node=1", "--rdzv-backend=c10d",
-        f"--rdzv-endpoint={endpoint}", "--rdzv-id=short", "--local-addr=127.0.0.1", "--rdzv-conf=is_host=0",
-        "-m", "stages.train", "short",
-    ]  # fmt: skip
+        sys.executable,
+        "-m",
+        "torch.distributed.run",
+        "--nnodes=2",
+        "--nproc-per-node=1",
+        "--rdzv-backend=c10d",
+        f"--rdzv-endpoint={endpoint}",
+        "--rdzv-id=short",
+        "--local-addr=127.0.0.1",
+        "--rdzv-conf=is_host=0",
+        "-m",
+        "stages.train",
+        "short",
+    ]
     environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
-    second = subprocess.run(torchrun, env=environment, capture_output=True, text=True, check=False, timeout=120)
+    second = subprocess.run(
+        torchrun, env=environment, capture_output=True, text=True, check=False, timeout=120
+    )
     assert end(first, []) == (0, [])
     assert second.returncode == 0, second.stderr
     assert results() == one_node
@@ -172,6 +207,8 @@ def test_two_nodes_give_the_one_nodes_result_to_the_bit(two_ranks):
 def test_a_silent_rank_ends_the_run_after_the_timeout(silent):
     """And after the half minute that torch's launcher then waits before it kills."""
     process, ranks, folder = silent
-    assert end(process, ranks) == (7, [
-        "ERROR: rank 1 did not answer in time; the same command goes on from the last checkpoint"])  # fmt: skip
+    assert end(process, ranks) == (
+        7,
+        ["ERROR: rank 1 did not answer in time; the same command goes on from the last checkpoint"],
+    )
     assert checkpoints(folder)

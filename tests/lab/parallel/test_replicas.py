@@ -23,7 +23,9 @@ def linear(seed=0, dtype=torch.float64):
 
 def batch_norm_net():
     torch.manual_seed(0)
-    return nn.Sequential(nn.Conv2d(1, 3, 3), nn.BatchNorm2d(3), nn.Flatten(), nn.Linear(12, 10)).double()
+    return nn.Sequential(
+        nn.Conv2d(1, 3, 3), nn.BatchNorm2d(3), nn.Flatten(), nn.Linear(12, 10)
+    ).double()
 
 
 def lenet(scale=1.0):
@@ -42,7 +44,9 @@ def batch(count, seed=0):
 
 def fashion_like(count, seed=0):
     generator = torch.Generator().manual_seed(seed)
-    X = nets.to_float(torch.randint(0, 256, (count, 28, 28), dtype=torch.uint8, generator=generator))
+    X = nets.to_float(
+        torch.randint(0, 256, (count, 28, 28), dtype=torch.uint8, generator=generator)
+    )
     return X, torch.randint(0, 10, (count,), generator=generator)
 
 
@@ -62,11 +66,17 @@ def gradients(net, X, y, reduction="sum"):
 
 
 def drift(copies, batches, lr, allreduce=replicas.allreduce):
-    """Yield after each step how far the replicas have come apart: the largest |W0 - Wk| of all weights."""
+    """Yield after each step how far the replicas have come apart: the largest |W0 - Wk| of all
+    weights.
+    """
     with ThreadPoolExecutor(len(copies)) as pool:
         for X, y in batches:
             replicas.train_batch(X, y, copies, [CPU] * len(copies), lr, pool, allreduce)
-            others = [p for net in copies[1:] for p in zip(copies[0].parameters(), net.parameters(), strict=True)]
+            others = [
+                p
+                for net in copies[1:]
+                for p in zip(copies[0].parameters(), net.parameters(), strict=True)
+            ]
             yield max(float((p - q).detach().abs().max()) for p, q in others)
 
 
@@ -93,7 +103,9 @@ def test_allreduce_leaves_the_sum_everywhere(count, size):
     before = [tensor.data_ptr() for tensor in data]
     replicas.allreduce(data)
     assert all(torch.equal(tensor, expected) for tensor in data)
-    assert [tensor.data_ptr() for tensor in data] == before, "in place: a gradient must stay the parameter's own"
+    assert [tensor.data_ptr() for tensor in data] == before, (
+        "in place: a gradient must stay the parameter's own"
+    )
 
 
 @pytest.mark.parametrize("allreduce", [replicas.allreduce, replicas.rebinding_allreduce])
@@ -125,9 +137,13 @@ def test_a_batch_of_unequal_lengths_is_refused():
 
 @settings(max_examples=60)
 @given(st.integers(1, 8), st.integers(1, 23), st.integers(0, 5))
-def test_a_step_on_k_devices_is_the_step_on_one_also_with_uneven_or_empty_shards(num_devices, n, seed):
+def test_a_step_on_k_devices_is_the_step_on_one_also_with_uneven_or_empty_shards(
+    num_devices, n, seed
+):
     net, (X, y) = linear(seed), batch(n, seed)
-    expected = [p - 0.2 * g for p, g in zip(net.parameters(), gradients(net, X, y, "mean"), strict=True)]
+    expected = [
+        p - 0.2 * g for p, g in zip(net.parameters(), gradients(net, X, y, "mean"), strict=True)
+    ]
     losses, copies = step(net, X, y, num_devices)
     for replica in copies:
         for p, q in zip(replica.parameters(), expected, strict=True):
@@ -146,7 +162,9 @@ def test_averaging_each_shards_mean_is_another_gradient_where_shards_are_uneven(
     torch.testing.assert_close(summed, whole, rtol=1e-12, atol=1e-14)
     assert (averaged - whole).abs().max() > 1e-3
     even = sum(gradients(net, X[i : i + 3], y[i : i + 3], "mean")[0] for i in (0, 3)) / 2
-    torch.testing.assert_close(even, gradients(net, X[:6], y[:6], "mean")[0], rtol=1e-12, atol=1e-14)
+    torch.testing.assert_close(
+        even, gradients(net, X[:6], y[:6], "mean")[0], rtol=1e-12, atol=1e-14
+    )
 
 
 @pytest.mark.parametrize("num_devices", [2, 3, 8])
@@ -162,34 +180,52 @@ def test_replicas_stay_bitwise_equal_after_every_step(num_devices, make):
 
 
 def test_rebinding_instead_of_adding_in_place_lets_the_replicas_drift_apart():
-    """The notes' broken version: the other replicas never see the sum, and evaluating replica 0 hides it."""
+    """The notes' broken version: the other replicas never see the sum, and evaluating replica 0
+    hides it.
+    """
     copies = [replicas.replicate(lenet(10), CPU) for _ in range(2)]
-    apart = list(drift(copies, [fashion_like(32, i) for i in range(4)], 0.2, replicas.rebinding_allreduce))
+    apart = list(
+        drift(copies, [fashion_like(32, i) for i in range(4)], 0.2, replicas.rebinding_allreduce)
+    )
     assert 0 < apart[0] < apart[-1]
 
 
 def test_replicas_that_share_their_weights_take_the_step_once_for_each():
-    """Copying without `.clone()`: both "replicas" add to one gradient, sum it twice, and step on it."""
+    """Copying without `.clone()`: both "replicas" add to one gradient, sum it twice, and step on
+    it.
+    """
     net, (X, y) = linear(), batch(8)
     _, [right, _] = step(net, X, y, 2)
-    with pytest.raises(AssertionError, match="every parameter takes part"), ThreadPoolExecutor(1) as pool:
+    with (
+        pytest.raises(AssertionError, match="every parameter takes part"),
+        ThreadPoolExecutor(1) as pool,
+    ):
         replicas.train_batch(X, y, [net, net], [CPU, CPU], 0.2, pool)
-    assert not torch.allclose(net[1].weight, right[1].weight), "the first step already used twice the gradient"
+    assert not torch.allclose(net[1].weight, right[1].weight), (
+        "the first step already used twice the gradient"
+    )
 
 
 def test_batch_norm_sees_each_shard_alone_and_one_device_sees_the_whole_batch():
-    """So two devices are one device with ghost batches (Hoffer et al. 2017), not one with plain batch norm."""
+    """So two devices are one device with ghost batches (Hoffer et al. 2017), not one with plain
+    batch norm.
+    """
     net, (X, y) = batch_norm_net(), batch(12)
     whole = gradients(net, X, y)
-    ghosts = [gradients(net, *shard) for shard in zip(X.tensor_split(2), y.tensor_split(2), strict=True)]
+    ghosts = [
+        gradients(net, *shard) for shard in zip(X.tensor_split(2), y.tensor_split(2), strict=True)
+    ]
     _, [two, second] = step(net, X, y, 2, lr=1.0)
     for p, new, a, b in zip(net.parameters(), two.parameters(), *ghosts, strict=True):
         torch.testing.assert_close(new, p - (a + b) / 12, rtol=1e-12, atol=1e-13)
     differences = [
-        ((p - q) * 12 - g).abs().max() for p, q, g in zip(net.parameters(), two.parameters(), whole, strict=True)
+        ((p - q) * 12 - g).abs().max()
+        for p, q, g in zip(net.parameters(), two.parameters(), whole, strict=True)
     ]
     assert max(differences) > 1e-2
-    assert not torch.equal(two[1].running_mean, second[1].running_mean), "statistics stay each device's own"
+    assert not torch.equal(two[1].running_mean, second[1].running_mean), (
+        "statistics stay each device's own"
+    )
 
 
 @pytest.mark.parametrize("num_devices", [2, 3])

@@ -22,7 +22,10 @@ def test_the_same_drawing_gives_the_same_bytes(tmp_path):
 
 
 def test_figures_on_one_page_share_no_id_that_another_refers_to(tmp_path):
-    ids = [set(re.findall(rb'(?:url\(#|href="#)([^")]+)', draw(tmp_path / name))) for name in ("a.svg", "b.svg")]
+    ids = [
+        set(re.findall(rb'(?:url\(#|href="#)([^")]+)', draw(tmp_path / name)))
+        for name in ("a.svg", "b.svg")
+    ]
     assert ids[0]
     assert not ids[0] & ids[1]
 

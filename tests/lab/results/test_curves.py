@@ -48,7 +48,11 @@ def test_other_units():
 
 @pytest.mark.parametrize(
     ("name", "expected"),
-    [("AdaGrad, rate 0.4", "adagrad_rate_04"), ("cosine, warm-up", "cosine_warm_up"), ("SGD", "sgd")],
+    [
+        ("AdaGrad, rate 0.4", "adagrad_rate_04"),
+        ("cosine, warm-up", "cosine_warm_up"),
+        ("SGD", "sgd"),
+    ],
 )
 def test_a_key_has_no_dots_and_no_spaces(name, expected):
     assert key(name) == expected

@@ -49,15 +49,23 @@ def test_a_speedup_is_the_median_of_the_pairs_with_its_interval():
     assert speedup([1.0] * 9, [2.0] * 9).verdict == "slower"
 
 
-@pytest.mark.parametrize(("low", "high", "verdict"), [
-    (1.021, 3, "faster"), (1.01, 3, "inconclusive"), (0.5, 2, "inconclusive"), (0.2, 0.97, "slower"),
-    (0.2, 0.99, "inconclusive"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [
+        (1.021, 3, "faster"),
+        (1.01, 3, "inconclusive"),
+        (0.5, 2, "inconclusive"),
+        (0.2, 0.97, "slower"),
+        (0.2, 0.99, "inconclusive"),
+    ],
+)
 def test_nothing_is_claimed_while_the_interval_comes_near_one(low, high, verdict):
     assert Ratio((low + high) / 2, low, high).verdict == verdict
 
 
-@pytest.mark.parametrize(("count", "dropped"), [(1, 0), (8, 0), (11, 0), (12, 1), (15, 2), (101, 37)])
+@pytest.mark.parametrize(
+    ("count", "dropped"), [(1, 0), (8, 0), (11, 0), (12, 1), (15, 2), (101, 37)]
+)
 def test_the_interval_has_99_percent_by_the_binomial_distribution(count, dropped):
     ratio = median_ratio([float(i) for i in range(count)])
     assert (ratio.low, ratio.high) == (dropped, count - 1 - dropped)
@@ -65,11 +73,15 @@ def test_the_interval_has_99_percent_by_the_binomial_distribution(count, dropped
 
 def test_an_interval_of_an_arm_against_itself_holds_one():
     rng = np.random.default_rng(0)
-    inside = [(r := speedup(*rng.lognormal(0, 0.2, (2, 12)))).low <= 1 <= r.high for _ in range(2000)]
+    inside = [
+        (r := speedup(*rng.lognormal(0, 0.2, (2, 12)))).low <= 1 <= r.high for _ in range(2000)
+    ]
     assert np.mean(inside) >= 0.985
 
 
-@pytest.mark.parametrize(("old", "new"), [([], []), ([1.0], [1.0, 2.0]), ([0.0], [1.0]), ([1.0], [float("nan")])])
+@pytest.mark.parametrize(
+    ("old", "new"), [([], []), ([1.0], [1.0, 2.0]), ([0.0], [1.0]), ([1.0], [float("nan")])]
+)
 def test_times_that_cannot_be_are_no_speedup(old, new):
     with pytest.raises(ValueError, match="expected"):
         speedup(old, new)

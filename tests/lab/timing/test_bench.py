@@ -63,7 +63,9 @@ def test_samples_are_seconds_per_call(monkeypatch):
 
 def test_the_clock_is_read_for_all_devices(monkeypatch):
     waited = []
-    monkeypatch.setattr(bench, "read_clock", lambda devices: waited.append(devices) or time.perf_counter())
+    monkeypatch.setattr(
+        bench, "read_clock", lambda devices: waited.append(devices) or time.perf_counter()
+    )
     devices = [torch.device("cuda", 0), torch.device("cuda", 1)]
     time_arms({"arm": lambda: None}, devices, ONE_CALL)
     assert all(each == devices for each in waited)
@@ -101,7 +103,11 @@ def test_conditions_count_false_speedups_noise_and_what_was_skipped():
     found = conditions(measured, DEVICES, Watch())
     assert (found["aa_runs"], found["aa_false_speedups"]) == (2, 1)
     assert (found["noisy_percent"], found["skipped"]) == (50.0, 1)
-    assert (found["device_kind"], found["num_devices"], found["threads_per_device"]) == ("cpu-virtual", 1, 1)
+    assert (found["device_kind"], found["num_devices"], found["threads_per_device"]) == (
+        "cpu-virtual",
+        1,
+        1,
+    )
 
 
 def test_other_processes_are_seen():

@@ -6,7 +6,12 @@ from lab.timing import clock
 def test_every_gpu_of_the_list_is_waited_for_once_and_no_other(monkeypatch):
     waited = []
     monkeypatch.setattr(torch.cuda, "synchronize", waited.append)
-    gpus = [torch.device("cuda", 0), torch.device("cuda", 1), torch.device("cuda", 0), torch.device("cpu")]
+    gpus = [
+        torch.device("cuda", 0),
+        torch.device("cuda", 1),
+        torch.device("cuda", 0),
+        torch.device("cpu"),
+    ]
     clock.synchronize(gpus)
     assert sorted(map(str, waited)) == ["cuda:0", "cuda:1"]
 

@@ -29,9 +29,13 @@ def test_an_image_of_the_data_set_stays_as_it_is(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "mode", "size", "inverted"),
-    [("a.png", "RGB", (280, 280), False), ("a.jpg", "RGB", (84, 84), True), ("a.gif", "P", (56, 56), True),
-     ("a.bmp", "L", (112, 112), True)],
-)  # fmt: skip
+    [
+        ("a.png", "RGB", (280, 280), False),
+        ("a.jpg", "RGB", (84, 84), True),
+        ("a.gif", "P", (56, 56), True),
+        ("a.bmp", "L", (112, 112), True),
+    ],
+)
 def test_any_picture_becomes_a_light_garment_on_black(tmp_path, name, mode, size, inverted):
     garment(mode, size, inverted).save(tmp_path / name)
     image = classify.read_picture(tmp_path / name)
@@ -60,18 +64,27 @@ def test_what_is_no_picture_is_one_clear_error(tmp_path, content):
 
 
 def test_a_picture_runs_no_postscript(tmp_path):
-    """Pillow hands an EPS file to Ghostscript; where one is installed, opening such a picture would run it."""
+    """Pillow hands an EPS file to Ghostscript; where one is installed, opening such a picture would
+    run it.
+    """
     ran = tmp_path / "ran"
     ghostscript = tmp_path / "bin" / "gs"
     ghostscript.parent.mkdir()
     ghostscript.write_text(f"#!/bin/sh\ntouch '{ran}'\n")
     ghostscript.chmod(0o755)
     eps = tmp_path / "a.eps"
-    eps.write_text("%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 28 28\n%%EndComments\nshowpage\n%%EOF\n")
+    eps.write_text(
+        "%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 28 28\n%%EndComments\nshowpage\n%%EOF\n"
+    )
     opened = subprocess.run(
-        [sys.executable, "-m", "lab.tools.classify", str(eps)], capture_output=True, text=True, check=False, timeout=60,
-        cwd=ROOT, env={"PATH": f"{ghostscript.parent}:/usr/bin:/bin"},
-    )  # fmt: skip
+        [sys.executable, "-m", "lab.tools.classify", str(eps)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        cwd=ROOT,
+        env={"PATH": f"{ghostscript.parent}:/usr/bin:/bin"},
+    )
     assert not ran.exists()
     assert (opened.returncode, opened.stderr.count("\n")) == (3, 1)
     assert "a.eps: not a picture" in opened.stderr
@@ -87,14 +100,18 @@ def test_the_classes_are_printed_likeliest_first(project):
     def ends(*words):
         command = [sys.executable, "-m", "lab.tools.classify", *words]
         environment = {"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"}
-        return subprocess.run(command, capture_output=True, text=True, check=False, env=environment, timeout=60)
+        return subprocess.run(
+            command, capture_output=True, text=True, check=False, env=environment, timeout=60
+        )
 
     lines = ends("a picture.png").stdout.splitlines()
     shares = [float(line.split("%")[0]) for line in lines]
     assert shares == sorted(shares, reverse=True)
     assert sum(shares) == pytest.approx(100, abs=0.1)
     assert {line.split("%  ")[1] for line in lines} == set(CLASSES)
-    probabilities = classify.classify(classify.load_net("lenet_1gpu"), torch.from_numpy(np.array(GARMENT))[None])
+    probabilities = classify.classify(
+        classify.load_net("lenet_1gpu"), torch.from_numpy(np.array(GARMENT))[None]
+    )
     assert shares[0] == pytest.approx(100 * probabilities.max().item(), abs=0.01)
 
     for words, code, complaint in (

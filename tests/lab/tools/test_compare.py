@@ -23,13 +23,16 @@ from lab.tools.compare import mark, markdown, table
         ("train_loss", 0.5, 0.4, 0, 0, False, "better"),
         ("size", 64, 128, 0, 0, False, "changed"),
         ("epoch_s", 10.0, 10.1, 0.001, 0.0, False, "within noise"),  # under two percent
-        ("test_accuracy_percent", 83.11, 83.12, 0, 0, False, "better"),  # exact metrics have no noise
+        # exact metrics have no noise
+        ("test_accuracy_percent", 83.11, 83.12, 0, 0, False, "better"),
         ("weights_sha256", "abc", "abd", 0, 0, False, "changed"),
         ("break_even_calls", "never", 1000, 0, 0, False, "changed"),
         ("epoch_s", 10.0, 99.0, 0.5, 0.5, True, "other hardware"),
     ],
 )
-def test_a_change_is_marked_for_what_it_is(name, old, new, old_iqr, new_iqr, other_hardware, expected):
+def test_a_change_is_marked_for_what_it_is(
+    name, old, new, old_iqr, new_iqr, other_hardware, expected
+):
     assert mark(name, old, new, old_iqr, new_iqr, other_hardware) == expected
 
 
@@ -52,13 +55,19 @@ def test_the_table_shows_medians_with_their_spread_and_leaves_out_what_is_the_sa
 
 
 def test_markdown_keeps_its_columns_whatever_stands_in_a_cell():
-    assert list(markdown([("a", "b"), ("x|y", "")])) == ["| a | b |", "| --- | --- |", "| x\\|y |  |"]
+    assert list(markdown([("a", "b"), ("x|y", "")])) == [
+        "| a | b |",
+        "| --- | --- |",
+        "| x\\|y |  |",
+    ]
 
 
 @pytest.fixture
 def results(project):
     write_json(project / "reports" / "hardware.json", {"cpu": {"model": "this", "usable_cores": 2}})
-    write_json(project / "reports" / "train" / "one" / "metrics.json", {"epoch_s": 2.0, "epoch_s_iqr": 0.1})
+    write_json(
+        project / "reports" / "train" / "one" / "metrics.json", {"epoch_s": 2.0, "epoch_s_iqr": 0.1}
+    )
     write_json(project / "reports" / "claims" / "metrics.json", {"claim_a6": "refuted"})
     return project
 
@@ -69,11 +78,15 @@ def test_a_snapshot_is_what_later_results_are_compared_with(results):
     assert (document["name"], document["profile"]) == ("before", "laptop")
     assert document["stages"]["train/one"]["metrics"] == {"epoch_s": 2.0, "epoch_s_iqr": 0.1}
     assert compare.with_reference("before") == (["before was measured with the profile laptop"], [])
-    write_json(results / "reports" / "train" / "one" / "metrics.json", {"epoch_s": 1.0, "epoch_s_iqr": 0.1})
+    write_json(
+        results / "reports" / "train" / "one" / "metrics.json", {"epoch_s": 1.0, "epoch_s_iqr": 0.1}
+    )
     write_json(results / "reports" / "claims" / "metrics.json", {"claim_a6": "confirmed"})
     _, rows = compare.with_reference("before")
-    assert rows == [("claims", "claim_a6", "refuted", "confirmed", "changed"),
-                    ("train/one", "epoch_s", "2 (IQR 0.1)", "1 (IQR 0.1)", "better")]  # fmt: skip
+    assert rows == [
+        ("claims", "claim_a6", "refuted", "confirmed", "changed"),
+        ("train/one", "epoch_s", "2 (IQR 0.1)", "1 (IQR 0.1)", "better"),
+    ]
     write_json(results / "reports" / "hardware.json", {"cpu": {"model": "that", "usable_cores": 2}})
     lines, rows = compare.with_reference("before")
     assert lines[1] == "other hardware: cpu.model: this -> that; times are not compared"

@@ -65,7 +65,9 @@ def test_a_lock_left_by_a_dead_dvc_is_a_warning(project, monkeypatch):
 
 
 def test_a_full_disk_is_said(monkeypatch):
-    monkeypatch.setattr(doctor.shutil, "disk_usage", lambda folder: type("Usage", (), {"free": 10**9})())
+    monkeypatch.setattr(
+        doctor.shutil, "disk_usage", lambda folder: type("Usage", (), {"free": 10**9})()
+    )
     with pytest.raises(MachineError, match=r"1\.0 GB free.*make room"):
         doctor.disk()
 

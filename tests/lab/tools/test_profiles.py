@@ -12,7 +12,9 @@ from tests.helpers import edit_params
 def test_laptop_is_complete_and_equals_the_committed_params(pytestconfig):
     root = pytestconfig.rootpath
     committed = (root / "profiles" / "laptop.yaml").read_text()
-    assert profiles.merge("laptop", root / "profiles") == committed, "the round trip changes nothing"
+    assert profiles.merge("laptop", root / "profiles") == committed, (
+        "the round trip changes nothing"
+    )
     assert (root / "params.yaml").read_text() == committed
 
 
@@ -46,9 +48,16 @@ def test_full_is_the_notes_workload(project, monkeypatch):
         run = dict(train["runs"][name])
         assert run.pop("strategy") in ("replicas", "ddp")
         assert run == {
-            "net": net, "num_gpus": num_gpus, "batch_size": batch_size, "lr": lr, "num_epochs": 10,
-            "precision": "fp32", "compile": "none", "train_images": 60_000, "test_images": 10_000,
-        }  # fmt: skip
+            "net": net,
+            "num_gpus": num_gpus,
+            "batch_size": batch_size,
+            "lr": lr,
+            "num_epochs": 10,
+            "precision": "fp32",
+            "compile": "none",
+            "train_images": 60_000,
+            "test_images": 10_000,
+        }
 
 
 def test_what_changes_is_said(project, monkeypatch, capsys):
@@ -61,7 +70,10 @@ def test_what_changes_is_said(project, monkeypatch, capsys):
 def test_an_unknown_profile_or_key_is_refused_and_nothing_written(project, monkeypatch):
     before = (project / "params.yaml").read_bytes()
     (project / "profiles" / "odd.yaml").write_text("train:\n  epocs: 3\n")
-    for name, complaint in (("nope", "there are full, laptop, odd, smoke"), ("odd", "train.epocs: not in laptop")):
+    for name, complaint in (
+        ("nope", "there are full, laptop, odd, smoke"),
+        ("odd", "train.epocs: not in laptop"),
+    ):
         monkeypatch.setattr(sys, "argv", ["profiles", name])
         with pytest.raises(ParamsError, match=complaint):
             profiles.main()

@@ -50,14 +50,19 @@ def test_a_stage_that_runs_out_of_time_is_ended_with_all_it_started(tmp_path):
         "open('child', 'w').write(str(child.pid))\n"
         "time.sleep(60)\n"
     )
-    assert references._run_stage("slow", tmp_path, time.monotonic() + 3) == "skipped: ran out of time"
+    assert (
+        references._run_stage("slow", tmp_path, time.monotonic() + 3) == "skipped: ran out of time"
+    )
     child = int((tmp_path / "child").read_text())
     assert ends_soon(child)
     assert references._run_stage("slow", tmp_path, time.monotonic()) == "skipped: no time left"
 
 
 def test_a_stage_that_fails_is_said_with_its_code(tmp_path):
-    assert references._run_stage("no_such_stage", tmp_path, time.monotonic() + 60) == "failed with exit code 1"
+    assert (
+        references._run_stage("no_such_stage", tmp_path, time.monotonic() + 60)
+        == "failed with exit code 1"
+    )
 
 
 def test_without_any_time_there_is_no_record(ready):

@@ -1,4 +1,6 @@
-"""What the ranks of tests/lab/training/test_strategies.py run: two `ddp` steps beside those of `replicas`, told by rank 0."""
+"""What the ranks of tests/lab/training/test_strategies.py run: two `ddp` steps beside those of
+`replicas`, told by rank 0.
+"""
 
 import json
 import sys
@@ -35,7 +37,11 @@ def nets() -> dict[str, nn.Module]:
         nn.Flatten(),
         nn.Linear(192, 10).double(),
     )
-    return {"lenet": MODELS["lenet"](torch.Generator().manual_seed(0)), "linear": linear, "batch_norm": batch_norm}
+    return {
+        "lenet": MODELS["lenet"](torch.Generator().manual_seed(0)),
+        "linear": linear,
+        "batch_norm": batch_norm,
+    }
 
 
 def batch(size: int) -> tuple[Tensor, Tensor]:
@@ -46,7 +52,11 @@ def batch(size: int) -> tuple[Tensor, Tensor]:
 
 def steps(strategy: Strategy) -> list[float]:
     return [
-        float(strategy.total(strategy.step(strategy.share(X), strategy.share(y), 0.1, len(X)).double()))
+        float(
+            strategy.total(
+                strategy.step(strategy.share(X), strategy.share(y), 0.1, len(X)).double()
+            )
+        )
         for X, y in map(batch, SIZES)
     ]
 
@@ -83,11 +93,15 @@ def main() -> None:
         rank, world_size = dist.get_rank(), dist.get_world_size()
         results = {name: compare(net, world_size) for name, net in nets().items()}
         strategy = Ddp(nets()["linear"], [CPU])
-        sent = [strategy.broadcast(content if rank == 0 else None) for content in (b"abc\x00", None)]
+        sent = [
+            strategy.broadcast(content if rank == 0 else None) for content in (b"abc\x00", None)
+        ]
         facts: dict[str, object] = {
             "broadcast": sent == [b"abc\x00", None],
             "any": [strategy.any(rank == 1), strategy.any(False)],
-            "shares": strategy.total(torch.zeros(9).index_fill_(0, strategy.share(torch.arange(9)), 1)).tolist(),
+            "shares": strategy.total(
+                torch.zeros(9).index_fill_(0, strategy.share(torch.arange(9)), 1)
+            ).tolist(),
         }
         strategy.close()
         check_ranks_agree("the same")

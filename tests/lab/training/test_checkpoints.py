@@ -13,7 +13,11 @@ from lab.data.datasets import sha256
 from lab.training.checkpoints import Checkpoints, run_key
 from tests.helpers import ROOT
 
-STATE = {"params": {"w": torch.arange(5.0)}, "epochs": [(1, 0.5, 0.75, 1.25, False)], "seconds": 0.5}
+STATE = {
+    "params": {"w": torch.arange(5.0)},
+    "epochs": [(1, 0.5, 0.75, 1.25, False)],
+    "seconds": 0.5,
+}
 
 
 @pytest.fixture
@@ -62,7 +66,9 @@ def test_a_damaged_checkpoint_gives_way_to_the_one_before_with_a_warning(checkpo
         assert latest_seconds(checkpoints) == 1
     assert newer.name in caplog.text
     damage(older, how)
-    with pytest.raises(CheckpointError, match="every checkpoint is damaged; delete the folder") as error:
+    with pytest.raises(
+        CheckpointError, match="every checkpoint is damaged; delete the folder"
+    ) as error:
         checkpoints.latest()
     assert error.value.exit_code == 5
 
@@ -94,7 +100,9 @@ class Malicious:
 
 
 @pytest.mark.parametrize("document", [Malicious(), [Malicious()], torch.nn.Linear(1, 1)])
-def test_a_pickle_that_would_run_code_is_refused_and_does_not(checkpoints, tmp_path, monkeypatch, document):
+def test_a_pickle_that_would_run_code_is_refused_and_does_not(
+    checkpoints, tmp_path, monkeypatch, document
+):
     monkeypatch.chdir(tmp_path)
     put_by_hand(checkpoints, document, tmp_path)
     with pytest.raises(CheckpointError, match="no checkpoint"):
@@ -131,10 +139,15 @@ with Checkpoints("a-key", Path({str(checkpoints.folder.parent)!r})).lock():
     print("locked", flush=True)
     time.sleep(60)
 """
-    holder = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    holder = subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, cwd=ROOT
+    )
     assert holder.stdout is not None
     assert holder.stdout.readline() == "locked\n"
-    with pytest.raises(DistributedError, match="another process trains this very run") as error, checkpoints.lock():
+    with (
+        pytest.raises(DistributedError, match="another process trains this very run") as error,
+        checkpoints.lock(),
+    ):
         pass
     assert error.value.exit_code == 7
     holder.kill()

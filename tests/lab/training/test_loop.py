@@ -43,8 +43,19 @@ def images(count, seed):
 TRAIN, TEST = images(600, 0), images(203, 1)
 
 
-def run(net=None, num_devices=1, num_epochs=3, lr=0.1, batch_size=64, seed=0, strategy="replicas", **more):
-    """Train on virtual devices; return the epochs, and what each yield left: its progress and the state with it."""
+def run(
+    net=None,
+    num_devices=1,
+    num_epochs=3,
+    lr=0.1,
+    batch_size=64,
+    seed=0,
+    strategy="replicas",
+    **more,
+):
+    """Train on virtual devices; return the epochs, and what each yield left: its progress and the
+    state with it.
+    """
     net = softmax_regression() if net is None else net
     trained = strategies.STRATEGIES[strategy](net, [CPU] * num_devices)
     if "state" in more:
@@ -84,7 +95,9 @@ def test_it_learns():
 
 
 @pytest.mark.parametrize("num_devices", [1, 2])
-@pytest.mark.parametrize("net", [lambda: LeNet(torch.Generator().manual_seed(0)), small_batch_norm_net])
+@pytest.mark.parametrize(
+    "net", [lambda: LeNet(torch.Generator().manual_seed(0)), small_batch_norm_net]
+)
 def test_the_same_seed_gives_the_same_bits_and_another_seed_does_not(num_devices, net):
     epochs, yields = run(net(), num_devices, num_epochs=2)
     again, yields_again = run(net(), num_devices, num_epochs=2)
@@ -140,11 +153,16 @@ def undisturbed(num_devices):
 @pytest.mark.parametrize("num_devices", [1, 2])
 @pytest.mark.parametrize("after", [1, 13, 20, 29])
 def test_a_stopped_run_goes_on_to_the_same_bits(num_devices, after):
-    """10 steps an epoch: the stop falls inside an epoch, on its end, or after the last but one step."""
+    """10 steps an epoch: the stop falls inside an epoch, on its end, or after the last but one
+    step.
+    """
     whole, yields = undisturbed(num_devices)
     taken = []
     _, stopped = run(
-        small_batch_norm_net(), num_devices, on_step=taken.append, stopping=lambda: len(taken) >= after
+        small_batch_norm_net(),
+        num_devices,
+        on_step=taken.append,
+        stopping=lambda: len(taken) >= after,
     )
     progress, state = stopped[-1]
     assert len(progress.epochs) * 10 + len(progress.losses) == after

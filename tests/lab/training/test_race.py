@@ -35,4 +35,10 @@ def test_ways_take_turns_in_processes_of_their_own(ready):
 
 def test_a_contestant_that_ends_ends_the_race(ready):
     with pytest.raises(LabError, match="contestant 'broken' ended"):
-        race({"product": replace(ENGINE, kind="gemm", batch_size=64), "broken": replace(ENGINE, net="nonsense")}, 2)
+        race(
+            {
+                "product": replace(ENGINE, kind="gemm", batch_size=64),
+                "broken": replace(ENGINE, net="nonsense"),
+            },
+            2,
+        )

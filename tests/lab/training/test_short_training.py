@@ -19,7 +19,9 @@ def test_weights_are_scaled_by_their_fan_in():
 def test_it_learns_at_once_and_repeats():
     accuracy = accuracy_after(update_rules.adam(0.003), *SETS, num_steps=40, batch_size=64, seed=0)
     assert accuracy > 0.5
-    assert accuracy == accuracy_after(update_rules.adam(0.003), *SETS, num_steps=40, batch_size=64, seed=0)
+    assert accuracy == accuracy_after(
+        update_rules.adam(0.003), *SETS, num_steps=40, batch_size=64, seed=0
+    )
 
 
 def test_leaving_the_finite_numbers_counts_as_chance():
@@ -39,4 +41,10 @@ def test_a_plain_step_is_torchs():
     with torch.no_grad():
         logits = lenet(to_float(torch.from_numpy(SETS[1][0])), params)
     expected = (logits.argmax(1) == torch.from_numpy(SETS[1][1])).double().mean().item()
-    assert abs(accuracy_after(update_rules.gd(0.1), *SETS, num_steps=1, batch_size=800, seed=0) - expected) < 0.011
+    assert (
+        abs(
+            accuracy_after(update_rules.gd(0.1), *SETS, num_steps=1, batch_size=800, seed=0)
+            - expected
+        )
+        < 0.011
+    )

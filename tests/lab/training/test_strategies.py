@@ -28,20 +28,27 @@ launch("tests.lab.training.strategy_ranks", {str(file)!r}, {request.param}, para
 
 
 def test_ddp_is_the_book_by_hand_also_with_uneven_and_empty_shards(ranks):
-    """To the bit with two ranks, whose sums have one order; three ranks add, and DDP divides, in another one."""
+    """To the bit with two ranks, whose sums have one order; three ranks add, and DDP divides, in
+    another one.
+    """
     count, found = ranks
     for name, differences in found["nets"].items():
-        tolerance = 2e-5 if name == "lenet" else 1e-12  # float32: a summed loss of 150 has steps of 1.5e-5
+        # float32: a summed loss of 150 has steps of 1.5e-5
+        tolerance = 2e-5 if name == "lenet" else 1e-12
         assert all(value <= tolerance for value in differences.values()), (name, differences)
         if count == 2:
-            assert differences["weights"] == differences["buffers"] == differences["loaded"] == 0, name
+            assert differences["weights"] == differences["buffers"] == differences["loaded"] == 0, (
+                name
+            )
 
 
 def test_what_the_ranks_tell_each_other(ranks):
     count, found = ranks
     disagree = found["facts"].pop("disagree")
     assert found["facts"] == {"broadcast": True, "any": [True, False], "shares": [1.0] * 9}
-    assert disagree.startswith(f"rank(s) {list(range(1, count))} differ from rank 0 in code, data, params")
+    assert disagree.startswith(
+        f"rank(s) {list(range(1, count))} differ from rank 0 in code, data, params"
+    )
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there it splits")
@@ -67,7 +74,9 @@ def test_a_compiled_net_takes_the_same_steps_up_to_rounding_also_in_two_threads(
     for p, q in zip(eager.nets[0].parameters(), compiled.nets[1].parameters(), strict=True):
         assert torch.allclose(p, q, rtol=1e-4, atol=1e-6)
     assert all(net._compiled_call_impl is not None for net in compiled.nets)
-    assert all(net._compiled_call_impl is None for net in compiled.evaluators()), "other sizes would compile anew"
+    assert all(net._compiled_call_impl is None for net in compiled.evaluators()), (
+        "other sizes would compile anew"
+    )
     for strategy in (eager, compiled):
         strategy.close()
 
@@ -91,6 +100,8 @@ def test_dataparallel_on_two_gpus_is_the_step_by_hand_within_tf32_tolerance():
     net = MODELS["lenet"](torch.Generator().manual_seed(0))
     by_hand, wrapped = Replicas(net, gpus), DataParallel(net, gpus)
     X, y = (tensor.to(gpus[0]) for tensor in batch(33))
-    torch.testing.assert_close(by_hand.step(X, y, 0.1, 33), wrapped.step(X, y, 0.1, 33), rtol=1e-2, atol=1e-3)
+    torch.testing.assert_close(
+        by_hand.step(X, y, 0.1, 33), wrapped.step(X, y, 0.1, 33), rtol=1e-2, atol=1e-3
+    )
     for p, q in zip(by_hand.nets[0].parameters(), wrapped.nets[0].parameters(), strict=True):
         torch.testing.assert_close(p, q, rtol=1e-2, atol=1e-3)

@@ -5,7 +5,15 @@ import pytest
 import torch
 
 from stages.bench_compile import compiled
-from stages.bench_compile.compiled import BUILDERS, SAVED, build, empty_compiler_cache, mlp, obstacle, reload
+from stages.bench_compile.compiled import (
+    BUILDERS,
+    SAVED,
+    build,
+    empty_compiler_cache,
+    mlp,
+    obstacle,
+    reload,
+)
 
 CPU = torch.device("cpu")
 
@@ -14,8 +22,17 @@ def test_the_mlp_is_the_notes_and_a_seed_decides_it():
     state = torch.get_rng_state()
     first, again, other = mlp(1), mlp(1), mlp(2)
     assert torch.equal(torch.get_rng_state(), state), "nobody else's random numbers change"
-    assert [tuple(p.shape) for p in first.parameters()] == [(256, 512), (256,), (128, 256), (128,), (2, 128), (2,)]
-    assert all(torch.equal(a, b) for a, b in zip(first.parameters(), again.parameters(), strict=True))
+    assert [tuple(p.shape) for p in first.parameters()] == [
+        (256, 512),
+        (256,),
+        (128, 256),
+        (128,),
+        (2, 128),
+        (2,),
+    ]
+    assert all(
+        torch.equal(a, b) for a, b in zip(first.parameters(), again.parameters(), strict=True)
+    )
     assert not torch.equal(first[0].weight, other[0].weight)
 
 
@@ -72,7 +89,11 @@ def test_a_compiler_that_fails_is_no_crash(monkeypatch, tmp_path):
         raise RuntimeError("cannot compile")
 
     monkeypatch.setitem(compiled.BUILDERS, compiled.EXPORT, broken)
-    assert build(compiled.EXPORT, mlp(0), tmp_path) == (None, 0.0, "does not build here (RuntimeError)")
+    assert build(compiled.EXPORT, mlp(0), tmp_path) == (
+        None,
+        0.0,
+        "does not build here (RuntimeError)",
+    )
 
 
 def test_compilers_start_from_nothing_and_leave_nothing(monkeypatch):

@@ -43,7 +43,8 @@ def test_copies_are_made_as_long_as_products():
     assert balanced_count(compute_s=1e-9, copy_s=1.0, count=100) == 1
 
 
-@pytest.mark.parametrize("count", [10, 16 * 16, 1000])  # fewer elements than a product has, as many, more
+# fewer elements than a product has, as many, more
+@pytest.mark.parametrize("count", [10, 16 * 16, 1000])
 @pytest.mark.parametrize("way", [overlap.IN_TURN, overlap.BESIDE])
 def test_every_way_of_a_cpu_copies_every_result(way, count):
     work = make_work(16, 5, count, CPU, seed=0)
@@ -66,7 +67,8 @@ def test_the_profiler_sees_every_product_and_copy_also_in_other_threads():
     assert all(span.duration > 0 for span in spans)
 
 
-# --- the GPU's ways, on a stand-in for torch.cuda ---------------------------------------------------------------
+# --- the GPU's ways, on a stand-in for torch.cuda
+# ---------------------------------------------------------------
 
 
 @dataclass
@@ -112,7 +114,9 @@ class FakeCuda:
         monkeypatch.setattr(cuda, "current_stream", lambda device: main)
         monkeypatch.setattr(cuda, "synchronize", lambda device: log.append(("synchronize",)))
         zeros = torch.zeros
-        monkeypatch.setattr(overlap.torch, "zeros", lambda *a, pin_memory=False, **k: zeros(*a, **k))
+        monkeypatch.setattr(
+            overlap.torch, "zeros", lambda *a, pin_memory=False, **k: zeros(*a, **k)
+        )
 
 
 @pytest.fixture
@@ -136,14 +140,23 @@ def cuda(monkeypatch):
 def test_on_one_stream_copies_follow_all_products(cuda):
     arms, log = cuda
     arms[overlap.ONE_STREAM]()
-    assert log == [("compute", i, "main") for i in range(3)] + [("copy", i, "main") for i in range(3)]
+    assert log == [("compute", i, "main") for i in range(3)] + [
+        ("copy", i, "main") for i in range(3)
+    ]
 
 
 def test_on_a_second_stream_each_copy_waits_for_its_own_product_only(cuda):
     arms, log = cuda
     arms[overlap.TWO_STREAMS]()
-    each = [[("compute", i, "main"), ("record", i, "main"), ("wait for event", i, "down"), ("copy", i, "down")]
-            for i in range(3)]  # fmt: skip
+    each = [
+        [
+            ("compute", i, "main"),
+            ("record", i, "main"),
+            ("wait for event", i, "down"),
+            ("copy", i, "down"),
+        ]
+        for i in range(3)
+    ]
     assert log == [*each[0], *each[1], *each[2], ("wait for stream", "down", "main")]
 
 

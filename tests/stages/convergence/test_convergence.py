@@ -1,4 +1,6 @@
-"""What the stage `convergence` derives from its runs, what its page says of them, and one small real run."""
+"""What the stage `convergence` derives from its runs, what its page says of them, and one small
+real run.
+"""
 
 import re
 
@@ -51,15 +53,22 @@ def test_the_penalty_is_paired_by_seed_and_a_bound_where_runs_failed():
     assert [m[f"rate_x_batch_{name}{s}"] for s in (*SPREAD, "_is")] == [1, 1, 8, "a lower bound"]
     assert m[f"rate_x_batch_warm_up_{name}"] == 8
     assert [m[f"rate_x_batch_{how}_percent"] for how in ("not_reached", "diverged")] == [16.667, 0]
-    assert [m[f"rate_x_batch_warm_up_{how}_percent"] for how in ("not_reached", "diverged")] == [0, 50]
+    assert [m[f"rate_x_batch_warm_up_{how}_percent"] for how in ("not_reached", "diverged")] == [
+        0,
+        50,
+    ]
 
 
 @pytest.mark.parametrize("kind", ["cpu-virtual", "cuda"])
 def test_the_page(tmp_path, kind):
     part = page(tmp_path, kind)
     draw(part, tmp_path / "figures")
-    assert sorted(p.stem for p in (tmp_path / "figures").iterdir()) == sorted(f.name for f in part.figures)
-    text = " ".join([*part.findings, *(f.caption for f in part.figures), *(t.note for t in part.tables)])
+    assert sorted(p.stem for p in (tmp_path / "figures").iterdir()) == sorted(
+        f.name for f in part.figures
+    )
+    text = " ".join(
+        [*part.findings, *(f.caption for f in part.figures), *(t.note for t in part.tables)]
+    )
     assert "nan" not in text.lower()
     assert ("virtual" in text) == (kind == "cpu-virtual")
     for table in part.tables:
@@ -92,13 +101,17 @@ def test_a_small_real_run_repeats_but_for_its_times():
         update={"train_images": 96, "batch_sizes": [16, 48], "max_epochs": 1, "num_seeds": 2}
     )
     bench = BenchParams(rounds=8, aa_runs=1, min_sample_ms=0.1)
-    params = convergence.Params(seed=0, devices=DeviceParams(cpu_threads=1), bench=bench, convergence=few)
+    params = convergence.Params(
+        seed=0, devices=DeviceParams(cpu_threads=1), bench=bench, convergence=few
+    )
     first = convergence.measure(params, devices, split, split.first(40))
     by_name = {(c.demo, c.series): c for c in first}
     sets = convergence.image_sets(few, CPU, split, split.first(40))
     for c in convergence.measure_epochs(few, CPU, *sets, 0):
         for column in ("x", "y", "diverged"):
-            assert np.array_equal(getattr(c, column), getattr(by_name[c.demo, c.series], column)), c.series
+            assert np.array_equal(getattr(c, column), getattr(by_name[c.demo, c.series], column)), (
+                c.series
+            )
     scaled = [by_name["epochs", f"{rule}, seed 1"].y[0] for rule in RULES[:2]]
     assert scaled[0] == scaled[1], "at the smallest batch both are one run"
     m = convergence.summarise(first, few)
@@ -106,11 +119,14 @@ def test_a_small_real_run_repeats_but_for_its_times():
     assert all(m[f"batch_{n}_us_per_image"] > 0 for n in few.batch_sizes)
 
 
-@pytest.mark.parametrize(("key", "value", "complaint"), [
-    ("batch_sizes", [64, 32], "growing batch_sizes of at most train_images, got [64, 32]"),
-    ("train_images", 100, "growing batch_sizes of at most train_images"),
-    ("image_side", 20, "image_side: expected 14 or 28, got 20"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("key", "value", "complaint"),
+    [
+        ("batch_sizes", [64, 32], "growing batch_sizes of at most train_images, got [64, 32]"),
+        ("train_images", 100, "growing batch_sizes of at most train_images"),
+        ("image_side", 20, "image_side: expected 14 or 28, got 20"),
+    ],
+)
 def test_params_that_cannot_be_measured_are_refused(project, key, value, complaint):
     edit_params({f"convergence.{key}": value})
     with pytest.raises(ParamsError, match=re.escape(complaint)):

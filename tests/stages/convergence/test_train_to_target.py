@@ -14,7 +14,15 @@ from lab.nets.lenet import to_float
 from lab.optim import schedules
 from lab.training.short_training import scaled_lenet_params
 from stages.convergence import train_to_target as convergence
-from stages.convergence.train_to_target import FIXED, LINEAR, WARM_UP, Goal, Images, ScaledLeNet, train_to_target
+from stages.convergence.train_to_target import (
+    FIXED,
+    LINEAR,
+    WARM_UP,
+    Goal,
+    Images,
+    ScaledLeNet,
+    train_to_target,
+)
 
 
 def images(count, seed):
@@ -39,12 +47,16 @@ def test_lenet_on_small_images_has_its_own_fan_in_and_on_large_ones_is_the_notes
     assert small(TEST.X).shape == (200, 10)
     assert small.params[4].shape == (50, 128)
     assert small.params[4].std().item() == pytest.approx((2 / 50) ** 0.5, rel=0.05)
-    for p, q in zip(large.params, scaled_lenet_params(torch.Generator().manual_seed(0)), strict=True):
+    for p, q in zip(
+        large.params, scaled_lenet_params(torch.Generator().manual_seed(0)), strict=True
+    ):
         assert torch.equal(p, q)
 
 
 def test_shrinking_takes_means_of_pixels():
-    X = torch.randint(0, 256, (3, 28, 28), dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
+    X = torch.randint(
+        0, 256, (3, 28, 28), dtype=torch.uint8, generator=torch.Generator().manual_seed(0)
+    )
     assert torch.equal(convergence.shrink(X, 28), to_float(X))
     block = X[1, 4:6, 8:10].double().mean() / 255
     assert convergence.shrink(X, 14)[1, 0, 2, 4].item() == pytest.approx(block.item(), rel=1e-6)
@@ -52,11 +64,15 @@ def test_shrinking_takes_means_of_pixels():
 
 @given(st.floats(0.001, 1), st.integers(1, 64), st.integers(1, 64))
 def test_rules_of_the_rate(lr, smallest, times):
-    fixed, linear, warm = (convergence.schedule(rule, lr, smallest * times, smallest, 2.0)
-                           for rule in (FIXED, LINEAR, WARM_UP))  # fmt: skip
+    fixed, linear, warm = (
+        convergence.schedule(rule, lr, smallest * times, smallest, 2.0)
+        for rule in (FIXED, LINEAR, WARM_UP)
+    )
     assert fixed(0.0) == fixed(7.0) == lr
     assert linear(0.0) == linear(7.0) == pytest.approx(lr * times)
-    assert [warm(t) for t in (0.0, 1.0, 2.0, 7.0)] == pytest.approx([0, lr * times / 2, lr * times, lr * times])
+    assert [warm(t) for t in (0.0, 1.0, 2.0, 7.0)] == pytest.approx(
+        [0, lr * times / 2, lr * times, lr * times]
+    )
 
 
 def test_a_batch_in_pieces_is_one_step_on_its_mean_loss(monkeypatch):

@@ -47,13 +47,17 @@ def test_all_rates_and_seeds_at_once_are_each_run_alone():
 
 
 def test_descent_reaches_the_minimum():
-    result = descend(update_rules.gd, np.array([0.3]), small(), initial(2, 4, 0), 60, 400, 100, seed=0)
+    result = descend(
+        update_rules.gd, np.array([0.3]), small(), initial(2, 4, 0), 60, 400, 100, seed=0
+    )
     assert (result.excess[-1] < 1e-12).all()
     assert not result.diverged_step.any()
 
 
 def test_divergence_is_marked_with_its_first_step_and_never_comes_back():
-    result = descend(update_rules.gd, np.array([0.1, 10.0]), small(), initial(2, 4, 0), 60, 80, 10, seed=0)
+    result = descend(
+        update_rules.gd, np.array([0.1, 10.0]), small(), initial(2, 4, 0), 60, 80, 10, seed=0
+    )
     assert np.isfinite(result.excess[:, 0]).all()
     first = result.diverged_step[1]
     assert (first > 1).all()

@@ -1,4 +1,6 @@
-"""Each kind of parallelism is the one device's gradient, and moves and keeps what its closed form says."""
+"""Each kind of parallelism is the one device's gradient, and moves and keeps what its closed form
+says.
+"""
 
 from functools import partial
 
@@ -43,7 +45,9 @@ def step(name, num_devices, n=7, dtype=torch.float64):
 
 @pytest.mark.parametrize("num_devices", [1, 2, 3, 4])
 @pytest.mark.parametrize("name", KINDS)
-def test_the_loss_and_the_gradients_are_those_of_one_device_also_with_uneven_shares(name, num_devices):
+def test_the_loss_and_the_gradients_are_those_of_one_device_also_with_uneven_shares(
+    name, num_devices
+):
     net, (X, y) = lenet(), batch(7)
     loss = F.cross_entropy(net(X), y, reduction="sum")
     loss.backward()
@@ -57,8 +61,10 @@ def test_the_loss_and_the_gradients_are_those_of_one_device_also_with_uneven_sha
 @pytest.mark.parametrize("n", [4, 7])
 def test_data_parallel_moves_each_gradient_there_and_back_whatever_the_batch(num_devices, n):
     assert step("data", num_devices, n, torch.float32).moved == {
-        "forward": 0, "backward": 0, "gradients": 2 * (num_devices - 1) * 4 * PARAMS
-    }  # fmt: skip
+        "forward": 0,
+        "backward": 0,
+        "gradients": 2 * (num_devices - 1) * 4 * PARAMS,
+    }
 
 
 @pytest.mark.parametrize("name", ["pipeline", "pipeline, 3 micro-batches"])
@@ -79,8 +85,16 @@ def test_tensor_parallel_moves_each_share_to_all_others_and_its_gradients_back(n
 
 
 def kept(n, conv1=20, conv2=50, dense=128, logits=0, images=True):
-    """Numbers that autograd keeps of n images: each layer's input (conv outputs before pooling), and the loss's."""
-    numbers = 784 * images + conv1 * 26 * 26 + 20 * 13 * 13 * bool(conv2) + conv2 * 9 * 9 + 800 * bool(dense)
+    """Numbers that autograd keeps of n images: each layer's input (conv outputs before pooling),
+    and the loss's.
+    """
+    numbers = (
+        784 * images
+        + conv1 * 26 * 26
+        + 20 * 13 * 13 * bool(conv2)
+        + conv2 * 9 * 9
+        + 800 * bool(dense)
+    )
     return n * (numbers + dense + logits)
 
 
@@ -128,7 +142,9 @@ def test_tensor_parallel_keeps_all_of_each_layers_input_and_a_share_of_its_outpu
 @given(st.integers(1, 6), st.integers(1, 12))
 def test_the_bubble_of_equal_parts(num_devices, num_micro_batches):
     units = schedule([1.0] * num_devices, num_micro_batches)
-    assert idle_share(units) == pytest.approx((num_devices - 1) / (num_micro_batches + num_devices - 1))
+    assert idle_share(units) == pytest.approx(
+        (num_devices - 1) / (num_micro_batches + num_devices - 1)
+    )
 
 
 @given(st.lists(st.floats(0.1, 10), min_size=1, max_size=5), st.integers(1, 8))

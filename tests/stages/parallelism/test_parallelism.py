@@ -1,4 +1,6 @@
-"""What the stage `parallelism` derives from what it counted, what its page says of it, and one small real run."""
+"""What the stage `parallelism` derives from what it counted, what its page says of it, and one
+small real run.
+"""
 
 import re
 
@@ -59,8 +61,12 @@ def test_the_notes_order_is_decided_by_its_weakest_pair():
 def test_the_page(tmp_path, kind):
     part = page(tmp_path, kind)
     draw(part, tmp_path / "figures")
-    assert sorted(p.stem for p in (tmp_path / "figures").iterdir()) == sorted(f.name for f in part.figures)
-    text = " ".join([*part.findings, *(f.caption for f in part.figures), *(t.note for t in part.tables)])
+    assert sorted(p.stem for p in (tmp_path / "figures").iterdir()) == sorted(
+        f.name for f in part.figures
+    )
+    text = " ".join(
+        [*part.findings, *(f.caption for f in part.figures), *(t.note for t in part.tables)]
+    )
     assert "nan" not in text.lower()
     assert ("virtual" in text) == (kind == "cpu-virtual")
     for table in part.tables:
@@ -97,14 +103,19 @@ def test_a_small_real_run_repeats():
     assert m["data_parallel_2_devices_moved_mb"] == round(2 * 4 * 129_068 / 1e6, 4)
     assert m["ratio_notes_order_holds"] == "yes"
     assert m["ratio_lenet_flop_per_byte"] == pytest.approx(13.26e6 / 516_272, rel=1e-3)
-    assert m["ratio_resnet_50_flop_per_byte"] == pytest.approx(3 * 8.18e9 / (4 * 25.557e6), rel=0.02)
+    assert m["ratio_resnet_50_flop_per_byte"] == pytest.approx(
+        3 * 8.18e9 / (4 * 25.557e6), rel=0.02
+    )
 
 
-@pytest.mark.parametrize(("key", "value", "complaint"), [
-    ("batch_sizes", [16, 16], "two growing batch_sizes, got [16, 16]"),
-    ("batch_sizes", [256, 16], "two growing batch_sizes, got [256, 16]"),
-    ("num_devices", [2, 5], "num_devices.1: expected less than or equal to 4, got 5"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("key", "value", "complaint"),
+    [
+        ("batch_sizes", [16, 16], "two growing batch_sizes, got [16, 16]"),
+        ("batch_sizes", [256, 16], "two growing batch_sizes, got [256, 16]"),
+        ("num_devices", [2, 5], "num_devices.1: expected less than or equal to 4, got 5"),
+    ],
+)
 def test_params_that_cannot_be_measured_are_refused(project, key, value, complaint):
     edit_params({f"parallelism.{key}": value})
     with pytest.raises(ParamsError, match=re.escape(complaint)):

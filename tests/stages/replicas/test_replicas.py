@@ -43,7 +43,9 @@ def test_one_tensor_takes_steps_that_are_twice_as_long_for_each_further_replica(
     one = replicas.lenet(0)
     next(replicas.trained([one], [batch(9)], replicas.allreduce))
     for p, q, before in zip(net.parameters(), one.parameters(), start.parameters(), strict=True):
-        torch.testing.assert_close(p - before, 2 ** (count - 1) * (q - before), rtol=1e-3, atol=1e-6)
+        torch.testing.assert_close(
+            p - before, 2 ** (count - 1) * (q - before), rtol=1e-3, atol=1e-6
+        )
 
 
 def test_batch_norm_makes_devices_matter_and_lenet_does_not():

@@ -14,7 +14,9 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.helpers import ROOT
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+CHROMIUM = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium (apt-get install chromium)")
 PAGES = ("index.html", "index.zh.html")
 PHONE, DESK = {"width": 360, "height": 740}, {"width": 1400, "height": 900}
@@ -28,14 +30,20 @@ def browser() -> Iterator[Browser]:
         started.close()
 
 
-VIEWS = [(name, scheme, size) for name in PAGES for scheme in ("light", "dark") for size in (PHONE, DESK)]
+VIEWS = [
+    (name, scheme, size) for name in PAGES for scheme in ("light", "dark") for size in (PHONE, DESK)
+]
 
 
 @pytest.fixture(params=VIEWS, ids=lambda view: f"{view[0]}-{view[1]}-{view[2]['width']}")
 def page(browser, request) -> Iterator[Page]:
-    """A page that was opened without a word on the console, and without asking for anything but itself."""
+    """A page that was opened without a word on the console, and without asking for anything but
+    itself.
+    """
     name, scheme, size = request.param
-    context = browser.new_context(viewport=size, color_scheme=scheme, bypass_csp=True, reduced_motion="reduce")
+    context = browser.new_context(
+        viewport=size, color_scheme=scheme, bypass_csp=True, reduced_motion="reduce"
+    )
     opened = context.new_page()
     said: list[str] = []
     asked: list[str] = []
@@ -45,7 +53,9 @@ def page(browser, request) -> Iterator[Page]:
     opened.goto((ROOT / "reports" / name).as_uri())
     yield opened
     assert not said
-    assert [url for url in asked if not url.startswith("data:")] == [(ROOT / "reports" / name).as_uri()]
+    assert [url for url in asked if not url.startswith("data:")] == [
+        (ROOT / "reports" / name).as_uri()
+    ]
     context.close()
 
 
@@ -59,7 +69,9 @@ def test_the_page(page, request):
         assert box["width"] > 100
         assert box["height"] > 50
         assert figure.get_attribute("aria-label")
-    targets = page.eval_on_selector_all("a[href^='#']", "links => links.map(a => a.getAttribute('href').slice(1))")
+    targets = page.eval_on_selector_all(
+        "a[href^='#']", "links => links.map(a => a.getAttribute('href').slice(1))"
+    )
     assert len(targets) > 20
     assert [t for t in targets if not page.evaluate("id => !!document.getElementById(id)", t)] == []
     pictures = "all => all.map(i => i.getAttribute('href') || i.getAttribute('xlink:href'))"
@@ -72,8 +84,10 @@ def test_the_page(page, request):
 
     rules = {"runOnly": ["wcag2a", "wcag2aa", "wcag21aa", "best-practice"]}
     found = Axe().run(page, context={"exclude": [["svg > *"]]}, options=rules)
-    assert [(v["id"], v["impact"], v["nodes"][0]["html"][:120], len(v["nodes"]))
-            for v in found.response["violations"]] == []  # fmt: skip
+    assert [
+        (v["id"], v["impact"], v["nodes"][0]["html"][:120], len(v["nodes"]))
+        for v in found.response["violations"]
+    ] == []
 
 
 def test_a_figure_opens_large_and_closes_again(browser):
@@ -93,7 +107,9 @@ def test_nothing_on_the_page_may_run_or_be_fetched(browser):
     """The Content-Security-Policy, with a page that tries."""
     page = browser.new_page()
     text = (ROOT / "reports" / "index.html").read_text()
-    evil = "<script>document.title = 'taken'</script><img src=x onerror=\"document.title = 'taken'\">"
+    evil = (
+        "<script>document.title = 'taken'</script><img src=x onerror=\"document.title = 'taken'\">"
+    )
     page.set_content(text.replace("</main>", f"{evil}</main>"))
     assert "d2l-lab" in page.title()
     page.close()

@@ -32,8 +32,16 @@ def test_references_stand_beside_this_machine_and_what_is_none_is_left_out(proje
     [table] = part.tables
     assert table.header == ["", "this machine", "first", "server"]
     rows = {row[0]: row[1:] for row in table.rows}
-    assert rows["LeNet, engine over the notes' way"] == ["3x (3 to 3)", "3x (3 to 3)", "50x (3 to 60)"]
-    assert rows["two devices together over in turn"] == ["1.6x (1.6 to 1.6)", "1.6x (1.6 to 1.6)", "–"]
+    assert rows["LeNet, engine over the notes' way"] == [
+        "3x (3 to 3)",
+        "3x (3 to 3)",
+        "50x (3 to 60)",
+    ]
+    assert rows["two devices together over in turn"] == [
+        "1.6x (1.6 to 1.6)",
+        "1.6x (1.6 to 1.6)",
+        "–",
+    ]
     assert rows["TorchScript over eager"] == ["–"] * 3
     draw(part, project / "figures")
     drawn = (project / "figures" / "references.svg").read_text()

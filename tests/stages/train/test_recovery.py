@@ -1,4 +1,5 @@
-"""kill -9 at random moments, the same command again: the very weights and losses of a run that nobody killed.
+"""kill -9 at random moments, the same command again: the very weights and losses of a run that
+nobody killed.
 
 LAB_KILLS sets the number of kills (8 if it is not set), LAB_KILL_SEED the moments.
 """
@@ -37,11 +38,15 @@ def runs(project):
 def start(name: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "stages.train", name]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    )
 
 
 def kill(process: subprocess.Popen[str], rng: random.Random) -> None:
-    """Kill one of the run's processes some time after the first has spoken, and see all of them end."""
+    """Kill one of the run's processes some time after the first has spoken, and see all of them
+    end.
+    """
     assert process.stdout is not None
     process.stdout.readline()
     time.sleep(rng.uniform(0, 0.6))
@@ -74,7 +79,8 @@ def test_a_stopped_run_says_where_and_leaves_a_checkpoint_of_that_step(runs):
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 143
     found = re.fullmatch(
-        r"ERROR: one: stopped in epoch (\d+), after step (\d+); the same command goes on there\n", errors
+        r"ERROR: one: stopped in epoch (\d+), after step (\d+); the same command goes on there\n",
+        errors,
     )
     assert found is not None, errors
     [newest] = sorted(path.name for path in Path(".lab/checkpoints").glob("*/*.pt"))[-1:]
@@ -101,4 +107,6 @@ def test_killed_runs_end_as_if_nobody_had_killed_them(runs):
             assert results(name) == undisturbed[name], f"{name}, {left} kills before the last"
             for path in (Path(f"models/{name}.pt"), *Path(f"reports/train/{name}").iterdir()):
                 path.unlink()
-            assert not list(Path(".lab/checkpoints").glob("*/")), "a run that has its results keeps no checkpoint"
+            assert not list(Path(".lab/checkpoints").glob("*/")), (
+                "a run that has its results keeps no checkpoint"
+            )
