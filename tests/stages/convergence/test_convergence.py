@@ -18,7 +18,7 @@ from stages.convergence import __main__ as convergence
 from stages.convergence import section
 from stages.convergence.train_to_target import RULES
 from tests.helpers import draw, edit_params
-from tests.made_up import CONVERGENCE, convergence_curves, write_convergence
+from tests.stages.convergence.made_up import CONVERGENCE, convergence_curves, write_convergence
 
 CPU = torch.device("cpu")
 SPREAD = ("", "_low", "_high")

@@ -18,7 +18,12 @@ from lab.results.curves import line
 from stages.parallelism import __main__ as parallelism
 from stages.parallelism import section
 from tests.helpers import draw, edit_params
-from tests.made_up import PARALLELISM, RATIOS, parallelism_curves, write_parallelism
+from tests.stages.parallelism.made_up import (
+    PARALLELISM,
+    RATIOS,
+    parallelism_curves,
+    write_parallelism,
+)
 
 CPU = torch.device("cpu")
 

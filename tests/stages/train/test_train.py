@@ -1,0 +1,249 @@
+"""What train reads, derives and writes, and how it ends."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from lab.data.datasets import CLASSES
+from lab.machine.devices import Devices
+from lab.nets.models import LeNet
+from lab.training.loop import Epoch
+from stages.train import __main__ as train
+from stages.train import section
+from stages.train.params import RunParams
+from stages.train.section import TrainingRun
+from tests.helpers import ROOT, edit_params, small_run, write_data
+
+CPU = Devices("cpu-virtual", [torch.device("cpu")] * 2, threads=1)
+
+
+EPOCHS = [Epoch(1, 2.3, 0.1, 4.0), Epoch(2, 1.6, 0.6, 2.0), Epoch(3, 0.7, 0.75, 2.5)]
+
+
+SETTINGS = RunParams.model_validate(small_run(num_gpus=2, num_epochs=3))
+
+
+def run_stage(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", *words]
+    env = (
+        {k: v for k, v in os.environ.items() if k != "LAB_DATA_MIRROR"}
+        | {"PYTHONPATH": str(ROOT)}
+        | environment
+    )
+    return subprocess.run(
+        command, env=env, capture_output=True, text=True, check=False, timeout=120
+    )
+
+
+def files(folder: Path) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+
+
+def errors(result: subprocess.CompletedProcess[str]) -> list[str]:
+    lines = result.stderr.splitlines()
+    assert lines, "an error says something"
+    assert all(line.startswith("ERROR: ") for line in lines), result.stderr
+    return lines
+
+
+def test_train_derives_medians_with_their_spread():
+    metrics = train.summarise(SETTINGS, EPOCHS, 100, b"weights", CPU, "fashion-mnist")
+    assert metrics["epoch_s"] == 2.5
+    assert metrics["epoch_s_iqr"] == 1.0
+    assert metrics["images_per_s"] == 40.0
+    assert metrics["test_accuracy_percent"] == 75.0
+    assert metrics["train_loss"] == 0.7
+    assert (metrics["num_devices"], metrics["device_kind"], metrics["dataset"]) == (
+        2,
+        "cpu-virtual",
+        "fashion-mnist",
+    )
+
+
+def test_train_has_a_row_per_epoch_that_says_what_it_ran_on():
+    rows = train.rows_of(EPOCHS, 100, CPU, "synthetic")
+    assert [row["epoch"] for row in rows] == [1, 2, 3]
+    assert [row["images_per_s"] for row in rows] == [25.0, 50.0, 40.0]
+    assert {(row["device_kind"], row["dataset"]) for row in rows} == {("cpu-virtual", "synthetic")}
+
+
+def test_an_interrupted_epoch_is_marked_and_not_timed():
+    epochs = [*EPOCHS[:2], replace(EPOCHS[2], seconds=99.0, resumed=True)]
+    metrics = train.summarise(SETTINGS, epochs, 100, b"", CPU, "synthetic")
+    assert (metrics["epoch_s"], metrics["train_loss"]) == (3.0, 0.7)
+    assert [row["resumed"] for row in train.rows_of(epochs, 100, CPU, "synthetic")] == [0, 0, 1]
+    assert train.summarise(SETTINGS, epochs[2:], 100, b"", CPU, "synthetic")["epoch_s"] == 99
+
+
+def test_weights_are_the_same_bytes_for_the_same_weights_and_load_safely(tmp_path):
+    weights = LeNet(torch.Generator().manual_seed(0)).state_dict()
+    assert train.to_bytes(weights) == train.to_bytes(
+        {name: w.clone() for name, w in weights.items()}
+    )
+    (tmp_path / "w.pt").write_bytes(train.to_bytes(weights))
+    loaded = torch.load(tmp_path / "w.pt", weights_only=True)
+    assert list(loaded) == ["W1", "b1", "W2", "b2", "W3", "b3", "W4", "b4"]
+    assert all(torch.equal(loaded[name], w) for name, w in weights.items())
+
+
+def test_a_confusion_matrix_counts_each_test_image_in_its_own_row():
+    labels = torch.tensor([0, 0, 1, 9])
+    logits = torch.eye(10)[[0, 3, 1, 9]]
+    rows = train.confusion_of(logits, labels)
+    assert [row["class"] for row in rows] == list(CLASSES)
+    assert (
+        rows[0]["T-shirt/top"],
+        rows[0]["Dress"],
+        rows[1]["Trouser"],
+        rows[9]["Ankle boot"],
+    ) == (1, 1, 1, 1)
+    assert sum(int(row[name]) for row in rows for name in CLASSES) == 4
+
+
+def test_the_worst_images_are_those_whose_own_class_is_least_believed():
+    labels = torch.tensor([0, 1, 2])
+    logits = torch.zeros(3, 10)
+    logits[0, 0], logits[1, 5], logits[2, 2] = 5, 20, 1
+    rows = train.worst_of(logits, labels, count=2)
+    assert [(row["image"], row["class"], row["taken_for"]) for row in rows] == [
+        (1, "Trouser", "Sandal"),
+        (2, "Pullover", "Pullover"),
+    ]
+    assert rows[0]["probability_percent"] < 1e-4
+
+
+def test_train_repeats_bit_for_bit_in_new_processes_and_on_two_devices_to_rounding(project):
+    write_data(project / "data", train=650, test=120)  # more than the params ask for
+    edit_params({"train.runs": {"one": small_run(), "two": small_run(num_gpus=2)}})
+
+    def results(name: str) -> tuple[bytes, list[str]]:
+        result = run_stage("stages.train", name)
+        assert result.returncode == 0, result.stderr
+        rows = (project / "reports" / "train" / name / "rows.csv").read_text().splitlines()
+        return (project / "models" / f"{name}.pt").read_bytes(), [
+            ",".join(row.split(",")[:3]) for row in rows
+        ]
+
+    first = results("one")
+    assert first == results("one")
+    second = results("two")
+    assert second == results("two")
+    one, two = (torch.load(f"models/{name}.pt", weights_only=True) for name in ("one", "two"))
+    for name in one:
+        torch.testing.assert_close(one[name], two[name])
+    metrics = json.loads(Path("reports/train/two/metrics.json").read_text())
+    assert metrics["num_devices"] == 2
+    assert (metrics["train_images"], metrics["strategy"]) == (600, "replicas")
+    assert not list(Path(".lab/checkpoints").glob("*/")), (
+        "a run that has its results keeps no checkpoint"
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "words", "code", "complaint"),
+    [
+        (
+            {"train.runs.lenet_1gpu.num_gpus": 0, "seed": -1},
+            ["lenet_1gpu"],
+            2,
+            "num_gpus: expected greater than",
+        ),
+        ({}, ["lenet_3gpu"], 2, "no run 'lenet_3gpu' in train.runs; it has lenet_1gpu, lenet_2gpu"),
+        (
+            {"train.runs.lenet_1gpu.train_images": 100},
+            ["lenet_1gpu"],
+            2,
+            "expected a batch_size of at most train_images",
+        ),
+        (
+            {
+                "train.distributed": {
+                    "nnodes": 3,
+                    "rdzv_endpoint": "127.0.0.1:29500",
+                    "timeout_s": 5,
+                }
+            },
+            ["resnet18_2gpu"],
+            2,
+            "train.runs.resnet18_2gpu.num_gpus: expected a multiple of train.distributed.nnodes"
+            " (3), got 2",
+        ),
+        (
+            {"train.runs.lenet_2gpu.compile": "reduce-overhead"},
+            ["lenet_2gpu"],
+            2,
+            "expected strategy ddp for compile reduce-overhead on several devices",
+        ),
+        pytest.param(
+            {"train.runs.lenet_1gpu.precision": "tf32"},
+            ["lenet_1gpu"],
+            4,
+            "tf32 needs a CUDA GPU",
+            marks=pytest.mark.skipif(torch.cuda.is_available(), reason="it has one"),
+        ),
+        ({"train.runs.lenet_1gpu.strategy": "ddp"}, ["lenet_1gpu"], 3, "no data yet"),
+        ({}, ["lenet_1gpu"], 3, "no data yet"),
+    ],
+)
+def test_a_mistake_ends_train_with_its_code_and_nothing_written(
+    project, changes, words, code, complaint
+):
+    edit_params(changes)
+    before = files(project)
+    result = run_stage("stages.train", *words)
+    assert result.returncode == code
+    assert len(errors(result)) == max(1, len(changes))
+    assert complaint in result.stderr
+    assert files(project) - before == {".lab/last_error.json"}
+
+
+def test_divergence_ends_train_with_code_6_and_no_weights(project):
+    write_data(project / "data", train=600, test=100)
+    diverging = small_run(lr=300, batch_size=32)
+    edit_params(
+        {"train.runs": {"one": diverging, "two": diverging | {"strategy": "ddp", "num_gpus": 2}}}
+    )
+    for name in ("one", "two"):
+        result = run_stage("stages.train", name)
+        assert result.returncode == 6
+        [line] = errors(result)
+        assert re.search(r"the loss is (nan|inf) in epoch 1, step \d+; lower lr \(it is 300", line)
+        assert not (project / "models").exists()
+        assert not list(Path(".lab/checkpoints").glob("*/")), "no checkpoint of what is not finite"
+
+
+def training_run(name: str, num_devices: int, **changes: object) -> TrainingRun:
+    metrics = train.summarise(SETTINGS, EPOCHS, 60_000, b"", CPU, "fashion-mnist")
+    rows = train.rows_of(EPOCHS, 60_000, CPU, "fashion-mnist")
+    return TrainingRun(name, {**metrics, "num_devices": num_devices, **changes}, rows)
+
+
+def test_findings_compare_only_runs_that_differ_in_devices_alone():
+    one, two = training_run("one", 1), training_run("two", 2)
+    assert any("no speed-up is claimed" in sentence for sentence in section.findings([one, two]))
+    for change in (
+        {"lr": 0.1},
+        {"batch_size": 512},
+        {"device_kind": "cuda"},
+        {"dataset": "synthetic"},
+    ):
+        others = section.findings([one, training_run("two", 2, **change)])
+        assert not any("speed-up" in sentence for sentence in others)
+
+
+def test_the_books_numbers_stand_only_beside_the_books_own_run():
+    assert training_run("x", 1, num_epochs=10).book == (83, 3.0)
+    assert training_run("x", 2, num_epochs=10).book == (84, 2.8)
+    for change in (
+        {"num_epochs": 3},
+        {"num_epochs": 10, "dataset": "synthetic"},
+        {"num_epochs": 10, "lr": 0.1},
+    ):
+        assert training_run("x", 1, **change).book is None
