@@ -14,11 +14,11 @@ import torch.nn.functional as F
 from lab.core.shared_params import Precision
 from lab.data import loaders
 from lab.data.datasets import read_fashion_mnist
+from lab.data.images import LabelledImages, to_float
 from lab.machine.allocator import keep_memory
-from lab.nets.lenet import to_float
 from lab.nets.models import LeNet
 from lab.parallel.replicas import sgd
-from lab.training.loop import LabelledImages, train
+from lab.training.loop import train
 from lab.training.strategies import Replicas
 
 BATCH_SIZE, LR, NUM_EPOCHS = 256, 0.2, 10

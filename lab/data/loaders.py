@@ -14,8 +14,9 @@ from torch import Tensor
 from torch.utils.data import DataLoader, Dataset, Subset
 
 from lab.data.datasets import DATA
+from lab.data.images import to_float
+from lab.data.order import shuffled
 from lab.machine.torchvision_import import torchvision
-from lab.nets.lenet import to_float
 from lab.timing.clock import read_clock
 
 BOOK, PERSISTENT, NO_WORKERS = "the book's loader", "persistent, pinned workers", "no workers"
@@ -56,7 +57,7 @@ def resident_batches(
     """Yield shuffled batches of uint8 images (n, 28, 28) that lie on a device, scaled there to [0,
     1].
     """
-    order = torch.randperm(len(labels)).to(images.device)
+    order = shuffled(len(labels), torch.default_generator).to(images.device)
     for rows in order.split(batch_size):
         yield to_float(images.index_select(0, rows)), labels.index_select(0, rows)
 

@@ -42,11 +42,3 @@ def lenet(X: Tensor, params: list[Tensor]) -> Tensor:
 
 def _channels_last(X: Tensor) -> Tensor:
     return X.contiguous(memory_format=torch.channels_last)
-
-
-def to_float(images: Tensor) -> Tensor:
-    """Scale uint8 images (n, 28, 28) to float32 in [0, 1], shaped (n, 1, 28, 28), on the images'
-    own device.
-    """
-    # channels-last without a copy
-    return images.to(torch.float32).div_(255).unsqueeze(3).permute(0, 3, 1, 2)

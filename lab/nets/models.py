@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from lab.core.shared_params import Precision
+from lab.data.images import to_float
 from lab.nets import lenet
 from lab.nets.resnet import resnet18
 
@@ -69,5 +70,5 @@ class OnBytes(nn.Module):
     def forward(self, images: Tensor) -> Tensor:
         """Return the logits (n, 10)."""
         with torch.autocast(images.device.type, torch.bfloat16, enabled=self.precision == "bf16"):
-            logits: Tensor = self.net(lenet.to_float(images))
+            logits: Tensor = self.net(to_float(images))
         return logits.float() if self.precision == "bf16" else logits

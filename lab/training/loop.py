@@ -10,12 +10,13 @@ import torch
 from torch import Tensor
 
 from lab.core.errors import DivergedError
+from lab.data.images import LabelledImages
+from lab.data.order import epoch_order
 from lab.nets.models import OnBytes
 from lab.parallel.device_workers import run_each
 from lab.timing.clock import read_clock
 from lab.training.strategies import Strategy
 
-LabelledImages = tuple[Tensor, Tensor]  # uint8 images (n, 28, 28) and int64 labels (n,)
 WARM_UP_IMAGES = 32  # for each device
 
 
@@ -60,14 +61,6 @@ class Progress:
         return cls(
             [Epoch(*values) for values in state["epochs"]], state["losses"], state["seconds"]
         )
-
-
-def epoch_order(num_images: int, seed: int, epoch: int) -> Tensor:
-    """Return the order of the images in an epoch: a permutation that depends on seed and epoch
-    alone.
-    """
-    generator = torch.Generator().manual_seed(seed * 100_000 + epoch)
-    return torch.randperm(num_images, generator=generator)
 
 
 @torch.no_grad()

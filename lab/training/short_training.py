@@ -5,7 +5,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from lab.nets.lenet import LENET_SHAPES, lenet, to_float
+from lab.data.images import to_float
+from lab.data.order import shuffled
+from lab.nets.lenet import LENET_SHAPES, lenet
 from lab.optim.update_rules import Rule
 
 
@@ -40,7 +42,7 @@ def accuracy_after(
     generator = torch.Generator().manual_seed(seed)
     params = [p.requires_grad_() for p in scaled_lenet_params(generator)]
     states = [rule.init(p.detach()) for p in params]
-    order = torch.randperm(len(train_set[1]), generator=generator)
+    order = shuffled(len(train_set[1]), generator)
     for step in range(num_steps):
         rows = order[torch.arange(step * batch_size, (step + 1) * batch_size) % len(order)].numpy()
         X, y = to_float(torch.from_numpy(train_set[0][rows])), torch.from_numpy(train_set[1][rows])

@@ -11,9 +11,9 @@ from lab.core.files import REPORTS, write_metrics, write_rows
 from lab.core.params import load
 from lab.data import loaders
 from lab.data.datasets import FASHION_COUNTS, dataset_name, read_fashion_mnist
+from lab.data.images import to_float
 from lab.data.loaders import BOOK, RESIDENT, Batches, Pass, time_pass
 from lab.machine.devices import Devices, resolve, usable_cores
-from lab.nets.lenet import to_float
 from lab.nets.models import MODELS
 from lab.parallel.device_workers import crew
 from lab.parallel.replicas import replicate

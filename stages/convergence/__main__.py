@@ -14,6 +14,7 @@ from lab.core.exit_codes import run
 from lab.core.files import REPORTS, write_metrics, write_rows
 from lab.core.params import load
 from lab.data.datasets import Split, dataset_name, read_fashion_mnist
+from lab.data.images import shrink
 from lab.machine.allocator import keep_memory
 from lab.machine.devices import Devices, resolve, usable_cores
 from lab.parallel.device_workers import crew
@@ -29,7 +30,6 @@ from stages.convergence.train_to_target import (
     Run,
     ScaledLeNet,
     schedule,
-    shrink,
     take_step,
     train_to_target,
 )

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
-from lab.nets.lenet import lenet, to_float
+from lab.data.order import shuffled
+from lab.nets.lenet import lenet
 from lab.optim import schedules
 from lab.optim.schedules import Schedule
 from lab.parallel.replicas import forward_backward, sgd
@@ -59,14 +59,6 @@ def num_features(side: int) -> int:
     28.
     """
     return 50 * (((side - 2) // 2 - 4) // 2) ** 2
-
-
-def shrink(images: Tensor, side: int) -> Tensor:
-    """Return uint8 images (n, 28, 28) as floats (n, 1, side, side) in [0, 1], means of their
-    pixels.
-    """
-    X = to_float(images)
-    return X if side == X.shape[-1] else F.avg_pool2d(X, X.shape[-1] // side)
 
 
 def schedule(
@@ -177,4 +169,4 @@ def readings(num_steps: int, batch_size: int) -> list[int]:
 def _batches(n: int, batch_size: int, generator: torch.Generator) -> Iterator[Tensor]:
     """Yield the rows of batch after batch, each epoch in an order of its own."""
     while True:
-        yield from torch.randperm(n, generator=generator)[: n - n % batch_size].split(batch_size)
+        yield from shuffled(n, generator)[: n - n % batch_size].split(batch_size)

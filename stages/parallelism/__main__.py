@@ -13,10 +13,10 @@ from lab.core.exit_codes import run
 from lab.core.files import REPORTS, write_metrics, write_rows
 from lab.core.params import load
 from lab.data.datasets import Split, dataset_name, read_fashion_mnist
+from lab.data.images import to_float
 from lab.machine.devices import Devices, resolve
 from lab.machine.torchvision_import import torchvision
 from lab.nets.flops import training_flop
-from lab.nets.lenet import to_float
 from lab.nets.models import MODELS, LeNet
 from lab.results.curves import Curve, key, line, rows_of
 from stages.parallelism.kinds import (

@@ -20,7 +20,7 @@ from torch.autograd.graph import saved_tensors_hooks
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import FlopCounterMode
 
-from lab.parallel.replicas import allreduce, forward_backward, replicate, split_batch
+from lab.parallel.replicas import allreduce, forward_backward, grad_of, replicate, split_batch
 
 Phase = Literal["forward", "backward", "gradients"]
 Devices = Sequence[torch.device]
@@ -99,7 +99,7 @@ class Ledger:
 
     def memory(self, device: int, params: Sequence[Tensor]) -> Memory:
         """Return what `device` holds, whose parameters have their gradients by now."""
-        gradients = sum(_grad(p).nbytes for p in params)
+        gradients = sum(grad_of(p).nbytes for p in params)
         return Memory(sum(p.nbytes for p in params), gradients, sum(self._kept[device].values()))
 
 
@@ -131,11 +131,6 @@ def _address(X: Tensor) -> int:
     return X.untyped_storage().data_ptr()
 
 
-def _grad(param: Tensor) -> Tensor:
-    assert param.grad is not None, "every parameter takes part in the loss"  # noqa: S101
-    return param.grad
-
-
 def data_parallel(net: nn.Module, X: Tensor, y: Tensor, devices: Devices) -> Step:
     """Take the gradient as section 13.5 does: a share of the batch through each replica, then the
     sum.
@@ -148,13 +143,13 @@ def data_parallel(net: nn.Module, X: Tensor, y: Tensor, devices: Devices) -> Ste
         with ledger.keeping(i, replica.parameters()):
             losses.append(forward_backward(replica, X_shard, y_shard))
     for same in zip(*(replica.parameters() for replica in nets), strict=True):
-        gradients = [_grad(p) for p in same]
+        gradients = [grad_of(p) for p in same]
         with ledger.exchange(gradients):
             allreduce(gradients)
     memory = [ledger.memory(i, list(replica.parameters())) for i, replica in enumerate(nets)]
     return Step(
         sum(loss.item() for loss in losses),
-        [_grad(p) for p in nets[0].parameters()],
+        [grad_of(p) for p in nets[0].parameters()],
         ledger.moved,
         memory,
     )
@@ -289,11 +284,11 @@ def pipeline(
     for device, piece, *_ in reversed(units):
         grad = None
         if device != last:
-            grad = ledger.send(_grad(inputs[device + 1, piece]), device + 1, device, "backward")
+            grad = ledger.send(grad_of(inputs[device + 1, piece]), device + 1, device, "backward")
         torch.autograd.backward(outputs[device, piece], grad)
     loss = sum(outputs[last, piece].item() for piece in range(num_micro_batches))
     memory = [ledger.memory(i, own) for i, own in enumerate(params)]
-    gradients = [_grad(p) for own in params for p in own]
+    gradients = [grad_of(p) for own in params for p in own]
     return Step(loss, gradients, ledger.moved, memory, idle_share(units))
 
 
@@ -341,14 +336,14 @@ def tensor_parallel(net: nn.Module, X: Tensor, y: Tensor, devices: Devices) -> S
     torch.autograd.backward(loss)
     for outputs, gathered in reversed(passed):
         sizes = [h.shape[1] for h in outputs]
-        grads = [_grad(h).split(sizes, dim=1) for h in gathered]
+        grads = [grad_of(h).split(sizes, dim=1) for h in gathered]
         for i, h in enumerate(outputs):
             received = [
                 ledger.send(grad[i], source, i, "backward") for source, grad in enumerate(grads)
             ]
             torch.autograd.backward(h, torch.stack(received).sum(0))
     gradients = [
-        torch.cat([_grad(share[i][j]).to(devices[0]) for i in ranks], dim if j == 0 else 0)
+        torch.cat([grad_of(share[i][j]).to(devices[0]) for i in ranks], dim if j == 0 else 0)
         for share, dim in zip(shares, UNITS, strict=True)
         for j in (0, 1)
     ]

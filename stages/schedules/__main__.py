@@ -11,6 +11,7 @@ from lab.core.exit_codes import run
 from lab.core.files import REPORTS, Metrics, write_metrics, write_rows
 from lab.core.params import load
 from lab.data.datasets import Split, dataset_name, read_fashion_mnist
+from lab.data.images import shrink
 from lab.machine.devices import resolve
 from lab.optim import schedules as rates
 from lab.results.curves import Curve, curve, key, line, rows_of
@@ -110,7 +111,7 @@ def summarise(curves: list[Curve]) -> Metrics:
 
 
 def _tensors(split: Split) -> tuple[Tensor, Tensor]:
-    return batched_nets.shrink(torch.tensor(split.images)), torch.from_numpy(split.labels)
+    return shrink(torch.tensor(split.images), 14).flatten(1), torch.from_numpy(split.labels)
 
 
 def main() -> None:

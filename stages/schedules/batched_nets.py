@@ -9,6 +9,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from lab.data.order import shuffled
+
 WIDTHS = (196, 32, 32, 32, 10)  # 14 x 14 pixels, three hidden layers
 
 
@@ -23,11 +25,6 @@ class Outcome(NamedTuple):
     losses: Tensor
     accuracy: Tensor
     failed: Tensor
-
-
-def shrink(images: Tensor) -> Tensor:
-    """Return uint8 images (n, 28, 28) as floats (n, 196) in [0, 1]: means of 2 x 2 pixels."""
-    return F.avg_pool2d(images.float().div(255).unsqueeze(1), 2).flatten(start_dim=1)
 
 
 def initial(seeds: list[int]) -> list[Tensor]:
@@ -84,7 +81,7 @@ def train(
     generator = torch.Generator().manual_seed(seed)
     losses = []
     for epoch in range(len(rates) // steps_per_epoch):
-        order = torch.randperm(len(y), generator=generator)
+        order = shuffled(len(y), generator)
         total = torch.zeros(len(seeds))
         for step in range(steps_per_epoch):
             rows = order[step * batch_size : (step + 1) * batch_size]

@@ -20,6 +20,7 @@ from lab.core.files import REPORTS, Metrics, Row, write_atomically, write_metric
 from lab.core.params import PARAMS_FILE, load
 from lab.core.shared_params import DeviceParams
 from lab.data.datasets import CLASSES, DATA, SOURCE_FILE, Split, dataset_name, read_fashion_mnist
+from lab.data.images import to_tensors
 from lab.machine.allocator import keep_memory
 from lab.machine.devices import Devices, missing_compiler, resolve
 from lab.nets import lenet, models, resnet
@@ -122,8 +123,8 @@ def measure(
     ):
         results = train(
             strategy,
-            _tensors(train_set),
-            _tensors(test_set),
+            to_tensors(train_set),
+            to_tensors(test_set),
             settings.batch_size,
             settings.lr,
             settings.num_epochs,
@@ -144,7 +145,7 @@ def measure(
                 f"{name}: stopped in {where}; the same command goes on there",
                 stop.signal_number or 15,
             )
-        return reached.epochs, predict(strategy, _tensors(test_set)[0])
+        return reached.epochs, predict(strategy, to_tensors(test_set)[0])
 
 
 def _log_epoch(name: str, settings: RunParams, epoch: Epoch) -> None:
@@ -159,10 +160,6 @@ def _log_epoch(name: str, settings: RunParams, epoch: Epoch) -> None:
             epoch.seconds,
             settings.train_images / epoch.seconds,
         )
-
-
-def _tensors(split: Split) -> tuple[Tensor, Tensor]:
-    return torch.from_numpy(split.images.copy()), torch.from_numpy(split.labels)
 
 
 def rows_of(epochs: Sequence[Epoch], num_images: int, devices: Devices, dataset: str) -> list[Row]:

@@ -1,6 +1,7 @@
 import torch
 from torch import nn
 
+from lab.data.images import to_float
 from lab.nets import lenet
 
 
@@ -27,7 +28,7 @@ def lenet_of_modules(params: list[torch.Tensor]) -> nn.Sequential:
 def test_lenet_is_the_books_network():
     params = lenet.lenet_params(torch.Generator().manual_seed(0))
     large = [p * 10 for p in params]  # so that the outputs are not all about zero
-    X = lenet.to_float(torch.randint(0, 256, (5, 28, 28), dtype=torch.uint8))
+    X = to_float(torch.randint(0, 256, (5, 28, 28), dtype=torch.uint8))
     torch.testing.assert_close(lenet.lenet(X, large), lenet_of_modules(large)(X))
 
 
@@ -41,18 +42,3 @@ def test_lenet_starts_as_the_book_says():
             assert abs(p.std() / 0.01 - 1) < 0.2
     again = lenet.lenet_params(torch.Generator().manual_seed(3))
     assert all(torch.equal(p, q) for p, q in zip(params, again, strict=True))
-
-
-def test_scaling_is_torchvisions_to_tensor():
-    from lab.machine.torchvision_import import torchvision
-
-    images = torch.arange(2 * 784).remainder(256).to(torch.uint8).reshape(2, 28, 28)
-    expected = [torchvision.transforms.ToTensor()(image.numpy()) for image in images]
-    assert torch.equal(lenet.to_float(images), torch.stack(expected))
-
-
-def test_images_are_channels_last_so_that_convolutions_are():
-    X = lenet.to_float(torch.zeros(2, 28, 28, dtype=torch.uint8))
-    assert X.stride() == (784, 1, 28, 1)
-    h = torch.conv2d(X, torch.zeros(20, 1, 3, 3))
-    assert h.is_contiguous(memory_format=torch.channels_last)

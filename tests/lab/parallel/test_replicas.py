@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
-from lab.nets import lenet as nets
+from lab.data.images import to_float
 from lab.nets.models import LeNet
 from lab.parallel import replicas
 
@@ -44,9 +44,7 @@ def batch(count, seed=0):
 
 def fashion_like(count, seed=0):
     generator = torch.Generator().manual_seed(seed)
-    X = nets.to_float(
-        torch.randint(0, 256, (count, 28, 28), dtype=torch.uint8, generator=generator)
-    )
+    X = to_float(torch.randint(0, 256, (count, 28, 28), dtype=torch.uint8, generator=generator))
     return X, torch.randint(0, 10, (count,), generator=generator)
 
 

@@ -8,10 +8,11 @@ from torch import nn
 
 from lab.core.errors import DivergedError
 from lab.data import synthetic
-from lab.nets.lenet import to_float
+from lab.data.images import to_float
+from lab.data.order import epoch_order
 from lab.nets.models import LeNet
 from lab.training import strategies
-from lab.training.loop import Progress, epoch_order, predict, train
+from lab.training.loop import Progress, predict, train
 
 CPU = torch.device("cpu")
 

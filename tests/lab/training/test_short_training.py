@@ -30,7 +30,8 @@ def test_leaving_the_finite_numbers_counts_as_chance():
 
 def test_a_plain_step_is_torchs():
     """One step of SGD on one batch of everything is that of torch.optim."""
-    from lab.nets.lenet import lenet, to_float
+    from lab.data.images import to_float
+    from lab.nets.lenet import lenet
 
     generator = torch.Generator().manual_seed(0)
     params = [p.requires_grad_() for p in scaled_lenet_params(generator)]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.data import synthetic
-from lab.nets.lenet import to_float
+from lab.data.images import shrink
 from lab.optim import schedules
 from lab.training.short_training import scaled_lenet_params
 from stages.convergence import train_to_target as convergence
@@ -27,7 +27,7 @@ from stages.convergence.train_to_target import (
 
 def images(count, seed):
     X, y = synthetic.fashion(count, seed)
-    return Images(convergence.shrink(torch.from_numpy(X), 14), torch.from_numpy(y.astype("int64")))
+    return Images(shrink(torch.from_numpy(X), 14), torch.from_numpy(y.astype("int64")))
 
 
 TRAIN, TEST = images(512, 0), images(200, 1)
@@ -51,15 +51,6 @@ def test_lenet_on_small_images_has_its_own_fan_in_and_on_large_ones_is_the_notes
         large.params, scaled_lenet_params(torch.Generator().manual_seed(0)), strict=True
     ):
         assert torch.equal(p, q)
-
-
-def test_shrinking_takes_means_of_pixels():
-    X = torch.randint(
-        0, 256, (3, 28, 28), dtype=torch.uint8, generator=torch.Generator().manual_seed(0)
-    )
-    assert torch.equal(convergence.shrink(X, 28), to_float(X))
-    block = X[1, 4:6, 8:10].double().mean() / 255
-    assert convergence.shrink(X, 14)[1, 0, 2, 4].item() == pytest.approx(block.item(), rel=1e-6)
 
 
 @given(st.floats(0.001, 1), st.integers(1, 64), st.integers(1, 64))

@@ -9,6 +9,7 @@ import torch
 from lab.core.shared_params import DeviceParams
 from lab.data import synthetic
 from lab.data.datasets import Split
+from lab.data.images import shrink
 from lab.optim import objectives
 from lab.results.curves import Curve, key
 from stages.landscapes import __main__ as landscapes
@@ -19,7 +20,6 @@ from stages.optimizers.params import OptimizerParams
 from stages.replicas import __main__ as replicas
 from stages.replicas.params import ReplicaParams
 from stages.schedules import __main__ as schedules
-from stages.schedules import batched_nets
 from stages.schedules.params import ScheduleParams
 
 
@@ -68,7 +68,7 @@ def small(stage: str) -> tuple[list[Curve], dict[str, object]]:
         warm_up_epochs=1,
         num_epochs=3,
     )
-    X, y = batched_nets.shrink(torch.tensor(images)), torch.from_numpy(split.labels)
+    X, y = shrink(torch.tensor(images), 14).flatten(1), torch.from_numpy(split.labels)
     curves = [*schedules.drawn(), *schedules.tried((X, y, X, y), params, 0)]
     curves += schedules.warm_up_tested((X, y, X, y), params, 0)
     return curves, dict(schedules.summarise(curves))

@@ -14,6 +14,7 @@ from lab.core.params import PARAMS_FILE, read_yaml
 from lab.core.shared_params import DeviceParams
 from lab.data import synthetic
 from lab.data.datasets import Split
+from lab.data.images import shrink
 from lab.machine.devices import Devices
 from lab.optim import objectives
 from lab.results.curves import Curve, key, rows_of
@@ -26,7 +27,6 @@ from stages.optimizers.params import OptimizerParams
 from stages.replicas import __main__ as replicas
 from stages.replicas.params import ReplicaParams
 from stages.schedules import __main__ as schedules
-from stages.schedules import batched_nets
 from stages.schedules.params import ScheduleParams
 from stages.train import __main__ as train
 from stages.train.params import RunParams
@@ -112,7 +112,7 @@ def small(stage: str) -> tuple[list[Curve], dict[str, object]]:
         warm_up_epochs=1,
         num_epochs=3,
     )
-    X, y = batched_nets.shrink(torch.tensor(images)), torch.from_numpy(split.labels)
+    X, y = shrink(torch.tensor(images), 14).flatten(1), torch.from_numpy(split.labels)
     curves = [*schedules.drawn(), *schedules.tried((X, y, X, y), params, 0)]
     curves += schedules.warm_up_tested((X, y, X, y), params, 0)
     return curves, dict(schedules.summarise(curves))

@@ -4,12 +4,13 @@ import torch
 import torch.nn.functional as F
 
 from lab.data import synthetic
+from lab.data.images import shrink
 from stages.schedules import batched_nets
 
 
 def images(count, seed):
     X, y = synthetic.fashion(count, seed)
-    return batched_nets.shrink(torch.from_numpy(X)), torch.from_numpy(y).long()
+    return shrink(torch.from_numpy(X), 14).flatten(1), torch.from_numpy(y).long()
 
 
 TRAIN, TEST = images(256, 0), images(200, 1)
@@ -17,15 +18,6 @@ TRAIN, TEST = images(256, 0), images(200, 1)
 
 def run(seeds, rates, seed=0):
     return batched_nets.train(*TRAIN, *TEST, seeds, torch.tensor(rates), 64, seed)
-
-
-def test_shrinking_averages_two_by_two_pixels():
-    image = torch.zeros(1, 28, 28, dtype=torch.uint8)
-    image[0, :2, :2] = torch.tensor([[255, 0], [0, 255]], dtype=torch.uint8)
-    small = batched_nets.shrink(image)
-    assert small.shape == (1, 196)
-    assert small[0, 0] == 0.5
-    assert not small[0, 1:].any()
 
 
 def test_each_model_trains_as_if_alone():

@@ -1,0 +1,17 @@
+"""The order in which training sees the images: one permutation for each epoch."""
+
+import torch
+from torch import Tensor
+
+
+def shuffled(num_images: int, generator: torch.Generator) -> Tensor:
+    """Return a permutation (num_images,) of the images, the generator's next."""
+    return torch.randperm(num_images, generator=generator)
+
+
+def epoch_order(num_images: int, seed: int, epoch: int) -> Tensor:
+    """Return the order (num_images,) of an epoch, which depends on seed and epoch alone.
+
+    So a run that is resumed in an epoch finds that epoch's order without going through the others.
+    """
+    return shuffled(num_images, torch.Generator().manual_seed(seed * 100_000 + epoch))
