@@ -32,23 +32,21 @@ CACHES = (
 ERROR_FILE = ROOT / ".lab" / "last_error.json"
 
 
-def _run(c: Context, command: str) -> None:
+def _run(c: Context, command: str, echo: bool = True) -> None:
     """Print and run a command in the project's folder; end with its exit code if that is not 0."""
     path = f"{BIN}{os.pathsep}{os.environ.get('PATH', '')}"
     environment = {"PATH": path, "PYTHONUNBUFFERED": "1"}
     terminal = sys.stdout.isatty() and sys.stdin.isatty() and os.name != "nt"
     with c.cd(str(ROOT)):
         result = c.run(
-            command, echo=True, pty=terminal, env=environment, warn=True, in_stream=False
+            command, echo=echo, pty=terminal, env=environment, warn=True, in_stream=False
         )
     if result is not None and result.exited:
         raise Exit(code=result.exited)
 
 
 def _repro(c: Context, arguments: str = "") -> None:
-    """Run `dvc repro`; DVC ends each failed stage with 255, so pass on the stage's own exit code
-    instead.
-    """
+    """Run `dvc repro` and end with the failed stage's own exit code, for which DVC has 255."""
     ERROR_FILE.unlink(missing_ok=True)
     try:
         _run(c, f"dvc repro {arguments}".strip())
@@ -75,12 +73,13 @@ def test(c: Context, k: str = "", fast: bool = False) -> None:
 
 @task
 def check(c: Context) -> None:
-    """Run the formatter's check, the linter, the type checker and the contracts on imports."""
+    """Run what reads the code: formatter, linter, types, imports, workflows."""
     for command in (
         "python -m ruff format --check",
         "python -m ruff check",
         "python -m mypy",
         "lint-imports",
+        "check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml",
     ):
         _run(c, command)
 
@@ -121,9 +120,7 @@ def predict(c: Context, picture: str, run: str = "") -> None:
 
 @task
 def smoke(c: Context) -> None:
-    """Run the whole pipeline in seconds on little data (`invoke profile laptop` brings the params
-    back).
-    """
+    """Run the whole pipeline on little data; `invoke profile laptop` brings the params back."""
     repro(c, profile="smoke")
 
 
@@ -154,11 +151,9 @@ def report(c: Context) -> None:
     }
 )
 def compare(c: Context, rev: str = "HEAD", reference: str = "", md: bool = False) -> None:
-    """Compare with a commit or a reference machine: better, worse, within noise, or other
-    hardware.
-    """
+    """Compare with a commit or a reference: better, worse, or within noise."""
     other = f"--reference {quote(reference)}" if reference else quote(rev)
-    _run(c, f"python -m lab.tools.compare {other}" + (" --md" if md else ""))
+    _run(c, f"python -m lab.tools.compare {other}" + (" --md" if md else ""), echo=not md)
 
 
 @task(help={"name": "of the reference: reports/reference/NAME.json"})

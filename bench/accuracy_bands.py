@@ -1,8 +1,7 @@
-"""Test accuracies of LeNet by the notes' loop and by this engine over seeds: python -m
-bench.accuracy_bands SEEDS
+"""Test accuracies of LeNet by the notes' loop and by this engine.
 
-One line of JSON per run, 10 epochs each, on the machine's cores; then the band of each way. Not a
-test: it takes minutes per seed.
+`python -m bench.accuracy_bands SEEDS` prints one line of JSON per run of 10 epochs on all cores,
+then each arm's band over the seeds. It takes minutes per seed.
 """
 
 import json
@@ -14,26 +13,19 @@ import torch.nn.functional as F
 from lab.core.shared_params import Precision
 from lab.data import loaders
 from lab.data.datasets import read_fashion_mnist
-from lab.data.images import LabelledImages, to_float
-from lab.machine.allocator import keep_memory
+from lab.data.images import LabelledImages, to_float, to_tensors
 from lab.nets.models import LeNet
 from lab.parallel.replicas import sgd
-from lab.training.loop import train
+from lab.training.loop import Plan, train
+from lab.training.steps import prepare_process
 from lab.training.strategies import Replicas
 
 BATCH_SIZE, LR, NUM_EPOCHS = 256, 0.2, 10
 CPU = torch.device("cpu")
 
 
-def tensors(name: str) -> LabelledImages:
-    split = read_fashion_mnist(name)
-    return torch.tensor(split.images), torch.from_numpy(split.labels)
-
-
-def notes(seed: int, test_set: LabelledImages) -> list[float]:
-    """Train as the notes do: a PIL image and a float tensor of each image, a shuffling
-    DataLoader.
-    """
+def by_the_notes(seed: int, test_set: LabelledImages) -> list[float]:
+    """Accuracies after each epoch of the notes' loop: a shuffling DataLoader of PIL images."""
     torch.manual_seed(seed)
     net = LeNet(torch.Generator().manual_seed(seed))
     images, labels = test_set
@@ -51,30 +43,34 @@ def notes(seed: int, test_set: LabelledImages) -> list[float]:
     return found
 
 
-def engine(seed: int, test_set: LabelledImages, precision: Precision) -> list[float]:
+def by_the_engine(seed: int, test_set: LabelledImages, precision: Precision) -> list[float]:
+    """Accuracies after each epoch of this engine."""
+    train_set = to_tensors(read_fashion_mnist("train"))
     strategy = Replicas(LeNet(torch.Generator().manual_seed(seed)), [CPU], precision)
-    *_, last = train(strategy, tensors("train"), test_set, BATCH_SIZE, LR, NUM_EPOCHS, seed)
+    *_, last = train(strategy, train_set, test_set, Plan(BATCH_SIZE, LR, NUM_EPOCHS, seed))
+    strategy.close()
     return [epoch.test_accuracy for epoch in last.epochs]
 
 
 def main() -> None:
-    keep_memory()
-    test_set = tensors("t10k")
-    ways = {
-        "engine, fp32": lambda seed: engine(seed, test_set, "fp32"),
-        "engine, bf16": lambda seed: engine(seed, test_set, "bf16"),
-        "notes": lambda seed: notes(seed, test_set),
+    """Train each arm with each seed."""
+    prepare_process("fp32")
+    test_set = to_tensors(read_fashion_mnist("t10k"))
+    arms = {
+        "engine, fp32": lambda seed: by_the_engine(seed, test_set, "fp32"),
+        "engine, bf16": lambda seed: by_the_engine(seed, test_set, "bf16"),
+        "notes": lambda seed: by_the_notes(seed, test_set),
     }
-    last: dict[str, list[float]] = {way: [] for way in ways}
+    last: dict[str, list[float]] = {arm: [] for arm in arms}
     for seed in range(int(sys.argv[1])):
-        for way, accuracies_of in ways.items():
+        for arm, accuracies_of in arms.items():
             accuracies = accuracies_of(seed)
-            last[way].append(100 * accuracies[-1])
-            print(json.dumps({"way": way, "seed": seed, "test_accuracy": accuracies}), flush=True)
-    for way, found in last.items():
+            last[arm].append(100 * accuracies[-1])
+            print(json.dumps({"arm": arm, "seed": seed, "test_accuracy": accuracies}), flush=True)
+    for arm, found in last.items():
         mean, sd = torch.tensor(found).mean().item(), torch.tensor(found).std().item()
         print(
-            f"{way}: {mean:.2f} % (sd {sd:.2f}, {min(found):.2f} to {max(found):.2f}) over"
+            f"{arm}: {mean:.2f} % (sd {sd:.2f}, {min(found):.2f} to {max(found):.2f}) over"
             f" {len(found)} seeds"
         )
 

@@ -1,9 +1,8 @@
-"""Rule-steps per second of lab/optim/update_rules.py against torch.optim on the same work: python
--m bench.update_rules
+"""Steps per second of lab/optim/update_rules.py against torch.optim: `-m bench.update_rules`.
 
-The airfoil regression's size (6 weights, batches of 10), 300 steps, one run at a time and 20 seeds
-x 26 rates at once; arms interleaved, medians with their IQR. Not a test: nothing is asserted about
-time.
+Both do the same work, of the airfoil regression's size (6 weights, batches of 10): 300 steps, of
+one run at a time and of 20 seeds x 26 rates at once. Arms are interleaved; medians with their IQR.
+Not a test: nothing is asserted about time.
 """
 
 import platform
@@ -16,13 +15,13 @@ import torch
 from lab.machine.devices import usable_cores
 from lab.optim import update_rules
 from lab.results.stats import summarise
-from stages.optimizers.regression import Problem, descend, initial, problem
+from stages.optimizers.linear_regression import Problem, descend, initial, problem
 
 STEPS, ROUNDS = 300, 9
 ARMS: dict[
     str,
     tuple[
-        Callable[[np.ndarray], update_rules.Rule],
+        Callable[[np.ndarray], update_rules.UpdateRule],
         Callable[[list[torch.Tensor]], torch.optim.Optimizer],
     ],
 ] = {
@@ -37,11 +36,12 @@ ARMS: dict[
 
 
 def ours(
-    make_rule: Callable[[np.ndarray], update_rules.Rule],
+    make_rule: Callable[[np.ndarray], update_rules.UpdateRule],
     task: Problem,
     num_seeds: int,
     num_rates: int,
 ) -> float:
+    """Steps per second of this lab's rule, over all its runs."""
     w = initial(num_seeds, 6, seed=0)
     start = time.perf_counter()
     descend(make_rule, np.full(num_rates, 0.01), task, w, 10, STEPS, STEPS, seed=0)
@@ -49,6 +49,7 @@ def ours(
 
 
 def torchs(make: Callable[[list[torch.Tensor]], torch.optim.Optimizer], task: Problem) -> float:
+    """Steps per second of torch's optimizer."""
     X, y = torch.from_numpy(task.X), torch.from_numpy(task.y)
     w = torch.zeros(6, dtype=torch.float64, requires_grad=True)
     optimizer = make([w])
@@ -62,12 +63,13 @@ def torchs(make: Callable[[list[torch.Tensor]], torch.optim.Optimizer], task: Pr
 
 
 def main() -> None:
+    """Time both on every rule and print the medians."""
     torch.set_num_threads(1)
     rng = np.random.default_rng(0)
     task = problem(rng.normal(size=(1500, 6)), rng.normal(size=1500))
     print(
         f"{platform.machine()}, {usable_cores()} cores, torch {torch.__version__}, 1 thread;"
-        f" rule-steps per second"
+        " steps per second"
     )
     for name, (make_rule, make) in ARMS.items():
         arms = {

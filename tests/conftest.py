@@ -1,11 +1,14 @@
 """Fixtures: a folder that looks like the project."""
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import torch
 from hypothesis import settings
 
+from tests import made_up
 from tests.helpers import ROOT
 
 # The same examples on every run, so that a red one repeats, and no time limit: shared machines are
@@ -22,3 +25,25 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("LAB_DATA_MIRROR", raising=False)
     return tmp_path
+
+
+@pytest.fixture(scope="session")
+def made_up_reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Made-up results of all benchmarks in <kind of device>/<stage>/, cpu-virtual and cuda.
+
+    Every test reads the same files: copy what you change.
+    """
+    reports = tmp_path_factory.mktemp("made_up_reports")
+    for kind in ("cpu-virtual", "cuda"):
+        for stage in made_up.BENCHES:
+            made_up.write(stage, reports / kind, kind)
+    return reports
+
+
+@pytest.fixture
+def one_thread() -> Iterator[None]:
+    """Torch computes with one thread, as a virtual device does: small nets gain nothing by more."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)

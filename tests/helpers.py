@@ -1,11 +1,18 @@
 """What several test files call."""
 
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
 
-from lab.core.files import write_json
+from lab.claims.evidence import Evidence
+from lab.claims.rules import Verdict
+from lab.claims.verdicts import Claim, judge
+from lab.core.files import Metrics, Row, write_json
 from lab.data import datasets, idx, synthetic
 from lab.data.datasets import sha256
 from lab.report.page import Section
@@ -71,3 +78,37 @@ def draw(section: Section, folder: Path) -> None:
     """Draw a section's figures into `folder`."""
     for figure in section.figures:
         figure.draw(folder / f"{figure.name}.svg")
+
+
+def run_stage(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a module as DVC runs a stage, without any data mirror."""
+    command = [sys.executable, "-m", *words]
+    env = (
+        {k: v for k, v in os.environ.items() if k != "LAB_DATA_MIRROR"}
+        | {"PYTHONPATH": str(ROOT)}
+        | environment
+    )
+    return subprocess.run(
+        command, env=env, capture_output=True, text=True, check=False, timeout=120
+    )
+
+
+def files(folder: Path) -> set[str]:
+    """The files under a folder, as paths from it."""
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+
+
+def errors(result: subprocess.CompletedProcess[str]) -> list[str]:
+    """The lines of its errors, each of which must be one of ours."""
+    lines = result.stderr.splitlines()
+    assert lines, "an error says something"
+    assert all(line.startswith("ERROR: ") for line in lines), result.stderr
+    return lines
+
+
+def verdicts(
+    claims: Sequence[Claim], stage: str, metrics: Metrics, rows: Sequence[Row]
+) -> dict[str, Verdict]:
+    """The verdicts on a stage's claims from what it left."""
+    evidence = Evidence({stage: metrics}, {stage: rows})
+    return {claim.id: judge(claim, evidence).verdict for claim in claims}

@@ -1,32 +1,37 @@
-"""Made-up results of the benchmark stages, as a CPU or a GPU would leave them: for what needs no measurement.
+"""Made-up results, as a CPU or a GPU would leave them, for what needs no measurement.
 
 Each stage's are in tests/stages/<name>/made_up.py.
 """
 
+import functools
 import importlib
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import torch
 
+from lab.claims.book_order import BOOK_ORDER
+from lab.claims.evidence import Evidence
+from lab.claims.ledger import ledger
 from lab.core.files import write_metrics, write_rows
 from lab.machine.devices import DeviceKind, Devices
 from lab.parallel.cost_model import Link
 from lab.results.measurements import Measurement, rows_of
 from lab.timing import bench
 from lab.timing.bench import A_AGAINST_A, Watch
+from stages.claims.__main__ import gather
+from tests.helpers import ROOT
+from tests.stages.train.made_up import write_notes_runs
 
-BENCHES = (
-    "bench_compile",
-    "bench_async",
-    "bench_parallel",
-    "bench_overlap",
-    "bench_hardware",
-    "bench_input",
-    "bench_training",
-    "bench_collectives",
-    "scaling",
-)
 
+def _rows_have_arms(stage: str) -> bool:
+    """Whether the committed rows of a stage are measurements."""
+    path = ROOT / "reports" / stage / "rows.csv"
+    return path.is_file() and "arm" in path.open(encoding="utf-8").readline().split(",")
+
+
+BENCHES = tuple(stage for stage in BOOK_ORDER if _rows_have_arms(stage))
+THEORY = ("landscapes", "optimizers", "schedules", "replicas", "parallelism", "convergence")
 
 LINK = Link(
     100e-6, 1e-9 / 2, 1e-9 / 20
@@ -45,13 +50,13 @@ def one(
 
 
 def measurements(stage: str, kind: DeviceKind) -> list[Measurement]:
-    """Return what a stage measures, with numbers that are easy to recognise; no GPU's arms on a CPU."""
+    """What a stage measures, in numbers easy to recognise; no GPU's arms on a CPU."""
     made = importlib.import_module(f"tests.stages.{stage}.made_up").measurements(kind)
     return [*made, Measurement(A_AGAINST_A, "ratio", 0, samples(1.0), "x", kind)]
 
 
 def metrics(stage: str, made: list[Measurement], kind: DeviceKind) -> dict[str, float | str]:
-    """Return the stage's own metrics of what it measured."""
+    """The stage's own metrics of what it measured."""
     devices = Devices(kind, [torch.device("cpu")] * 2, 1)
     derived = importlib.import_module(f"tests.stages.{stage}.made_up").summary(made)
     return bench.conditions(made, devices, Watch()) | derived
@@ -62,3 +67,26 @@ def write(stage: str, reports: Path, kind: DeviceKind = "cpu-virtual") -> None:
     made = measurements(stage, kind)
     write_rows(reports / stage, rows_of(made))
     write_metrics(reports / stage, metrics(stage, made, kind))
+
+
+@functools.cache
+def evidence(stage: str) -> Evidence:
+    """What a machine with two GPUs and real data leaves for the claims that a stage decides.
+
+    Benchmarks and training are made up, theory is the committed one.
+    """
+    folders = {read.folder for claim in ledger() for read in claim.reads if claim.stage == stage}
+    with TemporaryDirectory() as made:
+        if stage in BENCHES:
+            write(stage, Path(made), "cuda")
+        elif stage == "train":
+            write_notes_runs(Path(made))
+        return gather(ROOT / "reports" if stage in THEORY else Path(made), folders)
+
+
+@functools.cache
+def server() -> Evidence:
+    """The same for all claims: each can be tested on it."""
+    found = [evidence(stage) for stage in dict.fromkeys(claim.stage for claim in ledger())]
+    metrics = {folder: kept for each in found for folder, kept in each.metrics.items()}
+    return Evidence(metrics, {f: rows for each in found for f, rows in each.rows.items()})

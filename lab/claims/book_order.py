@@ -1,6 +1,4 @@
-"""The order in which the book asks the stages' questions: that of the page, of the claims and of
-the README.
-"""
+"""The order in which the book asks the stages' questions; the page and the claims follow it."""
 
 BOOK_ORDER = (
     "landscapes",

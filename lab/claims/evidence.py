@@ -14,16 +14,12 @@ DEVICE_KINDS = (CPU, "cpu-virtual", *GPU_KINDS)
 
 
 class NotTestableError(Exception):
-    """A rule cannot be decided from what was measured; the message says why, and what would
-    help.
-    """
+    """What was measured does not decide a claim; the message says why, and what would help."""
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A value of a metrics.json. `folder` is the stage's under reports, `train/<run>` for a
-    training run.
-    """
+    """A value of a metrics.json in `folder` under reports: a stage's, or `train/<run>`."""
 
     folder: str
     name: str
@@ -31,8 +27,9 @@ class Metric:
 
 @dataclass(frozen=True)
 class Column:
-    """The numbers in a column of a rows.csv, of the rows whose cells match `where` (with `*` for
-    any text).
+    """The numbers in a column of a rows.csv, of the rows whose cells match `where`.
+
+    In a cell's pattern `*` stands for any text.
     """
 
     folder: str
@@ -41,7 +38,11 @@ class Column:
 
     def matches(self, row: Mapping[str, Any]) -> bool:
         """Whether a row belongs to it."""
-        return all(fnmatchcase(str(row.get(key)), pattern) for key, pattern in self.where.items())
+        for key, pattern in self.where.items():
+            cell = str(row.get(key))
+            if cell != pattern and not ("*" in pattern and fnmatchcase(cell, pattern)):
+                return False
+        return True
 
 
 Read = Metric | Column
@@ -49,15 +50,13 @@ Read = Metric | Column
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the stages left, by their folders under reports: metrics.json as an object, rows.csv as
-    rows.
-    """
+    """What the stages left: each metrics.json and the rows of each rows.csv, by folder."""
 
     metrics: Mapping[str, Mapping[str, Any]]
     rows: Mapping[str, Sequence[Mapping[str, Any]]]
 
     def value(self, metric: Metric) -> Any:
-        """Return a metric as it is.
+        """A metric as it is.
 
         Raises:
             NotTestableError: it is missing.
@@ -70,7 +69,7 @@ class Evidence:
         return found
 
     def read(self, read: Read) -> float | tuple[float, ...]:
-        """Return a metric's finite number, or a column's, in the order of the rows.
+        """A metric's finite number, or a column's, in the order of the rows.
 
         Raises:
             NotTestableError: something is missing, was skipped, or is no finite number.
@@ -80,8 +79,7 @@ class Evidence:
             if not _is_number(found):
                 raise NotTestableError(
                     f"{read.name} in reports/{read.folder}/metrics.json is {found!r}, no finite"
-                    f" number;"
-                    f" {_remedy(read)}"
+                    f" number; {_remedy(read)}"
                 )
             return float(found)
         rows = [row for row in self.rows.get(read.folder, ()) if read.matches(row)]
@@ -96,8 +94,7 @@ class Evidence:
             wanted = ", ".join(f"{key} {pattern}" for key, pattern in read.where.items())
             raise NotTestableError(
                 f"no numbers in column {read.name} ({wanted or 'all rows'}) of"
-                f" reports/{read.folder}/rows.csv;"
-                f" {_remedy(read)}"
+                f" reports/{read.folder}/rows.csv; {_remedy(read)}"
             )
         return tuple(float(value) for value in values if value is not None)
 
@@ -112,7 +109,7 @@ def _is_number(value: object) -> bool:
 
 
 def stage_of(read: Read) -> str:
-    """Return the stage that measures what is read."""
+    """The stage that measures what is read."""
     return read.folder.split("/")[0]
 
 

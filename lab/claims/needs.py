@@ -25,11 +25,11 @@ class Need:
 
 
 A_GPU, TWO_GPUS, OWN_DEVICES = ("a GPU", "2 GPUs", "a device for each job")
-REAL_DATA, WORKLOAD = "real data", "the notes' workload"
+REAL_DATA = "real data"
 
 
 def on_gpu(folder: str) -> tuple[Need, ...]:
-    """Return what a claim about GPUs needs: virtual devices never confirm it."""
+    """What a claim about GPUs needs: virtual devices never confirm it."""
     return (
         Need(
             A_GPU,
@@ -41,7 +41,7 @@ def on_gpu(folder: str) -> tuple[Need, ...]:
 
 
 def on_two_gpus(folder: str) -> tuple[Need, ...]:
-    """Return what a claim about several GPUs needs."""
+    """What a claim about several GPUs needs."""
     remedy = "measure on a machine with two"
     return (
         Need(TWO_GPUS, Metric(folder, "device_kind"), ("cuda",), remedy),
@@ -50,9 +50,7 @@ def on_two_gpus(folder: str) -> tuple[Need, ...]:
 
 
 def on_own_devices(folder: str) -> tuple[Need, ...]:
-    """Return what a claim about several devices of any kind needs: streams of one GPU are one
-    device.
-    """
+    """What a claim about several devices of any kind needs: streams of one GPU are one device."""
     kinds = ("cuda", "cpu-virtual")
     return (
         Need(
@@ -65,9 +63,7 @@ def on_own_devices(folder: str) -> tuple[Need, ...]:
 
 
 def real_images(folder: str) -> tuple[Need, ...]:
-    """Return what a claim about accuracy needs: look-alikes of Fashion-MNIST say nothing about
-    it.
-    """
+    """What a claim about accuracy needs: look-alikes of Fashion-MNIST say nothing about it."""
     return (
         Need(
             REAL_DATA,
@@ -78,26 +74,10 @@ def real_images(folder: str) -> tuple[Need, ...]:
     )
 
 
-def real_airfoil() -> tuple[Need, ...]:
-    """Return what a claim about losses on the airfoil table needs."""
+def real_airfoil(folder: str) -> tuple[Need, ...]:
+    """What a claim about losses on the airfoil table needs."""
     return (
         Need(
-            REAL_DATA,
-            Metric("optimizers", "airfoil"),
-            ("original",),
-            "`invoke remeasure --stage fetch`",
+            REAL_DATA, Metric(folder, "airfoil"), ("original",), "`invoke remeasure --stage fetch`"
         ),
-    )
-
-
-def as_in_the_notes(run: str, **settings: str | float) -> tuple[Need, ...]:
-    """Return the settings that a training run must have had; the profile `full` has the notes'."""
-    return tuple(
-        Need(
-            WORKLOAD,
-            Metric(f"train/{run}", name),
-            (wanted,),
-            "the profile `full` trains as the notes do",
-        )
-        for name, wanted in settings.items()
     )

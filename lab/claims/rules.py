@@ -1,6 +1,4 @@
-"""How a claim is decided: by one number with its interval, against the range that the claim's words
-ask for.
-"""
+"""How a claim is decided: one number with its interval against the range its words ask for."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -23,9 +21,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number with the interval that holds it; without one, `low` and `high` are the value
-    itself.
-    """
+    """A number with its interval; without one, `low` and `high` are the value itself."""
 
     value: float
     low: float
@@ -61,22 +57,22 @@ class Range:
         return "exactly {low:g}" if self.low == self.high else "{low:.4g} to {high:.4g}"
 
     def __str__(self) -> str:
-        """Return the range in English words."""
+        """The range in English words."""
         return self.template.format(low=self.low, high=self.high)
 
 
 def at_least(low: float) -> Range:
-    """Return the range from `low` up."""
+    """The range from `low` up."""
     return Range(low=low)
 
 
 def at_most(high: float) -> Range:
-    """Return the range up to `high`."""
+    """The range up to `high`."""
     return Range(high=high)
 
 
 def near(target: float, tolerance: float) -> Range:
-    """Return the range around a target."""
+    """The range around a target."""
     return Range(target - tolerance, target + tolerance)
 
 
@@ -85,7 +81,7 @@ FASTER = at_least(1 + SMALLEST_EFFECT)
 
 
 def decide(estimate: Estimate, holds: Range) -> Verdict:
-    """Return the verdict of an interval on a range: within, outside, or across one of its ends."""
+    """The verdict of an interval on a range: within, outside, or across one of its ends."""
     if holds.low <= estimate.low and estimate.high <= holds.high:
         return Verdict.CONFIRMED
     if estimate.high < holds.low or estimate.low > holds.high:
@@ -108,52 +104,48 @@ class Rule:
     unit: str
 
 
-# --- the common shapes
-# ----------------------------------------------------------------------------------------
+# --- the common shapes ---
 
 AS_FAST, AS_LONG = "x as fast", "x as long"
 POINTS = "points"
+NOTES_BATCH = 256  # images
 
 
 def value(metric: Metric, holds: Range, unit: str) -> Rule:
-    """Return the rule of one number without an interval: deterministic, or one run."""
+    """The rule of one number without an interval: deterministic, or one run."""
     return Rule([metric], point, holds, unit)
 
 
 def ratio(folder: str, name: str, holds: Range, unit: str = AS_FAST) -> Rule:
-    """Return the rule of a ratio that the stage wrote with the two ends of its 99 % interval."""
+    """The rule of a ratio that the stage wrote with the two ends of its 99 % interval."""
     return Rule(
         [Metric(folder, f"{name}{end}") for end in ("", "_low", "_high")], Estimate, holds, unit
     )
 
 
 def samples(column: Column, holds: Range, unit: str) -> Rule:
-    """Return the rule of the median of samples, with the sign test's 99 % interval."""
+    """The rule of the median of samples, with the sign test's 99 % interval."""
     return Rule([column], median, holds, unit)
 
 
 def speedup(old: Column, new: Column, holds: Range, unit: str = AS_FAST) -> Rule:
-    """Return the rule of old / new, paired by their order in the rows, with the sign test's 99 %
-    interval.
-    """
+    """The rule of old / new, paired in the rows' order, with the sign test's 99 % interval."""
     return Rule([old, new], times_ratio, holds, unit)
 
 
 def point(number: float) -> Estimate:
-    """Return a number without an interval."""
+    """A number without an interval."""
     return Estimate(number, number, number)
 
 
 def median(numbers: Sequence[float]) -> Estimate:
-    """Return the median with the sign test's interval, of any numbers."""
+    """The median with the sign test's interval, of any numbers."""
     found = median_ratio(numbers)
     return Estimate(found.median, found.low, found.high)
 
 
 def times_ratio(old: Sequence[float], new: Sequence[float]) -> Estimate:
-    """Return the median of old[i] / new[i] with the sign test's interval; ValueError if they are no
-    times.
-    """
+    """The median of old[i] / new[i] with the sign test's interval; ValueError for no times."""
     found = paired_speedup(old, new)
     return Estimate(found.median, found.low, found.high)
 
@@ -161,7 +153,7 @@ def times_ratio(old: Sequence[float], new: Sequence[float]) -> Estimate:
 def band_ratio(
     median: float, low: float, high: float, other_median: float, other_low: float, other_high: float
 ) -> Estimate:
-    """Return median / other_median, from the bands of the middle halves of the seeds.
+    """The ratio of two medians, from the bands of the middle halves of the seeds.
 
     The middle half of 20 seeds holds their median with 99 % confidence (sign test), so the
     interval, one band's low end over the other's high end and the reverse, errs on the side of
@@ -170,20 +162,16 @@ def band_ratio(
     return Estimate(median / other_median, low / other_high, high / other_low)
 
 
-def band(demo: str, series: str, folder: str = "optimizers") -> list[Column]:
-    """Return the reads of a series' medians and of its band's two ends."""
-    return [Column(folder, name, {"demo": demo, "series": series}) for name in ("y", "low", "high")]
+def band(stage: str, demo: str, series: str) -> list[Column]:
+    """The reads of a series' medians and of its band's two ends."""
+    return [Column(stage, name, {"demo": demo, "series": series}) for name in ("y", "low", "high")]
 
 
 def arm(stage: str, demo: str, name: str, column: str = "value", **more: str) -> Column:
-    """Return the read of an arm's samples."""
+    """The read of an arm's samples."""
     return Column(stage, column, {"demo": demo, "arm": name, **more})
 
 
 def farthest(numbers: Sequence[float], target: float = 0.0) -> Estimate:
-    """Return the largest distance of any number from `target`."""
+    """The largest distance of any number from `target`."""
     return point(max(abs(number - target) for number in numbers))
-
-
-OF_GRADIENT, ACCURACY = "% of the gradient", "% accuracy"
-NOTES_BATCH = 256

@@ -1,9 +1,9 @@
-"""The notes' claims and their verdicts: confirmed if the whole interval lies in the range, refuted
-if the whole of it lies outside, else inconclusive.
+"""The notes' claims and their verdicts.
 
-What cannot be decided, since a number is missing, damaged, of synthetic data or of another kind of
-device, is `not testable here`, with the reason and the command that measures it; it is never an
-error and never a pass.
+A claim is confirmed if the whole interval lies in the range, refuted if the whole of it lies
+outside, else inconclusive. What cannot be decided, since a number is missing, damaged, of
+synthetic data or of another kind of device, is `not testable here`, with the reason and the
+command that measures it; it is never an error and never a pass.
 """
 
 import math
@@ -21,7 +21,7 @@ class Claim:
     """One sentence of the notes that asserts something.
 
     Attributes:
-        id: the inventory's letter and number, with a letter of its own where a demo makes several claims.
+        id: the inventory's letter and number; a small letter tells claims of one demo apart.
         section: the book's.
         note: which of the five source notes make it.
         says: the claim, in our own words.
@@ -42,22 +42,22 @@ class Claim:
 
     @property
     def reads(self) -> tuple[Read, ...]:
-        """Return all that its verdict depends on."""
+        """All that its verdict depends on."""
         return (*self.rule.reads, *(need.metric for need in self.needs))
 
     @property
     def folder(self) -> str:
-        """Return the folder under reports that it is decided from."""
+        """The folder under reports that it is decided from."""
         return self.rule.reads[0].folder
 
     @property
     def stage(self) -> str:
-        """Return the stage that measures it."""
+        """The stage that measures it."""
         return stage_of(self.rule.reads[0])
 
     @property
     def wants(self) -> tuple[str, ...]:
-        """Return what it needs, in words, each once."""
+        """What it needs, in words, each once."""
         return tuple(dict.fromkeys(need.label for need in self.needs))
 
 
@@ -73,7 +73,7 @@ class Finding:
 
 
 def judge(claim: Claim, evidence: Evidence) -> Finding:
-    """Return the verdict on a claim. It raises nothing, whatever the stages left."""
+    """The verdict on a claim. It raises nothing, whatever the stages left."""
     kind = evidence.metrics.get(claim.folder, {}).get("device_kind", CPU)
     if kind not in DEVICE_KINDS:
         foreign = f"device_kind of {claim.folder} is {kind!r}, none of {', '.join(DEVICE_KINDS)}"
@@ -96,7 +96,7 @@ def judge(claim: Claim, evidence: Evidence) -> Finding:
 
 
 def rows_of(findings: Sequence[Finding]) -> list[dict[str, float | str]]:
-    """Return one row per finding; a number that does not exist is an empty cell."""
+    """One row per finding; a number that does not exist is an empty cell."""
 
     def numbers(estimate: Estimate | None) -> list[float | str]:
         if estimate is None:
@@ -121,9 +121,7 @@ def rows_of(findings: Sequence[Finding]) -> list[dict[str, float | str]]:
 
 
 def findings_of(rows: Sequence[Mapping[str, Any]], ledger: Sequence[Claim]) -> list[Finding]:
-    """Return the findings that rows hold of the claims in `ledger`; the inverse of `rows_of`, to
-    six digits.
-    """
+    """The findings on the claims of `ledger` that rows hold; inverse of `rows_of` to 6 digits."""
     claims = {claim.id: claim for claim in ledger}
 
     def estimate(row: Mapping[str, Any]) -> Estimate | None:
@@ -149,8 +147,7 @@ def findings_of(rows: Sequence[Mapping[str, Any]], ledger: Sequence[Claim]) -> l
 
 
 def surprise(finding: Finding) -> float:
-    """Return how far a refuted claim lies from what was measured, on a log scale; 0 for any other
-    verdict.
+    """How far a refuted claim lies from what was measured, on a log scale; 0 for any other verdict.
 
     The natural logarithm of the factor between the value and the nearest number for which the claim
     would hold. Where one of them is not positive there is no factor: then of 1 + their distance in
@@ -166,9 +163,7 @@ def surprise(finding: Finding) -> float:
 
 
 def most_surprising(findings: Sequence[Finding], count: int) -> list[Finding]:
-    """Return the refuted claims that lie furthest off, the furthest first, one of each stage at
-    most.
-    """
+    """The refuted claims that lie furthest off, the furthest first, one of each stage at most."""
     furthest: dict[str, Finding] = {}
     for finding in sorted(findings, key=surprise, reverse=True):
         if finding.verdict is Verdict.REFUTED:

@@ -1,3 +1,1 @@
-"""What everything stands on, without torch: errors and exit codes, params.yaml, files written
-whole, curves, languages.
-"""
+"""What everything stands on, without torch: errors, exit codes, params.yaml, files."""

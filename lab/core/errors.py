@@ -1,48 +1,47 @@
-"""The ways a run can fail for a reason that its user can mend, each with its exit code."""
+"""The failures that a user can mend, each with its exit code."""
 
 
 class LabError(Exception):
-    """A failure with one clear line: what was wrong (file, key, expected, got) and what to do.
+    """A failure whose message says what is wrong (file, key, expected, got) and what to do.
 
-    `exit_code` is the process's exit status. A message of several lines is several independent
-    mistakes, one line each.
+    Each line of the message is a mistake of its own; `exit_code` is the process's exit status.
     """
 
     exit_code = 1
 
 
 class ParamsError(LabError):
-    """params.yaml, or a profile, asks for something that makes no sense."""
+    """params.yaml, a profile or a command line has a value that is not allowed."""
 
     exit_code = 2
 
 
 class DataError(LabError):
-    """A data set is missing, damaged or out of reach."""
+    """A data set or a picture is missing, damaged or out of reach."""
 
     exit_code = 3
 
 
 class MachineError(LabError):
-    """The environment or the hardware cannot run this."""
+    """The environment or the hardware cannot do what is asked."""
 
     exit_code = 4
 
 
 class CheckpointError(LabError):
-    """A checkpoint is damaged or not this run's."""
+    """A checkpoint is damaged or belongs to another run."""
 
     exit_code = 5
 
 
 class DivergedError(LabError):
-    """Training left the finite numbers."""
+    """The loss is no longer finite."""
 
     exit_code = 6
 
 
 class DistributedError(LabError):
-    """The processes of a run lost each other, or another process has the run."""
+    """The processes of a run lost each other, or another process is training the run."""
 
     exit_code = 7
 
@@ -54,9 +53,9 @@ class SpaceError(LabError):
 
 
 class StoppedError(LabError):
-    """Somebody asked the run to stop, and it did so in good order."""
+    """The run was asked to stop, and did so in good order."""
 
     def __init__(self, message: str, signal_number: int) -> None:
-        """Exit as a process that the signal ended: 130 for Ctrl-C, 143 for SIGTERM."""
+        """Exit as a process that the signal ends: 130 for Ctrl-C, 143 for SIGTERM."""
         super().__init__(message)
         self.exit_code = 128 + signal_number

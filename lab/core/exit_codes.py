@@ -1,6 +1,4 @@
-"""How a stage, or any command of the lab, ends: 0, or one line on stderr and the exit code of its
-kind.
-"""
+"""How every command of the lab ends: with 0, or with an error on stderr and its exit code."""
 
 import contextlib
 import json
@@ -16,17 +14,15 @@ from types import FrameType, TracebackType
 from lab.core.errors import LabError, SpaceError
 from lab.core.files import write_json
 
-ERROR_FILE = Path(
-    ".lab/last_error.json"
-)  # DVC reports each failure as 255; `invoke repro` reads the real code here
+# DVC turns every exit code into 255: `invoke repro` finds the real one here
+ERROR_FILE = Path(".lab/last_error.json")
 
 
 def run(main: Callable[[], None]) -> int:
-    """Run `main` and return the exit code: 0, a LabError's own, 8 for want of memory, 130 for
-    Ctrl-C.
+    """Run `main`; the exit code is 0, a LabError's own, 8 when out of memory, or 130 for Ctrl-C.
 
-    A LabError is printed as one line per mistake, without a traceback unless LAB_DEBUG is set. One
-    of several processes of a run leaves it to its launcher to print.
+    A LabError is printed as one line per mistake; with LAB_DEBUG set it is raised, with its
+    traceback. In one of several processes of a run, the launcher prints it instead.
     """
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stdout)
     try:
@@ -39,7 +35,7 @@ def run(main: Callable[[], None]) -> int:
 
 
 def _explain(error: BaseException) -> tuple[int, str]:
-    """Return the exit code and the lines that say what happened and what to do."""
+    """The exit code, and the lines that say what happened and what to do."""
     if isinstance(error, LabError):
         return error.exit_code, str(error)
     if isinstance(error, MemoryError):
@@ -61,18 +57,17 @@ def _failed(exit_code: int, message: str, kind: str) -> int:
 
 
 class StopRequest:
-    """Hears SIGTERM or Ctrl-C once, for work that can end in good order; the second time ends the
-    process at once.
+    """Catches the first SIGTERM or Ctrl-C, so that work can end in good order.
 
-    `signal_number` is 0 until then.
+    `signal_number` is 0 until then. A second signal ends the process at once.
     """
 
     def __init__(self) -> None:
-        """Start with nothing heard."""
+        """Start without a signal."""
         self.signal_number = 0
 
     def __enter__(self) -> "StopRequest":
-        """Listen."""
+        """Catch the signals from now on."""
         self._before = {
             number: signal.signal(number, self._hear) for number in (signal.SIGINT, signal.SIGTERM)
         }
@@ -84,7 +79,7 @@ class StopRequest:
         error: BaseException | None,
         where: TracebackType | None,
     ) -> None:
-        """Leave the signals to whoever had them."""
+        """Restore the handlers of before."""
         for number, handler in self._before.items():
             signal.signal(number, handler)
 

@@ -1,6 +1,4 @@
-"""What a stage leaves behind: rows.csv (raw samples) and metrics.json (few, derived), whole or not
-at all.
-"""
+"""A stage's results: rows.csv (raw samples) and metrics.json (few, derived), written whole."""
 
 import csv
 import errno
@@ -23,11 +21,11 @@ Metrics = Mapping[str, float | str]
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file so that its name only ever stands for the whole content.
+    """Write a file that is seen whole or not at all, whenever the process ends.
 
     Raises:
         SpaceError: the disk is full.
-        LabError: the folder cannot be written.
+        LabError: the folder cannot be written to.
     """
     part = path.with_name(f"{path.name}.part-{os.getpid()}-{secrets.token_hex(4)}")
     try:
@@ -49,13 +47,13 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 
 def write_json(path: Path, document: Mapping[str, Any]) -> None:
-    """Write readable JSON with keys in the order given; NaN and infinities are a ValueError."""
+    """Write indented JSON with keys in the order given; NaN and infinities are a ValueError."""
     text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
     write_atomically(path, (text + "\n").encode())
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """Return the object in a JSON file.
+    """The object in a JSON file.
 
     Raises:
         LabError: missing or damaged.
@@ -74,11 +72,11 @@ def read_json(path: Path) -> dict[str, Any]:
 def write_metrics(folder: Path, metrics: Metrics) -> None:
     """Write a stage's metrics.json.
 
-    `dvc metrics diff` sees numbers and strings, splits keys at dots and rounds to five decimals: so
-    no dots in keys, nothing nested, and units that keep numbers between 1 and 10⁴.
+    `dvc metrics diff` shows numbers and strings, splits keys at dots and rounds to five decimals:
+    so keys have no dots, nothing is nested, and units keep numbers between 1 and 10⁴.
 
     Raises:
-        ValueError: a key with a dot or a value that DVC would not show.
+        ValueError: a key with a dot, or a value that DVC would not show.
     """
     for key, value in metrics.items():
         if "." in key or isinstance(value, bool) or not isinstance(value, int | float | str):
@@ -87,10 +85,10 @@ def write_metrics(folder: Path, metrics: Metrics) -> None:
 
 
 def write_rows(folder: Path, rows: Sequence[Row], name: str = "rows.csv") -> None:
-    """Write a stage's rows, or another table beside them; all rows have the keys of the first.
+    """Write a stage's rows, or another table beside them; all rows have the first one's keys.
 
     Raises:
-        ValueError: no rows, differing keys, or a number that is not finite.
+        ValueError: no rows, a row with other keys, or a number that is not finite.
     """
     if not rows:
         raise ValueError("expected at least one row")
@@ -110,7 +108,7 @@ def write_rows(folder: Path, rows: Sequence[Row], name: str = "rows.csv") -> Non
 
 
 def read_rows(path: Path) -> list[dict[str, float | str]]:
-    """Return the rows of a CSV file, numbers as floats.
+    """The rows of a CSV file, numbers as floats.
 
     Raises:
         LabError: missing.

@@ -1,8 +1,7 @@
-"""params.yaml, read as DVC reads it (YAML 1.2: `1e-3` is a number) and checked before any work
-starts.
+"""params.yaml, read as DVC reads it (YAML 1.2: `1e-3` is a number) and checked before any work.
 
-A stage states what it reads as a `Params` model whose fields are top-level keys of params.yaml.
-Every mistake in the file is reported at once, one line each.
+A stage declares what it reads as a `Params` model whose fields are top-level keys of params.yaml.
+All mistakes in the file are reported at once, one line each.
 """
 
 import difflib
@@ -30,11 +29,10 @@ P = TypeVar("P", bound=Section)
 
 
 def load(model: type[P], path: Path = PARAMS_FILE) -> P:
-    """Return the part of params.yaml that `model` describes; other top-level keys are other stages'
-    business.
+    """The part of params.yaml that `model` describes; other top-level keys belong to other stages.
 
     Raises:
-        ParamsError: the file is missing or no YAML, or a value is wrong: one line per mistake.
+        ParamsError: the file is missing or not YAML, or values are wrong: one line per mistake.
     """
     document = read_yaml(path)
     return _validated(
@@ -43,11 +41,10 @@ def load(model: type[P], path: Path = PARAMS_FILE) -> P:
 
 
 def check(models: Iterable[type[Section]], path: Path = PARAMS_FILE) -> None:
-    """Check the whole of params.yaml against what all the stages read, so that a key nobody reads
-    is a mistake.
+    """Check all of params.yaml against the models of all stages; a key in none is a mistake.
 
     Raises:
-        ParamsError: as `load`.
+        ParamsError: as in `load`.
     """
     fields: dict[str, Any] = {}
     for model in models:
@@ -58,10 +55,10 @@ def check(models: Iterable[type[Section]], path: Path = PARAMS_FILE) -> None:
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
-    """Return the mapping in a YAML 1.2 file.
+    """The mapping in a YAML 1.2 file.
 
     Raises:
-        ParamsError: missing, not text, not YAML (duplicate keys and tabs included), or not a mapping.
+        ParamsError: no such file, not UTF-8, not YAML (duplicate keys, tabs), or not a mapping.
     """
     try:
         document = YAML(typ="safe", pure=True).load(path.read_text(encoding="utf-8-sig"))
@@ -79,7 +76,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
     if not isinstance(document, dict):
         raise ParamsError(
             f"{path}: expected sections with keys, got {type(document).__name__}; see"
-            f" profiles/laptop.yaml"
+            " profiles/laptop.yaml"
         )
     return document
 
@@ -93,7 +90,7 @@ def _validated(model: type[P], document: dict[str, Any], path: Path) -> P:
 
 
 def _describe(error: ErrorDetails, model: type[BaseModel]) -> str:
-    """Say one mistake in one line: the key, what was expected, what was found."""
+    """A mistake in one line: the key, what was expected, what was found."""
     *parents, last = [str(part) for part in error["loc"] if part != "[key]"] or ["?"]
     key = ".".join([*parents, last])
     if error["type"] == "extra_forbidden":
@@ -107,9 +104,7 @@ def _describe(error: ErrorDetails, model: type[BaseModel]) -> str:
 
 
 def _keys_at(model: Any, parents: Iterable[str]) -> list[str]:
-    """Return the keys that the section at `parents` knows; entries of a mapping all have the same
-    model.
-    """
+    """The keys of the section at `parents`; all entries of a mapping have the same model."""
     for key in parents:
         if get_origin(model) is dict:
             model = get_args(model)[1]

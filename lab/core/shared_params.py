@@ -1,4 +1,4 @@
-"""Sections of params.yaml that several stages read, and the types that they share; no torch."""
+"""Sections of params.yaml, and types of values, that several stages share; no torch."""
 
 from typing import Annotated, Literal, Self
 
@@ -25,15 +25,13 @@ class DeviceParams(Section):
 class BenchParams(Section):
     """The `bench` section of params.yaml, shared by the benchmark stages."""
 
-    rounds: Annotated[int, Field(ge=8, le=1000)]  # from 8 on an interval has its 99 %
+    rounds: Annotated[int, Field(ge=8, le=1000)]  # an interval of 99 % needs 8 samples
     aa_runs: Annotated[int, Field(ge=1, le=1000)]
     min_sample_ms: Annotated[float, Field(gt=0, le=1000)]
 
 
 class DistributedParams(Section):
-    """The `train.distributed` section of params.yaml: how the processes of `strategy: ddp` find
-    each other.
-    """
+    """The `train.distributed` section of params.yaml: how processes of `ddp` find each other."""
 
     nnodes: Annotated[int, Field(ge=1, le=64)]
     rdzv_endpoint: Annotated[str, Field(pattern=r"^[\w.-]+:\d{1,5}$", description="host:port")]
@@ -49,5 +47,5 @@ class DistributedParams(Section):
 
     @property
     def on_loopback(self) -> bool:
-        """Whether all processes are on this host; a single one needs no other address."""
+        """Whether all processes are on this host."""
         return self.nnodes == 1 or self.rdzv_endpoint.rpartition(":")[0] in (LOOPBACK, "localhost")

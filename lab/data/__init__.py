@@ -1,1 +1,1 @@
-"""The two data sets: fetched against pinned hashes or drawn, read, and fed to a network."""
+"""The two data sets: fetched or drawn, checked, read, and put in order as tensors."""

@@ -1,8 +1,8 @@
-"""The two data sets as `fetch` left them: read, checked, and never mistaken for anything else.
+"""The two data sets as `fetch` left them, read and checked.
 
-Fashion-MNIST lies as torchvision lays it out (`data/FashionMNIST/raw`), the airfoil table beside
-it, and `data/source.json` says for each whether it is the original or a synthetic look-alike, with
-each file's hash.
+Fashion-MNIST has torchvision's layout (`data/FashionMNIST/raw`), and the airfoil table lies beside
+it. `data/source.json` says whether each is the original or a synthetic look-alike, and holds each
+file's hash.
 """
 
 import hashlib
@@ -44,17 +44,17 @@ class Split(NamedTuple):
     labels: NDArray[np.int64]
 
     def first(self, count: int) -> "Split":
-        """Return the first `count` examples."""
+        """The first `count` examples."""
         return Split(self.images[:count], self.labels[:count])
 
 
 def sha256(content: bytes) -> str:
-    """Return the SHA-256 of bytes in hexadecimal."""
+    """The SHA-256 of bytes, in hexadecimal."""
     return hashlib.sha256(content).hexdigest()
 
 
 def read_source(root: Path = DATA) -> dict[str, str]:
-    """Return where each data set comes from, `original` or `synthetic`, as `fetch` recorded it.
+    """Whether each data set is `original` or `synthetic`, as `fetch` recorded it.
 
     Raises:
         DataError: nothing was fetched.
@@ -66,16 +66,15 @@ def read_source(root: Path = DATA) -> dict[str, str]:
 
 
 def dataset_name(root: Path = DATA) -> str:
-    """Return what to call the images in every result: `fashion-mnist` or `synthetic`."""
+    """What results call the images: `fashion-mnist` or `synthetic`."""
     return "synthetic" if read_source(root)["fashion_mnist"] == "synthetic" else "fashion-mnist"
 
 
 def read_fashion_mnist(half: Literal["train", "t10k"], root: Path = DATA) -> Split:
-    """Return one half of Fashion-MNIST, after checking its files' hashes, headers, counts and
-    labels.
+    """One half of Fashion-MNIST, its files' hashes, headers, counts and labels checked.
 
     Raises:
-        DataError: a file is missing, was changed after it was fetched, or is no Fashion-MNIST.
+        DataError: a file is missing, was changed after it was fetched, or is not Fashion-MNIST.
     """
     images_file, labels_file = (f"{half}-images-idx3-ubyte", f"{half}-labels-idx1-ubyte")
     images = _read_idx(root, RAW_FOLDER / images_file, 3)
@@ -91,7 +90,7 @@ def read_fashion_mnist(half: Literal["train", "t10k"], root: Path = DATA) -> Spl
 
 
 def read_airfoil(root: Path = DATA) -> NDArray[np.float64]:
-    """Return the airfoil table (1503, 6): five features, then the sound pressure in dB.
+    """The airfoil table (1503, 6): five features, then the sound pressure in dB.
 
     Raises:
         DataError: missing, or changed after it was fetched.
@@ -111,7 +110,7 @@ def _read_idx(root: Path, name: Path, ndim: int) -> NDArray[np.uint8]:
 
 
 def _read_checked(root: Path, name: Path) -> bytes:
-    """Return a fetched file, which must still have the hash that `fetch` recorded."""
+    """The bytes of a fetched file, which must still have the hash that `fetch` recorded."""
     read_source(root)
     try:
         content = (root / name).read_bytes()

@@ -1,8 +1,7 @@
-"""Fetching the data sets: from a mirror of one's own or the published ones, against pinned hashes,
-or look-alikes.
+"""Fetching the data sets: from your own mirror or the published ones, or look-alikes instead.
 
-pooch does the caching, checking and moving into place; what is added here are bounds on size and
-time, folders as sources, and one line that says what each source answered.
+pooch checks files against pinned hashes, caches them and moves them into place. Added here: bounds
+on size and time, folders as sources, and one line that says what each source answered.
 """
 
 import errno
@@ -38,7 +37,7 @@ pooch.get_logger().setLevel("WARNING")  # each source is logged here, once
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """A file as its publisher made it. `folder` is its place under LAB_DATA_MIRROR."""
+    """A file as published. `folder` is where it lies under LAB_DATA_MIRROR."""
 
     folder: str
     name: str
@@ -83,7 +82,7 @@ Url = Annotated[str, Field(pattern=r"^https?://[^\s]+$")]
 
 
 class MirrorParams(Section):
-    """Base addresses, tried in order; a file's name is appended."""
+    """Base addresses, tried in order; a file's name is appended to each."""
 
     fashion_mnist: list[Url]
     airfoil: list[Url]
@@ -102,12 +101,11 @@ class WrongContentError(DataError):
 
 
 def fetch(params: DataParams, root: Path = DATA) -> dict[str, str]:
-    """Bring both data sets under `root` and return where each comes from: `original` or
-    `synthetic`.
+    """Bring both data sets under `root`; says of each whether it is `original` or `synthetic`.
 
     Raises:
-        DataError: `root` cannot be written; a source answered with something else and no other source helped;
-            or no source was reached and the params say `if_unreachable: fail`.
+        DataError: `root` cannot be written; or no source has a file, and one answered with other
+            bytes or the params say `if_unreachable: fail`.
     """
     for folder in (root, DOWNLOADS):
         _require_writable(folder)
@@ -124,9 +122,7 @@ def fetch(params: DataParams, root: Path = DATA) -> dict[str, str]:
 
 
 def sources(file: RemoteFile, mirrors: list[str]) -> list[str]:
-    """Return where to look for a file, in order: LAB_DATA_MIRROR (a folder or an address), then the
-    mirrors.
-    """
+    """Where to look for a file: first LAB_DATA_MIRROR, a folder or an address, then the mirrors."""
     own = os.environ.get(MIRROR_VARIABLE)
     first = [f"{own.rstrip('/')}/{file.folder}/{file.name}"] if own else []
     return first + [f"{mirror.rstrip('/')}/{file.name}" for mirror in mirrors]
@@ -141,7 +137,7 @@ def _original_or_synthetic(
     try:
         fetch_original(params, root)
     except WrongContentError:
-        raise  # somebody answers with other bytes: that wants a person, not a substitute
+        raise  # a source answers with other bytes: no case for a substitute, somebody should look
     except DataError as error:
         if params.if_unreachable == "fail":
             raise
@@ -183,10 +179,10 @@ def _draw_airfoil(root: Path) -> None:
 
 
 def _download(file: RemoteFile, mirrors: list[str], timeout_s: int) -> bytes:
-    """Return the published bytes of a file from the first source that has them.
+    """The published bytes of a file, from the first source that has them.
 
     Raises:
-        WrongContentError: no source had it, and one at least answered with something else.
+        WrongContentError: no source had it, and at least one answered with something else.
         DataError: no source was reached.
     """
     tried: list[str] = []
@@ -207,7 +203,7 @@ def _download(file: RemoteFile, mirrors: list[str], timeout_s: int) -> bytes:
                     f"{DOWNLOADS}: no space for {file.size} bytes; free some and run again"
                 ) from None
             tried.append(f"{source}: {_reason(error)}")
-        # pooch's and _Reader's word for the wrong bytes; the part file is gone
+        # from pooch and _Reader alike: wrong bytes; the part file is gone
         except ValueError as error:
             tried.append(f"{source}: {_reason(error)}")
             wrong = True
@@ -215,9 +211,8 @@ def _download(file: RemoteFile, mirrors: list[str], timeout_s: int) -> bytes:
     what = f"{file.name}: no source has it ({'; '.join(tried) or 'data.mirrors is empty'})"
     if wrong:
         raise WrongContentError(
-            f"{what}; a login page or a damaged copy? point {MIRROR_VARIABLE}"
-            f" at a folder that "
-            f"holds {file.folder}/{file.name}"
+            f"{what}; a login page or a damaged copy? point {MIRROR_VARIABLE} at a folder that"
+            f" holds {file.folder}/{file.name}"
         )
     raise DataError(
         f"{what}; point {MIRROR_VARIABLE} at a folder that holds {file.folder}/{file.name}"
@@ -225,9 +220,7 @@ def _download(file: RemoteFile, mirrors: list[str], timeout_s: int) -> bytes:
 
 
 class _Reader:
-    """A pooch downloader for folders and http(s), which stops at the pinned size and at a total
-    time.
-    """
+    """A downloader for pooch, from folders and http(s), bounded in size and in total time."""
 
     def __init__(self, file: RemoteFile, timeout_s: int) -> None:
         self.file = file
@@ -266,9 +259,7 @@ class _Reader:
 
 
 def _reason(error: Exception) -> str:
-    """Return a cause in a few words: the innermost one, without addresses of objects and without
-    line breaks.
-    """
+    """The innermost cause in a few words, without objects' addresses or line breaks."""
     if isinstance(error, requests.HTTPError) and error.response is not None:
         return f"HTTP {error.response.status_code}"
     if isinstance(error, requests.Timeout):

@@ -13,20 +13,20 @@ UINT8 = 0x08
 
 
 def encode(array: NDArray[np.uint8]) -> bytes:
-    """Return `array` as an IDX file; the inverse of `decode`."""
+    """An array as an IDX file; the inverse of `decode`."""
     header = struct.pack(f">BBBB{array.ndim}I", 0, 0, UINT8, array.ndim, *array.shape)
     return header + array.tobytes()
 
 
 def decode(content: bytes, ndim: int) -> NDArray[np.uint8]:
-    """Return the uint8 array of `ndim` dimensions that an IDX file holds.
+    """The uint8 array of `ndim` dimensions that an IDX file holds, a read-only view of `content`.
 
-    The header is compared with the length of the file before anything is allocated, so a lying
-    header costs nothing. The array is a read-only view of `content`.
+    The header is compared with the file's length before anything is allocated, so that a false
+    header costs nothing.
 
     Raises:
-        ValueError: wrong magic, type or number of dimensions, an empty dimension, or a length that does not
-            match the sizes in the header.
+        ValueError: wrong magic, type or number of dimensions, an empty dimension, or a length that
+            does not match the header's sizes.
     """
     header_size = 4 + 4 * ndim
     if len(content) < header_size:

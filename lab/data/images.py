@@ -10,17 +10,17 @@ LabelledImages = tuple[Tensor, Tensor]  # uint8 images (n, 28, 28) and int64 lab
 
 
 def to_tensors(split: Split) -> LabelledImages:
-    """Return a split's images and labels as tensors of their own, on the CPU."""
+    """A split's images and labels copied into tensors, on the CPU."""
     return torch.from_numpy(split.images.copy()), torch.from_numpy(split.labels.copy())
 
 
 def to_float(images: Tensor) -> Tensor:
-    """Scale uint8 images (n, 28, 28) to float32 in [0, 1], shaped (n, 1, 28, 28), where they are."""
-    # channels-last without a copy
+    """Scale uint8 images (n, 28, 28) to float32 (n, 1, 28, 28) in [0, 1], on their device."""
+    # one channel: channels-last without a copy
     return images.to(torch.float32).div_(255).unsqueeze(3).permute(0, 3, 1, 2)
 
 
 def shrink(images: Tensor, side: int) -> Tensor:
-    """Return uint8 images (n, 28, 28) as floats (n, 1, side, side) in [0, 1], means of their pixels."""
+    """Shrink uint8 images (n, 28, 28) to floats (n, 1, side, side) in [0, 1] by means of pixels."""
     X = to_float(images)
     return X if side == X.shape[-1] else F.avg_pool2d(X, X.shape[-1] // side)

@@ -5,13 +5,13 @@ from torch import Tensor
 
 
 def shuffled(num_images: int, generator: torch.Generator) -> Tensor:
-    """Return a permutation (num_images,) of the images, the generator's next."""
+    """The generator's next permutation (num_images,) of the images."""
     return torch.randperm(num_images, generator=generator)
 
 
 def epoch_order(num_images: int, seed: int, epoch: int) -> Tensor:
-    """Return the order (num_images,) of an epoch, which depends on seed and epoch alone.
+    """The order (num_images,) of an epoch, which depends on seed and epoch alone.
 
-    So a run that is resumed in an epoch finds that epoch's order without going through the others.
+    So a run that resumes in an epoch finds that epoch's order without going through the others.
     """
     return shuffled(num_images, torch.Generator().manual_seed(seed * 100_000 + epoch))

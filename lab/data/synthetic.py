@@ -1,9 +1,8 @@
-"""Look-alikes for the two data sets, for a machine that can reach neither. Seeded, same shapes,
-never unlabelled.
+"""Seeded look-alikes of the two data sets, in their shapes, for a machine that can reach neither.
 
-The garments are ten outlines, each drawn large once and then photographed from a random pose with a
-random cloth and noise, so that a network has something to learn and a few classes (shirt, coat,
-pullover) to confuse.
+The garments are ten outlines, each drawn large once and then photographed in random poses, cloths
+and noise, so that a network has something to learn and a few classes (shirt, coat, pullover) to
+confuse.
 """
 
 import numpy as np
@@ -138,9 +137,7 @@ def _template(outlines: list[Outline], holes: list[Outline]) -> NDArray[np.float
 def _photograph(
     template: NDArray[np.float32], count: int, rng: np.random.Generator
 ) -> NDArray[np.uint8]:
-    """Return `count` images (count, 28, 28) of one garment, each from a pose and in a cloth of its
-    own.
-    """
+    """Images (count, 28, 28) of one garment, each with its own pose and cloth."""
 
     def draw(low: float, high: float) -> NDArray[np.float32]:
         return rng.uniform(low, high, (count, 1, 1)).astype(np.float32)
@@ -170,9 +167,7 @@ def _photograph(
 
 
 def fashion(count: int, seed: int) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """Return `count` look-alike images (count, 28, 28) and labels (count,), classes as even as they
-    can be.
-    """
+    """Look-alike images (count, 28, 28) and labels (count,), the classes as even as can be."""
     rng = np.random.default_rng(seed)
     labels = rng.permutation(np.arange(count) % len(GARMENTS)).astype(np.uint8)
     images = np.empty((count, IMAGE_SIZE, IMAGE_SIZE), dtype=np.uint8)
@@ -183,10 +178,9 @@ def fashion(count: int, seed: int) -> tuple[NDArray[np.uint8], NDArray[np.uint8]
 
 
 def airfoil(seed: int) -> NDArray[np.float64]:
-    """Return a regression table of the airfoil set's shape (1503, 6): five features and a noisy
-    linear target.
+    """A table of the airfoil set's shape (1503, 6): five features and a noisy linear target.
 
-    The columns keep the original's meaning and rough range: frequency (Hz), angle (degrees), chord
+    The columns have the original's meaning and rough range: frequency (Hz), angle (degrees), chord
     (m), speed (m/s), displacement thickness (m), sound pressure (dB).
     """
     rng = np.random.default_rng(seed)

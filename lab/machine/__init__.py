@@ -1,1 +1,1 @@
-"""This machine: its devices, its facts, its memory, and torchvision beside any torch."""
+"""This machine: its devices, its hardware, its memory, and torchvision beside any torch."""

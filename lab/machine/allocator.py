@@ -1,4 +1,4 @@
-"""Memory that stays: what a training step frees, the next one needs again."""
+"""Freed memory that stays in the process: what one training step frees, the next one needs."""
 
 import ctypes
 import sys
@@ -7,12 +7,11 @@ _MMAP_THRESHOLD, _TRIM_THRESHOLD, _ARENA_MAX = -3, -1, -8  # of glibc's mallopt(
 
 
 def keep_memory() -> bool:
-    """Have glibc keep freed memory in the process, and return whether it does; elsewhere nothing
-    changes.
+    """Have glibc keep freed memory in the process; False where the allocator is another.
 
-    By default it gives the large tensors of a step back to the kernel, which then clears every page
-    anew in the next step: about 7000 page faults per LeNet step of 256 images. Call it before other
-    threads are started.
+    By default it gives a step's large tensors back to the kernel, which clears every page anew in
+    the next step: about 7000 page faults per LeNet step of 256 images. Call it before other threads
+    start.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
     if mallopt is None:

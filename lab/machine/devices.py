@@ -1,8 +1,7 @@
-"""The devices of a run: CUDA GPUs where there are enough, virtual devices otherwise, never
-silently.
+"""The devices of a run: CUDA GPUs where there are enough, virtual devices otherwise.
 
-The notes' `try_gpu` falls back to the CPU without a word, so that a "two GPU" result may be a
-CPU's. Here each result carries its `device_kind`.
+The notes' `try_gpu` falls back to the CPU silently, so that a result of "two GPUs" may be a CPU's.
+Here each result carries its `device_kind`.
 """
 
 import os
@@ -18,15 +17,13 @@ import torch
 
 from lab.core.shared_params import DeviceParams
 
-# `cpu`: the processor as itself, for no GPU
+# `cpu`: the processor in its own right, not in place of a GPU
 DeviceKind = Literal["cuda", "cuda-shared", "cpu-virtual", "cpu"]
 
 
 @dataclass(frozen=True)
 class Devices:
-    """What a run computes on; one device is a list of one. `threads` are those of one virtual
-    device.
-    """
+    """What a run computes on; one device is a list of one. `threads`: of one virtual device."""
 
     kind: DeviceKind
     devices: list[torch.device]
@@ -34,9 +31,7 @@ class Devices:
 
 
 def usable_cores() -> int:
-    """Return the cores this process may use: affinity, cut by cgroup quota and OMP_NUM_THREADS, 1
-    at least.
-    """
+    """The cores that affinity, cgroup quota and OMP_NUM_THREADS leave this process, at least 1."""
     cores = (
         len(psutil.Process().cpu_affinity())
         if hasattr(psutil.Process, "cpu_affinity")
@@ -46,13 +41,13 @@ def usable_cores() -> int:
 
 
 def _omp_threads() -> float:
-    """Return the threads that OMP_NUM_THREADS allows (of nested levels, the first), or infinity."""
+    """The threads that OMP_NUM_THREADS allows (of nested levels, the first), or infinity."""
     first = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
     return int(first) if first.isdecimal() and int(first) > 0 else float("inf")
 
 
 def quota_cores() -> float:
-    """Return the CPU quota of this cgroup (version 2) in cores, below 1 too, or infinity."""
+    """The CPU quota of this cgroup (version 2) in cores, possibly below 1, or infinity."""
     try:
         quota, period = Path("/sys/fs/cgroup/cpu.max").read_text(encoding="ascii").split()
         return float("inf") if quota == "max" else int(quota) / int(period)
@@ -61,18 +56,19 @@ def quota_cores() -> float:
 
 
 def threads_per_device(num_devices: int, cpu_threads: int | Literal["auto"], cores: int) -> int:
-    """Return the threads of one virtual device.
+    """The threads of one virtual device.
 
-    `auto` gives one device as many as each of two would get, so that one and two devices compare
-    like with like.
+    `auto` gives a single device as many as each of two would get, so that one and two devices
+    compare like with like.
     """
     return max(1, cores // max(2, num_devices)) if cpu_threads == "auto" else cpu_threads
 
 
 def resolve(num_gpus: int, params: DeviceParams) -> Devices:
-    """Return the `num_gpus` devices of a run and give torch their number of threads.
+    """The `num_gpus` devices of a run; gives torch their number of threads.
 
-    Enough GPUs: one each. Some: the replicas share them. None: virtual devices on the CPU.
+    With enough GPUs, one each; with too few, replicas share them; with none, virtual devices on the
+    CPU.
     """
     threads = threads_per_device(num_gpus, params.cpu_threads, usable_cores())
     torch.set_num_threads(threads)
@@ -84,9 +80,7 @@ def resolve(num_gpus: int, params: DeviceParams) -> Devices:
 
 
 def for_ranks(world_sizes: Sequence[int], params: DeviceParams) -> Devices:
-    """Return a device for each rank: the GPUs if they are enough for the fewest ranks, or else
-    virtual ones.
-    """
+    """A device for each rank: GPUs if there are enough for the fewest ranks, else virtual ones."""
     gpus, most = torch.cuda.device_count(), max(world_sizes)
     if gpus >= min(world_sizes):
         return resolve(min(most, gpus), params)
@@ -96,14 +90,12 @@ def for_ranks(world_sizes: Sequence[int], params: DeviceParams) -> Devices:
 
 
 def missing_compiler() -> str:
-    """Return what torch.compile lacks here, or nothing: its kernels for the processor are C++."""
+    """What torch.compile lacks here, or nothing: its kernels for the processor are C++."""
     compiler = os.environ.get("CXX", "clang++" if sys.platform == "darwin" else "g++")
     return "" if shutil.which(compiler) else f"a C++ compiler ({compiler} is not on PATH)"
 
 
 def processor(threads: int) -> Devices:
-    """Return the processor itself with so many threads, and give them to torch; also on a machine
-    with GPUs.
-    """
+    """The processor in its own right, GPUs or not; gives torch this number of threads."""
     torch.set_num_threads(threads)
     return Devices("cpu", [torch.device("cpu")], threads)

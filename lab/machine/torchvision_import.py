@@ -1,10 +1,9 @@
 """torchvision, importable beside any torch.
 
-PyPI's torchvision wheel is compiled against a CUDA build of torch. Beside a CPU-only torch its
-compiled operators do not load, and the import then fails while it registers shape rules for two of
-them (`operator torchvision::nms does not exist`). Declaring these operators first is enough: the
-data sets, transforms and models used here call none of them. Everything that needs torchvision
-imports it from here.
+PyPI's torchvision wheel is compiled for a CUDA build of torch. Beside a CPU-only torch its compiled
+operators do not load, and the import fails at the shape rules for two of them (`operator
+torchvision::nms does not exist`). Declaring those two first is enough: the data sets, transforms
+and models used here call neither. Whoever needs torchvision imports it from here.
 """
 
 import torch
@@ -19,7 +18,7 @@ try:
 except RuntimeError as error:
     if "torchvision::" not in str(error):
         raise
-    # kept: dropping it would undeclare the operators
+    # in a variable: the declarations last as long as this object
     _library = torch.library.Library("torchvision", "DEF")
     for _declaration in _DECLARATIONS:
         _library.define(_declaration)
@@ -29,7 +28,5 @@ __all__ = ["has_compiled_ops", "torchvision"]
 
 
 def has_compiled_ops() -> bool:
-    """Whether torchvision's compiled operators fit this torch; without them `nms` and `roi_align`
-    do not run.
-    """
+    """Whether torchvision's compiled operators, such as `nms`, run with this torch."""
     return bool(torchvision.extension._has_ops())

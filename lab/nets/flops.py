@@ -1,6 +1,4 @@
-"""FLOP and bytes of a network, counted and not measured: on the `meta` device nothing is
-computed.
-"""
+"""FLOP and bytes of a network, counted on the `meta` device, where nothing is computed."""
 
 import copy
 from dataclasses import dataclass
@@ -15,10 +13,10 @@ from torch.utils.flop_counter import FlopCounterMode
 
 @dataclass(frozen=True)
 class Cost:
-    """What one forward pass of a batch takes.
+    """What a forward pass of a batch takes.
 
-    `num_bytes` is what its operations read and write, each tensor counted each time, as an eager
-    run without fusion moves them if no cache holds anything; `params` is the number of parameters.
+    `num_bytes` is what its operations read and write, every tensor counted every time, as an eager
+    run moves them if no cache holds anything; `params` is the number of parameters.
     """
 
     flop: int
@@ -32,7 +30,7 @@ class Cost:
 
 
 class _BytesMoved(TorchDispatchMode):
-    """Adds up the bytes of the tensors that go into and come out of each operation, views apart."""
+    """The bytes of the tensors that go into and come out of each operation but views."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -47,9 +45,7 @@ class _BytesMoved(TorchDispatchMode):
 
 
 def forward_cost(net: nn.Module, shape: tuple[int, ...]) -> Cost:
-    """Return the cost of a forward pass of `net` without gradients on a float32 batch of
-    `shape`.
-    """
+    """The cost of a forward pass of `net`, without gradients, on a float32 batch of `shape`."""
     net, X = copy.deepcopy(net).to("meta"), torch.empty(shape, device="meta")
     with torch.no_grad():
         with FlopCounterMode(display=False) as flop:
@@ -60,8 +56,10 @@ def forward_cost(net: nn.Module, shape: tuple[int, ...]) -> Cost:
 
 
 def training_flop(net: nn.Module, shape: tuple[int, ...]) -> int:
-    """Return the FLOP of a forward and a backward pass of `net`, as it is set, on a float32 batch
-    of `shape`.
+    """The FLOP of a forward and a backward pass of `net` on a float32 batch of `shape`.
+
+    A multiply-add counts as two. `net` is copied, and stays in the mode that it is in; batch norm
+    counts the same in both.
     """
     net, X = copy.deepcopy(net).to("meta"), torch.empty(shape, device="meta")
     with FlopCounterMode(display=False) as flop:

@@ -1,8 +1,6 @@
-"""Networks. A network from scratch is a list of parameters and a function of them, as the book
-writes it.
+"""LeNet from scratch, as the book writes it: a list of parameters and a function of them.
 
-Convolutions run on channels-last memory, which is the same arithmetic in an order that CPUs and
-GPUs prefer.
+Convolutions run on channels-last memory: the same arithmetic in an order that suits CPUs and GPUs.
 """
 
 import torch
@@ -14,7 +12,7 @@ INIT_SCALE = 0.01
 
 
 def lenet_params(generator: torch.Generator) -> list[Tensor]:
-    """Return the eight parameters of the book's LeNet (129,068 numbers, float32, on the CPU).
+    """The eight parameters of the book's LeNet (129,068 numbers, float32, on the CPU).
 
     Weights are 0.01 times a standard normal, biases zero (section 13.5.2).
     """
@@ -27,9 +25,7 @@ def lenet_params(generator: torch.Generator) -> list[Tensor]:
 
 
 def lenet(X: Tensor, params: list[Tensor]) -> Tensor:
-    """Return the logits (n, 10) for images X (n, 1, 28, 28): two convolutions with pooling, two
-    dense layers.
-    """
+    """Logits (n, 10) of X (n, 1, 28, 28): two convolutions with pooling and two dense layers."""
     W1, b1, W2, b2, W3, b3, W4, b4 = params
     h1 = F.avg_pool2d(F.relu(F.conv2d(X, W1, b1), inplace=True), kernel_size=2, stride=2)
     h2 = F.avg_pool2d(F.relu(F.conv2d(h1, W2, b2), inplace=True), kernel_size=2, stride=2)

@@ -1,6 +1,4 @@
-"""The networks that can be trained, by name: functions of a generator, so that a seed fixes every
-weight.
-"""
+"""The networks that can be trained, by name, each made from a generator that fixes its weights."""
 
 from collections.abc import Callable
 
@@ -16,9 +14,7 @@ LENET_NAMES = ("W1", "b1", "W2", "b2", "W3", "b3", "W4", "b4")
 
 
 class LeNet(nn.Module):
-    """The book's LeNet from scratch (13.5.2): eight parameters under the book's names, and a
-    function of them.
-    """
+    """The book's LeNet from scratch (13.5.2), its eight parameters under the book's names."""
 
     def __init__(self, generator: torch.Generator) -> None:
         """Draw the parameters."""
@@ -27,14 +23,15 @@ class LeNet(nn.Module):
             self.register_parameter(name, nn.Parameter(value))
 
     def forward(self, X: Tensor) -> Tensor:
-        """Return the logits (n, 10) for images X (n, 1, 28, 28)."""
-        return lenet.lenet(X, list(self.parameters()))
+        """Logits (n, 10) of images X (n, 1, 28, 28)."""
+        # by name: in a replica of nn.DataParallel the parameters are plain attributes
+        return lenet.lenet(X, [getattr(self, name) for name in LENET_NAMES])
 
 
 def _resnet18(generator: torch.Generator) -> nn.Module:
     net = resnet18(generator)
     for param in net.parameters():
-        # as the images are, so that neither they nor the gradients are transposed
+        # as the images lie, so that neither they nor the gradients are transposed
         if param.ndim == 4:
             param.data = param.data.contiguous(memory_format=torch.channels_last)
     return net
@@ -44,17 +41,15 @@ MODELS: dict[str, Callable[[torch.Generator], nn.Module]] = {"lenet": LeNet, "re
 
 
 def allow_tf32(precision: Precision) -> None:
-    """Have this process's GPUs round what they multiply to TensorFloat-32, or not.
+    """Let this process's GPUs round what they multiply to TensorFloat-32, or forbid it.
 
-    By default torch lets convolutions do so, which would be another arithmetic under float32's
-    name.
+    By default torch lets convolutions do so: another arithmetic under float32's name.
     """
     torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = precision == "tf32"
 
 
 class OnBytes(nn.Module):
-    """A net that takes uint8 images (n, 28, 28): a device scales its own shard, a quarter of the
-    bytes to send.
+    """A net that takes uint8 images (n, 28, 28), so that a quarter of the bytes go to a device.
 
     With precision `bf16` convolutions and products compute in bfloat16 (torch's autocast); the
     weights, the logits and with them the loss stay float32. `tf32` is a setting of the whole
@@ -68,7 +63,7 @@ class OnBytes(nn.Module):
         self.precision = precision
 
     def forward(self, images: Tensor) -> Tensor:
-        """Return the logits (n, 10)."""
+        """Logits (n, 10)."""
         with torch.autocast(images.device.type, torch.bfloat16, enabled=self.precision == "bf16"):
             logits: Tensor = self.net(to_float(images))
         return logits.float() if self.precision == "bf16" else logits

@@ -8,14 +8,14 @@ from torch import Tensor, nn
 
 
 class Residual(nn.Module):
-    """Two 3 x 3 convolutions with batch norm, added to their input; a 1 x 1 convolution fits that
-    where needed.
+    """Two 3 x 3 convolutions with batch norm, added to their input.
 
-    X (n, in_channels, h, w) becomes (n, out_channels, h / stride, w / stride), rounded up.
+    X (n, in_channels, h, w) becomes (n, out_channels, h / stride, w / stride), rounded up; where
+    that is another shape, a 1 x 1 convolution fits the input to it.
     """
 
     def __init__(self, in_channels: int, out_channels: int, stride: int = 1) -> None:
-        """Make the layers, initialised as torch does."""
+        """Make the layers with torch's initial weights."""
         super().__init__()
         self.conv1 = nn.Conv2d(in_channels, out_channels, 3, stride, padding=1)
         self.bn1 = nn.BatchNorm2d(out_channels)
@@ -25,17 +25,16 @@ class Residual(nn.Module):
         self.shortcut = nn.Identity() if fits else nn.Conv2d(in_channels, out_channels, 1, stride)
 
     def forward(self, X: Tensor) -> Tensor:
-        """Return the block's output."""
+        """The block's output."""
         Y = self.bn2(self.conv2(F.relu(self.bn1(self.conv1(X)))))
         return F.relu(Y + self.shortcut(X))
 
 
 def resnet18(generator: torch.Generator | None = None, num_classes: int = 10) -> nn.Sequential:
-    """Return the notes' ResNet-18: a 3 x 3 stem of stride 1 and no max-pooling, for X (n, 1, 28,
-    28).
+    """The notes' ResNet-18, with a 3 x 3 stem of stride 1 and no max-pooling, for X (n, 1, 28, 28).
 
-    It has 11,175,818 parameters for ten classes. Every convolution keeps its bias, which the batch
-    norm after it makes redundant, as in the notes. Weights are N(0, 0.01), biases torch's default,
+    It has 11,175,818 parameters for ten classes. As in the notes, every convolution keeps its bias,
+    which the batch norm after it makes redundant. Weights are N(0, 0.01), biases torch's default,
     both drawn from `generator`.
     """
     blocks, in_channels = [], 64

@@ -1,6 +1,4 @@
-"""Functions to minimise, with what is known about them in closed form. Plain numpy, on arrays of
-any shape.
-"""
+"""Functions to minimise, with what is known about them in closed form."""
 
 from collections.abc import Callable
 
@@ -11,20 +9,17 @@ Array = NDArray[np.float64]
 
 
 def risk(x: Array) -> Array:
-    """Return the book's risk f(x) = x cos(pi x) (12.1.1)."""
+    """The book's risk f(x) = x cos(pi x) (12.1.1)."""
     return x * np.cos(np.pi * x)
 
 
 def empirical_risk(x: Array) -> Array:
-    """Return the book's drawn stand-in for an empirical risk, g(x) = f(x) + 0.2 cos(5 pi x)
-    (12.1.1).
-    """
+    """The book's stand-in for an empirical risk, g(x) = f(x) + 0.2 cos(5 pi x) (12.1.1)."""
     return risk(x) + 0.2 * np.cos(5 * np.pi * x)
 
 
 def sampled_risk(x: Array, phases: Array, sigma: float) -> Array:
-    """Return a real empirical risk whose expectation is `risk`: the mean loss of a sample, (...,
-    len(x)).
+    """A real empirical risk, the mean loss of a sample (..., k); its expectation is `risk`.
 
     One example is a phase p ~ N(0, sigma^2), its loss exp(sigma^2 / 2) x cos(pi x + p). Since E
     cos(p) is exp(-sigma^2 / 2) and E sin(p) is 0, the expected loss is exactly x cos(pi x).
@@ -42,11 +37,10 @@ def sampled_risk(x: Array, phases: Array, sigma: float) -> Array:
 def minimise(
     f: Callable[[Array], Array], low: float, high: float, points: int = 201, rounds: int = 7
 ) -> float:
-    """Return the global minimiser of f on [low, high], by grids that zoom in twenty-fold around the
-    best point.
+    """The global minimiser of f on [low, high], by grids that zoom in twenty-fold each round.
 
-    The first grid must be fine enough to tell the basins apart. Its error is under (high - low)
-    20^-rounds.
+    The first grid must be fine enough to tell the basins apart. The error is under
+    (high - low) 20^-rounds.
     """
     x = np.linspace(low, high, points)
     for _ in range(rounds):
@@ -56,7 +50,7 @@ def minimise(
 
 
 def quadratic(x: Array, eigenvalues: Array, angle: float = 0.0) -> Array:
-    """Return sum_i eigenvalues_i u_i^2 for points x (2, ...), u being x turned by `angle` radians.
+    """sum_i eigenvalues_i u_i^2 for points x (2, ...), u being x turned by `angle` radians.
 
     With eigenvalues (0.1, 2) and no angle it is the book's 0.1 x1^2 + 2 x2^2 (12.6, 12.7).
     """
@@ -66,7 +60,7 @@ def quadratic(x: Array, eigenvalues: Array, angle: float = 0.0) -> Array:
 
 
 def quadratic_gradient(x: Array, eigenvalues: Array, angle: float = 0.0) -> Array:
-    """Return the gradient (2, ...) of `quadratic`."""
+    """The gradient (2, ...) of `quadratic`."""
     u = _turn(x, angle)
     return _turn(np.stack([2 * eigenvalues[0] * u[0], 2 * eigenvalues[1] * u[1]]), -angle)
 
@@ -77,15 +71,14 @@ def _turn(x: Array, angle: float) -> Array:
 
 
 def saddle_gradient(x: Array) -> Array:
-    """Return the gradient (2, ...) of the saddle x1^2 - x2^2, whose Hessian has eigenvalues 2 and
-    -2 (12.1.2).
-    """
+    """The gradient (2, ...) of the saddle x1^2 - x2^2 (12.1.2); its Hessian is diag(2, -2)."""
     return np.stack([2 * x[0], -2 * x[1]])
 
 
 def least_squares(X: Array, y: Array) -> tuple[Array, Array, float]:
-    """Return of half the mean squared error of X (n, d) w - y (n,): Hessian (d, d), minimiser (d,),
-    minimum.
+    """Hessian (d, d), minimiser (d,) and minimum of half the mean squared error of X w - y.
+
+    X is (n, d), y (n,).
     """
     hessian = X.T @ X / len(X)
     w: Array = np.linalg.solve(hessian, X.T @ y / len(X)).astype(np.float64)
@@ -93,17 +86,16 @@ def least_squares(X: Array, y: Array) -> tuple[Array, Array, float]:
 
 
 def excess(w: Array, hessian: Array, minimiser: Array) -> Array:
-    """Return how far half the mean squared error at w (..., d) lies above its minimum, exactly."""
+    """How far half the mean squared error at w (..., d) lies above its minimum, exactly."""
     error = w - minimiser
     values: Array = 0.5 * np.einsum("...i,ij,...j->...", error, hessian, error)
     return values
 
 
 def standardise(table: Array) -> tuple[Array, Array]:
-    """Return the book's regression set of a table: 1500 rows of features with a column of ones, and
-    the targets.
+    """The book's regression set of a table: 1500 rows of features and ones, and the targets.
 
-    Every column is standardised over all rows, the target too (section 12.5.2).
+    Every column is standardised over all rows, the target too (12.5.2).
     """
     scaled = (table - table.mean(0)) / table.std(0)
     return np.column_stack([scaled[:1500, :-1], np.ones(min(1500, len(table)))]), scaled[:1500, -1]

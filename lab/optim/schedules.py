@@ -1,7 +1,6 @@
-"""Learning-rate schedules (12.11) as pure functions: `schedule(t) -> rate`, t in epochs, fractions
-included.
+"""Learning-rate schedules (12.11) as pure functions `schedule(t) -> rate` of t in epochs.
 
-A schedule holds no state, so looking at it (to plot it, say) does not move it on; some of the
+t may be a fraction. A schedule holds no state, so that plotting it does not move it on; some of the
 book's do move.
 """
 
@@ -12,41 +11,37 @@ Schedule = Callable[[float], float]
 
 
 def constant(base: float) -> Schedule:
-    """Return `base` at all times."""
+    """`base` at all times."""
     return lambda t: base
 
 
 def square_root(base: float) -> Schedule:
-    """Return base (t + 1)^(-1/2)."""
+    """base (t + 1)^(-1/2)."""
     return lambda t: base * (t + 1) ** -0.5
 
 
 def factor(base: float, decay: float, lowest: float) -> Schedule:
-    """Return base decay^t, not below `lowest`."""
+    """base decay^t, not below `lowest`."""
     return lambda t: max(lowest, base * decay**t)
 
 
 def multi_step(base: float, decay: float, milestones: Sequence[float]) -> Schedule:
-    """Return `base`, times `decay` from each milestone on."""
+    """`base`, times `decay` from each milestone on."""
     return lambda t: base * decay ** sum(t >= milestone for milestone in milestones)
 
 
 def cosine(base: float, final: float, end: float) -> Schedule:
-    """Return half a cosine from `base` at 0 down to `final` at `end`, and `final` after it."""
+    """Half a cosine from `base` at 0 down to `final` at `end`, and `final` after it."""
     return lambda t: final + (base - final) * (1 + math.cos(math.pi * min(t, end) / end)) / 2
 
 
 def inverse_sqrt(base: float, warmup: float) -> Schedule:
-    """Return base sqrt(warmup / t) after a linear rise (Vaswani et al. 2017); meant to follow
-    `warm_up`.
-    """
+    """base sqrt(warmup / t), to follow a `warm_up` of that length (Vaswani et al. 2017)."""
     return lambda t: base * min(1.0, (warmup / max(t, 1e-12)) ** 0.5)
 
 
 def one_cycle(base: float, final: float, end: float, peak: float) -> Schedule:
-    """Return a linear rise from a tenth of `base` to `base` at `peak`, then a line to `final` at
-    `end` (Smith).
-    """
+    """A line from a tenth of `base` up to `base` at `peak`, another to `final` at `end` (Smith)."""
 
     def rate(t: float) -> float:
         if t < peak:
@@ -57,8 +52,7 @@ def one_cycle(base: float, final: float, end: float, peak: float) -> Schedule:
 
 
 def warm_up(schedule: Schedule, length: float, shift: bool = True) -> Schedule:
-    """Return a linear rise from 0 to the schedule's own start over `length` epochs, then the
-    schedule.
+    """A linear rise from 0 to the schedule's start over `length` epochs, then the schedule.
 
     With `shift` the schedule begins where the rise ends; without, the rise covers its first part.
     """
@@ -72,8 +66,7 @@ def warm_up(schedule: Schedule, length: float, shift: bool = True) -> Schedule:
 
 
 def per_step(schedule: Schedule, num_epochs: int, steps_per_epoch: int) -> list[float]:
-    """Return the rate of each step when the schedule is read before the step, in the middle of its
-    time.
+    """The rate of each step, the schedule being read before it, for the middle of its time.
 
     The middle and not the beginning, so that a linear rise from 0 does not waste its first step.
     """
@@ -83,12 +76,10 @@ def per_step(schedule: Schedule, num_epochs: int, steps_per_epoch: int) -> list[
 
 
 def after_epoch(schedule: Schedule, num_epochs: int, steps_per_epoch: int) -> list[float]:
-    """Return the rate of each step as the book applies a schedule: schedule(epoch), but set only
-    after the epoch.
+    """The rate of each step as the book's loop has it: schedule(epoch), set after the epoch.
 
-    The first epoch runs at `schedule(length of any warm-up)`, that is at the full rate, and the
-    second at schedule(0), which a warm-up makes 0: every epoch lags by one, and the warm-up is
-    never tried.
+    The first epoch runs at the full rate and the second at schedule(0), which a warm-up makes 0:
+    every epoch lags by one, and the warm-up is never tried.
     """
     rates = [
         max(schedule(float(t)) for t in range(num_epochs)),

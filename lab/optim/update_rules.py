@@ -1,13 +1,12 @@
-"""Update rules of book sections 12.3 to 12.10 as pure pairs: `init(x) -> state`, `update(x, g,
-state) -> x, state`.
+"""Update rules of book sections 12.3 to 12.10 as pairs of pure functions.
 
-A rule is a value with its hyper-parameters inside. It keeps nothing to itself and changes nothing
-in place, and uses arithmetic only: the same rule runs on floats, on numpy arrays and on torch
-tensors. A hyper-parameter may be an array too, so that one call steps a whole sweep of rates, seeds
-or starting points.
+`init(x) -> state`, `update(x, g, state) -> x, state`. A rule is a value with its hyper-parameters
+inside. It keeps no state of its own, changes nothing in place and uses arithmetic only: the same
+rule runs on floats, numpy arrays and torch tensors. A hyper-parameter may be an array too, so that
+one call steps a whole sweep of rates, seeds or starting points.
 
-`epsilon` sits inside the square root or beside it; the book and torch do not agree on where, so
-rules say which (`inside`: divide by sqrt(s + eps); otherwise by sqrt(s) + eps).
+`epsilon` sits inside the square root or beside it; the book and torch disagree on where, so rules
+say which (`inside`: divide by sqrt(s + eps); otherwise by sqrt(s) + eps).
 """
 
 import math
@@ -19,10 +18,8 @@ X = Any
 State = tuple[X, ...]
 
 
-class Rule(NamedTuple):
-    """How to start and how to step; `update` takes position, gradient and state to the next
-    position and state.
-    """
+class UpdateRule(NamedTuple):
+    """How to start, and how to step from position, gradient and state to the next position."""
 
     init: Callable[[X], State]
     update: Callable[[X, X, State], tuple[X, State]]
@@ -37,7 +34,7 @@ def _zeros_and_clock(count: int) -> Callable[[X], State]:
 
 
 def _sign(x: X) -> X:
-    """Return -1, 0 or 1; numpy's and torch's own where x is theirs."""
+    """-1, 0 or 1, in x's own kind."""
     if isinstance(x, float | int):
         return math.copysign(1.0, x) if x else 0.0
     return x / (abs(x) + (x == 0))
@@ -47,15 +44,15 @@ def _root(s: X, eps: float, inside: bool) -> X:
     return (s + eps) ** 0.5 if inside else s**0.5 + eps
 
 
-def gd(lr: X) -> Rule:
+def gd(lr: X) -> UpdateRule:
     """Gradient descent; on minibatch gradients it is SGD (12.3, 12.4).
 
     x <- x - lr g
     """
-    return Rule(_zeros(0), lambda x, g, state: (x - lr * g, state))
+    return UpdateRule(_zeros(0), lambda x, g, state: (x - lr * g, state))
 
 
-def momentum(lr: X, beta: X) -> Rule:
+def momentum(lr: X, beta: X) -> UpdateRule:
     """Heavy ball as the book and torch write it (12.6): a sum of gradients, not an average.
 
     v <- beta v + g;  x <- x - lr v
@@ -65,12 +62,11 @@ def momentum(lr: X, beta: X) -> Rule:
         v = beta * state[0] + g
         return x - lr * v, (v,)
 
-    return Rule(_zeros(1), update)
+    return UpdateRule(_zeros(1), update)
 
 
-def nesterov(lr: X, beta: X) -> Rule:
-    """Nesterov's momentum in torch's form, which looks ahead with the gradient at hand (Sutskever
-    et al. 2013).
+def nesterov(lr: X, beta: X) -> UpdateRule:
+    """Nesterov's momentum in torch's form, with the gradient at hand (Sutskever et al. 2013).
 
     v <- beta v + g;  x <- x - lr (g + beta v)
     """
@@ -79,10 +75,10 @@ def nesterov(lr: X, beta: X) -> Rule:
         v = beta * state[0] + g
         return x - lr * (g + beta * v), (v,)
 
-    return Rule(_zeros(1), update)
+    return UpdateRule(_zeros(1), update)
 
 
-def adagrad(lr: X, eps: float = 1e-6, inside: bool = True) -> Rule:
+def adagrad(lr: X, eps: float = 1e-6, inside: bool = True) -> UpdateRule:
     """AdaGrad (12.7): each coordinate's rate falls with the sum of its squared gradients.
 
     s <- s + g^2;  x <- x - lr g / sqrt(s + eps)
@@ -92,10 +88,10 @@ def adagrad(lr: X, eps: float = 1e-6, inside: bool = True) -> Rule:
         s = state[0] + g * g
         return x - lr * g / _root(s, eps, inside), (s,)
 
-    return Rule(_zeros(1), update)
+    return UpdateRule(_zeros(1), update)
 
 
-def rmsprop(lr: X, gamma: float = 0.9, eps: float = 1e-6, inside: bool = True) -> Rule:
+def rmsprop(lr: X, gamma: float = 0.9, eps: float = 1e-6, inside: bool = True) -> UpdateRule:
     """RMSProp (12.8): AdaGrad with a leaky average instead of a sum.
 
     s <- gamma s + (1 - gamma) g^2;  x <- x - lr g / sqrt(s + eps)
@@ -105,10 +101,10 @@ def rmsprop(lr: X, gamma: float = 0.9, eps: float = 1e-6, inside: bool = True) -
         s = gamma * state[0] + (1 - gamma) * g * g
         return x - lr * g / _root(s, eps, inside), (s,)
 
-    return Rule(_zeros(1), update)
+    return UpdateRule(_zeros(1), update)
 
 
-def adadelta(rho: float = 0.9, eps: float = 1e-5, lr: X = 1.0) -> Rule:
+def adadelta(rho: float = 0.9, eps: float = 1e-5, lr: X = 1.0) -> UpdateRule:
     """Adadelta (12.9): the rate is the ratio of two leaky averages, of past steps and of gradients.
 
     s <- rho s + (1 - rho) g^2;  d = sqrt(delta + eps) / sqrt(s + eps) g;  x <- x - lr d;
@@ -120,7 +116,7 @@ def adadelta(rho: float = 0.9, eps: float = 1e-5, lr: X = 1.0) -> Rule:
         d = ((state[1] + eps) / (s + eps)) ** 0.5 * g
         return x - lr * d, (s, rho * state[1] + (1 - rho) * d * d)
 
-    return Rule(_zeros(2), update)
+    return UpdateRule(_zeros(2), update)
 
 
 def adam(
@@ -130,9 +126,10 @@ def adam(
     eps: float = 1e-6,
     weight_decay: float = 0.0,
     inside: bool = False,
-) -> Rule:
-    """Adam (12.10), bias corrected, epsilon beside the root; with `weight_decay` AdamW (Loshchilov,
-    Hutter 2019).
+) -> UpdateRule:
+    """Adam (12.10), bias-corrected, epsilon beside the root.
+
+    With `weight_decay` it is AdamW (Loshchilov, Hutter 2019).
 
     v <- b1 v + (1 - b1) g;  s <- b2 s + (1 - b2) g^2;
     x <- x - lr wd x - lr (v / (1 - b1^t)) / (sqrt(s / (1 - b2^t)) + eps)
@@ -148,21 +145,20 @@ def adam(
         decayed = x - lr * weight_decay * x if weight_decay else x
         return decayed - lr * step, (v, s, t)
 
-    return Rule(_zeros_and_clock(2), update)
+    return UpdateRule(_zeros_and_clock(2), update)
 
 
 def adamw(
     lr: X, beta1: float = 0.9, beta2: float = 0.999, eps: float = 1e-8, weight_decay: float = 0.01
-) -> Rule:
-    """AdamW with torch's defaults: Adam whose decay of the weights does not pass through the
-    gradient.
-    """
+) -> UpdateRule:
+    """AdamW with torch's defaults: Adam whose weight decay bypasses the gradient."""
     return adam(lr, beta1, beta2, eps, weight_decay)
 
 
-def yogi(lr: X, beta1: float = 0.9, beta2: float = 0.999, eps: float = 1e-3) -> Rule:
-    """Yogi (12.10.3): the second moment moves by a bounded amount, so that a rare large gradient
-    cannot flood it.
+def yogi(lr: X, beta1: float = 0.9, beta2: float = 0.999, eps: float = 1e-3) -> UpdateRule:
+    """Yogi (12.10.3): Adam whose second moment moves by a bounded amount per step.
+
+    So a rare large gradient cannot flood it.
 
     s <- s + (1 - b2) sign(g^2 - s) g^2; the rest as Adam
     """
@@ -173,11 +169,11 @@ def yogi(lr: X, beta1: float = 0.9, beta2: float = 0.999, eps: float = 1e-3) -> 
         step = (v / (1 - beta1**t)) / ((s / (1 - beta2**t)) ** 0.5 + eps)
         return x - lr * step, (v, s, t)
 
-    return Rule(_zeros_and_clock(2), update)
+    return UpdateRule(_zeros_and_clock(2), update)
 
 
-def trace(rule: Rule, gradient: Callable[[X], X], x: X, num_steps: int) -> list[X]:
-    """Return the positions of `num_steps` steps from x, x itself first."""
+def trace(rule: UpdateRule, gradient: Callable[[X], X], x: X, num_steps: int) -> list[X]:
+    """The positions of `num_steps` steps from x, x itself first."""
     state, positions = rule.init(x), [x]
     for _ in range(num_steps):
         x, state = rule.update(x, gradient(x), state)

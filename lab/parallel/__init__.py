@@ -1,3 +1,1 @@
-"""Several devices: threads and streams, replicas, processes, collectives and what they should
-cost.
-"""
+"""Several devices: threads, replicas, processes, and all-reduces with what they should cost."""

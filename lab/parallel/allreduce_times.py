@@ -1,8 +1,8 @@
-"""All-reduces among real processes, and training steps that wait for one, timed in turn.
+"""Times of all-reduces among real processes, and of training steps that wait for one.
 
-`time_jobs` starts a process for each device; they are `python -m lab.parallel.allreduce_times
-JOBS`, with the jobs as a JSON file, beside which rank 0 leaves what they found. All ranks of a job
-meet before each sample, and a sample is the slowest rank's time.
+`time_among_ranks` starts a process for each device: `python -m lab.parallel.allreduce_times ARMS`
+does its share of the arms in a JSON file, and rank 0 leaves beside it what the ranks found. All
+ranks of an arm meet before each sample, and a sample is the slowest rank's time.
 """
 
 import gc
@@ -29,16 +29,16 @@ from lab.machine.allocator import keep_memory
 from lab.machine.devices import Devices
 from lab.nets.models import MODELS, OnBytes
 from lab.parallel.collectives import ALGORITHMS, PROBES, Ranks, in_one_bucket, per_tensor
+from lab.parallel.cost_model import STAR
 from lab.parallel.launch import launch, own_rank, process_group
 from lab.parallel.replicas import forward_backward, grad_of, sgd
 from lab.results.measurements import Measurement
-from lab.results.stats import paired_ratios
-from lab.timing.bench import A_AGAINST_A, turns
+from lab.timing.bench import control_measurements, turns
 from lab.timing.clock import read_clock
 
 DISTRIBUTED = DistributedParams(nnodes=1, rdzv_endpoint=f"{LOOPBACK}:0", timeout_s=600)
-# is summed: in one bucket, what is left is to join the tensors and to take them apart
-NOTHING = "nothing"
+FOUND_FILE = "found.json"
+NOTHING = "nothing"  # is summed; with a bucket, the tensors are still joined and taken apart
 CONTROL_LENGTH = 1024
 LR = 0.01
 # of a sample: each multiplies the numbers by the ranks, which must not leave float32
@@ -46,13 +46,13 @@ MOST_CALLS = 20
 
 
 @dataclass(frozen=True)
-class Job:
-    """Float32 tensors of so many numbers each, summed by the first `world_size` ranks.
+class Arm:
+    """What is timed: float32 tensors of `lengths`, summed by the first `world_size` ranks.
 
     With a `net` (of lab.nets.models) each rank first computes its gradients for `images` images of
-    its own, and updates its replica by them afterwards: a step of SGD. The tensors that are summed
-    in between are the gradients, or others if the job says so: then the difference to NOTHING is
-    what communication costs after computing.
+    its own, and then updates its replica: a step of SGD. In between the gradients are summed, or
+    other tensors if `gradients` is false: then the difference to NOTHING is what communication
+    costs after computing.
     """
 
     algorithm: str  # of lab.parallel.collectives' ALGORITHMS or PROBES, or NOTHING
@@ -71,11 +71,14 @@ class Job:
 
 @dataclass(frozen=True)
 class Timed:
-    """Seconds per call in each round, whether the sum was exact, and what the busiest rank sends in
-    a call.
+    """What the ranks found of an arm.
 
-    After a step the sum counts as exact if all ranks hold the same weights. What the library sends
-    is not seen: 0. A probe's result is not looked at.
+    Attributes:
+        seconds: per call, of the slowest rank in each round.
+        exact: whether the sum was; after a step, whether all ranks hold the same weights. A probe's
+            result is not looked at.
+        messages_sent: by the busiest rank in a call; 0 for the library, whose messages nobody sees.
+        bytes_sent: likewise.
     """
 
     seconds: tuple[float, ...]
@@ -85,79 +88,65 @@ class Timed:
 
 
 def gradient_lengths(net: str) -> tuple[int, ...]:
-    """Return how many numbers each gradient of a net has."""
+    """How many numbers each gradient of a net has."""
     return tuple(p.numel() for p in MODELS[net](torch.Generator().manual_seed(0)).parameters())
 
 
-def time_jobs(
-    jobs: Sequence[Job], rounds: int, min_sample_ms: float, devices: Devices
+def time_among_ranks(
+    arms: Sequence[Arm], rounds: int, min_sample_ms: float, devices: Devices
 ) -> list[Timed]:
-    """Return what each job took, in their order; rank i computes on device i.
+    """What each arm took, in their order; rank i computes on device i.
 
-    Jobs of as many ranks take turns, forwards and backwards, `rounds` times; then those of more
+    Arms of as many ranks take turns, forwards and backwards, `rounds` times; then those of more
     ranks do.
 
     Raises:
         DistributedError: a rank died or fell silent.
-        ValueError: a job for more ranks than there are devices.
+        ValueError: an arm for more ranks than there are devices.
     """
-    world_size = max(job.world_size for job in jobs)
+    world_size = max(arm.world_size for arm in arms)
     if world_size > len(devices.devices):
         raise ValueError(
             f"expected at most {len(devices.devices)} ranks, one for each device, got {world_size}"
         )
     with tempfile.TemporaryDirectory() as folder, _environment_kept():
-        request = {
-            "jobs": [asdict(job) for job in jobs],
-            "rounds": rounds,
-            "min_sample_s": min_sample_ms / 1e3,
-            "kind": devices.kind,
-            "devices": [str(device) for device in devices.devices],
-            "threads": devices.threads,
-        }
-        write_json(Path(folder) / "jobs.json", request)
+        request = Path(folder) / "arms.json"
+        write_json(
+            request,
+            {
+                "arms": [asdict(arm) for arm in arms],
+                "rounds": rounds,
+                "min_sample_s": min_sample_ms / 1e3,
+                "kind": devices.kind,
+                "devices": [str(device) for device in devices.devices],
+                "threads": devices.threads,
+            },
+        )
         launch(
             "lab.parallel.allreduce_times",
-            str(Path(folder) / "jobs.json"),
+            str(request),
             world_size,
             DISTRIBUTED,
-            devices.threads,
+            threads=devices.threads,
         )
-        found = read_json(Path(folder) / "found.json")["jobs"]
+        found = read_json(request.with_name(FOUND_FILE))["arms"]
     return [Timed(**{**one, "seconds": tuple(one["seconds"])}) for one in found]
 
 
-def controls(world_size: int, aa_runs: int) -> list[Job]:
-    """Return pairs of one and the same job, next to each other, to be timed among others; see
-    `noise_control`.
-    """
-    return 2 * aa_runs * [Job("star", world_size, (CONTROL_LENGTH,))]
+def controls(world_size: int, aa_runs: int) -> list[Arm]:
+    """Pairs of one and the same arm, to be timed among others; see `noise_control`."""
+    return 2 * aa_runs * [Arm(STAR, world_size, (CONTROL_LENGTH,))]
 
 
 def noise_control(found: Sequence[Timed], devices: Devices) -> list[Measurement]:
-    """Return each pair of `controls` as a job compared with itself: whatever speed-up that shows is
-    false.
-    """
+    """The noise control's rows, from what the arms of `controls` took."""
     pairs = zip(found[::2], found[1::2], strict=True)
-    return [
-        Measurement(
-            A_AGAINST_A,
-            "ratio",
-            i,
-            tuple(paired_ratios(one.seconds, again.seconds)),
-            "x",
-            devices.kind,
-            devices.threads,
-        )
-        for i, (one, again) in enumerate(pairs)
-    ]
+    return control_measurements([(one.seconds, again.seconds) for one, again in pairs], devices)
 
 
 @contextmanager
 def _environment_kept() -> Iterator[None]:
-    """Leave variables and logging as they were: launching sets them for the ranks, and this process
-    goes on.
-    """
+    """Undo what `launch` sets for its ranks in this process's environment and logging."""
     before = dict(os.environ)
     try:
         yield
@@ -167,8 +156,8 @@ def _environment_kept() -> Iterator[None]:
         logging.disable(logging.NOTSET)
 
 
-class _Stand:
-    """One rank's place in the jobs of its world size: its tensors, and what all ranks agree on."""
+class _Rank:
+    """This rank among those of one world size, with the tensors and nets of their arms."""
 
     def __init__(self, ranks: Ranks, device: torch.device) -> None:
         self.ranks, self.device = ranks, device
@@ -177,31 +166,29 @@ class _Stand:
         # NCCL needs all ranks the first time
         dist.all_reduce(torch.zeros(1, device=device), group=ranks.group)
 
-    def first_call(self, job: Job) -> tuple[bool, int, int]:
-        """Call once, outside the clock, and return whether the sum is exact, and what the busiest
-        rank sends.
-        """
+    def first_call(self, arm: Arm) -> tuple[bool, int, int]:
+        """Call once, outside the clock: `exact`, `messages_sent` and `bytes_sent` of `Timed`."""
         before = self.ranks.messages_sent, self.ranks.bytes_sent
-        call, n = self._prepared(job), self.ranks.world_size
+        call, n = self._prepared(arm), self.ranks.world_size
         call()
-        if job.net and job.gradients:
+        if arm.net and arm.gradients:
             weights = sum(
                 float(p.detach().double().sum())
-                for p in self._training[job.net, job.images][0].parameters()
+                for p in self._training[arm.net, arm.images][0].parameters()
             )
             highest, lowest = self._most(weights, -weights)
-            wrong = job.algorithm in ALGORITHMS and highest != -lowest
+            wrong = arm.algorithm in ALGORITHMS and highest != -lowest
         else:
-            expected = _integers(job.lengths, n * (n + 1) // 2, self.device)
-            tensors = self._numbers[job.lengths][1]
-            wrong = job.algorithm in ALGORITHMS and not all(map(torch.equal, tensors, expected))
+            expected = _integers(arm.lengths, n * (n + 1) // 2, self.device)
+            tensors = self._numbers[arm.lengths][1]
+            wrong = arm.algorithm in ALGORITHMS and not all(map(torch.equal, tensors, expected))
         sent = self.ranks.messages_sent - before[0], self.ranks.bytes_sent - before[1]
         any_wrong, messages, num_bytes = self._most(int(wrong), *sent)
         return not any_wrong, int(messages), int(num_bytes)
 
-    def sample(self, job: Job, calls: int) -> float:
-        """Return the slowest rank's seconds per call."""
-        call = self._prepared(job)
+    def sample(self, arm: Arm, calls: int) -> float:
+        """The slowest rank's seconds per call."""
+        call = self._prepared(arm)
         self._most(0)  # all ranks are here
         start = read_clock([self.device])
         for _ in range(calls):
@@ -209,41 +196,35 @@ class _Stand:
         [slowest] = self._most(read_clock([self.device]) - start)
         return slowest / calls
 
-    def _prepared(self, job: Job) -> Callable[[], None]:
-        """Return what is to be timed, with all that it needs at hand."""
-        if job.net:
-            others = [] if job.gradients else self._filled(job)
-            return partial(_step, job, *self._trained(job), others, self.ranks)
-        return partial(_sum, job, self._filled(job), self.ranks)
+    def _prepared(self, arm: Arm) -> Callable[[], None]:
+        """The call that is timed, with all that it needs at hand."""
+        if arm.net:
+            others = [] if arm.gradients else self._filled(arm)
+            return partial(_step, arm, *self._trained(arm), others, self.ranks)
+        return partial(_sum, arm, self._filled(arm), self.ranks)
 
-    def _trained(self, job: Job) -> tuple[OnBytes, Tensor, Tensor]:
-        """Return the job's replica, the same in every rank, and this rank's images with their
-        labels.
-        """
-        if (job.net, job.images) not in self._training:
-            net = OnBytes(MODELS[job.net](torch.Generator().manual_seed(0))).to(self.device)
+    def _trained(self, arm: Arm) -> tuple[OnBytes, Tensor, Tensor]:
+        """The arm's replica, the same in every rank, and this rank's images and labels."""
+        if (arm.net, arm.images) not in self._training:
+            net = OnBytes(MODELS[arm.net](torch.Generator().manual_seed(0))).to(self.device)
             generator = torch.Generator().manual_seed(1 + self.ranks.rank)
-            X = torch.randint(0, 256, (job.images, 28, 28), dtype=torch.uint8, generator=generator)
-            y = torch.randint(0, 10, (job.images,), generator=generator)
-            self._training[job.net, job.images] = net, X.to(self.device), y.to(self.device)
-        return self._training[job.net, job.images]
+            X = torch.randint(0, 256, (arm.images, 28, 28), dtype=torch.uint8, generator=generator)
+            y = torch.randint(0, 10, (arm.images,), generator=generator)
+            self._training[arm.net, arm.images] = net, X.to(self.device), y.to(self.device)
+        return self._training[arm.net, arm.images]
 
-    def _filled(self, job: Job) -> list[Tensor]:
-        """Return the job's tensors with this rank's numbers in them; jobs of the same lengths share
-        them.
-        """
-        if job.lengths not in self._numbers:
-            numbers = _integers(job.lengths, self.ranks.rank + 1, self.device)
-            self._numbers[job.lengths] = numbers, [torch.empty_like(tensor) for tensor in numbers]
-        numbers, tensors = self._numbers[job.lengths]
+    def _filled(self, arm: Arm) -> list[Tensor]:
+        """The arm's tensors with this rank's numbers; arms of the same lengths share them."""
+        if arm.lengths not in self._numbers:
+            numbers = _integers(arm.lengths, self.ranks.rank + 1, self.device)
+            self._numbers[arm.lengths] = numbers, [torch.empty_like(tensor) for tensor in numbers]
+        numbers, tensors = self._numbers[arm.lengths]
         for tensor, values in zip(tensors, numbers, strict=True):
             tensor.copy_(values)
         return tensors
 
     def _most(self, *mine: float) -> list[float]:
-        """Return the largest of all ranks' numbers, on the CPU; it also makes the ranks wait for
-        each other.
-        """
+        """The largest of all ranks' numbers; it also makes the ranks wait for each other."""
         values = torch.tensor(mine, dtype=torch.float64)
         dist.all_reduce(values, dist.ReduceOp.MAX, self.ranks.group)
         most: list[float] = values.tolist()
@@ -251,36 +232,34 @@ class _Stand:
 
 
 def _integers(lengths: Sequence[int], factor: int, device: torch.device) -> list[Tensor]:
-    """Return multiples of `factor` as float32: small integers, so that sums are exact in every
-    order.
-    """
+    """Multiples of `factor` as float32, so small that sums are exact in every order."""
     return [
         (factor * (torch.arange(length, device=device) % 1000 + 1)).float() for length in lengths
     ]
 
 
-def _sum(job: Job, tensors: Sequence[Tensor], ranks: Ranks) -> None:
-    algorithm = {**ALGORITHMS, **PROBES, NOTHING: lambda tensor, ranks: None}[job.algorithm]
-    (in_one_bucket if job.one_bucket else per_tensor)(tensors, algorithm, ranks)
+def _sum(arm: Arm, tensors: Sequence[Tensor], ranks: Ranks) -> None:
+    algorithm = {**ALGORITHMS, **PROBES, NOTHING: lambda tensor, ranks: None}[arm.algorithm]
+    (in_one_bucket if arm.one_bucket else per_tensor)(tensors, algorithm, ranks)
 
 
-def _step(job: Job, net: OnBytes, X: Tensor, y: Tensor, others: list[Tensor], ranks: Ranks) -> None:
+def _step(arm: Arm, net: OnBytes, X: Tensor, y: Tensor, others: list[Tensor], ranks: Ranks) -> None:
     """Take a step of data-parallel SGD, summing the gradients or other tensors."""
     forward_backward(net, X, y)
     params = list(net.parameters())
-    _sum(job, [grad_of(p) for p in params] if job.gradients else others, ranks)
-    sgd(params, LR, job.images * ranks.world_size)
+    _sum(arm, [grad_of(p) for p in params] if arm.gradients else others, ranks)
+    sgd(params, LR, arm.images * ranks.world_size)
 
 
 def _take_turns(
-    jobs: Sequence[Job], stand: _Stand, rounds: int, min_sample_s: float
+    arms: Sequence[Arm], rank: _Rank, rounds: int, min_sample_s: float
 ) -> list[dict[str, Any]]:
-    """Return what `Timed` says of each job, the same in every rank."""
-    first = [stand.first_call(job) for job in jobs]
-    calls = [min(MOST_CALLS, math.ceil(min_sample_s / stand.sample(job, 1))) for job in jobs]
-    seconds: list[list[float]] = [[] for _ in jobs]
-    for j in turns(range(len(jobs)), rounds):
-        seconds[j].append(stand.sample(jobs[j], calls[j]))
+    """Each arm's `Timed` as a dict, the same in every rank."""
+    first = [rank.first_call(arm) for arm in arms]
+    calls = [min(MOST_CALLS, math.ceil(min_sample_s / rank.sample(arm, 1))) for arm in arms]
+    seconds: list[list[float]] = [[] for _ in arms]
+    for i in turns(range(len(arms)), rounds):
+        seconds[i].append(rank.sample(arms[i], calls[i]))
     return [
         asdict(Timed(tuple(samples), exact, messages, num_bytes))
         for samples, (exact, messages, num_bytes) in zip(seconds, first, strict=True)
@@ -288,18 +267,18 @@ def _take_turns(
 
 
 def _take_part(request: Mapping[str, Any], rank: int) -> list[dict[str, Any] | None]:
-    """Do this rank's share of all jobs, and return what was found of those it took part in."""
-    jobs = [Job(**{**job, "lengths": tuple(job["lengths"])}) for job in request["jobs"]]
-    world_sizes = sorted({job.world_size for job in jobs})
+    """Do this rank's share: what was found of each arm, None of those without this rank."""
+    arms = [Arm(**{**arm, "lengths": tuple(arm["lengths"])}) for arm in request["arms"]]
+    world_sizes = sorted({arm.world_size for arm in arms})
     # every rank makes every group
     groups = {n: dist.new_group(list(range(n))) for n in world_sizes}
-    found: list[dict[str, Any] | None] = [None] * len(jobs)
+    found: list[dict[str, Any] | None] = [None] * len(arms)
     for n in world_sizes:
         if rank < n:
-            mine = [i for i, job in enumerate(jobs) if job.world_size == n]
-            stand = _Stand(Ranks(groups[n]), torch.device(request["devices"][rank]))
+            mine = [i for i, arm in enumerate(arms) if arm.world_size == n]
+            here = _Rank(Ranks(groups[n]), torch.device(request["devices"][rank]))
             results = _take_turns(
-                [jobs[i] for i in mine], stand, request["rounds"], request["min_sample_s"]
+                [arms[i] for i in mine], here, request["rounds"], request["min_sample_s"]
             )
             for i, result in zip(mine, results, strict=True):
                 found[i] = result
@@ -307,7 +286,7 @@ def _take_part(request: Mapping[str, Any], rank: int) -> list[dict[str, Any] | N
 
 
 def main() -> None:
-    """Be one of the ranks that `time_jobs` starts."""
+    """Be one of the ranks that `time_among_ranks` starts."""
     file, rank = Path(sys.argv[1]), own_rank() or 0
     request = read_json(file)
     devices = Devices(
@@ -319,7 +298,7 @@ def main() -> None:
     with process_group(devices, devices.devices[rank], DISTRIBUTED):
         found = _take_part(request, rank)
         if rank == 0:
-            write_json(file.with_name("found.json"), {"jobs": found})
+            write_json(file.with_name(FOUND_FILE), {"arms": found})
 
 
 if __name__ == "__main__":

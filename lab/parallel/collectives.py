@@ -1,5 +1,4 @@
-"""All-reduce between processes, written out over messages: what torch.distributed does in one call
-(13.5, 13.7).
+"""All-reduce between processes, written out over messages (book 13.5, 13.7).
 
 Each algorithm sums a contiguous tensor of any length in place over the ranks of a group, one or
 more, and leaves the same bits in all of them. The order of the sums is fixed, so a repetition gives
@@ -12,20 +11,30 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
+from lab.parallel.cost_model import (
+    ADDING,
+    HALVING_DOUBLING,
+    LIBRARY,
+    RING,
+    STAR,
+    THERE_AND_BACK,
+    TREE,
+)
+
 Transfer = tuple[Tensor, int]  # what, and the rank that it goes to or comes from
 
 
 class Ranks:
-    """The ranks of a process group, as one of them sees it, with what it has sent there."""
+    """A process group as one of its ranks sees it, with a count of what this rank has sent."""
 
     def __init__(self, group: dist.ProcessGroup) -> None:
-        """Look at `group`, which this process belongs to."""
+        """Count from zero what this process sends within `group`, which it belongs to."""
         self.group = group
         self.rank, self.world_size = dist.get_rank(self.group), dist.get_world_size(self.group)
         self.messages_sent = self.bytes_sent = 0
 
     def exchange(self, sends: Sequence[Transfer] = (), receives: Sequence[Transfer] = ()) -> None:
-        """Send and receive at once, and wait for both. Nothing is sent of an empty tensor."""
+        """Send and receive at once, and wait for both; an empty tensor makes no message."""
         full_sends = [(tensor, peer) for tensor, peer in sends if tensor.numel()]
         full_receives = [(tensor, peer) for tensor, peer in receives if tensor.numel()]
         self.messages_sent += len(full_sends)
@@ -43,8 +52,7 @@ Algorithm = Callable[[Tensor, Ranks], None]
 
 
 def star(tensor: Tensor, ranks: Ranks) -> None:
-    """Sum in rank 0, one rank after the other in their order, and send the sum to each: the notes'
-    way.
+    """Sum in rank 0, one rank after the other, and send the sum to each, as the notes do.
 
     2(n-1) messages of the whole tensor follow one another. Order: x0 + x1 + x2 + ... (book 13.5.3).
     """
@@ -61,7 +69,7 @@ def star(tensor: Tensor, ranks: Ranks) -> None:
 
 
 def ring(tensor: Tensor, ranks: Ranks) -> None:
-    """Pass chunks around: n-1 times a part of the sum to the next rank, n-1 times a finished chunk.
+    """Pass partial sums of chunks around the ring n-1 times, then finished chunks n-1 times.
 
     2(n-1) messages of a chunk follow one another, all links busy at once; each rank sends 2(n-1)/n
     of the tensor, which is the least possible (Patarasuk and Yuan 2009; book 13.7.2). Order: chunk
@@ -105,12 +113,11 @@ def tree(tensor: Tensor, ranks: Ranks) -> None:
 
 
 def halving_doubling(tensor: Tensor, ranks: Ranks) -> None:
-    """Swap halves, then quarters, ..., summing each, until every rank has a part; then collect the
-    parts backwards.
+    """Swap and sum halves, then quarters, ..., until each rank has a part; then collect the parts.
 
     2 log2 n messages follow one another, and each rank sends 2(n-1)/n of the tensor (Rabenseifner's
     algorithm, in Thakur, Rabenseifner and Gropp 2005). Ranks beyond the largest power of two m in n
-    hand all they have to a partner first and get the result last. Order: x_r + x_(r+m) first, then
+    first hand all they have to a partner and get the result last. Order: x_r + x_(r+m) first, then
     ranks that differ in the highest bit, then in the next.
     """
     power = 1 << (ranks.world_size.bit_length() - 1)
@@ -144,20 +151,19 @@ def halving_doubling(tensor: Tensor, ranks: Ranks) -> None:
 
 
 def library(tensor: Tensor, ranks: Ranks) -> None:
-    """Sum as torch.distributed does: by gloo on the CPU, by NCCL between GPUs, in an order of their
-    own.
+    """Sum as torch.distributed does: by gloo on the CPU, by NCCL between GPUs.
 
-    What it sends is not counted.
+    The order is their own, and what they send is not counted.
     """
     dist.all_reduce(tensor, group=ranks.group)
 
 
 ALGORITHMS: dict[str, Algorithm] = {
-    "star": star,
-    "ring": ring,
-    "tree": tree,
-    "halving-doubling": halving_doubling,
-    "library": library,
+    STAR: star,
+    RING: ring,
+    TREE: tree,
+    HALVING_DOUBLING: halving_doubling,
+    LIBRARY: library,
 }
 
 
@@ -177,12 +183,11 @@ def adding(tensor: Tensor, ranks: Ranks) -> None:
     second.add_(first[: len(second)])
 
 
-# what an all-reduce is made of
-PROBES: dict[str, Algorithm] = {"there and back": there_and_back, "adding": adding}
+PROBES: dict[str, Algorithm] = {THERE_AND_BACK: there_and_back, ADDING: adding}
 
 
 def per_tensor(tensors: Sequence[Tensor], algorithm: Algorithm, ranks: Ranks) -> None:
-    """Sum each of `tensors` on its own, as the notes do with the gradients."""
+    """Sum each of `tensors` on its own, as the notes do with gradients."""
     for tensor in tensors:
         algorithm(_flat(tensor), ranks)
 
@@ -199,7 +204,5 @@ def in_one_bucket(tensors: Sequence[Tensor], algorithm: Algorithm, ranks: Ranks)
 
 
 def _flat(tensor: Tensor) -> Tensor:
-    """Return a dense tensor's numbers in the order of memory, which all ranks have alike, without a
-    copy.
-    """
+    """A view of a dense tensor's numbers in memory order, which is the same in all ranks."""
     return tensor.as_strided((tensor.numel(),), (1,))

@@ -1,35 +1,40 @@
-"""What an all-reduce, and a training step that waits for one, should cost: a model of few numbers,
-to be measured.
+"""What an all-reduce, and a training step that waits for one, should cost: a model of few numbers.
 
 A link has a latency (alpha, seconds per message), a bandwidth (1/beta, bytes per second) and ranks
-that add up what arrives (gamma, seconds per byte). An algorithm is the messages, the bytes and the
+that add up what arrives (gamma, seconds per byte). An algorithm is the messages, bytes and
 additions that follow one another on its longest path, so a time is linear in alpha, beta and gamma,
-and a link can be told from measured times. After Thakur, Rabenseifner and Gropp, "Optimization of
-Collective Communication Operations in MPICH" (2005).
+and lab.parallel.link_fit can fit a link to measured times. After Thakur, Rabenseifner and Gropp,
+"Optimization of Collective Communication Operations in MPICH" (2005).
 
-That takes each rank to have a processor and a link of its own that sends and receives at once.
-Ranks of one host have not: `shared` reckons the other way, as if one processor served them all, one
+This assumes that each rank has a processor and a link of its own that sends and receives at once.
+Ranks of one host have not: `shared` assumes the opposite, one processor that serves them all, one
 after the other.
 """
 
-import itertools
-from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from lab.results.stats import CONFIDENCE, summarise
+# names, which rows and pages use, too: this file needs no torch
+STAR, RING, TREE, HALVING_DOUBLING = "star", "ring", "tree", "halving-doubling"
+LIBRARY = "library"  # torch.distributed's own, whose messages nobody sees
+MODELLED = (STAR, RING, TREE, HALVING_DOUBLING)
+ALGORITHMS = (*MODELLED, LIBRARY)
+THERE_AND_BACK, ADDING = "there and back", "adding"
+PROBES = (THERE_AND_BACK, ADDING)  # what an all-reduce is made of
+PER_TENSOR, ONE_BUCKET = "per tensor", "one bucket"
+GROUPINGS = (PER_TENSOR, ONE_BUCKET)
 
-RESAMPLES = 200  # of the rounds, from which a fitted link's intervals are told
+
+def allreduce_name(algorithm: str, grouping: str) -> str:
+    """The name of an all-reduce of several tensors."""
+    return f"{algorithm}, {grouping}"
 
 
 @dataclass(frozen=True)
 class Link:
-    """Seconds per message, per byte sent, and per byte that is added to another: alpha, beta,
-    gamma.
-    """
+    """Seconds per message (alpha), per byte sent (beta), and per byte added to another (gamma)."""
 
     alpha_s: float
     s_per_byte: float
@@ -44,15 +49,14 @@ class Path(NamedTuple):
     added_bytes: float
 
     def seconds(self, link: Link) -> float:
-        """Return the time over `link`."""
+        """The time over `link`."""
         return float(np.dot(self, astuple(link)))
 
 
 def allreduce_path(
     algorithm: str, n: int, num_tensors: int, num_bytes: float, shared: bool = False
 ) -> Path:
-    """Return the longest path of an all-reduce of `num_bytes` by n ranks, in so many tensors, one
-    after the other.
+    """The longest path of an all-reduce by n ranks of `num_bytes` in `num_tensors` tensors.
 
     With `shared` everything that any rank does follows one another, as where one processor or wire
     serves them all: then each algorithm moves and adds as much as any other, 2(n-1) and n-1 times
@@ -67,10 +71,10 @@ def allreduce_path(
     m = 1 << k
     fold = int(n > m)
     paths = {  # messages of all ranks; on the path: messages, vectors sent, vectors added
-        "star": (2 * (n - 1), 2 * (n - 1), 2 * (n - 1), n - 1),
-        "ring": (2 * n * (n - 1), 2 * (n - 1), 2 * (n - 1) / n, (n - 1) / n),
-        "tree": (2 * (n - 1), 2 * levels, 2 * levels, levels),
-        "halving-doubling": (
+        STAR: (2 * (n - 1), 2 * (n - 1), 2 * (n - 1), n - 1),
+        RING: (2 * n * (n - 1), 2 * (n - 1), 2 * (n - 1) / n, (n - 1) / n),
+        TREE: (2 * (n - 1), 2 * levels, 2 * levels, levels),
+        HALVING_DOUBLING: (
             2 * m * k + 2 * (n - m),
             2 * (k + fold),
             2 * (1 - 1 / m + fold),
@@ -88,140 +92,53 @@ def allreduce_path(
 def allreduce_s(
     algorithm: str, n: int, num_tensors: int, num_bytes: float, link: Link, shared: bool = False
 ) -> float:
-    """Return the seconds of an all-reduce of `num_bytes` in so many tensors by n ranks, as
-    `allreduce_path`.
-    """
+    """The seconds that the path of `allreduce_path` takes over `link`."""
     return allreduce_path(algorithm, n, num_tensors, num_bytes, shared).seconds(link)
 
 
 def bytes_sent(algorithm: str, n: int, num_bytes: float) -> float:
-    """Return the bytes that the busiest rank sends: rank 0 of a star, the root of a tree, any rank
-    of a ring.
+    """Bytes that the busiest rank sends: the star's rank 0, the tree's root, any rank of a ring.
 
     Raises:
         ValueError: an algorithm that the model does not know.
     """
     # if ranks are folded in, one that got another's vector sends the result
-    if algorithm == "halving-doubling":
+    if algorithm == HALVING_DOUBLING:
         m = 1 << (n.bit_length() - 1)
         return (2 * (1 - 1 / m) + (n > m)) * num_bytes
     sent = allreduce_path(algorithm, n, 1, num_bytes).sent_bytes
     # what goes both ways on the path is sent by one rank one way
-    return sent if algorithm == "ring" else sent / 2
+    return sent if algorithm == RING else sent / 2
 
 
 def bus_bandwidth(num_bytes: float, n: int, seconds: float) -> float:
-    """Return bytes per second and rank that the best algorithm would need to be as fast
-    (nccl-tests' busbw).
-    """
+    """Bytes/s per rank that the best algorithm would need to be as fast (nccl-tests' busbw)."""
     return 2 * (n - 1) / n * num_bytes / seconds
 
 
-# --- a link, told from measured times
-# -------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class FittedLink:
-    """A link with the ends of its numbers' 99 % intervals, and the relative error (k,) of each
-    fitted time.
-    """
-
-    link: Link
-    low: Link
-    high: Link
-    errors: NDArray[np.float64]
-
-
-def fit_link(samples: Sequence[tuple[Path, Sequence[float]]], seed: int) -> FittedLink:
-    """Return the link whose times are nearest to the medians of `samples`, in relative errors.
-
-    Least squares with no number below zero. An all-reduce adds up half the bytes that it sends,
-    whatever the algorithm, so alone it cannot tell the cost of adding from that of sending: give
-    paths of other proportions, too. The intervals are from resampled rounds: sample i of all paths
-    was taken in round i.
-
-    Args:
-        samples: paths, each with its seconds in every round.
-        seed: of the resampling.
-
-    Raises:
-        ValueError: fewer than three paths, or differing numbers of rounds.
-    """
-    if len(samples) < 3 or len({len(seconds) for _, seconds in samples}) != 1:
-        raise ValueError("expected three or more paths with as many rounds each")
-    paths = np.array([path for path, _ in samples], dtype=float)
-    seconds = np.array([values for _, values in samples], dtype=float)
-    rounds = np.random.default_rng(seed).integers(
-        seconds.shape[1], size=(RESAMPLES, seconds.shape[1])
-    )
-    resampled = [_nearest(paths, np.median(seconds[:, chosen], axis=1)) for chosen in rounds]
-    low, high = np.quantile(resampled, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2], axis=0)
-    medians = np.median(seconds, axis=1)
-    found = _nearest(paths, medians)
-    return FittedLink(
-        Link(*found.tolist()),
-        Link(*low.tolist()),
-        Link(*high.tolist()),
-        paths @ found / medians - 1,
-    )
-
-
-def _nearest(paths: NDArray[np.float64], seconds: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return x (3,) >= 0 with the least |paths x / seconds - 1|, the best of all subsets' positive
-    solutions.
-    """
-    rows = paths / seconds[:, None]
-    scale: NDArray[np.float64] = np.maximum(
-        np.linalg.norm(rows, axis=0), np.finfo(float).tiny
-    )  # messages and bytes differ by 10^8
-    best, least = np.zeros(3), float(len(rows))
-    for size in (1, 2, 3):
-        for columns in map(list, itertools.combinations(range(3), size)):
-            x = np.zeros(3)
-            x[columns] = np.linalg.lstsq((rows / scale)[:, columns], np.ones(len(rows)))[0]
-            misfit = float(np.sum((rows / scale @ x - 1) ** 2))
-            if x.min() >= 0 and misfit < least:
-                best, least = x / scale, misfit
-    return best
-
-
-def typical_errors(errors: Sequence[float] | NDArray[np.float64]) -> tuple[float, float]:
-    """Return the median and the largest of relative errors' sizes, in percent."""
-    sizes = [100 * abs(float(error)) for error in errors]
-    return summarise(sizes).median, max(sizes)
-
-
 # --- the book's example (13.7)
-# ----------------------------------------------------------------------------------
 
 
 def one_gpu_aggregates_s(num_bytes: float, bytes_per_s: float, num_gpus: int) -> float:
-    """Return the seconds if one of the GPUs receives all gradients and sends back the sum: a star,
-    no latency.
-    """
+    """Seconds if one GPU receives all gradients and sends back the sum: a star without latency."""
     return 2 * (num_gpus - 1) * num_bytes / bytes_per_s
 
 
 def cpu_aggregates_s(num_bytes: float, bytes_per_s: float, num_gpus: int) -> float:
-    """Return the seconds if the CPU does it: every GPU sends."""
+    """Seconds if the CPU does it: every GPU sends."""
     return 2 * num_gpus * num_bytes / bytes_per_s
 
 
 def every_gpu_aggregates_s(num_bytes: float, bytes_per_s: float, num_gpus: int) -> float:
-    """Return the seconds if each GPU aggregates its share of the gradient, all at once: a ring's
-    volume.
-    """
+    """Seconds if each GPU aggregates its share of the gradient, all at once: a ring's volume."""
     return one_gpu_aggregates_s(num_bytes, bytes_per_s, num_gpus) / num_gpus
 
 
 # --- a training step
-# --------------------------------------------------------------------------------------------
 
 
 def step_bounds(t1: float, t2: float) -> tuple[float, float]:
-    """Return the bounds of a step that computes for t1 and communicates for t2: perfect overlap,
-    and none.
+    """Bounds of a step that computes for t1 and communicates for t2: perfect overlap, and none.
 
     The book's max(t1, t2) is the first (13.7); its own code, which sums gradients after backward,
     takes the second.
@@ -230,7 +147,7 @@ def step_bounds(t1: float, t2: float) -> tuple[float, float]:
 
 
 def crossing_batch(t1_fixed_s: float, t1_per_image_s: float, t2_s: float, n: int) -> float:
-    """Return the batch over n devices from which on each computes for longer than it communicates.
+    """The batch over n devices from which on each computes for longer than it communicates.
 
     A device computes its share of b images in t1_fixed_s + t1_per_image_s b / n; communication
     takes t2_s whatever the batch.
@@ -238,29 +155,12 @@ def crossing_batch(t1_fixed_s: float, t1_per_image_s: float, t2_s: float, n: int
     return n * max(0.0, t2_s - t1_fixed_s) / t1_per_image_s
 
 
-def step_with_buckets(
-    ready_times: Sequence[float], costs: Sequence[float], t_compute: float
-) -> float:
-    """Return the time of a step whose gradients are reduced bucket by bucket while the rest is
-    computed.
-
-    Bucket k can start when it is ready and the one before is done: e_k = max(e_(k-1), r_k) + c_k.
-    """
-    end = 0.0
-    for ready, cost in zip(ready_times, costs, strict=True):
-        end = max(end, ready) + cost
-    return max(t_compute, end)
-
-
 # --- other machines
-# ---------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Interconnect:
-    """A published bandwidth, one way, and latency; who published them. Adding is taken to cost
-    nothing.
-    """
+    """A published bandwidth (one way) and latency, and their source; adding is taken to be free."""
 
     name: str
     gb_per_s: float
@@ -270,7 +170,7 @@ class Interconnect:
 
     @property
     def link(self) -> Link:
-        """The link that the model reckons with."""
+        """It as a link of the model."""
         return Link(1e-6 * self.latency_us, 1e-9 / self.gb_per_s)
 
 
@@ -281,5 +181,5 @@ INTERCONNECTS = (
     ),
     Interconnect("100 Gb/s network", 12.5, 30, True, "line rate"),
     Interconnect("25 Gb/s network", 3.125, 30, True, "line rate"),
-    Interconnect("gloo on one host", 2.4, 200, False, "told from the times in torchft issue 199"),
+    Interconnect("gloo on one host", 2.4, 200, False, "fitted to the times in torchft issue 199"),
 )

@@ -1,9 +1,8 @@
-"""Work side by side: one lane per device, or two on one GPU, whatever that means on this machine
-(section 13.3).
+"""Work side by side: a worker for each device, or two for one GPU (section 13.3).
 
-A lane is a GPU's stream, into which the host only puts work, or a thread of a virtual device, which
-computes. The same code drives both: `together` starts a job in each lane and `timing.read_clock`
-waits for all of them.
+A worker is a GPU's stream, which the host only fills, or a thread of a virtual device, which
+computes. The same code drives both: `together` gives each worker its job, and
+lab.timing.clock.read_clock waits for all of them.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,14 +17,14 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Lane:
-    """A place for work that other lanes do not wait for; `stream` is None on a CPU."""
+class Worker:
+    """A place for work that other workers do not wait for; `stream` is None on a CPU."""
 
     device: torch.device
     stream: torch.cuda.Stream | None = None
 
     def run(self, job: Job) -> None:
-        """Do a job here: put it into the stream, or compute it in the calling thread."""
+        """Put a job into the stream, or compute it in the calling thread."""
         if self.stream is None:
             job()
             return
@@ -33,41 +32,37 @@ class Lane:
             job()
 
 
-def lanes_on(devices: Sequence[torch.device]) -> list[Lane]:
-    """Return a lane for each entry of `devices`, a GPU that is listed twice having two streams."""
-    return [Lane(d, torch.cuda.Stream(d) if d.type == "cuda" else None) for d in devices]
+def workers_on(devices: Sequence[torch.device]) -> list[Worker]:
+    """A worker for each entry of `devices`; a GPU that is listed twice has two streams."""
+    return [Worker(d, torch.cuda.Stream(d) if d.type == "cuda" else None) for d in devices]
 
 
-def crew(size: int, threads: int) -> ThreadPoolExecutor:
-    """Return a pool of `size` threads, one for each lane or device, each of which computes with
-    `threads` threads.
+def thread_pool(size: int, threads: int) -> ThreadPoolExecutor:
+    """A pool of `size` Python threads, each of which computes with `threads` threads of torch's.
 
-    Told in each thread itself: in a new one matrix products would take all cores, whatever the main
-    thread was told, and lanes would be in each other's way.
+    Each thread sets that number itself: torch does not pass on the main thread's, so that in a new
+    thread a product would take all cores.
     """
     return ThreadPoolExecutor(size, initializer=torch.set_num_threads, initargs=(threads,))
 
 
 def run_each(pool: Executor, function: Callable[..., T], *columns: Sequence[Any]) -> list[T]:
-    """Return `function` of each row of `columns`, computed side by side, the first in the calling
-    thread.
+    """`function` of each row of `columns`, side by side, the first in the calling thread.
 
-    So one device needs no other thread, and with several none sits idle while the cores' own
-    threads spin.
+    So one device needs no other thread, and with several the calling one is not idle.
     """
     first, *others = zip(*columns, strict=True)
     waiting = [pool.submit(function, *arguments) for arguments in others]
     return [function(*first), *(future.result() for future in waiting)]
 
 
-def together(jobs: Sequence[Job], lanes: Sequence[Lane], pool: Executor) -> None:
-    """Start each job in its lane. CPU lanes have finished on return; GPUs may still be working.
+def together(jobs: Sequence[Job], workers: Sequence[Worker], pool: Executor) -> None:
+    """Start each worker's job. On a CPU all have finished on return; GPUs may still be working.
 
-    Jobs for GPUs are put into their streams by this one thread, one after the other, as the notes
-    do.
+    This one thread fills the GPUs' streams, one after the other, as the notes do.
     """
-    if all(lane.stream is not None for lane in lanes):
-        for lane, job in zip(lanes, jobs, strict=True):
-            lane.run(job)
+    if all(worker.stream is not None for worker in workers):
+        for worker, job in zip(workers, jobs, strict=True):
+            worker.run(job)
         return
-    run_each(pool, Lane.run, lanes, jobs)
+    run_each(pool, Worker.run, workers, jobs)

@@ -1,16 +1,15 @@
-"""Several processes for one run: torch's elastic launcher on this host, the process group inside
-each of them.
+"""Several processes for one run: torch's elastic launcher, and the process group in each of them.
 
-On one host everything listens on the loopback address alone. Several hosts
-(`train.distributed.nnodes`, and the first one's address as `rdzv_endpoint`) are given the same
-command, `python -m stages.train RUN`; those beyond the first can use torch's own instead, with as
-many processes as the run has devices on each host:
+On one host everything listens on the loopback address alone. For several hosts set
+`train.distributed.nnodes`, and `rdzv_endpoint` to the first one's address, and give the same
+command on each, `python -m stages.train RUN`. On those beyond the first torch's own launcher does
+as well, with as many processes as the run has devices on each host:
 
-    torchrun --nnodes=2 --nproc-per-node=1 --rdzv-backend=c10d --rdzv-endpoint=HOST:PORT --rdzv-id=RUN \\
-        -m stages.train RUN
+    torchrun --nnodes=2 --nproc-per-node=1 --rdzv-backend=c10d --rdzv-endpoint=HOST:PORT \\
+        --rdzv-id=RUN -m stages.train RUN
 
-The host of rank 0 has the checkpoints and writes the results. What listens there is open to whoever
-can reach it, without a password, so it belongs in a private network.
+The host of rank 0 has the checkpoints and writes the results. Whoever can reach the port there can
+join, without a password, so it belongs in a private network.
 """
 
 import logging
@@ -46,39 +45,34 @@ from lab.core.shared_params import LOOPBACK, DistributedParams
 from lab.machine.devices import Devices
 from lab.parallel import rank as rank_process
 
-# where the store of this run listens, told by the launcher to its ranks
+# where the launcher tells its ranks that the store of this run listens
 ADDRESS_VARIABLE = "LAB_RENDEZVOUS"
 LOOPBACK_BACKEND = "loopback"
 SHUTDOWN_S = 10  # for a rank to finish its step and write a checkpoint before it is killed
 
 
 class PeerLostError(DistributedError):
-    """A collective failed because another rank is gone or silent: seldom the cause, always a
-    witness.
-    """
+    """A collective failed because another rank is gone or silent: a symptom, seldom the cause."""
 
 
 def own_rank() -> int | None:
-    """Return the number of this process among those that a launcher started, or None if none
-    did.
-    """
+    """This process's rank among those that a launcher started; None if none did."""
     return int(os.environ["RANK"]) if "RANK" in os.environ and "WORLD_SIZE" in os.environ else None
 
 
 def launch(
     module: str, run: str, num_processes: int, params: DistributedParams, threads: int
 ) -> None:
-    """Run `python -m module run` in `num_processes` on this host and as many on each other, and
-    wait for them.
+    """Run `python -m module run` in `num_processes` on each host, and wait for those of this one.
 
     No restarts: the same command goes on from the last checkpoint.
 
     Raises:
-        DistributedError: a process died or fell silent, or no other host came.
+        DistributedError: a process died or fell silent, or another host did not join.
         LabError: what a process ended with, with its exit code.
         StoppedError: SIGTERM or Ctrl-C; the processes were asked to stop and did.
     """
-    logging.disable(logging.ERROR)  # an error is said once, by us; the ranks have their own logs
+    logging.disable(logging.ERROR)  # we report an error once; the ranks have their own logs
     os.environ["TORCH_CPP_LOG_LEVEL"] = "FATAL"
     os.environ["OMP_NUM_THREADS"] = str(threads)  # 1 otherwise, whatever the run says
     # or the agent would listen on every address
@@ -99,22 +93,20 @@ def launch(
     except (RendezvousError, dist.DistError) as error:
         raise DistributedError(
             f"{params.rdzv_endpoint}: {params.nnodes} node(s) did not meet there within"
-            f" {params.timeout_s} s "
-            f"({error.__cause__ or error}); see train.distributed, and whether another program has"
-            f" the port"
+            f" {params.timeout_s} s ({error.__cause__ or error}); see train.distributed, and"
+            " whether another program has the port"
         ) from None
 
 
 def _config(run: str, num_processes: int, params: DistributedParams) -> LaunchConfig:
-    """Return the launcher's settings: those of them that this version of torch knows."""
+    """The launcher's settings that this version of torch knows."""
     settings: dict[str, Any] = {
         "min_nodes": params.nnodes,
         "max_nodes": params.nnodes,
         "nproc_per_node": num_processes,
-        # the last since torch 2.12
         "run_id": run,
         "max_restarts": 0,
-        "shutdown_timeout": SHUTDOWN_S,
+        "shutdown_timeout": SHUTDOWN_S,  # since torch 2.12
         "rdzv_backend": LOOPBACK_BACKEND if params.on_loopback else "c10d",
         "rdzv_endpoint": params.rdzv_endpoint,
         "rdzv_configs": {"join_timeout": params.timeout_s, "read_timeout": params.timeout_s},
@@ -131,9 +123,7 @@ class _LoopbackBackend(C10dRendezvousBackend):
 
 
 def _loopback_rendezvous(params: RendezvousParameters) -> RendezvousHandler:
-    """Return torch's own rendezvous on a store that listens on the loopback address alone; port 0:
-    any free one.
-    """
+    """torch's own rendezvous on a store of the loopback address alone; port 0 is any free one."""
     port, listener = int(params.endpoint.rpartition(":")[2]), None
     try:
         listener = socket.create_server((LOOPBACK, port))
@@ -142,8 +132,8 @@ def _loopback_rendezvous(params: RendezvousParameters) -> RendezvousHandler:
         if params.min_nodes == 1:
             raise DistributedError(
                 f"train.distributed.rdzv_endpoint {params.endpoint}: {error.strerror}; take port 0"
-                f" for any free one"
-            ) from None  # with several nodes on this host the first of them has it
+                " for any free one"
+            ) from None  # of several nodes on this host the first one has it
     store = dist.TCPStore(
         LOOPBACK,
         port,
@@ -157,21 +147,21 @@ def _loopback_rendezvous(params: RendezvousParameters) -> RendezvousHandler:
 
 
 def _explain(failures: Mapping[int, ProcessFailure]) -> LabError:
-    """Return what went wrong first, from how each rank of this host ended."""
-    said = {
+    """What went wrong first, from how each rank of this host ended."""
+    messages = {
         rank: f.error_file_data["message"]
         for rank, f in failures.items()
         if Path(f.error_file).is_file()
     }
-    for message in said.values():
+    for message in messages.values():
         if message["kind"] not in (PeerLostError.__name__, StoppedError.__name__):
             error = LabError(message["message"])
             error.exit_code = message["exit_code"]
             return error
-    silent = {rank: f for rank, f in failures.items() if rank not in said}
-    witnesses = [message["message"] for message in said.values()]
-    waited = any("imed out" in words for words in witnesses)
-    # then those that the launcher ended, because another one had failed, are no cause
+    silent = {rank: f for rank, f in failures.items() if rank not in messages}
+    symptoms = [message["message"] for message in messages.values()]
+    waited = any("imed out" in symptom for symptom in symptoms)
+    # the launcher ends the other ranks once one has failed; without a timeout they did not cause it
     if not waited:
         silent = {rank: f for rank, f in silent.items() if f.exitcode != -signal.SIGTERM} or silent
 
@@ -183,16 +173,16 @@ def _explain(failures: Mapping[int, ProcessFailure]) -> LabError:
             f"was ended by {failure.signal_name()}" if code < 0 else f"ended with {code}"
         )
 
-    what = ", ".join(end(rank, f) for rank, f in silent.items()) or witnesses[0]
+    what = ", ".join(end(rank, f) for rank, f in silent.items()) or symptoms[0]
     return DistributedError(f"{what}; the same command goes on from the last checkpoint")
 
 
 @contextmanager
 def process_group(devices: Devices, own: torch.device, params: DistributedParams) -> Iterator[None]:
-    """Join the ranks of this run, this one on its `own` device, for as long as the context lasts.
+    """Join the ranks of this run, with `own` as this one's device, while the context lasts.
 
-    Collectives use NCCL between GPUs and gloo otherwise, NCCL being unable to share a GPU; tensors
-    on the CPU always go through gloo.
+    Collectives use NCCL between GPUs and gloo otherwise, as NCCL cannot share a GPU; tensors on the
+    CPU always go through gloo.
 
     Raises:
         PeerLostError: a collective failed, or took longer than the params say.
@@ -202,9 +192,8 @@ def process_group(devices: Devices, own: torch.device, params: DistributedParams
     timeout = timedelta(seconds=params.timeout_s)
     if rank_process.LAUNCHER_VARIABLE not in os.environ:  # started by torchrun
         rank_process.follow(os.getppid())
-    warnings.filterwarnings(
-        "ignore", "Grad strides do not match"
-    )  # one channel fits both memory formats
+    # one channel fits both memory formats
+    warnings.filterwarnings("ignore", "Grad strides do not match")
     if params.on_loopback:
         os.environ["GLOO_SOCKET_IFNAME"] = _loopback_interface()
     if own.type == "cuda":
@@ -243,8 +232,7 @@ def check_ranks_agree(key: str) -> None:
     if differ:
         raise DistributedError(
             f"rank(s) {differ} differ from rank 0 in code, data, params, torch, or threads"
-            f" (devices.cpu_threads); "
-            "make the hosts equal"
+            " (devices.cpu_threads); make the hosts equal"
         )
 
 

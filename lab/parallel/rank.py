@@ -1,8 +1,7 @@
-"""The start of a process that must not outlive the one that started it: `python -m
-lab.parallel.rank MODULE [ARGUMENT ...]`.
+"""How a rank starts: `python -m lab.parallel.rank MODULE [ARGUMENT ...]` runs a module.
 
-It imports nothing heavy, so that a launcher that dies while its ranks are still importing torch
-takes them along.
+The process ends when its launcher does, however that ends. This file imports nothing heavy, so that
+the ranks of a launcher that dies end even while they are still importing torch.
 """
 
 import ctypes
@@ -20,15 +19,13 @@ ORPHANED = 7
 
 
 def command(module: str, *arguments: str) -> list[str]:
-    """Return the arguments of Python that run a module in this way."""
+    """Python's arguments that run a module as a rank."""
     return ["-m", "lab.parallel.rank", module, *arguments]
 
 
 def follow(launcher: int) -> None:
-    """End this process when `launcher`, its parent, is gone, however that went and even if it is
-    gone already.
-    """
-    if sys.platform == "linux":  # the kernel sees to it at once
+    """End this process as soon as `launcher`, its parent, is gone, even if it already is."""
+    if sys.platform == "linux":  # there the kernel does it, at once
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != launcher:
         os._exit(ORPHANED)

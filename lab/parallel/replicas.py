@@ -20,19 +20,19 @@ Collective = Callable[[list[Tensor]], None]  # allreduce, or the notes' broken o
 
 
 def replicate(net: M, device: torch.device) -> M:
-    """Return a replica of `net` on `device` (the book's `get_params`).
+    """A replica of `net` on `device` (the book's `get_params`).
 
-    It always copies: `.to(device)` of what is there already would return the same tensors, and two
-    replicas would then share them.
+    It always copies: `.to(device)` of a net that is there already would return the same tensors,
+    and two replicas would then share them.
     """
     return copy.deepcopy(net).to(device)
 
 
 def allreduce(data: Sequence[Tensor]) -> None:
-    """Replace each of `data`, tensors of one shape on any devices, by the sum of all; in place, in
-    list order.
+    """Replace each of `data`, tensors of one shape on any devices, by the sum of all, in place.
 
-    Rebinding `data[i] = ...` instead would change the list and leave the gradients as they were.
+    The sum is taken in list order. Rebinding `data[i] = ...` instead would change the list and
+    leave the gradients as they were.
     """
     for other in data[1:]:
         data[0].add_(other.to(data[0].device))
@@ -43,8 +43,9 @@ def allreduce(data: Sequence[Tensor]) -> None:
 def split_batch(
     X: Tensor, y: Tensor, devices: Sequence[torch.device]
 ) -> tuple[list[Tensor], list[Tensor]]:
-    """Split X (n, ...) and y (n,) over the devices; where n does not divide, the first ones get one
-    more.
+    """Split X (n, ...) and y (n,) over the devices.
+
+    The shards are as even as can be; the first ones are the larger.
 
     Raises:
         ValueError: X and y differ in length.
@@ -62,9 +63,7 @@ def split_batch(
 
 
 def sgd(params: Iterable[Tensor], lr: float, batch_size: int) -> None:
-    """Update `params` in place by one step of minibatch SGD on summed gradients, and forget the
-    gradients.
-    """
+    """Update `params` in place by a step of minibatch SGD on summed gradients, and drop these."""
     with torch.no_grad():
         for param in params:
             param.sub_(grad_of(param), alpha=lr / batch_size)
@@ -72,24 +71,20 @@ def sgd(params: Iterable[Tensor], lr: float, batch_size: int) -> None:
 
 
 def grad_of(param: Tensor) -> Tensor:
-    """Return the gradient of a parameter that took part in the loss."""
+    """The gradient of a parameter that took part in the loss."""
     assert param.grad is not None, "every parameter takes part in the loss"  # noqa: S101
     return param.grad
 
 
 def forward_backward(net: nn.Module, X: Tensor, y: Tensor, scale: float = 1) -> Tensor:
-    """Add `scale` times the gradient of the batch's summed loss to each parameter's; return the
-    loss (scalar).
-    """
+    """Add `scale` times the gradient of the summed loss to each parameter's; return the loss."""
     loss = F.cross_entropy(net(X), y, reduction="sum")
     torch.autograd.backward(loss, torch.full_like(loss, scale))
     return loss.detach()
 
 
 def sum_gradients(nets: Sequence[nn.Module], allreduce: Collective = allreduce) -> None:
-    """Give every replica the sum of all replicas' gradients, parameter by parameter as the book
-    does.
-    """
+    """Give every replica the sum of all replicas' gradients, one parameter after the other."""
     for same in zip(*(net.parameters() for net in nets), strict=True):
         allreduce([grad_of(p) for p in same])
 
@@ -103,8 +98,7 @@ def train_batch(
     pool: Executor,
     allreduce: Collective = allreduce,
 ) -> list[Tensor]:
-    """Take one step of SGD on a batch over all devices, and return each device's summed loss
-    (scalars).
+    """Take one step of SGD on a batch over all devices; return each device's summed loss (scalars).
 
     Each replica runs forward and backward on its shard in a thread of its own: on GPUs the threads
     only enqueue, on virtual devices they compute side by side. The losses are summed, not averaged,
@@ -119,9 +113,7 @@ def train_batch(
 
 
 def rebinding_allreduce(data: list[Tensor]) -> None:
-    """Change the list, and none of the tensors but the first: one of the notes does this, its demo
-    prints 3, 3.
-    """
+    """Change the list, and of the tensors only the first: one note's way; its demo prints 3, 3."""
     for other in data[1:]:
         data[0].add_(other.to(data[0].device))
     for i in range(1, len(data)):

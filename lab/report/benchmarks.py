@@ -1,6 +1,4 @@
-"""What the report's sections on benchmarks share: reading, curves of measurements, and how far to
-trust them.
-"""
+"""What the sections on benchmarks share: reading, curves, ratios in words, and how far to trust."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -20,7 +18,7 @@ BUSY_PERCENT = 10  # of all cores, taken by others during the measurement: the p
 
 
 def devices_in_words(device_kind: str) -> str:
-    """Return what something was measured on."""
+    """What something was measured on."""
     return {
         "cpu": say("the processor"),
         "cpu-virtual": say("virtual devices on the CPU"),
@@ -30,19 +28,19 @@ def devices_in_words(device_kind: str) -> str:
 
 
 def read(folder: Path) -> tuple[Results, dict[str, Any]]:
-    """Return a benchmark stage's measurements and metrics."""
+    """A benchmark stage's measurements and metrics."""
     return Results(measurements_of(read_rows(folder / "rows.csv"))), read_json(
         folder / "metrics.json"
     )
 
 
 def curve_of(series: Sequence[Measurement], name: str, scale: float = 1.0) -> Curve:
-    """Return the medians of a series against x with the band of their middle halves."""
+    """The medians of a series against x with the band of their middle halves."""
     return curve("", name, [m.x for m in series], [scale * np.array(m.values) for m in series])
 
 
 def speedup_curve(old: Sequence[Measurement], new: Sequence[Measurement], name: str) -> Curve:
-    """Return how many times faster `new` is at each x both have, with the 99 % interval as band."""
+    """How many times faster `new` is at each x both have, with the 99 % interval as band."""
     before = {m.x: m for m in old}
     pairs = [(m.x, speedup(before[m.x].values, m.values)) for m in new if m.x in before]
     drawn = line("", name, [x for x, _ in pairs], [r.median for _, r in pairs])
@@ -52,9 +50,7 @@ def speedup_curve(old: Sequence[Measurement], new: Sequence[Measurement], name: 
 
 
 def trust(m: Mapping[str, Any]) -> str:
-    """Return the sentence that says on what, how noisily, and against which control a stage
-    measured.
-    """
+    """The sentence that says on what, how noisily, and against which control a stage measured."""
     on_cpu = str(m["device_kind"]).startswith("cpu")
     count = say(
         "{n}, {threads} thread(s) each", n=m["num_devices"], threads=m["threads_per_device"]
@@ -62,8 +58,8 @@ def trust(m: Mapping[str, Any]) -> str:
     sentences = [
         say(
             "Measured on {devices} ({count}). The same arm against itself showed {false} false"
-            " speed-ups in {runs}"
-            " comparisons; {noisy:.0f} % of the measurements spread by more than a tenth.",
+            " speed-ups in {runs} comparisons; {noisy:.0f} % of the measurements spread by more"
+            " than a tenth.",
             devices=devices_in_words(m["device_kind"]),
             count=count if on_cpu else m["num_devices"],
             false=m["aa_false_speedups"],
@@ -82,24 +78,43 @@ def trust(m: Mapping[str, Any]) -> str:
     return " ".join(sentences)
 
 
+def ratio_of(m: Mapping[str, Any], name: str) -> Ratio:
+    """A ratio metric with the ends of its interval."""
+    return Ratio(m[name], m[f"{name}_low"], m[f"{name}_high"])
+
+
 def ratio(m: Mapping[str, Any], name: str) -> str:
-    """Return a ratio metric as text with its interval."""
-    ends = {"low": m[f"{name}_low"], "high": m[f"{name}_high"]}
-    return say("{median:.3g}x ({low:.3g} to {high:.3g})", median=m[name], **ends)
+    """A ratio metric as text, with its interval."""
+    return ratio_text(ratio_of(m, name))
+
+
+def ratio_text(found: Ratio) -> str:
+    """A ratio as text, with its interval."""
+    return say(
+        "{median:.3g}x ({low:.3g} to {high:.3g})",
+        median=found.median,
+        low=found.low,
+        high=found.high,
+    )
 
 
 def verdict(m: Mapping[str, Any], name: str) -> str:
-    """Return what a ratio's interval allows to say of the new against the old."""
+    """What a ratio metric's interval allows to say of the new against the old."""
+    return verdict_text(ratio_of(m, name))
+
+
+def verdict_text(found: Ratio) -> str:
+    """What a ratio's interval allows to say of the new against the old."""
     words = {
         "faster": say("faster than"),
         "slower": say("slower than"),
         "inconclusive": say("not measurably different from"),
     }
-    return words[Ratio(m[name], m[f"{name}_low"], m[f"{name}_high"]).verdict]
+    return words[found.verdict]
 
 
 def beside_the_book(rows: Sequence[Sequence[str]]) -> Table:
-    """Return the table of the book's printed numbers, this machine's, and why they differ."""
+    """The table of the book's printed numbers, this machine's, and why they differ."""
     return Table(
         ["", say("the book"), say("here"), say("why they differ")],
         rows,
@@ -111,7 +126,7 @@ def beside_the_book(rows: Sequence[Sequence[str]]) -> Table:
 
 
 def skipped(results: Results) -> list[str]:
-    """Return a sentence that lists what this machine cannot answer, or nothing."""
+    """A sentence that lists what this machine cannot answer, or nothing."""
     reasons: dict[str, list[str]] = {}
     for m in results.skipped():
         reasons.setdefault(m.remark.removeprefix(SKIPPED), []).append(m.arm)

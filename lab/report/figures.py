@@ -1,6 +1,4 @@
-"""The house style: SVG figures, direct labels, units, colour-blind safe; the same bytes for the
-same data.
-"""
+"""The house style of figures: SVG, direct labels, units, colour-blind safe, reproducible bytes."""
 
 import io
 import itertools
@@ -24,8 +22,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 from lab.core.files import write_atomically
 from lab.results.curves import Curve
 
-# Okabe and Ito's colours, which differ for every kind of colour vision; dark and light pages both
-# carry them.
+# Okabe and Ito's colours, told apart by every kind of colour vision on dark and light pages.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 INK = "#24292f"  # text and axes; the page replaces it by its own text colour
 FAINT = "#8c959f"  # what is not measured here: the book's numbers, guides
@@ -61,9 +58,7 @@ STYLE: dict[Any, Any] = {
 
 @contextmanager
 def figure(path: Path, width: float, height: float) -> Iterator[Figure]:
-    """Yield a figure of `width` x `height` inches in the house style, and write it to `path` as SVG
-    at the end.
-    """
+    """A figure of `width` x `height` inches in the house style, written to `path` on leaving."""
     with mpl.rc_context(STYLE | {"svg.hashsalt": path.stem}):
         fig = plt.figure(figsize=(width, height), layout="constrained")
         try:
@@ -76,8 +71,7 @@ def figure(path: Path, width: float, height: float) -> Iterator[Figure]:
 
 
 def spread_labels(positions: list[float], gap: float, top: float) -> list[float]:
-    """Return heights for labels of `positions`: at least `gap` apart, in the same order, none above
-    `top`.
+    """Heights for labels of `positions`: at least `gap` apart, in the same order, none above `top`.
 
     One pass pushes crowded labels up, a second pushes what went over the top down.
     """
@@ -95,8 +89,7 @@ def spread_labels(positions: list[float], gap: float, top: float) -> list[float]
 def label_ends(
     axes: Axes, labels: Sequence[tuple[str, float, float, str]], gap: float = 0.055
 ) -> None:
-    """Write each line's name in its colour at its end, right of the axes, spread so that none
-    overlap.
+    """Write each line's name in its colour at its end, right of the axes; no two overlap.
 
     Args:
         axes: with its limits and scales set.
@@ -112,8 +105,9 @@ def label_ends(
 
 
 def draw_curves(axes: Axes, curves: Sequence[Curve], labels: bool = True) -> None:
-    """Draw each curve with its band in its own colour, and name it at its end. Limits and scales
-    are set before.
+    """Draw each curve with its band in a colour of its own, and name it at its end.
+
+    The axes' limits and scales must be set before.
     """
     ends = []
     for i, c in enumerate(curves):
@@ -149,9 +143,7 @@ def bars(axes: Axes, names: Sequence[str], values: Sequence[float], text: str = 
 def bar_with_samples(
     axes: Axes, row: int, samples: Sequence[float], colour: str, virtual: bool = False
 ) -> None:
-    """Draw the samples as dots over their median as a bar in `row`, hatched where virtual devices
-    measured them.
-    """
+    """Draw samples as dots over their median as a bar in `row`, hatched on virtual devices."""
     hatch = VIRTUAL_HATCH if virtual else None
     axes.barh(row, np.median(samples), height=0.6, facecolor="none", edgecolor=colour, hatch=hatch)
     # in the order of measuring, so that a drift shows

@@ -1,10 +1,8 @@
-"""What the report says, in the language of the page: English texts are the keys of a catalogue
-(gettext's way).
+"""What the report says, in the language of the page; English texts are the catalogue's keys.
 
 `say("Two are {ratio:.2f}x as fast.", ratio=1.9)` gives the English sentence, or the catalogue's
-translation, with the same placeholders filled in. The catalogues are
-`lab/messages/<language>/*.po`, read by `stages.report.catalogue`; a test finds every message of the
-sources in them.
+translation, with the same placeholders filled in. Each folder that says something has its own
+`zh.po`, read by `stages.report.catalogue`; a test finds every message of the sources in them.
 """
 
 from collections.abc import Iterator, Mapping
@@ -26,17 +24,15 @@ def speaking(language: str, catalogue: Mapping[str, str]) -> Iterator[None]:
 
 
 def language() -> str:
-    """Return the code of the language that is spoken."""
+    """The code of the language that is spoken."""
     return _spoken.get()[0]
 
 
 def translation(message: str) -> str:
-    """Return a message in the language that is spoken, with its placeholders; in English where it
-    has none.
-    """
+    """A message in the language that is spoken, placeholders kept; English if it has none."""
     return _spoken.get()[1].get(message, message)
 
 
 def say(message: str, /, **values: object) -> str:
-    """Return a message in the language that is spoken, its placeholders filled in."""
+    """A message in the language that is spoken, its placeholders filled in."""
     return translation(message).format(**values)

@@ -1,5 +1,4 @@
-"""What the report is made of: a section per stage, with sentences, figures and tables, as plain
-values.
+"""What the report is made of: a section per stage, of sentences, figures and tables.
 
 All texts are in the language of the page already (`lab.report.language.say`), but for names that
 programs use.
@@ -12,8 +11,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure: its file's stem under reports/figures, what it shows in words, how to read it, and
-    who draws it.
+    """A figure: its file's stem, what it shows in words, how to read it, and who draws it.
 
     It is drawn once, in English; `stages.report.translated_svg` translates the labels of the file.
     """
@@ -31,15 +29,13 @@ class Link:
     stage: str
 
     def __str__(self) -> str:
-        """Return the name alone, where there is nothing to lead to."""
+        """The name alone, where there is nothing to lead to."""
         return self.stage
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table whose first column is text, or all columns are in one of `prose`; `note` says how to
-    read it.
-    """
+    """A table and how to read it; its first column is text, in one of `prose` all columns are."""
 
     header: Sequence[str]
     rows: Sequence[Sequence[str | Link]]
@@ -49,9 +45,7 @@ class Table:
 
 @dataclass(frozen=True)
 class TryThis:
-    """A change of params.yaml that shows something: a dotted key, its new value as YAML, and what
-    to look for.
-    """
+    """A change of params.yaml worth trying: a dotted key, its value as YAML, what to look for."""
 
     key: str
     value: str

@@ -20,10 +20,9 @@ SYMBOLS = {
 
 
 def by_stage(folder: Path) -> dict[str, list[tuple[str, str, str]]]:
-    """Return for each stage the claims that it decides: (id and verdict, what the claim says, what
-    was found).
+    """The claims that each stage decides: (id and verdict, what the claim says, what was found).
 
-    Nothing, where those of `folder` (reports/claims) are missing or damaged.
+    Empty if the rows of `folder` (reports/claims) are missing or damaged.
     """
     try:
         findings = findings_of(read_rows(folder / "rows.csv"), ledger())
@@ -41,7 +40,7 @@ def by_stage(folder: Path) -> dict[str, list[tuple[str, str, str]]]:
 
 
 def in_words(verdict: Verdict) -> str:
-    """Return a verdict in the language that is spoken."""
+    """A verdict in the language that is spoken."""
     return {
         Verdict.CONFIRMED: say("confirmed"),
         Verdict.REFUTED: say("refuted"),
@@ -51,14 +50,12 @@ def in_words(verdict: Verdict) -> str:
 
 
 def range_in_words(holds: Range) -> str:
-    """Return the numbers for which a claim holds, in the language that is spoken."""
+    """The numbers for which a claim holds, in the language that is spoken."""
     return translation(holds.template).format(low=holds.low, high=holds.high)
 
 
 def effect_of(finding: Finding) -> str:
-    """Return the number with its unit and interval, or why there is none: that is kept in
-    English.
-    """
+    """The number with its unit and interval, or why there is none: that is kept in English."""
     if finding.estimate is None:
         return say("reason: {reason}", reason=finding.reason)
     e, unit = finding.estimate, translation(finding.claim.rule.unit)

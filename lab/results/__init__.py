@@ -1,3 +1,1 @@
-"""What stages leave in rows.csv: curves and measurements, and the statistics that summarise them;
-no torch.
-"""
+"""What stages leave in rows.csv, curves or measurements, and their statistics; no torch."""

@@ -1,24 +1,21 @@
-"""Curves as the theory stages record them: a demo's named series of points with bands, one CSV row
-per point.
-"""
+"""Curves: a demo's named series of points with bands, one CSV row per point."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Row = dict[str, float | str]
+from lab.core.files import Row
 
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """Points (x, y) of one series of a demo, each array (k,), with the band of the middle half of
-    the samples.
+    """Points (x, y) of one series of a demo, with the band of the samples' middle half.
 
-    `diverged` is the share of a point's samples that left the finite numbers (they are not in y and
-    the band), and `diverged_step` the first step at which one did, 0 for none.
+    All arrays are (k,). `diverged` is the share of a point's samples that left the finite numbers,
+    which y and the band leave out; `diverged_step` is the first step at which one did, 0 for none.
     """
 
     demo: str
@@ -31,17 +28,17 @@ class Curve:
     diverged_step: NDArray[np.int64]
 
     def scaled(self, x: float = 1.0, y: float = 1.0) -> "Curve":
-        """Return the curve in other units."""
+        """The curve in other units."""
         return replace(self, x=x * self.x, y=y * self.y, low=y * self.low, high=y * self.high)
 
 
 def key(name: str) -> str:
-    """Return a series' name as part of a metric's: lower case, words joined, no dots."""
+    """A name as part of a metric's key: lower case, words joined, no dots."""
     return re.sub(r"[ ,()+-]+", "_", re.sub(r"[.':]", "", name.lower())).strip("_")
 
 
 def line(demo: str, series: str, x: ArrayLike, y: ArrayLike) -> Curve:
-    """Return a curve of single values, without a band."""
+    """A curve of single values, without a band."""
     xs, ys = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     return Curve(demo, series, xs, ys, ys, ys, np.zeros(len(xs)), np.zeros(len(xs), dtype=np.int64))
 
@@ -53,9 +50,9 @@ def curve(
     samples: Sequence[NDArray[np.float64]],
     diverged_steps: Sequence[NDArray[np.int64]] | None = None,
 ) -> Curve:
-    """Return the median and quartiles of each point's samples; NaN marks a sample that diverged.
+    """The median and quartiles of each point's samples; NaN marks a sample that diverged.
 
-    A point all of whose samples diverged has no y: it keeps NaN here, and an empty cell in a row.
+    A point whose samples have all diverged has y = NaN, and an empty cell in its row.
 
     Args:
         demo: which demo.
@@ -81,10 +78,8 @@ def curve(
     )
 
 
-def curves_of(rows: Sequence[Mapping[str, float | str]]) -> dict[str, dict[str, Curve]]:
-    """Return the curves that rows hold, by demo and series in their order; the inverse of
-    `rows_of`.
-    """
+def curves_of(rows: Sequence[Row]) -> dict[str, dict[str, Curve]]:
+    """The curves that rows hold, by demo and series in their order; the inverse of `rows_of`."""
     points: dict[tuple[str, str], list[list[float]]] = {}
     columns = ("x", "y", "low", "high", "diverged", "diverged_step")
     for row in rows:
@@ -100,9 +95,7 @@ def curves_of(rows: Sequence[Mapping[str, float | str]]) -> dict[str, dict[str, 
 
 
 def rows_of(curves: Sequence[Curve]) -> list[Row]:
-    """Return one row per point; a value that does not exist, since all samples diverged, is an
-    empty cell.
-    """
+    """One row per point; where all samples diverged, the value is an empty cell."""
 
     def number(value: float) -> float | str:
         return float(f"{value:.10g}") if np.isfinite(value) else ""

@@ -1,13 +1,11 @@
-"""Measurements as the benchmark stages record them: every sample a CSV row, and why a row has
-none.
-"""
+"""Measurements: the samples of an arm, one CSV row each, or why there are none."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from lab.core.files import Row
 from lab.results.stats import Summary, summarise
 
-Row = dict[str, float | str]
 SKIPPED = "skipped: "
 
 
@@ -15,9 +13,9 @@ SKIPPED = "skipped: "
 class Measurement:
     """Samples of one arm of a demo at one x (a size, a count, a call), in `unit`.
 
-    `device_kind` is that of lab.machine.devices and `threads` those of one CPU device, 0 where it
-    does not matter. `remark` is empty, or `skipped: <reason>` where there are no samples, or
-    `wrong: <reason>` where they cannot be.
+    `device_kind` is that of lab.machine.devices; `threads` are those of one CPU device, 0 where
+    they do not matter. `remark` is empty, or `skipped: <reason>` where there are no samples, or
+    `wrong: <reason>` where the samples cannot be what they are called.
     """
 
     demo: str
@@ -36,14 +34,12 @@ class Measurement:
 
 
 def skip(demo: str, arm: str, reason: str, device_kind: str) -> Measurement:
-    """Return the row of what this machine cannot answer."""
+    """What this machine cannot measure, and why."""
     return Measurement(demo, arm, 0, (), "", device_kind, remark=f"{SKIPPED}{reason}")
 
 
 def rows_of(measurements: Sequence[Measurement]) -> list[Row]:
-    """Return one row per sample, six digits each; one row with an empty value for what was
-    skipped.
-    """
+    """One row per sample, with six digits; one row with an empty value for what was skipped."""
     return [
         {
             "demo": m.demo,
@@ -61,9 +57,9 @@ def rows_of(measurements: Sequence[Measurement]) -> list[Row]:
     ]
 
 
-def measurements_of(rows: Sequence[Mapping[str, float | str]]) -> list[Measurement]:
-    """Return the measurements that rows hold, in their order; the inverse of `rows_of`."""
-    found: dict[tuple[str, str, float], list[Mapping[str, float | str]]] = {}
+def measurements_of(rows: Sequence[Row]) -> list[Measurement]:
+    """The measurements that rows hold, in their order; the inverse of `rows_of`."""
+    found: dict[tuple[str, str, float], list[Row]] = {}
     for row in rows:
         found.setdefault((str(row["demo"]), str(row["arm"]), float(row["x"])), []).append(row)
     return [
@@ -88,20 +84,20 @@ class Results:
     measurements: Sequence[Measurement]
 
     def arms(self, demo: str) -> list[str]:
-        """Return the measured arms of a demo, in their order."""
+        """The measured arms of a demo, in their order."""
         return list(dict.fromkeys(m.arm for m in self.measurements if m.demo == demo and m.values))
 
     def series(self, demo: str, arm: str) -> list[Measurement]:
-        """Return an arm's measurements by growing x; none if it was skipped or is unknown."""
+        """An arm's measurements by growing x; none if it was skipped or is unknown."""
         return sorted(
             (m for m in self.measurements if (m.demo, m.arm) == (demo, arm) and m.values),
             key=lambda m: m.x,
         )
 
     def one(self, demo: str, arm: str, x: float | None = None) -> Measurement | None:
-        """Return an arm's measurement at `x`, or its only one; None if it was not measured."""
+        """An arm's measurement at `x`, or at its smallest x; None if it was not measured."""
         return next((m for m in self.series(demo, arm) if x is None or m.x == x), None)
 
     def skipped(self) -> list[Measurement]:
-        """Return what was skipped."""
+        """What was skipped."""
         return [m for m in self.measurements if m.remark.startswith(SKIPPED)]

@@ -1,4 +1,4 @@
-"""Summaries of repeated measurements: medians with their spreads, and what is within the noise."""
+"""Medians of repeated measurements with their spreads and intervals, and what is mere noise."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 NOISY_IQR_FRACTION = 0.10
-CONFIDENCE = 0.99  # of the interval of a ratio, where there are samples enough
+CONFIDENCE = 0.99  # of a ratio's interval, from 8 samples on
 SMALLEST_EFFECT = 0.02  # a ratio within 2 % of 1 is no speed-up, however sure
 
 
@@ -33,7 +33,7 @@ class Summary:
 
 
 def summarise(samples: Sequence[float]) -> Summary:
-    """Return median and quartiles (linear interpolation) of finite `samples`.
+    """Median and quartiles (linear interpolation) of finite `samples`.
 
     Raises:
         ValueError: no samples, or one that is not finite.
@@ -46,10 +46,9 @@ def summarise(samples: Sequence[float]) -> Summary:
 
 
 def exceeds_noise(old: float, new: float, old_iqr: float, new_iqr: float) -> bool:
-    """Whether a median moved by more than its noise: three combined spreads, and at least 2 % of
-    itself.
-    """
-    return abs(new - old) > max(3 * float(np.hypot(old_iqr, new_iqr)), 0.02 * abs(old))
+    """Whether a median moved by more than three combined spreads, and by over 2 % of itself."""
+    noise = 3 * float(np.hypot(old_iqr, new_iqr))
+    return abs(new - old) > max(noise, SMALLEST_EFFECT * abs(old))
 
 
 @dataclass(frozen=True)
@@ -69,11 +68,10 @@ class Ratio:
 
 
 def speedup(old: Sequence[float], new: Sequence[float]) -> Ratio:
-    """Return how many times faster `new` is than `old`: the median of old[i] / new[i], measured
-    side by side.
+    """How many times faster `new` is than `old`: the median of old[i] / new[i], taken side by side.
 
-    The interval is that of the sign test, which asks nothing of the distribution: it holds the true
-    median with 99 % confidence from 8 pairs on, with less from fewer (their whole range).
+    The interval is the sign test's, which assumes nothing of the distribution: from 8 pairs on it
+    holds the true median with 99 % confidence, from fewer (their whole range) with less.
 
     Raises:
         ValueError: no pairs, differing lengths, or a time that is not positive and finite.
@@ -82,7 +80,7 @@ def speedup(old: Sequence[float], new: Sequence[float]) -> Ratio:
 
 
 def paired_ratios(old: Sequence[float], new: Sequence[float]) -> list[float]:
-    """Return old[i] / new[i] of times that were measured side by side.
+    """old[i] / new[i] of times that were measured side by side.
 
     Raises:
         ValueError: differing lengths, or a time that is not positive and finite.
@@ -93,17 +91,16 @@ def paired_ratios(old: Sequence[float], new: Sequence[float]) -> list[float]:
 
 
 def median_ratio(ratios: Sequence[float]) -> Ratio:
-    """Return the median of paired ratios with the sign test's interval, as `speedup` does."""
+    """The median of paired ratios with the sign test's interval, as for `speedup`."""
     ordered = sorted(ratios)
     dropped = _outer_samples(len(ordered))
     return Ratio(summarise(ordered).median, ordered[dropped], ordered[-1 - dropped])
 
 
 def fit_line(counts: Sequence[float], times: Sequence[float]) -> tuple[float, float]:
-    """Return slope and intercept of times = slope * counts + intercept, by least squares of
-    relative errors.
+    """Slope and intercept of times = slope * counts + intercept, by least squares.
 
-    Relative, since counts span decades: plain least squares would see the longest series alone.
+    The errors are relative, since counts span decades: absolute ones are those of the largest.
     """
     x, y = np.asarray(counts, dtype=float), np.asarray(times, dtype=float)
     slope, intercept = np.linalg.lstsq(np.stack([x / y, 1 / y], 1), np.ones(len(y)), rcond=None)[0]
@@ -111,9 +108,7 @@ def fit_line(counts: Sequence[float], times: Sequence[float]) -> tuple[float, fl
 
 
 def _outer_samples(count: int) -> int:
-    """Return how many of `count` ordered samples lie outside the interval of their median, on each
-    side.
-    """
+    """How many of `count` ordered samples lie outside their median's interval on each side."""
     outside, dropped = 2 * 0.5**count, 0
     while outside + 2 * comb(count, dropped + 1) * 0.5**count <= 1 - CONFIDENCE:
         dropped += 1

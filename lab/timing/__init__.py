@@ -1,1 +1,1 @@
-"""Honest times: the clock, arms timed side by side, summaries with their intervals."""
+"""The clock, and arms timed side by side."""

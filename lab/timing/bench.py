@@ -1,9 +1,10 @@
-"""Benchmarks that measure what they say: arms timed side by side, with a noise control in the same
-run.
+"""Arms timed side by side, with a noise control in the same run.
 
-The rules (each is a mistake that the notes make): a monotonic clock; work finished on every device
-before each reading; warm-up outside the clock; samples long enough for the clock; arms interleaved
-A B B A, so that a machine that slows down slows all of them; medians with spreads, and no speed-up
+What is timed is an arm. A round is one sample of each arm; a turn is one arm's go within a round.
+
+The rules, each of which the notes break: a monotonic clock; work finished on every device before
+each reading; warm-up outside the clock; samples long enough for the clock; turns in the order
+A B B A, so that a machine that slows down slows every arm; medians with their spread; no speed-up
 claimed unless its interval excludes 1.
 """
 
@@ -30,10 +31,9 @@ Arm = Callable[[], object]
 def time_arms(
     arms: Mapping[str, Arm], devices: Sequence[torch.device], params: BenchParams
 ) -> dict[str, tuple[float, ...]]:
-    """Return seconds per call of each arm, one sample per round; sample i of all arms was taken in
-    round i.
+    """Seconds per call of each arm, by its name; sample i of every arm was taken in round i.
 
-    A sample repeats an arm until it takes `min_sample_ms`; finding out how often warms the arm up.
+    A sample calls its arm as often as takes `min_sample_ms`. Finding out how often warms it up.
     """
     calls = {
         name: _calls_per_sample(arm, devices, params.min_sample_ms / 1e3)
@@ -47,16 +47,14 @@ def time_arms(
 
 
 def turns(names: Iterable[T], rounds: int) -> Iterator[T]:
-    """Yield each name once a round, in the order A B B A: what comes first in one round comes last
-    in the next.
-    """
+    """Yield each name once a round: A B, then B A, and so on."""
     order = list(names)
     for i in range(rounds):
         yield from order if i % 2 == 0 else reversed(order)
 
 
 def _calls_per_sample(arm: Arm, devices: Sequence[torch.device], min_seconds: float) -> int:
-    """Return how many calls take `min_seconds`, after at least two calls that nobody counts."""
+    """How many calls take `min_seconds`, found with at least two calls that no sample holds."""
     arm()
     calls = 1
     while (taken := calls * _seconds_per_call(arm, calls, devices)) < min_seconds:
@@ -84,37 +82,52 @@ def _no_garbage_collection() -> Iterator[None]:
 
 
 def noise_control(arm: Arm, devices: Devices, params: BenchParams) -> list[Measurement]:
-    """Compare an arm with itself `aa_runs` times, by the same rules: whatever speed-up that shows
-    is false.
-    """
-    controls = []
-    for run in range(params.aa_runs):
+    """Time an arm against itself `aa_runs` times, by the same rules."""
+    pairs = []
+    for _ in range(params.aa_runs):
         times = time_arms({"A": arm, "A again": arm}, devices.devices, params)
-        ratios = tuple(paired_ratios(times["A"], times["A again"]))
-        controls.append(
-            Measurement(A_AGAINST_A, "ratio", run, ratios, "x", devices.kind, devices.threads)
+        pairs.append((times["A"], times["A again"]))
+    return control_measurements(pairs, devices)
+
+
+def control_measurements(
+    pairs: Iterable[tuple[Sequence[float], Sequence[float]]], devices: Devices
+) -> list[Measurement]:
+    """The noise control's rows, from pairs of samples of one and the same arm.
+
+    Any speed-up of an arm over itself is false; `conditions` counts them.
+    """
+    return [
+        Measurement(
+            A_AGAINST_A,
+            "ratio",
+            run,
+            tuple(paired_ratios(one, again)),
+            "x",
+            devices.kind,
+            devices.threads,
         )
-    return controls
+        for run, (one, again) in enumerate(pairs)
+    ]
 
 
 class Watch:
-    """Watches, from its making on, how busy other processes keep the machine."""
+    """How busy other processes keep the machine from now on."""
 
     def __init__(self) -> None:
         """Start watching."""
         self._others, self._all = _processor_seconds()
 
     def busy_percent(self) -> float:
-        """Return the share of all cores' time that others took; children that have ended are not
-        others.
-        """
+        """Share of all cores' time that went to processes other than this one and its children."""
         others, all_ = _processor_seconds()
         return 100 * max(0.0, others - self._others) / max(1e-9, all_ - self._all)
 
 
 def _processor_seconds() -> tuple[float, float]:
-    """Return the seconds that other processes computed and that all cores had, since the machine
-    started.
+    """Seconds that other processes computed, and that all cores had, since the machine started.
+
+    The time of a child counts as this process's own once the child has ended.
     """
     machine, mine = psutil.cpu_times(), psutil.Process().cpu_times()
     own = (
@@ -137,9 +150,7 @@ def _processor_seconds() -> tuple[float, float]:
 def conditions(
     measurements: Sequence[Measurement], devices: Devices, watch: Watch
 ) -> dict[str, float | str]:
-    """Return what every benchmark's metrics begin with: what it ran on, how noisy that was, false
-    speed-ups.
-    """
+    """What every benchmark's metrics begin with: its devices, its noise, its false speed-ups."""
     controls = [median_ratio(m.values) for m in measurements if m.demo == A_AGAINST_A]
     timed = [m for m in measurements if m.values and m.demo != A_AGAINST_A and len(m.values) > 1]
     return {
@@ -157,7 +168,7 @@ def conditions(
 def in_unit(
     demo: str, x: float, times: Mapping[str, tuple[float, ...]], unit: str, devices: Devices
 ) -> list[Measurement]:
-    """Return seconds per call, as `time_arms` gives them, as measurements in s, ms, us or ns."""
+    """Measurements in s, ms, us or ns, of the seconds per call that `time_arms` gives."""
     per_second = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}[unit]
     return [
         Measurement(
@@ -174,13 +185,13 @@ def in_unit(
 
 
 def median_metrics(name: str, samples: Sequence[float]) -> dict[str, float | str]:
-    """Return samples as two metrics: their median and their spread."""
+    """Two metrics of samples: their median and its IQR."""
     summary = summarise(samples)
     return {name: round(summary.median, 4), f"{name}_iqr": round(summary.iqr, 4)}
 
 
 def ratio_metrics(name: str, ratio: Ratio) -> dict[str, float | str]:
-    """Return a ratio as three metrics: the median and the two ends of its interval."""
+    """Three metrics of a ratio: its median and the two ends of its interval."""
     return {
         name: round(ratio.median, 4),
         f"{name}_low": round(ratio.low, 4),
@@ -189,5 +200,5 @@ def ratio_metrics(name: str, ratio: Ratio) -> dict[str, float | str]:
 
 
 def speedup_of(old: Measurement, new: Measurement) -> Ratio:
-    """Return how many times faster `new` is, from the pairs of the same rounds."""
+    """How many times faster `new` is, from pairs of the same round."""
     return speedup(old.values, new.values)

@@ -1,4 +1,4 @@
-"""Honest clocks: monotonic, and read only when every device has finished what it was given."""
+"""The clock: monotonic, and read only when every device has finished its work."""
 
 import time
 from collections.abc import Sequence
@@ -7,14 +7,12 @@ import torch
 
 
 def synchronize(devices: Sequence[torch.device]) -> None:
-    """Wait for all work on all CUDA devices of the list; `torch.cuda.synchronize()` alone waits for
-    one.
-    """
+    """Wait for every CUDA device of the list; `torch.cuda.synchronize()` waits for one only."""
     for device in {device for device in devices if device.type == "cuda"}:
         torch.cuda.synchronize(device)
 
 
 def read_clock(devices: Sequence[torch.device]) -> float:
-    """Return monotonic seconds, after waiting for `devices`."""
+    """Monotonic seconds, after waiting for `devices`."""
     synchronize(devices)
     return time.perf_counter()

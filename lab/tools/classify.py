@@ -1,5 +1,4 @@
-"""What does a trained run see in a picture? `python -m lab.tools.classify PICTURE [RUN]`, or
-`invoke predict PICTURE`.
+"""What does a trained run see in a picture? `invoke predict PICTURE`.
 
 The picture is brought into Fashion-MNIST's form: grey, 28 x 28, a light garment on black.
 """
@@ -25,8 +24,7 @@ FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP")
 
 
 def read_picture(path: Path) -> Tensor:
-    """Return any picture file as one uint8 image (1, 28, 28); inverted if its edge is light, as of
-    a photograph.
+    """Read a picture file as one uint8 image (1, 28, 28), inverted if its edge is light.
 
     Raises:
         DataError: missing, or not a picture.
@@ -48,10 +46,10 @@ def read_picture(path: Path) -> Tensor:
 
 
 def load_net(name: str) -> nn.Module:
-    """Return the net of a run as it was trained, for uint8 images (n, 28, 28), in evaluation mode.
+    """The trained net of a run, in evaluation mode, for uint8 images (n, 28, 28).
 
     Raises:
-        LabError: the run was not trained here yet.
+        LabError: the run has not been trained here yet.
     """
     kind = read_json(REPORTS / "train" / name / "metrics.json")["net"]
     path = WEIGHTS / f"{name}.pt"
@@ -64,18 +62,18 @@ def load_net(name: str) -> nn.Module:
 
 @torch.no_grad()
 def classify(net: nn.Module, images: Tensor) -> Tensor:
-    """Return the probabilities (n, 10) of the classes for uint8 images (n, 28, 28)."""
+    """The classes' probabilities (n, 10) for uint8 images (n, 28, 28)."""
     probabilities: Tensor = net(images).double().softmax(1)
     return probabilities
 
 
 def main() -> None:
-    """Print the classes with their probabilities, the likeliest first."""
+    """Print the classes with their probabilities, the most likely first."""
     runs = list(read_yaml(PARAMS_FILE)["train"]["runs"])
     if len(sys.argv) not in (2, 3):
         raise ParamsError(
             f"expected a picture file, and a run if not {runs[0]}: python -m lab.tools.classify"
-            f" PICTURE RUN"
+            " PICTURE RUN"
         )
     name = sys.argv[2] if len(sys.argv) == 3 else runs[0]
     if name not in runs:

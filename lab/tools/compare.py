@@ -1,9 +1,9 @@
-"""Compare params and metrics with a commit or a reference machine, and say which changes mean
-something.
+"""Compare params and metrics with a commit or a reference machine: which changes are real?
 
 Wraps `dvc params diff` and `dvc metrics diff`. A metric `x` with an `x_iqr` beside it is a measured
-median: it moved only if it moved by more than the noise of both sides. Nothing is called better or
-worse across hardware.
+median: it has changed only if it differs by more than the noise of both sides. Nothing is called
+better or worse across hardware. A ratio `x` with `x_low` and `x_high` has changed only if its
+interval does not overlap the other side's.
 """
 
 import argparse
@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from lab.core.errors import LabError
@@ -22,78 +23,102 @@ from lab.tools.profiles import leaves
 from lab.tools.references import REFERENCE, metrics_of, metrics_on_disk
 
 Change = Mapping[str, Any]  # DVC's {"old": ..., "new": ..., "diff": ...}
-SPREAD = "_iqr"
+SPREAD, LOW, HIGH = "_iqr", "_low", "_high"
+SPREADS = (SPREAD, LOW, HIGH)
+IDS = "_ids"  # of the claims with a verdict
 MORE_IS_BETTER = re.compile(r"speedup|per_s$|accuracy|of_peak|overlap_fraction")
 LESS_IS_BETTER = re.compile(r"_(s|ms|us|ns)$|loss|error|failed|false_")
 
 
-def mark(
-    name: str, old: Any, new: Any, old_iqr: float, new_iqr: float, other_hardware: bool
-) -> str:
-    """Return what a metric's change from `old` to `new` amounts to; an IQR of 0 means that it is
-    exact.
-    """
-    if old is None or new is None:
-        return "new" if old is None else "gone"
-    if old == new:
+@dataclass(frozen=True)
+class Side:
+    """A metric on one side: its value, with the IQR or the interval that stands beside it."""
+
+    value: Any
+    iqr: float = 0.0
+    interval: tuple[float, float] | None = None
+
+    def __str__(self) -> str:
+        """The value with its spread, as a cell of the table."""
+        if self.value is None:
+            return "-"
+        text = f"{self.value:.6g}" if isinstance(self.value, float) else str(self.value)
+        if self.interval:
+            return f"{text} ({self.interval[0]:.3g} to {self.interval[1]:.3g})"
+        return f"{text} (IQR {self.iqr:.3g})" if self.iqr else text
+
+
+def mark(name: str, old: Side, new: Side, other_hardware: bool) -> str:
+    """What a metric's change from `old` to `new` amounts to."""
+    if old.value is None or new.value is None:
+        return "new" if old.value is None else "gone"
+    if old.value == new.value:
         return "same"
     if other_hardware:
         return "other hardware"
-    measured = old_iqr > 0 or new_iqr > 0
-    if measured and not exceeds_noise(old, new, old_iqr, new_iqr):
+    if _within_noise(old, new):
         return "within noise"
-    if not all(isinstance(side, int | float) for side in (old, new)):
+    if not all(isinstance(side.value, int | float) for side in (old, new)):
         return "changed"
     if MORE_IS_BETTER.search(name):
-        return "better" if new > old else "worse"
+        return "better" if new.value > old.value else "worse"
     if LESS_IS_BETTER.search(name):
-        return "better" if new < old else "worse"
+        return "better" if new.value < old.value else "worse"
     return "changed"
+
+
+def _within_noise(old: Side, new: Side) -> bool:
+    """Whether the intervals overlap, or the values differ by less than both sides' IQR explains."""
+    if old.interval and new.interval:
+        return old.interval[0] <= new.interval[1] and new.interval[0] <= old.interval[1]
+    measured = old.iqr > 0 or new.iqr > 0
+    return measured and not exceeds_noise(old.value, new.value, old.iqr, new.iqr)
 
 
 def table(
     metrics: Mapping[str, Mapping[str, Change]], other_hardware: bool
 ) -> Iterator[tuple[str, ...]]:
-    """Yield (file, metric, old, new, mark) for each metric that differs; spreads stand behind their
-    medians.
-    """
+    """(file, metric, old, new, mark) of each metric that differs, its spread behind the value."""
     for file, changes in metrics.items():
-        for name, change in changes.items():
-            if name.endswith(SPREAD) and name.removesuffix(SPREAD) in changes:
+        for name in changes:
+            if any(name.endswith(end) and name.removesuffix(end) in changes for end in SPREADS):
                 continue
-            spread = changes.get(name + SPREAD, {})
-            spreads = [float(spread.get(side) or 0) for side in ("old", "new")]
-            verdict = mark(
-                name, change.get("old"), change.get("new"), spreads[0], spreads[1], other_hardware
-            )
-            if spread and not any(spreads) and verdict in ("better", "worse", "changed"):
+            old, new = (_side(name, changes, side) for side in ("old", "new"))
+            verdict = mark(name, old, new, other_hardware)
+            spread = name + SPREAD in changes
+            if spread and not old.iqr + new.iqr and verdict in ("better", "worse", "changed"):
                 verdict = "one sample each"  # a time without a spread: nobody knows its noise
             if verdict != "same":
-                sides = [
-                    _in_words(change.get(side), iqr)
-                    for side, iqr in zip(("old", "new"), spreads, strict=True)
-                ]
-                yield file, name, *sides, verdict
+                shown = _ids_that_differ(old, new) if name.endswith(IDS) else (str(old), str(new))
+                yield file, name, *shown, verdict
 
 
-def _in_words(value: Any, iqr: float) -> str:
-    if value is None:
-        return "-"
-    text = f"{value:.6g}" if isinstance(value, float) else str(value)
-    return f"{text} (IQR {iqr:.3g})" if iqr else text
+def _ids_that_differ(old: Side, new: Side) -> tuple[str, str]:
+    """Of two lists of ids, those of each that the other lacks."""
+    before, after = (str(side.value or "").split() for side in (old, new))
+    gone = " ".join(each for each in before if each not in after)
+    come = " ".join(each for each in after if each not in before)
+    return gone or "-", come or "-"
+
+
+def _side(name: str, changes: Mapping[str, Change], side: str) -> Side:
+    ends = [changes.get(name + end, {}).get(side) for end in (LOW, HIGH)]
+    interval = None if None in ends else (float(str(ends[0])), float(str(ends[1])))
+    iqr = float(changes.get(name + SPREAD, {}).get(side) or 0)
+    return Side(changes[name].get(side), iqr, interval)
 
 
 def changes_between(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Change]:
-    """Return both sides of every key that either has, groups of keys as `group.key`."""
+    """Both sides of every key that either side has; nested keys as `group.key`."""
     before, after = dict(leaves(old)), dict(leaves(new))
     return {key: {"old": before.get(key), "new": after.get(key)} for key in before | after}
 
 
 def _dvc(*arguments: str) -> dict[str, Any]:
-    """Return the JSON that a DVC command prints.
+    """The JSON that a DVC command prints.
 
     Raises:
-        LabError: it failed; DVC's own line says why.
+        LabError: the command failed; the message has DVC's reason.
     """
     command = [sys.executable, "-m", "dvc", *arguments, "--json"]
     print("$ dvc", *arguments, file=sys.stderr, flush=True)
@@ -102,15 +127,13 @@ def _dvc(*arguments: str) -> dict[str, Any]:
         lines = result.stderr.strip().splitlines() or ["no reason given"]
         raise LabError(
             f"dvc {' '.join(arguments)}: {lines[0].removeprefix('ERROR: ')}; name a commit of this"
-            f" repository"
+            " repository"
         )
     return dict(json.loads(result.stdout or "{}"))
 
 
 def with_commit(rev: str) -> tuple[list[str], list[tuple[str, ...]]]:
-    """Return lines on what differs in params and hardware from a commit, and the table of
-    metrics.
-    """
+    """Lines on params and hardware that differ from a commit's, and the table of metrics."""
     params = _dvc("params", "diff", rev)
     metrics = _dvc("metrics", "diff", rev, "--all")
     hardware = params.pop(str(HARDWARE_FILE), {})
@@ -123,17 +146,17 @@ def with_commit(rev: str) -> tuple[list[str], list[tuple[str, ...]]]:
 
 
 def with_reference(name: str) -> tuple[list[str], list[tuple[str, ...]]]:
-    """Return the same against `reports/reference/NAME.json`.
+    """Lines on hardware that differs from a reference's, and the table of metrics.
 
     Raises:
-        LabError: there is no such reference.
+        LabError: there is no `reports/reference/NAME.json`.
     """
     path = REFERENCE / f"{name}.json"
     if not path.is_file():
         there = ", ".join(sorted(found.stem for found in REFERENCE.glob("*.json"))) or "none yet"
         raise LabError(
             f"{path}: no such reference (there are: {there}); `invoke snapshot` makes one of this"
-            f" machine"
+            " machine"
         )
     reference = read_json(path)
     stages, here = metrics_of(reference), metrics_on_disk()
@@ -152,23 +175,21 @@ def _other_hardware(changes: Mapping[str, Change]) -> list[str]:
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield the rows as lines of columns that stand under each other."""
+    """The rows as lines of text, in columns."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     for row in rows:
         yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
 
 
 def markdown(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield the rows, a header first, as a table that a pull request shows."""
+    """The rows, the first of them a header, as the lines of a Markdown table."""
     header, *others = [[cell.replace("|", "\\|") for cell in row] for row in rows]
     for row in (header, ["---"] * len(header), *others):
         yield f"| {' | '.join(row)} |"
 
 
 def main() -> None:
-    """Print changed params, changed hardware, and changed metrics with what each change amounts
-    to.
-    """
+    """Print changed params and hardware, and changed metrics with what each change amounts to."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("rev", nargs="?", default="HEAD")
     parser.add_argument(

@@ -1,5 +1,6 @@
-"""What is wrong with this environment, and how to mend it: one line per check, exit code 4 if one
-fails.
+"""What is wrong with this environment, and how to mend it?
+
+One line per check; exit code 4 if one fails.
 """
 
 import shutil
@@ -29,7 +30,7 @@ class _DataParams(Section):
 
 
 def interpreter() -> str:
-    """The interpreter is one the lab is made for, and the one that `python` means."""
+    """The interpreter is of a supported version, and the one that `python` means."""
     if not (3, 11) <= sys.version_info[:2] <= (3, 13):
         raise MachineError(
             f"Python {sys.version.split()[0]}; make the environment with Python 3.11, 3.12 or 3.13"
@@ -66,7 +67,7 @@ def packages() -> str:
 
 
 def torch_and_torchvision() -> str:
-    """Torch and torchvision are of one release, and torchvision imports."""
+    """Torch and torchvision belong to one release, and torchvision imports."""
     import torch
 
     from lab.machine.torchvision_import import has_compiled_ops, torchvision
@@ -79,7 +80,7 @@ def torch_and_torchvision() -> str:
     if shutil.which("nvidia-smi") and not torch.cuda.is_available():
         raise Warning(
             f"{pair}: there is an NVIDIA driver but this torch uses no GPU; install a CUDA build"
-            f" of torch"
+            " of torch"
         )
     return f"{pair}, {gpus}" + (
         "" if has_compiled_ops() else "; torchvision without compiled operators (not needed)"
@@ -87,7 +88,7 @@ def torch_and_torchvision() -> str:
 
 
 def git() -> str:
-    """Git is there and this is a repository."""
+    """Git is installed, and this is a repository."""
     if shutil.which("git") is None:
         raise MachineError("git is not installed; DVC compares and records through it")
     result = subprocess.run(
@@ -119,9 +120,7 @@ def pipeline() -> str:
 
 
 def disk() -> str:
-    """There is room for data, weights and DVC's cache, here and in the folder for temporary
-    files.
-    """
+    """There is room for data, weights and DVC's cache, and for temporary files."""
     free = {
         str(folder): shutil.disk_usage(folder).free / 1e9
         for folder in (Path.cwd(), Path(tempfile.gettempdir()))
@@ -133,7 +132,7 @@ def disk() -> str:
 
 
 def data_sets() -> str:
-    """The data are here and original, or can be had."""
+    """The data are here and original, or a source of them answers."""
     try:
         source = datasets.read_source()
     except LabError:
@@ -141,7 +140,7 @@ def data_sets() -> str:
     if "synthetic" in source.values():
         raise Warning(
             f"{source}: look-alikes; {_first_source()} has the originals: `invoke remeasure"
-            f" --stage fetch`"
+            " --stage fetch`"
         )
     (
         datasets.read_fashion_mnist("train"),
@@ -152,10 +151,10 @@ def data_sets() -> str:
 
 
 def _first_source() -> str:
-    """Return the first source that answers for the first file.
+    """The first source that has the first file.
 
     Raises:
-        Warning: none does.
+        Warning: no source answers.
     """
     file = download.FASHION_FILES[0]
     for source in download.sources(file, load(_DataParams).data.mirrors.fashion_mnist):
@@ -169,7 +168,7 @@ def _first_source() -> str:
             continue
     raise Warning(
         f"no source of {file.name} answers; set {download.MIRROR_VARIABLE} to a folder with"
-        f" fashion-mnist/ and "
+        " fashion-mnist/ and "
         "airfoil/, or go on with labelled synthetic data"
     )
 
@@ -186,7 +185,7 @@ CHECKS: tuple[Check, ...] = (
 
 
 def examine(checks: tuple[Check, ...] = CHECKS) -> Iterator[tuple[str, str, str]]:
-    """Yield for each check (`ok`, `warn` or `FAIL`, its name, what it found)."""
+    """Run the checks: for each (`ok`, `warn` or `FAIL`, its name, what it found)."""
     for check in checks:
         name = check.__name__.replace("_", " ")
         try:
@@ -198,7 +197,11 @@ def examine(checks: tuple[Check, ...] = CHECKS) -> Iterator[tuple[str, str, str]
 
 
 def main() -> None:
-    """Print every check; fail with exit code 4 if one failed."""
+    """Print the outcome of every check.
+
+    Raises:
+        MachineError: a check failed.
+    """
     failed = 0
     for level, name, message in examine():
         print(f"{level:4}  {name}: {message}", flush=True)

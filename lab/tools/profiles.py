@@ -1,10 +1,11 @@
-"""Profiles: laptop.yaml is complete, the others hold what differs; a merge becomes params.yaml,
-comments kept.
+"""Profiles: laptop.yaml is complete, the others hold what differs from it.
+
+A profile laid over laptop.yaml becomes params.yaml, with its comments.
 """
 
 import io
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,7 @@ BASE = "laptop"
 
 
 def merge(name: str, folder: Path = PROFILES) -> str:
-    """Return the text of params.yaml for a profile: laptop.yaml with the profile's values in their
-    places.
+    """The text of params.yaml for a profile: laptop.yaml with the profile's values in place.
 
     Raises:
         ParamsError: no such profile, or it has a key that laptop.yaml does not.
@@ -34,24 +34,31 @@ def merge(name: str, folder: Path = PROFILES) -> str:
     yaml.indent(mapping=2, sequence=4, offset=2)
     document = yaml.load((folder / f"{BASE}.yaml").read_text(encoding="utf-8"))
     if name != BASE:
-        _overlay(document, read_yaml(folder / f"{name}.yaml"), f"{folder / name}.yaml")
+        changes = read_yaml(folder / f"{name}.yaml")
+        _overlay(document, changes, f"{folder / name}.yaml", document["train"]["defaults"])
     text = io.StringIO()
     yaml.dump(document, text)
     return text.getvalue()
 
 
-def _overlay(base: Any, changes: dict[str, Any], file: str, parents: str = "") -> None:
+def _overlay(
+    base: Any, changes: dict[str, Any], file: str, of_runs: Collection[str], parents: str = ""
+) -> None:
+    """Write a profile's values over those of `base`, which must have their keys.
+
+    An entry of train.runs holds only what differs from train.defaults; it may get any of its keys.
+    """
     for key, value in changes.items():
-        if key not in base:
-            raise ParamsError(f"{file}: {parents}{key}: not in {BASE}.yaml; add it there first")
-        if isinstance(value, dict):
-            _overlay(base[key], value, file, f"{parents}{key}.")
-        else:
+        if isinstance(value, dict) and key in base:
+            _overlay(base[key], value, file, of_runs, f"{parents}{key}.")
+        elif key in base or (parents.startswith("train.runs.") and key in of_runs):
             base[key] = value
+        else:
+            raise ParamsError(f"{file}: {parents}{key}: not in {BASE}.yaml; add it there first")
 
 
 def in_use(folder: Path = PROFILES) -> str:
-    """Return the profile whose values params.yaml has, or that they are the reader's own."""
+    """The name of the profile whose values params.yaml has, or `own params`."""
     here = read_yaml(PARAMS_FILE)
     names = sorted(path.stem for path in folder.glob("*.yaml"))
     return next(
@@ -61,7 +68,7 @@ def in_use(folder: Path = PROFILES) -> str:
 
 
 def leaves(document: Any, parents: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield each value of nested mappings with its dotted key."""
+    """Each value of nested mappings, with its dotted key."""
     for key, value in document.items():
         if isinstance(value, dict):
             yield from leaves(value, f"{parents}{key}.")
@@ -70,7 +77,7 @@ def leaves(document: Any, parents: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def main() -> None:
-    """Write the named profile into params.yaml and say what changed."""
+    """Write the profile named on the command line to params.yaml, and print what changed."""
     if len(sys.argv) != 2:
         raise ParamsError("expected the name of a profile: python -m lab.tools.profiles laptop")
     text = merge(sys.argv[1])

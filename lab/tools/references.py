@@ -1,10 +1,9 @@
-"""References: what a machine found, in one file, `reports/reference/NAME.json`, for others to be
-compared with.
+"""References: one machine's results in a file, `reports/reference/NAME.json`, to compare with.
 
 `record` is for a machine that is at hand for minutes: it runs the benchmark stages one after the
-other, without DVC and within a time budget, in a folder of their own, so that nothing of the
-project's results is touched. `snapshot` keeps the results that are there: every stage's metrics,
-the claims' verdicts among them.
+other, without DVC and within a time budget, in a temporary folder, so that the project's own
+results stay as they are. `snapshot` keeps the results that are there: every stage's metrics, those
+of the claims included.
 """
 
 import argparse
@@ -21,6 +20,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from lab.claims.book_order import BOOK_ORDER
 from lab.core.errors import LabError, ParamsError
 from lab.core.exit_codes import run
 from lab.core.files import HARDWARE_FILE, REPORTS, read_json, write_json
@@ -30,27 +30,18 @@ from lab.tools.profiles import in_use, merge
 
 ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = REPORTS / "reference"
-STAGES = (
-    "bench_parallel",
-    "bench_overlap",
-    "bench_async",
-    "bench_hardware",
-    "bench_compile",
-    "bench_input",
-    "bench_training",
-    "bench_collectives",
-    "scaling",
-)
+STAGES = tuple(name for name in BOOK_ORDER if name.startswith("bench_") or name == "scaling")
 
 log = logging.getLogger(__name__)
 
 
 def record(name: str, profile: str, budget_s: float, stages: Sequence[str] = STAGES) -> Path:
-    """Measure this machine with a profile's params and write its record; a stage without time left
-    is skipped.
+    """Measure this machine with a profile's params and write its reference.
+
+    A stage that the budget leaves no time for is skipped.
 
     Raises:
-        ParamsError: a name that is no file name, or an unknown profile.
+        ParamsError: a name that `path_of` rejects, or an unknown profile.
         LabError: no stage has finished.
     """
     path = path_of(name)
@@ -86,10 +77,10 @@ def record(name: str, profile: str, budget_s: float, stages: Sequence[str] = STA
 
 
 def path_of(name: str) -> Path:
-    """Return where a reference of that name is kept.
+    """The file of a reference.
 
     Raises:
-        ParamsError: the name is no file name.
+        ParamsError: the name has other characters than lower-case letters, digits and hyphens.
     """
     if not re.fullmatch(r"[a-z0-9][a-z0-9-]*", name):
         raise ParamsError(
@@ -99,9 +90,7 @@ def path_of(name: str) -> Path:
 
 
 def metrics_on_disk() -> dict[str, dict[str, Any]]:
-    """Return the metrics of every stage that has some, by its folder under `reports`
-    (`train/lenet_1gpu`).
-    """
+    """All metrics here, by the stage's folder under `reports` (`train/lenet_1gpu`)."""
     return {
         path.parent.relative_to(REPORTS).as_posix(): read_json(path)
         for path in sorted(REPORTS.rglob("metrics.json"))
@@ -109,9 +98,7 @@ def metrics_on_disk() -> dict[str, dict[str, Any]]:
 
 
 def metrics_of(reference: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the metrics of every stage that has some in a reference, as `metrics_on_disk` does for
-    those here.
-    """
+    """All metrics in a reference, by the stage's folder, without stages that did not finish."""
     return {
         s: found["metrics"]
         for s, found in reference["stages"].items()
@@ -120,10 +107,10 @@ def metrics_of(reference: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def snapshot(name: str) -> Path:
-    """Keep this machine's results as they are, and return the reference's path.
+    """Write the results that are there as a reference, and return its path.
 
     Raises:
-        ParamsError: a name that is no file name.
+        ParamsError: a name that `path_of` rejects.
         LabError: there are no results.
     """
     path, found = path_of(name), metrics_on_disk()
@@ -136,7 +123,7 @@ def snapshot(name: str) -> Path:
 
 
 def _link_data(work: Path) -> bool:
-    """Give the folder the project's data, if they are there."""
+    """Link the project's data into `work`, and say whether they are there."""
     if (DATA / SOURCE_FILE).is_file():
         shutil.copytree(DATA, work / DATA, copy_function=_link)
         return True
@@ -148,9 +135,7 @@ def _link(source: str, target: str) -> None:
 
 
 def _run_stage(stage: str, work: Path, end: float) -> str:
-    """Run a stage in `work` until `end` at most, and return nothing, or what kept it from
-    finishing.
-    """
+    """Run a stage in `work` until `end` at most; the result says why it did not finish, if so."""
     left = end - time.monotonic()
     if left <= 0:
         return "skipped: no time left"
@@ -170,7 +155,7 @@ def _run_stage(stage: str, work: Path, end: float) -> str:
 
 
 def main() -> None:
-    """Record the machine, or keep its results, under the name on the command line."""
+    """Measure this machine, or keep its results, under the name on the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("name")
     parser.add_argument(

@@ -1,1 +1,1 @@
-"""Training: the loop, its strategies and checkpoints, short runs, and the race of ways to train."""
+"""Training: the loop, its strategies and checkpoints, short runs, the race of arms."""

@@ -1,10 +1,9 @@
-"""Checkpoints of a run: content-hashed files, whole or not at all, in a folder that only this very
-run can find.
+"""Checkpoints of a run: files, whole or not at all, in a folder that only this very run finds.
 
 The folder's name is a hash of everything that decides the result (params, code, data, torch,
-devices), so a checkpoint of another run is not refused but never met. A file's name carries how far
-it is and the hash of its
-content: `00003-00120-<hash>.pt` is 3 epochs and 120 steps. The last two are kept.
+devices), so a checkpoint of another run is not refused but never met. A file's name says how far it
+is and ends with the hash of its content: `00003-00120-<hash>.pt` is 3 epochs and 120 steps. The
+last two are kept.
 """
 
 import hashlib
@@ -32,9 +31,7 @@ log = logging.getLogger(__name__)
 
 
 def run_key(decisive: Mapping[str, Any], files: list[Path]) -> str:
-    """Return the hash of what decides a run's result: JSON-like facts, and the content of files in
-    their order.
-    """
+    """The hash of what decides a run's result: JSON-like facts, and files' content in order."""
     digest = hashlib.sha256(json.dumps(decisive, sort_keys=True).encode())
     for path in files:
         digest.update(hashlib.sha256(path.read_bytes()).digest())
@@ -51,8 +48,7 @@ class Checkpoints:
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Keep every other process out of this run. The lock ends with its process, however that
-        ends.
+        """Keep every other process out of this run, until this one ends, however it does.
 
         Raises:
             DistributedError: another process has it.
@@ -68,8 +64,7 @@ class Checkpoints:
             ) from None
 
     def save(self, epochs: int, step: int, state: Mapping[str, Any]) -> None:
-        """Write a checkpoint after `epochs` and `step` more steps, then delete all but the last
-        two.
+        """Write a checkpoint after `epochs` and `step` more steps; delete all but the last two.
 
         Raises:
             SpaceError: the disk is full; the earlier checkpoints stay.
@@ -82,7 +77,7 @@ class Checkpoints:
             old.unlink()
 
     def latest(self) -> bytes | None:
-        """Return the newest checkpoint that is not damaged, or None if there is none at all.
+        """The newest checkpoint that is not damaged, or None if there is none at all.
 
         Raises:
             CheckpointError: there are some, and all are damaged.
@@ -93,8 +88,8 @@ class Checkpoints:
             if path.stem.split("-")[-1] == _hash(content):
                 return content
             log.warning(
-                "WARNING: %s: damaged (its content is not what its name says); trying the"
-                " one before",
+                "WARNING: %s: damaged (its content is not what its name says); trying the one"
+                " before",
                 path,
             )
         if paths:
@@ -104,8 +99,7 @@ class Checkpoints:
         return None
 
     def decode(self, content: bytes) -> dict[str, Any]:
-        """Return the state in a checkpoint; nothing but tensors, numbers and words is ever
-        unpickled.
+        """The state in a checkpoint; nothing but tensors, numbers and words is ever unpickled.
 
         Raises:
             CheckpointError: not a checkpoint, or another run's.
@@ -124,9 +118,7 @@ class Checkpoints:
         return state
 
     def clear(self) -> None:
-        """Delete the checkpoints of a run that has written its results: measuring again starts
-        afresh.
-        """
+        """Delete all checkpoints, as when the results are written: another run starts afresh."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _newest_first(self) -> list[Path]:

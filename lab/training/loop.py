@@ -1,6 +1,4 @@
-"""The training loop of chapter 13: epochs over resident images, one step per batch, the same for
-every strategy.
-"""
+"""Training as in chapter 13: epochs over resident images, the same for every strategy."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import astuple, dataclass, field
@@ -15,15 +13,23 @@ from lab.data.order import epoch_order
 from lab.nets.models import OnBytes
 from lab.parallel.device_workers import run_each
 from lab.timing.clock import read_clock
+from lab.training.steps import Stepper
 from lab.training.strategies import Strategy
 
-WARM_UP_IMAGES = 32  # for each device
+
+@dataclass(frozen=True)
+class Plan:
+    """What a run is to do: epochs of plain SGD with one rate, the images' order drawn by a seed."""
+
+    batch_size: int
+    lr: float
+    num_epochs: int
+    seed: int
 
 
 @dataclass(frozen=True)
 class Epoch:
-    """What one epoch gave: mean loss over its images, accuracy on the test images, seconds of
-    training alone.
+    """One epoch: mean loss of its images, accuracy on the test images, seconds of training alone.
 
     `resumed` marks an epoch that was interrupted: its seconds are the sum of its parts.
     """
@@ -48,7 +54,7 @@ class Progress:
     seconds: float = 0.0
 
     def state(self) -> dict[str, Any]:
-        """Return it as tensors, numbers and lists, which a checkpoint may hold."""
+        """The progress as tensors, numbers and lists, which a checkpoint may hold."""
         return {
             "epochs": [astuple(e) for e in self.epochs],
             "losses": self.losses,
@@ -57,15 +63,85 @@ class Progress:
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> "Progress":
-        """Return the progress that `state` wrote down."""
-        return cls(
-            [Epoch(*values) for values in state["epochs"]], state["losses"], state["seconds"]
+        """The progress that `state` wrote down."""
+        epochs = [Epoch(*values) for values in state["epochs"]]
+        return cls(epochs, state["losses"], state["seconds"])
+
+
+def train(
+    strategy: Strategy,
+    train_set: LabelledImages,
+    test_set: LabelledImages,
+    plan: Plan,
+    progress: Progress | None = None,
+    on_step: Callable[[int], object] = lambda images: None,
+    stopping: Callable[[], bool] = lambda: False,
+) -> Iterator[Progress]:
+    """Yield where the run stands after each epoch, and inside of one where it is `stopping`.
+
+    Where the batch size does not divide the images, the last batch of an epoch is smaller.
+    `on_step` hears how many images a step took, over all processes. The clock covers training
+    only. With the `progress` of an earlier run, and its state loaded into the strategy, the run
+    goes on bit for bit as that one would have.
+
+    Raises:
+        DivergedError: a step's loss is not finite.
+    """
+    progress = progress or Progress()
+    num_images = len(train_set[1])
+    test_images, test_labels = test_set[0].to(strategy.devices[0]), test_set[1]
+    stepper = Stepper(strategy, train_set, plan.batch_size, plan.lr)
+    while len(progress.epochs) < plan.num_epochs and not stepper.asked(stopping):
+        number, resumed = len(progress.epochs) + 1, len(progress.losses) > 0
+        order = epoch_order(num_images, plan.seed, number).to(stepper.device)
+        batches = order.split(plan.batch_size)
+        progress = _go_on(stepper, batches, progress, on_step, stopping)
+        _check_finite(progress.losses, number, plan.lr)
+        if len(progress.losses) < len(batches):
+            yield progress
+            return
+        # cumsum adds in the order of the steps
+        mean_loss = progress.losses.cumsum(0)[-1].item() / num_images
+        right = (predict(strategy, test_images).argmax(1) == test_labels).sum().item()
+        accuracy = right / len(test_labels)
+        epoch = Epoch(number, mean_loss, accuracy, progress.seconds, resumed)
+        progress = Progress([*progress.epochs, epoch])
+        yield progress
+
+
+def _go_on(
+    stepper: Stepper,
+    batches: tuple[Tensor, ...],
+    progress: Progress,
+    on_step: Callable[[int], object],
+    stopping: Callable[[], bool],
+) -> Progress:
+    """Take the steps of an epoch that are left, all of them unless a process is stopping."""
+    strategy, before = stepper.strategy, len(progress.losses)
+    losses = torch.zeros(len(batches), dtype=torch.float64, device=stepper.device)
+    if strategy.is_first:  # the losses so far are of all processes: they count once
+        losses[:before] = progress.losses.to(stepper.device)
+    start = read_clock(strategy.devices)
+    done = stepper.take(batches, losses, before, on_step, stopping)
+    seconds = read_clock(strategy.devices) - start
+    losses = strategy.total(losses)[:done].cpu()
+    return Progress(progress.epochs, losses, progress.seconds + seconds)
+
+
+def _check_finite(losses: Tensor, epoch: int, lr: float) -> None:
+    """Stop if a loss left the finite numbers; once an epoch, since each look waits for a GPU."""
+    bad = (~losses.isfinite()).nonzero()
+    if len(bad):
+        step = int(bad[0])
+        raise DivergedError(
+            f"the loss is {losses[step].item()} in epoch {epoch}, step {step + 1};"
+            f" lower lr (it is {lr})"
         )
 
 
 @torch.no_grad()
 def predict(strategy: Strategy, images: Tensor, batch_size: int = 1000) -> Tensor:
-    """Return the logits (n, 10) for uint8 images (n, 28, 28), on the CPU, computed on all devices.
+    """The logits (n, 10) of uint8 images (n, 28, 28), on the CPU, computed on all devices.
 
     Every device uses the first replica's weights and running statistics.
     """
@@ -82,96 +158,3 @@ def predict(strategy: Strategy, images: Tensor, batch_size: int = 1000) -> Tenso
     logits = found.new_zeros(len(images), found.shape[1])
     logits[mine] = found
     return strategy.total(logits)
-
-
-def train(
-    strategy: Strategy,
-    train_set: LabelledImages,
-    test_set: LabelledImages,
-    batch_size: int,
-    lr: float,
-    num_epochs: int,
-    seed: int,
-    progress: Progress | None = None,
-    on_step: Callable[[int], object] = lambda images: None,
-    stopping: Callable[[], bool] = lambda: False,
-) -> Iterator[Progress]:
-    """Yield where the run stands after each epoch, and once more in the middle of one if it is
-    `stopping`.
-
-    The sets are moved to the first device once. Where the batch size does not divide them, the last
-    batch of an epoch is smaller. `on_step` hears how many images a step took, over all processes.
-    The clock covers training only; one step whose result is thrown away warms the machine up before
-    it. With the `progress` of an earlier run, and its state loaded into the strategy, the run goes
-    on bit for bit as that one would have.
-
-    Raises:
-        DivergedError: a step's loss is not finite.
-    """
-    first = strategy.devices[0]
-    images, labels = (tensor.to(first) for tensor in train_set)
-    test_images, test_labels = test_set[0].to(first), test_set[1]
-    progress = progress or Progress()
-
-    def step(batch: Tensor) -> Tensor:
-        mine = strategy.share(batch)
-        return strategy.step(
-            images.index_select(0, mine), labels.index_select(0, mine), lr, len(batch)
-        )
-
-    _warm_up(strategy, step, len(images), batch_size)
-    while len(progress.epochs) < num_epochs and not strategy.any(stopping()):
-        epoch = len(progress.epochs) + 1
-        batches = epoch_order(len(images), seed, epoch).to(first).split(batch_size)
-        done = len(progress.losses)
-        losses = torch.zeros(len(batches), dtype=torch.float64, device=first)
-        if strategy.is_first:
-            losses[:done] = progress.losses.to(first)
-        start = read_clock(strategy.devices)
-        for i in range(done, len(batches)):
-            losses[i] = step(batches[i])
-            on_step(len(batches[i]))
-            done = i + 1
-            if done < len(batches) and strategy.any(stopping()):
-                break
-        seconds = progress.seconds + read_clock(strategy.devices) - start
-        losses = strategy.total(losses)[:done].cpu()
-        _check_finite(losses, epoch, lr)
-        if done < len(batches):
-            yield Progress(progress.epochs, losses, seconds)
-            return
-        accuracy = (predict(strategy, test_images).argmax(1) == test_labels).sum().item() / len(
-            test_labels
-        )
-        # cumsum adds in the order of the steps
-        mean_loss = losses.cumsum(0)[-1].item() / len(images)
-        result = Epoch(epoch, mean_loss, accuracy, seconds, resumed=len(progress.losses) > 0)
-        progress = Progress([*progress.epochs, result])
-        yield progress
-
-
-def _warm_up(
-    strategy: Strategy, step: Callable[[Tensor], Tensor], num_images: int, batch_size: int
-) -> None:
-    """Take a small step and forget it: threads, kernels, communicators and buckets are then made.
-
-    A compiled net takes one of each size that will come, since each is compiled for itself.
-    """
-    state = strategy.state()
-    small = min(num_images, WARM_UP_IMAGES * len(strategy.devices) * strategy.num_processes)
-    for size in {batch_size, num_images % batch_size} - {0} if strategy.compiled else {small}:
-        step(torch.arange(size, device=strategy.devices[0]))
-    strategy.load_state(state)
-
-
-def _check_finite(losses: Tensor, epoch: int, lr: float) -> None:
-    """Stop where the loss left the finite numbers; looked at once an epoch, because each look waits
-    for a GPU.
-    """
-    bad = (~losses.isfinite()).nonzero()
-    if len(bad):
-        step = int(bad[0])
-        raise DivergedError(
-            f"the loss is {losses[step].item()} in epoch {epoch}, step {step + 1}; lower lr (it is"
-            f" {lr})"
-        )

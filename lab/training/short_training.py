@@ -8,14 +8,14 @@ from torch import Tensor
 from lab.data.images import to_float
 from lab.data.order import shuffled
 from lab.nets.lenet import LENET_SHAPES, lenet
-from lab.optim.update_rules import Rule
+from lab.optim.update_rules import UpdateRule
 
 
 def scaled_lenet_params(generator: torch.Generator) -> list[Tensor]:
-    """Return LeNet's parameters with weights N(0, 2 / fan-in) (He et al. 2015), biases zero.
+    """LeNet's parameters: weights N(0, 2 / fan-in) (He et al. 2015), biases zero.
 
-    The notes' 0.01 keeps the net at chance for the whole first epoch, so that a short budget would
-    show nothing.
+    With the notes' standard deviation of 0.01 the net stays at chance for the whole first epoch: a
+    short budget would show nothing.
     """
     params = []
     for shape in LENET_SHAPES:
@@ -26,17 +26,17 @@ def scaled_lenet_params(generator: torch.Generator) -> list[Tensor]:
 
 
 def accuracy_after(
-    rule: Rule,
+    rule: UpdateRule,
     train_set: tuple[np.ndarray, np.ndarray],
     test_set: tuple[np.ndarray, np.ndarray],
     num_steps: int,
     batch_size: int,
     seed: int,
 ) -> float:
-    """Return the share of test images that LeNet labels right after `num_steps` of the rule.
+    """The share of test images that LeNet labels correctly after `num_steps` of the rule.
 
     The sets are uint8 images (n, 28, 28) and labels (n,). Batches are drawn without replacement
-    from one permutation, the same for every rule; weights that leave the finite numbers count as
+    from one permutation, the same for every rule. Weights that are no longer finite count as
     chance, a tenth.
     """
     generator = torch.Generator().manual_seed(seed)

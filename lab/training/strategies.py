@@ -1,4 +1,4 @@
-"""How a net is trained on several devices, by name: three ways to take the same step of SGD.
+"""How a net is trained on several devices, by name: three forms of the same step of SGD.
 
 `replicas` is the book's own, by hand (13.5). `dataparallel` is nn.DataParallel, which the notes use
 (13.6); it splits over GPUs only. `ddp` is DistributedDataParallel, one process for each device, in
@@ -19,7 +19,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 from lab.core.shared_params import Compile, Precision
 from lab.nets.models import OnBytes
-from lab.parallel.device_workers import crew
+from lab.parallel.device_workers import thread_pool
 from lab.parallel.replicas import forward_backward, replicate, sgd, train_batch
 
 # params: by name; buffers: by name, one dictionary for each replica of all processes
@@ -27,10 +27,10 @@ State = dict[str, Any]
 
 
 class Strategy(ABC):
-    """A net on a run's devices; `nets` are the replicas that live in this process, one on each of
-    `devices`.
+    """A net on a run's devices.
 
-    What concerns the other processes of a run is the identity here: `ddp` alone has any.
+    `nets` are the replicas in this process, one on each of `devices`. What concerns the other
+    processes of a run is the identity here: `ddp` alone has any.
     """
 
     num_processes = 1
@@ -43,50 +43,53 @@ class Strategy(ABC):
         precision: Precision = "fp32",
         compile_mode: Compile = "none",
     ) -> None:
-        """Copy `net`, which takes float images (n, 1, 28, 28), to `devices`; forward and backward
-        are compiled.
+        """Copy `net`, which takes float images (n, 1, 28, 28), to `devices`.
+
+        If asked, forward and backward are compiled at the first batch of each size.
         """
         self.devices = list(devices)
         self.nets = [OnBytes(replicate(net, device), precision) for device in devices]
         self.compiled = compile_mode != "none"
         if self.compiled:
-            # at the first batch of each size; copies to evaluate with are not compiled
+            # copies to evaluate with are not compiled
             for on_bytes in self.nets:
                 on_bytes.compile(mode=compile_mode, dynamic=False)
-        self.pool = crew(len(devices), torch.get_num_threads())
+        self.pool = thread_pool(len(devices), torch.get_num_threads())
 
     @abstractmethod
     def step(self, X: Tensor, y: Tensor, lr: float, batch_size: int) -> Tensor:
-        """Take a step on uint8 images X (n, 28, 28), y (n,): this process's share of a batch of
-        `batch_size`.
+        """Take a step on this process's share of a batch: uint8 images X (n, 28, 28), y (n,).
 
-        Returns the loss summed over the share, a scalar on the first device.
+        The share is one of `batch_size` images. Returns the loss summed over it, a scalar on the
+        first device.
         """
 
     def share(self, data: Tensor) -> Tensor:
-        """Return this process's part of what all processes divide among them."""
+        """This process's part of what all processes divide among them."""
         return data
 
     def total(self, values: Tensor) -> Tensor:
-        """Return the sum of `values` over the processes."""
+        """The sum of `values` over the processes."""
         return values
+
+    def largest(self, value: int) -> int:
+        """The largest `value` of the processes."""
+        return value
 
     def any(self, flag: bool) -> bool:
         """Whether `flag` is set in any process."""
-        return flag
+        return bool(self.largest(int(flag)))
 
     def broadcast(self, content: bytes | None) -> bytes | None:
-        """Return what the first process holds."""
+        """What the first process holds."""
         return content
 
     def evaluators(self) -> list[OnBytes]:
-        """Return copies of the first replica, batch norm's running statistics included, one for
-        each device.
-        """
+        """Copies of the first replica and its running statistics, one for each device."""
         return [replicate(self.nets[0], device).eval() for device in self.devices]
 
     def state(self) -> State:
-        """Return copies on the CPU of all that training changes."""
+        """Copies on the CPU of all that training changes."""
         return {
             "params": {name: _to_cpu(p) for name, p in self.nets[0].net.named_parameters()},
             "buffers": [
@@ -118,8 +121,9 @@ class Replicas(Strategy):
 
 
 class DataParallel(Strategy):
-    """nn.DataParallel: replicas made anew from the first GPU in every step. Without GPUs it is the
-    net itself.
+    """nn.DataParallel: replicas made anew from the first GPU in every step.
+
+    Without GPUs it is the net itself.
     """
 
     def __init__(
@@ -162,37 +166,35 @@ class Ddp(Strategy):
             self._parallel = DistributedDataParallel(
                 self.nets[0],
                 [device] if device.type == "cuda" else None,
+                # running statistics do not enter training: each device keeps its own, as with
+                # `replicas`
                 broadcast_buffers=False,
-                # running statistics stay each device's own, as those of `replicas`: they do not
-                # enter training
             )
 
     def step(self, X: Tensor, y: Tensor, lr: float, batch_size: int) -> Tensor:
-        """Take a step; the gradient is scaled up because DDP averages over the processes, and the
-        book sums.
-        """
+        """Take a step with the gradient scaled up: DDP averages over processes, the book sums."""
         loss = forward_backward(self._parallel, X, y, scale=self.num_processes)
         sgd(self.nets[0].parameters(), lr, batch_size)
         return loss
 
     def share(self, data: Tensor) -> Tensor:
-        """Return the part of `data` that is this process's, by the rule of
-        `replicas.split_batch`.
-        """
+        """This process's part of `data`, by the rule of `replicas.split_batch`."""
         return data.tensor_split(self.num_processes)[self._rank]
 
     def total(self, values: Tensor) -> Tensor:
-        """Return the sum of `values` over the processes, on the CPU."""
+        """The sum of `values` over the processes, on the CPU."""
         summed = _to_cpu(values)
         dist.all_reduce(summed)
         return summed
 
-    def any(self, flag: bool) -> bool:
-        """Whether `flag` is set in any process."""
-        return bool(self.total(torch.tensor(int(flag))))
+    def largest(self, value: int) -> int:
+        """The largest `value` of the processes."""
+        found = torch.tensor(value)
+        dist.all_reduce(found, dist.ReduceOp.MAX)
+        return int(found)
 
     def broadcast(self, content: bytes | None) -> bytes | None:
-        """Return what the first process holds; nothing is unpickled on the way."""
+        """What the first process holds; nothing is unpickled on the way."""
         size = torch.tensor(-1 if content is None else len(content))
         dist.broadcast(size, src=0)
         if size < 0:
@@ -204,9 +206,7 @@ class Ddp(Strategy):
         return data.numpy().tobytes()
 
     def evaluators(self) -> list[OnBytes]:
-        """Return a copy of the first process's replica: its running statistics, on this process's
-        device.
-        """
+        """A copy of the first process's replica and its running statistics, on this device."""
         [net] = super().evaluators()
         for buffer in net.buffers():
             value = _to_cpu(buffer)
@@ -215,7 +215,7 @@ class Ddp(Strategy):
         return [net]
 
     def state(self) -> State:
-        """Return copies of the weights and of every process's buffers."""
+        """Copies of the weights and of every process's buffers."""
         state = super().state()
         [mine] = state["buffers"]
         gathered = {

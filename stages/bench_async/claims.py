@@ -15,6 +15,9 @@ from lab.claims.rules import (
     value,
 )
 from lab.claims.verdicts import Claim
+from stages.bench_async import names
+
+RETURNS_BEFORE = 0.9  # of the time until the result is there: less is before its work is done
 
 CLAIMS = (
     Claim(
@@ -23,7 +26,7 @@ CLAIMS = (
         "000",
         "torch's products appear several orders of magnitude faster than numpy's.",
         "numpy over torch as the notes time it, without waiting.",
-        ratio("bench_async", "book_claims", at_least(100)),
+        ratio("bench_async", names.BOOK_CLAIMS, at_least(100)),
         "“Several orders”: two at least.",
         on_gpu("bench_async"),
     ),
@@ -34,8 +37,8 @@ CLAIMS = (
         "Calls return before their work is done: waiting for the GPU shows it.",
         "Ten products waited for, over ten not waited for.",
         speedup(
-            arm("bench_async", "book", "torch, waited for"),
-            arm("bench_async", "book", "torch, not waited for"),
+            arm("bench_async", names.BOOK, names.WAITED_FOR),
+            arm("bench_async", names.BOOK, names.NOT_WAITED_FOR),
             FASTER,
             AS_LONG,
         ),
@@ -49,7 +52,7 @@ CLAIMS = (
         "Python hands an operation over and goes on before the result is there.",
         "Time until a product's call returns over the time until its result is there, at the"
         " largest size.",
-        ratio("bench_async", "return_over_finish", at_most(0.9), "of the time"),
+        ratio("bench_async", names.RETURN_OVER_FINISH, at_most(RETURNS_BEFORE), "of the time"),
         "“Before”: at least a tenth of the time earlier. A CPU's threads have no queue to hand"
         " over to.",
     ),
@@ -60,7 +63,7 @@ CLAIMS = (
         "x · y + 2 of ones is 3 however it is queued: the back end keeps dependencies.",
         "Largest distance of the result from 3.",
         Rule(
-            [arm("bench_async", "dependencies", "z")],
+            [arm("bench_async", names.DEPENDENCIES, names.Z)],
             lambda z: farthest(z, 3.0),
             at_most(0),
             "from 3",
@@ -73,7 +76,7 @@ CLAIMS = (
         "000",
         "A run to warm up is needed before times are taken.",
         "The first product of a process over later ones.",
-        value(Metric("bench_async", "no_warm_up_over_steady"), at_least(2), AS_LONG),
+        value(Metric("bench_async", names.NO_WARM_UP_OVER_STEADY), at_least(2), AS_LONG),
         "One sample, so that only a factor of two counts.",
     ),
 )

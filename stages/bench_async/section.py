@@ -6,17 +6,17 @@ from pathlib import Path
 from typing import Any
 
 from lab.report import benchmarks, figures
-from lab.report.benchmarks import beside_the_book, curve_of, ratio
+from lab.report.benchmarks import beside_the_book, curve_of, ratio, ratio_of, ratio_text
 from lab.report.language import say
 from lab.report.page import Figure, Section, Table, TryThis
 from lab.results.measurements import Results
-
-# of the time until the result is there: below, a call has returned before its work
-RETURNS_BEFORE = 0.9
+from lab.results.stats import fit_line, speedup
+from stages.bench_async import names
+from stages.bench_async.claims import RETURNS_BEFORE
 
 
 def section(folder: Path) -> Section:
-    """Return the section of `folder` (reports/bench_async)."""
+    """The section of `folder` (reports/bench_async)."""
     results, m = benchmarks.read(folder)
     return Section(
         stage="bench_async",
@@ -26,19 +26,17 @@ def section(folder: Path) -> Section:
             "Does a call return before its result is there, and how wrong is a clock that does not"
             " know?"
         ),
-        findings=[*_findings(m), benchmarks.trust(m), *benchmarks.skipped(results)],
+        findings=[*_findings(results, m), benchmarks.trust(m), *benchmarks.skipped(results)],
         figures=[
             Figure(
                 "async_products",
                 say(
                     "Time until a matrix product's call returns and until its result is there;"
-                    " numpy against"
-                    " torch."
+                    " numpy against torch."
                 ),
                 say(
-                    "Left: where the two lines lie on each other, the call computes. Right:"
-                    " float32 in both, the"
-                    " same number of threads, random numbers made beforehand."
+                    "Left: where the two lines lie on each other, the call computes. Right: float32"
+                    " in both, the same number of threads, random numbers made beforehand."
                 ),
                 partial(_draw_products, results),
             ),
@@ -46,13 +44,11 @@ def section(folder: Path) -> Section:
                 "async_run_ahead",
                 say(
                     "Cost per small operation in a series, waited for once or each time; cost of"
-                    " what makes Python"
-                    " wait."
+                    " what makes Python wait."
                 ),
                 say(
-                    "Left: time per operation of series of growing length. Right: what each"
-                    " blocker adds to one"
-                    " small operation."
+                    "Left: time per operation of series of growing length. Right: what each blocker"
+                    " adds to one small operation."
                 ),
                 partial(_draw_run_ahead, results),
             ),
@@ -66,71 +62,71 @@ def section(folder: Path) -> Section:
     )
 
 
-def _asynchronous(m: dict[str, Any]) -> bool:
-    return bool(m["return_over_finish_high"] < RETURNS_BEFORE)
+def _us_per_operation(results: Results, arm: str) -> float:
+    """The slope of a line through a series' median times against its length."""
+    series = results.series(names.RUN_AHEAD, arm)
+    slope, _ = fit_line([m.x for m in series], [m.summary.median for m in series])
+    return slope
 
 
-def _findings(m: dict[str, Any]) -> list[str]:
-    queued = _asynchronous(m)
+def _findings(results: Results, m: dict[str, Any]) -> list[str]:
+    share = ratio_of(m, names.RETURN_OVER_FINISH)
+    queued = share.high < RETURNS_BEFORE
     why = (
         say("the call only queues the product, and the result comes later.")
         if queued
         else say(
             "the two times agree, because torch computes on a CPU within the call. There is no"
-            " queue"
-            " to run ahead of;"
-            " the notes' demo shows something on a GPU alone."
+            " queue to run ahead of; the notes' demo shows something on a GPU alone."
         )
     )
     returned = say(
         "At the largest size a call has returned after {share:.1f} % ({low:.1f} to {high:.1f}) of"
-        " the time until"
-        " its result is there: {why}",
-        share=100 * m["return_over_finish"],
-        low=100 * m["return_over_finish_low"],
-        high=100 * m["return_over_finish_high"],
+        " the time until its result is there: {why}",
+        share=100 * share.median,
+        low=100 * share.low,
+        high=100 * share.high,
         why=why,
     )
     model = say(
         "A small operation costs {once:.2f} µs in a series waited for once and {each:.2f} µs"
-        " waited for each"
-        " time (slopes of fits over the series' lengths). The book's model is n·t2 + t1 + t3"
-        " against"
-        " n·(t1 + t2 + t3).",
-        once=m["waiting_once_us_per_operation"],
-        each=m["waiting_after_each_us_per_operation"],
+        " waited for each time (slopes of fits over the series' lengths). The book's model is n·t2"
+        " + t1 + t3 against n·(t1 + t2 + t3).",
+        once=_us_per_operation(results, names.WAITING_ONCE),
+        each=_us_per_operation(results, names.WAITING_EACH),
     )
     if not queued:
         model += " " + say("Here the difference is the call that finds nothing to wait for.")
+    [book_numpy], [waited] = (
+        results.series(names.BOOK, arm) for arm in (names.BOOK_NUMPY, names.WAITED_FOR)
+    )
     numpy = say(
         "The notes' comparison would report torch {claims} faster than numpy, and {waited} if it"
-        " waited. With the"
-        " same dtype, threads and random numbers it is {fair}: float64 in numpy and random numbers"
-        " inside the clock"
-        " make the rest.",
-        claims=ratio(m, "book_claims"),
-        waited=ratio(m, "book_waited_for"),
-        fair=ratio(m, "torch_over_numpy"),
+        " waited. With the same dtype, threads and random numbers it is {fair}: float64 in numpy"
+        " and random numbers inside the clock make the rest.",
+        claims=ratio(m, names.BOOK_CLAIMS),
+        waited=ratio_text(speedup(book_numpy.values, waited.values)),
+        fair=ratio(m, names.TORCH_OVER_NUMPY),
     )
     warm_up = say(
         "Without warm-up the first product of a process takes {times:.0f} times as long as later"
         " ones.",
-        times=m["no_warm_up_over_steady"],
+        times=m[names.NO_WARM_UP_OVER_STEADY],
     )
     return [returned, model, numpy, warm_up]
 
 
 def _careless(results: Results, m: dict[str, Any]) -> Table:
-    waited = results.one("book", "torch, waited for")
+    waited = results.one(names.BOOK, names.WAITED_FOR)
     rows = []
-    for name in results.arms("book"):
-        found = results.one("book", name)
+    for name in results.arms(names.BOOK):
+        found = results.one(names.BOOK, name)
         if found and waited:
             share = found.summary.median / waited.summary.median
             rows.append(
                 [name, f"{found.summary.median:.3f} ({found.summary.iqr:.3f})", f"{share:.3g}"]
             )
-    times = say("{times:.3g} of a later one", times=m["no_warm_up_over_steady"])
+    times = say("{times:.3g} of a later one", times=m[names.NO_WARM_UP_OVER_STEADY])
     rows.append([say("first product, no warm-up"), "–", times])
     return Table(
         [say("way of timing"), say("ms for ten products (IQR)"), say("of the honest time")],
@@ -141,10 +137,10 @@ def _careless(results: Results, m: dict[str, Any]) -> Table:
 
 def _beside(results: Results) -> Table:
     def seconds(name: str) -> str:
-        found = results.one("book", name)
+        found = results.one(names.BOOK, name)
         return f"{found.summary.median / 1e3:.4f} s" if found else say("skipped")
 
-    found, z = results.one("book", "torch, waited for"), results.one("dependencies", "z")
+    found, z = results.one(names.BOOK, names.WAITED_FOR), results.one(names.DEPENDENCIES, names.Z)
     numbers = ", ".join(f"{value:g}" for value in z.values) if z else "–"
     on_cpu = found is not None and found.device_kind == "cpu-virtual"
     size = f"{found.x:.0f}" if found else "?"
@@ -158,19 +154,14 @@ def _beside(results: Results) -> Table:
             [
                 say("B1: numpy"),
                 "1.4693 s (1000 x 1000)",
-                f"{seconds('numpy, float64')} ({size} x {size})",
+                f"{seconds(names.BOOK_NUMPY)} ({size} x {size})",
                 say(
                     "another size and processor; both are float64 with random numbers inside the"
                     " clock"
                 ),
             ],
-            [say("B1: torch, no waiting"), "0.0022 s", seconds("torch, not waited for"), queueing],
-            [
-                say("B2: torch, waiting"),
-                "0.0058 s",
-                seconds("torch, waited for"),
-                say("a GPU there"),
-            ],
+            [say("B1: torch, no waiting"), "0.0022 s", seconds(names.NOT_WAITED_FOR), queueing],
+            [say("B2: torch, waiting"), "0.0058 s", seconds(names.WAITED_FOR), say("a GPU there")],
             [
                 say("B4: x * y + 2 of ones"),
                 "[[3, 3]]",
@@ -186,7 +177,7 @@ def _draw_products(results: Results, path: Path) -> None:
         panels = fig.subplots(1, 2)
         for axes, demo, title in zip(
             panels,
-            ("product", "numpy_torch"),
+            (names.PRODUCT, names.NUMPY_TORCH),
             ("Until the call returns, until the result is there", "numpy and torch, result there"),
             strict=True,
         ):
@@ -217,20 +208,20 @@ def _draw_run_ahead(results: Results, path: Path) -> None:
             title="µs per operation", xlabel="operations in the series", xscale="log", yscale="log"
         )
         curves = []
-        for name in results.arms("run_ahead"):
-            c = curve_of(results.series("run_ahead", name), name)
+        for name in results.arms(names.RUN_AHEAD):
+            c = curve_of(results.series(names.RUN_AHEAD, name), name)
             curves.append(replace(c, y=c.y / c.x, low=c.low / c.x, high=c.high / c.x))
         series.set_ylim(
             min(c.low.min() for c in curves) / 1.2, max(c.high.max() for c in curves) * 1.2
         )
         figures.plain_ticks(series.yaxis)
         figures.draw_curves(series, curves)
-        names = results.arms("blocker")
-        nothing = results.one("blocker", "nothing")
+        [nothing] = results.series(names.BLOCKER, names.NOTHING)
+        adding = [n for n in results.arms(names.BLOCKER) if n != names.NOTHING]
         costs = [
             max(0.01, m.summary.median - nothing.summary.median)
-            for n in names[1:]
-            if nothing and (m := results.one("blocker", n))
+            for n in adding
+            for m in results.series(names.BLOCKER, n)
         ]
-        figures.bars(blockers, names[1:], costs, "{:.3g} µs")
+        figures.bars(blockers, adding, costs, "{:.3g} µs")
         blockers.set(title="What a blocker adds (µs)", xscale="log", xlim=(0.01, max(costs) * 8))

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from lab.core.params import Section
-from lab.core.shared_params import BenchParams, DeviceParams, Seed
+from lab.core.shared_params import BenchParams, DeviceParams
 
 
 class CollectiveParams(Section):
@@ -20,7 +20,6 @@ class CollectiveParams(Section):
 class Params(Section):
     """What `bench_collectives` reads of params.yaml."""
 
-    seed: Seed
     devices: DeviceParams
     bench: BenchParams
     bench_collectives: CollectiveParams

@@ -1,9 +1,8 @@
-"""A program as text: what a compiler that sees all of it may do, and what Python's own does
-(section 13.1).
+"""The notes' program as text, and what a compiler that sees all of it may do (section 13.1).
 
-The notes build a program from strings, `compile` and `exec` it, and call that symbolic. The point
-of seeing the whole program first is that it can be changed before it runs: `fold` computes what is
-known beforehand.
+The notes build a program from strings, `compile` and `exec` it, and call that symbolic. What seeing
+the whole program first makes possible is to change it before it runs: `fold` computes what is known
+beforehand.
 """
 
 import ast
@@ -29,10 +28,10 @@ def run(code: CodeType | str) -> int:
 
 
 def fold(program: str) -> str:
-    """Return the program with every call of its own functions on constants replaced by its value.
+    """The program with every call of its own functions on constants replaced by its value.
 
-    Functions that nothing calls any more are dropped: `print(10)` is all the book's program need
-    be. Pure functions are assumed, which is what a compiler would have to prove.
+    Functions that nothing calls any more are dropped: of the book's program, `print(10)` is left.
+    Its functions are taken to be pure, which a compiler would have to prove.
     """
     tree = ast.parse(program)
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
@@ -56,7 +55,7 @@ def fold(program: str) -> str:
 
 
 def count_instructions(code: CodeType) -> int:
-    """Return the bytecode instructions of a program and of the functions defined in it."""
+    """The bytecode instructions of a program and of the functions defined in it."""
     nested = [constant for constant in code.co_consts if isinstance(constant, CodeType)]
     return len(list(dis.get_instructions(code))) + sum(
         count_instructions(inner) for inner in nested

@@ -7,21 +7,30 @@ from typing import Any
 import numpy as np
 
 from lab.report import benchmarks, figures
-from lab.report.benchmarks import beside_the_book, curve_of, ratio, speedup_curve, verdict
-from lab.report.language import say
+from lab.report.benchmarks import (
+    beside_the_book,
+    curve_of,
+    ratio,
+    ratio_text,
+    speedup_curve,
+    verdict,
+)
+from lab.report.language import say, translation
 from lab.report.page import Figure, Section, Table, TryThis
-from lab.results.curves import key
 from lab.results.measurements import Results
-from stages.bench_compile import program_text
+from lab.results.stats import Ratio, speedup
+from stages.bench_compile import names
+from stages.bench_compile.names import CALL, EAGER, INFERENCE, SCRIPT, WEIGHTS
 
-INFERENCE, SCRIPT = (
-    "eager, inference mode",
-    "TorchScript (deprecated)",
-)  # as stages.bench_compile.compiled, which needs torch
+# ratios that compare across machines, where times do not
+HEADLINES = {
+    names.SCRIPT_SPEEDUP: "TorchScript over eager",
+    names.COMPILE_SPEEDUP: "torch.compile over eager",
+}
 
 
 def section(folder: Path) -> Section:
-    """Return the section of `folder` (reports/bench_compile)."""
+    """The section of `folder` (reports/bench_compile)."""
     results, m = benchmarks.read(folder)
     return Section(
         stage="bench_compile",
@@ -35,8 +44,7 @@ def section(folder: Path) -> Section:
                 say("Speed of each form of the MLP against eager inference, by batch size."),
                 say(
                     "Above 1 a form is faster than eager without gradients; bands are 99 %"
-                    " intervals of paired"
-                    " rounds. All forms compute the same outputs."
+                    " intervals of paired rounds. All forms compute the same outputs."
                 ),
                 partial(_draw_speedups, results),
             ),
@@ -45,8 +53,7 @@ def section(folder: Path) -> Section:
                 say("Time of each of the first calls after a form was built."),
                 say(
                     "A compiler works during the first call: the notes time 1000 calls from the"
-                    " first on, so part"
-                    " of what they compare is compiling."
+                    " first on, so part of what they compare is compiling."
                 ),
                 partial(_draw_first_calls, results),
             ),
@@ -58,102 +65,103 @@ def section(folder: Path) -> Section:
     )
 
 
+def over_inference(results: Results, form: str) -> Ratio:
+    """A form's speed-up over eager without gradients, at the smallest batch."""
+    base, call = results.one(CALL, INFERENCE), results.one(CALL, form)
+    assert base and call  # noqa: S101 - asked of measured forms only, and eager always is
+    return speedup(base.values, call.values)
+
+
+def break_even_calls(results: Results, form: str) -> int | None:
+    """After how many calls what a form gains has made up for building it; None if it never does."""
+    base, call = results.one(CALL, INFERENCE), results.one(CALL, form)
+    built = results.one(names.BUILD, form)
+    if not (base and call and built) or over_inference(results, form).verdict != "faster":
+        return None
+    return round(1e6 * built.values[0] / (base.summary.median - call.summary.median))
+
+
 def _findings(results: Results, m: dict[str, Any]) -> list[str]:
-    compared = [
-        name for name in results.arms("call") if f"{key(name)}_speedup" in m and name != "eager"
-    ]
-    best = max(compared, key=lambda name: m[f"{key(name)}_speedup_low"])
+    compared = [form for form in results.arms(CALL) if form not in (EAGER, INFERENCE)]
+    best = max(compared, key=lambda form: over_inference(results, form).low)
     sentences = [
         say(
             "TorchScript as the notes time it, with gradients on, is {verdict} eager at batch 1"
-            " here: {ratio}. The"
-            " book's text says that compiling has been proved faster; its own printed times say"
-            " slower (2.14 s"
-            " before, 4.05 s after).",
-            verdict=verdict(m, "book_torchscript_over_eager"),
-            ratio=ratio(m, "book_torchscript_over_eager"),
+            " here: {ratio}. The book's text says that compiling has been proved faster; its own"
+            " printed times say slower (2.14 s before, 4.05 s after).",
+            verdict=verdict(m, names.SCRIPT_SPEEDUP),
+            ratio=ratio(m, names.SCRIPT_SPEEDUP),
         ),
         say(
             "The best form at batch 1 is {form}, {ratio} against eager without gradients; it pays"
             " after {calls}.",
-            form=best,
-            ratio=ratio(m, f"{key(best)}_speedup"),
-            calls=_calls(m[f"{key(best)}_break_even_calls"]),
+            form=translation(best),
+            ratio=ratio_text(over_inference(results, best)),
+            calls=_calls(break_even_calls(results, best)),
         ),
     ]
-    if "torchcompile_build_s" in m:
+    if names.COMPILE_BUILD_S in m:
         sentences.append(
             say(
                 "torch.compile takes {build} until its first result, and at batch 1 is then"
-                " {verdict} eager without"
-                " gradients: {ratio}.",
-                build=_seconds(m, "torchcompile_build_s"),
-                verdict=verdict(m, "torchcompile_speedup"),
-                ratio=ratio(m, "torchcompile_speedup"),
+                " {verdict} eager without gradients: {ratio}.",
+                build=_seconds(m[names.COMPILE_BUILD_S]),
+                verdict=verdict(m, names.COMPILE_SPEEDUP),
+                ratio=ratio(m, names.COMPILE_SPEEDUP),
             )
         )
     return [*sentences, _program(results, m)]
 
 
 def _program(results: Results, m: dict[str, Any]) -> str:
-    def left(name: str) -> str:
-        found = results.one("instructions", name)
-        return f"{found.values[0]:.0f}" if found else "–"
-
     return say(
         "Seen whole, the notes' program is “{program}”: {before} instructions of bytecode become"
-        " {after}"
-        " instructions (torch.fx sees {operations} operations), and it runs {ratio} as fast as"
-        " parsed and run each"
-        " time. `exec` of a string alone gains nothing; knowing the whole program does.",
-        program=program_text.fold(program_text.PROGRAM),
-        before=left("compiled once"),
-        after=left("folded first"),
-        operations=left("FX graph"),
-        ratio=ratio(m, "folded_program_speedup"),
+        " {after} instructions (torch.fx sees {operations} operations), and it runs {ratio} as"
+        " fast as parsed and run each time. `exec` of a string alone gains nothing; knowing the"
+        " whole program does.",
+        program=f"result = {_number(results, names.RESULT, names.FOLDED)}",
+        before=_number(results, names.INSTRUCTIONS, names.COMPILED_ONCE),
+        after=_number(results, names.INSTRUCTIONS, names.FOLDED),
+        operations=_number(results, names.INSTRUCTIONS, names.FX_GRAPH),
+        ratio=ratio(m, names.FOLDED_SPEEDUP),
     )
 
 
-def _calls(count: object) -> str:
-    return (
-        say("{count:,} calls", count=count) if isinstance(count, int) else say("no number of calls")
-    )
+def _number(results: Results, demo: str, arm: str) -> str:
+    found = results.one(demo, arm)
+    return f"{found.values[0]:.0f}" if found else "–"
 
 
-def _seconds(m: dict[str, Any], name: str) -> str:
-    return f"{m[name]:.3g} s" if name in m else "–"
+def _calls(count: int | None) -> str:
+    return say("no number of calls") if count is None else say("{count:,} calls", count=count)
 
 
-def _equal(m: dict[str, Any]) -> str:
-    return say("yes") if m["forms_equal_eager"] == "yes" else say("no")
+def _seconds(seconds: float) -> str:
+    return f"{seconds:.3g} s"
+
+
+def _same(m: dict[str, Any]) -> str:
+    return say("yes") if m[names.SAME_OUTPUTS] == "yes" else say("no")
 
 
 def _forms(results: Results, m: dict[str, Any]) -> Table:
     rows = []
-    for name in results.arms("call"):
-        prefix = key(name)
-        size, load = results.one("saved_size", name), results.one("saved_load", name)
+    for form in results.arms(CALL):
+        call, built = results.one(CALL, form), results.one(names.BUILD, form)
+        assert call  # noqa: S101 - `arms` lists what was measured
+        eager = form in (EAGER, INFERENCE)
         rows.append(
             [
-                name,
-                f"{m[f'{prefix}_call_us']:.1f} ({m[f'{prefix}_call_us_iqr']:.1f})",
-                ratio(m, f"{prefix}_speedup") if f"{prefix}_speedup" in m else "1",
-                _seconds(m, f"{prefix}_build_s"),
-                _calls(m[f"{prefix}_break_even_calls"])
-                if f"{prefix}_break_even_calls" in m
-                else "–",
-                f"{size.values[0]:,.0f} KiB, {load.summary.median:.1f} ms"
-                if size and load
-                else "–",
+                translation(form),
+                f"{call.summary.median:.1f} ({call.summary.iqr:.1f})",
+                "1" if form == INFERENCE else ratio_text(over_inference(results, form)),
+                "–" if eager or not built else _seconds(built.values[0]),
+                "–" if eager else _calls(break_even_calls(results, form)),
+                _file(results, form),
             ]
         )
-    weights, load = (
-        results.one("saved_size", "weights alone"),
-        results.one("saved_load", "weights alone"),
-    )
-    if weights and load:
-        saved = f"{weights.values[0]:,.0f} KiB, {load.summary.median:.1f} ms"
-        rows.append([say("weights alone"), "–", "–", "–", "–", saved])
+    if results.one(names.SAVED_SIZE, WEIGHTS):
+        rows.append([translation(WEIGHTS), "–", "–", "–", "–", _file(results, WEIGHTS)])
     return Table(
         [
             say("form"),
@@ -166,43 +174,50 @@ def _forms(results: Results, m: dict[str, Any]) -> Table:
         rows,
         say(
             "Outputs equal to eager's after reloading in a new process: {equal}. torch.compile"
-            " keeps no file;"
-            " AOTInductor's package is the form of it that can be deployed.",
-            equal=_equal(m),
+            " keeps no file; AOTInductor's package is the form of it that can be deployed.",
+            equal=_same(m),
         ),
     )
+
+
+def _file(results: Results, form: str) -> str:
+    size, load = results.one(names.SAVED_SIZE, form), results.one(names.SAVED_LOAD, form)
+    return f"{size.values[0]:,.0f} KiB, {load.summary.median:.1f} ms" if size and load else "–"
 
 
 def _beside(results: Results, m: dict[str, Any]) -> Table:
     def both_editions(english: str, chinese: str) -> str:
         return say("{english} (zh {chinese})", english=english, chinese=chinese)
 
-    size = results.one("saved_size", SCRIPT)
-    eager, script = m["eager_call_us"], m.get(f"{key(SCRIPT)}_call_us")
+    def thousand(form: str) -> str:
+        call = results.one(CALL, form)
+        return f"{call.summary.median / 1e3:.4f} s" if call else say("skipped")
+
+    size = results.one(names.SAVED_SIZE, SCRIPT)
     return beside_the_book(
         [
             [
                 say("A1, A2: the sum of 1, 2, 3, 4, called and as a program"),
                 "10",
-                f"{program_text.run(program_text.PROGRAM)}",
+                _number(results, names.RESULT, names.TEXT),
                 say("no difference; folded beforehand it is the same"),
             ],
             [
                 say("A3, A4: outputs unchanged by compiling"),
                 say("yes"),
-                _equal(m),
+                _same(m),
                 say("compared here, at every batch size and after reloading"),
             ],
             [
                 say("A6: 1000 calls, eager"),
                 both_editions("2.1447 s", "1.5425 s"),
-                f"{eager / 1e3:.4f} s",
+                thousand(EAGER),
                 say("another processor; medians after warm-up"),
             ],
             [
                 say("A6: 1000 calls, TorchScript"),
                 both_editions("4.0545 s", "1.5853 s"),
-                f"{script / 1e3:.4f} s" if script else say("skipped"),
+                thousand(SCRIPT),
                 say(
                     "the book's timed calls include the ones in which TorchScript profiles and"
                     " compiles"
@@ -219,13 +234,13 @@ def _beside(results: Results, m: dict[str, Any]) -> Table:
 
 
 def _draw_speedups(results: Results, path: Path) -> None:
-    base = results.series("call", INFERENCE)
+    base = results.series(CALL, INFERENCE)
     with figures.figure(path, 9, 4) as fig:
         axes = fig.add_subplot(xlabel="batch size", xscale="log", yscale="log")
         axes.set_title("Speed against eager inference (times)")
         curves = [
-            speedup_curve(base, results.series("call", name), name)
-            for name in results.arms("call")
+            speedup_curve(base, results.series(CALL, name), name)
+            for name in results.arms(CALL)
             if name != INFERENCE
         ]
         sizes = [m.x for m in base]
@@ -243,8 +258,8 @@ def _draw_first_calls(results: Results, path: Path) -> None:
         axes = fig.add_subplot(xlabel="call", yscale="log")
         axes.set_title("Milliseconds of each call after building, batch 1")
         series = {
-            n: results.series("first_calls", n)
-            for n in results.arms("first_calls")
+            n: results.series(names.FIRST_CALLS, n)
+            for n in results.arms(names.FIRST_CALLS)
             if n != INFERENCE
         }
         last = max(m.x for found in series.values() for m in found)

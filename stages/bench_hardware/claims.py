@@ -17,10 +17,11 @@ from lab.claims.rules import (
     times_ratio,
 )
 from lab.claims.verdicts import Claim
+from stages.bench_hardware import names
 
 
 def most_over_least(x: Sequence[float], numbers: Sequence[float]) -> Estimate:
-    """Return the samples at the largest x over those at the smallest."""
+    """The samples at the largest x over those at the smallest."""
     if min(x) == max(x):
         raise NotTestableError(
             "measured at one setting only, so there is nothing to compare; it needs two cores"
@@ -34,7 +35,7 @@ def most_over_least(x: Sequence[float], numbers: Sequence[float]) -> Estimate:
 def over_the_most(
     numbers: Sequence[float], x: Sequence[float], others: Sequence[float]
 ) -> Estimate:
-    """Return samples over those of another series at its largest x."""
+    """Samples over those of another series at its largest x."""
     return times_ratio(numbers, [n for at, n in zip(x, others, strict=True) if at == max(x)])
 
 
@@ -46,7 +47,10 @@ CLAIMS = (
         "A cache answers far sooner than memory.",
         "Time of a dependent load in the largest working set over that in the smallest.",
         Rule(
-            [arm("bench_hardware", "latency", "*", "x"), arm("bench_hardware", "latency", "*")],
+            [
+                arm("bench_hardware", names.LATENCY, "*", "x"),
+                arm("bench_hardware", names.LATENCY, "*"),
+            ],
             most_over_least,
             at_least(10),
             AS_LONG,
@@ -59,7 +63,7 @@ CLAIMS = (
         "001",
         "Reading memory in its order raises a processor's utilisation.",
         "Sum of a matrix by columns over by rows.",
-        ratio("bench_hardware", "rows_over_columns_speedup", FASTER),
+        ratio("bench_hardware", names.ROWS_OVER_COLUMNS, FASTER),
         "“Raises”: the whole interval over 1.02.",
     ),
     Claim(
@@ -70,8 +74,8 @@ CLAIMS = (
         "Rate of float32 products on all cores over one.",
         Rule(
             [
-                arm("bench_hardware", "peak", "float32", name, device_kind="cpu")
-                for name in ("x", "value")
+                arm("bench_hardware", names.PEAK, names.FLOAT32, column, device_kind="cpu")
+                for column in ("x", "value")
             ],
             most_over_least,
             FASTER,
@@ -87,10 +91,10 @@ CLAIMS = (
         "Rate of float32 products on the GPU over all of the processor's cores.",
         Rule(
             [
-                arm("bench_hardware", "peak", "float32", device_kind="cuda*"),
+                arm("bench_hardware", names.PEAK, names.FLOAT32, device_kind="cuda*"),
                 *[
-                    arm("bench_hardware", "peak", "float32", name, device_kind="cpu")
-                    for name in ("x", "value")
+                    arm("bench_hardware", names.PEAK, names.FLOAT32, column, device_kind="cpu")
+                    for column in ("x", "value")
                 ],
             ],
             over_the_most,
@@ -108,10 +112,10 @@ CLAIMS = (
         "Copies on the GPU over copies by all of the processor's cores, in GB/s.",
         Rule(
             [
-                arm("bench_hardware", "bandwidth", "copy", device_kind="cuda*"),
+                arm("bench_hardware", names.BANDWIDTH, names.COPY, device_kind="cuda*"),
                 *[
-                    arm("bench_hardware", "bandwidth", "copy", name, device_kind="cpu")
-                    for name in ("x", "value")
+                    arm("bench_hardware", names.BANDWIDTH, names.COPY, column, device_kind="cpu")
+                    for column in ("x", "value")
                 ],
             ],
             over_the_most,
@@ -128,8 +132,8 @@ CLAIMS = (
         "Going back and forth between processor and GPU is to be avoided.",
         "A number to the GPU and back, over launching a kernel.",
         speedup(
-            arm("bench_hardware", "trip", "to the GPU and back"),
-            arm("bench_hardware", "trip", "launch"),
+            arm("bench_hardware", names.TRIP, names.THERE_AND_BACK),
+            arm("bench_hardware", names.TRIP, names.LAUNCH),
             FASTER,
             AS_LONG,
         ),

@@ -1,13 +1,23 @@
-"""A matrix product in the book's four ways (section 12.4): the same arithmetic each time."""
+"""A matrix product given to the machine in four sizes of piece (section 12.4)."""
 
 from collections.abc import Callable
+from functools import partial
 
 import torch
 from torch import Tensor
 
+from lab.machine.devices import Devices
+from lab.results.measurements import Measurement
+from lab.timing.bench import time_arms
+from stages.bench_hardware.names import AT_ONCE, BY_BLOCK, BY_COLUMN, BY_ELEMENT, MATMUL
+from stages.bench_hardware.params import Params
+from stages.bench_hardware.rates import gflop_per_s
+
+SIZE = 256  # the book's
+
 
 def by_elements(A: Tensor, B: Tensor) -> Tensor:
-    """Return A @ B, one dot product of a row and a column at a time."""
+    """A @ B, one dot product of a row and a column at a time."""
     C = torch.empty(A.shape[0], B.shape[1])
     for i in range(A.shape[0]):
         for j in range(B.shape[1]):
@@ -16,7 +26,7 @@ def by_elements(A: Tensor, B: Tensor) -> Tensor:
 
 
 def by_columns(A: Tensor, B: Tensor) -> Tensor:
-    """Return A @ B, one product of the matrix with a column at a time."""
+    """A @ B, one product of the matrix with a column at a time."""
     C = torch.empty(A.shape[0], B.shape[1])
     for j in range(B.shape[1]):
         C[:, j] = torch.mv(A, B[:, j])
@@ -24,16 +34,24 @@ def by_columns(A: Tensor, B: Tensor) -> Tensor:
 
 
 def by_blocks(A: Tensor, B: Tensor, width: int = 64) -> Tensor:
-    """Return A @ B, a block of `width` columns at a time."""
+    """A @ B, a block of `width` columns at a time."""
     C = torch.empty(A.shape[0], B.shape[1])
     for j in range(0, B.shape[1], width):
         C[:, j : j + width] = torch.mm(A, B[:, j : j + width])
     return C
 
 
-WAYS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
-    "one element at a time": by_elements,
-    "one column at a time": by_columns,
-    "64 columns at a time": by_blocks,
-    "all at once": torch.mm,
+PRODUCTS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+    BY_ELEMENT: by_elements,
+    BY_COLUMN: by_columns,
+    BY_BLOCK: by_blocks,
+    AT_ONCE: torch.mm,
 }
+
+
+def measure_matmul(params: Params, host: Devices) -> list[Measurement]:
+    """The rate of the book's product by elements, columns, blocks and at once."""
+    A, B = torch.rand(2, SIZE, SIZE, generator=torch.Generator().manual_seed(params.seed))
+    arms = {arm: partial(product, A, B) for arm, product in PRODUCTS.items()}
+    times = time_arms(arms, [], params.bench)
+    return gflop_per_s(MATMUL, SIZE, times, 2 * SIZE**3, host)

@@ -9,14 +9,17 @@ from matplotlib.axes import Axes
 
 from lab.report import benchmarks, figures
 from lab.report.benchmarks import curve_of, ratio
-from lab.report.language import say
+from lab.report.language import say, translation
 from lab.report.page import Figure, Section, Table, TryThis
-from lab.results.curves import key
 from lab.results.measurements import Measurement, Results
+from stages.bench_hardware import names
+
+# ratios that compare across machines, where times do not
+HEADLINES = {names.VECTORISED: f"{names.ONE_CALL} over a {names.LOOP}"}
 
 
 def section(folder: Path) -> Section:
-    """Return the section of `folder` (reports/bench_hardware)."""
+    """The section of `folder` (reports/bench_hardware)."""
     results, m = benchmarks.read(folder)
     return Section(
         stage="bench_hardware",
@@ -34,9 +37,9 @@ def section(folder: Path) -> Section:
                     " stride."
                 ),
                 say(
-                    "Left: each step up is a cache that no longer suffices. Right: numbers that"
-                    " lie further apart"
-                    " use less of every cache line, until each costs a line of its own."
+                    "Left: each step up is a cache that no longer suffices. Right: numbers that lie"
+                    " further apart use less of every cache line, until each costs a line of its"
+                    " own."
                 ),
                 partial(_draw_memory, results),
             ),
@@ -54,17 +57,14 @@ def section(folder: Path) -> Section:
                 say("Networks under the roofline of this machine."),
                 say(
                     "FLOP and bytes are counted, the rate is measured. The roof is the measured"
-                    " peak, the slope"
-                    " the measured memory bandwidth. A dot above the slope reuses in caches what"
-                    " the count moves"
-                    " through memory; one above the roof does fewer FLOP than are counted"
-                    " (Winograd's"
-                    " convolution)."
+                    " peak, the slope the measured memory bandwidth. A dot above the slope reuses"
+                    " in caches what the count moves through memory; one above the roof does fewer"
+                    " FLOP than are counted (Winograd's convolution)."
                 ),
-                partial(_draw_roofline, results),
+                partial(_draw_roofline, results, _roof(m)),
             ),
         ],
-        tables=[_latencies(results, m), _networks(results)],
+        tables=[_latencies(results), _networks(results, m)],
         try_this=TryThis(
             "bench_hardware.matrix_size",
             "256",
@@ -74,47 +74,46 @@ def section(folder: Path) -> Section:
 
 
 def _findings(results: Results, m: dict[str, Any]) -> list[str]:
-    ways = [(name, m[f"matmul_{key(name)}_gflop_per_s"]) for name in results.arms("matmul")]
-    (worst, slow), (best, fast) = ways[0], ways[-1]
+    products = [results.series(names.MATMUL, arm)[0] for arm in results.arms(names.MATMUL)]
+    slow, fast = products[0].summary.median, products[-1].summary.median
     sentences = [
         say(
             "A 256 x 256 product {worst} reaches {slow:.2g} GFLOP/s and {best} {fast:.3g}:"
-            " {times:,.0f} times as"
-            " much for the same arithmetic on one thread. Adding 10,000 numbers in one call is"
-            " {ratio} as fast as"
-            " in a Python loop.",
-            worst=worst,
+            " {times:,.0f} times as much for the same arithmetic on one thread. Adding 10,000"
+            " numbers in one call is {ratio} as fast as in a Python loop.",
+            worst=translation(products[0].arm),
             slow=slow,
-            best=best,
+            best=translation(products[-1].arm),
             fast=fast,
             times=fast / slow,
-            ratio=ratio(m, "vectorised_speedup"),
+            ratio=ratio(m, names.VECTORISED),
         ),
         say(
             "Summing a matrix by rows is {ratio} as fast as by columns.",
-            ratio=ratio(m, "rows_over_columns_speedup"),
+            ratio=ratio(m, names.ROWS_OVER_COLUMNS),
         ),
     ]
-    if "latency_largest_ns" in m:
-        smallest, largest = m["latency_smallest_ns"], m["latency_largest_ns"]
+    loads = results.series(names.LATENCY, names.DEPENDENT_LOADS)
+    if loads:
+        smallest, largest = loads[0].summary.median, loads[-1].summary.median
         sentences.append(
             say(
                 "A load that must wait for the one before takes {smallest:.2g} ns in the smallest"
-                " working set and"
-                " {largest:.0f} ns in the largest, {times:.0f} times as long.",
+                " working set and {largest:.0f} ns in the largest, {times:.0f} times as long.",
                 smallest=smallest,
                 largest=largest,
                 times=largest / smallest,
             )
         )
-    peaks = [peak for peak in results.series("peak", "float32") if peak.device_kind == "cpu"]
+    peaks = [
+        peak for peak in results.series(names.PEAK, names.FLOAT32) if peak.device_kind == "cpu"
+    ]
     if len(peaks) > 1:
         first, last = peaks[0].summary.median, peaks[-1].summary.median
         sentences.append(
             say(
                 "Products in float32 scale from {first:.0f} GFLOP/s on {few} thread to {last:.0f}"
-                " on {many}:"
-                " {times:.2f} times.",
+                " on {many}: {times:.2f} times.",
                 first=first,
                 few=peaks[0].threads,
                 last=last,
@@ -125,9 +124,9 @@ def _findings(results: Results, m: dict[str, Any]) -> list[str]:
     return sentences
 
 
-def _latencies(results: Results, m: dict[str, Any]) -> Table:
+def _latencies(results: Results) -> Table:
     def nanoseconds(kib: float) -> str:
-        found = results.one("latency", "dependent loads", 1024 * kib)
+        found = results.one(names.LATENCY, names.DEPENDENT_LOADS, 1024 * kib)
         return (
             f"{found.summary.median:.3g} ns ({found.summary.iqr:.2g})" if found else say("skipped")
         )
@@ -135,8 +134,8 @@ def _latencies(results: Results, m: dict[str, Any]) -> Table:
     def between(low: int, high: int) -> str:
         return say("{low} to {high} ns", low=low, high=high)
 
-    largest = results.series("latency", "dependent loads")
-    launch = f"{m['launch_us']:.3g} µs" if "launch_us" in m else say("skipped: needs a CUDA GPU")
+    largest = results.series(names.LATENCY, names.DEPENDENT_LOADS)
+    launch = results.one(names.TRIP, names.LAUNCH)
     return benchmarks.beside_the_book(
         [
             [
@@ -158,16 +157,21 @@ def _latencies(results: Results, m: dict[str, Any]) -> Table:
                 f"{largest[-1].summary.median:.3g} ns" if largest else say("skipped"),
                 say("address translation adds to DRAM"),
             ],
-            [say("kernel launch"), "10 µs", launch, say("driver and GPU")],
+            [
+                say("kernel launch"),
+                "10 µs",
+                f"{launch.summary.median:.3g} µs" if launch else say("skipped: needs a CUDA GPU"),
+                say("driver and GPU"),
+            ],
         ]
     )
 
 
-def _networks(results: Results) -> Table:
-    peak, bandwidth = _roof(results)
+def _networks(results: Results, m: dict[str, Any]) -> Table:
+    peak, bandwidth = _roof(m)
     rows = []
-    for name in results.arms("network"):
-        rate, counted = results.one("network", name), results.one("counted", name)
+    for name in results.arms(names.NETWORK):
+        rate, counted = results.one(names.NETWORK, name), results.one(names.COUNTED, name)
         if rate and counted:
             share = rate.summary.median / min(peak, bandwidth * rate.x)
             rows.append(
@@ -194,28 +198,20 @@ def _networks(results: Results) -> Table:
         rows,
         say(
             "Forward pass. Bytes count every operation's inputs and outputs, as eager runs move"
-            " them without"
-            " caches."
+            " them without caches."
         ),
     )
 
 
-def _roof(results: Results) -> tuple[float, float]:
-    """Return peak GFLOP/s in float32 and GB/s of the device that the networks ran on."""
-    kinds = {
-        m.device_kind for name in results.arms("network") for m in results.series("network", name)
-    }
-
-    def best(series: list[Measurement]) -> float:
-        return max(m.summary.median for m in series if m.device_kind in kinds)
-
-    return best(results.series("peak", "float32")), best(results.series("bandwidth", "copy"))
+def _roof(m: dict[str, Any]) -> tuple[float, float]:
+    """Peak GFLOP/s in float32 and GB/s of the device that the networks ran on."""
+    return m[names.PEAK_RATE], m[names.COPY_RATE]
 
 
 def _draw_memory(results: Results, path: Path) -> None:
     with figures.figure(path, 11, 3.6) as fig:
         latency, stride = fig.subplots(1, 2)
-        loads = results.series("latency", "dependent loads")
+        loads = results.series(names.LATENCY, names.DEPENDENT_LOADS)
         latency.set(
             title="Time of a dependent load (ns)", xlabel="working set", xscale="log", yscale="log"
         )
@@ -232,7 +228,7 @@ def _draw_memory(results: Results, path: Path) -> None:
             latency.text(
                 0.5, 0.5, "skipped on this machine", transform=latency.transAxes, ha="center"
             )
-        c = curve_of(results.series("stride", "sum"), "")
+        c = curve_of(results.series(names.STRIDE, names.SUM), "")
         stride.set(
             title="Time per number summed (ns)",
             xlabel="bytes from one number to the next",
@@ -258,13 +254,13 @@ def _bytes(count: float) -> str:
 
 def _draw_products(results: Results, path: Path) -> None:
     with figures.figure(path, 11, 3.4) as fig:
-        ways, peaks = fig.subplots(1, 2)
+        products, peaks = fig.subplots(1, 2)
         _bars(
-            ways,
-            [m for n in results.arms("matmul") if (m := results.one("matmul", n))],
+            products,
+            [m for n in results.arms(names.MATMUL) if (m := results.one(names.MATMUL, n))],
             "256 x 256, 1 thread (GFLOP/s)",
         )
-        measured = [m for name in results.arms("peak") for m in results.series("peak", name)]
+        measured = [m for n in results.arms(names.PEAK) for m in results.series(names.PEAK, n)]
         _bars(peaks, measured, "Large products (GFLOP/s)")
 
 
@@ -279,9 +275,11 @@ def _bars(axes: Axes, measured: list[Measurement], title: str) -> None:
     axes.set(title=title, xscale="log", xlim=(min(values) / 2, max(values) * 4))
 
 
-def _draw_roofline(results: Results, path: Path) -> None:
-    peak, bandwidth = _roof(results)
-    dots = [(name, m) for name in results.arms("network") if (m := results.one("network", name))]
+def _draw_roofline(results: Results, roof: tuple[float, float], path: Path) -> None:
+    peak, bandwidth = roof
+    dots = [
+        (name, m) for name in results.arms(names.NETWORK) if (m := results.one(names.NETWORK, name))
+    ]
     low, high = min(m.x for _, m in dots) / 3, max(max(m.x for _, m in dots), peak / bandwidth) * 3
     with figures.figure(path, 9, 4.2) as fig:
         axes = fig.add_subplot(

@@ -4,28 +4,20 @@ from collections.abc import Sequence
 
 from lab.claims.evidence import Column, Metric, NotTestableError
 from lab.claims.needs import on_two_gpus
-from lab.claims.rules import AS_LONG, FASTER, Estimate, Rule, at_least, median, times_ratio
+from lab.claims.rules import AS_LONG, FASTER, Estimate, Rule, arm, at_least, median, times_ratio
 from lab.claims.verdicts import Claim
 from lab.results.stats import SMALLEST_EFFECT
-
-PARTS = (
-    "load",
-    "transfer",
-    "forward",
-    "backward",
-    "all-reduce",
-    "update",
-)  # as stages.bench_input.step_parts, which needs torch
-BOOK, RESIDENT = "the book's loader", "resident bytes"  # as lab.data.loaders, which needs torch
+from stages.bench_input import names
+from stages.bench_input.names import BOOK, LENET, PARTS, RESIDENT, RESNET
 
 
-def part(net: str, name: str, way: str = RESIDENT) -> Column:
-    """Return the read of a part of a training step, one number a step."""
-    return Column("bench_input", "value", {"demo": f"step, {way}", "arm": f"{net}: {name}"})
+def part(net: str, name: str, feed: str = RESIDENT) -> Column:
+    """The times of a part of a training step, one a step."""
+    return arm("bench_input", names.step(feed), names.part_of(net, name))
 
 
 def step_over_step(*parts: Sequence[float]) -> Estimate:
-    """Return the time of one way's steps over another's, each given by its PARTS."""
+    """The time of one feed's steps over another's, each given by its PARTS."""
     old, new = (
         [sum(each) for each in zip(*half, strict=True)]
         for half in (parts[: len(PARTS)], parts[len(PARTS) :])
@@ -36,7 +28,7 @@ def step_over_step(*parts: Sequence[float]) -> Estimate:
 def idle_share(
     num_devices: float, evaluation: Sequence[float], *parts: Sequence[float]
 ) -> Estimate:
-    """Return the percent of an epoch for which the other devices wait while one evaluates.
+    """The percent of an epoch for which the other devices wait while one evaluates.
 
     `evaluation` is that on all devices, per training step; on one of them it takes `num_devices`
     times as long.
@@ -51,7 +43,7 @@ def idle_share(
 def compute_over_sync(
     forward: Sequence[float], backward: Sequence[float], sync: Sequence[float]
 ) -> Estimate:
-    """Return the time of forward and backward passes over that of the all-reduce."""
+    """The time of forward and backward passes over that of the all-reduce."""
     return times_ratio([f + b for f, b in zip(forward, backward, strict=True)], sync)
 
 
@@ -66,8 +58,8 @@ CLAIMS = (
         Rule(
             [
                 Metric("bench_input", "num_devices"),
-                Column("bench_input", "value", {"demo": "evaluation", "arm": "LeNet"}),
-                *[part("LeNet", name) for name in PARTS],
+                arm("bench_input", names.EVALUATION, LENET),
+                *[part(LENET, name) for name in PARTS],
             ],
             idle_share,
             at_least(100 * SMALLEST_EFFECT),
@@ -82,7 +74,7 @@ CLAIMS = (
         "Loading data efficiently matters for training.",
         "LeNet's step with the notes' loader over the step with resident images.",
         Rule(
-            [part("LeNet", name, way) for way in (BOOK, RESIDENT) for name in PARTS],
+            [part(LENET, name, feed) for feed in (BOOK, RESIDENT) for name in PARTS],
             step_over_step,
             FASTER,
             AS_LONG,
@@ -96,7 +88,7 @@ CLAIMS = (
         "ResNet-18 computes far longer than it synchronises.",
         "Forward and backward passes over the all-reduce, in a step on two GPUs.",
         Rule(
-            [part("ResNet-18", name) for name in ("forward", "backward", "all-reduce")],
+            [part(RESNET, name) for name in (names.FORWARD, names.BACKWARD, names.ALL_REDUCE)],
             compute_over_sync,
             at_least(10),
             AS_LONG,

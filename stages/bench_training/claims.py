@@ -3,6 +3,7 @@
 from lab.claims.rules import at_most, ratio
 from lab.claims.verdicts import Claim
 from lab.results.stats import SMALLEST_EFFECT
+from stages.bench_training import names
 
 CLAIMS = (
     Claim(
@@ -11,7 +12,7 @@ CLAIMS = (
         "000, 002, 004",
         "Two devices are no faster than one for LeNet: it is too small.",
         "Time of a step on one worker over that on two of equal threads each, by ddp, in turn.",
-        ratio("bench_training", "lenet_2workers_speedup", at_most(1 + SMALLEST_EFFECT)),
+        ratio("bench_training", names.TWO_WORKERS_SPEEDUP, at_most(1 + SMALLEST_EFFECT)),
         "“No faster”: the whole interval up to 1.02.",
     ),
 )

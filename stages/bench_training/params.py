@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from lab.core.params import Section
-from lab.core.shared_params import BenchParams, DeviceParams, Seed
+from lab.core.shared_params import BenchParams, DeviceParams
 
 
 class TrainingParams(Section):
@@ -23,7 +23,6 @@ class TrainingParams(Section):
 class Params(Section):
     """What `bench_training` reads of params.yaml."""
 
-    seed: Seed
     devices: DeviceParams
     bench: BenchParams
     bench_training: TrainingParams

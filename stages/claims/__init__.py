@@ -1,5 +1,6 @@
-"""Which sentences of the notes hold on this machine? A verdict for each, from what the other stages
-measured.
+"""Which sentences of the notes hold on this machine?
+
+A verdict for each, from what the other stages measured.
 
 Each entry of the ledger (`lab/claims/ledger.py`) names what it reads of the stages' metrics and
 rows, how these make one number with an interval, and the range in which the claim holds. The

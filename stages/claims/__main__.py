@@ -16,9 +16,7 @@ from lab.core.files import REPORTS, read_json, read_rows, write_metrics, write_r
 
 
 def gather(reports: Path, folders: Iterable[str]) -> Evidence:
-    """Return what the stages left in `folders` of `reports`; a missing or damaged file is as good
-    as empty.
-    """
+    """What the stages left in `folders` of `reports`; a missing or damaged file counts as empty."""
     found = {folder: (_metrics(reports / folder), _rows(reports / folder)) for folder in folders}
     return Evidence(
         {k: metrics for k, (metrics, _) in found.items()},
@@ -41,17 +39,18 @@ def _rows(folder: Path) -> Sequence[Mapping[str, Any]]:
 
 
 def measure(evidence: Evidence) -> list[Finding]:
-    """Return the verdict on every claim."""
+    """The verdict on every claim."""
     return [judge(claim, evidence) for claim in ledger()]
 
 
 def summarise(findings: Sequence[Finding]) -> dict[str, float | str]:
-    """Return how many claims got each verdict, and every claim's own."""
-    counts = {v.value.replace(" ", "_"): sum(f.verdict is v for f in findings) for v in Verdict}
+    """How many claims got each verdict, and which: a changed verdict changes two lists of ids."""
+    ids = {v: [f.claim.id for f in findings if f.verdict is v] for v in Verdict}
+    names = {v: v.value.replace(" ", "_") for v in Verdict}
     return {
         "total": len(findings),
-        **counts,
-        **{f"claim_{f.claim.id.lower()}": f.verdict.value for f in findings},
+        **{names[v]: len(ids[v]) for v in Verdict},
+        **{f"{names[v]}_ids": " ".join(ids[v]) for v in Verdict},
     }
 
 

@@ -16,7 +16,7 @@ NUM_SURPRISES = 3
 
 
 def section(folder: Path) -> Section:
-    """Return the section of `folder` (reports/claims)."""
+    """The section that `folder` (reports/claims) is told in."""
     findings = findings_of(read_rows(folder / "rows.csv"), ledger())
     return Section(
         stage="claims",
@@ -46,8 +46,8 @@ def _counts(findings: Sequence[Finding]) -> str:
     ]
     return say(
         "Of {total} claims: {counts}. Below stand the refuted claims that lie furthest off,"
-        " measured by the factor"
-        " between the number found and the nearest one that would do, one of each stage.",
+        " measured by the factor between the number found and the nearest one that would do, one"
+        " of each stage.",
         total=len(findings),
         counts=say(", ").join(counts),
     )
@@ -69,11 +69,11 @@ def _surprise(finding: Finding) -> str:
 
 
 def _missing(findings: Sequence[Finding]) -> list[str]:
-    """Return the sentence that says what would be needed to test the rest, if there is a rest."""
+    """The sentence that says what testing the rest would take, if there is a rest."""
     wants = Counter(f.claim.wants for f in findings if f.verdict is Verdict.NOT_TESTABLE)
     parts = [
         say(
-            "{n} for want of {what}",
+            "{n} for lack of {what}",
             n=n,
             what=say(" and ").join(translation(w) for w in want) or say("results"),
         )
@@ -115,10 +115,9 @@ def _table(findings: Sequence[Finding]) -> Table:
         rows,
         say(
             "Confirmed: the whole interval lies in the range that the claim's words ask for;"
-            " refuted: the whole of"
-            " it lies outside; inconclusive: it lies across an end. Numbers without an interval"
-            " are deterministic,"
-            " or of one run. Virtual devices never confirm a claim about GPUs."
+            " refuted: the whole of it lies outside; inconclusive: it lies across an end. Numbers"
+            " without an interval are deterministic, or of one run. Virtual devices never confirm"
+            " a claim about GPUs."
         ),
         prose=True,
     )

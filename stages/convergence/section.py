@@ -12,16 +12,30 @@ from lab.report import figures
 from lab.report.benchmarks import devices_in_words
 from lab.report.language import say
 from lab.report.page import Figure, Section, Table, TryThis
-from lab.results.curves import Curve, curves_of, key
+from lab.results.curves import Curve, curves_of
+from stages.convergence.names import (
+    DIVERGED_PERCENT,
+    EPOCHS,
+    FIXED,
+    LINEAR,
+    NOT_REACHED_PERCENT,
+    ONE_DEVICE,
+    RULES,
+    TARGET_PERCENT,
+    TRAIN_IMAGES,
+    US_PER_IMAGE,
+    WARM_UP,
+    large_batch_penalty,
+    rule_of,
+)
+from stages.convergence.over_seeds import epochs_of, median_and_range
 
 Demos = dict[str, dict[str, Curve]]
-FIXED, LINEAR, WARM_UP = "fixed rate", "rate x batch", "rate x batch, warm-up"  # as lab/convergence
-RULES = (FIXED, LINEAR, WARM_UP)
 FLAT = 2.0  # epochs may grow by so much before a batch counts as one that costs
 
 
 def section(folder: Path) -> Section:
-    """Return the section of `folder` (reports/convergence)."""
+    """The section on the results in `folder` (reports/convergence)."""
     demos, m = curves_of(read_rows(folder / "rows.csv")), read_json(folder / "metrics.json")
     return Section(
         stage="convergence",
@@ -41,10 +55,8 @@ def section(folder: Path) -> Section:
                 ),
                 say(
                     "Dots are seeds, lines their medians; crosses at the top edge are seeds that"
-                    " did not reach the"
-                    " target within the budget, or diverged. Seconds are those of one device at"
-                    " that batch size, on"
-                    " {devices}.",
+                    " did not reach the target within the budget, or diverged. Seconds are those"
+                    " of one device at that batch size, on {devices}.",
                     devices=devices_in_words(m["device_kind"]),
                 ),
                 partial(_draw, demos, m),
@@ -58,31 +70,30 @@ def section(folder: Path) -> Section:
 
 
 def _seeds(demos: Demos, rule: str) -> list[Curve]:
-    return [c for name, c in demos["epochs"].items() if name.startswith(f"{rule}, seed ")]
+    return [c for c in demos[EPOCHS].values() if rule_of(c.series) == rule]
 
 
 def _batches(demos: Demos) -> list[int]:
     return [int(x) for x in _seeds(demos, FIXED)[0].x]
 
 
-def _epochs(m: dict[str, Any], rule: str, batch_size: int, suffix: str = "epochs") -> float | str:
-    """Return the median over seeds, a number or how most of them failed."""
-    value: float | str = m[f"{key(rule)}_batch_{batch_size}_{suffix}"]
-    return value
+def _medians(demos: Demos, rule: str) -> np.ndarray:
+    """Median epochs by batch size; infinity where most of the seeds failed."""
+    epochs = epochs_of(demos[EPOCHS].values(), rule)
+    return np.array([median_and_range(seeds)[0] for seeds in epochs.T])
 
 
-def _flat_up_to(demos: Demos, m: dict[str, Any], rule: str) -> int | None:
-    """Return the largest batch until which median epochs stay within twice the smallest's; None for
-    no batch.
-    """
-    sizes = _batches(demos)
-    first = _epochs(m, rule, sizes[0])
-    if isinstance(first, str):
-        return None
-    flat = sizes[0]
-    for n in sizes[1:]:
-        epochs = _epochs(m, rule, n)
-        if isinstance(epochs, str) or epochs > FLAT * first:
+def _seconds_per_epoch(demos: Demos, m: dict[str, Any]) -> np.ndarray:
+    """Seconds of an epoch on one device by batch size."""
+    us_per_image: np.ndarray = demos[US_PER_IMAGE][ONE_DEVICE].y
+    return us_per_image * float(m[TRAIN_IMAGES]) / 1e6
+
+
+def _flat_up_to(demos: Demos, rule: str) -> int | None:
+    """The largest batch until which median epochs stay within FLAT times the smallest's."""
+    medians, flat = _medians(demos, rule), None
+    for n, epochs in zip(_batches(demos), medians, strict=True):
+        if not np.isfinite(epochs) or epochs > FLAT * medians[0]:
             break
         flat = n
     return flat
@@ -90,40 +101,38 @@ def _flat_up_to(demos: Demos, m: dict[str, Any], rule: str) -> int | None:
 
 def _findings(demos: Demos, m: dict[str, Any]) -> list[str]:
     sizes = _batches(demos)
-    reach = {f"reach_{key(rule)}": _reach(demos, m, rule) for rule in RULES}
-    cost = {f"cost_{key(rule)}": _cost(m, rule) for rule in RULES}
     return [
         say(
             "Epochs until {target:g} % of the test images are right stay within {flat:g} times"
-            " those at {smallest}"
-            " images: {reach_fixed_rate}; {reach_rate_x_batch}; {reach_rate_x_batch_warm_up}. At"
-            " {largest} images"
-            " it takes {cost_fixed_rate}, {cost_rate_x_batch}, {cost_rate_x_batch_warm_up} times"
-            " as many.",
-            target=m["target_percent"],
+            " those at {smallest} images: {reach_fixed}; {reach_linear}; {reach_warm_up}. At"
+            " {largest} images it takes {cost_fixed}, {cost_linear}, {cost_warm_up} times as many.",
+            target=m[TARGET_PERCENT],
             flat=FLAT,
             smallest=sizes[0],
             largest=sizes[-1],
-            **reach,
-            **cost,
+            reach_fixed=_reach(demos, FIXED),
+            reach_linear=_reach(demos, LINEAR),
+            reach_warm_up=_reach(demos, WARM_UP),
+            cost_fixed=_cost(demos, m, FIXED),
+            cost_linear=_cost(demos, m, LINEAR),
+            cost_warm_up=_cost(demos, m, WARM_UP),
         ),
         " ".join(
             [
                 _failures(m),
-                *_quickest(sizes, m),
+                *_quickest(demos, m),
                 say(
                     "A larger batch pays only as far as more devices shorten an epoch by more than"
-                    " it"
-                    " adds epochs."
+                    " it adds epochs."
                 ),
             ]
         ),
     ]
 
 
-def _reach(demos: Demos, m: dict[str, Any], rule: str) -> str:
-    """Return up to which batch a rule needs no more epochs."""
-    smallest, flat = _batches(demos)[0], _flat_up_to(demos, m, rule)
+def _reach(demos: Demos, rule: str) -> str:
+    """Up to which batch a rule needs no more epochs."""
+    smallest, flat = _batches(demos)[0], _flat_up_to(demos, rule)
     if flat is None:
         return say("{rule} most runs failed even at {smallest}", rule=rule, smallest=smallest)
     if flat == smallest:
@@ -131,11 +140,11 @@ def _reach(demos: Demos, m: dict[str, Any], rule: str) -> str:
     return say("{rule} up to {flat}", rule=rule, flat=flat)
 
 
-def _cost(m: dict[str, Any], rule: str) -> str:
-    """Return how many times the epochs the largest batch takes by a rule."""
-    name = f"{key(rule)}_large_batch_penalty"
+def _cost(demos: Demos, m: dict[str, Any], rule: str) -> str:
+    """How many times the epochs the largest batch takes; a bound where a seed failed."""
+    name = large_batch_penalty(rule)
     found = {"median": m[name], "low": m[f"{name}_low"], "high": m[f"{name}_high"]}
-    if m[f"{name}_is"] == "a lower bound":
+    if not all(np.isfinite(c.y[-1]) for c in _seeds(demos, rule)):
         return say(
             "at least {median:.0f} ({rule}; {low:.0f} to {high:.0f} over seeds)", rule=rule, **found
         )
@@ -143,10 +152,8 @@ def _cost(m: dict[str, Any], rule: str) -> str:
 
 
 def _failures(m: dict[str, Any]) -> str:
-    lost = [
-        m[f"{key(rule)}_{how}_percent"] for rule in RULES for how in ("not_reached", "diverged")
-    ]
-    failed, diverged = sum(lost) / len(RULES), sum(lost[1::2]) / len(RULES)
+    diverged = m[DIVERGED_PERCENT]
+    failed = m[NOT_REACHED_PERCENT] + diverged
     if not diverged:
         return say(
             "Of all runs {failed:.0f} % did not reach the target, none because it diverged.",
@@ -160,17 +167,17 @@ def _failures(m: dict[str, Any]) -> str:
     )
 
 
-def _quickest(sizes: list[int], m: dict[str, Any]) -> list[str]:
-    """Return the sentence on the shortest time to the target, if any batch reached it."""
-    reached = [
-        (s, n, rule)
+def _quickest(demos: Demos, m: dict[str, Any]) -> list[str]:
+    """The sentence on the shortest median time to the target, if a batch reached it."""
+    seconds, batch_size, rule = min(
+        (float(s), n, rule)
         for rule in RULES
-        for n in sizes
-        if not isinstance(s := _epochs(m, rule, n, "seconds"), str)
-    ]
-    if not reached:
+        for s, n in zip(
+            _medians(demos, rule) * _seconds_per_epoch(demos, m), _batches(demos), strict=True
+        )
+    )
+    if not np.isfinite(seconds):
         return []
-    seconds, batch_size, rule = min(reached)
     return [
         say(
             "On one device the shortest way to it was a batch of {batch_size} with {rule},"
@@ -192,7 +199,7 @@ def _table(demos: Demos) -> Table:
         words += [say("{n} not reached", n=missed)] if missed else []
         return "; ".join(words + ([say("{n} diverged", n=diverged)] if diverged else []))
 
-    sizes, times = _batches(demos), demos["us_per_image"]["one device"]
+    sizes, times = _batches(demos), demos[US_PER_IMAGE][ONE_DEVICE]
     rows = [[rule, *(cell(_seeds(demos, rule), i) for i in range(len(sizes)))] for rule in RULES]
     rows.append(
         [
@@ -208,20 +215,18 @@ def _table(demos: Demos) -> Table:
         rows,
         say(
             "One number for each seed that reached it. At the smallest batch a scaled rate is the"
-            " fixed one. Times"
-            " are medians on one device, measured in turn, with the range of their middle half."
+            " fixed one. Times are medians on one device, measured in turn, with the range of"
+            " their middle half."
         ),
     )
 
 
 def _draw(demos: Demos, m: dict[str, Any], path: Path) -> None:
     sizes = np.array(_batches(demos), dtype=float)
-    times = demos["us_per_image"]["one device"].y
-    seconds_per_epoch = times * m["train_images"] / 1e6
     epochs = np.array([c.y for rule in RULES for c in _seeds(demos, rule)])
     with figures.figure(path, 11, 4.2) as fig:
         left, right = fig.subplots(1, 2)
-        for axes, scale in ((left, np.ones(len(sizes))), (right, seconds_per_epoch)):
+        for axes, scale in ((left, np.ones(len(sizes))), (right, _seconds_per_epoch(demos, m))):
             drawn = (epochs * scale)[np.isfinite(epochs)]
             low, high = (drawn.min(), drawn.max()) if len(drawn) else (0.1, 1.0)
             axes.set(
@@ -229,8 +234,9 @@ def _draw(demos: Demos, m: dict[str, Any], path: Path) -> None:
             )
             axes.set_xlim(sizes[0] / 1.5, sizes[-1] * 1.5)
             for i, rule in enumerate(RULES):
-                medians = np.array([_number(_epochs(m, rule, int(n))) for n in sizes])
-                _draw_rule(axes, _seeds(demos, rule), medians * scale, scale, i)
+                medians = _medians(demos, rule)
+                reached = np.where(np.isfinite(medians), medians, np.nan)
+                _draw_rule(axes, _seeds(demos, rule), reached * scale, scale, i)
             figures.plain_ticks(axes.yaxis)
             axes.set_xticks(sizes, [f"{n:.0f}" for n in sizes], minor=False)
             axes.set_xticks([], minor=True)
@@ -245,21 +251,15 @@ def _draw(demos: Demos, m: dict[str, Any], path: Path) -> None:
                     transform=axes.transAxes,
                     fontsize=10,
                 )
-        left.set_title(f"Epochs to {m['target_percent']:g} %")
+        left.set_title(f"Epochs to {m[TARGET_PERCENT]:g} %")
         virtual = " (virtual)" if m["device_kind"] == "cpu-virtual" else ""
         right.set_title(f"Seconds to it on one device{virtual}")
-
-
-def _number(value: float | str) -> float:
-    return np.nan if isinstance(value, str) else value
 
 
 def _draw_rule(
     axes: Axes, seeds: list[Curve], medians: np.ndarray, scale: np.ndarray, i: int
 ) -> None:
-    """Draw a rule's seeds, their medians and, at the top edge, each seed without the target; rules
-    side by side.
-    """
+    """Draw a rule's seeds, their medians and, at the top edge, each seed that failed."""
     colour, x = figures.COLOURS[i], seeds[0].x * 1.12 ** (i - 1)
     axes.plot(x, medians, color=colour)
     top = axes.get_ylim()[1]
@@ -272,7 +272,7 @@ def _draw_rule(
     axes.text(
         0.02,
         0.97 - 0.075 * i,
-        seeds[0].series.partition(", seed ")[0],
+        rule_of(seeds[0].series),
         color=colour,
         va="top",
         transform=axes.transAxes,

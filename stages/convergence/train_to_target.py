@@ -1,5 +1,4 @@
-"""How many images a net has to see until it is good enough, at what batch size and rate (book 13.5,
-13.7).
+"""How long a net trains until it is good enough, by batch size and rate (book 13.5, 13.7).
 
 A larger batch makes fewer steps of the same images. Whether it needs more images decides what many
 devices gain.
@@ -19,12 +18,11 @@ from lab.optim import schedules
 from lab.optim.schedules import Schedule
 from lab.parallel.replicas import forward_backward, sgd
 from lab.training.short_training import scaled_lenet_params
+from stages.convergence.names import FIXED, WARM_UP
 
 # images of a batch that are computed at once: larger pieces leave the caches, and sums stay sums
 PIECE = 1024
 READINGS_PER_OCTAVE = 4
-FIXED, LINEAR, WARM_UP = "fixed rate", "rate x batch", "rate x batch, warm-up"
-RULES = (FIXED, LINEAR, WARM_UP)
 Ending = Literal["reached", "not reached", "diverged"]
 
 
@@ -36,38 +34,32 @@ class Images(NamedTuple):
 
 
 class ScaledLeNet(nn.Module):
-    """The notes' LeNet for images of any side from 14 on, with weights that learn at once
-    (`short_training`).
-    """
+    """The notes' LeNet for images of 14 to 28 pixels a side, with weights that learn at once."""
 
     def __init__(self, generator: torch.Generator, side: int) -> None:
-        """Draw the weights; of the first dense layer as many rows as there are features, at their
-        own fan-in.
-        """
+        """Draw the weights; the first dense layer's fan-in is the number of features."""
         super().__init__()
         params, features = scaled_lenet_params(generator), num_features(side)
         params[4] = params[4][:features] * math.sqrt(len(params[4]) / features)
         self.params = nn.ParameterList(params)
 
     def forward(self, X: Tensor) -> Tensor:
-        """Return the logits (n, 10) for images X (n, 1, side, side)."""
+        """The logits (n, 10) for images X (n, 1, side, side)."""
         return lenet(X, list(self.params))
 
 
 def num_features(side: int) -> int:
-    """Return the numbers that LeNet's convolutions make of an image of `side` pixels, at most
-    28.
-    """
+    """How many numbers LeNet's convolutions make of an image of `side` pixels."""
     return 50 * (((side - 2) // 2 - 4) // 2) ** 2
 
 
 def schedule(
     rule: str, lr: float, batch_size: int, smallest: int, warm_up_epochs: float
 ) -> Schedule:
-    """Return the rate over the epochs: `lr`, the rate of the smallest batch, by one of RULES.
+    """The rate over the epochs by one of RULES; `lr` is the rate of the smallest batch.
 
-    The scaled rates are lr * batch_size / smallest (Goyal et al. 2017), so that as many images make
-    as long a way.
+    The scaled rates are lr * batch_size / smallest (Goyal et al. 2017), so that the same images
+    move the weights as far.
     """
     if rule == FIXED:
         return schedules.constant(lr)
@@ -77,7 +69,7 @@ def schedule(
 
 @dataclass(frozen=True)
 class Goal:
-    """Where a run ends: at a test accuracy (from 0 to 1), or after so many epochs without it."""
+    """Where a run ends: at a test accuracy (0 to 1), or after `max_epochs` without it."""
 
     accuracy: float
     max_epochs: int
@@ -85,7 +77,7 @@ class Goal:
 
 @dataclass(frozen=True)
 class Run:
-    """Epochs at which the test accuracy was read, with what it was, and how the run ended."""
+    """The epochs of the readings, the test accuracies read, and how the run ended."""
 
     epochs: tuple[float, ...]
     accuracies: tuple[float, ...]
@@ -93,7 +85,7 @@ class Run:
 
     @property
     def epochs_to_target(self) -> float:
-        """Return the epochs of the reading that reached the target, infinity if none did."""
+        """The epochs of the reading that reached the target, infinity if none did."""
         return self.epochs[-1] if self.ending == "reached" else math.inf
 
 
@@ -106,7 +98,7 @@ def train_to_target(
     goal: Goal,
     generator: torch.Generator,
 ) -> Run:
-    """Train `net` with plain SGD until it reaches the goal, and return what the readings saw.
+    """Train `net` with plain SGD until it reaches the goal or its budget ends.
 
     Readings are a quarter of an octave apart, 19 %, however large the batch: two batch sizes differ
     by more or not at all. A run has diverged if its logits leave the finite numbers, or if it ends
@@ -144,7 +136,7 @@ def take_step(net: nn.Module, batch: Images, lr: float) -> None:
 
 
 def accuracy_of(net: nn.Module, images: Images) -> float | None:
-    """Return the share of images labelled right; None if a logit is not finite."""
+    """The share of images labelled right; None if a logit is not finite."""
     with torch.no_grad():
         logits = net(images.X)
     if not logits.isfinite().all():
@@ -153,9 +145,7 @@ def accuracy_of(net: nn.Module, images: Images) -> float | None:
 
 
 def readings(num_steps: int, batch_size: int) -> list[int]:
-    """Return the steps after which to read: as near as can be to 1024 images and each 19 % more,
-    and the last.
-    """
+    """The steps to read after: those nearest to 1024 images and each 19 % more, and the last."""
     octaves = math.log2(max(1, num_steps * batch_size / PIECE))
     grid = (
         PIECE * 2 ** (i / READINGS_PER_OCTAVE)
@@ -167,6 +157,6 @@ def readings(num_steps: int, batch_size: int) -> list[int]:
 
 
 def _batches(n: int, batch_size: int, generator: torch.Generator) -> Iterator[Tensor]:
-    """Yield the rows of batch after batch, each epoch in an order of its own."""
+    """The rows of batch after batch, each epoch in an order of its own."""
     while True:
         yield from shuffled(n, generator)[: n - n % batch_size].split(batch_size)

@@ -17,7 +17,6 @@ def summarise(source: dict[str, str], train: Split, test: Split) -> Metrics:
         "airfoil": source["airfoil"],
         "train_images": len(train.images),
         "test_images": len(test.images),
-        "mean_pixel": round(float(train.images.mean()), 4),
     }
 
 

@@ -5,24 +5,19 @@ from collections.abc import Sequence
 from lab.claims.evidence import Column, Metric
 from lab.claims.rules import Estimate, Rule, at_least, at_most, point, value
 from lab.claims.verdicts import Claim
+from stages.landscapes import names
 
-SADDLE_LIMIT = 10_000  # steps after which stages/landscapes counts a run as still on the saddle
-BOOK_MARKS = (
-    1.1,
-    1.0,
-    -1.05,
-    -1.2,
-)  # minimiser of risk and of empirical risk, and both minima, as the notes mark them
+BOOK_MARKS = (1.1, -1.05, 1.0, -1.2)  # (x, y) of the minimum of risk, then of empirical risk
 HALF_A_DIGIT = 0.05  # of the marks' places, which have one decimal
 
 
-def farthest_mark(*found: float) -> Estimate:
-    """Return the largest distance between what was found and the notes' marks."""
-    return point(max(abs(a - b) for a, b in zip(found, BOOK_MARKS, strict=True)))
+def farthest_mark(*found: Sequence[float]) -> Estimate:
+    """The largest distance between a coordinate that was found and the notes' mark."""
+    return point(max(abs(a - mark) for [a], mark in zip(found, BOOK_MARKS, strict=True)))
 
 
 def last_over_first(numbers: Sequence[float]) -> Estimate:
-    """Return what is left of the first number at the end."""
+    """What is left of the first number at the end."""
     return point(numbers[-1] / numbers[0])
 
 
@@ -34,7 +29,10 @@ CLAIMS = (
         "The minimum of the empirical risk is not where the minimum of the risk is.",
         "Distance of the two minimisers, found numerically.",
         Rule(
-            [Metric("landscapes", "argmin_risk"), Metric("landscapes", "argmin_empirical_risk")],
+            [
+                Metric("landscapes", names.ARGMIN_RISK),
+                Metric("landscapes", names.ARGMIN_EMPIRICAL_RISK),
+            ],
             lambda a, b: point(abs(a - b)),
             at_least(0.01),
             "apart on the x axis",
@@ -49,13 +47,9 @@ CLAIMS = (
         "Largest distance between a marked coordinate and the one found numerically.",
         Rule(
             [
-                Metric("landscapes", name)
-                for name in (
-                    "argmin_risk",
-                    "argmin_empirical_risk",
-                    "min_risk",
-                    "min_empirical_risk",
-                )
+                Column("landscapes", axis, {"demo": names.RISK_MINIMA, "series": series})
+                for series in (names.RISK, names.EMPIRICAL_RISK)
+                for axis in ("x", "y")
             ],
             farthest_mark,
             at_most(HALF_A_DIGIT),
@@ -69,7 +63,7 @@ CLAIMS = (
         "001",
         "On a saddle the gradient vanishes, though it is no minimum, and descent stays there.",
         "Steps until gradient descent leaves x1² − x2², started on the line x2 = 0.",
-        value(Metric("landscapes", "escape_steps_gd_from_0"), at_least(SADDLE_LIMIT), "steps"),
+        value(Metric("landscapes", names.GD_STEPS_FROM_0), at_least(names.SADDLE_LIMIT), "steps"),
         "The stage counts a run as stuck after this many steps.",
     ),
     Claim(
@@ -80,8 +74,8 @@ CLAIMS = (
         "The smaller curvature, up one way and down the other, of the Hessian's eigenvalues.",
         Rule(
             [
-                Metric("landscapes", "saddle_eigenvalue_low"),
-                Metric("landscapes", "saddle_eigenvalue_high"),
+                Metric("landscapes", names.SADDLE_EIGENVALUE_LOW),
+                Metric("landscapes", names.SADDLE_EIGENVALUE_HIGH),
             ],
             lambda low, high: point(min(-low, high)),
             at_least(1e-6),
@@ -101,7 +95,7 @@ CLAIMS = (
                 Column(
                     "landscapes",
                     "y",
-                    {"demo": "negative_eigenvalues", "series": "matrices without a negative one"},
+                    {"demo": names.NEGATIVE_EIGENVALUES, "series": names.WITHOUT_NEGATIVE},
                 )
             ],
             last_over_first,

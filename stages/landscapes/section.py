@@ -1,4 +1,4 @@
-"""The report's section on landscapes (12.1): figures, and sentences filled in from the metrics."""
+"""The report's section on landscapes (12.1): findings and figures."""
 
 from dataclasses import replace
 from functools import partial
@@ -12,20 +12,21 @@ from lab.report import figures
 from lab.report.language import say
 from lab.report.page import Figure, Section, TryThis
 from lab.results.curves import Curve, curves_of
+from stages.landscapes import names
 
 Demos = dict[str, dict[str, Curve]]
 
 
 def section(folder: Path) -> Section:
-    """Return the section of `folder` (reports/landscapes)."""
+    """The section of `folder` (reports/landscapes)."""
     demos, m = curves_of(read_rows(folder / "rows.csv")), read_json(folder / "metrics.json")
     return Section(
         stage="landscapes",
         title=say("What is minimised, and what gets in the way"),
         book="12.1",
         question=say(
-            "Is the minimum of the empirical risk the one we want, and where do"
-            " optimizers get stuck?"
+            "Is the minimum of the empirical risk the one we want, and where do optimizers get"
+            " stuck?"
         ),
         findings=_findings(demos, m),
         figures=[
@@ -40,8 +41,7 @@ def section(folder: Path) -> Section:
                 say("Distance of the minimisers and excess risk fall with the sample size."),
                 say(
                     "A real empirical risk: minimiser of a sample against minimiser of the"
-                    " expectation. Bands hold"
-                    " the middle half of the samples."
+                    " expectation. Bands hold the middle half of the samples."
                 ),
                 partial(_draw_gap, demos),
             ),
@@ -50,11 +50,10 @@ def section(folder: Path) -> Section:
                 say("A flat point of x cubed, a saddle, and the vanishing gradient of tanh."),
                 say(
                     "Where gradients vanish: x³ at 0; the saddle x₁² − x₂², Hessian eigenvalues"
-                    " {low:g} and"
-                    " {high:g}; tanh, whose gradient at 4 is {gradient:.4f}.",
-                    low=m["saddle_eigenvalue_low"],
-                    high=m["saddle_eigenvalue_high"],
-                    gradient=m["tanh_gradient_at_4"],
+                    " {low:g} and {high:g}; tanh, whose gradient at 4 is {gradient:.4f}.",
+                    low=m[names.SADDLE_EIGENVALUE_LOW],
+                    high=m[names.SADDLE_EIGENVALUE_HIGH],
+                    gradient=_at(demos[names.VANISHING_GRADIENT][names.TANH_GRADIENT], 4),
                 ),
                 partial(_draw_shapes, demos),
             ),
@@ -63,8 +62,7 @@ def section(folder: Path) -> Section:
                 say("Negative eigenvalues against dimension, and steps to leave a saddle."),
                 say(
                     "Left: random symmetric matrices. Right: first step with |x₂| > 1 against the"
-                    " start's distance"
-                    " from the line on which the saddle holds gradient descent."
+                    " start's distance from the line on which the saddle holds gradient descent."
                 ),
                 partial(_draw_saddles, demos),
             ),
@@ -76,27 +74,26 @@ def section(folder: Path) -> Section:
 
 
 def _findings(demos: Demos, m: dict[str, Any]) -> list[str]:
-    gap = demos["argmin_gap"]["distance of the minimisers"]
+    gap = demos[names.ARGMIN_GAP][names.DISTANCE]
+    risk, empirical = (demos[names.RISK_MINIMA][n] for n in (names.RISK, names.EMPIRICAL_RISK))
+    spectrum, escape = demos[names.NEGATIVE_EIGENVALUES], demos[names.SADDLE_ESCAPE]
+    minima = spectrum[names.WITHOUT_NEGATIVE]
     return [
         say(
             "The book's risk has its minimum {risk:.4f} at x = {x:.4f}, its empirical risk"
-            " {empirical:.4f} at x ="
-            " {empirical_x:.4f}. Taking the second minimiser costs {excess:.4f} of risk. The book"
-            " marks both by"
-            " eye, at 1.0 and 1.1.",
-            risk=m["min_risk"],
-            x=m["argmin_risk"],
-            empirical=m["min_empirical_risk"],
-            empirical_x=m["argmin_empirical_risk"],
-            excess=m["excess_risk"],
+            " {empirical:.4f} at x = {empirical_x:.4f}. Taking the second minimiser costs"
+            " {excess:.4f} of risk. The book marks both by eye, at 1.0 and 1.1.",
+            risk=risk.y[0],
+            x=m[names.ARGMIN_RISK],
+            empirical=empirical.y[0],
+            empirical_x=m[names.ARGMIN_EMPIRICAL_RISK],
+            excess=m[names.EXCESS_RISK],
         ),
         say(
-            "With a real empirical risk, a mean over n examples, the distance of the two"
-            " minimisers shrinks as"
-            " n^{exponent:.2f}: from {first:.3f} at n = {least:.0f} to {last:.4f} at n ="
-            " {most:.0f} (medians)."
-            " Theory says n^-0.5.",
-            exponent=m["gap_exponent"],
+            "With a real empirical risk, a mean over n examples, the distance of the two minimisers"
+            " shrinks as n^{exponent:.2f}: from {first:.3f} at n = {least:.0f} to {last:.4f} at n ="
+            " {most:.0f} (medians). Theory says n^-0.5.",
+            exponent=m[names.GAP_EXPONENT],
             first=gap.y[0],
             least=gap.x[0],
             last=gap.y[-1],
@@ -104,33 +101,35 @@ def _findings(demos: Demos, m: dict[str, Any]) -> list[str]:
         ),
         say(
             "Half the eigenvalues of a random symmetric matrix are negative in every dimension"
-            " ({share:.2f} in the"
-            " highest), but the share of matrices without a negative one falls from one half in"
-            " dimension 1 to"
-            " {minima} in 2 and on towards 0: flat points in high dimension are saddles.",
-            share=m["negative_share_in_highest_dimension"],
-            minima=m["minima_share_in_dimension_2"],
+            " ({share:.2f} in the highest), but the share of matrices without a negative one falls"
+            " from one half in dimension 1 to {minima} in 2 and on towards 0: flat points in high"
+            " dimension are saddles.",
+            share=spectrum[names.NEGATIVE_SHARE].y[-1],
+            minima=f"{_at(minima, 2):.4g}" if 2 in minima.x else "–",
         ),
         say(
             "From 10⁻⁶ off the saddle of x₁² − x₂² plain gradient descent needs {gd} steps to"
-            " leave, momentum"
-            " {momentum}, Adam {adam}. Exactly on the line it never leaves; with noise in the"
-            " gradient it does"
-            " after {noisy}.",
-            gd=m["escape_steps_gd"],
-            momentum=m["escape_steps_momentum_09"],
-            adam=m["escape_steps_adam"],
-            noisy=m["escape_steps_gd_with_noise_from_0"],
+            " leave, momentum {momentum}, Adam {adam}. Exactly on the line it never leaves; with"
+            " noise in the gradient it does after {noisy}.",
+            gd=f"{_at(escape[names.GD], 1e-6):.0f}",
+            momentum=f"{_at(escape[names.MOMENTUM], 1e-6):.0f}",
+            adam=f"{_at(escape[names.ADAM], 1e-6):.0f}",
+            noisy=f"{_at(escape[names.NOISY_GD], 0):.0f}",
         ),
     ]
+
+
+def _at(c: Curve, x: float) -> float:
+    """The curve's value at the point nearest to x."""
+    return float(c.y[np.abs(c.x - x).argmin()])
 
 
 def _draw_risk(demos: Demos, path: Path) -> None:
     with figures.figure(path, 7, 3.4) as fig:
         axes = fig.add_subplot()
         axes.set(xlabel="x", ylabel="risk", xlim=(0.5, 1.5))
-        figures.draw_curves(axes, list(demos["risk"].values()))
-        for i, (name, c) in enumerate(demos["risk_minimum"].items()):
+        figures.draw_curves(axes, list(demos[names.RISKS].values()))
+        for i, (name, c) in enumerate(demos[names.RISK_MINIMA].items()):
             axes.plot(c.x, c.y, "o", color=figures.COLOURS[i])
             axes.annotate(
                 f"{name}: {c.y[0]:.3f} at {c.x[0]:.3f}",
@@ -141,14 +140,14 @@ def _draw_risk(demos: Demos, path: Path) -> None:
                 fontsize=10,
                 bbox={"facecolor": figures.PAPER, "edgecolor": "none", "pad": 1},
             )
-        low = min(c.y.min() for c in demos["risk"].values())
+        low = min(c.y.min() for c in demos[names.RISKS].values())
         axes.set_ylim(low - 0.15, None)
 
 
 def _draw_gap(demos: Demos, path: Path) -> None:
     with figures.figure(path, 7, 3.4) as fig:
         axes = fig.add_subplot(xscale="log", yscale="log", xlabel="examples in the sample")
-        curves = list(demos["argmin_gap"].values())
+        curves = list(demos[names.ARGMIN_GAP].values())
         axes.set_ylim(
             min(c.low[c.low > 0].min() for c in curves) / 2, max(c.high.max() for c in curves) * 2
         )
@@ -159,7 +158,7 @@ def _draw_shapes(demos: Demos, path: Path) -> None:
     with figures.figure(path, 10, 3.2) as fig:
         flat, tanh = fig.add_subplot(1, 3, 1), fig.add_subplot(1, 3, 3)
         saddle = fig.add_subplot(1, 3, 2, projection="3d")
-        c = demos["flat_point"]["x³"]
+        c = demos[names.FLAT_POINT][names.CUBE]
         flat.plot(c.x, c.y)
         flat.plot(0, 0, "o", color=figures.COLOURS[1])
         flat.set(title="x³: flat, no minimum", xlabel="x")
@@ -174,7 +173,7 @@ def _draw_shapes(demos: Demos, path: Path) -> None:
             yticks=(-1, 0, 1),
         )
         saddle.set_zticks((-1, 0, 1))
-        for i, (name, c) in enumerate(demos["vanishing_gradient"].items()):
+        for i, (name, c) in enumerate(demos[names.VANISHING_GRADIENT].items()):
             tanh.plot(c.x, c.y, color=figures.COLOURS[i])
             tanh.annotate(name, (3.0, c.y[-40]), (3.0, (0.84, 0.1)[i]), color=figures.COLOURS[i])
         tanh.set(title="tanh: a vanishing gradient", xlabel="x")
@@ -186,7 +185,7 @@ def _draw_saddles(demos: Demos, path: Path) -> None:
         spectrum.set(
             title="Random symmetric matrices", xlabel="dimension", xscale="log", ylim=(-0.02, 1)
         )
-        share, minima = demos["negative_eigenvalues"].values()
+        share, minima = demos[names.NEGATIVE_EIGENVALUES].values()
         figures.draw_curves(spectrum, [share, minima], labels=False)
         spectrum.text(2.2, 0.6, share.series, color=figures.COLOURS[0])
         spectrum.text(2.6, 0.16, minima.series, color=figures.COLOURS[1])
@@ -196,7 +195,7 @@ def _draw_saddles(demos: Demos, path: Path) -> None:
             xscale="log",
         )
         # the start on the line itself has no place on this axis
-        shown = list(demos["saddle_escape"].values())
+        shown = list(demos[names.SADDLE_ESCAPE].values())
         escape.set(xlim=(1.2e-1, 8e-13), ylim=(0, max(c.y[:-1].max() for c in shown) * 1.05))
         figures.draw_curves(
             escape,

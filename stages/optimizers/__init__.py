@@ -1,11 +1,11 @@
-"""Which update rule is better, and when does the ranking mean something? Traces, stability,
-regression, LeNet.
+"""Which update rule is better, and when does the ranking mean something?
 
-The notes' traces on 0.1 x1² + 2 x2² with their rates, then the same from many starts and turned by
-45 degrees; the measured stability of momentum against the closed form 0 < lr lambda < 2 + 2 beta;
-the notes' airfoil runs against the exact optimum over many seeds, a sweep of rates for every rule,
-two problems on which the rules do differ, and LeNet for a short budget.
+On quadratics: the notes' traces on 0.1 x1² + 2 x2² with their rates, then the same from many starts
+and turned by 45 degrees; the measured stability of momentum against the closed form
+0 < lr lambda < 2 + 2 beta. On regressions: the notes' airfoil runs against the exact minimum over
+many seeds, and a sweep of rates for every rule, also on two problems on which the rules do differ.
+Last comes LeNet for a short budget.
 
 Read `reports/optimizers/rows.csv`: per demo and series, points (x, y) with the band of the middle
-half of the seeds. Book: 12.3 to 12.10.
+half of the seeds. Only the rows of `step_time` are times. Book: 12.3 to 12.10.
 """

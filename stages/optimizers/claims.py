@@ -19,59 +19,66 @@ from lab.claims.rules import (
 )
 from lab.claims.verdicts import Claim
 from lab.results.stats import SMALLEST_EFFECT
+from stages.optimizers import names
 
 EQUAL = Range(1 / (1 + SMALLEST_EFFECT), 1 + SMALLEST_EFFECT)
-PROBLEMS = ("airfoil", "ill", "sparse")
-RULES = (
-    "adam",
-    "sgd",
-    "momentum_09",
-    "nesterov_09",
-    "adagrad",
-    "rmsprop",
-    "adadelta",
-    "adamw",
-    "yogi",
-)
+RANKED = (names.ADAM, *(rule for rule in names.RULES if rule != names.ADAM))
 EXCESS, STARTS = "x the excess", "% of the starts"
 
 
 def last_ratio(*bands: Sequence[float]) -> Estimate:
-    """Return the ratio of the last points of two series, given as `band` reads them."""
+    """The ratio of the last points of two series, given as `band` reads them."""
     return band_ratio(*[numbers[-1] for numbers in bands])
+
+
+def time_ratio(*bands: Sequence[float]) -> Estimate:
+    """The ratio of two times, given as `band` reads them; each may be off by its whole IQR."""
+    time, low, high, other, other_low, other_high = [numbers[-1] for numbers in bands]
+    iqr, other_iqr = high - low, other_high - other_low
+    return Estimate(
+        time / other, (time - iqr) / (other + other_iqr), (time + iqr) / (other - other_iqr)
+    )
 
 
 def last_excess(
     minimum: float, y: Sequence[float], low: Sequence[float], high: Sequence[float]
 ) -> Estimate:
-    """Return the last loss over the minimum, from the band of the excess."""
+    """The last loss over the minimum, from the band of the excess."""
     return Estimate(*[1 + numbers[-1] / minimum for numbers in (y, low, high)])
 
 
 def last_step_over_first(x1: Sequence[float], x2: Sequence[float]) -> Estimate:
-    """Return the length of a trace's last step over that of its first."""
+    """The length of a trace's last step over that of its first."""
     first, last = (((x1[i] - x1[i - 1]) ** 2 + (x2[i] - x2[i - 1]) ** 2) ** 0.5 for i in (1, -1))
     return point(last / first)
 
 
-def quadratic_ratio(x1: float, x2: float, other_x1: float, other_x2: float) -> Estimate:
-    """Return the book's quadratic at one point over its value at another."""
+def quadratic_ratio(*traces: Sequence[float]) -> Estimate:
+    """The book's quadratic at the end (x1, x2) of one trace over its value at another's."""
+    x1, x2, other_x1, other_x2 = [numbers[-1] for numbers in traces]
     return point((0.1 * x1**2 + 2 * x2**2) / (0.1 * other_x1**2 + 2 * other_x2**2))
 
 
 def share_lower(numbers: Sequence[float], others: Sequence[float]) -> Estimate:
-    """Return in percent how often a number lies under its counterpart."""
+    """How often a number lies under its counterpart, in percent."""
     return point(100 * sum(a < b for a, b in zip(numbers, others, strict=True)) / len(numbers))
 
 
-def rank_of_the_first(*excesses: float) -> Estimate:
-    """Return the first rule's rank by its worst factor over the best rule of a problem.
+def rank_of_the_first(*descents: Sequence[float]) -> Estimate:
+    """The first rule's rank by its worst factor over the best rule of a problem.
 
-    `excesses` are those of RULES on each of PROBLEMS in turn.
+    `descents` are those of RANKED on each problem in turn; the excess at their ends counts.
     """
-    tables = [excesses[i : i + len(RULES)] for i in range(0, len(excesses), len(RULES))]
-    worst = [max(table[i] / min(table) for table in tables) for i in range(len(RULES))]
+    ends = [numbers[-1] for numbers in descents]
+    tables = [ends[i : i + len(RANKED)] for i in range(0, len(ends), len(RANKED))]
+    worst = [max(table[i] / min(table) for table in tables) for i in range(len(RANKED))]
     return point(1 + sum(factor < worst[0] for factor in worst))
+
+
+def trace(series: str) -> list[Column]:
+    """A trace's points, x1 and x2."""
+    where = {"demo": names.TRACE, "series": series}
+    return [Column("optimizers", axis, where) for axis in ("x", "y")]
 
 
 CLAIMS = (
@@ -80,20 +87,20 @@ CLAIMS = (
         "12.6",
         "001",
         "Lowering the rate from 0.02 to 0.01 makes up for raising momentum from 0.5 to 0.9.",
-        "Excess over the exact minimum after two epochs: (0.01, 0.9) over (0.02, 0.5), bands of"
-        " the seeds.",
+        "Excess over the exact minimum after two epochs: (0.01, 0.9) over (0.02, 0.5), bands of the"
+        " seeds.",
         Rule(
             [
-                *band("airfoil", "momentum 0.9, rate 0.01"),
-                *band("airfoil", "momentum 0.5, rate 0.02"),
+                *band("optimizers", names.NOTES_RUNS, names.MOMENTUM_001),
+                *band("optimizers", names.NOTES_RUNS, names.MOMENTUM_05_002),
             ],
             last_ratio,
             at_most(1 + SMALLEST_EFFECT),
             EXCESS,
         ),
-        "“Makes up for”: no larger an excess, 2 % allowed as everywhere. The effective rate lr/(1"
-        " − β) rises.",
-        real_airfoil(),
+        "“Makes up for”: no larger an excess, 2 % allowed as everywhere. The effective rate lr/(1 −"
+        " β) rises.",
+        real_airfoil("optimizers"),
     ),
     Claim(
         "F9a",
@@ -102,13 +109,16 @@ CLAIMS = (
         "Momentum 0.9 at rate 0.005 converges well on the airfoil regression.",
         "Loss after two epochs over the exact minimum, with the band of the seeds.",
         Rule(
-            [Metric("optimizers", "airfoil_minimum"), *band("airfoil", "momentum 0.9, rate 0.005")],
+            [
+                Metric("optimizers", names.AIRFOIL_MINIMUM),
+                *band("optimizers", names.NOTES_RUNS, names.MOMENTUM_0005),
+            ],
             last_excess,
             at_most(1.05),
             "x the minimum",
         ),
         "A twentieth above the minimum can no longer be seen in the notes' figure (0.22 to 0.35).",
-        real_airfoil(),
+        real_airfoil("optimizers"),
     ),
     Claim(
         "F9b",
@@ -118,15 +128,15 @@ CLAIMS = (
         "Excess over the exact minimum: rate 0.01 over rate 0.005, with the bands of the seeds.",
         Rule(
             [
-                *band("airfoil", "momentum 0.9, rate 0.01"),
-                *band("airfoil", "momentum 0.9, rate 0.005"),
+                *band("optimizers", names.NOTES_RUNS, names.MOMENTUM_001),
+                *band("optimizers", names.NOTES_RUNS, names.MOMENTUM_0005),
             ],
             last_ratio,
             FASTER,
             EXCESS,
         ),
         "“Better”: bands of the seeds that lie apart.",
-        real_airfoil(),
+        real_airfoil("optimizers"),
     ),
     Claim(
         "F10",
@@ -137,8 +147,8 @@ CLAIMS = (
         " the seeds.",
         Rule(
             [
-                *band("airfoil", "momentum 0.9, rate 0.005, concise"),
-                *band("airfoil", "momentum 0.9, rate 0.005"),
+                *band("optimizers", names.NOTES_RUNS, names.MOMENTUM_CONCISE),
+                *band("optimizers", names.NOTES_RUNS, names.MOMENTUM_0005),
             ],
             last_ratio,
             EQUAL,
@@ -146,7 +156,7 @@ CLAIMS = (
         ),
         "“Same”: within 2 %. torch's MSELoss lacks the half, which doubles the rate, and it runs"
         " four epochs.",
-        real_airfoil(),
+        real_airfoil("optimizers"),
     ),
     Claim(
         "F11",
@@ -156,7 +166,10 @@ CLAIMS = (
         "Excess on sparse regression, each at the best rate of its sweep: SGD over AdaGrad, with"
         " the bands.",
         Rule(
-            [*band("sparse_best", "SGD, rate *"), *band("sparse_best", "AdaGrad, rate *")],
+            [
+                *band("optimizers", names.BEST[names.SPARSE], names.at_rate(names.SGD, "*")),
+                *band("optimizers", names.BEST[names.SPARSE], names.at_rate(names.ADAGRAD, "*")),
+            ],
             last_ratio,
             FASTER,
             EXCESS,
@@ -169,9 +182,9 @@ CLAIMS = (
         "001",
         "AdaGrad's sum of squared gradients grows about linearly, so its rate falls as t^−1/2.",
         "Exponent with which the sum grows on the airfoil regression, fitted after step 300.",
-        value(Metric("optimizers", "adagrad_growth_exponent"), near(1, 0.1), "as exponent"),
+        value(Metric("optimizers", names.ADAGRAD_GROWTH_EXPONENT), near(1, 0.1), "as exponent"),
         "“About”: a tenth either way.",
-        real_airfoil(),
+        real_airfoil("optimizers"),
     ),
     Claim(
         "F12b",
@@ -181,13 +194,10 @@ CLAIMS = (
         "Time of an AdaGrad step over that of an SGD step, with both interquartile ranges.",
         Rule(
             [
-                Metric("optimizers", f"{rule}_step_us{end}")
-                for rule in ("adagrad", "sgd")
-                for end in ("", "_iqr")
+                *band("optimizers", names.STEP_TIME, names.ADAGRAD),
+                *band("optimizers", names.STEP_TIME, names.SGD),
             ],
-            lambda a, a_iqr, b, b_iqr: Estimate(
-                a / b, (a - a_iqr) / (b + b_iqr), (a + a_iqr) / (b - b_iqr)
-            ),
+            time_ratio,
             at_most(1.25),
             "x the time",
         ),
@@ -199,15 +209,7 @@ CLAIMS = (
         "001",
         "AdaGrad at rate 0.4 hardly moves any more towards the end of its 20 steps.",
         "Length of its last step over that of its first.",
-        Rule(
-            [
-                Column("optimizers", name, {"demo": "trace", "series": "AdaGrad, rate 0.4"})
-                for name in ("x", "y")
-            ],
-            last_step_over_first,
-            at_most(0.5),
-            "of the first step",
-        ),
+        Rule(trace(names.ADAGRAD_04), last_step_over_first, at_most(0.5), "of the first step"),
         "“Hardly”: less than half of the first step; a rate that falls as t^−1/2 alone leaves"
         " 0.22.",
     ),
@@ -218,10 +220,7 @@ CLAIMS = (
         "AdaGrad at rate 2 does better than at 0.4 from the notes' start.",
         "The quadratic after 20 steps: at rate 0.4 over at rate 2.",
         Rule(
-            [
-                Metric("optimizers", f"trace_adagrad_rate_{end}")
-                for end in ("04_x1", "04_x2", "2_x1", "2_x2")
-            ],
+            [*trace(names.ADAGRAD_04), *trace(names.ADAGRAD_2)],
             quadratic_ratio,
             FASTER,
             "x the value",
@@ -237,12 +236,8 @@ CLAIMS = (
         " degrees.",
         Rule(
             [
-                Column(
-                    "optimizers",
-                    "y",
-                    {"demo": "start_turned_45", "series": f"AdaGrad, rate {rate}"},
-                )
-                for rate in ("2", "0.4")
+                Column("optimizers", "y", {"demo": names.STARTS[45], "series": series})
+                for series in (names.ADAGRAD_2, names.ADAGRAD_04)
             ],
             share_lower,
             at_least(50),
@@ -257,11 +252,7 @@ CLAIMS = (
         "AdaGrad with its large rate does better than descent with one rate for all coordinates.",
         "Directions from which AdaGrad at 2 ends lower than descent at 0.4, on axes turned by 45"
         " degrees.",
-        value(
-            Metric("optimizers", "starts_where_adagrad_2_ends_lower_percent_turned_45"),
-            at_least(50),
-            STARTS,
-        ),
+        value(Metric("optimizers", names.ADAGRAD_LOWER_PERCENT[45]), at_least(50), STARTS),
         "“Better”: from most directions, on a quadratic whose axes are not the coordinates'.",
     ),
     Claim(
@@ -272,16 +263,20 @@ CLAIMS = (
         "Its rank among nine rules by the worst factor over the best rule, on three regressions.",
         Rule(
             [
-                Metric("optimizers", f"{demo}_best_{rule}_excess")
-                for demo in PROBLEMS
-                for rule in RULES
+                Column(
+                    "optimizers",
+                    "y",
+                    {"demo": names.BEST[problem], "series": names.at_rate(rule, "*")},
+                )
+                for problem in names.PROBLEMS
+                for rule in RANKED
             ],
             rank_of_the_first,
             at_most(4),
             "as rank of 9",
         ),
         "“One of the more”: in the upper half of nine.",
-        real_airfoil(),
+        real_airfoil("optimizers"),
     ),
     Claim(
         "F17b",
@@ -291,14 +286,14 @@ CLAIMS = (
         "Excess over the exact minimum: inside over outside, with the bands of the seeds.",
         Rule(
             [
-                *band("airfoil", "Adam, rate 0.01, epsilon inside"),
-                *band("airfoil", "Adam, rate 0.01"),
+                *band("optimizers", names.NOTES_RUNS, names.ADAM_EPSILON_INSIDE),
+                *band("optimizers", names.NOTES_RUNS, names.ADAM_001),
             ],
             last_ratio,
             FASTER,
             EXCESS,
         ),
         "“Slightly better”: anything over 2 %, if the bands of the seeds allow to say so.",
-        real_airfoil(),
+        real_airfoil("optimizers"),
     ),
 )

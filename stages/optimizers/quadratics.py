@@ -1,6 +1,4 @@
-"""Update rules on quadratics in one and two dimensions: traces, starts, decay and stability (12.3,
-12.6, 12.7).
-"""
+"""Update rules on quadratics (12.3, 12.6, 12.7): traces, starts, decay and stability."""
 
 import operator
 from collections.abc import Iterator
@@ -10,28 +8,29 @@ import numpy as np
 
 from lab.optim import objectives, update_rules
 from lab.optim.objectives import Array
-from lab.optim.update_rules import Rule
+from lab.optim.update_rules import UpdateRule
 from lab.results.curves import Curve, line
+from stages.optimizers import names
 
 EIGENVALUES = np.array([0.1, 2.0])
 START = np.array([-5.0, -2.0])
 TRACE_STEPS = 20
 BETAS = np.linspace(0, 0.95, 20)
 
-TRACES: dict[str, Rule] = {
-    "GD, rate 0.4": update_rules.gd(0.4),
-    "GD, rate 0.6": update_rules.gd(0.6),
-    "momentum 0.5, rate 0.6": update_rules.momentum(0.6, 0.5),
-    "momentum 0.25, rate 0.6": update_rules.momentum(0.6, 0.25),
-    "AdaGrad, rate 0.4": update_rules.adagrad(0.4),
-    "AdaGrad, rate 2": update_rules.adagrad(2.0),
-    "RMSProp, rate 0.4": update_rules.rmsprop(0.4),
-    "Adam, rate 0.4": update_rules.adam(0.4),
+TRACES: dict[str, UpdateRule] = {
+    names.GD_04: update_rules.gd(0.4),
+    names.GD_06: update_rules.gd(0.6),
+    names.MOMENTUM_05_06: update_rules.momentum(0.6, 0.5),
+    names.MOMENTUM_025_06: update_rules.momentum(0.6, 0.25),
+    names.ADAGRAD_04: update_rules.adagrad(0.4),
+    names.ADAGRAD_2: update_rules.adagrad(2.0),
+    names.RMSPROP_04: update_rules.rmsprop(0.4),
+    names.ADAM_04: update_rules.adam(0.4),
 }
 
 
 def traces() -> Iterator[Curve]:
-    """Yield the notes' 20-step traces: x1 against x2."""
+    """The notes' 20-step traces: x2 against x1."""
     for name, rule in TRACES.items():
         with np.errstate(over="ignore"):
             path = np.array(
@@ -42,22 +41,21 @@ def traces() -> Iterator[Curve]:
                     TRACE_STEPS,
                 )
             )
-        yield line("trace", name, path[:, 0], path[:, 1])
+        yield line(names.TRACE, name, path[:, 0], path[:, 1])
 
 
 def starts(num_starts: int) -> Iterator[Curve]:
-    """Yield the value after 20 steps against the direction of the start, at the notes' distance
-    from the minimum.
+    """The value after 20 steps against the direction of the start, at the notes' distance.
 
-    The quadratic stands on its axes, and turned by 45 degrees.
+    The quadratic's axes are the coordinates', or turned by 45 degrees.
     """
     angles = np.linspace(0, 360, num_starts, endpoint=False)
     points = np.linalg.norm(START) * np.stack(
         [np.cos(np.radians(angles)), np.sin(np.radians(angles))]
     )
-    for turned in (0, 45):
-        turn = np.radians(turned)
-        for name in ("GD, rate 0.4", "AdaGrad, rate 0.4", "AdaGrad, rate 2"):
+    for degrees, demo in names.STARTS.items():
+        turn = np.radians(degrees)
+        for name in (names.GD_04, names.ADAGRAD_04, names.ADAGRAD_2):
             end = update_rules.trace(
                 TRACES[name],
                 partial(objectives.quadratic_gradient, eigenvalues=EIGENVALUES, angle=turn),
@@ -65,23 +63,20 @@ def starts(num_starts: int) -> Iterator[Curve]:
                 TRACE_STEPS,
             )[-1]
             values = objectives.quadratic(end, EIGENVALUES, turn)
-            yield line(f"start_turned_{turned}", name, angles, np.maximum(values, 1e-16))
+            yield line(demo, name, angles, np.maximum(values, 1e-16))
 
 
 def decays() -> Iterator[Curve]:
-    """Yield (1 - lr lambda)^t of gradient descent at rate 0.1 for the book's four curvatures
-    (12.6.4).
-    """
+    """(1 - lr lambda)^t of gradient descent at rate 0.1 for the book's four curvatures (12.6.4)."""
     for eigenvalue in (0.1, 1.0, 10.0, 19.0):
         path = update_rules.trace(
             update_rules.gd(0.1), partial(operator.mul, eigenvalue), 1.0, TRACE_STEPS
         )
-        yield line("decay", f"λ = {eigenvalue:g}", np.arange(len(path)), path)
+        yield line(names.DECAY, f"λ = {eigenvalue:g}", np.arange(len(path)), path)
 
 
 def growth(beta: Array, curvature: Array, num_steps: int = 600) -> Array:
-    """Return the measured factor per step by which momentum grows or shrinks on lr lambda =
-    `curvature`.
+    """The measured factor per step by which momentum grows or shrinks at lr lambda = `curvature`.
 
     Both arrays broadcast. The system is linear, so position and velocity are scaled back together
     after each step.
@@ -99,15 +94,15 @@ def growth(beta: Array, curvature: Array, num_steps: int = 600) -> Array:
 
 
 def stability() -> Iterator[Curve]:
-    """Yield the measured growth per step over lr lambda for each beta, and where it passes 1."""
+    """The measured growth per step over lr lambda for each beta, and where it passes 1."""
     curvatures = np.linspace(0.05, 4, 80)
     map_ = growth(BETAS[:, None], curvatures[None, :])
     for beta, row in zip(BETAS, map_, strict=True):
-        yield line("stability", f"{beta:.2f}", curvatures, row)
+        yield line(names.STABILITY, f"{beta:.2f}", curvatures, row)
     low, high = np.full(len(BETAS), 1.0), np.full(len(BETAS), 5.0)
     for _ in range(30):
         middle = (low + high) / 2
         unstable = growth(BETAS, middle) > 1
         low, high = np.where(unstable, low, middle), np.where(unstable, middle, high)
-    yield line("stability_boundary", "measured", BETAS, (low + high) / 2)
-    yield line("stability_boundary", "2 + 2β", BETAS, 2 + 2 * BETAS)
+    yield line(names.BOUNDARY, names.MEASURED, BETAS, (low + high) / 2)
+    yield line(names.BOUNDARY, names.BOUND, BETAS, 2 + 2 * BETAS)

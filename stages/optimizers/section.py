@@ -1,6 +1,4 @@
-"""The report's section on update rules (12.3 to 12.10): figures, tables, and sentences from the
-metrics.
-"""
+"""The report's section on update rules (12.3 to 12.10): findings, figures, and a table."""
 
 from functools import partial
 from pathlib import Path
@@ -12,23 +10,24 @@ from lab.core.files import read_json, read_rows
 from lab.report import figures
 from lab.report.language import say
 from lab.report.page import Figure, Section, Table, TryThis
-from lab.results.curves import Curve, curves_of, key
+from lab.results.curves import Curve, curves_of
+from stages.optimizers import names
 
 Demos = dict[str, dict[str, Curve]]
 
 # What a port of the book prints as the final loss of its airfoil runs, from one seed each.
 PUBLISHED_LOSSES = {
-    "momentum 0.5, rate 0.02": 0.2455,
-    "AdaGrad, rate 0.1": 0.2437,
-    "AdaGrad, rate 0.1, concise": 0.2431,
-    "Adam, rate 0.01": 0.2454,
-    "Adam, rate 0.01, concise": 0.2421,
+    names.MOMENTUM_05_002: 0.2455,
+    names.ADAGRAD_01: 0.2437,
+    names.ADAGRAD_CONCISE: 0.2431,
+    names.ADAM_001: 0.2454,
+    names.ADAM_CONCISE: 0.2421,
 }
 BOOK_START_DEGREES = float(np.degrees(np.arctan2(-2, -5))) % 360
 
 
 def section(folder: Path) -> Section:
-    """Return the section of `folder` (reports/optimizers)."""
+    """The section of `folder` (reports/optimizers)."""
     demos, m = curves_of(read_rows(folder / "rows.csv")), read_json(folder / "metrics.json")
     synthetic = (
         " " + say("The airfoil table here is SYNTHETIC.") if m["airfoil"] == "synthetic" else ""
@@ -38,9 +37,8 @@ def section(folder: Path) -> Section:
         title=say("Which update rule is better?"),
         book=say("12.3 to 12.10"),
         question=say(
-            "When does a ranking of optimizers mean something, and when is it an accident"
-            " of rate, start"
-            " or axes?"
+            "When does a ranking of optimizers mean something, and when is it an accident of rate,"
+            " start or axes?"
         ),
         findings=_findings(demos, m),
         figures=[
@@ -49,8 +47,8 @@ def section(folder: Path) -> Section:
                 say("Twenty-step traces of eight rules on the book's quadratic, from (-5, -2)."),
                 say(
                     "0.1 x₁² + 2 x₂² from (−5, −2), 20 steps, the notes' rates. Final points stand"
-                    " in each panel;"
-                    " GD at 0.6 leaves the picture because its rate is over 2/λ = 0.5."
+                    " in each panel; GD at 0.6 leaves the picture because its rate is over 2/λ ="
+                    " 0.5."
                 ),
                 partial(_draw_traces, demos),
             ),
@@ -62,24 +60,21 @@ def section(folder: Path) -> Section:
                 ),
                 say(
                     "The same quadratic from all around, at the notes' distance from the minimum:"
-                    " as it stands, and"
-                    " turned by 45 degrees. The dotted line is the book's own start."
+                    " as it stands, and turned by 45 degrees. The dotted line is the book's own"
+                    " start."
                 ),
                 partial(_draw_starts, demos),
             ),
             Figure(
                 "stability",
                 say(
-                    "Measured growth per step of momentum, with the bound 2 + 2 beta, and the"
-                    " decay of four"
-                    " curvatures."
+                    "Measured growth per step of momentum, with the bound 2 + 2 beta, and the decay"
+                    " of four curvatures."
                 ),
                 say(
                     "Left: factor per step by which momentum grows (over 1) or shrinks, measured;"
-                    " white: where it"
-                    " passes 1; dashed: 2 + 2β. Right: gradient descent at rate 0.1 for four"
-                    " curvatures; 1 − 0.1 ·"
-                    " 19 is −0.9."
+                    " white: where it passes 1; dashed: 2 + 2β. Right: gradient descent at rate 0.1"
+                    " for four curvatures; 1 − 0.1 · 19 is −0.9."
                 ),
                 partial(_draw_stability, demos),
             ),
@@ -91,22 +86,19 @@ def section(folder: Path) -> Section:
                 ),
                 say(
                     "Left: the notes' runs on the airfoil regression, loss above the exact minimum"
-                    " after their last"
-                    " epoch, median and middle half of the seeds. Middle and right: every rule at"
-                    " the best rate of"
-                    " its sweep, against steps and against seconds measured on this"
-                    " machine."
+                    " after their last epoch, median and middle half of the seeds. Middle and"
+                    " right: every rule at the best rate of its sweep, against steps and against"
+                    " seconds measured on this machine."
                 )
                 + synthetic,
-                partial(_draw_airfoil, demos, m),
+                partial(_draw_airfoil, demos),
             ),
             Figure(
                 "airfoil_rates",
                 say("Final excess against the rate for nine rules."),
                 say(
                     "Two epochs at every rate. A line ends where all seeds diverged. The dashed"
-                    " line is 2/λmax, the"
-                    " bound for gradient descent."
+                    " line is 2/λmax, the bound for gradient descent."
                 )
                 + synthetic,
                 partial(_draw_rates, demos, m),
@@ -116,10 +108,8 @@ def section(folder: Path) -> Section:
                 say("Descent of every rule on an ill-conditioned and on a sparse problem."),
                 say(
                     "Two regressions on which rules do differ, each rule at the best rate of its"
-                    " sweep. Left: 20"
-                    " features whose scales fall to a thirtieth. Right: 60 features, the j-th"
-                    " present in one row of"
-                    " j."
+                    " sweep. Left: 20 features whose scales fall to a thirtieth. Right: 60"
+                    " features, the j-th present in one row of j."
                 ),
                 partial(_draw_separating, demos),
             ),
@@ -128,8 +118,7 @@ def section(folder: Path) -> Section:
                 say("LeNet's accuracy after a short budget against the rate, per rule."),
                 say(
                     "LeNet from a scaled start (He et al. 2015), one seed, the same batches for"
-                    " all. One seed: read"
-                    " the shape, not the third digit."
+                    " all. One seed: read the shape, not the third digit."
                 ),
                 partial(_draw_lenet, demos),
             ),
@@ -140,79 +129,75 @@ def section(folder: Path) -> Section:
 
 
 def _findings(demos: Demos, m: dict[str, Any]) -> list[str]:
-    losses = [
-        float(v)
-        for k, v in m.items()
-        if k.startswith("airfoil_") and k.endswith("_loss") and v != "diverged"
-    ]
-    spread = list(demos["airfoil"].values())
+    minimum = m[names.AIRFOIL_MINIMUM]
+    losses = {series: minimum + c.y[-1] for series, c in demos[names.NOTES_RUNS].items()}
+    finite = [loss for loss in losses.values() if np.isfinite(loss)]
+    spread = list(demos[names.NOTES_RUNS].values())
     overlapping = sum(_overlap(a, b) for i, a in enumerate(spread) for b in spread[:i])
+    boundary = demos[names.BOUNDARY]
+    error = np.abs(boundary[names.MEASURED].y - boundary[names.BOUND].y).max()
     return [
         say(
             "After 20 steps AdaGrad at rate 0.4 is still at x₁ = {adagrad:.3f}, plain GD at 0.4 at"
-            " {gd:.3f}. At"
-            " rate 2 AdaGrad does end lower than GD at 0.4 from {straight:.0f} % of all"
-            " directions, so that is no"
-            " accident of the start; but turn the quadratic by 45 degrees and it does from"
-            " {turned:.0f} % only."
-            " What helps AdaGrad here is that the axes are the eigenvectors.",
-            adagrad=m["trace_adagrad_rate_04_x1"],
-            gd=m["trace_gd_rate_04_x1"],
-            straight=m["starts_where_adagrad_2_ends_lower_percent_turned_0"],
-            turned=m["starts_where_adagrad_2_ends_lower_percent_turned_45"],
+            " {gd:.3f}. At rate 2 AdaGrad does end lower than GD at 0.4 from {straight:.0f} % of"
+            " all directions, so that is no accident of the start; but turn the quadratic by 45"
+            " degrees and it does from {turned:.0f} % only. What helps AdaGrad here is that the"
+            " axes are the eigenvectors.",
+            adagrad=demos[names.TRACE][names.ADAGRAD_04].x[-1],
+            gd=demos[names.TRACE][names.GD_04].x[-1],
+            straight=m[names.ADAGRAD_LOWER_PERCENT[0]],
+            turned=m[names.ADAGRAD_LOWER_PERCENT[45]],
         ),
         say(
             "AdaGrad's sum of squared gradients grows as the step to the power {growth:.2f} on the"
-            " airfoil"
-            " regression (fitted after step 300), so its rate falls with the power {rate:.2f}; the"
-            " notes say 1 and"
-            " −1/2.",
-            growth=m["adagrad_growth_exponent"],
-            rate=-m["adagrad_growth_exponent"] / 2,
+            " airfoil regression (fitted after step 300), so its rate falls with the power"
+            " {rate:.2f}; the notes say 1 and −1/2.",
+            growth=m[names.ADAGRAD_GROWTH_EXPONENT],
+            rate=-m[names.ADAGRAD_GROWTH_EXPONENT] / 2,
         ),
         say(
-            "Momentum is stable up to lr λ = 2 + 2β: the measured boundary is within {error:.0e}"
-            " of it for β from"
-            " 0 to 0.95.",
-            error=max(float(m["stability_boundary_max_error"]), 1e-6),
+            "Momentum is stable up to lr λ = 2 + 2β: the measured boundary is within {error:.0e} of"
+            " it for β from 0 to 0.95.",
+            error=max(error, 1e-6),
         ),
         say(
             "On the airfoil regression all {runs} of the notes' runs end between {least:.4f} and"
-            " {most:.4f}; the"
-            " exact minimum is {minimum:.6f}. In {overlapping} of {pairs} pairs the middle halves"
-            " of the seeds"
-            " overlap: one run of each, as the notes have it, cannot rank them.",
-            runs=len(losses),
-            least=min(losses),
-            most=max(losses),
-            minimum=m["airfoil_minimum"],
+            " {most:.4f}; the exact minimum is {minimum:.6f}. In {overlapping} of {pairs} pairs the"
+            " middle halves of the seeds overlap: one run of each, as the notes have it, cannot"
+            " rank them.",
+            runs=len(finite),
+            least=min(finite),
+            most=max(finite),
+            minimum=minimum,
             overlapping=overlapping,
             pairs=len(spread) * (len(spread) - 1) // 2,
         ),
         say(
             "The notes lower momentum's rate from 0.02 (β 0.5) to 0.01 (β 0.9), which raises its"
-            " effective rate"
-            " lr/(1 − β) from 0.04 to 0.1; the loss ends at {before:.4f} and {after:.4f}.",
-            before=float(m["airfoil_momentum_05_rate_002_loss"]),
-            after=float(m["airfoil_momentum_09_rate_001_loss"]),
+            " effective rate lr/(1 − β) from 0.04 to 0.1; the loss ends at {before:.4f} and"
+            " {after:.4f}.",
+            before=losses[names.MOMENTUM_05_002],
+            after=losses[names.MOMENTUM_001],
         ),
         _epsilon(demos),
         *[
-            _best(demos, demo, name)
-            for demo, name in (("ill", say("ill-conditioned")), ("sparse", say("sparse")))
+            _best(demos[names.BEST[problem]], name)
+            for problem, name in (
+                (names.ILL, say("ill-conditioned")),
+                (names.SPARSE, say("sparse")),
+            )
         ],
     ]
 
 
 def _epsilon(demos: Demos) -> str:
     inside, beside = (
-        demos["airfoil"][name] for name in ("Adam, rate 0.01, epsilon inside", "Adam, rate 0.01")
+        demos[names.NOTES_RUNS][name] for name in (names.ADAM_EPSILON_INSIDE, names.ADAM_001)
     )
     return say(
         "The notes say that epsilon beside Adam's root works slightly better than inside it. Here"
-        " the median excess"
-        " is {beside:.5f} beside and {inside:.5f} inside; the middle halves of the seeds"
-        " {overlap}.",
+        " the median excess is {beside:.5f} beside and {inside:.5f} inside; the middle halves of"
+        " the seeds {overlap}.",
         beside=beside.y[-1],
         inside=inside.y[-1],
         overlap=_overlap_in_words(inside, beside),
@@ -227,15 +212,12 @@ def _overlap_in_words(a: Curve, b: Curve) -> str:
     return say("overlap") if _overlap(a, b) else say("do not overlap")
 
 
-def _best(demos: Demos, demo: str, name: str) -> str:
-    curves = sorted(
-        demos[f"{demo}_best"].values(), key=lambda c: np.inf if np.isnan(c.y[-1]) else c.y[-1]
-    )
-    sgd = next(c for c in curves if c.series.startswith("SGD"))
+def _best(descents: dict[str, Curve], name: str) -> str:
+    curves = sorted(descents.values(), key=lambda c: np.inf if np.isnan(c.y[-1]) else c.y[-1])
+    sgd = next(c for c in curves if names.rule_of(c.series) == names.SGD)
     return say(
-        "On the {name} problem the rules part: {best} ends at an excess of {excess:.2g}, SGD at"
-        " its own best rate"
-        " at {sgd:.2g}; the middle halves of the seeds {overlap}.",
+        "On the {name} problem the rules part: {best} ends at an excess of {excess:.2g}, SGD at its"
+        " own best rate at {sgd:.2g}; the middle halves of the seeds {overlap}.",
         name=name,
         best=curves[0].series,
         excess=curves[0].y[-1],
@@ -246,8 +228,8 @@ def _best(demos: Demos, demo: str, name: str) -> str:
 
 def _airfoil_table(demos: Demos, m: dict[str, Any]) -> Table:
     rows = []
-    for name, c in demos["airfoil"].items():
-        loss = [m["airfoil_minimum"] + value for value in (c.y[-1], c.low[-1], c.high[-1])]
+    for name, c in demos[names.NOTES_RUNS].items():
+        loss = [m[names.AIRFOIL_MINIMUM] + value for value in (c.y[-1], c.low[-1], c.high[-1])]
         published = (
             f"{PUBLISHED_LOSSES[name]:.4f}"
             if name in PUBLISHED_LOSSES and m["airfoil"] == "original"
@@ -275,24 +257,18 @@ def _airfoil_table(demos: Demos, m: dict[str, Any]) -> Table:
         rows,
         say(
             "Loss is half the mean squared error over all 1500 rows. “Concise” is torch.optim in"
-            " the notes: twice"
-            " the epochs, and a loss without the half, so twice the gradient. “Published” is what"
-            " a port of the"
-            " book printed for one seed; a run of one seed lands anywhere in the spread, and"
-            " wider."
+            " the notes: twice the epochs, and a loss without the half, so twice the gradient."
+            " “Published” is what a port of the book printed for one seed; a run of one seed lands"
+            " anywhere in the spread, and wider."
         ),
     )
-
-
-# --- figures
-# --------------------------------------------------------------------------------------------------
 
 
 def _draw_traces(demos: Demos, path: Path) -> None:
     X1, X2 = np.meshgrid(np.linspace(-6, 2.5, 120), np.linspace(-3.2, 3.2, 90), indexing="ij")
     with figures.figure(path, 11, 5) as fig:
         panels = fig.subplots(2, 4, sharex=True, sharey=True)
-        for axes, c in zip(panels.flat, demos["trace"].values(), strict=True):
+        for axes, c in zip(panels.flat, demos[names.TRACE].values(), strict=True):
             axes.contour(
                 X1,
                 X2,
@@ -331,7 +307,7 @@ def _draw_traces(demos: Demos, path: Path) -> None:
 def _draw_starts(demos: Demos, path: Path) -> None:
     with figures.figure(path, 11, 3.6) as fig:
         panels = fig.subplots(1, 2, sharey=True)
-        for axes, turned in zip(panels, (0, 45), strict=True):
+        for axes, (turned, demo) in zip(panels, names.STARTS.items(), strict=True):
             axes.set(
                 yscale="log",
                 ylim=(1e-9, 30),
@@ -341,14 +317,12 @@ def _draw_starts(demos: Demos, path: Path) -> None:
             axes.set_title("On its axes" if turned == 0 else "Turned by 45°")
             axes.set_xticks(range(0, 361, 90))
             axes.axvline(BOOK_START_DEGREES, color=figures.FAINT, linestyle=":")
-            figures.draw_curves(
-                axes, list(demos[f"start_turned_{turned}"].values()), labels=turned == 45
-            )
+            figures.draw_curves(axes, list(demos[demo].values()), labels=axes is panels[-1])
         panels[0].set_ylabel("value after 20 steps")
 
 
 def _draw_stability(demos: Demos, path: Path) -> None:
-    grid = list(demos["stability"].values())
+    grid = list(demos[names.STABILITY].values())
     betas, curvatures = np.array([float(c.series) for c in grid]), grid[0].x
     growth = np.array([c.y for c in grid])
     with figures.figure(path, 11, 3.8) as fig:
@@ -365,7 +339,7 @@ def _draw_stability(demos: Demos, path: Path) -> None:
         )
         fig.colorbar(mesh, ax=map_, label="factor per step")
         map_.contour(curvatures, betas, growth, levels=[1.0], colors="white", linewidths=2.5)
-        bound = demos["stability_boundary"]["2 + 2β"]
+        bound = demos[names.BOUNDARY][names.BOUND]
         map_.plot(bound.y, bound.x, "--", color=figures.COLOURS[1], linewidth=1.5)
         map_.set(
             title="Momentum on a parabola",
@@ -376,11 +350,11 @@ def _draw_stability(demos: Demos, path: Path) -> None:
         )
         map_.grid(visible=False)
         decay.set(title="GD at rate 0.1", xlabel="step", ylim=(-1, 1.05), xlim=(0, 20))
-        figures.draw_curves(decay, list(demos["decay"].values()))
+        figures.draw_curves(decay, list(demos[names.DECAY].values()))
 
 
-def _draw_airfoil(demos: Demos, m: dict[str, Any], path: Path) -> None:
-    runs = sorted(demos["airfoil"].values(), key=lambda c: -c.y[-1])
+def _draw_airfoil(demos: Demos, path: Path) -> None:
+    runs = sorted(demos[names.NOTES_RUNS].values(), key=lambda c: -c.y[-1])
     with figures.figure(path, 12.5, 4.4) as fig:
         ends, steps, seconds = fig.subplots(1, 3, width_ratios=(1.1, 1, 1))
         ends.set(title="The notes' runs", xlabel="excess at the end", xscale="log")
@@ -390,15 +364,14 @@ def _draw_airfoil(demos: Demos, m: dict[str, Any], path: Path) -> None:
             )
             ends.plot(c.y[-1], i, "o", color=figures.COLOURS[0])
         ends.set_yticks(range(len(runs)), [c.series for c in runs])
-        best = list(demos["airfoil_best"].values())
+        best = list(demos[names.BEST[names.AIRFOIL]].values())
         steps.set(title="Best rates, by steps", xlabel="steps", yscale="log", ylim=(4e-4, 0.5))
         seconds.set(
             title="by milliseconds", xlabel="ms on this machine", yscale="log", ylim=(4e-4, 0.5)
         )
         figures.draw_curves(steps, best, labels=False)
-        timed = [
-            c.scaled(x=float(m[f"{key(c.series.split(',')[0])}_step_us"]) / 1000) for c in best
-        ]
+        step_us = demos[names.STEP_TIME]
+        timed = [c.scaled(x=step_us[names.rule_of(c.series)].y[0] / 1000) for c in best]
         figures.draw_curves(seconds, timed)
 
 
@@ -411,18 +384,18 @@ def _draw_rates(demos: Demos, m: dict[str, Any], path: Path) -> None:
             ylabel="excess after two epochs",
             ylim=(5e-4, 2),
         )
-        axes.axvline(m["airfoil_rate_bound"], color=figures.FAINT, linestyle="--")
-        axes.text(m["airfoil_rate_bound"], 1.25, " 2/λmax", color=figures.FAINT)
-        figures.draw_curves(axes, list(demos["airfoil_rates"].values()))
+        axes.axvline(m[names.AIRFOIL_RATE_BOUND], color=figures.FAINT, linestyle="--")
+        axes.text(m[names.AIRFOIL_RATE_BOUND], 1.25, " 2/λmax", color=figures.FAINT)
+        figures.draw_curves(axes, list(demos[names.RATES[names.AIRFOIL]].values()))
 
 
 def _draw_separating(demos: Demos, path: Path) -> None:
     with figures.figure(path, 12.5, 4.2) as fig:
-        for axes, demo in zip(fig.subplots(1, 2), ("ill", "sparse"), strict=True):
-            curves = list(demos[f"{demo}_best"].values())
+        for axes, problem in zip(fig.subplots(1, 2), (names.ILL, names.SPARSE), strict=True):
+            curves = list(demos[names.BEST[problem]].values())
             low = min(np.nanmin(c.low) for c in curves)
             axes.set(
-                title="Ill-conditioned" if demo == "ill" else "Sparse features",
+                title="Ill-conditioned" if problem == names.ILL else "Sparse features",
                 yscale="log",
                 xlabel="steps",
             )
@@ -437,7 +410,7 @@ def _draw_lenet(demos: Demos, path: Path) -> None:
         axes = fig.add_subplot(
             xscale="log", xlabel="rate", ylabel="test accuracy (%)", ylim=(0, 100)
         )
-        curves = [c.scaled(y=100) for c in demos["lenet"].values()]
+        curves = [c.scaled(y=100) for c in demos[names.LENET].values()]
         figures.draw_curves(axes, curves, labels=False)
         for i, c in enumerate(curves):
             axes.plot(c.x, c.y, "o", color=figures.COLOURS[i])

@@ -1,6 +1,4 @@
-"""The report's section on parallelism (13.5, 13.7): what several devices send each other and hold
-in a step.
-"""
+"""The report's section on parallelism (13.5, 13.7): what devices send each other and hold."""
 
 from functools import partial
 from pathlib import Path
@@ -13,16 +11,39 @@ from lab.report import figures
 from lab.report.benchmarks import devices_in_words
 from lab.report.language import say
 from lab.report.page import Figure, Section, Table, TryThis
-from lab.results.curves import Curve, curves_of, key
+from lab.results.curves import Curve, curves_of
+from stages.parallelism.names import (
+    ACTIVATIONS_MB,
+    COUNTED,
+    DATA,
+    DIFFERENCE_EPS,
+    FLOP_PER_BYTE,
+    HELD_MB,
+    IDLE_BY_FLOP_PERCENT,
+    IDLE_PERCENT,
+    INCEPTION_OVER_RESNET,
+    LARGEST_DIFFERENCE_EPS,
+    MOVED_MB,
+    NOTES_NETS,
+    ONE,
+    PARAMS_MB,
+    PIPELINE,
+    PIPELINE_IDLE,
+    PIPELINE_IDLE_BY_FLOP,
+    RESNET_18,
+    RESNET_50,
+    RESNET_OVER_ALEXNET,
+    TENSOR,
+    crossing_images,
+    kind_and_devices,
+    on_devices,
+)
 
 Demos = dict[str, dict[str, Curve]]
-# as stages/parallelism
-ONE, DATA, PIPELINE, TENSOR = "one device", "data parallel", "pipeline", "tensor parallel"
-NOTES_NETS = ("LeNet", "ResNet-18 (28 x 28)")
 
 
 def section(folder: Path) -> Section:
-    """Return the section of `folder` (reports/parallelism)."""
+    """The section on the results in `folder` (reports/parallelism)."""
     demos, m = curves_of(read_rows(folder / "rows.csv")), read_json(folder / "metrics.json")
     return Section(
         stage="parallelism",
@@ -32,7 +53,7 @@ def section(folder: Path) -> Section:
             "What do several devices send each other and hold in a step, and which"
             " networks bear it?"
         ),
-        findings=[*_findings(demos, m), *_ratio(demos, m)],
+        findings=[_what_is_sent(demos, m), _what_is_held(demos), _idle(demos, m), _ratio(demos, m)],
         figures=[
             Figure(
                 "parallelism",
@@ -42,8 +63,8 @@ def section(folder: Path) -> Section:
                 ),
                 say(
                     "LeNet on {devices}; what is sent was counted as it was sent, at the two batch"
-                    " sizes with a"
-                    " dot. Rings: the batch from which on data parallel moves less than the kind.",
+                    " sizes with a dot. Rings: the batch from which on data parallel moves less"
+                    " than the kind.",
                     devices=devices_in_words(m["device_kind"]),
                 ),
                 partial(_draw_kinds, demos, m),
@@ -55,8 +76,7 @@ def section(folder: Path) -> Section:
                 ),
                 say(
                     "Counted, forward and backward pass, float32, each network on images of its"
-                    " own size and"
-                    " without auxiliary heads. A batch multiplies all of them alike."
+                    " own size and without auxiliary heads. A batch multiplies all of them alike."
                 ),
                 partial(_draw_ratio, demos),
             ),
@@ -70,35 +90,32 @@ def section(folder: Path) -> Section:
     )
 
 
-# --- kinds
-# --------------------------------------------------------------------------------------------------------
+# --- kinds of parallelism
 
 
-def _kinds(demos: Demos) -> list[tuple[str, str]]:
-    """Return the kinds as (series, what follows the comma), the one device apart."""
-    return [(name, name.partition(", ")[2]) for name in demos["moved_mb"] if name != ONE]
+def _on_several(demos: Demos) -> list[str]:
+    """The series of several devices."""
+    return [name for name in demos[MOVED_MB] if name != ONE]
 
 
-def _findings(demos: Demos, m: dict[str, Any]) -> list[str]:
-    return [_what_is_sent(demos, m), _what_is_held(demos), _idle(demos, m)]
+def _device_counts(demos: Demos) -> list[int]:
+    """The numbers of devices, growing."""
+    found = {kind_and_devices(name)[1].partition(" ")[0] for name in _on_several(demos)}
+    return sorted(map(int, found))
 
 
 def _what_is_sent(demos: Demos, m: dict[str, Any]) -> str:
-    devices = _kinds(demos)[-1][1]
-    pipeline, tensor = (
-        m[f"{key(kind)}_{key(devices)}_crossing_images"] for kind in (PIPELINE, TENSOR)
-    )
-    levels = {float(y) for y in demos["moved_mb"][f"{DATA}, {devices}"].y}
+    count = _device_counts(demos)[-1]
+    pipeline, tensor = (m[crossing_images(on_devices(kind, count))] for kind in (PIPELINE, TENSOR))
+    levels = {float(y) for y in demos[MOVED_MB][on_devices(DATA, count)].y}
     is_level = len(levels) == 1
     return say(
         "All kinds give the gradient of one device, to {eps:.0f} roundings of float64. Data"
-        " parallel moves"
-        " parameters, {level}; the others move activations, which grow with the batch: with {n}"
-        " devices data"
-        " parallel moves less from {pipeline:.0f} images (pipeline) and {tensor:.0f} images"
-        " (tensor parallel) on.",
-        eps=m["largest_difference_eps"],
-        n=devices.split()[0],
+        " parallel moves parameters, {level}; the others move activations, which grow with the"
+        " batch: with {n} devices data parallel moves less from {pipeline:.0f} images (pipeline)"
+        " and {tensor:.0f} images (tensor parallel) on.",
+        eps=m[LARGEST_DIFFERENCE_EPS],
+        n=count,
         pipeline=pipeline,
         tensor=tensor,
         level=say("the same at every batch size")
@@ -108,16 +125,13 @@ def _what_is_sent(demos: Demos, m: dict[str, Any]) -> str:
 
 
 def _what_is_held(demos: Demos) -> str:
-    held, weights = demos["total_mb"], demos["params_mb"]
-    names = [name for name, _ in _kinds(demos)]
+    held, weights, names = demos[HELD_MB], demos[PARAMS_MB], _on_several(demos)
     least = min(names, key=lambda name: held[name].y[-1])
     least_weights = min(names, key=lambda name: weights[name].y[-1])
     return say(
         "At {n:.0f} images the fullest device has least to hold with {least} ({mb:.1f} of"
-        " {one_mb:.1f} MB), of"
-        " parameters alone with {least_weights} ({weights_mb:.2g} of {one_weights_mb:.2g} MB):"
-        " that is what a net"
-        " needs that one device cannot hold.",
+        " {one_mb:.1f} MB), of parameters alone with {least_weights} ({weights_mb:.2g} of"
+        " {one_weights_mb:.2g} MB): that is what a net needs that one device cannot hold.",
         n=held[least].x[-1],
         least=least,
         mb=held[least].y[-1],
@@ -129,35 +143,33 @@ def _what_is_held(demos: Demos) -> str:
 
 
 def _idle(demos: Demos, m: dict[str, Any]) -> str:
-    name = [name for name, _ in _kinds(demos) if name.startswith(f"{PIPELINE} of ")][-1]
-    idle, by_flop = (m[f"{key(name)}_{how}_percent"] for how in ("idle", "idle_by_flop"))
-    if by_flop <= idle + 1:
+    count, of_idle = _device_counts(demos)[-1], demos[IDLE_BY_FLOP_PERCENT]
+    [chained] = {kind_and_devices(name)[0] for name in of_idle} - {PIPELINE}
+    found = {
+        "pipeline": on_devices(chained, count),
+        "idle": m[PIPELINE_IDLE],
+        "by_flop": m[PIPELINE_IDLE_BY_FLOP],
+    }
+    if m[PIPELINE_IDLE_BY_FLOP] <= m[PIPELINE_IDLE] + 1:
         return say(
             "A {pipeline} is idle {idle:.0f} % of the time if its parts take equally long, and"
-            " {by_flop:.0f} % by"
-            " their FLOP.",
-            pipeline=name,
-            idle=idle,
-            by_flop=by_flop,
+            " {by_flop:.0f} % by their FLOP.",
+            **found,
         )
     return say(
         "A {pipeline} is idle {idle:.0f} % of the time if its parts take equally long; by their"
-        " FLOP they do not,"
-        " and it is {by_flop:.0f} %: a cut between layers cannot divide LeNet's second"
-        " convolution, which is most"
-        " of the work.",
-        pipeline=name,
-        idle=idle,
-        by_flop=by_flop,
+        " FLOP they do not, and it is {by_flop:.0f} %: a cut between layers cannot divide LeNet's"
+        " second convolution, which is most of the work.",
+        **found,
     )
 
 
 def _kinds_table(demos: Demos) -> Table:
     def row(name: str) -> list[str]:
-        small, large = demos["moved_mb"][name].y
-        held = [demos[f"{part}_mb"][name].y[-1] for part in ("total", "params", "activations")]
-        rounding, idle = (demos[what][name].y[0] for what in ("difference_eps", "idle_percent"))
-        by_flop = demos["idle_by_flop_percent"].get(name)
+        small, large = demos[MOVED_MB][name].y
+        held = [demos[part][name].y[-1] for part in (HELD_MB, PARAMS_MB, ACTIVATIONS_MB)]
+        rounding, idle = (demos[what][name].y[0] for what in (DIFFERENCE_EPS, IDLE_PERCENT))
+        by_flop = demos[IDLE_BY_FLOP_PERCENT].get(name)
         return [
             name,
             f"{small:.3g}",
@@ -167,7 +179,7 @@ def _kinds_table(demos: Demos) -> Table:
             f"{idle:.0f} %" + (f" ({by_flop.y[0]:.0f} %)" if by_flop else ""),
         ]
 
-    few, many = demos["moved_mb"][ONE].x
+    few, many = demos[MOVED_MB][ONE].x
     return Table(
         [
             say("LeNet, one step"),
@@ -178,31 +190,28 @@ def _kinds_table(demos: Demos) -> Table:
             say("gradient differs by"),
             say("idle"),
         ],
-        [row(name) for name in demos["moved_mb"]],
+        [row(name) for name in demos[MOVED_MB]],
         say(
             "Counted as the steps ran. Memory at {n:.0f} images: parameters, as much again for"
-            " gradients, and what"
-            " is kept for the backward pass; each column is that of the device that has most of"
-            " it. Differences are"
-            " relative, in float64. Idle: of a schedule whose parts take equally long, in brackets"
-            " by their FLOP.",
+            " gradients, and what is kept for the backward pass; each column is that of the device"
+            " that has most of it. Differences are relative, in float64. Idle: of a schedule whose"
+            " parts take equally long, in brackets by their FLOP.",
             n=many,
         ),
     )
 
 
 def _draw_kinds(demos: Demos, m: dict[str, Any], path: Path) -> None:
-    groups = list(dict.fromkeys(devices for _, devices in _kinds(demos)))
+    counts, moved = _device_counts(demos), demos[MOVED_MB]
     virtual = " (virtual)" if m["device_kind"] == "cpu-virtual" else ""
-    every = np.concatenate([c.y for name, c in demos["moved_mb"].items() if name != ONE])
-    limits = (
-        every.min() / 1.5,
-        every.max() * 1.5,
-    )  # before the labels, whose places depend on them
-    with figures.figure(path, 5.4 * len(groups), 3.8) as fig:
-        panels = fig.subplots(1, len(groups), squeeze=False)[0]
-        for axes, devices in zip(panels, groups, strict=True):
-            found = [demos["moved_mb"][f"{kind}, {devices}"] for kind in (DATA, PIPELINE, TENSOR)]
+    every = np.concatenate([moved[name].y for name in _on_several(demos)])
+    # before the labels, whose places depend on them
+    limits = (every.min() / 1.5, every.max() * 1.5)
+    with figures.figure(path, 5.4 * len(counts), 3.8) as fig:
+        panels = fig.subplots(1, len(counts), squeeze=False)[0]
+        for axes, count in zip(panels, counts, strict=True):
+            found = [moved[on_devices(kind, count)] for kind in (DATA, PIPELINE, TENSOR)]
+            devices = kind_and_devices(found[0].series)[1]
             axes.set(
                 xscale="log", yscale="log", xlabel="images per step", title=f"{devices}{virtual}"
             )
@@ -210,7 +219,7 @@ def _draw_kinds(demos: Demos, m: dict[str, Any], path: Path) -> None:
             for c, colour in zip(found, figures.COLOURS, strict=False):
                 axes.plot(c.x, c.y, "o-", color=colour, markersize=4)
             for c, colour in zip(found[1:], figures.COLOURS[1:], strict=False):
-                crossing = m[f"{key(c.series)}_crossing_images"]
+                crossing = m[crossing_images(c.series)]
                 if c.x[0] <= crossing <= c.x[-1]:
                     axes.plot(
                         crossing, found[0].y[0], "o", color=colour, markersize=11, fillstyle="none"
@@ -226,36 +235,35 @@ def _draw_kinds(demos: Demos, m: dict[str, Any], path: Path) -> None:
             figures.plain_ticks(axes.xaxis)
             figures.plain_ticks(axes.yaxis)
             ends = [
-                (c.series.partition(", ")[0], c.x[-1], c.y[-1], colour)
+                (kind_and_devices(c.series)[0], c.x[-1], c.y[-1], colour)
                 for c, colour in zip(found, figures.COLOURS, strict=False)
             ]
             figures.label_ends(axes, ends, gap=0.08)
         panels[0].set_ylabel("MB moved per step")
 
 
-# --- ratio --------------------------------------------------------------------------------------------------------
+# --- FLOP per byte of parameters
 
 
-def _ratio(demos: Demos, m: dict[str, Any]) -> list[str]:
+def _ratio(demos: Demos, m: dict[str, Any]) -> str:
+    to_resnet, to_alexnet = m[INCEPTION_OVER_RESNET], m[RESNET_OVER_ALEXNET]
     order = (
         say(
             "The notes' order holds: FLOP per byte of parameters fall from Inception over ResNet"
-            " (by"
-            " {to_resnet:.2f}x at least) to AlexNet ({to_alexnet:.0f}x).",
-            to_resnet=m["ratio_inception_over_resnet"],
-            to_alexnet=m["ratio_resnet_over_alexnet"],
+            " (by {to_resnet:.2f}x at least) to AlexNet ({to_alexnet:.0f}x).",
+            to_resnet=to_resnet,
+            to_alexnet=to_alexnet,
         )
-        if m["ratio_notes_order_holds"] == "yes"
+        if min(to_resnet, to_alexnet) > 1
         else say("The notes' order, Inception over ResNet over AlexNet, does NOT hold.")
     )
     small, large = NOTES_NETS
-    of_small, of_large = (m[f"ratio_{key(name)}_flop_per_byte"] for name in NOTES_NETS)
-    least = min(m["ratio_resnet_18_flop_per_byte"], m["ratio_resnet_50_flop_per_byte"])
-    is_less = max(of_small, of_large) < least
+    per_image = {name: float(c.y[0]) for name, c in demos[FLOP_PER_BYTE].items()}
+    of_small, of_large = (per_image[name] for name in NOTES_NETS)
+    is_less = max(of_small, of_large) < min(per_image[RESNET_18], per_image[RESNET_50])
     own = say(
         "What the notes train has {rank}, per image: {small} {of_small:.0f} and {large}"
-        " {of_large:.0f} FLOP per"
-        " byte.",
+        " {of_large:.0f} FLOP per byte.",
         rank=say("less than any ResNet at 224")
         if is_less
         else say("not less than the ResNets at 224"),
@@ -264,12 +272,12 @@ def _ratio(demos: Demos, m: dict[str, Any]) -> list[str]:
         large=large,
         of_large=of_large,
     )
-    return [f"{order} {own}"]
+    return f"{order} {own}"
 
 
 def _draw_ratio(demos: Demos, path: Path) -> None:
-    found = sorted((float(c.y[0]), name) for name, c in demos["ratio_flop_per_byte"].items())
-    counted = demos["ratio_counted"]
+    found = sorted((float(c.y[0]), name) for name, c in demos[FLOP_PER_BYTE].items())
+    counted = demos[COUNTED]
     with figures.figure(path, 9, 3.6) as fig:
         axes = fig.add_subplot(
             xscale="log", xlabel="FLOP of a training step per byte of parameters, one image"

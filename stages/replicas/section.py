@@ -2,28 +2,35 @@
 
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from lab.core.files import read_json, read_rows
+from lab.core.files import read_rows
 from lab.report import figures
 from lab.report.language import say
 from lab.report.page import Figure, Section, Table, TryThis
 from lab.results.curves import Curve, curves_of
+from stages.replicas.names import (
+    APART,
+    FROM_ONE_DEVICE,
+    GRADIENT_CHANGE,
+    IN_PLACE,
+    WITH_BATCH_NORM,
+    WITHOUT_BATCH_NORM,
+)
 
-IN_PLACE = "in place, copies (the book)"
+Demos = dict[str, dict[str, Curve]]
 
 
 def section(folder: Path) -> Section:
-    """Return the section of `folder` (reports/replicas)."""
-    demos, m = curves_of(read_rows(folder / "rows.csv")), read_json(folder / "metrics.json")
+    """The section on the results in `folder` (reports/replicas)."""
+    demos = curves_of(read_rows(folder / "rows.csv"))
     return Section(
         stage="replicas",
         title=say("Replicas: what keeps them one network"),
         book="13.5, 13.6",
         question=say("Do replicas stay one network, and what do the notes' mistakes change?"),
-        findings=_findings(demos, m),
+        findings=_findings(demos),
         figures=[
             Figure(
                 "replicas",
@@ -33,10 +40,9 @@ def section(folder: Path) -> Section:
                 ),
                 say(
                     "LeNet on virtual devices with the same batches. The book's way differs by"
-                    " rounding; the others"
-                    " are other algorithms."
+                    " rounding; the others are other algorithms."
                 ),
-                partial(_draw, demos["from_one_device"]),
+                partial(_draw, demos[FROM_ONE_DEVICE]),
             )
         ],
         tables=[_table(demos)],
@@ -46,17 +52,16 @@ def section(folder: Path) -> Section:
     )
 
 
-def _findings(demos: dict[str, dict[str, Curve]], m: dict[str, Any]) -> list[str]:
-    one, apart, change = demos["from_one_device"], demos["apart"], demos["gradient_change"]
-    with_norm, without = change.values()
+def _findings(demos: Demos) -> list[str]:
+    one, apart, change = demos[FROM_ONE_DEVICE], demos[APART], demos[GRADIENT_CHANGE]
+    with_norm, without = change[WITH_BATCH_NORM], change[WITHOUT_BATCH_NORM]
     equal = say("NOT equal") if apart[IN_PLACE].y.any() else say("equal to the bit at every step")
     worst = max((c for c in one.values() if c.series != IN_PLACE), key=lambda c: c.y[-1])
     return [
         say(
             "Added in place and copied back, as in the book, replicas are {equal}, and end within"
-            " {rounding:.1g} of"
-            " one device's weights: rounding. “{worst}” ends {away:.2g} away, without any error"
-            " message.",
+            " {rounding:.1g} of one device's weights: rounding. “{worst}” ends {away:.2g} away,"
+            " without any error message.",
             equal=equal,
             rounding=one[IN_PLACE].y[-1],
             worst=worst.series,
@@ -64,10 +69,9 @@ def _findings(demos: dict[str, dict[str, Curve]], m: dict[str, Any]) -> list[str
         ),
         say(
             "Batch norm makes {n:.0f} devices another network: splitting a batch changes the"
-            " gradient by"
-            " {change:.0f} % of its length ({net}), against {other_change:.1g} % ({other}). Each"
-            " device takes mean"
-            " and variance from its own, smaller share of the batch.",
+            " gradient by {change:.0f} % of its length ({net}), against {other_change:.1g} %"
+            " ({other}). Each device takes mean and variance from its own, smaller share of the"
+            " batch.",
             n=with_norm.x[0],
             change=100 * with_norm.y[0],
             net=with_norm.series,
@@ -77,10 +81,10 @@ def _findings(demos: dict[str, dict[str, Curve]], m: dict[str, Any]) -> list[str
     ]
 
 
-def _table(demos: dict[str, dict[str, Curve]]) -> Table:
+def _table(demos: Demos) -> Table:
     rows = [
-        [name, f"{c.y[0]:.2g}", f"{c.y[-1]:.2g}", f"{demos['apart'][name].y[-1]:.2g}"]
-        for name, c in demos["from_one_device"].items()
+        [name, f"{c.y[0]:.2g}", f"{c.y[-1]:.2g}", f"{demos[APART][name].y[-1]:.2g}"]
+        for name, c in demos[FROM_ONE_DEVICE].items()
     ]
     return Table(
         [
@@ -92,8 +96,7 @@ def _table(demos: dict[str, dict[str, Curve]]) -> Table:
         rows,
         say(
             "Largest difference of any weight. Where all replicas are one tensor they cannot part;"
-            " they are all"
-            " wrong."
+            " they are all wrong."
         ),
     )
 

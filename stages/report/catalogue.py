@@ -9,14 +9,14 @@ CHINESE = "zh"  # besides English
 
 
 def files(language: str) -> list[Path]:
-    """Return the files that hold a language's translations."""
+    """The files that hold a language's translations."""
     return sorted(
         path for room in ("lab", "stages") for path in (ROOT / room).glob(f"*/{language}.po")
     )
 
 
 def read(language: str) -> dict[str, str]:
-    """Return all translations of a language by their English text."""
+    """All translations of a language by their English text."""
     found: dict[str, str] = {}
     for path in files(language):
         with path.open("rb") as file:

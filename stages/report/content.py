@@ -18,7 +18,7 @@ from stages.report.translated_svg import translated
 
 
 def content(language: str, sections: Sequence[Section]) -> dict[str, Any]:
-    """Return what the templates fill in, in the language that is spoken."""
+    """What the templates fill in, in the language that is spoken."""
     source, hardware = read_source(), read_json(HARDWARE_FILE)
     return {
         "language": language,
@@ -36,9 +36,7 @@ def content(language: str, sections: Sequence[Section]) -> dict[str, Any]:
 
 
 def inline(path: Path, alt: str) -> Markup:
-    """Return an SVG file for the page: one element with a spoken name, in the page's own ink and
-    paper.
-    """
+    """An SVG file for the page: one element with a spoken name, in the page's own ink and paper."""
     svg = translated(path.read_text(encoding="utf-8"))
     svg = svg[svg.index("<svg") :].replace(figures.INK, "currentColor")
     for i, colour in enumerate(figures.COLOURS):
@@ -49,7 +47,7 @@ def inline(path: Path, alt: str) -> Markup:
 
 
 def machine_in_words(facts: Mapping[str, Any]) -> str:
-    """Return the hardware in one line."""
+    """The hardware in one line."""
     cpu, accelerator, software = facts["cpu"], facts["accelerator"], facts["software"]
     cores = [say("{n} usable cores", n=cpu["usable_cores"])]
     if cpu["quota_cores"]:
@@ -58,8 +56,7 @@ def machine_in_words(facts: Mapping[str, Any]) -> str:
         cores.append(f"OMP_NUM_THREADS={cpu['omp_num_threads']}")
     return say(
         "{model} ({instructions}), {cores}, {ram} GiB; {gpus}; {os}, Python {python}, torch"
-        " {torch}, torchvision"
-        " {torchvision}",
+        " {torch}, torchvision {torchvision}",
         model=cpu["model"],
         instructions=cpu["instructions"],
         cores=say(", ").join(cores),
@@ -73,5 +70,5 @@ def machine_in_words(facts: Mapping[str, Any]) -> str:
 
 
 def with_tags(message: str, /, **values: object) -> Markup:
-    """Return a message of the templates whose own tags are tags; what is filled in is text."""
+    """A message of the templates whose own tags are tags; what is filled in is text."""
     return Markup(translation(message)).format(**values)  # noqa: S704

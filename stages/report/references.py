@@ -1,34 +1,48 @@
-"""The report's section that puts this machine beside others: the references in
-reports/reference.
+"""The report's section that puts this machine beside the references in reports/reference.
+
+Each stage offers the ratios to compare: `HEADLINES` of its section.py, their labels by metric.
 """
 
+import functools
+import importlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from lab.claims.book_order import BOOK_ORDER
 from lab.core.errors import LabError
 from lab.core.files import read_json
 from lab.report import figures
+from lab.report.benchmarks import ratio_text
 from lab.report.language import say
 from lab.report.page import Figure, Section, Table
+from lab.results.stats import Ratio
 from lab.tools.references import metrics_of
+from stages.report.translated_svg import in_translation
 
-HEADLINES = (  # ratios, which compare across machines where times do not
-    ("bench_hardware", "vectorised_speedup", "one call over a Python loop"),
-    ("bench_compile", "book_torchscript_over_eager", "TorchScript over eager"),
-    ("bench_compile", "torchcompile_speedup", "torch.compile over eager"),
-    ("bench_parallel", "speedup", "two devices together over in turn"),
-    ("bench_overlap", "speedup", "copying beside computing over in turn"),
-    ("bench_input", "resident_over_book", "resident bytes over the book's loader"),
-    ("bench_training", "lenet_fp32_speedup", "LeNet, engine over the notes' way"),
-    ("bench_training", "resnet18_fp32_speedup", "ResNet-18, engine over the notes' way"),
-    ("bench_training", "resnet18_bf16_speedup", "ResNet-18, bf16 over fp32"),
-    ("bench_training", "lenet_2workers_speedup", "LeNet, two ddp workers over one"),
-    ("bench_collectives", "lenet_bucket_speedup", "LeNet's gradients, one bucket over per tensor"),
-)
 Metrics = Mapping[str, Mapping[str, Any]]  # by the stage's folder under reports
+
+
+@dataclass(frozen=True)
+class Headline:
+    """A stage's ratio that compares across machines, as times do not, and its label."""
+
+    stage: str
+    metric: str
+    label: str
+
+
+@functools.cache
+def headlines() -> tuple[Headline, ...]:
+    """What the stages offer, in the book's order."""
+    sections = {stage: importlib.import_module(f"stages.{stage}.section") for stage in BOOK_ORDER}
+    return tuple(
+        Headline(stage, metric, label)
+        for stage, module in sections.items()
+        for metric, label in getattr(module, "HEADLINES", {}).items()
+    )
 
 
 @dataclass(frozen=True)
@@ -39,15 +53,16 @@ class Machine:
     hardware: str
     metrics: Metrics
 
-    def ratio(self, stage: str, name: str) -> tuple[float, float, float] | None:
-        """Return a ratio with the ends of its interval, None where it was not measured."""
-        found = [self.metrics.get(stage, {}).get(f"{name}{end}") for end in ("", "_low", "_high")]
+    def ratio(self, headline: Headline) -> Ratio | None:
+        """A ratio with its interval, None where it was not measured."""
+        metrics, name = self.metrics.get(headline.stage, {}), headline.metric
+        found = [metrics.get(f"{name}{end}") for end in ("", "_low", "_high")]
         numbers = [n for n in found if isinstance(n, int | float) and n > 0]
-        return (numbers[0], numbers[1], numbers[2]) if len(numbers) == 3 else None
+        return Ratio(*numbers) if len(numbers) == 3 else None
 
 
 def section(reports: Path) -> Section:
-    """Return the section of `reports`, this machine's results and those under reference/."""
+    """The section of `reports`, this machine's results and those under reference/."""
     here = Machine(
         say("this machine"),
         _hardware(read_json(reports / "hardware.json")),
@@ -81,8 +96,7 @@ def section(reports: Path) -> Section:
                 say("Ratios of the benchmarks on this machine and on the reference machines."),
                 say(
                     "Dots are medians with their 99 % intervals, diamonds the references. Right of"
-                    " the line the"
-                    " first named is faster."
+                    " the line the first named is faster."
                 ),
                 partial(_draw, machines),
             )
@@ -93,7 +107,7 @@ def section(reports: Path) -> Section:
 
 def _metrics_under(reports: Path) -> Metrics:
     found = {}
-    for stage in dict.fromkeys(stage for stage, _, _ in HEADLINES):
+    for stage in dict.fromkeys(headline.stage for headline in headlines()):
         try:
             found[stage] = read_json(reports / stage / "metrics.json")
         except LabError:
@@ -102,7 +116,7 @@ def _metrics_under(reports: Path) -> Metrics:
 
 
 def _reference(path: Path) -> Machine | None:
-    """Return a reference; None for a file that is none."""
+    """A reference; None for a file that is none."""
     try:
         document = read_json(path)
         return Machine(str(document["name"]), _hardware(document["hardware"]), metrics_of(document))
@@ -122,17 +136,12 @@ def _hardware(facts: Mapping[str, Any]) -> str:
 
 
 def _table(machines: Sequence[Machine]) -> Table:
-    def cell(machine: Machine, stage: str, name: str) -> str:
-        found = machine.ratio(stage, name)
-        if not found:
-            return "–"
-        return say(
-            "{median:.3g}x ({low:.3g} to {high:.3g})", median=found[0], low=found[1], high=found[2]
-        )
+    def cell(machine: Machine, headline: Headline) -> str:
+        found = machine.ratio(headline)
+        return ratio_text(found) if found else "–"
 
     rows = [
-        [text, *(cell(machine, stage, name) for machine in machines)]
-        for stage, name, text in HEADLINES
+        [in_translation(h.label), *(cell(machine, h) for machine in machines)] for h in headlines()
     ]
     return Table(
         ["", *(machine.name for machine in machines)],
@@ -147,13 +156,13 @@ def _draw(machines: Sequence[Machine], path: Path) -> None:
         axes.set_title("Ratios, with 99 % intervals (times)")
         for m, machine in enumerate(machines):
             colour, shift = figures.COLOURS[m % len(figures.COLOURS)], 0.18 * m
-            for row, (stage, name, _) in enumerate(HEADLINES):
-                if found := machine.ratio(stage, name):
-                    median, low, high = found
+            for row, headline in enumerate(headlines()):
+                if found := machine.ratio(headline):
+                    below, above = found.median - found.low, found.high - found.median
                     axes.errorbar(
-                        median,
+                        found.median,
                         row + shift,
-                        xerr=[[max(0, median - low)], [max(0, high - median)]],
+                        xerr=[[max(0, below)], [max(0, above)]],
                         fmt="D" if m else "o",
                         color=colour,
                         markersize=5,
@@ -161,6 +170,6 @@ def _draw(machines: Sequence[Machine], path: Path) -> None:
             label = "this machine" if m == 0 else machine.name
             axes.text(1.02, 0.95 - 0.07 * m, label, color=colour, transform=axes.transAxes)
         axes.axvline(1, color=figures.FAINT, linestyle="--", linewidth=1)
-        axes.set_yticks(range(len(HEADLINES)), [text for _, _, text in HEADLINES])
+        axes.set_yticks(range(len(headlines())), [headline.label for headline in headlines()])
         axes.invert_yaxis()
         figures.plain_ticks(axes.xaxis)

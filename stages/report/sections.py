@@ -1,4 +1,4 @@
-"""The sections of the page, found by their stages' names, and their figures, drawn side by side."""
+"""The page's sections, found by their stages' names, and their figures, drawn side by side."""
 
 import importlib
 import logging
@@ -27,8 +27,7 @@ Builders = dict[str, Callable[[], Section]]
 
 
 def builders() -> Builders:
-    """Return who makes each section: the claims', the stages' in the book's order, and the
-    references'.
+    """Who makes each section: the claims', the stages' in the book's order, and the references'.
 
     A stage's is `section` of stages/<name>/section.py, which is given the stage's folder under
     reports.
@@ -41,9 +40,7 @@ def builders() -> Builders:
 
 
 def draw_figures(stages: Sequence[str]) -> dict[str, str]:
-    """Draw all stages' figures, and return what is wrong with the results of those that cannot be
-    shown.
-    """
+    """Draw all stages' figures; what is wrong with the results of those that cannot be shown."""
     # drawing is most of the work
     with ProcessPoolExecutor(min(MOST_PROCESSES, os.cpu_count() or 1)) as pool:
         found = dict(zip(stages, pool.map(draw_stage, stages), strict=True))
@@ -65,7 +62,7 @@ def draw_stage(stage: str) -> str:
 
 
 def without_results(stage: str, problem: str) -> Section:
-    """Return the section of a stage whose results are missing or damaged."""
+    """The section of a stage whose results are missing or damaged."""
     return Section(
         stage=stage,
         title=say("{stage}: no results to show", stage=stage),
@@ -74,8 +71,7 @@ def without_results(stage: str, problem: str) -> Section:
         findings=[
             say(
                 "The files in reports/{stage} are missing or damaged ({problem}). `dvc repro"
-                " --force {stage}`"
-                " measures them anew.",
+                " --force {stage}` measures them anew.",
                 stage=stage,
                 problem=problem,
             )

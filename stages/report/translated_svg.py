@@ -10,23 +10,22 @@ NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
 def labels(svg: str) -> list[str]:
-    """Return what the figure says, each number as #: the keys under which a catalogue has it."""
+    """What the figure says, each number as #: the keys under which a catalogue has it."""
     texts = [html.unescape(found[1]) for found in LABEL.findall(svg)]
     return [NUMBER.sub("#", text) for text in texts if re.search(r"[A-Za-z]{2}", text)]
 
 
 def translated(svg: str) -> str:
-    """Return the figure with its labels in the language that is spoken; what has no translation
-    stays.
-    """
+    """The figure with its labels in the language that is spoken; what has no translation stays."""
 
-    def in_translation(found: re.Match[str]) -> str:
-        label = _label(html.unescape(found[2]))
+    def with_label(found: re.Match[str]) -> str:
+        label = in_translation(html.unescape(found[2]))
         return found[1] + html.escape(label, quote=False) + found[3]
 
-    return LABEL.sub(in_translation, svg)
+    return LABEL.sub(with_label, svg)
 
 
-def _label(text: str) -> str:
-    numbers = iter(NUMBER.findall(text))
-    return re.sub("#", lambda _: next(numbers), translation(NUMBER.sub("#", text)))
+def in_translation(label: str) -> str:
+    """A label in the language that is spoken, with its own numbers."""
+    numbers = iter(NUMBER.findall(label))
+    return re.sub("#", lambda _: next(numbers), translation(NUMBER.sub("#", label)))

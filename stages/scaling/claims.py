@@ -4,14 +4,15 @@ from lab.claims.evidence import Metric
 from lab.claims.needs import on_two_gpus
 from lab.claims.rules import NOTES_BATCH, Estimate, Rule, at_least, at_most, point, value
 from lab.claims.verdicts import Claim
+from stages.scaling import names
 
-FORETOLD = 10.0  # percent: within a tenth, a rule of thumb foretells a step
+GOOD_PERCENT = 10.0  # mean error up to which a rule of thumb predicts a step
 
 
 def share_of_communication(
     fixed_ms: float, us_per_image: float, t2_ms: float, num_devices: float
 ) -> Estimate:
-    """Return the share of a step at the notes' batch that is communication, in percent."""
+    """The share of a step at the notes' batch that is communication, in percent."""
     t1 = fixed_ms + us_per_image / 1e3 * NOTES_BATCH / num_devices
     return point(100 * t2_ms / (t1 + t2_ms))
 
@@ -23,7 +24,7 @@ CLAIMS = (
         "001",
         "A step takes as long as the longer of computing and communicating.",
         "Mean error of max(t1, t2) against the measured steps of two processes.",
-        value(Metric("scaling", "max_rule_mean_error_percent"), at_most(FORETOLD), "% off"),
+        value(Metric("scaling", names.MAX_RULE_MEAN_ERROR), at_most(GOOD_PERCENT), "% off"),
         "A rule that is off by more than a tenth does not say how long a step takes.",
     ),
     Claim(
@@ -33,11 +34,7 @@ CLAIMS = (
         "With the notes' batch LeNet computes for longer than it communicates.",
         "Batch over two devices from which on t1 is longer than t2, gradients summed as in the"
         " notes.",
-        value(
-            Metric("scaling", "lenet_star_per_tensor_crossing_batch"),
-            at_most(NOTES_BATCH),
-            "images",
-        ),
+        value(Metric("scaling", names.LENET_CROSSING), at_most(NOTES_BATCH), "images"),
         "The notes choose the batch so that t1 > t2, and train with 256.",
     ),
     Claim(
@@ -50,17 +47,17 @@ CLAIMS = (
             [
                 Metric("scaling", name)
                 for name in (
-                    "lenet_fixed_ms",
-                    "lenet_us_per_image",
-                    "lenet_star_per_tensor_t2_ms",
-                    "world_size",
+                    names.LENET_FIXED,
+                    names.LENET_PER_IMAGE,
+                    names.LENET_T2,
+                    names.WORLD_SIZE,
                 )
             ],
             share_of_communication,
             at_least(50),
             "% of a step",
         ),
-        "“Mostly”: half of the time. Told from the parts that the stage measures.",
+        "“Mostly”: half of the time, by the parts that the stage measures.",
         on_two_gpus("scaling"),
     ),
 )

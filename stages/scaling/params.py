@@ -5,13 +5,11 @@ from typing import Annotated
 from pydantic import Field
 
 from lab.core.params import Section
-from lab.core.shared_params import BenchParams, DeviceParams, Seed
+from lab.core.shared_params import BenchParams, DeviceParams
 
 
 class NetParams(Section):
-    """Images of a device from which a net's compute time is told, and others for which a step's is
-    foretold.
-    """
+    """Images per device of the steps that compute times are fitted to, and of those predicted."""
 
     calibration_images: list[Annotated[int, Field(ge=1, le=60_000)]] = Field(min_length=2)
     heldout_images: list[Annotated[int, Field(ge=1, le=60_000)]] = Field(min_length=1)
@@ -36,7 +34,6 @@ class ScalingParams(Section):
 class Params(Section):
     """What `scaling` reads of params.yaml."""
 
-    seed: Seed
     devices: DeviceParams
     bench: BenchParams
     scaling: ScalingParams

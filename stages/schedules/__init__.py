@@ -1,10 +1,9 @@
-"""What do learning-rate schedules buy, and does warm-up prevent divergence? Many seeds, rates,
-schedules at once.
+"""What do learning-rate schedules buy, and does warm-up prevent divergence?
 
-Every schedule of the book with two it does not have, drawn and tried on Fashion-MNIST. Then warm-up
-is put to the test that the book's code never makes: it sets the rate only after the epoch, so its
+Every schedule of the book and two more are drawn, and tried on Fashion-MNIST. Then warm-up is put
+to the test that the book's code never makes: it sets the rate only after the epoch, so that its
 first epoch runs at the full rate and its second, with warm-up, at rate 0. Here schedules are read
-before each step; the book's way is an arm.
+before each step; what the book's code does is one of the arms.
 
 The networks are small (14 x 14 pixels, three hidden layers of 32, plain SGD), so that all seeds,
 rates and schedules train in one batched matrix product. A run has failed if its loss is infinite or

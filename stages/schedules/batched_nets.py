@@ -1,6 +1,4 @@
-"""Many small networks trained at once, one batched matrix product for all: what makes sweeps over
-seeds cheap.
-"""
+"""Many small networks trained at once, in one batched matrix product: cheap sweeps over seeds."""
 
 import itertools
 from typing import NamedTuple
@@ -15,8 +13,7 @@ WIDTHS = (196, 32, 32, 32, 10)  # 14 x 14 pixels, three hidden layers
 
 
 class Outcome(NamedTuple):
-    """Mean training loss per epoch (epochs, models), test accuracy at the end (models,), and who
-    failed (models,).
+    """Training loss per epoch (epochs, models), final test accuracy (models,), failed (models,).
 
     A model has failed if its loss is not finite or if it labels the test set no better than a
     constant answer.
@@ -28,10 +25,9 @@ class Outcome(NamedTuple):
 
 
 def initial(seeds: list[int]) -> list[Tensor]:
-    """Return He-initialised weights (models, in, out) and zero biases (models, 1, out), one model
-    per seed.
+    """He-initialised weights (models, in, out) and zero biases (models, 1, out) of each layer.
 
-    Models of the same seed are equal.
+    There is a model for each seed; those of equal seeds are equal.
     """
     params: list[Tensor] = []
     generators = [torch.Generator().manual_seed(seed) for seed in seeds]
@@ -49,7 +45,7 @@ def initial(seeds: list[int]) -> list[Tensor]:
 
 
 def forward(X: Tensor, params: list[Tensor]) -> Tensor:
-    """Return the logits (models, n, 10) of all models for the same X (n, 196)."""
+    """The logits (models, n, 10) of all models for the same X (n, 196)."""
     h = X
     for W, b in zip(params[::2], params[1::2], strict=True):
         h = (F.relu(h) if h is not X else h) @ W + b
@@ -69,7 +65,7 @@ def train(
     """Train one model per column of `rates` with plain SGD, all on the same batches.
 
     Args:
-        X, y: training set (n, 196), (n,); a remainder of n by `batch_size` is left out of each epoch.
+        X, y: training set (n, 196), (n,); each epoch leaves out what fills no batch.
         X_test, y_test: test set.
         seeds: of each model's initial weights.
         rates: (steps, models), the rate of each model at each step.

@@ -6,20 +6,19 @@ from lab.claims.evidence import Column, NotTestableError
 from lab.claims.needs import real_images
 from lab.claims.rules import POINTS, Estimate, Rule, at_least, band, point
 from lab.claims.verdicts import Claim
+from stages.schedules import names
 
-ONE_TEST_IMAGE = 0.05  # percentage points: one of the 2000 that stages/schedules tests on
+ONE_TEST_IMAGE = 100 / names.TEST_IMAGES  # in percentage points
 
 
 def last_difference(*bands: Sequence[float]) -> Estimate:
-    """Return the difference of the last points of two series in percentage points, with the bands'
-    extremes.
-    """
+    """The difference of two series' last points in percentage points, with the bands' extremes."""
     y, low, high, other_y, other_low, other_high = [100 * numbers[-1] for numbers in bands]
     return Estimate(y - other_y, low - other_high, high - other_low)
 
 
 def most_failures(rates: Sequence[float], failed: Sequence[float]) -> Estimate:
-    """Return the largest share of seeds that fail at any rate, in percent."""
+    """The largest share of seeds that fail at any rate, in percent."""
     _some_fail(rates, failed)
     return point(100 * max(failed))
 
@@ -27,8 +26,9 @@ def most_failures(rates: Sequence[float], failed: Sequence[float]) -> Estimate:
 def prevented(
     rates: Sequence[float], failed: Sequence[float], failed_warm: Sequence[float]
 ) -> Estimate:
-    """Return the share of failures that warm-up prevents where runs fail without it; its range over
-    those rates.
+    """The share of failures that warm-up prevents, in percent, and its range over the rates.
+
+    Only rates at which runs fail without warm-up count.
     """
     _some_fail(rates, failed)
     pairs = [(plain, warm) for plain, warm in zip(failed, failed_warm, strict=True) if plain > 0]
@@ -41,13 +41,13 @@ def _some_fail(rates: Sequence[float], failed: Sequence[float]) -> None:
     if max(failed) <= 0:
         raise NotTestableError(
             f"no run fails at any rate up to {max(rates):g}; add higher ones to"
-            f" schedules.high_rates"
+            " schedules.high_rates"
         )
 
 
 def failures(arm: str, column: str = "y") -> Column:
-    """Return the read of an arm's share of failed seeds, by rate."""
-    return Column("schedules", column, {"demo": "warm_up_failures", "series": arm})
+    """An arm's share of failed seeds, by rate."""
+    return Column("schedules", column, {"demo": names.FAILURES, "series": arm})
 
 
 CLAIMS = (
@@ -58,7 +58,7 @@ CLAIMS = (
         "A large rate at the start makes training diverge.",
         "Largest share of the seeds that fail without warm-up, over all base rates.",
         Rule(
-            [failures("no warm-up", "x"), failures("no warm-up")],
+            [failures(names.NO_WARM_UP, "x"), failures(names.NO_WARM_UP)],
             most_failures,
             at_least(50),
             "% of the seeds",
@@ -74,7 +74,7 @@ CLAIMS = (
         "Share of failures that warm-up prevents, at rates where runs fail without; range over the"
         " rates.",
         Rule(
-            [failures("no warm-up", "x"), failures("no warm-up"), failures("warm-up")],
+            [failures(names.NO_WARM_UP, "x"), failures(names.NO_WARM_UP), failures(names.WARM_UP)],
             prevented,
             at_least(90),
             "% of the failures",
@@ -89,8 +89,8 @@ CLAIMS = (
         "Difference of the test accuracies at base rate 0.3, with the bands of the seeds.",
         Rule(
             [
-                *band("schedule_accuracy", "cosine, warm-up", "schedules"),
-                *band("schedule_accuracy", "cosine", "schedules"),
+                *band("schedules", names.ACCURACY, names.COSINE_WARM_UP),
+                *band("schedules", names.ACCURACY, names.COSINE),
             ],
             last_difference,
             at_least(ONE_TEST_IMAGE),

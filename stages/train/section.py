@@ -1,4 +1,4 @@
-"""The report's section on training (13.5): figures, the table of runs, and sentences filled in from the metrics."""
+"""The report's section on training (13.5): findings, figures and the table of runs."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -17,9 +17,20 @@ from lab.report import figures
 from lab.report.language import say
 from lab.report.page import Figure, Section, Table, TryThis
 from lab.results.stats import summarise
+from stages.train.names import (
+    CONFUSION,
+    EPOCH_S,
+    EPOCH_S_IQR,
+    FINAL_ACCURACY,
+    FINAL_LOSS,
+    SECONDS,
+    TEST_ACCURACY,
+    TRAIN_LOSS,
+    WORST,
+)
 
-# LeNet in section 13.5: what the book prints for one and two GPUs (accuracy in percent, seconds per epoch; its
-# executed notebooks of 2023, GPUs not named) and draws for one (read off its figure).
+# LeNet in section 13.5: what the book prints for one and two GPUs (accuracy in percent, seconds
+# per epoch; its executed notebooks of 2023, GPUs not named) and draws for one (read off its figure)
 BOOK_SETTINGS = {
     "net": "lenet",
     "dataset": "fashion-mnist",
@@ -43,12 +54,17 @@ class TrainingRun:
     rows: Sequence[Mapping[str, Any]]
 
     def column(self, key: str) -> list[float]:
-        """Return one value per epoch."""
+        """One value per epoch."""
         return [float(row[key]) for row in self.rows]
 
     @property
+    def images_per_s(self) -> float:
+        """Images that the median epoch learns from in a second."""
+        return float(self.metrics["train_images"] / self.metrics[EPOCH_S])
+
+    @property
     def devices(self) -> str:
-        """Say in words what it ran on."""
+        """What it ran on, in words."""
         kind, threads = str(self.metrics["device_kind"]), int(self.metrics["threads_per_device"])
         share = (
             say("virtual CPU of {n} threads", n=threads)
@@ -60,7 +76,7 @@ class TrainingRun:
 
     @property
     def book(self) -> tuple[int, float] | None:
-        """Accuracy in percent and seconds per epoch that the book prints for this very run, if it does."""
+        """The accuracy in percent and seconds per epoch that the book prints for this very run."""
         settings = tuple(self.metrics[key] for key in BOOK_SETTINGS)
         return (
             BOOK_RUNS.get(int(self.metrics["num_devices"]))
@@ -71,18 +87,18 @@ class TrainingRun:
     @property
     def noisy(self) -> bool:
         """Whether the seconds per epoch spread over more than a tenth of their median."""
-        return summarise(self.column("seconds")).noisy
+        return summarise(self.column(SECONDS)).noisy
 
 
 def section(folder: Path) -> Section:
-    """Return the section of `folder` (reports/train): all runs that params.yaml asks for."""
+    """The section of `folder` (reports/train): all runs that params.yaml asks for."""
     return section_of(
         folder, list(read_yaml(PARAMS_FILE)["train"]["runs"]), read_fashion_mnist("t10k")
     )
 
 
 def section_of(folder: Path, names: Sequence[str], test_set: Split) -> Section:
-    """Return the section of the runs `names` of `folder` (reports/train).
+    """The section of the runs `names` of `folder` (reports/train).
 
     The mistakes shown are those of the run that labels `test_set` best.
     """
@@ -90,10 +106,8 @@ def section_of(folder: Path, names: Sequence[str], test_set: Split) -> Section:
         TrainingRun(n, read_json(folder / n / "metrics.json"), read_rows(folder / n / "rows.csv"))
         for n in names
     ]
-    best = max(runs, key=lambda r: float(r.metrics["test_accuracy_percent"]))
-    confusion, worst = (
-        read_rows(folder / best.name / f"{name}.csv") for name in ("confusion", "worst")
-    )
+    best = max(runs, key=lambda r: float(r.metrics[FINAL_ACCURACY]))
+    confusion, worst = (read_rows(folder / best.name / name) for name in (CONFUSION, WORST))
     curves = [say("One line per run of several epochs, wide under narrow where they coincide.")]
     if any(r.book for r in runs):
         curves.append(
@@ -119,8 +133,9 @@ def section_of(folder: Path, names: Sequence[str], test_set: Split) -> Section:
                 "epoch_time",
                 say("Seconds of training per epoch, one bar per run, as in the table."),
                 say(
-                    "Training alone, with all devices synchronised before each reading of the clock; evaluation and"
-                    " one warm-up step are outside. The nets train on different numbers of images: see the table."
+                    "Training alone, with all devices synchronised before each reading of the"
+                    " clock; evaluation and one warm-up step are outside. The nets train on"
+                    " different numbers of images: see the table."
                 ),
                 partial(draw_epoch_time, runs),
             ),
@@ -128,8 +143,8 @@ def section_of(folder: Path, names: Sequence[str], test_set: Split) -> Section:
                 "confusion",
                 say("What {run} takes each class for.", run=best.name),
                 say(
-                    "Test images by their own class (rows) and by the label that {run} gives them, in percent of"
-                    " the row.",
+                    "Test images by their own class (rows) and by the label that {run} gives them,"
+                    " in percent of the row.",
                     run=best.name,
                 ),
                 partial(draw_confusion, confusion),
@@ -138,8 +153,8 @@ def section_of(folder: Path, names: Sequence[str], test_set: Split) -> Section:
                 "worst",
                 say("The test images that {run} is most wrong about.", run=best.name),
                 say(
-                    "Those whose own class gets the least probability: above each its class, and what it is taken"
-                    " for."
+                    "Those whose own class gets the least probability: above each its class, and"
+                    " what it is taken for."
                 ),
                 partial(draw_worst, worst, test_set),
             ),
@@ -171,11 +186,11 @@ def _table(runs: Sequence[TrainingRun]) -> Table:
                 r.name,
                 ", ".join([r.devices, m["strategy"], m["precision"], *compiled]),
                 f"{m['train_images']:,} · {m['batch_size']} · {m['lr']} · {m['num_epochs']}",
-                f"{m['test_accuracy_percent']:.2f} %",
-                f"{m['train_loss']:.4f}",
-                f"{m['epoch_s']:.2f} ({m['epoch_s_iqr']:.2f})"
+                f"{m[FINAL_ACCURACY]:.2f} %",
+                f"{m[FINAL_LOSS]:.4f}",
+                f"{m[EPOCH_S]:.2f} ({m[EPOCH_S_IQR]:.2f})"
                 + (" " + say("noisy") if r.noisy else ""),
-                f"{m['images_per_s']:,.0f}",
+                f"{r.images_per_s:,.0f}",
                 f"{r.book[0]} %, {r.book[1]}" if r.book else "–",
             ]
         )
@@ -183,33 +198,33 @@ def _table(runs: Sequence[TrainingRun]) -> Table:
         header,
         rows,
         say(
-            "Seconds and images/s are medians over epochs, IQR their interquartile range; “noisy” marks an IQR over"
-            " a tenth of the median. The book's numbers are what its executed notebooks print, on GPUs that it does"
-            " not name."
+            "Seconds and images/s are medians over epochs, IQR their interquartile range; “noisy”"
+            " marks an IQR over a tenth of the median. The book's numbers are what its executed"
+            " notebooks print, on GPUs that it does not name."
         ),
     )
 
 
 def findings(runs: Sequence[TrainingRun]) -> list[str]:
-    """Return what the runs show: where each ended, and how each pair that differs in devices only compares."""
+    """Where each run ended, and how each pair that differs in devices alone compares."""
     sentences = [_end(r) for r in runs if len(r.rows) > 1]
     short = [r.name for r in runs if len(r.rows) == 1]
     if short:
         sentences.append(
             say(
-                "{runs}: one epoch on a subset shows that they train and how fast, not how well. The profile `full`"
-                " trains them as the notes do.",
+                "{runs}: one epoch on a subset shows that they train and how fast, not how well."
+                " The profile `full` trains them as the notes do.",
                 runs=", ".join(short),
             )
         )
     sentences += [
         say(
-            "{run} is still at chance after its first epoch: weights of 0.01 times a standard normal make signals"
-            " and gradients tiny until the layers have grown.",
+            "{run} is still at chance after its first epoch: weights of 0.01 times a standard"
+            " normal make signals and gradients tiny until the layers have grown.",
             run=r.name,
         )
         for r in runs[:1]
-        if r.column("test_accuracy")[0] < 0.12
+        if r.column(TEST_ACCURACY)[0] < 0.12
     ]
     return sentences + [
         _compare(one, many) for one in runs for many in runs if _differ_in_devices_only(one, many)
@@ -217,15 +232,12 @@ def findings(runs: Sequence[TrainingRun]) -> list[str]:
 
 
 def _end(run: TrainingRun) -> str:
-    end = {
-        "run": run.name,
-        "accuracy": run.metrics["test_accuracy_percent"],
-        "epochs": len(run.rows),
-    }
+    end = {"run": run.name, "accuracy": run.metrics[FINAL_ACCURACY], "epochs": len(run.rows)}
     if not run.book:
         return say("{run} ends at {accuracy:.1f} % test accuracy after {epochs} epochs.", **end)
     return say(
-        "{run} ends at {accuracy:.1f} % test accuracy after {epochs} epochs; the book prints {book} %.",
+        "{run} ends at {accuracy:.1f} % test accuracy after {epochs} epochs; the book prints"
+        " {book} %.",
         **end,
         book=run.book[0],
     )
@@ -254,24 +266,26 @@ def _compare(one: TrainingRun, many: TrainingRun) -> str:
     same_algorithm = one.metrics["net"] == "lenet"
     why = (
         say(
-            "both add the same gradients, in another order, and rounding grows over thousands of steps."
+            "both add the same gradients, in another order, and rounding grows over thousands of"
+            " steps."
         )
         if same_algorithm
         else say("batch norm sees each device's share alone, so these are two algorithms.")
     )
     gap = max(
         abs(a - b)
-        for a, b in zip(one.column("test_accuracy"), many.column("test_accuracy"), strict=True)
+        for a, b in zip(one.column(TEST_ACCURACY), many.column(TEST_ACCURACY), strict=True)
     )
     return say(
-        "{many} took {many_s:.1f} s per epoch on {many_devices}, {one} {one_s:.1f} s on {one_devices}, one run"
-        " after the other: no speed-up is claimed from times that were not taken side by side. Their test"
-        " accuracies differ by at most {points:.1f} points at any epoch: {why}",
+        "{many} took {many_s:.1f} s per epoch on {many_devices}, {one} {one_s:.1f} s on"
+        " {one_devices}, one run after the other: no speed-up is claimed from times that were not"
+        " taken side by side. Their test accuracies differ by at most {points:.1f} points at any"
+        " epoch: {why}",
         many=many.name,
-        many_s=many.metrics["epoch_s"],
+        many_s=many.metrics[EPOCH_S],
         many_devices=many.devices,
         one=one.name,
-        one_s=one.metrics["epoch_s"],
+        one_s=one.metrics[EPOCH_S],
         one_devices=one.devices,
         points=100 * gap,
         why=why,
@@ -279,12 +293,12 @@ def _compare(one: TrainingRun, many: TrainingRun) -> str:
 
 
 def draw_training_curves(runs: Sequence[TrainingRun], path: Path) -> None:
-    """Draw test accuracy and training loss against epochs, the book's own curve behind where it is the same run."""
+    """Draw test accuracy and training loss by epoch; behind the book's own run, its curve."""
     runs = [r for r in runs if len(r.rows) > 1] or runs
     with figures.figure(path, 9, 3.8) as fig:
         accuracy, loss = fig.subplots(1, 2)
         accuracy.set(title="Test accuracy (%)", xlabel="epoch", ylim=(0, 100))
-        highest = max(max(r.column("train_loss")) for r in runs)
+        highest = max(max(r.column(TRAIN_LOSS)) for r in runs)
         loss.set(
             title="Training loss (cross-entropy per image)", xlabel="epoch", ylim=(0, 1.1 * highest)
         )
@@ -292,12 +306,12 @@ def draw_training_curves(runs: Sequence[TrainingRun], path: Path) -> None:
             epochs = range(1, len(BOOK_LENET_1GPU_ACCURACY) + 1)
             accuracy.plot(epochs, BOOK_LENET_1GPU_ACCURACY, color=figures.FAINT, dashes=(3, 2))
             accuracy.annotate("the book's run", (4, 72.9), (4.2, 58), color=figures.FAINT)
-        _draw_lines(accuracy, runs, [[100 * v for v in r.column("test_accuracy")] for r in runs])
-        _draw_lines(loss, runs, [r.column("train_loss") for r in runs])
+        _draw_lines(accuracy, runs, [[100 * v for v in r.column(TEST_ACCURACY)] for r in runs])
+        _draw_lines(loss, runs, [r.column(TRAIN_LOSS) for r in runs])
 
 
 def _draw_lines(axes: Axes, runs: Sequence[TrainingRun], curves: Sequence[list[float]]) -> None:
-    """Draw a line per run, later ones thinner so that equal curves both show, each named at its end."""
+    """Draw a named line per run, later ones thinner so that equal curves both show."""
     ends = []
     for i, (run_, curve) in enumerate(zip(runs, curves, strict=True)):
         colour, epochs = figures.COLOURS[i % len(figures.COLOURS)], run_.column("epoch")
@@ -311,7 +325,7 @@ def _draw_lines(axes: Axes, runs: Sequence[TrainingRun], curves: Sequence[list[f
 
 
 def draw_epoch_time(runs: Sequence[TrainingRun], path: Path) -> None:
-    """Draw each epoch's seconds as a dot over the run's median as a bar, hatched on virtual devices; nets apart."""
+    """Draw each epoch's seconds as a dot over the run's median, a panel for each net."""
     nets = list(dict.fromkeys(str(r.metrics["net"]) for r in runs))
     groups = [[r for r in runs if r.metrics["net"] == net] for net in nets]
     with figures.figure(path, 9, 1.1 + 0.62 * len(runs)) as fig:
@@ -319,14 +333,14 @@ def draw_epoch_time(runs: Sequence[TrainingRun], path: Path) -> None:
             len(nets), 1, squeeze=False, height_ratios=[len(group) for group in groups]
         )
         for axes, group, net in zip(panels[:, 0], groups, nets, strict=True):
-            longest = max(max(r.column("seconds")) for r in group)
+            longest = max(max(r.column(SECONDS)) for r in group)
             for i, run_ in enumerate(group):
-                seconds = run_.column("seconds")
+                seconds = run_.column(SECONDS)
                 virtual = run_.metrics["device_kind"] == "cpu-virtual"
                 figures.bar_with_samples(
                     axes, i, seconds, figures.COLOURS[i % len(figures.COLOURS)], virtual
                 )
-                speed = f"{summarise(seconds).median:.3g} s, {run_.metrics['images_per_s']:,.0f} images/s"
+                speed = f"{summarise(seconds).median:.3g} s, {run_.images_per_s:,.0f} images/s"
                 axes.annotate(
                     speed, (max(seconds), i), (8, 0), textcoords="offset points", va="center"
                 )

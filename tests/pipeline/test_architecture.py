@@ -165,7 +165,7 @@ def test_every_stage_says_what_it_asks():
         docstring = (
             ast.get_docstring(ast.parse((ROOT / "stages" / name / "__init__.py").read_text())) or ""
         )
-        assert "?" in docstring.split("\n")[0], (
+        assert "?" in docstring.split("\n\n")[0], (
             f"stages/{name}/__init__.py starts with its question"
         )
         assert PIPELINE[name]["desc"]

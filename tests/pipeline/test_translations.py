@@ -1,24 +1,33 @@
-"""Every message of the report has a Chinese one with the same placeholders, and no translation is
-left over.
-"""
+"""Every message has a Chinese one in the folder that says it, and no translation is left over."""
 
 import ast
-import html
 import re
 import string
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from lab.claims.ledger import ledger
-from lab.report.language import ENGLISH, language, say, speaking
+from lab.claims.verdicts import Claim
+from lab.data.datasets import CLASSES
 from stages.report import catalogue, translated_svg
+from stages.report.references import headlines
 from tests.helpers import ROOT
 
-SOURCES = sorted(path for room in ("lab", "stages") for path in (ROOT / room).rglob("*.py"))
-CHINESE = catalogue.read("zh")
-FIGURES = sorted((ROOT / "reports" / "figures").glob("*.svg"))
+SHARED = ("lab/claims", "lab/report")  # have what several folders say
+FILES = {path.parent.relative_to(ROOT).as_posix(): path for path in catalogue.files("zh")}
+TEMPLATE = ROOT / "stages" / "report" / "templates" / "index.html.j2"
+
+
+def read_one(path: Path) -> dict[str, str]:
+    with path.open("rb") as file:
+        return {str(m.id): str(m.string) for m in catalogue.read_po(file, locale="zh") if m.id}
+
+
+KEPT = {folder: read_one(path) for folder, path in FILES.items()}
+CHINESE = {english: chinese for kept in KEPT.values() for english, chinese in kept.items()}
 
 
 def spoken(source: Path) -> Iterator[str]:
@@ -32,83 +41,139 @@ def spoken(source: Path) -> Iterator[str]:
             yield str(message.value)
 
 
-def in_template() -> Iterator[str]:
-    template = (ROOT / "stages" / "report" / "templates" / "index.html.j2").read_text()
-    return iter(re.findall(r'\b(?:say|text)\("([^"]+)"', template))
+def labels_of(claim: Claim) -> set[str]:
+    """A claim's unit, range and needs, many of which are those of other claims, too."""
+    return {claim.rule.unit, claim.rule.holds.template, *claim.wants}
 
 
-def of_claims() -> set[str]:
-    """What the ledger says, and what its rules' ranges and units do."""
-    texts = [(c.says, c.measured, c.rule.unit, c.rule.holds.template, *c.wants) for c in ledger()]
-    return {text for each in texts for text in each}
+def claim_labels() -> set[str]:
+    return set().union(*map(labels_of, ledger()))
 
 
-def messages() -> set[str]:
-    return (
-        {message for source in SOURCES for message in spoken(source)}
-        | set(in_template())
-        | of_claims()
-    )
+@pytest.fixture(scope="module")
+def said(told) -> dict[str, set[str]]:
+    """What each folder says: in sentences, in claims, in headlines and in labels of its figures."""
+    assert not told.problems, "\n".join(told.problems)
+    found: dict[str, set[str]] = {}
+    for room in ("lab", "stages"):
+        for source in (ROOT / room).rglob("*.py"):
+            folder = source.parent.relative_to(ROOT).as_posix()
+            found.setdefault(folder, set()).update(spoken(source))
+    found["stages/report"] |= set(re.findall(r'\b(?:say|text)\("([^"]+)"', TEMPLATE.read_text()))
+    for claim in ledger():
+        found[f"stages/{claim.stage}"] |= {claim.says, claim.measured, *labels_of(claim)}
+    for each in headlines():
+        found[f"stages/{each.stage}"].add(translated_svg.NUMBER.sub("#", each.label))
+    for stage, labels in told.labels.items():
+        found["stages/report" if stage == "references" else f"stages/{stage}"] |= labels
+    found["stages/report"] -= {translated_svg.NUMBER.sub("#", each.label) for each in headlines()}
+    return found
 
 
-def drawn() -> set[str]:
-    """What the committed figures say."""
-    return {label for path in FIGURES for label in translated_svg.labels(path.read_text())}
+def with_signs(text: str) -> str:
+    """A text with # for its numbers and placeholders, as catalogues have labels."""
+    return translated_svg.NUMBER.sub("#", re.sub(r"\{[^}]*\}", "#", text))
+
+
+def pattern(node: ast.AST) -> str:
+    """A regular expression of the texts that an expression makes, a group for each value."""
+    match node:
+        case ast.Constant(value=str(text)):
+            return re.escape(with_signs(text))
+        case ast.JoinedStr(values=parts):
+            return "".join(map(pattern, parts))
+        case ast.FormattedValue(value=ast.IfExp() as value):
+            return pattern(value)
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            return pattern(left) + pattern(right)
+        case ast.IfExp(body=body, orelse=orelse):
+            return f"(?:{pattern(body)}|{pattern(orelse)})"
+    return "(.*)"
+
+
+class Texts:
+    """The texts in the Python files of a folder: what may become labels."""
+
+    def __init__(self, folder: str) -> None:
+        nodes = [
+            node
+            for source in (ROOT / folder).glob("*.py")
+            for node in ast.walk(ast.parse(source.read_text()))
+        ]
+        texts = [n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+        self.known = {*texts, *map(with_signs, texts), *CLASSES, ""}
+        made = [pattern(n) for n in nodes if isinstance(n, ast.JoinedStr | ast.BinOp)]
+        lines = {line for each in made for line in each.split("\\\n")}
+        self.lines = {line for line in lines if re.sub(r"\(\.\*\)|[\\\s]", "", line)}
+
+    def may_become(self, label: str, depth: int = 2) -> bool:
+        """Whether a label can be drawn of them, if not from the committed results.
+
+        It is one of them or a number, or a line of what an expression makes of such values.
+        """
+        if label in self.known or not re.search(r"[^\W\d_]", label):
+            return True
+        found = [re.fullmatch(line, label) for line in self.lines] if depth else []
+        return any(
+            all(self.may_become(value or "", depth - 1) for value in each.groups())
+            for each in found
+            if each
+        )
 
 
 def placeholders(message: str) -> set[str]:
     return {name for _, name, _, _ in string.Formatter().parse(message) if name is not None}
 
 
-def test_every_message_is_in_the_catalogue():
-    missing = sorted((messages() | drawn()) - set(CHINESE))
+def test_every_message_has_a_translation(said):
+    missing = sorted(set().union(*said.values()) - set(CHINESE))
     assert not missing, "\n".join(missing)
 
 
+def test_a_message_is_in_the_file_of_the_folder_that_says_it_or_of_what_several_share(said):
+    speakers = Counter(message for messages in said.values() for message in messages)
+    shared = {message for message, folders in speakers.items() if folders > 1}
+    shared |= claim_labels() & Texts("lab/claims").known  # also those that one stage uses
+    strays = [
+        f"{folder}: {message}"
+        for folder, messages in said.items()
+        for message in sorted(messages)
+        if message not in KEPT.get(folder, {})
+        and not (message in shared and any(message in KEPT[each] for each in SHARED))
+    ]
+    assert not strays, "\n".join(strays)
+
+
+def test_no_translation_is_left_over(said):
+    """What several folders say is in lab/; what one folder says is in its own file, and no more."""
+    speakers = Counter(message for messages in said.values() for message in messages)
+    left = []
+    for folder, kept in KEPT.items():
+        own = said.get(folder, set())
+        if folder in SHARED:
+            own = own | {message for message, folders in speakers.items() if folders > 1}
+            own |= set(CLASSES)
+        texts = Texts(folder)
+        left += [
+            f"{folder}: {message}"
+            for message in kept
+            if message not in own and not texts.may_become(message)
+        ]
+    assert not left, "\n".join(left)
+
+
+def test_no_message_is_translated_twice():
+    files = Counter(message for kept in KEPT.values() for message in kept)
+    assert [message for message, count in files.items() if count > 1] == []
+
+
 def test_a_translation_fills_in_what_the_message_does():
-    for english in messages() & set(CHINESE):
-        assert placeholders(english) == placeholders(CHINESE[english]), english
-        assert re.findall(r"</?\w+>", english) == re.findall(r"</?\w+>", CHINESE[english]), english
+    for english, chinese in CHINESE.items():
+        assert placeholders(english) == placeholders(chinese), english
+        assert english.count("#") == chinese.count("#"), english
+        assert re.findall(r"</?\w+>", english) == re.findall(r"</?\w+>", chinese), english
 
 
-def test_no_translation_is_left_over():
-    """A message of numbers as # is a label of a figure, of which a GPU's run may draw others than
-    the committed one.
-    """
-    labels = drawn()
-    for path in catalogue.files("zh"):
-        left = {message for message in read_one(path) - messages() - labels if "#" not in message}
-        assert not left & set(), path
-
-
-def read_one(path: Path) -> set[str]:
-    with path.open("rb") as file:
-        return {str(m.id) for m in catalogue.read_po(file, locale="zh") if m.id}
-
-
-def test_another_language_is_spoken_for_as_long_as_its_context_lasts():
-    assert language() == ENGLISH
-    with speaking("zh", {"{n} dogs": "{n} 只狗"}):
-        assert (language(), say("{n} dogs", n=2), say("{n} cats", n=2)) == (
-            "zh",
-            "2 只狗",
-            "2 cats",
-        )
-    assert say("{n} dogs", n=2) == "2 dogs"
-
-
-def test_labels_of_a_figure_keep_their_numbers_and_stay_text():
-    figure = (
-        "<svg><text x='1'>64 rows (ms) &amp; 2.5x</text><text>1,024</text><path d='M 1 2'/></svg>"
-    )
-    assert translated_svg.labels(figure) == ["# rows (ms) & #x"]
-    with speaking("zh", {"# rows (ms) & #x": "# 行 <毫秒> #x"}):
-        translated = translated_svg.translated(figure)
-    assert "64 行 &lt;毫秒&gt; 2.5x" in translated
-    assert "<text>1,024</text><path d='M 1 2'/>" in translated
-    assert html.unescape(translated_svg.translated(figure)) == html.unescape(figure)
-
-
-@pytest.mark.parametrize("text", sorted(CHINESE.values()))
-def test_translations_are_no_markup_but_the_templates_own(text):
-    assert not re.search(r"<(?!/?(?:code|strong)>)", text)
+def test_translations_are_no_markup_but_the_templates_own():
+    for chinese in CHINESE.values():
+        assert not re.search(r"<(?!/?(?:code|strong)>)", chinese), chinese

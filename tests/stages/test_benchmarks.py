@@ -1,71 +1,111 @@
-"""What all benchmark stages derive from their samples, and what the page says of it, on a CPU and on a GPU."""
+"""What holds of every benchmark: its rows, its metrics, and its page for each kind of machine."""
 
 import importlib
 import re
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from lab.core.files import read_json, read_rows
+from lab.core.params import read_yaml
 from lab.report import benchmarks
 from lab.report.language import speaking
-from lab.results.measurements import rows_of
+from lab.report.page import Section
 from stages.report import catalogue
-from tests.helpers import draw
-from tests.made_up import BENCHES, measurements, metrics, write
+from tests.helpers import ROOT, draw
+from tests.made_up import BENCHES
+
+KINDS = ("cpu-virtual", "cuda")
+CONDITIONS = {
+    "device_kind",
+    "num_devices",
+    "threads_per_device",
+    "busy_percent",
+    "noisy_percent",
+    "skipped",
+    "aa_runs",
+    "aa_false_speedups",
+}
 
 
-@pytest.mark.parametrize("stage", BENCHES)
-def test_every_row_says_what_it_was_measured_on(stage):
-    for row in rows_of(measurements(stage, "cpu-virtual")):
-        assert row["device_kind"] in ("cpu-virtual", "cpu", "simulated")
-        assert (row["value"] == "") == str(row["remark"]).startswith("skipped: ")
+def sections(reports: Path) -> Iterator[tuple[str, str, Section]]:
+    """Every benchmark's part of the page, with its stage and the kind of machine."""
+    for kind in KINDS:
+        for stage in BENCHES:
+            module = importlib.import_module(f"stages.{stage}.section")
+            yield stage, kind, module.section(reports / kind / stage)
 
 
-@pytest.mark.parametrize("stage", BENCHES)
-def test_metrics_have_names_that_dvc_keeps_and_a_noise_control(stage):
-    found = metrics(stage, measurements(stage, "cpu-virtual"), "cpu-virtual")
-    assert all(re.fullmatch(r"[a-z0-9_]+", name) for name in found)
-    assert (found["aa_runs"], found["aa_false_speedups"], found["device_kind"]) == (
-        1,
-        0,
-        "cpu-virtual",
-    )
+def test_benchmarks_are_the_stages_that_compare_arms():
+    """Each reads `bench`, by which arms are timed and compared with themselves."""
+    pipeline = read_yaml(ROOT / "dvc.yaml")["stages"]
+    assert {stage for stage in pipeline if stage.startswith("bench_")} <= set(BENCHES)
+    for stage in BENCHES:
+        assert "bench" in pipeline[stage]["params"], stage
 
 
-@pytest.mark.parametrize("kind", ["cpu-virtual", "cuda"])
-@pytest.mark.parametrize("stage", BENCHES)
-def test_the_page_of_each_kind_of_machine(stage, kind, tmp_path):
-    write(stage, tmp_path, kind)
-    part = importlib.import_module(f"stages.{stage}.section").section(tmp_path / stage)
-    draw(part, tmp_path / "figures")
-    assert part.stage == stage
-    drawn = sorted(path.stem for path in (tmp_path / "figures").iterdir())
-    assert drawn == sorted(figure.name for figure in part.figures)
-    text = " ".join(part.findings)
-    assert "nan" not in text.lower()
-    assert "None" not in text
-    assert ("virtual" in text) == (kind == "cpu-virtual"), (
-        "a GPU's page speaks of no virtual devices"
-    )
-    for table in part.tables:
-        assert all(len(row) == len(table.header) for row in table.rows)
-    hatched = (tmp_path / "figures" / f"{part.figures[0].name}.svg").read_text().count("<pattern")
-    if stage == "bench_collectives":
-        hatched = (tmp_path / "figures" / "allreduce_gradients.svg").read_text().count("<pattern")
-    if stage in ("bench_parallel", "bench_overlap", "bench_collectives"):
-        assert (hatched > 0) == (kind == "cpu-virtual")
+def test_every_row_says_what_it_was_measured_on(made_up_reports):
+    for stage in BENCHES:
+        for row in read_rows(made_up_reports / "cpu-virtual" / stage / "rows.csv"):
+            assert row["device_kind"] in ("cpu-virtual", "cpu", "simulated"), (stage, row)
+            skipped = str(row["remark"]).startswith("skipped: ")
+            assert (row["value"] == "") == skipped, (stage, row)
 
 
-@pytest.mark.parametrize("kind", ["cpu-virtual", "cuda"])
-@pytest.mark.parametrize("stage", BENCHES)
-def test_the_page_speaks_chinese_throughout(stage, kind, tmp_path):
-    write(stage, tmp_path, kind)
+def test_metrics_have_names_that_dvc_keeps_and_a_noise_control(made_up_reports):
+    for kind in KINDS:
+        for stage in BENCHES:
+            found = read_json(made_up_reports / kind / stage / "metrics.json")
+            assert all(re.fullmatch(r"[a-z0-9_]+", name) for name in found), (stage, list(found))
+            assert set(found) >= CONDITIONS, stage
+            control = (found["aa_runs"], found["aa_false_speedups"], found["device_kind"])
+            assert control == (1, 0, kind), stage
+
+
+@pytest.fixture(scope="module")
+def figures(made_up_reports, tmp_path_factory) -> Path:
+    """The figures of all of them, in <kind of device>/<stage>/."""
+    folder = tmp_path_factory.mktemp("figures")
+    for stage, kind, part in sections(made_up_reports):
+        draw(part, folder / kind / stage)
+    return folder
+
+
+def test_the_page_of_each_kind_of_machine(made_up_reports, figures):
+    for stage, kind, part in sections(made_up_reports):
+        assert part.stage == stage
+        drawn = {path.stem for path in (figures / kind / stage).iterdir()}
+        assert drawn == {figure.name for figure in part.figures}, (stage, kind)
+        text = " ".join(part.findings)
+        assert not re.search(r"\bnan\b|None", text), (stage, kind, text)
+        says_virtual = "virtual" in text
+        assert says_virtual == (kind == "cpu-virtual"), f"{stage}: {text}"
+        for table in part.tables:
+            assert all(len(row) == len(table.header) for row in table.rows), (stage, table.header)
+
+
+def test_bars_of_times_are_hatched_on_virtual_devices_and_never_on_a_gpu(figures):
+    hatched = {
+        path.relative_to(figures).parts[:2]
+        for path in figures.rglob("*.svg")
+        if "<pattern" in path.read_text()
+    }
+    sources = {stage: (ROOT / "stages" / stage / "section.py").read_text() for stage in BENCHES}
+    bars = {stage for stage, source in sources.items() if "bar_with_samples(" in source}
+    assert bars, "some draw their samples over bars"
+    assert hatched == {("cpu-virtual", stage) for stage in bars}
+
+
+def test_the_page_speaks_chinese_throughout(made_up_reports):
     with speaking("zh", catalogue.read("zh")):
-        part = importlib.import_module(f"stages.{stage}.section").section(tmp_path / stage)
-    assert part.try_this
-    sentences = [part.title, part.question, *part.findings, part.try_this.why]
-    sentences += [text for figure in part.figures for text in (figure.alt, figure.caption)]
-    sentences += [table.note for table in part.tables]
-    assert [text for text in sentences if not re.search("[\u4e00-\u9fff]", text)] == []
+        for stage, kind, part in sections(made_up_reports):
+            assert part.try_this, stage
+            sentences = [part.title, part.question, *part.findings, part.try_this.why]
+            sentences += [text for figure in part.figures for text in (figure.alt, figure.caption)]
+            sentences += [table.note for table in part.tables]
+            english = [text for text in sentences if not re.search("[\u4e00-\u9fff]", text)]
+            assert english == [], (stage, kind)
 
 
 @pytest.mark.parametrize(
@@ -77,9 +117,5 @@ def test_the_page_speaks_chinese_throughout(stage, kind, tmp_path):
     ],
 )
 def test_the_page_claims_what_the_interval_allows(low, high, words):
-    assert (
-        benchmarks.verdict(
-            {"speedup": (low + high) / 2, "speedup_low": low, "speedup_high": high}, "speedup"
-        )
-        == words
-    )
+    m = {"speedup": (low + high) / 2, "speedup_low": low, "speedup_high": high}
+    assert benchmarks.verdict(m, "speedup") == words

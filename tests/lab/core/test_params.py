@@ -7,7 +7,7 @@ from lab.core import params
 from lab.core.errors import ParamsError
 from lab.core.params import Section
 from stages.probe.__main__ import params_models
-from stages.train.__main__ import Params as TrainStage
+from stages.train.params import Params as TrainStage
 from tests.helpers import edit_params
 
 
@@ -31,23 +31,23 @@ def test_crlf_and_a_byte_order_mark_are_fine(tmp_path):
     assert params.load(Small, file).lr == 0.5
 
 
-@pytest.mark.parametrize(
-    ("text", "complaint"),
-    [
-        ("lr: 1\nlr: 2\n", "duplicate key"),
-        ("lr:\t1\n\tbatch_size: 2\n", "line 1: found character"),
-        ("lr: [1\n", "line"),
-        ("- 1\n", "expected sections"),
-        ("", "expected sections"),
-        ("lr: 1\nbatch_size: 2\n".encode("utf-16"), "UTF-8"),
-        ("lr: !!python/object/apply:os.getcwd []\nbatch_size: 1\n", "constructor"),
-    ],
-)
-def test_what_is_no_params_file_is_said_in_one_line(tmp_path, text, complaint):
-    with pytest.raises(ParamsError, match=complaint) as error:
-        params.load(Small, write(tmp_path / "p.yaml", text))
-    assert "\n" not in str(error.value)
-    assert error.value.exit_code == 2
+NO_PARAMS: list[tuple[str | bytes, str]] = [
+    ("lr: 1\nlr: 2\n", "duplicate key"),
+    ("lr:\t1\n\tbatch_size: 2\n", "line 1: found character"),
+    ("lr: [1\n", "line"),
+    ("- 1\n", "expected sections"),
+    ("", "expected sections"),
+    ("lr: 1\nbatch_size: 2\n".encode("utf-16"), "UTF-8"),
+    ("lr: !!python/object/apply:os.getcwd []\nbatch_size: 1\n", "constructor"),
+]
+
+
+def test_what_is_no_params_file_is_said_in_one_line(tmp_path):
+    for text, complaint in NO_PARAMS:
+        with pytest.raises(ParamsError, match=complaint) as error:
+            params.load(Small, write(tmp_path / "p.yaml", text))
+        assert "\n" not in str(error.value), text
+        assert error.value.exit_code == 2
 
 
 def test_a_missing_file_is_said(tmp_path):
@@ -100,13 +100,19 @@ BAD: list[tuple[str, Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("key", "value", "complaint"), BAD)
-def test_a_bad_value_is_named_with_what_was_expected(project, key, value, complaint):
-    edit_params({key: value})
-    with pytest.raises(ParamsError) as error:
-        params.check(params_models())
-    assert complaint.lower() in str(error.value).lower()
-    assert all(line.startswith("params.yaml: ") for line in str(error.value).splitlines())
+def test_a_bad_value_is_named_with_what_was_expected(project):
+    good, models = Path("params.yaml").read_bytes(), list(params_models())
+    for key, value, complaint in BAD:
+        Path("params.yaml").write_bytes(good)
+        edit_params({key: value})
+        try:
+            params.check(models)
+        except ParamsError as error:
+            lines = str(error).splitlines()
+        else:
+            lines = []
+        assert complaint.lower() in "\n".join(lines).lower(), (key, value)
+        assert all(line.startswith("params.yaml: ") for line in lines), (key, value)
 
 
 def test_all_mistakes_are_said_at_once(project):
@@ -124,9 +130,40 @@ def test_all_mistakes_are_said_at_once(project):
 
 
 def test_a_missing_key_is_said(project):
-    edit_params({"train.runs.lenet_1gpu.lr": None}, delete=True)
-    with pytest.raises(ParamsError, match=r"train\.runs\.lenet_1gpu\.lr: missing key"):
+    edit_params({"train.defaults.lr": None}, delete=True)
+    with pytest.raises(ParamsError) as error:
         params.load(TrainStage)
+    [line] = str(error.value).splitlines()
+    assert "train.defaults.lr: missing key" in line, "one mistake, though three runs lack it"
+
+
+def test_a_run_takes_from_the_defaults_what_it_does_not_say(project):
+    edit_params({"train.defaults.lr": 0.05, "train.runs.lenet_2gpu.batch_size": 64})
+    runs = params.load(TrainStage).train.runs
+    assert {name: run.lr for name, run in runs.items()} == {
+        "lenet_1gpu": 0.05,
+        "lenet_2gpu": 0.05,
+        "resnet18_1gpu": 0.1,
+        "resnet18_2gpu": 0.05,
+        "resnet18_1gpu_b512": 0.05,
+    }
+    assert (runs["lenet_1gpu"].batch_size, runs["lenet_2gpu"].batch_size) == (256, 64)
+
+
+def test_an_empty_entry_is_a_run_of_the_defaults(project):
+    edit_params({"train.runs.lenet_1gpu": None})
+    train = params.load(TrainStage).train
+    assert train.runs["lenet_1gpu"] == train.defaults
+
+
+def test_a_wrong_default_is_one_mistake_and_not_one_per_run(project):
+    edit_params({"train.defaults.lr": -1, "train.runs.lenet_2gpu.num_gpus": 0})
+    with pytest.raises(ParamsError) as error:
+        params.load(TrainStage)
+    assert str(error.value).splitlines() == [
+        "params.yaml: train.defaults.lr: expected greater than 0, got -1",
+        "params.yaml: train.runs.lenet_2gpu.num_gpus: expected greater than or equal to 1, got 0",
+    ]
 
 
 def test_a_stage_does_not_mind_other_stages_keys(project):

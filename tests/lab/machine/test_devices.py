@@ -15,21 +15,27 @@ def keep_threads():
     torch.set_num_threads(before)
 
 
-@pytest.mark.parametrize(
-    ("num_devices", "cores", "threads"),
-    [(1, 1, 1), (1, 2, 1), (2, 2, 1), (1, 8, 4), (2, 8, 4), (4, 8, 2), (3, 8, 2), (8, 2, 1)],
-)
-def test_one_device_gets_what_each_of_two_gets(num_devices, cores, threads):
-    assert threads_per_device(num_devices, "auto", cores) == threads
+def test_one_device_gets_what_each_of_two_gets():
+    for num_devices, cores, threads in (
+        (1, 1, 1),
+        (1, 2, 1),
+        (2, 2, 1),
+        (1, 8, 4),
+        (2, 8, 4),
+        (4, 8, 2),
+        (3, 8, 2),
+        (8, 2, 1),
+    ):
+        found = threads_per_device(num_devices, "auto", cores)
+        assert found == threads, (num_devices, cores)
 
 
 def test_stated_threads_are_obeyed():
     assert threads_per_device(1, 3, cores=2) == 3
 
 
-@pytest.mark.parametrize(
-    ("found", "asked", "kind", "names"),
-    [
+def test_a_run_gets_gpus_where_there_are_enough_and_labelled_stand_ins_otherwise(monkeypatch):
+    for found, asked, kind, names in (
         (0, 1, "cpu-virtual", ["cpu"]),
         (0, 3, "cpu-virtual", ["cpu", "cpu", "cpu"]),
         (1, 1, "cuda", ["cuda:0"]),
@@ -37,14 +43,11 @@ def test_stated_threads_are_obeyed():
         (2, 2, "cuda", ["cuda:0", "cuda:1"]),
         (2, 3, "cuda-shared", ["cuda:0", "cuda:1", "cuda:0"]),
         (8, 2, "cuda", ["cuda:0", "cuda:1"]),
-    ],
-)
-def test_a_run_gets_gpus_where_there_are_enough_and_labelled_stand_ins_otherwise(
-    monkeypatch, found, asked, kind, names
-):
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: found)
-    got = resolve(asked, AUTO)
-    assert (got.kind, [str(device) for device in got.devices]) == (kind, names)
+    ):
+        monkeypatch.setattr(torch.cuda, "device_count", lambda found=found: found)
+        got = resolve(asked, AUTO)
+        devices = [str(device) for device in got.devices]
+        assert (got.kind, devices) == (kind, names), (found, asked)
 
 
 def test_resolving_gives_torch_its_threads(monkeypatch):
@@ -52,22 +55,21 @@ def test_resolving_gives_torch_its_threads(monkeypatch):
     assert resolve(2, DeviceParams(cpu_threads=1)).threads == torch.get_num_threads() == 1
 
 
-@pytest.mark.parametrize(("quota", "cores"), [(0.5, 1), (1.5, 1), (2.0, 2), (float("inf"), 64)])
-def test_a_cgroup_quota_limits_the_cores(monkeypatch, quota, cores):
+def has_cores(monkeypatch, count: int, quota: float) -> None:
     monkeypatch.setattr(devices, "quota_cores", lambda: quota)
-    monkeypatch.setattr(
-        devices.psutil.Process, "cpu_affinity", lambda self: list(range(64)), raising=False
-    )
-    assert usable_cores() == cores
+    cores = list(range(count))
+    monkeypatch.setattr(devices.psutil.Process, "cpu_affinity", lambda self: cores, raising=False)
 
 
-@pytest.mark.parametrize(
-    ("wish", "cores"), [("1", 1), ("3,1", 3), ("64", 8), ("", 8), ("0", 8), ("many", 8)]
-)
-def test_omp_num_threads_limits_the_cores(monkeypatch, wish, cores):
-    monkeypatch.setattr(devices, "quota_cores", lambda: float("inf"))
-    monkeypatch.setattr(
-        devices.psutil.Process, "cpu_affinity", lambda self: list(range(8)), raising=False
-    )
-    monkeypatch.setenv("OMP_NUM_THREADS", wish)
-    assert usable_cores() == cores
+def test_a_cgroup_quota_limits_the_cores(monkeypatch):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    for quota, cores in ((0.5, 1), (1.5, 1), (2.0, 2), (float("inf"), 64)):
+        has_cores(monkeypatch, 64, quota)
+        assert usable_cores() == cores, quota
+
+
+def test_omp_num_threads_limits_the_cores(monkeypatch):
+    has_cores(monkeypatch, 8, float("inf"))
+    for wish, cores in (("1", 1), ("3,1", 3), ("64", 8), ("", 8), ("0", 8), ("many", 8)):
+        monkeypatch.setenv("OMP_NUM_THREADS", wish)
+        assert usable_cores() == cores, wish

@@ -1,38 +1,62 @@
 import pytest
 import torch
+from torch import nn
 
 from lab.nets import lenet
 from lab.nets.models import LENET_NAMES, MODELS, OnBytes
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_a_seed_fixes_every_weight_whatever_torchs_own_generator(name):
-    first = MODELS[name](torch.Generator().manual_seed(3)).state_dict()
-    torch.manual_seed(77)
-    again = MODELS[name](torch.Generator().manual_seed(3)).state_dict()
-    other = MODELS[name](torch.Generator().manual_seed(4)).state_dict()
-    assert all(torch.equal(first[key], again[key]) for key in first)
-    assert not all(torch.equal(first[key], other[key]) for key in first)
+@pytest.fixture(scope="module")
+def nets() -> dict[str, nn.Module]:
+    """Each network of one seed; no test changes them."""
+    return {name: make(torch.Generator().manual_seed(3)) for name, make in MODELS.items()}
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_a_net_takes_images_and_gives_ten_logits(name):
-    net = OnBytes(MODELS[name](torch.Generator()))
-    assert net(torch.zeros(2, 28, 28, dtype=torch.uint8)).shape == (2, 10)
+def test_a_seed_fixes_every_weight_whatever_torchs_own_generator(nets):
+    for name, make in MODELS.items():
+        first = nets[name].state_dict()
+        torch.manual_seed(77)
+        again = make(torch.Generator().manual_seed(3)).state_dict()
+        other = make(torch.Generator().manual_seed(4)).state_dict()
+        assert all(torch.equal(first[key], again[key]) for key in first), name
+        assert not all(torch.equal(first[key], other[key]) for key in first), name
 
 
-def test_lenet_is_the_books_parameters_and_function():
-    net = MODELS["lenet"](torch.Generator().manual_seed(0))
-    params = lenet.lenet_params(torch.Generator().manual_seed(0))
+def test_a_net_takes_images_and_gives_ten_logits(nets):
+    for name, net in nets.items():
+        logits = OnBytes(net).eval()(torch.zeros(2, 28, 28, dtype=torch.uint8))
+        assert logits.shape == (2, 10), name
+
+
+def test_lenet_is_the_books_parameters_and_function(nets):
+    net = nets["lenet"]
+    params = lenet.lenet_params(torch.Generator().manual_seed(3))
     assert list(net.state_dict()) == list(LENET_NAMES)
     assert all(torch.equal(p, q) for p, q in zip(net.parameters(), params, strict=True))
     X = torch.rand(3, 1, 28, 28)
     assert torch.equal(net(X), lenet.lenet(X, params))
 
 
-def test_resnet18s_convolutions_lie_as_its_images_do():
-    net = MODELS["resnet18"](torch.Generator())
-    weights = [p for p in net.parameters() if p.ndim == 4]
+def replica(net: nn.Module) -> nn.Module:
+    """What nn.DataParallel computes with: modules whose parameters are plain attributes."""
+    copies = {module: module._replicate_for_data_parallel() for module in net.modules()}
+    for module, copy in copies.items():
+        for name, child in module.named_children():
+            setattr(copy, name, copies[child])
+        for name, p in module.named_parameters(recurse=False):
+            setattr(copy, name, p.detach().clone())
+    assert list(copies[net].parameters()) == []
+    return copies[net]
+
+
+def test_a_net_gives_the_same_bits_as_a_replica_of_data_parallel(nets):
+    X = torch.rand(3, 1, 28, 28)
+    for name, net in nets.items():
+        assert torch.equal(replica(net.eval())(X), net(X)), name
+
+
+def test_resnet18s_convolutions_lie_as_its_images_do(nets):
+    weights = [p for p in nets["resnet18"].parameters() if p.ndim == 4]
     assert len(weights) == 20
     assert all(p.is_contiguous(memory_format=torch.channels_last) for p in weights)
 

@@ -1,6 +1,5 @@
 import pytest
 import torch
-from torch.utils.flop_counter import FlopCounterMode
 
 from lab.nets.resnet import Residual, resnet18
 
@@ -11,12 +10,6 @@ def test_it_is_the_notes_variant():
     assert len(list(net.parameters())) == 76
     assert net[0].weight.shape == (64, 1, 3, 3)
     assert net(torch.rand(2, 1, 28, 28)).shape == (2, 10)
-
-
-def test_an_image_costs_the_counted_flop():
-    with torch.device("meta"), FlopCounterMode(display=False) as counter:
-        resnet18()(torch.rand(1, 1, 28, 28))
-    assert counter.get_total_flops() == pytest.approx(0.912e9, rel=1e-3)
 
 
 def test_weights_are_small_normals_and_the_generator_decides_them():
@@ -30,15 +23,16 @@ def test_weights_are_small_normals_and_the_generator_decides_them():
     assert net[0].bias.abs().max() <= 1 / 3
 
 
-@pytest.mark.parametrize(
-    ("channels", "stride", "shape"),
-    [(4, 1, (2, 4, 7, 7)), (8, 1, (2, 8, 7, 7)), (8, 2, (2, 8, 4, 4))],
-)
-def test_a_block_without_its_convolutions_passes_its_input_on(channels, stride, shape):
-    block = Residual(4, channels, stride).eval()
-    for parameter in (block.conv2.weight, block.conv2.bias):
-        torch.nn.init.zeros_(parameter)
-    X = torch.rand(2, 4, 7, 7)
-    Y = block(X)
-    assert Y.shape == shape
-    torch.testing.assert_close(Y, block.shortcut(X).relu())
+def test_a_block_without_its_convolutions_passes_its_input_on():
+    for channels, stride, shape in (
+        (4, 1, (2, 4, 7, 7)),
+        (8, 1, (2, 8, 7, 7)),
+        (8, 2, (2, 8, 4, 4)),
+    ):
+        block = Residual(4, channels, stride).eval()
+        for parameter in (block.conv2.weight, block.conv2.bias):
+            torch.nn.init.zeros_(parameter)
+        X = torch.rand(2, 4, 7, 7)
+        Y = block(X)
+        assert Y.shape == shape
+        torch.testing.assert_close(Y, block.shortcut(X).relu())

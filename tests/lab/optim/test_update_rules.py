@@ -44,83 +44,83 @@ def regression(seed):
 
 
 @pytest.mark.parametrize("name", TORCH)
-@pytest.mark.parametrize("seed", [0, 1])
-def test_a_rule_and_torchs_optimizer_are_the_same_experiment(name, seed):
-    """Same loss (half the mean squared error), batches, start and hyper-parameters: the same
-    trajectory.
-    """
+def test_a_rule_and_torchs_optimizer_are_the_same_experiment(name):
+    """Same loss (half the mean squared error), batches, start and settings: the same trajectory."""
     rule, make = TORCH[name]
-    X, y, w = regression(seed)
-    theirs = w.clone().requires_grad_()
-    optimizer = make([theirs])
-    state = rule.init(w)
-    for step in range(60):
-        rows = slice(step % 12 * 10, step % 12 * 10 + 10)
-        w, state = rule.update(w, X[rows].T @ (X[rows] @ w - y[rows]) / 10, state)
-        optimizer.zero_grad()
-        (0.5 * ((X[rows] @ theirs - y[rows]) ** 2).mean()).backward()
-        optimizer.step()
-        torch.testing.assert_close(w, theirs.detach(), rtol=1e-10, atol=1e-12)
+    for seed in (0, 1):
+        X, y, w = regression(seed)
+        theirs = w.clone().requires_grad_()
+        optimizer = make([theirs])
+        state = rule.init(w)
+        for step in range(60):
+            rows = slice(step % 12 * 10, step % 12 * 10 + 10)
+            w, state = rule.update(w, X[rows].T @ (X[rows] @ w - y[rows]) / 10, state)
+            optimizer.zero_grad()
+            (0.5 * ((X[rows] @ theirs - y[rows]) ** 2).mean()).backward()
+            optimizer.step()
+            torch.testing.assert_close(w, theirs.detach(), rtol=1e-10, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", EVERY_RULE)
 @given(x=st.floats(-5, 5), seed=st.integers(0, 99))
-def test_floats_arrays_and_tensors_step_alike(name, x, seed):
-    rule = EVERY_RULE[name]
+def test_floats_arrays_and_tensors_step_alike(x, seed):
     gradients = np.random.default_rng(seed).normal(size=4)
-    states = [rule.init(v) for v in (x, np.array([x]), torch.tensor([x], dtype=torch.float64))]
-    values = [x, np.array([x]), torch.tensor([x], dtype=torch.float64)]
-    for g in gradients:
-        each = (float(g), np.array([g]), torch.tensor([g], dtype=torch.float64))
-        pairs = [rule.update(v, e, s) for v, e, s in zip(values, each, states, strict=True)]
-        values, states = [p[0] for p in pairs], [p[1] for p in pairs]
-    assert values[0] == pytest.approx(float(values[1][0]), rel=1e-12, abs=1e-14)
-    assert values[0] == pytest.approx(float(values[2][0]), rel=1e-12, abs=1e-14)
+    kinds = (float, lambda v: np.array([v]), lambda v: torch.tensor([v], dtype=torch.float64))
+    for name, rule in EVERY_RULE.items():
+        ends = []
+        for kind in kinds:
+            value = kind(x)
+            state = rule.init(value)
+            for g in gradients:
+                value, state = rule.update(value, kind(g), state)
+            ends.append(float(np.asarray(value).item()))
+        assert ends[1:] == pytest.approx([ends[0]] * 2, rel=1e-12, abs=1e-14), name
 
 
-@pytest.mark.parametrize("name", EVERY_RULE)
-def test_a_rule_changes_nothing_in_place(name):
-    x, g = np.ones(3), np.full(3, 0.5)
-    state = EVERY_RULE[name].init(x)
-    before = [np.copy(part) for part in state]
-    EVERY_RULE[name].update(x, g, state)
-    assert (x == 1).all()
-    assert (g == 0.5).all()
-    assert all(np.array_equal(a, b) for a, b in zip(state, before, strict=True))
+def test_a_rule_changes_nothing_in_place():
+    for name, rule in EVERY_RULE.items():
+        x, g = np.ones(3), np.full(3, 0.5)
+        state = rule.init(x)
+        before = [np.copy(part) for part in state]
+        rule.update(x, g, state)
+        assert (x == 1).all(), name
+        assert (g == 0.5).all(), name
+        assert all(np.array_equal(a, b) for a, b in zip(state, before, strict=True)), name
 
 
-@pytest.mark.parametrize("name", EVERY_RULE)
-def test_an_array_of_rates_steps_each_as_if_alone(name):
+def test_an_array_of_rates_steps_each_as_if_alone():
     makers = {
         "momentum": lambda lr: update_rules.momentum(lr, 0.9),
         "nesterov": lambda lr: update_rules.nesterov(lr, 0.9),
         "adadelta": lambda lr: update_rules.adadelta(lr=lr),
     }
-    make = makers.get(name) or getattr(update_rules, name)
     rates = np.array([0.01, 0.1, 1.0])
-    together = update_rules.trace(make(rates), lambda x: 0.3 * x, np.ones(3), 10)[-1]
-    alone = [update_rules.trace(make(float(lr)), lambda x: 0.3 * x, 1.0, 10)[-1] for lr in rates]
-    assert together == pytest.approx(alone, rel=1e-12)
+    for name in EVERY_RULE:
+        make = makers.get(name) or getattr(update_rules, name)
+        together = update_rules.trace(make(rates), lambda x: 0.3 * x, np.ones(3), 10)[-1]
+        alone = [
+            update_rules.trace(make(float(lr)), lambda x: 0.3 * x, 1.0, 10)[-1] for lr in rates
+        ]
+        assert together == pytest.approx(alone, rel=1e-12), name
 
 
-@pytest.mark.parametrize(
-    ("rule", "end"),
-    [
-        (update_rules.adagrad(0.4), (-2.382563, -0.158591)),
-        (update_rules.adagrad(2.0), (-0.002295, 0.0)),
-        (update_rules.gd(0.4), (-0.943467, -0.000073)),
-        (update_rules.gd(0.6), (-0.387814, -1673.365109)),
-        (update_rules.momentum(0.6, 0.5), (0.007188, 0.002553)),
-        (update_rules.momentum(0.6, 0.25), (-0.126340, -0.186632)),
-    ],
-)
-def test_the_books_traces_end_where_the_book_says(rule, end):
+def test_the_books_traces_end_where_the_book_says():
     eigenvalues = np.array([0.1, 2.0])
-    path = update_rules.trace(
-        rule, lambda x: objectives.quadratic_gradient(x, eigenvalues), np.array([-5.0, -2.0]), 20
-    )
-    assert len(path) == 21
-    assert path[-1] == pytest.approx(end, abs=1e-6)
+    for name, rule, end in (
+        ("AdaGrad at 0.4", update_rules.adagrad(0.4), (-2.382563, -0.158591)),
+        ("AdaGrad at 2", update_rules.adagrad(2.0), (-0.002295, 0.0)),
+        ("descent at 0.4", update_rules.gd(0.4), (-0.943467, -0.000073)),
+        ("descent at 0.6", update_rules.gd(0.6), (-0.387814, -1673.365109)),
+        ("momentum 0.5", update_rules.momentum(0.6, 0.5), (0.007188, 0.002553)),
+        ("momentum 0.25", update_rules.momentum(0.6, 0.25), (-0.126340, -0.186632)),
+    ):
+        path = update_rules.trace(
+            rule,
+            lambda x: objectives.quadratic_gradient(x, eigenvalues),
+            np.array([-5.0, -2.0]),
+            20,
+        )
+        assert len(path) == 21
+        assert path[-1] == pytest.approx(end, abs=1e-6), name
 
 
 @given(st.floats(0.01, 1.9), st.floats(0.1, 1))

@@ -1,9 +1,14 @@
-"""What the ranks of tests/lab/parallel/test_collectives.py run: every algorithm in groups of 1 to
-8, told by rank 0.
+"""Every all-reduce algorithm in groups of 1 to 8 ranks, for tests/lab/parallel/test_collectives.py.
+
+`python -m tests.lab.parallel.collective_ranks FILE` forks the ranks, so that torch is imported
+once; rank 0 writes to FILE what all of them found.
 """
 
 import json
+import os
+import socket
 import sys
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,10 +17,11 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from lab.core.shared_params import DistributedParams
+from lab.core.shared_params import LOOPBACK, DistributedParams
 from lab.machine.devices import Devices
 from lab.parallel.collectives import ALGORITHMS, PROBES, Algorithm, Ranks, in_one_bucket, per_tensor
-from lab.parallel.launch import process_group
+from lab.parallel.cost_model import ADDING, HALVING_DOUBLING, RING, STAR, THERE_AND_BACK, TREE
+from lab.parallel.launch import ADDRESS_VARIABLE, process_group
 
 CPU = torch.device("cpu")
 WORLD_SIZES = range(1, 9)
@@ -54,10 +60,10 @@ def highest_bit_first(values: list[Tensor]) -> Tensor:
 
 
 ORDERS: dict[str, Callable[[list[Tensor]], Tensor]] = {
-    "star": in_order,
-    "ring": around_the_ring,
-    "tree": neighbours_first,
-    "halving-doubling": highest_bit_first,
+    STAR: in_order,
+    RING: around_the_ring,
+    TREE: neighbours_first,
+    HALVING_DOUBLING: highest_bit_first,
 }
 
 
@@ -75,10 +81,9 @@ def everywhere(ranks: Ranks, mine: bool) -> bool:
 
 
 def sums(name: str, algorithm: Algorithm, ranks: Ranks, length: int) -> dict[str, bool]:
-    """Return whether whole numbers are summed exactly, and others in the documented order, to the
-    bit.
+    """Whether whole numbers are summed exactly, and others in the documented order, to the bit.
 
-    The library documents none: there it is to rounding.
+    The library documents no order: there it is to rounding.
     """
     n = ranks.world_size
     whole, real = numbers(ranks.rank, (length,), True), numbers(ranks.rank, (length,), False)
@@ -104,16 +109,14 @@ def sent(algorithm: Algorithm, ranks: Ranks) -> dict[str, float]:
 
 
 def lists(ranks: Ranks) -> bool:
-    """Whether a list of tensors, of odd shapes and layouts, is summed right in both ways by every
-    algorithm.
-    """
+    """Whether every algorithm sums a list of odd shapes and layouts right, in both groupings."""
     right = []
     for algorithm in ALGORITHMS.values():
-        for way in (per_tensor, in_one_bucket):
+        for grouping in (per_tensor, in_one_bucket):
             tensors = [numbers(ranks.rank, shape, True) for shape in SHAPES]
-            if way is in_one_bucket:
+            if grouping is in_one_bucket:
                 tensors[-1] = tensors[-1].contiguous(memory_format=torch.channels_last)
-            way(tensors, algorithm, ranks)
+            grouping(tensors, algorithm, ranks)
             expected = [
                 in_order([numbers(r, s, True) for r in range(ranks.world_size)]) for s in SHAPES
             ]
@@ -122,20 +125,18 @@ def lists(ranks: Ranks) -> bool:
 
 
 def probes(ranks: Ranks) -> bool:
-    """Whether a message comes back to rank 0 as it was, and adding changes the second half
-    alone.
-    """
+    """Whether a message comes back to rank 0 as it was, and adding changes only the second half."""
     tensor = torch.arange(5.0) + 10 * (ranks.rank > 0)
-    PROBES["there and back"](tensor, ranks)
+    PROBES[THERE_AND_BACK](tensor, ranks)
     expected = torch.arange(5.0) + 10 * (ranks.rank > 1)
     added = torch.arange(4.0)
-    PROBES["adding"](added, ranks)
+    PROBES[ADDING](added, ranks)
     return everywhere(ranks, torch.equal(tensor, expected) and added.tolist() == [0, 1, 2, 4])
 
 
-def main() -> None:
+def run_rank(file: Path) -> None:
     torch.set_num_threads(1)
-    params = DistributedParams(nnodes=1, rdzv_endpoint="127.0.0.1:0", timeout_s=60)
+    params = DistributedParams(nnodes=1, rdzv_endpoint=f"{LOOPBACK}:0", timeout_s=60)
     found: dict[str, Any] = {}
     with process_group(Devices("cpu-virtual", [CPU], 1), CPU, params):
         groups = {n: dist.new_group(list(range(n))) for n in WORLD_SIZES}
@@ -152,7 +153,34 @@ def main() -> None:
             if n > 1:
                 found[str(n)]["probes"] = probes(ranks)
         if dist.get_rank() == 0:
-            Path(sys.argv[1]).write_text(json.dumps(found))
+            file.write_text(json.dumps(found))
+
+
+def fork_rank(rank: int, file: Path) -> int:
+    """The child's process id; in the child it does not return."""
+    if child := os.fork():
+        return child
+    try:
+        os.environ["RANK"] = str(rank)
+        run_rank(file)
+    except BaseException:
+        traceback.print_exc()
+        os._exit(1)
+    os._exit(0)
+
+
+def main() -> None:
+    world_size = max(WORLD_SIZES)
+    listener = socket.create_server((LOOPBACK, 0))
+    port = listener.getsockname()[1]
+    os.environ |= {"WORLD_SIZE": str(world_size), ADDRESS_VARIABLE: f"{LOOPBACK}:{port}"}
+    children = [fork_rank(rank, Path(sys.argv[1])) for rank in range(world_size)]
+    store = dist.TCPStore(
+        LOOPBACK, port, is_master=True, wait_for_workers=False, master_listen_fd=listener.detach()
+    )
+    ended = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
+    del store  # it serves the ranks until here
+    sys.exit(any(ended))
 
 
 if __name__ == "__main__":

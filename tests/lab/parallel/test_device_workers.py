@@ -1,3 +1,5 @@
+"""Who does which job, in which thread or stream."""
+
 import contextlib
 import subprocess
 import sys
@@ -7,7 +9,7 @@ import pytest
 import torch
 
 from lab.parallel import device_workers
-from lab.parallel.device_workers import Lane, crew, lanes_on, together
+from lab.parallel.device_workers import Worker, thread_pool, together, workers_on
 from tests.helpers import ROOT
 
 CPU = torch.device("cpu")
@@ -20,29 +22,29 @@ def test_jobs_of_virtual_devices_run_at_the_same_time_the_first_in_the_calling_t
         meeting.wait()  # passes only if both jobs are running
         threads.append(threading.get_ident())
 
-    two = lanes_on([CPU, CPU])
-    with crew(2, 1) as pool:
+    two = workers_on([CPU, CPU])
+    with thread_pool(2, 1) as pool:
         together([job, job], two, pool)
     assert len(set(threads)) == 2
     assert threading.get_ident() in threads
 
 
-def test_a_failure_in_a_lane_is_not_lost():
+def test_a_failure_in_a_worker_is_not_lost():
     def broken() -> None:
         raise RuntimeError("broken")
 
-    two = lanes_on([CPU, CPU])
-    with crew(2, 1) as pool, pytest.raises(RuntimeError, match="broken"):
+    two = workers_on([CPU, CPU])
+    with thread_pool(2, 1) as pool, pytest.raises(RuntimeError, match="broken"):
         together([lambda: None, broken], two, pool)
 
 
-def test_a_lane_computes_with_its_own_threads_only():
+def test_a_worker_computes_with_its_own_threads_only():
     """In a new thread a product would start a team of as many threads as there are cores."""
     program = (
         "import psutil, torch; from lab.parallel.device_workers import *;"
         " torch.set_num_threads(1)\n"
-        "two = lanes_on([torch.device('cpu')] * 2); x = torch.rand(512, 512)\n"
-        "with crew(2, 1) as pool:\n"
+        "two = workers_on([torch.device('cpu')] * 2); x = torch.rand(512, 512)\n"
+        "with thread_pool(2, 1) as pool:\n"
         "    together([lambda: None] * 2, two, pool); before = psutil.Process().num_threads()\n"
         "    together([lambda: torch.mm(x, x)] * 2, two, pool);"
         " print(psutil.Process().num_threads() - before)\n"
@@ -50,7 +52,7 @@ def test_a_lane_computes_with_its_own_threads_only():
     result = subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=120
     )
-    assert int(result.stdout) <= 1, result.stderr  # the second lane's own thread may start late
+    assert int(result.stdout) <= 1, result.stderr  # the second worker's own thread may start late
 
 
 class FakeStream:
@@ -60,7 +62,7 @@ class FakeStream:
         self.device = device
 
 
-def test_lanes_of_gpus_are_streams_that_one_thread_fills(monkeypatch):
+def test_workers_of_gpus_are_streams_that_one_thread_fills(monkeypatch):
     log = []
 
     @contextlib.contextmanager
@@ -70,16 +72,16 @@ def test_lanes_of_gpus_are_streams_that_one_thread_fills(monkeypatch):
 
     monkeypatch.setattr(device_workers.torch.cuda, "Stream", FakeStream)
     monkeypatch.setattr(device_workers.torch.cuda, "stream", stream)
-    found = lanes_on([torch.device("cuda", 0), torch.device("cuda", 1), torch.device("cuda", 0)])
-    assert len({id(lane.stream) for lane in found}) == 3, "a GPU listed twice has two streams"
+    found = workers_on([torch.device("cuda", 0), torch.device("cuda", 1), torch.device("cuda", 0)])
+    assert len({id(worker.stream) for worker in found}) == 3, "a GPU listed twice has two streams"
     threads = []
-    with crew(3, 1) as pool:
+    with thread_pool(3, 1) as pool:
         together([lambda: threads.append(threading.get_ident())] * 3, found, pool)
     assert log == [0, 1, 0]
     assert set(threads) == {threading.get_ident()}
 
 
-def test_a_cpu_lane_runs_its_job_where_it_is_called():
+def test_a_cpu_worker_runs_its_job_where_it_is_called():
     done = []
-    Lane(CPU).run(lambda: done.append(threading.get_ident()))
+    Worker(CPU).run(lambda: done.append(threading.get_ident()))
     assert done == [threading.get_ident()]

@@ -64,9 +64,7 @@ def gradients(net, X, y, reduction="sum"):
 
 
 def drift(copies, batches, lr, allreduce=replicas.allreduce):
-    """Yield after each step how far the replicas have come apart: the largest |W0 - Wk| of all
-    weights.
-    """
+    """Yield the largest |W0 - Wk| of all weights after each step."""
     with ThreadPoolExecutor(len(copies)) as pool:
         for X, y in batches:
             replicas.train_batch(X, y, copies, [CPU] * len(copies), lr, pool, allreduce)
@@ -178,9 +176,7 @@ def test_replicas_stay_bitwise_equal_after_every_step(num_devices, make):
 
 
 def test_rebinding_instead_of_adding_in_place_lets_the_replicas_drift_apart():
-    """The notes' broken version: the other replicas never see the sum, and evaluating replica 0
-    hides it.
-    """
+    """The notes' broken version: only replica 0, which is evaluated, ever sees the sum."""
     copies = [replicas.replicate(lenet(10), CPU) for _ in range(2)]
     apart = list(
         drift(copies, [fashion_like(32, i) for i in range(4)], 0.2, replicas.rebinding_allreduce)
@@ -189,9 +185,7 @@ def test_rebinding_instead_of_adding_in_place_lets_the_replicas_drift_apart():
 
 
 def test_replicas_that_share_their_weights_take_the_step_once_for_each():
-    """Copying without `.clone()`: both "replicas" add to one gradient, sum it twice, and step on
-    it.
-    """
+    """Copying without `.clone()`: both "replicas" add to one gradient and sum it twice."""
     net, (X, y) = linear(), batch(8)
     _, [right, _] = step(net, X, y, 2)
     with (
@@ -205,9 +199,7 @@ def test_replicas_that_share_their_weights_take_the_step_once_for_each():
 
 
 def test_batch_norm_sees_each_shard_alone_and_one_device_sees_the_whole_batch():
-    """So two devices are one device with ghost batches (Hoffer et al. 2017), not one with plain
-    batch norm.
-    """
+    """So two devices are one with ghost batches (Hoffer et al. 2017), not with plain batch norm."""
     net, (X, y) = batch_norm_net(), batch(12)
     whole = gradients(net, X, y)
     ghosts = [

@@ -1,3 +1,5 @@
+"""The house style of figures: reproducible, self-contained, labels apart."""
+
 import itertools
 import re
 

@@ -1,3 +1,5 @@
+"""Measurements, their rows, and how they are asked for."""
+
 from lab.results.measurements import Measurement, Results, measurements_of, rows_of, skip
 
 MEASURED = [

@@ -1,3 +1,5 @@
+"""Arms on a clock of our own, the noise control, and how busy other processes are."""
+
 import gc
 import subprocess
 import sys
@@ -11,14 +13,22 @@ from lab.core.shared_params import BenchParams
 from lab.machine.devices import Devices
 from lab.results.measurements import Measurement, skip
 from lab.timing import bench
-from lab.timing.bench import Watch, conditions, in_unit, noise_control, time_arms
+from lab.timing.bench import (
+    A_AGAINST_A,
+    Watch,
+    conditions,
+    control_measurements,
+    in_unit,
+    noise_control,
+    time_arms,
+)
 
 CPU = [torch.device("cpu")]
 DEVICES = Devices("cpu-virtual", CPU, threads=1)
 ONE_CALL = BenchParams(rounds=8, aa_runs=3, min_sample_ms=1e-6)
 
 
-def test_arms_run_in_turn_first_one_way_then_the_other():
+def test_arms_take_turns_first_forwards_then_backwards():
     order = []
     arms = {name: lambda name=name: order.append(name) for name in "ABC"}
     times = time_arms(arms, CPU, ONE_CALL)
@@ -35,30 +45,21 @@ def test_every_arm_is_warm_before_the_first_reading():
     assert before.count("B") >= 2
 
 
-def test_short_arms_repeat_until_a_sample_is_long_enough():
-    calls = 0
+def test_short_arms_repeat_until_a_sample_is_long_enough_and_samples_are_per_call(monkeypatch):
+    now, readings = 0.0, []
 
-    def arm() -> None:
-        nonlocal calls
-        calls += 1
-
-    params = BenchParams(rounds=8, aa_runs=1, min_sample_ms=2)
-    [samples] = time_arms({"arm": arm}, CPU, params).values()
-    assert calls > 8 * 100, "an empty function takes far less than 2 ms / 100"
-    assert max(samples) < 1e-3
-
-
-def test_samples_are_seconds_per_call(monkeypatch):
-    now = 0.0
-
-    def arm() -> None:
+    def arm(seconds: float) -> None:
         nonlocal now
-        now += 0.25
+        now += seconds
 
-    monkeypatch.setattr(bench, "read_clock", lambda devices: now)
+    monkeypatch.setattr(bench, "read_clock", lambda devices: readings.append(now) or now)
     params = BenchParams(rounds=8, aa_runs=1, min_sample_ms=1000)
-    assert time_arms({"arm": arm}, CPU, params) == {"arm": (0.25,) * 8}
-    assert now > 8 * 4 * 0.25, "four calls make a sample of a second"
+    arms = {"long": lambda: arm(0.25), "short": lambda: arm(2**-10)}
+    assert time_arms(arms, CPU, params) == {"long": (0.25,) * 8, "short": (2**-10,) * 8}
+    starts, ends = readings[-32::2], readings[-31::2]
+    samples = [end - start for start, end in zip(starts, ends, strict=True)]
+    assert min(samples) >= 1, "a second"
+    assert max(samples) < 2.5, "and not much more"
 
 
 def test_the_clock_is_read_for_all_devices(monkeypatch):
@@ -89,13 +90,22 @@ def test_garbage_collection_is_on_again_after_a_failure():
 def test_the_noise_control_compares_an_arm_with_itself():
     controls = noise_control(lambda: sum(range(100)), DEVICES, ONE_CALL)
     assert [len(m.values) for m in controls] == [8, 8, 8]
-    assert {m.demo for m in controls} == {bench.A_AGAINST_A}
+    assert {m.demo for m in controls} == {A_AGAINST_A}
+
+
+def test_a_control_is_the_ratio_of_the_samples_of_a_pair():
+    found = control_measurements([([2.0, 6.0], [1.0, 3.0]), ([3.0], [4.0])], DEVICES)
+    ratio = "ratio"
+    assert found == [
+        Measurement(A_AGAINST_A, ratio, 0, (2.0, 2.0), "x", "cpu-virtual", 1),
+        Measurement(A_AGAINST_A, ratio, 1, (0.75,), "x", "cpu-virtual", 1),
+    ]
 
 
 def test_conditions_count_false_speedups_noise_and_what_was_skipped():
     measured = [
-        Measurement(bench.A_AGAINST_A, "ratio", 0, (1.0, 1.01) * 6, "x", "cpu-virtual"),
-        Measurement(bench.A_AGAINST_A, "ratio", 1, (1.1,) * 12, "x", "cpu-virtual"),
+        Measurement(A_AGAINST_A, "ratio", 0, (1.0, 1.01) * 6, "x", "cpu-virtual"),
+        Measurement(A_AGAINST_A, "ratio", 1, (1.1,) * 12, "x", "cpu-virtual"),
         Measurement("demo", "steady", 0, (1.0, 1.01, 1.02), "ms", "cpu-virtual"),
         Measurement("demo", "noisy", 0, (1.0, 2.0, 3.0), "ms", "cpu-virtual"),
         skip("demo", "GPU", "needs a CUDA GPU", "cpu-virtual"),
@@ -111,15 +121,18 @@ def test_conditions_count_false_speedups_noise_and_what_was_skipped():
 
 
 def test_other_processes_are_seen():
-    watch = Watch()
-    busy = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    program = "print(flush=True)\nwhile True: pass"
+    busy = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE)
     try:
-        time.sleep(1.5)
+        assert busy.stdout
+        busy.stdout.readline()
+        watch = Watch()
+        time.sleep(0.5)
         percent = watch.busy_percent()
     finally:
         busy.kill()
-        busy.wait()
-    assert percent > 30 / psutil.cpu_count()
+        busy.communicate()
+    assert percent > 30 / psutil.cpu_count(), "one core's time, if the machine is quiet otherwise"
 
 
 def test_units():

@@ -1,3 +1,5 @@
+"""Whom the clock waits for before it is read."""
+
 import torch
 
 from lab.timing import clock

@@ -6,7 +6,7 @@ import pytest
 from lab.core.errors import LabError
 from lab.core.files import write_json
 from lab.tools import compare, references
-from lab.tools.compare import mark, markdown, table
+from lab.tools.compare import Side, mark, markdown, table
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ from lab.tools.compare import mark, markdown, table
 def test_a_change_is_marked_for_what_it_is(
     name, old, new, old_iqr, new_iqr, other_hardware, expected
 ):
-    assert mark(name, old, new, old_iqr, new_iqr, other_hardware) == expected
+    assert mark(name, Side(old, old_iqr), Side(new, new_iqr), other_hardware) == expected
 
 
 def test_the_table_shows_medians_with_their_spread_and_leaves_out_what_is_the_same():
@@ -45,12 +45,20 @@ def test_the_table_shows_medians_with_their_spread_and_leaves_out_what_is_the_sa
             "images_per_s_iqr": {"old": 0.0, "new": 0.0, "diff": 0.0},
             "test_accuracy_percent": {"old": 83.0, "new": 83.0, "diff": 0},
             "dataset": {"old": "fashion-mnist", "new": "synthetic"},
+            "a_speedup": {"old": 1.7, "new": 1.5},
+            "a_speedup_low": {"old": 1.6, "new": 1.4},
+            "a_speedup_high": {"old": 1.8, "new": 1.65},
+            "b_speedup": {"old": 1.7, "new": 1.5},
+            "b_speedup_low": {"old": 1.66, "new": 1.4},
+            "b_speedup_high": {"old": 1.8, "new": 1.65},
         }
     }
     assert [row[1:] for row in table(metrics, other_hardware=False)] == [
         ("epoch_s", "10 (IQR 0.5)", "20 (IQR 0.25)", "worse"),
         ("images_per_s", "38", "33", "one sample each"),
         ("dataset", "fashion-mnist", "synthetic", "changed"),
+        ("a_speedup", "1.7 (1.6 to 1.8)", "1.5 (1.4 to 1.65)", "within noise"),
+        ("b_speedup", "1.7 (1.66 to 1.8)", "1.5 (1.4 to 1.65)", "worse"),
     ]
 
 
@@ -62,13 +70,16 @@ def test_markdown_keeps_its_columns_whatever_stands_in_a_cell():
     ]
 
 
+VERDICTS = {"refuted_ids": "A6a B1 B2", "confirmed_ids": "C2"}
+
+
 @pytest.fixture
 def results(project):
     write_json(project / "reports" / "hardware.json", {"cpu": {"model": "this", "usable_cores": 2}})
     write_json(
         project / "reports" / "train" / "one" / "metrics.json", {"epoch_s": 2.0, "epoch_s_iqr": 0.1}
     )
-    write_json(project / "reports" / "claims" / "metrics.json", {"claim_a6": "refuted"})
+    write_json(project / "reports" / "claims" / "metrics.json", VERDICTS)
     return project
 
 
@@ -81,10 +92,12 @@ def test_a_snapshot_is_what_later_results_are_compared_with(results):
     write_json(
         results / "reports" / "train" / "one" / "metrics.json", {"epoch_s": 1.0, "epoch_s_iqr": 0.1}
     )
-    write_json(results / "reports" / "claims" / "metrics.json", {"claim_a6": "confirmed"})
+    changed = {"refuted_ids": "A6a B2", "confirmed_ids": "B1 C2"}
+    write_json(results / "reports" / "claims" / "metrics.json", changed)
     _, rows = compare.with_reference("before")
     assert rows == [
-        ("claims", "claim_a6", "refuted", "confirmed", "changed"),
+        ("claims", "refuted_ids", "B1", "-", "changed"),
+        ("claims", "confirmed_ids", "-", "B1", "changed"),
         ("train/one", "epoch_s", "2 (IQR 0.1)", "1 (IQR 0.1)", "better"),
     ]
     write_json(results / "reports" / "hardware.json", {"cpu": {"model": "that", "usable_cores": 2}})

@@ -6,6 +6,7 @@ from lab.core import params
 from lab.core.errors import ParamsError
 from lab.tools import profiles
 from stages.probe.__main__ import params_models
+from stages.train.params import Params as TrainStage
 from tests.helpers import edit_params
 
 
@@ -29,7 +30,10 @@ def test_every_profile_fits_all_stages_and_keeps_the_comments(project, monkeypat
 
 @pytest.mark.parametrize("name", ["smoke", "full"])
 def test_a_profile_holds_only_what_differs(project, name):
-    base = dict(profiles.leaves(params.read_yaml(project / "profiles" / "laptop.yaml")))
+    document = params.read_yaml(project / "profiles" / "laptop.yaml")
+    defaults, runs = document["train"]["defaults"], document["train"]["runs"]
+    document["train"]["runs"] = {run: defaults | own for run, own in runs.items()}
+    base = dict(profiles.leaves(document))
     for key, value in profiles.leaves(params.read_yaml(project / "profiles" / f"{name}.yaml")):
         assert base[key] != value, key
 
@@ -37,7 +41,7 @@ def test_a_profile_holds_only_what_differs(project, name):
 def test_full_is_the_notes_workload(project, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["profiles", "full"])
     profiles.main()
-    train = params.read_yaml(project / "params.yaml")["train"]
+    runs = params.load(TrainStage).train.runs
     for name, net, num_gpus, batch_size, lr in (
         ("lenet_1gpu", "lenet", 1, 256, 0.2),
         ("lenet_2gpu", "lenet", 2, 256, 0.2),
@@ -45,7 +49,7 @@ def test_full_is_the_notes_workload(project, monkeypatch):
         ("resnet18_2gpu", "resnet18", 2, 512, 0.2),
         ("resnet18_1gpu_b512", "resnet18", 1, 512, 0.2),
     ):
-        run = dict(train["runs"][name])
+        run = runs[name].model_dump()
         assert run.pop("strategy") in ("replicas", "ddp")
         assert run == {
             "net": net,
@@ -62,9 +66,9 @@ def test_full_is_the_notes_workload(project, monkeypatch):
 
 def test_what_changes_is_said(project, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["profiles", "laptop"])
-    edit_params({"train.runs.lenet_1gpu.lr": 0.7})
+    edit_params({"train.defaults.lr": 0.7})
     profiles.main()
-    assert "train.runs.lenet_1gpu.lr: 0.7 -> 0.2" in capsys.readouterr().out
+    assert "train.defaults.lr: 0.7 -> 0.2" in capsys.readouterr().out
 
 
 def test_an_unknown_profile_or_key_is_refused_and_nothing_written(project, monkeypatch):
@@ -78,3 +82,15 @@ def test_an_unknown_profile_or_key_is_refused_and_nothing_written(project, monke
         with pytest.raises(ParamsError, match=complaint):
             profiles.main()
     assert (project / "params.yaml").read_bytes() == before
+
+
+def test_a_run_may_get_any_key_of_the_defaults_and_no_other(project, monkeypatch):
+    odd = project / "profiles" / "odd.yaml"
+    odd.write_text("train:\n  runs:\n    lenet_1gpu: {num_epochs: 3}\n")
+    monkeypatch.setattr(sys, "argv", ["profiles", "odd"])
+    profiles.main()
+    runs = params.load(TrainStage).train.runs
+    assert (runs["lenet_1gpu"].num_epochs, runs["lenet_2gpu"].num_epochs) == (3, 10)
+    odd.write_text("train:\n  runs:\n    lenet_1gpu: {epocs: 3}\n")
+    with pytest.raises(ParamsError, match=r"train\.runs\.lenet_1gpu\.epocs: not in laptop"):
+        profiles.main()

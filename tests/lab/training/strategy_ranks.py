@@ -1,8 +1,11 @@
-"""What the ranks of tests/lab/training/test_strategies.py run: two `ddp` steps beside those of
-`replicas`, told by rank 0.
+"""One of three ranks: steps of `ddp` beside those of `replicas`, among three ranks and among two.
+
+`python -m tests.lab.training.strategy_ranks FILE PORT PORT`, with the rank in RANK and a store on
+each of the ports; rank 0 writes what was found to the file.
 """
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -14,8 +17,10 @@ from lab.core.errors import DistributedError
 from lab.core.shared_params import DistributedParams
 from lab.machine.devices import Devices
 from lab.nets.models import MODELS
-from lab.parallel.launch import check_ranks_agree, process_group
+from lab.parallel.launch import ADDRESS_VARIABLE, check_ranks_agree, process_group
+from lab.training import steps
 from lab.training.loop import predict
+from lab.training.steps import Stepper
 from lab.training.strategies import Ddp, Replicas, Strategy
 
 CPU = torch.device("cpu")
@@ -50,7 +55,7 @@ def batch(size: int) -> tuple[Tensor, Tensor]:
     return images, torch.randint(0, 10, (size,), generator=generator)
 
 
-def steps(strategy: Strategy) -> list[float]:
+def losses_of(strategy: Strategy) -> list[float]:
     return [
         float(
             strategy.total(
@@ -66,9 +71,9 @@ def difference(a: dict[str, Tensor], b: dict[str, Tensor]) -> float:
 
 
 def compare(net: nn.Module, world_size: int) -> dict[str, float]:
-    """Return the largest differences of losses, weights, each replica's buffers and predictions."""
+    """The largest differences of losses, weights, each replica's buffers and predictions."""
     ddp, by_hand = Ddp(net, [CPU]), Replicas(net, [CPU] * world_size)
-    losses = zip(steps(ddp), steps(by_hand), strict=True)
+    losses = zip(losses_of(ddp), losses_of(by_hand), strict=True)
     state, expected = ddp.state(), by_hand.state()
     images = batch(25)[0]
     buffers = zip(state["buffers"], expected["buffers"], strict=True)
@@ -86,31 +91,71 @@ def compare(net: nn.Module, world_size: int) -> dict[str, float]:
     return found
 
 
+def tell_each_other(rank: int) -> dict[str, object]:
+    """What crosses the ranks' borders, as rank 0 sees it."""
+    strategy = Ddp(nets()["linear"], [CPU])
+    sent = [strategy.broadcast(content if rank == 0 else None) for content in (b"abc\x00", None)]
+    shares = torch.zeros(9).index_fill_(0, strategy.share(torch.arange(9)), 1)
+    facts: dict[str, object] = {
+        "broadcast": sent == [b"abc\x00", None],
+        "largest": strategy.largest(rank - 7),
+        "any": [strategy.any(rank == 1), strategy.any(False)],
+        "shares": strategy.total(shares).tolist(),
+    }
+    strategy.close()
+    check_ranks_agree("the same")
+    try:
+        check_ranks_agree(f"rank {min(rank, 1)}")
+    except DistributedError as error:
+        facts["disagree"] = str(error)
+    return facts
+
+
+def stop_together(rank: int, world_size: int) -> dict[str, object]:
+    """Ranks that measure different times, and of which only the second is told to stop."""
+    measured = steps.steps_between
+    steps.steps_between = lambda ask_s, step_s, scale: (  # type: ignore[assignment]
+        2 + rank if measured(ask_s, step_s, scale) else 0
+    )
+    strategy = Ddp(nets()["batch_norm"], [CPU])
+    before = strategy.state()
+    stepper = Stepper(strategy, batch(60), 6, 0.1)
+    after = strategy.state()
+    taken: list[int] = []
+    losses = torch.zeros(10, dtype=torch.float64)
+    done = stepper.take(
+        torch.arange(60).split(6),
+        losses,
+        on_step=taken.append,
+        stopping=lambda: rank == 1 and len(taken) >= world_size,
+    )
+    found = torch.zeros(world_size, 3)
+    found[rank] = torch.tensor([stepper.ask_every, done, len(taken)])
+    warm_up = [difference(before["params"], after["params"])]
+    pairs = zip(before["buffers"], after["buffers"], strict=True)
+    warm_up += [difference(one, other) for one, other in pairs]
+    strategy.close()
+    steps.steps_between = measured
+    return {"ranks": strategy.total(found).tolist(), "warm_up": max(warm_up)}
+
+
 def main() -> None:
     torch.set_num_threads(1)
+    rank = int(os.environ["RANK"])
     params = DistributedParams(nnodes=1, rdzv_endpoint="127.0.0.1:0", timeout_s=60)
-    with process_group(Devices("cpu-virtual", [CPU], 1), CPU, params):
-        rank, world_size = dist.get_rank(), dist.get_world_size()
-        results = {name: compare(net, world_size) for name, net in nets().items()}
-        strategy = Ddp(nets()["linear"], [CPU])
-        sent = [
-            strategy.broadcast(content if rank == 0 else None) for content in (b"abc\x00", None)
-        ]
-        facts: dict[str, object] = {
-            "broadcast": sent == [b"abc\x00", None],
-            "any": [strategy.any(rank == 1), strategy.any(False)],
-            "shares": strategy.total(
-                torch.zeros(9).index_fill_(0, strategy.share(torch.arange(9)), 1)
-            ).tolist(),
-        }
-        strategy.close()
-        check_ranks_agree("the same")
-        try:
-            check_ranks_agree(f"rank {min(rank, 1)}")
-        except DistributedError as error:
-            facts["disagree"] = str(error)
-        if rank == 0:
-            Path(sys.argv[1]).write_text(json.dumps({"nets": results, "facts": facts}))
+    found = {}
+    for world_size, port in zip((3, 2), sys.argv[2:], strict=True):
+        if rank >= world_size:
+            continue
+        os.environ |= {"WORLD_SIZE": str(world_size), ADDRESS_VARIABLE: f"127.0.0.1:{port}"}
+        with process_group(Devices("cpu-virtual", [CPU], 1), CPU, params):
+            found[world_size] = {
+                "nets": {name: compare(net, world_size) for name, net in nets().items()},
+                "facts": tell_each_other(rank),
+                "stop": stop_together(rank, dist.get_world_size()),
+            }
+    if rank == 0:
+        Path(sys.argv[1]).write_text(json.dumps(found))
 
 
 if __name__ == "__main__":

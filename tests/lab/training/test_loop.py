@@ -12,7 +12,7 @@ from lab.data.images import to_float
 from lab.data.order import epoch_order
 from lab.nets.models import LeNet
 from lab.training import strategies
-from lab.training.loop import Progress, predict, train
+from lab.training.loop import Plan, Progress, predict, train
 
 CPU = torch.device("cpu")
 
@@ -42,26 +42,19 @@ def images(count, seed):
 
 
 TRAIN, TEST = images(600, 0), images(203, 1)
+SMALL = (TRAIN[0][:150], TRAIN[1][:150])  # two batches and a smaller one
 
 
 def run(
-    net=None,
-    num_devices=1,
-    num_epochs=3,
-    lr=0.1,
-    batch_size=64,
-    seed=0,
-    strategy="replicas",
-    **more,
+    net=None, num_devices=1, num_epochs=3, lr=0.1, batch_size=64, seed=0, train_set=TRAIN, **more
 ):
-    """Train on virtual devices; return the epochs, and what each yield left: its progress and the
-    state with it.
-    """
+    """The epochs of a run on virtual devices, and of each yield the progress and the state."""
     net = softmax_regression() if net is None else net
-    trained = strategies.STRATEGIES[strategy](net, [CPU] * num_devices)
+    trained = strategies.Replicas(net, [CPU] * num_devices)
     if "state" in more:
         trained.load_state(more.pop("state"))
-    results = train(trained, TRAIN, TEST, batch_size, lr, num_epochs, seed, **more)
+    plan = Plan(batch_size, lr, num_epochs, seed)
+    results = train(trained, train_set, TEST, plan, **more)
     yields = [(progress, trained.state()) for progress in results]
     trained.close()
     return yields[-1][0].epochs, yields
@@ -95,27 +88,30 @@ def test_it_learns():
     assert [epoch.epoch for epoch in epochs] == [1, 2, 3, 4, 5, 6]
 
 
-@pytest.mark.parametrize("num_devices", [1, 2])
-@pytest.mark.parametrize(
-    "net", [lambda: LeNet(torch.Generator().manual_seed(0)), small_batch_norm_net]
-)
-def test_the_same_seed_gives_the_same_bits_and_another_seed_does_not(num_devices, net):
-    epochs, yields = run(net(), num_devices, num_epochs=2)
-    again, yields_again = run(net(), num_devices, num_epochs=2)
-    _, others = run(net(), num_devices, num_epochs=2, seed=1)
-    assert results_of(epochs) == results_of(again)
-    assert same_state(yields[-1][1], yields_again[-1][1])
-    assert not same_state(yields[-1][1], others[-1][1])
+def test_the_same_seed_gives_the_same_bits_and_another_seed_does_not():
+    """Also with two threads for a device."""
+    for make in (lambda: LeNet(torch.Generator().manual_seed(0)), small_batch_norm_net):
+        for num_devices in (1, 2):
+            torch.set_num_threads(2 // num_devices)
+            first, again, other = (
+                run(make(), num_devices, num_epochs=2, seed=seed, train_set=SMALL)
+                for seed in (0, 0, 1)
+            )
+            what = f"{type(make()).__name__} on {num_devices}"
+            assert results_of(first[0]) == results_of(again[0]), what
+            assert same_state(first[1][-1][1], again[1][-1][1]), what
+            assert not same_state(first[1][-1][1], other[1][-1][1]), what
 
 
-@pytest.mark.parametrize("num_devices", [2, 3, 7])
-def test_several_devices_train_as_one_does(num_devices):
-    (one, yields_one), (many, yields_many) = run(), run(num_devices=num_devices)
-    for a, b in zip(one, many, strict=True):
-        assert a.train_loss == pytest.approx(b.train_loss, rel=1e-5)
-        assert a.test_accuracy == pytest.approx(b.test_accuracy, abs=0.01)
-    for name, p in yields_one[-1][1]["params"].items():
-        torch.testing.assert_close(p, yields_many[-1][1]["params"][name], rtol=1e-4, atol=1e-5)
+def test_several_devices_train_as_one_does():
+    one, yields_one = run()
+    for num_devices in (2, 3, 7):
+        many, yields_many = run(num_devices=num_devices)
+        for a, b in zip(one, many, strict=True):
+            assert a.train_loss == pytest.approx(b.train_loss, rel=1e-5)
+            assert a.test_accuracy == pytest.approx(b.test_accuracy, abs=0.01)
+        for name, p in yields_one[-1][1]["params"].items():
+            torch.testing.assert_close(p, yields_many[-1][1]["params"][name], rtol=1e-4, atol=1e-5)
 
 
 def test_the_smaller_last_batch_is_kept():
@@ -154,9 +150,7 @@ def undisturbed(num_devices):
 @pytest.mark.parametrize("num_devices", [1, 2])
 @pytest.mark.parametrize("after", [1, 13, 20, 29])
 def test_a_stopped_run_goes_on_to_the_same_bits(num_devices, after):
-    """10 steps an epoch: the stop falls inside an epoch, on its end, or after the last but one
-    step.
-    """
+    """10 steps an epoch: inside an epoch, on its end, or after the last step but one."""
     whole, yields = undisturbed(num_devices)
     taken = []
     _, stopped = run(
@@ -179,7 +173,7 @@ def test_a_finished_run_has_nothing_left_to_do():
     progress, state = yields[-1]
     strategy = strategies.Replicas(softmax_regression(), [CPU])
     strategy.load_state(state)
-    assert list(train(strategy, TRAIN, TEST, 64, 0.1, 3, 0, progress)) == []
+    assert list(train(strategy, TRAIN, TEST, Plan(64, 0.1, 3, 0), progress)) == []
     strategy.close()
 
 

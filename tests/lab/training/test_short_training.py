@@ -2,6 +2,8 @@ import numpy as np
 import torch
 
 from lab.data import synthetic
+from lab.data.images import to_float
+from lab.nets.lenet import lenet
 from lab.optim import update_rules
 from lab.training.short_training import accuracy_after, scaled_lenet_params
 
@@ -16,23 +18,25 @@ def test_weights_are_scaled_by_their_fan_in():
     assert not b1.any()
 
 
-def test_it_learns_at_once_and_repeats():
-    accuracy = accuracy_after(update_rules.adam(0.003), *SETS, num_steps=40, batch_size=64, seed=0)
-    assert accuracy > 0.5
-    assert accuracy == accuracy_after(
-        update_rules.adam(0.003), *SETS, num_steps=40, batch_size=64, seed=0
+def test_it_learns_at_once():
+    rule = update_rules.adam(0.003)
+    assert accuracy_after(rule, *SETS, num_steps=40, batch_size=32, seed=0) > 0.5
+
+
+def test_it_repeats_to_the_bit():
+    rule = update_rules.adam(0.003)
+    first, again = (
+        accuracy_after(rule, *SETS, num_steps=4, batch_size=64, seed=0) for _ in range(2)
     )
+    assert first == again
 
 
-def test_leaving_the_finite_numbers_counts_as_chance():
+def test_weights_that_are_no_longer_finite_count_as_chance():
     assert accuracy_after(update_rules.gd(1e30), *SETS, num_steps=4, batch_size=64, seed=0) == 0.1
 
 
 def test_a_plain_step_is_torchs():
     """One step of SGD on one batch of everything is that of torch.optim."""
-    from lab.data.images import to_float
-    from lab.nets.lenet import lenet
-
     generator = torch.Generator().manual_seed(0)
     params = [p.requires_grad_() for p in scaled_lenet_params(generator)]
     X, y = to_float(torch.from_numpy(SETS[0][0])), torch.from_numpy(SETS[0][1])
@@ -42,10 +46,5 @@ def test_a_plain_step_is_torchs():
     with torch.no_grad():
         logits = lenet(to_float(torch.from_numpy(SETS[1][0])), params)
     expected = (logits.argmax(1) == torch.from_numpy(SETS[1][1])).double().mean().item()
-    assert (
-        abs(
-            accuracy_after(update_rules.gd(0.1), *SETS, num_steps=1, batch_size=800, seed=0)
-            - expected
-        )
-        < 0.011
-    )
+    ours = accuracy_after(update_rules.gd(0.1), *SETS, num_steps=1, batch_size=800, seed=0)
+    assert abs(ours - expected) < 0.011

@@ -1,8 +1,72 @@
-"""What bench_async derives from its samples."""
+"""What bench_async measures on this machine's CPU, and derives from its samples."""
 
 import pytest
+import torch
 
-from tests.made_up import measurements, metrics
+from lab.core.shared_params import BenchParams, DeviceParams
+from lab.machine.devices import Devices
+from lab.report.benchmarks import ratio_of
+from lab.results.measurements import Measurement, Results
+from stages.bench_async import __main__ as bench_async
+from stages.bench_async import call_times, names, section
+from stages.bench_async.params import AsyncParams, Params
+from tests.made_up import measurements, metrics, write
+
+CPU = Devices("cpu-virtual", [torch.device("cpu")], threads=1)
+PARAMS = Params(
+    seed=0,
+    devices=DeviceParams(cpu_threads=1),
+    bench=BenchParams(rounds=8, aa_runs=1, min_sample_ms=1e-3),
+    bench_async=AsyncParams(sizes=[4, 8], counts=[1, 2], book_size=4),
+)
+
+
+@pytest.fixture(scope="module")
+def measured() -> list[Measurement]:
+    return bench_async.measure(PARAMS, CPU)
+
+
+def test_every_arm_of_every_demo_is_measured_at_every_size(measured):
+    results = Results(measured)
+    expected = {
+        names.FIRST_PRODUCT: ({names.NO_WARM_UP}, [4]),
+        names.PRODUCT: ({names.CALL_RETURNS, names.RESULT_THERE}, [4, 8]),
+        names.NUMPY_TORCH: ({names.NUMPY, names.TORCH}, [4, 8]),
+        names.RUN_AHEAD: ({names.WAITING_ONCE, names.WAITING_EACH, names.CALLS_RETURN}, [1, 2]),
+        names.BOOK: ({names.BOOK_NUMPY, names.NOT_WAITED_FOR, names.WAITED_FOR}, [4]),
+        names.DEPENDENCIES: ({names.Z}, [0]),
+    }
+    for demo, (arms, sizes) in expected.items():
+        assert set(results.arms(demo)) - {names.WRONG_GPU} == arms, demo
+        for arm in arms:
+            assert [m.x for m in results.series(demo, arm)] == sizes, (demo, arm)
+    assert names.NOTHING in results.arms(names.BLOCKER)
+    for m in measured:
+        count = {names.FIRST_PRODUCT: 1, names.DEPENDENCIES: 2}.get(m.demo, 8)
+        assert len(m.values) == (0 if m.remark else count), m
+    [z] = results.series(names.DEPENDENCIES, names.Z)
+    assert z.values == (3.0, 3.0)
+
+
+def test_the_stages_own_rows_give_its_metrics(measured):
+    assert set(bench_async.summarise(measured)) == set(
+        bench_async.summarise(measurements("bench_async", "cuda"))
+    )
+
+
+def test_a_call_returns_before_the_wait_and_its_result_is_there_after_it(monkeypatch):
+    now, log = 0.0, []
+
+    def spend(seconds: float, what: str) -> None:
+        nonlocal now
+        now += seconds
+        log.append(what)
+
+    monkeypatch.setattr(call_times.time, "perf_counter", lambda: now)
+    monkeypatch.setattr(call_times, "synchronize", lambda devices: spend(4.0, "wait"))
+    returns, finishes = call_times.call_times(lambda: spend(1.0, "call"), CPU, rounds=2)
+    assert (returns, finishes) == ((1.0, 1.0), (5.0, 5.0))
+    assert log == ["wait", "call", "wait"] * 2
 
 
 def test_a_queue_shows_as_a_call_that_returns_early():
@@ -10,9 +74,16 @@ def test_a_queue_shows_as_a_call_that_returns_early():
         metrics("bench_async", measurements("bench_async", kind), kind)
         for kind in ("cuda", "cpu-virtual")
     )
-    assert on_gpu["return_over_finish"] == pytest.approx(0.01)
-    assert on_cpu["return_over_finish"] == pytest.approx(1)
-    assert on_gpu["book_claims"] == pytest.approx(200)
-    assert on_gpu["book_waited_for"] == on_cpu["book_waited_for"] == pytest.approx(2)
-    assert on_cpu["waiting_after_each_us_per_operation"] == pytest.approx(3, rel=1e-2)
-    assert on_cpu["item_costs_us"] == pytest.approx(3, rel=1e-2)
+    assert ratio_of(on_gpu, names.RETURN_OVER_FINISH).median == pytest.approx(0.01)
+    assert ratio_of(on_cpu, names.RETURN_OVER_FINISH).median == pytest.approx(1)
+    assert on_gpu[names.BOOK_CLAIMS] == pytest.approx(200)
+    assert on_cpu[names.BOOK_CLAIMS] == on_cpu[names.TORCH_OVER_NUMPY] == pytest.approx(2)
+    assert on_cpu[names.NO_WARM_UP_OVER_STEADY] == pytest.approx(50, rel=1e-2)
+
+
+def test_the_page_tells_what_an_operation_costs_waited_for_once_and_each_time(tmp_path):
+    write("bench_async", tmp_path)
+    returned, model, numpy, _, *_ = section.section(tmp_path / "bench_async").findings
+    assert returned.startswith("At the largest size a call has returned after 100.0 %")
+    assert "costs 2.00 µs in a series waited for once and 3.00 µs waited for each" in model
+    assert "would report torch 2x (2 to 2) faster than numpy, and 2x (2 to 2) if it" in numpy

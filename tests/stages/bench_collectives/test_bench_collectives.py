@@ -1,88 +1,134 @@
-"""What bench_collectives derives from its samples."""
+"""What bench_collectives times, derives from its samples, and says on the page."""
 
 import pytest
+import torch
 
 from lab.core.files import write_metrics, write_rows
-from lab.results.measurements import Measurement, rows_of
-from lab.timing import bench
-from stages.bench_collectives import __main__ as bench_collectives
+from lab.machine.devices import Devices
+from lab.parallel.allreduce_times import Arm, Timed, gradient_lengths
+from lab.parallel.cost_model import ALGORITHMS, LIBRARY, PROBES, RING, STAR
+from lab.report.page import Section
+from lab.results.measurements import Measurement, Results, rows_of
+from stages.bench_collectives import names
 from stages.bench_collectives import section as collectives_section
+from stages.bench_collectives.among_ranks import arms_of, facts_of
 from stages.bench_collectives.params import CollectiveParams
+from stages.bench_collectives.predicted_times import model_of
 from tests.helpers import draw
 from tests.made_up import LINK, measurements, metrics
+from tests.stages.bench_collectives.made_up import NETS
+
+TENSORS, SIZE = NETS["lenet"]
+TWO = Devices("cpu-virtual", [torch.device("cpu")] * 2, 1)
 
 
-@pytest.mark.parametrize(
-    ("kind", "model"), [("cpu-virtual", "one shared link"), ("cuda", "own links")]
-)
-def test_the_link_and_what_is_shared_are_told_from_the_times_of_the_fewest_ranks(kind, model):
-    m = metrics("bench_collectives", measurements("bench_collectives", kind), kind)
-    assert (m["model"], m["fewest_ranks"], m["most_ranks"], m["allreduce_exact"]) == (
-        model,
-        2,
-        4,
-        "yes",
+def page(made, folder, kind="cpu-virtual") -> Section:
+    write_rows(folder, rows_of(made))
+    write_metrics(folder, metrics("bench_collectives", made, kind))
+    return collectives_section.section(folder)
+
+
+def test_the_link_and_whether_it_is_shared_come_from_the_times_of_the_fewest_ranks():
+    for kind, medium in (("cpu-virtual", names.SHARED), ("cuda", names.OWN)):
+        made = measurements("bench_collectives", kind)
+        m = metrics("bench_collectives", made, kind)
+        assert m[names.LINK] == medium
+        assert m[names.LATENCY] == pytest.approx(1e6 * LINK.alpha_s, rel=1e-2)
+        assert m[names.BANDWIDTH] == pytest.approx(2, rel=1e-2)
+        assert m[names.UNSEEN_ERROR] < 1
+        model = model_of(Results(made))
+        assert (model.few, model.many) == (2, 4)
+        assert max(map(abs, model.fit.errors)) < 0.01
+        assert model.unseen_error(model.other) > 20
+        low, high = model.interval()
+        for name in ("alpha_s", "s_per_byte", "add_s_per_byte"):
+            found = getattr(model.fit.link, name)
+            assert getattr(low, name) <= found <= getattr(high, name)
+            assert found == pytest.approx(getattr(LINK, name), rel=1e-2)
+
+
+def test_what_a_bucket_gains_is_that_of_the_made_up_times_and_of_the_model():
+    made = measurements("bench_collectives", "cuda")
+    each, joined = (
+        messages * 100e-6 + 2 * SIZE / 2e9 + SIZE / 20e9 for messages in (2 * TENSORS, 2)
     )
-    assert m["latency_us"] == pytest.approx(1e6 * LINK.alpha_s, rel=1e-2)
-    assert m["bandwidth_gb_per_s"] == pytest.approx(2, rel=1e-2)
-    assert m["reduce_gb_per_s"] == pytest.approx(20, rel=1e-2)
-    for name in ("latency_us", "bandwidth_gb_per_s", "reduce_gb_per_s"):
-        assert m[f"{name}_low"] <= m[name] <= m[f"{name}_high"]
-    right, wrong = (
-        ("one_shared_link", "own_links")
-        if kind == "cpu-virtual"
-        else ("own_links", "one_shared_link")
-    )
-    assert m[f"{right}_fit_error_percent_max"] < 1
-    assert m[f"{right}_4_ranks_error_percent_max"] < 1
-    assert m[f"{wrong}_4_ranks_error_percent"] > 20
+    m = metrics("bench_collectives", made, "cuda")
+    assert m[names.bucket_speedup("lenet")] == pytest.approx(each / joined, rel=1e-3)
+    [lenet] = Results(made).series(names.TENSORS, "lenet")
+    assert model_of(Results(made)).bucket_speedup(lenet) == pytest.approx(each / joined, rel=1e-2)
 
 
-def test_buckets_rings_and_volumes_are_those_of_the_made_up_times():
-    m = metrics("bench_collectives", measurements("bench_collectives", "cuda"), "cuda")
-    size = 516_272
-    per_tensor = 16 * 100e-6 + 2 * size / 2e9 + size / 20e9
-    one_bucket = 2 * 100e-6 + 2 * size / 2e9 + size / 20e9
-    assert m["lenet_bucket_speedup"] == pytest.approx(per_tensor / one_bucket, rel=1e-3)
-    assert m["lenet_bucket_speedup_predicted"] == pytest.approx(per_tensor / one_bucket, rel=1e-2)
-    star, ring = (
-        6 * 100e-6 + 6 * 4e6 / 2e9 + 3 * 4e6 / 20e9,
-        6 * 100e-6 + 1.5 * 4e6 / 2e9 + 0.75 * 4e6 / 20e9,
-    )
-    assert m["ring_over_star_speedup"] == pytest.approx(star / ring, rel=1e-3)
-    assert m["bus_ring_4_ranks_gb_per_s"] == pytest.approx(1.5 * 4e6 / ring / 1e9, rel=1e-2)
-    assert (m["sent_star_4_ranks_mb"], m["sent_ring_4_ranks_mb"], m["messages_tree_2_ranks"]) == (
-        12.0,
-        6.0,
-        2,
-    )
+def test_the_page_has_bandwidths_volumes_and_the_ring_against_the_star(tmp_path):
+    told = page(measurements("bench_collectives", "cuda"), tmp_path, "cuda")
+    star, ring = (6 * 100e-6 + volume * 4e6 / 2e9 + volume / 2 * 4e6 / 20e9 for volume in (6, 1.5))
+    rows = {row[0]: row[1:] for table in told.tables for row in table.rows}
+    bandwidth, sent, messages = rows["ring, 4 ranks"]
+    assert float(bandwidth.split()[0]) == pytest.approx(1.5 * 4e6 / ring / 1e9, rel=1e-2)
+    assert (sent, messages) == ("6", "6")
+    assert rows["star, 4 ranks"][1:] == ["12", "6"]
+    assert rows["tree, 2 ranks"][1:] == ["4", "2"]
+    assert rows["library, 4 ranks"][1:] == ["", ""]
+    assert any(f"faster than the star: {star / ring:.3g}x" in text for text in told.findings)
 
 
-def test_one_wrong_sum_is_said():
+def test_one_wrong_sum_is_said(tmp_path):
     made = measurements("bench_collectives", "cpu-virtual")
-    made.append(Measurement("exact, 3 ranks", "ring", 4, (0.0,), "", "cpu-virtual"))
-    assert bench_collectives.summarise(made, 0)["allreduce_exact"] == "no"
+    assert "Every sum was exact." in page(made, tmp_path).findings
+    made.append(Measurement(names.of_ranks(names.EXACT, 3), RING, 4, (0.0,), "", "cpu-virtual"))
+    findings = page(made, tmp_path).findings
+    assert "Every sum was exact." not in findings
+    assert "Sums were wrong: ring (exact, 3 ranks)." in findings
 
 
 def test_few_ranks_alone_give_no_prediction_but_a_page(tmp_path):
     made = [m for m in measurements("bench_collectives", "cpu-virtual") if "4 ranks" not in m.demo]
     made = [m for m in made if "resnet18" not in (m.arm, m.demo.partition(",")[0])]
     m = metrics("bench_collectives", made, "cpu-virtual")
-    assert not [name for name in m if "4_ranks" in name or "resnet18" in name]
-    write_rows(tmp_path, rows_of(made))
-    write_metrics(tmp_path, m)
-    part = collectives_section.section(tmp_path)
-    draw(part, tmp_path / "figures")
-    assert not any("foretells" in finding or "ResNet" in finding for finding in part.findings)
+    assert names.UNSEEN_ERROR not in m
+    assert names.bucket_speedup("resnet18") not in m
+    told = page(made, tmp_path)
+    draw(told, tmp_path / "figures")
+    assert not any("predicts" in finding or "ResNet" in finding for finding in told.findings)
 
 
-def test_every_job_of_more_ranks_is_a_single_message():
+def test_demos_of_single_messages_can_be_read_back():
+    for n, cores in ((2, 0), (16, 2)):
+        assert names.ranks_and_cores(names.of_one_message(n, cores)) == (n, cores)
+    assert names.ranks_and_cores(names.of_ranks("lenet", 2)) is None
+
+
+def test_probes_and_nets_are_timed_with_the_fewest_ranks_alone():
     p = CollectiveParams(rounds=8, world_sizes=[2, 4], message_bytes=[4, 400], nets=["lenet"])
-    jobs = bench_collectives.jobs_of(p, {2: "2 ranks", 4: "4 ranks"}, aa_runs=3)
-    assert [len(job.lengths) for _, _, job in jobs if job.world_size == 4] == [1] * 2 * 5
-    assert sum(demo == bench.A_AGAINST_A for demo, _, _ in jobs) == 6
-    [lenet] = {job.lengths for demo, _, job in jobs if demo.startswith("lenet")}
-    assert (len(lenet), 4 * sum(lenet)) == (8, 516_272)
-    resnet = bench_collectives.gradient_lengths("resnet18")
-    told = collectives_section.RESNET_TENSORS, collectives_section.RESNET_BYTES
-    assert (len(resnet), 4 * sum(resnet)) == told
+    arms = arms_of(p, {n: names.of_one_message(n) for n in (2, 4)})
+    assert [arm.algorithm for *_, arm in arms if arm.world_size == 4] == [*ALGORITHMS] * 2
+    assert sum(arm.algorithm in PROBES for *_, arm in arms) == 2 * 2
+    of_net = [arm for demo, _, arm in arms if demo == names.of_ranks("lenet", 2)]
+    assert len({(arm.algorithm, arm.one_bucket) for arm in of_net}) == len(of_net) == 10
+    [lengths] = {arm.lengths for arm in of_net}
+    assert (len(lengths), 4 * sum(lengths)) == (TENSORS, SIZE)
+
+
+def test_a_sum_that_is_not_exact_and_the_largest_tensor_are_found_among_all():
+    def timed(exact: bool, messages: int, num_bytes: int) -> Timed:
+        return Timed((1.0,), exact, messages, num_bytes)
+
+    sums = [
+        (Arm(STAR, 2, (1,)), timed(True, 1, 4)),
+        (Arm(STAR, 2, (100, 100)), timed(False, 2, 800)),
+        (Arm(STAR, 2, (150,)), timed(True, 1, 600)),
+        (Arm(LIBRARY, 2, (1,)), timed(True, 0, 0)),
+        (Arm(PROBES[0], 2, (1000,)), timed(True, 1, 4000)),
+    ]
+    found = {(m.demo, m.arm): (m.x, m.values[0]) for m in facts_of(sums, TWO)}
+    assert found == {
+        (names.of_ranks(names.EXACT, 2), STAR): (600, 0),
+        (names.of_ranks(names.SENT, 2), STAR): (600, 600 / 1e6),
+        (names.of_ranks(names.MESSAGES, 2), STAR): (600, 1),
+        (names.of_ranks(names.EXACT, 2), LIBRARY): (4, 1),
+    }
+
+
+def test_what_the_page_says_of_resnets_gradient_is_so():
+    lengths = gradient_lengths("resnet18")
+    said = collectives_section.RESNET_TENSORS, collectives_section.RESNET_BYTES
+    assert (len(lengths), 4 * sum(lengths)) == said

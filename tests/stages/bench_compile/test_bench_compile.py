@@ -1,32 +1,42 @@
 """What bench_compile derives from its samples."""
 
+from dataclasses import replace
+
 import pytest
 
-from lab.results.measurements import Measurement
-from stages.bench_compile import __main__ as bench_compile
-from tests.made_up import measurements, metrics, one
+from lab.results.measurements import Results
+from stages.bench_compile import names
+from stages.bench_compile.__main__ import summarise
+from stages.bench_compile.section import break_even_calls, over_inference
+from tests.made_up import measurements, one
+
+
+def test_speedups_are_of_the_smallest_batch_and_outputs_are_compared():
+    m = summarise(measurements("bench_compile", "cuda"))
+    assert m[names.SCRIPT_SPEEDUP] == pytest.approx(40 / 32, rel=1e-2)
+    assert m[names.COMPILE_SPEEDUP] == pytest.approx(36 / 24, rel=1e-2)
+    assert m[names.FOLDED_SPEEDUP] == pytest.approx(40 / 0.2, rel=1e-2)
+    assert m[names.COMPILE_BUILD_S] == 2
+    assert m[names.SAME_OUTPUTS] == "yes"
+
+
+@pytest.mark.parametrize("demo", [names.DIFFERENCE, names.SAVED_DIFFERENCE])
+def test_one_output_that_differs_is_noticed(demo):
+    made = measurements("bench_compile", "cpu-virtual")
+    last = max(i for i, m in enumerate(made) if m.demo == demo)
+    made[last] = replace(made[last], values=(0.5,))
+    assert summarise(made)[names.SAME_OUTPUTS] == "no"
 
 
 def test_compiling_pays_after_its_seconds_over_what_a_call_saves():
-    m = metrics("bench_compile", measurements("bench_compile", "cuda"), "cuda")
-    build, saved = (
-        3.5 + 1000e-6 * 0,
-        (36 - 12) * 1e-6,
-    )  # AOTInductor: 7th form, 40 - 4 * 7 us against 36
-    assert m["aotinductor_break_even_calls"] == pytest.approx(build / saved, rel=1e-2)
-    assert m["aotinductor_speedup"] == pytest.approx(3, rel=1e-2)
-    assert m["forms_equal_eager"] == "yes"
+    results = Results(measurements("bench_compile", "cuda"))
+    assert over_inference(results, names.AOT).median == pytest.approx(36 / 12, rel=1e-2)
+    assert break_even_calls(results, names.AOT) == pytest.approx(3.5 / (36e-6 - 12e-6), rel=1e-2)
 
 
 def test_a_form_that_is_not_faster_never_pays():
-    made = [
-        one("call", name, t, "cpu-virtual", 1, "us")
-        for name, t in ((bench_compile.compiled.INFERENCE, 40), (bench_compile.compiled.AOT, 50))
-    ]
-    made.append(Measurement("build", bench_compile.compiled.AOT, 0, (5.0,), "s", "cpu-virtual"))
-    made.append(
-        Measurement("difference", bench_compile.compiled.AOT, 1, (0.5,), "logit", "cpu-virtual")
-    )
-    m = bench_compile.summarise(made, 1)
-    assert m["aotinductor_break_even_calls"] == "never"
-    assert m["forms_equal_eager"] == "no"
+    made = measurements("bench_compile", "cuda")
+    for us in (36, 50):
+        others = [m for m in made if (m.demo, m.arm) != (names.CALL, names.AOT)]
+        slow = one(names.CALL, names.AOT, us, "cuda", 1, "us")
+        assert break_even_calls(Results([*others, slow]), names.AOT) is None

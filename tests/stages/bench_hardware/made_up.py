@@ -1,46 +1,54 @@
 """Made-up results of bench_hardware, as a CPU or a GPU would leave them."""
 
+from dataclasses import replace
+
 from lab.machine.devices import DeviceKind
 from lab.results.measurements import Measurement, skip
 from stages.bench_hardware import __main__ as bench_hardware
-from stages.bench_hardware.matmul import WAYS
+from stages.bench_hardware import names
+from stages.bench_hardware.matmul import PRODUCTS
+from stages.bench_hardware.roofline import NETS
 from tests.made_up import one
 
 
 def measurements(kind: DeviceKind) -> list[Measurement]:
     made = [
-        one("latency", "dependent loads", t, "cpu", 4096 * 8**i, "ns")
+        one(names.LATENCY, names.DEPENDENT_LOADS, t, "cpu", 4096 * 8**i, "ns")
         for i, t in enumerate((1, 4, 15, 100, 150))
     ]
-    made += [one("order", "row by row", 2, "cpu"), one("order", "column by column", 16, "cpu")]
-    made += [one("stride", "sum", 0.2 * s, "cpu", 4 * s, "ns") for s in (1, 4, 16, 64)]
-    made += [one("matmul", way, 10.0**i, "cpu", 256, "GFLOP/s") for i, way in enumerate(WAYS)]
     made += [
-        one("adding", "Python loop", 400, "cpu", 0, "us"),
-        one("adding", "one call", 4, "cpu", 0, "us"),
+        one(names.ORDER, names.BY_ROWS, 2, "cpu"),
+        one(names.ORDER, names.BY_COLUMNS, 16, "cpu"),
+        *[one(names.STRIDE, names.SUM, 0.2 * s, "cpu", 4 * s, "ns") for s in (1, 4, 16, 64)],
+        *[
+            one(names.MATMUL, product, 10.0**i, "cpu", 256, "GFLOP/s")
+            for i, product in enumerate(PRODUCTS)
+        ],
+        one(names.ADDING, names.LOOP, 400, "cpu", 0, "us"),
+        one(names.ADDING, names.ONE_CALL, 4, "cpu", 0, "us"),
     ]
-    made += [
-        one("peak", "float32", 100, "cpu", 1, "GFLOP/s"),
-        one("bandwidth", "copy", 20, "cpu", 1, "GB/s"),
-    ]
-    target = "cpu"
+    for threads, gflop_per_s, gb_per_s in ((1, 100, 20), (16, 1000, 1000)):
+        peak = one(names.PEAK, names.FLOAT32, gflop_per_s, "cpu", threads, "GFLOP/s")
+        copy = one(names.BANDWIDTH, names.COPY, gb_per_s, "cpu", threads, "GB/s")
+        made += [replace(peak, threads=threads), replace(copy, threads=threads)]
+    target: DeviceKind = "cpu"
     if kind == "cuda":
         target = kind
         made += [
-            one("peak", "float32", 50_000, kind, 0, "GFLOP/s"),
-            one("bandwidth", "copy", 3000, kind, 0, "GB/s"),
-        ]
-        made += [
-            one("trip", "launch", 5, kind, 1, "us"),
-            one("trip", "to the GPU and back", 20, kind, 1, "us"),
+            one(names.PEAK, names.FLOAT32, 50_000, kind, 0, "GFLOP/s"),
+            one(names.BANDWIDTH, names.COPY, 3000, kind, 0, "GB/s"),
+            one(names.TRIP, names.LAUNCH, 5, kind, 1, "us"),
+            one(names.TRIP, names.THERE_AND_BACK, 20, kind, 1, "us"),
         ]
     else:
+        trips = (names.LAUNCH, names.THERE_AND_BACK)
+        made += [skip(names.TRIP, arm, "needs a CUDA GPU", kind) for arm in trips]
+    for i, net in enumerate(NETS):
+        counted = (3.0 * 3.0**i, 3.0)
         made += [
-            skip("trip", arm, "needs a CUDA GPU", kind) for arm in ("launch", "to the GPU and back")
+            one(names.NETWORK, net, 50, target, 3.0**i, "GFLOP/s"),
+            Measurement(names.COUNTED, net, 1000, counted, "GFLOP, GB", target),
         ]
-    for i, name in enumerate(bench_hardware.NETS):
-        made.append(one("network", name, 50, target, 3.0**i, "GFLOP/s"))
-        made.append(Measurement("counted", name, 1000, (3.0 * 3.0**i, 3.0), "GFLOP, GB", target))
     return made
 
 

@@ -3,39 +3,40 @@
 from lab.machine.devices import DeviceKind
 from lab.results.measurements import Measurement, skip
 from stages.bench_overlap import __main__ as bench_overlap
-from stages.bench_overlap import overlap
+from stages.bench_overlap import names
+from stages.bench_overlap.fractions import overlap_fractions
 from tests.made_up import one
 
 
 def measurements(kind: DeviceKind) -> list[Measurement]:
-    times = {overlap.COMPUTE: 40.0, overlap.COPIES: 40.0}
-    ways = {overlap.IN_TURN: 80.0, overlap.BESIDE: 44.0}
+    alone = {names.COMPUTE: 40, names.COPIES: 40}
     if kind == "cuda":
-        times |= {overlap.PAGEABLE_COPIES: 200.0, overlap.BOOK_COPIES: 60.0, overlap.UPLOADS: 40.0}
-        ways = {
-            overlap.PAGEABLE: 240.0,
-            overlap.BOOK: 100.0,
-            overlap.ONE_STREAM: 80.0,
-            overlap.TWO_STREAMS: 44.0,
-            overlap.BOTH_WAYS: 50.0,
+        alone |= {names.PAGEABLE_COPIES: 200, names.BOOK_COPIES: 60, names.UPLOADS: 40}
+        both = {
+            names.PAGEABLE: 240,
+            names.BOOK: 100,
+            names.ONE_STREAM: 80,
+            names.TWO_STREAMS: 44,
+            names.BOTH_DIRECTIONS: 50,
         }
-    made = [one("seconds", name, t, kind, 1000) for name, t in (times | ways).items()]
-    made += [
-        one("bandwidth", name, 10, kind, 1000, "GB/s") for name in times if name != overlap.COMPUTE
+        best, missing = names.TWO_STREAMS, []
+    else:
+        both = {names.IN_TURN: 80, names.BESIDE: 44}
+        best = names.BESIDE
+        missing = [skip(names.TIMES, n, "needs a CUDA GPU", kind) for n in names.ONLY_CUDA]
+    times = [one(names.TIMES, name, t, kind, 1000) for name, t in (alone | both).items()]
+    rates = [
+        one(names.BANDWIDTH, name, 10, kind, 1000, "GB/s")
+        for name in alone
+        if name != names.COMPUTE
     ]
-    best = overlap.TWO_STREAMS if kind == "cuda" else overlap.BESIDE
     spans = [
-        Measurement(f"timeline, {best}", f"{i} {what}", 2.0 * i, (1.5,), "ms", kind)
-        for i, what in enumerate(("compute", "copy", "compute", "copy"))
+        Measurement(f"{names.TIMELINE}{best}", f"{i} {what}", 2.0 * i, (1.5,), "ms", kind)
+        for i, what in enumerate(2 * (names.COMPUTING, names.COPYING))
     ]
-    missing = (
-        [skip("seconds", n, "needs a CUDA GPU", kind) for n in overlap.ONLY_CUDA]
-        if kind != "cuda"
-        else []
-    )
-    return [*made, *bench_overlap.fractions(made), *spans, *missing]
+    return [*times, *rates, *overlap_fractions(times), *spans, *missing]
 
 
 def summary(made: list[Measurement]) -> dict[str, float | str]:
-    """Return the stage's own metrics of what it measured, its conditions apart."""
+    """The stage's own metrics of what it measured, its conditions apart."""
     return bench_overlap.summarise(made)

@@ -1,6 +1,4 @@
-"""What the stage `convergence` derives from its runs, what its page says of them, and one small
-real run.
-"""
+"""What `convergence` derives and its page says, from made-up runs; and one small real run."""
 
 import re
 
@@ -16,12 +14,28 @@ from lab.data.datasets import Split
 from lab.machine.devices import Devices
 from stages.convergence import __main__ as convergence
 from stages.convergence import section
-from stages.convergence.train_to_target import RULES
+from stages.convergence.names import (
+    ACCURACY,
+    DIVERGED_PERCENT,
+    EPOCHS,
+    FIXED,
+    LINEAR,
+    NOT_REACHED_PERCENT,
+    ONE_DEVICE,
+    RULES,
+    TARGET_PERCENT,
+    TRAIN_IMAGES,
+    US_PER_IMAGE,
+    WARM_UP,
+    large_batch_penalty,
+    readings_of,
+    seed_of,
+)
+from stages.convergence.over_seeds import epochs_of, median_and_range
 from tests.helpers import draw, edit_params
-from tests.stages.convergence.made_up import CONVERGENCE, convergence_curves, write_convergence
+from tests.stages.convergence.made_up import CONVERGENCE, INF, convergence_curves, write_convergence
 
 CPU = torch.device("cpu")
-SPREAD = ("", "_low", "_high")
 
 
 def metrics():
@@ -37,26 +51,24 @@ def test_metrics_have_names_that_dvc_keeps():
     assert all(re.fullmatch(r"[a-z0-9_]+", name) for name in metrics())
 
 
-def test_epochs_are_medians_over_seeds_in_which_a_failure_is_longer_than_all():
+def test_a_failure_is_longer_than_all_epochs():
+    curves = [c for c in convergence_curves() if c.demo == EPOCHS]
+    assert epochs_of(curves, LINEAR).tolist() == [[1, 1], [2, 2], [1, INF]]
+    assert median_and_range([4, 8, 4]) == (4, 4, 8)
+    assert median_and_range([1, INF, 2]) == (2, 1, INF)
+    assert median_and_range([1, 2]) == (2, 1, 2), "the higher middle"
+
+
+def test_the_penalty_is_paired_by_seed_and_a_failure_costs_the_whole_budget():
     m = metrics()
-    assert [m[f"fixed_rate_batch_100_epochs{s}"] for s in SPREAD] == [4, 4, 8]
-    assert [m[f"rate_x_batch_batch_100_epochs{s}"] for s in SPREAD] == [2, 1, "not reached"]
-    assert [m[f"rate_x_batch_warm_up_batch_100_epochs{s}"] for s in SPREAD] == ["diverged"] * 3
-    assert m["fixed_rate_batch_10_seconds"] == pytest.approx(1 * 1000 * 200e-6)
-    assert m["fixed_rate_batch_100_seconds"] == pytest.approx(4 * 1000 * 100e-6)
-    assert m["rate_x_batch_warm_up_batch_100_seconds"] == "diverged"
 
+    def penalty(rule):
+        return [m[f"{large_batch_penalty(rule)}{end}"] for end in ("", "_low", "_high")]
 
-def test_the_penalty_is_paired_by_seed_and_a_bound_where_runs_failed():
-    m, name = metrics(), "large_batch_penalty"
-    assert [m[f"fixed_rate_{name}{s}"] for s in (*SPREAD, "_is")] == [4, 2, 8, "measured"]
-    assert [m[f"rate_x_batch_{name}{s}"] for s in (*SPREAD, "_is")] == [1, 1, 8, "a lower bound"]
-    assert m[f"rate_x_batch_warm_up_{name}"] == 8
-    assert [m[f"rate_x_batch_{how}_percent"] for how in ("not_reached", "diverged")] == [16.667, 0]
-    assert [m[f"rate_x_batch_warm_up_{how}_percent"] for how in ("not_reached", "diverged")] == [
-        0,
-        50,
-    ]
+    assert penalty(FIXED) == [4, 2, 8]
+    assert penalty(LINEAR) == [1, 1, 8]
+    assert penalty(WARM_UP) == [8, 4, 8]
+    assert (m[NOT_REACHED_PERCENT], m[DIVERGED_PERCENT]) == (5.556, 16.667), "of 18 runs"
 
 
 @pytest.mark.parametrize("kind", ["cpu-virtual", "cuda"])
@@ -79,22 +91,22 @@ def test_the_page(tmp_path, kind):
 
 def test_the_page_says_what_the_numbers_say(tmp_path):
     text = " ".join(page(tmp_path).findings)
-    assert "rate x batch up to 100" in text
-    assert "fixed rate at no larger batch" in text
-    assert "4 (fixed rate; 2 to 8 over seeds), at least 1 (rate x batch" in text
+    assert f"{LINEAR} up to 256" in text
+    assert f"{FIXED} at no larger batch" in text
+    assert f"4 ({FIXED}; 2 to 8 over seeds), at least 1 ({LINEAR}" in text
     assert "22 % did not reach the target, 17 % because they diverged" in text
-    assert "a batch of 10 with fixed rate, 0.2 s" in text
+    assert f"a batch of 64 with {FIXED}, 0.2 s" in text
 
 
 def test_a_page_of_runs_that_all_failed(tmp_path):
     made = convergence_curves(dict.fromkeys(RULES, ((np.nan, np.nan),) * 3))
     text = " ".join(page(tmp_path, curves=made).findings)
     assert "100 % did not reach the target, none because it diverged" in text
-    assert "fixed rate most runs failed even at 10" in text
+    assert f"{FIXED} most runs failed even at 64" in text
     assert "shortest" not in text
 
 
-def test_a_small_real_run_repeats_but_for_its_times():
+def test_a_small_real_run_repeats_but_for_its_times(one_thread):
     images, labels = synthetic.fashion(96, 0)
     split, devices = Split(images, labels.astype("int64")), Devices("cpu-virtual", [CPU], 1)
     few = CONVERGENCE.model_copy(
@@ -106,28 +118,31 @@ def test_a_small_real_run_repeats_but_for_its_times():
     )
     first = convergence.measure(params, devices, split, split.first(40))
     by_name = {(c.demo, c.series): c for c in first}
-    sets = convergence.image_sets(few, CPU, split, split.first(40))
+    sets = (convergence.small_images(part, 14, CPU) for part in (split, split.first(40)))
     for c in convergence.measure_epochs(few, CPU, *sets, 0):
         for column in ("x", "y", "diverged"):
             assert np.array_equal(getattr(c, column), getattr(by_name[c.demo, c.series], column)), (
                 c.series
             )
-    scaled = [by_name["epochs", f"{rule}, seed 1"].y[0] for rule in RULES[:2]]
+    for rule in RULES:
+        accuracies = by_name[ACCURACY, readings_of(rule, 48, 1)]
+        assert accuracies.x[-1] == 1, "the last reading of an epoch without the target"
+        assert (accuracies.y >= 0).all()
+    scaled = [by_name[EPOCHS, seed_of(rule, 1)].y[0] for rule in (FIXED, LINEAR)]
     assert scaled[0] == scaled[1], "at the smallest batch both are one run"
+    assert (by_name[US_PER_IMAGE, ONE_DEVICE].y > 0).all()
     m = convergence.summarise(first, few)
-    assert (m["target_percent"], m["train_images"]) == (60, 96)
-    assert all(m[f"batch_{n}_us_per_image"] > 0 for n in few.batch_sizes)
+    assert (m[TARGET_PERCENT], m[TRAIN_IMAGES]) == (60, 96)
 
 
-@pytest.mark.parametrize(
-    ("key", "value", "complaint"),
-    [
+def test_params_that_cannot_be_measured_are_refused(project):
+    bad = [
         ("batch_sizes", [64, 32], "growing batch_sizes of at most train_images, got [64, 32]"),
         ("train_images", 100, "growing batch_sizes of at most train_images"),
         ("image_side", 20, "image_side: expected 14 or 28, got 20"),
-    ],
-)
-def test_params_that_cannot_be_measured_are_refused(project, key, value, complaint):
-    edit_params({f"convergence.{key}": value})
-    with pytest.raises(ParamsError, match=re.escape(complaint)):
-        load(convergence.Params)
+    ]
+    for key, value, complaint in bad:
+        (project / "params.yaml").write_text((project / "profiles" / "laptop.yaml").read_text())
+        edit_params({f"convergence.{key}": value})
+        with pytest.raises(ParamsError, match=re.escape(complaint)):
+            load(convergence.Params)

@@ -14,15 +14,10 @@ from lab.data.images import shrink
 from lab.optim import schedules
 from lab.training.short_training import scaled_lenet_params
 from stages.convergence import train_to_target as convergence
-from stages.convergence.train_to_target import (
-    FIXED,
-    LINEAR,
-    WARM_UP,
-    Goal,
-    Images,
-    ScaledLeNet,
-    train_to_target,
-)
+from stages.convergence.names import FIXED, LINEAR, WARM_UP
+from stages.convergence.train_to_target import Goal, Images, ScaledLeNet, train_to_target
+
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def images(count, seed):

@@ -1,88 +1,51 @@
-"""What landscapes reads, derives and writes, and how it ends."""
+"""What `landscapes` finds, against what is known in closed form."""
 
-import functools
 import math
 
 import pytest
-import torch
 
-from lab.core.shared_params import DeviceParams
-from lab.data import synthetic
-from lab.data.datasets import Split
-from lab.data.images import shrink
-from lab.optim import objectives
-from lab.results.curves import Curve, key
-from stages.landscapes import __main__ as landscapes
-from stages.landscapes.params import LandscapeParams
-from stages.optimizers import __main__ as optimizers
-from stages.optimizers import airfoil, regression
-from stages.optimizers.params import OptimizerParams
-from stages.replicas import __main__ as replicas
-from stages.replicas.params import ReplicaParams
-from stages.schedules import __main__ as schedules
-from stages.schedules.params import ScheduleParams
-
-
-@functools.cache
-def small(stage: str) -> tuple[list[Curve], dict[str, object]]:
-    """Return the curves and metrics of a theory stage at its smallest."""
-    images, labels = synthetic.fashion(256, 0)
-    split = Split(images, labels.astype("int64"))
-    if stage == "landscapes":
-        params = LandscapeParams(
-            num_draws=50,
-            sample_sizes=[10, 1000],
-            dimensions=[1, 2, 20],
-            saddle_lr=0.05,
-            saddle_noise=0.01,
-        )
-        curves = landscapes.measure(params, seed=0)
-        return curves, dict(landscapes.summarise(curves))
-    if stage == "replicas":
-        few = ReplicaParams(num_devices=2, batch_size=9, num_steps=3, batch_norm_images=4)
-        wanted = replicas.Params(seed=0, devices=DeviceParams(cpu_threads=1), replicas=few)
-        X, y = torch.tensor(split.images[:9]), torch.tensor(split.labels[:9])
-        curves = [
-            *replicas.measure(wanted, [(X, y)] * 3),
-            *replicas.measure_batch_norm(0, X[:4], y[:4]),
-        ]
-        return curves, replicas.summarise(curves)
-    if stage == "optimizers":
-        params = OptimizerParams(
-            num_seeds=3,
-            num_rates=6,
-            num_starts=36,
-            lenet_steps=1,
-            lenet_batch_size=16,
-            timing_runs=5,
-        )
-        table = regression.problem(*objectives.standardise(synthetic.airfoil(0)))
-        curves = optimizers.measure(params, table, split, split, seed=0)
-        times = {f"{key(name)}_step_us": 1.0 for name in airfoil.SWEPT}
-        return curves, optimizers.summarise(curves, table) | times | {"airfoil": "synthetic"}
-    params = ScheduleParams(
-        num_seeds=2,
-        train_images=256,
-        batch_size=128,
-        high_rates=[0.1, 2.0],
-        warm_up_epochs=1,
-        num_epochs=3,
-    )
-    X, y = shrink(torch.tensor(images), 14).flatten(1), torch.from_numpy(split.labels)
-    curves = [*schedules.drawn(), *schedules.tried((X, y, X, y), params, 0)]
-    curves += schedules.warm_up_tested((X, y, X, y), params, 0)
-    return curves, dict(schedules.summarise(curves))
+from stages.landscapes import names
+from stages.landscapes.section import section
+from tests import smallest
 
 
 def test_landscapes_finds_what_is_known():
-    _, m = small("landscapes")
-    assert (m["argmin_risk"], m["argmin_empirical_risk"]) == (1.090408, 1.016983)
-    assert m["excess_risk"] == pytest.approx(0.0312, abs=5e-5)
-    assert (m["saddle_eigenvalue_low"], m["saddle_eigenvalue_high"]) == (-2, 2)
-    assert m["escape_steps_gd_from_0"] == landscapes.SADDLE_LIMIT, (
-        "on the line itself GD never leaves"
-    )
-    assert m["escape_steps_gd"] == math.ceil(math.log(1e6) / math.log(1.1)), (
-        "x2 grows by 1.1 a step from 1e-6"
-    )
-    assert m["escape_steps_gd_with_noise_from_0"] < 500
+    curves, m = smallest.results("landscapes")
+    assert (m[names.ARGMIN_RISK], m[names.ARGMIN_EMPIRICAL_RISK]) == (1.090408, 1.016983)
+    assert m[names.EXCESS_RISK] == pytest.approx(0.0312, abs=5e-5)
+    assert -0.8 < m[names.GAP_EXPONENT] < -0.2, "theory says a half"
+    assert (m[names.SADDLE_EIGENVALUE_LOW], m[names.SADDLE_EIGENVALUE_HIGH]) == (-2, 2)
+    assert m[names.GD_STEPS_FROM_0] == names.SADDLE_LIMIT, "on the line itself GD never leaves"
+    assert len(m) <= 12
+
+    steps = {
+        c.series: dict(zip(c.x, c.y, strict=True)) for c in curves if c.demo == names.SADDLE_ESCAPE
+    }
+    [millionth] = [x for x in steps[names.GD] if x == pytest.approx(1e-6)]
+    by_hand = math.ceil(math.log(1e6) / math.log(1 + 2 * 0.05))
+    assert steps[names.GD][millionth] == by_hand, "x2 grows by 1.1 a step"
+    assert steps[names.NOISY_GD][0] < 500
+    for faster in (names.MOMENTUM, names.ADAM):
+        assert steps[faster][millionth] < by_hand, faster
+
+
+def test_random_matrices_have_as_many_negative_eigenvalues_as_positive_and_are_rarely_minima():
+    curves, _ = smallest.results("landscapes")
+    found = {c.series: c.y for c in curves if c.demo == names.NEGATIVE_EIGENVALUES}
+    assert found[names.NEGATIVE_SHARE] == pytest.approx(0.5, abs=0.15)
+    one, _, twenty = found[names.WITHOUT_NEGATIVE]
+    assert one == pytest.approx(0.5, abs=0.15)
+    assert twenty == 0
+
+
+def test_the_page_says_what_was_found(tmp_path):
+    smallest.write("landscapes", tmp_path)
+    page = section(tmp_path / "landscapes")
+    text = " ".join([*page.findings, *(figure.caption for figure in page.figures)])
+    for said in (
+        "minimum -1.0467 at x = 1.0904",
+        "-1.2085 at x = 1.0170",
+        "needs 145 steps to leave",
+        "whose gradient at 4 is 0.0013",
+    ):
+        assert said in text, said

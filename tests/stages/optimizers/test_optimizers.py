@@ -1,101 +1,82 @@
-"""What optimizers reads, derives and writes, and how it ends."""
-
-import functools
+"""What `optimizers` finds, against what is known in closed form or printed by the book."""
 
 import numpy as np
 import pytest
-import torch
 
-from lab.core.shared_params import DeviceParams
-from lab.data import synthetic
-from lab.data.datasets import Split
-from lab.data.images import shrink
-from lab.optim import objectives
-from lab.results.curves import Curve, key, rows_of
-from stages.landscapes import __main__ as landscapes
-from stages.landscapes.params import LandscapeParams
-from stages.optimizers import __main__ as optimizers
-from stages.optimizers import airfoil, quadratics, regression
-from stages.optimizers.params import OptimizerParams
-from stages.replicas import __main__ as replicas
-from stages.replicas.params import ReplicaParams
-from stages.schedules import __main__ as schedules
-from stages.schedules.params import ScheduleParams
+from lab.results.curves import rows_of
+from stages.optimizers import names, quadratics
+from stages.optimizers.section import section
+from tests import smallest
+from tests.helpers import draw
 
 
-@functools.cache
-def small(stage: str) -> tuple[list[Curve], dict[str, object]]:
-    """Return the curves and metrics of a theory stage at its smallest."""
-    images, labels = synthetic.fashion(256, 0)
-    split = Split(images, labels.astype("int64"))
-    if stage == "landscapes":
-        params = LandscapeParams(
-            num_draws=50,
-            sample_sizes=[10, 1000],
-            dimensions=[1, 2, 20],
-            saddle_lr=0.05,
-            saddle_noise=0.01,
-        )
-        curves = landscapes.measure(params, seed=0)
-        return curves, dict(landscapes.summarise(curves))
-    if stage == "replicas":
-        few = ReplicaParams(num_devices=2, batch_size=9, num_steps=3, batch_norm_images=4)
-        wanted = replicas.Params(seed=0, devices=DeviceParams(cpu_threads=1), replicas=few)
-        X, y = torch.tensor(split.images[:9]), torch.tensor(split.labels[:9])
-        curves = [
-            *replicas.measure(wanted, [(X, y)] * 3),
-            *replicas.measure_batch_norm(0, X[:4], y[:4]),
-        ]
-        return curves, replicas.summarise(curves)
-    if stage == "optimizers":
-        params = OptimizerParams(
-            num_seeds=3,
-            num_rates=6,
-            num_starts=36,
-            lenet_steps=1,
-            lenet_batch_size=16,
-            timing_runs=5,
-        )
-        table = regression.problem(*objectives.standardise(synthetic.airfoil(0)))
-        curves = optimizers.measure(params, table, split, split, seed=0)
-        times = {f"{key(name)}_step_us": 1.0 for name in airfoil.SWEPT}
-        return curves, optimizers.summarise(curves, table) | times | {"airfoil": "synthetic"}
-    params = ScheduleParams(
-        num_seeds=2,
-        train_images=256,
-        batch_size=128,
-        high_rates=[0.1, 2.0],
-        warm_up_epochs=1,
-        num_epochs=3,
-    )
-    X, y = shrink(torch.tensor(images), 14).flatten(1), torch.from_numpy(split.labels)
-    curves = [*schedules.drawn(), *schedules.tried((X, y, X, y), params, 0)]
-    curves += schedules.warm_up_tested((X, y, X, y), params, 0)
-    return curves, dict(schedules.summarise(curves))
+@pytest.fixture(scope="module")
+def found():
+    curves, _ = smallest.results("optimizers")
+    return {(c.demo, c.series): c for c in curves}
 
 
-def test_optimizers_finds_what_is_known():
-    _, m = small("optimizers")
-    assert (m["trace_adagrad_rate_04_x1"], m["trace_adagrad_rate_04_x2"]) == (-2.382563, -0.158591)
-    assert (m["trace_gd_rate_04_x1"], m["trace_gd_rate_04_x2"]) == (-0.943467, -0.000073)
-    assert m["stability_boundary_max_error"] < 1e-3
+def test_traces_end_where_the_books_do(found):
+    for series, end in (
+        (names.ADAGRAD_04, (-2.382563, -0.158591)),
+        (names.GD_04, (-0.943467, -0.000073)),
+    ):
+        trace = found[names.TRACE, series]
+        assert (trace.x[-1], trace.y[-1]) == pytest.approx(end, abs=1e-6), series
 
 
-@pytest.mark.parametrize(
-    ("beta", "curvature"), [(0.0, 0.5), (0.5, 1.0), (0.9, 3.0), (0.9, 3.9), (0.3, 2.7)]
-)
-def test_the_measured_growth_of_momentum_is_the_spectral_radius(beta, curvature):
-    matrix = np.array([[1 - curvature, -beta], [curvature, beta]])
-    radius = np.abs(np.linalg.eigvals(matrix)).max()
-    assert quadratics.growth(np.array(beta), np.array(curvature)) == pytest.approx(radius, rel=0.01)
+def test_the_measured_boundary_of_momentum_is_the_closed_form(found):
+    measured, bound = (found[names.BOUNDARY, s].y for s in (names.MEASURED, names.BOUND))
+    assert measured == pytest.approx(bound, abs=1e-3)
 
 
-def test_a_rate_that_diverges_gives_a_row_with_its_share_and_step():
-    rows = [
-        row
-        for row in rows_of(small("optimizers")[0])
-        if row["demo"] == "airfoil_rates" and row["series"] == "SGD"
-    ]
-    assert rows[-1]["diverged"] == 1
-    assert rows[-1]["diverged_step"] > 0
-    assert rows[-1]["y"] == ""
+def test_the_measured_growth_of_momentum_is_the_spectral_radius():
+    for beta, curvature in ((0.0, 0.5), (0.5, 1.0), (0.9, 3.0), (0.9, 3.9), (0.3, 2.7)):
+        matrix = np.array([[1 - curvature, -beta], [curvature, beta]])
+        radius = np.abs(np.linalg.eigvals(matrix)).max()
+        growth = quadratics.growth(np.array(beta), np.array(curvature))
+        assert growth == pytest.approx(radius, rel=0.01), (beta, curvature)
+
+
+def test_metrics_are_few_and_follow_from_the_curves(found):
+    _, m = smallest.results("optimizers")
+    assert len(m) <= 12
+    for turned, metric in names.ADAGRAD_LOWER_PERCENT.items():
+        adagrad, gd = (found[names.STARTS[turned], s].y for s in (names.ADAGRAD_2, names.GD_04))
+        assert m[metric] == pytest.approx(100 * np.mean(adagrad < gd), abs=0.01)
+    assert 0.5 < m[names.ADAGRAD_GROWTH_EXPONENT] < 1.5
+    assert m[names.AIRFOIL_MINIMUM] > 0
+    bound = m[names.AIRFOIL_RATE_BOUND]
+    descent = found[names.RATES[names.AIRFOIL], names.SGD]
+    assert (descent.diverged[descent.x > 10 * bound] == 1).all(), "2/λmax bounds descent's rate"
+
+
+def test_a_rate_that_diverges_gives_a_row_with_its_share_and_step(found):
+    row = rows_of([found[names.RATES[names.AIRFOIL], names.SGD]])[-1]
+    assert row["diverged"] == 1
+    assert row["diverged_step"] > 0
+    assert row["y"] == ""
+
+
+def test_every_rule_is_swept_on_every_problem_and_timed(found):
+    for problem in names.PROBLEMS:
+        best = [series for demo, series in found if demo == names.BEST[problem]]
+        assert [names.rule_of(series) for series in best] == list(names.RULES), problem
+    timed = {series: c for (demo, series), c in found.items() if demo == names.STEP_TIME}
+    assert list(timed) == list(names.RULES)
+    assert all(0 < c.low[0] <= c.y[0] <= c.high[0] for c in timed.values())
+
+
+def test_the_page_says_what_was_found_on_what_data(found, tmp_path):
+    smallest.write("optimizers", tmp_path)
+    page = section(tmp_path / "optimizers")
+    draw(page, tmp_path / "figures")
+    assert {path.stem for path in (tmp_path / "figures").iterdir()} == {
+        figure.name for figure in page.figures
+    }
+    percent = smallest.results("optimizers")[1][names.ADAGRAD_LOWER_PERCENT[45]]
+    assert f"by 45 degrees and it does from {percent:.0f} % only" in page.findings[0]
+    assert f"still at x₁ = {found[names.TRACE, names.ADAGRAD_04].x[-1]:.3f}" in page.findings[0]
+    assert sum("SYNTHETIC" in figure.caption for figure in page.figures) == 2
+    [table] = page.tables
+    assert [row[-1] for row in table.rows] == ["–"] * len(table.rows), "nothing to compare with"

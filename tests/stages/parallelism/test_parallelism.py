@@ -1,6 +1,4 @@
-"""What the stage `parallelism` derives from what it counted, what its page says of it, and one
-small real run.
-"""
+"""What `parallelism` derives and its page says, from made-up counts; and one small real run."""
 
 import re
 
@@ -17,6 +15,23 @@ from lab.machine.devices import Devices
 from lab.results.curves import line
 from stages.parallelism import __main__ as parallelism
 from stages.parallelism import section
+from stages.parallelism.names import (
+    ALEXNET,
+    DATA,
+    FLOP_PER_BYTE,
+    INCEPTION_OVER_RESNET,
+    LARGEST_DIFFERENCE_EPS,
+    LENET,
+    MOVED_MB,
+    PIPELINE,
+    PIPELINE_IDLE,
+    PIPELINE_IDLE_BY_FLOP,
+    RESNET_50,
+    RESNET_OVER_ALEXNET,
+    TENSOR,
+    crossing_images,
+    on_devices,
+)
 from tests.helpers import draw, edit_params
 from tests.stages.parallelism.made_up import (
     PARALLELISM,
@@ -43,10 +58,9 @@ def test_metrics_have_names_that_dvc_keeps():
 
 def test_data_parallel_moves_less_from_the_crossing_on():
     m = metrics()
-    assert m["pipeline_2_devices_crossing_images"] == 40, "0.05 MB an image against 2 MB"
-    assert m["tensor_parallel_3_devices_crossing_images"] == 30, "0.1 MB an image against 3 MB"
-    assert (m["one_device_mb"], m["data_parallel_3_devices_device_mb"]) == (24, 8)
-    assert m["pipeline_of_4_micro_batches_2_devices_idle_by_flop_percent"] == 70
+    assert m[crossing_images(on_devices(PIPELINE, 2))] == 40, "0.05 MB an image against 2 MB"
+    assert m[crossing_images(on_devices(TENSOR, 3))] == 30, "0.1 MB an image against 3 MB"
+    assert (m[PIPELINE_IDLE], m[PIPELINE_IDLE_BY_FLOP]) == (40, 70)
 
 
 def test_crossing_of_a_line_that_does_not_start_at_zero():
@@ -56,10 +70,9 @@ def test_crossing_of_a_line_that_does_not_start_at_zero():
 
 def test_the_notes_order_is_decided_by_its_weakest_pair():
     m = metrics()
-    assert m["ratio_notes_order_holds"] == "yes"
-    assert (m["ratio_inception_over_resnet"], m["ratio_resnet_over_alexnet"]) == (1.5, 15)
-    assert metrics(**{"ResNet-50": 301})["ratio_notes_order_holds"] == "no"
-    assert metrics(AlexNet=150)["ratio_notes_order_holds"] == "no"
+    assert (m[INCEPTION_OVER_RESNET], m[RESNET_OVER_ALEXNET]) == (1.5, 15)
+    assert metrics(**{RESNET_50: 301})[INCEPTION_OVER_RESNET] < 1
+    assert metrics(**{ALEXNET: 150})[RESNET_OVER_ALEXNET] == 1
 
 
 @pytest.mark.parametrize("kind", ["cpu-virtual", "cuda"])
@@ -82,17 +95,20 @@ def test_the_page(tmp_path, kind):
 
 def test_the_page_says_what_the_numbers_say(tmp_path):
     text = " ".join(page(tmp_path).findings)
-    assert "60 images (pipeline) and 30 images (tensor parallel)" in text
+    assert "with 3 devices data parallel moves less from 60 images (pipeline) and 30" in text
     assert "to 3 roundings" in text
+    assert "of 4 micro-batches, 3 devices is idle 40 % of the time" in text
+    assert "it is 70 %" in text
     assert "The notes' order holds" in text
+    assert "less than any ResNet at 224, per image: LeNet 20 and" in text
 
 
 def test_a_page_of_another_order(tmp_path):
-    text = " ".join(page(tmp_path, curves=parallelism_curves(RATIOS | {"AlexNet": 900})).findings)
+    text = " ".join(page(tmp_path, curves=parallelism_curves(RATIOS | {ALEXNET: 900})).findings)
     assert "does NOT hold" in text
 
 
-def test_a_small_real_run_repeats():
+def test_a_small_real_run_repeats(one_thread):
     images, labels = synthetic.fashion(8, 0)
     split, devices = Split(images, labels.astype("int64")), Devices("cpu-virtual", [CPU] * 2, 1)
     small = PARALLELISM.model_copy(update={"num_devices": [2], "batch_sizes": [4, 8]})
@@ -103,25 +119,23 @@ def test_a_small_real_run_repeats():
         assert (c.demo, c.series) == (d.demo, d.series)
         assert np.array_equal(c.x, d.x), c.series
         assert np.array_equal(c.y, d.y), c.series
+    y = {(c.demo, c.series): c.y for c in first}
+    assert y[MOVED_MB, on_devices(DATA, 2)][-1] == 2 * 4 * 129_068 / 1e6
+    assert y[FLOP_PER_BYTE, LENET][0] == pytest.approx(13.26e6 / 516_272, rel=1e-3)
+    assert y[FLOP_PER_BYTE, RESNET_50][0] == pytest.approx(3 * 8.18e9 / (4 * 25.557e6), rel=0.02)
     m = parallelism.summarise(first, small)
-    assert m["largest_difference_eps"] < 1e4
-    assert m["data_parallel_2_devices_moved_mb"] == round(2 * 4 * 129_068 / 1e6, 4)
-    assert m["ratio_notes_order_holds"] == "yes"
-    assert m["ratio_lenet_flop_per_byte"] == pytest.approx(13.26e6 / 516_272, rel=1e-3)
-    assert m["ratio_resnet_50_flop_per_byte"] == pytest.approx(
-        3 * 8.18e9 / (4 * 25.557e6), rel=0.02
-    )
+    assert m[LARGEST_DIFFERENCE_EPS] < 1e4
+    assert min(m[INCEPTION_OVER_RESNET], m[RESNET_OVER_ALEXNET]) > 1
 
 
-@pytest.mark.parametrize(
-    ("key", "value", "complaint"),
-    [
+def test_params_that_cannot_be_measured_are_refused(project):
+    bad = [
         ("batch_sizes", [16, 16], "two growing batch_sizes, got [16, 16]"),
         ("batch_sizes", [256, 16], "two growing batch_sizes, got [256, 16]"),
         ("num_devices", [2, 5], "num_devices.1: expected less than or equal to 4, got 5"),
-    ],
-)
-def test_params_that_cannot_be_measured_are_refused(project, key, value, complaint):
-    edit_params({f"parallelism.{key}": value})
-    with pytest.raises(ParamsError, match=re.escape(complaint)):
-        load(parallelism.Params)
+    ]
+    for key, value, complaint in bad:
+        (project / "params.yaml").write_text((project / "profiles" / "laptop.yaml").read_text())
+        edit_params({f"parallelism.{key}": value})
+        with pytest.raises(ParamsError, match=re.escape(complaint)):
+            load(parallelism.Params)

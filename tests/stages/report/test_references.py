@@ -3,26 +3,49 @@
 import shutil
 
 from lab.core.files import read_json, write_json
+from lab.report.language import speaking
 from lab.tools import references as recorded
-from stages.report import references
+from stages.report import catalogue, references
 from tests import made_up
-from tests.helpers import draw
+from tests.helpers import ROOT, draw
 
 HARDWARE = {"accelerator": {"names": None}, "cpu": {"model": "this CPU", "usable_cores": 2}}
 
 
-def test_references_stand_beside_this_machine_and_what_is_none_is_left_out(project):
-    reports = project / "reports"
-    for stage in ("bench_training", "bench_parallel"):
+def test_stages_offer_the_ratios_to_compare():
+    """Each once, under its own label, with an interval in what the stage summarises."""
+    offered = references.headlines()
+    assert len({(each.stage, each.metric) for each in offered}) == len(offered) >= 8
+    assert len({each.label for each in offered}) == len(offered)
+    for each in offered:
+        made = made_up.measurements(each.stage, "cpu-virtual")
+        found = made_up.metrics(each.stage, made, "cpu-virtual")
+        for end in ("", "_low", "_high"):
+            assert each.metric + end in found, each
+
+
+def test_references_stand_beside_this_machine_and_what_is_none_is_left_out(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(ROOT / "profiles", tmp_path / "profiles")
+    shutil.copy(tmp_path / "profiles" / "laptop.yaml", tmp_path / "params.yaml")
+    reports = tmp_path / "reports"
+    for stage in ("bench_overlap", "bench_parallel"):
         made_up.write(stage, reports)
+    [overlap, parallel, missing] = [
+        next(each for each in references.headlines() if each.stage == stage)
+        for stage in ("bench_overlap", "bench_parallel", "bench_compile")
+    ]
     write_json(reports / "hardware.json", HARDWARE)
     alone = references.section(reports)
     assert "invoke snapshot NAME" in alone.findings[0]
     path = recorded.snapshot("first")
     other = read_json(path)
     other["name"], other["hardware"]["accelerator"]["names"] = "server", ["H9000", "H9000"]
-    other["stages"]["bench_training"]["metrics"]["lenet_fp32_speedup"] = 50.0
-    other["stages"]["bench_training"]["metrics"]["lenet_fp32_speedup_high"] = 60.0
+    other["stages"]["bench_overlap"]["metrics"] |= {
+        overlap.metric: 50.0,
+        f"{overlap.metric}_low": 3.0,
+        f"{overlap.metric}_high": 60.0,
+    }
     other["stages"]["bench_parallel"] = "skipped: no time left"
     write_json(path.with_name("server.json"), other)
     shutil.copy(reports / "hardware.json", path.with_name("foreign.json"))
@@ -32,18 +55,14 @@ def test_references_stand_beside_this_machine_and_what_is_none_is_left_out(proje
     [table] = part.tables
     assert table.header == ["", "this machine", "first", "server"]
     rows = {row[0]: row[1:] for row in table.rows}
-    assert rows["LeNet, engine over the notes' way"] == [
-        "3x (3 to 3)",
-        "3x (3 to 3)",
-        "50x (3 to 60)",
-    ]
-    assert rows["two devices together over in turn"] == [
-        "1.6x (1.6 to 1.6)",
-        "1.6x (1.6 to 1.6)",
-        "–",
-    ]
-    assert rows["TorchScript over eager"] == ["–"] * 3
-    draw(part, project / "figures")
-    drawn = (project / "figures" / "references.svg").read_text()
+    assert rows[parallel.label] == ["1.6x (1.6 to 1.6)", "1.6x (1.6 to 1.6)", "–"]
+    here, first, server = rows[overlap.label]
+    assert here == first != server == "50x (3 to 60)"
+    assert rows[missing.label] == ["–"] * 3
+    draw(part, tmp_path / "figures")
+    drawn = (tmp_path / "figures" / "references.svg").read_text()
     assert "server" in drawn
     assert "foreign" not in drawn
+    with speaking("zh", catalogue.read("zh")):
+        [table] = references.section(reports).tables
+    assert "两个设备同时相对先后" in [row[0] for row in table.rows]

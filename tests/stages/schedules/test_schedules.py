@@ -1,79 +1,65 @@
-"""What schedules reads, derives and writes, and how it ends."""
+"""What `schedules` draws, tries and derives."""
 
-import functools
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-import torch
-
-from lab.core.shared_params import DeviceParams
-from lab.data import synthetic
-from lab.data.datasets import Split
-from lab.data.images import shrink
-from lab.optim import objectives
-from lab.results.curves import Curve, key
-from stages.landscapes import __main__ as landscapes
-from stages.landscapes.params import LandscapeParams
-from stages.optimizers import __main__ as optimizers
-from stages.optimizers import airfoil, regression
-from stages.optimizers.params import OptimizerParams
-from stages.replicas import __main__ as replicas
-from stages.replicas.params import ReplicaParams
-from stages.schedules import __main__ as schedules
-from stages.schedules.params import ScheduleParams
+from lab.optim.schedules import after_epoch
+from stages.schedules import names
+from stages.schedules.book_schedules import EPOCHS, SCHEDULES, WARM_UP_EPOCHS
+from stages.schedules.section import section
+from tests import smallest
 
 
-@functools.cache
-def small(stage: str) -> tuple[list[Curve], dict[str, object]]:
-    """Return the curves and metrics of a theory stage at its smallest."""
-    images, labels = synthetic.fashion(256, 0)
-    split = Split(images, labels.astype("int64"))
-    if stage == "landscapes":
-        params = LandscapeParams(
-            num_draws=50,
-            sample_sizes=[10, 1000],
-            dimensions=[1, 2, 20],
-            saddle_lr=0.05,
-            saddle_noise=0.01,
-        )
-        curves = landscapes.measure(params, seed=0)
-        return curves, dict(landscapes.summarise(curves))
-    if stage == "replicas":
-        few = ReplicaParams(num_devices=2, batch_size=9, num_steps=3, batch_norm_images=4)
-        wanted = replicas.Params(seed=0, devices=DeviceParams(cpu_threads=1), replicas=few)
-        X, y = torch.tensor(split.images[:9]), torch.tensor(split.labels[:9])
-        curves = [
-            *replicas.measure(wanted, [(X, y)] * 3),
-            *replicas.measure_batch_norm(0, X[:4], y[:4]),
-        ]
-        return curves, replicas.summarise(curves)
-    if stage == "optimizers":
-        params = OptimizerParams(
-            num_seeds=3,
-            num_rates=6,
-            num_starts=36,
-            lenet_steps=1,
-            lenet_batch_size=16,
-            timing_runs=5,
-        )
-        table = regression.problem(*objectives.standardise(synthetic.airfoil(0)))
-        curves = optimizers.measure(params, table, split, split, seed=0)
-        times = {f"{key(name)}_step_us": 1.0 for name in airfoil.SWEPT}
-        return curves, optimizers.summarise(curves, table) | times | {"airfoil": "synthetic"}
-    params = ScheduleParams(
-        num_seeds=2,
-        train_images=256,
-        batch_size=128,
-        high_rates=[0.1, 2.0],
-        warm_up_epochs=1,
-        num_epochs=3,
-    )
-    X, y = shrink(torch.tensor(images), 14).flatten(1), torch.from_numpy(split.labels)
-    curves = [*schedules.drawn(), *schedules.tried((X, y, X, y), params, 0)]
-    curves += schedules.warm_up_tested((X, y, X, y), params, 0)
-    return curves, dict(schedules.summarise(curves))
+def test_what_is_drawn_is_tried_and_the_best_is_named():
+    curves, m = smallest.results("schedules")
+    tried = {c.series: c for c in curves if c.demo == names.ACCURACY}
+    assert set(tried) == {c.series for c in curves if c.demo == names.SCHEDULE}
+    assert set(tried) == {*SCHEDULES, names.AS_THE_BOOK}
+    accuracies = {name: 100 * tried[name].y[0] for name in SCHEDULES}
+    assert m[names.BEST_ACCURACY] == pytest.approx(max(accuracies.values()), abs=1e-3)
+    assert accuracies[m[names.BEST_SCHEDULE]] == max(accuracies.values())
+    assert m[names.CONSTANT_ACCURACY] == pytest.approx(accuracies[names.CONSTANT], abs=1e-3)
+    assert len(m) <= 12
 
 
-def test_schedules_tries_what_it_draws_and_the_books_way():
-    curves, m = small("schedules")
-    tried = {c.series for c in curves if c.demo == "schedule_accuracy"}
-    assert tried == {c.series for c in curves if c.demo == "schedule"}
-    assert "warm_up_as_the_book_applies_it_failed_percent" in m
+def test_each_arm_of_warm_up_has_its_share_of_failures():
+    curves, m = smallest.results("schedules")
+    arms = {c.series: c for c in curves if c.demo == names.FAILURES}
+    assert set(arms) == {names.NO_WARM_UP, names.WARM_UP, names.AS_THE_BOOK}
+    for arm, c in arms.items():
+        assert m[names.FAILED_PERCENT[arm]] == pytest.approx(100 * c.y.mean())
+        assert ((c.y >= 0) & (c.y <= 1)).all(), arm
+
+
+def test_the_notes_schedule_rises_for_five_epochs_and_falls_to_a_hundredth():
+    schedule = SCHEDULES[names.COSINE_WARM_UP]
+    assert [schedule(t) for t in (0, 2.5, 5)] == pytest.approx([0, 0.15, 0.3])
+    assert schedule(EPOCHS) == pytest.approx(0.01)
+    values = [schedule(t / 10) for t in range(10 * WARM_UP_EPOCHS, 10 * EPOCHS)]
+    assert values == sorted(values, reverse=True)
+
+
+def test_as_the_book_applies_it_the_first_epoch_has_the_full_rate_and_the_second_none():
+    plan = after_epoch(SCHEDULES[names.COSINE_WARM_UP], EPOCHS, 2)
+    assert len(plan) == 2 * EPOCHS
+    assert plan[:2] == [0.3, 0.3]
+    assert plan[2:4] == [0, 0]
+    assert plan[4] == pytest.approx(0.06)
+
+
+@given(st.floats(0, 40))
+def test_schedules_are_pure_and_positive_after_the_start(t):
+    for name, schedule in SCHEDULES.items():
+        rate = schedule(t)
+        assert schedule(t) == rate, name
+        assert rate > 0 or t < 1e-9, name
+
+
+def test_the_page_says_what_was_found(tmp_path):
+    smallest.write("schedules", tmp_path)
+    ranking, warm_up, as_the_book = section(tmp_path / "schedules").findings
+    _, m = smallest.results("schedules")
+    assert f"best of {len(SCHEDULES)} schedules, {m[names.BEST_SCHEDULE]}, ends at" in ranking
+    assert f"With warm-up {m[names.FAILED_PERCENT[names.WARM_UP]]:.1f} %" in warm_up
+    assert f"{m[names.FAILED_PERCENT[names.AS_THE_BOOK]]:.1f} % fail" in as_the_book

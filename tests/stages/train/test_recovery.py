@@ -16,7 +16,8 @@ import psutil
 import pytest
 
 from lab.core.params import load
-from stages.train import __main__ as train
+from stages.train.one_run import train_run
+from stages.train.params import Params
 from tests.helpers import ROOT, edit_params, small_run, write_data
 
 KILLS = int(os.environ.get("LAB_KILLS", "8"))
@@ -92,7 +93,7 @@ def test_killed_runs_end_as_if_nobody_had_killed_them(runs):
     """Also in another process than the one it is compared with, and by hand as by ddp."""
     rng = random.Random(int(os.environ.get("LAB_KILL_SEED", "0")))  # noqa: S311  (moments, not secrets)
     for name in ("one", "by_hand"):
-        train.train_run(name, load(train.Params))
+        train_run(name, load(Params))
     finish("by_ddp")
     undisturbed = {name: results(name) for name in RUNS}
     assert undisturbed["by_ddp"][0] == undisturbed["by_hand"][0]

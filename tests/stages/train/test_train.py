@@ -1,25 +1,25 @@
 """What train reads, derives and writes, and how it ends."""
 
 import json
-import os
 import re
-import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-import pytest
 import torch
 
+from lab.core import exit_codes
 from lab.data.datasets import CLASSES
 from lab.machine.devices import Devices
 from lab.nets.models import LeNet
 from lab.training.loop import Epoch
-from stages.train import __main__ as train
+from stages.train import results as train
 from stages.train import section
+from stages.train.__main__ import main
 from stages.train.params import RunParams
 from stages.train.section import TrainingRun
-from tests.helpers import ROOT, edit_params, small_run, write_data
+from tests.helpers import edit_params, errors, files, run_stage, small_run, write_data
 
 CPU = Devices("cpu-virtual", [torch.device("cpu")] * 2, threads=1)
 
@@ -30,34 +30,10 @@ EPOCHS = [Epoch(1, 2.3, 0.1, 4.0), Epoch(2, 1.6, 0.6, 2.0), Epoch(3, 0.7, 0.75, 
 SETTINGS = RunParams.model_validate(small_run(num_gpus=2, num_epochs=3))
 
 
-def run_stage(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", *words]
-    env = (
-        {k: v for k, v in os.environ.items() if k != "LAB_DATA_MIRROR"}
-        | {"PYTHONPATH": str(ROOT)}
-        | environment
-    )
-    return subprocess.run(
-        command, env=env, capture_output=True, text=True, check=False, timeout=120
-    )
-
-
-def files(folder: Path) -> set[str]:
-    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-
-
-def errors(result: subprocess.CompletedProcess[str]) -> list[str]:
-    lines = result.stderr.splitlines()
-    assert lines, "an error says something"
-    assert all(line.startswith("ERROR: ") for line in lines), result.stderr
-    return lines
-
-
 def test_train_derives_medians_with_their_spread():
     metrics = train.summarise(SETTINGS, EPOCHS, 100, b"weights", CPU, "fashion-mnist")
     assert metrics["epoch_s"] == 2.5
     assert metrics["epoch_s_iqr"] == 1.0
-    assert metrics["images_per_s"] == 40.0
     assert metrics["test_accuracy_percent"] == 75.0
     assert metrics["train_loss"] == 0.7
     assert (metrics["num_devices"], metrics["device_kind"], metrics["dataset"]) == (
@@ -119,22 +95,26 @@ def test_the_worst_images_are_those_whose_own_class_is_least_believed():
     assert rows[0]["probability_percent"] < 1e-4
 
 
-def test_train_repeats_bit_for_bit_in_new_processes_and_on_two_devices_to_rounding(project):
+def test_train_repeats_bit_for_bit_in_a_new_process_and_on_two_devices_to_rounding(
+    project, monkeypatch
+):
     write_data(project / "data", train=650, test=120)  # more than the params ask for
     edit_params({"train.runs": {"one": small_run(), "two": small_run(num_gpus=2)}})
 
-    def results(name: str) -> tuple[bytes, list[str]]:
-        result = run_stage("stages.train", name)
-        assert result.returncode == 0, result.stderr
+    def results(name: str, new_process: bool) -> tuple[bytes, list[str]]:
+        if new_process:
+            result = run_stage("stages.train", name)
+            assert result.returncode == 0, result.stderr
+        else:
+            monkeypatch.setattr(sys, "argv", ["stages.train", name])
+            assert exit_codes.run(main) == 0
         rows = (project / "reports" / "train" / name / "rows.csv").read_text().splitlines()
         return (project / "models" / f"{name}.pt").read_bytes(), [
             ",".join(row.split(",")[:3]) for row in rows
         ]
 
-    first = results("one")
-    assert first == results("one")
-    second = results("two")
-    assert second == results("two")
+    assert results("one", new_process=True) == results("one", new_process=False)
+    assert results("two", new_process=False) == results("two", new_process=False)
     one, two = (torch.load(f"models/{name}.pt", weights_only=True) for name in ("one", "two"))
     for name in one:
         torch.testing.assert_close(one[name], two[name])
@@ -146,77 +126,74 @@ def test_train_repeats_bit_for_bit_in_new_processes_and_on_two_devices_to_roundi
     )
 
 
-@pytest.mark.parametrize(
-    ("changes", "words", "code", "complaint"),
-    [
-        (
-            {"train.runs.lenet_1gpu.num_gpus": 0, "seed": -1},
-            ["lenet_1gpu"],
-            2,
-            "num_gpus: expected greater than",
-        ),
-        ({}, ["lenet_3gpu"], 2, "no run 'lenet_3gpu' in train.runs; it has lenet_1gpu, lenet_2gpu"),
-        (
-            {"train.runs.lenet_1gpu.train_images": 100},
-            ["lenet_1gpu"],
-            2,
-            "expected a batch_size of at most train_images",
-        ),
-        (
-            {
-                "train.distributed": {
-                    "nnodes": 3,
-                    "rdzv_endpoint": "127.0.0.1:29500",
-                    "timeout_s": 5,
-                }
-            },
-            ["resnet18_2gpu"],
-            2,
-            "train.runs.resnet18_2gpu.num_gpus: expected a multiple of train.distributed.nnodes"
-            " (3), got 2",
-        ),
-        (
-            {"train.runs.lenet_2gpu.compile": "reduce-overhead"},
-            ["lenet_2gpu"],
-            2,
-            "expected strategy ddp for compile reduce-overhead on several devices",
-        ),
-        pytest.param(
-            {"train.runs.lenet_1gpu.precision": "tf32"},
-            ["lenet_1gpu"],
-            4,
-            "tf32 needs a CUDA GPU",
-            marks=pytest.mark.skipif(torch.cuda.is_available(), reason="it has one"),
-        ),
-        ({"train.runs.lenet_1gpu.strategy": "ddp"}, ["lenet_1gpu"], 3, "no data yet"),
-        ({}, ["lenet_1gpu"], 3, "no data yet"),
-    ],
-)
-def test_a_mistake_ends_train_with_its_code_and_nothing_written(
-    project, changes, words, code, complaint
-):
-    edit_params(changes)
+THREE_NODES = {"nnodes": 3, "rdzv_endpoint": "127.0.0.1:29500", "timeout_s": 5}
+MISTAKES: list[tuple[dict[str, Any], str, int, str]] = [
+    (
+        {"train.runs.lenet_1gpu.num_gpus": 0, "seed": -1},
+        "lenet_1gpu",
+        2,
+        "num_gpus: expected greater than",
+    ),
+    ({}, "lenet_3gpu", 2, "no run 'lenet_3gpu' in train.runs; it has lenet_1gpu, lenet_2gpu"),
+    (
+        {"train.runs.lenet_1gpu.train_images": 100},
+        "lenet_1gpu",
+        2,
+        "expected a batch_size of at most train_images",
+    ),
+    (
+        {"train.distributed": THREE_NODES},
+        "resnet18_2gpu",
+        2,
+        "train.runs.resnet18_2gpu.num_gpus: expected a multiple of train.distributed.nnodes (3),"
+        " got 2",
+    ),
+    (
+        {"train.runs.lenet_2gpu.compile": "reduce-overhead"},
+        "lenet_2gpu",
+        2,
+        "expected strategy ddp for compile reduce-overhead on several devices",
+    ),
+    ({"train.runs.lenet_1gpu.strategy": "ddp"}, "lenet_1gpu", 3, "no data yet"),
+    ({}, "lenet_1gpu", 3, "no data yet"),
+]
+if not torch.cuda.is_available():
+    tf32 = {"train.runs.lenet_1gpu.precision": "tf32"}
+    MISTAKES.append((tf32, "lenet_1gpu", 4, "tf32 needs a CUDA GPU"))
+
+
+def test_a_mistake_ends_train_with_its_code_and_nothing_written(project, monkeypatch, capsys):
+    committed = Path("params.yaml").read_text()
     before = files(project)
-    result = run_stage("stages.train", *words)
-    assert result.returncode == code
-    assert len(errors(result)) == max(1, len(changes))
-    assert complaint in result.stderr
-    assert files(project) - before == {".lab/last_error.json"}
+    for changes, name, code, complaint in MISTAKES:
+        Path("params.yaml").write_text(committed)
+        edit_params(changes)
+        monkeypatch.setattr(sys, "argv", ["stages.train", name])
+        assert exit_codes.run(main) == code, complaint
+        lines = capsys.readouterr().err.splitlines()
+        assert len(lines) == max(1, len(changes)), complaint
+        assert all(line.startswith("ERROR: ") for line in lines), lines
+        assert complaint in "\n".join(lines)
+        assert files(project) - before == {".lab/last_error.json"}, complaint
 
 
-def test_divergence_ends_train_with_code_6_and_no_weights(project):
+def test_divergence_ends_train_with_code_6_and_no_weights(project, monkeypatch, capsys):
     write_data(project / "data", train=600, test=100)
     diverging = small_run(lr=300, batch_size=32)
     edit_params(
         {"train.runs": {"one": diverging, "two": diverging | {"strategy": "ddp", "num_gpus": 2}}}
     )
-    for name in ("one", "two"):
-        result = run_stage("stages.train", name)
-        assert result.returncode == 6
-        [line] = errors(result)
+    monkeypatch.setattr(sys, "argv", ["stages.train", "one"])
+    of_ranks = run_stage("stages.train", "two")
+    for code, said in (
+        (exit_codes.run(main), capsys.readouterr().err.splitlines()),
+        (of_ranks.returncode, errors(of_ranks)),
+    ):
+        assert code == 6
+        [line] = said
         assert re.search(r"the loss is (nan|inf) in epoch 1, step \d+; lower lr \(it is 300", line)
-        assert not (project / "models").exists()
-        assert not list(Path(".lab/checkpoints").glob("*/")), "no checkpoint of what is not finite"
+    assert not (project / "models").exists()
+    assert not list(Path(".lab/checkpoints").glob("*/")), "no checkpoint of what is not finite"
 
 
 def training_run(name: str, num_devices: int, **changes: object) -> TrainingRun:

@@ -1,0 +1,31 @@
+"""The names of bench_async's demos, arms and metrics."""
+
+FIRST_PRODUCT = "first_product"  # x: rows of the matrices
+NO_WARM_UP = "no warm-up"
+
+PRODUCT = "product"  # x: rows of the matrices
+CALL_RETURNS, RESULT_THERE = "call returns", "result there"
+
+NUMPY_TORCH = "numpy_torch"  # x: rows of the matrices
+NUMPY, TORCH = "numpy", "torch"
+
+RUN_AHEAD = "run_ahead"  # x: operations in the series
+WAITING_ONCE, WAITING_EACH = "waiting once", "waiting after each"
+CALLS_RETURN = "calls return"
+
+BLOCKER = "blocker"
+NOTHING = "nothing"
+SYNCHRONISE, ITEM, CPU, NONZERO, PRINT = "synchronise", ".item()", ".cpu()", "nonzero", "print"
+
+DEPENDENCIES = "dependencies"
+Z = "z"
+
+BOOK = "book"  # the notes' ten products; x: rows of the matrices
+BOOK_NUMPY, NOT_WAITED_FOR = "numpy, float64", "torch, not waited for"
+WAITED_FOR, WRONG_GPU = "torch, waited for", "torch, another GPU waited for"
+
+# metrics; the ratios have an interval: _low, _high
+RETURN_OVER_FINISH = "return_over_finish"  # of CALL_RETURNS to RESULT_THERE, largest size
+TORCH_OVER_NUMPY = "torch_over_numpy"  # speed-up of torch with equal threads, largest size
+BOOK_CLAIMS = "book_claims"  # speed-up of torch as the notes time it
+NO_WARM_UP_OVER_STEADY = "no_warm_up_over_steady"

@@ -1,0 +1,43 @@
+"""Matrix products: the first of a process, until call and result, and numpy's beside torch's."""
+
+from functools import partial
+
+import numpy as np
+import torch
+from threadpoolctl import ThreadpoolController
+
+from lab.machine.devices import Devices
+from lab.results.measurements import Measurement
+from lab.timing.bench import in_unit, time_arms
+from stages.bench_async import names
+from stages.bench_async.call_times import call_times
+from stages.bench_async.params import Params
+
+
+def measure_first_product(size: int, devices: Devices) -> list[Measurement]:
+    """Time the process's very first product, which pays for threads, libraries and memory.
+
+    Only right if nothing has been multiplied before.
+    """
+    a = torch.ones(size, size).to(devices.devices[0])
+    _, finishes = call_times(lambda: torch.mm(a, a), devices, rounds=1)
+    return in_unit(names.FIRST_PRODUCT, size, {names.NO_WARM_UP: finishes}, "us", devices)
+
+
+def measure_products(params: Params, devices: Devices) -> list[Measurement]:
+    """Time products until call and result, and against numpy's with as many threads."""
+    rng = np.random.default_rng(params.seed)
+    blas = ThreadpoolController().select(user_api="blas")
+    measured = []
+    for n in params.bench_async.sizes:
+        A = rng.standard_normal((n, n), dtype=np.float32)
+        a, C = torch.from_numpy(A).to(devices.devices[0]), np.empty_like(A)
+        product = partial(torch.mm, a, a, out=torch.empty_like(a))
+        arms = {names.TORCH: product, names.NUMPY: partial(np.dot, A, A, out=C)}
+        with blas.limit(limits=devices.threads):
+            times = time_arms(arms, devices.devices, params.bench)
+        measured += in_unit(names.NUMPY_TORCH, n, times, "us", devices)
+        returns, finishes = call_times(product, devices, params.bench.rounds)
+        both = {names.CALL_RETURNS: returns, names.RESULT_THERE: finishes}
+        measured += in_unit(names.PRODUCT, n, both, "us", devices)
+    return measured

@@ -1,0 +1,30 @@
+"""The names of bench_input's demos, arms and metrics."""
+
+# images fed to nothing; x: batch size
+FIRST_BATCH, IMAGES, EPOCH = "first_batch", "images", "epoch"
+BOOK, PERSISTENT, NO_WORKERS = "the book's loader", "persistent, pinned workers", "no workers"
+RESIDENT = "resident bytes"
+
+# a training step of each network, part by part; x: batch size
+LENET, RESNET = "LeNet", "ResNet-18"
+NETS = (LENET, RESNET)
+LOAD, TRANSFER, FORWARD, BACKWARD = "load", "transfer", "forward", "backward"
+ALL_REDUCE, UPDATE = "all-reduce", "update"
+PARTS = (LOAD, TRANSFER, FORWARD, BACKWARD, ALL_REDUCE, UPDATE)
+EVALUATION = "evaluation"  # of an epoch, divided by its steps; its arms are NETS
+
+
+def step(feed: str) -> str:
+    """The demo of a training step that BOOK or RESIDENT feeds."""
+    return f"step, {feed}"
+
+
+def part_of(net: str, part: str) -> str:
+    """The arm of a part of a network's step."""
+    return f"{net}: {part}"
+
+
+# metrics; the ratio has an interval, the times have a spread: _iqr
+RESIDENT_OVER_BOOK = "resident_over_book"
+BOOK_EPOCH_S, RESIDENT_EPOCH_S = "the_books_loader_epoch_s", "resident_bytes_epoch_s"
+BOOK_FIRST_BATCH_MS = "the_books_loader_first_batch_ms"

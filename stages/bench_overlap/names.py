@@ -1,0 +1,34 @@
+"""The names of bench_overlap's demos, arms and metrics, and which arms are parts of which."""
+
+TIMES = "times"  # x: elements copied for each result
+COMPUTE, COPIES, UPLOADS = "compute alone", "copies alone", "uploads alone"
+PAGEABLE_COPIES, BOOK_COPIES = "pageable copies alone", "non_blocking copies alone"
+ALONE = (COMPUTE, COPIES, PAGEABLE_COPIES, BOOK_COPIES, UPLOADS)
+IN_TURN, BESIDE = "one after the other", "a copying thread beside the computing one"
+PAGEABLE, BOOK = "pageable memory, blocking", "the book's non_blocking, one stream"
+ONE_STREAM, TWO_STREAMS = "pinned buffers, one stream", "pinned buffers, second stream"
+BOTH_DIRECTIONS = "pinned buffers, both directions at once"
+ONLY_CUDA = (PAGEABLE, BOOK, ONE_STREAM, TWO_STREAMS, BOTH_DIRECTIONS)
+PARTS = {  # what an arm does, each part timed alone: their sum is its time without overlap
+    PAGEABLE: (COMPUTE, PAGEABLE_COPIES),
+    BOOK: (COMPUTE, BOOK_COPIES),
+    ONE_STREAM: (COMPUTE, COPIES),
+    TWO_STREAMS: (COMPUTE, COPIES),
+    BOTH_DIRECTIONS: (COMPUTE, COPIES, UPLOADS),
+    IN_TURN: (COMPUTE, COPIES),
+    BESIDE: (COMPUTE, COPIES),
+}
+
+BANDWIDTH = "bandwidth"  # of the copying arms of ALONE; x: elements copied for each result
+
+OVERLAP = "overlap"  # fraction of each arm of PARTS; x: elements copied for each result
+# the book's own comparison, which shows no overlap
+AS_THE_BOOK = "the book's non_blocking, held against pageable copies"
+
+TIMELINE = "timeline, "  # and the arm; its own arms are "<number> <kind>"; x: start in ms
+COMPUTING, COPYING, UPLOADING = "compute", "copy", "upload"
+
+# metrics; OVERLAP_FRACTION and SPEEDUP with _low, _high
+BEST_ARM = "best_arm"  # of this kind of machine: TWO_STREAMS or BESIDE
+OVERLAP_FRACTION = "overlap_fraction"  # of BEST_ARM
+SPEEDUP = "speedup"  # of BEST_ARM over the sum of its parts

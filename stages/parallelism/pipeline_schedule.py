@@ -1,0 +1,33 @@
+"""When each device of a pipeline works on which part of a batch (GPipe, Huang et al. 2019)."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+
+class Slot(NamedTuple):
+    """A micro-batch on a device of a pipeline, from `start` to `end`."""
+
+    device: int
+    micro_batch: int
+    start: float
+    end: float
+
+
+def schedule(durations: Sequence[float], num_micro_batches: int) -> list[Slot]:
+    """The slots of a forward pass by starting time, each as early as can be.
+
+    `durations` are those of a micro-batch on each device. The backward pass is the mirror image.
+    """
+    slots: dict[tuple[int, int], Slot] = {}
+    for i in range(num_micro_batches):
+        for device, duration in enumerate(durations):
+            before = [slots[key].end for key in ((device - 1, i), (device, i - 1)) if key in slots]
+            start = max(before, default=0.0)
+            slots[device, i] = Slot(device, i, start, start + duration)
+    return sorted(slots.values(), key=lambda slot: (slot.start, slot.device))
+
+
+def idle_share(slots: Sequence[Slot]) -> float:
+    """The share of all devices' time that a schedule leaves unused: its bubble."""
+    num_devices, end = 1 + max(slot.device for slot in slots), max(slot.end for slot in slots)
+    return 1 - sum(slot.end - slot.start for slot in slots) / (num_devices * end)

@@ -1,0 +1,107 @@
+"""Training LeNet over replicas: as the book does, and with three mistakes from the notes."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from lab.nets.models import MODELS, OnBytes
+from lab.parallel.device_workers import thread_pool
+from lab.parallel.replicas import (
+    allreduce,
+    forward_backward,
+    rebinding_allreduce,
+    replicate,
+    sgd,
+    split_batch,
+    sum_gradients,
+    train_batch,
+)
+from lab.results.curves import Curve, line
+from lab.training.short_training import scaled_lenet_params
+from stages.replicas.names import ALIASING, APART, FROM_ONE_DEVICE, IN_PLACE, MEANS, REBINDING
+
+CPU = torch.device("cpu")
+LR = 0.02
+Batches = Sequence[tuple[Tensor, Tensor]]
+
+
+def measure_variants(num_devices: int, batches: Batches, seed: int) -> Iterator[Curve]:
+    """How far each variant is from one device, and its replicas from each other, by step."""
+    start = lenet(seed)
+
+    def replicas() -> list[OnBytes]:
+        return [replicate(start, CPU) for _ in range(num_devices)]
+
+    one, book, rebound = [replicate(start, CPU)], replicas(), replicas()
+    shared, mean = replicate(start, CPU), replicate(start, CPU)
+    variants: dict[str, tuple[Sequence[nn.Module], Iterator[None]]] = {
+        IN_PLACE: (book, trained(book, batches, allreduce)),
+        REBINDING: (rebound, trained(rebound, batches, rebinding_allreduce)),
+        ALIASING: ([shared], trained_on_one_tensor(shared, num_devices, batches)),
+        MEANS: ([mean], trained_on_means(mean, num_devices, batches)),
+    }
+    reference = trained(one, batches, allreduce)
+    from_one: dict[str, list[float]] = {name: [] for name in variants}
+    apart: dict[str, list[float]] = {name: [] for name in variants}
+    for _ in batches:
+        next(reference)
+        for name, (nets, training) in variants.items():
+            next(training)
+            from_one[name].append(max(distance(one[0], net) for net in nets))
+            apart[name].append(max(distance(nets[0], net) for net in nets))
+    steps = np.arange(1, len(batches) + 1)
+    for name in variants:
+        yield line(FROM_ONE_DEVICE, name, steps, from_one[name])
+        yield line(APART, name, steps, apart[name])
+
+
+def lenet(seed: int) -> OnBytes:
+    """LeNet with weights that learn at once: from the notes' 0.01 all variants look alike."""
+    generator = torch.Generator().manual_seed(seed)
+    net = MODELS["lenet"](generator)
+    with torch.no_grad():
+        for p, scaled in zip(net.parameters(), scaled_lenet_params(generator), strict=True):
+            p.copy_(scaled)
+    return OnBytes(net)
+
+
+def trained(
+    nets: Sequence[nn.Module], batches: Batches, reduce: Callable[[list[Tensor]], None]
+) -> Iterator[None]:
+    """Take a step on each batch by hand, each replica on its shard."""
+    with thread_pool(len(nets), torch.get_num_threads()) as pool:
+        for X, y in batches:
+            train_batch(X, y, nets, [CPU] * len(nets), LR, pool, reduce)
+            yield
+
+
+def trained_on_one_tensor(net: nn.Module, num_devices: int, batches: Batches) -> Iterator[None]:
+    """Take the steps of `num_devices` replicas that are one and the same net.
+
+    All shards add to one gradient, which the all-reduce then adds to itself; the first update uses
+    it up.
+    """
+    for X, y in batches:
+        for X_shard, y_shard in zip(*split_batch(X, y, [CPU] * num_devices), strict=True):
+            forward_backward(net, X_shard, y_shard)
+        sum_gradients([net] * num_devices)
+        sgd(net.parameters(), LR, len(X))
+        yield
+
+
+def trained_on_means(net: nn.Module, num_devices: int, batches: Batches) -> Iterator[None]:
+    """Take steps on the average of the shards' mean losses, as a plain data-parallel wrapper."""
+    for X, y in batches:
+        for X_shard, y_shard in zip(*split_batch(X, y, [CPU] * num_devices), strict=True):
+            (F.cross_entropy(net(X_shard), y_shard) / num_devices).backward()
+        sgd(net.parameters(), LR, 1)
+        yield
+
+
+def distance(net: nn.Module, other: nn.Module) -> float:
+    """The largest difference of any weight."""
+    pairs = zip(net.parameters(), other.parameters(), strict=True)
+    return max(float((p - q).detach().abs().max()) for p, q in pairs)

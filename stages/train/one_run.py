@@ -1,0 +1,187 @@
+"""One run from its latest checkpoint to its results, in one process or in each of several."""
+
+import logging
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, nullcontext
+from pathlib import Path
+
+import torch
+from torch import Tensor
+from tqdm import tqdm
+
+from lab.core.errors import StoppedError
+from lab.core.exit_codes import StopRequest
+from lab.data import images, order
+from lab.data.datasets import DATA, SOURCE_FILE, Split, dataset_name, read_fashion_mnist
+from lab.data.images import to_tensors
+from lab.machine.devices import Devices
+from lab.nets import lenet, models, resnet
+from lab.parallel import replicas
+from lab.parallel.launch import check_ranks_agree, own_rank, process_group
+from lab.training import loop, steps, strategies
+from lab.training.checkpoints import Checkpoints, run_key
+from lab.training.loop import Epoch, Plan, Progress, predict, train
+from lab.training.steps import prepare_process
+from lab.training.strategies import Strategy
+from stages.train import results
+from stages.train.params import Params, RunParams
+from stages.train.placement import check_machine_can, devices_of
+
+# what the result depends on besides params, data and torch: a checkpoint of other code is none
+CODE = [
+    Path(str(module.__file__))
+    for module in (images, order, models, lenet, resnet, replicas, strategies, steps, loop)
+]
+
+log = logging.getLogger(__name__)
+
+
+@contextmanager
+def memory_errors() -> Iterator[None]:
+    """Turn torch's ways to say that memory is out, on GPUs and on the CPU, into Python's."""
+    try:
+        yield
+    except RuntimeError as error:
+        if "out of memory" in str(error) or "can't allocate memory" in str(error):
+            raise MemoryError(str(error).partition(". ")[0]) from None
+        raise
+
+
+@memory_errors()
+def train_run(name: str, params: Params) -> None:
+    """Train a run and write its results; of `ddp` each rank does."""
+    settings = params.train.runs[name]
+    prepare_process(settings.precision)
+    devices, own = devices_of(settings, params.devices)
+    check_machine_can(name, settings, own[0])
+    train_set = read_fashion_mnist("train").first(settings.train_images)
+    test_set = read_fashion_mnist("t10k").first(settings.test_images)
+    checkpoints = Checkpoints(checkpoint_key(name, settings, params.seed, devices))
+    rank = own_rank()
+    distributed = params.train.distributed
+    group = nullcontext() if rank is None else process_group(devices, own[0], distributed)
+    with nullcontext() if rank else checkpoints.lock(), group:
+        if rank is not None:
+            check_ranks_agree(checkpoints.key)
+        net = models.MODELS[settings.net](torch.Generator().manual_seed(params.seed))
+        build = strategies.STRATEGIES[settings.strategy]
+        with closing(build(net, own, settings.precision, settings.compile)) as strategy:
+            log.setLevel(logging.INFO if strategy.is_first else logging.WARNING)
+            log.info(
+                "%s: %s on %d x %s, %d threads each, %s",
+                name,
+                dataset_name(),
+                len(devices.devices),
+                devices.kind,
+                devices.threads,
+                settings.strategy,
+            )
+            epochs, logits = train_with_checkpoints(
+                name, settings, strategy, train_set, test_set, params.seed, checkpoints
+            )
+            if strategy.is_first:
+                weights = results.to_bytes(strategy.nets[0].net.state_dict())
+                num_images = len(train_set.labels)
+                results.write(
+                    name,
+                    settings,
+                    epochs,
+                    logits,
+                    num_images,
+                    test_set,
+                    weights,
+                    devices,
+                    dataset_name(),
+                )
+                checkpoints.clear()
+
+
+def checkpoint_key(name: str, settings: RunParams, seed: int, devices: Devices) -> str:
+    """The name of a run's checkpoints: a hash of all that decides its result."""
+    decisive = {
+        "run": name,
+        "settings": settings.model_dump(),
+        "seed": seed,
+        "torch": torch.__version__,
+        "devices": [devices.kind, len(devices.devices), devices.threads],
+        "cpu": torch.backends.cpu.get_cpu_capability(),
+    }
+    return run_key(decisive, [*CODE, DATA / SOURCE_FILE])
+
+
+def train_with_checkpoints(
+    name: str,
+    settings: RunParams,
+    strategy: Strategy,
+    train_set: Split,
+    test_set: Split,
+    seed: int,
+    checkpoints: Checkpoints,
+) -> tuple[list[Epoch], Tensor]:
+    """Train from the latest checkpoint, with a bar on a terminal and a line per epoch.
+
+    Returns the epochs and the test images' logits (n, 10); the strategy has the weights.
+
+    Raises:
+        StoppedError: SIGTERM or Ctrl-C; a checkpoint of the last step is written.
+    """
+    reached = Progress()
+    if content := strategy.broadcast(checkpoints.latest() if strategy.is_first else None):
+        state = checkpoints.decode(content)
+        strategy.load_state(state)
+        reached = Progress.from_state(state)
+        log.info(
+            "%s: goes on after %d epochs and %d steps",
+            name,
+            len(reached.epochs),
+            len(reached.losses),
+        )
+    num_images = len(train_set.labels)
+    done = len(reached.epochs) * num_images + len(reached.losses) * settings.batch_size
+    with (
+        StopRequest() as stop,
+        tqdm(
+            initial=done,
+            total=settings.num_epochs * num_images,
+            unit="img",
+            unit_scale=True,
+            desc=name,
+            disable=None if strategy.is_first else True,
+        ) as bar,
+    ):
+        results = train(
+            strategy,
+            to_tensors(train_set),
+            to_tensors(test_set),
+            Plan(settings.batch_size, settings.lr, settings.num_epochs, seed),
+            reached,
+            on_step=bar.update,
+            stopping=lambda: stop.signal_number > 0,
+        )
+        for reached in results:
+            state = {**strategy.state(), **reached.state()}
+            if strategy.is_first:
+                checkpoints.save(len(reached.epochs), len(reached.losses), state)
+            if not len(reached.losses):
+                _log_epoch(name, settings, reached.epochs[-1])
+        if len(reached.epochs) < settings.num_epochs:
+            where = f"epoch {len(reached.epochs) + 1}, after step {len(reached.losses)}"
+            raise StoppedError(
+                f"{name}: stopped in {where}; the same command goes on there",
+                stop.signal_number or 15,
+            )
+        return reached.epochs, predict(strategy, to_tensors(test_set)[0])
+
+
+def _log_epoch(name: str, settings: RunParams, epoch: Epoch) -> None:
+    with tqdm.external_write_mode():
+        log.info(
+            "%s epoch %d/%d: train loss %.4f, test accuracy %.2f %%, %.2f s, %.0f img/s",
+            name,
+            epoch.epoch,
+            settings.num_epochs,
+            epoch.train_loss,
+            100 * epoch.test_accuracy,
+            epoch.seconds,
+            settings.train_images / epoch.seconds,
+        )

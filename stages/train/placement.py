@@ -1,0 +1,51 @@
+"""On which devices a run computes, and whether this machine has what it asks for."""
+
+import os
+from dataclasses import replace
+
+import torch
+
+from lab.core.errors import DistributedError, MachineError
+from lab.core.params import PARAMS_FILE
+from lab.core.shared_params import DeviceParams
+from lab.machine.devices import Devices, missing_compiler, resolve
+from stages.train.params import RunParams
+
+
+def devices_of(settings: RunParams, params: DeviceParams) -> tuple[Devices, list[torch.device]]:
+    """Return all devices of a run, and those of this process.
+
+    Raises:
+        DistributedError: another number of processes was started than the run asks for.
+    """
+    if settings.strategy == "ddp":
+        world_size, here = int(os.environ["WORLD_SIZE"]), int(os.environ["LOCAL_WORLD_SIZE"])
+        if world_size != settings.num_gpus:
+            raise DistributedError(
+                f"{world_size} processes for num_gpus {settings.num_gpus}; start as many"
+            )
+        devices = resolve(here, params)
+        own = [devices.devices[int(os.environ["LOCAL_RANK"])]]
+        return replace(devices, devices=devices.devices * (world_size // here)), own
+    devices = resolve(settings.num_gpus, params)
+    # splits over different GPUs, and not at all over the CPU
+    if settings.strategy == "dataparallel":
+        different = list(dict.fromkeys(devices.devices))
+        kind = "cuda" if devices.kind == "cuda-shared" else devices.kind
+        devices = replace(devices, kind=kind, devices=different)
+    return devices, devices.devices
+
+
+def check_machine_can(name: str, settings: RunParams, device: torch.device) -> None:
+    """Stop before any work where the run asks for what this machine lacks.
+
+    Raises:
+        MachineError: TF32 without a CUDA GPU, or nothing to compile with.
+    """
+    key = f"{PARAMS_FILE}: train.runs.{name}"
+    if settings.precision == "tf32" and device.type != "cuda":
+        raise MachineError(f"{key}.precision: tf32 needs a CUDA GPU, found none; take fp32 or bf16")
+    if settings.compile != "none" and (missing := missing_compiler()):
+        raise MachineError(
+            f"{key}.compile: {settings.compile} needs {missing}; install one or take none"
+        )

@@ -1,0 +1,80 @@
+"""The ledger's entries: what they say, what they read, and that their cases are tested."""
+
+import re
+
+import pytest
+
+from lab.claims.evidence import Column, Evidence
+from lab.claims.ledger import ledger
+from lab.claims.needs import A_GPU, TWO_GPUS
+from stages.claims.__main__ import gather
+from stages.report import catalogue
+from tests.helpers import ROOT
+from tests.pipeline.test_architecture import PIPELINE, STAGES
+
+CHINESE = re.compile(r"[\u4e00-\u9fff]")
+
+
+def test_ids_are_unique_whatever_their_case():
+    keys = [claim.id.lower() for claim in ledger()]
+    assert len(keys) == len(set(keys)) >= 35
+    assert [key for key in keys if not re.fullmatch(r"[a-g]\d{1,2}[a-e]?", key)] == []
+
+
+def test_an_entry_says_everything_in_both_languages():
+    chinese = catalogue.read("zh")
+    for claim in ledger():
+        for text in (claim.says, claim.measured):
+            assert len(text) > 10, claim.id
+            assert text.endswith("."), text
+            assert not CHINESE.search(text), text
+            assert CHINESE.search(chinese[text]), text
+            assert chinese[text].endswith(("。", "）。")), text
+        for label in (claim.rule.unit, claim.rule.holds.template, *claim.wants):
+            assert label.isascii(), label
+            assert CHINESE.search(chinese[label]) or label == "KiB", label
+        assert re.fullmatch(r"00[0-4](, 00[0-4])*", claim.note), claim.id
+        assert re.fullmatch(r"1[23]\.\d{1,2}", claim.section), claim.id
+        assert claim.tolerance.endswith("."), claim.id
+        cells = claim.says + claim.measured + claim.rule.unit
+        assert "|" not in cells, f"{claim.id}: cells of a Markdown table"
+
+
+def test_a_star_is_the_only_sign_that_stands_for_others():
+    for claim in ledger():
+        for read in claim.rule.reads:
+            if isinstance(read, Column):
+                assert not re.search(r"[][?]", "".join(read.where.values())), claim.id
+
+
+def test_an_entry_reads_one_stage_which_exists_and_which_dvc_runs_first():
+    for claim in ledger():
+        assert {read.folder.split("/")[0] for read in claim.reads} == {claim.stage}, claim.id
+        assert claim.stage in STAGES, claim.id
+        assert f"reports/{claim.stage}" in PIPELINE["claims"]["deps"], claim.id
+
+
+def test_no_stage_that_is_waited_for_goes_unread():
+    deps = PIPELINE["claims"]["deps"]
+    waited = {dep.removeprefix("reports/") for dep in deps if dep.startswith("reports/")}
+    assert waited == {claim.stage for claim in ledger()}
+
+
+@pytest.fixture(scope="module")
+def committed() -> Evidence:
+    return gather(ROOT / "reports", {read.folder for claim in ledger() for read in claim.reads})
+
+
+def test_what_an_entry_reads_is_in_the_committed_reports(committed):
+    for claim in ledger():
+        for need in claim.needs:
+            committed.value(need.metric)
+        if {A_GPU, TWO_GPUS}.isdisjoint(claim.wants):  # the committed run's machine has no GPU
+            for read in claim.rule.reads:
+                committed.read(read)
+
+
+def test_every_stage_with_claims_has_tests_of_its_rules():
+    stages = {claim.stage for claim in ledger()}
+    tested = {path.parent.name for path in (ROOT / "tests" / "stages").glob("*/test_claims.py")}
+    assert stages <= tested

@@ -1,0 +1,11 @@
+"""The rule of the claim about LeNet on two devices."""
+
+from tests.claim_cases import REFUTED, check_made_up, check_rules
+
+
+def test_each_rule_gives_each_verdict_that_it_can():
+    check_rules("bench_training", {})
+
+
+def test_made_up_results_come_to_the_verdict_and_the_number_that_they_were_made_for():
+    check_made_up("bench_training", {"D12d": (REFUTED, 1.5)})

@@ -1,0 +1,161 @@
+"""The stage that judges, and its section of the page."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lab.claims.evidence import Evidence
+from lab.claims.ledger import ledger
+from lab.claims.rules import Verdict
+from lab.claims.verdicts import judge, most_surprising, rows_of
+from lab.core.exit_codes import run
+from lab.core.files import read_rows, write_rows
+from lab.report import verdicts
+from lab.report.language import speaking
+from lab.report.page import Link
+from stages.claims import __main__ as claims
+from stages.claims import section as claims_section
+from stages.report import catalogue
+from tests import made_up
+from tests.claim_cases import CONFIRMED, NOT_TESTABLE, REFUTED
+from tests.helpers import ROOT
+
+FOLDERS = sorted({read.folder for claim in ledger() for read in claim.reads})
+
+
+@pytest.fixture(scope="module")
+def server() -> Evidence:
+    return made_up.server()
+
+
+def run_without_torch(folder: Path) -> None:
+    blocked = (
+        "import sys; sys.modules['torch'] = None; from stages.claims.__main__ import main; main()"
+    )
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    subprocess.run(
+        [sys.executable, "-c", blocked], cwd=folder, env=environment, check=True, timeout=60
+    )
+
+
+def test_the_committed_reports_get_their_verdicts_without_torch_and_the_same_twice(tmp_path):
+    shutil.copytree(
+        ROOT / "reports",
+        tmp_path / "reports",
+        ignore=shutil.ignore_patterns("claims", "figures", "*.html"),
+    )
+    folder = tmp_path / "reports" / "claims"
+    run_without_torch(tmp_path)
+    first = [(folder / name).read_bytes() for name in ("rows.csv", "metrics.json")]
+    run_without_torch(tmp_path)
+    assert first == [(folder / name).read_bytes() for name in ("rows.csv", "metrics.json")]
+    rows = read_rows(folder / "rows.csv")
+    metrics = json.loads((folder / "metrics.json").read_text())
+    assert len(rows) == metrics["total"] == len(ledger())
+    for verdict in Verdict:
+        ids = [row["id"] for row in rows if row["verdict"] == verdict]
+        key = verdict.value.replace(" ", "_")
+        assert (metrics[key], metrics[f"{key}_ids"]) == (len(ids), " ".join(ids))
+    assert all((row["effect"] == "") == (row["verdict"] == NOT_TESTABLE) for row in rows)
+    found = {row["id"]: row["verdict"] for row in rows}
+    expected = {"A4": CONFIRMED, "D6a": CONFIRMED, "D6b": REFUTED, "D12c": REFUTED}
+    assert {name: found[name] for name in expected} == expected, (
+        "on any machine: these do not depend on times"
+    )
+
+
+HOSTILE: dict[str, tuple[bytes, bytes]] = {
+    "empty": (b"", b""),
+    "other types": (b"[1, 2]", b"a,b\n1\n1,2,3,4\n"),
+    "not text": (b"\xff\xfe\x00", b"\xff\xfe\x00\n\xff"),
+    "too deep": (b"[" * 100_000, b'demo,arm\n"' + b"x" * 200_000),
+    "not a number": (
+        b'{"device_kind": NaN, "num_devices": 1e999}',
+        b"demo,arm,x,value\ncall,eager,1,nan\n",
+    ),
+    "foreign": (
+        json.dumps({"device_kind": {"a": 1}, "speedup": "fast"}).encode(),
+        b"demo,series,x,y\n,,,\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_files_of_any_kind_give_verdicts_and_no_error(name, project):
+    for folder in FOLDERS:
+        path = project / "reports" / folder
+        path.mkdir(parents=True)
+        (path / "metrics.json").write_bytes(HOSTILE[name][0])
+        (path / "rows.csv").write_bytes(HOSTILE[name][1])
+    assert run(claims.main) == 0
+    assert {row["verdict"] for row in read_rows(Path("reports/claims/rows.csv"))} == {NOT_TESTABLE}
+
+
+def test_no_reports_at_all_and_folders_in_their_place_give_verdicts_too(project):
+    assert run(claims.main) == 0
+    metrics = json.loads(Path("reports/claims/metrics.json").read_text())
+    assert metrics["not_testable_here"] == len(ledger())
+    assert metrics["confirmed_ids"] == ""
+    for folder in FOLDERS:
+        (project / "reports" / folder / "metrics.json").mkdir(parents=True)
+        (project / "reports" / folder / "rows.csv").mkdir()
+    assert run(claims.main) == 0
+
+
+def test_the_page_has_a_row_for_each_claim_with_symbol_word_and_stage(server, tmp_path):
+    findings = [
+        judge(claim, Evidence({}, {}) if claim.section == "13.1" else server) for claim in ledger()
+    ]
+    write_rows(tmp_path, rows_of(findings))
+    section = claims_section.section(tmp_path)
+    [table] = section.tables
+    assert len(table.rows) == len(ledger())
+    for row, found in zip(table.rows, findings, strict=True):
+        assert row[3] == f"{verdicts.SYMBOLS[found.verdict]} {found.verdict.value}"
+        assert row[-1] == Link(found.claim.stage)
+        assert str(row[4]).endswith(found.claim.measured)
+        assert str(row[4]).startswith(f"reason: {found.reason}") == (found.verdict is NOT_TESTABLE)
+    cells = {str(row[0]): str(row[4]) for row in table.rows}
+    assert cells["E5a"].startswith("1.999 (1.998 to 2) x as fast, on CUDA GPUs. Seconds per epoch")
+    assert cells["D11"].startswith("84 % accuracy, on CUDA GPUs. Test accuracy")
+    assert len(set(verdicts.SYMBOLS.values())) == len(Verdict)
+    assert str(sum(f.verdict is REFUTED for f in findings)) in section.findings[0]
+    surprises = most_surprising(findings, claims_section.NUM_SURPRISES)
+    assert surprises
+    for sentence, found in zip(section.findings[1:], surprises, strict=False):
+        assert found.claim.says in sentence
+    assert "for lack of" in section.findings[-1]
+    english = re.compile(
+        r"\b(confirmed|refuted|inconclusive|testable|at least|at most|exactly|lack|holds?|as)\b"
+    )
+    with speaking("zh", catalogue.read("zh")):
+        section = claims_section.section(tmp_path)
+    [table] = section.tables
+    decided = [row for row, found in zip(table.rows, findings, strict=True) if found.estimate]
+    for text in (
+        *section.findings,
+        *table.header,
+        table.note,
+        *[str(cell) for row in decided for cell in row[:-1]],
+    ):
+        assert not english.search(text), text
+    cells = {str(row[0]): str(row[4]) for row in table.rows}
+    assert cells["E5a"].startswith("1.999（1.998 至 2）倍速度，测量于 CUDA GPU。")
+
+
+def test_what_is_stored_is_english_whatever_is_spoken(server):
+    stored = rows_of(claims.measure(server))
+    with speaking("zh", catalogue.read("zh")):
+        assert rows_of(claims.measure(server)) == stored
+
+
+def test_a_page_of_nothing_but_confirmed_claims_names_no_surprise_and_no_lack(server, tmp_path):
+    confirmed = [f for f in claims.measure(server) if f.verdict is CONFIRMED]
+    write_rows(tmp_path, rows_of(confirmed))
+    assert len(claims_section.section(tmp_path).findings) == 1

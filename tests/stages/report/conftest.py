@@ -1,0 +1,81 @@
+"""Results of every stage, and the report of them, made once."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from lab.core.exit_codes import run
+from lab.core.params import PARAMS_FILE, read_yaml
+from lab.machine.devices import Devices
+from lab.training.loop import Epoch
+from stages.claims.__main__ import main as judge_claims
+from stages.train.params import RunParams
+from tests import made_up
+from tests.helpers import ROOT, small_run, write_data
+from tests.stages.train import made_up as made_up_training
+
+CPU = Devices("cpu-virtual", [torch.device("cpu")] * 2, threads=1)
+EPOCHS = [Epoch(1, 2.3, 0.1, 4.0), Epoch(2, 1.6, 0.6, 2.0), Epoch(3, 0.7, 0.75, 2.5)]
+SETTINGS = RunParams.model_validate(small_run(num_gpus=2, num_epochs=3))
+
+
+def write_runs(project: Path, dataset: str) -> None:
+    """Write what every training run leaves behind."""
+    for name in read_yaml(project / PARAMS_FILE)["train"]["runs"]:
+        folder = project / "reports" / "train" / name
+        made_up_training.write(folder, SETTINGS, EPOCHS, CPU, dataset)
+
+
+@pytest.fixture(scope="session")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project as the report finds it: made-up benchmarks and training, the committed theory."""
+    project = tmp_path_factory.mktemp("results")
+    reports = project / "reports"
+    shutil.copy(ROOT / "profiles" / "laptop.yaml", project / PARAMS_FILE)
+    write_data(project / "data", train=400)
+    write_runs(project, "fashion-mnist")
+    for stage in made_up.THEORY:
+        shutil.copytree(ROOT / "reports" / stage, reports / stage)
+    for stage in made_up.BENCHES:
+        made_up.write(stage, reports)
+    shutil.copy(ROOT / "reports" / "hardware.json", reports / "hardware.json")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(project)
+        assert run(judge_claims) == 0
+    return project
+
+
+@pytest.fixture
+def project(results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The same project to be changed, as the working directory."""
+    shutil.copytree(results, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def report_without_torch(project: Path, hash_seed: str) -> None:
+    """Draw the report in a process of its own in which torch cannot be imported."""
+    blocked = (
+        "import sys; sys.modules['torch'] = None; from stages.report.__main__ import main; main()"
+    )
+    subprocess.run(
+        [sys.executable, "-c", blocked],
+        cwd=project,
+        env=os.environ | {"PYTHONPATH": str(ROOT), "PYTHONHASHSEED": hash_seed},
+        check=True,
+        timeout=120,
+    )
+
+
+@pytest.fixture(scope="session")
+def drawn(results: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The reports folder of that project after the report was drawn."""
+    project = tmp_path_factory.mktemp("drawn")
+    shutil.copytree(results, project, dirs_exist_ok=True)
+    report_without_torch(project, hash_seed="1")
+    return project / "reports"
