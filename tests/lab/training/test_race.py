@@ -4,7 +4,7 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import psutil
 import pytest
@@ -93,12 +93,15 @@ def descendants(process: subprocess.Popen[bytes], count: int) -> list[psutil.Pro
 
 
 def test_a_race_that_is_killed_leaves_no_process(ready):
-    """Neither an arm's own nor those that it started, also if the race can clean up nothing."""
-    racing = {signal.SIGKILL: (DDP, 3), signal.SIGTERM: (PRODUCT, 1)}
+    """Neither those that an arm started nor an arm in a turn that would never end."""
+    endless = replace(PRODUCT, steps=10**12)
+    racing = {signal.SIGKILL: (DDP, 3), signal.SIGTERM: (endless, 1)}
     races = {number: start_race(arm) for number, (arm, _) in racing.items()}
     for number, (_, count) in racing.items():
         arms = descendants(races[number], count)
         races[number].send_signal(number)
         races[number].wait(10)
         _, alive = psutil.wait_procs(arms, timeout=10)
+        for left in alive:
+            left.kill()
         assert not alive, number

@@ -4,10 +4,12 @@ import json
 import re
 import shutil
 
+from lab.claims.needs import A_GPU
 from lab.core.exit_codes import run
 from lab.core.files import write_json
 from lab.core.params import PARAMS_FILE, read_yaml
 from lab.data.datasets import DATA, SOURCE_FILE
+from stages.bench_input.names import RESIDENT
 from stages.report import __main__ as report
 from stages.report import sections
 from tests.helpers import edit_params, errors, files, run_stage, small_run
@@ -50,7 +52,7 @@ def test_look_alikes_are_said_and_what_is_hostile_or_damaged_keeps_no_page_from_
     write_runs(project, "synthetic")
     edit_params({"train.runs": {**read_yaml(PARAMS_FILE)["train"]["runs"], EVIL: small_run()}})
     shutil.copytree(reports / "train" / "lenet_1gpu", reports / "train" / EVIL)
-    for file, old in (("bench_input", "resident bytes"), ("claims", "needs a GPU")):
+    for file, old in (("bench_input", RESIDENT), ("claims", f"needs {A_GPU}")):
         rows = (reports / file / "rows.csv").read_text()
         assert old in rows
         (reports / file / "rows.csv").write_text(rows.replace(old, EVIL))
