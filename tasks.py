@@ -65,10 +65,9 @@ def _repro(c: Context, arguments: str = "") -> None:
     }
 )
 def test(c: Context, k: str = "", fast: bool = False) -> None:
-    """Run the tests."""
-    _run(
-        c, "python -m pytest" + (f" -k {quote(k)}" if k else "") + (" -m 'not e2e'" if fast else "")
-    )
+    """Run the tests, on all cores."""
+    chosen = (f" -k {quote(k)}" if k else "") + (" -m 'not e2e'" if fast else "")
+    _run(c, "python -m pytest -n logical --dist loadfile --no-loadscope-reorder" + chosen)
 
 
 @task

@@ -47,3 +47,8 @@ def one_thread() -> Iterator[None]:
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(threads)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest test first, so that the other cores have something to do beside it."""
+    items.sort(key=lambda item: item.get_closest_marker("e2e") is None)

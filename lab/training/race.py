@@ -34,8 +34,11 @@ def race(
     """
     seconds: dict[str, list[float]] = {name: [] for name in arms}
     for start in range(starts):
-        with ExitStack() as running:
-            take = {name: running.enter_context(_process(name, arm)) for name, arm in arms.items()}
+        with ExitStack() as running, ExitStack() as inputs:  # which are closed first, all of them
+            take = {
+                name: running.enter_context(_process(name, arm, inputs))
+                for name, arm in arms.items()
+            }
             for turn in take.values():
                 turn()  # its start, which may still go on, and its warm-up
             for name in turns(take, len(range(start, rounds, starts))):
@@ -44,8 +47,8 @@ def race(
 
 
 @contextmanager
-def _process(name: str, arm: TrainingArm) -> Iterator[Turn]:
-    """An arm's process, as a function that has it take a turn."""
+def _process(name: str, arm: TrainingArm, inputs: ExitStack) -> Iterator[Turn]:
+    """An arm's process, as a function that has it take a turn; it ends when `inputs` are closed."""
     command = [sys.executable, *rank.command(arm_process.__name__, json.dumps(asdict(arm)))]
     environment = os.environ | {rank.LAUNCHER_VARIABLE: str(os.getpid())}
     with subprocess.Popen(
@@ -65,11 +68,15 @@ def _process(name: str, arm: TrainingArm) -> Iterator[Turn]:
                     f"arm {name!r}: its process ended before the race did; its own words are above"
                 ) from None
 
+        def close() -> None:
+            with suppress(OSError):
+                requests.close()
+
+        inputs.callback(close)
         try:
             yield turn
         finally:
-            with suppress(OSError):
-                requests.close()  # it ends at the end of its input
+            close()
             try:
                 process.wait(END_S)
             except subprocess.TimeoutExpired:

@@ -74,7 +74,8 @@ def main() -> None:
     params = load(Params)
     resolve(1, params.devices)
     table = problem(*objectives.standardise(read_airfoil()))
-    train, test = read_fashion_mnist("train"), read_fashion_mnist("t10k").first(2000)
+    train = read_fashion_mnist("train")
+    test = read_fashion_mnist("t10k").first(params.optimizers.lenet_test_images)
     curves = measure(params.optimizers, table, train, test, params.seed)
     times = step_times(table, params.optimizers.timing_runs, params.seed)
     data = {"dataset": dataset_name(), "airfoil": read_source()["airfoil"]}

@@ -16,6 +16,7 @@ class OptimizerParams(Section):
     num_starts: Annotated[int, Field(ge=8, le=3600)]
     lenet_steps: Annotated[int, Field(ge=1, le=100_000)]
     lenet_batch_size: Annotated[int, Field(ge=1, le=10_000)]
+    lenet_test_images: Annotated[int, Field(ge=1, le=10_000)]
     timing_runs: Annotated[int, Field(ge=5, le=1000)]
 
 

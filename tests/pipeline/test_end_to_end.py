@@ -131,7 +131,7 @@ def test_the_pipeline_runs_repeats_for_nothing_and_shows_a_changed_rate(clone):
     lr = changed["reports/train/lenet_1gpu/metrics.json"]["lr"]
     assert (lr["old"], lr["new"]) == (0.2, 0.05)
     compared = command(clone, "invoke", "compare")
-    assert "train.runs.lenet_1gpu.lr: 0.2 -> 0.05" in compared
+    assert "train.runs.lenet_1gpu.lr: None -> 0.05" in compared, "which was the default's"
     assert re.search(r"weights_sha256 .* changed", compared)
 
     page = clone / "reports" / "index.html"

@@ -9,7 +9,13 @@ from stages.optimizers.params import OptimizerParams
 from stages.optimizers.rate_sweeps import step_times
 
 PARAMS = OptimizerParams(
-    num_seeds=3, num_rates=6, num_starts=36, lenet_steps=1, lenet_batch_size=16, timing_runs=5
+    num_seeds=3,
+    num_rates=6,
+    num_starts=36,
+    lenet_steps=1,
+    lenet_batch_size=16,
+    lenet_test_images=32,
+    timing_runs=5,
 )
 
 

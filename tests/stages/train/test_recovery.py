@@ -1,7 +1,7 @@
 """kill -9 at random moments, the same command again: the very weights and losses of a run that
 nobody killed.
 
-LAB_KILLS sets the number of kills (8 if it is not set), LAB_KILL_SEED the moments.
+LAB_KILLS sets the number of kills (6 if it is not set), LAB_KILL_SEED the moments.
 """
 
 import os
@@ -20,8 +20,8 @@ from stages.train.one_run import train_run
 from stages.train.params import Params
 from tests.helpers import ROOT, edit_params, small_run, write_data
 
-KILLS = int(os.environ.get("LAB_KILLS", "8"))
-TINY = small_run(batch_size=32, num_epochs=12)
+KILLS = int(os.environ.get("LAB_KILLS", "6"))
+TINY = small_run(batch_size=32, num_epochs=8)
 RUNS = {
     "one": TINY,
     "by_hand": TINY | {"num_gpus": 2},
@@ -100,7 +100,7 @@ def test_killed_runs_end_as_if_nobody_had_killed_them(runs):
     left = KILLS
     while left:
         for name in RUNS:
-            deaths = min(left, 3)
+            deaths = min(left, 2)
             for _ in range(deaths):
                 kill(start(name), rng)
             left -= deaths
