@@ -139,10 +139,6 @@ def test_the_pipeline_runs_repeats_for_nothing_and_shows_a_changed_rate(clone):
     assert stages_run(command(clone, "invoke", "report")) == []
     assert page.stat().st_mtime_ns == drawn
 
-    metrics = clone / "reports" / "train" / "lenet_1gpu" / "metrics.json"
-    before = json.loads(metrics.read_text())
-    again = command(clone, "invoke", "remeasure", "--stage", "train@lenet_1gpu")
-    assert stages_run(again) == ["train@lenet_1gpu", "claims", "report"]
-    after = json.loads(metrics.read_text())
-    for key in ("weights_sha256", "train_loss", "test_accuracy_percent"):
-        assert before[key] == after[key], "the same bits again"
+    again = command(clone, "invoke", "remeasure", "--stage", "report")
+    assert stages_run(again) == ["report"], "although nothing changed"
+    assert page.stat().st_mtime_ns > drawn

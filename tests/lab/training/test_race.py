@@ -41,7 +41,7 @@ def test_each_start_has_its_share_of_the_rounds_and_a_turn_before_them(monkeypat
     events = []
 
     @contextmanager
-    def process(name, arm):
+    def process(name, arm, inputs):
         turns = iter(range(99))
 
         def turn():
@@ -49,12 +49,13 @@ def test_each_start_has_its_share_of_the_rounds_and_a_turn_before_them(monkeypat
             return float(next(turns))
 
         events.append(f"start {name}")
+        inputs.callback(events.append, f"close {name}")
         yield turn
         events.append(f"end {name}")
 
     monkeypatch.setattr(race_module, "_process", process)
     times = race({"A": PRODUCT, "B": DDP}, rounds=3, starts=2)
-    around = "start A, start B, A, B, {}, end B, end A"
+    around = "start A, start B, A, B, {}, close B, close A, end B, end A"
     assert ", ".join(events) == f"{around.format('A, B, B, A')}, {around.format('A, B')}"
     assert times == {"A": (1, 2, 1), "B": (1, 2, 1)}
 
