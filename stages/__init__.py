@@ -1,5 +1,4 @@
-"""One file = one DVC stage = one question. Each reads top to bottom and runs alone: `python -m
-stages.NAME`.
+"""A folder is a question, a DVC stage, and a command: `python -m stages.NAME`.
 
 DVC starts a stage with the first `python` on PATH, which may not be the one that the lab is
 installed in (a virtual environment that is not activated, say). Such a stage hands itself over to
@@ -13,9 +12,7 @@ from pathlib import Path
 
 
 def _interpreter_of_dvc() -> str | None:
-    """Return the interpreter of the DVC process that started this one, directly or through a shell
-    (Linux only).
-    """
+    """The interpreter of the DVC process that started this one, if there is one (Linux only)."""
     pid = os.getppid()
     for _ in range(2):
         try:

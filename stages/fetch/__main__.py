@@ -11,7 +11,7 @@ from stages.fetch.params import Params
 
 
 def summarise(source: dict[str, str], train: Split, test: Split) -> Metrics:
-    """Return what was fetched, in few numbers."""
+    """What was fetched, in few numbers."""
     return {
         "dataset": "synthetic" if source["fashion_mnist"] == "synthetic" else "fashion-mnist",
         "airfoil": source["airfoil"],

@@ -11,7 +11,7 @@ from lab.machine import hardware
 
 
 def params_models() -> list[type[params.Section]]:
-    """Return what each stage reads of params.yaml: the `Params` of each stages/<name>/params.py."""
+    """What each stage reads of params.yaml: the `Params` of each stages/<name>/params.py."""
     files = sorted(Path(__file__).parents[1].glob("*/params.py"))
     return [importlib.import_module(f"stages.{path.parent.name}.params").Params for path in files]
 

@@ -80,7 +80,7 @@ def _inherited(place: tuple[int | str, ...], changes: dict[str, Any]) -> bool:
 
 
 def _again(error: ErrorDetails) -> InitErrorDetails:
-    """Return a mistake that was found as one to be raised."""
+    """A mistake that was found, as one to be raised."""
     kind: Any = error["type"]
     if kind == "value_error":
         kind = PydanticCustomError("value_error", "{reason}", {"reason": error["msg"]})

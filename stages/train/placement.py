@@ -13,7 +13,7 @@ from stages.train.params import RunParams
 
 
 def devices_of(settings: RunParams, params: DeviceParams) -> tuple[Devices, list[torch.device]]:
-    """Return all devices of a run, and those of this process.
+    """All devices of a run, and those of this process.
 
     Raises:
         DistributedError: another number of processes was started than the run asks for.

@@ -33,7 +33,7 @@ NUM_WORST = 20
 
 
 def rows_of(epochs: Sequence[Epoch], num_images: int, devices: Devices, dataset: str) -> list[Row]:
-    """Return one row per epoch."""
+    """One row per epoch."""
     return [
         {
             "epoch": e.epoch,
@@ -57,10 +57,9 @@ def summarise(
     devices: Devices,
     dataset: str,
 ) -> Metrics:
-    """Return the run in few numbers, after what it was; times are medians over the epochs with
-    their IQR.
+    """The run's settings, and what it gave in few numbers.
 
-    Epochs that were interrupted do not count in the times, unless there are no others.
+    Its time is the median over the epochs, of which interrupted ones count only if all are.
     """
     timed = [e.seconds for e in epochs if not e.resumed] or [e.seconds for e in epochs]
     seconds = summary(timed)
@@ -86,7 +85,7 @@ def summarise(
 
 
 def confusion_of(logits: Tensor, labels: Tensor) -> list[Row]:
-    """Return one row per true class: how many test images of it were given each label."""
+    """One row per true class: how many test images of it were given each label."""
     counts = torch.zeros(len(CLASSES), len(CLASSES), dtype=torch.int64)
     counts.index_put_((labels, logits.argmax(1)), torch.tensor(1), accumulate=True)
     return [
@@ -96,7 +95,7 @@ def confusion_of(logits: Tensor, labels: Tensor) -> list[Row]:
 
 
 def worst_of(logits: Tensor, labels: Tensor, count: int = NUM_WORST) -> list[Row]:
-    """Return the test images whose own class was given the least probability, the worst first."""
+    """The test images whose own class was given the least probability, the worst first."""
     probabilities = logits.double().softmax(1)
     right = probabilities.gather(1, labels[:, None])[:, 0]
     return [
@@ -111,9 +110,7 @@ def worst_of(logits: Tensor, labels: Tensor, count: int = NUM_WORST) -> list[Row
 
 
 def to_bytes(weights: Mapping[str, Tensor]) -> bytes:
-    """Return a net's state as a torch file of named tensors, the same bytes for the same
-    weights.
-    """
+    """A net's state as a torch file of named tensors; equal weights give equal bytes."""
     buffer = io.BytesIO()
     torch.save({name: w.detach().cpu().contiguous() for name, w in weights.items()}, buffer)
     return buffer.getvalue()
