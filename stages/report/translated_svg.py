@@ -6,7 +6,7 @@ import re
 from lab.report.language import translation
 
 LABEL = re.compile(r"(<text\b[^>]*>)([^<]+)(</text>)")
-NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+NUMBER = re.compile(r"(?:(?<=\s)[-−])?\d+(?:[.,]\d+)*")  # with its sign, if a blank is before it
 
 
 def labels(svg: str) -> list[str]:
