@@ -79,6 +79,16 @@ def test_an_epochs_order_is_a_permutation_of_its_own(n, seed, epoch):
         assert not torch.equal(order, epoch_order(n, (seed + 1) % 2**31, epoch))
 
 
+def test_the_loss_of_an_epoch_is_the_mean_over_its_images():
+    """Also where the last batch is smaller: at a rate that changes next to nothing."""
+    net = softmax_regression()
+    with torch.no_grad():
+        net[1].weight.normal_(std=0.01, generator=torch.Generator().manual_seed(0))
+    expected = nn.functional.cross_entropy(net(to_float(TRAIN[0])), TRAIN[1]).item()
+    [epoch], _ = run(net, num_epochs=1, lr=1e-9, num_devices=2)
+    assert epoch.train_loss == pytest.approx(expected, rel=1e-5)
+
+
 def test_it_learns():
     epochs, _ = run(num_epochs=6)
     losses = [epoch.train_loss for epoch in epochs]
