@@ -1,5 +1,6 @@
 """Fixtures: a folder that looks like the project."""
 
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,10 @@ from hypothesis import settings
 
 from tests import made_up
 from tests.helpers import ROOT
+
+# For every process that a test starts: threads that wait sleep, or they would spin on the core that
+# another test has.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 # The same examples on every run, so that a red one repeats, and no time limit: shared machines are
 # slow at times.
