@@ -112,3 +112,17 @@ def verdicts(
     """The verdicts on a stage's claims from what it left."""
     evidence = Evidence({stage: metrics}, {stage: rows})
     return {claim.id: judge(claim, evidence).verdict for claim in claims}
+
+
+def check_page(section: Section, folder: Path, kind: str, figure: str) -> None:
+    """Draw a section; its texts, tables and `figure` must fit results of a `kind` of device."""
+    draw(section, folder)
+    drawn = sorted(path.stem for path in folder.iterdir())
+    assert drawn == sorted(f.name for f in section.figures)
+    captions, notes = (f.caption for f in section.figures), (t.note for t in section.tables)
+    text = " ".join([*section.findings, *captions, *notes])
+    assert "nan" not in text.lower()
+    assert ("virtual" in text) == (kind == "cpu-virtual")
+    for table in section.tables:
+        assert all(len(row) == len(table.header) for row in table.rows)
+    assert ("(virtual)" in (folder / f"{figure}.svg").read_text()) == (kind == "cpu-virtual")

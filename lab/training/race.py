@@ -76,7 +76,6 @@ def _process(name: str, arm: TrainingArm, inputs: ExitStack) -> Iterator[Turn]:
         try:
             yield turn
         finally:
-            close()
             try:
                 process.wait(END_S)
             except subprocess.TimeoutExpired:

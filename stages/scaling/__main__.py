@@ -15,7 +15,14 @@ from lab.timing import bench
 from stages.scaling import names
 from stages.scaling.heldout_steps import measure_steps
 from stages.scaling.params import Params
-from stages.scaling.predictor import compute_of, crossing, fit_machines, predict, t2_ms
+from stages.scaling.predictor import (
+    compute_of,
+    crossing,
+    fit_machines,
+    measured_steps,
+    predict,
+    t2_ms,
+)
 from stages.scaling.simulated_scaling import simulate
 from stages.scaling.step_parts import measure_parts
 
@@ -23,17 +30,12 @@ from stages.scaling.step_parts import measure_parts
 def summarise(measurements: Sequence[Measurement], n: int) -> dict[str, float | str]:
     """How far the predictions are off, and what LeNet's parts are, summed as in the notes."""
     results = Results(measurements)
-    of_sum, of_max = [], []
-    for arm in results.arms(names.MEASURED):
-        for m in results.series(names.MEASURED, arm):
-            t1, t2 = (
-                one.values[0]
-                for demo in (names.T1, names.T2)
-                if (one := results.one(demo, arm, m.x))
-            )
-            longer, total = (t / m.summary.median - 1 for t in step_bounds(t1, t2))
-            of_sum.append(100 * abs(total))
-            of_max.append(100 * abs(longer))
+    steps = measured_steps(results)
+    of_sum = [100 * abs(step.error) for step in steps]
+    of_max = [
+        100 * abs(step_bounds(step.t1, step.t2)[0] / step.measured.summary.median - 1)
+        for step in steps
+    ]
     fit, _ = fit_both([m for m in measurements if m.demo == names.MESSAGE], n)
     lenet = compute_of(results, "lenet")
     return {

@@ -191,3 +191,38 @@ def crossing(results: Results, net: str, allreduce: str, n: int) -> float:
     compute = compute_of(results, net)
     t2_s = t2_ms(results, net, allreduce) / 1e3
     return crossing_batch(compute.fixed_s, compute.per_image_s, t2_s, n)
+
+
+@dataclass(frozen=True)
+class MeasuredStep:
+    """A held-out step: its measurement, and what was predicted of it in milliseconds."""
+
+    net: str
+    allreduce: str
+    measured: Measurement
+    t1: float
+    t2: float
+
+    @property
+    def predicted(self) -> float:
+        """The predicted time of the step."""
+        return self.t1 + self.t2
+
+    @property
+    def error(self) -> float:
+        """Its relative error; below zero, the prediction is too short."""
+        return self.predicted / self.measured.summary.median - 1
+
+
+def measured_steps(results: Results) -> list[MeasuredStep]:
+    """The held-out steps that rows hold."""
+    found = []
+    for arm in results.arms(names.MEASURED):
+        for m in results.series(names.MEASURED, arm):
+            t1, t2 = (
+                one.values[0]
+                for demo in (names.T1, names.T2)
+                if (one := results.one(demo, arm, m.x))
+            )
+            found.append(MeasuredStep(*names.net_and_allreduce(arm), m, t1, t2))
+    return found

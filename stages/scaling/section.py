@@ -1,7 +1,6 @@
 """The report's section on steps of several devices (13.5, 13.7): predicted, then measured."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,39 +9,19 @@ from lab.report import benchmarks, figures
 from lab.report.language import say
 from lab.report.page import Figure, Section, Table, TryThis
 from lab.results.curves import line
-from lab.results.measurements import Measurement, Results
+from lab.results.measurements import Results
 from stages.scaling import names, predictor
 from stages.scaling.claims import GOOD_PERCENT
+from stages.scaling.predictor import MeasuredStep, measured_steps
 
 TITLES = {"lenet": "LeNet", "resnet18": "ResNet-18"}
 TICKS = (1, 4, 16, 64, 256, 1024)
 
 
-@dataclass(frozen=True)
-class Step:
-    """A held-out step: its measurement, and what was predicted of it in milliseconds."""
-
-    net: str
-    allreduce: str
-    measured: Measurement
-    t1: float
-    t2: float
-
-    @property
-    def predicted(self) -> float:
-        """The predicted time of the step."""
-        return self.t1 + self.t2
-
-    @property
-    def error(self) -> float:
-        """Its relative error; below zero, the prediction is too short."""
-        return self.predicted / self.measured.summary.median - 1
-
-
 def section(folder: Path) -> Section:
     """The section of `folder` (reports/scaling)."""
     results, m = benchmarks.read(folder)
-    steps = steps_of(results)
+    steps = measured_steps(results)
     return Section(
         stage="scaling",
         title=say("A step on several devices, predicted and measured"),
@@ -82,21 +61,7 @@ def section(folder: Path) -> Section:
     )
 
 
-def steps_of(results: Results) -> list[Step]:
-    """The held-out steps that rows hold."""
-    found = []
-    for arm in results.arms(names.MEASURED):
-        for m in results.series(names.MEASURED, arm):
-            t1, t2 = (
-                one.values[0]
-                for demo in (names.T1, names.T2)
-                if (one := results.one(demo, arm, m.x))
-            )
-            found.append(Step(*names.net_and_allreduce(arm), m, t1, t2))
-    return found
-
-
-def _findings(results: Results, steps: Sequence[Step], m: Mapping[str, Any]) -> list[str]:
+def _findings(results: Results, steps: Sequence[MeasuredStep], m: Mapping[str, Any]) -> list[str]:
     waits = [1e3 * late for late in predictor.waits(results).values()]
     late = say(
         "The first message after computing is {shortest:.2g} to {longest:.2g} ms late, by"
@@ -109,7 +74,7 @@ def _findings(results: Results, steps: Sequence[Step], m: Mapping[str, Any]) -> 
     return [_sum_rule(steps, m), _max_rule(m), late, *crossings]
 
 
-def _sum_rule(steps: Sequence[Step], m: Mapping[str, Any]) -> str:
+def _sum_rule(steps: Sequence[MeasuredStep], m: Mapping[str, Any]) -> str:
     """How well t1 + t2 predicts the steps, and which it misses most."""
     worst = max(steps, key=lambda step: abs(step.error))
     judged = say("predict") if m[names.MEAN_ERROR] <= GOOD_PERCENT else say("do not predict")
@@ -169,7 +134,7 @@ def _images(batch_size: float) -> str:
     return say("the first image") if batch_size <= 1 else say("a batch of {n:.0f}", n=batch_size)
 
 
-def _steps_table(results: Results, steps: Sequence[Step]) -> Table:
+def _steps_table(results: Results, steps: Sequence[MeasuredStep]) -> Table:
     rows = [
         [
             f"{TITLES[s.net]}, {s.allreduce}",
@@ -227,7 +192,7 @@ def _crossing_table(results: Results, m: Mapping[str, Any]) -> Table:
     )
 
 
-def _draw_steps(steps: Sequence[Step], m: Mapping[str, Any], path: Path) -> None:
+def _draw_steps(steps: Sequence[MeasuredStep], m: Mapping[str, Any], path: Path) -> None:
     virtual = ", virtual devices" if m["device_kind"] == "cpu-virtual" else ""
     every = [t for s in steps for t in (s.predicted, s.measured.summary.median)]
     low, high = min(every) / 1.3, max(every) * 1.3

@@ -56,6 +56,7 @@ def train_run(name: str, params: Params) -> None:
     check_machine_can(name, settings, own[0])
     train_set = read_fashion_mnist("train").first(settings.train_images)
     test_set = read_fashion_mnist("t10k").first(settings.test_images)
+    dataset = dataset_name()
     checkpoints = Checkpoints(checkpoint_key(name, settings, params.seed, devices))
     rank = own_rank()
     distributed = params.train.distributed
@@ -70,7 +71,7 @@ def train_run(name: str, params: Params) -> None:
             log.info(
                 "%s: %s on %d x %s, %d threads each, %s",
                 name,
-                dataset_name(),
+                dataset,
                 len(devices.devices),
                 devices.kind,
                 devices.threads,
@@ -83,15 +84,7 @@ def train_run(name: str, params: Params) -> None:
                 weights = results.to_bytes(strategy.nets[0].net.state_dict())
                 num_images = len(train_set.labels)
                 results.write(
-                    name,
-                    settings,
-                    epochs,
-                    logits,
-                    num_images,
-                    test_set,
-                    weights,
-                    devices,
-                    dataset_name(),
+                    name, settings, epochs, logits, num_images, test_set, weights, devices, dataset
                 )
                 checkpoints.clear()
 

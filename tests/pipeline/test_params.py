@@ -4,12 +4,13 @@ import ast
 import importlib
 import re
 from collections.abc import Iterator
-from typing import Any, get_args
+from typing import get_args
 
 import pytest
 from pydantic import BaseModel
 
 from lab.core.params import read_yaml
+from lab.tools.profiles import leaves
 from tests.helpers import ROOT
 from tests.pipeline.imports import closure
 from tests.pipeline.test_architecture import PIPELINE, STAGES
@@ -54,21 +55,13 @@ def test_every_key_is_read(name):
     assert not set(model.model_fields) - attributes(own), f"{name}: a section that nobody reads"
 
 
-def leaves(document: Any, parents: str = "") -> Iterator[str]:
-    for key, value in document.items():
-        if isinstance(value, dict) and value:
-            yield from leaves(value, f"{parents}{key}.")
-        else:
-            yield f"{parents}{key}"
-
-
 def test_dvc_watches_every_key():
     entries = [entry for stage in PIPELINE.values() for entry in stage.get("params", [])]
     watched = [entry for entry in entries if isinstance(entry, str)]
     roots = {entry.replace(".${item.run}", "") for entry in watched}
     missing = [
         key
-        for key in leaves(read_yaml(ROOT / "params.yaml"))
+        for key, _ in leaves(read_yaml(ROOT / "params.yaml"))
         if not any(key == root or key.startswith(f"{root}.") for root in roots)
     ]
     # how processes meet decides no result

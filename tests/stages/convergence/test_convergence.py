@@ -32,7 +32,7 @@ from stages.convergence.names import (
     seed_of,
 )
 from stages.convergence.over_seeds import epochs_of, median_and_range
-from tests.helpers import draw, edit_params
+from tests.helpers import check_page, edit_params
 from tests.stages.convergence.made_up import CONVERGENCE, INF, convergence_curves, write_convergence
 
 CPU = torch.device("cpu")
@@ -73,20 +73,7 @@ def test_the_penalty_is_paired_by_seed_and_a_failure_costs_the_whole_budget():
 
 @pytest.mark.parametrize("kind", ["cpu-virtual", "cuda"])
 def test_the_page(tmp_path, kind):
-    part = page(tmp_path, kind)
-    draw(part, tmp_path / "figures")
-    assert sorted(p.stem for p in (tmp_path / "figures").iterdir()) == sorted(
-        f.name for f in part.figures
-    )
-    text = " ".join(
-        [*part.findings, *(f.caption for f in part.figures), *(t.note for t in part.tables)]
-    )
-    assert "nan" not in text.lower()
-    assert ("virtual" in text) == (kind == "cpu-virtual")
-    for table in part.tables:
-        assert all(len(row) == len(table.header) for row in table.rows)
-    drawn = (tmp_path / "figures" / "convergence.svg").read_text()
-    assert ("(virtual)" in drawn) == (kind == "cpu-virtual")
+    check_page(page(tmp_path, kind), tmp_path / "figures", kind, "convergence")
 
 
 def test_the_page_says_what_the_numbers_say(tmp_path):

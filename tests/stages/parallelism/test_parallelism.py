@@ -32,7 +32,7 @@ from stages.parallelism.names import (
     crossing_images,
     on_devices,
 )
-from tests.helpers import draw, edit_params
+from tests.helpers import check_page, edit_params
 from tests.stages.parallelism.made_up import (
     PARALLELISM,
     RATIOS,
@@ -77,20 +77,7 @@ def test_the_notes_order_is_decided_by_its_weakest_pair():
 
 @pytest.mark.parametrize("kind", ["cpu-virtual", "cuda"])
 def test_the_page(tmp_path, kind):
-    part = page(tmp_path, kind)
-    draw(part, tmp_path / "figures")
-    assert sorted(p.stem for p in (tmp_path / "figures").iterdir()) == sorted(
-        f.name for f in part.figures
-    )
-    text = " ".join(
-        [*part.findings, *(f.caption for f in part.figures), *(t.note for t in part.tables)]
-    )
-    assert "nan" not in text.lower()
-    assert ("virtual" in text) == (kind == "cpu-virtual")
-    for table in part.tables:
-        assert all(len(row) == len(table.header) for row in table.rows)
-    drawn = (tmp_path / "figures" / "parallelism.svg").read_text()
-    assert ("(virtual)" in drawn) == (kind == "cpu-virtual")
+    check_page(page(tmp_path, kind), tmp_path / "figures", kind, "parallelism")
 
 
 def test_the_page_says_what_the_numbers_say(tmp_path):
