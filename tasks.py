@@ -85,7 +85,7 @@ def check(c: Context) -> None:
 
 @task(
     help={
-        "profile": "smoke, laptop or full: written into params.yaml first",
+        "profile": "smoke, laptop, study or full: written into params.yaml first",
         "stage": "only this stage, with what it needs",
     }
 )
@@ -123,7 +123,7 @@ def smoke(c: Context) -> None:
     repro(c, profile="smoke")
 
 
-@task(help={"name": "smoke, laptop or full"})
+@task(help={"name": "smoke, laptop, study or full"})
 def profile(c: Context, name: str) -> None:
     """Write a profile into params.yaml, comments kept."""
     _run(c, f"python -m lab.tools.profiles {quote(name)}")
@@ -133,6 +133,14 @@ def profile(c: Context, name: str) -> None:
 def remeasure(c: Context, stage: str = "probe") -> None:
     """Measure again although nothing changed, and redraw the report."""
     _repro(c, f"--force --downstream {quote(stage)}")
+
+
+@task
+def retest(c: Context) -> None:
+    """Measure everything again and keep the verdicts, to see what runs agree on."""
+    _repro(c, "--force --downstream probe")
+    _run(c, "python -m lab.tools.retest")
+    _repro(c, "report")
 
 
 @task
@@ -164,7 +172,7 @@ def snapshot(c: Context, name: str) -> None:
 @task(
     help={
         "name": "of the record: reports/reference/NAME.json",
-        "profile": "smoke, laptop or full",
+        "profile": "smoke, laptop, study or full",
         "budget": "seconds in all; stages without time left are skipped",
     }
 )
@@ -198,6 +206,7 @@ namespace = Collection(
     predict,
     profile,
     remeasure,
+    retest,
     report,
     compare,
     snapshot,

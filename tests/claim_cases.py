@@ -10,15 +10,16 @@ import pytest
 from lab.claims.evidence import Column
 from lab.claims.ledger import ledger
 from lab.claims.rules import (
+    MEDIAN,
+    PAIRED_DIFFERENCE,
+    PAIRED_RATIO,
     Estimate,
     Range,
     Rule,
     Verdict,
-    band_ratio,
     decide,
-    median,
+    from_metrics,
     point,
-    times_ratio,
 )
 from lab.claims.verdicts import Claim, judge
 from tests import made_up
@@ -30,12 +31,17 @@ Values = tuple[Any, ...]  # one for each read of a rule
 Cases = Mapping[str, Mapping[Verdict, Values]]  # by the claim's id
 Maker = Callable[[float, float], Values]  # values of which a rule makes the interval [low, high]
 
+
+def _eight(low: float, high: float) -> list[float]:
+    return [low] * 4 + [high] * 4  # samples enough for a verdict
+
+
 MAKERS: dict[Callable[..., Estimate], Maker] = {
-    Estimate: lambda low, high: ((low + high) / 2, low, high),
     point: lambda low, high: (low,),
-    median: lambda low, high: ([low, high],),
-    band_ratio: lambda low, high: ((low + high) / 2, low, high, 1, 1, 1),
-    times_ratio: lambda low, high: ([low, high], [1, 1]),
+    from_metrics: lambda low, high: ((low + high) / 2, low, high, 8),
+    **{rule: lambda low, high: (_eight(low, high),) for rule in MEDIAN.values()},
+    **{rule: lambda low, high: (_eight(low, high), [1] * 8) for rule in PAIRED_RATIO.values()},
+    **{rule: lambda low, high: (_eight(low, high), [0] * 8) for rule in PAIRED_DIFFERENCE.values()},
 }
 
 

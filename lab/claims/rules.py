@@ -4,10 +4,17 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 
 from lab.claims.evidence import Column, Metric, Read
-from lab.results.stats import SMALLEST_EFFECT, median_ratio
-from lab.results.stats import speedup as paired_speedup
+from lab.results.stats import (
+    CONFIDENCE,
+    SMALLEST_EFFECT,
+    median_interval,
+    median_level,
+    paired_ratios,
+    summarise,
+)
 
 
 class Verdict(StrEnum):
@@ -19,24 +26,54 @@ class Verdict(StrEnum):
     NOT_TESTABLE = "not testable here"
 
 
+class Over(StrEnum):
+    """What an interval's samples differ in: what it covers, and no more."""
+
+    STARTS = "starts"  # of processes, one after the other
+    SEEDS = "seeds"  # of weights, orders of the images, or random problems
+    EPOCHS = "epochs"  # of one run
+    CASES = "cases"  # of a kind: networks, batch sizes, layers
+
+
 @dataclass(frozen=True)
 class Estimate:
-    """A number with its interval; without one, `low` and `high` are the value itself."""
+    """A number with its interval, and what that holds.
+
+    Attributes:
+        value: the number.
+        low: the interval's lower end; the value itself where it is exact.
+        high: its upper end.
+        level: the chance with which the interval holds the true median; None if the number is
+            exact: counted, or computed the same way each time.
+        count: samples behind the interval; 0 if the number is exact.
+        over: what these differ in.
+    """
 
     value: float
     low: float
     high: float
+    level: float | None = None
+    count: int = 0
+    over: Over | None = None
 
     @property
     def exact(self) -> bool:
-        """Whether there is no interval."""
-        return self.low == self.high
+        """Whether there is no interval, since the number does not vary."""
+        return self.level is None
+
+    @property
+    def decides(self) -> bool:
+        """Whether a verdict may rest on it."""
+        return self.level is None or self.level >= CONFIDENCE
 
     def consistent(self) -> bool:
-        """Whether the numbers are finite and the interval holds the value."""
+        """Whether the numbers are finite, the interval holds the value, and its level is named."""
+        named = (self.level is None) == (self.over is None) == (self.count == 0)
         return (
-            all(map(math.isfinite, (self.value, self.low, self.high)))
+            named
+            and all(map(math.isfinite, (self.value, self.low, self.high)))
             and self.low <= self.value <= self.high
+            and (self.level is not None or self.low == self.high)
         )
 
 
@@ -81,7 +118,12 @@ FASTER = at_least(1 + SMALLEST_EFFECT)
 
 
 def decide(estimate: Estimate, holds: Range) -> Verdict:
-    """The verdict of an interval on a range: within, outside, or across one of its ends."""
+    """The verdict of an interval on a range: within, outside, or across one of its ends.
+
+    An interval of a level under 99 % decides nothing.
+    """
+    if not estimate.decides:
+        return Verdict.INCONCLUSIVE
     if holds.low <= estimate.low and estimate.high <= holds.high:
         return Verdict.CONFIRMED
     if estimate.high < holds.low or estimate.low > holds.high:
@@ -111,65 +153,85 @@ POINTS = "points"
 NOTES_BATCH = 256  # images
 
 
-def value(metric: Metric, holds: Range, unit: str) -> Rule:
-    """The rule of one number without an interval: deterministic, or one run."""
-    return Rule([metric], point, holds, unit)
+def exact(read: Read, holds: Range, unit: str) -> Rule:
+    """The rule of one number that does not vary: counted, or computed the same way each time."""
+    return Rule([read], point, holds, unit)
 
 
 def ratio(folder: str, name: str, holds: Range, unit: str = AS_FAST) -> Rule:
-    """The rule of a ratio that the stage wrote with the two ends of its 99 % interval."""
-    return Rule(
-        [Metric(folder, f"{name}{end}") for end in ("", "_low", "_high")], Estimate, holds, unit
-    )
+    """The rule of a ratio that a benchmark wrote with the two ends of its interval over starts."""
+    names = (name, f"{name}_low", f"{name}_high", "starts")
+    return Rule([Metric(folder, each) for each in names], from_metrics, holds, unit)
 
 
-def samples(column: Column, holds: Range, unit: str) -> Rule:
-    """The rule of the median of samples, with the sign test's 99 % interval."""
-    return Rule([column], median, holds, unit)
+def samples(column: Column, holds: Range, unit: str, over: Over = Over.STARTS) -> Rule:
+    """The rule of the median of samples."""
+    return Rule([column], MEDIAN[over], holds, unit)
 
 
-def speedup(old: Column, new: Column, holds: Range, unit: str = AS_FAST) -> Rule:
-    """The rule of old / new, paired in the rows' order, with the sign test's 99 % interval."""
-    return Rule([old, new], times_ratio, holds, unit)
+def speedup(
+    old: Column, new: Column, holds: Range, unit: str = AS_FAST, over: Over = Over.STARTS
+) -> Rule:
+    """The rule of old / new, paired in the rows' order: the same start, the same seed."""
+    return Rule([old, new], PAIRED_RATIO[over], holds, unit)
 
 
-def point(number: float) -> Estimate:
-    """A number without an interval."""
+def difference(
+    one: Column, other: Column, holds: Range, unit: str, over: Over = Over.SEEDS
+) -> Rule:
+    """The rule of one - other, paired in the rows' order: the same seed, the same start."""
+    return Rule([one, other], PAIRED_DIFFERENCE[over], holds, unit)
+
+
+def point(number: float | Sequence[float]) -> Estimate:
+    """A number that does not vary; of a column, its only one.
+
+    Raises:
+        ValueError: a column of several numbers.
+    """
+    if isinstance(number, Sequence):
+        (number,) = number
     return Estimate(number, number, number)
 
 
-def median(numbers: Sequence[float]) -> Estimate:
-    """The median with the sign test's interval, of any numbers."""
-    found = median_ratio(numbers)
-    return Estimate(found.median, found.low, found.high)
+def median(numbers: Sequence[float], over: Over = Over.STARTS) -> Estimate:
+    """The median with the sign test's interval, named by its level and by what the samples are."""
+    middle, count = summarise(numbers).median, len(numbers)
+    return Estimate(middle, *median_interval(numbers), median_level(count), count, over)
 
 
-def times_ratio(old: Sequence[float], new: Sequence[float]) -> Estimate:
-    """The median of old[i] / new[i] with the sign test's interval; ValueError for no times."""
-    found = paired_speedup(old, new)
-    return Estimate(found.median, found.low, found.high)
+def times_ratio(old: Sequence[float], new: Sequence[float], over: Over = Over.STARTS) -> Estimate:
+    """The median of old[i] / new[i]; ValueError for numbers that are no times."""
+    return median(paired_ratios(old, new), over)
 
 
-def band_ratio(
-    median: float, low: float, high: float, other_median: float, other_low: float, other_high: float
+def paired_difference(
+    one: Sequence[float], other: Sequence[float], over: Over = Over.SEEDS
 ) -> Estimate:
-    """The ratio of two medians, from the bands of the middle halves of the seeds.
-
-    The middle half of 20 seeds holds their median with 99 % confidence (sign test), so the
-    interval, one band's low end over the other's high end and the reverse, errs on the side of
-    `inconclusive`.
-    """
-    return Estimate(median / other_median, low / other_high, high / other_low)
+    """The median of one[i] - other[i]; ValueError for differing lengths."""
+    return median([a - b for a, b in zip(one, other, strict=True)], over)
 
 
-def band(stage: str, demo: str, series: str) -> list[Column]:
-    """The reads of a series' medians and of its band's two ends."""
-    return [Column(stage, name, {"demo": demo, "series": series}) for name in ("y", "low", "high")]
+def from_metrics(value: float, low: float, high: float, starts: float) -> Estimate:
+    """An estimate over starts whose ends a stage has written."""
+    return Estimate(value, low, high, median_level(int(starts)), int(starts), Over.STARTS)
+
+
+# estimates by what their samples differ in
+MEDIAN, PAIRED_RATIO, PAIRED_DIFFERENCE = (
+    {over: partial(estimate, over=over) for over in Over}
+    for estimate in (median, times_ratio, paired_difference)
+)
 
 
 def arm(stage: str, demo: str, name: str, column: str = "value", **more: str) -> Column:
     """The read of an arm's samples."""
     return Column(stage, column, {"demo": demo, "arm": name, **more})
+
+
+def series(stage: str, demo: str, name: str, column: str = "y") -> Column:
+    """The read of a curve's points: of a series by seed, the value for each seed."""
+    return Column(stage, column, {"demo": demo, "series": name})
 
 
 def farthest(numbers: Sequence[float], target: float = 0.0) -> Estimate:

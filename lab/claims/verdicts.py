@@ -1,30 +1,44 @@
 """The notes' claims and their verdicts.
 
 A claim is confirmed if the whole interval lies in the range, refuted if the whole of it lies
-outside, else inconclusive. What cannot be decided, since a number is missing, damaged, of
-synthetic data or of another kind of device, is `not testable here`, with the reason and the
-command that measures it; it is never an error and never a pass.
+outside, else inconclusive; so it is if the interval holds the truth with less than 99 %. What
+cannot be decided, since a number is missing, damaged, of synthetic data or of another kind of
+device, is `not testable here`, with the reason and the command that measures it; it is never an
+error and never a pass.
 """
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 from lab.claims.evidence import CPU, DEVICE_KINDS, Evidence, NotTestableError, Read, stage_of
 from lab.claims.needs import Need
-from lab.claims.rules import Estimate, Rule, Verdict, decide, point
+from lab.claims.notes import note_numbers
+from lab.claims.rules import Estimate, Over, Rule, Verdict, decide, point
+
+MORE_SAMPLES = "the profile `study` takes more"  # where an interval is too weak for a verdict
+
+
+class Kind(StrEnum):
+    """Who makes a claim."""
+
+    SAID = "said"  # a note asserts it
+    PRINTED = "printed"  # a number in the book's executed notebook
+    ASKED = "asked here"  # this lab's own question, never credited to the notes
 
 
 @dataclass(frozen=True)
 class Claim:
-    """One sentence of the notes that asserts something.
+    """One sentence that asserts something.
 
     Attributes:
         id: the inventory's letter and number; a small letter tells claims of one demo apart.
         section: the book's.
-        note: which of the five source notes make it.
-        says: the claim, in our own words.
+        kind: whether a note says it, the book's notebook prints it, or it is asked here.
+        places: where in the notes: `000:427`, or several; of what is asked here, what prompted it.
+        says: the claim in our own words, no more and no less than the note's.
         measured: what is measured for it.
         rule: how it is decided.
         tolerance: why the rule's range is what it is.
@@ -33,12 +47,18 @@ class Claim:
 
     id: str
     section: str
-    note: str
+    kind: Kind
+    places: str
     says: str
     measured: str
     rule: Rule
     tolerance: str
     needs: tuple[Need, ...] = ()
+
+    @property
+    def note(self) -> str:
+        """The numbers of the notes that it is from."""
+        return note_numbers(self.places)
 
     @property
     def reads(self) -> tuple[Read, ...]:
@@ -59,6 +79,21 @@ class Claim:
     def wants(self) -> tuple[str, ...]:
         """What it needs, in words, each once."""
         return tuple(dict.fromkeys(need.label for need in self.needs))
+
+
+@dataclass(frozen=True)
+class Unmeasured:
+    """A sentence of the notes that asserts something which no measurement here decides.
+
+    Attributes:
+        places: where in the notes, as for a claim.
+        says: the sentence, in our own words.
+        reason: why it is not measured.
+    """
+
+    places: str
+    says: str
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -89,29 +124,29 @@ def judge(claim: Claim, evidence: Evidence) -> Finding:
     except (ArithmeticError, ValueError, IndexError) as error:
         misfit = f"the numbers of stage {claim.stage} do not fit together ({error})"
         return Finding(claim, Verdict.NOT_TESTABLE, None, kind, misfit)
-    verdict = decide(estimate, claim.rule.holds)
-    return Finding(
-        claim, verdict, estimate, kind, f"holds for {claim.rule.holds} {claim.rule.unit}"
-    )
+    return Finding(claim, decide(estimate, claim.rule.holds), estimate, kind, _lack(estimate))
+
+
+def _lack(estimate: Estimate) -> str:
+    """Why an estimate decides nothing, or nothing."""
+    if estimate.decides or estimate.level is None:
+        return ""
+    percent = f"{100 * estimate.level:.4g} %"
+    return f"{estimate.count} {estimate.over} hold the median with {percent} only; {MORE_SAMPLES}"
 
 
 def rows_of(findings: Sequence[Finding]) -> list[dict[str, float | str]]:
     """One row per finding; a number that does not exist is an empty cell."""
-
-    def numbers(estimate: Estimate | None) -> list[float | str]:
-        if estimate is None:
-            return ["", "", ""]
-        shown = [float(f"{n:.6g}") for n in (estimate.value, estimate.low, estimate.high)]
-        return [shown[0], "", ""] if estimate.exact else [*shown]
-
     return [
         {
             "id": f.claim.id,
             "section": f.claim.section,
-            "note": f.claim.note,
+            "kind": f.claim.kind.value,
+            "places": f.claim.places,
             "verdict": f.verdict.value,
-            **dict(zip(("effect", "low", "high"), numbers(f.estimate), strict=True)),
+            **_cells(f.estimate),
             "unit": f.claim.rule.unit,
+            "holds": str(f.claim.rule.holds),
             "device_kind": f.device_kind,
             "stage": f.claim.stage,
             "reason": f.reason,
@@ -120,30 +155,55 @@ def rows_of(findings: Sequence[Finding]) -> list[dict[str, float | str]]:
     ]
 
 
+def _cells(estimate: Estimate | None) -> dict[str, float | str]:
+    columns = ("effect", "low", "high", "level", "samples", "over")
+    if estimate is None:
+        return dict.fromkeys(columns, "")
+    effect, low, high = (float(f"{n:.6g}") for n in (estimate.value, estimate.low, estimate.high))
+    if estimate.level is None or estimate.over is None:
+        return {**dict.fromkeys(columns, ""), "effect": effect}
+    level = float(f"{estimate.level:.6g}")
+    return dict(
+        zip(columns, (effect, low, high, level, estimate.count, estimate.over.value), strict=True)
+    )
+
+
+def estimate_of(row: Mapping[str, Any]) -> Estimate | None:
+    """The estimate in a row that `rows_of` made; None where there is none."""
+    if row["effect"] == "":
+        return None
+    if row["level"] == "":
+        return point(row["effect"])
+    return Estimate(
+        row["effect"], row["low"], row["high"], row["level"], int(row["samples"]), Over(row["over"])
+    )
+
+
 def findings_of(rows: Sequence[Mapping[str, Any]], ledger: Sequence[Claim]) -> list[Finding]:
     """The findings on the claims of `ledger` that rows hold; inverse of `rows_of` to 6 digits."""
     claims = {claim.id: claim for claim in ledger}
-
-    def estimate(row: Mapping[str, Any]) -> Estimate | None:
-        if row["effect"] == "":
-            return None
-        return (
-            point(row["effect"])
-            if row["low"] == ""
-            else Estimate(row["effect"], row["low"], row["high"])
-        )
-
     return [
         Finding(
             claims[row["id"]],
             Verdict(row["verdict"]),
-            estimate(row),
+            estimate_of(row),
             row["device_kind"],
             row["reason"],
         )
         for row in rows
         if row["id"] in claims
     ]
+
+
+def false_verdicts(findings: Sequence[Finding]) -> float:
+    """How many confirmed or refuted claims to expect to be wrong by chance, at most.
+
+    The sum over them of the chance that the interval does not hold the true median (the bound of
+    Bonferroni, for expectations: it holds however they depend on each other).
+    """
+    decided = (Verdict.CONFIRMED, Verdict.REFUTED)
+    levels = [f.estimate.level for f in findings if f.verdict in decided and f.estimate]
+    return sum(1 - level for level in levels if level is not None)
 
 
 def surprise(finding: Finding) -> float:

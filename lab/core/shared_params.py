@@ -25,8 +25,8 @@ class DeviceParams(Section):
 class BenchParams(Section):
     """The `bench` section of params.yaml, shared by the benchmark stages."""
 
-    rounds: Annotated[int, Field(ge=8, le=1000)]  # an interval of 99 % needs 8 samples
-    aa_runs: Annotated[int, Field(ge=1, le=1000)]
+    starts: Annotated[int, Field(ge=1, le=1000)]  # an interval of 99 % needs 8
+    rounds: Annotated[int, Field(ge=1, le=1000)]
     min_sample_ms: Annotated[float, Field(gt=0, le=1000)]
 
 

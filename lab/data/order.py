@@ -1,5 +1,7 @@
 """The order in which training sees the images: one permutation for each epoch."""
 
+from collections.abc import Iterator
+
 import torch
 from torch import Tensor
 
@@ -15,3 +17,13 @@ def epoch_order(num_images: int, seed: int, epoch: int) -> Tensor:
     So a run that resumes in an epoch finds that epoch's order without going through the others.
     """
     return shuffled(num_images, torch.Generator().manual_seed(seed * 100_000 + epoch))
+
+
+def batches(num_images: int, batch_size: int, generator: torch.Generator) -> Iterator[Tensor]:
+    """The rows of batch after batch without end, each epoch in an order of its own.
+
+    Each epoch leaves out what fills no batch.
+    """
+    while True:
+        order = shuffled(num_images, generator)
+        yield from order[: num_images - num_images % batch_size].split(batch_size)

@@ -11,16 +11,29 @@ LENET_SHAPES = ((20, 1, 3, 3), (20,), (50, 20, 5, 5), (50,), (800, 128), (128,),
 INIT_SCALE = 0.01
 
 
-def lenet_params(generator: torch.Generator) -> list[Tensor]:
+def lenet_params(generator: torch.Generator, width: int = 1) -> list[Tensor]:
     """The eight parameters of the book's LeNet (129,068 numbers, float32, on the CPU).
 
-    Weights are 0.01 times a standard normal, biases zero (section 13.5.2).
+    Weights are 0.01 times a standard normal, biases zero (section 13.5.2). A wider net has `width`
+    times the channels and hidden units.
     """
     return [
         torch.randn(shape, generator=generator) * INIT_SCALE
         if len(shape) > 1
         else torch.zeros(shape)
-        for shape in LENET_SHAPES
+        for shape in lenet_shapes(width)
+    ]
+
+
+def lenet_shapes(width: int) -> list[tuple[int, ...]]:
+    """The parameters' shapes where every hidden layer has `width` times as many numbers."""
+    fixed = {(0, 1), (6, 1), (7, 0)}  # images of one channel, ten classes
+    return [
+        tuple(
+            size if (i, axis) in fixed or axis > 1 else size * width
+            for axis, size in enumerate(shape)
+        )
+        for i, shape in enumerate(LENET_SHAPES)
     ]
 
 

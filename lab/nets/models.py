@@ -16,10 +16,10 @@ LENET_NAMES = ("W1", "b1", "W2", "b2", "W3", "b3", "W4", "b4")
 class LeNet(nn.Module):
     """The book's LeNet from scratch (13.5.2), its eight parameters under the book's names."""
 
-    def __init__(self, generator: torch.Generator) -> None:
-        """Draw the parameters."""
+    def __init__(self, generator: torch.Generator, width: int = 1) -> None:
+        """Draw the parameters of a net with `width` times the channels and hidden units."""
         super().__init__()
-        for name, value in zip(LENET_NAMES, lenet.lenet_params(generator), strict=True):
+        for name, value in zip(LENET_NAMES, lenet.lenet_params(generator, width), strict=True):
             self.register_parameter(name, nn.Parameter(value))
 
     def forward(self, X: Tensor) -> Tensor:

@@ -88,7 +88,7 @@ def least_squares(X: Array, y: Array) -> tuple[Array, Array, float]:
 def excess(w: Array, hessian: Array, minimiser: Array) -> Array:
     """How far half the mean squared error at w (..., d) lies above its minimum, exactly."""
     error = w - minimiser
-    values: Array = 0.5 * np.einsum("...i,ij,...j->...", error, hessian, error)
+    values: Array = 0.5 * ((error @ hessian) * error).sum(-1)
     return values
 
 

@@ -40,7 +40,7 @@ def _sign(x: X) -> X:
     return x / (abs(x) + (x == 0))
 
 
-def _root(s: X, eps: float, inside: bool) -> X:
+def _root(s: X, eps: X, inside: bool) -> X:
     return (s + eps) ** 0.5 if inside else s**0.5 + eps
 
 
@@ -50,6 +50,32 @@ def gd(lr: X) -> UpdateRule:
     x <- x - lr g
     """
     return UpdateRule(_zeros(0), lambda x, g, state: (x - lr * g, state))
+
+
+def decaying_gd(lr: X) -> UpdateRule:
+    """Gradient descent whose rate falls with the square root of the step (12.4, 12.7.1).
+
+    x <- x - lr t^(-1/2) g
+    """
+
+    def update(x: X, g: X, state: State) -> tuple[X, State]:
+        t = state[0] + 1
+        return x - lr * t**-0.5 * g, (t,)
+
+    return UpdateRule(_zeros_and_clock(0), update)
+
+
+def counting_gd(lr: X) -> UpdateRule:
+    """Gradient descent whose rate falls, for each coordinate, with how often it was seen (12.7.1).
+
+    s <- s + [g is not 0];  x <- x - lr s^(-1/2) g
+    """
+
+    def update(x: X, g: X, state: State) -> tuple[X, State]:
+        s = state[0] + (g != 0)
+        return x - lr * (s + (s == 0)) ** -0.5 * g, (s,)
+
+    return UpdateRule(_zeros(1), update)
 
 
 def momentum(lr: X, beta: X) -> UpdateRule:
@@ -123,13 +149,15 @@ def adam(
     lr: X,
     beta1: float = 0.9,
     beta2: float = 0.999,
-    eps: float = 1e-6,
+    eps: X = 1e-6,
     weight_decay: float = 0.0,
     inside: bool = False,
+    correct: bool = True,
 ) -> UpdateRule:
     """Adam (12.10), bias-corrected, epsilon beside the root.
 
-    With `weight_decay` it is AdamW (Loshchilov, Hutter 2019).
+    With `weight_decay` it is AdamW (Loshchilov, Hutter 2019); without `correct` its averages keep
+    the bias of their start at 0.
 
     v <- b1 v + (1 - b1) g;  s <- b2 s + (1 - b2) g^2;
     x <- x - lr wd x - lr (v / (1 - b1^t)) / (sqrt(s / (1 - b2^t)) + eps)
@@ -141,7 +169,8 @@ def adam(
             beta2 * state[1] + (1 - beta2) * g * g,
             state[2] + 1,
         )
-        step = (v / (1 - beta1**t)) / _root(s / (1 - beta2**t), eps, inside)
+        v_share, s_share = (1 - beta1**t, 1 - beta2**t) if correct else (1.0, 1.0)
+        step = (v / v_share) / _root(s / s_share, eps, inside)
         decayed = x - lr * weight_decay * x if weight_decay else x
         return decayed - lr * step, (v, s, t)
 
@@ -170,6 +199,30 @@ def yogi(lr: X, beta1: float = 0.9, beta2: float = 0.999, eps: float = 1e-3) -> 
         return x - lr * step, (v, s, t)
 
     return UpdateRule(_zeros_and_clock(2), update)
+
+
+def lars(lr: X, beta: float = 0.9, trust: float = 0.001, weight_decay: float = 0.0) -> UpdateRule:
+    """LARS (You, Gitman, Ginsburg 2017): momentum whose steps keep pace with a layer's weights.
+
+    Each call is one layer: its rate is scaled by the ratio of the norms of weights and gradient, so
+    that a large batch's rate suits all layers. Where either norm is 0, as of biases at their start,
+    the ratio counts as 1.
+
+    r = |x| / (|g| + wd |x|);  v <- beta v + lr trust r (g + wd x);  x <- x - v
+    """
+
+    def update(x: X, g: X, state: State) -> tuple[X, State]:
+        weights, gradient = _norm(x), _norm(g)
+        some = weights * gradient > 0
+        ratio = weights / (gradient + weight_decay * weights) if some else 1.0
+        v = beta * state[0] + lr * trust * ratio * (g + weight_decay * x)
+        return x - v, (v,)
+
+    return UpdateRule(_zeros(1), update)
+
+
+def _norm(x: X) -> X:
+    return abs(x) if isinstance(x, float | int) else (x * x).sum() ** 0.5
 
 
 def trace(rule: UpdateRule, gradient: Callable[[X], X], x: X, num_steps: int) -> list[X]:

@@ -1,8 +1,9 @@
 """Times of all-reduces among real processes, and of training steps that wait for one.
 
-`time_among_ranks` starts a process for each device: `python -m lab.parallel.allreduce_times ARMS`
-does its share of the arms in a JSON file, and rank 0 leaves beside it what the ranks found. All
-ranks of an arm meet before each sample, and a sample is the slowest rank's time.
+`time_among_ranks` starts a process for each device, several times: `python -m
+lab.parallel.allreduce_times ARMS` does its share of the arms in a JSON file, and rank 0 leaves
+beside it what the ranks found. All ranks of an arm meet before each round, whose time is that of
+the slowest of them; one start of the processes gives one sample, the median of its rounds.
 """
 
 import gc
@@ -11,38 +12,38 @@ import math
 import os
 import sys
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
 import torch.distributed as dist
-from torch import Tensor
+from torch import Tensor, nn
+from torch.nn.parallel import DistributedDataParallel
+from tqdm import tqdm
 
 from lab.core.exit_codes import run
 from lab.core.files import read_json, write_json
-from lab.core.shared_params import LOOPBACK, DistributedParams
+from lab.core.shared_params import LOOPBACK, BenchParams, DistributedParams
 from lab.machine.allocator import keep_memory
 from lab.machine.devices import Devices
 from lab.nets.models import MODELS, OnBytes
 from lab.parallel.collectives import ALGORITHMS, PROBES, Ranks, in_one_bucket, per_tensor
-from lab.parallel.cost_model import STAR
+from lab.parallel.cost_model import OVERLAPPED
 from lab.parallel.launch import launch, own_rank, process_group
-from lab.parallel.replicas import forward_backward, grad_of, sgd
-from lab.results.measurements import Measurement
-from lab.timing.bench import control_measurements, turns
+from lab.parallel.replicas import forward_backward, grad_of, replicate, sgd, sum_gradients
+from lab.results.stats import summarise
+from lab.timing.bench import turns
 from lab.timing.clock import read_clock
 
 DISTRIBUTED = DistributedParams(nnodes=1, rdzv_endpoint=f"{LOOPBACK}:0", timeout_s=600)
 FOUND_FILE = "found.json"
 NOTHING = "nothing"  # is summed; with a bucket, the tensors are still joined and taken apart
-CONTROL_LENGTH = 1024
 LR = 0.01
-# of a sample: each multiplies the numbers by the ranks, which must not leave float32
-MOST_CALLS = 20
 
 
 @dataclass(frozen=True)
@@ -52,10 +53,11 @@ class Arm:
     With a `net` (of lab.nets.models) each rank first computes its gradients for `images` images of
     its own, and then updates its replica: a step of SGD. In between the gradients are summed, or
     other tensors if `gradients` is false: then the difference to NOTHING is what communication
-    costs after computing.
+    costs after computing. OVERLAPPED sums gradients while others are still computed: it is
+    DistributedDataParallel's step, with its own buckets.
     """
 
-    algorithm: str  # of lab.parallel.collectives' ALGORITHMS or PROBES, or NOTHING
+    algorithm: str  # of lab.parallel.collectives' ALGORITHMS or PROBES, OVERLAPPED, or NOTHING
     world_size: int
     lengths: tuple[int, ...]
     one_bucket: bool = False
@@ -74,9 +76,10 @@ class Timed:
     """What the ranks found of an arm.
 
     Attributes:
-        seconds: per call, of the slowest rank in each round.
-        exact: whether the sum was; after a step, whether all ranks hold the same weights. A probe's
-            result is not looked at.
+        seconds: per call, one number for each start.
+        exact: whether the sum was in every start; after a step, whether all ranks hold the same
+            weights, and in the first start also those of replicas in one process, to rounding. A
+            probe's result is not looked at.
         messages_sent: by the busiest rank in a call; 0 for the library, whose messages nobody sees.
         bytes_sent: likewise.
     """
@@ -92,13 +95,11 @@ def gradient_lengths(net: str) -> tuple[int, ...]:
     return tuple(p.numel() for p in MODELS[net](torch.Generator().manual_seed(0)).parameters())
 
 
-def time_among_ranks(
-    arms: Sequence[Arm], rounds: int, min_sample_ms: float, devices: Devices
-) -> list[Timed]:
+def time_among_ranks(arms: Sequence[Arm], params: BenchParams, devices: Devices) -> list[Timed]:
     """What each arm took, in their order; rank i computes on device i.
 
-    Arms of as many ranks take turns, forwards and backwards, `rounds` times; then those of more
-    ranks do.
+    In each of `params.starts` the processes start anew, and all arms take turns, those of fewer
+    ranks, too: the other ranks wait. Sample i of every arm is of start i.
 
     Raises:
         DistributedError: a rank died or fell silent.
@@ -109,39 +110,36 @@ def time_among_ranks(
         raise ValueError(
             f"expected at most {len(devices.devices)} ranks, one for each device, got {world_size}"
         )
+    request = {
+        "arms": [asdict(arm) for arm in arms],
+        "rounds": params.rounds,
+        "min_sample_s": params.min_sample_ms / 1e3,
+        "kind": devices.kind,
+        "devices": [str(device) for device in devices.devices],
+        "threads": devices.threads,
+    }
+    starts = [
+        _one_start({**request, "start": start}, world_size, devices.threads)
+        for start in tqdm(range(params.starts), "starts", leave=False, disable=None)
+    ]
+    return [
+        replace(
+            of_arm[0],
+            seconds=tuple(summarise(one.seconds).median for one in of_arm),
+            exact=all(one.exact for one in of_arm),
+        )
+        for of_arm in zip(*starts, strict=True)
+    ]
+
+
+def _one_start(request: Mapping[str, Any], world_size: int, threads: int) -> list[Timed]:
+    """What fresh ranks found of each arm; `seconds` are of the rounds."""
     with tempfile.TemporaryDirectory() as folder, _environment_kept():
-        request = Path(folder) / "arms.json"
-        write_json(
-            request,
-            {
-                "arms": [asdict(arm) for arm in arms],
-                "rounds": rounds,
-                "min_sample_s": min_sample_ms / 1e3,
-                "kind": devices.kind,
-                "devices": [str(device) for device in devices.devices],
-                "threads": devices.threads,
-            },
-        )
-        launch(
-            "lab.parallel.allreduce_times",
-            str(request),
-            world_size,
-            DISTRIBUTED,
-            threads=devices.threads,
-        )
-        found = read_json(request.with_name(FOUND_FILE))["arms"]
+        file = Path(folder) / "arms.json"
+        write_json(file, request)
+        launch("lab.parallel.allreduce_times", str(file), world_size, DISTRIBUTED, threads)
+        found = read_json(file.with_name(FOUND_FILE))["arms"]
     return [Timed(**{**one, "seconds": tuple(one["seconds"])}) for one in found]
-
-
-def controls(world_size: int, aa_runs: int) -> list[Arm]:
-    """Pairs of one and the same arm, to be timed among others; see `noise_control`."""
-    return 2 * aa_runs * [Arm(STAR, world_size, (CONTROL_LENGTH,))]
-
-
-def noise_control(found: Sequence[Timed], devices: Devices) -> list[Measurement]:
-    """The noise control's rows, from what the arms of `controls` took."""
-    pairs = zip(found[::2], found[1::2], strict=True)
-    return control_measurements([(one.seconds, again.seconds) for one, again in pairs], devices)
 
 
 @contextmanager
@@ -162,29 +160,38 @@ class _Rank:
     def __init__(self, ranks: Ranks, device: torch.device) -> None:
         self.ranks, self.device = ranks, device
         self._numbers: dict[tuple[int, ...], tuple[list[Tensor], list[Tensor]]] = {}
-        self._training: dict[tuple[str, int], tuple[OnBytes, Tensor, Tensor]] = {}
+        self._replicas: dict[tuple[str, bool, bool], nn.Module] = {}
         # NCCL needs all ranks the first time
         dist.all_reduce(torch.zeros(1, device=device), group=ranks.group)
 
-    def first_call(self, arm: Arm) -> tuple[bool, int, int]:
+    def first_call(self, arm: Arm, first_start: bool) -> tuple[bool, int, int]:
         """Call once, outside the clock: `exact`, `messages_sent` and `bytes_sent` of `Timed`."""
         before = self.ranks.messages_sent, self.ranks.bytes_sent
-        call, n = self._prepared(arm), self.ranks.world_size
-        call()
-        if arm.net and arm.gradients:
-            weights = sum(
-                float(p.detach().double().sum())
-                for p in self._training[arm.net, arm.images][0].parameters()
-            )
-            highest, lowest = self._most(weights, -weights)
-            wrong = arm.algorithm in ALGORITHMS and highest != -lowest
-        else:
+        sums = arm.algorithm in (*ALGORITHMS, OVERLAPPED)
+        trains = sums and bool(arm.net) and arm.gradients
+        alone = self._step_in_one_process(arm) if trains and first_start else None
+        self._prepared(arm)()
+        if trains:
+            weights = _weights(self._replica(arm))
+            total = float(weights.double().sum())
+            highest, lowest = self._most(total, -total)
+            wrong = highest != -lowest or not (alone is None or is_step(weights, *alone))
+        elif sums:
+            n = self.ranks.world_size
             expected = _integers(arm.lengths, n * (n + 1) // 2, self.device)
-            tensors = self._numbers[arm.lengths][1]
-            wrong = arm.algorithm in ALGORITHMS and not all(map(torch.equal, tensors, expected))
+            wrong = not all(map(torch.equal, self._numbers[arm.lengths][1], expected))
+        else:
+            wrong = False
         sent = self.ranks.messages_sent - before[0], self.ranks.bytes_sent - before[1]
         any_wrong, messages, num_bytes = self._most(int(wrong), *sent)
         return not any_wrong, int(messages), int(num_bytes)
+
+    def calls_for(self, arm: Arm, min_sample_s: float) -> int:
+        """How many calls take `min_sample_s`, the same number in every rank."""
+        calls = 1
+        while (taken := calls * self.sample(arm, calls)) < min_sample_s:
+            calls = max(2 * calls, math.ceil(1.1 * calls * min_sample_s / taken))
+        return calls
 
     def sample(self, arm: Arm, calls: int) -> float:
         """The slowest rank's seconds per call."""
@@ -198,23 +205,59 @@ class _Rank:
 
     def _prepared(self, arm: Arm) -> Callable[[], None]:
         """The call that is timed, with all that it needs at hand."""
-        if arm.net:
-            others = [] if arm.gradients else self._filled(arm)
-            return partial(_step, arm, *self._trained(arm), others, self.ranks)
-        return partial(_sum, arm, self._filled(arm), self.ranks)
+        if not arm.net:
+            return partial(_sum, arm, self._filled(arm), self.ranks)
+        others = [] if arm.gradients else self._filled(arm)
+        X, y = self._images(arm, self.ranks.rank)
+        return partial(_step, arm, self._replica(arm), X, y, others, self.ranks)
 
-    def _trained(self, arm: Arm) -> tuple[OnBytes, Tensor, Tensor]:
-        """The arm's replica, the same in every rank, and this rank's images and labels."""
-        if (arm.net, arm.images) not in self._training:
+    def _replica(self, arm: Arm) -> nn.Module:
+        """The arm's replica, the same in every rank at first; arms that sum alike share it.
+
+        Where gradients are not summed, replicas drift apart; DistributedDataParallel's has hooks
+        that no other arm must meet.
+        """
+        overlapped = arm.algorithm == OVERLAPPED
+        key = arm.net, arm.gradients and arm.algorithm != NOTHING, overlapped
+        if key not in self._replicas:
             net = OnBytes(MODELS[arm.net](torch.Generator().manual_seed(0))).to(self.device)
-            generator = torch.Generator().manual_seed(1 + self.ranks.rank)
-            X = torch.randint(0, 256, (arm.images, 28, 28), dtype=torch.uint8, generator=generator)
-            y = torch.randint(0, 10, (arm.images,), generator=generator)
-            self._training[arm.net, arm.images] = net, X.to(self.device), y.to(self.device)
-        return self._training[arm.net, arm.images]
+            self._replicas[key] = self._overlapping(net) if overlapped else net
+        return self._replicas[key]
+
+    def _overlapping(self, net: nn.Module) -> nn.Module:
+        """A net whose gradients are summed while others are computed, its running statistics not.
+
+        `broadcast_buffers` has a new name since torch 2.13.
+        """
+        on_gpu = [self.device] if self.device.type == "cuda" else None
+        with warnings.catch_warnings(action="ignore", category=FutureWarning):
+            return DistributedDataParallel(
+                net, on_gpu, process_group=self.ranks.group, broadcast_buffers=False
+            )
+
+    def _images(self, arm: Arm, rank: int) -> tuple[Tensor, Tensor]:
+        """The images and labels of a rank: random, its own."""
+        generator = torch.Generator().manual_seed(1 + rank)
+        X = torch.randint(0, 256, (arm.images, 28, 28), dtype=torch.uint8, generator=generator)
+        y = torch.randint(0, 10, (arm.images,), generator=generator)
+        return X.to(self.device), y.to(self.device)
+
+    def _step_in_one_process(self, arm: Arm) -> tuple[Tensor, Tensor]:
+        """All weights before and after a step of replicas that share a process, as in 13.5."""
+        replica, n = self._replica(arm), self.ranks.world_size
+        net = replica.module if isinstance(replica, DistributedDataParallel) else replica
+        nets = [replicate(net, self.device) for _ in range(n)]
+        for rank, each in enumerate(nets):
+            forward_backward(each, *self._images(arm, rank))
+        sum_gradients(nets)
+        sgd(nets[0].parameters(), LR, arm.images * n)
+        return _weights(net), _weights(nets[0])
 
     def _filled(self, arm: Arm) -> list[Tensor]:
-        """The arm's tensors with this rank's numbers; arms of the same lengths share them."""
+        """The arm's tensors with this rank's numbers; arms of the same lengths share them.
+
+        Sums of sums soon leave the finite numbers; those are added as fast.
+        """
         if arm.lengths not in self._numbers:
             numbers = _integers(arm.lengths, self.ranks.rank + 1, self.device)
             self._numbers[arm.lengths] = numbers, [torch.empty_like(tensor) for tensor in numbers]
@@ -231,6 +274,17 @@ class _Rank:
         return most
 
 
+def _weights(net: nn.Module) -> Tensor:
+    """A copy of all parameters, one after the other."""
+    return torch.cat([p.detach().flatten() for p in net.parameters()])
+
+
+def is_step(weights: Tensor, before: Tensor, after: Tensor) -> bool:
+    """Whether `weights` are those after a step, but for the rounding of weights and gradients."""
+    rounding = 1e-6 * after.abs() + 1e-3 * (after - before).abs().max()
+    return bool(((weights - after).abs() <= rounding).all())
+
+
 def _integers(lengths: Sequence[int], factor: int, device: torch.device) -> list[Tensor]:
     """Multiples of `factor` as float32, so small that sums are exact in every order."""
     return [
@@ -243,46 +297,37 @@ def _sum(arm: Arm, tensors: Sequence[Tensor], ranks: Ranks) -> None:
     (in_one_bucket if arm.one_bucket else per_tensor)(tensors, algorithm, ranks)
 
 
-def _step(arm: Arm, net: OnBytes, X: Tensor, y: Tensor, others: list[Tensor], ranks: Ranks) -> None:
+def _step(
+    arm: Arm, net: nn.Module, X: Tensor, y: Tensor, others: list[Tensor], ranks: Ranks
+) -> None:
     """Take a step of data-parallel SGD, summing the gradients or other tensors."""
-    forward_backward(net, X, y)
+    overlapped, n = arm.algorithm == OVERLAPPED, ranks.world_size
+    forward_backward(net, X, y, scale=n if overlapped else 1)  # it averages over the ranks
     params = list(net.parameters())
-    _sum(arm, [grad_of(p) for p in params] if arm.gradients else others, ranks)
-    sgd(params, LR, arm.images * ranks.world_size)
-
-
-def _take_turns(
-    arms: Sequence[Arm], rank: _Rank, rounds: int, min_sample_s: float
-) -> list[dict[str, Any]]:
-    """Each arm's `Timed` as a dict, the same in every rank."""
-    first = [rank.first_call(arm) for arm in arms]
-    calls = [min(MOST_CALLS, math.ceil(min_sample_s / rank.sample(arm, 1))) for arm in arms]
-    seconds: list[list[float]] = [[] for _ in arms]
-    for i in turns(range(len(arms)), rounds):
-        seconds[i].append(rank.sample(arms[i], calls[i]))
-    return [
-        asdict(Timed(tuple(samples), exact, messages, num_bytes))
-        for samples, (exact, messages, num_bytes) in zip(seconds, first, strict=True)
-    ]
+    if not overlapped:
+        _sum(arm, [grad_of(p) for p in params] if arm.gradients else others, ranks)
+    sgd(params, LR, arm.images * n)
 
 
 def _take_part(request: Mapping[str, Any], rank: int) -> list[dict[str, Any] | None]:
     """Do this rank's share: what was found of each arm, None of those without this rank."""
     arms = [Arm(**{**arm, "lengths": tuple(arm["lengths"])}) for arm in request["arms"]]
-    world_sizes = sorted({arm.world_size for arm in arms})
-    # every rank makes every group
-    groups = {n: dist.new_group(list(range(n))) for n in world_sizes}
-    found: list[dict[str, Any] | None] = [None] * len(arms)
-    for n in world_sizes:
+    start, rounds = request["start"], request["rounds"]
+    here: dict[int, _Rank] = {}
+    for n in sorted({arm.world_size for arm in arms}):
+        group = dist.new_group(list(range(n)))  # every rank makes every group
         if rank < n:
-            mine = [i for i, arm in enumerate(arms) if arm.world_size == n]
-            here = _Rank(Ranks(groups[n]), torch.device(request["devices"][rank]))
-            results = _take_turns(
-                [arms[i] for i in mine], here, request["rounds"], request["min_sample_s"]
-            )
-            for i, result in zip(mine, results, strict=True):
-                found[i] = result
-    return found
+            here[n] = _Rank(Ranks(group), torch.device(request["devices"][rank]))
+    mine = {i: here[arm.world_size] for i, arm in enumerate(arms) if arm.world_size in here}
+    first = {i: who.first_call(arms[i], start == 0) for i, who in mine.items()}
+    calls = {i: who.calls_for(arms[i], request["min_sample_s"]) for i, who in mine.items()}
+    seconds: dict[int, list[float]] = {i: [] for i in mine}
+    for i in turns(range(len(arms)), rounds, start * rounds):
+        if i in mine:
+            seconds[i].append(mine[i].sample(arms[i], calls[i]))
+    return [
+        asdict(Timed(tuple(seconds[i]), *first[i])) if i in mine else None for i in range(len(arms))
+    ]
 
 
 def main() -> None:

@@ -5,14 +5,17 @@ computes. The same code drives both: `together` gives each worker its job, and
 lab.timing.clock.read_clock waits for all of them.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import torch
 
+from lab.machine.devices import usable_cores
+
 Job = Callable[[], object]
+J = TypeVar("J")
 T = TypeVar("T")
 
 
@@ -44,6 +47,15 @@ def thread_pool(size: int, threads: int) -> ThreadPoolExecutor:
     thread a product would take all cores.
     """
     return ThreadPoolExecutor(size, initializer=torch.set_num_threads, initargs=(threads,))
+
+
+def side_by_side(function: Callable[[J], T], jobs: Iterable[J], device: torch.device) -> list[T]:
+    """`function` of each job; on a CPU as many at a time as there are cores, one thread each.
+
+    So the results are the same bits whatever the number of cores.
+    """
+    with thread_pool(usable_cores() if device.type == "cpu" else 1, 1) as pool:
+        return list(pool.map(function, jobs))
 
 
 def run_each(pool: Executor, function: Callable[..., T], *columns: Sequence[Any]) -> list[T]:

@@ -9,11 +9,9 @@ from numpy.typing import NDArray
 
 from lab.parallel.cost_model import ADDING, THERE_AND_BACK, Link, Path, allreduce_path
 from lab.results.measurements import Measurement
-from lab.results.stats import CONFIDENCE, summarise
+from lab.results.stats import median_interval, summarise
 
-RESAMPLES = 200  # of the rounds, for a fitted link's interval
-SEED = 0  # of the resampling: the same samples always give the same interval
-Samples = Sequence[tuple[Path, Sequence[float]]]  # paths, each with its seconds in every round
+Samples = Sequence[tuple[Path, Sequence[float]]]  # paths, each with its seconds in every start
 
 
 @dataclass(frozen=True)
@@ -60,30 +58,23 @@ def samples_of(times: Sequence[Measurement], n: int, shared: bool) -> Samples:
 
 
 def fit_link(samples: Samples) -> Link:
-    """The link whose times are nearest to the medians of `samples`, in relative errors.
+    """The median over the starts of each number of the links that fit a start's times best.
 
-    Least squares with no number below zero. An all-reduce adds up half the bytes that it sends,
-    whatever the algorithm, so alone it cannot separate the cost of adding from that of sending:
-    give paths of other proportions, too.
+    Nearest in relative errors: least squares with no number below zero. An all-reduce adds up half
+    the bytes that it sends, whatever the algorithm, so alone it cannot separate the cost of adding
+    from that of sending: give paths of other proportions, too.
 
     Raises:
-        ValueError: fewer than three paths, or differing numbers of rounds.
+        ValueError: fewer than three paths, or differing numbers of starts.
     """
-    paths, seconds = _arrays(samples)
-    return Link(*_nearest(paths, np.median(seconds, axis=1)).tolist())
+    return Link(*np.median(_of_starts(samples), axis=0).tolist())
 
 
 def link_interval(samples: Samples) -> tuple[Link, Link]:
-    """The low and the high ends of the fitted link's numbers: 99 % intervals.
-
-    They come from resampled rounds: sample i of all paths was taken in round i.
-    """
-    paths, seconds = _arrays(samples)
-    rounds = seconds.shape[1]
-    drawn = np.random.default_rng(SEED).integers(rounds, size=(RESAMPLES, rounds))
-    fits = [_nearest(paths, np.median(seconds[:, chosen], axis=1)) for chosen in drawn]
-    low, high = np.quantile(fits, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2], axis=0)
-    return Link(*low.tolist()), Link(*high.tolist())
+    """The ends of the intervals of `fit_link`'s medians, by the sign test over the starts."""
+    ends = [median_interval(numbers) for numbers in _of_starts(samples).T.tolist()]
+    low, high = zip(*ends, strict=True)
+    return Link(*low), Link(*high)
 
 
 def errors(link: Link, samples: Samples) -> list[float]:
@@ -97,13 +88,13 @@ def typical_errors(errors: Sequence[float]) -> tuple[float, float]:
     return summarise(sizes).median, max(sizes)
 
 
-def _arrays(samples: Samples) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _of_starts(samples: Samples) -> NDArray[np.float64]:
+    """The three numbers of the link that fits each start best, (starts, 3)."""
     if len(samples) < 3 or len({len(seconds) for _, seconds in samples}) != 1:
-        raise ValueError("expected three or more paths with as many rounds each")
-    return (
-        np.array([path for path, _ in samples], dtype=float),
-        np.array([seconds for _, seconds in samples], dtype=float),
-    )
+        raise ValueError("expected three or more paths with as many starts each")
+    paths = np.array([path for path, _ in samples], dtype=float)
+    times = np.array([seconds for _, seconds in samples], dtype=float)
+    return np.array([_nearest(paths, of_start) for of_start in times.T])
 
 
 def _nearest(paths: NDArray[np.float64], seconds: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -12,7 +12,7 @@ from lab.report.language import say
 from lab.report.page import Table
 from lab.results.curves import Curve, curve, line
 from lab.results.measurements import SKIPPED, Measurement, Results, measurements_of
-from lab.results.stats import Ratio, speedup
+from lab.results.stats import Ratio, false_speedup_bound, median_level, speedup
 
 BUSY_PERCENT = 10  # of all cores, taken by others during the measurement: the page asks for care
 
@@ -40,7 +40,7 @@ def curve_of(series: Sequence[Measurement], name: str, scale: float = 1.0) -> Cu
 
 
 def speedup_curve(old: Sequence[Measurement], new: Sequence[Measurement], name: str) -> Curve:
-    """How many times faster `new` is at each x both have, with the 99 % interval as band."""
+    """How many times faster `new` is at each x both have, with the interval over starts as band."""
     before = {m.x: m for m in old}
     pairs = [(m.x, speedup(before[m.x].values, m.values)) for m in new if m.x in before]
     drawn = line("", name, [x for x, _ in pairs], [r.median for _, r in pairs])
@@ -50,23 +50,25 @@ def speedup_curve(old: Sequence[Measurement], new: Sequence[Measurement], name: 
 
 
 def trust(m: Mapping[str, Any]) -> str:
-    """The sentence that says on what, how noisily, and against which control a stage measured."""
+    """The sentences that say on what, how noisily, and against which control a stage measured."""
     on_cpu = str(m["device_kind"]).startswith("cpu")
     count = say(
         "{n}, {threads} thread(s) each", n=m["num_devices"], threads=m["threads_per_device"]
     )
     sentences = [
         say(
-            "Measured on {devices} ({count}). The same arm against itself showed {false} false"
-            " speed-ups in {runs} comparisons; {noisy:.0f} % of the measurements spread by more"
-            " than a tenth.",
+            "Measured on {devices} ({count}) in {starts} start(s) of the process. Brackets hold the"
+            " median over such starts with {level:.1f} %. {noisy:.0f} % of the measurements spread"
+            " by more than a tenth from start to start.",
             devices=devices_in_words(m["device_kind"]),
             count=count if on_cpu else m["num_devices"],
-            false=m["aa_false_speedups"],
-            runs=m["aa_runs"],
+            starts=m["starts"],
+            level=100 * median_level(m["starts"]),
             noisy=m["noisy_percent"],
         )
     ]
+    if m["controls"]:
+        sentences.append(control_in_words(m))
     if m["busy_percent"] > BUSY_PERCENT:
         sentences.append(
             say(
@@ -78,9 +80,27 @@ def trust(m: Mapping[str, Any]) -> str:
     return " ".join(sentences)
 
 
+def control_in_words(m: Mapping[str, Any]) -> str:
+    """What arms compared with themselves show, and what follows for false speed-ups."""
+    bound = false_speedup_bound(
+        m["control_over"], m["control_under"], m["control_starts"], m["starts"]
+    )
+    return say(
+        "Noise control: arms that took part twice showed {false} false speed-ups in {controls}"
+        " comparisons. In {over} of {n} starts the second part looked slower by over 2 %, in"
+        " {under} faster: so a false speed-up has a chance of at most {bound:.2g} %.",
+        false=m["false_speedups"],
+        controls=m["controls"],
+        over=m["control_over"],
+        under=m["control_under"],
+        n=m["control_starts"],
+        bound=100 * bound,
+    )
+
+
 def ratio_of(m: Mapping[str, Any], name: str) -> Ratio:
     """A ratio metric with the ends of its interval."""
-    return Ratio(m[name], m[f"{name}_low"], m[f"{name}_high"])
+    return Ratio(m[name], m[f"{name}_low"], m[f"{name}_high"], m["starts"])
 
 
 def ratio(m: Mapping[str, Any], name: str) -> str:

@@ -1,12 +1,13 @@
 """Measurements: the samples of an arm, one CSV row each, or why there are none."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from lab.core.files import Row
-from lab.results.stats import Summary, summarise
+from lab.results.stats import Summary, paired_ratios, summarise
 
 SKIPPED = "skipped: "
+AGAIN = ", again"  # behind the name of an arm that takes part twice, as a noise control
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,19 @@ class Measurement:
     def summary(self) -> Summary:
         """Median and quartiles; a ValueError where the measurement was skipped."""
         return summarise(self.values)
+
+
+def again(arm: str) -> str:
+    """The name under which an arm takes part a second time, to be compared with itself."""
+    return arm + AGAIN
+
+
+def controls(measurements: Sequence[Measurement]) -> Iterator[tuple[Measurement, list[float]]]:
+    """Each arm that took part twice, with the ratios of its samples to those of its second part."""
+    found = {(m.demo, m.arm, m.x): m for m in measurements if m.values}
+    for (demo, arm, x), m in found.items():
+        if second := found.get((demo, again(arm), x)):
+            yield m, paired_ratios(m.values, second.values)
 
 
 def skip(demo: str, arm: str, reason: str, device_kind: str) -> Measurement:
@@ -84,8 +98,9 @@ class Results:
     measurements: Sequence[Measurement]
 
     def arms(self, demo: str) -> list[str]:
-        """The measured arms of a demo, in their order."""
-        return list(dict.fromkeys(m.arm for m in self.measurements if m.demo == demo and m.values))
+        """The measured arms of a demo, in their order, without noise controls."""
+        found = (m.arm for m in self.measurements if m.demo == demo and m.values)
+        return [arm for arm in dict.fromkeys(found) if not arm.endswith(AGAIN)]
 
     def series(self, demo: str, arm: str) -> list[Measurement]:
         """An arm's measurements by growing x; none if it was skipped or is unknown."""

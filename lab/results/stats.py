@@ -1,14 +1,14 @@
 """Medians of repeated measurements with their spreads and intervals, and what is mere noise."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import comb
 from typing import Literal
 
 import numpy as np
 
 NOISY_IQR_FRACTION = 0.10
-CONFIDENCE = 0.99  # of a ratio's interval, from 8 samples on
+CONFIDENCE = 0.99  # of an interval that a verdict may rest on: 8 samples reach it
 SMALLEST_EFFECT = 0.02  # a ratio within 2 % of 1 is no speed-up, however sure
 
 
@@ -53,15 +53,23 @@ def exceeds_noise(old: float, new: float, old_iqr: float, new_iqr: float) -> boo
 
 @dataclass(frozen=True)
 class Ratio:
-    """A median ratio with its interval; a speed-up if it is over 1."""
+    """A median ratio with its interval, from `count` samples; a speed-up if it is over 1."""
 
     median: float
     low: float
     high: float
+    count: int
+
+    @property
+    def level(self) -> float:
+        """The chance with which the interval holds the true median."""
+        return median_level(self.count)
 
     @property
     def verdict(self) -> Literal["faster", "slower", "inconclusive"]:
-        """What may be claimed: nothing as long as the interval comes near 1."""
+        """What may be claimed: nothing if the interval is weak, or comes near 1."""
+        if self.level < CONFIDENCE:
+            return "inconclusive"
         if self.low > 1 + SMALLEST_EFFECT:
             return "faster"
         return "slower" if self.high < 1 / (1 + SMALLEST_EFFECT) else "inconclusive"
@@ -70,8 +78,8 @@ class Ratio:
 def speedup(old: Sequence[float], new: Sequence[float]) -> Ratio:
     """How many times faster `new` is than `old`: the median of old[i] / new[i], taken side by side.
 
-    The interval is the sign test's, which assumes nothing of the distribution: from 8 pairs on it
-    holds the true median with 99 % confidence, from fewer (their whole range) with less.
+    The interval is the sign test's, which assumes nothing of the distribution but independent
+    pairs; `level` says with what chance it holds the true median.
 
     Raises:
         ValueError: no pairs, differing lengths, or a time that is not positive and finite.
@@ -92,9 +100,74 @@ def paired_ratios(old: Sequence[float], new: Sequence[float]) -> list[float]:
 
 def median_ratio(ratios: Sequence[float]) -> Ratio:
     """The median of paired ratios with the sign test's interval, as for `speedup`."""
-    ordered = sorted(ratios)
-    dropped = _outer_samples(len(ordered))
-    return Ratio(summarise(ordered).median, ordered[dropped], ordered[-1 - dropped])
+    middle = summarise(ratios).median
+    return Ratio(middle, *median_interval(ratios), len(ratios))
+
+
+def median_interval(samples: Sequence[float]) -> tuple[float, float]:
+    """The ends between which the median lies with the chance `median_level` (sign test).
+
+    At least 99 % from 8 samples on; of fewer, the whole range, whose level is lower.
+    """
+    ordered, outside = sorted(samples), _outer_samples(len(samples))
+    return ordered[outside], ordered[-1 - outside]
+
+
+def median_level(count: int) -> float:
+    """The chance with which the interval of `count` samples' median holds the true median.
+
+    99.2 % for 8 samples, 75 % for the range of 3, 0 for one sample.
+    """
+    outside = _outer_samples(count)
+    beyond = sum(math.comb(count, i) for i in range(outside + 1))
+    return 1 - 2 * beyond / (1 << count)
+
+
+def false_speedup_bound(over: int, under: int, starts: int, group: int) -> float:
+    """The chance, at most, that `group` starts of an arm against itself show a speed-up.
+
+    Of `starts` ratios of an arm to itself `over` were above 1 + SMALLEST_EFFECT and `under` below
+    its inverse. A group shows a false speed-up if all its ratios but those that its interval drops
+    lie on one side. Starts are independent; the chance of each side is taken at the upper end of
+    its 95 % interval (Clopper and Pearson 1934), both ends together.
+    """
+    needed = group - _outer_samples(group)
+
+    def at_least_needed(chance: float) -> float:
+        return sum(
+            math.comb(group, k) * chance**k * (1 - chance) ** (group - k)
+            for k in range(needed, group + 1)
+        )
+
+    return min(1.0, sum(at_least_needed(largest_chance(n, starts)) for n in (over, under)))
+
+
+def largest_chance(hits: int, trials: int, doubt: float = 0.025) -> float:
+    """The chance for which `hits` or fewer in `trials` have the probability `doubt`."""
+    if hits >= trials:
+        return 1.0
+    low, high = hits / trials, 1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        tail = sum(
+            math.comb(trials, k) * middle**k * (1 - middle) ** (trials - k) for k in range(hits + 1)
+        )
+        low, high = (middle, high) if tail > doubt else (low, middle)
+    return high
+
+
+def difference_interval(
+    one: tuple[float, float, float], other: tuple[float, float, float]
+) -> tuple[float, float]:
+    """The ends of the interval of one - other, each given as (value, low, high).
+
+    From two intervals of the same level one of that level for their difference, by the method of
+    variance estimates recovery (Zou and Donner 2008, equation 1): distances to the ends add up as
+    errors of independent numbers do. Two 99 % intervals may overlap and yet differ.
+    """
+    (a, a_low, a_high), (b, b_low, b_high) = one, other
+    low = a - b - math.hypot(a - a_low, b_high - b)
+    return low, a - b + math.hypot(a_high - a, b - b_low)
 
 
 def fit_line(counts: Sequence[float], times: Sequence[float]) -> tuple[float, float]:
@@ -110,7 +183,7 @@ def fit_line(counts: Sequence[float], times: Sequence[float]) -> tuple[float, fl
 def _outer_samples(count: int) -> int:
     """How many of `count` ordered samples lie outside their median's interval on each side."""
     outside, dropped = 2 * 0.5**count, 0
-    while outside + 2 * comb(count, dropped + 1) * 0.5**count <= 1 - CONFIDENCE:
+    while outside + 2 * math.comb(count, dropped + 1) * 0.5**count <= 1 - CONFIDENCE:
         dropped += 1
-        outside += 2 * comb(count, dropped) * 0.5**count
+        outside += 2 * math.comb(count, dropped) * 0.5**count
     return dropped

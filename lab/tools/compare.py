@@ -1,9 +1,11 @@
 """Compare params and metrics with a commit or a reference machine: which changes are real?
 
 Wraps `dvc params diff` and `dvc metrics diff`. A metric `x` with an `x_iqr` beside it is a measured
-median: it has changed only if it differs by more than the noise of both sides. Nothing is called
-better or worse across hardware. A ratio `x` with `x_low` and `x_high` has changed only if its
-interval does not overlap the other side's.
+median: it has changed only if it differs by more than the noise of both sides. A ratio `x` with
+`x_low` and `x_high` has changed only if the interval of the difference leaves out 0. A time or a
+rate is judged relative to how fast the machine itself was, by the product and the copy that each
+stage measures before and after: what these explain is the machine's, not the code's. Nothing is
+called better or worse across hardware.
 """
 
 import argparse
@@ -12,22 +14,26 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from lab.core.errors import LabError
 from lab.core.exit_codes import run
 from lab.core.files import HARDWARE_FILE, read_json
-from lab.results.stats import exceeds_noise
+from lab.results.stats import difference_interval, exceeds_noise, summarise
 from lab.tools.profiles import leaves
 from lab.tools.references import REFERENCE, metrics_of, metrics_on_disk
 
 Change = Mapping[str, Any]  # DVC's {"old": ..., "new": ..., "diff": ...}
 SPREAD, LOW, HIGH = "_iqr", "_low", "_high"
 SPREADS = (SPREAD, LOW, HIGH)
+# a stage's own measure of the machine: lab/timing/conditions.py
+SPEEDS = (("product_gflops_before", "product_gflops_after"), ("copy_gbs_before", "copy_gbs_after"))
 IDS = "_ids"  # of the claims with a verdict
 MORE_IS_BETTER = re.compile(r"speedup|per_s$|accuracy|of_peak|overlap_fraction")
 LESS_IS_BETTER = re.compile(r"_(s|ms|us|ns)$|loss|error|failed|false_")
+A_RATE = re.compile(r"per_s$")
+A_TIME = re.compile(r"(?<!per)_(s|ms|us|ns)$")
 
 
 @dataclass(frozen=True)
@@ -48,7 +54,39 @@ class Side:
         return f"{text} (IQR {self.iqr:.3g})" if self.iqr else text
 
 
-def mark(name: str, old: Side, new: Side, other_hardware: bool) -> str:
+@dataclass(frozen=True)
+class Pace:
+    """How many times as fast the machine was on the new side as on the old, at least and at most.
+
+    By each reading of its speed: of computing and of copying, before and after a measurement.
+    """
+
+    low: float = 1.0
+    high: float = 1.0
+
+    def expected(self, name: str, value: float) -> tuple[float, float]:
+        """What the same code would show on the new side, where the old one showed `value`."""
+        if A_TIME.search(name):
+            return value / self.high, value / self.low
+        return (value * self.low, value * self.high) if A_RATE.search(name) else (value, value)
+
+
+def pace_of(changes: Mapping[str, Change]) -> Pace:
+    """The machine's pace by a stage's metrics; even where a side has none."""
+    factors = []
+    for readings in SPEEDS:
+        old, new = (_readings(changes, readings, side) for side in ("old", "new"))
+        if len(old) == len(new) == len(readings):
+            factors += [min(new) / max(old), max(new) / min(old)]
+    return Pace(min(factors), max(factors)) if factors else Pace()
+
+
+def _readings(changes: Mapping[str, Change], names: Sequence[str], side: str) -> list[float]:
+    found = (changes.get(name, {}).get(side) for name in names)
+    return [float(value) for value in found if isinstance(value, int | float) and value > 0]
+
+
+def mark(name: str, old: Side, new: Side, other_hardware: bool, pace: Pace = Pace()) -> str:
     """What a metric's change from `old` to `new` amounts to."""
     if old.value is None or new.value is None:
         return "new" if old.value is None else "gone"
@@ -60,17 +98,23 @@ def mark(name: str, old: Side, new: Side, other_hardware: bool) -> str:
         return "within noise"
     if not all(isinstance(side.value, int | float) for side in (old, new)):
         return "changed"
+    low, high = pace.expected(name, old.value)
+    if low <= new.value <= high or any(
+        _within_noise(replace(old, value=value), new) for value in (low, high)
+    ):
+        return "the machine's"
     if MORE_IS_BETTER.search(name):
-        return "better" if new.value > old.value else "worse"
+        return "better" if new.value > high else "worse"
     if LESS_IS_BETTER.search(name):
-        return "better" if new.value < old.value else "worse"
+        return "better" if new.value < low else "worse"
     return "changed"
 
 
 def _within_noise(old: Side, new: Side) -> bool:
-    """Whether the intervals overlap, or the values differ by less than both sides' IQR explains."""
+    """Whether 0 is in the interval of the difference, or both sides' IQR explains it."""
     if old.interval and new.interval:
-        return old.interval[0] <= new.interval[1] and new.interval[0] <= old.interval[1]
+        low, high = difference_interval((new.value, *new.interval), (old.value, *old.interval))
+        return low <= 0 <= high
     measured = old.iqr > 0 or new.iqr > 0
     return measured and not exceeds_noise(old.value, new.value, old.iqr, new.iqr)
 
@@ -80,17 +124,34 @@ def table(
 ) -> Iterator[tuple[str, ...]]:
     """(file, metric, old, new, mark) of each metric that differs, its spread behind the value."""
     for file, changes in metrics.items():
+        pace = pace_of(changes)
         for name in changes:
+            if any(name in readings for readings in SPEEDS):
+                continue  # the machine's own: `speeds` tells of them
             if any(name.endswith(end) and name.removesuffix(end) in changes for end in SPREADS):
                 continue
             old, new = (_side(name, changes, side) for side in ("old", "new"))
-            verdict = mark(name, old, new, other_hardware)
+            verdict = mark(name, old, new, other_hardware, pace)
             spread = name + SPREAD in changes
             if spread and not old.iqr + new.iqr and verdict in ("better", "worse", "changed"):
                 verdict = "one sample each"  # a time without a spread: nobody knows its noise
             if verdict != "same":
                 shown = _ids_that_differ(old, new) if name.endswith(IDS) else (str(old), str(new))
                 yield file, name, *shown, verdict
+
+
+def speeds(metrics: Mapping[str, Mapping[str, Change]]) -> list[str]:
+    """A line on how fast the machine was on each side, by the medians over the stages' readings."""
+    shown = []
+    for readings, what, unit in zip(SPEEDS, ("product", "copy"), ("GFLOP/s", "GB/s"), strict=True):
+        sides = [
+            [n for changes in metrics.values() for n in _readings(changes, readings, side)]
+            for side in ("old", "new")
+        ]
+        if all(sides):
+            old, new = (summarise(side).median for side in sides)
+            shown.append(f"{what} {old:.4g} -> {new:.4g} {unit}")
+    return [f"the machine itself: {', '.join(shown)}"] if shown else []
 
 
 def _ids_that_differ(old: Side, new: Side) -> tuple[str, str]:
@@ -142,7 +203,8 @@ def with_commit(rev: str) -> tuple[list[str], list[tuple[str, ...]]]:
         for file, changes in params.items()
         for key, change in changes.items()
     ]
-    return lines + _other_hardware(hardware), list(table(metrics, other_hardware=bool(hardware)))
+    lines += [*_other_hardware(hardware), *speeds(metrics)]
+    return lines, list(table(metrics, other_hardware=bool(hardware)))
 
 
 def with_reference(name: str) -> tuple[list[str], list[tuple[str, ...]]]:
@@ -164,7 +226,8 @@ def with_reference(name: str) -> tuple[list[str], list[tuple[str, ...]]]:
     differs = changes_between(reference["hardware"], read_json(HARDWARE_FILE))
     hardware = {key: change for key, change in differs.items() if change["old"] != change["new"]}
     lines = [f"{name} was measured with the profile {reference['profile']}"]
-    return lines + _other_hardware(hardware), list(table(both, other_hardware=bool(hardware)))
+    lines += [*_other_hardware(hardware), *speeds(both)]
+    return lines, list(table(both, other_hardware=bool(hardware)))
 
 
 def _other_hardware(changes: Mapping[str, Change]) -> list[str]:

@@ -2,8 +2,8 @@
 
 `record` is for a machine that is at hand for minutes: it runs the benchmark stages one after the
 other, without DVC and within a time budget, in a temporary folder, so that the project's own
-results stay as they are. `snapshot` keeps the results that are there: every stage's metrics, those
-of the claims included.
+results stay as they are. `snapshot` keeps the results that are there: every stage's metrics and the
+verdict on every claim.
 """
 
 import argparse
@@ -23,13 +23,14 @@ from typing import Any
 from lab.claims.book_order import BOOK_ORDER
 from lab.core.errors import LabError, ParamsError
 from lab.core.exit_codes import run
-from lab.core.files import HARDWARE_FILE, REPORTS, read_json, write_json
+from lab.core.files import HARDWARE_FILE, REPORTS, read_json, read_rows, write_json
 from lab.core.params import PARAMS_FILE
 from lab.data.datasets import DATA, SOURCE_FILE
 from lab.tools.profiles import in_use, merge
 
 ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = REPORTS / "reference"
+CLAIMS = REPORTS / "claims" / "rows.csv"
 STAGES = tuple(name for name in BOOK_ORDER if name.startswith("bench_") or name == "scaling")
 
 log = logging.getLogger(__name__)
@@ -116,9 +117,14 @@ def snapshot(name: str) -> Path:
     path, found = path_of(name), metrics_on_disk()
     if not found or not HARDWARE_FILE.is_file():
         raise LabError(f"{REPORTS}: no results to keep yet; run `invoke repro` first")
-    stages = {stage: {"metrics": metrics} for stage, metrics in found.items()}
-    hardware = read_json(HARDWARE_FILE)
-    write_json(path, {"name": name, "profile": in_use(), "hardware": hardware, "stages": stages})
+    document = {
+        "name": name,
+        "profile": in_use(),
+        "hardware": read_json(HARDWARE_FILE),
+        "stages": {stage: {"metrics": metrics} for stage, metrics in found.items()},
+        "claims": read_rows(CLAIMS) if CLAIMS.is_file() else [],
+    }
+    write_json(path, document)
     return path
 
 

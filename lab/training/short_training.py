@@ -1,13 +1,15 @@
 """LeNet for a short budget under any update rule, from an initialisation that learns at once."""
 
+import math
+
 import numpy as np
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 
-from lab.data.images import to_float
+from lab.data.images import Images, to_float
 from lab.data.order import shuffled
-from lab.nets.lenet import LENET_SHAPES, lenet
+from lab.nets.lenet import LENET_SHAPES, lenet, lenet_params
 from lab.optim.update_rules import UpdateRule
 
 
@@ -23,6 +25,40 @@ def scaled_lenet_params(generator: torch.Generator) -> list[Tensor]:
         random = torch.randn(shape, generator=generator) * (2 / fan_in) ** 0.5
         params.append(random if len(shape) > 1 else torch.zeros(shape))
     return params
+
+
+class SmallLeNet(nn.Module):
+    """The notes' LeNet for images of 14 to 28 pixels a side."""
+
+    def __init__(self, generator: torch.Generator, side: int, notes_start: bool = False) -> None:
+        """Draw weights that learn at once, or with `notes_start` those of the notes.
+
+        The first dense layer's fan-in is the number of features.
+        """
+        super().__init__()
+        params = lenet_params(generator) if notes_start else scaled_lenet_params(generator)
+        features = num_features(side)
+        narrower = 1.0 if notes_start else math.sqrt(len(params[4]) / features)
+        params[4] = params[4][:features] * narrower
+        self.params = nn.ParameterList(params)
+
+    def forward(self, X: Tensor) -> Tensor:
+        """The logits (n, 10) for images X (n, 1, side, side)."""
+        return lenet(X, list(self.params))
+
+
+def num_features(side: int) -> int:
+    """How many numbers LeNet's convolutions make of an image of `side` pixels."""
+    return 50 * (((side - 2) // 2 - 4) // 2) ** 2
+
+
+def accuracy_of(net: nn.Module, images: Images) -> float | None:
+    """The share of images labelled right; None if a logit is not finite."""
+    with torch.no_grad():
+        logits = net(images.X)
+    if not logits.isfinite().all():
+        return None
+    return float((logits.argmax(1) == images.y).double().mean())
 
 
 def accuracy_after(

@@ -3,39 +3,16 @@
 import sys
 from collections.abc import Sequence
 
-import torch
-
 from lab.core.exit_codes import run
 from lab.core.files import REPORTS, write_metrics, write_rows
 from lab.core.params import load
-from lab.machine.devices import Devices, resolve
+from lab.machine.devices import resolve
+from lab.parallel.fresh_starts import measure_in_starts
 from lab.results.measurements import Measurement, Results, rows_of
-from lab.timing.bench import Watch, conditions, noise_control, ratio_metrics, speedup_of
-from stages.bench_async import names
-from stages.bench_async.careless_clocks import measure_careless_clocks
+from lab.timing.bench import ratio_metrics, speedup_of
+from lab.timing.conditions import Watch, conditions
+from stages.bench_async import names, one_start
 from stages.bench_async.params import Params
-from stages.bench_async.products import measure_first_product, measure_products
-from stages.bench_async.small_operations import (
-    measure_blockers,
-    measure_dependencies,
-    measure_run_ahead,
-    small_matrix,
-)
-
-
-def measure(params: Params, devices: Devices) -> list[Measurement]:
-    """All demos, the first product of the process first."""
-    first = measure_first_product(min(params.bench_async.sizes), devices)
-    x = small_matrix(params.seed, devices.devices[0])
-    return [
-        *first,
-        *measure_products(params, devices),
-        *measure_run_ahead(params, devices),
-        *measure_blockers(params, devices),
-        *measure_dependencies(devices),
-        *measure_careless_clocks(params, devices),
-        *noise_control(lambda: torch.mm(x, x), devices, params.bench),
-    ]
 
 
 def summarise(measurements: Sequence[Measurement]) -> dict[str, float | str]:
@@ -58,19 +35,18 @@ def summarise(measurements: Sequence[Measurement]) -> dict[str, float | str]:
         **ratio_metrics(names.RETURN_OVER_FINISH, speedup_of(returns, finishes)),
         **ratio_metrics(names.TORCH_OVER_NUMPY, speedup_of(numpy, torch_)),
         **ratio_metrics(names.BOOK_CLAIMS, speedup_of(book_numpy, claimed)),
-        names.NO_WARM_UP_OVER_STEADY: round(first.values[0] / steady.summary.median, 3),
+        names.NO_WARM_UP_OVER_STEADY: round(speedup_of(first, steady).median, 3),
     }
 
 
 def main() -> None:
-    """Measure all demos and write rows and metrics."""
+    """Measure all demos in each start and write rows and metrics."""
     params = load(Params)
     watch, devices = Watch(), resolve(1, params.devices)
-    measured = measure(params, devices)
+    measured = measure_in_starts(one_start, params.bench.starts)
     write_rows(REPORTS / "bench_async", rows_of(measured))
-    write_metrics(
-        REPORTS / "bench_async", conditions(measured, devices, watch) | summarise(measured)
-    )
+    met = conditions(measured, devices, watch, params.bench.starts)
+    write_metrics(REPORTS / "bench_async", met | summarise(measured))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,10 @@
 """Matrix products: the first of a process, until call and result, and numpy's beside torch's."""
 
+import threading
 from functools import partial
 
 import numpy as np
+import psutil
 import torch
 from threadpoolctl import ThreadpoolController
 
@@ -12,6 +14,8 @@ from lab.timing.bench import in_unit, time_arms
 from stages.bench_async import names
 from stages.bench_async.call_times import call_times
 from stages.bench_async.params import Params
+
+PARALLEL_ROWS = 512  # of a product that is worth two threads
 
 
 def measure_first_product(size: int, devices: Devices) -> list[Measurement]:
@@ -24,7 +28,29 @@ def measure_first_product(size: int, devices: Devices) -> list[Measurement]:
     return in_unit(names.FIRST_PRODUCT, size, {names.NO_WARM_UP: finishes}, "us", devices)
 
 
-def measure_products(params: Params, devices: Devices) -> list[Measurement]:
+def measure_back_end_threads(devices: Devices) -> list[Measurement]:
+    """Count the process's threads, Python's own apart, around its first parallel operation.
+
+    Two threads are asked for, whatever the cores. Only right if none has been parallel before.
+    """
+    a = torch.ones(PARALLEL_ROWS, PARALLEL_ROWS)
+    threads = torch.get_num_threads()
+    before = _threads_beside_pythons()
+    torch.set_num_threads(2)
+    torch.mm(a, a)
+    after = _threads_beside_pythons()
+    torch.set_num_threads(threads)
+    return [
+        Measurement(names.THREADS, arm, 0, (count,), "threads", devices.kind)
+        for arm, count in ((names.BEFORE, before), (names.AFTER, after))
+    ]
+
+
+def _threads_beside_pythons() -> int:
+    return psutil.Process().num_threads() - threading.active_count()
+
+
+def measure_products(params: Params, devices: Devices, start: int) -> list[Measurement]:
     """Time products until call and result, and against numpy's with as many threads."""
     rng = np.random.default_rng(params.seed)
     blas = ThreadpoolController().select(user_api="blas")
@@ -35,7 +61,7 @@ def measure_products(params: Params, devices: Devices) -> list[Measurement]:
         product = partial(torch.mm, a, a, out=torch.empty_like(a))
         arms = {names.TORCH: product, names.NUMPY: partial(np.dot, A, A, out=C)}
         with blas.limit(limits=devices.threads):
-            times = time_arms(arms, devices.devices, params.bench)
+            times = time_arms(arms, devices.devices, params.bench, start, control=names.TORCH)
         measured += in_unit(names.NUMPY_TORCH, n, times, "us", devices)
         returns, finishes = call_times(product, devices, params.bench.rounds)
         both = {names.CALL_RETURNS: returns, names.RESULT_THERE: finishes}

@@ -1,4 +1,4 @@
-"""Many small operations in a series, what makes Python wait for one, and a chain of three."""
+"""Many small operations in a series, and what makes Python wait for one."""
 
 import io
 from collections.abc import Callable
@@ -23,7 +23,7 @@ def small_matrix(seed: int, device: torch.device) -> Tensor:
     return torch.rand(SIZE, SIZE, generator=torch.Generator().manual_seed(seed)).to(device)
 
 
-def measure_run_ahead(params: Params, devices: Devices) -> list[Measurement]:
+def measure_run_ahead(params: Params, devices: Devices, start: int) -> list[Measurement]:
     """Time series of operations, waited for once and each time, and until the last call returns."""
     x = small_matrix(params.seed, devices.devices[0])
 
@@ -40,13 +40,14 @@ def measure_run_ahead(params: Params, devices: Devices) -> list[Measurement]:
     for count in params.bench_async.counts:
         once = partial(series, count)
         arms = {names.WAITING_ONCE: once, names.WAITING_EACH: partial(series_waiting, count)}
-        times = time_arms(arms, devices.devices, params.bench)
-        times[names.CALLS_RETURN], _ = call_times(once, devices, params.bench.rounds)
+        times = time_arms(arms, devices.devices, params.bench, start)
+        returns, finishes = call_times(once, devices, params.bench.rounds)
+        times |= {names.CALLS_RETURN: returns, names.SERIES_DONE: finishes}
         measured += in_unit(names.RUN_AHEAD, count, times, "us", devices)
     return measured
 
 
-def measure_blockers(params: Params, devices: Devices) -> list[Measurement]:
+def measure_blockers(params: Params, devices: Devices, start: int) -> list[Measurement]:
     """Time an operation followed by each thing that makes Python wait for its result."""
     x = small_matrix(params.seed, devices.devices[0])
     nowhere = io.StringIO()
@@ -66,13 +67,5 @@ def measure_blockers(params: Params, devices: Devices) -> list[Measurement]:
         names.NONZERO: then(lambda: x.nonzero()),
         names.PRINT: then(lambda: print(x[0, :4], file=nowhere)),
     }
-    return in_unit(names.BLOCKER, 0, time_arms(arms, devices.devices, params.bench), "us", devices)
-
-
-def measure_dependencies(devices: Devices) -> list[Measurement]:
-    """Compute the notes' z = x * y + 2 of ones (1, 2), whose operations have one order only."""
-    x = y = torch.ones((1, 2), device=devices.devices[0])
-    z = x * y + 2
-    return [
-        Measurement(names.DEPENDENCIES, names.Z, 0, tuple(z.flatten().tolist()), "", devices.kind)
-    ]
+    times = time_arms(arms, devices.devices, params.bench, start)
+    return in_unit(names.BLOCKER, 0, times, "us", devices)

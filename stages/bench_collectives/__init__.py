@@ -2,12 +2,12 @@
 
 Four all-reduce algorithms written out over messages (star, the notes' way; ring; tree;
 halving-doubling) and torch.distributed's own take turns among real processes, with messages from a
-few bytes to ResNet-18's gradient; so do a message to and fro, and an addition. A link (latency,
-bandwidth, speed of adding) is fitted to the times of the fewest ranks, twice: as if each rank had a
-link of its own, and as if all shared one. The better fit then predicts the larger groups, which it
-has not seen. LeNet's and ResNet-18's lists of gradients are summed tensor by tensor, as the notes
-do, and in one bucket; the notes' own sum in one process, whose replicas share memory, stands beside
-them. Every sum is checked: small integers, which float32 adds exactly in any order.
+few bytes to many megabytes; so do a message to and fro, and an addition. LeNet's and ResNet-18's
+lists of gradients are summed tensor by tensor, as the notes do, and in one bucket. The processes
+are started several times, and each start gives one sample. A link (latency, bandwidth, speed of
+adding) is fitted to the times of the fewest ranks in each start, twice: as if each rank had a link
+of its own, and as if all shared one. The better fit then predicts the larger groups, which it has
+not seen. Every sum is checked: small integers, which float32 adds exactly in any order.
 
 Ranks are processes on this processor, or on the GPUs through NCCL where there are two or more.
 Where there are more ranks than cores, the rows' demo says so: then the ranks wait for each other's

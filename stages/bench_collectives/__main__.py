@@ -12,23 +12,18 @@ from lab.machine.devices import Devices, for_ranks, usable_cores
 from lab.parallel.cost_model import ONE_BUCKET, PER_TENSOR, STAR, allreduce_name
 from lab.results.measurements import Measurement, Results, rows_of, skip
 from lab.timing import bench
+from lab.timing.conditions import Watch, conditions
 from stages.bench_collectives import names
 from stages.bench_collectives.among_ranks import measure_among_ranks
-from stages.bench_collectives.in_one_process import measure_in_one_process
 from stages.bench_collectives.params import Params
 from stages.bench_collectives.predicted_times import model_of
 
 
 def measure(params: Params, devices: Devices, cores: int) -> list[Measurement]:
-    """Time the notes' sum in one process, then all-reduces among ranks; say what cannot be."""
+    """Time all-reduces among ranks; say what this machine cannot."""
     p = params.bench_collectives
     world_sizes = sorted(n for n in p.world_sizes if n <= len(devices.devices))
-    measured = [
-        m
-        for net in p.nets
-        for m in measure_in_one_process(net, world_sizes[0], params.bench, devices)
-    ]
-    measured += measure_among_ranks(p, params.bench, world_sizes, devices, cores)
+    measured = measure_among_ranks(p, params.bench, world_sizes, devices, cores)
     if devices.kind != "cuda":
         reason = f"needs {world_sizes[0]} CUDA GPUs, found {torch.cuda.device_count()}"
         return [*measured, skip(names.NCCL, names.BETWEEN_GPUS, reason, devices.kind)]
@@ -53,12 +48,11 @@ def summarise(measurements: Sequence[Measurement]) -> dict[str, float | str]:
     if model.many > model.few:
         metrics[names.UNSEEN_ERROR] = round(model.unseen_error(model.fit), 1)
     for net in results.arms(names.TENSORS):
-        old, new = (
-            results.one(names.of_ranks(net, model.few), allreduce_name(STAR, grouping))
+        each, joined = (
+            results.series(names.of_ranks(net, model.few), allreduce_name(STAR, grouping))[0]
             for grouping in (PER_TENSOR, ONE_BUCKET)
         )
-        if old and new:
-            metrics |= bench.ratio_metrics(names.bucket_speedup(net), bench.speedup_of(old, new))
+        metrics |= bench.ratio_metrics(names.bucket_speedup(net), bench.speedup_of(each, joined))
     return metrics
 
 
@@ -66,10 +60,10 @@ def main() -> None:
     """Measure and write rows and metrics."""
     params = load(Params)
     cores = usable_cores()
-    watch, devices = bench.Watch(), for_ranks(params.bench_collectives.world_sizes, params.devices)
+    watch, devices = Watch(), for_ranks(params.bench_collectives.world_sizes, params.devices)
     measured = measure(params, devices, cores)
     write_rows(REPORTS / "bench_collectives", rows_of(measured))
-    head = {**bench.conditions(measured, devices, watch), "cores": cores}
+    head = {**conditions(measured, devices, watch, params.bench.starts), "cores": cores}
     write_metrics(REPORTS / "bench_collectives", head | summarise(measured))
 
 

@@ -1,30 +1,34 @@
 """All-reduces among ranks: of single messages, and of nets' gradients; how long, how right."""
 
-import itertools
 from collections.abc import Mapping, Sequence
 
 from lab.core.shared_params import BenchParams
 from lab.machine.devices import Devices
-from lab.parallel.allreduce_times import (
-    Arm,
-    Timed,
-    controls,
-    gradient_lengths,
-    noise_control,
-    time_among_ranks,
-)
+from lab.parallel.allreduce_times import Arm, Timed, gradient_lengths, time_among_ranks
 from lab.parallel.cost_model import (
+    ADDING,
     ALGORITHMS,
-    GROUPINGS,
+    LIBRARY,
     MODELLED,
     ONE_BUCKET,
-    PROBES,
+    PER_TENSOR,
+    RING,
+    STAR,
+    THERE_AND_BACK,
     allreduce_name,
 )
-from lab.results.measurements import Measurement
+from lab.results.measurements import Measurement, again
 from stages.bench_collectives import names
 from stages.bench_collectives.params import CollectiveParams
 
+# of nets' gradients: the notes' way first
+SUMS = (
+    (STAR, PER_TENSOR),
+    (STAR, ONE_BUCKET),
+    (RING, ONE_BUCKET),
+    (LIBRARY, PER_TENSOR),
+    (LIBRARY, ONE_BUCKET),
+)
 Named = tuple[str, str, Arm]  # demo, name, arm
 
 
@@ -35,13 +39,11 @@ def measure_among_ranks(
     devices: Devices,
     cores: int,
 ) -> list[Measurement]:
-    """Time all arms, and a noise control among them; say whether the sums were right."""
+    """Time all arms in turn, a noise control among them; say whether the sums were right."""
     crowded = {n: cores if n > cores and devices.kind != "cuda" else 0 for n in world_sizes}
-    demos = {n: names.of_one_message(n, crowded[n]) for n in world_sizes}
-    arms = arms_of(p, demos)
-    pairs = controls(min(demos), bench.aa_runs)
-    timed_arms = [*(arm for *_, arm in arms), *pairs]
-    found = time_among_ranks(timed_arms, p.rounds, bench.min_sample_ms, devices)
+    arms = arms_of(p, {n: names.of_one_message(n, crowded[n]) for n in world_sizes})
+    timed_arms = [arm for *_, arm in arms]
+    found = time_among_ranks(timed_arms, bench, devices)
     times = [
         Measurement(
             demo,
@@ -52,30 +54,40 @@ def measure_among_ranks(
             devices.kind,
             devices.threads,
         )
-        for (demo, name, arm), timed in zip(arms, found[: len(arms)], strict=True)
+        for (demo, name, arm), timed in zip(arms, found, strict=True)
     ]
-    return [
-        *times,
-        *noise_control(found[len(arms) :], devices),
-        *facts_of(list(zip(timed_arms, found, strict=True)), devices),
-    ]
+    facts = facts_of(list(zip(timed_arms, found, strict=True)), devices)
+    return [*times, *facts, *(tensors_of(net, devices) for net in p.nets)]
 
 
 def arms_of(p: CollectiveParams, demos: Mapping[int, str]) -> list[Named]:
-    """All arms with their demos and names; nets and probes with the fewest ranks alone."""
-    few = min(demos)
+    """All arms with their demos and names; nets and probes with the fewest ranks alone.
+
+    The notes' way to sum the first net's gradients takes part twice, as the noise control.
+    """
+    few, largest = min(demos), max(p.message_bytes)
     arms: list[Named] = [
         (demo, name, Arm(name, n, (num_bytes // 4,)))
         for n, demo in demos.items()
         for num_bytes in p.message_bytes
-        for name in (*ALGORITHMS, *(PROBES if n == few else ()))
+        for name in (*ALGORITHMS, *((THERE_AND_BACK,) if n == few else ()))
     ]
+    arms.append((demos[few], ADDING, Arm(ADDING, few, (largest // 4,))))
     for net in p.nets:
         lengths = gradient_lengths(net)
-        for algorithm, grouping in itertools.product(ALGORITHMS, GROUPINGS):
+        for algorithm, grouping in SUMS:
             arm = Arm(algorithm, few, lengths, one_bucket=grouping == ONE_BUCKET)
             arms.append((names.of_ranks(net, few), allreduce_name(algorithm, grouping), arm))
-    return arms
+    control = Arm(STAR, few, gradient_lengths(p.nets[0]))
+    name = again(allreduce_name(STAR, PER_TENSOR))
+    return [*arms, (names.of_ranks(p.nets[0], few), name, control)]
+
+
+def tensors_of(net: str, devices: Devices) -> Measurement:
+    """How many tensors and bytes a net's gradients are."""
+    lengths = gradient_lengths(net)
+    count = float(len(lengths))
+    return Measurement(names.TENSORS, net, 4 * sum(lengths), (count,), "tensors", devices.kind)
 
 
 def facts_of(sums: Sequence[tuple[Arm, Timed]], devices: Devices) -> list[Measurement]:

@@ -10,9 +10,6 @@ TENSORS = "tensors"  # by net: how many its gradients are; x is their bytes
 EXACT, SENT, MESSAGES = "exact", "sent", "messages"  # of the largest tensor, see `of_ranks`
 NCCL, BETWEEN_GPUS = "nccl", "all-reduce between GPUs"  # what is skipped without GPUs
 
-# arms
-IN_ONE_PROCESS = "in one process"
-
 # metrics
 LINK, SHARED, OWN = "link", "shared", "own"
 LATENCY, BANDWIDTH = "latency_us", "bandwidth_gb_per_s"

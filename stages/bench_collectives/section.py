@@ -12,10 +12,10 @@ from matplotlib.axes import Axes
 from lab.parallel import cost_model, link_fit
 from lab.parallel.cost_model import (
     ALGORITHMS,
-    GROUPINGS,
     INTERCONNECTS,
     LIBRARY,
     MODELLED,
+    ONE_BUCKET,
     PER_TENSOR,
     RING,
     STAR,
@@ -74,8 +74,9 @@ def section(folder: Path) -> Section:
                     " number of ranks."
                 ),
                 say(
-                    "Lines are medians of the slowest rank, bands the middle half. The dashed"
-                    " lines are the model's: fitted to {n} ranks, and predicted for more.",
+                    "Lines are medians of the slowest rank over the starts, bands their middle"
+                    " half. The dashed lines are the model's: fitted to {n} ranks, and predicted"
+                    " for more.",
                     n=model.few,
                 ),
                 partial(_draw_messages, model),
@@ -87,8 +88,8 @@ def section(folder: Path) -> Section:
                     " bucket."
                 ),
                 say(
-                    "Dots are rounds, bars medians. In one process the replicas share memory and"
-                    " send no messages; it was timed before the ranks were started."
+                    "Dots are starts of the processes, bars medians. Per tensor by the star is the"
+                    " notes' way."
                 ),
                 partial(_draw_gradients, model, nets, m["device_kind"] == "cpu-virtual"),
             ),
@@ -164,28 +165,24 @@ def _rates(*s_per_byte: float) -> str:
 
 def _buckets(model: Model, m: Mapping[str, Any], net: str) -> str:
     """What one bucket does for a net's gradients, by the notes' star and by the library."""
-    demo = names.of_ranks(net, model.few)
-    per_tensor, one_bucket = (
-        _one(model.results, demo, allreduce_name(LIBRARY, grouping)) for grouping in GROUPINGS
-    )
-    star = _one(model.results, demo, allreduce_name(STAR, PER_TENSOR))
     effect = {
         "faster": say("pays"),
         "slower": say("costs"),
         "inconclusive": say("makes no sure difference"),
     }
+    by_notes, library = (
+        _one(model.results, names.of_ranks(net, model.few), allreduce_name(*way))
+        for way in ((STAR, PER_TENSOR), (LIBRARY, ONE_BUCKET))
+    )
     return say(
         "{net}'s gradients in the notes' star: one bucket {effect}. It is {ratio} as fast as"
-        " tensor by tensor, where the model says {predicted:.2f}x; with the library's all-reduce"
-        " {library}. In one process, without messages, the notes' sum takes {in_one_process:.3g}"
-        " ms against the star's {star:.3g} ms.",
+        " tensor by tensor, where the model says {predicted:.2f}x. The library's sum of one bucket"
+        " is {library} as fast as the notes' way.",
         net=TITLES[net],
         effect=effect[ratio_of(m, names.bucket_speedup(net)).verdict],
         ratio=ratio(m, names.bucket_speedup(net)),
         predicted=model.bucket_speedup(_one(model.results, names.TENSORS, net)),
-        library=ratio_text(speedup(per_tensor.values, one_bucket.values)),
-        in_one_process=_one(model.results, demo, names.IN_ONE_PROCESS).summary.median,
-        star=star.summary.median,
+        library=ratio_text(speedup(by_notes.values, library.values)),
     )
 
 
@@ -377,12 +374,11 @@ def _draw_gradients(model: Model, nets: list[str], virtual: bool, path: Path) ->
 
 
 def _draw_net(axes: Axes, results: Results, demo: str, virtual: bool) -> None:
-    sums = [allreduce_name(name, grouping) for name in ALGORITHMS for grouping in GROUPINGS]
-    arms = [*sums, names.IN_ONE_PROCESS]
+    arms = results.arms(demo)
     for i, arm in enumerate(arms):
-        if found := results.one(demo, arm):
-            colour = figures.COLOURS[2 if i == len(arms) - 1 else i % 2]
-            figures.bar_with_samples(axes, i, found.values, colour, virtual)
+        [found] = results.series(demo, arm)
+        colour = figures.COLOURS[0 if arm.endswith(PER_TENSOR) else 1]
+        figures.bar_with_samples(axes, i, found.values, colour, virtual)
     axes.set_yticks(range(len(arms)), arms)
     axes.set_ylim(len(arms) - 0.4, -0.6)
     axes.set_xlim(left=0)

@@ -1,37 +1,37 @@
 """Run the stage: `python -m stages.bench_compile`."""
 
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-
-import torch
 
 from lab.core.exit_codes import run
 from lab.core.files import REPORTS, write_metrics, write_rows
 from lab.core.params import load
 from lab.machine.devices import Devices, resolve
+from lab.parallel.fresh_starts import measure_in_starts
 from lab.results.measurements import Measurement, Results, rows_of
-from lab.timing import bench
-from stages.bench_compile import names
-from stages.bench_compile.compiled_forms import NUM_INPUTS, empty_compiler_cache, mlp
-from stages.bench_compile.form_times import measure_forms
+from lab.timing.bench import ratio_metrics, speedup_of
+from lab.timing.conditions import Watch, conditions
+from stages.bench_compile import names, one_start
+from stages.bench_compile.back_end_work import measure_operations
+from stages.bench_compile.compiled_forms import empty_compiler_cache, mlp
+from stages.bench_compile.form_times import measure_building
+from stages.bench_compile.front_end import measure_front_end
 from stages.bench_compile.params import Params
-from stages.bench_compile.program_times import measure_program
+from stages.bench_compile.program_times import measure_printed
 from stages.bench_compile.saved_forms import measure_saved
 
 
-def measure(params: Params, devices: Devices) -> list[Measurement]:
-    """Measure the notes' program, their network in each form, and the saved forms."""
+def measure_once(params: Params, devices: Devices, folder: Path) -> list[Measurement]:
+    """What does not vary, and what is built from an empty cache: one sample of each."""
     net = mlp(params.seed).to(devices.devices[0])
-    with empty_compiler_cache(), tempfile.TemporaryDirectory() as folder:
-        measured = [
-            *measure_program(devices, params.bench),
-            *measure_forms(net, params, devices, Path(folder)),
-            *measure_saved(net, params.seed, devices, Path(folder)),
-        ]
-    X = torch.randn(1, NUM_INPUTS).to(devices.devices[0])
-    return measured + bench.noise_control(lambda: net(X), devices, params.bench)
+    return [
+        *measure_printed(devices),
+        *measure_building(net, params, devices, folder),
+        *measure_operations(net, params, devices),
+        *measure_saved(net, params.seed, devices, folder),
+        measure_front_end(net, params.bench_compile.compilers, devices, folder),
+    ]
 
 
 def summarise(measurements: Sequence[Measurement]) -> dict[str, float | str]:
@@ -45,7 +45,7 @@ def summarise(measurements: Sequence[Measurement]) -> dict[str, float | str]:
     ):
         old, new = results.one(demo, old_arm), results.one(demo, new_arm)
         if old and new:
-            metrics |= bench.ratio_metrics(name, bench.speedup_of(old, new))
+            metrics |= ratio_metrics(name, speedup_of(old, new))
     if built := results.one(names.BUILD, names.COMPILE):
         metrics[names.COMPILE_BUILD_S] = round(built.values[0], 3)
     compared = (names.DIFFERENCE, names.SAVED_DIFFERENCE)
@@ -55,13 +55,16 @@ def summarise(measurements: Sequence[Measurement]) -> dict[str, float | str]:
 
 
 def main() -> None:
-    """Measure and write rows and metrics."""
+    """Measure, the forms built before the starts that time them, and write rows and metrics."""
     params = load(Params)
-    watch, devices = bench.Watch(), resolve(1, params.devices)
-    measured = measure(params, devices)
+    watch, devices = Watch(), resolve(1, params.devices)
+    starts = params.bench.starts
+    with empty_compiler_cache() as folder:
+        once = measure_once(params, devices, folder)
+        measured = [*measure_in_starts(one_start, starts), *once]
     write_rows(REPORTS / "bench_compile", rows_of(measured))
-    conditions = bench.conditions(measured, devices, watch)
-    write_metrics(REPORTS / "bench_compile", conditions | summarise(measured))
+    met = conditions(measured, devices, watch, starts)
+    write_metrics(REPORTS / "bench_compile", met | summarise(measured))
 
 
 if __name__ == "__main__":

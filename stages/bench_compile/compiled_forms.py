@@ -28,8 +28,9 @@ from stages.bench_compile.names import (
 )
 
 NUM_INPUTS = 512
-NEED_COMPILER = (COMPILE, GRAPH, AOT)
+NEED_COMPILER = (COMPILE, AOT)
 FILES = {WEIGHTS: "weights.pt", SCRIPT: "script.pt", EXPORT: "export.pt2", AOT: "aot.pt2"}
+CACHES = ("TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR")
 
 Form = Callable[[Tensor], Tensor]
 
@@ -48,25 +49,22 @@ def mlp(seed: int) -> nn.Sequential:
     return nn.Sequential(*layers).eval()
 
 
-def _compiled(net: nn.Module, folder: Path) -> Form:
-    return _without_gradients(torch.compile(net, dynamic=False))
+def batches(sizes: list[int], seed: int, device: torch.device) -> dict[int, Tensor]:
+    """Random inputs (n, 512) of each size n; the same ones in every process."""
+    generator = torch.Generator().manual_seed(seed)
+    return {n: torch.randn(n, NUM_INPUTS, generator=generator).to(device) for n in sizes}
 
 
-def _cuda_graph(net: nn.Module, folder: Path) -> Form:
-    return _without_gradients(torch.compile(net, dynamic=False, mode="reduce-overhead"))
-
-
-def _script(net: nn.Module, folder: Path) -> Form:
-    scripted = torch.jit.script(net)
-    scripted.save(str(folder / FILES[SCRIPT]))
+def script(net: nn.Module) -> torch.jit.ScriptModule:
+    """The network as TorchScript, without the warning of its deprecation, which its name says."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        scripted: torch.jit.ScriptModule = torch.jit.script(net)
     return scripted
 
 
-def _frozen(net: nn.Module, folder: Path) -> Form:
-    return _without_gradients(torch.jit.freeze(torch.jit.script(net)))
-
-
-def _exported(net: nn.Module) -> torch.export.ExportedProgram:
+def exported(net: nn.Module) -> torch.export.ExportedProgram:
+    """The network exported for batches of any size."""
     device = next(net.parameters()).device
     batch = torch.export.Dim("batch", min=1, max=2**20)
     return torch.export.export(
@@ -74,52 +72,83 @@ def _exported(net: nn.Module) -> torch.export.ExportedProgram:
     )
 
 
-def _export(net: nn.Module, folder: Path) -> Form:
-    program = _exported(net)
-    torch.export.save(program, folder / FILES[EXPORT])
-    return _without_gradients(program.module())
+def _frozen(net: nn.Module, folder: Path) -> Form:
+    return without_gradients(torch.jit.freeze(script(net)))
+
+
+def _compiled(net: nn.Module, folder: Path) -> Form:
+    return without_gradients(torch.compile(net, dynamic=False))
+
+
+def _cuda_graph(net: nn.Module, folder: Path) -> Form:
+    """The eager network's kernels, recorded for each input and replayed without Python."""
+    recorded: dict[int, tuple[torch.cuda.CUDAGraph, Tensor]] = {}
+
+    def replay(X: Tensor) -> Tensor:
+        if X.data_ptr() not in recorded:
+            aside = torch.cuda.Stream()
+            aside.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(aside):
+                net(X)  # libraries get their memory before the recording
+            torch.cuda.current_stream().wait_stream(aside)
+            graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph):
+                outputs = net(X)
+            recorded[X.data_ptr()] = graph, outputs
+        graph, outputs = recorded[X.data_ptr()]
+        graph.replay()
+        return outputs
+
+    return without_gradients(replay)
 
 
 def _aot(net: nn.Module, folder: Path) -> Form:
-    package = torch._inductor.aoti_compile_and_package(
-        _exported(net), package_path=str(folder / FILES[AOT])
-    )
-    return _without_gradients(torch._inductor.aoti_load_package(package))
+    """The package in `folder`, which is made if it is not there."""
+    path = folder / FILES[AOT]
+    if not path.exists():
+        torch._inductor.aoti_compile_and_package(exported(net), package_path=str(path))
+    return without_gradients(torch._inductor.aoti_load_package(str(path)))
 
 
-def _without_gradients(form: Form) -> Form:
+def without_gradients(form: Form) -> Form:
+    """The form in inference mode."""
     wrapped: Form = torch.inference_mode()(form)
     return wrapped
 
 
 BUILDERS: dict[str, Callable[[nn.Module, Path], Form]] = {
     EAGER: lambda net, folder: net,
-    INFERENCE: lambda net, folder: _without_gradients(net),
-    SCRIPT: _script,
+    INFERENCE: lambda net, folder: without_gradients(net),
+    SCRIPT: lambda net, folder: script(net),
     FROZEN: _frozen,
     COMPILE: _compiled,
     GRAPH: _cuda_graph,
-    EXPORT: _export,
     AOT: _aot,
 }
 
 
-def obstacle(name: str, device: torch.device) -> str:
+def obstacle(name: str, device: torch.device, compilers: bool) -> str:
     """Why a form cannot be built here, or nothing."""
     if name == GRAPH and device.type != "cuda":
         return "needs a CUDA GPU"
-    missing = missing_compiler() if name in NEED_COMPILER else ""
+    if name not in NEED_COMPILER:
+        return ""
+    if not compilers:
+        return "bench_compile.compilers is false"
+    missing = missing_compiler()
     return f"needs {missing}" if missing else ""
 
 
-def build(name: str, net: nn.Module, folder: Path) -> tuple[Form | None, float, str]:
+def build(
+    name: str, net: nn.Module, folder: Path, compilers: bool = True
+) -> tuple[Form | None, float, str]:
     """A form and the seconds it took to build, or None and why it does not build here."""
-    reason = obstacle(name, next(net.parameters()).device)
+    reason = obstacle(name, next(net.parameters()).device, compilers)
     if reason:
         return None, 0.0, reason
     start = time.perf_counter()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # TorchScript's deprecation, which the form's name says
+        warnings.simplefilter("ignore")  # of the compilers' own code
         try:
             form = BUILDERS[name](net, folder)
         except Exception as error:  # whatever a compiler of this machine does not manage
@@ -128,14 +157,23 @@ def build(name: str, net: nn.Module, folder: Path) -> tuple[Form | None, float, 
 
 
 @contextmanager
-def empty_compiler_cache() -> Iterator[None]:
-    """Have torch's compilers start from nothing, as on a first run, and leave nothing behind."""
-    names = ("TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR")
-    before = {name: os.environ.get(name) for name in names}
+def empty_compiler_cache() -> Iterator[Path]:
+    """A folder for what torch's compilers keep, empty at first and gone at the end.
+
+    This process and its children share it: the first to build a form pays for it, as on a first
+    run. They compile in their own process, so that no pool of compilers runs beside what is timed.
+    """
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        os.environ.update(dict.fromkeys(names, folder))
+        changed = dict.fromkeys(CACHES, folder) | {"TORCHINDUCTOR_COMPILE_THREADS": "1"}
+        before = {name: os.environ.get(name) for name in changed}
+        os.environ.update(changed)
         try:
-            yield
+            yield Path(folder)
         finally:
             for name, value in before.items():
                 os.environ.pop(name) if value is None else os.environ.update({name: value})
+
+
+def compiler_cache() -> Path:
+    """The folder of `empty_compiler_cache`, in a process started within it."""
+    return Path(os.environ[CACHES[0]])

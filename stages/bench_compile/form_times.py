@@ -1,5 +1,6 @@
 """How long the compiled forms take: to build, in each of their first calls, and from then on."""
 
+import time
 from functools import partial
 from pathlib import Path
 
@@ -9,53 +10,59 @@ from torch import Tensor, nn
 from lab.machine.devices import Devices
 from lab.results.measurements import Measurement, skip
 from lab.timing.bench import in_unit, time_arms
-from lab.timing.clock import read_clock
-from stages.bench_compile.compiled_forms import BUILDERS, NEED_COMPILER, NUM_INPUTS, Form, build
-from stages.bench_compile.names import BUILD, CALL, DIFFERENCE, FIRST_CALLS
+from lab.timing.clock import read_clock, synchronize
+from stages.bench_compile import names
+from stages.bench_compile.compiled_forms import BUILDERS, Form, batches, build, compiler_cache
 from stages.bench_compile.params import Params
 
+QUEUED_CALLS = 50  # enqueued at once: a GPU's queue holds over a thousand kernels
 
-def measure_forms(
+
+def measure_building(
     net: nn.Module, params: Params, devices: Devices, folder: Path
 ) -> list[Measurement]:
-    """Build each form and time its first calls, then time all side by side at each batch size."""
-    generator = torch.Generator().manual_seed(params.seed)
-
-    def batch(size: int) -> Tensor:
-        return torch.randn(size, NUM_INPUTS, generator=generator).to(devices.devices[0])
-
-    forms, measured = _built(net, batch(1), params, devices, folder)
-    for size in params.bench_compile.batch_sizes:
-        X = batch(size)
-        arms = {arm: partial(form, X) for arm, form in forms.items()}
-        times = time_arms(arms, devices.devices, params.bench)
-        y = net(X).detach()
+    """Build each form from an empty cache: seconds, first calls, and outputs beside eager's."""
+    ours = params.bench_compile
+    inputs = batches([1, *ours.batch_sizes], params.seed, devices.devices[0])
+    measured = []
+    for arm in BUILDERS:
+        form, seconds, _ = build(arm, net, folder, ours.compilers)
+        if form is None:
+            continue
+        calls = first_calls(form, inputs[1], devices, ours.first_calls)
+        measured += in_unit(names.BUILD, 0, {arm: (seconds + calls[0],)}, "s", devices)
+        for number, call in enumerate(calls, 1):
+            measured += in_unit(names.FIRST_CALLS, number, {arm: (call,)}, "us", devices)
         measured += [
-            *in_unit(CALL, size, times, "us", devices),
-            *[_difference(arm, form(X), y, devices) for arm, form in forms.items()],
+            _difference(arm, form(inputs[n]), net(inputs[n]), devices) for n in ours.batch_sizes
         ]
     return measured
 
 
-def _built(
-    net: nn.Module, x: Tensor, params: Params, devices: Devices, folder: Path
-) -> tuple[dict[str, Form], list[Measurement]]:
+def measure_calls(
+    net: nn.Module, params: Params, devices: Devices, start: int
+) -> list[Measurement]:
+    """Time all forms side by side at each batch size; what is not built here is skipped."""
+    ours = params.bench_compile
     forms: dict[str, Form] = {}
     measured = []
     for arm in BUILDERS:
-        if arm in NEED_COMPILER and not params.bench_compile.compilers:
-            measured.append(skip(CALL, arm, "bench_compile.compilers is false", devices.kind))
-            continue
-        form, seconds, reason = build(arm, net, folder)
+        form, _, reason = build(arm, net, compiler_cache(), ours.compilers)
         if form is None:
-            measured.append(skip(CALL, arm, reason, devices.kind))
-            continue
-        forms[arm] = form
-        calls = first_calls(form, x, devices, params.bench_compile.first_calls)
-        measured += in_unit(BUILD, 0, {arm: (seconds + calls[0],)}, "s", devices)
-        for number, call in enumerate(calls, 1):
-            measured += in_unit(FIRST_CALLS, number, {arm: (call,)}, "us", devices)
-    return forms, measured
+            measured.append(skip(names.CALL, arm, reason, devices.kind))
+        else:
+            forms[arm] = form
+    for size, X in batches(ours.batch_sizes, params.seed, devices.devices[0]).items():
+        arms = {arm: partial(form, X) for arm, form in forms.items()}
+        times = time_arms(arms, devices.devices, params.bench, start, control=names.INFERENCE)
+        measured += in_unit(names.CALL, size, times, "us", devices)
+        if devices.devices[0].type == "cuda":
+            enqueued = _enqueue_seconds(arms[names.INFERENCE], devices, params.bench.rounds)
+            times = {names.INFERENCE: enqueued}
+            measured += in_unit(names.ENQUEUE, size, times, "us", devices)
+    if devices.devices[0].type != "cuda":
+        measured.append(skip(names.ENQUEUE, names.INFERENCE, "needs a CUDA GPU", devices.kind))
+    return measured
 
 
 def first_calls(form: Form, x: Tensor, devices: Devices, count: int) -> list[float]:
@@ -68,6 +75,19 @@ def first_calls(form: Form, x: Tensor, devices: Devices, count: int) -> list[flo
     return seconds
 
 
+def _enqueue_seconds(arm: partial[Tensor], devices: Devices, rounds: int) -> tuple[float, ...]:
+    """Seconds of Python's thread per call, while the GPU works: nothing is waited for."""
+    seconds = []
+    for _ in range(rounds):
+        synchronize(devices.devices)
+        start = time.perf_counter()
+        for _ in range(QUEUED_CALLS):
+            arm()
+        seconds.append((time.perf_counter() - start) / QUEUED_CALLS)
+    return tuple(seconds)
+
+
 def _difference(arm: str, outputs: Tensor, y: Tensor, devices: Devices) -> Measurement:
-    largest = (outputs - y).abs().max().item()
-    return Measurement(DIFFERENCE, arm, len(y), (largest,), "logit", devices.kind)
+    with torch.no_grad():
+        largest = (outputs - y).abs().max().item()
+    return Measurement(names.DIFFERENCE, arm, len(y), (largest,), "logit", devices.kind)

@@ -12,6 +12,9 @@ class CompileParams(Section):
     """The `bench_compile` section of params.yaml."""
 
     batch_sizes: list[Annotated[int, Field(ge=1, le=2**20)]] = Field(min_length=1, max_length=8)
+    case_batch_sizes: list[Annotated[int, Field(ge=1, le=2**20)]] = Field(
+        min_length=1, max_length=8
+    )
     first_calls: Annotated[int, Field(ge=2, le=1000)]
     compilers: bool
 

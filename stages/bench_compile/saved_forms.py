@@ -16,10 +16,11 @@ from torch import Tensor, nn
 
 from lab.machine.devices import Devices
 from lab.results.measurements import Measurement, skip
-from stages.bench_compile.compiled_forms import FILES, NUM_INPUTS, Form, mlp
+from stages.bench_compile.compiled_forms import FILES, Form, batches, exported, mlp, script
 from stages.bench_compile.names import (
     AOT,
     EXPORT,
+    OTHER_DEVICE,
     SAVED_DIFFERENCE,
     SAVED_LOAD,
     SAVED_SIZE,
@@ -35,11 +36,10 @@ Loaded = dict[str, Any]  # bytes, load_s, difference; or a problem
 
 def measure_saved(net: nn.Module, seed: int, devices: Devices, folder: Path) -> list[Measurement]:
     """Load every form saved in `folder` anew: its size, time to load, difference from eager."""
-    generator = torch.Generator().manual_seed(seed)
-    X = torch.randn(64, NUM_INPUTS, generator=generator).to(devices.devices[0])
-    save_weights_and_example(net, X, folder)
+    [X] = batches([64], seed, devices.devices[0]).values()
+    save(net, X, folder)
     loaded = load_in_a_new_process(folder, devices.devices[0])
-    measured = []
+    measured = [_on_another_device(devices, folder)]
     for arm in FILES:
         found = loaded.get(arm, {"problem": "nothing was saved"})
         if "problem" in found:
@@ -54,9 +54,25 @@ def measure_saved(net: nn.Module, seed: int, devices: Devices, folder: Path) -> 
     return measured
 
 
-def save_weights_and_example(net: nn.Module, X: Tensor, folder: Path) -> None:
-    """Save the weights, and an input with eager's output for the process that loads the forms."""
+def _on_another_device(devices: Devices, folder: Path) -> Measurement:
+    """The TorchScript saved from a GPU, loaded on the processor: its difference from eager's."""
+    if devices.devices[0].type != "cuda":
+        return skip(OTHER_DEVICE, SCRIPT, "needs a CUDA GPU", devices.kind)
+    example = torch.load(folder / EXAMPLE, weights_only=True)
+    difference = _difference(_load(SCRIPT, folder / FILES[SCRIPT], torch.device("cpu")), **example)
+    return Measurement(OTHER_DEVICE, SCRIPT, 0, (difference,), "logit", devices.kind)
+
+
+def save(net: nn.Module, X: Tensor, folder: Path) -> None:
+    """Save weights, TorchScript and export, and an input with eager's output to compare with.
+
+    AOTInductor's package is saved where it is built.
+    """
     torch.save(net.state_dict(), folder / FILES[WEIGHTS])
+    script(net).save(str(folder / FILES[SCRIPT]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of torch.export's own code
+        torch.export.save(exported(net), folder / FILES[EXPORT])
     with torch.inference_mode():
         torch.save({"X": X.cpu(), "y": net(X).cpu()}, folder / EXAMPLE)
 
@@ -92,8 +108,13 @@ def _timed(arm: str, path: Path, X: Tensor, y: Tensor) -> Loaded:
         start = time.perf_counter()
         form = _load(arm, path, X.device)
         seconds.append(time.perf_counter() - start)
-    with torch.inference_mode():
-        return {"load_s": seconds, "difference": (form(X).cpu() - y).abs().max().item()}
+    return {"load_s": seconds, "difference": _difference(form, X, y)}
+
+
+@torch.inference_mode()
+def _difference(form: Form, X: Tensor, y: Tensor) -> float:
+    """The largest difference of a logit from `y`, which is on the processor."""
+    return (form(X).cpu() - y).abs().max().item()
 
 
 def _load(arm: str, path: Path, device: torch.device) -> Form:

@@ -1,12 +1,12 @@
 """What can this machine do, and what limits a network on it: arithmetic, memory, or the trip to a
 device?
 
-What the notes show as pictures of other machines, measured: latency against working set, in which
-the caches show as steps; order and stride of access; a matrix product in four ways; loops against
-vectors; how products scale with threads and what each dtype gives; memory bandwidth; what a kernel
-launch and a trip to the GPU and back cost. Then the roofline: networks placed by counted FLOP and
-bytes under what arithmetic and memory allow, with the rate they reach. The processor's rows have
-device_kind `cpu`, also beside a GPU.
+What the notes' slides say of other machines, measured: latency against working set, in which the
+caches show as steps; reuse, order and stride of access; a matrix product in four ways; loops
+against vectors; how products and sums scale with threads and what each dtype gives; memory
+bandwidth; what a kernel launch, waiting for it, and a trip to the GPU and back cost. Then the
+roofline: networks placed by counted FLOP and bytes under what arithmetic and memory allow, with the
+rate they reach. The processor's rows have device_kind `cpu`, also beside a GPU.
 
-Read `reports/bench_hardware/rows.csv`, one row per sample. Book: 13.4.
+Read `reports/bench_hardware/rows.csv`, a row for each start of the process. Book: 13.4.
 """

@@ -3,41 +3,17 @@
 import sys
 from collections.abc import Sequence
 
-import torch
-
 from lab.core.exit_codes import run
 from lab.core.files import REPORTS, write_metrics, write_rows
 from lab.core.params import load
-from lab.machine.devices import Devices, processor, resolve, usable_cores
+from lab.parallel.fresh_starts import measure_in_starts
 from lab.results.measurements import Measurement, Results, rows_of
 from lab.timing import bench
-from stages.bench_hardware import matmul, names
-from stages.bench_hardware.adding import measure_adding
-from stages.bench_hardware.memory_access import measure_latency, measure_order, measure_stride
+from lab.timing.conditions import Watch, conditions
+from stages.bench_hardware import names, one_start
+from stages.bench_hardware.facts import measure_facts
 from stages.bench_hardware.params import Params
-from stages.bench_hardware.peak import measure_peak, measure_processor_peak
-from stages.bench_hardware.roofline import measure_networks
-from stages.bench_hardware.trips import measure_trips
-
-
-def measure(params: Params, devices: Devices, target: Devices, cores: int) -> list[Measurement]:
-    """Measure the processor, the way to a device, and the networks on `target`."""
-    one = processor(1)
-    measured = [
-        *measure_latency(params, one),
-        *measure_order(params, one),
-        *measure_stride(params, one),
-        *matmul.measure_matmul(params, one),
-        *measure_adding(params, one),
-        *measure_processor_peak(params, cores),
-        *measure_trips(params, devices),
-    ]
-    torch.set_num_threads(target.threads)
-    if target.kind != "cpu":
-        measured += measure_peak(params, target)
-    measured += measure_networks(params, target)
-    one, x = processor(1), torch.rand(matmul.SIZE, matmul.SIZE)
-    return measured + bench.noise_control(lambda: torch.mm(x, x), one, params.bench)
+from stages.bench_hardware.roofline import count_networks, network_device
 
 
 def summarise(measurements: Sequence[Measurement]) -> dict[str, float | str]:
@@ -58,20 +34,22 @@ def summarise(measurements: Sequence[Measurement]) -> dict[str, float | str]:
     ):
         rates = [m for m in results.series(demo, arm) if m.device_kind in kinds]
         if rates:
-            best = max(rates, key=lambda m: m.summary.median)
-            metrics |= bench.median_metrics(name, best.values)
+            metrics |= bench.median_metrics(name, rates[-1].values)  # on all cores, or the GPU
     return metrics
 
 
 def main() -> None:
     """Measure and write rows and metrics."""
     params = load(Params)
-    watch, devices, cores = bench.Watch(), resolve(1, params.devices), usable_cores()
-    target = processor(cores) if devices.kind == "cpu-virtual" else devices
-    measured = measure(params, devices, target, cores)
+    watch, target = Watch(), network_device(params)
+    measured = [
+        *measure_facts(target),
+        *count_networks(params, target),
+        *measure_in_starts(one_start, params.bench.starts),
+    ]
     write_rows(REPORTS / "bench_hardware", rows_of(measured))
-    conditions = bench.conditions(measured, target, watch)
-    write_metrics(REPORTS / "bench_hardware", conditions | summarise(measured))
+    found = conditions(measured, target, watch, params.bench.starts)
+    write_metrics(REPORTS / "bench_hardware", found | summarise(measured))
 
 
 if __name__ == "__main__":

@@ -1,10 +1,15 @@
 """The names of bench_hardware's demos, arms and metrics."""
 
 LATENCY = "latency"  # x: bytes of the working set
-DEPENDENT_LOADS = "dependent loads"
+DEPENDENT_LOADS, LOADS_IN_ORDER = "dependent loads", "loads in order"
+
+REUSE = "reuse"  # of data larger than the caches; x: its bytes
+BY_BLOCKS, BY_PASSES = "each block 8 times", "8 times all blocks"
 
 ORDER = "order"  # of adding up a matrix; x: its rows
 BY_ROWS, BY_COLUMNS = "row by row", "column by column"
+BY_ROWS_STORED_BY_COLUMNS = "row by row, stored by columns"
+BY_COLUMNS_STORED_BY_COLUMNS = "column by column, stored by columns"
 
 STRIDE = "stride"  # x: bytes from one number to the next
 SUM = "sum"
@@ -23,11 +28,19 @@ TF32 = "float32 as TF32"
 BANDWIDTH = "bandwidth"  # x: threads, 0 on a GPU
 COPY = "copy"
 
+VECTOR_RATE = "vector rate"  # of ONE_CALL on many numbers; x: threads
+
 TRIP = "trip"
-LAUNCH, THERE_AND_BACK = "launch", "to the GPU and back"
+LAUNCH, WAITED_FOR = "launches", "launches waited for one by one"
+THERE_AND_BACK, ON_THE_GPU = "to the GPU and back", "copied on the GPU"
+JUMPS, STAYS = "products by way of the processor", "products on the GPU"
+
+FACTS = "facts"  # that do not vary
+CACHE_LINE, CORES, MEMORY = "cache line", "cores", "memory"
+MULTIPROCESSORS, GPU_MEMORY = "GPU's multiprocessors", "GPU's memory"
 
 NETWORK = "network"  # x: FLOP per byte
-COUNTED = "counted"  # GFLOP and GB of a batch; x: parameters
+COUNTED_GFLOP, COUNTED_GB = "counted GFLOP", "counted GB"  # of a batch; x: parameters
 LENET, RESNET = "LeNet", "ResNet-18 (28 x 28)"
 ALEXNET, GOOGLENET = "AlexNet", "GoogLeNet (Inception)"
 

@@ -1,11 +1,13 @@
-"""The most a device reaches: large matrix products in each dtype, and copies in its memory."""
+"""The most a device reaches: large products in each dtype, copies, and sums of long vectors."""
+
+from collections.abc import Iterator
 
 import torch
 from torch import Tensor
 
-from lab.machine.devices import Devices, processor
+from lab.machine.devices import Devices
 from lab.results.measurements import Measurement
-from lab.timing.bench import Arm, time_arms
+from lab.timing.bench import Arm
 from stages.bench_hardware.names import (
     BANDWIDTH,
     BFLOAT16,
@@ -13,41 +15,61 @@ from stages.bench_hardware.names import (
     FLOAT16,
     FLOAT32,
     FLOAT64,
+    ONE_CALL,
     PEAK,
     TF32,
+    VECTOR_RATE,
 )
 from stages.bench_hardware.params import Params
-from stages.bench_hardware.rates import gflop_per_s
+from stages.bench_hardware.rates import Work, measure_rates
 
 CPU_DTYPES = {FLOAT64: torch.float64, FLOAT32: torch.float32, BFLOAT16: torch.bfloat16}
 GPU_DTYPES = {**CPU_DTYPES, FLOAT16: torch.float16}
+VECTOR_LENGTH = 2**20  # numbers: work for many threads, and in the last cache of most processors
 
 
-def measure_processor_peak(params: Params, cores: int) -> list[Measurement]:
-    """Rates on the processor with 1, 2, 4, ... threads and with all cores."""
+def measure_peak(params: Params, target: Devices, cores: int, start: int) -> list[Measurement]:
+    """Rates on 1, 2, 4, ... threads, on all cores and on `target`'s GPU, each in turn."""
     counts = sorted({1, cores} | {2**e for e in range(10) if 2**e < cores})
-    return [m for threads in counts for m in measure_peak(params, processor(threads))]
-
-
-def measure_peak(params: Params, devices: Devices) -> list[Measurement]:
-    """Rates of products in each dtype, and of copies, on the first of the devices."""
-    on_gpu = devices.devices[0].type == "cuda"
-    threads = 0 if on_gpu else devices.threads
-    p = params.bench_hardware
-    n = p.gpu_matrix_size if on_gpu else p.matrix_size
-    a = torch.rand(n, n, generator=torch.Generator().manual_seed(params.seed))
-    a = a.to(devices.devices[0])
-    dtypes = GPU_DTYPES if on_gpu else CPU_DTYPES
-    arms = {name: _product(a.to(dtype)) for name, dtype in dtypes.items()}
-    times = time_arms(arms, devices.devices, params.bench)
+    on_gpu = target.devices[0].type == "cuda"
+    products = [work for threads in counts for work in _products(params, threads)]
+    copies = [_copy(params, torch.device("cpu"), threads) for threads in counts]
     if on_gpu:
-        torch.set_float32_matmul_precision("high")
-        times |= time_arms({TF32: _product(a)}, devices.devices, params.bench)
-        torch.set_float32_matmul_precision("highest")
+        products += _gpu_products(params, target.devices[0])
+        copies.append(_copy(params, target.devices[0], 0))
+    a, b = torch.rand(2, VECTOR_LENGTH)
+    sums = [Work(ONE_CALL, lambda: a + b, VECTOR_LENGTH / 1e9, threads) for threads in counts]
     return [
-        *gflop_per_s(PEAK, threads, times, 2 * n**3, devices),
-        _bandwidth(params, threads, devices),
+        *measure_rates(PEAK, "GFLOP/s", products, params, target, start),
+        *measure_rates(BANDWIDTH, "GB/s", copies, params, target, start),
+        *measure_rates(VECTOR_RATE, "billion sums/s", sums, params, target, start),
     ]
+
+
+def _products(params: Params, threads: int) -> Iterator[Work]:
+    n = params.bench_hardware.matrix_size
+    a = _matrix(params, n)
+    for name, dtype in CPU_DTYPES.items():
+        yield Work(name, _product(a.to(dtype)), 2 * n**3 / 1e9, threads)
+
+
+def _gpu_products(params: Params, gpu: torch.device) -> Iterator[Work]:
+    n = params.bench_hardware.gpu_matrix_size
+    a = _matrix(params, n).to(gpu)
+    for name, dtype in GPU_DTYPES.items():
+        yield Work(name, _product(a.to(dtype)), 2 * n**3 / 1e9, 0)
+    exact = _product(a)
+
+    def as_tf32() -> None:
+        torch.set_float32_matmul_precision("high")
+        exact()
+        torch.set_float32_matmul_precision("highest")
+
+    yield Work(TF32, as_tf32, 2 * n**3 / 1e9, 0)
+
+
+def _matrix(params: Params, n: int) -> Tensor:
+    return torch.rand(n, n, generator=torch.Generator().manual_seed(params.seed))
 
 
 def _product(m: Tensor) -> Arm:
@@ -55,11 +77,8 @@ def _product(m: Tensor) -> Arm:
     return lambda: torch.mm(m, m, out=out)
 
 
-def _bandwidth(params: Params, threads: int, devices: Devices) -> Measurement:
-    source = torch.rand(params.bench_hardware.copy_mib * 2**18, device=devices.devices[0])
+def _copy(params: Params, device: torch.device, threads: int) -> Work:
+    source = torch.rand(params.bench_hardware.copy_mib * 2**18, device=device)
     target = torch.empty_like(source).copy_(source)
-    arm = {COPY: lambda: target.copy_(source)}
-    [times] = time_arms(arm, devices.devices, params.bench).values()
-    moved = 2 * source.nbytes  # read once, written once
-    rates = tuple(moved / t / 1e9 for t in times)
-    return Measurement(BANDWIDTH, COPY, threads, rates, "GB/s", devices.kind, devices.threads)
+    moved = 2 * source.nbytes / 1e9  # read once, written once
+    return Work(COPY, lambda: target.copy_(source), moved, threads)

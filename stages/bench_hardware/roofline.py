@@ -4,15 +4,23 @@ from collections.abc import Callable
 from functools import partial
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
-from lab.machine.devices import Devices
+from lab.machine.devices import Devices, processor, resolve, usable_cores
 from lab.machine.torchvision_import import torchvision
-from lab.nets.flops import forward_cost
+from lab.nets.flops import Cost, forward_cost
 from lab.nets.models import MODELS
 from lab.results.measurements import Measurement
 from lab.timing.bench import time_arms
-from stages.bench_hardware.names import ALEXNET, COUNTED, GOOGLENET, LENET, NETWORK, RESNET
+from stages.bench_hardware.names import (
+    ALEXNET,
+    COUNTED_GB,
+    COUNTED_GFLOP,
+    GOOGLENET,
+    LENET,
+    NETWORK,
+    RESNET,
+)
 from stages.bench_hardware.params import Params
 from stages.bench_hardware.rates import gflop_per_s
 
@@ -28,22 +36,50 @@ NETS: dict[str, tuple[Callable[[torch.Generator], nn.Module], tuple[int, int, in
 }
 
 
-def measure_networks(params: Params, devices: Devices) -> list[Measurement]:
-    """Each network's counted GFLOP and GB of a batch, and its rate without gradients."""
-    device, measured = devices.devices[0], []
+def network_device(params: Params) -> Devices:
+    """What the networks run on: a GPU, or all of the processor's cores."""
+    devices = resolve(1, params.devices)
+    return processor(usable_cores()) if devices.kind == "cpu-virtual" else devices
+
+
+def count_networks(params: Params, target: Devices) -> list[Measurement]:
+    """GFLOP and GB of each network's forward pass of a batch."""
+    measured = []
+    for arm in NETS:
+        _, _, cost = _network(params, arm)
+        for demo, count, unit in (
+            (COUNTED_GFLOP, cost.flop / 1e9, "GFLOP"),
+            (COUNTED_GB, cost.num_bytes / 1e9, "GB"),
+        ):
+            measured.append(Measurement(demo, arm, cost.params, (count,), unit, target.kind))
+    return measured
+
+
+def measure_networks(params: Params, target: Devices, start: int) -> list[Measurement]:
+    """Each network's rate without gradients, in turn with the others'; x: FLOP per byte."""
+    device = target.devices[0]
+    torch.set_num_threads(max(1, target.threads))
     # on by default for convolutions, under float32's name: the roof would be another one
     torch.backends.cudnn.allow_tf32 = False
-    for arm, (make_net, image_shape) in NETS.items():
-        shape = (params.bench_hardware.batch_size, *image_shape)
-        net = make_net(torch.Generator().manual_seed(params.seed)).eval()
-        cost = forward_cost(net, shape)
+    arms, costs = {}, {}
+    for arm in NETS:
+        net, X, costs[arm] = _network(params, arm)
         net.to(device).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
-        X = torch.rand(*shape).to(device, memory_format=torch.channels_last)
-        forward = partial(torch.inference_mode()(net), X)
-        times = time_arms({arm: forward}, devices.devices, params.bench)
-        counted = (cost.flop / 1e9, cost.num_bytes / 1e9)
-        measured += [
-            *gflop_per_s(NETWORK, round(cost.intensity, 4), times, cost.flop, devices),
-            Measurement(COUNTED, arm, cost.params, counted, "GFLOP, GB", devices.kind),
-        ]
-    return measured
+        X = X.to(device, memory_format=torch.channels_last)
+        arms[arm] = partial(torch.inference_mode()(net), X)
+    times = time_arms(arms, target.devices, params.bench, start)
+    return [
+        measurement
+        for arm, cost in costs.items()
+        for measurement in gflop_per_s(
+            NETWORK, round(cost.intensity, 4), {arm: times[arm]}, {arm: cost.flop}, target
+        )
+    ]
+
+
+def _network(params: Params, arm: str) -> tuple[nn.Module, Tensor, Cost]:
+    """A network on the CPU, a batch of images for it, and what its forward pass costs."""
+    make_net, image_shape = NETS[arm]
+    shape = (params.bench_hardware.batch_size, *image_shape)
+    net = make_net(torch.Generator().manual_seed(params.seed)).eval()
+    return net, torch.rand(*shape), forward_cost(net, shape)

@@ -8,10 +8,11 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from lab.report import benchmarks, figures
-from lab.report.benchmarks import curve_of, ratio
+from lab.report.benchmarks import curve_of, ratio, ratio_text
 from lab.report.language import say, translation
 from lab.report.page import Figure, Section, Table, TryThis
 from lab.results.measurements import Measurement, Results
+from lab.results.stats import speedup
 from stages.bench_hardware import names
 
 # ratios that compare across machines, where times do not
@@ -37,9 +38,10 @@ def section(folder: Path) -> Section:
                     " stride."
                 ),
                 say(
-                    "Left: each step up is a cache that no longer suffices. Right: numbers that lie"
-                    " further apart use less of every cache line, until each costs a line of its"
-                    " own."
+                    "Left: each step up is a cache that no longer suffices; the cross is the"
+                    " largest working set in its order, which can be fetched ahead. Right: numbers"
+                    " that lie further apart use less of every cache line, until each costs a line"
+                    " of its own. Bands hold the middle half of the starts."
                 ),
                 partial(_draw_memory, results),
             ),
@@ -48,7 +50,8 @@ def section(folder: Path) -> Section:
                 say("A matrix product in four ways; rate of products by dtype and threads."),
                 say(
                     "The same arithmetic each time: what differs is how much is given to the"
-                    " machine at once."
+                    " machine at once. One element at a time only 16 of the rows are computed. Bars"
+                    " are medians over starts."
                 ),
                 partial(_draw_products, results),
             ),
@@ -89,20 +92,32 @@ def _findings(results: Results, m: dict[str, Any]) -> list[str]:
             ratio=ratio(m, names.VECTORISED),
         ),
         say(
-            "Summing a matrix by rows is {ratio} as fast as by columns.",
+            "Summing a matrix by rows is {ratio} as fast as by columns, if the numbers of a row lie"
+            " side by side.",
             ratio=ratio(m, names.ROWS_OVER_COLUMNS),
         ),
     ]
+    passes, blocks = (results.one(names.REUSE, arm) for arm in (names.BY_PASSES, names.BY_BLOCKS))
+    if passes and blocks:
+        sentences.append(
+            say(
+                "Data larger than the caches are gone over 8 times {ratio} as fast block by block.",
+                ratio=ratio_text(speedup(passes.values, blocks.values)),
+            )
+        )
     loads = results.series(names.LATENCY, names.DEPENDENT_LOADS)
-    if loads:
+    in_order = results.one(names.LATENCY, names.LOADS_IN_ORDER)
+    if loads and in_order:
         smallest, largest = loads[0].summary.median, loads[-1].summary.median
         sentences.append(
             say(
                 "A load that must wait for the one before takes {smallest:.2g} ns in the smallest"
-                " working set and {largest:.0f} ns in the largest, {times:.0f} times as long.",
+                " working set and {largest:.0f} ns in the largest, {times:.0f} times as long; if"
+                " the lines come in their order, {in_order:.2g} ns.",
                 smallest=smallest,
                 largest=largest,
                 times=largest / smallest,
+                in_order=in_order.summary.median,
             )
         )
     peaks = [
@@ -146,9 +161,9 @@ def _latencies(results: Results) -> Table:
             ],
             [say("load, 256 KiB (L2)"), "5 ns", nanoseconds(256), say("the same")],
             [
-                say("load, 8 MiB (L3)"),
+                say("load, 4 MiB (L3)"),
                 between(16, 25),
-                nanoseconds(8192),
+                nanoseconds(4096),
                 say("the same; servers share this cache"),
             ],
             [
@@ -171,14 +186,17 @@ def _networks(results: Results, m: dict[str, Any]) -> Table:
     peak, bandwidth = _roof(m)
     rows = []
     for name in results.arms(names.NETWORK):
-        rate, counted = results.one(names.NETWORK, name), results.one(names.COUNTED, name)
-        if rate and counted:
+        rate, gflop, gb = (
+            results.one(demo, name)
+            for demo in (names.NETWORK, names.COUNTED_GFLOP, names.COUNTED_GB)
+        )
+        if rate and gflop and gb:
             share = rate.summary.median / min(peak, bandwidth * rate.x)
             rows.append(
                 [
                     name,
-                    f"{counted.values[0]:.3g}",
-                    f"{counted.values[1]:.3g}",
+                    f"{gflop.values[0]:.3g}",
+                    f"{gb.values[0]:.3g}",
                     f"{rate.x:.3g}",
                     f"{rate.summary.median:.3g} ({rate.summary.iqr:.2g})",
                     f"{100 * share:.0f} %",
@@ -197,8 +215,8 @@ def _networks(results: Results, m: dict[str, Any]) -> Table:
         ],
         rows,
         say(
-            "Forward pass. Bytes count every operation's inputs and outputs, as eager runs move"
-            " them without caches."
+            "Forward pass, medians over starts. Bytes count every operation's inputs and outputs,"
+            " as eager runs move them without caches."
         ),
     )
 
@@ -218,12 +236,15 @@ def _draw_memory(results: Results, path: Path) -> None:
         if loads:
             c = curve_of(loads, "")
             latency.set_xscale("log", base=2)
-            latency.set_xticks(list(c.x[::3]), [_bytes(x) for x in c.x[::3]])
+            latency.set_xticks(list(c.x[::2]), [_bytes(x) for x in c.x[::2]])
             latency.plot(c.x, c.y, "o-", color=figures.COLOURS[0], markersize=4)
             latency.fill_between(
                 c.x, c.low, c.high, color=figures.COLOURS[0], alpha=0.2, linewidth=0
             )
             figures.plain_ticks(latency.yaxis)
+            in_order = results.one(names.LATENCY, names.LOADS_IN_ORDER)
+            if in_order:
+                latency.plot(in_order.x, in_order.summary.median, "x", color=figures.COLOURS[0])
         else:
             latency.text(
                 0.5, 0.5, "skipped on this machine", transform=latency.transAxes, ha="center"
@@ -235,7 +256,7 @@ def _draw_memory(results: Results, path: Path) -> None:
             yscale="log",
         )
         stride.set_xscale("log", base=2)
-        stride.set_xticks(list(c.x[::2]), [f"{x:.0f}" for x in c.x[::2]])
+        stride.set_xticks(list(c.x), [f"{x:.0f}" for x in c.x])
         stride.plot(c.x, c.y, "o-", color=figures.COLOURS[1], markersize=4)
         stride.axvline(64, color=figures.FAINT, linestyle="--", linewidth=1)
         stride.annotate(

@@ -1,33 +1,71 @@
-"""What it costs to give a GPU work, and to send a number there and back."""
+"""What it costs to give a GPU work, to wait for it, and to go back and forth."""
+
+from collections.abc import Mapping
 
 import torch
+from torch import Tensor
 
 from lab.machine.devices import Devices
 from lab.results.measurements import Measurement, skip
-from lab.timing.bench import in_unit, time_arms
-from stages.bench_hardware.names import LAUNCH, THERE_AND_BACK, TRIP
+from lab.timing.bench import Arm, in_unit, time_arms
+from lab.timing.clock import synchronize
+from stages.bench_hardware.names import (
+    JUMPS,
+    LAUNCH,
+    ON_THE_GPU,
+    STAYS,
+    THERE_AND_BACK,
+    TRIP,
+    WAITED_FOR,
+)
 from stages.bench_hardware.params import Params
 
-LAUNCHES = 1000  # in a sample, so that the GPU is waited for once in many
+LAUNCHES = 1000  # in a call, so that the GPU is waited for once in many
+PRODUCTS = 10  # in a row, each of the last one's result
+ARMS = (LAUNCH, WAITED_FOR, THERE_AND_BACK, ON_THE_GPU, JUMPS, STAYS)
 
 
-def measure_trips(params: Params, devices: Devices) -> list[Measurement]:
-    """Microseconds of a kernel launch, and of 4 bytes to the GPU and back."""
-    device = devices.devices[0]
+def measure_trips(params: Params, target: Devices, start: int) -> list[Measurement]:
+    """Microseconds of a kernel launch, of a copy there and back, and of a row of products."""
+    device = target.devices[0]
     if device.type == "cpu":
-        return [
-            skip(TRIP, arm, "needs a CUDA GPU", devices.kind) for arm in (LAUNCH, THERE_AND_BACK)
-        ]
-    x, number = torch.zeros(1, device=device), torch.zeros(1)
+        return [skip(TRIP, arm, "needs a CUDA GPU", target.kind) for arm in ARMS]
+    calls = {LAUNCH: LAUNCHES, WAITED_FOR: LAUNCHES}
+    times = time_arms(trip_arms(params, device), target.devices, params.bench, start)
+    per_call = {arm: tuple(t / calls.get(arm, 1) for t in times[arm]) for arm in ARMS}
+    return in_unit(TRIP, 1, per_call, "us", target)
 
-    def launch() -> None:
+
+def trip_arms(params: Params, device: torch.device) -> Mapping[str, Arm]:
+    """Launches, copies, and products in a row, without and with what the notes warn of."""
+    number = torch.zeros(1, device=device)
+    here = torch.rand(params.bench_hardware.copy_mib * 2**18)
+    there = here.to(device)
+    other = torch.empty_like(there)
+    n = params.bench_hardware.matrix_size
+    # so that a row of products neither grows nor fades
+    matrix = torch.rand(n, n, generator=torch.Generator().manual_seed(params.seed))
+    matrix = matrix.mul_(2 / n).to(device)
+
+    def launch(wait: bool) -> None:
         for _ in range(LAUNCHES):
-            x.add_(1.0)
+            number.add_(1.0)
+            if wait:
+                synchronize([device])
 
-    def there_and_back() -> None:
-        number.to(device).cpu()
+    def products(jump: bool) -> Tensor:
+        result = matrix
+        for _ in range(PRODUCTS):
+            result = result @ matrix
+            if jump:
+                result = result.cpu().to(device)
+        return result
 
-    [launches] = time_arms({LAUNCH: launch}, devices.devices, params.bench).values()
-    [back] = time_arms({THERE_AND_BACK: there_and_back}, devices.devices, params.bench).values()
-    times = {LAUNCH: tuple(t / LAUNCHES for t in launches), THERE_AND_BACK: back}
-    return in_unit(TRIP, 1, times, "us", devices)
+    return {
+        LAUNCH: lambda: launch(wait=False),
+        WAITED_FOR: lambda: launch(wait=True),
+        THERE_AND_BACK: lambda: here.to(device).cpu(),
+        ON_THE_GPU: lambda: other.copy_(there),
+        JUMPS: lambda: products(jump=True),
+        STAYS: lambda: products(jump=False),
+    }

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 import torch
 from torch.utils.data import Subset
 
-from lab.data.datasets import FASHION_COUNTS
 from lab.data.images import LabelledImages, to_float
 from lab.data.loaders import BOOK_WORKERS, book_images, loader
 from lab.data.order import shuffled
 from lab.machine.devices import Devices, usable_cores
-from lab.results.measurements import Measurement
+from lab.results.measurements import Measurement, again
 from lab.timing.bench import turns
 from lab.timing.clock import read_clock
 from stages.bench_input.names import (
@@ -27,18 +26,20 @@ from stages.bench_input.names import (
 from stages.bench_input.params import Params
 
 Batches = Iterable[LabelledImages]
-Feed = Callable[[], Batches]  # starts an epoch
+Feed = Callable[[], Batches]  # starts a pass
+WHOLE_EPOCHS = (BOOK, RESIDENT, again(RESIDENT))
 
 
 def feeds(num_images: int, batch_size: int, resident: LabelledImages) -> dict[str, Feed]:
-    """Each arm's feed: a loader's of `num_images` images, or of all the resident ones."""
+    """Each arm's feed of the first `num_images` images."""
     some = Subset(book_images(), range(num_images))
     kept = loader(some, batch_size, BOOK_WORKERS, keep=True)
+    images, labels = resident
     return {
         BOOK: lambda: loader(some, batch_size, BOOK_WORKERS),
         PERSISTENT: lambda: kept,
         NO_WORKERS: lambda: loader(some, batch_size, 0),
-        RESIDENT: lambda: resident_batches(resident, batch_size),
+        RESIDENT: lambda: resident_batches((images[:num_images], labels[:num_images]), batch_size),
     }
 
 
@@ -52,7 +53,7 @@ def resident_batches(resident: LabelledImages, batch_size: int) -> Iterator[Labe
 
 @dataclass(frozen=True)
 class Pass:
-    """Seconds of a pass: to the first batch, per image after it, and after the last batch.
+    """Seconds of a pass: to the first batch, per image after it, and all of it.
 
     When the first batch arrives, workers have others nearly ready, so a short pass flatters them a
     little.
@@ -60,11 +61,7 @@ class Pass:
 
     first_s: float
     per_image_s: float
-    end_s: float
-
-    def epoch_s(self, num_images: int, batch_size: int) -> float:
-        """Seconds of an epoch of `num_images`: workers start and stop once in it."""
-        return self.first_s + self.per_image_s * max(0, num_images - batch_size) + self.end_s
+    whole_s: float
 
 
 def time_pass(feed: Feed, device: torch.device) -> Pass:
@@ -82,29 +79,43 @@ def time_pass(feed: Feed, device: torch.device) -> Pass:
     end = read_clock([device])
     if len(times) < 2:
         raise ValueError("expected at least two batches")
-    return Pass(times[0] - start, (times[-1] - times[0]) / sum(counts[1:]), end - times[-1])
+    return Pass(times[0] - start, (times[-1] - times[0]) / sum(counts[1:]), end - start)
 
 
-def measure_feeds(params: Params, resident: LabelledImages, devices: Devices) -> list[Measurement]:
-    """Time passes of each feed in turn, with all the processor's cores free for it."""
+def measure_feeds(
+    params: Params, resident: LabelledImages, devices: Devices, start: int
+) -> list[Measurement]:
+    """Time a pass of each feed, resident images several, with all cores free for it.
+
+    What passes only a part of an epoch has no epoch's time.
+    """
     p, device, cores = params.bench_input, devices.devices[0], usable_cores()
     torch.set_num_threads(cores)
-    arms = feeds(p.num_images, p.batch_size, resident)
-    passes: dict[str, list[Pass]] = {arm: [] for arm in arms}
-    for feed in arms.values():
-        time_pass(feed, device)  # workers that stay have started, files are in memory
-    for arm in turns(arms, params.bench.rounds):
-        passes[arm].append(time_pass(arms[arm], device))
+    whole, part, first = (
+        feeds(count, p.batch_size, resident)
+        for count in (p.epoch_images, p.rate_images, 2 * p.batch_size)
+    )
+    arms = part | {arm: whole[arm] for arm in (BOOK, RESIDENT)}
+    arms[again(RESIDENT)] = whole[RESIDENT]
+    for feed in (first[BOOK], first[NO_WORKERS], arms[PERSISTENT], arms[RESIDENT]):
+        time_pass(feed, device)  # files are in memory, workers that stay have started
+    passes = {}
+    for arm in turns(list(arms), 1, start):
+        # resident images pass an epoch in less time than a sample should have
+        count = params.bench.rounds if arm.startswith(RESIDENT) else 1
+        passes[arm] = [time_pass(arms[arm], device) for _ in range(count)]
     torch.set_num_threads(devices.threads)
     measured = []
     for arm, taken in passes.items():
-        epochs = [t.epoch_s(FASHION_COUNTS["train"], p.batch_size) for t in taken]
-        for demo, values, unit in (
-            (FIRST_BATCH, [1e3 * t.first_s for t in taken], "ms"),
-            (IMAGES, [1 / t.per_image_s for t in taken], "images/s"),
-            (EPOCH, epochs, "s"),
-        ):
-            measured.append(
-                Measurement(demo, arm, p.batch_size, tuple(values), unit, devices.kind, cores)
-            )
+        demos = [(EPOCH, [t.whole_s for t in taken], "s")] if arm in WHOLE_EPOCHS else []
+        if arm != again(RESIDENT):  # a noise control, of the epoch
+            demos += [
+                (FIRST_BATCH, [1e3 * t.first_s for t in taken], "ms"),
+                (IMAGES, [1 / t.per_image_s for t in taken], "images/s"),
+            ]
+        x = p.epoch_images if arm in WHOLE_EPOCHS else p.rate_images
+        measured += [
+            Measurement(demo, arm, x, tuple(values), unit, devices.kind, cores)
+            for demo, values, unit in demos
+        ]
     return measured

@@ -1,26 +1,33 @@
 """The names of bench_input's demos, arms and metrics."""
 
-# images fed to nothing; x: batch size
+# images fed to nothing; x: images of the pass
 FIRST_BATCH, IMAGES, EPOCH = "first_batch", "images", "epoch"
 BOOK, PERSISTENT, NO_WORKERS = "the book's loader", "persistent, pinned workers", "no workers"
 RESIDENT = "resident bytes"
 
 # a training step of each network, part by part; x: batch size
 LENET, RESNET = "LeNet", "ResNet-18"
-NETS = (LENET, RESNET)
+FEEDS = {LENET: (BOOK, NO_WORKERS, RESIDENT), RESNET: (RESIDENT,)}
 LOAD, TRANSFER, FORWARD, BACKWARD = "load", "transfer", "forward", "backward"
 ALL_REDUCE, UPDATE = "all-reduce", "update"
 PARTS = (LOAD, TRANSFER, FORWARD, BACKWARD, ALL_REDUCE, UPDATE)
-EVALUATION = "evaluation"  # of an epoch, divided by its steps; its arms are NETS
+WHOLE = "whole step"
+EVALUATION = "evaluation"  # an epoch's on one device, divided by its steps; its arm is LENET
+
+PREPARATION = "preparation"  # of a batch's images, one by one; x: batch size
+READ, PREPROCESS = "read", "preprocess"
+
+PYTHON = "python"  # a step of LeNet as the notes write it; x: batch size
+STEP, CALLS = "step", "its calls alone"
 
 
 def step(feed: str) -> str:
-    """The demo of a training step that BOOK or RESIDENT feeds."""
+    """The demo of a training step that BOOK, NO_WORKERS or RESIDENT feeds."""
     return f"step, {feed}"
 
 
 def part_of(net: str, part: str) -> str:
-    """The arm of a part of a network's step."""
+    """The arm of a part of a network's step, or of WHOLE."""
     return f"{net}: {part}"
 
 

@@ -45,6 +45,13 @@ class Work:
         """Copy result i into its buffer; on a GPU with pinned buffers the host does not wait."""
         self.buffers[i].copy_(self.payloads[i][: self.count], non_blocking=True)
 
+    def fresh_copies(self, non_blocking: bool) -> list[Tensor]:
+        """Copy all results as the notes do, to memory that the call allocates."""
+        return [
+            self.payloads[i][: self.count].to("cpu", non_blocking=non_blocking)
+            for i in self.results()
+        ]
+
     def results(self) -> range:
         """The numbers of the results."""
         return range(len(self.payloads))
@@ -69,17 +76,23 @@ def balanced_count(compute_s: float, copy_s: float, count: int) -> int:
     return max(1, round(count * compute_s / copy_s))
 
 
-def balanced_work(params: Params, device: torch.device) -> Work:
-    """Work of which a copy takes as long as a product, as timed with a few results."""
-    size, num_results = params.bench_overlap.size, params.bench_overlap.num_results
+def work_of(params: Params, device: torch.device) -> Work:
+    """The work that params ask for: the results are copied, or as much as takes as long as one."""
+    p = params.bench_overlap
+    count = _found_balanced(params, device) if p.balanced else p.size**2
+    return make_work(p.size, p.num_results, count, device, params.seed)
+
+
+def _found_balanced(params: Params, device: torch.device) -> int:
+    """How many elements take as long to copy as a product, as timed with a few results."""
     count = PROBE_COUNT
     for _ in range(PROBES):
-        work = make_work(size, PROBE_RESULTS, count, device, params.seed)
+        work = make_work(params.bench_overlap.size, PROBE_RESULTS, count, device, params.seed)
         arms = {names.COMPUTE: _all(work.compute, work), names.COPIES: _all(work.copy, work)}
         times = time_arms(arms, [device], params.bench)
         compute_s, copy_s = (summarise(times[name]).median for name in arms)
         count = balanced_count(compute_s, copy_s, count)
-    return make_work(size, num_results, count, device, params.seed)
+    return count
 
 
 def _all(one: Callable[[int], None], work: Work) -> Arm:
@@ -96,6 +109,11 @@ def _in_turn(*arms: Arm) -> Arm:
             arm()
 
     return in_turn
+
+
+def arms_of(work: Work, pool: Executor) -> dict[str, Arm]:
+    """The arms of this machine; `pool` has two threads."""
+    return gpu_arms(work) if work.x.is_cuda else cpu_arms(work, pool)
 
 
 def cpu_arms(work: Work, pool: Executor) -> dict[str, Arm]:
@@ -134,15 +152,13 @@ def gpu_arms(work: Work) -> dict[str, Arm]:
         torch.cuda.Stream(device),
     )
     events = [torch.cuda.Event() for _ in work.results()]
-    incoming = [torch.zeros(work.count, pin_memory=True) for _ in work.results()]
+    # two of each in turn: more memory than the notes' results take is not needed
+    incoming = [torch.zeros(work.count, pin_memory=True) for _ in range(2)]
     arriving = [torch.empty(work.count, device=device) for _ in range(2)]
     compute, copies = _all(work.compute, work), _all(work.copy, work)
 
     def fresh_copies(non_blocking: bool) -> None:
-        hosts = [
-            work.payloads[i][: work.count].to("cpu", non_blocking=non_blocking)
-            for i in work.results()
-        ]
+        hosts = work.fresh_copies(non_blocking)
         torch.cuda.synchronize(device)  # before the pinned memory is freed
         del hosts
 
@@ -162,7 +178,7 @@ def gpu_arms(work: Work) -> dict[str, Arm]:
     def both_directions() -> None:
         with torch.cuda.stream(up):
             for i in work.results():
-                arriving[i % 2].copy_(incoming[i], non_blocking=True)
+                arriving[i % 2].copy_(incoming[i % 2], non_blocking=True)
         second_stream()
         main.wait_stream(up)
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from lab.results.measurements import Measurement, Results
-from lab.results.stats import median_ratio
+from lab.results.stats import CONFIDENCE, median_ratio
 from stages.bench_overlap import names
 
 WRONG = "wrong: outside [0, 1]"
@@ -19,7 +19,7 @@ def overlap_fraction(parts: Sequence[float], total: float) -> float:
 
 
 def overlap_fractions(times: Sequence[Measurement]) -> list[Measurement]:
-    """Each arm's fraction, round by round; WRONG where the whole interval cannot be overlap."""
+    """Each arm's fraction, start by start; WRONG where the whole interval cannot be overlap."""
     results, fractions = Results(times), []
     compared = [(arm, arm, parts) for arm, parts in names.PARTS.items()]
     compared.append((names.AS_THE_BOOK, names.BOOK, (names.COMPUTE, names.PAGEABLE_COPIES)))
@@ -28,10 +28,11 @@ def overlap_fractions(times: Sequence[Measurement]) -> list[Measurement]:
         alone = [m for part in parts if (m := results.one(names.TIMES, part))]
         if total is None or len(alone) < len(parts):
             continue
-        rounds = zip(*(m.values for m in alone), strict=True)
-        values = tuple(overlap_fraction(p, t) for p, t in zip(rounds, total.values, strict=True))
+        starts = zip(*(m.values for m in alone), strict=True)
+        values = tuple(overlap_fraction(p, t) for p, t in zip(starts, total.values, strict=True))
         interval = median_ratio(values)
-        remark = WRONG if interval.low > 1 or interval.high < 0 else ""
+        impossible = interval.low > 1 or interval.high < 0
+        remark = WRONG if impossible and interval.level >= CONFIDENCE else ""
         kind, threads = total.device_kind, total.threads
         fractions.append(
             Measurement(names.OVERLAP, name, total.x, values, "fraction", kind, threads, remark)

@@ -1,6 +1,6 @@
 """The names of bench_overlap's demos, arms and metrics, and which arms are parts of which."""
 
-TIMES = "times"  # x: elements copied for each result
+TIMES = "times"  # x: rows of the matrices
 COMPUTE, COPIES, UPLOADS = "compute alone", "copies alone", "uploads alone"
 PAGEABLE_COPIES, BOOK_COPIES = "pageable copies alone", "non_blocking copies alone"
 ALONE = (COMPUTE, COPIES, PAGEABLE_COPIES, BOOK_COPIES, UPLOADS)
@@ -19,16 +19,31 @@ PARTS = {  # what an arm does, each part timed alone: their sum is its time with
     BESIDE: (COMPUTE, COPIES),
 }
 
-BANDWIDTH = "bandwidth"  # of the copying arms of ALONE; x: elements copied for each result
+# computing then copying, by the way that does both at once with the same copies
+SAME_IN_TURN = {BESIDE: IN_TURN, TWO_STREAMS: ONE_STREAM}
 
-OVERLAP = "overlap"  # fraction of each arm of PARTS; x: elements copied for each result
+BANDWIDTH = "bandwidth"  # of the copying arms of ALONE; x: rows of the matrices
+
+OVERLAP = "overlap"  # fraction of each arm of PARTS; x: rows of the matrices
 # the book's own comparison, which shows no overlap
 AS_THE_BOOK = "the book's non_blocking, held against pageable copies"
 
 TIMELINE = "timeline, "  # and the arm; its own arms are "<number> <kind>"; x: start in ms
 COMPUTING, COPYING, UPLOADING = "compute", "copy", "upload"
 
+CALL = "the book's non_blocking call, nothing else at work"  # x: rows of the matrices
+RETURNS, ARRIVES = "call returns", "copies are there"
+ARGUMENT = "non_blocking as an argument"  # counts
+CALLS_WITH_IT = "calls that take it"
+
+GRADIENTS = "gradient ready"  # its arms are LeNet's parameters; x: their number in order
+BACKWARD = "backward pass"  # x: images
+FIRST_READY, LAST_READY = "first gradient ready", "last gradient ready"
+
 # metrics; OVERLAP_FRACTION and SPEEDUP with _low, _high
 BEST_ARM = "best_arm"  # of this kind of machine: TWO_STREAMS or BESIDE
 OVERLAP_FRACTION = "overlap_fraction"  # of BEST_ARM
-SPEEDUP = "speedup"  # of BEST_ARM over the sum of its parts
+SPEEDUP = "speedup"  # of BEST_ARM over the same in turn
+WORKLOAD = "workload"  # one of
+NOTES, BALANCED, OWN = "the notes'", "balanced", "of another size"
+NOTES_SIZE, NOTES_RESULTS = 4000, 50  # rows of the matrices, products

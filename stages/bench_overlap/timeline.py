@@ -5,8 +5,13 @@ from dataclasses import dataclass
 import torch
 from torch.profiler import ProfilerActivity, profile
 
+from lab.machine.devices import Devices
+from lab.parallel.device_workers import thread_pool
+from lab.results.measurements import Measurement
 from lab.timing.bench import Arm
 from stages.bench_overlap import names
+from stages.bench_overlap.arms import arms_of, work_of
+from stages.bench_overlap.params import Params
 
 
 @dataclass(frozen=True)
@@ -16,6 +21,27 @@ class Span:
     kind: str  # names.COMPUTING, COPYING or UPLOADING
     start: float
     duration: float
+
+
+def timelines(params: Params, devices: Devices) -> list[Measurement]:
+    """One timeline of each way that the page draws."""
+    device = devices.devices[0]
+    drawn = (names.ONE_STREAM, names.TWO_STREAMS) if device.type == "cuda" else (names.BESIDE,)
+    with thread_pool(2, devices.threads) as pool:
+        arms = arms_of(work_of(params, device), pool)
+        spans = {arm: timeline(arms[arm], device) for arm in drawn}
+    return [
+        Measurement(
+            f"{names.TIMELINE}{arm}",
+            f"{i} {span.kind}",
+            round(span.start, 4),
+            (span.duration,),
+            "ms",
+            devices.kind,
+        )
+        for arm in drawn
+        for i, span in enumerate(spans[arm])
+    ]
 
 
 def timeline(arm: Arm, device: torch.device) -> list[Span]:

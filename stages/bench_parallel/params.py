@@ -12,7 +12,11 @@ class ParallelParams(Section):
     """The `bench_parallel` section of params.yaml."""
 
     sizes: list[Annotated[int, Field(ge=2, le=2**15)]] = Field(min_length=1)
-    num_products: Annotated[int, Field(ge=1, le=10_000)]
+
+    @property
+    def largest(self) -> int:
+        """Rows of the largest matrices."""
+        return max(self.sizes)
 
 
 class Params(Section):

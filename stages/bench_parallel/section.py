@@ -1,14 +1,25 @@
 """The report's section on automatic parallelism (13.3)."""
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from matplotlib.axes import Axes
+
 from lab.report import benchmarks, figures
-from lab.report.benchmarks import beside_the_book, ratio, ratio_of, verdict
+from lab.report.benchmarks import (
+    beside_the_book,
+    ratio,
+    ratio_of,
+    ratio_text,
+    verdict,
+    verdict_text,
+)
 from lab.report.language import say
 from lab.report.page import Figure, Section, TryThis
 from lab.results.measurements import Results
+from lab.results.stats import speedup
 from stages.bench_parallel import names
 
 # ratios that compare across machines, where times do not
@@ -33,6 +44,8 @@ def section(folder: Path) -> Section:
         ),
         findings=[
             *_findings(results, m),
+            _dependent(results),
+            _first_run(results),
             *_careless(results),
             benchmarks.trust(m),
             *benchmarks.skipped(results),
@@ -45,11 +58,25 @@ def section(folder: Path) -> Section:
                     " both bounds."
                 ),
                 say(
-                    "Dots are rounds, bars medians. Together can take as long as the sum of both"
-                    " (no gain) or as the longer of the two (full gain); both bounds are drawn."
+                    "Dots are starts of the process, bars medians. Together can take as long as the"
+                    " sum of both (no gain) or as the longer of the two (full gain); both bounds"
+                    " are drawn."
                 ),
                 partial(_draw, results, m),
-            )
+            ),
+            Figure(
+                "parallel_limits",
+                say(
+                    "Time of a process's first run and of later ones, and of 50 products that do or"
+                    " do not need each other's results."
+                ),
+                say(
+                    "Dots are starts of the process, bars medians. Left: what a run to warm up"
+                    " keeps out of the times, and whether caches are what it is about. Right: a"
+                    " second device is of use only to products that can go on without the other's."
+                ),
+                partial(_draw_limits, results, m),
+            ),
         ],
         tables=[
             beside_the_book(
@@ -115,16 +142,45 @@ def _findings(results: Results, m: dict[str, Any]) -> list[str]:
     return [large, small]
 
 
+def _dependent(results: Results) -> str:
+    one, dependent, independent = (
+        results.series(names.DEPENDENCIES, arm)[-1]
+        for arm in (names.ONE_DEVICE, names.DEPENDENT, names.INDEPENDENT)
+    )
+    in_need, free = (speedup(one.values, two.values) for two in (dependent, independent))
+    return say(
+        "Two devices are {verdict} one for products that each need the one before: {ratio}; for"
+        " two chains that need nothing of each other they are {free_verdict} one: {free_ratio}.",
+        verdict=verdict_text(in_need),
+        ratio=ratio_text(in_need),
+        free_verdict=verdict_text(free),
+        free_ratio=ratio_text(free),
+    )
+
+
+def _first_run(results: Results) -> str:
+    first, second, later, emptied = (
+        results.series(names.WARM_UP, arm)[-1]
+        for arm in (names.FIRST_RUN, names.SECOND_RUN, names.LATER_RUN, names.EMPTIED_CACHES)
+    )
+    return say(
+        "Of the time of later runs a process's first run takes {first}, its second {second}, and a"
+        " run with the caches emptied {emptied}.",
+        first=ratio_text(speedup(first.values, later.values)),
+        second=ratio_text(speedup(second.values, later.values)),
+        emptied=ratio_text(speedup(emptied.values, later.values)),
+    )
+
+
 def _careless(results: Results) -> list[str]:
-    """What waiting for the current GPU alone would have reported, where there are two GPUs."""
-    wrong = results.one(names.LONGER_SECOND, names.CURRENT_WAITED_FOR)
+    wrong = results.one(names.LONGER_SECOND, names.NO_ARGUMENT)
     right = results.one(names.LONGER_SECOND, names.BOTH_WAITED_FOR)
     if not wrong or not right:
         return []
     return [
         say(
-            "With a longer job on the second GPU, waiting for the current one alone reports"
-            " {wrong:.1f} ms where both have finished after {right:.1f} ms.",
+            "With a longer job on the second GPU, the notes' wait reports {wrong:.1f} ms where both"
+            " have finished after {right:.1f} ms.",
             wrong=wrong.summary.median,
             right=right.summary.median,
         )
@@ -135,19 +191,38 @@ def _draw(results: Results, m: dict[str, Any], path: Path) -> None:
     sizes = [found.x for found in results.series(names.PRODUCTS, names.TOGETHER)]
     with figures.figure(path, 11, 3.2) as fig:
         for axes, size in zip(fig.subplots(1, len(sizes), squeeze=False)[0], sizes, strict=True):
-            found = [one for arm in ARMS if (one := results.one(names.PRODUCTS, arm, size))]
-            medians = [one.summary.median for one in found]
-            for i, one in enumerate(found):
-                colour = figures.COLOURS[1 if i == len(found) - 1 else 0]
-                figures.bar_with_samples(
-                    axes, i, one.values, colour, m["device_kind"] == "cpu-virtual"
-                )
-            longest = max(max(one.values) for one in found)
+            medians = _draw_arms(axes, results, m, names.PRODUCTS, ARMS, size)
             for bound, name in ((max(medians[:2]), "longer"), (sum(medians[:2]), "sum")):
                 axes.axvline(bound, color=figures.FAINT, linestyle="--", linewidth=1)
                 axes.annotate(
                     name, (bound, -0.65), (3, 0), textcoords="offset points", color=figures.FAINT
                 )
-            axes.set_yticks(range(len(ARMS)), ARMS)
-            axes.set(title=f"{size:.0f} rows (ms)", xlim=(0, longest * 1.15), ylim=(3.6, -1))
-            axes.grid(visible=False, axis="y")
+            axes.set(title=f"{size:.0f} rows (ms)")
+
+
+def _draw_limits(results: Results, m: dict[str, Any], path: Path) -> None:
+    with figures.figure(path, 11, 3.2) as fig:
+        left, right = fig.subplots(1, 2)
+        for axes, demo, title in (
+            (left, names.WARM_UP, "a run of 50 products (ms)"),
+            (right, names.DEPENDENCIES, "50 products in chains (ms)"),
+        ):
+            arms = results.arms(demo)
+            size = results.series(demo, arms[0])[-1].x
+            _draw_arms(axes, results, m, demo, arms, size)
+            axes.set(title=title)
+
+
+def _draw_arms(
+    axes: Axes, results: Results, m: dict[str, Any], demo: str, arms: Sequence[str], size: float
+) -> list[float]:
+    """Draw the arms' samples, the last arm in another colour; return their medians."""
+    found = [one for arm in arms if (one := results.one(demo, arm, size))]
+    for i, one in enumerate(found):
+        colour = figures.COLOURS[1 if i == len(found) - 1 else 0]
+        figures.bar_with_samples(axes, i, one.values, colour, m["device_kind"] == "cpu-virtual")
+    longest = max(max(one.values) for one in found)
+    axes.set_yticks(range(len(arms)), arms)
+    axes.set(xlim=(0, longest * 1.15), ylim=(len(arms) - 0.4, -1))
+    axes.grid(visible=False, axis="y")
+    return [one.summary.median for one in found]

@@ -1,13 +1,21 @@
 """How much faster than the notes' way does this engine train, and how near to what the machine can
 do?
 
-The notes' loop (torchvision's data set, ToTensor, a DataLoader with 4 or with no workers, eager,
-torch's defaults) against the loop of `stages.train` itself (resident bytes, channels-last memory
-that stays in the process), on the same mathematics: the same layers, batches and plain SGD. Each
-arm trains in a process of its own, the processes take turns, and products of large matrices run in
-the same turns, so that the share of the machine's peak is of this very run. LeNet also by `ddp` on
-one and on two workers of equal threads; the engine compiled, if asked for; and in bfloat16, on GPUs
-in TensorFloat-32 too, which are not the same arithmetic and are labelled.
+The notes' loop (torchvision's data set, ToTensor, a DataLoader, eager, torch's defaults) against
+the loop of `stages.train` itself (resident bytes, channels-last memory that stays in the process),
+on the same mathematics: the same layers, batches and plain SGD. Each arm trains in a process of its
+own. All processes are new in each start, and take one long turn each, in an order that changes from
+start to start: one start, one value. Of the notes' 4 and 0 workers that race is judged with which a
+trial before it, whose times do not count, found the faster. The engine takes part twice: a noise
+control. Products of large matrices in the same turns say what part of the machine's peak is used.
 
-Read `reports/bench_training/rows.csv`, one row per turn. Book: 13.5, 13.6.
+A turn is some steps of an epoch. What an epoch pays once, such as its loader's start, counts in
+proportion, so that the result is a step of a whole epoch; in the profile `study` turns are whole
+epochs. There the notes' other setting, PyTorch Lightning with the same loader (if it is installed),
+and what a good engineer writes without this project race, too.
+
+LeNet on two devices of one process: the notes' loop over the devices, a thread for each, and one
+device with as many threads as each of two; with larger batches and as a wider net, too.
+
+Read `reports/bench_training/rows.csv`, one row per start. Book: 13.5, 13.6.
 """

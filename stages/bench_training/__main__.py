@@ -1,7 +1,7 @@
 """Run the stage: `python -m stages.bench_training`."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import torch
@@ -9,60 +9,108 @@ import torch
 from lab.core.exit_codes import run
 from lab.core.files import REPORTS, write_metrics, write_rows
 from lab.core.params import load
-from lab.data.datasets import dataset_name
-from lab.machine.devices import Devices, missing_compiler, processor, resolve, usable_cores
-from lab.results.measurements import Measurement, Results, rows_of, skip
-from lab.timing.bench import Watch, conditions, in_unit, noise_control, ratio_metrics
-from lab.training.race import race
+from lab.data.datasets import FASHION_COUNTS, dataset_name
+from lab.machine.devices import processor, resolve, usable_cores
+from lab.results.measurements import Measurement, Results, rows_of
+from lab.timing.bench import ratio_metrics
+from lab.timing.conditions import Watch, conditions
+from lab.training.arm_turns import TrainingArm
+from lab.training.race import by_hand, race
 from stages.bench_training import names
-from stages.bench_training.arms import arms_of, products_per_step
-from stages.bench_training.comparisons import fp32_speedup, gain, share_of_peak
-from stages.bench_training.params import Params
+from stages.bench_training.arms import (
+    Arms,
+    Machine,
+    arms_of,
+    by_the_notes,
+    lacking,
+    products_per_step,
+)
+from stages.bench_training.comparisons import gain, notes_arm, share_of_peak
+from stages.bench_training.params import Params, TrainingParams
+
+TRIAL_STARTS = 2
+EPOCHS_BY_HAND = 2
 
 
-def measure(params: Params, devices: Devices, cores: int, share: int) -> list[Measurement]:
-    """Milliseconds per step of both races' arms; two workers have `share` threads each."""
-    p, missing = params.bench_training, missing_compiler()
-    races = arms_of(p, devices.devices[0].type, cores, share, p.compile and not missing)
-    measured = []
-    if p.compile and missing:
-        measured = [skip(n, names.COMPILED, f"needs {missing}", devices.kind) for n in names.NETS]
-    for net, arms in races.items():
-        seconds = race(arms, p.rounds, p.heats)
-        product = {names.PRODUCT: seconds.pop(names.PRODUCT)}
-        batch_size = arms[names.ENGINE].batch_size
-        worth = products_per_step(net, batch_size, arms[names.PRODUCT].batch_size)
-        times = in_unit(net, batch_size, seconds, "ms", devices)
-        times += in_unit(net, worth, product, "ms", devices)
-        measured += [replace(m, threads=arms[m.arm].threads) for m in times]
-    x = torch.rand(128, 128, device=devices.devices[0])
-    return [*measured, *noise_control(lambda: torch.mm(x, x), devices, params.bench)]
+def measure(p: TrainingParams, machine: Machine, notes_workers: int) -> list[Measurement]:
+    """Milliseconds per step of all arms, one sample for each start; seconds per epoch by hand."""
+    arms = arms_of(p, machine, notes_workers)
+    measured = in_rows(arms, race(arms, p.starts), machine)
+    if p.peers:
+        notes = names.BY_THE_NOTES[notes_workers]
+        for name in (notes, names.ENGINE):
+            measured.append(timed_by_hand(name, arms[names.LENET, name], machine))
+    return measured + lacking(p, machine)
 
 
-def summarise(measurements: Sequence[Measurement]) -> dict[str, float | str]:
-    """The engine against the notes' way and against the peak, two workers against one."""
+def trial(p: TrainingParams, machine: Machine) -> int:
+    """The loader's workers with which the notes' loop is faster, found by turns of their own."""
+    shorter = p.model_copy(update={"lenet_steps": max(1, p.lenet_steps // 2)})
+    seconds = race(by_the_notes(shorter, machine), min(TRIAL_STARTS, p.starts))
+    return min(seconds, key=lambda workers: sum(seconds[workers]))
+
+
+def in_rows(
+    arms: Arms, seconds: Mapping[tuple[str, str], tuple[float, ...]], machine: Machine
+) -> list[Measurement]:
+    """The race's samples in ms; products beside each net, since both have their turns with them."""
+    rows = []
+    for (demo, name), arm in arms.items():
+        kind = machine.two_devices if demo in names.ON_DEVICES else None
+        ms = tuple(1e3 * s for s in seconds[demo, name])
+        row = Measurement(demo, name, arm.batch_size, ms, "ms", kind or machine.device, arm.threads)
+        if name not in names.PRODUCTS:
+            rows.append(row)
+            continue
+        for net in names.NETS:
+            batch_size = arms[net, names.ENGINE].batch_size
+            worth = products_per_step(net, batch_size, arm.batch_size)
+            rows.append(replace(row, demo=net, x=worth))
+    return rows
+
+
+def timed_by_hand(name: str, arm: TrainingArm, machine: Machine) -> Measurement:
+    """Seconds per epoch as a reader finds them who times two in a program of their own."""
+    steps = -(-FASHION_COUNTS["train"] // arm.batch_size)
+    seconds = by_hand(arm, EPOCHS_BY_HAND)
+    epoch_s = steps * sum(seconds) / len(seconds)
+    return Measurement(
+        names.BY_HAND, name, arm.batch_size, (epoch_s,), "s", machine.device, arm.threads
+    )
+
+
+def summarise(measurements: Sequence[Measurement], notes_workers: int) -> dict[str, float | str]:
+    """The engine against the notes' way, and both dtypes against the peak."""
     results = Results(measurements)
-    metrics: dict[str, float | str] = {}
+    metrics: dict[str, float | str] = {names.NOTES_WORKERS: notes_workers}
     for net in names.NETS:
-        metrics |= ratio_metrics(f"{net}_{names.FP32_SPEEDUP}", fp32_speedup(results, net))
-        share = share_of_peak(results, net)
-        metrics[f"{net}_{names.FP32_OF_PEAK}"] = round(share.median, 4)
-    if workers := gain(results, names.LENET, names.TWO_WORKERS, over=names.ONE_WORKER):
-        metrics |= ratio_metrics(names.TWO_WORKERS_SPEEDUP, workers)
-    return metrics
+        over_notes = gain(results, net, names.ENGINE, over=notes_arm(results, net, notes_workers))
+        if over_notes:
+            metrics |= ratio_metrics(f"{net}_{names.FP32_SPEEDUP}", over_notes)
+        for metric, arm, product in (
+            (names.FP32_OF_PEAK, names.ENGINE, names.PRODUCT),
+            (names.BF16_OF_PEAK, names.BF16, names.BF16_PRODUCT),
+        ):
+            if share := share_of_peak(results, net, arm, product):
+                metrics[f"{net}_{metric}"] = round(share.median, 4)
+    found = results.one(names.NOTES_LENET, names.ONE_DEVICE)
+    return metrics | {names.TWO_DEVICES: found.device_kind if found else "none"}
 
 
 def main() -> None:
     """Measure and write rows and metrics."""
     params = load(Params)
-    watch, devices, cores = Watch(), resolve(1, params.devices), usable_cores()
-    share = devices.threads
-    if devices.kind == "cpu-virtual":  # arms of one process have the processor to themselves
+    p, watch = params.bench_training, Watch()
+    devices, cores = resolve(1, params.devices), usable_cores()
+    gpus = torch.cuda.device_count()
+    machine = Machine("cuda" if gpus else "cpu", gpus, cores, devices.threads)
+    if not gpus:  # arms of one process have the processor to themselves
         devices = processor(cores)
-    measured = measure(params, devices, cores, share)
+    notes_workers = trial(p, machine)
+    measured = measure(p, machine, notes_workers)
     write_rows(REPORTS / "bench_training", rows_of(measured))
-    head = {"dataset": dataset_name(), **conditions(measured, devices, watch), "cores": cores}
-    write_metrics(REPORTS / "bench_training", head | summarise(measured))
+    head = {"dataset": dataset_name(), **conditions(measured, devices, watch, p.starts)}
+    write_metrics(REPORTS / "bench_training", head | summarise(measured, notes_workers))
 
 
 if __name__ == "__main__":

@@ -3,14 +3,28 @@
 LENET, RESNET18 = "lenet", "resnet18"  # demos, by net; x: images per batch
 NETS = (LENET, RESNET18)
 
-FOUR_WORKERS, NO_WORKERS = "the notes' way, 4 workers", "the notes' way, no workers"
-BY_THE_NOTES = (FOUR_WORKERS, NO_WORKERS)
+NOTES = "the notes' way"
+FOUR_WORKERS, NO_WORKERS = f"{NOTES}, 4 workers", f"{NOTES}, no workers"
+BY_THE_NOTES = {4: FOUR_WORKERS, 0: NO_WORKERS}  # by the loader's workers
+LIGHTNING, PLAIN = "PyTorch Lightning", "a plain loop"  # the latter over images in memory
+PEERS = (LIGHTNING, PLAIN)
 ENGINE, COMPILED, TF32, BF16 = "engine", "engine, compiled", "engine, tf32", "engine, bf16"
 BY_THE_ENGINE = (ENGINE, COMPILED, TF32, BF16)
-ONE_WORKER, TWO_WORKERS = "ddp, one worker", "ddp, two workers"
-PRODUCT = "matrix product, fp32"  # x: products that have the FLOP of a step
+PRODUCT, BF16_PRODUCT = "matrix product, fp32", "matrix product, bf16"
+PRODUCTS = (PRODUCT, BF16_PRODUCT)  # x: products that have the FLOP of a step
+PRODUCT_ROWS = {"cpu": 2048, "cuda": 8192}  # of the matrices, by kind of device
 
-# metrics; the first two behind a net and _, the speed-ups with _low, _high
-FP32_SPEEDUP = "fp32_speedup"  # of ENGINE over the faster of BY_THE_NOTES
+# demos of LeNet on one and two devices; x: images per batch
+NOTES_LENET, LARGE_BATCH, WIDE = "lenet on devices", "lenet, larger batch", "lenet, wider"
+ON_DEVICES = (NOTES_LENET, LARGE_BATCH, WIDE)
+ONE_DEVICE = "one device"
+LOOP, THREADS = "two devices in a loop", "two devices in threads"
+
+BY_HAND = "lenet, by hand"  # demo: seconds per epoch, of one process that is alone
+
+# metrics; the first three behind a net and _, the speed-up with _low, _high
+FP32_SPEEDUP = "fp32_speedup"  # of ENGINE over the notes' way
 FP32_OF_PEAK = "fp32_of_peak"  # the rate of ENGINE over that of PRODUCT
-TWO_WORKERS_SPEEDUP = "lenet_2workers_speedup"  # of TWO_WORKERS over ONE_WORKER
+BF16_OF_PEAK = "bf16_of_peak"  # the rate of BF16 over that of BF16_PRODUCT
+NOTES_WORKERS = "lenet_notes_workers"  # of the notes' loader: what the trial found faster
+TWO_DEVICES = "two_devices"  # what ON_DEVICES ran on: a kind of device, or `none`

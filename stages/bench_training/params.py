@@ -5,18 +5,24 @@ from typing import Annotated
 from pydantic import Field
 
 from lab.core.params import Section
-from lab.core.shared_params import BenchParams, DeviceParams
+from lab.core.shared_params import DeviceParams
+
+Batch = Annotated[int, Field(ge=2, le=65_536)]
+Steps = Annotated[int, Field(ge=1, le=1000)]
 
 
 class TrainingParams(Section):
     """The `bench_training` section of params.yaml."""
 
-    rounds: Annotated[int, Field(ge=8, le=1000)]
-    heats: Annotated[int, Field(ge=1, le=8)]
-    lenet_batch_size: Annotated[int, Field(ge=1, le=4096)]
-    lenet_steps: Annotated[int, Field(ge=1, le=200)]
-    resnet_batch_size: Annotated[int, Field(ge=1, le=4096)]
-    resnet_steps: Annotated[int, Field(ge=1, le=200)]
+    starts: Annotated[int, Field(ge=1, le=1000)]  # an interval of 99 % needs 8
+    lenet_batch_size: Batch
+    lenet_steps: Steps
+    resnet_batch_size: Batch
+    resnet_steps: Steps
+    device_steps: Steps
+    large_batch_size: Batch
+    width: Annotated[int, Field(ge=2, le=64)]
+    peers: bool
     compile: bool
 
 
@@ -24,5 +30,4 @@ class Params(Section):
     """What `bench_training` reads of params.yaml."""
 
     devices: DeviceParams
-    bench: BenchParams
     bench_training: TrainingParams

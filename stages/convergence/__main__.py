@@ -7,67 +7,52 @@ import numpy as np
 import torch
 
 from lab.core.exit_codes import run
-from lab.core.files import REPORTS, write_metrics, write_rows
+from lab.core.files import REPORTS, Metrics, write_metrics, write_rows
 from lab.core.params import load
 from lab.data.datasets import Split, dataset_name, read_fashion_mnist
-from lab.data.images import shrink, to_tensors
+from lab.data.images import small_images
 from lab.machine.allocator import keep_memory
-from lab.machine.devices import Devices, resolve
-from lab.results.curves import Curve, rows_of
+from lab.machine.devices import resolve
+from lab.parallel.fresh_starts import measure_in_starts
+from lab.results.curves import Curve, line, rows_of
+from lab.results.measurements import Measurement
+from stages.convergence import names, one_start
 from stages.convergence.epochs_to_target import measure_epochs
-from stages.convergence.image_time import measure_image_time
-from stages.convergence.names import (
-    DIVERGED_PERCENT,
-    EPOCHS,
-    NOT_REACHED_PERCENT,
-    RULES,
-    TARGET_PERCENT,
-    TRAIN_IMAGES,
-    large_batch_penalty,
-)
-from stages.convergence.over_seeds import epochs_of, median_and_range
 from stages.convergence.params import ConvergenceParams, Params
-from stages.convergence.train_to_target import Images
+from stages.convergence.short_runs import measure_short_runs
 
 
-def measure(params: Params, devices: Devices, train: Split, test: Split) -> list[Curve]:
-    """Measure epochs to the target, then the time of an image."""
-    p, device = params.convergence, devices.devices[0]
+def measure(
+    p: ConvergenceParams, device: torch.device, train: Split, test: Split, seed: int
+) -> list[Curve]:
+    """What does not depend on the clock: epochs to the target, and short runs."""
     torch.backends.cudnn.deterministic = True  # the same seed, the same bits
     train_set, test_set = (small_images(split, p.image_side, device) for split in (train, test))
     return [
-        *measure_epochs(p, device, train_set, test_set, params.seed),
-        measure_image_time(params, devices, train_set),
+        *measure_epochs(p, train_set, test_set, seed),
+        *measure_short_runs(p, train_set, test_set, seed),
     ]
 
 
-def small_images(split: Split, side: int, device: torch.device) -> Images:
-    """A split's images at the size that is trained on, on the device."""
-    images, labels = to_tensors(split)
-    return Images(shrink(images, side).to(device), labels.to(device))
+def times(measurements: Sequence[Measurement]) -> list[Curve]:
+    """The times of an image, by start."""
+    return [line(m.demo, m.arm, range(len(m.values)), m.values) for m in measurements]
 
 
-def summarise(curves: Sequence[Curve], params: ConvergenceParams) -> dict[str, float | str]:
-    """What the largest batch costs by each rule, and the share of the runs that failed.
-
-    The penalty is epochs at the largest batch over those at the smallest with the same seed, the
-    median with its range. A run that failed counts as the whole budget: a lower bound then.
-    """
-    epochs = [c for c in curves if c.demo == EPOCHS]
-    missed = np.array([~np.isfinite(c.y) for c in epochs])
-    diverged = np.array([c.diverged for c in epochs])
-    metrics: dict[str, float | str] = {
-        TARGET_PERCENT: params.target_accuracy_percent,
-        TRAIN_IMAGES: params.train_images,
-        NOT_REACHED_PERCENT: round(100 * float((missed - diverged).mean()), 3),
-        DIVERGED_PERCENT: round(100 * float(diverged.mean()), 3),
+def summarise(curves: Sequence[Curve], p: ConvergenceParams) -> Metrics:
+    """The settings that the page names, and the share of the runs that failed."""
+    missed = np.concatenate([1 - c.y for c in curves if c.demo == names.REACHED])
+    diverged = np.concatenate([c.diverged for c in curves if c.demo == names.EPOCHS])
+    return {
+        names.TARGET_PERCENT: p.target_accuracy_percent,
+        names.TRAIN_IMAGES: p.train_images,
+        names.MAX_EPOCHS: p.max_epochs,
+        names.SMALLEST: p.batch_sizes[0],
+        names.LARGEST: p.batch_sizes[-1],
+        names.TUNED_BATCH: p.batch_sizes[-1] if p.tuning_seeds else 0,
+        names.NOT_REACHED_PERCENT: round(100 * float((missed - diverged).mean()), 3),
+        names.DIVERGED_PERCENT: round(100 * float(diverged.mean()), 3),
     }
-    for rule in RULES:
-        capped = np.minimum(epochs_of(epochs, rule), params.max_epochs)
-        penalty = median_and_range(capped[:, -1] / capped[:, 0])
-        for end, value in zip(("", "_low", "_high"), penalty, strict=True):
-            metrics[f"{large_batch_penalty(rule)}{end}"] = round(value, 3)
-    return metrics
 
 
 def main() -> None:
@@ -78,14 +63,15 @@ def main() -> None:
     devices = resolve(1, params.devices)
     train = read_fashion_mnist("train").first(p.train_images)
     test = read_fashion_mnist("t10k").first(p.test_images)
-    curves = measure(params, devices, train, test)
+    curves = measure(p, devices.devices[0], train, test, params.seed)
+    curves += times(measure_in_starts(one_start, params.bench.starts))
     write_rows(REPORTS / "convergence", rows_of(curves))
     about: dict[str, float | str] = {
         "dataset": dataset_name(),
         "device_kind": devices.kind,
         "threads_per_device": devices.threads,
     }
-    write_metrics(REPORTS / "convergence", about | summarise(curves, p))
+    write_metrics(REPORTS / "convergence", {**about, **summarise(curves, p)})
 
 
 if __name__ == "__main__":

@@ -1,37 +1,43 @@
-"""The names of the demos, rules, series and metrics of `convergence`."""
+"""The names of the demos, arms, series and metrics of `convergence`."""
 
-from lab.results.curves import key
+# demos; of each arm at each batch size, by seed
+EPOCHS = "epochs"  # to the target
+REACHED = "reached"  # 1, or 0: then the epochs are the whole budget
+BEST_RATE = "best_rate"  # of each optimizer at each batch size
+ACCURACY = "accuracy"  # of one seed's readings, by epochs
+SHORT_RUN = "short_run"  # test accuracy (percent) after equally many images, by seed
+US_PER_IMAGE = "us_per_image"  # of a step at each size, by start
+NOTES_US_PER_IMAGE = "notes_us_per_image"  # of the notes' 28 x 28 pixels
 
-# demos
-EPOCHS = "epochs"  # to the target, x: images per batch
-ACCURACY = "accuracy"  # x: epochs
-US_PER_IMAGE = "us_per_image"  # x: images per batch
-ONE_DEVICE = "one device"
+# rules for the rate of plain SGD at a larger batch
+FIXED, SCALED = "fixed rate", "rate x batch, warm-up"
+RULES = (FIXED, SCALED)
 
-# rules for the rate at a larger batch
-FIXED, LINEAR, WARM_UP = "fixed rate", "rate x batch", "rate x batch, warm-up"
-RULES = (FIXED, LINEAR, WARM_UP)
+# optimizers, each at its best rate
+MOMENTUM, LARS = "momentum, best rate", "LARS, best rate"
+
+# short runs
+FEW_IMAGES = "a sixteenth of the images"
 
 # metrics, beside the run's own settings
-TARGET_PERCENT, TRAIN_IMAGES = "target_percent", "train_images"
+TARGET_PERCENT, TRAIN_IMAGES, MAX_EPOCHS = "target_percent", "train_images", "max_epochs"
+SMALLEST, LARGEST = "smallest_batch", "largest_batch"
+TUNED_BATCH = "tuned_batch"  # the largest at which best rates were looked for; 0: none
 NOT_REACHED_PERCENT, DIVERGED_PERCENT = "not_reached_percent", "diverged_percent"  # of all runs
 
-
-def seed_of(rule: str, seed: int | str) -> str:
-    """The series of a rule's epochs with one seed; `*` for all of them."""
-    return f"{rule}, seed {seed}"
+SMALL_BATCH = 16  # images: of the notes' pixels, timed beside their own batch
 
 
-def rule_of(series: str) -> str:
-    """The rule of a series of epochs."""
-    return series.rpartition(", seed ")[0]
+def at_batch(arm: str, batch_size: int | str) -> str:
+    """The series of an arm at a batch size; `*` for all of them."""
+    return f"{arm}, batch {batch_size}"
 
 
-def readings_of(rule: str, batch_size: int, seed: int) -> str:
-    """The series of the accuracies that one run's readings saw."""
-    return f"{rule}, batch {batch_size}, seed {seed}"
+def batch(batch_size: int) -> str:
+    """The series of a batch size alone."""
+    return f"batch {batch_size}"
 
 
-def large_batch_penalty(rule: str) -> str:
-    """The metric of the largest batch's epochs over the smallest's; with `_low` and `_high`."""
-    return f"{key(rule)}_large_batch_penalty"
+def stale(steps: int) -> str:
+    """The series of gradients that are so many steps old."""
+    return f"staleness {steps}"

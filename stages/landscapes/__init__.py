@@ -2,9 +2,12 @@
 
 The minima of the book's risk and empirical risk are found numerically. Then the question is asked
 again of a real empirical risk: how far apart the two minimisers lie, over many samples of n
-examples. Last come vanishing gradients: how common saddles are in high dimension (eigenvalues of
-random symmetric matrices), and how long optimizers stay on one.
+examples; and of a few rows of the airfoil table, on which descent lowers the training error while
+the error on other rows rises. Last come vanishing gradients: how common saddles are in high
+dimension (eigenvalues of random symmetric matrices), how many ways lead down from one, and how long
+optimizers stay on it.
 
 Read `reports/landscapes/rows.csv`: per demo and series, points (x, y) with a band (low, high),
-equal to y where there is none. All float64, seeded, the same on every machine. Book: 12.1.
+the middle half of the samples, equal to y where there is none; in the demos "by seed" x is the
+seed. All float64 and seeded. Book: 12.1.
 """

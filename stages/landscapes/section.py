@@ -20,6 +20,11 @@ Demos = dict[str, dict[str, Curve]]
 def section(folder: Path) -> Section:
     """The section of `folder` (reports/landscapes)."""
     demos, m = curves_of(read_rows(folder / "rows.csv")), read_json(folder / "metrics.json")
+    synthetic = (
+        " " + say("These rows of the airfoil table are SYNTHETIC.")
+        if m["airfoil"] == "synthetic"
+        else ""
+    )
     return Section(
         stage="landscapes",
         title=say("What is minimised, and what gets in the way"),
@@ -46,13 +51,24 @@ def section(folder: Path) -> Section:
                 partial(_draw_gap, demos),
             ),
             Figure(
+                "overfitting",
+                say("Training error falls with descent while the error on other rows rises."),
+                say(
+                    "Descent on a few rows of the airfoil table, features and their products, half"
+                    " the mean squared error. Bands hold the middle half of the seeds, each of"
+                    " which splits the table anew."
+                )
+                + synthetic,
+                partial(_draw_overfitting, demos),
+            ),
+            Figure(
                 "shapes",
                 say("A flat point of x cubed, a saddle, and the vanishing gradient of tanh."),
                 say(
-                    "Where gradients vanish: x³ at 0; the saddle x₁² − x₂², Hessian eigenvalues"
-                    " {low:g} and {high:g}; tanh, whose gradient at 4 is {gradient:.4f}.",
-                    low=m[names.SADDLE_EIGENVALUE_LOW],
-                    high=m[names.SADDLE_EIGENVALUE_HIGH],
+                    "Where gradients vanish: x³ at 0; the saddle x₁² − x₂², whose curvatures are"
+                    " {high:g} and {low:g}; tanh, whose gradient at 4 is {gradient:.4f}.",
+                    high=m[names.SADDLE_CURVATURES[0]],
+                    low=m[names.SADDLE_CURVATURES[1]],
                     gradient=_at(demos[names.VANISHING_GRADIENT][names.TANH_GRADIENT], 4),
                 ),
                 partial(_draw_shapes, demos),
@@ -99,6 +115,7 @@ def _findings(demos: Demos, m: dict[str, Any]) -> list[str]:
             last=gap.y[-1],
             most=gap.x[-1],
         ),
+        _overfitting(demos),
         say(
             "Half the eigenvalues of a random symmetric matrix are negative in every dimension"
             " ({share:.2f} in the highest), but the share of matrices without a negative one falls"
@@ -108,15 +125,47 @@ def _findings(demos: Demos, m: dict[str, Any]) -> list[str]:
             minima=f"{_at(minima, 2):.4g}" if 2 in minima.x else "–",
         ),
         say(
+            "A saddle with one way down hides in many dimensions: {one_few:.0f} % of random"
+            " directions lead down from it in {few}, {one_many:.2g} % in {many}. A random saddle"
+            " does not: {random_few:.0f} % and {random_many:.0f} %.",
+            few=names.FEW,
+            many=names.MANY,
+            one_few=_percent_down(demos, names.one_way(names.FEW)),
+            one_many=_percent_down(demos, names.one_way(names.MANY)),
+            random_few=_percent_down(demos, names.random_saddles(names.FEW)),
+            random_many=_percent_down(demos, names.random_saddles(names.MANY)),
+        ),
+        say(
             "From 10⁻⁶ off the saddle of x₁² − x₂² plain gradient descent needs {gd} steps to"
-            " leave, momentum {momentum}, Adam {adam}. Exactly on the line it never leaves; with"
-            " noise in the gradient it does after {noisy}.",
-            gd=f"{_at(escape[names.GD], 1e-6):.0f}",
+            " leave, momentum {momentum}, Adam {adam}. Exactly on the line it stays, the gradient"
+            " across it being 0; with noise in the gradient it leaves after {noisy} (median over"
+            " seeds).",
+            gd=m[names.GD_STEPS],
             momentum=f"{_at(escape[names.MOMENTUM], 1e-6):.0f}",
             adam=f"{_at(escape[names.ADAM], 1e-6):.0f}",
-            noisy=f"{_at(escape[names.NOISY_GD], 0):.0f}",
+            noisy=f"{np.median(demos[names.NOISY_ESCAPE][names.NOISY_GD].y):.0f}",
         ),
     ]
+
+
+def _overfitting(demos: Demos) -> str:
+    training, others, at_best = (
+        float(np.median(demos[names.OVERFITTING_ENDS][name].y))
+        for name in (names.TRAINING, names.OTHERS, names.OTHERS_AT_BEST)
+    )
+    return say(
+        "Optimisation and learning part on a few rows of the airfoil table: at the end of descent"
+        " the error is {training:.3f} on them and {others:.3f} on other rows, where it had been"
+        " {at_best:.3f} (medians over seeds).",
+        training=training,
+        others=others,
+        at_best=at_best,
+    )
+
+
+def _percent_down(demos: Demos, series: str) -> float:
+    """The median share of directions that lead down, in percent."""
+    return float(100 * np.median(demos[names.WAYS_DOWN][series].y))
 
 
 def _at(c: Curve, x: float) -> float:
@@ -151,6 +200,17 @@ def _draw_gap(demos: Demos, path: Path) -> None:
         axes.set_ylim(
             min(c.low[c.low > 0].min() for c in curves) / 2, max(c.high.max() for c in curves) * 2
         )
+        figures.draw_curves(axes, curves)
+
+
+def _draw_overfitting(demos: Demos, path: Path) -> None:
+    with figures.figure(path, 7, 3.4) as fig:
+        curves = list(demos[names.OVERFITTING].values())
+        axes = fig.add_subplot(
+            xscale="log", yscale="log", xlabel="steps of descent", ylabel="error"
+        )
+        axes.set_ylim(min(c.low.min() for c in curves) / 1.2, max(c.high.max() for c in curves))
+        figures.plain_ticks(axes.yaxis)
         figures.draw_curves(axes, curves)
 
 

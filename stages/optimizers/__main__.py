@@ -1,7 +1,7 @@
 """Run the stage: `python -m stages.optimizers`."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -9,15 +9,27 @@ from lab.core.exit_codes import run
 from lab.core.files import REPORTS, Metrics, write_metrics, write_rows
 from lab.core.params import load
 from lab.data.datasets import Split, dataset_name, read_airfoil, read_fashion_mnist, read_source
-from lab.machine.devices import resolve
+from lab.machine.devices import processor, threads_per_device, usable_cores
 from lab.optim import objectives
-from lab.results.curves import Curve, rows_of
-from stages.optimizers import names, quadratics
+from lab.parallel.fresh_starts import measure_in_starts
+from lab.results.curves import Curve, line, rows_of
+from lab.results.measurements import Measurement
+from lab.timing.conditions import Watch, conditions
+from stages.optimizers import (
+    gradient_averages,
+    names,
+    non_smooth,
+    one_start,
+    quadratics,
+    rate_sweeps,
+    sparse_features,
+    torch_runs,
+)
+from stages.optimizers.deep_nets import deep_net_accuracies
 from stages.optimizers.lenet_rates import lenet_accuracies
 from stages.optimizers.linear_regression import Problem, ill_conditioned, problem, sparse
-from stages.optimizers.notes_runs import adagrad_growth, notes_runs
+from stages.optimizers.notes_runs import notes_runs
 from stages.optimizers.params import OptimizerParams, Params
-from stages.optimizers.rate_sweeps import step_times, sweep
 
 ByName = Mapping[tuple[str, str], Curve]  # by demo and series
 
@@ -29,22 +41,44 @@ def measure(
     problems = {names.AIRFOIL: table, names.ILL: ill_conditioned(seed), names.SPARSE: sparse(seed)}
     return [
         *quadratics.traces(),
+        *quadratics.adagrad_rates(),
         *quadratics.starts(params.num_starts),
         *quadratics.decays(),
         *quadratics.stability(),
         *notes_runs(table, params.num_seeds, seed),
-        adagrad_growth(table, seed),
-        *(
-            c
-            for name, task in problems.items()
-            for c in sweep(name, task, params.num_seeds, params.num_rates, seed)
-        ),
-        *lenet_accuracies(train, test, params.lenet_steps, params.lenet_batch_size, seed),
+        *torch_runs.concise_runs(table, params.num_seeds, seed),
+        *torch_runs.state_sizes(seed),
+        *gradient_averages.averages(table, params.num_seeds, seed),
+        *gradient_averages.geometric_sum(),
+        *gradient_averages.adagrad_state(table, params.num_seeds, seed),
+        *gradient_averages.broken_weights(problems[names.SPARSE], params.num_seeds, seed),
+        *non_smooth.absolute_errors(problems[names.ILL], params.num_seeds, seed),
+        *_sweeps(problems, params, seed),
+        *sparse_features.updates_when_absent(problems[names.SPARSE], seed),
+        *lenet_accuracies(train, test, params.lenet, seed),
+        *deep_net_accuracies(train, test, params.deep_nets, seed),
     ]
 
 
+def _sweeps(problems: Mapping[str, Problem], params: OptimizerParams, seed: int) -> Iterator[Curve]:
+    found = {
+        name: rate_sweeps.sweep(task, params.num_seeds, params.num_rates, seed)
+        for name, task in problems.items()
+    }
+    for name, each in found.items():
+        yield from rate_sweeps.sweep_curves(name, each)
+        yield from rate_sweeps.epsilons(name, problems[name], each, seed)
+    yield from rate_sweeps.decades(found)
+    yield from sparse_features.feature_errors(problems[names.SPARSE], found[names.SPARSE])
+
+
+def by_start(times: Iterable[Measurement]) -> list[Curve]:
+    """Times as curves: a value for each start."""
+    return [line(m.demo, m.arm, np.arange(len(m.values)), m.values) for m in times]
+
+
 def summarise(curves: Sequence[Curve], table: Problem) -> Metrics:
-    """How AdaGrad fares from all directions, what is exact on the airfoil table, and its growth."""
+    """How AdaGrad fares from all directions, and what is exact on the airfoil table."""
     by_name = {(c.demo, c.series): c for c in curves}
     return {
         **{
@@ -53,7 +87,6 @@ def summarise(curves: Sequence[Curve], table: Problem) -> Metrics:
         },
         names.AIRFOIL_MINIMUM: round(table.minimum, 6),
         names.AIRFOIL_RATE_BOUND: round(float(2 / np.linalg.eigvalsh(table.hessian)[-1]), 6),
-        names.ADAGRAD_GROWTH_EXPONENT: _growth_exponent(by_name),
     }
 
 
@@ -62,25 +95,24 @@ def _percent_where_adagrad_ends_lower(by_name: ByName, demo: str) -> float:
     return round(100 * float((adagrad < gd).mean()), 2)
 
 
-def _growth_exponent(by_name: ByName) -> float:
-    """The slope of the logarithms after step 300, when the start is forgotten."""
-    growth = by_name[names.ADAGRAD_GROWTH, names.SQUARES]
-    late = growth.x > 300
-    return round(float(np.polyfit(np.log(growth.x[late]), np.log(growth.y[late]), 1)[0]), 4)
-
-
 def main() -> None:
     """Measure all demos and write rows and metrics."""
     params = load(Params)
-    resolve(1, params.devices)
+    devices = processor(threads_per_device(1, params.devices.cpu_threads, usable_cores()))
     table = problem(*objectives.standardise(read_airfoil()))
     train = read_fashion_mnist("train")
-    test = read_fashion_mnist("t10k").first(params.optimizers.lenet_test_images)
+    test = read_fashion_mnist("t10k").first(params.optimizers.test_images)
     curves = measure(params.optimizers, table, train, test, params.seed)
-    times = step_times(table, params.optimizers.timing_runs, params.seed)
-    data = {"dataset": dataset_name(), "airfoil": read_source()["airfoil"]}
-    write_rows(REPORTS / "optimizers", rows_of([*curves, *times]))
-    write_metrics(REPORTS / "optimizers", {**data, **summarise(curves, table)})
+    watch = Watch()
+    times = measure_in_starts(one_start, params.bench.starts)
+    metrics = {
+        "dataset": dataset_name(),
+        "airfoil": read_source()["airfoil"],
+        **conditions(times, devices, watch, params.bench.starts),
+        **summarise(curves, table),
+    }
+    write_rows(REPORTS / "optimizers", rows_of([*curves, *by_start(times)]))
+    write_metrics(REPORTS / "optimizers", metrics)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from lab.optim.update_rules import UpdateRule
 from lab.results.curves import Curve, line
 from lab.training.short_training import accuracy_after
 from stages.optimizers import names
+from stages.optimizers.params import LenetParams
 
 LENET_RATES: dict[str, tuple[Callable[[float], UpdateRule], tuple[float, ...]]] = {
     names.SGD: (update_rules.gd, (0.03, 0.1, 0.3)),
@@ -19,12 +20,11 @@ LENET_RATES: dict[str, tuple[Callable[[float], UpdateRule], tuple[float, ...]]] 
 }
 
 
-def lenet_accuracies(
-    train: Split, test: Split, num_steps: int, batch_size: int, seed: int
-) -> Iterator[Curve]:
-    """LeNet's test accuracy after `num_steps` against the rate, for each rule."""
+def lenet_accuracies(train: Split, test: Split, params: LenetParams, seed: int) -> Iterator[Curve]:
+    """LeNet's test accuracy after a few steps against the rate, for each rule."""
     for name, (make_rule, rates) in LENET_RATES.items():
         accuracies = [
-            accuracy_after(make_rule(lr), train, test, num_steps, batch_size, seed) for lr in rates
+            accuracy_after(make_rule(rate), train, test, params.steps, params.batch_size, seed)
+            for rate in rates
         ]
         yield line(names.LENET, name, rates, accuracies)

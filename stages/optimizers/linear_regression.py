@@ -24,12 +24,13 @@ class Trajectory(NamedTuple):
     """Excess (checks, rates, seeds) over the minimum after `steps` (checks,).
 
     `diverged_step` (rates, seeds) is the step at which a run diverged, 0 if it did not; from then
-    on its excess is NaN.
+    on its excess is NaN. `weights` (rates, seeds, d) are the last.
     """
 
     steps: NDArray[np.int64]
     excess: Array
     diverged_step: NDArray[np.int64]
+    weights: Array
 
 
 DIVERGED_ABOVE = 1e6  # an excess that no start of any problem here comes near
@@ -67,6 +68,16 @@ def batches(n: int, batch_size: int, num_steps: int, seed: int) -> Iterator[NDAr
             order = rng.permutation(n)
         start = step % per_epoch * batch_size
         yield order[start : start + batch_size]
+
+
+def batch_gradients(task: Problem, x: Array, rows: NDArray[np.int64]) -> Array:
+    """The gradients (seeds, d) of half the mean squared error at x (seeds, d), on each one's rows.
+
+    `rows` is (seeds, batch).
+    """
+    X = task.X[rows]
+    error = (X @ x[:, :, None])[:, :, 0] - task.y[rows]
+    return np.asarray(np.einsum("sb,sbd->sd", error, X) / rows.shape[1])
 
 
 def initial(num_seeds: int, d: int, seed: int) -> Array:
@@ -117,4 +128,4 @@ def descend(
             if step % check_every == 0 or step == num_steps:
                 steps.append(step)
                 readings.append(np.where(diverged > 0, np.nan, now))
-    return Trajectory(np.array(steps), np.stack(readings), diverged)
+    return Trajectory(np.array(steps), np.stack(readings), diverged, x)

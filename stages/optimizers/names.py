@@ -1,4 +1,7 @@
-"""The names of the demos, update rules, runs and metrics of `optimizers`."""
+"""The names of the demos, update rules, runs and metrics of `optimizers`.
+
+A demo "by seed" has in each series a value (y) for each seed (x): what rules pair.
+"""
 
 # update rules
 SGD = "SGD"
@@ -11,6 +14,7 @@ ADAM = "Adam"
 ADAMW = "AdamW"
 YOGI = "Yogi"
 RULES = (SGD, MOMENTUM, NESTEROV, ADAGRAD, RMSPROP, ADADELTA, ADAM, ADAMW, YOGI)
+DECAYING, COUNTING = "SGD, rate falls with steps", "SGD, rate falls with counts"  # as t^-1/2
 
 
 def at_rate(rule: str, rate: str) -> str:
@@ -29,6 +33,8 @@ GD_04, GD_06 = at_rate("GD", "0.4"), at_rate("GD", "0.6")
 MOMENTUM_05_06, MOMENTUM_025_06 = (at_rate(f"momentum {b}", "0.6") for b in ("0.5", "0.25"))
 ADAGRAD_04, ADAGRAD_2 = at_rate(ADAGRAD, "0.4"), at_rate(ADAGRAD, "2")
 RMSPROP_04, ADAM_04 = at_rate(RMSPROP, "0.4"), at_rate(ADAM, "0.4")
+ADAGRAD_RATES = "adagrad_rates"  # of each coordinate at ADAGRAD_04, over its first one
+COORDINATES = ("x1", "x2")
 STARTS = {0: "start_turned_0", 45: "start_turned_45"}  # by the quadratic's angle in degrees
 DECAY = "decay"
 STABILITY = "stability"  # a series for each beta
@@ -36,34 +42,86 @@ BOUNDARY = "stability_boundary"
 MEASURED, BOUND = "measured", "2 + 2β"
 
 # demos on the airfoil regression: the notes' runs
-NOTES_RUNS = "airfoil"
+NOTES_RUNS = "airfoil"  # excess over the minimum against epochs
+ENDS = "airfoil_ends"  # by seed: where they end
+WORST = "airfoil_worst"  # by seed: the largest excess after the first epoch, over the start's
 GD_1 = at_rate("GD", "1")
 SGD_BATCH_1, SGD_BATCH_100, SGD_BATCH_10 = (
     at_rate(f"{SGD}, batch {size}", rate)
     for size, rate in (("1", "0.005"), ("100", "0.4"), ("10", "0.05"))
 )
 MOMENTUM_05_002 = at_rate("momentum 0.5", "0.02")
+MOMENTUM_002 = at_rate(MOMENTUM, "0.02")
 MOMENTUM_001, MOMENTUM_0005 = at_rate(MOMENTUM, "0.01"), at_rate(MOMENTUM, "0.005")
 ADAGRAD_01 = at_rate(ADAGRAD, "0.1")
 RMSPROP_001 = at_rate(RMSPROP, "0.01")
 ADADELTA_RHO_09 = f"{ADADELTA}, rho 0.9"
 ADAM_001 = at_rate(ADAM, "0.01")
 ADAM_EPSILON_INSIDE = f"{ADAM_001}, epsilon inside"
+ADAM_UNCORRECTED = f"{ADAM_001}, uncorrected"
 YOGI_001 = at_rate(YOGI, "0.01")
-MOMENTUM_CONCISE, ADAGRAD_CONCISE, ADAM_CONCISE = (
-    f"{run}, concise" for run in (MOMENTUM_0005, ADAGRAD_01, ADAM_001)
-)
+
+# torch's own optimizers, the notes' "concise" runs
+WITH_TORCH = (MOMENTUM_0005, ADAGRAD_01, ADAM_001)
+
+
+def concise(run: str) -> str:
+    """The series of a run that is torch's in the notes."""
+    return f"{run}, concise"
+
+
+ONLY_THE_OPTIMIZER = "torch_optimizer"  # by seed: with the start, loss and batches from scratch
+AFTER_TWO_EPOCHS = "concise_after_two_epochs"  # by seed: as the notes have it
+STATE_SIZE = "state_size"  # numbers of torch's state over LeNet's parameters
+
+# demos on AdaGrad's state and on Adam's averages, of airfoil gradients
 ADAGRAD_GROWTH = "adagrad_growth"
 SQUARES = "sum of squared gradients"
+ADAGRAD_STATE = "adagrad_state"  # by seed
+EXPONENT, OVER_VARIANCE = "growth exponent", "sum over the gradients' variance"
+BROKEN = "broken_weights"  # by seed: weights that are no numbers after a step of AdaGrad
+WITH_EPSILON, WITHOUT_EPSILON = "with epsilon", "without epsilon"
+AVERAGES = "gradient_averages"  # by seed
+EFFECTIVE_NUMBER = "effective samples of momentum 0.9"
+FIRST_MOVES, SECOND_MOVES = "movement of the first moment", "movement of the second moment"
+UNCORRECTED, CORRECTED = "second moment, uncorrected", "second moment, corrected"
+GEOMETRIC_SUM = "geometric_sum"
+SUMMED, FORMULA = "summed", "the notes' formula"
+NON_SMOOTH = "non_smooth"  # by seed: mean absolute error, a series for each rate of momentum
 
 # sweeps of rates: per problem, the final excess by rate, and the descent at each rule's best rate
 AIRFOIL, ILL, SPARSE = "airfoil", "ill", "sparse"
 PROBLEMS = (AIRFOIL, ILL, SPARSE)
 RATES = {problem: f"{problem}_rates" for problem in PROBLEMS}
 BEST = {problem: f"{problem}_best" for problem in PROBLEMS}  # series as `at_rate` names them
+# by seed: where each rule ends at its best rate, and the rule that is best at its best rate;
+# both are found with other seeds
+BEST_ENDS = {problem: f"{problem}_best_ends" for problem in PROBLEMS}
+BEST_RULE = "the best rule"
+DECADES = "decades_near_the_best"  # by seed: of rates at which a rule ends within NEAR of the best
+NEAR = 2.0
+EPSILONS = {problem: f"{problem}_epsilons" for problem in PROBLEMS}  # Adam's, at its best rate
+EPSILON_ENDS = {problem: f"{problem}_epsilon_ends" for problem in PROBLEMS}  # by seed
+NOTES_EPSILON, BEST_EPSILON = "epsilon 1e-06", "the best epsilon"
+
+# demos on the sparse regression
+FEATURE_ERRORS = "feature_errors"  # against the share of rows that have the feature
+COMMON, RARE = "common features", "rare features"
+GROUP_ERRORS = "group_errors"  # by seed, series as `of_group` names them
+UPDATES_WHEN_ABSENT = "updates_when_absent"  # % of the steps without the rarest feature
+
+
+def of_group(arm: str, group: str) -> str:
+    """The series of an arm's error on one group of features."""
+    return f"{arm}: {group}"
+
 
 LENET = "lenet"  # a series for each rule
-STEP_TIME = "step_time"  # microseconds per step on the airfoil regression, a series for each rule
+DEEP_NETS = "deep_nets"  # test accuracy against the rate
+DEEP_NET_ENDS = "deep_net_ends"  # by seed, at the rate that is best for other seeds
+STEP_TIME = "step_time"  # milliseconds by start
+ADAGRAD_STEP, SGD_STEP = "step with AdaGrad", "step with SGD"
+LOSS_AND_GRADIENT = "loss and gradient only"
 
 # metrics
 ADAGRAD_LOWER_PERCENT = {  # starts from which AdaGrad at 2 ends lower than descent at 0.4
@@ -71,4 +129,3 @@ ADAGRAD_LOWER_PERCENT = {  # starts from which AdaGrad at 2 ends lower than desc
     45: "starts_where_adagrad_2_ends_lower_percent_turned_45",
 }
 AIRFOIL_MINIMUM, AIRFOIL_RATE_BOUND = "airfoil_minimum", "airfoil_rate_bound"
-ADAGRAD_GROWTH_EXPONENT = "adagrad_growth_exponent"

@@ -1,4 +1,4 @@
-"""The notes' airfoil runs (12.5 to 12.10), each with its rule, rate, batch size and epochs."""
+"""The notes' airfoil runs (12.5 to 12.10) from scratch: rule, rate, batch size and epochs."""
 
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
@@ -10,11 +10,11 @@ from lab.optim.objectives import Array
 from lab.optim.update_rules import UpdateRule
 from lab.results.curves import Curve, curve, line
 from stages.optimizers import names
-from stages.optimizers.linear_regression import Problem, batches, descend, initial
+from stages.optimizers.linear_regression import Problem, descend, initial
 
 
 class Run(NamedTuple):
-    """One of the notes' airfoil runs."""
+    """One of the notes' airfoil runs, or one to compare with them."""
 
     make_rule: Callable[[Array], UpdateRule]
     rate: float
@@ -28,6 +28,7 @@ NOTES_RUNS: dict[str, Run] = {
     names.SGD_BATCH_100: Run(update_rules.gd, 0.4, batch_size=100),
     names.SGD_BATCH_10: Run(update_rules.gd, 0.05),
     names.MOMENTUM_05_002: Run(lambda lr: update_rules.momentum(lr, 0.5), 0.02),
+    names.MOMENTUM_002: Run(lambda lr: update_rules.momentum(lr, 0.9), 0.02),
     names.MOMENTUM_001: Run(lambda lr: update_rules.momentum(lr, 0.9), 0.01),
     names.MOMENTUM_0005: Run(lambda lr: update_rules.momentum(lr, 0.9), 0.005),
     names.ADAGRAD_01: Run(update_rules.adagrad, 0.1),
@@ -35,18 +36,15 @@ NOTES_RUNS: dict[str, Run] = {
     names.ADADELTA_RHO_09: Run(lambda lr: update_rules.adadelta(lr=lr), 1.0),
     names.ADAM_001: Run(update_rules.adam, 0.01),
     names.ADAM_EPSILON_INSIDE: Run(lambda lr: update_rules.adam(lr, inside=True), 0.01),
+    names.ADAM_UNCORRECTED: Run(lambda lr: update_rules.adam(lr, correct=False), 0.01),
     names.YOGI_001: Run(update_rules.yogi, 0.01),
-    # The "concise" runs: torch's MSELoss has no half, so its gradients are twice as large. Twice
-    # the rate is the same for momentum; AdaGrad and Adam divide the factor out again.
-    names.MOMENTUM_CONCISE: Run(lambda lr: update_rules.momentum(2 * lr, 0.9), 0.005, num_epochs=4),
-    names.ADAGRAD_CONCISE: Run(update_rules.adagrad, 0.1, num_epochs=4),
-    names.ADAM_CONCISE: Run(update_rules.adam, 0.01, num_epochs=4),
 }
 
 
 def notes_runs(task: Problem, num_seeds: int, seed: int) -> Iterator[Curve]:
-    """The excess over the minimum against epochs of each of the notes' runs, over seeds."""
+    """Excess over the minimum against epochs of each run, and by seed: its end and its worst."""
     w = initial(num_seeds, task.X.shape[1], seed)
+    seeds = np.arange(num_seeds)
     for name, run in NOTES_RUNS.items():
         per_epoch = len(task.X) // run.batch_size
         result = descend(
@@ -59,14 +57,8 @@ def notes_runs(task: Problem, num_seeds: int, seed: int) -> Iterator[Curve]:
             max(1, per_epoch // 8),
             seed,
         )
-        yield curve(names.NOTES_RUNS, name, result.steps / per_epoch, list(result.excess[:, 0]))
-
-
-def adagrad_growth(task: Problem, seed: int) -> Curve:
-    """AdaGrad's sum of squared gradients (12.7.1), its coordinates' mean, against the step."""
-    rule, w = update_rules.adagrad(0.1), initial(1, task.X.shape[1], seed)[0]
-    state, sums = rule.init(w), []
-    for rows in batches(len(task.X), 10, 1500, seed):
-        w, state = rule.update(w, task.X[rows].T @ (task.X[rows] @ w - task.y[rows]) / 10, state)
-        sums.append(float(state[0].mean()))
-    return line(names.ADAGRAD_GROWTH, names.SQUARES, np.arange(1, len(sums) + 1, 30), sums[::30])
+        excess = result.excess[:, 0]  # (checks, seeds)
+        yield curve(names.NOTES_RUNS, name, result.steps / per_epoch, list(excess))
+        yield line(names.ENDS, name, seeds, excess[-1])
+        late = excess[result.steps >= per_epoch]
+        yield line(names.WORST, name, seeds, late.max(0) / excess[0])

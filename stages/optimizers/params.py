@@ -5,7 +5,22 @@ from typing import Annotated
 from pydantic import Field
 
 from lab.core.params import Section
-from lab.core.shared_params import DeviceParams, Seed
+from lab.core.shared_params import BenchParams, DeviceParams, Seed
+
+
+class LenetParams(Section):
+    """The `optimizers.lenet` section of params.yaml: its short runs."""
+
+    steps: Annotated[int, Field(ge=1, le=100_000)]
+    batch_size: Annotated[int, Field(ge=1, le=10_000)]
+
+
+class DeepNetParams(Section):
+    """The `optimizers.deep_nets` section of params.yaml."""
+
+    num_seeds: Annotated[int, Field(ge=1, le=1000)]
+    steps: Annotated[int, Field(ge=1, le=100_000)]
+    batch_size: Annotated[int, Field(ge=1, le=10_000)]
 
 
 class OptimizerParams(Section):
@@ -14,10 +29,9 @@ class OptimizerParams(Section):
     num_seeds: Annotated[int, Field(ge=2, le=1000)]
     num_rates: Annotated[int, Field(ge=3, le=200)]
     num_starts: Annotated[int, Field(ge=8, le=3600)]
-    lenet_steps: Annotated[int, Field(ge=1, le=100_000)]
-    lenet_batch_size: Annotated[int, Field(ge=1, le=10_000)]
-    lenet_test_images: Annotated[int, Field(ge=1, le=10_000)]
-    timing_runs: Annotated[int, Field(ge=5, le=1000)]
+    test_images: Annotated[int, Field(ge=1, le=10_000)]
+    lenet: LenetParams
+    deep_nets: DeepNetParams
 
 
 class Params(Section):
@@ -25,4 +39,5 @@ class Params(Section):
 
     seed: Seed
     devices: DeviceParams
+    bench: BenchParams
     optimizers: OptimizerParams

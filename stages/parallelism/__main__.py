@@ -10,8 +10,13 @@ from lab.core.files import REPORTS, write_metrics, write_rows
 from lab.core.params import load
 from lab.data.datasets import Split, dataset_name, read_fashion_mnist
 from lab.machine.devices import Devices, resolve
-from lab.results.curves import Curve, rows_of
-from stages.parallelism.cost_by_kind import measure_kinds
+from lab.parallel.fresh_starts import measure_in_starts
+from lab.results.curves import Curve, line, rows_of
+from lab.results.measurements import Measurement
+from lab.timing.conditions import Watch, conditions
+from stages.parallelism import one_start
+from stages.parallelism.cost_by_kind import measure_kinds, measure_shares_of_flop, measure_wide_net
+from stages.parallelism.exchange import measure_allreduce
 from stages.parallelism.flop_per_byte import measure_ratio
 from stages.parallelism.names import (
     DATA,
@@ -40,8 +45,19 @@ Demos = dict[str, dict[str, Curve]]
 def measure(params: Params, devices: Devices, images: Split) -> list[Curve]:
     """Count what the kinds of parallelism cost, then the networks' FLOP per byte."""
     torch.backends.cudnn.deterministic = True  # the same seed, the same bits
-    p = params.parallelism
-    return [*measure_kinds(p, devices, images, params.seed), *measure_ratio(p.batch_sizes)]
+    p, seed = params.parallelism, params.seed
+    return [
+        *measure_kinds(p, devices, images, seed),
+        *measure_wide_net(p, devices, seed),
+        *measure_shares_of_flop(p),
+        *measure_allreduce(p.num_devices, seed),
+        *measure_ratio(p.batch_sizes),
+    ]
+
+
+def by_start(timed: Sequence[Measurement]) -> list[Curve]:
+    """The times of each arm by start, in milliseconds."""
+    return [line(m.demo, m.arm, range(len(m.values)), m.values) for m in timed]
 
 
 def summarise(curves: Sequence[Curve], params: ParallelismParams) -> dict[str, float | str]:
@@ -87,17 +103,15 @@ def _of_networks(demos: Demos) -> dict[str, float | str]:
 
 
 def main() -> None:
-    """Count both parts and write rows and metrics."""
-    params = load(Params)
-    p = params.parallelism
+    """Count and time, and write rows and metrics."""
+    params, watch = load(Params), Watch()
+    p, starts = params.parallelism, params.bench.starts
+    timed = measure_in_starts(one_start, starts)
+    timed_on = resolve(one_start.NUM_DEVICES, params.devices)
     devices = resolve(max(p.num_devices), params.devices)
     curves = measure(params, devices, read_fashion_mnist("train").first(p.batch_sizes[-1]))
-    write_rows(REPORTS / "parallelism", rows_of(curves))
-    about: dict[str, float | str] = {
-        "dataset": dataset_name(),
-        "device_kind": devices.kind,
-        "threads_per_device": devices.threads,
-    }
+    write_rows(REPORTS / "parallelism", rows_of([*curves, *by_start(timed)]))
+    about = {"dataset": dataset_name(), **conditions(timed, timed_on, watch, starts)}
     write_metrics(REPORTS / "parallelism", about | summarise(curves, p))
 
 

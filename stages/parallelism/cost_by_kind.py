@@ -1,19 +1,20 @@
-"""What each kind of parallelism moves, holds and leaves idle in a step of LeNet."""
+"""What each kind of parallelism moves, holds and leaves idle in a step."""
 
 import copy
 from collections.abc import Iterator
-from functools import partial
 
 import numpy as np
 import torch
-from torch import nn
 
 from lab.data.datasets import Split
 from lab.data.images import to_float, to_tensors
 from lab.machine.devices import Devices
+from lab.nets.flops import training_flop
 from lab.nets.models import LeNet
+from lab.parallel.replicas import split_batch
 from lab.results.curves import Curve, line
-from stages.parallelism.data_parallel import data_parallel
+from stages.parallelism.data_parallel import DataParallel
+from stages.parallelism.layers import Layered, lenet_layers, wide_layers
 from stages.parallelism.names import (
     ACTIVATIONS_MB,
     DATA,
@@ -21,19 +22,24 @@ from stages.parallelism.names import (
     HELD_MB,
     IDLE_BY_FLOP_PERCENT,
     IDLE_PERCENT,
+    LARGEST_SHARD,
+    LEAST_PARAMS_MB,
     MOVED_MB,
     ONE,
     PARAMS_MB,
     PIPELINE,
+    SHARE_OF_FLOP,
+    SMALLEST_SHARD,
     TENSOR,
+    WIDE_STATE_MB,
     in_micro_batches,
     on_devices,
 )
 from stages.parallelism.params import ParallelismParams
-from stages.parallelism.pipeline import flop_of_parts, pipeline
+from stages.parallelism.pipeline import Pipeline, flop_of_parts, in_parts
 from stages.parallelism.pipeline_schedule import idle_share, schedule
-from stages.parallelism.step import Kind, Step, difference
-from stages.parallelism.tensor_parallel import tensor_parallel
+from stages.parallelism.step import Kind, Step, counted_step, difference
+from stages.parallelism.tensor_parallel import TensorParallel
 
 
 def measure_kinds(
@@ -44,28 +50,56 @@ def measure_kinds(
     bytes_of_images, y = to_tensors(images)
     X = to_float(bytes_of_images)
     exact, few = copy.deepcopy(net).double(), (X[: sizes[0]].double(), y[: sizes[0]])
-    reference = data_parallel(exact, *few, devices.devices[:1])
+    reference = counted_step(DataParallel, exact, *few, devices.devices[:1])
     for name, kind, count in _arms(params):
-        steps = [kind(net, X[:n], y[:n], devices.devices[:count]) for n in sizes]
+        steps = [counted_step(kind, net, X[:n], y[:n], devices.devices[:count]) for n in sizes]
         yield from _costs(name, sizes, steps)
-        apart = difference(kind(exact, *few, devices.devices[:count]), reference)
+        apart = difference(counted_step(kind, exact, *few, devices.devices[:count]), reference)
         yield line(DIFFERENCE_EPS, name, sizes[:1], [apart / np.finfo(float).eps])
         yield line(IDLE_PERCENT, name, sizes, [100 * step.idle for step in steps])
-    yield from _idle_by_flop(params, net)
+    yield from _idle_by_flop(params, lenet_layers(net))
+
+
+def measure_wide_net(params: ParallelismParams, devices: Devices, seed: int) -> Iterator[Curve]:
+    """MB of the wide net's parameters and gradients on the fullest device, by devices."""
+    generator = torch.Generator().manual_seed(seed)
+    net = wide_layers(params.wide_units, generator)
+    X, y = torch.rand(1, 1, 28, 28, generator=generator), torch.zeros(1, dtype=torch.long)
+    counts = [1, *params.num_devices]
+    for name, kind in _kinds(params).items():
+        steps = [counted_step(kind, net, X, y, devices.devices[:count]) for count in counts]
+        held = [max(memory.state for memory in step.memory) / 1e6 for step in steps]
+        yield line(WIDE_STATE_MB, name, counts, held)
+
+
+def measure_shares_of_flop(params: ParallelismParams) -> Iterator[Curve]:
+    """LeNet's FLOP on a device of several whose batch grows with them, over those of one."""
+    net, batch = LeNet(torch.Generator()), params.batch_sizes[-1]
+    alone, largest, smallest = training_flop(net, (batch, 1, 28, 28)), [], []
+    for count in params.num_devices:
+        X = torch.empty(count * batch, 1, 28, 28, device="meta")
+        shards, _ = split_batch(X, X, [X.device] * count)
+        flop = [training_flop(net, tuple(shard.shape)) / alone for shard in shards]
+        largest.append(max(flop))
+        smallest.append(min(flop))
+    yield line(SHARE_OF_FLOP, LARGEST_SHARD, params.num_devices, largest)
+    yield line(SHARE_OF_FLOP, SMALLEST_SHARD, params.num_devices, smallest)
+
+
+def _kinds(params: ParallelismParams) -> dict[str, Kind]:
+    return {
+        DATA: DataParallel,
+        PIPELINE: Pipeline,
+        in_micro_batches(params.num_micro_batches): in_parts(params.num_micro_batches),
+        TENSOR: TensorParallel,
+    }
 
 
 def _arms(params: ParallelismParams) -> Iterator[tuple[str, Kind, int]]:
     """The series that are measured, each with its kind and its number of devices."""
-    in_parts = partial(pipeline, num_micro_batches=params.num_micro_batches)
-    kinds: dict[str, Kind] = {
-        DATA: data_parallel,
-        PIPELINE: pipeline,
-        in_micro_batches(params.num_micro_batches): in_parts,
-        TENSOR: tensor_parallel,
-    }
-    yield ONE, data_parallel, 1
+    yield ONE, DataParallel, 1
     for count in params.num_devices:
-        for name, kind in kinds.items():
+        for name, kind in _kinds(params).items():
             yield on_devices(name, count), kind, count
 
 
@@ -75,9 +109,11 @@ def _costs(name: str, sizes: list[int], steps: list[Step]) -> Iterator[Curve]:
     for demo, part in ((HELD_MB, "total"), (PARAMS_MB, "params"), (ACTIVATIONS_MB, "activations")):
         held = [max(getattr(memory, part) for memory in step.memory) / 1e6 for step in steps]
         yield line(demo, name, sizes, held)
+    least = [min(memory.params for memory in step.memory) / 1e6 for step in steps]
+    yield line(LEAST_PARAMS_MB, name, sizes, least)
 
 
-def _idle_by_flop(params: ParallelismParams, net: nn.Module) -> Iterator[Curve]:
+def _idle_by_flop(params: ParallelismParams, net: Layered) -> Iterator[Curve]:
     """The idle time of pipelines whose parts take as long as their FLOP say."""
     for count in params.num_devices:
         for name, num_micro_batches in (

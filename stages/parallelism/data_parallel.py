@@ -1,29 +1,46 @@
 """Data parallelism (book 13.5): each device has the whole net and a share of the batch."""
 
-from torch import Tensor, nn
+from concurrent.futures import Executor
 
-from lab.parallel.replicas import allreduce, forward_backward, grad_of, replicate, split_batch
-from stages.parallelism.byte_counter import ByteCounter
-from stages.parallelism.step import Devices, Step
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from lab.parallel.device_workers import run_each
+from lab.parallel.replicas import allreduce, grad_of, split_batch
+from stages.parallelism.layers import Layered, own, through
+from stages.parallelism.step import Devices
+from stages.parallelism.wires import Wires
 
 
-def data_parallel(net: nn.Module, X: Tensor, y: Tensor, devices: Devices) -> Step:
-    """Take the gradient of a share of the batch on each replica, then their sum."""
-    counter, nets = ByteCounter(devices), [replicate(net, device) for device in devices]
-    losses = []
-    for i, (replica, X_shard, y_shard) in enumerate(
-        zip(nets, *split_batch(X, y, devices), strict=True)
-    ):
-        with counter.keeping(i, replica.parameters()):
-            losses.append(forward_backward(replica, X_shard, y_shard))
-    params = [list(replica.parameters()) for replica in nets]
-    for same in zip(*params, strict=True):
-        gradients = [grad_of(p) for p in same]
-        with counter.exchange(gradients):
-            allreduce(gradients)
-    return Step(
-        sum(loss.item() for loss in losses),
-        [grad_of(p) for p in params[0]],
-        counter.moved,
-        counter.memory(params),
-    )
+class DataParallel:
+    """Takes the gradient of a share of the batch on each replica, then their sum."""
+
+    idle = 0.0
+
+    def __init__(self, net: Layered, devices: Devices, pool: Executor) -> None:
+        """Give each device a replica."""
+        self.net, self.devices, self.pool = net, devices, pool
+        self.params = [[own(p, d) for layer in net.params for p in layer] for d in devices]
+
+    def take_gradient(self, X: Tensor, y: Tensor, wires: Wires) -> Tensor:
+        """Each device goes forward and backward, then all gradients are summed."""
+
+        def one(i: int, X: Tensor, y: Tensor) -> Tensor:
+            with wires.keeping(i, self.params[i]):
+                logits = through(self.net, range(len(self.net.params)), X, self.params[i])
+                loss = F.cross_entropy(logits, y, reduction="sum")
+            torch.autograd.backward(loss)
+            return loss.detach()
+
+        shards = split_batch(X, y, self.devices)
+        losses = run_each(self.pool, one, range(len(self.devices)), *shards)
+        for same in zip(*self.params, strict=True):
+            gradients = [grad_of(p) for p in same]
+            with wires.exchange(gradients):
+                allreduce(gradients)
+        return torch.stack([loss.to(self.devices[0]) for loss in losses]).sum()
+
+    def gradients(self) -> list[Tensor]:
+        """Those of the first replica."""
+        return [grad_of(p) for p in self.params[0]]

@@ -5,8 +5,17 @@ from lab.results.curves import key
 # demos by kind of parallelism; x: images per step
 MOVED_MB = "moved_mb"
 HELD_MB, PARAMS_MB, ACTIVATIONS_MB = "total_mb", "params_mb", "activations_mb"
+LEAST_PARAMS_MB = "least_params_mb"  # on the device that holds fewest
+WIDE_STATE_MB = "wide_state_mb"  # parameters and gradients of the wide net; x: devices
 DIFFERENCE_EPS = "difference_eps"  # of the gradient from one device's, in roundings of float64
 IDLE_PERCENT, IDLE_BY_FLOP_PERCENT = "idle_percent", "idle_by_flop_percent"
+
+# demos by number of devices
+MOST_SENT, OTHERS_MOVE, BUSIEST_ADDS = "most_sent", "others_move", "busiest_adds_percent"
+SHARE_OF_FLOP = "share_of_flop"  # of a device if the batch grows with the devices, over that of one
+
+# demos by start: milliseconds
+LENET_STEP_MS, WIDE_STEP_MS, EVALUATION_MS = "lenet_step_ms", "wide_step_ms", "evaluation_ms"
 
 # demos by network
 FLOP_PER_BYTE = "ratio_flop_per_byte"  # x: images per step
@@ -14,6 +23,11 @@ COUNTED = "ratio_counted"  # x: MB of parameters, y: GFLOP of an image
 
 # kinds of parallelism
 ONE, DATA, PIPELINE, TENSOR = "one device", "data parallel", "pipeline", "tensor parallel"
+
+# ways to sum, and devices that evaluate
+NOTES_ALLREDUCE, SHARDED_ALLREDUCE = "one device adds (the notes)", "each device adds a share"
+ON_ONE, ON_BOTH = "on one device", "on both devices"
+LARGEST_SHARD, SMALLEST_SHARD = "largest shard", "smallest shard"
 
 # networks
 LENET, SMALL_RESNET_18 = "LeNet", "ResNet-18 (28 x 28)"

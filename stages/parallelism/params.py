@@ -5,7 +5,7 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from lab.core.params import Section
-from lab.core.shared_params import DeviceParams, Seed
+from lab.core.shared_params import BenchParams, DeviceParams, Seed
 
 NUM_LAYERS = 4  # of LeNet: a device of a pipeline has one at least
 
@@ -16,6 +16,7 @@ class ParallelismParams(Section):
     num_devices: list[Annotated[int, Field(ge=2, le=NUM_LAYERS)]] = Field(min_length=1)
     batch_sizes: list[Annotated[int, Field(ge=4, le=4096)]] = Field(min_length=2, max_length=2)
     num_micro_batches: Annotated[int, Field(ge=2, le=4)]
+    wide_units: Annotated[int, Field(ge=4, le=65_536)]
 
     @model_validator(mode="after")
     def _grow(self) -> Self:
@@ -29,4 +30,5 @@ class Params(Section):
 
     seed: Seed
     devices: DeviceParams
+    bench: BenchParams
     parallelism: ParallelismParams

@@ -8,10 +8,11 @@ import numpy as np
 
 from lab.core.files import read_json, read_rows
 from lab.report import figures
-from lab.report.benchmarks import devices_in_words
+from lab.report.benchmarks import devices_in_words, ratio_text, trust
 from lab.report.language import say
 from lab.report.page import Figure, Section, Table, TryThis
 from lab.results.curves import Curve, curves_of
+from lab.results.stats import speedup
 from stages.parallelism.names import (
     ACTIVATIONS_MB,
     COUNTED,
@@ -23,7 +24,10 @@ from stages.parallelism.names import (
     IDLE_PERCENT,
     INCEPTION_OVER_RESNET,
     LARGEST_DIFFERENCE_EPS,
+    LENET_STEP_MS,
+    MOST_SENT,
     MOVED_MB,
+    NOTES_ALLREDUCE,
     NOTES_NETS,
     ONE,
     PARAMS_MB,
@@ -33,7 +37,10 @@ from stages.parallelism.names import (
     RESNET_18,
     RESNET_50,
     RESNET_OVER_ALEXNET,
+    SHARDED_ALLREDUCE,
     TENSOR,
+    WIDE_STATE_MB,
+    WIDE_STEP_MS,
     crossing_images,
     kind_and_devices,
     on_devices,
@@ -53,7 +60,15 @@ def section(folder: Path) -> Section:
             "What do several devices send each other and hold in a step, and which"
             " networks bear it?"
         ),
-        findings=[_what_is_sent(demos, m), _what_is_held(demos), _idle(demos, m), _ratio(demos, m)],
+        findings=[
+            _times(demos),
+            _what_is_sent(demos, m),
+            _what_is_held(demos),
+            _idle(demos, m),
+            _who_adds(demos),
+            _ratio(demos, m),
+            trust(m),
+        ],
         figures=[
             Figure(
                 "parallelism",
@@ -81,7 +96,7 @@ def section(folder: Path) -> Section:
                 partial(_draw_ratio, demos),
             ),
         ],
-        tables=[_kinds_table(demos)],
+        tables=[_kinds_table(demos), _times_table(demos)],
         try_this=TryThis(
             "parallelism.num_micro_batches",
             "2",
@@ -102,6 +117,59 @@ def _device_counts(demos: Demos) -> list[int]:
     """The numbers of devices, growing."""
     found = {kind_and_devices(name)[1].partition(" ")[0] for name in _on_several(demos)}
     return sorted(map(int, found))
+
+
+def _slower(demos: Demos, demo: str, kind: str) -> str:
+    """How many times as long a kind's step takes as data parallelism's, with its interval."""
+    return ratio_text(speedup(list(demos[demo][kind].y), list(demos[demo][DATA].y)))
+
+
+def _times(demos: Demos) -> str:
+    return say(
+        "Side by side on two devices, a step of LeNet takes {ms:.3g} ms by data parallelism;"
+        " {pipeline} of that by a pipeline of micro-batches, {tensor} tensor parallel. Of a net"
+        " that is nearly all parameters, it is {wide_pipeline} and {wide_tensor}.",
+        ms=np.median(demos[LENET_STEP_MS][DATA].y),
+        pipeline=_slower(demos, LENET_STEP_MS, PIPELINE),
+        tensor=_slower(demos, LENET_STEP_MS, TENSOR),
+        wide_pipeline=_slower(demos, WIDE_STEP_MS, PIPELINE),
+        wide_tensor=_slower(demos, WIDE_STEP_MS, TENSOR),
+    )
+
+
+def _who_adds(demos: Demos) -> str:
+    notes, shared = (demos[MOST_SENT][name] for name in (NOTES_ALLREDUCE, SHARDED_ALLREDUCE))
+    return say(
+        "In the notes' all-reduce over {n:.0f} devices the one that adds sends the gradient"
+        " {notes:.3g} times. If each device adds a share, whole numbers have the same sum, and none"
+        " sends more than {shared:.3g} times the gradient.",
+        n=notes.x[-1],
+        notes=notes.y[-1],
+        shared=shared.y[-1],
+    )
+
+
+def _times_table(demos: Demos) -> Table:
+    def row(demo: str, net: str, kind: str) -> list[str]:
+        ms, state = np.median(demos[demo][kind].y), demos[WIDE_STATE_MB][kind]
+        held = f"{state.y[list(state.x).index(2)]:.3g}" if demo == WIDE_STEP_MS else ""
+        return [kind, net, f"{ms:.3g}", "" if kind == DATA else _slower(demos, demo, kind), held]
+
+    nets = {LENET_STEP_MS: "LeNet", WIDE_STEP_MS: say("four dense layers")}
+    return Table(
+        [
+            say("two devices side by side"),
+            say("of which net"),
+            say("ms a step, the median"),
+            say("over data parallelism"),
+            say("MB of parameters and gradients on the fuller device"),
+        ],
+        [row(demo, net, kind) for demo, net in nets.items() for kind in (DATA, PIPELINE, TENSOR)],
+        say(
+            "A step of the larger batch, forward, backward and update. The pipeline goes in"
+            " micro-batches; what it holds does not depend on them."
+        ),
+    )
 
 
 def _what_is_sent(demos: Demos, m: dict[str, Any]) -> str:

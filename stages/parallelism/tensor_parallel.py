@@ -1,15 +1,17 @@
 """Tensor parallelism: each device has a share of every layer's output channels or units."""
 
+from concurrent.futures import Executor
 from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
+from lab.parallel.device_workers import run_each
 from lab.parallel.replicas import grad_of
-from stages.parallelism.byte_counter import ByteCounter
-from stages.parallelism.lenet_layers import LAYERS, OUTPUT_DIMS, layer_params, own
-from stages.parallelism.step import Devices, Step
+from stages.parallelism.layers import Layered, own
+from stages.parallelism.step import Devices
+from stages.parallelism.wires import Wires
 
 Share = tuple[Tensor, Tensor]  # of a layer: weights, biases
 
@@ -21,35 +23,77 @@ class Passed(NamedTuple):
     gathered: list[Tensor]  # all shares, on each device that needs them
 
 
-def tensor_parallel(net: nn.Module, X: Tensor, y: Tensor, devices: Devices) -> Step:
-    """Take the gradient with a share of each layer on each device.
+class TensorParallel:
+    """Takes the gradient with a share of each layer on each device.
 
     After a layer each device sends its share of the output to all others (an all-gather), as the
     next layer needs all of it; in the backward pass each sends its part of the gradient back to the
     share's owner, who adds (a reduce-scatter). The logits go to the first device alone, which has
     the loss.
     """
-    counter = ByteCounter(devices)
-    shares = [
-        _shares(W, b, dim, devices)
-        for (W, b), dim in zip(layer_params(net), OUTPUT_DIMS, strict=True)
-    ]
-    params = [[p for layer in shares for p in layer[i]] for i in range(len(devices))]
-    whole, passed = [X.to(device) for device in devices], []
-    for layer in range(len(LAYERS)):
-        passed.append(_forward(layer, whole, shares[layer], params, counter))
-        whole = passed[-1].gathered
-    with counter.keeping(0, params[0]):
-        loss = F.cross_entropy(whole[0], y.to(devices[0]), reduction="sum")
-    torch.autograd.backward(loss)
-    for outputs, gathered in reversed(passed):
-        _backward(outputs, gathered, counter)
-    gradients = [
-        torch.cat([grad_of(share[j]).to(devices[0]) for share in layer], dim if j == 0 else 0)
-        for layer, dim in zip(shares, OUTPUT_DIMS, strict=True)
-        for j in (0, 1)
-    ]
-    return Step(loss.item(), gradients, counter.moved, counter.memory(params))
+
+    idle = 0.0
+
+    def __init__(self, net: Layered, devices: Devices, pool: Executor) -> None:
+        """Give each device its shares."""
+        self.net, self.devices, self.pool = net, devices, pool
+        self.shares = [
+            _shares(W, b, dim, devices)
+            for (W, b), dim in zip(net.params, net.output_dims, strict=True)
+        ]
+        self.params = [[p for layer in self.shares for p in layer[i]] for i in range(len(devices))]
+
+    def take_gradient(self, X: Tensor, y: Tensor, wires: Wires) -> Tensor:
+        """Layer by layer forward and back, the devices side by side."""
+        whole, passed = [X.to(device) for device in self.devices], []
+        for layer in range(len(self.shares)):
+            passed.append(self._forward(layer, whole, wires))
+            whole = passed[-1].gathered
+        with wires.keeping(0, self.params[0]):
+            loss = F.cross_entropy(whole[0], y.to(self.devices[0]), reduction="sum")
+        torch.autograd.backward(loss)
+        for outputs, gathered in reversed(passed):
+            self._backward(outputs, gathered, wires)
+        return loss.detach()
+
+    def gradients(self) -> list[Tensor]:
+        """Each layer's shares side by side again, on the first device."""
+        return [
+            torch.cat([grad_of(share[j]).to(self.devices[0]) for share in layer], dim * (j == 0))
+            for layer, dim in zip(self.shares, self.net.output_dims, strict=True)
+            for j in (0, 1)
+        ]
+
+    def _forward(self, layer: int, whole: list[Tensor], wires: Wires) -> Passed:
+        """Compute a layer's shares, then gather them on all devices, or the logits on the first."""
+
+        def compute(i: int) -> Tensor:
+            with wires.keeping(i, self.params[i]):
+                return self.net.functions[layer](whole[i], *self.shares[layer][i])
+
+        def gather(target: int) -> Tensor:
+            to = self.devices[target]
+            sent = [wires.send(h, i, target, to, "forward") for i, h in enumerate(outputs)]
+            return torch.cat(sent, 1).requires_grad_()
+
+        devices = range(len(self.devices))
+        outputs = run_each(self.pool, compute, devices)
+        is_last = layer + 1 == len(self.shares)
+        return Passed(outputs, run_each(self.pool, gather, devices[:1] if is_last else devices))
+
+    def _backward(self, outputs: list[Tensor], gathered: list[Tensor], wires: Wires) -> None:
+        """Send each share's gradients to its owner, and go back through its layer."""
+        sizes = [h.shape[1] for h in outputs]
+        grads = [grad_of(h).split(sizes, dim=1) for h in gathered]
+
+        def back(i: int) -> None:
+            received = [
+                wires.send(grad[i], source, i, self.devices[i], "backward")
+                for source, grad in enumerate(grads)
+            ]
+            torch.autograd.backward(outputs[i], torch.stack(received).sum(0))
+
+        run_each(self.pool, back, range(len(self.devices)))
 
 
 def _shares(W: Tensor, b: Tensor, dim: int, devices: Devices) -> list[Share]:
@@ -58,34 +102,3 @@ def _shares(W: Tensor, b: Tensor, dim: int, devices: Devices) -> list[Share]:
         W.tensor_split(len(devices), dim), b.tensor_split(len(devices)), devices, strict=True
     )
     return [(own(W_share, device), own(b_share, device)) for W_share, b_share, device in parts]
-
-
-def _forward(
-    layer: int,
-    whole: list[Tensor],
-    shares: list[Share],
-    params: list[list[Tensor]],
-    counter: ByteCounter,
-) -> Passed:
-    """Compute a layer's shares, then gather them on all devices, or the logits on the first."""
-    outputs = []
-    for i, (X, share) in enumerate(zip(whole, shares, strict=True)):
-        with counter.keeping(i, params[i]):
-            outputs.append(LAYERS[layer](X, *share))
-    targets = range(len(shares) if layer + 1 < len(LAYERS) else 1)
-    gathered = [
-        torch.cat([counter.send(h, i, target, "forward") for i, h in enumerate(outputs)], 1)
-        for target in targets
-    ]
-    return Passed(outputs, [h.requires_grad_() for h in gathered])
-
-
-def _backward(outputs: list[Tensor], gathered: list[Tensor], counter: ByteCounter) -> None:
-    """Send each share's gradients to its owner, and go back through its layer."""
-    sizes = [h.shape[1] for h in outputs]
-    grads = [grad_of(h).split(sizes, dim=1) for h in gathered]
-    for i, h in enumerate(outputs):
-        received = [
-            counter.send(grad[i], source, i, "backward") for source, grad in enumerate(grads)
-        ]
-        torch.autograd.backward(h, torch.stack(received).sum(0))

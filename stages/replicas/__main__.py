@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Sequence
 
+import numpy as np
 import torch
 
 from lab.core.exit_codes import run
@@ -10,54 +11,67 @@ from lab.core.files import REPORTS, Metrics, write_metrics, write_rows
 from lab.core.params import load
 from lab.data.datasets import dataset_name, read_fashion_mnist
 from lab.data.images import LabelledImages, to_tensors
+from lab.machine.allocator import keep_memory
 from lab.machine.devices import resolve
 from lab.results.curves import Curve, rows_of
+from stages.replicas.accuracy import measure_accuracy
 from stages.replicas.batch_norm import measure_batch_norm
 from stages.replicas.names import (
     ALIASING,
     APART,
     BATCH_NORM_CHANGE,
+    EPOCHS,
     FROM_ONE_DEVICE,
     GRADIENT_CHANGE,
     IN_PLACE,
     REBINDING,
+    TRAIN_IMAGES,
     WITH_BATCH_NORM,
     millionths,
 )
-from stages.replicas.params import Params
+from stages.replicas.params import Params, ReplicaParams
+from stages.replicas.short_cells import measure_cells
 from stages.replicas.training_variants import measure_variants
 
 
-def measure(params: Params, train_set: LabelledImages) -> list[Curve]:
-    """Train every variant for some steps, then compare gradients with and without batch norm."""
-    p, (images, labels) = params.replicas, train_set
+def measure(params: Params, train_set: LabelledImages, test_set: LabelledImages) -> list[Curve]:
+    """The notes' short cells, the variants step by step, batch norm, then whole trainings."""
+    p, seed, (images, labels) = params.replicas, params.seed, train_set
     order = torch.arange(p.num_steps * p.batch_size) % len(labels)
     batches = [(images[rows], labels[rows]) for rows in order.split(p.batch_size)]
-    few = slice(p.batch_norm_images)
     return [
-        *measure_variants(p.num_devices, batches, params.seed),
-        *measure_batch_norm(params.seed, images[few], labels[few]),
+        *measure_cells(*batches[0], seed),
+        *measure_variants(p.num_devices, batches, seed),
+        *measure_batch_norm(p.batch_norm, p.num_devices, train_set, test_set, seed),
+        *measure_accuracy(p.accuracy, p.num_devices, train_set, test_set, seed),
     ]
 
 
-def summarise(curves: Sequence[Curve]) -> Metrics:
-    """Where the variants end, and by how much batch norm changes the gradient of two devices."""
+def summarise(curves: Sequence[Curve], params: ReplicaParams) -> Metrics:
+    """Where the variants end, how batch norm changes the gradient, and how long LeNet trained."""
     ends = {(c.demo, c.series): float(c.y[-1]) for c in curves}
     [change] = [c for c in curves if (c.demo, c.series) == (GRADIENT_CHANGE, WITH_BATCH_NORM)]
     judged = [(variant, FROM_ONE_DEVICE) for variant in (IN_PLACE, REBINDING, ALIASING)]
     judged += [(variant, APART) for variant in (IN_PLACE, REBINDING)]
     return {
         millionths(variant, demo): round(1e6 * ends[demo, variant], 4) for variant, demo in judged
-    } | {BATCH_NORM_CHANGE: round(100 * float(change.y[0]), 5)}
+    } | {
+        BATCH_NORM_CHANGE: round(float(np.median(change.y)), 5),
+        EPOCHS: params.accuracy.num_epochs,
+        TRAIN_IMAGES: params.accuracy.train_images,
+    }
 
 
 def main() -> None:
     """Measure and write rows and metrics."""
     params = load(Params)
+    keep_memory()
     resolve(params.replicas.num_devices, params.devices)
-    curves = measure(params, to_tensors(read_fashion_mnist("train")))
+    train_set, test_set = (to_tensors(read_fashion_mnist(half)) for half in ("train", "t10k"))
+    curves = measure(params, train_set, test_set)
+    about: Metrics = {"dataset": dataset_name(), "num_devices": params.replicas.num_devices}
     write_rows(REPORTS / "replicas", rows_of(curves))
-    write_metrics(REPORTS / "replicas", {"dataset": dataset_name(), **summarise(curves)})
+    write_metrics(REPORTS / "replicas", {**about, **summarise(curves, params.replicas)})
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Training LeNet over replicas: as the book does, and with three mistakes from the notes."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
 import torch
@@ -8,7 +9,6 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from lab.nets.models import MODELS, OnBytes
-from lab.parallel.device_workers import thread_pool
 from lab.parallel.replicas import (
     allreduce,
     forward_backward,
@@ -17,13 +17,12 @@ from lab.parallel.replicas import (
     sgd,
     split_batch,
     sum_gradients,
-    train_batch,
 )
 from lab.results.curves import Curve, line
 from lab.training.short_training import scaled_lenet_params
+from stages.replicas.by_hand import CPU, step
 from stages.replicas.names import ALIASING, APART, FROM_ONE_DEVICE, IN_PLACE, MEANS, REBINDING
 
-CPU = torch.device("cpu")
 LR = 0.02
 Batches = Sequence[tuple[Tensor, Tensor]]
 
@@ -50,8 +49,8 @@ def measure_variants(num_devices: int, batches: Batches, seed: int) -> Iterator[
         next(reference)
         for name, (nets, training) in variants.items():
             next(training)
-            from_one[name].append(max(distance(one[0], net) for net in nets))
-            apart[name].append(max(distance(nets[0], net) for net in nets))
+            from_one[name].append(max(_apart(one[0], net) for net in nets))
+            apart[name].append(max(_apart(nets[0], net) for net in nets))
     steps = np.arange(1, len(batches) + 1)
     for name in variants:
         yield line(FROM_ONE_DEVICE, name, steps, from_one[name])
@@ -72,10 +71,9 @@ def trained(
     nets: Sequence[nn.Module], batches: Batches, reduce: Callable[[list[Tensor]], None]
 ) -> Iterator[None]:
     """Take a step on each batch by hand, each replica on its shard."""
-    with thread_pool(len(nets), torch.get_num_threads()) as pool:
-        for X, y in batches:
-            train_batch(X, y, nets, [CPU] * len(nets), LR, pool, reduce)
-            yield
+    for X, y in batches:
+        step(nets, X, y, LR, partial(sum_gradients, allreduce=reduce))
+        yield
 
 
 def trained_on_one_tensor(net: nn.Module, num_devices: int, batches: Batches) -> Iterator[None]:
@@ -101,7 +99,10 @@ def trained_on_means(net: nn.Module, num_devices: int, batches: Batches) -> Iter
         yield
 
 
-def distance(net: nn.Module, other: nn.Module) -> float:
-    """The largest difference of any weight."""
-    pairs = zip(net.parameters(), other.parameters(), strict=True)
-    return max(float((p - q).detach().abs().max()) for p, q in pairs)
+def distance(some: Iterable[Tensor], others: Iterable[Tensor]) -> float:
+    """The largest difference of any number in two lists of tensors."""
+    return max(float((p - q).detach().abs().max()) for p, q in zip(some, others, strict=True))
+
+
+def _apart(net: nn.Module, other: nn.Module) -> float:
+    return distance(net.parameters(), other.parameters())

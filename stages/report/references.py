@@ -12,12 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from lab.claims.book_order import BOOK_ORDER
+from lab.claims.ledger import ledger
+from lab.claims.rules import Verdict
+from lab.claims.verdicts import Finding, findings_of
 from lab.core.errors import LabError
-from lab.core.files import read_json
+from lab.core.files import read_json, read_rows
 from lab.report import figures
 from lab.report.benchmarks import ratio_text
-from lab.report.language import say
+from lab.report.language import say, translation
 from lab.report.page import Figure, Section, Table
+from lab.report.verdicts import SYMBOLS, interval_of
 from lab.results.stats import Ratio
 from lab.tools.references import metrics_of
 from stages.report.translated_svg import in_translation
@@ -47,18 +51,21 @@ def headlines() -> tuple[Headline, ...]:
 
 @dataclass(frozen=True)
 class Machine:
-    """A machine by name, its hardware in few words, and what it measured."""
+    """A machine by name, its hardware in few words, what it measured, and its verdicts by claim."""
 
     name: str
     hardware: str
     metrics: Metrics
+    findings: Mapping[str, Finding]
 
     def ratio(self, headline: Headline) -> Ratio | None:
         """A ratio with its interval, None where it was not measured."""
         metrics, name = self.metrics.get(headline.stage, {}), headline.metric
-        found = [metrics.get(f"{name}{end}") for end in ("", "_low", "_high")]
-        numbers = [n for n in found if isinstance(n, int | float) and n > 0]
-        return Ratio(*numbers) if len(numbers) == 3 else None
+        found = [metrics.get(key) for key in (name, f"{name}_low", f"{name}_high", "starts")]
+        match [n for n in found if isinstance(n, int | float) and n > 0]:
+            case [median, low, high, starts]:
+                return Ratio(median, low, high, int(starts))
+        return None
 
 
 def section(reports: Path) -> Section:
@@ -67,6 +74,7 @@ def section(reports: Path) -> Section:
         say("this machine"),
         _hardware(read_json(reports / "hardware.json")),
         _metrics_under(reports),
+        _findings_under(reports),
     )
     others = [
         machine
@@ -95,13 +103,13 @@ def section(reports: Path) -> Section:
                 "references",
                 say("Ratios of the benchmarks on this machine and on the reference machines."),
                 say(
-                    "Dots are medians with their 99 % intervals, diamonds the references. Right of"
-                    " the line the first named is faster."
+                    "Dots are medians with their intervals over starts, diamonds the references."
+                    " Right of the line the first named is faster."
                 ),
                 partial(_draw, machines),
             )
         ],
-        tables=[_table(machines)],
+        tables=[_table(machines), *_other_verdicts(machines)],
     )
 
 
@@ -119,9 +127,22 @@ def _reference(path: Path) -> Machine | None:
     """A reference; None for a file that is none."""
     try:
         document = read_json(path)
-        return Machine(str(document["name"]), _hardware(document["hardware"]), metrics_of(document))
-    except (LabError, LookupError, TypeError, AttributeError):
+        findings = _by_id(document.get("claims", []))
+        name = say("{name}, profile {profile}", name=document["name"], profile=document["profile"])
+        return Machine(name, _hardware(document["hardware"]), metrics_of(document), findings)
+    except (LabError, LookupError, TypeError, ValueError, AttributeError):
         return None
+
+
+def _findings_under(reports: Path) -> Mapping[str, Finding]:
+    try:
+        return _by_id(read_rows(reports / "claims" / "rows.csv"))
+    except (LabError, LookupError, TypeError, ValueError):
+        return {}
+
+
+def _by_id(rows: Sequence[Mapping[str, Any]]) -> dict[str, Finding]:
+    return {f.claim.id: f for f in findings_of(rows, ledger())}
 
 
 def _hardware(facts: Mapping[str, Any]) -> str:
@@ -150,10 +171,29 @@ def _table(machines: Sequence[Machine]) -> Table:
     )
 
 
+def _other_verdicts(machines: Sequence[Machine]) -> list[Table]:
+    """The claims that another machine, or a longer run, decides otherwise than this one."""
+
+    def cell(finding: Finding | None) -> str:
+        if finding is None or finding.estimate is None:
+            return SYMBOLS[Verdict.NOT_TESTABLE]
+        return f"{SYMBOLS[finding.verdict]} {interval_of(finding.estimate)}"
+
+    rows = []
+    for claim in ledger():
+        found = [machine.findings.get(claim.id) for machine in machines]
+        if len({f.verdict for f in found if f}) > 1:
+            rows.append([claim.id, translation(claim.says), *map(cell, found)])
+    if not rows:
+        return []
+    note = say("Claims whose verdict is another on another machine, or in a longer run.")
+    return [Table(["", say("claim"), *(m.name for m in machines)], rows, note)]
+
+
 def _draw(machines: Sequence[Machine], path: Path) -> None:
     with figures.figure(path, 11, 4.6) as fig:
         axes = fig.add_subplot(xscale="log")
-        axes.set_title("Ratios, with 99 % intervals (times)")
+        axes.set_title("Ratios, with their intervals over starts (times)")
         for m, machine in enumerate(machines):
             colour, shift = figures.COLOURS[m % len(figures.COLOURS)], 0.18 * m
             for row, headline in enumerate(headlines()):

@@ -16,7 +16,7 @@ from lab.data.datasets import CLASSES, Split
 from lab.report import figures
 from lab.report.language import say
 from lab.report.page import Section
-from stages.report import references
+from stages.report import references, retest
 
 FIGURES = REPORTS / "figures"
 MOST_PROCESSES = 4  # more start for longer than they draw
@@ -27,7 +27,7 @@ Builders = dict[str, Callable[[], Section]]
 
 
 def builders() -> Builders:
-    """Who makes each section: the claims', the stages' in the book's order, and the references'.
+    """Who makes each section: the claims', the stages' in the book's order, and on other runs.
 
     A stage's is `section` of stages/<name>/section.py, which is given the stage's folder under
     reports.
@@ -36,7 +36,10 @@ def builders() -> Builders:
         stage: partial(importlib.import_module(f"stages.{stage}.section").section, REPORTS / stage)
         for stage in ("claims", *BOOK_ORDER)
     }
-    return made | {"references": partial(references.section, REPORTS)}
+    return made | {
+        "retest": partial(retest.section, REPORTS / "retest"),
+        "references": partial(references.section, REPORTS),
+    }
 
 
 def draw_figures(stages: Sequence[str]) -> dict[str, str]:

@@ -18,8 +18,6 @@ class NetParams(Section):
 class ScalingParams(Section):
     """The `scaling` section of params.yaml."""
 
-    rounds: Annotated[int, Field(ge=8, le=1000)]
-    min_sample_ms: Annotated[float, Field(gt=0, le=1000)]
     world_size: Annotated[int, Field(ge=2, le=64)]
     message_bytes: list[Annotated[int, Field(ge=4, le=2**31, multiple_of=4)]] = Field(min_length=3)
     lenet: NetParams

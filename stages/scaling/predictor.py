@@ -7,16 +7,14 @@ are each fitted to measurements that are none of the predicted ones.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from statistics import median
+from dataclasses import dataclass, field, replace
+from statistics import fmean, median
 
-from lab.core.files import Row
 from lab.parallel.cost_model import ONE_BUCKET, Link, allreduce_s, crossing_batch, step_bounds
 from lab.parallel.link_fit import fit_both
-from lab.results.measurements import Measurement, Results
+from lab.results.measurements import AGAIN, Measurement, Results
 from lab.results.stats import fit_line
 from stages.scaling import names
-from stages.scaling.params import ScalingParams
 
 
 @dataclass(frozen=True)
@@ -75,46 +73,6 @@ class Machine:
         return step_bounds(*self.parts(net, algorithm, one_bucket, n, images))[1]
 
 
-@dataclass(frozen=True)
-class PredictedStep:
-    """A step that is to be measured, and the times of its parts in milliseconds."""
-
-    net: str
-    allreduce: str  # of names.ALLREDUCES
-    world_size: int
-    images: int  # of each device
-    t1_ms: float
-    t2_ms: float
-
-    @property
-    def row(self) -> Row:
-        """It as a row of predictions.csv."""
-        longer, total = step_bounds(self.t1_ms, self.t2_ms)
-        return {
-            "net": self.net,
-            "allreduce": self.allreduce,
-            "world_size": self.world_size,
-            "images_per_device": self.images,
-            "t1_ms": self.t1_ms,
-            "t2_ms": self.t2_ms,
-            "max_ms": round(longer, 4),
-            "predicted_ms": round(total, 4),
-        }
-
-    def beside_measured(self, device_kind: str, threads: int) -> list[Measurement]:
-        """It as rows of rows.csv: the parts and their sum."""
-        _, total = step_bounds(self.t1_ms, self.t2_ms)
-        arm = names.step(self.net, self.allreduce)
-        return [
-            Measurement(demo, arm, self.images, (value,), "ms", device_kind, threads)
-            for demo, value in (
-                (names.PREDICTED, total),
-                (names.T1, self.t1_ms),
-                (names.T2, self.t2_ms),
-            )
-        ]
-
-
 def fit_machines(
     parts: Sequence[Measurement], n: int, gradients: Mapping[str, Sequence[int]]
 ) -> dict[str, tuple[Machine, Network]]:
@@ -151,8 +109,7 @@ def fit_compute(medians: Mapping[float, float]) -> Compute:
 
 def waits(results: Results) -> dict[str, float]:
     """By how many seconds each algorithm's message is late after a computation."""
-    times = results.series(names.ALONE, "lenet")
-    alone = times[len(times) // 2].summary.median  # as long as the computation before the messages
+    alone = results.series(names.ALONE, "lenet")[0].summary.median  # the computation before them
     found = {}
     for algorithm in results.arms(names.AFTER):
         late = [
@@ -164,26 +121,91 @@ def waits(results: Results) -> dict[str, float]:
     return found
 
 
+@dataclass(frozen=True)
+class ComparedStep:
+    """A step, with its measured time and those of its parts; values are of the starts, in ms."""
+
+    net: str
+    allreduce: str  # of names.ALLREDUCES
+    measured: Measurement
+    t1: Measurement
+    t2: Measurement
+
+    @property
+    def predicted(self) -> float:
+        """The predicted time of the step, the median over the starts."""
+        return median(step_bounds(t1, t2)[1] for t1, t2 in self._parts())
+
+    @property
+    def error(self) -> float:
+        """Its relative error, the median over the starts; below zero, it is predicted too short."""
+        return median(self.errors(names.SUM_RULE))
+
+    def errors(self, rule: str) -> list[float]:
+        """The relative error of SUM_RULE or MAX_RULE in each start."""
+        which = (names.MAX_RULE, names.SUM_RULE).index(rule)
+        return [
+            step_bounds(t1, t2)[which] / m - 1
+            for (t1, t2), m in zip(self._parts(), self.measured.values, strict=True)
+        ]
+
+    def _parts(self) -> list[tuple[float, float]]:
+        return list(zip(self.t1.values, self.t2.values, strict=True))
+
+
 def predict(
-    p: ScalingParams, machines: Mapping[str, tuple[Machine, Network]]
-) -> list[PredictedStep]:
-    """The steps that are to be measured, with what their parts should take."""
-    steps = []
-    for net, of_net in p.nets.items():
-        machine, network = machines[net]
-        for images in of_net.heldout_images:
-            for allreduce, (algorithm, grouping) in names.ALLREDUCES.items():
-                t1, t2 = machine.parts(
-                    network, algorithm, grouping == ONE_BUCKET, p.world_size, images
-                )
-                t1_ms, t2_ms = round(1e3 * t1, 4), round(1e3 * t2, 4)
-                steps.append(PredictedStep(net, allreduce, p.world_size, images, t1_ms, t2_ms))
-    return steps
+    measured: Sequence[Measurement], n: int, gradients: Mapping[str, Sequence[int]]
+) -> list[Measurement]:
+    """T1 and T2 of each measured step: in each start, by that start's parts alone."""
+    steps = [m for m in measured if m.demo == names.MEASURED and not m.arm.endswith(AGAIN)]
+    machines = [
+        fit_machines(of_start, n, gradients)
+        for of_start in _starts([m for m in measured if m.demo != names.MEASURED])
+    ]
+    found = []
+    for step in steps:
+        net, allreduce = names.net_and_allreduce(step.arm)
+        algorithm, grouping = names.ALLREDUCES[allreduce]
+        parts = [
+            machine.parts(network, algorithm, grouping == ONE_BUCKET, n, step.x)
+            for machine, network in (of_start[net] for of_start in machines)
+        ]
+        for demo, seconds in zip((names.T1, names.T2), zip(*parts, strict=True), strict=True):
+            found.append(replace(step, demo=demo, values=tuple(1e3 * t for t in seconds)))
+    return found
+
+
+def _starts(measured: Sequence[Measurement]) -> list[list[Measurement]]:
+    """The measurements of each start."""
+    timed = [m for m in measured if m.unit == "ms"]
+    return [[replace(m, values=(m.values[i],)) for m in timed] for i in range(len(timed[0].values))]
+
+
+def compared_steps(results: Results) -> list[ComparedStep]:
+    """The measured steps that rows hold, with their predicted parts."""
+    found = []
+    for arm in results.arms(names.MEASURED):
+        for m in results.series(names.MEASURED, arm):
+            t1, t2 = results.one(names.T1, arm, m.x), results.one(names.T2, arm, m.x)
+            if t1 and t2:
+                found.append(ComparedStep(*names.net_and_allreduce(arm), m, t1, t2))
+    return found
+
+
+def mean_errors(steps: Sequence[ComparedStep]) -> list[Measurement]:
+    """The mean size of the steps' errors in each start, in percent, by each rule."""
+    like = steps[0].measured
+    found = []
+    for rule in (names.SUM_RULE, names.MAX_RULE):
+        by_start = zip(*(step.errors(rule) for step in steps), strict=True)
+        values = tuple(100 * fmean(map(abs, errors)) for errors in by_start)
+        found.append(replace(like, demo=names.ERRORS, arm=rule, x=0, values=values, unit="%"))
+    return found
 
 
 def t2_ms(results: Results, net: str, allreduce: str) -> float:
-    """The predicted t2 of a net's steps, whatever their images, as the rows hold it."""
-    return results.series(names.T2, names.step(net, allreduce))[0].values[0]
+    """The predicted t2 of a net's steps, whatever their images: the median over the starts."""
+    return results.series(names.T2, names.step(net, allreduce))[0].summary.median
 
 
 def crossing(results: Results, net: str, allreduce: str, n: int) -> float:
@@ -191,38 +213,3 @@ def crossing(results: Results, net: str, allreduce: str, n: int) -> float:
     compute = compute_of(results, net)
     t2_s = t2_ms(results, net, allreduce) / 1e3
     return crossing_batch(compute.fixed_s, compute.per_image_s, t2_s, n)
-
-
-@dataclass(frozen=True)
-class MeasuredStep:
-    """A held-out step: its measurement, and what was predicted of it in milliseconds."""
-
-    net: str
-    allreduce: str
-    measured: Measurement
-    t1: float
-    t2: float
-
-    @property
-    def predicted(self) -> float:
-        """The predicted time of the step."""
-        return self.t1 + self.t2
-
-    @property
-    def error(self) -> float:
-        """Its relative error; below zero, the prediction is too short."""
-        return self.predicted / self.measured.summary.median - 1
-
-
-def measured_steps(results: Results) -> list[MeasuredStep]:
-    """The held-out steps that rows hold."""
-    found = []
-    for arm in results.arms(names.MEASURED):
-        for m in results.series(names.MEASURED, arm):
-            t1, t2 = (
-                one.values[0]
-                for demo in (names.T1, names.T2)
-                if (one := results.one(demo, arm, m.x))
-            )
-            found.append(MeasuredStep(*names.net_and_allreduce(arm), m, t1, t2))
-    return found

@@ -2,65 +2,85 @@
 
 import sys
 from collections.abc import Sequence
+from statistics import median
 
 import torch
-from torch import Tensor
 
 from lab.core.exit_codes import run
 from lab.core.files import REPORTS, Metrics, write_metrics, write_rows
 from lab.core.params import load
 from lab.data.datasets import Split, dataset_name, read_fashion_mnist
-from lab.data.images import shrink
+from lab.data.images import small_images
+from lab.machine.allocator import keep_memory
 from lab.machine.devices import resolve
 from lab.results.curves import Curve, rows_of
+from lab.results.stats import paired_ratios
 from stages.schedules import names
 from stages.schedules.book_schedules import drawn
+from stages.schedules.highest_rate import Trainer, measure_highest_rate
 from stages.schedules.params import Params, ScheduleParams
-from stages.schedules.schedule_trials import tried, warm_up_tested
+from stages.schedules.trials import measure_adam_steps, try_schedules, try_starts
 
 
-def measure(params: ScheduleParams, train: Split, test: Split, seed: int) -> list[Curve]:
+def measure(
+    params: ScheduleParams, device: torch.device, train: Split, test: Split, seed: int
+) -> list[Curve]:
     """The curves of all demos."""
-    images = (*_small_images(train), *_small_images(test))
-    return [*drawn(), *tried(images, params, seed), *warm_up_tested(images, params, seed)]
-
-
-def _small_images(split: Split) -> tuple[Tensor, Tensor]:
-    """Images of 14 x 14 pixels (n, 196) and their labels."""
-    return shrink(torch.tensor(split.images), 14).flatten(1), torch.from_numpy(split.labels)
+    torch.backends.cudnn.deterministic = True  # the same seed, the same bits
+    side = params.image_side
+    train_set, test_set = (small_images(split, side, device) for split in (train, test))
+    curves = [
+        *drawn(),
+        *try_schedules(train_set, test_set, params, seed),
+        *try_starts(train_set, test_set, params, seed),
+        *measure_adam_steps(train_set, params, seed),
+    ]
+    searched = {
+        names.LENET: params.highest_rate.lenet,
+        names.RESNET18: params.highest_rate.resnet18,
+    }
+    for net, of_runs in searched.items():
+        if of_runs.seeds:
+            curves += measure_highest_rate(Trainer(net, side, train_set, of_runs), seed)
+    return curves
 
 
 def summarise(curves: Sequence[Curve]) -> Metrics:
-    """The best schedule beside a constant rate, and how many runs of each arm fail."""
-    accuracy = {c.series: c for c in curves if c.demo == names.ACCURACY}
-    failures = {c.series: c for c in curves if c.demo == names.FAILURES}
-    ranked = [c for name, c in accuracy.items() if name != names.AS_THE_BOOK]
-    best = max(ranked, key=lambda c: c.y[0])
-    return {
-        names.BEST_SCHEDULE: best.series,
-        **_accuracy(names.BEST_ACCURACY, best),
-        **_accuracy(names.CONSTANT_ACCURACY, accuracy[names.CONSTANT]),
-        **{
-            metric: round(100 * float(failures[arm].y.mean()), 3)
-            for arm, metric in names.FAILED_PERCENT.items()
-        },
+    """The best schedule beside a constant rate, and what warm-up does for the highest rate.
+
+    The best schedule is chosen by one half of the seeds and judged by the other.
+    """
+    by_name = {(c.demo, c.series): c.y for c in curves}
+    ranked = {
+        series: y
+        for (demo, series), y in by_name.items()
+        if demo == names.ACCURACY and series != names.AS_THE_BOOK
     }
-
-
-def _accuracy(metric: str, c: Curve) -> dict[str, float]:
+    half = len(ranked[names.CONSTANT]) // 2
+    best = max(ranked, key=lambda name: median(ranked[name][:half]))
+    edges = {series: y for (demo, series), y in by_name.items() if demo == names.STABLE_RATE}
+    nets = sorted({series.split(", ")[0] for series in edges})
+    gains: dict[str, float | str] = {}
+    for net in nets:
+        plain, warm = (edges[names.arm_of(net, arm)] for arm in names.ARMS)
+        gains[names.gain(net)] = round(median(paired_ratios(list(warm), list(plain))), 3)
     return {
-        metric: round(100 * float(c.y[0]), 3),
-        f"{metric}_iqr": round(100 * float(c.high[0] - c.low[0]), 3),
+        names.NETS: " ".join(nets),
+        names.BEST_SCHEDULE: best,
+        names.BEST_ACCURACY: round(median(ranked[best][half:]), 3),
+        names.CONSTANT_ACCURACY: round(median(ranked[names.CONSTANT][half:]), 3),
+        **gains,
     }
 
 
 def main() -> None:
     """Measure all demos and write rows and metrics."""
+    keep_memory()
     params = load(Params)
-    resolve(1, params.devices)
+    devices = resolve(1, params.devices)
     train = read_fashion_mnist("train").first(params.schedules.train_images)
     test = read_fashion_mnist("t10k").first(names.TEST_IMAGES)
-    curves = measure(params.schedules, train, test, params.seed)
+    curves = measure(params.schedules, devices.devices[0], train, test, params.seed)
     write_rows(REPORTS / "schedules", rows_of(curves))
     write_metrics(REPORTS / "schedules", {"dataset": dataset_name(), **summarise(curves)})
 

@@ -2,8 +2,13 @@
 
 # demos
 SCHEDULE = "schedule"  # rates over epochs
-LOSS, ACCURACY = "schedule_loss", "schedule_accuracy"  # of each schedule, over seeds
-FAILURES, ACCURACY_BY_RATE = "warm_up_failures", "warm_up_accuracy"  # of each arm, by base rate
+ACCURACY = "schedule_accuracy"  # of each schedule, by seed
+STABLE_RATE = "highest_stable_rate"  # of each net and arm, by seed
+ONSET = "divergence_onset"  # percent of the run before it fails at the next rate, by seed
+PROGRESS = "progress"  # training loss at the end, half as high a rate as can be borne, by seed
+LOSSES = "losses"  # of one seed's runs on both sides of its highest stable rate, by step
+START_ACCURACY = "start_accuracy"  # of each way to draw the weights, by seed
+ADAM_STEP = "adam_step"  # mean length of a step at each rate, by seed
 
 # schedules
 CONSTANT = "constant"
@@ -14,18 +19,33 @@ COSINE = "cosine"
 COSINE_WARM_UP = "cosine, warm-up"
 INVERSE_SQRT_WARM_UP = "inverse sqrt, warm-up"
 ONE_CYCLE = "one-cycle"
-AS_THE_BOOK = "warm-up as the book applies it"  # also an arm
+AS_THE_BOOK = "warm-up as the book applies it"
 
-# arms of the test of warm-up, with AS_THE_BOOK
+# nets and arms of the test of warm-up
+LENET, RESNET18 = "lenet", "resnet18"
 NO_WARM_UP, WARM_UP = "no warm-up", "warm-up"
+ARMS = (NO_WARM_UP, WARM_UP)
+STABLE, DIVERGING = "still learns", "diverges"  # runs without warm-up
+
+# starts of LeNet
+SCALED, NOTES_START = "scaled weights", "the notes' weights"
+
+ADAM_RATE, TENFOLD = "rate 0.001", "rate 0.01"  # the notes' is 0.01
 
 TEST_IMAGES = 2000
 
-# metrics; an accuracy has its spread over the seeds beside it, as x_iqr
-BEST_SCHEDULE = "best_schedule"  # without AS_THE_BOOK
-BEST_ACCURACY, CONSTANT_ACCURACY = "best_accuracy_percent", "constant_accuracy_percent"
-FAILED_PERCENT = {
-    NO_WARM_UP: "no_warm_up_failed_percent",
-    WARM_UP: "warm_up_failed_percent",
-    AS_THE_BOOK: "as_the_book_failed_percent",
-}
+# metrics
+NETS = "nets"  # whose highest stable rate was searched
+BEST_SCHEDULE = "best_schedule"  # by the first half of the seeds, without AS_THE_BOOK
+BEST_ACCURACY = "best_accuracy_percent"  # medians over the other seeds
+CONSTANT_ACCURACY = "constant_accuracy_percent"
+
+
+def arm_of(net: str, arm: str) -> str:
+    """The series of a net's arm."""
+    return f"{net}, {arm}"
+
+
+def gain(net: str) -> str:
+    """The metric of how many times as high a rate a net bears with warm-up; median over seeds."""
+    return f"{net}_warm_up_gain"

@@ -1,6 +1,6 @@
 """What `schedules` reads of params.yaml."""
 
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -8,21 +8,42 @@ from lab.core.params import Section
 from lab.core.shared_params import DeviceParams, Seed
 
 
+class RunParams(Section):
+    """One net's runs in the search for its highest stable rate."""
+
+    seeds: Annotated[int, Field(ge=0, le=1000)]
+    batch_size: Annotated[int, Field(ge=1, le=4096)]
+    steps: Annotated[int, Field(ge=10, le=1_000_000)]
+    first_rate: Annotated[float, Field(gt=0, le=1000)]
+    resolution: Annotated[float, Field(gt=1, le=2)]
+
+
+class HighestRateParams(Section):
+    """The search, for each net."""
+
+    lenet: RunParams
+    resnet18: RunParams
+
+
 class ScheduleParams(Section):
     """The `schedules` section of params.yaml."""
 
-    num_seeds: Annotated[int, Field(ge=2, le=1000)]
+    image_side: Literal[14, 28]
     train_images: Annotated[int, Field(ge=128, le=60_000)]
-    batch_size: Annotated[int, Field(ge=1, le=128)]
-    high_rates: list[Annotated[float, Field(gt=0, le=1000)]] = Field(min_length=2)
-    warm_up_epochs: Annotated[int, Field(ge=1, le=100)]
-    num_epochs: Annotated[int, Field(ge=2, le=1000)]
+    num_seeds: Annotated[int, Field(ge=2, le=1000)]
+    batch_size: Annotated[int, Field(ge=1, le=4096)]
+    steps: Annotated[int, Field(ge=20, le=1_000_000)]
+    highest_rate: HighestRateParams
 
     @model_validator(mode="after")
-    def _warm_up_ends(self) -> Self:
-        if self.warm_up_epochs >= self.num_epochs:
+    def _fits(self) -> Self:
+        searched = self.highest_rate
+        if searched.lenet.seeds == 0:
+            raise ValueError("a seed of highest_rate.lenet at least, got 0")
+        largest = max(self.batch_size, searched.lenet.batch_size, searched.resnet18.batch_size)
+        if largest > self.train_images:
             raise ValueError(
-                f"warm_up_epochs under num_epochs ({self.num_epochs}), got {self.warm_up_epochs}"
+                f"each batch_size at most train_images ({self.train_images}), got {largest}"
             )
         return self
 

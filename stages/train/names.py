@@ -4,7 +4,6 @@ WEIGHTS = "models/{run}.pt"  # under the project's root
 CONFUSION, WORST = "confusion.csv", "worst.csv"  # beside rows.csv
 # columns of rows.csv
 TEST_ACCURACY, TRAIN_LOSS, SECONDS = "test_accuracy", "train_loss", "seconds"
-IMAGES_PER_S = "images_per_s"
 # metrics, beside the run's settings
 FINAL_ACCURACY, FINAL_LOSS, EPOCH_S = "test_accuracy_percent", "train_loss", "epoch_s"
 EPOCH_S_IQR = "epoch_s_iqr"

@@ -18,6 +18,7 @@ from lab.machine.devices import Devices
 from lab.nets import lenet, models, resnet
 from lab.parallel import replicas
 from lab.parallel.launch import check_ranks_agree, own_rank, process_group
+from lab.timing.conditions import Watch, speed_metrics
 from lab.training import loop, steps, strategies
 from lab.training.checkpoints import Checkpoints, run_key
 from lab.training.loop import Epoch, Plan, Progress, predict, train
@@ -61,6 +62,7 @@ def train_run(name: str, params: Params) -> None:
     rank = own_rank()
     distributed = params.train.distributed
     group = nullcontext() if rank is None else process_group(devices, own[0], distributed)
+    watch = None if rank else Watch()  # one process alone sees how fast the machine is
     with nullcontext() if rank else checkpoints.lock(), group:
         if rank is not None:
             check_ranks_agree(checkpoints.key)
@@ -80,11 +82,18 @@ def train_run(name: str, params: Params) -> None:
             epochs, logits = train_with_checkpoints(
                 name, settings, strategy, train_set, test_set, params.seed, checkpoints
             )
-            if strategy.is_first:
-                weights = results.to_bytes(strategy.nets[0].net.state_dict())
-                num_images = len(train_set.labels)
+            if watch:
                 results.write(
-                    name, settings, epochs, logits, num_images, test_set, weights, devices, dataset
+                    name,
+                    settings,
+                    epochs,
+                    logits,
+                    len(train_set.labels),
+                    test_set,
+                    results.to_bytes(strategy.nets[0].net.state_dict()),
+                    devices,
+                    dataset,
+                    speed_metrics(watch),
                 )
                 checkpoints.clear()
 

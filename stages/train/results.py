@@ -19,7 +19,6 @@ from stages.train.names import (
     EPOCH_S_IQR,
     FINAL_ACCURACY,
     FINAL_LOSS,
-    IMAGES_PER_S,
     SECONDS,
     TEST_ACCURACY,
     TRAIN_LOSS,
@@ -32,7 +31,7 @@ from stages.train.params import RunParams
 NUM_WORST = 20
 
 
-def rows_of(epochs: Sequence[Epoch], num_images: int, devices: Devices, dataset: str) -> list[Row]:
+def rows_of(epochs: Sequence[Epoch], devices: Devices, dataset: str) -> list[Row]:
     """One row per epoch."""
     return [
         {
@@ -40,7 +39,6 @@ def rows_of(epochs: Sequence[Epoch], num_images: int, devices: Devices, dataset:
             TRAIN_LOSS: e.train_loss,
             TEST_ACCURACY: e.test_accuracy,
             SECONDS: round(e.seconds, 6),
-            IMAGES_PER_S: round(num_images / e.seconds, 2),
             "resumed": int(e.resumed),
             "device_kind": devices.kind,
             "dataset": dataset,
@@ -56,8 +54,9 @@ def summarise(
     weights: bytes,
     devices: Devices,
     dataset: str,
+    speed: Metrics,
 ) -> Metrics:
-    """The run's settings, and what it gave in few numbers.
+    """The run's settings, the machine's speed, and what the run gave in few numbers.
 
     Its time is the median over the epochs, of which interrupted ones count only if all are.
     """
@@ -76,6 +75,7 @@ def summarise(
         "device_kind": devices.kind,
         "num_devices": len(devices.devices),
         "threads_per_device": devices.threads,
+        **speed,
         FINAL_ACCURACY: round(100 * epochs[-1].test_accuracy, 4),
         FINAL_LOSS: round(epochs[-1].train_loss, 6),
         EPOCH_S: round(seconds.median, 4),
@@ -126,11 +126,13 @@ def write(
     weights: bytes,
     devices: Devices,
     dataset: str,
+    speed: Metrics,
 ) -> None:
     """Write a run's weights, rows and metrics; the metrics last, so that they stand for all."""
     folder, labels = REPORTS / "train" / name, torch.from_numpy(test_set.labels)
     write_atomically(Path(WEIGHTS.format(run=name)), weights)
-    write_rows(folder, rows_of(epochs, num_images, devices, dataset))
+    write_rows(folder, rows_of(epochs, devices, dataset))
     write_rows(folder, confusion_of(logits, labels), CONFUSION)
     write_rows(folder, worst_of(logits, labels), WORST)
-    write_metrics(folder, summarise(settings, epochs, num_images, weights, devices, dataset))
+    metrics = summarise(settings, epochs, num_images, weights, devices, dataset, speed)
+    write_metrics(folder, metrics)

@@ -19,6 +19,7 @@ TASKS = {
     "predict",
     "profile",
     "remeasure",
+    "retest",
     "report",
     "compare",
     "record",

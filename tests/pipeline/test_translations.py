@@ -1,6 +1,7 @@
 """Every message has a Chinese one in the folder that says it, and no translation is left over."""
 
 import ast
+import importlib
 import re
 import string
 from collections import Counter
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from lab.claims.book_order import BOOK_ORDER
 from lab.claims.ledger import ledger
 from lab.claims.verdicts import Claim
 from lab.data.datasets import CLASSES
@@ -62,6 +64,9 @@ def said(told) -> dict[str, set[str]]:
     found["stages/report"] |= set(re.findall(r'\b(?:say|text)\("([^"]+)"', TEMPLATE.read_text()))
     for claim in ledger():
         found[f"stages/{claim.stage}"] |= {claim.says, claim.measured, *labels_of(claim)}
+    for stage in BOOK_ORDER:
+        of_stage = getattr(importlib.import_module(f"stages.{stage}.claims"), "UNMEASURED", ())
+        found[f"stages/{stage}"] |= {text for each in of_stage for text in (each.says, each.reason)}
     for each in headlines():
         found[f"stages/{each.stage}"].add(translated_svg.NUMBER.sub("#", each.label))
     for stage, labels in told.labels.items():

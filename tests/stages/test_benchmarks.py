@@ -14,18 +14,26 @@ from lab.report.language import speaking
 from lab.report.page import Section
 from stages.report import catalogue
 from tests.helpers import ROOT, draw
-from tests.made_up import BENCHES
+from tests.made_up import BENCHES, STARTS
 
 KINDS = ("cpu-virtual", "cuda")
 CONDITIONS = {
     "device_kind",
     "num_devices",
     "threads_per_device",
+    "starts",
     "busy_percent",
+    "product_gflops_before",
+    "product_gflops_after",
+    "copy_gbs_before",
+    "copy_gbs_after",
     "noisy_percent",
     "skipped",
-    "aa_runs",
-    "aa_false_speedups",
+    "controls",
+    "false_speedups",
+    "control_starts",
+    "control_over",
+    "control_under",
 }
 
 
@@ -59,8 +67,10 @@ def test_metrics_have_names_that_dvc_keeps_and_a_noise_control(made_up_reports):
             found = read_json(made_up_reports / kind / stage / "metrics.json")
             assert all(re.fullmatch(r"[a-z0-9_]+", name) for name in found), (stage, list(found))
             assert set(found) >= CONDITIONS, stage
-            control = (found["aa_runs"], found["aa_false_speedups"], found["device_kind"])
-            assert control == (1, 0, kind), stage
+            assert found["device_kind"] == kind, stage
+            assert found["controls"] >= 1, stage
+            assert found["false_speedups"] == 0, stage
+            assert found["control_starts"] == STARTS * found["controls"], stage
 
 
 @pytest.fixture(scope="module")
@@ -117,5 +127,22 @@ def test_the_page_speaks_chinese_throughout(made_up_reports):
     ],
 )
 def test_the_page_claims_what_the_interval_allows(low, high, words):
-    m = {"speedup": (low + high) / 2, "speedup_low": low, "speedup_high": high}
+    m = {"speedup": (low + high) / 2, "speedup_low": low, "speedup_high": high, "starts": 8}
     assert benchmarks.verdict(m, "speedup") == words
+    few = "not measurably different from"
+    assert benchmarks.verdict({**m, "starts": 7}, "speedup") == few
+
+
+def test_the_page_states_the_bound_on_false_speedups():
+    m = {
+        "control_over": 12,
+        "control_under": 10,
+        "control_starts": 40,
+        "starts": 8,
+        "controls": 5,
+        "false_speedups": 0,
+    }
+    said = benchmarks.control_in_words(m)
+    assert "0 false speed-ups in 5 comparisons" in said
+    # (Clopper and Pearson: 12 of 40 at most 46.5 %, 10 of 40 at most 41.2 %)
+    assert "at most 0.3 %" in said

@@ -88,9 +88,9 @@ BAD: list[tuple[str, Any, str]] = [
     ),
     ("trian", {}, "trian: unknown key; did you mean train?"),
     (
-        "schedules.warm_up_epochs",
-        10,
-        "schedules: expected warm_up_epochs under num_epochs (10), got 10",
+        "schedules.highest_rate.lenet.seeds",
+        0,
+        "schedules: expected a seed of highest_rate.lenet at least, got 0",
     ),
     ("seed", -1, "greater than or equal to 0"),
     ("seed", 0.5, "a valid integer"),

@@ -31,7 +31,11 @@ TORCH = {
     "adam": (update_rules.adam(0.01, eps=1e-8), lambda p: torch.optim.Adam(p, 0.01)),
     "adamw": (update_rules.adamw(0.01), lambda p: torch.optim.AdamW(p, 0.01)),
 }
-EVERY_RULE = {name: rule for name, (rule, _) in TORCH.items()} | {"yogi": update_rules.yogi(0.01)}
+EVERY_RULE = {name: rule for name, (rule, _) in TORCH.items()} | {
+    "yogi": update_rules.yogi(0.01),
+    "decaying_gd": update_rules.decaying_gd(0.1),
+    "counting_gd": update_rules.counting_gd(0.1),
+}
 
 
 def regression(seed):
@@ -74,6 +78,27 @@ def test_floats_arrays_and_tensors_step_alike(x, seed):
                 value, state = rule.update(value, kind(g), state)
             ends.append(float(np.asarray(value).item()))
         assert ends[1:] == pytest.approx([ends[0]] * 2, rel=1e-12, abs=1e-14), name
+
+
+def test_rates_that_fall_with_steps_or_with_counts():
+    gradients = [np.array([1.0, 0.0]), np.array([1.0, 0.0]), np.array([1.0, 1.0])]
+    ends = {}
+    for make in (update_rules.decaying_gd, update_rules.counting_gd):
+        rule, x = make(1.0), np.zeros(2)
+        state = rule.init(x)
+        for g in gradients:
+            x, state = rule.update(x, g, state)
+        ends[make] = x
+    common = -(1 + 2**-0.5 + 3**-0.5)
+    assert ends[update_rules.decaying_gd] == pytest.approx([common, -(3**-0.5)])
+    assert ends[update_rules.counting_gd] == pytest.approx([common, -1]), "seen for the first time"
+
+
+def test_without_its_correction_adam_begins_with_a_larger_step():
+    for correct, step in ((True, 1.0), (False, 0.1 / 0.001**0.5)):
+        rule = update_rules.adam(0.01, eps=0.0, correct=correct)
+        x, _ = rule.update(0.0, 5.0, rule.init(0.0))
+        assert x == pytest.approx(-0.01 * step)
 
 
 def test_a_rule_changes_nothing_in_place():
@@ -156,3 +181,31 @@ def test_epsilon_stands_inside_the_root_or_beside_it():
 def test_adams_first_step_is_its_rate_thanks_to_the_correction():
     x, _ = update_rules.adam(0.01).update(0.0, 37.0, update_rules.adam(0.01).init(0.0))
     assert math.isclose(x, -0.01, rel_tol=1e-5)
+
+
+def test_lars_keeps_pace_with_the_layers_weights_whatever_the_gradients_scale():
+    rule = update_rules.lars(2.0, beta=0.0, trust=0.01)
+    x, g = np.array([3.0, 4.0]), np.array([0.6, -0.8])
+    for scale in (1e-3, 1.0, 1e3):
+        after, _ = rule.update(x, scale * g, rule.init(x))
+        assert after == pytest.approx(x - 2.0 * 0.01 * 5.0 * g), "5 is the length of x"
+
+
+def test_lars_written_out_with_momentum_and_weight_decay_on_a_tensor():
+    rule = update_rules.lars(0.5, beta=0.9, trust=0.1, weight_decay=0.2)
+    x, v = torch.tensor([1.0, 2.0, 2.0]), torch.zeros(3)
+    state = rule.init(x)
+    expected = x.clone()
+    for g in (torch.tensor([1.0, 0.0, 0.0]), torch.tensor([0.0, 4.0, 3.0])):
+        rate = 0.5 * 0.1 * expected.norm() / (g.norm() + 0.2 * expected.norm())
+        v = 0.9 * v + rate * (g + 0.2 * expected)
+        expected = expected - v
+        x, state = rule.update(x, g, state)
+        torch.testing.assert_close(x, expected)
+
+
+@pytest.mark.parametrize("zero", [0.0, np.zeros(2), torch.zeros(2)])
+def test_lars_moves_weights_that_are_zero_by_its_rate_and_trust(zero):
+    rule = update_rules.lars(2.0, trust=0.01)
+    moved, _ = rule.update(zero, zero + 1.0, rule.init(zero))
+    assert np.asarray(moved) == pytest.approx(np.asarray(zero) - 0.02)

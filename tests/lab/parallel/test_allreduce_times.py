@@ -7,19 +7,22 @@ import psutil
 import pytest
 import torch
 
+from lab.core.shared_params import BenchParams
 from lab.machine.devices import Devices
+from lab.parallel import allreduce_times
 from lab.parallel.allreduce_times import (
     NOTHING,
     Arm,
-    controls,
+    Timed,
     gradient_lengths,
-    noise_control,
+    is_step,
     time_among_ranks,
 )
-from lab.parallel.cost_model import LIBRARY, RING, STAR, THERE_AND_BACK
+from lab.parallel.cost_model import LIBRARY, OVERLAPPED, RING, STAR, THERE_AND_BACK
 from tests.helpers import ROOT
 
 THREE = Devices("cpu-virtual", [torch.device("cpu")] * 3, 1)
+ONE_START = BenchParams(starts=1, rounds=3, min_sample_ms=0.1)
 SUMS = [
     Arm(RING, 3, (600,)),
     Arm(STAR, 2, (100, 0, 50)),
@@ -29,9 +32,11 @@ SUMS = [
 ]
 LENET = gradient_lengths("lenet")
 STEPS = [
+    Arm(NOTHING, 2, LENET, False, "lenet", images=3),
+    Arm(NOTHING, 1, LENET, False, "lenet", images=6),
     Arm(STAR, 2, LENET, False, "lenet", images=3),
     Arm(RING, 2, LENET, True, "lenet", images=3),
-    Arm(NOTHING, 2, LENET, False, "lenet", images=3),
+    Arm(OVERLAPPED, 2, LENET, False, "lenet", images=3),
 ]
 AFTER = Arm(STAR, 2, (7,), net="lenet", images=3, gradients=False)
 
@@ -39,11 +44,11 @@ AFTER = Arm(STAR, 2, (7,), net="lenet", images=3, gradients=False)
 @pytest.fixture(scope="module")
 def timed():
     """What the ranks found of each arm, and how the launch left this process."""
-    arms = [*SUMS, *STEPS, AFTER, *controls(2, 2)]
+    arms = [*SUMS, *STEPS, AFTER]
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(ROOT))
         before = dict(os.environ)
-        found = time_among_ranks(arms, rounds=3, min_sample_ms=0.1, devices=THREE)
+        found = time_among_ranks(arms, ONE_START, THREE)
         assert dict(os.environ) == before, "launching leaves no variables behind"
     assert logging.getLogger().isEnabledFor(logging.ERROR)
     assert not psutil.Process().children(recursive=True), "no rank outlives its arms"
@@ -62,14 +67,25 @@ def test_arms_of_several_world_sizes_are_timed_and_checked_in_their_order(timed)
     ]
     for one in timed:
         assert one.exact
-        assert len(one.seconds) == 3
+        assert len(one.seconds) == 1, "one start, one value"
         assert all(0 < seconds < 60 for seconds in one.seconds)
 
 
-def test_a_step_leaves_the_same_weights_in_all_ranks_and_computing_alone_sends_nothing(timed):
+def test_a_step_leaves_the_weights_of_one_process_in_all_ranks_and_computing_sends_nothing(timed):
+    """`exact`, which all arms must be, holds each rank's weights against one process's replicas."""
     steps = timed[len(SUMS) : len(SUMS) + len(STEPS)]
-    assert [one.messages_sent for one in steps] == [8, 2, 0]
-    assert [one.bytes_sent for one in steps] == [4 * sum(LENET)] * 2 + [0]
+    assert [one.messages_sent for one in steps] == [0, 0, 8, 2, 0]
+    assert [one.bytes_sent for one in steps] == [0, 0, 4 * sum(LENET), 4 * sum(LENET), 0]
+
+
+def test_weights_without_another_ranks_gradients_are_not_those_of_a_step():
+    before, mine, theirs = torch.rand(3, 100, generator=torch.Generator().manual_seed(0))
+    after = before - 1e-4 * (mine + theirs)
+    assert is_step(after.double().float(), before, after)
+    assert is_step(before - 1e-4 * mine - 1e-4 * theirs, before, after), "in another order"
+    assert not is_step(before - 1e-4 * mine, before, after)
+    assert not is_step(before - 1e-4 * (mine + theirs) / 2, before, after)
+    assert not is_step(before, before, after)
 
 
 def test_a_step_can_sum_other_tensors_than_its_gradients(timed):
@@ -77,13 +93,21 @@ def test_a_step_can_sum_other_tensors_than_its_gradients(timed):
     assert (after.messages_sent, after.bytes_sent) == (1, 28)
 
 
-def test_an_arm_against_itself_has_a_ratio_for_each_round(timed):
-    rows = noise_control(timed[-4:], THREE)
-    first, again = timed[-4], timed[-3]
-    assert [len(row.values) for row in rows] == [3, 3]
-    assert rows[0].values[1] == first.seconds[1] / again.seconds[1]
+def test_a_start_gives_the_median_of_its_rounds_and_one_wrong_sum_is_a_wrong_arm(monkeypatch):
+    starts = []
+
+    def one_start(request, world_size, threads):
+        starts.append((request["start"], request["rounds"], world_size, threads))
+        late = request["start"]
+        return [Timed((1.0, 5.0 + late, 9.0), True, 2, 8), Timed((2.0,) * 3, late != 1, 0, 0)]
+
+    monkeypatch.setattr(allreduce_times, "_one_start", one_start)
+    params = BenchParams(starts=3, rounds=4, min_sample_ms=1)
+    found = time_among_ranks(SUMS[1:3], params, THREE)
+    assert found == [Timed((5.0, 6.0, 7.0), True, 2, 8), Timed((2.0,) * 3, False, 0, 0)]
+    assert starts == [(0, 4, 2, 1), (1, 4, 2, 1), (2, 4, 2, 1)]
 
 
 def test_more_ranks_than_devices_are_refused():
     with pytest.raises(ValueError, match="at most 3 ranks"):
-        time_among_ranks([Arm(RING, 4, (1,))], rounds=1, min_sample_ms=1, devices=THREE)
+        time_among_ranks([Arm(RING, 4, (1,))], ONE_START, THREE)

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from lab.parallel import device_workers
-from lab.parallel.device_workers import Worker, thread_pool, together, workers_on
+from lab.parallel.device_workers import Worker, side_by_side, thread_pool, together, workers_on
 from tests.helpers import ROOT
 
 CPU = torch.device("cpu")
@@ -85,3 +85,8 @@ def test_a_cpu_worker_runs_its_job_where_it_is_called():
     done = []
     Worker(CPU).run(lambda: done.append(threading.get_ident()))
     assert done == [threading.get_ident()]
+
+
+def test_jobs_side_by_side_keep_their_order_and_compute_with_one_thread_each():
+    found = side_by_side(lambda job: (job, torch.get_num_threads()), range(5), CPU)
+    assert found == [(job, 1) for job in range(5)]

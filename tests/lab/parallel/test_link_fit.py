@@ -40,8 +40,20 @@ def test_a_link_is_found_again_from_noisy_times():
             assert getattr(exact, name) == pytest.approx(true)
             assert getattr(fitted, name) == pytest.approx(true, rel=0.05)
             assert low <= true <= high
-            assert low < high
-        assert link_fit.link_interval(noisy) == (lowest, highest), "the same samples, the same"
+            assert low < getattr(fitted, name) < high
+
+
+def test_a_links_interval_is_that_of_the_medians_over_the_links_of_the_starts():
+    """Eight starts, the whole range: the slowest and the fastest are its ends."""
+    paths = [allreduce_path(name, 2, 1, 10.0**k) for name in MODELLED for k in (2, 5, 8)]
+    paths += [Path(2, 2e8, 0), Path(0, 0, 1e7)]
+    starts = [1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 2.0]
+    samples = [(path, [path.seconds(LINK) * slower for slower in starts]) for path in paths]
+    low, high = link_fit.link_interval(samples)
+    for name in NUMBERS:
+        true = getattr(LINK, name)
+        assert getattr(link_fit.fit_link(samples), name) == pytest.approx(1.35 * true)
+        assert (getattr(low, name), getattr(high, name)) == pytest.approx((true, 2 * true))
 
 
 def single_messages(shared: bool) -> list[Measurement]:
@@ -84,7 +96,7 @@ def test_no_number_of_a_link_is_below_zero():
     assert (link.s_per_byte, link.add_s_per_byte) == (0, 0)
 
 
-def test_too_few_paths_or_odd_rounds_are_refused():
+def test_too_few_paths_or_odd_starts_are_refused():
     for samples in ([(Path(1, 1, 0), [1.0])] * 2, [(Path(1, 1, 0), [1.0] * k) for k in (1, 2, 3)]):
         with pytest.raises(ValueError, match="three or more paths"):
             link_fit.fit_link(samples)

@@ -1,13 +1,26 @@
 """Medians, their intervals, and what is only noise."""
 
 import math
+from collections import Counter
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.results.stats import Ratio, exceeds_noise, fit_line, median_ratio, speedup, summarise
+from lab.results.stats import (
+    Ratio,
+    difference_interval,
+    exceeds_noise,
+    false_speedup_bound,
+    fit_line,
+    largest_chance,
+    median_interval,
+    median_level,
+    median_ratio,
+    speedup,
+    summarise,
+)
 
 SECONDS = st.lists(st.floats(1e-3, 1e3), min_size=1, max_size=20)
 
@@ -61,15 +74,61 @@ def test_nothing_is_claimed_while_the_interval_comes_near_one():
         (0.2, 0.97, "slower"),
         (0.2, 0.99, "inconclusive"),
     ):
-        assert Ratio((low + high) / 2, low, high).verdict == verdict, (low, high)
+        assert Ratio((low + high) / 2, low, high, count=8).verdict == verdict, (low, high)
+    assert Ratio(2.0, 1.9, 2.1, count=7).verdict == "inconclusive", "98.4 % is too little"
 
 
-def test_an_interval_of_an_arm_against_itself_holds_one():
+@pytest.mark.parametrize("count", [1, 3, 7, 8, 11, 12, 20, 40])
+def test_intervals_hold_the_true_median_as_often_as_their_level_says(count):
+    """20,000 simulated experiments of skewed samples; three standard errors are 0.3 to 1.1 %."""
+    samples = np.random.default_rng(count).lognormal(0, 0.3, (20_000, count))
+    ends = np.array([median_interval(each) for each in samples])
+    held = float(np.mean((ends[:, 0] <= 1) & (ends[:, 1] >= 1)))
+    level = median_level(count)
+    assert held == pytest.approx(level, abs=3 * math.sqrt(level * (1 - level) / 20_000) + 1e-9)
+    assert (level >= 0.99) == (count >= 8)
+
+
+def test_two_runs_of_one_thing_differ_as_seldom_as_their_intervals_level_says():
+    """Two runs of 8 starts each: 0 is in the interval of the difference of their medians."""
+    runs = np.random.default_rng(0).lognormal(0, 0.1, (4000, 2, 8))
+    held = 0
+    for pair in runs:
+        one, other = ((float(np.median(r)), *median_interval(r)) for r in pair)
+        low, high = difference_interval(one, other)
+        held += low <= 0 <= high
+    assert held / 4000 >= 0.985
+    assert difference_interval((5, 4, 7), (2, -2, 5)) == (
+        3 - math.hypot(1, 3),
+        3 + math.hypot(2, 4),
+    )
+
+
+def test_levels_by_hand():
+    assert [median_level(n) for n in (1, 2, 3, 8)] == [0, 0.5, 0.75, 1 - 2 / 256]
+
+
+def test_the_largest_chance_is_that_of_clopper_and_pearson():
+    for n in (1, 8, 40):
+        assert largest_chance(0, n) == pytest.approx(1 - 0.025 ** (1 / n), rel=1e-9)
+        assert largest_chance(n, n) == 1
+    assert largest_chance(5, 20) == pytest.approx(0.4910459, abs=1e-6)  # tabulated
+
+
+def test_the_bound_on_false_speedups_holds_for_what_starts_really_do():
+    """Pools of 40 starts of an arm against itself; what groups of 8 then show, simulated."""
     rng = np.random.default_rng(0)
-    inside = [
-        (r := speedup(*rng.lognormal(0, 0.2, (2, 12)))).low <= 1 <= r.high for _ in range(2000)
-    ]
-    assert np.mean(inside) >= 0.985
+    for spread, bias in ((0.005, 1.0), (0.05, 1.0), (0.2, 1.0), (0.05, 1.04), (0.02, 1.05)):
+        groups = bias * rng.lognormal(0, spread, (4000, 8))
+        false = np.mean([median_ratio(each).verdict != "inconclusive" for each in groups])
+        pools = bias * rng.lognormal(0, spread, (400, 40))
+        counts = Counter((int((p > 1.02).sum()), int((p < 1 / 1.02).sum())) for p in pools)
+        holding = sum(
+            n for (o, u), n in counts.items() if false_speedup_bound(o, u, 40, 8) >= false
+        )
+        assert holding >= 0.93 * 400, (spread, bias)
+    assert false_speedup_bound(0, 0, 40, 8) == pytest.approx(2 * (1 - 0.025 ** (1 / 40)) ** 8)
+    assert false_speedup_bound(8, 0, 8, 8) == 1, "a biased control bounds nothing"
 
 
 def test_times_that_cannot_be_are_no_speedup():

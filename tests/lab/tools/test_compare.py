@@ -6,7 +6,7 @@ import pytest
 from lab.core.errors import LabError
 from lab.core.files import write_json
 from lab.tools import compare, references
-from lab.tools.compare import Side, mark, markdown, table
+from lab.tools.compare import Pace, Side, mark, markdown, pace_of, speeds, table
 
 
 @pytest.mark.parametrize(
@@ -47,9 +47,9 @@ def test_the_table_shows_medians_with_their_spread_and_leaves_out_what_is_the_sa
             "dataset": {"old": "fashion-mnist", "new": "synthetic"},
             "a_speedup": {"old": 1.7, "new": 1.5},
             "a_speedup_low": {"old": 1.6, "new": 1.4},
-            "a_speedup_high": {"old": 1.8, "new": 1.65},
+            "a_speedup_high": {"old": 1.8, "new": 1.68},
             "b_speedup": {"old": 1.7, "new": 1.5},
-            "b_speedup_low": {"old": 1.66, "new": 1.4},
+            "b_speedup_low": {"old": 1.62, "new": 1.4},
             "b_speedup_high": {"old": 1.8, "new": 1.65},
         }
     }
@@ -57,9 +57,46 @@ def test_the_table_shows_medians_with_their_spread_and_leaves_out_what_is_the_sa
         ("epoch_s", "10 (IQR 0.5)", "20 (IQR 0.25)", "worse"),
         ("images_per_s", "38", "33", "one sample each"),
         ("dataset", "fashion-mnist", "synthetic", "changed"),
-        ("a_speedup", "1.7 (1.6 to 1.8)", "1.5 (1.4 to 1.65)", "within noise"),
-        ("b_speedup", "1.7 (1.66 to 1.8)", "1.5 (1.4 to 1.65)", "worse"),
+        ("a_speedup", "1.7 (1.6 to 1.8)", "1.5 (1.4 to 1.68)", "within noise"),
+        ("b_speedup", "1.7 (1.62 to 1.8)", "1.5 (1.4 to 1.65)", "worse"),
     ]
+
+
+def test_a_time_or_rate_is_judged_by_what_the_machine_itself_explains():
+    faster = Pace(1.2, 1.4)
+    for name, new, expected in (
+        ("epoch_s", 10.8, "the machine's"),
+        ("epoch_s", 8.4, "better"),
+        ("epoch_s", 12.9, "worse"),
+        ("images_per_s", 18.0, "the machine's"),
+        ("images_per_s", 21.0, "better"),
+        ("images_per_s", 15.0, "worse"),
+        ("a_speedup", 18.0, "better"),
+    ):
+        assert mark(name, Side(14.0, 0.1), Side(new, 0.1), False, faster) == expected, (name, new)
+
+
+def test_a_slow_and_a_fast_hour_of_one_machine_give_no_verdict_on_the_same_code():
+    """The two runs of the review: 13.8 and 10.8 s per epoch, equal hardware facts."""
+    metrics = {
+        "reports/train/lenet_1gpu/metrics.json": {
+            "epoch_s": {"old": 13.8, "new": 10.8},
+            "epoch_s_iqr": {"old": 0.3, "new": 0.2},
+            "product_gflops_before": {"old": 150.0, "new": 190.0},
+            "product_gflops_after": {"old": 155.0, "new": 195.0},
+            "copy_gbs_before": {"old": 8.0, "new": 10.0},
+            "copy_gbs_after": {"old": 8.0, "new": 10.0},
+        }
+    }
+    [changes] = metrics.values()
+    pace = pace_of(changes)
+    assert (pace.low, pace.high) == pytest.approx((190 / 155, 1.3))
+    assert [row[-1] for row in table(metrics, other_hardware=False)] == ["the machine's"]
+    assert speeds(metrics) == [
+        "the machine itself: product 152.5 -> 192.5 GFLOP/s, copy 8 -> 10 GB/s"
+    ]
+    del changes["copy_gbs_after"]["old"]
+    assert pace_of({"epoch_s": {"old": 1, "new": 2}}) == Pace()
 
 
 def test_markdown_keeps_its_columns_whatever_stands_in_a_cell():

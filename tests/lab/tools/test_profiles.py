@@ -19,7 +19,7 @@ def test_laptop_is_complete_and_equals_the_committed_params(pytestconfig):
     assert (root / "params.yaml").read_text() == committed
 
 
-@pytest.mark.parametrize("name", ["smoke", "laptop", "full"])
+@pytest.mark.parametrize("name", ["smoke", "laptop", "study", "full"])
 def test_every_profile_fits_all_stages_and_keeps_the_comments(project, monkeypatch, capsys, name):
     monkeypatch.setattr(sys, "argv", ["profiles", name])
     profiles.main()
@@ -28,7 +28,7 @@ def test_every_profile_fits_all_stages_and_keeps_the_comments(project, monkeypat
     assert f"params.yaml is the {name} profile" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("name", ["smoke", "full"])
+@pytest.mark.parametrize("name", ["smoke", "study", "full"])
 def test_a_profile_holds_only_what_differs(project, name):
     document = params.read_yaml(project / "profiles" / "laptop.yaml")
     defaults, runs = document["train"]["defaults"], document["train"]["runs"]

@@ -12,12 +12,12 @@ import pytest
 from lab.core.errors import LabError
 from lab.parallel import rank
 from lab.training import race as race_module
-from lab.training.arm_process import TrainingArm
-from lab.training.race import race
+from lab.training.arm_turns import TrainingArm
+from lab.training.race import by_hand, race
 from tests.helpers import ROOT, write_data
 
-PRODUCT = TrainingArm("product", "", batch_size=64, steps=2, device="cpu", threads=1)
-DDP = TrainingArm("ddp", "lenet", batch_size=8, steps=2, device="cpu", threads=1, num_devices=2)
+PRODUCT = TrainingArm("product", "", batch_size=64, steps=20, device="cpu", threads=1)
+BOOK = TrainingArm("book", "lenet", batch_size=8, steps=2, device="cpu", threads=1, num_workers=1)
 
 
 @pytest.fixture
@@ -29,39 +29,47 @@ def ready(project, monkeypatch):
 
 
 def test_arms_take_turns_in_processes_of_their_own(ready):
-    times = race({"product": PRODUCT, "ddp": DDP}, rounds=2)
-    assert list(times) == ["product", "ddp"]
-    for samples in times.values():
-        assert len(samples) == 2
-        assert all(0 < seconds < 60 for seconds in samples)
+    times = race({"product": PRODUCT, "book": BOOK}, starts=1)
+    assert list(times) == ["product", "book"]
+    for [seconds] in times.values():
+        assert 0 < seconds < 60
 
 
-def test_each_start_has_its_share_of_the_rounds_and_a_turn_before_them(monkeypatch):
-    """In the order A B B A; a turn that does not count takes 0 seconds here."""
-    events = []
+@pytest.fixture
+def events(monkeypatch):
+    """What a race asks of processes that are not there, each turn of which takes its number."""
+    found: list[str] = []
 
     @contextmanager
-    def process(name, arm, inputs):
-        turns = iter(range(99))
+    def processes(arms):
+        turns = {name: iter(range(99)) for name in arms}
 
-        def turn():
-            events.append(name)
-            return float(next(turns))
+        def take(name, steps):
+            found.append(f"{name} {steps}")
+            return float(next(turns[name]))
 
-        events.append(f"start {name}")
-        inputs.callback(events.append, f"close {name}")
-        yield turn
-        events.append(f"end {name}")
+        found.append("start")
+        yield take
+        found.append("end")
 
-    monkeypatch.setattr(race_module, "_process", process)
-    times = race({"A": PRODUCT, "B": DDP}, rounds=3, starts=2)
-    around = "start A, start B, A, B, {}, close B, close A, end B, end A"
-    assert ", ".join(events) == f"{around.format('A, B, B, A')}, {around.format('A, B')}"
-    assert times == {"A": (1, 2, 1), "B": (1, 2, 1)}
+    monkeypatch.setattr(race_module, "_processes", processes)
+    return found
 
 
-def test_an_arm_whose_process_ends_ends_the_race(ready, monkeypatch):
-    """The first ends at once, the second in its first turn that counts."""
+def test_each_start_has_a_short_turn_that_does_not_count_and_one_that_does(events):
+    times = race({"A": PRODUCT, "B": BOOK}, starts=2)
+    first, second = "start, A 2, B 2, A 20, B 2, end", "start, A 2, B 2, B 2, A 20, end"
+    assert ", ".join(events) == f"{first}, {second}"
+    assert times == {"A": (1, 1), "B": (1, 1)}
+
+
+def test_what_is_timed_by_hand_is_alone_and_not_warmed_up(events):
+    assert by_hand(PRODUCT, rounds=2) == (0, 1)
+    assert ", ".join(events) == "start, alone 20, alone 20, end"
+
+
+def test_processes_that_end_end_the_race(ready, monkeypatch):
+    """The first ends at once, the second in the turn that counts."""
     answer_once = "print(input() and 1.0, flush=True)"
     for program in ("raise SystemExit(1)", answer_once):
         monkeypatch.setattr(rank, "command", lambda *_, program=program: ["-c", program])
@@ -69,16 +77,23 @@ def test_an_arm_whose_process_ends_ends_the_race(ready, monkeypatch):
             race({"broken": PRODUCT}, 2)
 
 
+def test_an_arm_that_fails_ends_the_race_with_its_own_words(ready, capfd):
+    with pytest.raises(LabError, match=r"arm 'broken': its process ended before the race did"):
+        race({"sound": PRODUCT, "broken": replace(BOOK, net="no such net")}, 1)
+    assert "KeyError: 'no such net'" in capfd.readouterr().err
+
+
 RACE = """
 import json, sys
 from lab.core.exit_codes import run
 from lab.training.race import TrainingArm, race
-sys.exit(run(lambda: race({"arm": TrainingArm(**json.loads(sys.argv[1]))}, 1_000_000)))
+arms = {i: TrainingArm(**arm) for i, arm in enumerate(json.loads(sys.argv[1]))}
+sys.exit(run(lambda: race(arms, 1_000_000)))
 """
 
 
-def start_race(arm: TrainingArm) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-c", RACE, json.dumps(asdict(arm))]
+def start_race(*arms: TrainingArm) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-c", RACE, json.dumps([asdict(arm) for arm in arms])]
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
@@ -94,15 +109,14 @@ def descendants(process: subprocess.Popen[bytes], count: int) -> list[psutil.Pro
 
 
 def test_a_race_that_is_killed_leaves_no_process(ready):
-    """Neither those that an arm started nor an arm in a turn that would never end."""
+    """Neither the arms that wait nor one in a turn that would never end."""
     endless = replace(PRODUCT, steps=10**12)
-    racing = {signal.SIGKILL: (DDP, 3), signal.SIGTERM: (endless, 1)}
-    races = {number: start_race(arm) for number, (arm, _) in racing.items()}
-    for number, (_, count) in racing.items():
-        arms = descendants(races[number], count)
-        races[number].send_signal(number)
-        races[number].wait(10)
-        _, alive = psutil.wait_procs(arms, timeout=10)
+    races = {number: start_race(PRODUCT, endless) for number in (signal.SIGKILL, signal.SIGTERM)}
+    for number, racing in races.items():
+        processes = descendants(racing, 3)
+        racing.send_signal(number)
+        racing.wait(10)
+        _, alive = psutil.wait_procs(processes, timeout=10)
         for left in alive:
             left.kill()
         assert not alive, number

@@ -1,11 +1,18 @@
 import numpy as np
+import pytest
 import torch
 
 from lab.data import synthetic
-from lab.data.images import to_float
-from lab.nets.lenet import lenet
+from lab.data.images import Images, to_float
+from lab.nets.lenet import lenet, lenet_params
 from lab.optim import update_rules
-from lab.training.short_training import accuracy_after, scaled_lenet_params
+from lab.training.short_training import (
+    SmallLeNet,
+    accuracy_after,
+    accuracy_of,
+    num_features,
+    scaled_lenet_params,
+)
 
 TRAIN, TEST = synthetic.fashion(800, 0), synthetic.fashion(300, 1)
 SETS = [(images, labels.astype(np.int64)) for images, labels in (TRAIN, TEST)]
@@ -48,3 +55,26 @@ def test_a_plain_step_is_torchs():
     expected = (logits.argmax(1) == torch.from_numpy(SETS[1][1])).double().mean().item()
     ours = accuracy_after(update_rules.gd(0.1), *SETS, num_steps=1, batch_size=800, seed=0)
     assert abs(ours - expected) < 0.011
+
+
+def test_lenet_on_small_images_has_its_own_fan_in_and_on_large_ones_is_the_notes():
+    def of(side, **start):
+        return SmallLeNet(torch.Generator().manual_seed(0), side, **start)
+
+    assert [num_features(side) for side in (14, 28)] == [50, 800]
+    assert of(14)(torch.rand(3, 1, 14, 14)).shape == (3, 10)
+    assert of(14).params[4].shape == (50, 128)
+    assert of(14).params[4].std().item() == pytest.approx((2 / 50) ** 0.5, rel=0.05)
+    for net, params in (
+        (of(28), scaled_lenet_params(torch.Generator().manual_seed(0))),
+        (of(28, notes_start=True), lenet_params(torch.Generator().manual_seed(0))),
+    ):
+        for p, q in zip(net.params, params, strict=True):
+            assert torch.equal(p, q)
+    assert of(14, notes_start=True).params[4].std().item() == pytest.approx(0.01, rel=0.05)
+
+
+def test_accuracy_is_the_share_of_right_labels_and_none_without_finite_logits():
+    images = Images(torch.eye(4), torch.tensor([0, 1, 0, 3]))
+    assert accuracy_of(torch.nn.Identity(), images) == 0.75
+    assert accuracy_of(torch.nn.Identity(), images._replace(X=images.X / 0)) is None

@@ -5,10 +5,11 @@ import torch
 
 from lab.core.shared_params import BenchParams, DeviceParams
 from lab.machine.devices import Devices
+from lab.parallel.fresh_starts import merge
 from lab.report.benchmarks import ratio_of
 from lab.results.measurements import Measurement, Results
 from stages.bench_async import __main__ as bench_async
-from stages.bench_async import call_times, names, section
+from stages.bench_async import call_times, dependencies, names, one_start, section
 from stages.bench_async.params import AsyncParams, Params
 from tests.made_up import measurements, metrics, write
 
@@ -16,14 +17,14 @@ CPU = Devices("cpu-virtual", [torch.device("cpu")], threads=1)
 PARAMS = Params(
     seed=0,
     devices=DeviceParams(cpu_threads=1),
-    bench=BenchParams(rounds=8, aa_runs=1, min_sample_ms=1e-3),
+    bench=BenchParams(starts=1, rounds=3, min_sample_ms=1e-3),
     bench_async=AsyncParams(sizes=[4, 8], counts=[1, 2], book_size=4),
 )
 
 
 @pytest.fixture(scope="module")
 def measured() -> list[Measurement]:
-    return bench_async.measure(PARAMS, CPU)
+    return one_start.measure_all(PARAMS, CPU, start=0)
 
 
 def test_every_arm_of_every_demo_is_measured_at_every_size(measured):
@@ -32,9 +33,22 @@ def test_every_arm_of_every_demo_is_measured_at_every_size(measured):
         names.FIRST_PRODUCT: ({names.NO_WARM_UP}, [4]),
         names.PRODUCT: ({names.CALL_RETURNS, names.RESULT_THERE}, [4, 8]),
         names.NUMPY_TORCH: ({names.NUMPY, names.TORCH}, [4, 8]),
-        names.RUN_AHEAD: ({names.WAITING_ONCE, names.WAITING_EACH, names.CALLS_RETURN}, [1, 2]),
-        names.BOOK: ({names.BOOK_NUMPY, names.NOT_WAITED_FOR, names.WAITED_FOR}, [4]),
-        names.DEPENDENCIES: ({names.Z}, [0]),
+        names.RUN_AHEAD: (
+            {names.WAITING_ONCE, names.WAITING_EACH, names.CALLS_RETURN, names.SERIES_DONE},
+            [1, 2],
+        ),
+        names.BOOK: (
+            {
+                names.BOOK_NUMPY,
+                names.NOT_WAITED_FOR,
+                names.WAITED_FOR,
+                names.FAIR_NUMPY,
+                names.FAIR_TORCH,
+            },
+            [4],
+        ),
+        names.BACK_END: ({names.ONES, names.RANDOM_PRODUCT}, [0]),
+        names.THREADS: ({names.BEFORE, names.AFTER}, [0]),
     }
     for demo, (arms, sizes) in expected.items():
         assert set(results.arms(demo)) - {names.WRONG_GPU} == arms, demo
@@ -42,14 +56,12 @@ def test_every_arm_of_every_demo_is_measured_at_every_size(measured):
             assert [m.x for m in results.series(demo, arm)] == sizes, (demo, arm)
     assert names.NOTHING in results.arms(names.BLOCKER)
     for m in measured:
-        count = {names.FIRST_PRODUCT: 1, names.DEPENDENCIES: 2}.get(m.demo, 8)
-        assert len(m.values) == (0 if m.remark else count), m
-    [z] = results.series(names.DEPENDENCIES, names.Z)
-    assert z.values == (3.0, 3.0)
+        once = m.demo in (names.FIRST_PRODUCT, names.BOOK, names.BACK_END, names.THREADS)
+        assert len(m.values) == (0 if m.remark else 1 if once else 3), m
 
 
 def test_the_stages_own_rows_give_its_metrics(measured):
-    assert set(bench_async.summarise(measured)) == set(
+    assert set(bench_async.summarise(merge([measured]))) == set(
         bench_async.summarise(measurements("bench_async", "cuda"))
     )
 
@@ -69,6 +81,19 @@ def test_a_call_returns_before_the_wait_and_its_result_is_there_after_it(monkeyp
     assert log == ["wait", "call", "wait"] * 2
 
 
+def test_without_a_gpu_no_order_is_tested(measured):
+    skipped = {m.arm for m in measured if m.remark and m.demo == names.DEPENDENCIES}
+    assert skipped == {names.IN_ORDER, names.UNORDERED}
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA GPU")
+def test_a_stream_keeps_the_order_and_one_that_does_not_wait_loses_it():
+    gpu = Devices("cuda", [torch.device("cuda", 0)], threads=1)
+    values = {m.arm: m.values for m in dependencies.measure_dependencies(gpu)}
+    assert values == {names.IN_ORDER: (3.0,), names.UNORDERED: (2.0,)}
+
+
 def test_a_queue_shows_as_a_call_that_returns_early():
     on_gpu, on_cpu = (
         metrics("bench_async", measurements("bench_async", kind), kind)
@@ -83,7 +108,13 @@ def test_a_queue_shows_as_a_call_that_returns_early():
 
 def test_the_page_tells_what_an_operation_costs_waited_for_once_and_each_time(tmp_path):
     write("bench_async", tmp_path)
-    returned, model, numpy, _, *_ = section.section(tmp_path / "bench_async").findings
+    returned, model, numpy, back_end, warm_up, *_ = section.section(
+        tmp_path / "bench_async"
+    ).findings
     assert returned.startswith("At the largest size a call has returned after 100.0 %")
     assert "costs 2.00 µs in a series waited for once and 3.00 µs waited for each" in model
     assert "would report torch 2x (2 to 2) faster than numpy, and 2x (2 to 2) if it" in numpy
+    assert "it is 1.5x (1.5 to 1.5)" in numpy
+    assert "takes 99.0 % of the time of the notes' random products and 60 % of" in back_end
+    assert "starts 2 of its own" in back_end
+    assert "takes 50 times as long" in warm_up

@@ -4,7 +4,6 @@ from lab.machine.devices import DeviceKind
 from lab.parallel.cost_model import (
     ADDING,
     ALGORITHMS,
-    GROUPINGS,
     LIBRARY,
     MODELLED,
     PER_TENSOR,
@@ -18,6 +17,7 @@ from lab.parallel.cost_model import (
 from lab.results.measurements import Measurement, skip
 from stages.bench_collectives import __main__ as bench_collectives
 from stages.bench_collectives import names
+from stages.bench_collectives.among_ranks import SUMS
 from tests.made_up import LINK, one
 
 SIZES = (4, 4e3, 4e6)
@@ -53,11 +53,9 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
         made.append(one(few, ADDING, 1e3 * added * LINK.add_s_per_byte, kind, size))
     for net, (tensors, size) in NETS.items():
         demo = names.of_ranks(net, 2)
-        for name in ALGORITHMS:
-            for grouping in GROUPINGS:
-                time = ms(name, 2, tensors if grouping == PER_TENSOR else 1, size)
-                made.append(one(demo, allreduce_name(name, grouping), time, kind, size))
-        made.append(one(demo, names.IN_ONE_PROCESS, 0.05, kind, size))
+        for name, grouping in SUMS:
+            time = ms(name, 2, tensors if grouping == PER_TENSOR else 1, size)
+            made.append(one(demo, allreduce_name(name, grouping), time, kind, size))
         made.append(Measurement(names.TENSORS, net, size, (tensors,), "tensors", kind))
     skipped = skip(names.NCCL, names.BETWEEN_GPUS, "needs 2 CUDA GPUs, found 0", kind)
     return made if kind == "cuda" else [*made, skipped]

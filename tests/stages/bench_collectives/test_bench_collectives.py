@@ -6,17 +6,27 @@ import torch
 from lab.core.files import write_metrics, write_rows
 from lab.machine.devices import Devices
 from lab.parallel.allreduce_times import Arm, Timed, gradient_lengths
-from lab.parallel.cost_model import ALGORITHMS, LIBRARY, PROBES, RING, STAR
+from lab.parallel.cost_model import (
+    ADDING,
+    ALGORITHMS,
+    LIBRARY,
+    PER_TENSOR,
+    PROBES,
+    RING,
+    STAR,
+    THERE_AND_BACK,
+    allreduce_name,
+)
 from lab.report.page import Section
-from lab.results.measurements import Measurement, Results, rows_of
+from lab.results.measurements import Measurement, Results, again, rows_of
 from stages.bench_collectives import names
 from stages.bench_collectives import section as collectives_section
-from stages.bench_collectives.among_ranks import arms_of, facts_of
+from stages.bench_collectives.among_ranks import SUMS, arms_of, facts_of
 from stages.bench_collectives.params import CollectiveParams
 from stages.bench_collectives.predicted_times import model_of
 from tests.helpers import draw
 from tests.made_up import LINK, measurements, metrics
-from tests.stages.bench_collectives.made_up import NETS
+from tests.stages.bench_collectives.made_up import NETS, SIZES
 
 TENSORS, SIZE = NETS["lenet"]
 TWO = Devices("cpu-virtual", [torch.device("cpu")] * 2, 1)
@@ -60,10 +70,13 @@ def test_what_a_bucket_gains_is_that_of_the_made_up_times_and_of_the_model():
 
 def test_the_page_has_bandwidths_volumes_and_the_ring_against_the_star(tmp_path):
     told = page(measurements("bench_collectives", "cuda"), tmp_path, "cuda")
-    star, ring = (6 * 100e-6 + volume * 4e6 / 2e9 + volume / 2 * 4e6 / 20e9 for volume in (6, 1.5))
+    size = SIZES[-1]
+    star, ring = (
+        6 * 100e-6 + volume * size / 2e9 + volume / 2 * size / 20e9 for volume in (6, 1.5)
+    )
     rows = {row[0]: row[1:] for table in told.tables for row in table.rows}
     bandwidth, sent, messages = rows["ring, 4 ranks"]
-    assert float(bandwidth.split()[0]) == pytest.approx(1.5 * 4e6 / ring / 1e9, rel=1e-2)
+    assert float(bandwidth.split()[0]) == pytest.approx(1.5 * size / ring / 1e9, rel=1e-2)
     assert (sent, messages) == ("6", "6")
     assert rows["star, 4 ranks"][1:] == ["12", "6"]
     assert rows["tree, 2 ranks"][1:] == ["4", "2"]
@@ -97,14 +110,18 @@ def test_demos_of_single_messages_can_be_read_back():
     assert names.ranks_and_cores(names.of_ranks("lenet", 2)) is None
 
 
-def test_probes_and_nets_are_timed_with_the_fewest_ranks_alone():
-    p = CollectiveParams(rounds=8, world_sizes=[2, 4], message_bytes=[4, 400], nets=["lenet"])
+def test_probes_nets_and_the_noise_control_are_timed_with_the_fewest_ranks_alone():
+    p = CollectiveParams(world_sizes=[2, 4], message_bytes=[4, 400], nets=["lenet"])
     arms = arms_of(p, {n: names.of_one_message(n) for n in (2, 4)})
     assert [arm.algorithm for *_, arm in arms if arm.world_size == 4] == [*ALGORITHMS] * 2
-    assert sum(arm.algorithm in PROBES for *_, arm in arms) == 2 * 2
-    of_net = [arm for demo, _, arm in arms if demo == names.of_ranks("lenet", 2)]
-    assert len({(arm.algorithm, arm.one_bucket) for arm in of_net}) == len(of_net) == 10
-    [lengths] = {arm.lengths for arm in of_net}
+    probes = [(arm.algorithm, arm.num_bytes) for *_, arm in arms if arm.algorithm in PROBES]
+    assert probes == [(THERE_AND_BACK, 4), (THERE_AND_BACK, 400), (ADDING, 400)]
+    demo = names.of_ranks("lenet", 2)
+    of_net = {name: arm for where, name, arm in arms if where == demo}
+    by_notes = allreduce_name(STAR, PER_TENSOR)
+    assert of_net.pop(again(by_notes)) == of_net[by_notes]
+    assert len({(arm.algorithm, arm.one_bucket) for arm in of_net.values()}) == len(SUMS)
+    [lengths] = {arm.lengths for arm in of_net.values()}
     assert (len(lengths), 4 * sum(lengths)) == (TENSORS, SIZE)
 
 

@@ -12,14 +12,16 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
     def exact(demo: str, arm: str, number: float, unit: str, x: float = 0) -> Measurement:
         return Measurement(demo, arm, x, (number,), unit, kind)
 
-    made = []
+    made = [exact(names.PRINTED, names.CALLED, 10, "")]
     for program, us in ((names.TEXT, 40), (names.COMPILED_ONCE, 1), (names.FOLDED, 0.2)):
         made += [
             one(names.PROGRAM, program, us, kind, unit="us"),
-            exact(names.RESULT, program, 10, ""),
+            exact(names.PRINTED, program, 10, ""),
         ]
     for program in (names.COMPILED_ONCE, names.FOLDED, names.FX_GRAPH):
         made.append(exact(names.INSTRUCTIONS, program, 7, "instructions"))
+    for arm, ms in ((names.EAGER, 40), (names.SCRIPT, 35), (names.FIRST_IN_PROCESS, 45)):
+        made.append(one(names.THOUSAND_CALLS, arm, ms, kind))
     for i, form in enumerate(BUILDERS):
         if form == names.GRAPH and kind != "cuda":
             made.append(skip(names.CALL, form, "needs a CUDA GPU", kind))
@@ -31,13 +33,35 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
                 one(names.CALL, form, 40 - 4 * i, kind, batch_size, "us"),
                 exact(names.DIFFERENCE, form, 1e-6, "logit", batch_size),
             ]
+    for batch_size, share in ((1, 60), (256, 98)):
+        made.append(one(names.BACK_END, names.EAGER, share, kind, batch_size, "%"))
+    if kind == "cuda":
+        made += [
+            one(names.ENQUEUE, names.INFERENCE, 10, kind, 1, "us"),
+            exact(names.OTHER_DEVICE, names.SCRIPT, 0, "logit"),
+        ]
+    for form, handed_over, operations in ((names.EAGER, 5, 30), (names.SCRIPT, 1, 24)):
+        made += [
+            exact(names.HANDED_OVER, form, handed_over, "operations"),
+            exact(names.OPERATIONS, form, operations, "operations"),
+        ]
+    for form, us in ((names.EAGER, 40), (names.SCRIPT, 16)):
+        made += [
+            one(names.THREADS, form, 32, kind, 1, "us"),
+            one(names.THREADS, form, us, kind, 2, "us"),
+        ]
+    for network, gain in (("a", 1.3), ("b", 1.2), ("c", 0.9)):
+        for batch_size in (1, 2, 4):
+            for form, us in ((names.EAGER, 10 * gain), (names.SCRIPT, 10)):
+                arm = names.of_case(network, form)
+                made.append(one(names.CASES, arm, us, kind, batch_size, "us"))
     for form in FILES:
         made += [
             exact(names.SAVED_SIZE, form, 650, "KiB"),
             one(names.SAVED_LOAD, form, 3, kind),
             exact(names.SAVED_DIFFERENCE, form, 0, "logit"),
         ]
-    return made
+    return [*made, exact(names.FRONT_END, names.CPP, 1e-7, "logit")]
 
 
 def summary(made: list[Measurement]) -> dict[str, float | str]:

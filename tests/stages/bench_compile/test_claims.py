@@ -2,12 +2,18 @@
 
 import pytest
 
-from lab.claims.rules import Estimate
+from lab.claims.rules import Over
 from stages.bench_compile import claims
 from tests.claim_cases import CONFIRMED, INCONCLUSIVE, REFUTED, check_made_up, check_rules
 
-# seconds of calls beside eager ones of 1 s
-EAGER, FASTER, SLOWER, UNSURE = [1.0, 1.0], [0.6, 0.7], [2.0, 2.5], [1.1, 0.7]
+STARTS = 8
+ONES, TWOS, EITHER = [1.0] * STARTS, [2.0] * STARTS, [0.5, 2.0] * (STARTS // 2)
+
+
+def of_cases(*speedups: float) -> tuple[list[float], list[float], list[float]]:
+    """Times of cases with these speed-ups, two starts each, and the numbers of the starts."""
+    eager = [s for s in speedups for _ in range(2)]
+    return eager, [1.0] * len(eager), [0, 1] * len(speedups)
 
 
 def test_each_rule_gives_each_verdict_that_it_can():
@@ -15,17 +21,25 @@ def test_each_rule_gives_each_verdict_that_it_can():
         "bench_compile",
         {
             "A4": {CONFIRMED: ([0, -1e-6],), REFUTED: ([0, -1e-3],)},
-            "A6b": {
-                CONFIRMED: ([1] * 20, [1] * 20, [2, 2], [1, 1]),
-                REFUTED: ([1] * 20, [5000] * 20, [2, 2], [1, 1]),
-                INCONCLUSIVE: ([1] * 20, [1] * 20, [2, 0.5], [1, 1]),
+            "A4b": {CONFIRMED: ([30.0], [29.0]), REFUTED: ([30.0], [30.0])},
+            "A5": {
+                CONFIRMED: ([1.0] * 7 + [1.05],),
+                REFUTED: ([0.5, 1.5] * 4,),
+                INCONCLUSIVE: ([1.0] * 5 + [1.5] * 3,),
+            },
+            "A6e": {
+                CONFIRMED: (TWOS, ONES, [0.5] * STARTS),
+                REFUTED: (TWOS, ONES, [1.5] * STARTS),
+                INCONCLUSIVE: (TWOS, ONES, EITHER),
             },
             "A7a": {CONFIRMED: ([0.0],), REFUTED: ([0.1],)},
             "A7b": {
-                CONFIRMED: (EAGER, *[FASTER] * 3, *[SLOWER] * 2),
-                REFUTED: (EAGER, *[FASTER] * 2, *[SLOWER] * 3),
-                INCONCLUSIVE: (EAGER, *[FASTER] * 2, UNSURE, *[SLOWER] * 2),
+                CONFIRMED: of_cases(*[1.5] * 9),
+                REFUTED: of_cases(*[0.9] * 9),
+                INCONCLUSIVE: of_cases(*[1.5] * 6, *[0.9] * 3),
             },
+            "A7d": {CONFIRMED: ([1e-6],), REFUTED: ([0.1],)},
+            "A7e": {CONFIRMED: ([1e-6],), REFUTED: ([0.1],)},
         },
     )
 
@@ -33,13 +47,32 @@ def test_each_rule_gives_each_verdict_that_it_can():
 def test_made_up_results_come_to_the_verdict_and_the_number_that_they_were_made_for():
     check_made_up(
         "bench_compile",
-        {"A3": (REFUTED, 36 / 20), "A6a": (CONFIRMED, 40 / 32), "A6c": (CONFIRMED, 36 / 32)},
+        {
+            "A1": (CONFIRMED, 10),
+            "A3": (CONFIRMED, 20 / 10),
+            "A3a": (REFUTED, 5),
+            "A3b": (CONFIRMED, 20 / 10),
+            "A3c": (CONFIRMED, 60),
+            "A3d": (CONFIRMED, 32 / 40),
+            "A3e": (CONFIRMED, 32 / 16),
+            "A4b": (CONFIRMED, 6),
+            "A6a": (CONFIRMED, 40 / 32),
+            "A6b": (CONFIRMED, 40 / 35),
+            "A6c": (CONFIRMED, 36 / 28),
+            "A6e": (REFUTED, 40 / 80),
+            "A6f": (REFUTED, 35 / 40),
+            "A7b": (INCONCLUSIVE, 1.2),
+        },
     )
 
 
-def test_closed_forms():
-    shares = claims.share_faster(EAGER, FASTER, FASTER, SLOWER, SLOWER, UNSURE)
-    assert shares == Estimate(60, 40, 60)
-    assert claims.thousand_calls([10] * 10, [0] * 10, [1.0], [1.0]).value == pytest.approx(
-        (100 + 990) / 990
-    )
+def test_one_timing_is_compared_with_the_other_starts():
+    assert claims.error_of_one([1.0, 1.0, 1.0, 1.3]).value == 0
+    found = claims.error_of_one([1.0, 2.0])
+    assert found.value == pytest.approx((50 + 100) / 2)
+    assert not claims.error_of_one([1.0]).decides
+
+
+def test_a_case_is_the_median_of_its_starts_and_the_cases_are_the_samples():
+    found = claims.over_cases([2, 2, 8, 3, 3, 3], [1] * 6, [0, 1, 2, 0, 1, 2])
+    assert (found.value, found.count, found.over) == (2.5, 2, Over.CASES)

@@ -1,13 +1,16 @@
 import os
 from pathlib import Path
 
+import pytest
 import torch
 
 from stages.bench_compile import compiled_forms, names
 from stages.bench_compile.compiled_forms import (
     BUILDERS,
     NEED_COMPILER,
+    batches,
     build,
+    compiler_cache,
     empty_compiler_cache,
     mlp,
     obstacle,
@@ -32,7 +35,7 @@ def test_a_form_computes_what_eager_does(tmp_path):
     net, X = mlp(0), torch.randn(5, 512)
     y = net(X)
     for form_name in BUILDERS:
-        if form_name in NEED_COMPILER:
+        if form_name in (*NEED_COMPILER, names.GRAPH):
             continue
         form, seconds, reason = build(form_name, net, tmp_path)
         assert not reason, form_name
@@ -44,11 +47,12 @@ def test_a_form_computes_what_eager_does(tmp_path):
 
 
 def test_what_a_machine_lacks_is_said(monkeypatch, tmp_path):
-    assert obstacle(names.GRAPH, CPU) == "needs a CUDA GPU"
+    assert obstacle(names.GRAPH, CPU, compilers=True) == "needs a CUDA GPU"
+    assert obstacle(names.AOT, CPU, compilers=False) == "bench_compile.compilers is false"
     monkeypatch.setenv("CXX", "no-such-compiler")
     reason = "needs a C++ compiler (no-such-compiler is not on PATH)"
-    assert obstacle(names.AOT, CPU) == reason
-    assert obstacle(names.EXPORT, CPU) == ""
+    assert obstacle(names.AOT, CPU, compilers=True) == reason
+    assert obstacle(names.SCRIPT, CPU, compilers=False) == ""
     assert build(names.COMPILE, mlp(0), tmp_path) == (None, 0.0, reason)
 
 
@@ -56,17 +60,35 @@ def test_a_compiler_that_fails_is_no_crash(monkeypatch, tmp_path):
     def broken(net, folder):
         raise RuntimeError("cannot compile")
 
-    monkeypatch.setitem(compiled_forms.BUILDERS, names.EXPORT, broken)
+    monkeypatch.setitem(compiled_forms.BUILDERS, names.FROZEN, broken)
     reason = "does not build here (RuntimeError)"
-    assert build(names.EXPORT, mlp(0), tmp_path) == (None, 0.0, reason)
+    assert build(names.FROZEN, mlp(0), tmp_path) == (None, 0.0, reason)
 
 
 def test_compilers_start_from_nothing_and_leave_nothing(monkeypatch):
     monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", "mine")
     monkeypatch.delenv("TRITON_CACHE_DIR", raising=False)
-    with empty_compiler_cache():
-        folder = Path(os.environ["TORCHINDUCTOR_CACHE_DIR"])
+    with empty_compiler_cache() as folder:
+        assert Path(os.environ["TORCHINDUCTOR_CACHE_DIR"]) == compiler_cache() == folder
         assert list(folder.iterdir()) == []
     assert not folder.exists()
     assert os.environ["TORCHINDUCTOR_CACHE_DIR"] == "mine"
     assert "TRITON_CACHE_DIR" not in os.environ
+
+
+def test_batches_are_the_same_in_every_process():
+    first, again = (batches([1, 4], seed=3, device=CPU) for _ in range(2))
+    assert [tuple(X.shape) for X in first.values()] == [(1, 512), (4, 512)]
+    assert all(torch.equal(first[n], again[n]) for n in first)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA GPU")
+def test_a_cuda_graph_replays_what_eager_computes_for_each_input(tmp_path):
+    net = mlp(0).to("cuda")
+    graph, _, reason = build(names.GRAPH, net, tmp_path)
+    assert not reason
+    inputs = batches([1, 4], seed=0, device=torch.device("cuda"))
+    for _ in range(2):  # recorded, then replayed
+        for X in inputs.values():
+            torch.testing.assert_close(graph(X), net(X).detach())

@@ -1,5 +1,23 @@
+import pytest
+import torch
+
+from lab.core.shared_params import BenchParams, DeviceParams
 from lab.machine.devices import Devices
-from stages.bench_compile import form_times
+from lab.results.measurements import Results
+from stages.bench_compile import form_times, names
+from stages.bench_compile.compiled_forms import empty_compiler_cache, mlp
+from stages.bench_compile.params import CompileParams, Params
+
+CPU = Devices("cpu-virtual", [torch.device("cpu")], 1)
+PARAMS = Params(
+    seed=0,
+    devices=DeviceParams(cpu_threads=1),
+    bench=BenchParams(starts=1, rounds=2, min_sample_ms=1e-3),
+    bench_compile=CompileParams(
+        batch_sizes=[1, 4], case_batch_sizes=[1], first_calls=2, compilers=False
+    ),
+)
+BUILT = [names.EAGER, names.INFERENCE, names.SCRIPT, names.FROZEN]
 
 
 def test_each_of_the_first_calls_has_its_own_time(monkeypatch):
@@ -11,3 +29,39 @@ def test_each_of_the_first_calls_has_its_own_time(monkeypatch):
 
     monkeypatch.setattr(form_times, "read_clock", lambda devices: now)
     assert form_times.first_calls(form, None, Devices("cpu", [], 1), 3) == [5, 1, 0.5]
+
+
+def test_building_counts_the_first_call_and_outputs_are_compared(tmp_path):
+    results = Results(form_times.measure_building(mlp(0), PARAMS, CPU, tmp_path))
+    assert results.arms(names.BUILD) == results.arms(names.DIFFERENCE) == BUILT
+    for form in BUILT:
+        first, second = results.series(names.FIRST_CALLS, form)
+        assert (first.x, second.x) == (1, 2)
+        [built] = results.one(names.BUILD, form).values
+        assert built >= 1e-6 * first.values[0], form
+        differences = results.series(names.DIFFERENCE, form)
+        assert [m.x for m in differences] == [1, 4]
+        assert max(m.values[0] for m in differences) <= names.TOLERANCE
+
+
+def test_all_forms_are_timed_at_every_size_and_what_is_missing_is_said():
+    with empty_compiler_cache():
+        results = Results(form_times.measure_calls(mlp(0), PARAMS, CPU, start=0))
+    assert results.arms(names.CALL) == BUILT
+    for form in BUILT:
+        assert [m.x for m in results.series(names.CALL, form)] == [1, 4]
+    assert {m.arm for m in results.skipped() if m.demo == names.CALL} == {
+        names.COMPILE,
+        names.GRAPH,
+        names.AOT,
+    }
+    assert [m.demo for m in results.skipped()][-1] == names.ENQUEUE
+
+
+def test_what_is_enqueued_is_not_waited_for(monkeypatch):
+    waits, calls = [], []
+    monkeypatch.setattr(form_times, "synchronize", lambda devices: waits.append(len(calls)))
+    seconds = form_times._enqueue_seconds(lambda: calls.append(0), CPU, rounds=2)
+    assert len(seconds) == 2
+    assert waits == [0, form_times.QUEUED_CALLS], "before each round, not after"
+    assert all(s == pytest.approx(s) and s >= 0 for s in seconds)

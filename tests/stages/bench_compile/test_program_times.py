@@ -3,14 +3,20 @@ from lab.machine.devices import Devices
 from lab.results.measurements import Results
 from stages.bench_compile import names, program_times
 
+CPU = Devices("cpu", [], 1)
+FORMS = [names.TEXT, names.COMPILED_ONCE, names.FOLDED]
 
-def test_every_form_of_the_program_has_the_books_result_and_its_work_is_counted(monkeypatch):
-    monkeypatch.setattr(program_times, "time_arms", lambda arms, *_: dict.fromkeys(arms, (1e-6,)))
-    params = BenchParams.model_construct()
-    results = Results(program_times.measure_program(Devices("cpu", [], 1), params))
-    forms = [names.TEXT, names.COMPILED_ONCE, names.FOLDED]
-    assert results.arms(names.PROGRAM) == results.arms(names.RESULT) == forms
-    assert all(results.one(names.RESULT, form).values == (10,) for form in forms)
+
+def test_every_form_of_the_program_is_timed():
+    params = BenchParams(starts=1, rounds=2, min_sample_ms=1e-3)
+    results = Results(program_times.measure_program(CPU, params, start=0))
+    assert results.arms(names.PROGRAM) == FORMS
+
+
+def test_every_form_prints_the_books_result_and_its_work_is_counted():
+    results = Results(program_times.measure_printed(CPU))
+    assert results.arms(names.PRINTED) == [names.CALLED, *FORMS]
+    assert all(results.one(names.PRINTED, form).values == (10,) for form in FORMS)
     assert results.one(names.INSTRUCTIONS, names.FX_GRAPH).values == (3,), "three additions"
-    left = [results.one(names.INSTRUCTIONS, form).values[0] for form in forms[1:]]
+    left = [results.one(names.INSTRUCTIONS, form).values[0] for form in FORMS[1:]]
     assert left[1] < left[0] / 2

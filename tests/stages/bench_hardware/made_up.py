@@ -5,7 +5,7 @@ from dataclasses import replace
 from lab.machine.devices import DeviceKind
 from lab.results.measurements import Measurement, skip
 from stages.bench_hardware import __main__ as bench_hardware
-from stages.bench_hardware import names
+from stages.bench_hardware import names, trips
 from stages.bench_hardware.matmul import PRODUCTS
 from stages.bench_hardware.roofline import NETS
 from tests.made_up import one
@@ -17,8 +17,13 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
         for i, t in enumerate((1, 4, 15, 100, 150))
     ]
     made += [
+        one(names.LATENCY, names.LOADS_IN_ORDER, 3, "cpu", 4096 * 8**4, "ns"),
+        one(names.REUSE, names.BY_PASSES, 30, "cpu", 2**26),
+        one(names.REUSE, names.BY_BLOCKS, 10, "cpu", 2**26),
         one(names.ORDER, names.BY_ROWS, 2, "cpu"),
         one(names.ORDER, names.BY_COLUMNS, 16, "cpu"),
+        one(names.ORDER, names.BY_ROWS_STORED_BY_COLUMNS, 20, "cpu"),
+        one(names.ORDER, names.BY_COLUMNS_STORED_BY_COLUMNS, 2, "cpu"),
         *[one(names.STRIDE, names.SUM, 0.2 * s, "cpu", 4 * s, "ns") for s in (1, 4, 16, 64)],
         *[
             one(names.MATMUL, product, 10.0**i, "cpu", 256, "GFLOP/s")
@@ -27,29 +32,42 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
         one(names.ADDING, names.LOOP, 400, "cpu", 0, "us"),
         one(names.ADDING, names.ONE_CALL, 4, "cpu", 0, "us"),
     ]
-    for threads, gflop_per_s, gb_per_s in ((1, 100, 20), (16, 1000, 1000)):
-        peak = one(names.PEAK, names.FLOAT32, gflop_per_s, "cpu", threads, "GFLOP/s")
-        copy = one(names.BANDWIDTH, names.COPY, gb_per_s, "cpu", threads, "GB/s")
-        made += [replace(peak, threads=threads), replace(copy, threads=threads)]
+    for threads, gflop_per_s, gb_per_s, sums in ((1, 100, 20, 2), (16, 1000, 1000, 12)):
+        rates = [
+            one(names.PEAK, names.FLOAT32, gflop_per_s, "cpu", threads, "GFLOP/s"),
+            one(names.BANDWIDTH, names.COPY, gb_per_s, "cpu", threads, "GB/s"),
+            one(names.VECTOR_RATE, names.ONE_CALL, sums, "cpu", threads, "billion sums/s"),
+        ]
+        made += [replace(rate, threads=threads) for rate in rates]
+    made += [fact(names.CORES, 16), fact(names.MEMORY, 128), fact(names.CACHE_LINE, 64)]
     target: DeviceKind = "cpu"
     if kind == "cuda":
         target = kind
         made += [
             one(names.PEAK, names.FLOAT32, 50_000, kind, 0, "GFLOP/s"),
             one(names.BANDWIDTH, names.COPY, 3000, kind, 0, "GB/s"),
-            one(names.TRIP, names.LAUNCH, 5, kind, 1, "us"),
-            one(names.TRIP, names.THERE_AND_BACK, 20, kind, 1, "us"),
+            *[
+                one(names.TRIP, arm, us, kind, 1, "us")
+                for arm, us in zip(trips.ARMS, (5, 20, 9000, 60, 4000, 1000), strict=True)
+            ],
+            fact(names.MULTIPROCESSORS, 128, kind),
+            fact(names.GPU_MEMORY, 80, kind),
         ]
     else:
-        trips = (names.LAUNCH, names.THERE_AND_BACK)
-        made += [skip(names.TRIP, arm, "needs a CUDA GPU", kind) for arm in trips]
+        made += [skip(names.TRIP, arm, "needs a CUDA GPU", kind) for arm in trips.ARMS]
+        gpu = (names.MULTIPROCESSORS, names.GPU_MEMORY)
+        made += [skip(names.FACTS, arm, "needs a CUDA GPU", "cpu") for arm in gpu]
     for i, net in enumerate(NETS):
-        counted = (3.0 * 3.0**i, 3.0)
         made += [
             one(names.NETWORK, net, 50, target, 3.0**i, "GFLOP/s"),
-            Measurement(names.COUNTED, net, 1000, counted, "GFLOP, GB", target),
+            Measurement(names.COUNTED_GFLOP, net, 1000, (3.0 * 3.0**i,), "GFLOP", target),
+            Measurement(names.COUNTED_GB, net, 1000, (3.0,), "GB", target),
         ]
     return made
+
+
+def fact(arm: str, value: float, kind: DeviceKind = "cpu") -> Measurement:
+    return Measurement(names.FACTS, arm, 0, (value,), "", kind)
 
 
 def summary(made: list[Measurement]) -> dict[str, float | str]:

@@ -4,16 +4,43 @@ import pytest
 
 from lab.claims.evidence import NotTestableError
 from stages.bench_hardware import claims
-from tests.claim_cases import CONFIRMED, check_made_up, check_rules
+from tests.claim_cases import CONFIRMED, REFUTED, check_made_up, check_rules
+
+
+def eight(low: float, high: float) -> list[float]:
+    return [low] * 4 + [high] * 4
 
 
 def test_each_rule_gives_each_verdict_that_it_can():
     check_rules(
         "bench_hardware",
-        {},
         {
-            claims.most_over_least: lambda low, high: ([1, 1, 2, 2], [1, 1, low, high]),
-            claims.over_the_most: lambda low, high: ([low, high], [1, 1, 2, 2], [9, 9, 1, 1]),
+            "G4a": {CONFIRMED: ((108,), (64,)), REFUTED: ((8,), (64,))},
+            "G4c": {CONFIRMED: ((80,), (256,)), REFUTED: ((139,), (128,))},
+        },
+        {
+            claims.second_over_first: lambda low, high: (
+                [4096.0] * 8 + [262_144.0] * 8 + [2.0**28] * 8,
+                [1] * 8 + eight(low, high) + [7] * 8,
+            ),
+            claims.memory_over_first: lambda low, high: (
+                [4096.0] * 8 + [262_144.0] * 8 + [2.0**28] * 8,
+                [1] * 8 + [7] * 8 + eight(low, high),
+            ),
+            claims.all_cores_over_one: lambda low, high: (
+                [1] * 8 + [2] * 8 + [4] * 8,
+                [1] * 8 + [7] * 8 + eight(low, high),
+            ),
+            claims.over_the_most: lambda low, high: (
+                eight(low, high),
+                [1] * 8 + [2] * 8,
+                [9] * 8 + [1] * 8,
+            ),
+            claims.the_most_over: lambda low, high: (
+                [1] * 8 + [2] * 8,
+                [9] * 8 + eight(low, high),
+                [1] * 8,
+            ),
         },
     )
 
@@ -22,16 +49,29 @@ def test_made_up_results_come_to_the_verdict_and_the_number_that_they_were_made_
     check_made_up(
         "bench_hardware",
         {
-            "G1": (CONFIRMED, 150),
-            "G2": (CONFIRMED, 8),
-            "G3": (CONFIRMED, 10),
-            "G4a": (CONFIRMED, 50),
+            "G1a": (CONFIRMED, 15),
+            "G1b": (CONFIRMED, 150),
+            "G2a": (CONFIRMED, 50),
+            "G2b": (CONFIRMED, 3),
+            "G2c": (CONFIRMED, 8),
+            "G2d": (REFUTED, 0.1),
+            "G2e": (CONFIRMED, 64),
+            "G3a": (CONFIRMED, 10),
+            "G3b": (CONFIRMED, 100),
+            "G3c": (CONFIRMED, 6),
+            "G4a": (CONFIRMED, 8),
             "G4b": (CONFIRMED, 3),
-            "G5": (CONFIRMED, 4),
+            "G4c": (CONFIRMED, 80 / 128),
+            "G4d": (CONFIRMED, 50),
+            "G5a": (CONFIRMED, 4),
+            "G5b": (CONFIRMED, 150),
+            "G5c": (CONFIRMED, 4),
         },
     )
 
 
 def test_one_setting_alone_is_compared_with_nothing():
-    with pytest.raises(NotTestableError, match="two cores"):
-        claims.most_over_least([1, 1], [5, 6])
+    with pytest.raises(NotTestableError, match="it needs two"):
+        claims.all_cores_over_one([1, 1], [5, 6])
+    with pytest.raises(NotTestableError, match="both 4096 and 262144"):
+        claims.second_over_first([4096.0, 8192.0], [5, 6])

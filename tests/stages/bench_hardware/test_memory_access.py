@@ -28,7 +28,26 @@ def test_the_compiled_chase_follows_the_chain(tmp_path):
     i = 0
     for steps in range(1, 50):
         i = int(chain[i])
-        assert chase(chain, steps) == i
+        assert chase(chain, 0, steps) == i
+
+
+def test_lines_in_their_order_follow_one_another_and_come_back():
+    chain = chain_of(4 * CACHE_LINE, None)
+    assert chain[:: CACHE_LINE // 4].tolist() == [16, 32, 48, 0]
+
+
+def test_a_walk_goes_on_where_it_stopped(monkeypatch):
+    monkeypatch.setattr(memory_access, "CHASE_STEPS", 3)
+    started = []
+
+    def chase(chain, start, steps):
+        started.append(start)
+        return start + steps
+
+    arm = memory_access.walk(chase, chain_of(CACHE_LINE, 0))
+    for _ in range(3):
+        arm()
+    assert started == [0, 3, 6]
 
 
 def test_without_a_compiler_there_is_a_reason(monkeypatch, tmp_path):

@@ -7,22 +7,25 @@ from stages.bench_input import claims
 from tests.claim_cases import CONFIRMED, REFUTED, check_made_up, check_rules
 
 
+def eight(low: float, high: float) -> list[float]:
+    return [low] * 4 + [high] * 4
+
+
 def test_each_rule_gives_each_verdict_that_it_can():
     check_rules(
         "bench_input",
         {},
         {
-            claims.step_over_step: lambda low, high: tuple(
-                [[low / 6, high / 6]] * 6 + [[1 / 6, 1 / 6]] * 6
-            ),
-            claims.compute_over_sync: lambda low, high: (
-                *([low / 2, high / 2], [low / 2, high / 2]),
-                [1, 1],
-            ),
             claims.idle_share: lambda low, high: (
                 2.0,
-                [0.5, 0.5],
-                *[[(100 / low - 1) / 6, (100 / high - 1) / 6]] * 6,
+                [1.0] * 8,
+                eight(100 / low - 1, 100 / high - 1),
+            ),
+            claims.with_over_without: lambda low, high: ([1.0] * 8, eight(low - 1, high - 1)),
+            claims.share_of_calls: lambda low, high: (
+                [16] * 8 + [256] * 8,
+                [1] * 8 + [100] * 8,
+                eight(low, high),
             ),
         },
     )
@@ -31,11 +34,16 @@ def test_each_rule_gives_each_verdict_that_it_can():
 def test_made_up_results_come_to_the_verdict_and_the_number_that_they_were_made_for():
     check_made_up(
         "bench_input",
-        {"G12b": (REFUTED, 1), "D10": (CONFIRMED, 100 * 6 / 33), "E5c": (REFUTED, 9 / 6)},
+        {
+            "D10": (CONFIRMED, 100 * 3 / 30),
+            "D12p": (REFUTED, 5),
+            "G12b": (CONFIRMED, 1.5),
+            "G12p": (CONFIRMED, 36 / 27),
+            "G12w": (REFUTED, 0.75),
+        },
     )
 
 
-def test_closed_forms():
-    assert claims.idle_share(2, [1.0], *[[3.0]] * 6).value == pytest.approx(100 * 2 / 20)
+def test_one_device_has_nobody_to_wait_for_it():
     with pytest.raises(NotTestableError, match="one device"):
-        claims.idle_share(1, [1.0], *[[3.0]] * 6)
+        claims.idle_share(1, [1.0] * 8, [3.0] * 8)

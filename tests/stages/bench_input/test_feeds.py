@@ -1,12 +1,24 @@
 import pytest
 import torch
 
+import lab.core.params
 from lab.data.datasets import read_fashion_mnist
 from lab.data.images import to_tensors
+from lab.machine.devices import Devices
+from lab.results.measurements import Results, controls
 from stages.bench_input import feeds as feeds_module
-from stages.bench_input.feeds import Pass, feeds, resident_batches, time_pass
-from stages.bench_input.names import BOOK, NO_WORKERS, PERSISTENT, RESIDENT
-from tests.helpers import write_data
+from stages.bench_input.feeds import Pass, feeds, measure_feeds, resident_batches, time_pass
+from stages.bench_input.names import (
+    BOOK,
+    EPOCH,
+    FIRST_BATCH,
+    IMAGES,
+    NO_WORKERS,
+    PERSISTENT,
+    RESIDENT,
+)
+from stages.bench_input.params import Params
+from tests.helpers import edit_params, write_data
 
 CPU = torch.device("cpu")
 
@@ -40,9 +52,30 @@ def test_resident_batches_are_shuffled_anew_and_the_last_is_smaller(resident):
     assert not torch.equal(first[0][0], second[0][0])
 
 
-def test_an_epoch_is_told_from_a_pass():
-    taken = Pass(first_s=0.5, per_image_s=0.001, end_s=0.25)
-    assert taken.epoch_s(1100, 100) == pytest.approx(1.75)
+def test_a_pass_is_of_the_first_images_whatever_feeds_it(resident):
+    for name, feed in feeds(50, 32, resident).items():
+        assert [len(y) for _, y in feed()] == [32, 18], name
+
+
+def test_only_whole_epochs_have_an_epochs_time(resident, project):
+    edit_params(
+        {
+            "bench_input.epoch_images": 64,
+            "bench_input.rate_images": 48,
+            "bench_input.batch_size": 16,
+        }
+    )
+    params = lab.core.params.load(Params)
+    found = Results(measure_feeds(params, resident, Devices("cpu-virtual", [CPU], 1), 0))
+    assert found.arms(EPOCH) == [BOOK, RESIDENT]
+    assert {arm: found.one(IMAGES, arm).x for arm in found.arms(IMAGES)} == {
+        BOOK: 64,
+        RESIDENT: 64,
+        PERSISTENT: 48,
+        NO_WORKERS: 48,
+    }
+    assert found.arms(FIRST_BATCH) == found.arms(IMAGES)
+    assert len(list(controls(found.measurements))) == 1
 
 
 def test_a_pass_of_one_batch_says_nothing_of_the_next():
@@ -62,4 +95,4 @@ def test_a_pass_is_split_at_its_first_and_last_batch(monkeypatch):
 
     monkeypatch.setattr(feeds_module, "read_clock", lambda devices: now)
     monkeypatch.setattr(feeds_module.time, "perf_counter", lambda: now)
-    assert time_pass(epoch, CPU) == Pass(first_s=5, per_image_s=0.25, end_s=3)
+    assert time_pass(epoch, CPU) == Pass(first_s=5, per_image_s=0.25, whole_s=10)

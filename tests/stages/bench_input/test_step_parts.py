@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from lab.nets.models import MODELS
 from lab.parallel.replicas import replicate
 from stages.bench_input import step_parts as module
-from stages.bench_input.names import PARTS
+from stages.bench_input.names import PARTS, WHOLE
 from stages.bench_input.step_parts import evaluation_s, step_parts
 
 CPU = torch.device("cpu")
@@ -37,6 +37,7 @@ def test_a_timed_step_is_a_step_of_sgd_on_the_whole_batch_with_a_time_for_each_p
             parts = step_parts(iter([(X, y)]), replicas, devices, 0.5, pool)
         seconds = [parts[part] for part in PARTS]
         assert seconds == list(range(seconds[0], seconds[0] + len(PARTS))), num_devices
+        assert parts[WHOLE] == sum(seconds)
         for replica in replicas:
             for p, q in zip(replica.parameters(), expected.parameters(), strict=True):
                 torch.testing.assert_close(p, q - 0.5 * q.grad)

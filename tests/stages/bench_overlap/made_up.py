@@ -24,9 +24,9 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
         both = {names.IN_TURN: 80, names.BESIDE: 44}
         best = names.BESIDE
         missing = [skip(names.TIMES, n, "needs a CUDA GPU", kind) for n in names.ONLY_CUDA]
-    times = [one(names.TIMES, name, t, kind, 1000) for name, t in (alone | both).items()]
+    times = [one(names.TIMES, name, t, kind, 4000) for name, t in (alone | both).items()]
     rates = [
-        one(names.BANDWIDTH, name, 10, kind, 1000, "GB/s")
+        one(names.BANDWIDTH, name, 10, kind, 4000, "GB/s")
         for name in alone
         if name != names.COMPUTE
     ]
@@ -34,9 +34,25 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
         Measurement(f"{names.TIMELINE}{best}", f"{i} {what}", 2.0 * i, (1.5,), "ms", kind)
         for i, what in enumerate(2 * (names.COMPUTING, names.COPYING))
     ]
-    return [*times, *rates, *overlap_fractions(times), *spans, *missing]
+    ready = {"W1": 40, "b1": 40, "W2": 30, "b2": 30, "W3": 8, "b3": 8, "W4": 5, "b4": 4}
+    others = [
+        *[one(names.GRADIENTS, name, t, kind, i) for i, (name, t) in enumerate(ready.items(), 1)],
+        one(names.BACKWARD, names.FIRST_READY, 4, kind, 256),
+        one(names.BACKWARD, names.LAST_READY, 40, kind, 256),
+        Measurement(names.ARGUMENT, names.CALLS_WITH_IT, 0, (2,), "calls", kind),
+    ]
+    call = {names.RETURNS: 6, names.ARRIVES: 60}
+    others += [
+        one(names.CALL, arm, t, kind, 4000)
+        if kind == "cuda"
+        else skip(names.CALL, arm, "needs a CUDA GPU", kind)
+        for arm, t in call.items()
+    ]
+    return [*times, *rates, *overlap_fractions(times), *spans, *missing, *others]
 
 
 def summary(made: list[Measurement]) -> dict[str, float | str]:
     """The stage's own metrics of what it measured, its conditions apart."""
-    return bench_overlap.summarise(made)
+    derived = bench_overlap.summarise(made)
+    on_gpu = derived[names.BEST_ARM] == names.TWO_STREAMS
+    return {names.WORKLOAD: names.NOTES if on_gpu else names.BALANCED, **derived}

@@ -1,11 +1,45 @@
 """The rules of the claims about copying beside computing."""
 
-from tests.claim_cases import CONFIRMED, REFUTED, check_made_up, check_rules
+from lab.claims.evidence import Evidence
+from lab.claims.verdicts import judge
+from stages.bench_overlap import names
+from tests.claim_cases import BY_ID, CONFIRMED, INCONCLUSIVE, REFUTED, check_made_up, check_rules
 
 
 def test_each_rule_gives_each_verdict_that_it_can():
-    check_rules("bench_overlap", {})
+    computing, copying = [40.0] * 8, [200.0] * 8
+    check_rules(
+        "bench_overlap",
+        {
+            "C5d": {
+                CONFIRMED: (computing, copying, [146.0] * 8),
+                REFUTED: (computing, copying, [240.0] * 8),
+                INCONCLUSIVE: (computing, copying, [146.0, 240.0] * 4),
+            }
+        },
+    )
 
 
 def test_made_up_results_come_to_the_verdict_and_the_number_that_they_were_made_for():
-    check_made_up("bench_overlap", {"C4": (CONFIRMED, 80 / 44), "C5": (REFUTED, 0)})
+    check_made_up(
+        "bench_overlap",
+        {
+            "C4": (CONFIRMED, 80 / 44),
+            "C4b": (CONFIRMED, 0.9),
+            "C4c": (CONFIRMED, 0.1),
+            "C4d": (CONFIRMED, 5),
+            "C5": (REFUTED, 0),
+            "C5b": (CONFIRMED, 0.1),
+            "C5c": (CONFIRMED, 2),
+            "C5d": (REFUTED, 240 / 100),
+        },
+    )
+
+
+def test_the_printed_numbers_are_testable_at_the_notes_sizes_alone():
+    for workload in (names.BALANCED, names.OWN):
+        metrics = {"device_kind": "cuda", names.WORKLOAD: workload}
+        found = Evidence({"bench_overlap": metrics}, {})
+        for claim in ("C4d", "C5d"):
+            reason = judge(BY_ID[claim], found).reason
+            assert "the notes' 50 products of 4000 rows" in reason, claim

@@ -67,3 +67,10 @@ def test_a_fraction_that_noise_takes_over_a_bound_is_not_called_wrong():
     [fraction] = overlap_fractions(timed(**times))
     assert fraction.remark == ""
     assert min(fraction.values) < 0 < max(fraction.values)
+
+
+def test_what_one_start_shows_is_not_called_wrong():
+    one = {names.COMPUTE: (40.0,), names.COPIES: (40.0,), names.IN_TURN: (90.0,)}
+    eight = {arm: t * 8 for arm, t in one.items()}
+    assert [f.remark for f in overlap_fractions(timed(**one))] == [""]
+    assert [f.remark for f in overlap_fractions(timed(**eight))] == [WRONG]

@@ -6,23 +6,43 @@ from stages.bench_parallel import __main__ as bench_parallel
 from stages.bench_parallel import names
 from tests.made_up import one
 
+SIZE = 400
+
+WARM_UP = {
+    names.FIRST_RUN: 100,
+    names.SECOND_RUN: 50.5,
+    names.LATER_RUN: 50,
+    names.EMPTIED_CACHES: 60,
+}
+DEPENDENCIES = {names.ONE_DEVICE: 50, names.DEPENDENT: 55, names.INDEPENDENT: 30}
+WAITS = {names.NO_ARGUMENT: 25, names.CURRENT_WAITED_FOR: 25, names.BOTH_WAITED_FOR: 50}
+
 
 def measurements(kind: DeviceKind) -> list[Measurement]:
-    made = []
-    for size, t in ((64, 1.0), (400, 50.0)):
+    made = [
+        Measurement(names.NOTES_RUN, names.PRODUCTS_OF_A_RUN, 0, (50,), "products", kind),
+        *[one(names.WARM_UP, arm, t, kind, SIZE) for arm, t in WARM_UP.items()],
+        *[one(names.DEPENDENCIES, arm, t, kind, SIZE) for arm, t in DEPENDENCIES.items()],
+    ]
+    for size, t in ((64, 1.0), (SIZE, 50.0)):
         made += [
             one(names.PRODUCTS, names.FIRST, t, kind, size),
             one(names.PRODUCTS, names.SECOND, t, kind, size),
-            one(names.PRODUCTS, names.ONE_AFTER_THE_OTHER, 2 * t, kind, size),
+            one(names.PRODUCTS, names.ONE_AFTER_THE_OTHER, 2.25 * t, kind, size),
             one(names.PRODUCTS, names.TOGETHER, 1.25 * t, kind, size),
         ]
+    counts = {names.BEFORE_THE_WAIT: 2, names.AFTER_THE_WAIT: 0}
     if kind != "cuda":
-        reason = "needs 2 CUDA GPUs, found 0"
-        return [*made, skip(names.LONGER_SECOND, names.CURRENT_WAITED_FOR, reason, kind)]
+        missing = [(names.LONGER_SECOND, arm, "needs 2 CUDA GPUs, found 0") for arm in WAITS]
+        missing += [(names.STREAMS, arm, "needs a CUDA GPU") for arm in counts]
+        return [*made, *[skip(demo, arm, reason, kind) for demo, arm, reason in missing]]
     return [
         *made,
-        one(names.LONGER_SECOND, names.CURRENT_WAITED_FOR, 25, kind, 400),
-        one(names.LONGER_SECOND, names.BOTH_WAITED_FOR, 50, kind, 400),
+        *[one(names.LONGER_SECOND, arm, t, kind, SIZE) for arm, t in WAITS.items()],
+        *[
+            Measurement(names.STREAMS, arm, 0, (count,) * 8, "streams", kind)
+            for arm, count in counts.items()
+        ],
     ]
 
 

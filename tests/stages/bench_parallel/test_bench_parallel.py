@@ -1,78 +1,90 @@
 """What bench_parallel measures on two virtual devices, and derives from its samples."""
 
+import threading
+
 import pytest
 import torch
 
 from lab.core.shared_params import BenchParams, DeviceParams
 from lab.machine.devices import Devices
-from lab.results.measurements import Measurement, Results
+from lab.parallel.fresh_starts import merge
+from lab.results.measurements import Measurement, Results, again
 from stages.bench_parallel import __main__ as bench_parallel
-from stages.bench_parallel import careless_wait, names, section
+from stages.bench_parallel import names, one_start, products, section
 from stages.bench_parallel.params import ParallelParams, Params
 from tests.made_up import measurements, metrics, write
 
 PARAMS = Params(
     seed=0,
     devices=DeviceParams(cpu_threads=1),
-    bench=BenchParams(rounds=8, aa_runs=1, min_sample_ms=1e-3),
-    bench_parallel=ParallelParams(sizes=[4, 8], num_products=2),
+    bench=BenchParams(starts=2, rounds=2, min_sample_ms=1e-3),
+    bench_parallel=ParallelParams(sizes=[4, 8]),
 )
+TWO = Devices("cpu-virtual", [torch.device("cpu")] * 2, threads=1)
 
 
 @pytest.fixture(scope="module")
 def measured() -> list[Measurement]:
-    two = Devices("cpu-virtual", [torch.device("cpu")] * 2, threads=1)
-    return bench_parallel.measure(PARAMS, two)
+    starts = merge([one_start.measure_on(PARAMS, TWO, start) for start in range(2)])
+    return [*starts, *bench_parallel.measure_once(TWO)]
 
 
-def test_every_arm_is_measured_at_every_size_and_gives_the_metrics(measured):
-    results = Results(measured)
-    assert set(results.arms(names.PRODUCTS)) == {
-        names.FIRST,
-        names.SECOND,
-        names.ONE_AFTER_THE_OTHER,
-        names.TOGETHER,
-    }
+def test_every_arm_has_a_sample_for_each_start_and_gives_the_metrics(measured):
+    results, made = Results(measured), Results(measurements("bench_parallel", "cpu-virtual"))
+    for demo in (names.PRODUCTS, names.WARM_UP, names.DEPENDENCIES, names.NOTES_RUN):
+        assert set(results.arms(demo)) == set(made.arms(demo)), demo
     for arm in results.arms(names.PRODUCTS):
-        assert [(m.x, len(m.values)) for m in results.series(names.PRODUCTS, arm)] == [
-            (4, 8),
-            (8, 8),
-        ], arm
-    [skipped] = results.skipped()
-    assert (skipped.demo, skipped.arm) == (names.LONGER_SECOND, names.CURRENT_WAITED_FOR)
-    made = bench_parallel.summarise(measurements("bench_parallel", "cuda"))
-    assert set(bench_parallel.summarise(measured)) == set(made)
+        found = [(m.x, len(m.values)) for m in results.series(names.PRODUCTS, arm)]
+        assert found == [(4, 2), (8, 2)], arm
+    skipped = {(m.demo, m.arm) for m in results.skipped()}
+    assert skipped == {(m.demo, m.arm) for m in made.skipped()}
+    assert set(bench_parallel.summarise(measured)) == set(
+        bench_parallel.summarise(made.measurements)
+    )
 
 
-def test_waiting_for_the_current_gpu_misses_the_other_ones_longer_job(monkeypatch):
-    """On a clock that knows how long each GPU has work; the second has twice as much."""
-    gpus = [torch.device("cuda", 0), torch.device("cuda", 1)]
-    now, busy_until = 0.0, dict.fromkeys(gpus, 0.0)
-
-    def read_clock(devices: list[torch.device]) -> float:
-        nonlocal now
-        now = max([now, *(busy_until[device] for device in devices)])
-        return now
-
-    def together(jobs: list[tuple[torch.device, int]], workers: object, pool: object) -> None:
-        for device, count in jobs:
-            busy_until[device] = max(now, busy_until[device]) + count
-
-    monkeypatch.setattr(careless_wait, "read_clock", read_clock)
-    monkeypatch.setattr(careless_wait, "synchronize", lambda devices: None)
-    monkeypatch.setattr(careless_wait, "together", together)
-    monkeypatch.setattr(careless_wait, "workers_on", lambda devices: devices)
-    monkeypatch.setattr(careless_wait, "products", lambda gpu, size, count, generator: (gpu, count))
-    results = Results(careless_wait.measure_careless_wait(PARAMS, Devices("cuda", gpus, threads=1)))
-    for arm, milliseconds in ((names.CURRENT_WAITED_FOR, 1e3), (names.BOTH_WAITED_FOR, 2e3)):
-        [m] = results.series(names.LONGER_SECOND, arm)
-        assert m.values == pytest.approx((milliseconds,) * 8), arm
-        assert m.x == 8, "the largest size"
+def test_the_arm_of_the_headline_takes_part_twice(measured):
+    twice = [m.x for m in measured if m.arm == again(names.TOGETHER)]
+    assert twice == [8], "at the largest size, whose speed-up is the headline"
 
 
-def test_the_speedup_is_that_of_together_over_one_after_the_other():
+def test_a_run_keeps_fifty_products():
+    x = torch.rand(3, 3)
+    kept = products.run(x)
+    assert len(kept) == products.products_of_a_run() == 50
+    for y in kept:
+        torch.testing.assert_close(y, x @ x)
+
+
+def test_only_the_wait_between_the_jobs_tells_one_after_the_other_from_together(monkeypatch):
+    """Jobs that log what they do; together, neither ends before both have begun."""
+    log: list[str] = []
+    both_begun = threading.Barrier(2, timeout=30)
+
+    def job(x: torch.Tensor) -> None:
+        log.append("begin")
+        if "together" in log:
+            both_begun.wait()
+        log.append("end")
+
+    def run_arms(arms, *_):
+        arms[names.ONE_AFTER_THE_OTHER]()
+        log.append("together")
+        arms[names.TOGETHER]()
+        return dict.fromkeys(arms, (1.0,))
+
+    monkeypatch.setattr(products, "run", job)
+    monkeypatch.setattr(products, "time_arms", run_arms)
+    one_size = PARAMS.model_copy(update={"bench_parallel": ParallelParams(sizes=[4])})
+    products.measure_products(one_size, TWO, 0)
+    assert log[:4] == ["begin", "end", "begin", "end"]
+    assert log[4:] == ["together", "begin", "begin", "end", "end"]
+
+
+def test_the_speedups_are_those_of_together():
     m = metrics("bench_parallel", measurements("bench_parallel", "cpu-virtual"), "cpu-virtual")
-    assert m[names.SPEEDUP] == m[names.SMALL_SPEEDUP] == 1.6
+    assert m[names.SPEEDUP] == m[names.SMALL_SPEEDUP] == 1.8, "over one after the other"
+    assert m[names.PARTS_SPEEDUP] == 1.6, "over both alone, added up"
     assert m[names.SPEEDUP_BOUND] == 2.0
 
 
@@ -82,4 +94,13 @@ def test_the_page_tells_of_the_wait_for_one_gpu_where_there_are_two(tmp_path):
     [sentence] = [text for text in findings if "longer job" in text]
     assert "reports 25.0 ms where both have finished after 50.0 ms" in sentence
     assert findings[0].startswith("Together is faster than one after the other on two GPUs with")
-    assert "products of 400 rows: 1.6x (1.6 to 1.6), where 2.00x is the bound" in findings[0]
+    assert "products of 400 rows: 1.8x (1.8 to 1.8), where 2.00x is the bound" in findings[0]
+
+
+def test_the_page_tells_of_the_first_run_and_of_dependent_products(tmp_path):
+    write("bench_parallel", tmp_path, "cpu-virtual")
+    findings = " ".join(section.section(tmp_path / "bench_parallel").findings)
+    assert "slower than one for products that each need the one before: 0.909x" in findings
+    assert "they are faster than one: 1.67x" in findings
+    assert "a process's first run takes 2x (2 to 2), its second 1.01x" in findings
+    assert "with the caches emptied 1.2x" in findings

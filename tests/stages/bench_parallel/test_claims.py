@@ -1,11 +1,86 @@
 """The rules of the claims about two jobs on two devices."""
 
-from tests.claim_cases import CONFIRMED, REFUTED, check_made_up, check_rules
+import pytest
+
+from lab.claims.evidence import NotTestableError
+from stages.bench_parallel.claims import (
+    gain_of_dependent,
+    half_way,
+    over_no_argument,
+    still_at_work,
+)
+from tests.claim_cases import CONFIRMED, INCONCLUSIVE, REFUTED, check_made_up, check_rules
+
+ONE, FAST = [50.0] * 8, [30.0] * 8
+ONE_GPU, BOTH_GPUS = [25.0] * 8, [50.0] * 8  # waited for
 
 
 def test_each_rule_gives_each_verdict_that_it_can():
-    check_rules("bench_parallel", {})
+    first, later = [100.0] * 8, [50.0] * 8
+    check_rules(
+        "bench_parallel",
+        {
+            "C2b": {
+                CONFIRMED: (first, later, [80.0] * 8),
+                REFUTED: (first, later, [60.0] * 8),
+                INCONCLUSIVE: (first, later, [60.0, 90.0] * 4),
+            },
+            "B4d": {
+                CONFIRMED: (ONE, [50.0] * 8, FAST),
+                REFUTED: (ONE, [40.0] * 8, FAST),
+                INCONCLUSIVE: (ONE, [40.0, 60.0] * 4, FAST),
+            },
+            "C3c": {
+                CONFIRMED: (BOTH_GPUS, BOTH_GPUS, ONE_GPU, BOTH_GPUS),
+                REFUTED: (BOTH_GPUS, ONE_GPU, ONE_GPU, BOTH_GPUS),
+                INCONCLUSIVE: (BOTH_GPUS, [25.0, 50.0] * 4, ONE_GPU, BOTH_GPUS),
+            },
+            "C3e": {
+                CONFIRMED: (ONE_GPU, ONE_GPU, ONE_GPU, BOTH_GPUS),
+                REFUTED: (ONE_GPU, BOTH_GPUS, ONE_GPU, BOTH_GPUS),
+                INCONCLUSIVE: (ONE_GPU, [25.0, 50.0] * 4, ONE_GPU, BOTH_GPUS),
+            },
+            "C3d": {CONFIRMED: ([2.0] * 8, [0.0] * 8), REFUTED: ([2.0] * 8, [0.0] * 7 + [1.0])},
+        },
+    )
+
+
+def test_half_of_what_the_first_run_takes_longer_is_the_mark():
+    assert half_way([100.0] * 8, [50.0] * 8, [75.0] * 8).value == 1
+
+
+def test_two_devices_that_gain_nothing_say_nothing_of_dependent_products():
+    with pytest.raises(NotTestableError):
+        gain_of_dependent(ONE, ONE, ONE)
+    with pytest.raises(NotTestableError):
+        gain_of_dependent(ONE, ONE, [30.0, 60.0] * 4)
+    assert not gain_of_dependent(ONE[:1], ONE[:1], ONE[:1]).decides, "one start says nothing"
+
+
+def test_waits_that_end_at_the_same_time_say_nothing_of_which_gpus_they_wait_for():
+    with pytest.raises(NotTestableError):
+        over_no_argument(ONE, ONE, ONE, ONE)
+
+
+def test_a_stream_that_is_idle_before_the_wait_says_nothing_of_it():
+    with pytest.raises(NotTestableError):
+        still_at_work([2.0, 1.0], [0.0, 0.0])
 
 
 def test_made_up_results_come_to_the_verdict_and_the_number_that_they_were_made_for():
-    check_made_up("bench_parallel", {"C3a": (CONFIRMED, 2 / 1.25), "C3c": (REFUTED, 2)})
+    check_made_up(
+        "bench_parallel",
+        {
+            "C1": (REFUTED, 50),
+            "C2": (CONFIRMED, 2),
+            "C2b": (REFUTED, 60 / 75),
+            "C2c": (CONFIRMED, 1.01),
+            "B4d": (CONFIRMED, 50 / 55),
+            "C3a": (CONFIRMED, 2.25 / 1.25),
+            "C3b": (CONFIRMED, 2 / 1.25),
+            "C3c": (REFUTED, 2),
+            "C3d": (CONFIRMED, 0),
+            "C3e": (CONFIRMED, 1),
+            "C3f": (REFUTED, 1.6),
+        },
+    )

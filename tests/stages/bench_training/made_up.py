@@ -1,32 +1,54 @@
 """Made-up results of bench_training, as a CPU or a GPU would leave them."""
 
 from lab.machine.devices import DeviceKind
-from lab.results.measurements import Measurement
+from lab.results.measurements import Measurement, again, skip
 from stages.bench_training import __main__ as bench_training
 from stages.bench_training import names
 from tests.made_up import one
 
-PRODUCTS_PER_STEP = {names.LENET: 1.6, names.RESNET18: 41}
+PRODUCTS_PER_STEP = {names.LENET: 0.2, names.RESNET18: 1.1}
+LENET = {
+    names.FOUR_WORKERS: 100.0,
+    names.NO_WORKERS: 90.0,
+    names.ENGINE: 30.0,
+    again(names.ENGINE): 30.0,
+    names.BF16: 20.0,
+    names.PLAIN: 33.0,
+}
+RESNET18 = {names.NO_WORKERS: 90.0, names.ENGINE: 80.0, names.BF16: 40.0}
+ON_DEVICES = {
+    names.NOTES_LENET: {names.ONE_DEVICE: 10.0, names.LOOP: 9.6, names.THREADS: 8.0},
+    names.LARGE_BATCH: {names.ONE_DEVICE: 40.0, names.THREADS: 25.0},
+    names.WIDE: {names.ONE_DEVICE: 40.0, names.LOOP: 30.0, names.THREADS: 20.0},
+}
+NOTES_WORKERS = 0  # what a trial found faster
 
 
 def measurements(kind: DeviceKind) -> list[Measurement]:
-    lenet = {
-        names.FOUR_WORKERS: 100.0,
-        names.NO_WORKERS: 90.0,
-        names.ENGINE: 30.0,
-        names.BF16: 20.0,
-        names.ONE_WORKER: 60.0,
-        names.TWO_WORKERS: 40.0,
-    }
+    lenet = dict(LENET)
     if kind == "cuda":
-        lenet |= {names.COMPILED: 15.0, names.TF32: 25.0}
-    resnet = {names.NO_WORKERS: 900.0, names.ENGINE: 800.0, names.BF16: 400.0}
-    steps = [one(names.LENET, name, ms, kind, 256) for name, ms in lenet.items()]
-    steps += [one(names.RESNET18, name, ms, kind, 32) for name, ms in resnet.items()]
-    products = [one(net, names.PRODUCT, 10.0, kind, x) for net, x in PRODUCTS_PER_STEP.items()]
-    return steps + products
+        lenet |= {names.COMPILED: 15.0, names.TF32: 25.0, names.LIGHTNING: 108.0}
+    made = [one(names.LENET, name, ms, kind, 256) for name, ms in lenet.items()]
+    made += [one(names.RESNET18, name, ms, kind, 256) for name, ms in RESNET18.items()]
+    made += [
+        one(net, product, ms, kind, x)
+        for net, x in PRODUCTS_PER_STEP.items()
+        for product, ms in zip(names.PRODUCTS, (80.0, 50.0), strict=True)
+    ]
+    made += [
+        one(demo, name, ms, kind, 256)
+        for demo, arms in ON_DEVICES.items()
+        for name, ms in arms.items()
+    ]
+    made += [
+        Measurement(names.BY_HAND, name, 256, (seconds,), "s", kind)
+        for name, seconds in ((names.NO_WORKERS, 21.0), (names.ENGINE, 7.0))
+    ]
+    if kind == "cuda":
+        return made
+    return [*made, skip(names.LENET, names.LIGHTNING, "needs PyTorch Lightning", kind)]
 
 
 def summary(made: list[Measurement]) -> dict[str, float | str]:
     """The stage's own metrics of what it measured, its conditions apart."""
-    return bench_training.summarise(made)
+    return bench_training.summarise(made, NOTES_WORKERS)

@@ -3,49 +3,98 @@
 from dataclasses import replace
 
 import pytest
-import torch
 
-from lab.machine.devices import Devices
-from lab.results.measurements import Results
+from lab.results.measurements import Results, again
 from stages.bench_training import __main__ as bench_training
+from stages.bench_training import arms as arms_module
 from stages.bench_training import comparisons, names
-from stages.bench_training.arms import PRODUCT_ROWS, arms_of, products_per_step
-from stages.bench_training.params import Params, TrainingParams
+from stages.bench_training.arms import Machine, arms_of, by_the_notes, lacking, products_per_step
+from stages.bench_training.params import TrainingParams
 from tests.made_up import measurements, metrics
 
 PARAMS = TrainingParams(
-    rounds=8,
-    heats=2,
+    starts=8,
     lenet_batch_size=256,
     lenet_steps=5,
     resnet_batch_size=32,
     resnet_steps=1,
-    compile=True,
+    device_steps=2,
+    large_batch_size=1024,
+    width=2,
+    peers=False,
+    compile=False,
 )
+CPU = Machine("cpu", gpus=0, cores=8, share=4)
+PEERS = PARAMS.model_copy(update={"peers": True})
 
 
-def test_the_engine_is_held_against_the_notes_faster_way_and_the_peak_of_the_same_round():
+@pytest.fixture(autouse=True)
+def without_lightning(monkeypatch):
+    monkeypatch.setattr(arms_module, "has_lightning", lambda: False)
+
+
+def test_the_engine_is_held_against_the_notes_way_of_the_trial_and_the_peak_of_the_same_start():
     made = measurements("bench_training", "cpu-virtual")
     m = metrics("bench_training", made, "cpu-virtual")
-    assert (m["lenet_fp32_speedup"], m["lenet_2workers_speedup"]) == (3.0, 1.5)
+    assert (m["lenet_notes_workers"], m["lenet_fp32_speedup"]) == (0, 3.0)
     assert m["resnet18_fp32_speedup"] == 1.125
-    assert m["lenet_fp32_of_peak"] == pytest.approx(1.6 * 10 / 30, abs=1e-4)
-    assert m["resnet18_fp32_of_peak"] == pytest.approx(41 * 10 / 800, abs=1e-4)
+    assert m["lenet_fp32_of_peak"] == pytest.approx(0.2 * 80 / 30, abs=1e-4)
+    assert m["lenet_bf16_of_peak"] == pytest.approx(0.2 * 50 / 20, abs=1e-4)
+    assert m["resnet18_fp32_of_peak"] == pytest.approx(1.1, abs=1e-4)
+    assert m["two_devices"] == "cpu-virtual"
+    with_workers = bench_training.summarise(made, notes_workers=4)
+    assert with_workers["lenet_fp32_speedup"] == pytest.approx(100 / 30, abs=1e-3)
     results = Results(made)
-    assert comparisons.faster_by_the_notes(results, names.LENET).arm == names.NO_WORKERS
     bf16 = comparisons.gain(results, names.LENET, names.BF16, over=names.ENGINE)
     assert bf16 is not None
     assert bf16.median == pytest.approx(1.5)
     assert comparisons.gain(results, names.LENET, names.TF32, over=names.ENGINE) is None
 
 
-def test_one_gpu_has_no_speedup_of_workers(monkeypatch):
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
-    arms = arms_of(PARAMS, "cuda", cores=8, share=4, compiled=False)[names.LENET]
-    assert names.TWO_WORKERS not in arms
-    made = [m for m in measurements("bench_training", "cuda") if m.arm in (*arms, names.PRODUCT)]
-    m = metrics("bench_training", made, "cuda")
-    assert not [name for name in m if name.startswith(names.TWO_WORKERS_SPEEDUP)]
+def test_a_laptop_races_the_notes_way_that_the_trial_found_faster_and_the_engine_twice():
+    for workers, name in names.BY_THE_NOTES.items():
+        raced = arms_of(PARAMS, CPU, workers)
+        lenet = {arm: raced[demo, arm] for demo, arm in raced if demo == names.LENET}
+        assert set(lenet) == {name, names.ENGINE, again(names.ENGINE), names.BF16}
+        assert (lenet[name].kind, lenet[name].num_workers) == ("book", workers)
+        assert lenet[names.ENGINE] == lenet[again(names.ENGINE)]
+    assert [m.arm for m in lacking(PARAMS, CPU)] == [names.LIGHTNING, names.PLAIN]
+
+
+def test_the_trial_chooses_the_setting_that_is_faster_on_samples_of_its_own(monkeypatch):
+    raced = []
+
+    def race(arms, starts):
+        raced.append((arms, starts))
+        return {4: (0.5, 0.2), 0: (0.3, 0.3)}
+
+    monkeypatch.setattr(bench_training, "race", race)
+    assert bench_training.trial(PARAMS, CPU) == 0
+    [(arms, starts)] = raced
+    assert starts == bench_training.TRIAL_STARTS
+    assert {(arm.kind, n) for n, arm in arms.items()} == {("book", 4), ("book", 0)}
+
+
+def test_peers_take_part_if_asked_for_and_lightning_if_it_is_installed(monkeypatch):
+    peers = {(names.LENET, names.FOUR_WORKERS), (names.LENET, names.PLAIN)}
+    added = set(arms_of(PEERS, CPU, 0)) - set(arms_of(PARAMS, CPU, 0))
+    assert added == {*peers, (names.RESNET18, names.BF16)}
+    assert [m.arm for m in lacking(PEERS, CPU)] == [names.LIGHTNING]
+    monkeypatch.setattr(arms_module, "has_lightning", lambda: True)
+    assert not lacking(PEERS, CPU)
+    for workers in names.BY_THE_NOTES:
+        lightning = arms_of(PEERS, CPU, workers)[names.LENET, names.LIGHTNING]
+        assert (lightning.kind, lightning.num_workers) == ("lightning", workers)
+
+
+def test_one_gpu_is_not_two_devices():
+    one_gpu = Machine("cuda", gpus=1, cores=8, share=4)
+    assert not [demo for demo, _ in arms_of(PARAMS, one_gpu, 0) if demo in names.ON_DEVICES]
+    skipped = lacking(PARAMS, one_gpu)
+    assert {m.demo for m in skipped if m.arm not in names.PEERS} == set(names.ON_DEVICES)
+    two = arms_of(PARAMS, replace(one_gpu, gpus=2), 0)
+    assert [str(d) for d in two[names.WIDE, names.LOOP].devices()] == ["cuda:0", "cuda:1"]
+    assert two[names.LENET, names.TF32].precision == "tf32"
 
 
 def test_a_step_is_worth_products_by_its_flop():
@@ -58,47 +107,43 @@ def test_a_step_is_worth_products_by_its_flop():
     )
 
 
-def test_workers_of_a_race_have_equal_threads_and_arms_of_one_process_all_cores():
-    races = arms_of(PARAMS, "cpu", cores=8, share=4, compiled=True)
-    lenet = races[names.LENET]
-    workers = [lenet[names.ONE_WORKER], lenet[names.TWO_WORKERS]]
-    assert [(arm.kind, arm.threads, arm.num_devices) for arm in workers] == [
-        ("ddp", 4, 1),
-        ("ddp", 4, 2),
-    ]
-    alone = [arm for arms in races.values() for arm in arms.values() if arm.kind != "ddp"]
-    assert {arm.threads for arm in alone} == {8}
-    assert {name for name, arm in lenet.items() if arm.precision == "bf16"} == {names.BF16}
-    assert {name for name, arm in lenet.items() if arm.compile_mode != "none"} == {names.COMPILED}
-    assert {name: arm.num_workers for name, arm in lenet.items() if arm.kind == "book"} == {
-        names.FOUR_WORKERS: 4,
-        names.NO_WORKERS: 0,
-    }
-    on_gpu = arms_of(PARAMS, "cuda", cores=8, share=4, compiled=False)[names.RESNET18]
-    assert on_gpu[names.TF32].precision == "tf32"
-    assert names.COMPILED not in on_gpu
+def test_devices_of_one_process_have_equal_threads_and_other_arms_all_cores():
+    for (demo, name), arm in arms_of(PEERS, CPU, 0).items():
+        on_devices = demo in names.ON_DEVICES
+        assert arm.threads == (4 if on_devices else 8), (demo, name)
+        assert arm.num_devices == (2 if name in (names.LOOP, names.THREADS) else 1)
+        assert (arm.kind == "loop") == (name == names.LOOP)
+        assert arm.width == (2 if demo == names.WIDE else 1)
+        assert (arm.batch_size == 1024) == (demo == names.LARGE_BATCH)
 
 
-def test_rows_say_the_threads_of_their_arm_and_the_products_worth_a_step(monkeypatch):
-    raced = []
-
-    def race(arms, rounds, starts):
-        raced.append((rounds, starts))
-        return dict.fromkeys(arms, (0.002,) * rounds)
-
-    monkeypatch.setattr(bench_training, "race", race)
-    monkeypatch.setattr(bench_training, "missing_compiler", lambda: "a compiler")
-    monkeypatch.setattr(bench_training, "noise_control", lambda arm, devices, params: [])
-    params = Params.model_construct(bench_training=PARAMS, bench=None)
-    devices = Devices("cpu", [torch.device("cpu")], 8)
-    results = Results(bench_training.measure(params, devices, cores=8, share=4))
-    assert raced == [(8, 2)] * 2
+def test_rows_say_what_ran_where_and_the_products_worth_a_step():
+    arms = arms_of(PARAMS, CPU, 0)
+    rows = bench_training.in_rows(arms, dict.fromkeys(arms, (0.002,) * 8), CPU)
+    results = Results(rows)
     engine = results.one(names.LENET, names.ENGINE)
-    worker = results.one(names.LENET, names.TWO_WORKERS)
-    product = results.one(names.LENET, names.PRODUCT)
     assert engine is not None
-    assert engine.values == (2.0,) * 8
-    assert worker == replace(engine, arm=names.TWO_WORKERS, threads=4)
-    assert product is not None
-    assert product.x == products_per_step(names.LENET, 256, PRODUCT_ROWS["cpu"])
-    assert [m.demo for m in results.skipped()] == list(names.NETS)
+    assert (engine.values, engine.unit, engine.x) == ((2.0,) * 8, "ms", 256)
+    assert (engine.device_kind, engine.threads) == ("cpu", 8)
+    loop = results.one(names.WIDE, names.LOOP)
+    assert loop is not None
+    assert (loop.device_kind, loop.threads) == ("cpu-virtual", 4)
+    for net, batch_size in ((names.LENET, 256), (names.RESNET18, 32)):
+        for name in names.PRODUCTS:
+            product = results.one(net, name)
+            assert product is not None
+            assert product.x == products_per_step(net, batch_size, names.PRODUCT_ROWS["cpu"])
+
+
+def test_two_epochs_by_hand_are_their_mean(monkeypatch):
+    asked = []
+
+    def by_hand(arm, rounds):
+        asked.append((arm, rounds))
+        return 0.010, 0.030
+
+    monkeypatch.setattr(bench_training, "by_hand", by_hand)
+    arm = by_the_notes(PARAMS, CPU)[4]
+    found = bench_training.timed_by_hand(names.FOUR_WORKERS, arm, CPU)
+    assert asked == [(arm, 2)]
+    assert found.values == (pytest.approx(235 * 0.020),)

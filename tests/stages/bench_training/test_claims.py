@@ -1,11 +1,40 @@
-"""The rule of the claim about LeNet on two devices."""
+"""The rules of the claims about the speed of training."""
 
-from tests.claim_cases import REFUTED, check_made_up, check_rules
+from stages.bench_training.claims import epoch_s, more_gain, over_the_notes
+from tests.claim_cases import CONFIRMED, check_made_up, check_rules
+
+ONES, NINES = [1] * 8, [9] * 8
+
+
+def eight(low: float, high: float) -> list[float]:
+    return [low] * 4 + [high] * 4
 
 
 def test_each_rule_gives_each_verdict_that_it_can():
-    check_rules("bench_training", {})
+    makers = {
+        # no gain with the small net, one of `low` to `high` with the large one
+        more_gain: lambda low, high: (NINES, NINES, eight(low, high), ONES),
+        over_the_notes: lambda low, high: (eight(low, high), 0, NINES, ONES),
+        epoch_s: lambda low, high: (eight(1000 * low, 1000 * high), [60_000] * 8),
+    }
+    check_rules("bench_training", {}, makers)
+
+
+def test_a_peer_is_held_against_the_notes_loop_with_its_own_loader():
+    for workers, over in ((4, 2.0), (0, 3.0)):
+        assert over_the_notes([18] * 8, workers, [9] * 8, [6] * 8).value == over
 
 
 def test_made_up_results_come_to_the_verdict_and_the_number_that_they_were_made_for():
-    check_made_up("bench_training", {"D12d": (REFUTED, 1.5)})
+    expected = {
+        "D9a": (CONFIRMED, 40 / 30),
+        "D9b": (CONFIRMED, 2.0),
+        "D9c": (CONFIRMED, 3.0),
+        "D9d": (CONFIRMED, 1.1),
+        "D9e": (CONFIRMED, 1.2),
+        "D12d": (CONFIRMED, 10 / 9.6),
+        "D12g": (CONFIRMED, 2 / 1.25),
+        "D12h": (CONFIRMED, 1.6 / 1.25),
+        "E1c": (CONFIRMED, 90 / 1000 * 60_000 / 256),
+    }
+    check_made_up("bench_training", expected)

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from lab.claims.evidence import Evidence
-from lab.claims.ledger import ledger
-from lab.claims.rules import Verdict
-from lab.claims.verdicts import judge, most_surprising, rows_of
+from lab.claims.ledger import ledger, unmeasured
+from lab.claims.rules import Over, Verdict, from_metrics, median, point
+from lab.claims.verdicts import Kind, judge, most_surprising, rows_of
 from lab.core.exit_codes import run
 from lab.core.files import read_rows, write_rows
 from lab.report import verdicts
@@ -114,39 +114,55 @@ def test_the_page_has_a_row_for_each_claim_with_symbol_word_and_stage(server, tm
     ]
     write_rows(tmp_path, rows_of(findings))
     section = claims_section.section(tmp_path)
-    [table] = section.tables
-    assert len(table.rows) == len(ledger())
-    for row, found in zip(table.rows, findings, strict=True):
-        assert row[3] == f"{verdicts.SYMBOLS[found.verdict]} {found.verdict.value}"
-        assert row[-1] == Link(found.claim.stage)
-        assert str(row[4]).endswith(found.claim.measured)
-        assert str(row[4]).startswith(f"reason: {found.reason}") == (found.verdict is NOT_TESTABLE)
-    cells = {str(row[0]): str(row[4]) for row in table.rows}
-    assert cells["E5a"].startswith("1.999 (1.998 to 2) x as fast, on CUDA GPUs. Seconds per epoch")
-    assert cells["D11"].startswith("84 % accuracy, on CUDA GPUs. Test accuracy")
+    told = {str(row[0]): row for table in section.tables[:-1] for row in table.rows}
+    assert len(told) == len(ledger())
+    for found in findings:
+        _, claim, verdict, effect, _, stage = told[found.claim.id]
+        assert str(claim).startswith(found.claim.says), found.claim.id
+        assert verdict == f"{verdicts.SYMBOLS[found.verdict]} {found.verdict.value}"
+        assert stage == Link(found.claim.stage)
+        assert str(effect).endswith(found.claim.measured)
+        assert str(effect).startswith(f"reason: {found.reason}") == (found.verdict is NOT_TESTABLE)
+    asked = {f.claim.id for f in findings if f.claim.kind is Kind.ASKED}
+    assert {str(row[0]) for row in section.tables[1].rows} == asked
+    assert len(section.tables[-1].rows) == len(unmeasured())
     assert len(set(verdicts.SYMBOLS.values())) == len(Verdict)
-    assert str(sum(f.verdict is REFUTED for f in findings)) in section.findings[0]
-    surprises = most_surprising(findings, claims_section.NUM_SURPRISES)
+    of_the_notes = [f for f in findings if f.claim.kind is not Kind.ASKED]
+    refuted = sum(f.verdict is REFUTED for f in of_the_notes)
+    assert f"Of {len(of_the_notes)} sentences" in section.findings[0]
+    assert f"{refuted} refuted" in section.findings[0]
+    surprises = most_surprising(of_the_notes, claims_section.NUM_SURPRISES)
     assert surprises
-    for sentence, found in zip(section.findings[1:], surprises, strict=False):
+    for sentence, found in zip(section.findings[2:], surprises, strict=False):
         assert found.claim.says in sentence
     assert "for lack of" in section.findings[-1]
+
+
+def test_the_chinese_page_says_all_of_it_in_chinese(server, tmp_path):
+    findings = claims.measure(server)
+    write_rows(tmp_path, rows_of(findings))
     english = re.compile(
         r"\b(confirmed|refuted|inconclusive|testable|at least|at most|exactly|lack|holds?|as)\b"
     )
     with speaking("zh", catalogue.read("zh")):
         section = claims_section.section(tmp_path)
-    [table] = section.tables
-    decided = [row for row, found in zip(table.rows, findings, strict=True) if found.estimate]
+    decided = {f.claim.id for f in findings if f.estimate and not f.reason}
+    rows = [row for table in section.tables[:-1] for row in table.rows if str(row[0]) in decided]
     for text in (
         *section.findings,
-        *table.header,
-        table.note,
-        *[str(cell) for row in decided for cell in row[:-1]],
+        *[each for table in section.tables for each in (*table.header, table.note)],
+        *[str(cell) for row in rows for cell in row[:-1]],
     ):
         assert not english.search(text), text
-    cells = {str(row[0]): str(row[4]) for row in table.rows}
-    assert cells["E5a"].startswith("1.999（1.998 至 2）倍速度，测量于 CUDA GPU。")
+
+
+def test_an_interval_is_shown_by_what_it_holds():
+    starts = from_metrics(2, 1.9, 2.125, 8)
+    assert verdicts.interval_of(starts) == "2 (1.9 to 2.125: 99.2 % of 8 starts)"
+    assert verdicts.interval_of(median([3, 1, 2], Over.SEEDS)) == "2 (1 to 3: 75.0 % of 3 seeds)"
+    assert verdicts.interval_of(point(7)) == "7"
+    with speaking("zh", catalogue.read("zh")):
+        assert verdicts.interval_of(starts) == "2（1.9 至 2.125：8 次启动，99.2 %）"
 
 
 def test_what_is_stored_is_english_whatever_is_spoken(server):
@@ -158,4 +174,4 @@ def test_what_is_stored_is_english_whatever_is_spoken(server):
 def test_a_page_of_nothing_but_confirmed_claims_names_no_surprise_and_no_lack(server, tmp_path):
     confirmed = [f for f in claims.measure(server) if f.verdict is CONFIRMED]
     write_rows(tmp_path, rows_of(confirmed))
-    assert len(claims_section.section(tmp_path).findings) == 1
+    assert len(claims_section.section(tmp_path).findings) == 2

@@ -1,38 +1,70 @@
 """The rules of the claims about batch size and convergence, and their verdicts on made-up runs."""
 
+import pytest
+
+from lab.claims.evidence import NotTestableError
+from lab.claims.rules import Estimate, Over
 from lab.results.curves import rows_of
 from stages.convergence.__main__ import summarise
-from stages.convergence.claims import CLAIMS, median_epochs_ratio
-from stages.convergence.names import FIXED, LINEAR, WARM_UP
+from stages.convergence.claims import CLAIMS, share_of_epochs
+from stages.convergence.names import FIXED, LARS, MOMENTUM, SCALED, TUNED_BATCH, at_batch
 from tests.claim_cases import CONFIRMED, INCONCLUSIVE, NOT_TESTABLE, REFUTED, check_rules
 from tests.helpers import verdicts
-from tests.stages.convergence.made_up import CONVERGENCE, SEED_EPOCHS, convergence_curves
+from tests.stages.convergence.made_up import CAP, CONVERGENCE, convergence_curves
 
-SLOW, FAST = ((1, 4), (2, 8), (1, 4)), ((1, 1), (2, 2), (1, 1))
-EITHER = ((1, 1), (2, 8), (1, 2))
+ALL, NONE = [1.0] * 8, [0.0] * 8
 
 
-def of(seed_epochs, dataset="fashion-mnist"):
-    curves = convergence_curves(SEED_EPOCHS | seed_epochs)
-    metrics = {"dataset": dataset} | summarise(curves, CONVERGENCE)
-    return verdicts(CLAIMS, "convergence", metrics, rows_of(curves))
+def of(changes, **metrics):
+    curves = convergence_curves(changes)
+    found = {"dataset": "fashion-mnist", **summarise(curves, CONVERGENCE), **metrics}
+    return verdicts(CLAIMS, "convergence", found, rows_of(curves))
 
 
 def test_each_rule_gives_each_verdict_that_it_can():
-    check_rules("convergence", {}, {median_epochs_ratio: lambda low, high: ([low, high], [1, 1])})
+    check_rules(
+        "convergence",
+        {},
+        {share_of_epochs: lambda low, high: ([low] * 4 + [high] * 4, ALL, [100.0] * 8, ALL)},
+    )
 
 
-def test_large_batches_that_cost_epochs_and_such_that_do_not():
-    ids = ("G11a", "G11b", "D2a")
-    for fixed, linear, verdict in (
-        (SLOW, FAST, CONFIRMED),
-        (FAST, SLOW, REFUTED),
-        (EITHER, EITHER, INCONCLUSIVE),
-    ):
-        found = of({FIXED: fixed, LINEAR: linear, WARM_UP: fixed})
-        assert found == dict.fromkeys(ids, verdict)
+def test_a_run_that_was_cut_bounds_its_share_from_above_only():
+    few = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]
+    found = share_of_epochs(few, ALL, [10.0] * 8, ALL)
+    assert found == Estimate(45, 10, 80, found.level, 8, Over.SEEDS)
+    cut = share_of_epochs(few, ALL, [10.0] * 8, NONE)
+    assert (cut.value, cut.low, cut.high) == (45, 0, 80)
+    with pytest.raises(NotTestableError, match=r"2 of 8 runs .* raise convergence.max_epochs"):
+        share_of_epochs(few, [1.0] * 6 + [0.0] * 2, [10.0] * 8, ALL)
 
 
-def test_what_cannot_be_decided():
-    assert of({})["D2a"] is NOT_TESTABLE, "a run of batch 256 did not reach the target"
-    assert set(of({}, dataset="synthetic").values()) == {NOT_TESTABLE}
+def test_made_up_runs_come_to_their_verdicts():
+    assert of({}) == {
+        "G11a": CONFIRMED,
+        "G11b": CONFIRMED,
+        "D2a": CONFIRMED,
+        "G12c": CONFIRMED,
+        "G12d": CONFIRMED,
+        "G12k": CONFIRMED,
+        "G13c": CONFIRMED,
+    }
+    same = {at_batch(arm, n): [2.0] * 8 for arm in (FIXED, SCALED, MOMENTUM) for n in (64, 256)}
+    same |= {at_batch(arm, 4096): [2.0] * 8 for arm in (MOMENTUM, LARS)}
+    found = of(same)
+    assert [found[each] for each in ("G11a", "G11b", "D2a", "G12k")] == [REFUTED] * 4
+
+
+def test_the_cap_confirms_only_from_the_side_that_it_bounds():
+    reached_late = {at_batch(FIXED, 256): [CAP] * 8}
+    assert of(reached_late)["G11a"] is CONFIRMED, "all of them need more than the budget"
+    cut_at_once = {at_batch(FIXED, 64): [7.95] * 8, at_batch(FIXED, 256): [CAP] * 8}
+    assert of(cut_at_once)["G11a"] is INCONCLUSIVE, "how much more is not known"
+    assert of({at_batch(FIXED, 64): [CAP] * 8})["G11a"] is NOT_TESTABLE
+
+
+def test_what_was_not_trained_is_not_judged():
+    found = of({}, **{TUNED_BATCH: 0})
+    assert (found["G11b"], found["G12k"]) == (NOT_TESTABLE, NOT_TESTABLE)
+    synthetic = of({}, dataset="synthetic")
+    assert {k for k, v in synthetic.items() if v is not NOT_TESTABLE} == {"G12d"}

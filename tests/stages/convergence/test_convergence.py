@@ -13,37 +13,28 @@ from lab.data import synthetic
 from lab.data.datasets import Split
 from lab.machine.devices import Devices
 from stages.convergence import __main__ as convergence
-from stages.convergence import section
-from stages.convergence.names import (
-    ACCURACY,
-    DIVERGED_PERCENT,
-    EPOCHS,
-    FIXED,
-    LINEAR,
-    NOT_REACHED_PERCENT,
-    ONE_DEVICE,
-    RULES,
-    TARGET_PERCENT,
-    TRAIN_IMAGES,
-    US_PER_IMAGE,
-    WARM_UP,
-    large_batch_penalty,
-    readings_of,
-    seed_of,
-)
-from stages.convergence.over_seeds import epochs_of, median_and_range
+from stages.convergence import names, one_start, section
+from stages.convergence.epochs_to_target import climb
+from stages.convergence.names import FIXED, LARS, MOMENTUM, SCALED, at_batch
+from stages.convergence.params import Params
 from tests.helpers import check_page, edit_params
-from tests.stages.convergence.made_up import CONVERGENCE, INF, convergence_curves, write_convergence
+from tests.stages.convergence.made_up import (
+    CAP,
+    CONVERGENCE,
+    SEED_EPOCHS,
+    convergence_curves,
+    write,
+)
 
 CPU = torch.device("cpu")
 
 
-def metrics():
-    return convergence.summarise(convergence_curves(), CONVERGENCE)
+def metrics(changes=None):
+    return convergence.summarise(convergence_curves(changes), CONVERGENCE)
 
 
 def page(tmp_path, kind="cpu-virtual", curves=None):
-    write_convergence(tmp_path, kind, curves)
+    write(tmp_path, kind, curves)
     return section.section(tmp_path / "convergence")
 
 
@@ -51,24 +42,10 @@ def test_metrics_have_names_that_dvc_keeps():
     assert all(re.fullmatch(r"[a-z0-9_]+", name) for name in metrics())
 
 
-def test_a_failure_is_longer_than_all_epochs():
-    curves = [c for c in convergence_curves() if c.demo == EPOCHS]
-    assert epochs_of(curves, LINEAR).tolist() == [[1, 1], [2, 2], [1, INF]]
-    assert median_and_range([4, 8, 4]) == (4, 4, 8)
-    assert median_and_range([1, INF, 2]) == (2, 1, INF)
-    assert median_and_range([1, 2]) == (2, 1, 2), "the higher middle"
-
-
-def test_the_penalty_is_paired_by_seed_and_a_failure_costs_the_whole_budget():
+def test_failed_runs_are_counted_once():
     m = metrics()
-
-    def penalty(rule):
-        return [m[f"{large_batch_penalty(rule)}{end}"] for end in ("", "_low", "_high")]
-
-    assert penalty(FIXED) == [4, 2, 8]
-    assert penalty(LINEAR) == [1, 1, 8]
-    assert penalty(WARM_UP) == [8, 4, 8]
-    assert (m[NOT_REACHED_PERCENT], m[DIVERGED_PERCENT]) == (5.556, 16.667), "of 18 runs"
+    assert (m[names.NOT_REACHED_PERCENT], m[names.DIVERGED_PERCENT]) == (12.5, 6.25), "of 64 runs"
+    assert (m[names.SMALLEST], m[names.LARGEST], m[names.TUNED_BATCH]) == (64, 4096, 4096)
 
 
 @pytest.mark.parametrize("kind", ["cpu-virtual", "cuda"])
@@ -78,58 +55,102 @@ def test_the_page(tmp_path, kind):
 
 def test_the_page_says_what_the_numbers_say(tmp_path):
     text = " ".join(page(tmp_path).findings)
-    assert f"{LINEAR} up to 256" in text
-    assert f"{FIXED} at no larger batch" in text
-    assert f"4 ({FIXED}; 2 to 8 over seeds), at least 1 ({LINEAR}" in text
-    assert "22 % did not reach the target, 17 % because they diverged" in text
-    assert f"a batch of 64 with {FIXED}, 0.2 s" in text
+    assert "it takes 1.5 epochs at 64 images per batch" in text
+    assert f"at 4096: more than 8 with {FIXED}, more than 8 with {SCALED}" in text
+    assert "19 % did not get there, 6 % because they diverged" in text
+    assert "takes 1 epochs at 64 images and 5 at 4096; LARS takes 2 there" in text
+    assert "70.0 % are right with fresh gradients, 60.0 % with such that are 3 steps old" in text
+    assert "takes 300 µs per image at a batch of 16, and 150 at 256" in text
 
 
 def test_a_page_of_runs_that_all_failed(tmp_path):
-    made = convergence_curves(dict.fromkeys(RULES, ((np.nan, np.nan),) * 3))
+    made = convergence_curves(dict.fromkeys(SEED_EPOCHS, [CAP] * 8))
     text = " ".join(page(tmp_path, curves=made).findings)
-    assert "100 % did not reach the target, none because it diverged" in text
-    assert f"{FIXED} most runs failed even at 64" in text
-    assert "shortest" not in text
+    assert "it takes more than 8 epochs at 64" in text
 
 
-def test_a_small_real_run_repeats_but_for_its_times(one_thread):
-    images, labels = synthetic.fashion(96, 0)
-    split, devices = Split(images, labels.astype("int64")), Devices("cpu-virtual", [CPU], 1)
-    few = CONVERGENCE.model_copy(
-        update={"train_images": 96, "batch_sizes": [16, 48], "max_epochs": 1, "num_seeds": 2}
-    )
-    bench = BenchParams(rounds=8, aa_runs=1, min_sample_ms=0.1)
-    params = convergence.Params(
-        seed=0, devices=DeviceParams(cpu_threads=1), bench=bench, convergence=few
-    )
-    first = convergence.measure(params, devices, split, split.first(40))
-    by_name = {(c.demo, c.series): c for c in first}
-    sets = (convergence.small_images(part, 14, CPU) for part in (split, split.first(40)))
-    for c in convergence.measure_epochs(few, CPU, *sets, 0):
+def small(**changes):
+    few = {"train_images": 256, "batch_sizes": [16, 64], "max_epochs": 1, "num_seeds": 2}
+    few |= {"short_images": 64, "staleness": [0, 1]}
+    return CONVERGENCE.model_copy(update=few | changes)
+
+
+def split():
+    images, labels = synthetic.fashion(256, 0)
+    return Split(images, labels.astype("int64"))
+
+
+def test_a_small_real_run_repeats_and_has_all_arms(one_thread):
+    few, images = small(), split()
+    first, again = (convergence.measure(few, CPU, images, images.first(40), 0) for _ in range(2))
+    for one, other in zip(first, again, strict=True):
+        assert (one.demo, one.series) == (other.demo, other.series)
         for column in ("x", "y", "diverged"):
-            assert np.array_equal(getattr(c, column), getattr(by_name[c.demo, c.series], column)), (
-                c.series
-            )
-    for rule in RULES:
-        accuracies = by_name[ACCURACY, readings_of(rule, 48, 1)]
-        assert accuracies.x[-1] == 1, "the last reading of an epoch without the target"
-        assert (accuracies.y >= 0).all()
-    scaled = [by_name[EPOCHS, seed_of(rule, 1)].y[0] for rule in (FIXED, LINEAR)]
-    assert scaled[0] == scaled[1], "at the smallest batch both are one run"
-    assert (by_name[US_PER_IMAGE, ONE_DEVICE].y > 0).all()
+            assert np.array_equal(getattr(one, column), getattr(other, column)), one.series
+    arms = [c.series for c in first if c.demo == names.EPOCHS]
+    assert arms == [
+        *(at_batch(FIXED, n) for n in (16, 64)),
+        at_batch(SCALED, 64),
+        *(at_batch(MOMENTUM, n) for n in (16, 64)),
+        at_batch(LARS, 64),
+    ]
+    for c in first:
+        if c.demo == names.EPOCHS:
+            assert ((c.y > 0) & (c.y <= 1)).all()
     m = convergence.summarise(first, few)
-    assert (m[TARGET_PERCENT], m[TRAIN_IMAGES]) == (60, 96)
+    assert (m[names.TARGET_PERCENT], m[names.TRAIN_IMAGES]) == (60, 256)
+
+
+def test_without_seeds_to_tune_by_there_are_no_best_rates(one_thread):
+    images = split()
+    few = small(tuning_seeds=0)
+    curves = convergence.measure(few, CPU, images, images.first(40), 0)
+    assert not any(MOMENTUM in c.series or LARS in c.series for c in curves)
+    assert convergence.summarise(curves, few)[names.TUNED_BATCH] == 0
+
+
+def test_a_start_times_an_image_at_each_batch():
+    bench = BenchParams(starts=1, rounds=2, min_sample_ms=0.1)
+    few = small()
+    params = Params(seed=0, devices=DeviceParams(cpu_threads=1), bench=bench, convergence=few)
+    found = one_start.measure_times(params, Devices("cpu-virtual", [CPU], 1), 0)
+    assert [(m.demo, m.arm, m.unit) for m in found] == [
+        (names.US_PER_IMAGE, "batch 16", "us"),
+        (names.US_PER_IMAGE, "batch 64", "us"),
+        (names.NOTES_US_PER_IMAGE, "batch 16", "us"),
+        (names.NOTES_US_PER_IMAGE, "batch 256", "us"),
+    ]
+    assert [c.series for c in convergence.times(found)] == [m.arm for m in found]
+    assert all(len(m.values) == 2 and min(m.values) > 0 for m in found)
+
+
+@pytest.mark.parametrize("best", [0.25, 1.0, 8.0])
+def test_the_search_for_a_rate_ends_at_the_least_cost(best):
+    asked = []
+
+    def cost(rate):
+        asked.append(rate)
+        return (abs(np.log2(rate / best)), 0.0)
+
+    assert climb(cost, 1.0) == best
+    assert len(asked) == len(set(asked)), "no rate is tried twice"
+
+
+def test_a_rate_without_the_target_is_worse_than_any_with_it_and_then_accuracy_counts():
+    costs = {1.0: (np.inf, -0.3), 2.0: (np.inf, -0.5), 4.0: (7.0, -0.6), 8.0: (np.inf, -0.7)}
+    assert climb(lambda rate: costs[rate], 1.0) == 4.0
 
 
 def test_params_that_cannot_be_measured_are_refused(project):
     bad = [
         ("batch_sizes", [64, 32], "growing batch_sizes of at most train_images, got [64, 32]"),
-        ("train_images", 100, "growing batch_sizes of at most train_images"),
+        ("train_images", 200, "growing batch_sizes of at most train_images"),
+        ("train_images", 512, "16 times the smallest of batch_sizes at most train_images (512)"),
+        ("staleness", [1, 3], "growing staleness from 0, got [1, 3]"),
         ("image_side", 20, "image_side: expected 14 or 28, got 20"),
     ]
     for key, value, complaint in bad:
         (project / "params.yaml").write_text((project / "profiles" / "laptop.yaml").read_text())
         edit_params({f"convergence.{key}": value})
         with pytest.raises(ParamsError, match=re.escape(complaint)):
-            load(convergence.Params)
+            load(Params)

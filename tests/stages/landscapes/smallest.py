@@ -1,13 +1,20 @@
 from lab.core.files import Metrics
+from lab.data import synthetic
 from lab.results.curves import Curve
 from stages.landscapes.__main__ import measure, summarise
 from stages.landscapes.params import LandscapeParams
 
 PARAMS = LandscapeParams(
-    num_draws=50, sample_sizes=[10, 1000], dimensions=[1, 2, 20], saddle_lr=0.05, saddle_noise=0.01
+    num_seeds=4,
+    num_draws=200,
+    sample_sizes=[10, 1000],
+    train_rows=40,
+    dimensions=[1, 2, 20],
+    saddle_lr=0.05,
+    saddle_noise=0.01,
 )
 
 
 def results() -> tuple[list[Curve], Metrics]:
-    curves = measure(PARAMS, seed=0)
-    return curves, summarise(curves)
+    curves = measure(PARAMS, synthetic.airfoil(0), seed=0)
+    return curves, {"airfoil": "synthetic", **summarise(curves)}

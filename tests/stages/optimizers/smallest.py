@@ -3,27 +3,48 @@ from lab.data import synthetic
 from lab.data.datasets import Split
 from lab.optim import objectives
 from lab.results.curves import Curve
-from stages.optimizers.__main__ import measure, summarise
+from lab.results.measurements import again
+from stages.optimizers import names
+from stages.optimizers.__main__ import by_start, measure, summarise
 from stages.optimizers.linear_regression import problem
-from stages.optimizers.params import OptimizerParams
-from stages.optimizers.rate_sweeps import step_times
+from stages.optimizers.params import DeepNetParams, LenetParams, OptimizerParams
+from tests import made_up
 
 PARAMS = OptimizerParams(
-    num_seeds=3,
+    num_seeds=2,
     num_rates=6,
     num_starts=36,
-    lenet_steps=1,
-    lenet_batch_size=16,
-    lenet_test_images=32,
-    timing_runs=5,
+    test_images=32,
+    lenet=LenetParams(steps=1, batch_size=16),
+    deep_nets=DeepNetParams(num_seeds=2, steps=2, batch_size=16),
 )
+TIMES = {
+    names.SGD_STEP: 10.0,
+    names.ADAGRAD_STEP: 12.0,
+    again(names.ADAGRAD_STEP): 12.0,
+    names.LOSS_AND_GRADIENT: 9.0,
+}
+CONDITIONS: Metrics = {
+    "device_kind": "cpu",
+    "num_devices": 1,
+    "threads_per_device": 1,
+    "starts": made_up.STARTS,
+    "busy_percent": 0.0,
+    "noisy_percent": 0.0,
+    "controls": 1,
+    "false_speedups": 0,
+    "control_starts": made_up.STARTS,
+    "control_over": 0,
+    "control_under": 0,
+}
 
 
 def results() -> tuple[list[Curve], Metrics]:
-    """As `main` has them; the times come last, and are the only ones to differ each time."""
+    """As `main` has them, with made-up times."""
     table = problem(*objectives.standardise(synthetic.airfoil(0)))
     images, labels = synthetic.fashion(32, 0)
     split = Split(images, labels.astype("int64"))
     curves = measure(PARAMS, table, split, split, seed=0)
-    metrics = {"airfoil": "synthetic", **summarise(curves, table)}
-    return [*curves, *step_times(table, PARAMS.timing_runs, seed=0)], metrics
+    times = [made_up.one(names.STEP_TIME, arm, ms, "cpu") for arm, ms in TIMES.items()]
+    metrics = {"airfoil": "synthetic", **CONDITIONS, **summarise(curves, table)}
+    return [*curves, *by_start(times)], metrics

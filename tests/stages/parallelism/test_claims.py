@@ -1,32 +1,101 @@
-"""The rules of the claims about kinds of parallelism, and their verdicts on made-up counts."""
+"""The rules of the claims about kinds of parallelism, and their verdicts on made-up results."""
 
 from lab.results.curves import rows_of
-from stages.parallelism.__main__ import summarise
 from stages.parallelism.claims import CLAIMS
-from stages.parallelism.names import ALEXNET, TENSOR
-from tests.claim_cases import CONFIRMED, REFUTED, check_rules
+from stages.parallelism.names import (
+    ALEXNET,
+    BUSIEST_ADDS,
+    DATA,
+    EVALUATION_MS,
+    LENET_STEP_MS,
+    MOST_SENT,
+    NOTES_ALLREDUCE,
+    ON_BOTH,
+    ON_ONE,
+    OTHERS_MOVE,
+    PIPELINE,
+    SHARDED_ALLREDUCE,
+    SHARE_OF_FLOP,
+    SMALLEST_SHARD,
+    TENSOR,
+    WIDE_STEP_MS,
+)
+from tests.claim_cases import CONFIRMED, NOT_TESTABLE, REFUTED, check_rules
 from tests.helpers import verdicts
-from tests.stages.parallelism.made_up import HELD, MOVED, PARALLELISM, RATIOS, parallelism_curves
+from tests.stages.parallelism.made_up import (
+    BY_DEVICES,
+    MOVED,
+    MS,
+    RATIOS,
+    parallelism_curves,
+    parallelism_metrics,
+)
+
+HERE = {
+    "D1a": CONFIRMED,
+    "D1b": CONFIRMED,
+    "D2d": CONFIRMED,
+    "D6h": REFUTED,
+    "D10b": CONFIRMED,
+    "G7a": CONFIRMED,
+    "G7b": CONFIRMED,
+    "G7c": CONFIRMED,
+    "G7d": REFUTED,
+    "G7e": CONFIRMED,
+    "G10m": CONFIRMED,
+    "G10n": REFUTED,
+    "G12a": CONFIRMED,
+}
 
 
-def of(curves):
-    return verdicts(CLAIMS, "parallelism", summarise(curves, PARALLELISM), rows_of(curves))
+def of(curves, kind="cpu-virtual"):
+    return verdicts(CLAIMS, "parallelism", parallelism_metrics(curves, kind), rows_of(curves))
 
 
 def test_each_rule_gives_each_verdict_that_it_can():
     check_rules(
         "parallelism",
         {
-            "G7a": {CONFIRMED: (1.0, 2.0, 1.5), REFUTED: (2.0, 3.0, 1.0)},
-            "G7b": {CONFIRMED: (3.0, 4.0, 2.0), REFUTED: (1.0, 4.0, 2.0)},
+            "D1a": {CONFIRMED: ((3.0, 28.0),), REFUTED: ((3.0, 2000.0),)},
+            "D1b": {CONFIRMED: ((0.5, 0.5), (0.5, 0.5)), REFUTED: ((0.5, 0.4), (0.5, 0.5))},
+            "D2d": {CONFIRMED: ((1.0, 1.0), (1.0, 1.0)), REFUTED: ((1.0, 1.0), (1.0, 0.9))},
+            "G7b": {CONFIRMED: (80.0, 46.0), REFUTED: (80.0, 80.0)},
+            "G7e": {CONFIRMED: (1.0, 2.0, 1.5), REFUTED: (2.0, 3.0, 1.0)},
+            "G10m": {CONFIRMED: ((1.0, 1.0),), REFUTED: ((1.0, 1.5),)},
+            "G10n": {CONFIRMED: ((1.0, 1.0),), REFUTED: ((1.0, 3.0),)},
             "G12a": {CONFIRMED: (1.5, 15.0), REFUTED: (1.5, 0.9)},
         },
     )
 
 
-def test_the_better_way_to_split_decides_at_the_notes_batch():
-    assert of(parallelism_curves()) == {"G7a": CONFIRMED, "G7b": REFUTED, "G12a": CONFIRMED}
-    opposite = parallelism_curves(
-        RATIOS | {ALEXNET: 180}, MOVED | {TENSOR: 1e-3}, HELD | {TENSOR: 5.0}
+def test_verdicts_on_virtual_devices():
+    assert of(parallelism_curves()) == HERE
+
+
+def test_the_opposite():
+    times = {
+        LENET_STEP_MS: {DATA: 90.0, PIPELINE: 80.0, TENSOR: 60.0},
+        WIDE_STEP_MS: {DATA: 20.0, PIPELINE: 20.0, TENSOR: 20.1},
+        EVALUATION_MS: {ON_ONE: 15.0, ON_BOTH: 16.0},
+    }
+    by_devices = {
+        (SHARE_OF_FLOP, SMALLEST_SHARD): [1.0, 0.9],
+        (MOST_SENT, NOTES_ALLREDUCE): [1.0, 1.0],
+        (OTHERS_MOVE, NOTES_ALLREDUCE): [1.0, 1.2],
+        (BUSIEST_ADDS, SHARDED_ALLREDUCE): [100.0, 100.0],
+    }
+    found = of(
+        parallelism_curves(
+            RATIOS | {ALEXNET: 180},
+            MOVED | {TENSOR: 1e-3},
+            ms={**MS, **times},
+            by_devices={**BY_DEVICES, **by_devices},
+        )
     )
-    assert of(opposite) == {"G7a": REFUTED, "G7b": CONFIRMED, "G12a": REFUTED}
+    assert {k for k in HERE if found[k] is HERE[k]} == {"D1a", "D1b", "G7b"}
+
+
+def test_two_streams_of_one_gpu_are_no_two_devices():
+    found = of(parallelism_curves(), "cuda-shared")
+    not_testable = {k for k, verdict in found.items() if verdict is NOT_TESTABLE}
+    assert not_testable == {"D10b", "G7a", "G7c", "G7d"}

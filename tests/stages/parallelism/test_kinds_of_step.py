@@ -1,24 +1,27 @@
 """Each kind of parallelism is one device's gradient; its moves and memory have closed forms."""
 
-from functools import cache, partial
+from functools import cache
 
 import pytest
 import torch
 import torch.nn.functional as F
 
 from lab.nets.models import LeNet
-from stages.parallelism.data_parallel import data_parallel
-from stages.parallelism.pipeline import cut, flop_of_parts, pipeline
-from stages.parallelism.step import difference
-from stages.parallelism.tensor_parallel import tensor_parallel
+from lab.parallel.device_workers import thread_pool
+from stages.parallelism.data_parallel import DataParallel
+from stages.parallelism.layers import lenet_layers, wide_layers
+from stages.parallelism.pipeline import Pipeline, cut, flop_of_parts, in_parts
+from stages.parallelism.step import counted_step, difference, train
+from stages.parallelism.tensor_parallel import TensorParallel
+from stages.parallelism.wires import ByteCounter
 
 CPU = torch.device("cpu")
 IN_PARTS = "pipeline, 3 micro-batches"
 KINDS = {
-    "data": data_parallel,
-    "pipeline": pipeline,
-    IN_PARTS: partial(pipeline, num_micro_batches=3),
-    "tensor": tensor_parallel,
+    "data": DataParallel,
+    "pipeline": Pipeline,
+    IN_PARTS: in_parts(3),
+    "tensor": TensorParallel,
 }
 PARAMS = 129_068
 OUTPUTS = (20 * 13 * 13, 50 * 4 * 4, 128, 10)  # numbers after each layer, of an image
@@ -42,7 +45,7 @@ def batch(n, dtype=torch.float64):
 
 @cache
 def step(name, num_devices, n=7, dtype=torch.float64):
-    return KINDS[name](lenet(dtype), *batch(n, dtype), [CPU] * num_devices)
+    return counted_step(KINDS[name], lenet(dtype), *batch(n, dtype), [CPU] * num_devices)
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -71,7 +74,7 @@ def test_data_parallel_moves_each_gradient_there_and_back_whatever_the_batch():
 
 def test_a_pipeline_moves_what_is_between_its_parts():
     for num_devices in COUNTS:
-        ends = [part[-1] for part in cut(num_devices)][:-1]
+        ends = [part[-1] for part in cut(4, num_devices)][:-1]
         between = 7 * 4 * sum(OUTPUTS[layer] for layer in ends)
         expected = {"forward": between, "backward": between, "gradients": 0}
         for name in ("pipeline", IN_PARTS):
@@ -140,13 +143,44 @@ def test_tensor_parallel_keeps_all_of_each_layers_input_and_a_share_of_its_outpu
 
 def test_the_parts_of_a_pipeline_are_counted():
     per_layer = [2 * n for n in (121_680, 2_025_000, 102_400, 1_280)]
-    assert flop_of_parts(lenet(torch.float32), 4) == per_layer
-    assert flop_of_parts(lenet(), 2) == [sum(per_layer[:2]), sum(per_layer[2:])]
+    assert flop_of_parts(lenet_layers(lenet(torch.float32)), 4) == per_layer
+    assert flop_of_parts(lenet_layers(lenet()), 2) == [sum(per_layer[:2]), sum(per_layer[2:])]
 
 
 def test_more_devices_than_layers_are_refused():
     with pytest.raises(ValueError, match="at most 4 devices, a layer each, got 5"):
         step("pipeline", 5)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_steps_of_sgd_are_those_of_one_device_and_each_starts_without_gradients(name):
+    net, (X, y) = lenet(), batch(7)
+    with thread_pool(3, 1) as pool:
+        placed = KINDS[name](lenet_layers(lenet()), [CPU] * 3, pool)
+        for _ in range(2):
+            train(placed, X, y, 0.1, pool)
+            F.cross_entropy(net(X), y, reduction="mean").backward()
+            for p in net.parameters():
+                p.data.sub_(p.grad, alpha=0.1)
+                p.grad = None
+        assert all(p.grad is None for own in placed.params for p in own)
+        again = counted_step(DataParallel, net, X, y, [CPU])
+        placed_loss = placed.take_gradient(X, y, ByteCounter([CPU] * 3))
+    assert placed_loss.item() == pytest.approx(again.loss, rel=1e-10)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_net_that_is_nearly_all_parameters_is_split_by_all_kinds_but_data(name):
+    net = wide_layers(64, torch.Generator().manual_seed(0))
+    X, y = batch(5, torch.float32)
+    one = counted_step(DataParallel, net, X, y, [CPU])
+    two = counted_step(KINDS[name], net, X, y, [CPU] * 2)
+    assert difference(two, one) < 1e-5
+    state = max(memory.state for memory in two.memory)
+    assert (state == one.memory[0].state) == (name == "data")
+    assert sum(memory.state for memory in two.memory) == one.memory[0].state * (
+        1 + (name == "data")
+    )
 
 
 def test_difference_is_relative_to_the_largest_entry():
@@ -160,6 +194,8 @@ def test_difference_is_relative_to_the_largest_entry():
 @pytest.mark.parametrize("name", KINDS)
 def test_on_a_gpu_the_gradients_and_the_counts_are_the_same(name):
     gpu = torch.device("cuda", 0)
-    on_cpu, on_gpu = (KINDS[name](lenet(), *batch(7), [device] * 3) for device in (CPU, gpu))
+    on_cpu, on_gpu = (
+        counted_step(KINDS[name], lenet(), *batch(7), [device] * 3) for device in (CPU, gpu)
+    )
     assert difference(on_gpu, on_cpu) < 1e-10
     assert on_gpu.moved == on_cpu.moved

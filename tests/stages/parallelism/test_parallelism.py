@@ -8,7 +8,7 @@ import torch
 
 from lab.core.errors import ParamsError
 from lab.core.params import load
-from lab.core.shared_params import DeviceParams
+from lab.core.shared_params import BenchParams, DeviceParams
 from lab.data import synthetic
 from lab.data.datasets import Split
 from lab.machine.devices import Devices
@@ -88,6 +88,9 @@ def test_the_page_says_what_the_numbers_say(tmp_path):
     assert "it is 70 %" in text
     assert "The notes' order holds" in text
     assert "less than any ResNet at 224, per image: LeNet 20 and" in text
+    assert "a step of LeNet takes 50 ms by data parallelism; 1.6x (1.6 to 1.6) of that by a" in text
+    assert "nearly all parameters, it is 0.75x (0.75 to 0.75) and 0.5x (0.5 to 0.5)" in text
+    assert "over 3 devices the one that adds sends the gradient 2 times" in text
 
 
 def test_a_page_of_another_order(tmp_path):
@@ -99,7 +102,12 @@ def test_a_small_real_run_repeats(one_thread):
     images, labels = synthetic.fashion(8, 0)
     split, devices = Split(images, labels.astype("int64")), Devices("cpu-virtual", [CPU] * 2, 1)
     small = PARALLELISM.model_copy(update={"num_devices": [2], "batch_sizes": [4, 8]})
-    params = parallelism.Params(seed=0, devices=DeviceParams(cpu_threads=1), parallelism=small)
+    params = parallelism.Params(
+        seed=0,
+        devices=DeviceParams(cpu_threads=1),
+        bench=BenchParams(starts=1, rounds=1, min_sample_ms=1),
+        parallelism=small,
+    )
     first = parallelism.measure(params, devices, split)
     again = list(parallelism.measure_kinds(small, devices, split, 0))
     for c, d in zip(first, again, strict=False):  # the ratio is not counted again

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from threadpoolctl import threadpool_limits
 
 from lab.data import synthetic
 from lab.parallel.replicas import allreduce
@@ -24,8 +25,9 @@ def uneven_batch():
 @pytest.fixture(scope="module")
 def found():
     """Each variant's distances on two and on four devices: uneven shards of 9 images."""
-    curves = {n: measure_variants(n, [uneven_batch()] * 3, seed=0) for n in COUNTS}
-    return {n: {(c.demo, c.series): c.y for c in made} for n, made in curves.items()}
+    with threadpool_limits(1):
+        curves = {n: measure_variants(n, [uneven_batch()] * 3, seed=0) for n in COUNTS}
+        return {n: {(c.demo, c.series): c.y for c in made} for n, made in curves.items()}
 
 
 @pytest.mark.parametrize("count", COUNTS)
@@ -45,7 +47,7 @@ def test_the_mistakes_are_other_algorithms(found, count):
 
 
 @pytest.mark.parametrize("count", COUNTS)
-def test_one_tensor_takes_steps_that_are_twice_as_long_for_each_further_replica(count):
+def test_one_tensor_takes_steps_that_are_twice_as_long_for_each_further_replica(count, one_thread):
     start, net, one = lenet(0), lenet(0), lenet(0)
     next(trained_on_one_tensor(net, count, [uneven_batch()]))
     next(trained([one], [uneven_batch()], allreduce))

@@ -2,11 +2,14 @@
 
 import shutil
 
-from lab.core.files import read_json, write_json
+from lab.claims.rules import at_least, decide, median
+from lab.claims.verdicts import Finding, rows_of
+from lab.core.files import read_json, write_json, write_rows
 from lab.report.language import speaking
 from lab.tools import references as recorded
 from stages.report import catalogue, references
 from tests import made_up
+from tests.claim_cases import BY_ID
 from tests.helpers import ROOT, draw
 
 HARDWARE = {"accelerator": {"names": None}, "cpu": {"model": "this CPU", "usable_cores": 2}}
@@ -51,11 +54,13 @@ def test_references_stand_beside_this_machine_and_what_is_none_is_left_out(tmp_p
     shutil.copy(reports / "hardware.json", path.with_name("foreign.json"))
     path.with_name("broken.json").write_text("{")
     part = references.section(reports)
-    assert part.findings[0].endswith("first (this CPU, 2 cores, no GPU), server (H9000, H9000).")
+    assert part.findings[0].endswith(
+        "first, profile laptop (this CPU, 2 cores, no GPU), server, profile laptop (H9000, H9000)."
+    )
     [table] = part.tables
-    assert table.header == ["", "this machine", "first", "server"]
+    assert table.header == ["", "this machine", "first, profile laptop", "server, profile laptop"]
     rows = {row[0]: row[1:] for row in table.rows}
-    assert rows[parallel.label] == ["1.6x (1.6 to 1.6)", "1.6x (1.6 to 1.6)", "–"]
+    assert rows[parallel.label] == ["1.8x (1.8 to 1.8)", "1.8x (1.8 to 1.8)", "–"]
     here, first, server = rows[overlap.label]
     assert here == first != server == "50x (3 to 60)"
     assert rows[missing.label] == ["–"] * 3
@@ -63,6 +68,18 @@ def test_references_stand_beside_this_machine_and_what_is_none_is_left_out(tmp_p
     drawn = (tmp_path / "figures" / "references.svg").read_text()
     assert "server" in drawn
     assert "foreign" not in drawn
+    a6a, undecided = (
+        Finding(BY_ID["A6a"], decide(e, at_least(1.02)), e, "cpu", "")
+        for e in (median([1.2] * 8), median([1.2] * 3))
+    )
+    write_rows(reports / "claims", rows_of([undecided]))
+    write_json(path, {**read_json(path), "claims": rows_of([a6a])})
+    _, verdicts = references.section(reports).tables
+    [[name, _, *found]] = verdicts.rows
+    assert (name, found) == (
+        "A6a",
+        ["≈ 1.2 (1.2 to 1.2: 75.0 % of 3 starts)", "✓ 1.2 (1.2 to 1.2: 99.2 % of 8 starts)", "–"],
+    )
     with speaking("zh", catalogue.read("zh")):
-        [table] = references.section(reports).tables
+        table, _ = references.section(reports).tables
     assert "两个设备同时相对先后" in [row[0] for row in table.rows]

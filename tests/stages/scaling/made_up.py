@@ -1,45 +1,78 @@
 """Made-up results of scaling, as a CPU or a GPU would leave them."""
 
 from lab.machine.devices import DeviceKind
-from lab.parallel.cost_model import ADDING, MODELLED, THERE_AND_BACK, allreduce_s
+from lab.parallel.cost_model import ADDING, THERE_AND_BACK, allreduce_s
 from lab.results.measurements import Measurement
 from stages.scaling import __main__ as scaling
 from stages.scaling import names
 from stages.scaling.params import NetParams, ScalingParams
-from stages.scaling.predictor import fit_machines, predict
+from stages.scaling.predictor import fit_machines
 from stages.scaling.simulated_scaling import simulate
 from tests.made_up import LINK, one
 
 LATE = 0.5  # ms, of the first message after a computation
 LONGER = 1.05  # than predicted, the made-up steps take
+FIXED = 1.0  # ms of computing, whatever the images
 SIZES = (1024, 65536, 2**22)
-MS_PER_IMAGE = {"lenet": 0.2, "resnet18": 30.0}  # after a fixed millisecond
+MS_PER_IMAGE = {"lenet": 0.2, "resnet18": 30.0}
 GRADIENTS = {"lenet": (1,) * 7 + (129_061,), "resnet18": (1,) * 75 + (11_175_743,)}
+ALGORITHMS = ("star", "ring")
+HIDDEN = 0.25  # of communicating, by the overlapping step
 SCALING = ScalingParams(
-    rounds=8,
-    min_sample_ms=1,
     world_size=2,
     message_bytes=list(SIZES),
-    lenet=NetParams(calibration_images=[4, 32], heldout_images=[8, 16]),
+    lenet=NetParams(calibration_images=[4, 128], heldout_images=[16]),
     resnet18=NetParams(calibration_images=[4, 32], heldout_images=[8]),
 )
 
 
+def computing_ms(net: str, images: int) -> float:
+    """What a step's computing takes."""
+    return FIXED + MS_PER_IMAGE[net] * images
+
+
+def summing_ms(net: str, algorithm: str, per_tensor: bool, kind: DeviceKind) -> float:
+    """What summing a net's gradients takes, between GPUs over links of their own."""
+    lengths = GRADIENTS[net]
+    tensors = len(lengths) if per_tensor else 1
+    return 1e3 * allreduce_s(algorithm, 2, tensors, 4 * sum(lengths), LINK, kind != "cuda")
+
+
 def measurements(kind: DeviceKind) -> list[Measurement]:
-    """Parts just as the model has them, and steps that take a twentieth longer than predicted."""
-    made = parts(kind)
-    machines = fit_machines(made, 2, GRADIENTS)
-    steps = []
-    for step in predict(SCALING, machines):
-        arm, predicted = names.step(step.net, step.allreduce), step.t1_ms + step.t2_ms
-        steps.append(one(names.MEASURED, arm, LONGER * predicted, kind, step.images))
-        steps += step.beside_measured(kind, 1)
-        steps.append(Measurement(names.SAME_WEIGHTS, arm, step.images, (1.0,), "", kind))
-    return [*made, *steps, *simulate(machines)]
+    """Parts just as the model has them, and steps that take a twentieth longer than their sum."""
+    measured = [*parts(kind), *steps(kind)]
+    derived = scaling.derived(measured, 2, GRADIENTS)
+    simulated = simulate(fit_machines(measured, 2, GRADIENTS))
+    return [*measured, *derived, *simulated, *scaling.flop_per_parameter()]
+
+
+def steps(kind: DeviceKind) -> list[Measurement]:
+    """Steps, and what is timed beside them."""
+    made = []
+    for net, of_net in SCALING.nets.items():
+        most = max(of_net.calibration_images)
+        for images in sorted({*of_net.heldout_images, most}):
+            for allreduce, algorithm in ((names.BY_NOTES, "star"), (names.RING_BUCKET, "ring")):
+                summing = summing_ms(net, algorithm, allreduce == names.BY_NOTES, kind)
+                taken = LONGER * (computing_ms(net, images) + LATE + summing)
+                arm = names.step(net, allreduce)
+                made.append(one(names.MEASURED, arm, taken, kind, images))
+                made.append(Measurement(names.SAME_WEIGHTS, arm, images, (1.0,), "", kind))
+        bucket = summing_ms(net, "ring", False, kind)
+        others = {names.SUMMING: (summing_ms(net, "star", True, kind), 0)}
+        if net == "lenet":
+            others[names.LARGER] = (2 * computing_ms(net, most), most)
+        else:
+            others[names.BUCKET_ALONE] = (bucket, 0)
+            overlapped = computing_ms(net, most) + (1 - HIDDEN) * bucket
+            others[names.OVERLAPPED_STEP] = (overlapped, most)
+        for name, (ms, images) in others.items():
+            made.append(one(names.OTHERS, names.step(net, name), ms, kind, images))
+    return made
 
 
 def parts(kind: DeviceKind) -> list[Measurement]:
-    """Parts just as the model has them."""
+    """Parts just as the model has them; one device computes a batch as fast as two its halves."""
     shared, made = kind != "cuda", []
 
     def message_ms(name: str, size: float) -> float:
@@ -47,17 +80,21 @@ def parts(kind: DeviceKind) -> list[Measurement]:
 
     for size in SIZES:
         both_ways = 2 * LINK.alpha_s + 2 * size * LINK.s_per_byte
-        made += [one(names.MESSAGE, name, message_ms(name, size), kind, size) for name in MODELLED]
+        made += [
+            one(names.MESSAGE, name, message_ms(name, size), kind, size) for name in ALGORITHMS
+        ]
         made.append(one(names.MESSAGE, THERE_AND_BACK, 1e3 * both_ways, kind, size))
     added = SIZES[-1] / 2 * (2 if shared else 1)
     made.append(one(names.MESSAGE, ADDING, 1e3 * added * LINK.add_s_per_byte, kind, SIZES[-1]))
-    alone = 1 + 32 * MS_PER_IMAGE["lenet"]
-    for name in MODELLED:
-        late = alone + LATE + message_ms(name, SIZES[0])
+    for name in ALGORITHMS:
+        late = computing_ms("lenet", 4) + LATE + message_ms(name, SIZES[0])
         made.append(one(names.AFTER, name, late, kind, SIZES[0]))
-    for net, per_image in MS_PER_IMAGE.items():
+    for net, of_net in SCALING.nets.items():
         made.append(one(names.JOINING, net, 0.0, kind, len(GRADIENTS[net])))
-        made += [one(names.ALONE, net, 1 + per_image * n, kind, n) for n in (4, 32)]
+        sizes = of_net.calibration_images
+        made += [one(names.ALONE, net, computing_ms(net, n), kind, n) for n in sizes]
+        on_one = [256] if net == "lenet" else sizes
+        made += [one(names.ONE_DEVICE, net, computing_ms(net, n), kind, n) for n in on_one]
     return made
 
 

@@ -1,36 +1,95 @@
 """What scaling derives from its samples, and says on the page."""
 
+from dataclasses import replace
+
 import pytest
 
 from lab.core.files import write_metrics, write_rows
-from lab.parallel.allreduce_times import gradient_lengths
-from lab.parallel.cost_model import MODELLED, allreduce_s
-from lab.results.measurements import Measurement, Results, rows_of
-from stages.scaling import names, predictor, step_parts
+from lab.parallel.allreduce_times import NOTHING, gradient_lengths
+from lab.parallel.cost_model import OVERLAPPED, RING, STAR
+from lab.results.measurements import AGAIN, Results, rows_of
+from stages.scaling import arms, names, predictor
 from stages.scaling import section as scaling_section
-from tests import made_up
-from tests.made_up import measurements, metrics
-from tests.stages.scaling.made_up import GRADIENTS, LATE, LONGER, MS_PER_IMAGE, SCALING
+from tests.made_up import STARTS, measurements, metrics
+from tests.stages.scaling.made_up import (
+    GRADIENTS,
+    LATE,
+    LONGER,
+    MS_PER_IMAGE,
+    SCALING,
+    computing_ms,
+    summing_ms,
+)
 
 
 def test_parts_that_follow_the_model_predict_steps_that_do_so_too():
     for kind, link in (("cpu-virtual", names.SHARED), ("cuda", names.OWN)):
         made = measurements("scaling", kind)
-        m = metrics("scaling", made, kind)
+        results, m = Results(made), metrics("scaling", made, kind)
         assert (m[names.LINK], m[names.WORLD_SIZE]) == (link, 2)
-        assert len([one for one in made if one.demo == names.MEASURED]) == 3 * 4
-        assert m[names.LENET_PER_IMAGE] == pytest.approx(1e3 * MS_PER_IMAGE["lenet"], rel=1e-3)
-        for late in predictor.waits(Results(made)).values():
+        steps = predictor.compared_steps(results)
+        assert len(steps) == 2 * 2 * 2
+        for late in predictor.waits(results).values():
             assert 1e3 * late == pytest.approx(LATE, rel=1e-2)
-        summed_ms = 1e3 * allreduce_s("star", 2, 8, 516_272, made_up.LINK, kind != "cuda")
-        assert m[names.LENET_T2] == pytest.approx(LATE + summed_ms, rel=1e-2), "eight tensors"
+        for step in steps:
+            assert step.t1.values == pytest.approx(
+                [computing_ms(step.net, int(step.measured.x)) * i for i in slowness()], rel=1e-3
+            )
+        summed_ms = summing_ms("lenet", "star", True, kind)
+        found = predictor.t2_ms(results, "lenet", names.BY_NOTES)
+        assert found == pytest.approx(LATE + summed_ms, rel=1e-2), "eight tensors"
         samples_too_low = 0.05
         expected = pytest.approx(100 * (1 - 1 / LONGER), abs=samples_too_low)
         assert m[names.MEAN_ERROR] == expected
         assert m[names.MAX_ERROR] == expected
+        low, high = (m[f"{names.MEAN_ERROR}_{end}"] for end in ("low", "high"))
+        assert low <= m[names.MEAN_ERROR] <= high, "as far off in every start"
         assert m[names.MAX_RULE_MEAN_ERROR] > m[names.MEAN_ERROR], "the steps do not overlap"
-        crossing = 2 * (m[names.LENET_T2] - 1) / MS_PER_IMAGE["lenet"]
-        assert m[names.LENET_CROSSING] == pytest.approx(crossing, rel=1e-2)
+        crossing = 2 * (LATE + summed_ms - 1) / MS_PER_IMAGE["lenet"]
+        assert predictor.crossing(results, "lenet", names.BY_NOTES, 2) == pytest.approx(
+            crossing, rel=1e-2
+        )
+
+
+def slowness() -> list[float]:
+    """By how much each made-up start is slower than the middle one."""
+    return [1 + 0.0005 * i for i in range(-STARTS // 2, STARTS // 2)]
+
+
+def test_each_start_is_predicted_by_its_own_parts():
+    """A machine that is twice as slow in every other start is predicted as well."""
+    even = [m for m in measurements("scaling", "cuda") if m.demo not in (names.T1, names.T2)]
+    slow = [
+        replace(m, values=tuple(t * (1 + i % 2) for i, t in enumerate(m.values)))
+        if m.unit == "ms"
+        else m
+        for m in even
+    ]
+    for made in (even, slow):
+        measured = [m for m in made if m.demo not in (names.ERRORS, names.PREDICTED)]
+        predicted = predictor.predict(measured, 2, GRADIENTS)
+        steps = predictor.compared_steps(Results([*measured, *predicted]))
+        errors, _ = predictor.mean_errors(steps)
+        assert errors.values == pytest.approx([100 * (1 - 1 / LONGER)] * STARTS, abs=0.05)
+
+
+def test_a_batch_out_of_reach_is_on_the_line_and_what_is_beyond_computing_stays():
+    results = Results(measurements("scaling", "cuda"))
+    arm = names.at_notes_batch("resnet18")
+    expected = [computing_ms("resnet18", 256) * i for i in slowness()]
+    [computing] = results.series(arm, names.COMPUTING)
+    assert (computing.x, computing.values) == (256, pytest.approx(expected))
+    [largest] = [m for m in results.series(names.ALONE, "resnet18") if m.x == 32]
+    [step] = [m for m in results.series(names.MEASURED, "resnet18, star, per tensor") if m.x == 32]
+    beyond = [a - b for a, b in zip(step.values, largest.values, strict=True)]
+    [at_notes] = results.series(arm, names.STEP)
+    assert [a - b for a, b in zip(at_notes.values, computing.values, strict=True)] == pytest.approx(
+        beyond
+    )
+    lenet = results.series(names.at_notes_batch("lenet"), names.STEP)[0]
+    [measured] = [m for m in results.series(names.MEASURED, "lenet, star, per tensor") if m.x > 100]
+    assert lenet.values == pytest.approx(measured.values), "measured, where it is within reach"
+    assert not results.one(names.at_notes_batch("lenet"), names.OVERLAPPED_STEP)
 
 
 def test_made_up_gradients_are_as_many_and_as_large_as_the_nets():
@@ -39,34 +98,34 @@ def test_made_up_gradients_are_as_many_and_as_large_as_the_nets():
         assert (len(lengths), sum(lengths)) == (len(real), sum(real)), net
 
 
-def test_predictions_are_written_as_they_are_compared():
-    machines = predictor.fit_machines(measurements("scaling", "cpu-virtual"), 2, GRADIENTS)
-    step = predictor.predict(SCALING, machines)[0]
-    row, rows = step.row, {m.demo: m.values for m in step.beside_measured("cpu-virtual", 1)}
-    assert (row["net"], row["allreduce"], row["images_per_device"]) == ("lenet", names.BY_NOTES, 8)
-    assert row["predicted_ms"] == pytest.approx(rows[names.PREDICTED][0])
-    assert row["max_ms"] == max(row["t1_ms"], row["t2_ms"])
-    assert (rows[names.T1], rows[names.T2]) == ((row["t1_ms"],), (row["t2_ms"],))
-
-
 def test_the_page_counts_the_steps_after_which_replicas_differ(tmp_path):
     made = measurements("scaling", "cpu-virtual")
     differ = next(i for i, m in enumerate(made) if m.demo == names.SAME_WEIGHTS)
-    made[differ] = Measurement(names.SAME_WEIGHTS, made[differ].arm, 8, (0.0,), "", "cpu-virtual")
+    made[differ] = replace(made[differ], values=(0.0,))
     write_rows(tmp_path, rows_of(made))
     write_metrics(tmp_path, metrics("scaling", made, "cpu-virtual"))
     [note] = [
         table.note for table in scaling_section.section(tmp_path).tables if "weights" in table.note
     ]
-    assert "11 of 12 steps" in note
+    assert "7 of 8" in note
 
 
-def test_messages_follow_a_computation_of_middling_length():
-    arms = step_parts._arms(SCALING)
-    after = [(name, x, arm) for demo, name, x, arm in arms if demo == names.AFTER]
-    assert {(arm.net, arm.images, arm.gradients) for *_, arm in after} == {("lenet", 32, False)}
-    assert [name for name, *_ in after] == [name for name in MODELLED for _ in range(3)]
-    assert all(arm.num_bytes == x for _, x, arm in after)
+def test_all_that_claims_compare_is_timed_in_turn_and_a_noise_control_with_it():
+    found = {(demo, name, x): arm for demo, name, x, arm in arms.arms_of(SCALING)}
+    after = {key: arm for key, arm in found.items() if key[0] == names.AFTER}
+    assert {arm.algorithm for arm in after.values()} == {STAR, RING}
+    assert {(arm.net, arm.images, arm.gradients) for arm in after.values()} == {("lenet", 4, False)}
+    step = names.step("lenet", names.BY_NOTES)
+    assert found[names.MEASURED, step + AGAIN, 128] == found[names.MEASURED, step, 128]
+    assert found[names.ONE_DEVICE, "lenet", 256].world_size == 1
+    assert {x for demo, net, x in found if (demo, net) == (names.ONE_DEVICE, "resnet18")} == {4, 32}
+    larger = found[names.OTHERS, names.step("lenet", names.LARGER), 128]
+    assert larger.num_bytes == 16 * found[names.MEASURED, step, 128].num_bytes
+    assert not larger.gradients
+    overlapping = found[names.OTHERS, names.step("resnet18", names.OVERLAPPED_STEP), 32]
+    assert (overlapping.algorithm, overlapping.images) == (OVERLAPPED, 32)
+    alone = found[names.ALONE, "resnet18", 32]
+    assert (alone.algorithm, alone.world_size) == (NOTHING, 2)
 
 
 def test_what_is_simulated_is_not_said_to_be_measured():

@@ -1,22 +1,26 @@
+import torch
+
 from lab.core.files import Metrics
 from lab.data import synthetic
 from lab.data.datasets import Split
 from lab.results.curves import Curve
 from stages.schedules.__main__ import measure, summarise
-from stages.schedules.params import ScheduleParams
+from stages.schedules.params import HighestRateParams, RunParams, ScheduleParams
 
+LENET = RunParams(seeds=2, batch_size=32, steps=30, first_rate=0.4, resolution=1.9)
+RESNET18 = RunParams(seeds=0, batch_size=32, steps=10, first_rate=0.4, resolution=1.9)
 PARAMS = ScheduleParams(
-    num_seeds=2,
+    image_side=14,
     train_images=256,
-    batch_size=128,
-    high_rates=[0.1, 2.0],
-    warm_up_epochs=1,
-    num_epochs=3,
+    num_seeds=2,
+    batch_size=32,
+    steps=20,
+    highest_rate=HighestRateParams(lenet=LENET, resnet18=RESNET18),
 )
 
 
 def results() -> tuple[list[Curve], Metrics]:
     images, labels = synthetic.fashion(PARAMS.train_images, 0)
     split = Split(images, labels.astype("int64"))
-    curves = measure(PARAMS, split, split, seed=0)
+    curves = measure(PARAMS, torch.device("cpu"), split, split, seed=0)
     return curves, summarise(curves)

@@ -2,38 +2,40 @@
 
 import pytest
 
-from lab.claims.evidence import NotTestableError
-from lab.claims.rules import Estimate
-from stages.schedules import claims
-from tests.claim_cases import CONFIRMED, INCONCLUSIVE, REFUTED, check_rules
+from lab.claims.rules import Estimate, Over
+from lab.results.curves import rows_of
+from stages.schedules import claims, names
+from stages.schedules.__main__ import summarise
+from tests.claim_cases import CONFIRMED, NOT_TESTABLE, REFUTED, check_rules
+from tests.helpers import verdicts
+from tests.stages.schedules.made_up import RATES, schedule_curves
 
 
 def test_each_rule_gives_each_verdict_that_it_can():
     check_rules(
         "schedules",
-        {
-            "F20a": {CONFIRMED: ([1, 2], [0, 0.6]), REFUTED: ([1, 2], [0.1, 0.2])},
-            "F20b": {
-                CONFIRMED: ([1, 2], [0.5, 1], [0, 0.1]),
-                REFUTED: ([1, 2], [0.5, 1], [0.3, 0.6]),
-                INCONCLUSIVE: ([1, 2], [0.5, 1], [0, 0.6]),
-            },
-        },
-        {
-            claims.last_difference: lambda low, high: (
-                *([(low + high) / 200], [low / 100], [high / 100]),
-                *([0.0], [0.0], [0.0]),
-            )
-        },
+        {},
+        {claims.ratio_of_common_seeds: lambda low, high: ([low] * 4 + [high] * 4, [1.0] * 9)},
     )
 
 
-def test_closed_forms():
-    assert claims.prevented([1, 2, 3], [0, 0.8, 1], [0.1, 0.2, 0.6]) == Estimate(
-        pytest.approx(100 * (1 - 0.8 / 1.8)), pytest.approx(40), pytest.approx(75)
-    )
+def test_two_nets_are_compared_over_the_seeds_that_both_have():
+    found = claims.ratio_of_common_seeds([2.0, 4.0, 6.0, 100.0], [1.0, 1.0, 1.0])
+    assert found == Estimate(4, 2, 6, 0.75, 3, Over.SEEDS)
+    assert found.level == pytest.approx(0.75)
 
 
-def test_where_no_run_fails_nothing_is_said_of_failures():
-    with pytest.raises(NotTestableError, match="no run fails at any rate up to 2"):
-        claims.most_failures([1, 2], [0, 0])
+def of_nets(nets):
+    made = schedule_curves(nets)
+    metrics = {"dataset": "fashion-mnist", **summarise(made)}
+    return verdicts(claims.CLAIMS, "schedules", metrics, rows_of(made))
+
+
+def test_warm_up_is_judged_for_each_net_that_was_trained():
+    both, one = of_nets(RATES), of_nets({names.LENET: (2.0, 1.0)})
+    assert set(both.values()) == {CONFIRMED, REFUTED}
+    assert [claim for claim, verdict in both.items() if verdict is REFUTED] == ["F20c"]
+    assert (one["F20b"], one["F20d"]) == (REFUTED, REFUTED)
+    assert {one[each] for each in ("F20f", "F20g", "F20h")} == {NOT_TESTABLE}
+    same = of_nets({names.LENET: (2.0, 2.0), names.RESNET18: (2.0, 2.0)})
+    assert {same[each] for each in ("F20b", "F20f", "F20g")} == {REFUTED}

@@ -20,6 +20,7 @@ from stages.train.__main__ import main
 from stages.train.params import RunParams
 from stages.train.section import TrainingRun
 from tests.helpers import edit_params, errors, files, run_stage, small_run, write_data
+from tests.stages.train.made_up import SPEED
 
 CPU = Devices("cpu-virtual", [torch.device("cpu")] * 2, threads=1)
 
@@ -31,7 +32,7 @@ SETTINGS = RunParams.model_validate(small_run(num_gpus=2, num_epochs=3))
 
 
 def test_train_derives_medians_with_their_spread():
-    metrics = train.summarise(SETTINGS, EPOCHS, 100, b"weights", CPU, "fashion-mnist")
+    metrics = train.summarise(SETTINGS, EPOCHS, 100, b"weights", CPU, "fashion-mnist", SPEED)
     assert metrics["epoch_s"] == 2.5
     assert metrics["epoch_s_iqr"] == 1.0
     assert metrics["test_accuracy_percent"] == 75.0
@@ -44,18 +45,19 @@ def test_train_derives_medians_with_their_spread():
 
 
 def test_train_has_a_row_per_epoch_that_says_what_it_ran_on():
-    rows = train.rows_of(EPOCHS, 100, CPU, "synthetic")
+    rows = train.rows_of(EPOCHS, CPU, "synthetic")
     assert [row["epoch"] for row in rows] == [1, 2, 3]
-    assert [row["images_per_s"] for row in rows] == [25.0, 50.0, 40.0]
+    assert [row["seconds"] for row in rows] == [4.0, 2.0, 2.5]
     assert {(row["device_kind"], row["dataset"]) for row in rows} == {("cpu-virtual", "synthetic")}
 
 
 def test_an_interrupted_epoch_is_marked_and_not_timed():
     epochs = [*EPOCHS[:2], replace(EPOCHS[2], seconds=99.0, resumed=True)]
-    metrics = train.summarise(SETTINGS, epochs, 100, b"", CPU, "synthetic")
+    metrics = train.summarise(SETTINGS, epochs, 100, b"", CPU, "synthetic", SPEED)
     assert (metrics["epoch_s"], metrics["train_loss"]) == (3.0, 0.7)
-    assert [row["resumed"] for row in train.rows_of(epochs, 100, CPU, "synthetic")] == [0, 0, 1]
-    assert train.summarise(SETTINGS, epochs[2:], 100, b"", CPU, "synthetic")["epoch_s"] == 99
+    assert [row["resumed"] for row in train.rows_of(epochs, CPU, "synthetic")] == [0, 0, 1]
+    interrupted = train.summarise(SETTINGS, epochs[2:], 100, b"", CPU, "synthetic", SPEED)
+    assert interrupted["epoch_s"] == 99
 
 
 def test_weights_are_the_same_bytes_for_the_same_weights_and_load_safely(tmp_path):
@@ -121,6 +123,7 @@ def test_train_repeats_bit_for_bit_in_a_new_process_and_on_two_devices_to_roundi
     metrics = json.loads(Path("reports/train/two/metrics.json").read_text())
     assert metrics["num_devices"] == 2
     assert (metrics["train_images"], metrics["strategy"]) == (600, "replicas")
+    assert all(metrics[name] > 0 for name in SPEED), "the machine's own speed, before and after"
     assert not list(Path(".lab/checkpoints").glob("*/")), (
         "a run that has its results keeps no checkpoint"
     )
@@ -197,8 +200,8 @@ def test_divergence_ends_train_with_code_6_and_no_weights(project, monkeypatch, 
 
 
 def training_run(name: str, num_devices: int, **changes: object) -> TrainingRun:
-    metrics = train.summarise(SETTINGS, EPOCHS, 60_000, b"", CPU, "fashion-mnist")
-    rows = train.rows_of(EPOCHS, 60_000, CPU, "fashion-mnist")
+    metrics = train.summarise(SETTINGS, EPOCHS, 60_000, b"", CPU, "fashion-mnist", SPEED)
+    rows = train.rows_of(EPOCHS, CPU, "fashion-mnist")
     return TrainingRun(name, {**metrics, "num_devices": num_devices, **changes}, rows)
 
 

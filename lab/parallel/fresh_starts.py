@@ -1,0 +1,105 @@
+"""A program measured in several starts: one start, one value.
+
+One and the same program can be a quarter faster or slower from one start to the next, by how its
+memory happens to lie, which no repetition within a process shows. So a benchmark measures in fresh
+processes, one after the other; the median of what a process measured is one sample, and an interval
+over these covers what differs from start to start.
+
+As a program, `python -m lab.parallel.fresh_starts MODULE START` is one start.
+"""
+
+import importlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import Protocol
+
+from tqdm import tqdm
+
+from lab.core.errors import LabError
+from lab.core.files import Row
+from lab.parallel import rank
+from lab.results.measurements import Measurement, measurements_of, rows_of
+from lab.results.stats import summarise
+
+MARK = "measured: "  # before the rows in a start's output
+
+
+class Start(Protocol):
+    """A module whose `measure(start)` measures everything once, in a process of its own."""
+
+    __name__: str
+
+    def measure(self, start: int, /) -> Sequence[Measurement]:
+        """What start number `start`, from 0, measured."""
+
+
+def measure_in_starts(module: Start, starts: int) -> list[Measurement]:
+    """What `module.measure` finds in `starts` fresh processes: each sample is one's median.
+
+    Raises:
+        LabError: a process failed, or measured other things than the first.
+    """
+    found = [
+        _one_start(module.__name__, start)
+        for start in tqdm(range(starts), module.__name__, leave=False, disable=None)
+    ]
+    return merge(found)
+
+
+def merge(starts: Sequence[Sequence[Measurement]]) -> list[Measurement]:
+    """The measurements of all starts, one sample for each start: the median of its samples.
+
+    What was skipped in any of them is skipped.
+
+    Raises:
+        LabError: the starts did not measure the same things.
+    """
+    keys = [[(m.demo, m.arm, m.x) for m in start] for start in starts]
+    if any(sorted(each) != sorted(keys[0]) for each in keys):
+        raise LabError("two starts of a benchmark measured different things; measure it again")
+    by_key = sorted((m for start in starts for m in start), key=_key)  # stable: starts in order
+    merged = {key: _over_starts(list(same)) for key, same in groupby(by_key, _key)}
+    return [merged[key] for key in keys[0]]
+
+
+def _key(m: Measurement) -> tuple[str, str, float]:
+    return m.demo, m.arm, m.x
+
+
+def _over_starts(same: Sequence[Measurement]) -> Measurement:
+    without = [m for m in same if not m.values]
+    if without:
+        return without[0]
+    return replace(same[0], values=tuple(summarise(m.values).median for m in same))
+
+
+def _one_start(module: str, start: int) -> list[Measurement]:
+    command = [sys.executable, *rank.command(__name__, module, str(start))]
+    environment = os.environ | {rank.LAUNCHER_VARIABLE: str(os.getpid())}
+    result = subprocess.run(
+        command, stdout=subprocess.PIPE, text=True, env=environment, check=False
+    )
+    lines = [line for line in result.stdout.splitlines() if line.startswith(MARK)]
+    if result.returncode or not lines:
+        raise LabError(
+            f"start {start} of {module} ended with code {result.returncode}; its own words are"
+            " above"
+        )
+    rows: list[Row] = json.loads(lines[-1].removeprefix(MARK))
+    return measurements_of(rows)
+
+
+def main() -> None:
+    """Measure once and print the rows."""
+    module, start = sys.argv[1:]
+    measure: Callable[[int], Sequence[Measurement]] = importlib.import_module(module).measure
+    print(MARK + json.dumps(rows_of(measure(int(start)))), flush=True)
+
+
+if __name__ == "__main__":
+    main()

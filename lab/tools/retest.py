@@ -1,0 +1,93 @@
+"""Retest: whole runs of this machine, kept to see whether their verdicts agree.
+
+`invoke retest` measures everything anew and keeps the claims' rows as `reports/retest/N.json`. The
+page shows what two runs or more agree on.
+"""
+
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from lab.claims.agreement import pairs_of
+from lab.claims.ledger import ledger
+from lab.claims.verdicts import Finding, findings_of
+from lab.core.errors import LabError
+from lab.core.exit_codes import run
+from lab.core.files import HARDWARE_FILE, REPORTS, read_json, read_rows, write_json
+from lab.tools.profiles import in_use
+
+RETEST = REPORTS / "retest"
+ROWS = REPORTS / "claims" / "rows.csv"
+
+
+def keep() -> Path:
+    """Keep the verdicts that are there as the next run, and return its file.
+
+    Raises:
+        LabError: there are no verdicts, or the runs that are kept are of another machine or
+            profile.
+    """
+    if not (ROWS.is_file() and HARDWARE_FILE.is_file()):
+        raise LabError(f"{ROWS}: no verdicts to keep yet; run `invoke repro` first")
+    document = {
+        "profile": in_use(),
+        "hardware": read_json(HARDWARE_FILE),
+        "claims": read_rows(ROWS),
+    }
+    kept = paths()
+    if kept:
+        before = read_json(kept[-1])
+        for key in ("profile", "hardware"):
+            if before.get(key) != document[key]:
+                raise LabError(
+                    f"{kept[-1]}: another {key} than this run's; delete {RETEST}/ to begin anew"
+                )
+    path = RETEST / f"{len(kept) + 1}.json"
+    write_json(path, document)
+    return path
+
+
+def paths(folder: Path = RETEST) -> list[Path]:
+    """The files of the runs that are kept, in their order."""
+    return sorted(folder.glob("[0-9]*.json"), key=lambda path: int(path.stem))
+
+
+def runs(folder: Path = RETEST) -> list[list[Finding]]:
+    """The findings of each run on the claims of today's ledger.
+
+    Raises:
+        LabError: a file is damaged.
+    """
+    try:
+        return [findings_of(_claims(path), ledger()) for path in paths(folder)]
+    except (LookupError, TypeError, ValueError) as error:
+        raise LabError(f"{folder}: no runs of this ledger ({error}); delete it to begin") from None
+
+
+def _claims(path: Path) -> Sequence[dict[str, Any]]:
+    return list(read_json(path)["claims"])
+
+
+def summary(found: Sequence[Sequence[Finding]]) -> Iterator[str]:
+    """What the runs agree on, in lines."""
+    pairs = pairs_of(found)
+    apart = Counter(pair.one.claim.id for pair in pairs if not pair.agrees)
+    against = sorted({pair.one.claim.id for pair in pairs if pair.contradicts})
+    yield f"{len(found)} run(s), {len(pairs)} pairs of effects"
+    if pairs:
+        percent = 100 * (1 - apart.total() / len(pairs))
+        yield f"{percent:.1f} % differ by no more than their intervals explain (aim: 97 %)"
+        yield f"apart: {', '.join(f'{name} ({n})' for name, n in apart.items()) or 'none'}"
+        yield f"confirmed in one run, refuted in another: {', '.join(against) or 'none'}"
+
+
+def main() -> None:
+    """Keep the run that is there and say what all runs agree on."""
+    print(keep())
+    print("\n".join(summary(runs())))
+
+
+if __name__ == "__main__":
+    sys.exit(run(main))

@@ -1,0 +1,234 @@
+"""What an arm of a race does in its turns: ways to train, and a product to hold them against."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from itertools import count
+from math import ceil
+from typing import Literal
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from lab.core.shared_params import Compile, Precision
+from lab.data.datasets import read_fashion_mnist
+from lab.data.images import LabelledImages, to_float, to_tensors
+from lab.data.order import epoch_order
+from lab.nets.models import MODELS, LeNet
+from lab.parallel.replicas import sgd, split_batch, sum_gradients
+from lab.timing.clock import read_clock
+from lab.training.steps import Stepper, prepare_process
+from lab.training.strategies import Replicas, Strategy
+
+PREFETCHED = 2  # batches that each worker of a loader holds ready
+LR = 0.01
+Turn = Callable[[int], float]  # takes so many steps, an epoch's at most; seconds per step
+
+
+@dataclass(frozen=True)
+class TrainingArm:
+    """What a process does in its turns of `steps` steps, or of as many as an epoch has.
+
+    Attributes:
+        kind: `book`, the notes' loop; `lightning`, PyTorch Lightning with the same loader; `plain`,
+            a loop over float images in memory, as one writes it without this project; `replicas`,
+            training's own step on `num_devices` devices of one process; `loop`, the notes' step on
+            them, one after the other; `product`, products of square matrices of `batch_size` rows.
+        num_workers: processes that load, of `book` and `lightning`.
+        width: so many times LeNet's channels and hidden units.
+    """
+
+    kind: Literal["book", "lightning", "plain", "replicas", "loop", "product"]
+    net: str
+    batch_size: int
+    steps: int
+    device: str
+    threads: int
+    num_devices: int = 1
+    precision: Precision = "fp32"
+    compile_mode: Compile = "none"
+    num_workers: int = 0
+    width: int = 1
+
+    def devices(self) -> list[torch.device]:
+        """The arm's devices: GPUs by number, or the CPU as often."""
+        if self.device == "cuda":
+            return [torch.device("cuda", i) for i in range(self.num_devices)]
+        return [torch.device(self.device)] * self.num_devices
+
+    def make_net(self) -> nn.Module:
+        """The net that the arm trains, on the CPU."""
+        generator = torch.Generator().manual_seed(0)
+        return LeNet(generator, self.width) if self.width > 1 else MODELS[self.net](generator)
+
+
+@cache
+def train_set() -> LabelledImages:
+    """Fashion-MNIST's images to train on, read once."""
+    return to_tensors(read_fashion_mnist("train"))
+
+
+def turn_of(arm: TrainingArm) -> Turn:
+    """Set this process up for an arm; not for `lightning`, which keeps hold of the process."""
+    if arm.kind in ("replicas", "loop"):
+        prepare_process(arm.precision)
+    torch.set_num_threads(arm.threads)
+    kinds = {
+        "book": _by_the_book,
+        "plain": _plain,
+        "replicas": _replicas,
+        "loop": _loop,
+        "product": _product,
+    }
+    return kinds[arm.kind](arm)
+
+
+@dataclass
+class EpochClock:
+    """Times the first steps of an epoch, and says what a step of the whole epoch takes.
+
+    The first `lead` steps hold what an epoch pays once: its loader's start, and batches for which
+    all workers work at a time. They count in proportion, for the whole epoch as often as it has
+    them. Of a turn that is a whole epoch the result is its time over its steps.
+    """
+
+    devices: list[torch.device]
+    steps: int
+    whole: int  # steps of an epoch
+    lead: int
+
+    @classmethod
+    def of(cls, arm: TrainingArm, num_images: int, steps: int) -> "EpochClock":
+        """A clock, started now, for `steps` steps of an arm with a loader."""
+        whole = ceil(num_images / arm.batch_size)
+        steps = min(steps, whole)
+        lead = min(max(1, PREFETCHED * arm.num_workers), steps - 1)
+        return cls(arm.devices(), steps, whole, lead)
+
+    def __post_init__(self) -> None:
+        """Start."""
+        self._start = self._after_lead = self._end = read_clock(self.devices)
+
+    def step_done(self, done: int) -> None:
+        """Hear that `done` steps are done."""
+        self._end = read_clock(self.devices)  # as the notes do after each batch
+        if done == self.lead:
+            self._after_lead = self._end
+
+    def seconds_per_step(self) -> float:
+        """The mean over the epoch."""
+        later = (self._end - self._after_lead) / (self.steps - self.lead)
+        return (self._after_lead - self._start + (self.whole - self.lead) * later) / self.whole
+
+
+def _by_the_book(arm: TrainingArm) -> Turn:
+    """The notes' loop: PIL and floats for each image, a loader started anew, torch's defaults."""
+    # torchvision takes a second to import, which the other arms need not spend
+    from lab.data import loaders
+
+    [device], images = arm.devices(), loaders.book_images()
+    net = arm.make_net().to(device)
+    net.to(memory_format=torch.contiguous_format)  # type: ignore[call-overload]
+
+    def turn(steps: int) -> float:
+        clock = EpochClock.of(arm, len(images), steps)  # type: ignore[arg-type]
+        batches = loaders.loader(images, arm.batch_size, arm.num_workers)
+        for done, (X, y) in enumerate(batches, 1):
+            loss = F.cross_entropy(net(X.to(device)), y.to(device), reduction="none").sum()
+            loss.backward()
+            sgd(net.parameters(), LR, len(X))
+            clock.step_done(done)
+            if done == clock.steps < clock.whole:
+                break
+        else:
+            clock.step_done(clock.whole)  # the loader has ended its workers
+        return clock.seconds_per_step()
+
+    return turn
+
+
+def _plain(arm: TrainingArm) -> Turn:
+    """What a good engineer writes without this project: images in memory, torch's own parts."""
+    [device] = arm.devices()
+    images, labels = train_set()
+    X, y = to_float(images).to(device, memory_format=torch.channels_last), labels.to(device)
+    net = plain_lenet().to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]
+    optimizer = torch.optim.SGD(net.parameters(), LR)
+
+    def turn(steps: int) -> float:
+        start = read_clock([device])
+        batches = torch.randperm(len(y), device=device).split(arm.batch_size)[:steps]
+        for rows in batches:
+            loss = F.cross_entropy(net(X[rows]), y[rows])
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        return (read_clock([device]) - start) / len(batches)
+
+    return turn
+
+
+def plain_lenet() -> nn.Sequential:
+    """LeNet of torch's own layers."""
+    return nn.Sequential(
+        *[nn.Conv2d(1, 20, 3), nn.ReLU(), nn.AvgPool2d(2)],
+        *[nn.Conv2d(20, 50, 5), nn.ReLU(), nn.AvgPool2d(2)],
+        *[nn.Flatten(), nn.Linear(800, 128), nn.ReLU(), nn.Linear(128, 10)],
+    )
+
+
+def _product(arm: TrainingArm) -> Turn:
+    """Products of square matrices, a step being one: the rate that a step is held against."""
+    [device] = arm.devices()
+    dtype = torch.bfloat16 if arm.precision == "bf16" else torch.float32
+    a = torch.rand(arm.batch_size, arm.batch_size, device=device).to(dtype)
+    out = torch.empty_like(a)
+
+    def turn(steps: int) -> float:
+        torch.mm(a, a, out=out)
+        start = read_clock([device])
+        for _ in range(steps):
+            torch.mm(a, a, out=out)
+        return (read_clock([device]) - start) / steps
+
+    return turn
+
+
+def _replicas(arm: TrainingArm) -> Turn:
+    return _training(arm, Replicas(arm.make_net(), arm.devices(), arm.precision, arm.compile_mode))
+
+
+def _loop(arm: TrainingArm) -> Turn:
+    return _training(arm, NotesLoop(arm.make_net(), arm.devices()))
+
+
+class NotesLoop(Strategy):
+    """The notes' `train_batch`: one thread goes from device to device (000:377-392)."""
+
+    def step(self, X: Tensor, y: Tensor, lr: float, batch_size: int) -> Tensor:
+        """Take a step: the losses of all devices, then their gradients, one after the other."""
+        shards = zip(self.nets, *split_batch(X, y, self.devices), strict=True)
+        losses = [F.cross_entropy(net(X_), y_, reduction="sum") for net, X_, y_ in shards]
+        for loss in losses:
+            loss.backward()
+        sum_gradients(self.nets)
+        for net in self.nets:
+            sgd(net.parameters(), lr, batch_size)
+        return torch.stack([loss.detach().to(self.devices[0]) for loss in losses]).sum()
+
+
+def _training(arm: TrainingArm, strategy: Strategy) -> Turn:
+    """The steps of stages.train, each turn those of another epoch."""
+    stepper = Stepper(strategy, train_set(), arm.batch_size, LR)
+    epochs = count(1)
+
+    def turn(steps: int) -> float:
+        start = read_clock(strategy.devices)
+        order = epoch_order(len(stepper.labels), seed=0, epoch=next(epochs)).to(stepper.device)
+        batches = order.split(arm.batch_size)[:steps]
+        losses = torch.zeros(len(batches), dtype=torch.float64, device=stepper.device)
+        stepper.take(batches, losses)
+        return (read_clock(strategy.devices) - start) / len(batches)
+
+    return turn

@@ -1,0 +1,52 @@
+"""The time of an image in a step of training, by batch size, measured in one start."""
+
+from functools import partial
+
+import torch
+
+from lab.core.params import load
+from lab.data.images import Images
+from lab.machine.allocator import keep_memory
+from lab.machine.devices import Devices, resolve
+from lab.results.measurements import Measurement
+from lab.timing.bench import in_unit, time_arms
+from lab.training.short_training import SmallLeNet
+from stages.convergence.names import NOTES_US_PER_IMAGE, SMALL_BATCH, US_PER_IMAGE, batch
+from stages.convergence.params import Params
+from stages.convergence.steps import sgd_step
+
+NOTES_SIDE, NOTES_BATCH = 28, 256
+
+
+def measure(start: int) -> list[Measurement]:
+    """Measure once."""
+    keep_memory()
+    params = load(Params)
+    return measure_times(params, resolve(1, params.devices), start)
+
+
+def measure_times(params: Params, devices: Devices, start: int) -> list[Measurement]:
+    """Microseconds per image of a step: at the batches that are trained, and at the notes' pixels.
+
+    Of the notes' pixels, their batch and a small one are timed in turn.
+    """
+    p = params.convergence
+    return [
+        *_per_image(US_PER_IMAGE, p.image_side, p.batch_sizes, params, devices, start),
+        *_per_image(
+            NOTES_US_PER_IMAGE, NOTES_SIDE, [SMALL_BATCH, NOTES_BATCH], params, devices, start
+        ),
+    ]
+
+
+def _per_image(
+    demo: str, side: int, sizes: list[int], params: Params, devices: Devices, start: int
+) -> list[Measurement]:
+    device, generator = devices.devices[0], torch.Generator().manual_seed(params.seed)
+    net = SmallLeNet(generator, side).to(device)
+    X = torch.rand(max(sizes), side, side, 1, generator=generator).permute(0, 3, 1, 2).to(device)
+    images = Images(X, torch.randint(10, (len(X),), generator=generator).to(device))
+    arms = {batch(n): partial(sgd_step, net, images.first(n), 0.0) for n in sizes}
+    times = time_arms(arms, devices.devices[:1], params.bench, start)
+    of_image = {batch(n): tuple(t / n for t in times[batch(n)]) for n in sizes}
+    return in_unit(demo, 0, of_image, "us", devices)

@@ -1,0 +1,72 @@
+"""Ways to take a step of training: plain SGD, other update rules, gradients that are stale."""
+
+from collections import deque
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+
+from lab.data.images import Images
+from lab.optim.update_rules import State, UpdateRule
+from lab.parallel.replicas import forward_backward, grad_of, sgd
+
+# images of a batch that are computed at once: larger pieces leave the caches, and sums stay sums
+PIECE = 256
+Step = Callable[[nn.Module, Images, float], None]  # on the mean loss of a batch, at a rate
+
+
+def add_gradients(net: nn.Module, batch: Images) -> None:
+    """Add the gradient of a batch's summed loss, in pieces whose gradients add up."""
+    for X, y in zip(batch.X.split(PIECE), batch.y.split(PIECE), strict=True):
+        forward_backward(net, X, y)
+
+
+def sgd_step(net: nn.Module, batch: Images, lr: float) -> None:
+    """Take a step of plain SGD."""
+    add_gradients(net, batch)
+    sgd(net.parameters(), lr, len(batch.y))
+
+
+class RuleSteps:
+    """Steps of an update rule, whose state they keep for each parameter of a net."""
+
+    def __init__(self, make_rule: Callable[[float], UpdateRule]) -> None:
+        """Steps of the rule that `make_rule` makes for each step's rate."""
+        self._make_rule = make_rule
+        self._states: list[State] = []
+
+    def __call__(self, net: nn.Module, batch: Images, lr: float) -> None:
+        """Take a step."""
+        rule, params = self._make_rule(lr), list(net.parameters())
+        self._states = self._states or [rule.init(p.detach()) for p in params]
+        add_gradients(net, batch)
+        for i, p in enumerate(params):
+            gradient = grad_of(p) / len(batch.y)
+            p.data, self._states[i] = rule.update(p.detach(), gradient, self._states[i])
+            p.grad = None
+
+
+class StaleSteps:
+    """Steps of SGD whose gradients were computed on weights some steps ago, one process simulated.
+
+    So it is where `staleness` + 1 asynchronous workers take turns: each brings the gradient of the
+    weights that it fetched at its last turn.
+    """
+
+    def __init__(self, staleness: int) -> None:
+        """Steps with gradients that are so many steps old."""
+        self._staleness = staleness
+        self._waiting: deque[list[Tensor]] = deque()
+
+    def __call__(self, net: nn.Module, batch: Images, lr: float) -> None:
+        """Compute the gradient of a batch, and apply the one that has waited long enough."""
+        params = list(net.parameters())
+        add_gradients(net, batch)
+        self._waiting.append([grad_of(p) for p in params])
+        for p in params:
+            p.grad = None
+        if len(self._waiting) <= self._staleness:
+            return
+        with torch.no_grad():
+            for p, gradient in zip(params, self._waiting.popleft(), strict=True):
+                p.sub_(gradient, alpha=lr / len(batch.y))

@@ -1,0 +1,49 @@
+"""LeNet trained as the notes do over replicas, with either all-reduce: each replica's accuracy."""
+
+from collections.abc import Iterator
+from functools import partial
+
+import torch
+
+from lab.data.images import LabelledImages
+from lab.data.order import epoch_order
+from lab.nets.models import MODELS, OnBytes
+from lab.parallel.replicas import allreduce, rebinding_allreduce, sum_gradients
+from lab.results.curves import Curve, line
+from stages.replicas.by_hand import accuracy_percent, side_by_side, step
+from stages.replicas.names import ACCURACY, IN_PLACE, ONE_DEVICE, REBINDING, replica_of
+from stages.replicas.params import AccuracyParams
+
+BATCH_SIZE, LR = 256, 0.2  # the notes'
+COLLECTIVES = {ONE_DEVICE: allreduce, IN_PLACE: allreduce, REBINDING: rebinding_allreduce}
+
+
+def measure_accuracy(
+    params: AccuracyParams,
+    num_devices: int,
+    train_set: LabelledImages,
+    test_set: LabelledImages,
+    seed: int,
+) -> Iterator[Curve]:
+    """Each replica's test accuracy after the last epoch, by seed; arms share seeds and orders."""
+    images, labels = (each[: params.train_images] for each in train_set)
+    tested = (test_set[0][: params.test_images], test_set[1][: params.test_images])
+    counts = {name: 1 if name == ONE_DEVICE else num_devices for name in COLLECTIVES}
+
+    def run(variant: str, seed: int) -> list[float]:
+        nets = [  # from one seed: replicas
+            OnBytes(MODELS["lenet"](torch.Generator().manual_seed(seed)))
+            for _ in range(counts[variant])
+        ]
+        combine = partial(sum_gradients, allreduce=COLLECTIVES[variant])
+        for epoch in range(1, params.num_epochs + 1):
+            for rows in epoch_order(len(labels), seed, epoch).split(BATCH_SIZE):
+                step(nets, images[rows], labels[rows], LR, combine)
+        return [accuracy_percent(net, tested) for net in nets]
+
+    seeds = range(seed, seed + params.num_seeds)
+    found = side_by_side(ACCURACY, run, COLLECTIVES, seeds)
+    for name, count in counts.items():
+        for i in range(count):
+            series = name if count == 1 else replica_of(name, i + 1)
+            yield line(ACCURACY, series, seeds, [found[name, s][i] for s in seeds])

@@ -1,0 +1,29 @@
+"""Places in the notes: they exist, or are refused."""
+
+import pytest
+
+from lab.claims.notes import BOOK, NOTES, Place, note_numbers, places_of
+
+
+def test_places_are_lines_of_a_note_under_a_heading_or_a_section_of_the_book():
+    lines, one, book = places_of("001:62-70 000:427 book:13.5")
+    assert lines == Place("001", 62, 70)
+    assert lines.heading == "6.1.1 优化和深度学习"
+    assert (one.first, one.last, one.heading) == (427, 427, "训练")
+    assert (book.source, book.heading) == (BOOK, "13.5")
+    assert note_numbers("002:10 000:427 002:12 book:13.5") == "002, 000"
+
+
+@pytest.mark.parametrize(
+    "text", ["", "005:1", "000:0", "000:561", "000:20-10", "000", "000:x", "book:11.2", "note 3"]
+)
+def test_a_place_that_does_not_exist_is_refused(text):
+    with pytest.raises(ValueError, match=r"place such as|has lines 1 to"):
+        list(places_of(text))
+
+
+def test_every_heading_is_within_its_note_and_every_line_has_one():
+    for number, note in NOTES.items():
+        assert min(note.headings) == 1
+        assert max(note.headings) <= note.lines, number
+        assert list(note.headings) == sorted(note.headings), number

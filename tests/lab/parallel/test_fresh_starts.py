@@ -1,0 +1,72 @@
+"""A benchmark measured in fresh processes: one start, one value."""
+
+import os
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from lab.core.errors import LabError
+from lab.parallel.fresh_starts import measure_in_starts, merge
+from lab.results.measurements import SKIPPED, Measurement, skip
+
+PROGRAM = """
+import os
+from lab.results.measurements import Measurement, skip
+
+print("a library's own words")
+
+def measure(start):
+    if start == 2:
+        raise SystemExit(4)
+    times = (3.0 + start, 1.0 + start, 2.0 + start)
+    return [
+        Measurement("demo", "arm", 1, times, "ms", "cpu-virtual", 1),
+        Measurement("demo", "process", 1, (float(os.getpid()),), "", "cpu-virtual", 1),
+        skip("demo", "GPU", "needs a CUDA GPU", "cpu-virtual"),
+    ]
+"""
+
+
+@pytest.fixture
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """A module that a child process can import by its name."""
+    (tmp_path / "some_program.py").write_text(PROGRAM)
+    path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
+    monkeypatch.setenv("PYTHONPATH", path)
+    monkeypatch.setitem(sys.modules, "some_program", ModuleType("some_program"))
+    return sys.modules["some_program"]
+
+
+def test_each_start_is_a_process_and_gives_the_median_of_its_samples(program):
+    arm, process, gpu = measure_in_starts(program, 2)
+    assert arm.values == (2.0, 3.0)
+    assert len({*process.values, float(os.getpid())}) == 3
+    assert gpu.remark == f"{SKIPPED}needs a CUDA GPU"
+
+
+def test_a_start_that_fails_ends_the_measurement(program):
+    with pytest.raises(LabError, match="start 2 of some_program ended with code 4"):
+        measure_in_starts(program, 3)
+
+
+def timed(arm: str, *values: float) -> Measurement:
+    return Measurement("demo", arm, 0, values, "ms", "cpu-virtual")
+
+
+def test_starts_are_merged_in_their_order_whatever_the_order_of_their_arms():
+    one, two = [timed("A", 1, 2, 9), timed("B", 5)], [timed("B", 6), timed("A", 4)]
+    assert merge([one, two]) == [timed("A", 2, 4), timed("B", 5, 6)]
+
+
+def test_what_one_start_skipped_is_skipped():
+    gone = skip("demo", "A", "does not build here", "cpu-virtual")
+    assert merge([[gone], [gone]]) == [gone]
+    once = Measurement("demo", "A", 0, (1.0,), "ms", "cpu-virtual")
+    assert merge([[once], [gone]]) == [gone]
+
+
+def test_starts_that_measured_different_things_are_no_samples():
+    with pytest.raises(LabError, match="different things"):
+        merge([[timed("A", 1)], [timed("B", 1)]])

@@ -1,0 +1,150 @@
+from dataclasses import replace
+
+import pytest
+import torch
+
+from lab.data.datasets import read_fashion_mnist
+from lab.data.images import to_tensors
+from lab.nets.models import MODELS
+from lab.parallel.replicas import train_batch
+from lab.training import arm_turns
+from lab.training.arm_turns import EpochClock, NotesLoop, TrainingArm, turn_of
+from lab.training.steps import Stepper
+from lab.training.strategies import Replicas
+from tests.helpers import write_data
+
+STEPS = 3
+ARM = TrainingArm("book", "lenet", batch_size=8, steps=STEPS, device="cpu", threads=1)
+IMAGES = 70  # 8 batches of 8, and one of 6
+
+
+@pytest.fixture
+def seconds(project, monkeypatch):
+    """A clock by which nothing takes time but what `counted` makes take a second."""
+    write_data(project / "data", train=IMAGES, test=10)
+    now = [0.0]
+    monkeypatch.setattr(arm_turns, "read_clock", lambda devices: now[0])
+    arm_turns.train_set.cache_clear()
+    deterministic, threads = torch.backends.cudnn.deterministic, torch.get_num_threads()
+    yield now
+    arm_turns.train_set.cache_clear()
+    torch.backends.cudnn.deterministic = deterministic
+    torch.set_num_threads(threads)
+
+
+def counted(monkeypatch, owner, name, seconds):
+    """The calls of a function, each of which takes a second."""
+    calls, function = [], getattr(owner, name)
+
+    def call(*arguments, **settings):
+        calls.append(arguments)
+        seconds[0] += 1
+        return function(*arguments, **settings)
+
+    monkeypatch.setattr(owner, name, call)
+    return calls
+
+
+def test_the_engine_takes_trainings_own_steps_a_new_order_in_each_turn(monkeypatch, seconds):
+    taken, take = [], Stepper.take
+
+    def remember(stepper, batches, losses):
+        assert torch.backends.cudnn.deterministic, "as in training"
+        taken.append(batches)
+        seconds[0] += len(batches)
+        return take(stepper, batches, losses)
+
+    torch.backends.cudnn.deterministic = False
+    monkeypatch.setattr(Stepper, "take", remember)
+    turn = turn_of(replace(ARM, kind="replicas", num_devices=2, precision="bf16"))
+    assert [turn(STEPS), turn(STEPS)] == [1.0, 1.0]
+    assert [len(batches) for batches in taken] == [STEPS] * 2
+    orders = [torch.cat(batches).tolist() for batches in taken]
+    assert orders[0] != orders[1]
+    assert all(len(set(order)) == 8 * STEPS for order in orders)
+
+
+@pytest.mark.parametrize(
+    ("kind", "owner", "name"),
+    [
+        ("book", arm_turns, "sgd"),
+        ("plain", torch.optim.SGD, "step"),
+        ("replicas", Replicas, "step"),
+        ("loop", NotesLoop, "step"),
+    ],
+)
+def test_a_turn_ends_with_its_epoch(monkeypatch, seconds, kind, owner, name):
+    """All ways take all batches, the smaller one too, and the mean is over those taken."""
+    turn = turn_of(replace(ARM, kind=kind))
+    calls = counted(monkeypatch, owner, name, seconds)
+    assert turn(100) == 1.0
+    assert len(calls) == 9
+    assert turn(STEPS) == 1.0
+    assert len(calls) == 9 + STEPS
+
+
+def test_the_notes_loop_takes_plain_steps_of_sgd(monkeypatch, seconds):
+    calls = counted(monkeypatch, arm_turns, "sgd", seconds)
+    turn_of(ARM)(100)
+    assert [batch_size for _, _, batch_size in calls] == [8] * 8 + [6]
+
+
+def test_a_product_is_a_step(monkeypatch, seconds):
+    turn = turn_of(replace(ARM, kind="product", net=""))
+    calls = counted(monkeypatch, torch, "mm", seconds)
+    assert turn(STEPS) == 1.0
+    assert len(calls) == 1 + STEPS
+
+
+def test_what_an_epoch_pays_once_counts_in_proportion(monkeypatch):
+    """A loader that takes 10 s to start and gives two batches for each worker at once."""
+    now = [0.0]
+    monkeypatch.setattr(arm_turns, "read_clock", lambda devices: now[0])
+
+    def seconds_per_step(steps: int, num_workers: int) -> float:
+        clock = EpochClock.of(replace(ARM, num_workers=num_workers), 8 * 20, steps)
+        now[0] += 10
+        for done in range(1, clock.steps + 1):
+            now[0] += 0.5 if done <= 2 * num_workers else 1
+            clock.step_done(done)
+        return clock.seconds_per_step()
+
+    whole = (10 + 4 * 0.5 + 16) / 20
+    assert seconds_per_step(20, num_workers=2) == pytest.approx(whole)
+    assert seconds_per_step(8, num_workers=2) == pytest.approx(whole), "a part of the epoch"
+    assert seconds_per_step(99, num_workers=2) == pytest.approx(whole), "no more than an epoch"
+    assert seconds_per_step(8, num_workers=0) == pytest.approx((10 + 20) / 20)
+    assert seconds_per_step(1, num_workers=2) == pytest.approx(10.5), "too short to tell"
+
+
+def test_the_notes_loop_over_devices_is_the_step_by_hand(seconds):
+    """The same weights as by the library's step, whose gradients the notes sum in this order."""
+    images, labels = to_tensors(read_fashion_mnist("train"))
+    devices = [torch.device("cpu")] * 2
+    loop, threads = (
+        kind(MODELS["lenet"](torch.Generator().manual_seed(0)), devices)
+        for kind in (NotesLoop, Replicas)
+    )
+    loss = loop.step(images[:7], labels[:7], lr=0.5, batch_size=7)
+    expected = train_batch(images[:7], labels[:7], threads.nets, devices, 0.5, threads.pool)
+    torch.testing.assert_close(loss, torch.stack(expected).sum())
+    for net, other in zip(loop.nets, threads.nets, strict=True):
+        for p, q in zip(net.parameters(), other.parameters(), strict=True):
+            torch.testing.assert_close(p, q)
+
+
+def test_a_plain_loops_net_is_lenet():
+    """As many numbers of the same shapes; its own initialisation is torch's."""
+    shapes = [p.shape for p in arm_turns.plain_lenet().parameters()]
+    weights = [p.shape for p in ARM.make_net().parameters()]
+    assert [sorted(s) for s in shapes] == [sorted(s) for s in weights]
+
+
+def test_a_wider_net_has_so_many_times_the_channels_and_hidden_units():
+    wide = replace(ARM, width=3).make_net()
+    shapes = [tuple(p.shape) for p in wide.parameters()]
+    assert shapes == [
+        *[(60, 1, 3, 3), (60,), (150, 60, 5, 5), (150,)],
+        *[(2400, 384), (384,), (384, 10), (10,)],
+    ]
+    assert wide(torch.rand(2, 1, 28, 28)).shape == (2, 10)

@@ -1,0 +1,40 @@
+"""When gradients are ready: on a clock that counts its readings, in the order of backward."""
+
+import torch
+
+from lab.machine.devices import Devices
+from lab.nets.models import LENET_NAMES
+from lab.results.measurements import Results
+from stages.bench_overlap import gradients, names
+from stages.bench_overlap.params import Params
+from tests.stages.bench_overlap.test_bench_overlap import PARAMS
+
+CPU = torch.device("cpu")
+TWO_ROUNDS = Params.model_validate(
+    PARAMS.model_dump() | {"bench": {**PARAMS.bench.model_dump(), "rounds": 2}}
+)
+
+
+def test_the_layers_next_to_the_loss_have_their_gradients_first(monkeypatch):
+    monkeypatch.setattr(gradients, "BATCH_SIZE", 4)
+    readings = iter(range(1000))
+    monkeypatch.setattr(gradients, "_read", lambda device: float(next(readings)))
+    first, second = gradients.ready_times(2, CPU, seed=0)
+    for ready in (first, second):
+        assert sorted(ready.values()) == [1e3 * i for i in range(1, 9)], "one reading each"
+        layers = [int(name[1]) for name in sorted(LENET_NAMES, key=ready.__getitem__)]
+        assert layers == [4, 4, 3, 3, 2, 2, 1, 1]
+
+
+def test_the_first_and_the_last_are_those_of_each_pass(monkeypatch):
+    passes = [{"W1": 9.0, "b4": 9.0}, {"W1": 8.0, "b4": 2.0}, {"W1": 3.0, "b4": 6.0}]
+    each = [dict.fromkeys(LENET_NAMES, 5.0) | ms for ms in passes]
+    monkeypatch.setattr(gradients, "ready_times", lambda count, *_: each[:count])
+    one = Devices("cpu-virtual", [CPU], threads=1)
+    results = Results(gradients.measure_gradients(TWO_ROUNDS, one))
+    first, last = (
+        results.one(names.BACKWARD, arm).values for arm in (names.FIRST_READY, names.LAST_READY)
+    )
+    assert (first, last) == ((2.0, 3.0), (8.0, 6.0)), "without the pass that warms up"
+    assert results.arms(names.GRADIENTS) == list(LENET_NAMES)
+    assert results.one(names.GRADIENTS, "W1").values == (8.0, 3.0)

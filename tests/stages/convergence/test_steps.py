@@ -1,0 +1,82 @@
+"""Ways to take a step: in pieces, by a rule, with stale gradients."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from lab.data.images import Images
+from lab.optim import update_rules
+from lab.training.short_training import SmallLeNet
+from stages.convergence import steps
+from stages.convergence.steps import RuleSteps, StaleSteps, sgd_step
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+
+def nets(count):
+    return [SmallLeNet(torch.Generator().manual_seed(0), 14).double() for _ in range(count)]
+
+
+def batches(count):
+    generator = torch.Generator().manual_seed(1)
+    return [
+        Images(
+            torch.rand(20, 1, 14, 14, generator=generator, dtype=torch.float64),
+            torch.randint(10, (20,), generator=generator),
+        )
+        for _ in range(count)
+    ]
+
+
+def same(one, other):
+    for p, q in zip(one.parameters(), other.parameters(), strict=True):
+        torch.testing.assert_close(p, q, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("piece", [7, 256])
+def test_a_batch_in_pieces_is_one_step_of_torchs_on_its_mean_loss(monkeypatch, piece):
+    monkeypatch.setattr(steps, "PIECE", piece)
+    net, expected = nets(2)
+    optimizer = torch.optim.SGD(expected.parameters(), 0.1)
+    [batch] = batches(1)
+    F.cross_entropy(expected(batch.X), batch.y).backward()
+    optimizer.step()
+    sgd_step(net, batch, 0.1)
+    same(net, expected)
+
+
+def test_a_rules_steps_keep_its_state():
+    net, expected = nets(2)
+    optimizer = torch.optim.SGD(expected.parameters(), 0.1, momentum=0.9)
+    take = RuleSteps(lambda lr: update_rules.momentum(lr, 0.9))
+    for batch in batches(3):
+        take(net, batch, 0.1)
+        optimizer.zero_grad()
+        F.cross_entropy(expected(batch.X), batch.y).backward()
+        optimizer.step()
+    same(net, expected)
+
+
+def test_stale_steps_apply_gradients_of_weights_some_steps_ago():
+    net, expected = nets(2)
+    some = batches(4)
+    take = StaleSteps(2)
+    for batch in some:
+        take(net, batch, 0.1)
+    # by hand: the first three gradients are of the initial weights, two of them are applied
+    initial = list(expected.parameters())
+    grads = [torch.autograd.grad(F.cross_entropy(expected(b.X), b.y), initial) for b in some[:2]]
+    with torch.no_grad():
+        for gradient in grads:
+            for p, g in zip(initial, gradient, strict=True):
+                p.sub_(0.1 * g)
+    same(net, expected)
+
+
+def test_gradients_without_staleness_are_plain_sgd():
+    net, expected = nets(2)
+    take = StaleSteps(0)
+    for batch in batches(3):
+        take(net, batch, 0.1)
+        sgd_step(expected, batch, 0.1)
+    same(net, expected)
