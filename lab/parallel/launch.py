@@ -42,8 +42,8 @@ from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 
 from lab.core.errors import DistributedError, LabError, StoppedError
 from lab.core.shared_params import LOOPBACK, DistributedParams
+from lab.machine import child
 from lab.machine.devices import Devices
-from lab.parallel import rank as rank_process
 
 # where the launcher tells its ranks that the store of this run listens
 ADDRESS_VARIABLE = "LAB_RENDEZVOUS"
@@ -79,10 +79,10 @@ def launch(
     os.environ["TORCH_DISABLE_SHARE_RDZV_TCP_STORE"] = "1"
     rendezvous_handler_registry.register(LOOPBACK_BACKEND, _loopback_rendezvous)
     os.environ.setdefault(ADDRESS_VARIABLE, params.rdzv_endpoint)
-    os.environ[rank_process.LAUNCHER_VARIABLE] = str(os.getpid())
+    os.environ[child.LAUNCHER_VARIABLE] = str(os.getpid())
     try:
         elastic_launch(_config(run, num_processes, params), sys.executable)(
-            *rank_process.command(module, run)
+            *child.command(module, run)
         )
     except ChildFailedError as error:
         raise _explain(error.failures) from None
@@ -190,8 +190,8 @@ def process_group(devices: Devices, own: torch.device, params: DistributedParams
     rank, world_size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
     host, _, port = os.environ.get(ADDRESS_VARIABLE, params.rdzv_endpoint).rpartition(":")
     timeout = timedelta(seconds=params.timeout_s)
-    if rank_process.LAUNCHER_VARIABLE not in os.environ:  # started by torchrun
-        rank_process.follow(os.getppid())
+    if child.LAUNCHER_VARIABLE not in os.environ:  # started by torchrun
+        child.follow(os.getppid())
     # one channel fits both memory formats
     warnings.filterwarnings("ignore", "Grad strides do not match")
     if params.on_loopback:

@@ -1,7 +1,7 @@
 """Arms timed side by side, with a noise control among them.
 
 What is timed is an arm. A round is one sample of each arm; a turn is one arm's go within a round.
-What a process measures is one start; lab/parallel/fresh_starts.py has a program start several
+What a process measures is one start; lab/timing/fresh_starts.py has a program start several
 times, since one and the same program can be a quarter faster or slower from one start to the next.
 
 The rules, each of which the notes break: a monotonic clock; work finished on every device before

@@ -7,10 +7,10 @@ from lab.core.exit_codes import run
 from lab.core.files import REPORTS, write_metrics, write_rows
 from lab.core.params import load
 from lab.data.datasets import dataset_name
-from lab.parallel.fresh_starts import measure_in_starts
 from lab.results.measurements import Measurement, Results, rows_of
 from lab.timing import bench
 from lab.timing.conditions import Watch, conditions
+from lab.timing.fresh_starts import measure_in_starts
 from stages.bench_input import names, one_start
 from stages.bench_input.params import Params
 

@@ -7,11 +7,11 @@ from lab.core.exit_codes import run
 from lab.core.files import REPORTS, write_metrics, write_rows
 from lab.core.params import load
 from lab.machine.devices import Devices, resolve
-from lab.parallel.fresh_starts import measure_in_starts
 from lab.results.measurements import Measurement, Results, rows_of
 from lab.results.stats import median_ratio
 from lab.timing.bench import ratio_metrics, speedup_of
 from lab.timing.conditions import Watch, conditions
+from lab.timing.fresh_starts import measure_in_starts
 from stages.bench_overlap import names, one_start
 from stages.bench_overlap.fractions import overlap_fractions
 from stages.bench_overlap.non_blocking import calls_with_it

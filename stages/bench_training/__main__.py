@@ -14,9 +14,8 @@ from lab.machine.devices import processor, resolve, usable_cores
 from lab.results.measurements import Measurement, Results, rows_of
 from lab.timing.bench import ratio_metrics
 from lab.timing.conditions import Watch, conditions
-from lab.training.arm_turns import TrainingArm
-from lab.training.race import by_hand, race
 from stages.bench_training import names
+from stages.bench_training.arm_turns import TrainingArm
 from stages.bench_training.arms import (
     Arms,
     Machine,
@@ -27,6 +26,7 @@ from stages.bench_training.arms import (
 )
 from stages.bench_training.comparisons import gain, notes_arm, share_of_peak
 from stages.bench_training.params import Params, TrainingParams
+from stages.bench_training.race import by_hand, race
 
 TRIAL_STARTS = 2
 EPOCHS_BY_HAND = 2

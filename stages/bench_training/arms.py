@@ -12,8 +12,8 @@ from lab.machine.devices import DeviceKind, missing_compiler
 from lab.nets.flops import training_flop
 from lab.nets.models import MODELS
 from lab.results.measurements import Measurement, again, skip
-from lab.training.arm_turns import TrainingArm
 from stages.bench_training import names
+from stages.bench_training.arm_turns import TrainingArm
 from stages.bench_training.params import TrainingParams
 
 PRODUCTS = 4  # of a turn

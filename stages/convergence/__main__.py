@@ -13,9 +13,9 @@ from lab.data.datasets import Split, dataset_name, read_fashion_mnist
 from lab.data.images import small_images
 from lab.machine.allocator import keep_memory
 from lab.machine.devices import resolve
-from lab.parallel.fresh_starts import measure_in_starts
 from lab.results.curves import Curve, line, rows_of
 from lab.results.measurements import Measurement
+from lab.timing.fresh_starts import measure_in_starts
 from stages.convergence import names, one_start
 from stages.convergence.epochs_to_target import measure_epochs
 from stages.convergence.params import ConvergenceParams, Params

@@ -11,10 +11,10 @@ from lab.core.params import load
 from lab.data.datasets import Split, dataset_name, read_airfoil, read_fashion_mnist, read_source
 from lab.machine.devices import processor, threads_per_device, usable_cores
 from lab.optim import objectives
-from lab.parallel.fresh_starts import measure_in_starts
 from lab.results.curves import Curve, line, rows_of
 from lab.results.measurements import Measurement
 from lab.timing.conditions import Watch, conditions
+from lab.timing.fresh_starts import measure_in_starts
 from stages.optimizers import (
     gradient_averages,
     names,

@@ -10,10 +10,10 @@ from lab.core.files import REPORTS, write_metrics, write_rows
 from lab.core.params import load
 from lab.data.datasets import Split, dataset_name, read_fashion_mnist
 from lab.machine.devices import Devices, resolve
-from lab.parallel.fresh_starts import measure_in_starts
 from lab.results.curves import Curve, line, rows_of
 from lab.results.measurements import Measurement
 from lab.timing.conditions import Watch, conditions
+from lab.timing.fresh_starts import measure_in_starts
 from stages.parallelism import one_start
 from stages.parallelism.cost_by_kind import measure_kinds, measure_shares_of_flop, measure_wide_net
 from stages.parallelism.exchange import measure_allreduce

@@ -5,9 +5,9 @@ import torch
 
 from lab.core.shared_params import BenchParams, DeviceParams
 from lab.machine.devices import Devices
-from lab.parallel.fresh_starts import merge
 from lab.report.benchmarks import ratio_of
 from lab.results.measurements import Measurement, Results
+from lab.timing.fresh_starts import merge
 from stages.bench_async import __main__ as bench_async
 from stages.bench_async import call_times, dependencies, names, one_start, section
 from stages.bench_async.params import AsyncParams, Params

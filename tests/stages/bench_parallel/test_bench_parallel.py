@@ -7,8 +7,8 @@ import torch
 
 from lab.core.shared_params import BenchParams, DeviceParams
 from lab.machine.devices import Devices
-from lab.parallel.fresh_starts import merge
 from lab.results.measurements import Measurement, Results, again
+from lab.timing.fresh_starts import merge
 from stages.bench_parallel import __main__ as bench_parallel
 from stages.bench_parallel import names, one_start, products, section
 from stages.bench_parallel.params import ParallelParams, Params

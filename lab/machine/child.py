@@ -1,7 +1,7 @@
-"""How a rank starts: `python -m lab.parallel.rank MODULE [ARGUMENT ...]` runs a module.
+"""How a child process starts: `python -m lab.machine.child MODULE [ARGUMENT ...]` runs a module.
 
 The process ends when its launcher does, however that ends. This file imports nothing heavy, so that
-the ranks of a launcher that dies end even while they are still importing torch.
+the children of a launcher that dies end even while they are still importing torch.
 """
 
 import ctypes
@@ -19,8 +19,8 @@ ORPHANED = 7
 
 
 def command(module: str, *arguments: str) -> list[str]:
-    """Python's arguments that run a module as a rank."""
-    return ["-m", "lab.parallel.rank", module, *arguments]
+    """Python's arguments that run a module as a child."""
+    return ["-m", "lab.machine.child", module, *arguments]
 
 
 def follow(launcher: int) -> None:

@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from lab.data import loaders  # brings torchvision, which Lightning could not import by itself
-from lab.training.arm_turns import LR, EpochClock, TrainingArm
+from stages.bench_training.arm_turns import LR, EpochClock, TrainingArm
 
 import lightning  # isort: skip
 

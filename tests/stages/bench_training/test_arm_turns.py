@@ -7,10 +7,10 @@ from lab.data.datasets import read_fashion_mnist
 from lab.data.images import to_tensors
 from lab.nets.models import MODELS
 from lab.parallel.replicas import train_batch
-from lab.training import arm_turns
-from lab.training.arm_turns import EpochClock, NotesLoop, TrainingArm, turn_of
 from lab.training.steps import Stepper
 from lab.training.strategies import Replicas
+from stages.bench_training import arm_turns
+from stages.bench_training.arm_turns import EpochClock, NotesLoop, TrainingArm, turn_of
 from tests.helpers import write_data
 
 STEPS = 3

@@ -5,7 +5,7 @@ memory happens to lie, which no repetition within a process shows. So a benchmar
 processes, one after the other; the median of what a process measured is one sample, and an interval
 over these covers what differs from start to start.
 
-As a program, `python -m lab.parallel.fresh_starts MODULE START` is one start.
+As a program, `python -m lab.timing.fresh_starts MODULE START` is one start.
 """
 
 import importlib
@@ -22,7 +22,7 @@ from tqdm import tqdm
 
 from lab.core.errors import LabError
 from lab.core.files import Row
-from lab.parallel import rank
+from lab.machine import child
 from lab.results.measurements import Measurement, measurements_of, rows_of
 from lab.results.stats import summarise
 
@@ -79,8 +79,8 @@ def _over_starts(same: Sequence[Measurement]) -> Measurement:
 
 
 def _one_start(module: str, start: int) -> list[Measurement]:
-    command = [sys.executable, *rank.command(__name__, module, str(start))]
-    environment = os.environ | {rank.LAUNCHER_VARIABLE: str(os.getpid())}
+    command = [sys.executable, *child.command(__name__, module, str(start))]
+    environment = os.environ | {child.LAUNCHER_VARIABLE: str(os.getpid())}
     result = subprocess.run(
         command, stdout=subprocess.PIPE, text=True, env=environment, check=False
     )

@@ -1,4 +1,4 @@
-"""The arms of a race, each in a process of its own: `python -m lab.training.arm_process ARMS`.
+"""The arms of a race, each in a process of its own: `python -m stages.bench_training.arm_process`.
 
 ARMS is a JSON list of TrainingArm. The first process imports torch and forks the others before it
 computes anything, so that ten arms start nearly as fast as one, and each has its own memory,
@@ -13,8 +13,8 @@ import os
 import sys
 from multiprocessing.connection import Connection
 
-from lab.parallel import rank
-from lab.training.arm_turns import TrainingArm, train_set, turn_of
+from lab.machine import child
+from stages.bench_training.arm_turns import TrainingArm, train_set, turn_of
 
 # macOS's own libraries do not survive a fork
 LINUX = sys.platform == "linux"
@@ -49,11 +49,11 @@ def main() -> None:
 
 def _serve(arm: TrainingArm, link: Connection, launcher: int) -> None:
     """Be an arm for as long as `launcher` lives: answer numbers of steps with seconds per step."""
-    rank.follow(launcher)
+    child.follow(launcher)
     os.dup2(2, 1)  # the answers' channel is not for what libraries say
     logging.disable(logging.WARNING)
     if arm.kind == "lightning":
-        from lab.training.lightning_arm import serve_lightning  # its package is optional
+        from stages.bench_training.lightning_arm import serve_lightning  # its package is optional
 
         serve_lightning(arm, link)
         return

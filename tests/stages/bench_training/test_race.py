@@ -10,10 +10,10 @@ import psutil
 import pytest
 
 from lab.core.errors import LabError
-from lab.parallel import rank
-from lab.training import race as race_module
-from lab.training.arm_turns import TrainingArm
-from lab.training.race import by_hand, race
+from lab.machine import child
+from stages.bench_training import race as race_module
+from stages.bench_training.arm_turns import TrainingArm
+from stages.bench_training.race import by_hand, race
 from tests.helpers import ROOT, write_data
 
 PRODUCT = TrainingArm("product", "", batch_size=64, steps=20, device="cpu", threads=1)
@@ -72,7 +72,7 @@ def test_processes_that_end_end_the_race(ready, monkeypatch):
     """The first ends at once, the second in the turn that counts."""
     answer_once = "print(input() and 1.0, flush=True)"
     for program in ("raise SystemExit(1)", answer_once):
-        monkeypatch.setattr(rank, "command", lambda *_, program=program: ["-c", program])
+        monkeypatch.setattr(child, "command", lambda *_, program=program: ["-c", program])
         with pytest.raises(LabError, match=r"arm 'broken': its process ended before the race did"):
             race({"broken": PRODUCT}, 2)
 
@@ -86,7 +86,7 @@ def test_an_arm_that_fails_ends_the_race_with_its_own_words(ready, capfd):
 RACE = """
 import json, sys
 from lab.core.exit_codes import run
-from lab.training.race import TrainingArm, race
+from stages.bench_training.race import TrainingArm, race
 arms = {i: TrainingArm(**arm) for i, arm in enumerate(json.loads(sys.argv[1]))}
 sys.exit(run(lambda: race(arms, 1_000_000)))
 """

@@ -15,10 +15,10 @@ from typing import TypeVar
 from tqdm import tqdm
 
 from lab.core.errors import LabError
-from lab.parallel import rank
+from lab.machine import child
 from lab.timing.bench import turns
-from lab.training import arm_process
-from lab.training.arm_turns import TrainingArm
+from stages.bench_training import arm_process
+from stages.bench_training.arm_turns import TrainingArm
 
 END_S = 30  # for the processes to end when their input does
 WARM_UP_STEPS = 2  # of a turn that does not count
@@ -62,8 +62,8 @@ def _processes(arms: Mapping[T, TrainingArm]) -> Iterator[Callable[[T, int], flo
     """The arms' processes, as a function that has one of them take a turn of so many steps."""
     numbers = {name: number for number, name in enumerate(arms)}
     as_json = json.dumps([asdict(arm) for arm in arms.values()])
-    command = [sys.executable, *rank.command(arm_process.__name__, as_json)]
-    environment = os.environ | {rank.LAUNCHER_VARIABLE: str(os.getpid())}
+    command = [sys.executable, *child.command(arm_process.__name__, as_json)]
+    environment = os.environ | {child.LAUNCHER_VARIABLE: str(os.getpid())}
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
     ) as process:

@@ -8,8 +8,8 @@ from types import ModuleType
 import pytest
 
 from lab.core.errors import LabError
-from lab.parallel.fresh_starts import measure_in_starts, merge
 from lab.results.measurements import SKIPPED, Measurement, skip
+from lab.timing.fresh_starts import measure_in_starts, merge
 
 PROGRAM = """
 import os
