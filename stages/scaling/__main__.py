@@ -48,19 +48,16 @@ def summarise(measurements: Sequence[Measurement], n: int) -> dict[str, float | 
     """The link, and how far the predictions are off."""
     results = Results(measurements)
     fit, _ = fit_both([m for m in measurements if m.demo == names.MESSAGE], n)
-    worst = max(100 * abs(step.error) for step in compared_steps(results))
-    metrics: dict[str, float | str] = {
+    of_sum, of_max = (
+        median_ratio(results.series(names.ERRORS, rule)[0].values)
+        for rule in (names.SUM_RULE, names.MAX_RULE)
+    )
+    return {
         names.WORLD_SIZE: n,
         names.LINK: names.SHARED if fit.shared else names.OWN,
-        names.MAX_ERROR: round(worst, 3),
+        **ratio_metrics(names.MEAN_ERROR, of_sum),
+        names.MAX_RULE_MEAN_ERROR: round(of_max.median, 4),
     }
-    for name, rule in (
-        (names.MEAN_ERROR, names.SUM_RULE),
-        (names.MAX_RULE_MEAN_ERROR, names.MAX_RULE),
-    ):
-        errors = results.series(names.ERRORS, rule)[0].values
-        metrics |= ratio_metrics(name, median_ratio(errors))
-    return metrics
 
 
 def main() -> None:

@@ -40,7 +40,6 @@ TIMES_LARGER = 16  # about what Inception and AlexNet, the notes' examples, diff
 
 # metrics; the first two with _low, _high
 MEAN_ERROR, MAX_RULE_MEAN_ERROR = "mean_error_percent", "max_rule_mean_error_percent"
-MAX_ERROR = "max_error_percent"
 WORLD_SIZE = "world_size"
 LINK, SHARED, OWN = "link", "shared", "own"
 

@@ -70,7 +70,8 @@ def said(told) -> dict[str, set[str]]:
     for each in headlines():
         found[f"stages/{each.stage}"].add(translated_svg.NUMBER.sub("#", each.label))
     for stage, labels in told.labels.items():
-        found["stages/report" if stage == "references" else f"stages/{stage}"] |= labels
+        of_report = stage in ("references", "retest")
+        found["stages/report" if of_report else f"stages/{stage}"] |= labels
     found["stages/report"] -= {translated_svg.NUMBER.sub("#", each.label) for each in headlines()}
     return found
 

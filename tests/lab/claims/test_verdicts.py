@@ -140,7 +140,7 @@ def not_testable(evidence: Evidence, **changes: object) -> set[str]:
 
 
 def test_virtual_devices_decide_no_claim_about_gpus_and_look_alikes_none_about_accuracy(server):
-    virtual = not_testable(server, device_kind="cpu-virtual")
+    virtual = not_testable(server, device_kind="cpu-virtual", two_devices="cpu-virtual")
     assert virtual == {c.id for c in ledger() if about_gpus(c)}
     assert {"A3", "B1", "C3b", "C5", "G4a"} <= virtual
     assert "C3a" not in virtual, "a question that virtual devices do answer"
@@ -150,7 +150,7 @@ def test_virtual_devices_decide_no_claim_about_gpus_and_look_alikes_none_about_a
         == real
     )
     assert {"D11", "D12a", "E4", "F8a", "F9a", "F17a", "G11a"} <= real
-    shared = not_testable(server, device_kind="cuda-shared")
+    shared = not_testable(server, device_kind="cuda-shared", two_devices="cuda-shared")
     assert shared == {c.id for c in ledger() if not {TWO_GPUS, OWN_DEVICES}.isdisjoint(c.wants)}
     assert {"C3a", "C3b", "C3c", "E5a", "G13"} <= shared, "replicas that share a GPU are not two"
 
