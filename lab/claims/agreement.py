@@ -1,14 +1,15 @@
 """Do whole runs of one machine agree? What the verdicts are worth, in life."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from lab.claims.rules import Estimate, Verdict
+from lab.claims.rules import DECIDED, Estimate
 from lab.claims.verdicts import Finding
 from lab.results.stats import difference_interval
 
-DECIDED = (Verdict.CONFIRMED, Verdict.REFUTED)
+AIM_PERCENT = 97  # of the pairs
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,30 @@ class Pair:
         return verdicts == set(DECIDED)
 
 
-def pairs_of(runs: Sequence[Sequence[Finding]]) -> list[Pair]:
+@dataclass(frozen=True)
+class Agreement:
+    """What whole runs agree on: all pairs of their findings on which verdicts may rest."""
+
+    num_runs: int
+    pairs: Sequence[Pair]
+
+    @property
+    def percent(self) -> float:
+        """The share of the pairs that agree; there must be some."""
+        return 100 * sum(pair.agrees for pair in self.pairs) / len(self.pairs)
+
+    @property
+    def apart(self) -> Counter[str]:
+        """The claims on which runs differ by more than intervals explain, and in how many pairs."""
+        return Counter(pair.one.claim.id for pair in self.pairs if not pair.agrees)
+
+    @property
+    def contradicted(self) -> list[str]:
+        """The claims that one run confirms and another refutes."""
+        return sorted({pair.one.claim.id for pair in self.pairs if pair.contradicts})
+
+
+def agreement_of(runs: Sequence[Sequence[Finding]]) -> Agreement:
     """Each claim in each two runs, where both have an estimate on which a verdict may rest."""
     found = []
     for one, other in combinations(runs, 2):
@@ -39,7 +63,7 @@ def pairs_of(runs: Sequence[Sequence[Finding]]) -> list[Pair]:
             again = by_id.get(f.claim.id)
             if again and _decides(f) and _decides(again):
                 found.append(Pair(f, again))
-    return found
+    return Agreement(len(runs), found)
 
 
 def agree(one: Estimate | None, other: Estimate | None) -> bool:

@@ -131,8 +131,3 @@ def places_of(text: str) -> Iterator[Place]:
         if not 1 <= start <= end <= NOTES[note].lines:
             raise ValueError(f"{word}: note {note} has lines 1 to {NOTES[note].lines}")
         yield Place(note, start, end)
-
-
-def note_numbers(text: str) -> str:
-    """The numbers of the notes that a text of places names, each once."""
-    return ", ".join(dict.fromkeys(p.source for p in places_of(text) if p.source != BOOK))

@@ -26,12 +26,14 @@ class Verdict(StrEnum):
     NOT_TESTABLE = "not testable here"
 
 
+DECIDED = (Verdict.CONFIRMED, Verdict.REFUTED)
+
+
 class Over(StrEnum):
     """What an interval's samples differ in: what it covers, and no more."""
 
     STARTS = "starts"  # of processes, one after the other
     SEEDS = "seeds"  # of weights, orders of the images, or random problems
-    EPOCHS = "epochs"  # of one run
     CASES = "cases"  # of a kind: networks, batch sizes, layers
 
 

@@ -15,8 +15,7 @@ from typing import Any
 
 from lab.claims.evidence import CPU, DEVICE_KINDS, Evidence, NotTestableError, Read, stage_of
 from lab.claims.needs import Need
-from lab.claims.notes import note_numbers
-from lab.claims.rules import Estimate, Over, Rule, Verdict, decide, point
+from lab.claims.rules import DECIDED, Estimate, Over, Rule, Verdict, decide, point
 
 MORE_SAMPLES = "the profile `study` takes more"  # where an interval is too weak for a verdict
 
@@ -54,11 +53,6 @@ class Claim:
     rule: Rule
     tolerance: str
     needs: tuple[Need, ...] = ()
-
-    @property
-    def note(self) -> str:
-        """The numbers of the notes that it is from."""
-        return note_numbers(self.places)
 
     @property
     def reads(self) -> tuple[Read, ...]:
@@ -195,15 +189,18 @@ def findings_of(rows: Sequence[Mapping[str, Any]], ledger: Sequence[Claim]) -> l
     ]
 
 
+def by_interval(findings: Sequence[Finding]) -> list[Finding]:
+    """The confirmed and refuted claims whose verdict rests on an interval."""
+    return [f for f in findings if f.verdict in DECIDED and f.estimate and not f.estimate.exact]
+
+
 def false_verdicts(findings: Sequence[Finding]) -> float:
     """How many confirmed or refuted claims to expect to be wrong by chance, at most.
 
     The sum over them of the chance that the interval does not hold the true median (the bound of
     Bonferroni, for expectations: it holds however they depend on each other).
     """
-    decided = (Verdict.CONFIRMED, Verdict.REFUTED)
-    levels = [f.estimate.level for f in findings if f.verdict in decided and f.estimate]
-    return sum(1 - level for level in levels if level is not None)
+    return sum(1 - (f.estimate.level or 0) for f in by_interval(findings) if f.estimate)
 
 
 def surprise(finding: Finding) -> float:

@@ -28,6 +28,15 @@ class LeNet(nn.Module):
         return lenet.lenet(X, [getattr(self, name) for name in LENET_NAMES])
 
 
+def lenet_of_layers() -> nn.Sequential:
+    """The same network of torch's own layers, with torch's default weights."""
+    return nn.Sequential(
+        *[nn.Conv2d(1, 20, 3), nn.ReLU(), nn.AvgPool2d(2)],
+        *[nn.Conv2d(20, 50, 5), nn.ReLU(), nn.AvgPool2d(2)],
+        *[nn.Flatten(), nn.Linear(800, 128), nn.ReLU(), nn.Linear(128, 10)],
+    )
+
+
 def _resnet18(generator: torch.Generator) -> nn.Module:
     net = resnet18(generator)
     for param in net.parameters():

@@ -25,7 +25,6 @@ ALGORITHMS = (*MODELLED, LIBRARY)
 THERE_AND_BACK, ADDING = "there and back", "adding"
 PROBES = (THERE_AND_BACK, ADDING)  # what an all-reduce is made of
 PER_TENSOR, ONE_BUCKET = "per tensor", "one bucket"
-GROUPINGS = (PER_TENSOR, ONE_BUCKET)
 
 
 def allreduce_name(algorithm: str, grouping: str) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import torch
+from tqdm import tqdm
 
 from lab.machine.devices import usable_cores
 
@@ -49,13 +50,18 @@ def thread_pool(size: int, threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(size, initializer=torch.set_num_threads, initargs=(threads,))
 
 
-def side_by_side(function: Callable[[J], T], jobs: Iterable[J], device: torch.device) -> list[T]:
+def side_by_side(
+    name: str, function: Callable[[J], T], jobs: Iterable[J], device: torch.device
+) -> dict[J, T]:
     """`function` of each job; on a CPU as many at a time as there are cores, one thread each.
 
-    So the results are the same bits whatever the number of cores.
+    So the results are the same bits whatever the number of cores. A bar shows how many of `name`
+    are done.
     """
+    listed = list(jobs)
     with thread_pool(usable_cores() if device.type == "cpu" else 1, 1) as pool:
-        return list(pool.map(function, jobs))
+        found = tqdm(pool.map(function, listed), name, len(listed), leave=False, disable=None)
+        return dict(zip(listed, found, strict=True))
 
 
 def run_each(pool: Executor, function: Callable[..., T], *columns: Sequence[Any]) -> list[T]:

@@ -105,6 +105,13 @@ def effect_of(finding: Finding) -> str:
     )
 
 
+def verdict_and_number(finding: Finding | None) -> str:
+    """A finding in a cell: its verdict's symbol and its number, or the symbol of none."""
+    if finding is None or finding.estimate is None:
+        return SYMBOLS[Verdict.NOT_TESTABLE]
+    return f"{SYMBOLS[finding.verdict]} {interval_of(finding.estimate)}"
+
+
 def interval_of(e: Estimate) -> str:
     """A number, and its interval by what it holds."""
     if e.level is None or e.over is None:
@@ -116,12 +123,9 @@ def interval_of(e: Estimate) -> str:
         high=_number(e.high),
         level=100 * e.level,
         count=e.count,
-        over={
-            Over.STARTS: say("starts"),
-            Over.SEEDS: say("seeds"),
-            Over.EPOCHS: say("epochs"),
-            Over.CASES: say("cases"),
-        }[e.over],
+        over={Over.STARTS: say("starts"), Over.SEEDS: say("seeds"), Over.CASES: say("cases")}[
+            e.over
+        ],
     )
 
 

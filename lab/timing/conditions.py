@@ -11,6 +11,7 @@ from lab.results.measurements import Measurement, Results, controls
 from lab.results.stats import SMALLEST_EFFECT, median_ratio, summarise
 from lab.timing.bench import Arm
 from lab.timing.clock import read_clock
+from lab.timing.names import COPY_SPEEDS, PRODUCT_SPEEDS
 
 PRODUCT_ROWS = 1024
 COPIED_MIB = 64
@@ -89,13 +90,9 @@ def _processor_seconds() -> tuple[float, float]:
 
 def speed_metrics(watch: Watch) -> dict[str, float | str]:
     """The machine's speed before and after, four metrics."""
-    (product, copy), (product_after, copy_after) = watch.before, watch.speed()
-    return {
-        "product_gflops_before": round(product, 2),
-        "product_gflops_after": round(product_after, 2),
-        "copy_gbs_before": round(copy, 3),
-        "copy_gbs_after": round(copy_after, 3),
-    }
+    products, copies = zip(watch.before, watch.speed(), strict=True)
+    found = dict(zip((*PRODUCT_SPEEDS, *COPY_SPEEDS), (*products, *copies), strict=True))
+    return {name: round(speed, 3) for name, speed in found.items()}
 
 
 def conditions(

@@ -10,7 +10,6 @@ As a program, `python -m lab.timing.fresh_starts MODULE START` is one start.
 
 import importlib
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -80,9 +79,8 @@ def _over_starts(same: Sequence[Measurement]) -> Measurement:
 
 def _one_start(module: str, start: int) -> list[Measurement]:
     command = [sys.executable, *child.command(__name__, module, str(start))]
-    environment = os.environ | {child.LAUNCHER_VARIABLE: str(os.getpid())}
     result = subprocess.run(
-        command, stdout=subprocess.PIPE, text=True, env=environment, check=False
+        command, stdout=subprocess.PIPE, text=True, env=child.environment(), check=False
     )
     lines = [line for line in result.stdout.splitlines() if line.startswith(MARK)]
     if result.returncode or not lines:

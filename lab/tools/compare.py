@@ -21,14 +21,14 @@ from lab.core.errors import LabError
 from lab.core.exit_codes import run
 from lab.core.files import HARDWARE_FILE, read_json
 from lab.results.stats import difference_interval, exceeds_noise, summarise
+from lab.timing.names import COPY_SPEEDS, PRODUCT_SPEEDS
 from lab.tools.profiles import leaves
 from lab.tools.references import REFERENCE, metrics_of, metrics_on_disk
 
 Change = Mapping[str, Any]  # DVC's {"old": ..., "new": ..., "diff": ...}
 SPREAD, LOW, HIGH = "_iqr", "_low", "_high"
 SPREADS = (SPREAD, LOW, HIGH)
-# a stage's own measure of the machine: lab/timing/conditions.py
-SPEEDS = (("product_gflops_before", "product_gflops_after"), ("copy_gbs_before", "copy_gbs_after"))
+SPEEDS = (PRODUCT_SPEEDS, COPY_SPEEDS)  # a stage's own measure of the machine
 IDS = "_ids"  # of the claims with a verdict
 MORE_IS_BETTER = re.compile(r"speedup|per_s$|accuracy|of_peak|overlap_fraction")
 LESS_IS_BETTER = re.compile(r"_(s|ms|us|ns)$|loss|error|failed|false_")

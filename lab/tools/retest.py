@@ -5,12 +5,11 @@ page shows what two runs or more agree on.
 """
 
 import sys
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from lab.claims.agreement import pairs_of
+from lab.claims.agreement import AIM_PERCENT, Agreement, agreement_of
 from lab.claims.ledger import ledger
 from lab.claims.verdicts import Finding, findings_of
 from lab.core.errors import LabError
@@ -70,23 +69,23 @@ def _claims(path: Path) -> Sequence[dict[str, Any]]:
     return list(read_json(path)["claims"])
 
 
-def summary(found: Sequence[Sequence[Finding]]) -> Iterator[str]:
+def summary(found: Agreement) -> Iterator[str]:
     """What the runs agree on, in lines."""
-    pairs = pairs_of(found)
-    apart = Counter(pair.one.claim.id for pair in pairs if not pair.agrees)
-    against = sorted({pair.one.claim.id for pair in pairs if pair.contradicts})
-    yield f"{len(found)} run(s), {len(pairs)} pairs of effects"
-    if pairs:
-        percent = 100 * (1 - apart.total() / len(pairs))
-        yield f"{percent:.1f} % differ by no more than their intervals explain (aim: 97 %)"
-        yield f"apart: {', '.join(f'{name} ({n})' for name, n in apart.items()) or 'none'}"
-        yield f"confirmed in one run, refuted in another: {', '.join(against) or 'none'}"
+    yield f"{found.num_runs} run(s), {len(found.pairs)} pairs of effects"
+    if found.pairs:
+        yield (
+            f"{found.percent:.1f} % differ by no more than their intervals explain"
+            f" (aim: {AIM_PERCENT} %)"
+        )
+        yield f"apart: {', '.join(f'{name} ({n})' for name, n in found.apart.items()) or 'none'}"
+        contradicted = ", ".join(found.contradicted) or "none"
+        yield f"confirmed in one run, refuted in another: {contradicted}"
 
 
 def main() -> None:
     """Keep the run that is there and say what all runs agree on."""
     print(keep())
-    print("\n".join(summary(runs())))
+    print("\n".join(summary(agreement_of(runs()))))
 
 
 if __name__ == "__main__":

@@ -6,27 +6,12 @@ import torch
 from torch import nn
 
 from lab.machine.devices import Devices
+from lab.nets.models import lenet_of_layers
 from lab.results.measurements import Measurement
 from lab.timing.bench import in_unit, time_arms
 from stages.bench_compile import names
 from stages.bench_compile.compiled_forms import NUM_INPUTS, Form, mlp, script
 from stages.bench_compile.params import Params
-
-
-def lenet() -> nn.Sequential:
-    """The notes' LeNet as layers, for images (n, 1, 28, 28)."""
-    return nn.Sequential(
-        nn.Conv2d(1, 20, 3),
-        nn.ReLU(),
-        nn.AvgPool2d(2),
-        nn.Conv2d(20, 50, 5),
-        nn.ReLU(),
-        nn.AvgPool2d(2),
-        nn.Flatten(),
-        nn.Linear(800, 128),
-        nn.ReLU(),
-        nn.Linear(128, 10),
-    )
 
 
 def deep() -> nn.Sequential:
@@ -39,7 +24,7 @@ def measure_cases(params: Params, devices: Devices, start: int) -> list[Measurem
     device = devices.devices[0]
     networks: dict[str, tuple[nn.Sequential, tuple[int, ...]]] = {
         "MLP": (mlp(params.seed), (NUM_INPUTS,)),
-        "LeNet": (lenet(), (1, 28, 28)),
+        "LeNet": (lenet_of_layers(), (1, 28, 28)),
         "16 layers": (deep(), (64,)),
     }
     measured = []

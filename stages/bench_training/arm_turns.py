@@ -15,7 +15,7 @@ from lab.core.shared_params import Compile, Precision
 from lab.data.datasets import read_fashion_mnist
 from lab.data.images import LabelledImages, to_float, to_tensors
 from lab.data.order import epoch_order
-from lab.nets.models import MODELS, LeNet
+from lab.nets.models import MODELS, LeNet, lenet_of_layers
 from lab.parallel.replicas import sgd, split_batch, sum_gradients
 from lab.timing.clock import read_clock
 from lab.training.steps import Stepper, prepare_process
@@ -153,7 +153,7 @@ def _plain(arm: TrainingArm) -> Turn:
     [device] = arm.devices()
     images, labels = train_set()
     X, y = to_float(images).to(device, memory_format=torch.channels_last), labels.to(device)
-    net = plain_lenet().to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]
+    net = lenet_of_layers().to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]
     optimizer = torch.optim.SGD(net.parameters(), LR)
 
     def turn(steps: int) -> float:
@@ -167,15 +167,6 @@ def _plain(arm: TrainingArm) -> Turn:
         return (read_clock([device]) - start) / len(batches)
 
     return turn
-
-
-def plain_lenet() -> nn.Sequential:
-    """LeNet of torch's own layers."""
-    return nn.Sequential(
-        *[nn.Conv2d(1, 20, 3), nn.ReLU(), nn.AvgPool2d(2)],
-        *[nn.Conv2d(20, 50, 5), nn.ReLU(), nn.AvgPool2d(2)],
-        *[nn.Flatten(), nn.Linear(800, 128), nn.ReLU(), nn.Linear(128, 10)],
-    )
 
 
 def _product(arm: TrainingArm) -> Turn:

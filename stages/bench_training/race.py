@@ -4,7 +4,6 @@ So no arm's allocator, threads or loaders help or hinder another's.
 """
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -63,9 +62,8 @@ def _processes(arms: Mapping[T, TrainingArm]) -> Iterator[Callable[[T, int], flo
     numbers = {name: number for number, name in enumerate(arms)}
     as_json = json.dumps([asdict(arm) for arm in arms.values()])
     command = [sys.executable, *child.command(arm_process.__name__, as_json)]
-    environment = os.environ | {child.LAUNCHER_VARIABLE: str(os.getpid())}
     with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=child.environment()
     ) as process:
         requests, answers = process.stdin, process.stdout
         assert requests is not None  # noqa: S101

@@ -6,7 +6,14 @@ from pathlib import Path
 
 from lab.claims.ledger import ledger, unmeasured
 from lab.claims.rules import Verdict
-from lab.claims.verdicts import Finding, Kind, false_verdicts, findings_of, most_surprising
+from lab.claims.verdicts import (
+    Finding,
+    Kind,
+    by_interval,
+    false_verdicts,
+    findings_of,
+    most_surprising,
+)
 from lab.core.files import read_rows
 from lab.report.language import say, translation
 from lab.report.page import Link, Section, Table
@@ -76,15 +83,10 @@ def _by_verdict(findings: Sequence[Finding]) -> str:
 
 def _doubt(findings: Sequence[Finding]) -> str:
     """How many verdicts to expect to be wrong by chance."""
-    with_interval = [
-        f
-        for f in findings
-        if f.verdict in (Verdict.CONFIRMED, Verdict.REFUTED) and f.estimate and not f.estimate.exact
-    ]
     return say(
         "{n} of the verdicts rest on an interval. All of these together are expected to hold at"
         " most {false:.2g} false ones by chance: the sum of what each interval leaves out.",
-        n=len(with_interval),
+        n=len(by_interval(findings)),
         false=false_verdicts(findings),
     )
 

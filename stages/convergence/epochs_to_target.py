@@ -15,6 +15,7 @@ from lab.optim.update_rules import UpdateRule
 from lab.parallel.device_workers import side_by_side
 from lab.results.curves import Curve, line
 from lab.training.short_training import SmallLeNet
+from lab.training.update_steps import RuleSteps, Step, sgd_step
 from stages.convergence.names import (
     ACCURACY,
     BEST_RATE,
@@ -28,7 +29,6 @@ from stages.convergence.names import (
     at_batch,
 )
 from stages.convergence.params import ConvergenceParams
-from stages.convergence.steps import RuleSteps, Step, sgd_step
 from stages.convergence.train_to_target import Goal, Run, schedule, train_to_target
 
 # how to make each for a rate, and the rate at which the search begins
@@ -90,7 +90,7 @@ def measure_epochs(
     arms = [(rule, n) for n in reversed(params.batch_sizes) for rule in RULES]
     arms.remove((SCALED, params.batch_sizes[0]))  # where it is the fixed rate, warmed up
     jobs = [(rule, n, i) for rule, n in arms for i in seeds]
-    runs = dict(zip(jobs, side_by_side(trainer.run_rule, jobs, device), strict=True))
+    runs = side_by_side(EPOCHS, trainer.run_rule, jobs, device)
     for rule, n in sorted(arms, key=lambda arm: (arm[0] != FIXED, arm[1])):
         yield from _curves(trainer, at_batch(rule, n), [runs[rule, n, i] for i in seeds])
     if params.tuning_seeds:
@@ -105,13 +105,14 @@ def _at_best_rates(trainer: Trainer, device: torch.device) -> Iterator[Curve]:
 
         def cost(rate: float, name: str = name, n: int = n) -> tuple[float, float]:
             jobs = [(name, rate, n, i) for i in tuning]
-            return trainer.cost(side_by_side(trainer.run_optimizer, jobs, device))
+            found = side_by_side(at_batch(name, n), trainer.run_optimizer, jobs, device)
+            return trainer.cost(found.values())
 
         rate = climb(cost, OPTIMIZERS[name][1])
         jobs = [(name, rate, n, i) for i in range(p.num_seeds)]
         yield line(BEST_RATE, at_batch(name, n), [0], [rate])
-        ended = side_by_side(trainer.run_optimizer, jobs, device)
-        yield from _curves(trainer, at_batch(name, n), ended)
+        ended = side_by_side(at_batch(name, n), trainer.run_optimizer, jobs, device)
+        yield from _curves(trainer, at_batch(name, n), list(ended.values()))
 
 
 def climb(cost: Callable[[float], tuple[float, float]], first: float) -> float:

@@ -11,9 +11,9 @@ from lab.machine.devices import Devices, resolve
 from lab.results.measurements import Measurement
 from lab.timing.bench import in_unit, time_arms
 from lab.training.short_training import SmallLeNet
+from lab.training.update_steps import sgd_step
 from stages.convergence.names import NOTES_US_PER_IMAGE, SMALL_BATCH, US_PER_IMAGE, batch
 from stages.convergence.params import Params
-from stages.convergence.steps import sgd_step
 
 NOTES_SIDE, NOTES_BATCH = 28, 256
 

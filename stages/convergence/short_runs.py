@@ -10,9 +10,9 @@ from lab.data.order import batches
 from lab.parallel.device_workers import side_by_side
 from lab.results.curves import Curve, line
 from lab.training.short_training import SmallLeNet, accuracy_of
+from lab.training.update_steps import StaleSteps
 from stages.convergence.names import FEW_IMAGES, SHORT_RUN, stale
 from stages.convergence.params import ConvergenceParams
-from stages.convergence.steps import StaleSteps
 
 CHANCE = 10.0  # the percentage that weights are worth which left the finite numbers
 
@@ -27,7 +27,8 @@ def measure_short_runs(
     seeds = range(params.num_seeds)
     for name, (staleness, images) in arms.items():
         run = partial(_accuracy, params, images, test_set, staleness, seed)
-        yield line(SHORT_RUN, name, seeds, side_by_side(run, seeds, train_set.y.device))
+        found = side_by_side(name, run, seeds, train_set.y.device)
+        yield line(SHORT_RUN, name, seeds, list(found.values()))
 
 
 def _accuracy(

@@ -16,8 +16,8 @@ from lab.data.order import batches
 from lab.optim import schedules
 from lab.optim.schedules import Schedule
 from lab.training.short_training import accuracy_of
+from lab.training.update_steps import Step, sgd_step
 from stages.convergence.names import FIXED
-from stages.convergence.steps import Step, sgd_step
 
 FIRST_READING = 1024  # images before it
 READINGS_PER_OCTAVE = 8

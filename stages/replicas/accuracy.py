@@ -2,15 +2,17 @@
 
 from collections.abc import Iterator
 from functools import partial
+from itertools import product
 
 import torch
 
 from lab.data.images import LabelledImages
 from lab.data.order import epoch_order
 from lab.nets.models import MODELS, OnBytes
+from lab.parallel.device_workers import side_by_side
 from lab.parallel.replicas import allreduce, rebinding_allreduce, sum_gradients
 from lab.results.curves import Curve, line
-from stages.replicas.by_hand import accuracy_percent, side_by_side, step
+from stages.replicas.by_hand import CPU, accuracy_percent, step
 from stages.replicas.names import ACCURACY, IN_PLACE, ONE_DEVICE, REBINDING, replica_of
 from stages.replicas.params import AccuracyParams
 
@@ -30,7 +32,8 @@ def measure_accuracy(
     tested = (test_set[0][: params.test_images], test_set[1][: params.test_images])
     counts = {name: 1 if name == ONE_DEVICE else num_devices for name in COLLECTIVES}
 
-    def run(variant: str, seed: int) -> list[float]:
+    def run(job: tuple[str, int]) -> list[float]:
+        variant, seed = job
         nets = [  # from one seed: replicas
             OnBytes(MODELS["lenet"](torch.Generator().manual_seed(seed)))
             for _ in range(counts[variant])
@@ -42,7 +45,7 @@ def measure_accuracy(
         return [accuracy_percent(net, tested) for net in nets]
 
     seeds = range(seed, seed + params.num_seeds)
-    found = side_by_side(ACCURACY, run, COLLECTIVES, seeds)
+    found = side_by_side(ACCURACY, run, product(COLLECTIVES, seeds), CPU)
     for name, count in counts.items():
         for i in range(count):
             series = name if count == 1 else replica_of(name, i + 1)

@@ -5,6 +5,7 @@ be those of the whole batch, and so one device's gradient: that arm is `one devi
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import product
 
 import torch
 from torch import Tensor, nn
@@ -12,6 +13,7 @@ from torch import Tensor, nn
 from lab.data.images import LabelledImages
 from lab.data.order import shuffled
 from lab.nets.models import MODELS, OnBytes
+from lab.parallel.device_workers import side_by_side
 from lab.parallel.replicas import (
     allreduce,
     forward_backward,
@@ -21,7 +23,7 @@ from lab.parallel.replicas import (
     sum_gradients,
 )
 from lab.results.curves import Curve, line
-from stages.replicas.by_hand import CPU, accuracy_percent, side_by_side, step
+from stages.replicas.by_hand import CPU, accuracy_percent, step
 from stages.replicas.names import (
     FOUR_STEPS,
     GRADIENT_CHANGE,
@@ -67,13 +69,14 @@ def _gradient_changes(
         WITHOUT_BATCH_NORM: lenet,
     }
 
-    def run(name: str, seed: int) -> float:
+    def run(job: tuple[str, int]) -> float:
+        name, seed = job
         rows = _order(train_set, seed)[: num_devices * params.gradient_images_per_device]
         net, X, y = nets[name](seed), train_set[0][rows], train_set[1][rows]
         whole = gradient(net, X, y, 1)
         return 100 * float((gradient(net, X, y, num_devices) - whole).norm() / whole.norm())
 
-    found = side_by_side(GRADIENT_CHANGE, run, nets, seeds)
+    found = side_by_side(GRADIENT_CHANGE, run, product(nets, seeds), CPU)
     for name in nets:
         yield line(GRADIENT_CHANGE, name, seeds, [found[name, s] for s in seeds])
 
@@ -150,7 +153,8 @@ def _accuracies(
     tested = (test_set[0][: params.test_images], test_set[1][: params.test_images])
     batch_size = num_devices * params.images_per_device
 
-    def run(arm: str, seed: int) -> float:
+    def run(job: tuple[str, int]) -> float:
+        arm, seed = job
         count, combine = arms[arm]
         nets = [lenet_with_batch_norm(seed) for _ in range(count)]
         order = _order(train_set, seed)
@@ -159,7 +163,7 @@ def _accuracies(
             step(nets, train_set[0][rows], train_set[1][rows], LR, combine)
         return accuracy_percent(nets[0], tested)
 
-    found = side_by_side(NORM_ACCURACY, run, arms, seeds)
+    found = side_by_side(NORM_ACCURACY, run, product(arms, seeds), CPU)
     for arm in arms:
         yield line(NORM_ACCURACY, arm, seeds, [found[arm, s] for s in seeds])
 

@@ -1,21 +1,15 @@
-"""A step over replicas by hand, and many small runs side by side: what several demos share."""
+"""A step over replicas by hand, and a replica's accuracy: what several demos share."""
 
-import itertools
-from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor, nn
-from tqdm import tqdm
 
 from lab.data.images import LabelledImages
-from lab.machine.devices import usable_cores
-from lab.parallel.device_workers import thread_pool
 from lab.parallel.replicas import forward_backward, sgd, split_batch, sum_gradients
 
 CPU = torch.device("cpu")
 Combine = Callable[[Sequence[nn.Module]], None]  # makes of the replicas' gradients what they use
-T = TypeVar("T")
 
 
 def step(
@@ -39,17 +33,3 @@ def accuracy_percent(net: nn.Module, test_set: LabelledImages) -> float:
         for X, y in zip(images.split(1000), labels.split(1000), strict=True)
     )
     return 100 * right / len(labels)
-
-
-def side_by_side(
-    name: str, run: Callable[[str, int], T], arms: Iterable[str], seeds: Iterable[int]
-) -> dict[tuple[str, int], T]:
-    """`run` of each arm and seed, as many at once as there are cores, one thread for each.
-
-    So each run has the same bits as alone, and none waits for another.
-    """
-    jobs = list(itertools.product(arms, seeds))
-    with thread_pool(usable_cores(), 1) as pool:
-        waiting = [pool.submit(run, *job) for job in jobs]
-        bar = tqdm(waiting, name, leave=False, disable=None)
-        return {job: future.result() for job, future in zip(jobs, bar, strict=True)}

@@ -13,7 +13,6 @@ from typing import Any
 
 from lab.claims.book_order import BOOK_ORDER
 from lab.claims.ledger import ledger
-from lab.claims.rules import Verdict
 from lab.claims.verdicts import Finding, findings_of
 from lab.core.errors import LabError
 from lab.core.files import read_json, read_rows
@@ -21,7 +20,7 @@ from lab.report import figures
 from lab.report.benchmarks import ratio_text
 from lab.report.language import say, translation
 from lab.report.page import Figure, Section, Table
-from lab.report.verdicts import SYMBOLS, interval_of
+from lab.report.verdicts import verdict_and_number
 from lab.results.stats import Ratio
 from lab.tools.references import metrics_of
 from stages.report.translated_svg import in_translation
@@ -173,17 +172,11 @@ def _table(machines: Sequence[Machine]) -> Table:
 
 def _other_verdicts(machines: Sequence[Machine]) -> list[Table]:
     """The claims that another machine, or a longer run, decides otherwise than this one."""
-
-    def cell(finding: Finding | None) -> str:
-        if finding is None or finding.estimate is None:
-            return SYMBOLS[Verdict.NOT_TESTABLE]
-        return f"{SYMBOLS[finding.verdict]} {interval_of(finding.estimate)}"
-
     rows = []
     for claim in ledger():
         found = [machine.findings.get(claim.id) for machine in machines]
         if len({f.verdict for f in found if f}) > 1:
-            rows.append([claim.id, translation(claim.says), *map(cell, found)])
+            rows.append([claim.id, translation(claim.says), *map(verdict_and_number, found)])
     if not rows:
         return []
     note = say("Claims whose verdict is another on another machine, or in a longer run.")

@@ -13,7 +13,7 @@ JOINING = "joining"  # a net's gradients to a bucket, and back; x is tensors
 # demos: the steps, and what each start's parts predict of them
 MEASURED, SAME_WEIGHTS = "measured", "same weights"
 OTHERS = "beside the steps"  # of each net, what only some claims are about
-PREDICTED, T1, T2 = "predicted", "t1", "t2"
+T1, T2 = "t1", "t2"
 ERRORS = "error"  # the mean over the steps, of the arms SUM_RULE and MAX_RULE
 SUM_RULE, MAX_RULE = "t1 + t2", "max(t1, t2)"
 # demos: up to 1024 devices, a demo of each net

@@ -115,8 +115,8 @@ def measure_highest_rate(trainer: Trainer, seed: int) -> Iterator[Curve]:
 
     seeds = range(params.seeds)
     jobs = [(arm, i) for i in seeds for arm in names.ARMS]
-    edges = dict(zip(jobs, side_by_side(edge, jobs, device), strict=True))
-    ends = dict(zip(jobs, side_by_side(progress, jobs, device), strict=True))
+    edges = side_by_side(names.STABLE_RATE, edge, jobs, device)
+    ends = side_by_side(names.PROGRESS, progress, jobs, device)
     for arm in names.ARMS:
         series = names.arm_of(trainer.net, arm)
         yield line(names.STABLE_RATE, series, seeds, [edges[arm, i].stable for i in seeds])

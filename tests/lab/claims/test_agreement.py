@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lab.claims.agreement import agree, pairs_of
+from lab.claims.agreement import agree, agreement_of
 from lab.claims.rules import Over, Verdict, at_least, decide, median, point
 from lab.claims.verdicts import Finding
 from tests.claim_cases import BY_ID, CONFIRMED, INCONCLUSIVE, NOT_TESTABLE, REFUTED
@@ -21,7 +21,7 @@ def test_only_what_both_runs_decide_is_a_pair():
         [finding("A6a", REFUTED, *eight), finding("A4", CONFIRMED, *eight)],
         [finding("A6a", NOT_TESTABLE)],
     ]
-    [pair] = pairs_of(runs)
+    [pair] = agreement_of(runs).pairs
     assert pair.one.claim.id == "A6a"
     assert pair.contradicts
     assert pair.agrees

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lab.claims.notes import BOOK, NOTES, Place, note_numbers, places_of
+from lab.claims.notes import BOOK, NOTES, Place, places_of
 
 
 def test_places_are_lines_of_a_note_under_a_heading_or_a_section_of_the_book():
@@ -11,7 +11,6 @@ def test_places_are_lines_of_a_note_under_a_heading_or_a_section_of_the_book():
     assert lines.heading == "6.1.1 优化和深度学习"
     assert (one.first, one.last, one.heading) == (427, 427, "训练")
     assert (book.source, book.heading) == (BOOK, "13.5")
-    assert note_numbers("002:10 000:427 002:12 book:13.5") == "002, 000"
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import contextlib
 import subprocess
 import sys
 import threading
+from itertools import product
 
 import pytest
 import torch
@@ -88,5 +89,8 @@ def test_a_cpu_worker_runs_its_job_where_it_is_called():
 
 
 def test_jobs_side_by_side_keep_their_order_and_compute_with_one_thread_each():
-    found = side_by_side(lambda job: (job, torch.get_num_threads()), range(5), CPU)
-    assert found == [(job, 1) for job in range(5)]
+    found = side_by_side("test", lambda job: (job, torch.get_num_threads()), range(5), CPU)
+    assert list(found.items()) == [(job, (job, 1)) for job in range(5)]
+    arms = product("ab", [1, 2])
+    found = side_by_side("test", lambda job: (*job, torch.get_num_threads()), arms, CPU)
+    assert found == {(arm, s): (arm, s, 1) for arm in "ab" for s in (1, 2)}

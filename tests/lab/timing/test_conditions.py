@@ -40,7 +40,7 @@ def test_conditions_count_what_controls_show_noise_and_what_was_skipped(watch):
     assert (found["noisy_percent"], found["skipped"], found["starts"]) == (20.0, 1, 12)
     devices = [found[k] for k in ("device_kind", "num_devices", "threads_per_device")]
     assert devices == ["cpu-virtual", 1, 1]
-    assert found["product_gflops_before"] == round(watch.before[0], 2)
+    assert found["product_gflops_before"] == round(watch.before[0], 3)
     assert found["copy_gbs_after"] > 0
 
 

@@ -5,7 +5,7 @@ import torch
 
 from lab.data.datasets import read_fashion_mnist
 from lab.data.images import to_tensors
-from lab.nets.models import MODELS
+from lab.nets.models import MODELS, lenet_of_layers
 from lab.parallel.replicas import train_batch
 from lab.training.steps import Stepper
 from lab.training.strategies import Replicas
@@ -135,7 +135,7 @@ def test_the_notes_loop_over_devices_is_the_step_by_hand(seconds):
 
 def test_a_plain_loops_net_is_lenet():
     """As many numbers of the same shapes; its own initialisation is torch's."""
-    shapes = [p.shape for p in arm_turns.plain_lenet().parameters()]
+    shapes = [p.shape for p in lenet_of_layers().parameters()]
     weights = [p.shape for p in ARM.make_net().parameters()]
     assert [sorted(s) for s in shapes] == [sorted(s) for s in weights]
 

@@ -5,7 +5,7 @@ import torch
 
 from lab.data import synthetic
 from stages.replicas import accuracy
-from stages.replicas.by_hand import accuracy_percent, side_by_side
+from stages.replicas.by_hand import accuracy_percent
 from stages.replicas.names import IN_PLACE, ONE_DEVICE, REBINDING, replica_of
 from stages.replicas.params import AccuracyParams
 from stages.replicas.training_variants import lenet
@@ -42,10 +42,3 @@ def test_accuracy_is_the_share_of_right_labels():
     X[:, 0, 0] = torch.arange(1500) % 10
     y = torch.where(torch.arange(1500) < 1200, X[:, 0, 0].long(), 10)
     assert accuracy_percent(Fixed(), (X, y)) == 80
-
-
-def test_runs_side_by_side_compute_with_one_thread_and_keep_their_names():
-    found = side_by_side(
-        "test", lambda arm, seed: (arm, seed, torch.get_num_threads()), "ab", [1, 2]
-    )
-    assert found == {(arm, s): (arm, s, 1) for arm in "ab" for s in (1, 2)}

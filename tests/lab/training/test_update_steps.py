@@ -6,9 +6,9 @@ import torch.nn.functional as F
 
 from lab.data.images import Images
 from lab.optim import update_rules
+from lab.training import update_steps
 from lab.training.short_training import SmallLeNet
-from stages.convergence import steps
-from stages.convergence.steps import RuleSteps, StaleSteps, sgd_step
+from lab.training.update_steps import RuleSteps, StaleSteps, sgd_step
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -35,7 +35,7 @@ def same(one, other):
 
 @pytest.mark.parametrize("piece", [7, 256])
 def test_a_batch_in_pieces_is_one_step_of_torchs_on_its_mean_loss(monkeypatch, piece):
-    monkeypatch.setattr(steps, "PIECE", piece)
+    monkeypatch.setattr(update_steps, "PIECE", piece)
     net, expected = nets(2)
     optimizer = torch.optim.SGD(expected.parameters(), 0.1)
     [batch] = batches(1)
