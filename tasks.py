@@ -7,6 +7,7 @@ code on.
 import json
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from shlex import quote
 
@@ -14,6 +15,9 @@ from invoke.collection import Collection
 from invoke.context import Context
 from invoke.exceptions import Exit
 from invoke.tasks import task
+from invoke.watchers import StreamWatcher
+
+from lab.tools.stage_times import StageTimes, known_seconds, remember
 
 ROOT = Path(__file__).resolve().parent
 BIN = Path(sys.executable).parent
@@ -32,14 +36,22 @@ CACHES = (
 ERROR_FILE = ROOT / ".lab" / "last_error.json"
 
 
-def _run(c: Context, command: str, echo: bool = True) -> None:
+def _run(
+    c: Context, command: str, echo: bool = True, watchers: Sequence[StreamWatcher] = ()
+) -> None:
     """Print and run a command in the project's folder; end with its exit code if that is not 0."""
     path = f"{BIN}{os.pathsep}{os.environ.get('PATH', '')}"
     environment = {"PATH": path, "PYTHONUNBUFFERED": "1"}
     terminal = sys.stdout.isatty() and sys.stdin.isatty() and os.name != "nt"
     with c.cd(str(ROOT)):
         result = c.run(
-            command, echo=echo, pty=terminal, env=environment, warn=True, in_stream=False
+            command,
+            echo=echo,
+            pty=terminal,
+            env=environment,
+            warn=True,
+            in_stream=False,
+            watchers=list(watchers),
         )
     if result is not None and result.exited:
         raise Exit(code=result.exited)
@@ -48,14 +60,19 @@ def _run(c: Context, command: str, echo: bool = True) -> None:
 def _repro(c: Context, arguments: str = "") -> None:
     """Run `dvc repro` and end with the failed stage's own exit code, for which DVC has 255."""
     ERROR_FILE.unlink(missing_ok=True)
+    os.chdir(ROOT)
+    times = StageTimes(known_seconds())
     try:
-        _run(c, f"dvc repro {arguments}".strip())
+        _run(c, f"dvc repro {arguments}".strip(), watchers=[times])
+        times.end_stage()
     except Exit:
         # DVC itself stumbled, perhaps over params.yaml: have that explained
         if not ERROR_FILE.exists():
             _run(c, "python -m stages.probe")
             raise
         raise Exit(code=int(json.loads(ERROR_FILE.read_text())["exit_code"])) from None
+    finally:
+        remember(times.taken)
 
 
 @task(

@@ -69,6 +69,9 @@ def small_run(**changes: Any) -> dict[str, Any]:
         "num_gpus": 1,
         "batch_size": 256,
         "lr": 0.2,
+        "momentum": 0.0,
+        "schedule": "constant",
+        "augment": "none",
         "num_epochs": 2,
     }
     return run | {"train_images": 600, "test_images": 100} | changes

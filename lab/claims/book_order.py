@@ -1,6 +1,10 @@
-"""The order in which the book asks the stages' questions; the page and the claims follow it."""
+"""The order in which the book asks the stages' questions, after the one that sums them all up.
+
+The page and the claims follow it.
+"""
 
 BOOK_ORDER = (
+    "together",
     "landscapes",
     "optimizers",
     "schedules",

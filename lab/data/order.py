@@ -16,7 +16,12 @@ def epoch_order(num_images: int, seed: int, epoch: int) -> Tensor:
 
     So a run that resumes in an epoch finds that epoch's order without going through the others.
     """
-    return shuffled(num_images, torch.Generator().manual_seed(seed * 100_000 + epoch))
+    return shuffled(num_images, epoch_generator(seed, epoch))
+
+
+def epoch_generator(seed: int, epoch: int) -> torch.Generator:
+    """What an epoch draws from: first the order of its images, then how these are varied."""
+    return torch.Generator().manual_seed(seed * 100_000 + epoch)
 
 
 def batches(num_images: int, batch_size: int, generator: torch.Generator) -> Iterator[Tensor]:

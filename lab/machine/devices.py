@@ -15,7 +15,7 @@ from typing import Literal
 import psutil
 import torch
 
-from lab.core.shared_params import DeviceParams
+from lab.core.shared_params import DeviceParams, Precision, RunPrecision
 
 # `cpu`: the processor in its own right, not in place of a GPU
 DeviceKind = Literal["cuda", "cuda-shared", "cpu-virtual", "cpu"]
@@ -87,6 +87,22 @@ def for_ranks(world_sizes: Sequence[int], params: DeviceParams) -> Devices:
     threads = threads_per_device(most, params.cpu_threads, usable_cores())
     torch.set_num_threads(threads)
     return Devices("cpu-virtual", [torch.device("cpu")] * most, threads)
+
+
+def precision_on(device: torch.device, asked: RunPrecision) -> Precision:
+    """The precision that a run is to have on a device."""
+    if asked != "bf16_if_fast":
+        return asked
+    return "bf16" if computes_in_bf16(device) else "fp32"
+
+
+def computes_in_bf16(device: torch.device) -> bool:
+    """Whether a device has instructions for bfloat16; without them it is slower than float32."""
+    if device.type == "cuda":
+        return torch.cuda.get_device_capability(device) >= (8, 0)
+    cpuinfo = Path("/proc/cpuinfo")  # elsewhere nothing tells
+    text = cpuinfo.read_text(encoding="utf-8", errors="replace") if cpuinfo.is_file() else ""
+    return not {"avx512_bf16", "amx_bf16"}.isdisjoint(text.split())
 
 
 def missing_compiler() -> str:

@@ -1,6 +1,7 @@
 """The networks that can be trained, by name, each made from a generator that fixes its weights."""
 
 from collections.abc import Callable
+from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -8,6 +9,7 @@ from torch import Tensor, nn
 from lab.core.shared_params import Precision
 from lab.data.images import to_float
 from lab.nets import lenet
+from lab.nets.convnet import convnet, mlp
 from lab.nets.resnet import resnet18
 
 LENET_NAMES = ("W1", "b1", "W2", "b2", "W3", "b3", "W4", "b4")
@@ -16,10 +18,14 @@ LENET_NAMES = ("W1", "b1", "W2", "b2", "W3", "b3", "W4", "b4")
 class LeNet(nn.Module):
     """The book's LeNet from scratch (13.5.2), its eight parameters under the book's names."""
 
-    def __init__(self, generator: torch.Generator, width: int = 1) -> None:
-        """Draw the parameters of a net with `width` times the channels and hidden units."""
+    def __init__(self, generator: torch.Generator, width: int = 1, he: bool = False) -> None:
+        """Draw the parameters of a net with `width` times the channels and hidden units.
+
+        With `he` they are those that learn at once.
+        """
         super().__init__()
-        for name, value in zip(LENET_NAMES, lenet.lenet_params(generator, width), strict=True):
+        draw = lenet.he_lenet_params if he else lenet.lenet_params
+        for name, value in zip(LENET_NAMES, draw(generator, width), strict=True):
             self.register_parameter(name, nn.Parameter(value))
 
     def forward(self, X: Tensor) -> Tensor:
@@ -46,7 +52,13 @@ def _resnet18(generator: torch.Generator) -> nn.Module:
     return net
 
 
-MODELS: dict[str, Callable[[torch.Generator], nn.Module]] = {"lenet": LeNet, "resnet18": _resnet18}
+MODELS: dict[str, Callable[[torch.Generator], nn.Module]] = {
+    "lenet": LeNet,
+    "lenet_he": partial(LeNet, he=True),
+    "resnet18": _resnet18,
+    "mlp": partial(mlp, width=128),
+    "convnet": lambda generator: convnet(generator, 16, 32, 64),
+}
 
 
 def allow_tf32(precision: Precision) -> None:

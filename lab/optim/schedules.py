@@ -7,7 +7,10 @@ book's do move.
 import math
 from collections.abc import Callable, Sequence
 
+from lab.core.shared_params import ScheduleName
+
 Schedule = Callable[[float], float]
+PEAK_SHARE = 0.25  # of a run, in which its one cycle rises
 
 
 def constant(base: float) -> Schedule:
@@ -63,6 +66,13 @@ def warm_up(schedule: Schedule, length: float, shift: bool = True) -> Schedule:
         return schedule(0 if shift else length) * t / length
 
     return rate
+
+
+def named(name: ScheduleName, base: float, num_epochs: int) -> Schedule:
+    """A run's schedule: `base` throughout, or one cycle that peaks at `base` and ends at 0."""
+    if name == "constant":
+        return constant(base)
+    return one_cycle(base, 0.0, num_epochs, PEAK_SHARE * num_epochs)
 
 
 def per_step(schedule: Schedule, num_epochs: int, steps_per_epoch: int) -> list[float]:

@@ -17,6 +17,7 @@ from lab.parallel.device_workers import run_each
 
 M = TypeVar("M", bound=nn.Module)
 Collective = Callable[[list[Tensor]], None]  # allreduce, or the notes' broken one
+Update = Callable[[Iterable[Tensor], float, int], None]  # of parameters, at a rate, by a batch
 
 
 def replicate(net: M, device: torch.device) -> M:
@@ -97,8 +98,11 @@ def train_batch(
     lr: float,
     pool: Executor,
     allreduce: Collective = allreduce,
+    updates: Sequence[Update] | None = None,
 ) -> list[Tensor]:
     """Take one step of SGD on a batch over all devices; return each device's summed loss (scalars).
+
+    `updates`, one for each replica, stand for plain SGD's.
 
     Each replica runs forward and backward on its shard in a thread of its own: on GPUs the threads
     only enqueue, on virtual devices they compute side by side. The losses are summed, not averaged,
@@ -107,8 +111,8 @@ def train_batch(
     """
     losses = run_each(pool, forward_backward, nets, *split_batch(X, y, devices))
     sum_gradients(nets, allreduce)
-    for net in nets:
-        sgd(net.parameters(), lr, len(X))
+    for net, update in zip(nets, updates or [sgd] * len(nets), strict=True):
+        update(net.parameters(), lr, len(X))
     return losses
 
 

@@ -9,8 +9,6 @@ As a program, `python -m lab.timing.fresh_starts MODULE START` is one start.
 """
 
 import importlib
-import json
-import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -24,8 +22,6 @@ from lab.core.files import Row
 from lab.machine import child
 from lab.results.measurements import Measurement, measurements_of, rows_of
 from lab.results.stats import summarise
-
-MARK = "measured: "  # before the rows in a start's output
 
 
 class Start(Protocol):
@@ -78,25 +74,15 @@ def _over_starts(same: Sequence[Measurement]) -> Measurement:
 
 
 def _one_start(module: str, start: int) -> list[Measurement]:
-    command = [sys.executable, *child.command(__name__, module, str(start))]
-    result = subprocess.run(
-        command, stdout=subprocess.PIPE, text=True, env=child.environment(), check=False
-    )
-    lines = [line for line in result.stdout.splitlines() if line.startswith(MARK)]
-    if result.returncode or not lines:
-        raise LabError(
-            f"start {start} of {module} ended with code {result.returncode}; its own words are"
-            " above"
-        )
-    rows: list[Row] = json.loads(lines[-1].removeprefix(MARK))
+    rows: list[Row] = child.answer(__name__, module, str(start))
     return measurements_of(rows)
 
 
 def main() -> None:
-    """Measure once and print the rows."""
+    """Measure once and reply with the rows."""
     module, start = sys.argv[1:]
     measure: Callable[[int], Sequence[Measurement]] = importlib.import_module(module).measure
-    print(MARK + json.dumps(rows_of(measure(int(start)))), flush=True)
+    child.reply(rows_of(measure(int(start))))
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 page shows what two runs or more agree on.
 """
 
+import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -84,6 +85,8 @@ def summary(found: Agreement) -> Iterator[str]:
 
 def main() -> None:
     """Keep the run that is there and say what all runs agree on."""
+    description = (__doc__ or "").splitlines()[0]
+    argparse.ArgumentParser(description=description).parse_args()  # `--help` must not keep a run
     print(keep())
     print("\n".join(summary(agreement_of(runs()))))
 

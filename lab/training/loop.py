@@ -1,5 +1,6 @@
 """Training as in chapter 13: epochs over resident images, the same for every strategy."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import astuple, dataclass, field
 from typing import Any
@@ -8,9 +9,11 @@ import torch
 from torch import Tensor
 
 from lab.core.errors import DivergedError
+from lab.core.shared_params import Augmentation, ScheduleName
 from lab.data.images import LabelledImages
-from lab.data.order import epoch_order
+from lab.data.order import epoch_generator, shuffled
 from lab.nets.models import OnBytes
+from lab.optim.schedules import named, per_step
 from lab.parallel.device_workers import run_each
 from lab.timing.clock import read_clock
 from lab.training.steps import Stepper
@@ -19,12 +22,23 @@ from lab.training.strategies import Strategy
 
 @dataclass(frozen=True)
 class Plan:
-    """What a run is to do: epochs of plain SGD with one rate, the images' order drawn by a seed."""
+    """What a run is to do: epochs of SGD at a schedule's rates, the images' order from a seed."""
 
     batch_size: int
     lr: float
     num_epochs: int
     seed: int
+    schedule: ScheduleName = "constant"
+    augment: Augmentation = "none"
+
+    def steps_per_epoch(self, num_images: int) -> int:
+        """The batches of so many images, of which the last may be smaller."""
+        return math.ceil(num_images / self.batch_size)
+
+    def rates(self, num_images: int) -> list[float]:
+        """The rate of each of the run's steps."""
+        schedule = named(self.schedule, self.lr, self.num_epochs)
+        return per_step(schedule, self.num_epochs, self.steps_per_epoch(num_images))
 
 
 @dataclass(frozen=True)
@@ -69,8 +83,7 @@ class Progress:
 
 
 def train(
-    strategy: Strategy,
-    train_set: LabelledImages,
+    stepper: Stepper,
     test_set: LabelledImages,
     plan: Plan,
     progress: Progress | None = None,
@@ -87,17 +100,13 @@ def train(
     Raises:
         DivergedError: a step's loss is not finite.
     """
-    progress = progress or Progress()
-    num_images = len(train_set[1])
+    progress, strategy, num_images = progress or Progress(), stepper.strategy, stepper.num_images
     test_images, test_labels = test_set[0].to(strategy.devices[0]), test_set[1]
-    stepper = Stepper(strategy, train_set, plan.batch_size, plan.lr)
     while len(progress.epochs) < plan.num_epochs and not stepper.asked(stopping):
         number, resumed = len(progress.epochs) + 1, len(progress.losses) > 0
-        order = epoch_order(num_images, plan.seed, number).to(stepper.device)
-        batches = order.split(plan.batch_size)
-        progress = _go_on(stepper, batches, progress, on_step, stopping)
+        progress = _go_on(stepper, plan, number, progress, on_step, stopping)
         _check_finite(progress.losses, number, plan.lr)
-        if len(progress.losses) < len(batches):
+        if len(progress.losses) < plan.steps_per_epoch(num_images):
             yield progress
             return
         # cumsum adds in the order of the steps
@@ -111,18 +120,23 @@ def train(
 
 def _go_on(
     stepper: Stepper,
-    batches: tuple[Tensor, ...],
+    plan: Plan,
+    epoch: int,
     progress: Progress,
     on_step: Callable[[int], object],
     stopping: Callable[[], bool],
 ) -> Progress:
     """Take the steps of an epoch that are left, all of them unless a process is stopping."""
     strategy, before = stepper.strategy, len(progress.losses)
+    start = read_clock(strategy.devices)
+    generator = epoch_generator(plan.seed, epoch)
+    batches = shuffled(stepper.num_images, generator).to(stepper.device).split(plan.batch_size)
+    stepper.vary(plan.augment, generator)
     losses = torch.zeros(len(batches), dtype=torch.float64, device=stepper.device)
     if strategy.is_first:  # the losses so far are of all processes: they count once
         losses[:before] = progress.losses.to(stepper.device)
-    start = read_clock(strategy.devices)
-    done = stepper.take(batches, losses, before, on_step, stopping)
+    rates = plan.rates(stepper.num_images)[(epoch - 1) * len(batches) :]
+    done = stepper.take(batches, rates, losses, before, on_step, stopping)
     seconds = read_clock(strategy.devices) - start
     losses = strategy.total(losses)[:done].cpu()
     return Progress(progress.epochs, losses, progress.seconds + seconds)

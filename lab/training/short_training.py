@@ -9,22 +9,8 @@ from torch import Tensor, nn
 
 from lab.data.images import Images, to_float
 from lab.data.order import shuffled
-from lab.nets.lenet import LENET_SHAPES, lenet, lenet_params
+from lab.nets.lenet import he_lenet_params, lenet, lenet_params
 from lab.optim.update_rules import UpdateRule
-
-
-def scaled_lenet_params(generator: torch.Generator) -> list[Tensor]:
-    """LeNet's parameters: weights N(0, 2 / fan-in) (He et al. 2015), biases zero.
-
-    With the notes' standard deviation of 0.01 the net stays at chance for the whole first epoch: a
-    short budget would show nothing.
-    """
-    params = []
-    for shape in LENET_SHAPES:
-        fan_in = shape[0] if len(shape) == 2 else int(np.prod(shape[1:]))
-        random = torch.randn(shape, generator=generator) * (2 / fan_in) ** 0.5
-        params.append(random if len(shape) > 1 else torch.zeros(shape))
-    return params
 
 
 class SmallLeNet(nn.Module):
@@ -36,7 +22,7 @@ class SmallLeNet(nn.Module):
         The first dense layer's fan-in is the number of features.
         """
         super().__init__()
-        params = lenet_params(generator) if notes_start else scaled_lenet_params(generator)
+        params = lenet_params(generator) if notes_start else he_lenet_params(generator)
         features = num_features(side)
         narrower = 1.0 if notes_start else math.sqrt(len(params[4]) / features)
         params[4] = params[4][:features] * narrower
@@ -76,7 +62,7 @@ def accuracy_after(
     chance, a tenth.
     """
     generator = torch.Generator().manual_seed(seed)
-    params = [p.requires_grad_() for p in scaled_lenet_params(generator)]
+    params = [p.requires_grad_() for p in he_lenet_params(generator)]
     states = [rule.init(p.detach()) for p in params]
     order = shuffled(len(train_set[1]), generator)
     for step in range(num_steps):

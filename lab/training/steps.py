@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from lab.core.shared_params import Precision
+from lab.core.shared_params import Augmentation, Precision
+from lab.data.augment import varied
 from lab.data.images import LabelledImages
 from lab.machine.allocator import keep_memory
 from lab.nets.models import allow_tf32
@@ -32,46 +33,54 @@ def prepare_process(precision: Precision) -> None:
 class Stepper:
     """A strategy warmed up, with the images it trains on resident on its first device."""
 
-    def __init__(
-        self, strategy: Strategy, train_set: LabelledImages, batch_size: int, lr: float
-    ) -> None:
+    def __init__(self, strategy: Strategy, train_set: LabelledImages, batch_size: int) -> None:
         """Move the images and warm up; the strategy's weights stay as they are."""
         self.strategy = strategy
-        self.lr = lr
         self.device = strategy.devices[0]
-        self.images, self.labels = (tensor.to(self.device) for tensor in train_set)
+        self._originals, self.labels = (tensor.to(self.device) for tensor in train_set)
+        self.images = self._originals
         self.ask_every = self._warm_up(batch_size)
 
     def take(
         self,
         batches: Sequence[Tensor],
+        rates: Sequence[float],
         losses: Tensor,
         first: int = 0,
         on_step: Callable[[int], object] = lambda images: None,
         stopping: Callable[[], bool] = lambda: False,
     ) -> int:
-        """Take the steps on `batches`, rows of the images, from number `first` on.
+        """Take the steps on `batches`, rows of the images, at their `rates`, from `first` on.
 
         The losses, summed over this process's share of each batch, go into `losses`, one for each
         batch. `on_step` hears how many images a step took, over all processes. Returns how many
         batches are done: fewer than there are only if a process was `stopping`.
         """
         for i in range(first, len(batches)):
-            losses[i] = self._step(batches[i])
+            losses[i] = self._step(batches[i], rates[i])
             on_step(len(batches[i]))
             done = i + 1
             if done % self.ask_every == 0 and done < len(batches) and self.asked(stopping):
                 return done
         return len(batches)
 
+    @property
+    def num_images(self) -> int:
+        """How many images there are to train on."""
+        return len(self.labels)
+
+    def vary(self, how: Augmentation, generator: torch.Generator) -> None:
+        """Train on variants of the images from now on."""
+        self.images = varied(self._originals, how, generator)
+
     def asked(self, stopping: Callable[[], bool]) -> bool:
         """Whether any process is stopping; all of them must ask at the same time."""
         return self.strategy.any(stopping())
 
-    def _step(self, batch: Tensor) -> Tensor:
+    def _step(self, batch: Tensor, lr: float = 0) -> Tensor:
         mine = self.strategy.share(batch)
         images, labels = self.images.index_select(0, mine), self.labels.index_select(0, mine)
-        return self.strategy.step(images, labels, self.lr, len(batch))
+        return self.strategy.step(images, labels, lr, len(batch))
 
     def _warm_up(self, batch_size: int) -> int:
         """Take a small step and forget it: threads, kernels, communicators, buckets are then made.
@@ -79,7 +88,7 @@ class Stepper:
         A compiled net takes one of each size that will come, since each is compiled for itself.
         Returns after how many steps each the processes ask one another whether to stop.
         """
-        strategy, num_images = self.strategy, len(self.images)
+        strategy, num_images = self.strategy, self.num_images
         state = strategy.state()
         whole = min(batch_size, num_images)
         small = min(whole, WARM_UP_IMAGES * len(strategy.devices) * strategy.num_processes)

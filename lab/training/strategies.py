@@ -10,6 +10,7 @@ shard weighs as much as its images.
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -19,10 +20,13 @@ from torch.nn.parallel import DistributedDataParallel
 
 from lab.core.shared_params import Compile, Precision
 from lab.nets.models import OnBytes
+from lab.optim.update_rules import nesterov
 from lab.parallel.device_workers import thread_pool
-from lab.parallel.replicas import forward_backward, replicate, sgd, train_batch
+from lab.parallel.replicas import Update, forward_backward, replicate, sgd, train_batch
+from lab.training.update_steps import RuleUpdates
 
-# params: by name; buffers: by name, one dictionary for each replica of all processes
+# params: by name; buffers: by name, one dictionary for each replica of all processes; updates: the
+# state of the first replica's, which all replicas share
 State = dict[str, Any]
 
 
@@ -42,10 +46,12 @@ class Strategy(ABC):
         devices: Sequence[torch.device],
         precision: Precision = "fp32",
         compile_mode: Compile = "none",
+        momentum: float = 0,
     ) -> None:
         """Copy `net`, which takes float images (n, 1, 28, 28), to `devices`.
 
-        If asked, forward and backward are compiled at the first batch of each size.
+        If asked, forward and backward are compiled at the first batch of each size. With `momentum`
+        the steps are Nesterov's.
         """
         self.devices = list(devices)
         self.nets = [OnBytes(replicate(net, device), precision) for device in devices]
@@ -54,6 +60,9 @@ class Strategy(ABC):
             # copies to evaluate with are not compiled
             for on_bytes in self.nets:
                 on_bytes.compile(mode=compile_mode, dynamic=False)
+        self.updates: list[Update] = [
+            RuleUpdates(partial(nesterov, beta=momentum)) if momentum else sgd for _ in self.nets
+        ]
         self.pool = thread_pool(len(devices), torch.get_num_threads())
 
     @abstractmethod
@@ -95,12 +104,25 @@ class Strategy(ABC):
             "buffers": [
                 {name: _to_cpu(b) for name, b in net.net.named_buffers()} for net in self.nets
             ],
+            "updates": [
+                [_to_cpu(part) for part in each]
+                for rule in self._rules()[:1]
+                for each in rule.states
+            ],
         }
 
     def load_state(self, state: State) -> None:
         """Take over what `state` returned in a run of the same net on as many devices."""
         for net, buffers in zip(self.nets, state["buffers"], strict=True):
             net.net.load_state_dict({**state["params"], **buffers})
+        for rule, device in zip(self._rules(), self.devices, strict=False):
+            rule.states = [
+                tuple(part.to(device, copy=True) for part in each) for each in state["updates"]
+            ]
+
+    def _rules(self) -> list[RuleUpdates]:
+        """The updates that keep a state, one for each replica; plain SGD keeps none."""
+        return [update for update in self.updates if isinstance(update, RuleUpdates)]
 
     def close(self) -> None:
         """End the threads."""
@@ -116,7 +138,7 @@ class Replicas(Strategy):
 
     def step(self, X: Tensor, y: Tensor, lr: float, batch_size: int) -> Tensor:
         """Take a step as `replicas.train_batch` does."""
-        losses = train_batch(X, y, self.nets, self.devices, lr, self.pool)
+        losses = train_batch(X, y, self.nets, self.devices, lr, self.pool, updates=self.updates)
         return torch.stack([loss.to(self.devices[0]) for loss in losses]).sum()
 
 
@@ -132,16 +154,17 @@ class DataParallel(Strategy):
         devices: Sequence[torch.device],
         precision: Precision = "fp32",
         compile_mode: Compile = "none",
+        momentum: float = 0,
     ) -> None:
         """Put the net on the first of `devices`, which must differ."""
-        super().__init__(net, devices[:1], precision, compile_mode)
+        super().__init__(net, devices[:1], precision, compile_mode, momentum)
         [net] = self.nets
         self._parallel = nn.DataParallel(net, list(devices)) if devices[0].type == "cuda" else net
 
     def step(self, X: Tensor, y: Tensor, lr: float, batch_size: int) -> Tensor:
         """Take a step with outputs and loss on the first device."""
         loss = forward_backward(self._parallel, X, y)
-        sgd(self.nets[0].parameters(), lr, batch_size)
+        self.updates[0](self.nets[0].parameters(), lr, batch_size)
         return loss
 
 
@@ -154,9 +177,10 @@ class Ddp(Strategy):
         devices: Sequence[torch.device],
         precision: Precision = "fp32",
         compile_mode: Compile = "none",
+        momentum: float = 0,
     ) -> None:
         """Copy the net to the one device of `devices`."""
-        super().__init__(net, devices, precision, compile_mode)
+        super().__init__(net, devices, precision, compile_mode, momentum)
         [device] = devices
         self.num_processes = dist.get_world_size()
         self._rank = dist.get_rank()
@@ -174,7 +198,7 @@ class Ddp(Strategy):
     def step(self, X: Tensor, y: Tensor, lr: float, batch_size: int) -> Tensor:
         """Take a step with the gradient scaled up: DDP averages over processes, the book sums."""
         loss = forward_backward(self._parallel, X, y, scale=self.num_processes)
-        sgd(self.nets[0].parameters(), lr, batch_size)
+        self.updates[0](self.nets[0].parameters(), lr, batch_size)
         return loss
 
     def share(self, data: Tensor) -> Tensor:

@@ -1,7 +1,7 @@
 """Ways to take a step of training: plain SGD, other update rules, gradients that are stale."""
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import torch
 from torch import Tensor, nn
@@ -27,23 +27,36 @@ def sgd_step(net: nn.Module, batch: Images, lr: float) -> None:
     sgd(net.parameters(), lr, len(batch.y))
 
 
+class RuleUpdates:
+    """Updates by an update rule, whose state they keep for each parameter of a net."""
+
+    def __init__(self, make_rule: Callable[[float], UpdateRule]) -> None:
+        """Updates by the rule that `make_rule` makes for each step's rate."""
+        self._make_rule = make_rule
+        self.states: list[State] = []  # begun at the first update
+
+    def __call__(self, params: Iterable[Tensor], lr: float, batch_size: int) -> None:
+        """Update `params` in place on the summed gradients of a batch, and drop these."""
+        rule, listed = self._make_rule(lr), list(params)
+        with torch.no_grad():
+            self.states = self.states or [rule.init(p.detach()) for p in listed]
+            for i, p in enumerate(listed):
+                x, self.states[i] = rule.update(p.detach(), grad_of(p) / batch_size, self.states[i])
+                p.copy_(x)
+                p.grad = None
+
+
 class RuleSteps:
-    """Steps of an update rule, whose state they keep for each parameter of a net."""
+    """Steps of an update rule."""
 
     def __init__(self, make_rule: Callable[[float], UpdateRule]) -> None:
         """Steps of the rule that `make_rule` makes for each step's rate."""
-        self._make_rule = make_rule
-        self._states: list[State] = []
+        self._update = RuleUpdates(make_rule)
 
     def __call__(self, net: nn.Module, batch: Images, lr: float) -> None:
         """Take a step."""
-        rule, params = self._make_rule(lr), list(net.parameters())
-        self._states = self._states or [rule.init(p.detach()) for p in params]
         add_gradients(net, batch)
-        for i, p in enumerate(params):
-            gradient = grad_of(p) / len(batch.y)
-            p.data, self._states[i] = rule.update(p.detach(), gradient, self._states[i])
-            p.grad = None
+        self._update(net.parameters(), lr, len(batch.y))
 
 
 class StaleSteps:

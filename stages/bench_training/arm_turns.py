@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from itertools import count
-from math import ceil
 from typing import Literal
 
 import torch
@@ -18,10 +17,10 @@ from lab.data.order import epoch_order
 from lab.nets.models import MODELS, LeNet, lenet_of_layers
 from lab.parallel.replicas import sgd, split_batch, sum_gradients
 from lab.timing.clock import read_clock
+from lab.training.notes_loop import EpochClock, as_the_notes_keep_it, notes_epoch
 from lab.training.steps import Stepper, prepare_process
 from lab.training.strategies import Replicas, Strategy
 
-PREFETCHED = 2  # batches that each worker of a loader holds ready
 LR = 0.01
 Turn = Callable[[int], float]  # takes so many steps, an epoch's at most; seconds per step
 
@@ -84,66 +83,19 @@ def turn_of(arm: TrainingArm) -> Turn:
     return kinds[arm.kind](arm)
 
 
-@dataclass
-class EpochClock:
-    """Times the first steps of an epoch, and says what a step of the whole epoch takes.
-
-    The first `lead` steps hold what an epoch pays once: its loader's start, and batches for which
-    all workers work at a time. They count in proportion, for the whole epoch as often as it has
-    them. Of a turn that is a whole epoch the result is its time over its steps.
-    """
-
-    devices: list[torch.device]
-    steps: int
-    whole: int  # steps of an epoch
-    lead: int
-
-    @classmethod
-    def of(cls, arm: TrainingArm, num_images: int, steps: int) -> "EpochClock":
-        """A clock, started now, for `steps` steps of an arm with a loader."""
-        whole = ceil(num_images / arm.batch_size)
-        steps = min(steps, whole)
-        lead = min(max(1, PREFETCHED * arm.num_workers), steps - 1)
-        return cls(arm.devices(), steps, whole, lead)
-
-    def __post_init__(self) -> None:
-        """Start."""
-        self._start = self._after_lead = self._end = read_clock(self.devices)
-
-    def step_done(self, done: int) -> None:
-        """Hear that `done` steps are done."""
-        self._end = read_clock(self.devices)  # as the notes do after each batch
-        if done == self.lead:
-            self._after_lead = self._end
-
-    def seconds_per_step(self) -> float:
-        """The mean over the epoch."""
-        later = (self._end - self._after_lead) / (self.steps - self.lead)
-        return (self._after_lead - self._start + (self.whole - self.lead) * later) / self.whole
-
-
 def _by_the_book(arm: TrainingArm) -> Turn:
     """The notes' loop: PIL and floats for each image, a loader started anew, torch's defaults."""
     # torchvision takes a second to import, which the other arms need not spend
     from lab.data import loaders
 
     [device], images = arm.devices(), loaders.book_images()
-    net = arm.make_net().to(device)
-    net.to(memory_format=torch.contiguous_format)  # type: ignore[call-overload]
+    net = as_the_notes_keep_it(arm.make_net()).to(device)
 
     def turn(steps: int) -> float:
-        clock = EpochClock.of(arm, len(images), steps)  # type: ignore[arg-type]
         batches = loaders.loader(images, arm.batch_size, arm.num_workers)
-        for done, (X, y) in enumerate(batches, 1):
-            loss = F.cross_entropy(net(X.to(device)), y.to(device), reduction="none").sum()
-            loss.backward()
-            sgd(net.parameters(), LR, len(X))
-            clock.step_done(done)
-            if done == clock.steps < clock.whole:
-                break
-        else:
-            clock.step_done(clock.whole)  # the loader has ended its workers
-        return clock.seconds_per_step()
+        count = len(images)  # type: ignore[arg-type]
+        clock = EpochClock.of([device], count, arm.batch_size, steps, arm.num_workers)
+        return notes_epoch(net, batches, LR, clock)
 
     return turn
 
@@ -211,7 +163,7 @@ class NotesLoop(Strategy):
 
 def _training(arm: TrainingArm, strategy: Strategy) -> Turn:
     """The steps of stages.train, each turn those of another epoch."""
-    stepper = Stepper(strategy, train_set(), arm.batch_size, LR)
+    stepper = Stepper(strategy, train_set(), arm.batch_size)
     epochs = count(1)
 
     def turn(steps: int) -> float:
@@ -219,7 +171,7 @@ def _training(arm: TrainingArm, strategy: Strategy) -> Turn:
         order = epoch_order(len(stepper.labels), seed=0, epoch=next(epochs)).to(stepper.device)
         batches = order.split(arm.batch_size)[:steps]
         losses = torch.zeros(len(batches), dtype=torch.float64, device=stepper.device)
-        stepper.take(batches, losses)
+        stepper.take(batches, [LR] * len(batches), losses)
         return (read_clock(strategy.devices) - start) / len(batches)
 
     return turn

@@ -12,7 +12,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from lab.data import loaders  # brings torchvision, which Lightning could not import by itself
-from stages.bench_training.arm_turns import LR, EpochClock, TrainingArm
+from lab.training.notes_loop import EpochClock, as_the_notes_keep_it
+from stages.bench_training.arm_turns import LR, TrainingArm
 
 import lightning  # isort: skip
 
@@ -23,8 +24,7 @@ class Lenet(lightning.LightningModule):
     def __init__(self, arm: TrainingArm) -> None:
         """Make the net."""
         super().__init__()
-        self.net = arm.make_net()
-        self.net.to(memory_format=torch.contiguous_format)  # type: ignore[call-overload]
+        self.net = as_the_notes_keep_it(arm.make_net())
 
     def training_step(self, batch: tuple[Tensor, Tensor], _: int) -> Tensor:
         """The loss of a batch."""
@@ -49,7 +49,10 @@ class Turns(lightning.Callback):
     def on_train_epoch_start(self, *_: Any) -> None:
         """Wait for a request; all turns have the arm's number of steps."""
         self._link.recv()
-        self._clock = EpochClock.of(self._arm, self._num_images, self._arm.steps)
+        arm = self._arm
+        self._clock = EpochClock.of(
+            arm.devices(), self._num_images, arm.batch_size, arm.steps, arm.num_workers
+        )
 
     def on_train_batch_end(self, _trainer: Any, _net: Any, _out: Any, _batch: Any, i: int) -> None:
         """Hear of a step."""

@@ -8,6 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from lab.nets.lenet import he_lenet_params
 from lab.nets.models import MODELS, OnBytes
 from lab.parallel.replicas import (
     allreduce,
@@ -19,7 +20,6 @@ from lab.parallel.replicas import (
     sum_gradients,
 )
 from lab.results.curves import Curve, line
-from lab.training.short_training import scaled_lenet_params
 from stages.replicas.by_hand import CPU, step
 from stages.replicas.names import ALIASING, APART, FROM_ONE_DEVICE, IN_PLACE, MEANS, REBINDING
 
@@ -62,7 +62,7 @@ def lenet(seed: int) -> OnBytes:
     generator = torch.Generator().manual_seed(seed)
     net = MODELS["lenet"](generator)
     with torch.no_grad():
-        for p, scaled in zip(net.parameters(), scaled_lenet_params(generator), strict=True):
+        for p, scaled in zip(net.parameters(), he_lenet_params(generator), strict=True):
             p.copy_(scaled)
     return OnBytes(net)
 

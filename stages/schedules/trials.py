@@ -81,7 +81,7 @@ def measure_adam_steps(train_set: Images, params: ScheduleParams, seed: int) -> 
         order = batches(len(train_set.y), params.batch_size, generator)
         lengths = []
         for _ in range(ADAM_STEPS):
-            before = [p.detach() for p in net.parameters()]  # which a step replaces
+            before = [p.detach().clone() for p in net.parameters()]
             step(net, train_set.at(next(order).to(device)), ADAM_RATES[name])
             after = zip(net.parameters(), before, strict=True)
             lengths.append(sum(float(((p.detach() - q) ** 2).sum()) for p, q in after) ** 0.5)

@@ -11,27 +11,32 @@ from tqdm import tqdm
 
 from lab.core.errors import StoppedError
 from lab.core.exit_codes import StopRequest
-from lab.data import images, order
+from lab.data import augment, images, order
 from lab.data.datasets import DATA, SOURCE_FILE, Split, dataset_name, read_fashion_mnist
 from lab.data.images import to_tensors
-from lab.machine.devices import Devices
-from lab.nets import lenet, models, resnet
+from lab.machine.devices import Devices, precision_on
+from lab.nets import convnet, lenet, models, resnet
+from lab.optim import schedules, update_rules
 from lab.parallel import replicas
 from lab.parallel.launch import check_ranks_agree, own_rank, process_group
 from lab.timing.conditions import Watch, speed_metrics
-from lab.training import loop, steps, strategies
+from lab.training import loop, steps, strategies, update_steps
 from lab.training.checkpoints import Checkpoints, run_key
 from lab.training.loop import Epoch, Plan, Progress, predict, train
-from lab.training.steps import prepare_process
+from lab.training.run_params import RunParams
+from lab.training.steps import Stepper, prepare_process
 from lab.training.strategies import Strategy
 from stages.train import results
-from stages.train.params import Params, RunParams
+from stages.train.params import Params
 from stages.train.placement import check_machine_can, devices_of
 
 # what the result depends on besides params, data and torch: a checkpoint of other code is none
 CODE = [
     Path(str(module.__file__))
-    for module in (images, order, models, lenet, resnet, replicas, strategies, steps, loop)
+    for module in (
+        *(images, order, augment, schedules, update_rules, models, lenet, resnet, convnet),
+        *(replicas, update_steps, strategies, steps, loop),
+    )
 ]
 
 log = logging.getLogger(__name__)
@@ -52,8 +57,10 @@ def memory_errors() -> Iterator[None]:
 def train_run(name: str, params: Params) -> None:
     """Train a run and write its results; of `ddp` each rank does."""
     settings = params.train.runs[name]
-    prepare_process(settings.precision)
     devices, own = devices_of(settings, params.devices)
+    precision = precision_on(own[0], settings.precision)
+    settings = settings.model_copy(update={"precision": precision})
+    prepare_process(precision)
     check_machine_can(name, settings, own[0])
     train_set = read_fashion_mnist("train").first(settings.train_images)
     test_set = read_fashion_mnist("t10k").first(settings.test_images)
@@ -68,7 +75,7 @@ def train_run(name: str, params: Params) -> None:
             check_ranks_agree(checkpoints.key)
         net = models.MODELS[settings.net](torch.Generator().manual_seed(params.seed))
         build = strategies.STRATEGIES[settings.strategy]
-        with closing(build(net, own, settings.precision, settings.compile)) as strategy:
+        with closing(build(net, own, precision, settings.compile, settings.momentum)) as strategy:
             log.setLevel(logging.INFO if strategy.is_first else logging.WARNING)
             log.info(
                 "%s: %s on %d x %s, %d threads each, %s",
@@ -152,10 +159,16 @@ def train_with_checkpoints(
         ) as bar,
     ):
         results = train(
-            strategy,
-            to_tensors(train_set),
+            Stepper(strategy, to_tensors(train_set), settings.batch_size),
             to_tensors(test_set),
-            Plan(settings.batch_size, settings.lr, settings.num_epochs, seed),
+            Plan(
+                settings.batch_size,
+                settings.lr,
+                settings.num_epochs,
+                seed,
+                settings.schedule,
+                settings.augment,
+            ),
             reached,
             on_step=bar.update,
             stopping=lambda: stop.signal_number > 0,

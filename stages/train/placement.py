@@ -9,7 +9,7 @@ from lab.core.errors import DistributedError, MachineError
 from lab.core.params import PARAMS_FILE
 from lab.core.shared_params import DeviceParams
 from lab.machine.devices import Devices, missing_compiler, resolve
-from stages.train.params import RunParams
+from lab.training.run_params import RunParams
 
 
 def devices_of(settings: RunParams, params: DeviceParams) -> tuple[Devices, list[torch.device]]:

@@ -13,6 +13,7 @@ from lab.data.datasets import CLASSES, Split
 from lab.machine.devices import Devices
 from lab.results.stats import summarise as summary
 from lab.training.loop import Epoch
+from lab.training.run_params import RunParams
 from stages.train.names import (
     CONFUSION,
     EPOCH_S,
@@ -26,7 +27,6 @@ from stages.train.names import (
     WEIGHTS_HASH,
     WORST,
 )
-from stages.train.params import RunParams
 
 NUM_WORST = 20
 
@@ -71,6 +71,9 @@ def summarise(
         "train_images": num_images,
         "batch_size": settings.batch_size,
         "lr": settings.lr,
+        "momentum": settings.momentum,
+        "schedule": settings.schedule,
+        "augment": settings.augment,
         "num_epochs": settings.num_epochs,
         "device_kind": devices.kind,
         "num_devices": len(devices.devices),

@@ -6,7 +6,7 @@ from collections import Counter
 
 from lab.claims.evidence import Metric
 from lab.claims.ledger import ledger
-from stages.train.params import RunParams
+from lab.training.run_params import RunParams
 from tests.helpers import ROOT
 
 MOST_PER_STAGE, MOST_IN_ALL = 12, 200

@@ -73,3 +73,14 @@ def test_omp_num_threads_limits_the_cores(monkeypatch):
     for wish, cores in (("1", 1), ("3,1", 3), ("64", 8), ("", 8), ("0", 8), ("many", 8)):
         monkeypatch.setenv("OMP_NUM_THREADS", wish)
         assert usable_cores() == cores, wish
+
+
+@pytest.mark.parametrize(
+    ("flags", "expected"), [("avx512f avx512_bf16", "bf16"), ("avx2 avx512f", "fp32")]
+)
+def test_bf16_if_fast_is_float32_without_its_instructions(monkeypatch, tmp_path, flags, expected):
+    (tmp_path / "cpuinfo").write_text(f"model name : X\nflags : fpu {flags} sse\n")
+    monkeypatch.setattr(devices, "Path", lambda _: tmp_path / "cpuinfo")
+    cpu = torch.device("cpu")
+    assert devices.precision_on(cpu, "bf16_if_fast") == expected
+    assert devices.precision_on(cpu, "bf16") == "bf16", "as asked"

@@ -43,8 +43,8 @@ def replica(net: nn.Module) -> nn.Module:
     for module, copy in copies.items():
         for name, child in module.named_children():
             setattr(copy, name, copies[child])
-        for name, p in module.named_parameters(recurse=False):
-            setattr(copy, name, p.detach().clone())
+        for name, p in module._parameters.items():  # a bias that is None, too
+            setattr(copy, name, None if p is None else p.detach().clone())
     assert list(copies[net].parameters()) == []
     return copies[net]
 

@@ -9,6 +9,7 @@ from lab.optim.schedules import (
     factor,
     inverse_sqrt,
     multi_step,
+    named,
     one_cycle,
     per_step,
     square_root,
@@ -53,3 +54,13 @@ def test_per_step_rates_are_read_before_the_step():
 def test_after_epoch_every_epoch_lags_by_one_and_the_first_has_the_highest_rate():
     assert after_epoch(multi_step(0.4, 0.5, (2,)), 4, 2) == [0.4] * 6 + [0.2] * 2
     assert after_epoch(warm_up(constant(1.0), 2), 4, 1) == [1.0, 0.0, 0.5, 1.0]
+
+
+def test_a_run_has_one_rate_or_one_cycle_that_peaks_at_it_and_ends_at_0():
+    assert per_step(named("constant", 0.3, 2), 2, 3) == [0.3] * 6
+    rates = per_step(named("one_cycle", 0.4, 4), 4, 50)
+    assert rates[0] == pytest.approx(0.04, rel=0.1)
+    peak = rates.index(max(rates))
+    assert (peak, rates[peak]) == (pytest.approx(50, abs=1), pytest.approx(0.4, rel=0.02))
+    assert rates == [*sorted(rates[:peak]), *sorted(rates[peak:], reverse=True)]
+    assert rates[-1] < 0.4 / 100

@@ -47,7 +47,7 @@ def test_each_start_is_a_process_and_gives_the_median_of_its_samples(program):
 
 
 def test_a_start_that_fails_ends_the_measurement(program):
-    with pytest.raises(LabError, match="start 2 of some_program ended with code 4"):
+    with pytest.raises(LabError, match="some_program 2 ended with code 4"):
         measure_in_starts(program, 3)
 
 

@@ -24,7 +24,7 @@ def test_every_profile_fits_all_stages_and_keeps_the_comments(project, monkeypat
     monkeypatch.setattr(sys, "argv", ["profiles", name])
     profiles.main()
     params.check(params_models())
-    assert "# learning rate of plain SGD" in (project / "params.yaml").read_text()
+    assert "# learning rate of SGD" in (project / "params.yaml").read_text()
     assert f"params.yaml is the {name} profile" in capsys.readouterr().out
 
 
@@ -47,7 +47,7 @@ def test_full_is_the_notes_workload(project, monkeypatch):
         ("lenet_2gpu", "lenet", 2, 256, 0.2),
         ("resnet18_1gpu", "resnet18", 1, 256, 0.1),
         ("resnet18_2gpu", "resnet18", 2, 512, 0.2),
-        ("resnet18_1gpu_b512", "resnet18", 1, 512, 0.2),
+        ("resnet18_1gpu_control", "resnet18", 1, 512, 0.2),
     ):
         run = runs[name].model_dump()
         assert run.pop("strategy") in ("replicas", "ddp")
@@ -56,6 +56,9 @@ def test_full_is_the_notes_workload(project, monkeypatch):
             "num_gpus": num_gpus,
             "batch_size": batch_size,
             "lr": lr,
+            "momentum": 0.0,
+            "schedule": "constant",
+            "augment": "none",
             "num_epochs": 10,
             "precision": "fp32",
             "compile": "none",

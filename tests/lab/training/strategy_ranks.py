@@ -119,12 +119,13 @@ def stop_together(rank: int, world_size: int) -> dict[str, object]:
     )
     strategy = Ddp(nets()["batch_norm"], [CPU])
     before = strategy.state()
-    stepper = Stepper(strategy, batch(60), 6, 0.1)
+    stepper = Stepper(strategy, batch(60), 6)
     after = strategy.state()
     taken: list[int] = []
     losses = torch.zeros(10, dtype=torch.float64)
     done = stepper.take(
         torch.arange(60).split(6),
+        [0.1] * 10,
         losses,
         on_step=taken.append,
         stopping=lambda: rank == 1 and len(taken) >= world_size,

@@ -2,6 +2,7 @@ import functools
 
 import pytest
 import torch
+import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
@@ -11,8 +12,10 @@ from lab.data import synthetic
 from lab.data.images import to_float
 from lab.data.order import epoch_order
 from lab.nets.models import LeNet
+from lab.optim.schedules import named, per_step
 from lab.training import strategies
 from lab.training.loop import Plan, Progress, predict, train
+from lab.training.steps import Stepper
 
 CPU = torch.device("cpu")
 
@@ -46,15 +49,24 @@ SMALL = (TRAIN[0][:150], TRAIN[1][:150])  # two batches and a smaller one
 
 
 def run(
-    net=None, num_devices=1, num_epochs=3, lr=0.1, batch_size=64, seed=0, train_set=TRAIN, **more
+    net=None,
+    num_devices=1,
+    num_epochs=3,
+    lr=0.1,
+    batch_size=64,
+    seed=0,
+    train_set=TRAIN,
+    recipe=None,
+    **more,
 ):
     """The epochs of a run on virtual devices, and of each yield the progress and the state."""
     net = softmax_regression() if net is None else net
-    trained = strategies.Replicas(net, [CPU] * num_devices)
+    momentum, schedule, augment = recipe or (0, "constant", "none")
+    trained = strategies.Replicas(net, [CPU] * num_devices, momentum=momentum)
     if "state" in more:
         trained.load_state(more.pop("state"))
-    plan = Plan(batch_size, lr, num_epochs, seed)
-    results = train(trained, train_set, TEST, plan, **more)
+    plan = Plan(batch_size, lr, num_epochs, seed, schedule, augment)
+    results = train(Stepper(trained, train_set, batch_size), TEST, plan, **more)
     yields = [(progress, trained.state()) for progress in results]
     trained.close()
     return yields[-1][0].epochs, yields
@@ -178,12 +190,47 @@ def test_a_stopped_run_goes_on_to_the_same_bits(num_devices, after):
     assert [e.epoch for e in resumed if e.resumed] == ([after // 10 + 1] if after % 10 else [])
 
 
+RECIPE = (0.9, "one_cycle", "mirror")
+
+
+def test_momentum_and_one_cycle_are_torchs_own():
+    _, yields = run(num_epochs=2, recipe=(0.9, "one_cycle", "none"))
+    net = softmax_regression()
+    optimizer = torch.optim.SGD(net.parameters(), 0.1, momentum=0.9, nesterov=True)
+    rates = iter(per_step(named("one_cycle", 0.1, 2), 2, 10))
+    for epoch in (1, 2):
+        for rows in epoch_order(len(TRAIN[1]), 0, epoch).split(64):
+            optimizer.param_groups[0]["lr"] = next(rates)
+            optimizer.zero_grad()
+            F.cross_entropy(net(to_float(TRAIN[0][rows])), TRAIN[1][rows]).backward()
+            optimizer.step()
+    found = yields[-1][1]["params"]
+    for name, expected in net.named_parameters():
+        torch.testing.assert_close(found[name], expected.detach(), rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("after", [7, 20])
+def test_a_stopped_run_with_a_recipe_goes_on_to_the_same_bits(after):
+    whole, yields = run(small_batch_norm_net(), 2, recipe=RECIPE)
+    taken = []
+    net = small_batch_norm_net()
+    *_, (progress, state) = run(
+        net, 2, recipe=RECIPE, on_step=taken.append, stopping=lambda: len(taken) >= after
+    )[1]
+    resumed, rest = run(
+        small_batch_norm_net(seed=1), 2, recipe=RECIPE, state=state, progress=progress
+    )
+    assert results_of(resumed) == results_of(whole)
+    assert same_state(rest[-1][1], yields[-1][1])
+
+
 def test_a_finished_run_has_nothing_left_to_do():
     _, yields = run()
     progress, state = yields[-1]
     strategy = strategies.Replicas(softmax_regression(), [CPU])
     strategy.load_state(state)
-    assert list(train(strategy, TRAIN, TEST, Plan(64, 0.1, 3, 0), progress)) == []
+    stepper = Stepper(strategy, TRAIN, 64)
+    assert list(train(stepper, TEST, Plan(64, 0.1, 3, 0), progress)) == []
     strategy.close()
 
 

@@ -10,8 +10,8 @@ from lab.training.short_training import (
     SmallLeNet,
     accuracy_after,
     accuracy_of,
+    he_lenet_params,
     num_features,
-    scaled_lenet_params,
 )
 
 TRAIN, TEST = synthetic.fashion(800, 0), synthetic.fashion(300, 1)
@@ -19,7 +19,7 @@ SETS = [(images, labels.astype(np.int64)) for images, labels in (TRAIN, TEST)]
 
 
 def test_weights_are_scaled_by_their_fan_in():
-    W1, b1, _, _, W3, *_ = scaled_lenet_params(torch.Generator().manual_seed(0))
+    W1, b1, _, _, W3, *_ = he_lenet_params(torch.Generator().manual_seed(0))
     assert abs(W1.std().item() / (2 / 9) ** 0.5 - 1) < 0.15
     assert abs(W3.std().item() / (2 / 800) ** 0.5 - 1) < 0.02
     assert not b1.any()
@@ -45,7 +45,7 @@ def test_weights_that_are_no_longer_finite_count_as_chance():
 def test_a_plain_step_is_torchs():
     """One step of SGD on one batch of everything is that of torch.optim."""
     generator = torch.Generator().manual_seed(0)
-    params = [p.requires_grad_() for p in scaled_lenet_params(generator)]
+    params = [p.requires_grad_() for p in he_lenet_params(generator)]
     X, y = to_float(torch.from_numpy(SETS[0][0])), torch.from_numpy(SETS[0][1])
     optimizer = torch.optim.SGD(params, 0.1)
     torch.nn.functional.cross_entropy(lenet(X, params), y).backward()
@@ -66,7 +66,7 @@ def test_lenet_on_small_images_has_its_own_fan_in_and_on_large_ones_is_the_notes
     assert of(14).params[4].shape == (50, 128)
     assert of(14).params[4].std().item() == pytest.approx((2 / 50) ** 0.5, rel=0.05)
     for net, params in (
-        (of(28), scaled_lenet_params(torch.Generator().manual_seed(0))),
+        (of(28), he_lenet_params(torch.Generator().manual_seed(0))),
         (of(28, notes_start=True), lenet_params(torch.Generator().manual_seed(0))),
     ):
         for p, q in zip(net.params, params, strict=True):

@@ -27,13 +27,16 @@ class TwoProcesses(Replicas):
 
 def stepper(strategy_type=Replicas):
     net = LeNet(torch.Generator().manual_seed(0))
-    return Stepper(strategy_type(net, [torch.device("cpu")]), TRAIN, 4, 0.1)
+    return Stepper(strategy_type(net, [torch.device("cpu")]), TRAIN, 4)
 
 
 def take(taking, stop_after=99, first=0):
     """What take returns, its losses, and the batches' sizes."""
     sizes, losses = [], torch.full((len(BATCHES),), -1.0, dtype=torch.float64)
-    done = taking.take(BATCHES, losses, first, sizes.append, lambda: len(sizes) >= stop_after)
+    rates = [0.1] * len(BATCHES)
+    done = taking.take(
+        BATCHES, rates, losses, first, sizes.append, lambda: len(sizes) >= stop_after
+    )
     return done, losses, sizes
 
 
@@ -73,12 +76,13 @@ def test_several_processes_ask_now_and_then_and_take_the_same_steps(monkeypatch)
 
 
 @pytest.mark.parametrize("strategy_type", [Replicas, TwoProcesses])
-def test_warming_up_leaves_the_weights_alone(strategy_type):
+def test_warming_up_leaves_weights_and_momentum_alone(strategy_type):
     net = LeNet(torch.Generator().manual_seed(0))
-    strategy = strategy_type(net, [torch.device("cpu")])
-    Stepper(strategy, TRAIN, 4, 0.1)
-    state = strategy.state()["params"]
-    assert all(torch.equal(state[name], param) for name, param in net.named_parameters())
+    strategy = strategy_type(net, [torch.device("cpu")], momentum=0.9)
+    Stepper(strategy, TRAIN, 4)
+    state = strategy.state()
+    assert all(torch.equal(state["params"][name], param) for name, param in net.named_parameters())
+    assert state["updates"] == []
 
 
 def test_a_compiled_net_is_warmed_up_with_each_size_that_comes(monkeypatch):
@@ -86,7 +90,7 @@ def test_a_compiled_net_is_warmed_up_with_each_size_that_comes(monkeypatch):
     strategy.compiled = True  # to the warm-up; the step is the same
     sizes, step = [], strategy.step
     monkeypatch.setattr(strategy, "step", lambda X, *rest: sizes.append(len(X)) or step(X, *rest))
-    Stepper(strategy, TRAIN, 16, 0.1)
+    Stepper(strategy, TRAIN, 16)
     assert sizes == [8, 16]
-    Stepper(strategy, TRAIN, 64, 0.1)
+    Stepper(strategy, TRAIN, 64)
     assert sizes == [8, 16, 40]

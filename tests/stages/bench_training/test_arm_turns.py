@@ -7,10 +7,11 @@ from lab.data.datasets import read_fashion_mnist
 from lab.data.images import to_tensors
 from lab.nets.models import MODELS, lenet_of_layers
 from lab.parallel.replicas import train_batch
+from lab.training import notes_loop
 from lab.training.steps import Stepper
 from lab.training.strategies import Replicas
 from stages.bench_training import arm_turns
-from stages.bench_training.arm_turns import EpochClock, NotesLoop, TrainingArm, turn_of
+from stages.bench_training.arm_turns import NotesLoop, TrainingArm, turn_of
 from tests.helpers import write_data
 
 STEPS = 3
@@ -23,7 +24,8 @@ def seconds(project, monkeypatch):
     """A clock by which nothing takes time but what `counted` makes take a second."""
     write_data(project / "data", train=IMAGES, test=10)
     now = [0.0]
-    monkeypatch.setattr(arm_turns, "read_clock", lambda devices: now[0])
+    for module in (arm_turns, notes_loop):
+        monkeypatch.setattr(module, "read_clock", lambda devices: now[0])
     arm_turns.train_set.cache_clear()
     deterministic, threads = torch.backends.cudnn.deterministic, torch.get_num_threads()
     yield now
@@ -48,11 +50,12 @@ def counted(monkeypatch, owner, name, seconds):
 def test_the_engine_takes_trainings_own_steps_a_new_order_in_each_turn(monkeypatch, seconds):
     taken, take = [], Stepper.take
 
-    def remember(stepper, batches, losses):
+    def remember(stepper, batches, rates, losses):
         assert torch.backends.cudnn.deterministic, "as in training"
         taken.append(batches)
         seconds[0] += len(batches)
-        return take(stepper, batches, losses)
+        assert rates == [arm_turns.LR] * len(batches)
+        return take(stepper, batches, rates, losses)
 
     torch.backends.cudnn.deterministic = False
     monkeypatch.setattr(Stepper, "take", remember)
@@ -67,7 +70,7 @@ def test_the_engine_takes_trainings_own_steps_a_new_order_in_each_turn(monkeypat
 @pytest.mark.parametrize(
     ("kind", "owner", "name"),
     [
-        ("book", arm_turns, "sgd"),
+        ("book", notes_loop, "sgd"),
         ("plain", torch.optim.SGD, "step"),
         ("replicas", Replicas, "step"),
         ("loop", NotesLoop, "step"),
@@ -84,7 +87,7 @@ def test_a_turn_ends_with_its_epoch(monkeypatch, seconds, kind, owner, name):
 
 
 def test_the_notes_loop_takes_plain_steps_of_sgd(monkeypatch, seconds):
-    calls = counted(monkeypatch, arm_turns, "sgd", seconds)
+    calls = counted(monkeypatch, notes_loop, "sgd", seconds)
     turn_of(ARM)(100)
     assert [batch_size for _, _, batch_size in calls] == [8] * 8 + [6]
 
@@ -94,27 +97,6 @@ def test_a_product_is_a_step(monkeypatch, seconds):
     calls = counted(monkeypatch, torch, "mm", seconds)
     assert turn(STEPS) == 1.0
     assert len(calls) == 1 + STEPS
-
-
-def test_what_an_epoch_pays_once_counts_in_proportion(monkeypatch):
-    """A loader that takes 10 s to start and gives two batches for each worker at once."""
-    now = [0.0]
-    monkeypatch.setattr(arm_turns, "read_clock", lambda devices: now[0])
-
-    def seconds_per_step(steps: int, num_workers: int) -> float:
-        clock = EpochClock.of(replace(ARM, num_workers=num_workers), 8 * 20, steps)
-        now[0] += 10
-        for done in range(1, clock.steps + 1):
-            now[0] += 0.5 if done <= 2 * num_workers else 1
-            clock.step_done(done)
-        return clock.seconds_per_step()
-
-    whole = (10 + 4 * 0.5 + 16) / 20
-    assert seconds_per_step(20, num_workers=2) == pytest.approx(whole)
-    assert seconds_per_step(8, num_workers=2) == pytest.approx(whole), "a part of the epoch"
-    assert seconds_per_step(99, num_workers=2) == pytest.approx(whole), "no more than an epoch"
-    assert seconds_per_step(8, num_workers=0) == pytest.approx((10 + 20) / 20)
-    assert seconds_per_step(1, num_workers=2) == pytest.approx(10.5), "too short to tell"
 
 
 def test_the_notes_loop_over_devices_is_the_step_by_hand(seconds):

@@ -13,8 +13,8 @@ from lab.core.exit_codes import run
 from lab.core.params import PARAMS_FILE, read_yaml
 from lab.machine.devices import Devices
 from lab.training.loop import Epoch
+from lab.training.run_params import RunParams
 from stages.claims.__main__ import main as judge_claims
-from stages.train.params import RunParams
 from tests import made_up
 from tests.helpers import ROOT, small_run, write_data
 from tests.stages.train import made_up as made_up_training

@@ -11,9 +11,9 @@ from lab.core.files import write_metrics, write_rows
 from lab.machine.devices import Devices
 from lab.tools.profiles import merge
 from lab.training.loop import Epoch
+from lab.training.run_params import RunParams, TrainParams
 from stages.train import results
 from stages.train.names import CONFUSION, WORST
-from stages.train.params import RunParams, TrainParams
 from tests.helpers import ROOT
 
 NUM_TEST_IMAGES = 40

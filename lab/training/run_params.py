@@ -1,0 +1,100 @@
+"""Training runs in params.yaml: what each may say, and the defaults that fill the rest."""
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, ModelWrapValidatorHandler, ValidationError, model_validator
+from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
+
+from lab.core.params import Section
+from lab.core.shared_params import (
+    Augmentation,
+    Compile,
+    DistributedParams,
+    NetName,
+    RunPrecision,
+    ScheduleName,
+)
+from lab.data.datasets import FASHION_COUNTS
+
+
+class RunParams(Section):
+    """One training run; the notes' values are those of profiles/full.yaml."""
+
+    net: NetName
+    strategy: Literal["replicas", "dataparallel", "ddp"]
+    precision: RunPrecision
+    compile: Compile
+    num_gpus: Annotated[int, Field(ge=1, le=64)]
+    batch_size: Annotated[int, Field(ge=1, le=FASHION_COUNTS["train"])]
+    lr: Annotated[float, Field(gt=0, le=1000)]
+    momentum: Annotated[float, Field(ge=0, lt=1)]
+    schedule: ScheduleName
+    augment: Augmentation
+    num_epochs: Annotated[int, Field(ge=1, le=10_000)]
+    train_images: Annotated[int, Field(ge=1, le=FASHION_COUNTS["train"])]
+    test_images: Annotated[int, Field(ge=1, le=FASHION_COUNTS["t10k"])]
+
+    @model_validator(mode="after")
+    def _batch_fits(self) -> Self:
+        if self.batch_size > self.train_images:
+            raise ValueError(
+                f"a batch_size of at most train_images ({self.train_images}), got {self.batch_size}"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _a_graph_has_a_process(self) -> Self:
+        if self.compile == "reduce-overhead" and self.strategy != "ddp" and self.num_gpus > 1:
+            raise ValueError(
+                "strategy ddp for compile reduce-overhead on several devices, since CUDA graphs"
+                f" of one process cannot run in several threads, got {self.strategy!r}"
+            )
+        return self
+
+
+class TrainParams(Section):
+    """The `train` section of params.yaml; `runs` come out with the defaults filled in."""
+
+    distributed: DistributedParams
+    defaults: RunParams
+    runs: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=64)], RunParams] = (
+        Field(min_length=1)
+    )
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _fill_in_defaults(cls, section: Any, validate: ModelWrapValidatorHandler[Self]) -> Self:
+        """Check each run with the defaults filled in; a wrong default is one mistake."""
+        try:
+            defaults = dict(section["defaults"])
+            changes = {name: {} if own is None else own for name, own in section["runs"].items()}
+        except (LookupError, TypeError, ValueError, AttributeError):
+            return validate(section)  # which says what is missing
+        runs = {
+            name: defaults | own if isinstance(own, dict) else own for name, own in changes.items()
+        }
+        try:
+            return validate({**section, "runs": runs})
+        except ValidationError as error:
+            own_mistakes = [one for one in error.errors() if not _inherited(one["loc"], changes)]
+            raise ValidationError.from_exception_data(
+                cls.__name__, [_again(one) for one in own_mistakes]
+            ) from None
+
+
+def _inherited(place: tuple[int | str, ...], changes: dict[str, Any]) -> bool:
+    """Whether a mistake under `runs` is in a value that the run takes from the defaults."""
+    if len(place) < 3 or place[0] != "runs" or place[2] not in RunParams.model_fields:
+        return False
+    return place[2] not in changes[str(place[1])]
+
+
+def _again(error: ErrorDetails) -> InitErrorDetails:
+    """A mistake that was found, as one to be raised."""
+    kind: Any = error["type"]
+    if kind == "value_error":
+        kind = PydanticCustomError("value_error", "{reason}", {"reason": error["msg"]})
+        return InitErrorDetails(type=kind, loc=error["loc"], input=error["input"])
+    return InitErrorDetails(
+        type=kind, loc=error["loc"], input=error["input"], ctx=error.get("ctx", {})
+    )

@@ -1,0 +1,97 @@
+"""Run the stage: `python -m stages.together`."""
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import torch
+from tqdm import tqdm
+
+from lab.core.exit_codes import run
+from lab.core.files import REPORTS, Metrics, Row, write_metrics, write_rows
+from lab.core.params import load
+from lab.data.datasets import dataset_name
+from lab.machine import child
+from lab.timing.conditions import Watch, speed_metrics
+from stages.together import names, one_run
+from stages.together.ladder import Rung
+from stages.together.params import Params, TogetherParams
+from stages.together.seconds_to import seconds_to
+
+
+def runs_of(rung: Rung, p: TogetherParams, in_part: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """The runs of a rung with one seed: the arguments of `one_run.epochs_of`."""
+    if rung.lesson.startswith(names.RECORD):
+        for target, num_epochs in rung.epochs.items():
+            yield {"target": target, "num_epochs": num_epochs, "in_part": False}
+    elif rung.lesson in in_part and not p.whole:
+        yield {"target": 0, "num_epochs": 1, "in_part": True}
+    elif rung.schedule == "constant":
+        target = max(p.constant_rate_targets)
+        yield {"target": target, "num_epochs": p.max_epochs, "in_part": False}
+    else:
+        for target in p.targets:
+            yield {"target": target, "num_epochs": rung.epochs[target], "in_part": False}
+
+
+def measure(params: Params) -> Iterator[Row]:
+    """One row for each epoch of each run of each rung that this machine has the devices for."""
+    p, gpus = params.together, torch.cuda.device_count()
+    rungs = one_run.rungs(params)
+    in_part = names.timed_in_part([rung.lesson for rung in rungs])
+    jobs = [
+        (rung, params.seed + i, arguments)
+        for rung in rungs
+        if not gpus or rung.num_devices <= gpus
+        for i in range(p.seeds if rung.lesson in names.RUNGS else p.record_seeds)
+        for arguments in runs_of(rung, p, in_part)
+    ]
+    for rung, seed, arguments in tqdm(jobs, "together", leave=False, disable=None):
+        job = json.dumps({"rung": rung.lesson, "seed": seed, **arguments})
+        for epoch, (seconds, accuracy) in enumerate(child.answer(one_run.__name__, job), 1):
+            yield {
+                names.RUNG: rung.lesson,
+                names.TARGET: arguments["target"],
+                names.SEED: seed,
+                names.EPOCH: epoch,
+                names.SECONDS: round(seconds, 4),
+                names.ACCURACY: "" if accuracy is None else round(accuracy, 4),
+                names.DEVICE_KIND: one_run.kind_of(rung),
+                names.THREADS: one_run.threads_of(rung, params.devices),
+            }
+
+
+def summarise(rows: Sequence[Row], p: TogetherParams) -> Metrics:
+    """Seconds to each accuracy by the notes' way and by all lessons, medians over seeds."""
+    metrics: dict[str, float | str] = {"seeds": p.seeds}
+    rungs = [str(row[names.RUNG]) for row in rows]
+    last = [rung for rung in rungs if rung in names.RUNGS][-1]
+    for target in p.targets:
+        notes, all_ = (seconds_to(rows, rung, target) for rung in (names.NOTES, last))
+        if all_ and all_.reached:
+            metrics[names.BY_ALL.format(target)] = round(all_.median, 3)
+        if notes and notes.reached:
+            metrics[names.BY_THE_NOTES.format(target)] = round(notes.median, 3)
+        if notes and all_ and notes.reached and all_.reached:
+            metrics[names.SPEEDUP.format(target)] = round(notes.median / all_.median, 2)
+    for record in dict.fromkeys(rung for rung in rungs if rung.startswith(names.RECORD)):
+        if (found := seconds_to(rows, record, names.target_of(record))) and found.reached:
+            metrics[f"{record}_s"] = round(found.median, 3)
+    return metrics
+
+
+def main() -> None:
+    """Measure and write rows and metrics."""
+    params = load(Params)
+    watch = Watch()
+    rows = list(measure(params))
+    write_rows(REPORTS / "together", rows)
+    busy = round(watch.busy_percent(), 1)
+    head: Metrics = {"dataset": dataset_name(), "busy_percent": busy, **speed_metrics(watch)}
+    found = summarise(rows, params.together)
+    write_metrics(REPORTS / "together", {**head, **found})
+
+
+if __name__ == "__main__":
+    sys.exit(run(main))

@@ -1,0 +1,85 @@
+"""The ladder: from the notes' way to all lessons, each rung one lesson above the one before."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from lab.core.shared_params import Augmentation, NetName, Precision, ScheduleName
+from lab.training.run_params import RunParams
+from stages.together import names
+
+
+@dataclass(frozen=True)
+class Rung:
+    """A way to train a net: of the ladder LeNet, of a record any.
+
+    Attributes:
+        loop: `loader`, the notes' loop and loader; `memory`, their loop over images in memory;
+            `engine`, training's own steps, whose images and weights lie channels last.
+        keeps_memory: whether what a step frees stays in the process.
+        epochs: of one cycle of rates, by the accuracy in percent that it is to reach.
+    """
+
+    lesson: str
+    loop: Literal["loader", "memory", "engine"] = "loader"
+    keeps_memory: bool = False
+    net: NetName = "lenet"
+    precision: Precision = "fp32"
+    batch_size: int = 256
+    lr: float = 0.2
+    momentum: float = 0.0
+    schedule: ScheduleName = "constant"
+    num_devices: int = 1
+    augment: Augmentation = "none"
+    epochs: Mapping[int, int] = field(default_factory=dict)
+
+
+def record_of(name: str, settings: RunParams, precision: Precision) -> Rung:
+    """An entry of `train.runs` called after the accuracy that it is to reach: `record_90`."""
+    return Rung(
+        name,
+        "engine",
+        True,
+        settings.net,
+        precision,
+        settings.batch_size,
+        settings.lr,
+        settings.momentum,
+        settings.schedule,
+        settings.num_gpus,
+        settings.augment,
+        {names.target_of(name): settings.num_epochs},
+    )
+
+
+NOTES = Rung(names.NOTES)
+IN_MEMORY = replace(NOTES, lesson=names.IN_MEMORY, loop="memory")
+CHANNELS_LAST = replace(IN_MEMORY, lesson=names.CHANNELS_LAST, loop="engine")
+KEPT_MEMORY = replace(CHANNELS_LAST, lesson=names.KEPT_MEMORY, keeps_memory=True)
+BF16 = replace(KEPT_MEMORY, lesson=names.BF16, precision="bf16")
+HE = replace(BF16, lesson=names.HE, net="lenet_he")
+MOMENTUM = replace(HE, lesson=names.MOMENTUM, momentum=0.9, lr=0.05)
+ONE_CYCLE = replace(
+    MOMENTUM, lesson=names.ONE_CYCLE, schedule="one_cycle", lr=0.1, epochs={83: 1, 90: 6}
+)
+BATCH_SIZE = replace(ONE_CYCLE, lesson=names.BATCH_SIZE, batch_size=128, epochs={83: 1, 90: 5})
+TWO_DEVICES = replace(BATCH_SIZE, lesson=names.TWO_DEVICES, num_devices=2)
+LADDER = (
+    NOTES,
+    IN_MEMORY,
+    CHANNELS_LAST,
+    KEPT_MEMORY,
+    BF16,
+    HE,
+    MOMENTUM,
+    ONE_CYCLE,
+    BATCH_SIZE,
+    TWO_DEVICES,
+)
+
+
+def ladder(bf16: bool) -> list[Rung]:
+    """The ladder of a machine; where nothing computes in bfloat16, all others in float32."""
+    if bf16:
+        return list(LADDER)
+    return [replace(rung, precision="fp32") for rung in LADDER if rung is not BF16]

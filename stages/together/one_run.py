@@ -1,0 +1,178 @@
+"""One run of a rung, in a process of its own: `python -m stages.together.one_run RUN`.
+
+RUN is a JSON object, the arguments of `epochs_of`. The reply is a list of pairs, one for each
+epoch: seconds of training since the start, and the accuracy in percent; where only a part of an
+epoch is timed one pair, the seconds of a whole one and no accuracy.
+"""
+
+import json
+import sys
+from collections.abc import Iterable, Iterator
+
+import torch
+from torch import Tensor
+from torch.utils.data import Subset
+
+from lab.core.params import load
+from lab.core.shared_params import DeviceParams
+from lab.data import loaders
+from lab.data.datasets import read_fashion_mnist
+from lab.data.images import LabelledImages, to_tensors
+from lab.data.order import epoch_order
+from lab.machine import child
+from lab.machine.allocator import keep_memory
+from lab.machine.devices import DeviceKind, computes_in_bf16, precision_on, usable_cores
+from lab.nets.models import MODELS, allow_tf32
+from lab.parallel.replicas import replicate
+from lab.timing.clock import read_clock
+from lab.training.loop import Plan, predict, train
+from lab.training.notes_loop import EpochClock, as_the_notes_keep_it, notes_epoch
+from lab.training.steps import Stepper
+from lab.training.strategies import Replicas
+from stages.together import names
+from stages.together.ladder import Rung, ladder, record_of
+from stages.together.params import Params, TogetherParams
+
+DEVICE = torch.device("cuda", 0) if torch.cuda.is_available() else torch.device("cpu")
+NOTES_WORKERS = 4  # of their loader, where a GPU leaves the processor to it
+EpochResult = tuple[float, float | None]
+
+
+def records(params: Params) -> list[Rung]:
+    """The records that params.yaml holds."""
+    return [
+        record_of(name, settings, precision_on(DEVICE, settings.precision))
+        for name, settings in params.train.runs.items()
+        if name.startswith(names.RECORD)
+    ]
+
+
+def rungs(params: Params) -> list[Rung]:
+    """The ladder, and the records behind it."""
+    return [*ladder(computes_in_bf16(DEVICE)), *records(params)]
+
+
+def devices_of(rung: Rung) -> list[torch.device]:
+    """The GPUs that there are, or the processor as often as the rung has devices."""
+    if torch.cuda.is_available():
+        return [torch.device("cuda", i) for i in range(rung.num_devices)]
+    return [torch.device("cpu")] * rung.num_devices
+
+
+def kind_of(rung: Rung) -> DeviceKind:
+    """What a rung computes on."""
+    if torch.cuda.is_available():
+        return "cuda"
+    return "cpu-virtual" if rung.num_devices > 1 else "cpu"
+
+
+def threads_of(rung: Rung, devices: DeviceParams) -> int:
+    """The threads of a virtual device: unless params say how many, all cores compute."""
+    if devices.cpu_threads != "auto":
+        return devices.cpu_threads
+    return max(1, usable_cores() // rung.num_devices)
+
+
+def epochs_of(
+    rung: Rung, seed: int, target: int, num_epochs: int, in_part: bool, params: Params
+) -> Iterator[EpochResult]:
+    """Train `num_epochs` epochs; at a constant rate until the accuracy is `target` percent."""
+    p = params.together
+    if rung.keeps_memory:
+        keep_memory()
+    allow_tf32(rung.precision)
+    torch.set_num_threads(threads_of(rung, params.devices))
+    torch.manual_seed(seed)  # of the notes' loader
+    train_set = to_tensors(read_fashion_mnist("train").first(p.train_images))
+    test_set = to_tensors(read_fashion_mnist("t10k").first(p.test_images))
+    if rung.loop == "engine":
+        found = _engine(rung, seed, num_epochs, in_part, p, train_set, test_set)
+    else:
+        found = _notes_loop(rung, seed, num_epochs, in_part, p, train_set, test_set)
+    for seconds, accuracy in found:
+        yield seconds, accuracy
+        if rung.schedule == "constant" and accuracy is not None and accuracy >= target:
+            return
+
+
+def _engine(
+    rung: Rung,
+    seed: int,
+    num_epochs: int,
+    in_part: bool,
+    p: TogetherParams,
+    train_set: LabelledImages,
+    test_set: LabelledImages,
+) -> Iterator[EpochResult]:
+    """Training's own steps."""
+    devices = devices_of(rung)
+    net = MODELS[rung.net](torch.Generator().manual_seed(seed))
+    strategy = Replicas(net, devices, rung.precision, momentum=rung.momentum)
+    start = read_clock(devices)
+    stepper = Stepper(strategy, train_set, rung.batch_size)
+    if in_part:
+        batches = epoch_order(stepper.num_images, seed, 1).split(rung.batch_size)
+        some = [rows.to(devices[0]) for rows in batches[: p.timed_steps]]
+        stepper.take(some, [rung.lr] * len(some), torch.zeros(len(some)))
+        yield (read_clock(devices) - start) / len(some) * len(batches), None
+        return
+    before = read_clock(devices) - start
+    plan = Plan(rung.batch_size, rung.lr, num_epochs, seed, rung.schedule, rung.augment)
+    for progress in train(stepper, test_set, plan):
+        seconds = before + sum(epoch.seconds for epoch in progress.epochs)
+        yield seconds, 100 * progress.epochs[-1].test_accuracy
+
+
+def _notes_loop(
+    rung: Rung,
+    seed: int,
+    num_epochs: int,
+    in_part: bool,
+    p: TogetherParams,
+    train_set: LabelledImages,
+    test_set: LabelledImages,
+) -> Iterator[EpochResult]:
+    """The notes' loop, over their loader or over images in memory."""
+    [device] = devices_of(rung)
+    net = as_the_notes_keep_it(MODELS[rung.net](torch.Generator().manual_seed(seed))).to(device)
+    num_images = len(train_set[1])
+    whole = -(-num_images // rung.batch_size)
+    seconds = 0.0
+    for epoch in range(1, num_epochs + 1):
+        workers = NOTES_WORKERS if device.type == "cuda" and rung.loop == "loader" else 0
+        steps = p.timed_steps if in_part else whole
+        clock = EpochClock.of([device], num_images, rung.batch_size, steps, workers)
+        batches = _batches(rung, train_set, epoch_order(num_images, seed, epoch), workers)
+        seconds += whole * notes_epoch(net, batches, rung.lr, clock)
+        if in_part:
+            yield seconds, None
+            return
+        evaluated = Replicas(replicate(net, device), [device])
+        right = predict(evaluated, test_set[0].to(device)).argmax(1) == test_set[1]
+        evaluated.close()
+        yield seconds, 100 * right.double().mean().item()
+
+
+def _batches(
+    rung: Rung, train_set: LabelledImages, order: Tensor, num_workers: int
+) -> Iterable[tuple[Tensor, Tensor]]:
+    """The batches of an epoch: loaded as the notes do, or made from bytes in memory."""
+    if rung.loop == "loader":
+        images = Subset(loaders.book_images(), range(len(order)))
+        return loaders.loader(images, rung.batch_size, num_workers)
+    bytes_, labels = train_set
+    return (
+        (bytes_[rows].unsqueeze(1).to(torch.float32).div_(255), labels[rows])
+        for rows in order.split(rung.batch_size)
+    )
+
+
+def main() -> None:
+    """Train, and reply with the epochs."""
+    params, run = load(Params), json.loads(sys.argv[1])
+    [rung] = [rung for rung in rungs(params) if rung.lesson == run["rung"]]
+    child.reply(list(epochs_of(params=params, **{**run, "rung": rung})))
+
+
+if __name__ == "__main__":
+    main()

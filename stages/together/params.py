@@ -1,0 +1,35 @@
+"""What `together` reads of params.yaml."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from lab.core.params import Section
+from lab.core.shared_params import DeviceParams, Seed
+from lab.data.datasets import FASHION_COUNTS
+from lab.training.run_params import TrainParams
+
+Target = Annotated[int, Field(ge=1, le=100)]
+
+
+class TogetherParams(Section):
+    """The `together` section of params.yaml."""
+
+    seeds: Annotated[int, Field(ge=1, le=1000)]
+    targets: Annotated[list[Target], Field(min_length=1)]
+    constant_rate_targets: Annotated[list[Target], Field(min_length=1)]
+    max_epochs: Annotated[int, Field(ge=1, le=1000)]
+    whole: bool
+    timed_steps: Annotated[int, Field(ge=2, le=FASHION_COUNTS["train"])]
+    train_images: Annotated[int, Field(ge=1, le=FASHION_COUNTS["train"])]
+    test_images: Annotated[int, Field(ge=1, le=FASHION_COUNTS["t10k"])]
+    record_seeds: Annotated[int, Field(ge=1, le=1000)]
+
+
+class Params(Section):
+    """What `together` reads of params.yaml."""
+
+    seed: Seed
+    devices: DeviceParams
+    together: TogetherParams
+    train: TrainParams
