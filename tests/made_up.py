@@ -30,7 +30,15 @@ def _rows_have_arms(stage: str) -> bool:
 
 
 BENCHES = tuple(stage for stage in BOOK_ORDER if _rows_have_arms(stage))
-THEORY = ("landscapes", "optimizers", "schedules", "replicas", "parallelism", "convergence")
+THEORY = (
+    "together",
+    "landscapes",
+    "optimizers",
+    "schedules",
+    "replicas",
+    "parallelism",
+    "convergence",
+)
 
 # of these, whose committed run leaves out what takes long
 LEFT_OUT = ("schedules", "convergence")

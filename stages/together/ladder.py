@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from lab.core.shared_params import Augmentation, NetName, Precision, ScheduleName
+from lab.data.datasets import FASHION_COUNTS
 from lab.training.run_params import RunParams
 from stages.together import names
 
@@ -31,6 +32,7 @@ class Rung:
     schedule: ScheduleName = "constant"
     num_devices: int = 1
     augment: Augmentation = "none"
+    train_images: int = FASHION_COUNTS["train"]
     epochs: Mapping[int, int] = field(default_factory=dict)
 
 
@@ -48,6 +50,7 @@ def record_of(name: str, settings: RunParams, precision: Precision) -> Rung:
         settings.schedule,
         settings.num_gpus,
         settings.augment,
+        settings.train_images,
         {names.target_of(name): settings.num_epochs},
     )
 

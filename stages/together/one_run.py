@@ -83,7 +83,8 @@ def epochs_of(
     allow_tf32(rung.precision)
     torch.set_num_threads(threads_of(rung, params.devices))
     torch.manual_seed(seed)  # of the notes' loader
-    train_set = to_tensors(read_fashion_mnist("train").first(p.train_images))
+    train_images = min(p.train_images, rung.train_images)
+    train_set = to_tensors(read_fashion_mnist("train").first(train_images))
     test_set = to_tensors(read_fashion_mnist("t10k").first(p.test_images))
     if rung.loop == "engine":
         found = _engine(rung, seed, num_epochs, in_part, p, train_set, test_set)

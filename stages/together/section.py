@@ -29,6 +29,22 @@ WHERE = {  # the stage that explains a lesson
 }
 
 
+def lessons() -> dict[str, str]:
+    """The rungs as the page calls them."""
+    return {
+        names.NOTES: say("the notes' way"),
+        names.IN_MEMORY: say("images in memory"),
+        names.CHANNELS_LAST: say("channels last"),
+        names.KEPT_MEMORY: say("memory kept"),
+        names.BF16: "bfloat16",
+        names.HE: say("weights that learn at once"),
+        names.MOMENTUM: say("momentum"),
+        names.ONE_CYCLE: say("one cycle of rates"),
+        names.BATCH_SIZE: say("another batch size"),
+        names.TWO_DEVICES: say("two devices"),
+    }
+
+
 @dataclass(frozen=True)
 class Step:
     """A rung of the staircase to one accuracy."""
@@ -74,7 +90,10 @@ def section(folder: Path) -> Section:
                 partial(_draw, steps),
             )
         ],
-        tables=[*[_table(target, steps[target]) for target in targets], _record_table(found)],
+        tables=[
+            *[_table(target, steps[target], m["seeds"]) for target in targets],
+            _record_table(found),
+        ],
         try_this=TryThis(
             "together.seeds", "3", say("see how far the times differ from seed to seed")
         ),
@@ -84,36 +103,42 @@ def section(folder: Path) -> Section:
 def records(rows: Sequence[Mapping[str, Any]]) -> dict[str, SecondsTo]:
     """The records that were measured, by the names of their runs."""
     runs = dict.fromkeys(str(row[names.RUNG]) for row in rows)
-    measured = ((run, seconds_to(rows, run, names.target_of(run))) for run in runs)
-    return {run: found for run, found in measured if run not in names.RUNGS and found}
+    measured = {
+        run: seconds_to(rows, run, names.target_of(run)) for run in runs if run not in names.RUNGS
+    }
+    return {run: found for run, found in measured.items() if found}
 
 
 def _findings(target: int, steps: Sequence[Step], m: Mapping[str, Any]) -> list[str]:
-    first, last = steps[0].found, steps[-1].found
-    if names.SPEEDUP.format(target) not in m:
+    by_notes, by_all, speedup = (
+        name.format(target) for name in (names.BY_THE_NOTES, names.BY_ALL, names.SPEEDUP)
+    )
+    if by_all not in m:
+        return [say("With all lessons {target} % was not reached here.", target=target)]
+    if speedup not in m:
         return [
             say(
-                "Not all rungs reach {target} % within the epochs that they have here: with all"
-                " lessons it takes {seconds}.",
+                "To {target} % all lessons together take {all} s; the notes' way was not trained"
+                " so far.",
                 target=target,
-                seconds=_seconds_text(last),
+                all=figures_of(m[by_all]),
             )
         ]
-    biggest = max(itertools.pairwise(steps), key=lambda pair: _gain(*pair))
+    _, biggest = max(itertools.pairwise(steps), key=lambda pair: _gain(*pair))
     return [
         say(
-            "To {target} % test accuracy the notes' way takes {notes}, all lessons together {all}:"
-            " {ratio:.0f} times as fast.",
+            "To {target} % test accuracy the notes' way takes {notes} s{how}, all lessons together"
+            " {all} s: {ratio:.0f} times as fast.",
             target=target,
-            notes=_seconds_text(first),
-            all=_seconds_text(last),
-            ratio=m[names.SPEEDUP.format(target)],
+            notes=figures_of(m[by_notes]),
+            how=" " + say("(extrapolated)") if steps[0].found.extrapolated else "",
+            all=figures_of(m[by_all]),
+            ratio=m[speedup],
         ),
         say(
-            "The largest single step to {target} % is “{lesson}”: {ratio:.1f} times as fast.",
+            "The largest single step to {target} % is “{lesson}”.",
             target=target,
-            lesson=say(biggest[1].rung),
-            ratio=_gain(*biggest),
+            lesson=lessons()[biggest.rung],
         ),
     ]
 
@@ -148,7 +173,7 @@ def _record_table(found: Mapping[str, SecondsTo]) -> Table:
             say("seconds of training"),
             say("epochs"),
             say("mean test accuracy"),
-            say("seeds"),
+            say("number of seeds"),
         ],
         rows,
         say(
@@ -179,14 +204,14 @@ def figures_of(seconds: float) -> str:
     return f"{seconds:.0f}" if seconds >= 100 else f"{seconds:.1f}"
 
 
-def _table(target: int, steps: Sequence[Step]) -> Table:
+def _table(target: int, steps: Sequence[Step], seeds: int) -> Table:
     rows = []
     for i, step in enumerate(steps):
         found = step.found
         epochs = ", ".join(str(n) for n in dict.fromkeys(found.epochs))
         rows.append(
             [
-                say(step.rung),
+                lessons()[step.rung],
                 WHERE.get(step.rung, "–"),
                 _seconds_text(found),
                 f"{_gain(steps[i - 1], step):.2f}x" if i else "–",
@@ -205,8 +230,9 @@ def _table(target: int, steps: Sequence[Step]) -> Table:
         ],
         rows,
         say(
-            "Medians over the seeds, and their range where there are several. The clock starts with"
-            " the first batch's loading and leaves out evaluation."
+            "Medians over {seeds} seed(s), and their range where there are several. The clock"
+            " starts with the first batch's loading and leaves out evaluation.",
+            seeds=f"{seeds:.0f}",
         ),
     )
 

@@ -65,6 +65,8 @@ def said(told) -> dict[str, set[str]]:
     for claim in ledger():
         found[f"stages/{claim.stage}"] |= {claim.says, claim.measured, *labels_of(claim)}
     for stage in BOOK_ORDER:
+        if not (ROOT / "stages" / stage / "claims.py").is_file():
+            continue
         of_stage = getattr(importlib.import_module(f"stages.{stage}.claims"), "UNMEASURED", ())
         found[f"stages/{stage}"] |= {text for each in of_stage for text in (each.says, each.reason)}
     for each in headlines():
