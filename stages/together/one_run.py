@@ -15,7 +15,6 @@ from torch.utils.data import Subset
 
 from lab.core.params import load
 from lab.core.shared_params import DeviceParams
-from lab.data import loaders
 from lab.data.datasets import read_fashion_mnist
 from lab.data.images import LabelledImages, to_tensors
 from lab.data.order import epoch_order
@@ -159,6 +158,9 @@ def _batches(
 ) -> Iterable[tuple[Tensor, Tensor]]:
     """The batches of an epoch: loaded as the notes do, or made from bytes in memory."""
     if rung.loop == "loader":
+        # torchvision takes a second to import, which other rungs need not spend
+        from lab.data import loaders
+
         images = Subset(loaders.book_images(), range(len(order)))
         return loaders.loader(images, rung.batch_size, num_workers)
     bytes_, labels = train_set

@@ -67,8 +67,12 @@ def seconds_to(rows: Rows, rung: str, target: int) -> SecondsTo | None:
 
 
 def _tells_of(row: Mapping[str, Any], target: int) -> bool:
-    """Whether a row's run says something of `target`: of one cycle, if it was planned for it."""
-    return row[names.RUNG] in names.AT_A_CONSTANT_RATE or row[names.TARGET] == target
+    """Whether a row's run says something of `target`: one cycle only of what it was planned for.
+
+    At a constant rate a run goes by all lower targets.
+    """
+    planned = float(row[names.TARGET])
+    return planned >= target if row[names.RUNG] in names.AT_A_CONSTANT_RATE else planned == target
 
 
 def _end(run: Rows, target: int) -> Mapping[str, Any]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from matplotlib.axes import Axes
+from matplotlib.ticker import LogLocator
 
 from lab.core.files import read_json, read_rows
 from lab.report import figures
@@ -85,7 +86,8 @@ def section(folder: Path) -> Section:
                     "Each bar leads from the time of the rung above to its own: to the left is"
                     " faster. Hatched: virtual devices. “extrapolated”: a part of an epoch was"
                     " timed, and counts as often as the same steps needed epochs in bfloat16. “at"
-                    " least”: training ended before it was that good."
+                    " least”: training ended before it was that good. What was not trained so far"
+                    " is left out."
                 ),
                 partial(_draw, steps),
             )
@@ -239,16 +241,19 @@ def _table(target: int, steps: Sequence[Step], seeds: int) -> Table:
 
 def _draw(steps: Mapping[int, Sequence[Step]], path: Path) -> None:
     shown = {target: found for target, found in steps.items() if found}
+    most = max(map(len, shown.values()))
     with figures.figure(path, 11, 4.6) as fig:
         panels = fig.subplots(1, len(shown), squeeze=False)[0]
         for axes, (target, found) in zip(panels, shown.items(), strict=True):
-            _draw_stairs(axes, found)
+            _draw_stairs(axes, found, most)
             axes.set(title=f"to {target} % test accuracy (s)")
 
 
-def _draw_stairs(axes: Axes, steps: Sequence[Step]) -> None:
+def _draw_stairs(axes: Axes, steps: Sequence[Step], rows: int) -> None:
+    """Draw a staircase in a panel that has room for so many rows."""
     seconds = [step.found.median for step in steps]
-    low, high = min(seconds) / 2, max(seconds) * 3
+    low = min(seconds) / 2
+    high = max(seconds) * (max(seconds) / low) ** 0.7  # room for the labels
     for row, step in enumerate(steps):
         before = seconds[row - 1] if row else low
         slower = row > 0 and seconds[row] > before
@@ -270,8 +275,10 @@ def _draw_stairs(axes: Axes, steps: Sequence[Step]) -> None:
             fontsize=10,
         )
     axes.set_yticks(range(len(steps)), [step.rung for step in steps])
-    axes.set(xscale="log", xlim=(low, high), ylim=(len(steps) - 0.4, -0.6))
+    axes.set(xscale="log", xlim=(low, high), ylim=(rows - 0.4, -0.6))
     figures.plain_ticks(axes.xaxis)
+    if high > 100 * low:  # ticks at the powers of ten alone, or their numbers would touch
+        axes.xaxis.set_major_locator(LogLocator())
     axes.grid(visible=False, axis="y")
 
 
