@@ -1,8 +1,8 @@
 """The ladder: from the notes' way to all lessons, each rung one lesson above the one before."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 from lab.core.shared_params import Augmentation, NetName, Precision, ScheduleName
 from lab.data.datasets import FASHION_COUNTS
@@ -55,34 +55,30 @@ def record_of(name: str, settings: RunParams, precision: Precision) -> Rung:
     )
 
 
-NOTES = Rung(names.NOTES)
-IN_MEMORY = replace(NOTES, lesson=names.IN_MEMORY, loop="memory")
-CHANNELS_LAST = replace(IN_MEMORY, lesson=names.CHANNELS_LAST, loop="engine")
-KEPT_MEMORY = replace(CHANNELS_LAST, lesson=names.KEPT_MEMORY, keeps_memory=True)
-BF16 = replace(KEPT_MEMORY, lesson=names.BF16, precision="bf16")
-HE = replace(BF16, lesson=names.HE, net="lenet_he")
-MOMENTUM = replace(HE, lesson=names.MOMENTUM, momentum=0.9, lr=0.05)
-ONE_CYCLE = replace(
-    MOMENTUM, lesson=names.ONE_CYCLE, schedule="one_cycle", lr=0.1, epochs={83: 1, 90: 6}
-)
-BATCH_SIZE = replace(ONE_CYCLE, lesson=names.BATCH_SIZE, batch_size=128, epochs={83: 1, 90: 5})
-TWO_DEVICES = replace(BATCH_SIZE, lesson=names.TWO_DEVICES, num_devices=2)
-LADDER = (
-    NOTES,
-    IN_MEMORY,
-    CHANNELS_LAST,
-    KEPT_MEMORY,
-    BF16,
-    HE,
-    MOMENTUM,
-    ONE_CYCLE,
-    BATCH_SIZE,
-    TWO_DEVICES,
-)
+LESSONS: Mapping[str, Mapping[str, Any]] = {  # what each changes of the rung below
+    names.NOTES: {},
+    names.IN_MEMORY: {"loop": "memory"},
+    names.CHANNELS_LAST: {"loop": "engine"},
+    names.KEPT_MEMORY: {"keeps_memory": True},
+    names.BF16: {"precision": "bf16"},
+    names.HE: {"net": "lenet_he"},
+    names.MOMENTUM: {"momentum": 0.9, "lr": 0.05},
+    names.ONE_CYCLE: {"schedule": "one_cycle", "lr": 0.1, "epochs": {83: 1, 90: 6}},
+    names.BATCH_SIZE: {"batch_size": 128, "epochs": {83: 1, 90: 5}},
+    names.TWO_DEVICES: {"num_devices": 2},
+}
+
+
+def climb() -> Iterator[Rung]:
+    """All rungs, from the notes' way up."""
+    rung = Rung(names.NOTES)
+    for lesson, changed in LESSONS.items():
+        rung = replace(rung, lesson=lesson, **changed)
+        yield rung
 
 
 def ladder(bf16: bool) -> list[Rung]:
     """The ladder of a machine; where nothing computes in bfloat16, all others in float32."""
     if bf16:
-        return list(LADDER)
-    return [replace(rung, precision="fp32") for rung in LADDER if rung is not BF16]
+        return list(climb())
+    return [replace(rung, precision="fp32") for rung in climb() if rung.lesson != names.BF16]

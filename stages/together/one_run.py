@@ -8,6 +8,7 @@ epoch is timed one pair, the seconds of a whole one and no accuracy.
 import json
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -30,7 +31,7 @@ from lab.training.steps import Stepper
 from lab.training.strategies import Replicas
 from stages.together import names
 from stages.together.ladder import Rung, ladder, record_of
-from stages.together.params import Params, TogetherParams
+from stages.together.params import Params
 
 DEVICE = torch.device("cuda", 0) if torch.cuda.is_available() else torch.device("cpu")
 NOTES_WORKERS = 4  # of their loader, where a GPU leaves the processor to it
@@ -72,6 +73,18 @@ def threads_of(rung: Rung, devices: DeviceParams) -> int:
     return max(1, usable_cores() // rung.num_devices)
 
 
+@dataclass(frozen=True)
+class Run:
+    """What a process trains: a rung for `num_epochs` epochs, or `timed_steps` of the first one."""
+
+    rung: Rung
+    seed: int
+    num_epochs: int
+    timed_steps: int | None
+    train_set: LabelledImages
+    test_set: LabelledImages
+
+
 def epochs_of(
     rung: Rung, seed: int, target: int, num_epochs: int, in_part: bool, params: Params
 ) -> Iterator[EpochResult]:
@@ -83,72 +96,59 @@ def epochs_of(
     torch.set_num_threads(threads_of(rung, params.devices))
     torch.manual_seed(seed)  # of the notes' loader
     train_images = min(p.train_images, rung.train_images)
-    train_set = to_tensors(read_fashion_mnist("train").first(train_images))
-    test_set = to_tensors(read_fashion_mnist("t10k").first(p.test_images))
-    if rung.loop == "engine":
-        found = _engine(rung, seed, num_epochs, in_part, p, train_set, test_set)
-    else:
-        found = _notes_loop(rung, seed, num_epochs, in_part, p, train_set, test_set)
-    for seconds, accuracy in found:
+    run = Run(
+        rung,
+        seed,
+        num_epochs,
+        p.timed_steps if in_part else None,
+        to_tensors(read_fashion_mnist("train").first(train_images)),
+        to_tensors(read_fashion_mnist("t10k").first(p.test_images)),
+    )
+    for seconds, accuracy in _engine(run) if rung.loop == "engine" else _notes_loop(run):
         yield seconds, accuracy
         if rung.schedule == "constant" and accuracy is not None and accuracy >= target:
             return
 
 
-def _engine(
-    rung: Rung,
-    seed: int,
-    num_epochs: int,
-    in_part: bool,
-    p: TogetherParams,
-    train_set: LabelledImages,
-    test_set: LabelledImages,
-) -> Iterator[EpochResult]:
+def _engine(run: Run) -> Iterator[EpochResult]:
     """Training's own steps."""
-    devices = devices_of(rung)
-    net = MODELS[rung.net](torch.Generator().manual_seed(seed))
+    rung, devices = run.rung, devices_of(run.rung)
+    net = MODELS[rung.net](torch.Generator().manual_seed(run.seed))
     strategy = Replicas(net, devices, rung.precision, momentum=rung.momentum)
     start = read_clock(devices)
-    stepper = Stepper(strategy, train_set, rung.batch_size)
-    if in_part:
-        batches = epoch_order(stepper.num_images, seed, 1).split(rung.batch_size)
-        some = [rows.to(devices[0]) for rows in batches[: p.timed_steps]]
+    stepper = Stepper(strategy, run.train_set, rung.batch_size)
+    if run.timed_steps:
+        batches = epoch_order(stepper.num_images, run.seed, 1).split(rung.batch_size)
+        some = [rows.to(devices[0]) for rows in batches[: run.timed_steps]]
         stepper.take(some, [rung.lr] * len(some), torch.zeros(len(some)))
         yield (read_clock(devices) - start) / len(some) * len(batches), None
         return
     before = read_clock(devices) - start
-    plan = Plan(rung.batch_size, rung.lr, num_epochs, seed, rung.schedule, rung.augment)
-    for progress in train(stepper, test_set, plan):
+    plan = Plan(rung.batch_size, rung.lr, run.num_epochs, run.seed, rung.schedule, rung.augment)
+    for progress in train(stepper, run.test_set, plan):
         seconds = before + sum(epoch.seconds for epoch in progress.epochs)
         yield seconds, 100 * progress.epochs[-1].test_accuracy
 
 
-def _notes_loop(
-    rung: Rung,
-    seed: int,
-    num_epochs: int,
-    in_part: bool,
-    p: TogetherParams,
-    train_set: LabelledImages,
-    test_set: LabelledImages,
-) -> Iterator[EpochResult]:
+def _notes_loop(run: Run) -> Iterator[EpochResult]:
     """The notes' loop, over their loader or over images in memory."""
-    [device] = devices_of(rung)
-    net = as_the_notes_keep_it(MODELS[rung.net](torch.Generator().manual_seed(seed))).to(device)
-    num_images = len(train_set[1])
+    rung, [device] = run.rung, devices_of(run.rung)
+    net = MODELS[rung.net](torch.Generator().manual_seed(run.seed))
+    net = as_the_notes_keep_it(net).to(device)
+    num_images = len(run.train_set[1])
     whole = -(-num_images // rung.batch_size)
     seconds = 0.0
-    for epoch in range(1, num_epochs + 1):
+    for epoch in range(1, run.num_epochs + 1):
         workers = NOTES_WORKERS if device.type == "cuda" and rung.loop == "loader" else 0
-        steps = p.timed_steps if in_part else whole
+        steps = run.timed_steps or whole
         clock = EpochClock.of([device], num_images, rung.batch_size, steps, workers)
-        batches = _batches(rung, train_set, epoch_order(num_images, seed, epoch), workers)
+        batches = _batches(rung, run.train_set, epoch_order(num_images, run.seed, epoch), workers)
         seconds += whole * notes_epoch(net, batches, rung.lr, clock)
-        if in_part:
+        if run.timed_steps:
             yield seconds, None
             return
         evaluated = Replicas(replicate(net, device), [device])
-        right = predict(evaluated, test_set[0].to(device)).argmax(1) == test_set[1]
+        right = predict(evaluated, run.test_set[0].to(device)).argmax(1) == run.test_set[1]
         evaluated.close()
         yield seconds, 100 * right.double().mean().item()
 

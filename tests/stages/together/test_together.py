@@ -9,11 +9,11 @@ import torch
 from lab.core.params import load
 from stages.together import __main__ as together
 from stages.together import ladder, names, one_run
-from stages.together.ladder import LADDER
 from stages.together.params import Params
 from tests.helpers import edit_params, write_data
 from tests.stages.together.test_seconds_to import ROWS
 
+LADDER = {rung.lesson: rung for rung in ladder.climb()}
 SMALL = {"train_images": 600, "test_images": 100, "max_epochs": 2, "timed_steps": 2}
 
 
@@ -27,12 +27,12 @@ def params(project):
 
 
 def test_the_rungs_have_the_names_that_rows_and_page_know_them_by():
-    assert [rung.lesson for rung in LADDER] == list(names.RUNGS)
+    assert tuple(LADDER) == names.RUNGS
 
 
 def test_each_rung_adds_one_lesson():
     """Momentum, and a schedule, need a rate of their own; a schedule its numbers of epochs."""
-    for below, rung in itertools.pairwise(LADDER):
+    for below, rung in itertools.pairwise(LADDER.values()):
         before, after = asdict(below), asdict(rung)
         changed = {key for key in after if before[key] != after[key]} - {"lesson", "lr", "epochs"}
         assert len(changed) == 1, rung.lesson
@@ -40,25 +40,24 @@ def test_each_rung_adds_one_lesson():
 
 def test_rungs_that_are_timed_in_part_take_the_steps_of_the_one_in_bfloat16():
     steps = ("net", "batch_size", "lr", "momentum", "schedule", "num_devices")
-    by_lesson = {rung.lesson: rung for rung in LADDER}
     assert names.timed_in_part(names.RUNGS) == list(names.RUNGS[:4])
     for lesson in names.SAME_STEPS:
-        assert all(getattr(by_lesson[lesson], key) == getattr(ladder.BF16, key) for key in steps), (
-            lesson
-        )
+        assert all(
+            getattr(LADDER[lesson], key) == getattr(LADDER[names.BF16], key) for key in steps
+        ), lesson
 
 
 def test_the_notes_loop_in_memory_and_the_engine_take_the_same_steps(params):
     """From weights that learn at once, so that the accuracy tells."""
     loop, engine = (
         [a for _, a in one_run.epochs_of(replace(rung, net="lenet_he"), 3, 101, 2, False, params)]
-        for rung in (ladder.IN_MEMORY, ladder.KEPT_MEMORY)
+        for rung in (LADDER[names.IN_MEMORY], LADDER[names.KEPT_MEMORY])
     )
     assert loop == pytest.approx(engine, abs=2)
     assert max(loop) > 20
 
 
-@pytest.mark.parametrize("rung", LADDER, ids=lambda rung: rung.lesson)
+@pytest.mark.parametrize("rung", LADDER.values(), ids=lambda rung: rung.lesson)
 def test_a_part_of_an_epoch_tells_the_seconds_of_a_whole_one(params, rung):
     [(seconds, accuracy)] = one_run.epochs_of(rung, 0, 0, 1, True, params)
     assert seconds > 0
@@ -66,9 +65,9 @@ def test_a_part_of_an_epoch_tells_the_seconds_of_a_whole_one(params, rung):
 
 
 def test_at_a_constant_rate_training_ends_at_the_target_and_one_cycle_at_its_end(params):
-    at_once = list(one_run.epochs_of(ladder.HE, 0, 1, 5, False, params))
+    at_once = list(one_run.epochs_of(LADDER[names.HE], 0, 1, 5, False, params))
     assert len(at_once) == 1
-    whole = list(one_run.epochs_of(ladder.ONE_CYCLE, 0, 1, 3, False, params))
+    whole = list(one_run.epochs_of(LADDER[names.ONE_CYCLE], 0, 1, 3, False, params))
     assert len(whole) == 3
     assert sorted(s for s, _ in whole) == [s for s, _ in whole], "seconds since the start"
 
@@ -77,14 +76,16 @@ def test_runs_are_those_that_the_params_ask_for(params):
     p = params.together
     part = [{"target": 0, "num_epochs": 1, "in_part": True}]
     in_part = names.timed_in_part(names.RUNGS)
-    assert list(together.runs_of(ladder.NOTES, p, in_part)) == part
+    assert list(together.runs_of(LADDER[names.NOTES], p, in_part)) == part
     whole = p.model_copy(update={"whole": True})
     to_83 = [{"target": 83, "num_epochs": 2, "in_part": False}]
-    assert list(together.runs_of(ladder.NOTES, whole, in_part)) == to_83
-    assert list(together.runs_of(ladder.HE, p, in_part)) == to_83
-    one_cycle = list(together.runs_of(ladder.ONE_CYCLE, p, in_part))
+    assert list(together.runs_of(LADDER[names.NOTES], whole, in_part)) == to_83
+    assert list(together.runs_of(LADDER[names.HE], p, in_part)) == to_83
+    one_cycle = list(together.runs_of(LADDER[names.ONE_CYCLE], p, in_part))
     assert [run["target"] for run in one_cycle] == p.targets
-    assert all(run["num_epochs"] == ladder.ONE_CYCLE.epochs[run["target"]] for run in one_cycle)
+    assert all(
+        run["num_epochs"] == LADDER[names.ONE_CYCLE].epochs[run["target"]] for run in one_cycle
+    )
 
 
 def test_metrics_are_of_the_first_rung_and_the_last(params):
