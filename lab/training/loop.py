@@ -1,7 +1,7 @@
 """Training as in chapter 13: epochs over resident images, the same for every strategy."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
 from typing import Any
 
@@ -102,9 +102,10 @@ def train(
     """
     progress, strategy, num_images = progress or Progress(), stepper.strategy, stepper.num_images
     test_images, test_labels = test_set[0].to(strategy.devices[0]), test_set[1]
+    rates = plan.rates(num_images)
     while len(progress.epochs) < plan.num_epochs and not stepper.asked(stopping):
         number, resumed = len(progress.epochs) + 1, len(progress.losses) > 0
-        progress = _go_on(stepper, plan, number, progress, on_step, stopping)
+        progress = _go_on(stepper, plan, rates, number, progress, on_step, stopping)
         _check_finite(progress.losses, number, plan.lr)
         if len(progress.losses) < plan.steps_per_epoch(num_images):
             yield progress
@@ -121,6 +122,7 @@ def train(
 def _go_on(
     stepper: Stepper,
     plan: Plan,
+    rates: Sequence[float],
     epoch: int,
     progress: Progress,
     on_step: Callable[[int], object],
@@ -135,8 +137,8 @@ def _go_on(
     losses = torch.zeros(len(batches), dtype=torch.float64, device=stepper.device)
     if strategy.is_first:  # the losses so far are of all processes: they count once
         losses[:before] = progress.losses.to(stepper.device)
-    rates = plan.rates(stepper.num_images)[(epoch - 1) * len(batches) :]
-    done = stepper.take(batches, rates, losses, before, on_step, stopping)
+    own_rates = rates[(epoch - 1) * len(batches) : epoch * len(batches)]
+    done = stepper.take(batches, own_rates, losses, before, on_step, stopping)
     seconds = read_clock(strategy.devices) - start
     losses = strategy.total(losses)[:done].cpu()
     return Progress(progress.epochs, losses, progress.seconds + seconds)

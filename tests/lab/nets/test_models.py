@@ -1,7 +1,10 @@
+from typing import get_args
+
 import pytest
 import torch
 from torch import nn
 
+from lab.core.shared_params import NetName
 from lab.nets import lenet
 from lab.nets.models import LENET_NAMES, MODELS, OnBytes
 
@@ -20,6 +23,10 @@ def test_a_seed_fixes_every_weight_whatever_torchs_own_generator(nets):
         other = make(torch.Generator().manual_seed(4)).state_dict()
         assert all(torch.equal(first[key], again[key]) for key in first), name
         assert not all(torch.equal(first[key], other[key]) for key in first), name
+
+
+def test_params_may_name_every_net_and_no_other():
+    assert set(get_args(NetName)) == set(MODELS)
 
 
 def test_a_net_takes_images_and_gives_ten_logits(nets):
