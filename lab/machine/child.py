@@ -5,18 +5,14 @@ the children of a launcher that dies end even while they are still importing tor
 """
 
 import ctypes
-import json
 import os
 import runpy
 import signal
-import subprocess
 import sys
 import threading
 import time
-from typing import Any
 
 LAUNCHER_VARIABLE = "LAB_LAUNCHER_PID"  # the process that this one must not outlive
-REPLY = "reply: "  # before a child's answer in its output
 PR_SET_PDEATHSIG = 1
 # the exit code of lab.core.errors.DistributedError, which is not imported before it is needed
 ORPHANED = 7
@@ -30,32 +26,6 @@ def command(module: str, *arguments: str) -> list[str]:
 def environment() -> dict[str, str]:
     """This process's environment variables, for a child that follows it."""
     return os.environ | {LAUNCHER_VARIABLE: str(os.getpid())}
-
-
-def answer(module: str, *arguments: str) -> Any:
-    """What a module that runs as a child says by `reply`.
-
-    Raises:
-        LabError: it failed, or said nothing.
-    """
-    from lab.core.errors import LabError  # a child needs none
-
-    asked = [sys.executable, *command(module, *arguments)]
-    result = subprocess.run(
-        asked, stdout=subprocess.PIPE, text=True, env=environment(), check=False
-    )
-    lines = [line for line in result.stdout.splitlines() if line.startswith(REPLY)]
-    if result.returncode or not lines:
-        raise LabError(
-            f"{' '.join([module, *arguments])} ended with code {result.returncode}; its own words"
-            " are above"
-        )
-    return json.loads(lines[-1].removeprefix(REPLY))
-
-
-def reply(value: Any) -> None:
-    """Say a value that JSON can hold to the launcher that waits for an `answer`."""
-    print(REPLY + json.dumps(value), flush=True)
 
 
 def follow(launcher: int) -> None:

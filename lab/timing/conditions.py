@@ -68,15 +68,10 @@ def _median_seconds(arm: Arm) -> float:
 def _processor_seconds() -> tuple[float, float]:
     """Seconds that other processes computed, and that all cores had, since the machine started.
 
-    The time of a child counts as this process's own once the child has ended.
+    Children of this process, alive or ended, are no others.
     """
-    machine, mine = psutil.cpu_times(), psutil.Process().cpu_times()
-    own = (
-        mine.user
-        + mine.system
-        + getattr(mine, "children_user", 0)
-        + getattr(mine, "children_system", 0)
-    )
+    machine, me = psutil.cpu_times(), psutil.Process()
+    own = sum(map(_own_seconds, [me, *me.children(recursive=True)]))
     idle = machine.idle + getattr(machine, "iowait", 0)
     total = (
         machine.user
@@ -86,6 +81,16 @@ def _processor_seconds() -> tuple[float, float]:
         + idle
     )
     return total - idle - own, total
+
+
+def _own_seconds(process: psutil.Process) -> float:
+    """Seconds that a process computed, and its children that have ended."""
+    try:
+        times = process.cpu_times()
+    except psutil.NoSuchProcess:  # just now
+        return 0.0
+    ended = getattr(times, "children_user", 0) + getattr(times, "children_system", 0)
+    return float(times.user + times.system + ended)
 
 
 def speed_metrics(watch: Watch) -> dict[str, float | str]:

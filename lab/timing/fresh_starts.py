@@ -4,13 +4,9 @@ One and the same program can be a quarter faster or slower from one start to the
 memory happens to lie, which no repetition within a process shows. So a benchmark measures in fresh
 processes, one after the other; the median of what a process measured is one sample, and an interval
 over these covers what differs from start to start.
-
-As a program, `python -m lab.timing.fresh_starts MODULE START` is one start.
 """
 
-import importlib
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Protocol
@@ -18,9 +14,8 @@ from typing import Protocol
 from tqdm import tqdm
 
 from lab.core.errors import LabError
-from lab.core.files import Row
-from lab.machine import child
-from lab.results.measurements import Measurement, measurements_of, rows_of
+from lab.machine.fresh_process import answer_of
+from lab.results.measurements import Measurement
 from lab.results.stats import summarise
 
 
@@ -40,7 +35,7 @@ def measure_in_starts(module: Start, starts: int) -> list[Measurement]:
         LabError: a process failed, or measured other things than the first.
     """
     found = [
-        _one_start(module.__name__, start)
+        answer_of(f"{module.__name__}, start {start},", module.measure, start)
         for start in tqdm(range(starts), module.__name__, leave=False, disable=None)
     ]
     return merge(found)
@@ -71,19 +66,3 @@ def _over_starts(same: Sequence[Measurement]) -> Measurement:
     if without:
         return without[0]
     return replace(same[0], values=tuple(summarise(m.values).median for m in same))
-
-
-def _one_start(module: str, start: int) -> list[Measurement]:
-    rows: list[Row] = child.answer(__name__, module, str(start))
-    return measurements_of(rows)
-
-
-def main() -> None:
-    """Measure once and reply with the rows."""
-    module, start = sys.argv[1:]
-    measure: Callable[[int], Sequence[Measurement]] = importlib.import_module(module).measure
-    child.reply(rows_of(measure(int(start))))
-
-
-if __name__ == "__main__":
-    main()

@@ -11,6 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from lab.core.shared_params import Compile, Precision
+from lab.data import loaders
 from lab.data.datasets import read_fashion_mnist
 from lab.data.images import LabelledImages, to_float, to_tensors
 from lab.data.order import epoch_order
@@ -85,9 +86,6 @@ def turn_of(arm: TrainingArm) -> Turn:
 
 def _by_the_book(arm: TrainingArm) -> Turn:
     """The notes' loop: PIL and floats for each image, a loader started anew, torch's defaults."""
-    # torchvision takes a second to import, which the other arms need not spend
-    from lab.data import loaders
-
     [device], images = arm.devices(), loaders.book_images()
     net = as_the_notes_keep_it(arm.make_net()).to(device)
 

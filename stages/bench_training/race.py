@@ -3,23 +3,19 @@
 So no arm's allocator, threads or loaders help or hinder another's.
 """
 
-import json
-import subprocess
-import sys
+import logging
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from dataclasses import asdict
+from contextlib import ExitStack, contextmanager
+from multiprocessing.connection import Connection
 from typing import TypeVar
 
 from tqdm import tqdm
 
 from lab.core.errors import LabError
-from lab.machine import child
+from lab.machine.fresh_process import fresh_process
 from lab.timing.bench import turns
-from stages.bench_training import arm_process
-from stages.bench_training.arm_turns import TrainingArm
+from stages.bench_training.arm_turns import TrainingArm, turn_of
 
-END_S = 30  # for the processes to end when their input does
 WARM_UP_STEPS = 2  # of a turn that does not count
 T = TypeVar("T")
 
@@ -59,32 +55,34 @@ def by_hand(arm: TrainingArm, rounds: int) -> tuple[float, ...]:
 @contextmanager
 def _processes(arms: Mapping[T, TrainingArm]) -> Iterator[Callable[[T, int], float]]:
     """The arms' processes, as a function that has one of them take a turn of so many steps."""
-    numbers = {name: number for number, name in enumerate(arms)}
-    as_json = json.dumps([asdict(arm) for arm in arms.values()])
-    command = [sys.executable, *child.command(arm_process.__name__, as_json)]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=child.environment()
-    ) as process:
-        requests, answers = process.stdin, process.stdout
-        assert requests is not None  # noqa: S101
-        assert answers is not None  # noqa: S101
+    with ExitStack() as stack:
+        links = {
+            name: stack.enter_context(fresh_process(f"arm {name!r}", serve, arm))
+            for name, arm in arms.items()
+        }
 
         def take(name: T, steps: int) -> float:
             try:
-                requests.write(f"{numbers[name]} {steps}\n")
-                requests.flush()
-                return float(answers.readline())
-            except (OSError, ValueError):
+                links[name].send(steps)
+                return float(links[name].recv())
+            except (EOFError, OSError):
                 raise LabError(
                     f"arm {name!r}: its process ended before the race did; its own words are above"
                 ) from None
 
-        try:
-            yield take
-        finally:
-            with suppress(OSError):
-                requests.close()
-            try:
-                process.wait(END_S)
-            except subprocess.TimeoutExpired:
-                process.kill()
+        yield take
+
+
+def serve(link: Connection, arm: TrainingArm) -> None:
+    """Be an arm's process: answer numbers of steps with the seconds that one of them took."""
+    logging.disable(logging.WARNING)
+    if arm.kind == "lightning":
+        from stages.bench_training.lightning_arm import serve_lightning  # its package is optional
+
+        serve_lightning(arm, link)
+        return
+    steps = link.recv()  # before it is asked it leaves the processor to the others
+    turn = turn_of(arm)
+    while True:
+        link.send(turn(steps))
+        steps = link.recv()

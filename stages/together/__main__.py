@@ -1,9 +1,8 @@
 """Run the stage: `python -m stages.together`."""
 
-import json
 import sys
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import NamedTuple
 
 import torch
 from tqdm import tqdm
@@ -12,7 +11,7 @@ from lab.core.exit_codes import run
 from lab.core.files import REPORTS, Metrics, Row, write_metrics, write_rows
 from lab.core.params import load
 from lab.data.datasets import dataset_name
-from lab.machine import child
+from lab.machine.fresh_process import answer_of
 from lab.timing.conditions import Watch, speed_metrics
 from stages.together import names, one_run
 from stages.together.ladder import Rung
@@ -20,19 +19,27 @@ from stages.together.params import Params, TogetherParams
 from stages.together.seconds_to import seconds_to
 
 
-def runs_of(rung: Rung, p: TogetherParams, in_part: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """The runs of a rung with one seed: the arguments of `one_run.epochs_of`."""
+class Asked(NamedTuple):
+    """A run of a rung: some arguments of `one_run.epochs_of`."""
+
+    target: int
+    num_epochs: int
+    in_part: bool
+
+
+def runs_of(rung: Rung, p: TogetherParams, in_part: Sequence[str]) -> Iterator[Asked]:
+    """The runs of a rung with one seed."""
     if rung.lesson.startswith(names.RECORD):
         for target, num_epochs in rung.epochs.items():
-            yield {"target": target, "num_epochs": num_epochs, "in_part": False}
+            yield Asked(target, num_epochs, in_part=False)
     elif rung.lesson in in_part and not p.whole:
-        yield {"target": 0, "num_epochs": 1, "in_part": True}
+        yield Asked(0, 1, in_part=True)
     elif rung.schedule == "constant":
         target = max(p.constant_rate_targets)
-        yield {"target": target, "num_epochs": p.max_epochs, "in_part": False}
+        yield Asked(target, p.max_epochs, in_part=False)
     else:
         for target in p.targets:
-            yield {"target": target, "num_epochs": rung.epochs[target], "in_part": False}
+            yield Asked(target, rung.epochs[target], in_part=False)
 
 
 def measure(params: Params) -> Iterator[Row]:
@@ -41,24 +48,27 @@ def measure(params: Params) -> Iterator[Row]:
     rungs = one_run.rungs(params)
     in_part = names.timed_in_part([rung.lesson for rung in rungs])
     jobs = [
-        (rung, params.seed + i, arguments)
+        (rung, params.seed + i, asked)
         for rung in rungs
         if not gpus or rung.num_devices <= gpus
         for i in range(p.seeds if rung.lesson in names.RUNGS else p.record_seeds)
-        for arguments in runs_of(rung, p, in_part)
+        for asked in runs_of(rung, p, in_part)
     ]
-    for rung, seed, arguments in tqdm(jobs, "together", leave=False, disable=None):
-        job = json.dumps({"rung": rung.lesson, "seed": seed, **arguments})
-        for epoch, (seconds, accuracy) in enumerate(child.answer(one_run.__name__, job), 1):
+    for rung, seed, asked in tqdm(jobs, "together", leave=False, disable=None):
+        devices = one_run.devices_of(rung, params.devices)
+        epochs = answer_of(
+            f"a run of {rung.lesson!r}", one_run.epochs_of, rung, seed, *asked, params
+        )
+        for epoch, (seconds, accuracy) in enumerate(epochs, 1):
             yield {
                 names.RUNG: rung.lesson,
-                names.TARGET: arguments["target"],
+                names.TARGET: asked.target,
                 names.SEED: seed,
                 names.EPOCH: epoch,
                 names.SECONDS: round(seconds, 4),
                 names.ACCURACY: "" if accuracy is None else round(accuracy, 4),
-                names.DEVICE_KIND: one_run.kind_of(rung),
-                names.THREADS: one_run.threads_of(rung, params.devices),
+                names.DEVICE_KIND: devices.kind,
+                names.THREADS: devices.threads,
             }
 
 

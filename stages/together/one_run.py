@@ -1,12 +1,5 @@
-"""One run of a rung, in a process of its own: `python -m stages.together.one_run RUN`.
+"""One run of a rung, in a process of its own."""
 
-RUN is a JSON object, the arguments of `epochs_of`. The reply is a list of pairs, one for each
-epoch: seconds of training since the start, and the accuracy in percent; where only a part of an
-epoch is timed one pair, the seconds of a whole one and no accuracy.
-"""
-
-import json
-import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -14,14 +7,19 @@ import torch
 from torch import Tensor
 from torch.utils.data import Subset
 
-from lab.core.params import load
 from lab.core.shared_params import DeviceParams
 from lab.data.datasets import read_fashion_mnist
 from lab.data.images import LabelledImages, to_tensors
 from lab.data.order import epoch_order
-from lab.machine import child
 from lab.machine.allocator import keep_memory
-from lab.machine.devices import DeviceKind, computes_in_bf16, precision_on, usable_cores
+from lab.machine.devices import (
+    Devices,
+    computes_in_bf16,
+    precision_on,
+    processor,
+    resolve,
+    usable_cores,
+)
 from lab.nets.models import MODELS, allow_tf32
 from lab.parallel.replicas import replicate
 from lab.timing.clock import read_clock
@@ -33,7 +31,6 @@ from stages.together import names
 from stages.together.ladder import Rung, ladder, record_of
 from stages.together.params import Params
 
-DEVICE = torch.device("cuda", 0) if torch.cuda.is_available() else torch.device("cpu")
 NOTES_WORKERS = 4  # of their loader, where a GPU leaves the processor to it
 EpochResult = tuple[float, float | None]
 
@@ -41,7 +38,7 @@ EpochResult = tuple[float, float | None]
 def records(params: Params) -> list[Rung]:
     """The records that params.yaml holds."""
     return [
-        record_of(name, settings, precision_on(DEVICE, settings.precision))
+        record_of(name, settings, precision_on(device(), settings.precision))
         for name, settings in params.train.runs.items()
         if name.startswith(names.RECORD)
     ]
@@ -49,28 +46,19 @@ def records(params: Params) -> list[Rung]:
 
 def rungs(params: Params) -> list[Rung]:
     """The ladder, and the records behind it."""
-    return [*ladder(computes_in_bf16(DEVICE)), *records(params)]
+    return [*ladder(computes_in_bf16(device())), *records(params)]
 
 
-def devices_of(rung: Rung) -> list[torch.device]:
-    """The GPUs that there are, or the processor as often as the rung has devices."""
-    if torch.cuda.is_available():
-        return [torch.device("cuda", i) for i in range(rung.num_devices)]
-    return [torch.device("cpu")] * rung.num_devices
+def device() -> torch.device:
+    """What one device computes on."""
+    return torch.device("cuda", 0) if torch.cuda.is_available() else torch.device("cpu")
 
 
-def kind_of(rung: Rung) -> DeviceKind:
-    """What a rung computes on."""
-    if torch.cuda.is_available():
-        return "cuda"
-    return "cpu-virtual" if rung.num_devices > 1 else "cpu"
-
-
-def threads_of(rung: Rung, devices: DeviceParams) -> int:
-    """The threads of a virtual device: unless params say how many, all cores compute."""
-    if devices.cpu_threads != "auto":
-        return devices.cpu_threads
-    return max(1, usable_cores() // rung.num_devices)
+def devices_of(rung: Rung, params: DeviceParams) -> Devices:
+    """GPUs, or virtual devices; one that is alone has all cores, unless params say how many."""
+    if torch.cuda.is_available() or rung.num_devices > 1:
+        return resolve(rung.num_devices, params)
+    return processor(usable_cores() if params.cpu_threads == "auto" else params.cpu_threads)
 
 
 @dataclass(frozen=True)
@@ -81,19 +69,23 @@ class Run:
     seed: int
     num_epochs: int
     timed_steps: int | None
+    devices: list[torch.device]
     train_set: LabelledImages
     test_set: LabelledImages
 
 
 def epochs_of(
     rung: Rung, seed: int, target: int, num_epochs: int, in_part: bool, params: Params
-) -> Iterator[EpochResult]:
-    """Train `num_epochs` epochs; at a constant rate until the accuracy is `target` percent."""
+) -> list[EpochResult]:
+    """Train `num_epochs` epochs; at a constant rate until the accuracy is `target` percent.
+
+    For each epoch the seconds of training since the start, and the accuracy in percent; where only
+    a part of an epoch is timed one pair, the seconds of a whole one and no accuracy.
+    """
     p = params.together
     if rung.keeps_memory:
         keep_memory()
     allow_tf32(rung.precision)
-    torch.set_num_threads(threads_of(rung, params.devices))
     torch.manual_seed(seed)  # of the notes' loader
     train_images = min(p.train_images, rung.train_images)
     run = Run(
@@ -101,18 +93,21 @@ def epochs_of(
         seed,
         num_epochs,
         p.timed_steps if in_part else None,
+        devices_of(rung, params.devices).devices,
         to_tensors(read_fashion_mnist("train").first(train_images)),
         to_tensors(read_fashion_mnist("t10k").first(p.test_images)),
     )
+    results = []
     for seconds, accuracy in _engine(run) if rung.loop == "engine" else _notes_loop(run):
-        yield seconds, accuracy
+        results.append((seconds, accuracy))
         if rung.schedule == "constant" and accuracy is not None and accuracy >= target:
-            return
+            break
+    return results
 
 
 def _engine(run: Run) -> Iterator[EpochResult]:
     """Training's own steps."""
-    rung, devices = run.rung, devices_of(run.rung)
+    rung, devices = run.rung, run.devices
     net = MODELS[rung.net](torch.Generator().manual_seed(run.seed))
     strategy = Replicas(net, devices, rung.precision, momentum=rung.momentum)
     start = read_clock(devices)
@@ -132,7 +127,7 @@ def _engine(run: Run) -> Iterator[EpochResult]:
 
 def _notes_loop(run: Run) -> Iterator[EpochResult]:
     """The notes' loop, over their loader or over images in memory."""
-    rung, [device] = run.rung, devices_of(run.rung)
+    rung, [device] = run.rung, run.devices
     net = MODELS[rung.net](torch.Generator().manual_seed(run.seed))
     net = as_the_notes_keep_it(net).to(device)
     num_images = len(run.train_set[1])
@@ -168,14 +163,3 @@ def _batches(
         (bytes_[rows].unsqueeze(1).to(torch.float32).div_(255), labels[rows])
         for rows in order.split(rung.batch_size)
     )
-
-
-def main() -> None:
-    """Train, and reply with the epochs."""
-    params, run = load(Params), json.loads(sys.argv[1])
-    [rung] = [rung for rung in rungs(params) if rung.lesson == run["rung"]]
-    child.reply(list(epochs_of(params=params, **{**run, "rung": rung})))
-
-
-if __name__ == "__main__":
-    main()

@@ -131,6 +131,14 @@ def test_the_bound_on_false_speedups_holds_for_what_starts_really_do():
     assert false_speedup_bound(8, 0, 8, 8) == 1, "a biased control bounds nothing"
 
 
+def test_a_false_speedup_of_many_starts_needs_no_more_of_them_than_its_interval_holds():
+    """Of 20, three beyond each end: 17 on one side are enough, each with the chance of 0 in 40."""
+    chance = 1 - 0.025 ** (1 / 40)
+    enough = sum(math.comb(20, k) * chance**k * (1 - chance) ** (20 - k) for k in range(17, 21))
+    assert median_interval(range(20)) == (3, 16)
+    assert false_speedup_bound(0, 0, 40, 20) == pytest.approx(2 * enough)
+
+
 def test_times_that_cannot_be_are_no_speedup():
     nan = float("nan")
     for old, new in (([], []), ([1.0], [1.0, 2.0]), ([0.0], [1.0]), ([1.0], [nan])):

@@ -51,16 +51,35 @@ def test_the_machines_speed_is_work_over_time(monkeypatch):
     assert machine_speed() == (2 * 1024**3 / 1e9, 2 * 64 * 2**20 / 1e9)
 
 
+BUSY = "while True: pass"
+LAUNCHER = """
+import subprocess, sys
+quiet = dict.fromkeys(("stdout", "stderr"), subprocess.DEVNULL)
+print(subprocess.Popen([sys.executable, "-c", sys.argv[1]], **quiet).pid)
+"""
+
+
 def test_other_processes_are_seen():
-    program = "print(flush=True)\nwhile True: pass"
-    busy = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE)
+    command = [sys.executable, "-c", LAUNCHER, BUSY]
+    launched = subprocess.run(command, capture_output=True, check=True)
+    busy = psutil.Process(int(launched.stdout))  # whose launcher is gone, so that it is no child
     try:
-        assert busy.stdout
-        busy.stdout.readline()
         watch = Watch()
         time.sleep(0.5)
         percent = watch.busy_percent()
     finally:
         busy.kill()
-        busy.communicate()
     assert percent > 30 / psutil.cpu_count(), "one core's time, if the machine is quiet otherwise"
+
+
+def test_children_are_no_others_while_they_live():
+    """Whatever else computes meanwhile: all cores' busy time holds a child's and the others'."""
+    with subprocess.Popen([sys.executable, "-c", BUSY]) as child:
+        before, (others_before, _) = psutil.cpu_times(), module._processor_seconds()
+        time.sleep(0.5)
+        (others, _), after = module._processor_seconds(), psutil.cpu_times()
+        mine = psutil.Process(child.pid).cpu_times()
+        child.kill()
+    idle = after.idle + after.iowait - before.idle - before.iowait
+    computed = 0.5 * psutil.cpu_count() - idle
+    assert others - others_before <= computed - 0.5 * (mine.user + mine.system)

@@ -1,7 +1,9 @@
 """A benchmark measured in fresh processes: one start, one value."""
 
+import importlib
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -30,13 +32,12 @@ def measure(start):
 
 
 @pytest.fixture
-def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
     """A module that a child process can import by its name."""
     (tmp_path / "some_program.py").write_text(PROGRAM)
-    path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
-    monkeypatch.setenv("PYTHONPATH", path)
-    monkeypatch.setitem(sys.modules, "some_program", ModuleType("some_program"))
-    return sys.modules["some_program"]
+    monkeypatch.syspath_prepend(tmp_path)
+    yield importlib.import_module("some_program")
+    del sys.modules["some_program"]
 
 
 def test_each_start_is_a_process_and_gives_the_median_of_its_samples(program):
@@ -47,7 +48,7 @@ def test_each_start_is_a_process_and_gives_the_median_of_its_samples(program):
 
 
 def test_a_start_that_fails_ends_the_measurement(program):
-    with pytest.raises(LabError, match="some_program 2 ended with code 4"):
+    with pytest.raises(LabError, match="some_program, start 2, ended with code 4"):
         measure_in_starts(program, 3)
 
 

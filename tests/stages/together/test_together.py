@@ -65,26 +65,26 @@ def test_a_part_of_an_epoch_tells_the_seconds_of_a_whole_one(params, rung):
 
 
 def test_at_a_constant_rate_training_ends_at_the_target_and_one_cycle_at_its_end(params):
-    at_once = list(one_run.epochs_of(LADDER[names.HE], 0, 1, 5, False, params))
+    at_once = one_run.epochs_of(LADDER[names.HE], 0, 1, 5, False, params)
     assert len(at_once) == 1
-    whole = list(one_run.epochs_of(LADDER[names.ONE_CYCLE], 0, 1, 3, False, params))
+    whole = one_run.epochs_of(LADDER[names.ONE_CYCLE], 0, 1, 3, False, params)
     assert len(whole) == 3
     assert sorted(s for s, _ in whole) == [s for s, _ in whole], "seconds since the start"
 
 
 def test_runs_are_those_that_the_params_ask_for(params):
     p = params.together
-    part = [{"target": 0, "num_epochs": 1, "in_part": True}]
+    part = [together.Asked(0, 1, in_part=True)]
     in_part = names.timed_in_part(names.RUNGS)
     assert list(together.runs_of(LADDER[names.NOTES], p, in_part)) == part
     whole = p.model_copy(update={"whole": True})
-    to_83 = [{"target": 83, "num_epochs": 2, "in_part": False}]
+    to_83 = [together.Asked(83, 2, in_part=False)]
     assert list(together.runs_of(LADDER[names.NOTES], whole, in_part)) == to_83
     assert list(together.runs_of(LADDER[names.HE], p, in_part)) == to_83
     one_cycle = list(together.runs_of(LADDER[names.ONE_CYCLE], p, in_part))
-    assert [run["target"] for run in one_cycle] == p.targets
+    assert [run.target for run in one_cycle] == p.targets
     assert all(
-        run["num_epochs"] == LADDER[names.ONE_CYCLE].epochs[run["target"]] for run in one_cycle
+        run.num_epochs == LADDER[names.ONE_CYCLE].epochs[run.target] for run in one_cycle
     )
 
 
@@ -110,4 +110,4 @@ def test_a_record_is_an_entry_of_train_runs(params):
     record = found["record_92"]
     assert (record.net, record.lr, record.momentum) == ("convnet", settings.lr, settings.momentum)
     runs = list(together.runs_of(record, params.together, []))
-    assert runs == [{"target": 92, "num_epochs": settings.num_epochs, "in_part": False}]
+    assert runs == [together.Asked(92, settings.num_epochs, in_part=False)]

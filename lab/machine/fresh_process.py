@@ -1,0 +1,103 @@
+"""Fresh processes that need not import: each is forked from a server that has imported, no more.
+
+torch takes seconds to import. A process of this kind has its own memory, threads and allocator as
+one has that was started by hand, and times differ as much from one to the next (14 starts of each
+kind compared, of training steps, products and sums). It ends when its launcher does.
+"""
+
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from multiprocessing.connection import Connection
+from typing import Any, TypeVar
+
+from lab.core.errors import LabError
+from lab.machine.child import ORPHANED
+
+# macOS's own libraries do not survive a fork
+METHOD = "forkserver" if sys.platform == "linux" else "spawn"
+T = TypeVar("T")
+
+
+@contextmanager
+def fresh_process(name: str, serve: Callable[..., None], *arguments: Any) -> Iterator[Connection]:
+    """A process that runs serve(link, *arguments); yields the other end of its link.
+
+    It is killed when the context ends.
+
+    Raises:
+        LabError: it ended while something was expected from it; `name` is what it is called.
+    """
+    context = multiprocessing.get_context(METHOD)
+    context.set_forkserver_preload(_imported(serve, *arguments))
+    link, its = context.Pipe()
+    process = context.Process(
+        name=name, target=_run, args=(serve, its, dict(os.environ), arguments), daemon=False
+    )
+    process.start()
+    its.close()  # or its end would not be noticed
+    try:
+        yield link
+    except (EOFError, BrokenPipeError, ConnectionResetError):
+        process.join()
+        raise LabError(
+            f"{name} ended with code {process.exitcode}; its own words are above"
+        ) from None
+    finally:
+        process.kill()
+        process.join()
+        link.close()
+
+
+def answer_of(name: str, function: Callable[..., T], *arguments: Any) -> T:
+    """What function(*arguments) returns in a fresh process.
+
+    Raises:
+        LabError: the process ended without an answer; `name` is what it is called.
+    """
+    with fresh_process(name, _answer, function, *arguments) as link:
+        answer: T = link.recv()
+        return answer
+
+
+def _answer(link: Connection, function: Callable[..., Any], *arguments: Any) -> None:
+    link.send(function(*arguments))
+
+
+def _imported(*given: Any) -> list[str]:
+    """The modules that the server imports: those of functions, and the program's own."""
+    program = getattr(sys.modules["__main__"], "__spec__", None)
+    functions = [each.__module__ for each in given if callable(each)]
+    return [*functions, *([program.name] if program else [])]
+
+
+def _run(
+    serve: Callable[..., None],
+    link: Connection,
+    environment: dict[str, str],
+    arguments: tuple[Any, ...],
+) -> None:
+    """Be the process: serve for as long as the launcher lives."""
+    _end_with_launcher()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C: the launcher decides, and ends this one
+    # a data loader's workers start as everywhere, not by the server
+    multiprocessing.set_start_method(None, force=True)
+    os.environ.update(environment)  # the server has what was there when it started
+    os.dup2(2, 1)  # what libraries say is no output of the launcher's
+    serve(link, *arguments)
+
+
+def _end_with_launcher() -> None:
+    """End this process as soon as its launcher is gone, even if it already is."""
+    launcher = multiprocessing.parent_process()
+    assert launcher is not None  # noqa: S101
+
+    def watch() -> None:
+        launcher.join()
+        os._exit(ORPHANED)
+
+    threading.Thread(target=watch, daemon=True).start()

@@ -1,0 +1,89 @@
+"""Fresh processes: forked from a server that has imported, and ended with their launcher."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+
+from lab.machine.fresh_process import answer_of, fresh_process
+from tests.helpers import ROOT
+
+
+def place_and(variable):
+    print("a library's own words")
+    return os.getpid(), os.getcwd(), os.environ.get(variable)
+
+
+def echo(link):
+    while True:
+        link.send(link.recv())
+
+
+def test_each_answer_is_of_a_process_of_its_own_in_the_launchers_place(
+    tmp_path, monkeypatch, capfd
+):
+    """Whatever the server's place and environment were when it started."""
+    answer_of("one before", place_and, "SOME_VARIABLE")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SOME_VARIABLE", "3")
+    found = [answer_of("one", place_and, "SOME_VARIABLE") for _ in range(2)]
+    assert len({os.getpid(), *(pid for pid, *_ in found)}) == 3
+    assert [rest for _, *rest in found] == [[str(tmp_path), "3"]] * 2
+    assert "library" not in capfd.readouterr().out
+
+
+FAILS = """
+from lab.core.exit_codes import run
+from lab.machine.fresh_process import answer_of
+run(lambda: answer_of("the third", int, "no number"))
+"""
+
+
+def test_a_process_that_ends_without_an_answer_is_named_below_its_own_words(project):
+    """In a program of its own: the server here has the standard error of an earlier test."""
+    command = [sys.executable, "-c", FAILS]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    found = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
+    *_, words, error = found.stderr.splitlines()
+    assert words == "ValueError: invalid literal for int() with base 10: 'no number'"
+    assert error == "ERROR: the third ended with code 1; its own words are above"
+    assert not found.stdout
+
+
+def test_a_process_lives_as_long_as_its_context():
+    with fresh_process("echo", echo) as link:
+        link.send(psutil.Process().pid)
+        assert link.recv() == os.getpid()
+    with pytest.raises(OSError, match="closed"):
+        link.send(0)
+
+
+LAUNCHER = """
+import time
+from lab.machine.fresh_process import answer_of
+print("ready", flush=True)
+answer_of("one that sleeps", time.sleep, 600)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="there processes are not forked")
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_neither_process_nor_server_outlives_a_launcher_that_is_killed(number):
+    """At once, and while the server still imports."""
+    for seconds in (0.1, 1.0):
+        with subprocess.Popen(
+            [sys.executable, "-c", LAUNCHER], cwd=ROOT, stdout=subprocess.PIPE
+        ) as launcher:
+            launcher.stdout.readline()
+            time.sleep(seconds)
+            below = psutil.Process(launcher.pid).children(recursive=True)
+            launcher.send_signal(number)
+        _, alive = psutil.wait_procs(below, timeout=10)
+        for process in alive:
+            process.kill()
+        assert below
+        assert not alive, seconds
