@@ -70,6 +70,7 @@ def small_run(**changes: Any) -> dict[str, Any]:
         "batch_size": 256,
         "lr": 0.2,
         "momentum": 0.0,
+        "label_smoothing": 0.0,
         "schedule": "constant",
         "augment": "none",
         "num_epochs": 2,

@@ -12,7 +12,9 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from typing import Any, TypeVar
 
 from lab.core.errors import LabError
@@ -23,16 +25,53 @@ METHOD = "forkserver" if sys.platform == "linux" else "spawn"
 T = TypeVar("T")
 
 
+@dataclass(frozen=True)
+class FreshProcess:
+    """A process that was started, and this end of the link to it.
+
+    Attributes:
+        name: what errors call it.
+    """
+
+    name: str
+    link: Connection
+    process: BaseProcess
+
+    def send(self, value: Any) -> None:
+        """Send it something that can be pickled.
+
+        Raises:
+            LabError: it has ended.
+        """
+        with self._expected():
+            self.link.send(value)
+
+    def receive(self) -> Any:
+        """Wait for what it sends.
+
+        Raises:
+            LabError: it ended first.
+        """
+        with self._expected():
+            return self.link.recv()
+
+    @contextmanager
+    def _expected(self) -> Iterator[None]:
+        try:
+            yield
+        except (EOFError, BrokenPipeError, ConnectionResetError):
+            self.process.join()
+            code = self.process.exitcode
+            raise LabError(f"{self.name} ended with code {code}; its own words are above") from None
+
+
 @contextmanager
-def fresh_process(name: str, serve: Callable[..., None], *arguments: Any) -> Iterator[Connection]:
-    """A process that runs serve(link, *arguments); yields the other end of its link.
+def fresh_process(name: str, serve: Callable[..., None], *arguments: Any) -> Iterator[FreshProcess]:
+    """A process that runs serve(link, *arguments) with its end of a link.
 
     It is killed when the context ends.
-
-    Raises:
-        LabError: it ended while something was expected from it; `name` is what it is called.
     """
-    context = multiprocessing.get_context(METHOD)
+    context: Any = multiprocessing.get_context(METHOD)  # of either kind
     context.set_forkserver_preload(_imported(serve, *arguments))
     link, its = context.Pipe()
     process = context.Process(
@@ -41,12 +80,7 @@ def fresh_process(name: str, serve: Callable[..., None], *arguments: Any) -> Ite
     process.start()
     its.close()  # or its end would not be noticed
     try:
-        yield link
-    except (EOFError, BrokenPipeError, ConnectionResetError):
-        process.join()
-        raise LabError(
-            f"{name} ended with code {process.exitcode}; its own words are above"
-        ) from None
+        yield FreshProcess(name, link, process)
     finally:
         process.kill()
         process.join()
@@ -59,8 +93,8 @@ def answer_of(name: str, function: Callable[..., T], *arguments: Any) -> T:
     Raises:
         LabError: the process ended without an answer; `name` is what it is called.
     """
-    with fresh_process(name, _answer, function, *arguments) as link:
-        answer: T = link.recv()
+    with fresh_process(name, _answer, function, *arguments) as process:
+        answer: T = process.receive()
         return answer
 
 

@@ -1,24 +1,20 @@
 """Times of all-reduces among real processes, and of training steps that wait for one.
 
-`time_among_ranks` starts a process for each device, several times: `python -m
-lab.parallel.allreduce_times ARMS` does its share of the arms in a JSON file, and rank 0 leaves
-beside it what the ranks found. All ranks of an arm meet before each round, whose time is that of
-the slowest of them; one start of the processes gives one sample, the median of its rounds.
+`time_among_ranks` starts a process for each device, several times. All ranks of an arm meet before
+each round, whose time is that of the slowest of them; one start of the processes gives one sample,
+the median of its rounds.
 """
 
 import gc
-import logging
 import math
 import os
-import sys
-import tempfile
+import socket
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
-from typing import Any
+from multiprocessing.connection import Connection, wait
 
 import torch
 import torch.distributed as dist
@@ -26,22 +22,20 @@ from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 from tqdm import tqdm
 
-from lab.core.exit_codes import run
-from lab.core.files import read_json, write_json
 from lab.core.shared_params import LOOPBACK, BenchParams, DistributedParams
 from lab.machine.allocator import keep_memory
 from lab.machine.devices import Devices
+from lab.machine.fresh_process import fresh_process
 from lab.nets.models import MODELS, OnBytes
 from lab.parallel.collectives import ALGORITHMS, PROBES, Ranks, in_one_bucket, per_tensor
 from lab.parallel.cost_model import OVERLAPPED
-from lab.parallel.launch import launch, own_rank, process_group
+from lab.parallel.launch import ADDRESS_VARIABLE, process_group, store_on_loopback
 from lab.parallel.replicas import forward_backward, grad_of, replicate, sgd, sum_gradients
 from lab.results.stats import summarise
 from lab.timing.bench import turns
 from lab.timing.clock import read_clock
 
 DISTRIBUTED = DistributedParams(nnodes=1, rdzv_endpoint=f"{LOOPBACK}:0", timeout_s=600)
-FOUND_FILE = "found.json"
 NOTHING = "nothing"  # is summed; with a bucket, the tensors are still joined and taken apart
 LR = 0.01
 
@@ -102,7 +96,7 @@ def time_among_ranks(arms: Sequence[Arm], params: BenchParams, devices: Devices)
     ranks, too: the other ranks wait. Sample i of every arm is of start i.
 
     Raises:
-        DistributedError: a rank died or fell silent.
+        LabError: a rank died.
         ValueError: an arm for more ranks than there are devices.
     """
     world_size = max(arm.world_size for arm in arms)
@@ -110,16 +104,8 @@ def time_among_ranks(arms: Sequence[Arm], params: BenchParams, devices: Devices)
         raise ValueError(
             f"expected at most {len(devices.devices)} ranks, one for each device, got {world_size}"
         )
-    request = {
-        "arms": [asdict(arm) for arm in arms],
-        "rounds": params.rounds,
-        "min_sample_s": params.min_sample_ms / 1e3,
-        "kind": devices.kind,
-        "devices": [str(device) for device in devices.devices],
-        "threads": devices.threads,
-    }
     starts = [
-        _one_start({**request, "start": start}, world_size, devices.threads)
+        _one_start(arms, params, devices, world_size, start)
         for start in tqdm(range(params.starts), "starts", leave=False, disable=None)
     ]
     return [
@@ -132,26 +118,28 @@ def time_among_ranks(arms: Sequence[Arm], params: BenchParams, devices: Devices)
     ]
 
 
-def _one_start(request: Mapping[str, Any], world_size: int, threads: int) -> list[Timed]:
+def _one_start(
+    arms: Sequence[Arm], params: BenchParams, devices: Devices, world_size: int, start: int
+) -> list[Timed]:
     """What fresh ranks found of each arm; `seconds` are of the rounds."""
-    with tempfile.TemporaryDirectory() as folder, _environment_kept():
-        file = Path(folder) / "arms.json"
-        write_json(file, request)
-        launch("lab.parallel.allreduce_times", str(file), world_size, DISTRIBUTED, threads)
-        found = read_json(file.with_name(FOUND_FILE))["arms"]
-    return [Timed(**{**one, "seconds": tuple(one["seconds"])}) for one in found]
-
-
-@contextmanager
-def _environment_kept() -> Iterator[None]:
-    """Undo what `launch` sets for its ranks in this process's environment and logging."""
-    before = dict(os.environ)
-    try:
-        yield
-    finally:
-        os.environ.clear()
-        os.environ.update(before)
-        logging.disable(logging.NOTSET)
+    listener = socket.create_server((LOOPBACK, 0))
+    port = listener.getsockname()[1]
+    store = store_on_loopback(listener, port, DISTRIBUTED.timeout_s)
+    with ExitStack() as stack:
+        ranks = {}
+        for rank in range(world_size):
+            address = Address(rank, world_size, port)
+            process = fresh_process(f"rank {rank}", _be_rank, address, arms, params, devices, start)
+            ranks[rank] = stack.enter_context(process)
+        found, left = {}, {process.link: rank for rank, process in ranks.items()}
+        while left:  # whoever ends first is heard first
+            for link in wait(list(left)):
+                assert isinstance(link, Connection)  # noqa: S101
+                rank = left.pop(link)
+                found[rank] = ranks[rank].receive()
+    del store  # it served the ranks until now
+    answer: list[Timed] = found[0]
+    return answer
 
 
 class _Rank:
@@ -309,42 +297,52 @@ def _step(
     sgd(params, LR, arm.images * n)
 
 
-def _take_part(request: Mapping[str, Any], rank: int) -> list[dict[str, Any] | None]:
+@dataclass(frozen=True)
+class Address:
+    """Which of how many ranks a process is, and at which port of this host they meet."""
+
+    rank: int
+    world_size: int
+    port: int
+
+
+def _be_rank(
+    link: Connection,
+    address: Address,
+    arms: Sequence[Arm],
+    params: BenchParams,
+    devices: Devices,
+    start: int,
+) -> None:
+    """Be one of the ranks that `time_among_ranks` starts; rank 0 has taken part in all arms."""
+    os.environ |= {  # as torch's launcher tells its ranks
+        "RANK": str(address.rank),
+        "WORLD_SIZE": str(address.world_size),
+        ADDRESS_VARIABLE: f"{LOOPBACK}:{address.port}",
+    }
+    keep_memory()
+    torch.set_num_threads(devices.threads)
+    gc.disable()
+    own = devices.devices[address.rank]
+    with process_group(devices, own, DISTRIBUTED):
+        found = _take_part(arms, params, own, address.rank, start)
+    link.send(found if address.rank == 0 else None)
+
+
+def _take_part(
+    arms: Sequence[Arm], params: BenchParams, device: torch.device, rank: int, start: int
+) -> list[Timed | None]:
     """Do this rank's share: what was found of each arm, None of those without this rank."""
-    arms = [Arm(**{**arm, "lengths": tuple(arm["lengths"])}) for arm in request["arms"]]
-    start, rounds = request["start"], request["rounds"]
     here: dict[int, _Rank] = {}
     for n in sorted({arm.world_size for arm in arms}):
         group = dist.new_group(list(range(n)))  # every rank makes every group
         if rank < n:
-            here[n] = _Rank(Ranks(group), torch.device(request["devices"][rank]))
+            here[n] = _Rank(Ranks(group), device)
     mine = {i: here[arm.world_size] for i, arm in enumerate(arms) if arm.world_size in here}
     first = {i: who.first_call(arms[i], start == 0) for i, who in mine.items()}
-    calls = {i: who.calls_for(arms[i], request["min_sample_s"]) for i, who in mine.items()}
+    calls = {i: who.calls_for(arms[i], params.min_sample_ms / 1e3) for i, who in mine.items()}
     seconds: dict[int, list[float]] = {i: [] for i in mine}
-    for i in turns(range(len(arms)), rounds, start * rounds):
+    for i in turns(range(len(arms)), params.rounds, start * params.rounds):
         if i in mine:
             seconds[i].append(mine[i].sample(arms[i], calls[i]))
-    return [
-        asdict(Timed(tuple(seconds[i]), *first[i])) if i in mine else None for i in range(len(arms))
-    ]
-
-
-def main() -> None:
-    """Be one of the ranks that `time_among_ranks` starts."""
-    file, rank = Path(sys.argv[1]), own_rank() or 0
-    request = read_json(file)
-    devices = Devices(
-        request["kind"], [torch.device(d) for d in request["devices"]], request["threads"]
-    )
-    keep_memory()
-    torch.set_num_threads(devices.threads)
-    gc.disable()
-    with process_group(devices, devices.devices[rank], DISTRIBUTED):
-        found = _take_part(request, rank)
-        if rank == 0:
-            write_json(file.with_name(FOUND_FILE), {"arms": found})
-
-
-if __name__ == "__main__":
-    sys.exit(run(main))
+    return [Timed(tuple(seconds[i]), *first[i]) if i in mine else None for i in range(len(arms))]

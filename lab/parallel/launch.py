@@ -134,16 +134,21 @@ def _loopback_rendezvous(params: RendezvousParameters) -> RendezvousHandler:
                 f"train.distributed.rdzv_endpoint {params.endpoint}: {error.strerror}; take port 0"
                 " for any free one"
             ) from None  # of several nodes on this host the first one has it
-    store = dist.TCPStore(
+    store = store_on_loopback(listener, port, float(params.get("read_timeout", 60)))
+    os.environ[ADDRESS_VARIABLE] = f"{LOOPBACK}:{port}"
+    return create_handler(store, _LoopbackBackend(store, params.run_id), params)
+
+
+def store_on_loopback(listener: socket.socket | None, port: int, timeout_s: float) -> dist.TCPStore:
+    """The store at a port of the loopback address: served by `listener`, or by another process."""
+    return dist.TCPStore(
         LOOPBACK,
         port,
         is_master=listener is not None,
         wait_for_workers=False,
         master_listen_fd=listener.detach() if listener else None,
-        timeout=timedelta(seconds=float(params.get("read_timeout", 60))),
+        timeout=timedelta(seconds=timeout_s),
     )
-    os.environ[ADDRESS_VARIABLE] = f"{LOOPBACK}:{port}"
-    return create_handler(store, _LoopbackBackend(store, params.run_id), params)
 
 
 def _explain(failures: Mapping[int, ProcessFailure]) -> LabError:

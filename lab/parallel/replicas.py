@@ -7,6 +7,7 @@ without GPUs.
 import copy
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
+from functools import partial
 from typing import TypeVar
 
 import torch
@@ -77,9 +78,11 @@ def grad_of(param: Tensor) -> Tensor:
     return param.grad
 
 
-def forward_backward(net: nn.Module, X: Tensor, y: Tensor, scale: float = 1) -> Tensor:
+def forward_backward(
+    net: nn.Module, X: Tensor, y: Tensor, scale: float = 1, label_smoothing: float = 0
+) -> Tensor:
     """Add `scale` times the gradient of the summed loss to each parameter's; return the loss."""
-    loss = F.cross_entropy(net(X), y, reduction="sum")
+    loss = F.cross_entropy(net(X), y, reduction="sum", label_smoothing=label_smoothing)
     torch.autograd.backward(loss, torch.full_like(loss, scale))
     return loss.detach()
 
@@ -99,6 +102,7 @@ def train_batch(
     pool: Executor,
     allreduce: Collective = allreduce,
     updates: Sequence[Update] | None = None,
+    label_smoothing: float = 0,
 ) -> list[Tensor]:
     """Take one step of SGD on a batch over all devices; return each device's summed loss (scalars).
 
@@ -109,7 +113,8 @@ def train_batch(
     and the rate is divided by the size of the whole batch, so that uneven shards give exactly the
     gradient of one device. Batch norm uses the statistics of each shard, as in the notes.
     """
-    losses = run_each(pool, forward_backward, nets, *split_batch(X, y, devices))
+    gradients = partial(forward_backward, label_smoothing=label_smoothing)
+    losses = run_each(pool, gradients, nets, *split_batch(X, y, devices))
     sum_gradients(nets, allreduce)
     for net, update in zip(nets, updates or [sgd] * len(nets), strict=True):
         update(net.parameters(), lr, len(X))

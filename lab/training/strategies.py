@@ -10,6 +10,7 @@ shard weighs as much as its images.
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -30,6 +31,23 @@ from lab.training.update_steps import RuleUpdates
 State = dict[str, Any]
 
 
+@dataclass(frozen=True)
+class Recipe:
+    """How a step is taken, on whatever devices.
+
+    Attributes:
+        compile_mode: of forward and backward, at the first batch of each size.
+        momentum: Nesterov's, where it is above 0.
+        label_smoothing: the share of each answer that all classes have in equal parts (Szegedy et
+            al. 2016, section 7).
+    """
+
+    precision: Precision = "fp32"
+    compile_mode: Compile = "none"
+    momentum: float = 0
+    label_smoothing: float = 0
+
+
 class Strategy(ABC):
     """A net on a run's devices.
 
@@ -41,28 +59,21 @@ class Strategy(ABC):
     is_first = True  # of the processes: the one that keeps the books and writes
 
     def __init__(
-        self,
-        net: nn.Module,
-        devices: Sequence[torch.device],
-        precision: Precision = "fp32",
-        compile_mode: Compile = "none",
-        momentum: float = 0,
+        self, net: nn.Module, devices: Sequence[torch.device], recipe: Recipe = Recipe()
     ) -> None:
-        """Copy `net`, which takes float images (n, 1, 28, 28), to `devices`.
-
-        If asked, forward and backward are compiled at the first batch of each size. With `momentum`
-        the steps are Nesterov's.
-        """
+        """Copy `net`, which takes float images (n, 1, 28, 28), to `devices`."""
         self.devices = list(devices)
-        self.nets = [OnBytes(replicate(net, device), precision) for device in devices]
-        self.compiled = compile_mode != "none"
+        self.nets = [OnBytes(replicate(net, device), recipe.precision) for device in devices]
+        self.compiled = recipe.compile_mode != "none"
         if self.compiled:
             # copies to evaluate with are not compiled
             for on_bytes in self.nets:
-                on_bytes.compile(mode=compile_mode, dynamic=False)
+                on_bytes.compile(mode=recipe.compile_mode, dynamic=False)
+        rule = partial(nesterov, beta=recipe.momentum)
         self.updates: list[Update] = [
-            RuleUpdates(partial(nesterov, beta=momentum)) if momentum else sgd for _ in self.nets
+            RuleUpdates(rule) if recipe.momentum else sgd for _ in self.nets
         ]
+        self.label_smoothing = recipe.label_smoothing
         self.pool = thread_pool(len(devices), torch.get_num_threads())
 
     @abstractmethod
@@ -138,7 +149,16 @@ class Replicas(Strategy):
 
     def step(self, X: Tensor, y: Tensor, lr: float, batch_size: int) -> Tensor:
         """Take a step as `replicas.train_batch` does."""
-        losses = train_batch(X, y, self.nets, self.devices, lr, self.pool, updates=self.updates)
+        losses = train_batch(
+            X,
+            y,
+            self.nets,
+            self.devices,
+            lr,
+            self.pool,
+            updates=self.updates,
+            label_smoothing=self.label_smoothing,
+        )
         return torch.stack([loss.to(self.devices[0]) for loss in losses]).sum()
 
 
@@ -149,21 +169,16 @@ class DataParallel(Strategy):
     """
 
     def __init__(
-        self,
-        net: nn.Module,
-        devices: Sequence[torch.device],
-        precision: Precision = "fp32",
-        compile_mode: Compile = "none",
-        momentum: float = 0,
+        self, net: nn.Module, devices: Sequence[torch.device], recipe: Recipe = Recipe()
     ) -> None:
         """Put the net on the first of `devices`, which must differ."""
-        super().__init__(net, devices[:1], precision, compile_mode, momentum)
+        super().__init__(net, devices[:1], recipe)
         [net] = self.nets
         self._parallel = nn.DataParallel(net, list(devices)) if devices[0].type == "cuda" else net
 
     def step(self, X: Tensor, y: Tensor, lr: float, batch_size: int) -> Tensor:
         """Take a step with outputs and loss on the first device."""
-        loss = forward_backward(self._parallel, X, y)
+        loss = forward_backward(self._parallel, X, y, label_smoothing=self.label_smoothing)
         self.updates[0](self.nets[0].parameters(), lr, batch_size)
         return loss
 
@@ -172,15 +187,10 @@ class Ddp(Strategy):
     """DistributedDataParallel on this process's one device, in the process group that there is."""
 
     def __init__(
-        self,
-        net: nn.Module,
-        devices: Sequence[torch.device],
-        precision: Precision = "fp32",
-        compile_mode: Compile = "none",
-        momentum: float = 0,
+        self, net: nn.Module, devices: Sequence[torch.device], recipe: Recipe = Recipe()
     ) -> None:
         """Copy the net to the one device of `devices`."""
-        super().__init__(net, devices, precision, compile_mode, momentum)
+        super().__init__(net, devices, recipe)
         [device] = devices
         self.num_processes = dist.get_world_size()
         self._rank = dist.get_rank()
@@ -197,7 +207,9 @@ class Ddp(Strategy):
 
     def step(self, X: Tensor, y: Tensor, lr: float, batch_size: int) -> Tensor:
         """Take a step with the gradient scaled up: DDP averages over processes, the book sums."""
-        loss = forward_backward(self._parallel, X, y, scale=self.num_processes)
+        loss = forward_backward(
+            self._parallel, X, y, self.num_processes, label_smoothing=self.label_smoothing
+        )
         self.updates[0](self.nets[0].parameters(), lr, batch_size)
         return loss
 

@@ -20,7 +20,7 @@ from lab.parallel.replicas import sgd, split_batch, sum_gradients
 from lab.timing.clock import read_clock
 from lab.training.notes_loop import EpochClock, as_the_notes_keep_it, notes_epoch
 from lab.training.steps import Stepper, prepare_process
-from lab.training.strategies import Replicas, Strategy
+from lab.training.strategies import Recipe, Replicas, Strategy
 
 LR = 0.01
 Turn = Callable[[int], float]  # takes so many steps, an epoch's at most; seconds per step
@@ -137,7 +137,8 @@ def _product(arm: TrainingArm) -> Turn:
 
 
 def _replicas(arm: TrainingArm) -> Turn:
-    return _training(arm, Replicas(arm.make_net(), arm.devices(), arm.precision, arm.compile_mode))
+    recipe = Recipe(arm.precision, arm.compile_mode)
+    return _training(arm, Replicas(arm.make_net(), arm.devices(), recipe))
 
 
 def _loop(arm: TrainingArm) -> Turn:

@@ -11,7 +11,6 @@ from typing import TypeVar
 
 from tqdm import tqdm
 
-from lab.core.errors import LabError
 from lab.machine.fresh_process import fresh_process
 from lab.timing.bench import turns
 from stages.bench_training.arm_turns import TrainingArm, turn_of
@@ -56,19 +55,14 @@ def by_hand(arm: TrainingArm, rounds: int) -> tuple[float, ...]:
 def _processes(arms: Mapping[T, TrainingArm]) -> Iterator[Callable[[T, int], float]]:
     """The arms' processes, as a function that has one of them take a turn of so many steps."""
     with ExitStack() as stack:
-        links = {
+        processes = {
             name: stack.enter_context(fresh_process(f"arm {name!r}", serve, arm))
             for name, arm in arms.items()
         }
 
         def take(name: T, steps: int) -> float:
-            try:
-                links[name].send(steps)
-                return float(links[name].recv())
-            except (EOFError, OSError):
-                raise LabError(
-                    f"arm {name!r}: its process ended before the race did; its own words are above"
-                ) from None
+            processes[name].send(steps)
+            return float(processes[name].receive())
 
         yield take
 

@@ -27,32 +27,31 @@ class Asked(NamedTuple):
     in_part: bool
 
 
-def runs_of(rung: Rung, p: TogetherParams, in_part: Sequence[str]) -> Iterator[Asked]:
-    """The runs of a rung with one seed."""
+def runs_of(rung: Rung, p: TogetherParams, rungs: Sequence[str]) -> Iterator[Asked]:
+    """The runs of one of the rungs, or of a record, with one seed."""
+    targets = p.targets if rung.lesson == rungs[-1] else p.targets_on_the_way
     if rung.lesson.startswith(names.RECORD):
         for target, num_epochs in rung.epochs.items():
             yield Asked(target, num_epochs, in_part=False)
-    elif rung.lesson in in_part and not p.whole:
+    elif rung.lesson in names.timed_in_part(rungs) and not p.whole:
         yield Asked(0, 1, in_part=True)
     elif rung.schedule == "constant":
-        target = max(p.constant_rate_targets)
-        yield Asked(target, p.max_epochs, in_part=False)
+        yield Asked(max(targets), p.max_epochs, in_part=False)
     else:
-        for target in p.targets:
+        for target in targets:
             yield Asked(target, rung.epochs[target], in_part=False)
 
 
 def measure(params: Params) -> Iterator[Row]:
     """One row for each epoch of each run of each rung that this machine has the devices for."""
     p, gpus = params.together, torch.cuda.device_count()
-    rungs = one_run.rungs(params)
-    in_part = names.timed_in_part([rung.lesson for rung in rungs])
+    ways = [way for way in one_run.rungs(params) if not gpus or way.num_devices <= gpus]
+    rungs = [way.lesson for way in ways if way.lesson in names.RUNGS]
     jobs = [
         (rung, params.seed + i, asked)
-        for rung in rungs
-        if not gpus or rung.num_devices <= gpus
-        for i in range(p.seeds if rung.lesson in names.RUNGS else p.record_seeds)
-        for asked in runs_of(rung, p, in_part)
+        for rung in ways
+        for i in range(p.seeds if rung.lesson in rungs else p.record_seeds)
+        for asked in runs_of(rung, p, rungs)
     ]
     for rung, seed, asked in tqdm(jobs, "together", leave=False, disable=None):
         devices = one_run.devices_of(rung, params.devices)

@@ -29,6 +29,7 @@ class Rung:
     batch_size: int = 256
     lr: float = 0.2
     momentum: float = 0.0
+    label_smoothing: float = 0.0
     schedule: ScheduleName = "constant"
     num_devices: int = 1
     augment: Augmentation = "none"
@@ -41,17 +42,18 @@ def record_of(name: str, settings: RunParams, precision: Precision) -> Rung:
     return Rung(
         name,
         "engine",
-        True,
-        settings.net,
-        precision,
-        settings.batch_size,
-        settings.lr,
-        settings.momentum,
-        settings.schedule,
-        settings.num_gpus,
-        settings.augment,
-        settings.train_images,
-        {names.target_of(name): settings.num_epochs},
+        keeps_memory=True,
+        net=settings.net,
+        precision=precision,
+        batch_size=settings.batch_size,
+        lr=settings.lr,
+        momentum=settings.momentum,
+        label_smoothing=settings.label_smoothing,
+        schedule=settings.schedule,
+        num_devices=settings.num_gpus,
+        augment=settings.augment,
+        train_images=settings.train_images,
+        epochs={names.target_of(name): settings.num_epochs},
     )
 
 

@@ -26,7 +26,7 @@ from lab.timing.clock import read_clock
 from lab.training.loop import Plan, predict, train
 from lab.training.notes_loop import EpochClock, as_the_notes_keep_it, notes_epoch
 from lab.training.steps import Stepper
-from lab.training.strategies import Replicas
+from lab.training.strategies import Recipe, Replicas
 from stages.together import names
 from stages.together.ladder import Rung, ladder, record_of
 from stages.together.params import Params
@@ -109,7 +109,8 @@ def _engine(run: Run) -> Iterator[EpochResult]:
     """Training's own steps."""
     rung, devices = run.rung, run.devices
     net = MODELS[rung.net](torch.Generator().manual_seed(run.seed))
-    strategy = Replicas(net, devices, rung.precision, momentum=rung.momentum)
+    recipe = Recipe(rung.precision, momentum=rung.momentum, label_smoothing=rung.label_smoothing)
+    strategy = Replicas(net, devices, recipe)
     start = read_clock(devices)
     stepper = Stepper(strategy, run.train_set, rung.batch_size)
     if run.timed_steps:

@@ -17,7 +17,7 @@ class TogetherParams(Section):
 
     seeds: Annotated[int, Field(ge=1, le=1000)]
     targets: Annotated[list[Target], Field(min_length=1)]
-    constant_rate_targets: Annotated[list[Target], Field(min_length=1)]
+    targets_on_the_way: Annotated[list[Target], Field(min_length=1)]
     max_epochs: Annotated[int, Field(ge=1, le=1000)]
     whole: bool
     timed_steps: Annotated[int, Field(ge=2, le=FASHION_COUNTS["train"])]

@@ -240,7 +240,7 @@ def _table(target: int, steps: Sequence[Step], seeds: int) -> Table:
 
 
 def _draw(steps: Mapping[int, Sequence[Step]], path: Path) -> None:
-    shown = {target: found for target, found in steps.items() if found}
+    shown = {target: found for target, found in steps.items() if len(found) > 1}  # one is no stair
     most = max(map(len, shown.values()))
     with figures.figure(path, 11, 4.6) as fig:
         panels = fig.subplots(1, len(shown), squeeze=False)[0]

@@ -75,7 +75,10 @@ def train_run(name: str, params: Params) -> None:
             check_ranks_agree(checkpoints.key)
         net = models.MODELS[settings.net](torch.Generator().manual_seed(params.seed))
         build = strategies.STRATEGIES[settings.strategy]
-        with closing(build(net, own, precision, settings.compile, settings.momentum)) as strategy:
+        recipe = strategies.Recipe(
+            precision, settings.compile, settings.momentum, settings.label_smoothing
+        )
+        with closing(build(net, own, recipe)) as strategy:
             log.setLevel(logging.INFO if strategy.is_first else logging.WARNING)
             log.info(
                 "%s: %s on %d x %s, %d threads each, %s",

@@ -72,6 +72,7 @@ def summarise(
         "batch_size": settings.batch_size,
         "lr": settings.lr,
         "momentum": settings.momentum,
+        "label_smoothing": settings.label_smoothing,
         "schedule": settings.schedule,
         "augment": settings.augment,
         "num_epochs": settings.num_epochs,

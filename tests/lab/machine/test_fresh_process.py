@@ -5,17 +5,19 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import psutil
 import pytest
 
+from lab.core.errors import LabError
 from lab.machine.fresh_process import answer_of, fresh_process
 from tests.helpers import ROOT
 
 
 def place_and(variable):
     print("a library's own words")
-    return os.getpid(), os.getcwd(), os.environ.get(variable)
+    return os.getpid(), str(Path.cwd()), os.environ.get(variable)
 
 
 def echo(link):
@@ -38,6 +40,7 @@ def test_each_answer_is_of_a_process_of_its_own_in_the_launchers_place(
 
 FAILS = """
 from lab.core.exit_codes import run
+from lab.core.errors import LabError
 from lab.machine.fresh_process import answer_of
 run(lambda: answer_of("the third", int, "no number"))
 """
@@ -55,15 +58,27 @@ def test_a_process_that_ends_without_an_answer_is_named_below_its_own_words(proj
 
 
 def test_a_process_lives_as_long_as_its_context():
-    with fresh_process("echo", echo) as link:
-        link.send(psutil.Process().pid)
-        assert link.recv() == os.getpid()
-    with pytest.raises(OSError, match="closed"):
-        link.send(0)
+    with fresh_process("echo", echo) as process:
+        process.send(3)
+        assert process.receive() == 3
+        pid = process.process.pid
+    assert not psutil.pid_exists(pid)
+
+
+def test_a_process_that_is_killed_is_named_whether_it_should_hear_or_say_something():
+    with fresh_process("echo", echo) as process:
+        process.process.kill()
+        process.process.join()
+        for expected in (process.receive, lambda: process.send(3)):
+            with pytest.raises(
+                LabError, match=r"^echo ended with code -9; its own words are above"
+            ):
+                expected()
 
 
 LAUNCHER = """
 import time
+from lab.core.errors import LabError
 from lab.machine.fresh_process import answer_of
 print("ready", flush=True)
 answer_of("one that sleeps", time.sleep, 600)

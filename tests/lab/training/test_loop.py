@@ -61,8 +61,9 @@ def run(
 ):
     """The epochs of a run on virtual devices, and of each yield the progress and the state."""
     net = softmax_regression() if net is None else net
-    momentum, schedule, augment = recipe or (0, "constant", "none")
-    trained = strategies.Replicas(net, [CPU] * num_devices, momentum=momentum)
+    momentum, schedule, augment, smoothing = recipe or (0, "constant", "none", 0)
+    recipe = strategies.Recipe(momentum=momentum, label_smoothing=smoothing)
+    trained = strategies.Replicas(net, [CPU] * num_devices, recipe)
     if "state" in more:
         trained.load_state(more.pop("state"))
     plan = Plan(batch_size, lr, num_epochs, seed, schedule, augment)
@@ -190,11 +191,11 @@ def test_a_stopped_run_goes_on_to_the_same_bits(num_devices, after):
     assert [e.epoch for e in resumed if e.resumed] == ([after // 10 + 1] if after % 10 else [])
 
 
-RECIPE = (0.9, "one_cycle", "mirror")
+RECIPE = (0.9, "one_cycle", "mirror", 0.1)
 
 
-def test_momentum_and_one_cycle_are_torchs_own():
-    _, yields = run(num_epochs=2, recipe=(0.9, "one_cycle", "none"))
+def test_momentum_one_cycle_and_smoothed_labels_are_torchs_own():
+    _, yields = run(num_epochs=2, recipe=(0.9, "one_cycle", "none", 0.1))
     net = softmax_regression()
     optimizer = torch.optim.SGD(net.parameters(), 0.1, momentum=0.9, nesterov=True)
     rates = iter(per_step(named("one_cycle", 0.1, 2), 2, 10))
@@ -202,7 +203,8 @@ def test_momentum_and_one_cycle_are_torchs_own():
         for rows in epoch_order(len(TRAIN[1]), 0, epoch).split(64):
             optimizer.param_groups[0]["lr"] = next(rates)
             optimizer.zero_grad()
-            F.cross_entropy(net(to_float(TRAIN[0][rows])), TRAIN[1][rows]).backward()
+            logits = net(to_float(TRAIN[0][rows]))
+            F.cross_entropy(logits, TRAIN[1][rows], label_smoothing=0.1).backward()
             optimizer.step()
     found = yields[-1][1]["params"]
     for name, expected in net.named_parameters():

@@ -7,7 +7,7 @@ from lab.data import synthetic
 from lab.nets.models import LeNet
 from lab.training import steps
 from lab.training.steps import ASKING_SHARE, HEARD_WITHIN_S, Stepper, steps_between
-from lab.training.strategies import Replicas
+from lab.training.strategies import Recipe, Replicas
 
 IMAGES, LABELS = map(torch.from_numpy, synthetic.fashion(40, 0))
 TRAIN = IMAGES, LABELS.long()
@@ -78,7 +78,7 @@ def test_several_processes_ask_now_and_then_and_take_the_same_steps(monkeypatch)
 @pytest.mark.parametrize("strategy_type", [Replicas, TwoProcesses])
 def test_warming_up_leaves_weights_and_momentum_alone(strategy_type):
     net = LeNet(torch.Generator().manual_seed(0))
-    strategy = strategy_type(net, [torch.device("cpu")], momentum=0.9)
+    strategy = strategy_type(net, [torch.device("cpu")], Recipe(momentum=0.9))
     Stepper(strategy, TRAIN, 4)
     state = strategy.state()
     assert all(torch.equal(state["params"][name], param) for name, param in net.named_parameters())

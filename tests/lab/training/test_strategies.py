@@ -9,7 +9,7 @@ import torch.distributed as dist
 from torch import nn
 
 from lab.nets.models import MODELS
-from lab.training.strategies import DataParallel, Replicas
+from lab.training.strategies import DataParallel, Recipe, Replicas
 from tests.helpers import ROOT
 from tests.lab.training.strategy_ranks import batch
 
@@ -98,7 +98,7 @@ def test_a_compiled_net_takes_the_same_steps_also_in_two_threads(monkeypatch):
     monkeypatch.setattr(torch, "compile", trace_only)
     net = nn.Sequential(nn.Flatten(), nn.Linear(784, 10))
     eager = Replicas(net, [CPU, CPU])
-    compiled = Replicas(net, [CPU, CPU], compile_mode="reduce-overhead")
+    compiled = Replicas(net, [CPU, CPU], Recipe(compile_mode="reduce-overhead"))
     assert asked == [{"mode": "reduce-overhead", "dynamic": False}] * 2
     assert (eager.compiled, compiled.compiled) == (False, True)
     for X, y in (batch(16), batch(16)):

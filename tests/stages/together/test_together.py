@@ -75,17 +75,15 @@ def test_at_a_constant_rate_training_ends_at_the_target_and_one_cycle_at_its_end
 def test_runs_are_those_that_the_params_ask_for(params):
     p = params.together
     part = [together.Asked(0, 1, in_part=True)]
-    in_part = names.timed_in_part(names.RUNGS)
-    assert list(together.runs_of(LADDER[names.NOTES], p, in_part)) == part
+    assert list(together.runs_of(LADDER[names.NOTES], p, names.RUNGS)) == part
     whole = p.model_copy(update={"whole": True})
     to_83 = [together.Asked(83, 2, in_part=False)]
-    assert list(together.runs_of(LADDER[names.NOTES], whole, in_part)) == to_83
-    assert list(together.runs_of(LADDER[names.HE], p, in_part)) == to_83
-    one_cycle = list(together.runs_of(LADDER[names.ONE_CYCLE], p, in_part))
-    assert [run.target for run in one_cycle] == p.targets
-    assert all(
-        run.num_epochs == LADDER[names.ONE_CYCLE].epochs[run.target] for run in one_cycle
-    )
+    assert list(together.runs_of(LADDER[names.NOTES], whole, names.RUNGS)) == to_83
+    assert list(together.runs_of(LADDER[names.HE], p, names.RUNGS)) == to_83
+    for rung, targets in ((names.ONE_CYCLE, p.targets_on_the_way), (names.TWO_DEVICES, p.targets)):
+        epochs = LADDER[rung].epochs
+        one_cycle = [together.Asked(target, epochs[target], in_part=False) for target in targets]
+        assert list(together.runs_of(LADDER[rung], p, names.RUNGS)) == one_cycle
 
 
 def test_metrics_are_of_the_first_rung_and_the_last(params):
@@ -109,5 +107,5 @@ def test_a_record_is_an_entry_of_train_runs(params):
     settings = params.train.runs["record_92"]
     record = found["record_92"]
     assert (record.net, record.lr, record.momentum) == ("convnet", settings.lr, settings.momentum)
-    runs = list(together.runs_of(record, params.together, []))
+    runs = list(together.runs_of(record, params.together, names.RUNGS))
     assert runs == [together.Asked(92, settings.num_epochs, in_part=False)]
