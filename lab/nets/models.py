@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from lab.core.shared_params import Precision
+from lab.data.datasets import IMAGE_SHAPE
 from lab.data.images import to_float
 from lab.nets import lenet
 from lab.nets.convnet import convnet, mlp
@@ -16,7 +17,15 @@ LENET_NAMES = ("W1", "b1", "W2", "b2", "W3", "b3", "W4", "b4")
 
 
 class LeNet(nn.Module):
-    """The book's LeNet from scratch (13.5.2), its eight parameters under the book's names."""
+    """The book's LeNet from scratch (13.5.2), its eight parameters under the book's names.
+
+    Attributes:
+        seen_side: of the square of pixels that the logits depend on. The last pooling drops a row
+            and a column of its 9 x 9 inputs, and so all that only these depend on: the last two
+            rows and columns of an image.
+    """
+
+    seen_side = 26
 
     def __init__(self, generator: torch.Generator, width: int = 1, he: bool = False) -> None:
         """Draw the parameters of a net with `width` times the channels and hidden units.
@@ -61,6 +70,11 @@ MODELS: dict[str, Callable[[torch.Generator], nn.Module]] = {
 }
 
 
+def seen_side(net: nn.Module) -> int:
+    """The side of the square of pixels, at the top left, that a net's logits depend on."""
+    return int(getattr(net, "seen_side", IMAGE_SHAPE[0]))
+
+
 def allow_tf32(precision: Precision) -> None:
     """Let this process's GPUs round what they multiply to TensorFloat-32, or forbid it.
 
@@ -72,6 +86,9 @@ def allow_tf32(precision: Precision) -> None:
 class OnBytes(nn.Module):
     """A net that takes uint8 images (n, 28, 28), so that a quarter of the bytes go to a device.
 
+    Pixels that its logits do not depend on are left out (`seen_side`), and what is computed of
+    them.
+
     With precision `bf16` convolutions and products compute in bfloat16 (torch's autocast); the
     weights, the logits and with them the loss stay float32. `tf32` is a setting of the whole
     process: `allow_tf32`.
@@ -82,9 +99,10 @@ class OnBytes(nn.Module):
         super().__init__()
         self.net = net
         self.precision = precision
+        self.side = seen_side(net)
 
     def forward(self, images: Tensor) -> Tensor:
         """Logits (n, 10)."""
         with torch.autocast(images.device.type, torch.bfloat16, enabled=self.precision == "bf16"):
-            logits: Tensor = self.net(to_float(images))
+            logits: Tensor = self.net(to_float(images[:, : self.side, : self.side]))
         return logits.float() if self.precision == "bf16" else logits

@@ -8,7 +8,6 @@ the median of its rounds.
 import gc
 import math
 import os
-import socket
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -29,7 +28,7 @@ from lab.machine.fresh_process import fresh_process
 from lab.nets.models import MODELS, OnBytes
 from lab.parallel.collectives import ALGORITHMS, PROBES, Ranks, in_one_bucket, per_tensor
 from lab.parallel.cost_model import OVERLAPPED
-from lab.parallel.launch import ADDRESS_VARIABLE, process_group, store_on_loopback
+from lab.parallel.launch import ADDRESS_VARIABLE, meeting_place, process_group
 from lab.parallel.replicas import forward_backward, grad_of, replicate, sgd, sum_gradients
 from lab.results.stats import summarise
 from lab.timing.bench import turns
@@ -122,14 +121,12 @@ def _one_start(
     arms: Sequence[Arm], params: BenchParams, devices: Devices, world_size: int, start: int
 ) -> list[Timed]:
     """What fresh ranks found of each arm; `seconds` are of the rounds."""
-    listener = socket.create_server((LOOPBACK, 0))
-    port = listener.getsockname()[1]
-    store = store_on_loopback(listener, port, DISTRIBUTED.timeout_s)
+    store, address = meeting_place(DISTRIBUTED.timeout_s)
     with ExitStack() as stack:
         ranks = {}
         for rank in range(world_size):
-            address = Address(rank, world_size, port)
-            process = fresh_process(f"rank {rank}", _be_rank, address, arms, params, devices, start)
+            place = Place(rank, world_size, address)
+            process = fresh_process(f"rank {rank}", _be_rank, place, arms, params, devices, start)
             ranks[rank] = stack.enter_context(process)
         found, left = {}, {process.link: rank for rank, process in ranks.items()}
         while left:  # whoever ends first is heard first
@@ -298,17 +295,17 @@ def _step(
 
 
 @dataclass(frozen=True)
-class Address:
-    """Which of how many ranks a process is, and at which port of this host they meet."""
+class Place:
+    """Which of how many ranks a process is, and the address at which they meet."""
 
     rank: int
     world_size: int
-    port: int
+    address: str
 
 
 def _be_rank(
     link: Connection,
-    address: Address,
+    place: Place,
     arms: Sequence[Arm],
     params: BenchParams,
     devices: Devices,
@@ -316,17 +313,17 @@ def _be_rank(
 ) -> None:
     """Be one of the ranks that `time_among_ranks` starts; rank 0 has taken part in all arms."""
     os.environ |= {  # as torch's launcher tells its ranks
-        "RANK": str(address.rank),
-        "WORLD_SIZE": str(address.world_size),
-        ADDRESS_VARIABLE: f"{LOOPBACK}:{address.port}",
+        "RANK": str(place.rank),
+        "WORLD_SIZE": str(place.world_size),
+        ADDRESS_VARIABLE: place.address,
     }
     keep_memory()
     torch.set_num_threads(devices.threads)
     gc.disable()
-    own = devices.devices[address.rank]
+    own = devices.devices[place.rank]
     with process_group(devices, own, DISTRIBUTED):
-        found = _take_part(arms, params, own, address.rank, start)
-    link.send(found if address.rank == 0 else None)
+        found = _take_part(arms, params, own, place.rank, start)
+    link.send(found if place.rank == 0 else None)
 
 
 def _take_part(

@@ -139,6 +139,16 @@ def _loopback_rendezvous(params: RendezvousParameters) -> RendezvousHandler:
     return create_handler(store, _LoopbackBackend(store, params.run_id), params)
 
 
+def meeting_place(timeout_s: float) -> tuple[dist.TCPStore, str]:
+    """A store on a free port of the loopback address, and that address: for ranks of this host.
+
+    It serves for as long as it is kept.
+    """
+    listener = socket.create_server((LOOPBACK, 0))
+    port = listener.getsockname()[1]
+    return store_on_loopback(listener, port, timeout_s), f"{LOOPBACK}:{port}"
+
+
 def store_on_loopback(listener: socket.socket | None, port: int, timeout_s: float) -> dist.TCPStore:
     """The store at a port of the loopback address: served by `listener`, or by another process."""
     return dist.TCPStore(

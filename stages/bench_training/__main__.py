@@ -28,7 +28,7 @@ from stages.bench_training.comparisons import gain, notes_arm, share_of_peak
 from stages.bench_training.params import Params, TrainingParams
 from stages.bench_training.race import by_hand, race
 
-TRIAL_STARTS = 2
+TRIAL_STARTS = 1
 EPOCHS_BY_HAND = 2
 
 

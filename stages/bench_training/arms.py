@@ -10,7 +10,7 @@ import torch
 from lab.core.shared_params import Compile
 from lab.machine.devices import DeviceKind, missing_compiler
 from lab.nets.flops import training_flop
-from lab.nets.models import MODELS
+from lab.nets.models import MODELS, seen_side
 from lab.results.measurements import Measurement, again, skip
 from stages.bench_training import names
 from stages.bench_training.arm_turns import TrainingArm
@@ -138,5 +138,7 @@ def products_per_step(net: str, batch_size: int, rows: int) -> float:
 
 @cache
 def _flop_per_image(net: str) -> float:
-    # of two images, since batch norm cannot train on one
-    return training_flop(MODELS[net](torch.Generator()), (2, 1, 28, 28)) / 2
+    """Of the pixels that the logits depend on; of two, since batch norm cannot train on one."""
+    model = MODELS[net](torch.Generator())
+    side = seen_side(model)
+    return training_flop(model, (2, 1, side, side)) / 2

@@ -17,12 +17,14 @@ class Rung:
     Attributes:
         loop: `loader`, the notes' loop and loader; `memory`, their loop over images in memory;
             `engine`, training's own steps, whose images and weights lie channels last.
+        crops: whether pixels that the net's logits do not depend on are left out; the engine does.
         keeps_memory: whether what a step frees stays in the process.
         epochs: of one cycle of rates, by the accuracy in percent that it is to reach.
     """
 
     lesson: str
     loop: Literal["loader", "memory", "engine"] = "loader"
+    crops: bool = False
     keeps_memory: bool = False
     net: NetName = "lenet"
     precision: Precision = "fp32"
@@ -42,6 +44,7 @@ def record_of(name: str, settings: RunParams, precision: Precision) -> Rung:
     return Rung(
         name,
         "engine",
+        crops=True,
         keeps_memory=True,
         net=settings.net,
         precision=precision,
@@ -60,6 +63,7 @@ def record_of(name: str, settings: RunParams, precision: Precision) -> Rung:
 LESSONS: Mapping[str, Mapping[str, Any]] = {  # what each changes of the rung below
     names.NOTES: {},
     names.IN_MEMORY: {"loop": "memory"},
+    names.SEEN_PIXELS: {"crops": True},
     names.CHANNELS_LAST: {"loop": "engine"},
     names.KEPT_MEMORY: {"keeps_memory": True},
     names.BF16: {"precision": "bf16"},

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 # the rungs of the ladder
 NOTES = "the notes' way"
 IN_MEMORY = "images in memory"
+SEEN_PIXELS = "only pixels that count"
 CHANNELS_LAST = "channels last"
 KEPT_MEMORY = "memory kept"
 BF16 = "bfloat16"
@@ -16,6 +17,7 @@ TWO_DEVICES = "two devices"
 RUNGS = (
     NOTES,
     IN_MEMORY,
+    SEEN_PIXELS,
     CHANNELS_LAST,
     KEPT_MEMORY,
     BF16,

@@ -20,7 +20,7 @@ from lab.machine.devices import (
     resolve,
     usable_cores,
 )
-from lab.nets.models import MODELS, allow_tf32
+from lab.nets.models import MODELS, allow_tf32, seen_side
 from lab.parallel.replicas import replicate
 from lab.timing.clock import read_clock
 from lab.training.loop import Plan, predict, train
@@ -138,7 +138,9 @@ def _notes_loop(run: Run) -> Iterator[EpochResult]:
         workers = NOTES_WORKERS if device.type == "cuda" and rung.loop == "loader" else 0
         steps = run.timed_steps or whole
         clock = EpochClock.of([device], num_images, rung.batch_size, steps, workers)
-        batches = _batches(rung, run.train_set, epoch_order(num_images, run.seed, epoch), workers)
+        side = seen_side(net) if rung.crops else None
+        order = epoch_order(num_images, run.seed, epoch)
+        batches = _batches(rung, run.train_set, order, workers, side)
         seconds += whole * notes_epoch(net, batches, rung.lr, clock)
         if run.timed_steps:
             yield seconds, None
@@ -150,9 +152,12 @@ def _notes_loop(run: Run) -> Iterator[EpochResult]:
 
 
 def _batches(
-    rung: Rung, train_set: LabelledImages, order: Tensor, num_workers: int
+    rung: Rung, train_set: LabelledImages, order: Tensor, num_workers: int, side: int | None
 ) -> Iterable[tuple[Tensor, Tensor]]:
-    """The batches of an epoch: loaded as the notes do, or made from bytes in memory."""
+    """The batches of an epoch: loaded as the notes do, or made from bytes in memory.
+
+    Of images in memory only the first `side` rows and columns, if it is given.
+    """
     if rung.loop == "loader":
         # torchvision takes a second to import, which other rungs need not spend
         from lab.data import loaders
@@ -161,6 +166,6 @@ def _batches(
         return loaders.loader(images, rung.batch_size, num_workers)
     bytes_, labels = train_set
     return (
-        (bytes_[rows].unsqueeze(1).to(torch.float32).div_(255), labels[rows])
+        (bytes_[rows, :side, :side].unsqueeze(1).to(torch.float32).div_(255), labels[rows])
         for rows in order.split(rung.batch_size)
     )

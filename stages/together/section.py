@@ -19,6 +19,7 @@ from stages.together.seconds_to import SecondsTo, seconds_to
 
 WHERE = {  # the stage that explains a lesson
     names.IN_MEMORY: "bench_input",
+    names.SEEN_PIXELS: "bench_training",
     names.CHANNELS_LAST: "bench_training",
     names.KEPT_MEMORY: "bench_training",
     names.BF16: "bench_training",
@@ -35,6 +36,7 @@ def lessons() -> dict[str, str]:
     return {
         names.NOTES: say("the notes' way"),
         names.IN_MEMORY: say("images in memory"),
+        names.SEEN_PIXELS: say("only pixels that count"),
         names.CHANNELS_LAST: say("channels last"),
         names.KEPT_MEMORY: say("memory kept"),
         names.BF16: "bfloat16",

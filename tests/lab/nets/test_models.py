@@ -5,8 +5,9 @@ import torch
 from torch import nn
 
 from lab.core.shared_params import NetName
+from lab.data.images import to_float
 from lab.nets import lenet
-from lab.nets.models import LENET_NAMES, MODELS, OnBytes
+from lab.nets.models import LENET_NAMES, MODELS, OnBytes, seen_side
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +43,32 @@ def test_lenet_is_the_books_parameters_and_function(nets):
     assert all(torch.equal(p, q) for p, q in zip(net.parameters(), params, strict=True))
     X = torch.rand(3, 1, 28, 28)
     assert torch.equal(net(X), lenet.lenet(X, params))
+
+
+def test_logits_depend_on_all_pixels_that_are_seen_and_on_no_other(nets):
+    """By the gradient of all logits with respect to the whole images."""
+    for name, net in nets.items():
+        X = torch.rand(8, 1, 28, 28, requires_grad=True)
+        (net.eval()(X) ** 2).sum().backward()
+        rows, columns = (X.grad.abs().amax((0, 1, axis)).nonzero().flatten() for axis in (3, 2))
+        side = seen_side(net)
+        assert rows.tolist() == columns.tolist() == list(range(side)), name
+    assert seen_side(nets["lenet"]) == 26 < seen_side(nets["resnet18"]) == 28
+
+
+def test_lenet_learns_the_same_from_the_pixels_that_are_seen():
+    """From bytes, of which the engine leaves some out, and from whole images, as the notes do."""
+    net = MODELS["lenet_he"](torch.Generator().manual_seed(0))
+    images = torch.randint(0, 256, (8, 28, 28), dtype=torch.uint8)
+    expected = net(to_float(images))
+    expected.square().sum().backward()
+    gradients = [p.grad for p in net.parameters()]
+    net.zero_grad()
+    found = OnBytes(net)(images)
+    found.square().sum().backward()
+    torch.testing.assert_close(found, expected)
+    for p, gradient in zip(net.parameters(), gradients, strict=True):
+        torch.testing.assert_close(p.grad, gradient, rtol=1e-4, atol=1e-4 * gradient.abs().max())
 
 
 def replica(net: nn.Module) -> nn.Module:

@@ -57,6 +57,7 @@ def test_full_is_the_notes_workload(project, monkeypatch):
             "batch_size": batch_size,
             "lr": lr,
             "momentum": 0.0,
+            "label_smoothing": 0.0,
             "schedule": "constant",
             "augment": "none",
             "num_epochs": 10,
@@ -93,7 +94,7 @@ def test_a_run_may_get_any_key_of_the_defaults_and_no_other(project, monkeypatch
     monkeypatch.setattr(sys, "argv", ["profiles", "odd"])
     profiles.main()
     runs = params.load(TrainStage).train.runs
-    assert (runs["lenet_1gpu"].num_epochs, runs["lenet_2gpu"].num_epochs) == (3, 10)
+    assert (runs["lenet_1gpu"].num_epochs, runs["lenet_2gpu"].num_epochs) == (3, 5)
     odd.write_text("train:\n  runs:\n    lenet_1gpu: {epocs: 3}\n")
     with pytest.raises(ParamsError, match=r"train\.runs\.lenet_1gpu\.epocs: not in laptop"):
         profiles.main()

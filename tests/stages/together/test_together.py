@@ -40,7 +40,7 @@ def test_each_rung_adds_one_lesson():
 
 def test_rungs_that_are_timed_in_part_take_the_steps_of_the_one_in_bfloat16():
     steps = ("net", "batch_size", "lr", "momentum", "schedule", "num_devices")
-    assert names.timed_in_part(names.RUNGS) == list(names.RUNGS[:4])
+    assert names.timed_in_part(names.RUNGS) == list(names.RUNGS[:5])
     for lesson in names.SAME_STEPS:
         assert all(
             getattr(LADDER[lesson], key) == getattr(LADDER[names.BF16], key) for key in steps
@@ -51,7 +51,7 @@ def test_the_notes_loop_in_memory_and_the_engine_take_the_same_steps(params):
     """From weights that learn at once, so that the accuracy tells."""
     loop, engine = (
         [a for _, a in one_run.epochs_of(replace(rung, net="lenet_he"), 3, 101, 2, False, params)]
-        for rung in (LADDER[names.IN_MEMORY], LADDER[names.KEPT_MEMORY])
+        for rung in (LADDER[names.SEEN_PIXELS], LADDER[names.KEPT_MEMORY])
     )
     assert loop == pytest.approx(engine, abs=2)
     assert max(loop) > 20
@@ -99,7 +99,7 @@ def test_without_instructions_for_bfloat16_the_ladder_is_in_float32():
     assert {rung.precision for rung in found} == {"fp32"}
     lessons = [rung.lesson for rung in found]
     assert lessons == [lesson for lesson in names.RUNGS if lesson != names.BF16]
-    assert names.timed_in_part(lessons) == list(names.RUNGS[:3]), "the next is trained whole"
+    assert names.timed_in_part(lessons) == list(names.RUNGS[:4]), "the next is trained whole"
 
 
 def test_a_record_is_an_entry_of_train_runs(params):
