@@ -17,7 +17,7 @@ from invoke.exceptions import Exit
 from invoke.tasks import task
 from invoke.watchers import StreamWatcher
 
-from lab.tools.stage_times import StageTimes, known_seconds, remember
+from lab.tools.stage_times import Listener, StageTimes, known_seconds, remember
 
 ROOT = Path(__file__).resolve().parent
 BIN = Path(sys.executable).parent
@@ -63,7 +63,7 @@ def _repro(c: Context, arguments: str = "") -> None:
     os.chdir(ROOT)
     times = StageTimes(known_seconds())
     try:
-        _run(c, f"dvc repro {arguments}".strip(), watchers=[times])
+        _run(c, f"dvc repro {arguments}".strip(), watchers=[Listener(times.hear)])
         times.end_stage()
     except Exit:
         # DVC itself stumbled, perhaps over params.yaml: have that explained

@@ -122,8 +122,13 @@ def draw_curves(axes: Axes, curves: Sequence[Curve], labels: bool = True) -> Non
 
 
 def plain_ticks(axis: Axis) -> None:
-    """Label a logarithmic axis with plain numbers at 1, 2 and 5 times the powers of ten."""
-    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    """Label a logarithmic axis with plain numbers at 1, 2 and 5 times the powers of ten.
+
+    Where its limits, which are set before, are closer than that, at more.
+    """
+    low, high = axis.get_view_interval()
+    subs = (1, 2, 5) if high > 8 * low else (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
+    axis.set_major_locator(LogLocator(subs=subs))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_locator(NullLocator())
 

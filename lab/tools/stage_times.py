@@ -24,8 +24,28 @@ def say(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
-class StageTimes(StreamWatcher):
-    """Listens to `dvc repro`: says what is ahead, and remembers what each stage took."""
+class Listener(StreamWatcher):
+    """Passes on each whole line that a command says.
+
+    invoke has one for each thread that reads a stream: what it hears it must leave elsewhere.
+    """
+
+    def __init__(self, hear: Callable[[str], object]) -> None:
+        """Pass lines on to `hear`."""
+        super().__init__()
+        self._hear, self._heard = hear, 0
+
+    def submit(self, stream: str) -> Iterable[str]:
+        """Hear all that was said so far; there is nothing to answer."""
+        whole_lines = stream.rfind("\n") + 1
+        for line in stream[self._heard : whole_lines].splitlines():
+            self._hear(line)
+        self._heard = max(self._heard, whole_lines)
+        return ()
+
+
+class StageTimes:
+    """From the lines of `dvc repro`: says what is ahead, and remembers what each stage took."""
 
     def __init__(
         self,
@@ -34,27 +54,21 @@ class StageTimes(StreamWatcher):
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Expect the stages that are `known`, by their seconds."""
-        super().__init__()
         self.taken: dict[str, float] = {}
         self._known, self._ahead = known, dict(known)
         self._tell, self._clock = tell, clock
-        self._heard = 0
         self._current = ""
         self._since = 0.0
 
-    def submit(self, stream: str) -> Iterable[str]:
-        """Hear all that was said so far; there is nothing to answer."""
-        whole_lines = stream.rfind("\n") + 1
-        for line in stream[self._heard : whole_lines].splitlines():
-            if found := SKIPPED.match(line):
-                self._ahead.pop(found[1], None)
-            elif found := RUNNING.match(line):
-                self.end_stage()
-                self._current, self._since = found[1], self._clock()
-                self._ahead.pop(found[1], None)
-                self._announce(found[1])
-        self._heard = max(self._heard, whole_lines)
-        return ()
+    def hear(self, line: str) -> None:
+        """Hear what DVC says."""
+        if found := SKIPPED.match(line):
+            self._ahead.pop(found[1], None)
+        elif found := RUNNING.match(line):
+            self.end_stage()
+            self._current, self._since = found[1], self._clock()
+            self._ahead.pop(found[1], None)
+            self._announce(found[1])
 
     def end_stage(self) -> None:
         """The stage that runs has ended well."""

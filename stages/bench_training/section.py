@@ -38,8 +38,10 @@ def section(folder: Path) -> Section:
             say("Milliseconds per training step of each arm, for LeNet and ResNet-18."),
             say(
                 "Each arm has a process of its own, and the processes take turns: dots are starts"
-                " of all processes, bars medians. The dashed line is what the step would take at"
-                " the rate of large matrix products in the same turns."
+                " of all processes, bars medians. The engine leaves out the last two rows and"
+                " columns of pixels, which LeNet's last pooling drops with all that is computed of"
+                " them. The dashed line is what the rest would take at the rate of large matrix"
+                " products in the same turns."
             ),
             partial(_draw, results, TITLES, False),
         )

@@ -4,6 +4,7 @@ Who may import whom is import-linter's business (pyproject.toml, `invoke check`)
 """
 
 import ast
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -206,3 +207,24 @@ def test_no_shell_no_pickle_no_eval():
             )
             if name == "torch.load":
                 assert keywords.get("weights_only") == "True", f"{path}:{node.lineno}"
+
+
+def calls_on_import(tree: ast.AST) -> Iterator[str]:
+    """The functions that a module calls when it is imported, in classes and defaults, too."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.Call):
+            yield ast.unparse(node.func)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            for part in (*node.decorator_list, node.args):
+                yield from calls_on_import(part)
+        elif not isinstance(node, ast.Lambda):
+            yield from calls_on_import(node)
+
+
+def test_importing_asks_nothing_of_a_gpu():
+    """Fresh processes are forked from one that has imported: after CUDA started they could not."""
+    for path in python_files():
+        found = [name for name in calls_on_import(ast.parse(path.read_text())) if "cuda." in name]
+        assert not found, path
+    module = ast.parse("class A:\n    n = torch.cuda.device_count()\ndef f(): torch.cuda.init()")
+    assert list(calls_on_import(module)) == ["torch.cuda.device_count"]

@@ -1,18 +1,21 @@
 """Times of stages, from what DVC says and by a clock that the test moves."""
 
+from invoke.context import Context
+
 from lab.core.files import write_json
 from lab.tools import stage_times
-from lab.tools.stage_times import StageTimes
+from lab.tools.stage_times import Listener, StageTimes
 
 
 def listen(known, *said):
     """What is told, and what is taken, if `said` are pairs of seconds and text."""
     now, told, stream = [0.0], [], ""
     times = StageTimes(known, told.append, lambda: now[0])
+    listener = Listener(times.hear)
     for seconds, text in said:
         now[0] = seconds
         stream += text
-        assert list(times.submit(stream)) == []
+        assert list(listener.submit(stream)) == []
     now[0] += 5
     return times, told
 
@@ -50,3 +53,12 @@ def test_this_machines_own_times_count_more_than_the_committed_ones(project):
     stage_times.remember({"fetch": 1.5})
     stage_times.remember({"claims": 2})
     assert stage_times.known_seconds() == {"fetch": 1.5, "claims": 2, "train@a": 200}
+
+
+def test_what_a_real_command_says_is_heard_in_the_thread_that_asked():
+    """invoke reads a command's streams in threads of its own."""
+    times = StageTimes({}, tell=lambda line: None)
+    command = "echo \"Running stage 'a':\"; echo error >&2; echo \"Running stage 'b':\""
+    Context().run(command, hide=True, in_stream=False, watchers=[Listener(times.hear)])
+    times.end_stage()
+    assert set(times.taken) == {"a", "b"}
