@@ -116,6 +116,7 @@ def _engine(run: Run) -> Iterator[EpochResult]:
     if run.timed_steps:
         batches = epoch_order(stepper.num_images, run.seed, 1).split(rung.batch_size)
         some = [rows.to(devices[0]) for rows in batches[: run.timed_steps]]
+        start = read_clock(devices)  # an epoch does not warm up
         stepper.take(some, [rung.lr] * len(some), torch.zeros(len(some)))
         yield (read_clock(devices) - start) / len(some) * len(batches), None
         return
