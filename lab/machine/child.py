@@ -23,11 +23,6 @@ def command(module: str, *arguments: str) -> list[str]:
     return ["-m", "lab.machine.child", module, *arguments]
 
 
-def environment() -> dict[str, str]:
-    """This process's environment variables, for a child that follows it."""
-    return os.environ | {LAUNCHER_VARIABLE: str(os.getpid())}
-
-
 def follow(launcher: int) -> None:
     """End this process as soon as `launcher`, its parent, is gone, even if it already is."""
     if sys.platform == "linux":  # there the kernel does it, at once

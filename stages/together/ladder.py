@@ -17,7 +17,8 @@ class Rung:
     Attributes:
         loop: `loader`, the notes' loop and loader; `memory`, their loop over images in memory;
             `engine`, training's own steps, whose images and weights lie channels last.
-        crops: whether pixels that the net's logits do not depend on are left out; the engine does.
+        crops: whether the loop in memory leaves out pixels that the net's logits do not depend on,
+            as the engine always does.
         keeps_memory: whether what a step frees stays in the process.
         epochs: of one cycle of rates, by the accuracy in percent that it is to reach.
     """
@@ -44,7 +45,6 @@ def record_of(name: str, settings: RunParams, precision: Precision) -> Rung:
     return Rung(
         name,
         "engine",
-        crops=True,
         keeps_memory=True,
         net=settings.net,
         precision=precision,
