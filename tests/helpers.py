@@ -70,6 +70,7 @@ def small_run(**changes: Any) -> dict[str, Any]:
         "batch_size": 256,
         "lr": 0.2,
         "momentum": 0.0,
+        "weight_decay": 0.0,
         "label_smoothing": 0.0,
         "schedule": "constant",
         "augment": "none",
@@ -81,7 +82,7 @@ def small_run(**changes: Any) -> dict[str, Any]:
 def draw(section: Section, folder: Path) -> None:
     """Draw a section's figures into `folder`."""
     for figure in section.figures:
-        figure.draw(folder / f"{figure.name}.svg")
+        figure.draw(folder)
 
 
 def run_stage(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -116,17 +117,3 @@ def verdicts(
     """The verdicts on a stage's claims from what it left."""
     evidence = Evidence({stage: metrics}, {stage: rows})
     return {claim.id: judge(claim, evidence).verdict for claim in claims}
-
-
-def check_page(section: Section, folder: Path, kind: str, figure: str) -> None:
-    """Draw a section; its texts, tables and `figure` must fit results of a `kind` of device."""
-    draw(section, folder)
-    drawn = sorted(path.stem for path in folder.iterdir())
-    assert drawn == sorted(f.name for f in section.figures)
-    captions, notes = (f.caption for f in section.figures), (t.note for t in section.tables)
-    text = " ".join([*section.findings, *captions, *notes])
-    assert "nan" not in text.lower()
-    assert ("virtual" in text) == (kind == "cpu-virtual")
-    for table in section.tables:
-        assert all(len(row) == len(table.header) for row in table.rows)
-    assert ("(virtual)" in (folder / f"{figure}.svg").read_text()) == (kind == "cpu-virtual")

@@ -7,7 +7,10 @@ from lab.claims.evidence import GPU_KINDS, Evidence, Metric, NotTestableError
 
 @dataclass(frozen=True)
 class Need:
-    """What a stage must have run on for a claim to be testable: `metric` is one of `accepted`."""
+    """What a stage must have run on for a claim to be testable: `metric` is one of `accepted`.
+
+    `label` and `remedy`, what would make it testable, are messages that catalogues translate.
+    """
 
     label: str
     metric: Metric
@@ -26,6 +29,7 @@ class Need:
 
 A_GPU, TWO_GPUS, OWN_DEVICES = ("a GPU", "2 GPUs", "a device for each job")
 REAL_DATA = "real data"
+FETCH = "`invoke remeasure --stage fetch` with a network brings it"
 
 
 def on_gpu(folder: str) -> tuple[Need, ...]:
@@ -35,14 +39,14 @@ def on_gpu(folder: str) -> tuple[Need, ...]:
             A_GPU,
             Metric(folder, "device_kind"),
             GPU_KINDS,
-            f"run stage {folder} on a machine with one",
+            "`invoke repro` on a machine with one measures it",
         ),
     )
 
 
 def on_two_gpus(folder: str) -> tuple[Need, ...]:
     """What a claim about several GPUs needs."""
-    remedy = "measure on a machine with two"
+    remedy = "`invoke repro` on a machine with two measures it"
     return (
         Need(TWO_GPUS, Metric(folder, "device_kind"), ("cuda",), remedy),
         Need(TWO_GPUS, Metric(folder, "num_devices"), (2,), remedy),
@@ -57,27 +61,16 @@ def on_own_devices(folder: str) -> tuple[Need, ...]:
             OWN_DEVICES,
             Metric(folder, "device_kind"),
             kinds,
-            "measure on a machine with two GPUs or none",
+            "`invoke repro` on a machine with two GPUs or none measures it",
         ),
     )
 
 
 def real_images(folder: str) -> tuple[Need, ...]:
     """What a claim about accuracy needs: look-alikes of Fashion-MNIST say nothing about it."""
-    return (
-        Need(
-            REAL_DATA,
-            Metric(folder, "dataset"),
-            ("fashion-mnist",),
-            "`invoke remeasure --stage fetch`",
-        ),
-    )
+    return (Need(REAL_DATA, Metric(folder, "dataset"), ("fashion-mnist",), FETCH),)
 
 
 def real_airfoil(folder: str) -> tuple[Need, ...]:
     """What a claim about losses on the airfoil table needs."""
-    return (
-        Need(
-            REAL_DATA, Metric(folder, "airfoil"), ("original",), "`invoke remeasure --stage fetch`"
-        ),
-    )
+    return (Need(REAL_DATA, Metric(folder, "airfoil"), ("original",), FETCH),)

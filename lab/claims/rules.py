@@ -150,7 +150,7 @@ class Rule:
 
 # --- the common shapes ---
 
-AS_FAST, AS_LONG = "x as fast", "x as long"
+AS_FAST, AS_LONG = "times as fast", "times as long"
 POINTS = "points"
 NOTES_BATCH = 256  # images
 

@@ -14,12 +14,12 @@ Seed = Annotated[
 Precision = Literal["fp32", "tf32", "bf16"]
 # the last one: bf16 on what computes in it, else fp32
 RunPrecision = Literal["fp32", "tf32", "bf16", "bf16_if_fast"]
-NetName = Literal["lenet", "lenet_he", "resnet18", "mlp", "convnet"]
+NetName = Literal["lenet", "lenet_he", "resnet18", "mlp", "convnet", "convnet_deep"]
 # torch.compile's modes; the last one with CUDA graphs
 Compile = Literal["none", "default", "reduce-overhead"]
 
 ScheduleName = Literal["constant", "one_cycle"]
-Augmentation = Literal["none", "mirror", "mirror_and_shift"]
+Augmentation = Literal["none", "shift"]
 
 
 class DeviceParams(Section):

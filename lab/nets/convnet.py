@@ -4,11 +4,12 @@ import torch
 from torch import Tensor, nn
 
 
-def convnet(generator: torch.Generator, *widths: int) -> nn.Sequential:
+def convnet(generator: torch.Generator, *widths: int, again: bool = False) -> nn.Sequential:
     """3 x 3 convolutions of `widths` channels and a linear layer, for X (n, 1, 28, 28).
 
     Each is followed by max-pooling, which halves both sides, batch norm and ReLU, in this order, so
-    that these have a quarter of the numbers. Weights are drawn from `generator` as torch draws its
+    that these have a quarter of the numbers; with `again` all but the first by another convolution
+    of as many channels, batch norm and ReLU. Weights are drawn from `generator` as torch draws its
     own: behind batch norm their scale does not show, and such small ones turn faster than He's.
     """
     layers: list[nn.Module] = []
@@ -20,6 +21,12 @@ def convnet(generator: torch.Generator, *widths: int) -> nn.Sequential:
             nn.BatchNorm2d(width),
             nn.ReLU(inplace=True),
         ]
+        if again and in_channels > 1:
+            layers += [
+                nn.Conv2d(width, width, 3, padding=1, bias=False),
+                nn.BatchNorm2d(width),
+                nn.ReLU(inplace=True),
+            ]
         side, in_channels = side // 2, width
     net = nn.Sequential(*layers, nn.Flatten(), nn.Linear(in_channels * side**2, 10))
     as_torch_draws(net, generator)

@@ -67,6 +67,7 @@ MODELS: dict[str, Callable[[torch.Generator], nn.Module]] = {
     "resnet18": _resnet18,
     "mlp": partial(mlp, width=128),
     "convnet": lambda generator: convnet(generator, 16, 32, 64),
+    "convnet_deep": lambda generator: convnet(generator, 48, 96, 192, again=True),
 }
 
 

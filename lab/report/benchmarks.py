@@ -1,18 +1,18 @@
 """What the sections on benchmarks share: reading, curves, ratios in words, and how far to trust."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from lab.core.files import read_json, read_rows
-from lab.report.language import say
+from lab.report.language import say, translation
 from lab.report.page import Table
-from lab.results.curves import Curve, curve, line
+from lab.results.curves import Curve, curve
 from lab.results.measurements import SKIPPED, Measurement, Results, measurements_of
-from lab.results.stats import Ratio, false_speedup_bound, median_level, speedup
+from lab.results.stats import Ratio, false_speedup_bound
 
 BUSY_PERCENT = 10  # of all cores, taken by others during the measurement: the page asks for care
 
@@ -39,33 +39,18 @@ def curve_of(series: Sequence[Measurement], name: str, scale: float = 1.0) -> Cu
     return curve("", name, [m.x for m in series], [scale * np.array(m.values) for m in series])
 
 
-def speedup_curve(old: Sequence[Measurement], new: Sequence[Measurement], name: str) -> Curve:
-    """How many times faster `new` is at each x both have, with the interval over starts as band."""
-    before = {m.x: m for m in old}
-    pairs = [(m.x, speedup(before[m.x].values, m.values)) for m in new if m.x in before]
-    drawn = line("", name, [x for x, _ in pairs], [r.median for _, r in pairs])
-    return replace(
-        drawn, low=np.array([r.low for _, r in pairs]), high=np.array([r.high for _, r in pairs])
-    )
-
-
-def trust(m: Mapping[str, Any]) -> str:
+def trust(m: Mapping[str, Any]) -> list[str]:
     """The sentences that say on what, how noisily, and against which control a stage measured."""
-    on_cpu = str(m["device_kind"]).startswith("cpu")
-    count = say(
-        "{n}, {threads} thread(s) each", n=m["num_devices"], threads=m["threads_per_device"]
-    )
     sentences = [
         say(
-            "Measured on {devices} ({count}) in {starts} start(s) of the process. Brackets hold the"
-            " median over such starts with {level:.1f} %. {noisy:.0f} % of the measurements spread"
-            " by more than a tenth from start to start.",
-            devices=devices_in_words(m["device_kind"]),
-            count=count if on_cpu else m["num_devices"],
+            "Measured in {starts} fresh starts on {devices}.",
             starts=m["starts"],
-            level=100 * median_level(m["starts"]),
+            devices=_devices_of(m),
+        ),
+        say(
+            "{noisy:.0f} % of the timings vary by more than a tenth from start to start.",
             noisy=m["noisy_percent"],
-        )
+        ),
     ]
     if m["controls"]:
         sentences.append(control_in_words(m))
@@ -77,23 +62,31 @@ def trust(m: Mapping[str, Any]) -> str:
                 busy=m["busy_percent"],
             )
         )
-    return " ".join(sentences)
+    return sentences
+
+
+def _devices_of(m: Mapping[str, Any]) -> str:
+    """How many devices of which kind; of a processor its threads."""
+    kind, n, threads = str(m["device_kind"]), m["num_devices"], m["threads_per_device"]
+    if kind == "cpu-virtual":
+        return say(
+            "virtual devices on the CPU ({n}, threads of each: {threads})", n=n, threads=threads
+        )
+    if kind == "cpu":
+        return say("the processor (threads: {threads})", threads=threads)
+    return say("{devices} ({n})", devices=devices_in_words(kind), n=n)
 
 
 def control_in_words(m: Mapping[str, Any]) -> str:
-    """What arms compared with themselves show, and what follows for false speed-ups."""
+    """What variants compared with themselves show, and what follows for false speed-ups."""
     bound = false_speedup_bound(
         m["control_over"], m["control_under"], m["control_starts"], m["starts"]
     )
     return say(
-        "Noise control: arms that took part twice showed {false} false speed-ups in {controls}"
-        " comparisons. In {over} of {n} starts the second part looked slower by over 2 %, in"
-        " {under} faster: so a false speed-up has a chance of at most {bound:.2g} %.",
+        "Noise check: variants raced against themselves ({controls}) gave {false} false speed-ups;"
+        " the chance of one is at most {bound:.2g} %.",
         false=m["false_speedups"],
         controls=m["controls"],
-        over=m["control_over"],
-        under=m["control_under"],
-        n=m["control_starts"],
         bound=100 * bound,
     )
 
@@ -146,9 +139,11 @@ def beside_the_book(rows: Sequence[Sequence[str]]) -> Table:
 
 
 def skipped(results: Results) -> list[str]:
-    """A sentence that lists what this machine cannot answer, or nothing."""
-    reasons: dict[str, list[str]] = {}
-    for m in results.skipped():
-        reasons.setdefault(m.remark.removeprefix(SKIPPED), []).append(m.arm)
-    lists = "; ".join(f"{', '.join(arms)} ({reason})" for reason, arms in reasons.items())
-    return [say("Not answered on this machine: {lists}.", lists=lists)] if lists else []
+    """A sentence that says how much this machine cannot answer, and why; or nothing."""
+    reasons = Counter(m.remark.removeprefix(SKIPPED) for m in results.skipped())
+    if not reasons:
+        return []
+    lists = say("; ").join(
+        say("{n} ({reason})", n=n, reason=translation(reason)) for reason, n in reasons.items()
+    )
+    return [say("Variants that could not be measured here: {lists}.", lists=lists)]

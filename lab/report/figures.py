@@ -1,7 +1,12 @@
-"""The house style of figures: SVG, direct labels, units, colour-blind safe, reproducible bytes."""
+"""The house style of figures: SVG, direct labels, units, colour-blind safe, reproducible bytes.
+
+A figure is drawn once in each language, by the code that has the values. A panel is at most `WIDTH`
+wide and its text at least `SMALLEST`, so that a phone shows it with 9 pixels a letter.
+"""
 
 import io
 import itertools
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,25 +22,43 @@ import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+from matplotlib.patches import Patch
+from matplotlib.ticker import (
+    AutoLocator,
+    FuncFormatter,
+    LogFormatterSciNotation,
+    LogLocator,
+    NullFormatter,
+    NullLocator,
+)
 
 from lab.core.files import write_atomically
+from lab.report.language import say, translation
+from lab.report.wide_letters import WIDE_LETTERS, know_wide_letters
 from lab.results.curves import Curve
+
+WIDTH = 5.0  # inches of a panel: 360 pt, which 360 pixels of a phone show nearly as they are
+SMALLEST = 10  # points of a letter
+MOST_TICKS = 6  # of an axis, where a drawing does not set them
 
 # Okabe and Ito's colours, told apart by every kind of colour vision on dark and light pages.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+# The same on text, dark enough for it: a contrast of 4.5 or more with white (WCAG 1.4.3).
+TEXT_COLOURS = ("#00629a", "#a84a00", "#00704f", "#9c3d73", "#8a5f00", "#1a6e9e")
 INK = "#24292f"  # text and axes; the page replaces it by its own text colour
-FAINT = "#8c959f"  # what is not measured here: the book's numbers, guides
+FAINT = "#8c959f"  # lines of what is not measured here: the book's numbers, guides
+FAINT_TEXT = "#5b646d"  # and their names
 PAPER = "#ffffff"
+SUPERSCRIPTS = str.maketrans("-.0123456789", "⁻·⁰¹²³⁴⁵⁶⁷⁸⁹")
 VIRTUAL_HATCH = "////"  # marks whatever was measured on virtual devices
 
 STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",  # text stays text: small files, searchable, read aloud
-    "font.family": "sans-serif",
-    "font.size": 11,
+    "font.family": ["DejaVu Sans", WIDE_LETTERS],
+    "font.size": SMALLEST,
     "axes.edgecolor": INK,
     "axes.labelcolor": INK,
-    "axes.titlesize": 11,
+    "axes.titlesize": SMALLEST,
     "axes.titleweight": "bold",
     "axes.titlelocation": "left",
     "axes.titlecolor": INK,
@@ -44,6 +67,9 @@ STYLE: dict[Any, Any] = {
     "axes.prop_cycle": cycler(color=COLOURS),
     "xtick.color": INK,
     "ytick.color": INK,
+    "xtick.major.pad": 6,
+    # the grid's lines say where a number is
+    **{f"{axis}tick.{kind}.size": 0 for axis in "xy" for kind in ("major", "minor")},
     "text.color": INK,
     "grid.color": FAINT,
     "grid.alpha": 0.3,
@@ -59,15 +85,58 @@ STYLE: dict[Any, Any] = {
 @contextmanager
 def figure(path: Path, width: float, height: float) -> Iterator[Figure]:
     """A figure of `width` x `height` inches in the house style, written to `path` on leaving."""
+    know_wide_letters()
     with mpl.rc_context(STYLE | {"svg.hashsalt": path.stem}):
         fig = plt.figure(figsize=(width, height), layout="constrained")
         try:
             yield fig
+            for axes in fig.axes:
+                _settle_ticks(axes)
+            _lay_out(fig)
             content = io.BytesIO()
             fig.savefig(content, format="svg", metadata={"Date": None, "Creator": None})
         finally:
             plt.close(fig)
     write_atomically(path, content.getvalue())
+
+
+def _lay_out(fig: Figure) -> None:
+    """Make room for all texts, once: saving would draw everything another time for it."""
+    engine = fig.get_layout_engine()
+    if engine is not None:
+        engine.execute(fig)
+        fig.set_layout_engine(None)
+
+
+def _settle_ticks(axes: Axes) -> None:
+    """Have both axes show the same numbers in each language, however much room its labels leave.
+
+    Powers of ten are text, 0.01 or 10⁻⁸: formulas take long to set.
+    """
+    place = axes.get_subplotspec()
+    rows, columns = place.get_gridspec().get_geometry() if place else (1, 1)
+    for axis, share in ((axes.xaxis, columns), (axes.yaxis, rows)):
+        most, locator = max(3, MOST_TICKS // share), axis.get_major_locator()
+        if type(locator) is AutoLocator:
+            locator.set_params(nbins=most)
+        elif type(locator) is LogLocator:
+            locator.set_params(numticks=most)
+        if type(axis.get_major_formatter()) is LogFormatterSciNotation:
+            axis.set_major_formatter(FuncFormatter(_power_in_words))
+            axis.set_minor_formatter(NullFormatter())
+
+
+def _power_in_words(value: float, position: int) -> str:
+    power = round(np.log10(value))
+    if -3 <= power <= 4:
+        return f"{value:g}"
+    return f"10{superscript(str(power))}"
+
+
+def text_colour(colour: str) -> str:
+    """The colour of text that names a line of `colour`."""
+    known = dict(zip(COLOURS, TEXT_COLOURS, strict=True)) | {FAINT: FAINT_TEXT}
+    return known.get(colour, colour)
 
 
 def spread_labels(positions: list[float], gap: float, top: float) -> list[float]:
@@ -100,23 +169,25 @@ def label_ends(
     heights = [float(np.clip(to_axes.transform((x, y))[1], 0, 1)) for _, x, y, _ in labels]
     for (name, _, _, colour), height in zip(labels, spread_labels(heights, gap, 1.0), strict=True):
         axes.text(
-            1.015, height, name, color=colour, va="center", transform=axes.transAxes, fontsize=10
+            1.015, height, name, color=text_colour(colour), va="center", transform=axes.transAxes
         )
 
 
 def draw_curves(axes: Axes, curves: Sequence[Curve], labels: bool = True) -> None:
     """Draw each curve with its band in a colour of its own, and name it at its end.
 
-    The axes' limits and scales must be set before.
+    The axes' limits and scales must be set before. Without `labels` the `key` can name them.
     """
     ends = []
     for i, c in enumerate(curves):
         colour, dashes = COLOURS[i % len(COLOURS)], ("-", (0, (4, 2)))[i // len(COLOURS) % 2]
-        axes.plot(c.x, c.y, color=colour, linestyle=dashes)
+        axes.plot(c.x, c.y, color=colour, linestyle=dashes, label=translation(c.series))
         axes.fill_between(c.x, c.low, c.high, color=colour, alpha=0.18, linewidth=0)
         finite = np.flatnonzero(np.isfinite(c.y))
         if len(finite):
-            ends.append((c.series, float(c.x[finite[-1]]), float(c.y[finite[-1]]), colour))
+            ends.append(
+                (translation(c.series), float(c.x[finite[-1]]), float(c.y[finite[-1]]), colour)
+            )
     if labels:
         label_ends(axes, ends)
 
@@ -131,6 +202,47 @@ def plain_ticks(axis: Axis) -> None:
     axis.set_major_locator(LogLocator(subs=subs))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_locator(NullLocator())
+
+
+def key(fig: Figure, axes: Axes, columns: int = 2) -> None:
+    """Name the labelled lines under the axes, each beside a piece of its line, dashes included."""
+    fig.legend(
+        *axes.get_legend_handles_labels(),
+        loc="outside lower center",
+        ncols=columns,
+        frameon=False,
+        handlelength=2.4,
+    )
+
+
+def say_virtual(fig: Figure) -> None:
+    """Say under a figure of lines or dots that it shows virtual devices; of bars hatches say it."""
+    swatch = Patch(facecolor="none", edgecolor=INK, hatch=VIRTUAL_HATCH, linewidth=0.8)
+    fig.legend([swatch], [say("virtual devices")], loc="outside lower right", frameon=False)
+
+
+def minus(text: str) -> str:
+    """A text whose hyphens before numbers are minus signs, as axes have them."""
+    return re.sub(r"(?<![\w-])-(?=[\d.])|(?<=[eE])-(?=\d)", "−", text)
+
+
+def superscript(number: str) -> str:
+    """A number as an exponent."""
+    return number.translate(SUPERSCRIPTS)
+
+
+def name_bound(axes: Axes, at: float, name: str) -> None:
+    """Draw a dashed bound across rows of bars, its name above the first row, left of it."""
+    axes.axvline(at, color=FAINT, linestyle="--", linewidth=1)
+    axes.annotate(
+        name,
+        (at, -0.75),
+        (-4, 0),
+        textcoords="offset points",
+        ha="right",
+        va="center",
+        color=FAINT_TEXT,
+    )
 
 
 def bars(axes: Axes, names: Sequence[str], values: Sequence[float], text: str = "{:.3g}") -> None:

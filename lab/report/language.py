@@ -5,6 +5,7 @@ translation, with the same placeholders filled in. Each folder that says somethi
 `zh.po`, read by `stages.report.catalogue`; a test finds every message of the sources in them.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -36,3 +37,16 @@ def translation(message: str) -> str:
 def say(message: str, /, **values: object) -> str:
     """A message in the language that is spoken, its placeholders filled in."""
     return translation(message).format(**values)
+
+
+def section_number(sections: str) -> str:
+    """Sections of the book in the edition of the language that is spoken: `12.3`, `13.5, 13.6`.
+
+    The Chinese edition has one chapter fewer before those on optimization and on performance; its
+    section on Fashion-MNIST is 3.5.
+    """
+    if language() == ENGLISH:
+        return sections
+    if sections == "4.2":
+        return "3.5"
+    return re.sub(r"(?<![.\d])\d+", lambda chapter: str(int(chapter[0]) - 1), sections)

@@ -1,5 +1,9 @@
 """Verdicts in words: what stands in the claims' own section and beside each stage's."""
 
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from lab.claims.evidence import CPU
@@ -10,7 +14,8 @@ from lab.claims.verdicts import Claim, Finding, Kind, findings_of
 from lab.core.errors import LabError
 from lab.core.files import read_rows
 from lab.report.benchmarks import devices_in_words
-from lab.report.language import say, translation
+from lab.report.language import say, section_number, translation
+from lab.report.scales import Scale, scale_of
 
 SYMBOLS = {
     Verdict.CONFIRMED: "✓",
@@ -19,25 +24,120 @@ SYMBOLS = {
     Verdict.NOT_TESTABLE: "–",
 }
 
+SKIPPED_BY_STAGE = r"stage \w+ skipped it: (.+)"  # as lab.claims.evidence writes it
 
-def by_stage(folder: Path) -> dict[str, list[tuple[str, str, str]]]:
-    """The claims that each stage decides: (id and verdict, what the claim says, what was found).
 
-    Empty if the rows of `folder` (reports/claims) are missing or damaged.
+@dataclass(frozen=True)
+class Card:
+    """A claim as the page shows it, in the language that is spoken.
+
+    Attributes:
+        id: the claim's.
+        verdict: one of `confirmed`, `refuted`, `inconclusive`, `untested`: what it is filtered by.
+        symbol: the verdict's sign.
+        word: the verdict in words.
+        says: what the claim says.
+        source: who says it, and where.
+        of_the_notes: whether the notes say it, not this lab.
+        chapter: of the book: `12` or `13`.
+        section: the book's.
+        device_kind: what it was measured on.
+        measured: what is measured for it.
+        found: the number with its interval, or why there is none.
+        holds: the numbers for which it holds.
+        tolerance: why these.
+        change: what would change the verdict.
+        scale: both on a line; None where there is no number.
+        stage: where it is measured.
     """
+
+    id: str
+    verdict: str
+    symbol: str
+    word: str
+    says: str
+    source: str
+    of_the_notes: bool
+    chapter: str
+    section: str
+    device_kind: str
+    measured: str
+    found: str
+    holds: str
+    tolerance: str
+    change: str
+    scale: Scale | None
+    stage: str
+
+
+FILTERS = {
+    Verdict.CONFIRMED: "confirmed",
+    Verdict.REFUTED: "refuted",
+    Verdict.INCONCLUSIVE: "inconclusive",
+    Verdict.NOT_TESTABLE: "untested",
+}
+
+
+def findings(folder: Path) -> list[Finding]:
+    """All findings; none if the rows of `folder` (reports/claims) are missing or damaged."""
     try:
-        findings = findings_of(read_rows(folder / "rows.csv"), ledger())
+        return findings_of(read_rows(folder / "rows.csv"), ledger())
     except (LabError, LookupError, ValueError):
-        return {}
-    found: dict[str, list[tuple[str, str, str]]] = {}
-    for f in findings:
-        line = (
-            f"{SYMBOLS[f.verdict]} {f.claim.id} {in_words(f.verdict)}",
-            translation(f.claim.says),
-            effect_of(f),
-        )
-        found.setdefault(f.claim.stage, []).append(line)
-    return found
+        return []
+
+
+def of_the_notes(findings: Sequence[Finding]) -> list[Finding]:
+    """Those on what the notes say or print, without this lab's own questions."""
+    return [f for f in findings if f.claim.kind is not Kind.ASKED]
+
+
+def card(f: Finding) -> Card:
+    """A finding as the page shows it."""
+    return Card(
+        id=f.claim.id,
+        verdict=FILTERS[f.verdict],
+        symbol=SYMBOLS[f.verdict],
+        word=in_words(f.verdict),
+        says=translation(f.claim.says),
+        source=source_of(f.claim),
+        of_the_notes=f.claim.kind is not Kind.ASKED,
+        chapter=f.claim.section.split(".")[0],
+        section=section_number(f.claim.section),
+        device_kind=f.device_kind if f.estimate else "none",
+        measured=translation(f.claim.measured),
+        found=effect_of(f),
+        holds=range_in_words(f.claim.rule.holds),
+        tolerance=translation(f.claim.tolerance),
+        change=_change_of(f),
+        scale=scale_of(f.estimate, f.claim.rule.holds) if f.estimate else None,
+        stage=f.claim.stage,
+    )
+
+
+def counts(findings: Sequence[Finding]) -> dict[Verdict, int]:
+    """How many got each verdict."""
+    count = Counter(f.verdict for f in findings)
+    return {verdict: count[verdict] for verdict in Verdict}
+
+
+def _change_of(f: Finding) -> str:
+    """What would change a verdict."""
+    if f.estimate is None:
+        return say("Any number at all: there is none yet.")
+    if f.estimate.exact:
+        return say("Other code or other data: the number is the same in every run.")
+    if not f.estimate.decides:
+        return say("More samples: the profile `study` takes them.")
+    match f.verdict:
+        case Verdict.CONFIRMED:
+            return say("Inconclusive if the interval left the range, refuted if all of it did.")
+        case Verdict.REFUTED:
+            return say(
+                "Inconclusive if the interval reached the range, confirmed if all of it did."
+            )
+    return say(
+        "An interval that lies on one side of the range's end: the profile `study` narrows it."
+    )
 
 
 def in_words(verdict: Verdict) -> str:
@@ -62,7 +162,9 @@ def place_in_words(places: str) -> str:
     found = []
     for place in places_of(places):
         if place.source == BOOK:
-            found.append(say("the book's notebook of {section}", section=place.section))
+            found.append(
+                say("the book's notebook of {section}", section=section_number(place.section))
+            )
         elif place.first == place.last:
             found.append(say("note {note}, line {line}", note=place.source, line=place.first))
         else:
@@ -91,18 +193,33 @@ def range_in_words(holds: Range) -> str:
 
 
 def effect_of(finding: Finding) -> str:
-    """The number with its unit and interval, or why there is none: that is kept in English."""
+    """The number with its unit and interval, or why there is none."""
     if finding.estimate is None:
-        return say("reason: {reason}", reason=finding.reason)
+        return _lacking(finding)
     unit = translation(finding.claim.rule.unit)
-    effect = say("{number} {unit}", number=interval_of(finding.estimate), unit=unit)
+    effect = say("{number} {unit}", number=_number(finding.estimate.value), unit=unit)
+    if interval := _interval(finding.estimate):
+        effect = say("{effect} ({interval})", effect=effect, interval=interval)
     if finding.reason:
         effect = say("{effect} ({reason})", effect=effect, reason=finding.reason)
     if finding.device_kind == CPU:
         return effect
-    return say(
-        "{effect}, on {devices}", effect=effect, devices=devices_in_words(finding.device_kind)
-    )
+    return say("{effect}; {devices}", effect=effect, devices=devices_in_words(finding.device_kind))
+
+
+def _lacking(finding: Finding) -> str:
+    """What a claim needs; of damaged results the stage's own words, in English."""
+    for need in finding.claim.needs:
+        if finding.reason.startswith(f"needs {need.label}:"):
+            return say(
+                "needs {what}; {remedy}",
+                what=translation(need.label),
+                remedy=translation(need.remedy),
+            )
+    left_out = re.fullmatch(SKIPPED_BY_STAGE, finding.reason)
+    if left_out:
+        return say("left out here: {reason}", reason=translation(left_out[1]))
+    return say("reason: {reason}", reason=finding.reason)
 
 
 def verdict_and_number(finding: Finding | None) -> str:
@@ -114,11 +231,18 @@ def verdict_and_number(finding: Finding | None) -> str:
 
 def interval_of(e: Estimate) -> str:
     """A number, and its interval by what it holds."""
-    if e.level is None or e.over is None:
+    interval = _interval(e)
+    if not interval:
         return _number(e.value)
+    return say("{effect} ({interval})", effect=_number(e.value), interval=interval)
+
+
+def _interval(e: Estimate) -> str:
+    """The interval by what it holds; nothing for a number that does not vary."""
+    if e.level is None or e.over is None:
+        return ""
     return say(
-        "{number} ({low} to {high}: {level:.1f} % of {count} {over})",
-        number=_number(e.value),
+        "{low} to {high}: {level:.1f} % of {count} {over}",
         low=_number(e.low),
         high=_number(e.high),
         level=100 * e.level,
@@ -130,4 +254,4 @@ def interval_of(e: Estimate) -> str:
 
 
 def _number(n: float) -> str:
-    return f"{n:,.0f}" if abs(n) >= 1000 else f"{n:.4g}"
+    return (f"{n:,.0f}" if abs(n) >= 1000 else f"{n:.4g}").replace("-", "−")

@@ -46,15 +46,20 @@ def _overlay(
 ) -> None:
     """Write a profile's values over those of `base`, which must have their keys.
 
-    An entry of train.runs holds only what differs from train.defaults; it may get any of its keys.
+    An entry of train.runs holds only what differs from train.defaults; it may get any of its keys,
+    and a profile may add entries.
     """
     for key, value in changes.items():
         if isinstance(value, dict) and key in base:
             _overlay(base[key], value, file, of_runs, f"{parents}{key}.")
-        elif key in base or (parents.startswith("train.runs.") and key in of_runs):
+        elif key in base or _may_be_added(parents, key, of_runs):
             base[key] = value
         else:
             raise ParamsError(f"{file}: {parents}{key}: not in {BASE}.yaml; add it there first")
+
+
+def _may_be_added(parents: str, key: str, of_runs: Collection[str]) -> bool:
+    return parents == "train.runs." or (parents.startswith("train.runs.") and key in of_runs)
 
 
 def in_use(folder: Path = PROFILES) -> str:

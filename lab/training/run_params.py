@@ -28,6 +28,7 @@ class RunParams(Section):
     batch_size: Annotated[int, Field(ge=1, le=FASHION_COUNTS["train"])]
     lr: Annotated[float, Field(gt=0, le=1000)]
     momentum: Annotated[float, Field(ge=0, lt=1)]
+    weight_decay: Annotated[float, Field(ge=0, lt=1)]
     label_smoothing: Annotated[float, Field(ge=0, lt=1)]
     schedule: ScheduleName
     augment: Augmentation

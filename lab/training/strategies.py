@@ -38,6 +38,8 @@ class Recipe:
     Attributes:
         compile_mode: of forward and backward, at the first batch of each size.
         momentum: Nesterov's, where it is above 0.
+        weight_decay: the share of each weight, not of biases and batch norm's scales, that is added
+            to its gradient (Krogh and Hertz 1991).
         label_smoothing: the share of each answer that all classes have in equal parts (Szegedy et
             al. 2016, section 7).
     """
@@ -45,6 +47,7 @@ class Recipe:
     precision: Precision = "fp32"
     compile_mode: Compile = "none"
     momentum: float = 0
+    weight_decay: float = 0
     label_smoothing: float = 0
 
 
@@ -71,7 +74,10 @@ class Strategy(ABC):
                 on_bytes.compile(mode=recipe.compile_mode, dynamic=False)
         rule = partial(nesterov, beta=recipe.momentum)
         self.updates: list[Update] = [
-            RuleUpdates(rule) if recipe.momentum else sgd for _ in self.nets
+            RuleUpdates(rule, recipe.weight_decay)
+            if recipe.momentum or recipe.weight_decay
+            else sgd
+            for _ in self.nets
         ]
         self.label_smoothing = recipe.label_smoothing
         self.pool = thread_pool(len(devices), torch.get_num_threads())

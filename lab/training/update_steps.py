@@ -30,9 +30,13 @@ def sgd_step(net: nn.Module, batch: Images, lr: float) -> None:
 class RuleUpdates:
     """Updates by an update rule, whose state they keep for each parameter of a net."""
 
-    def __init__(self, make_rule: Callable[[float], UpdateRule]) -> None:
-        """Updates by the rule that `make_rule` makes for each step's rate."""
-        self._make_rule = make_rule
+    def __init__(self, make_rule: Callable[[float], UpdateRule], weight_decay: float = 0) -> None:
+        """Updates by the rule that `make_rule` makes for each step's rate.
+
+        To the gradients of tensors of several dimensions, which weights are, `weight_decay` times
+        the tensor is added.
+        """
+        self._make_rule, self._weight_decay = make_rule, weight_decay
         self.states: list[State] = []  # begun at the first update
 
     def __call__(self, params: Iterable[Tensor], lr: float, batch_size: int) -> None:
@@ -41,7 +45,10 @@ class RuleUpdates:
         with torch.no_grad():
             self.states = self.states or [rule.init(p.detach()) for p in listed]
             for i, p in enumerate(listed):
-                x, self.states[i] = rule.update(p.detach(), grad_of(p) / batch_size, self.states[i])
+                gradient = grad_of(p) / batch_size
+                if self._weight_decay and p.ndim > 1:
+                    gradient = gradient.add(p, alpha=self._weight_decay)
+                x, self.states[i] = rule.update(p.detach(), gradient, self.states[i])
                 p.copy_(x)
                 p.grad = None
 

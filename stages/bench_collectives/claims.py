@@ -44,7 +44,9 @@ CLAIMS = (
         "Training on several devices needs good bandwidth between them.",
         "Share of the time to sum ResNet-18's gradients in one bucket between two processes that"
         " summing one number does not take: what bytes cost, not messages.",
-        Rule([ALL_GRADIENTS, ONE_NUMBER], share_of_bytes, at_least(50), "% due to bytes"),
+        Rule(
+            [ALL_GRADIENTS, ONE_NUMBER], share_of_bytes, at_least(50), "% of the time due to bytes"
+        ),
         "More of it goes with the bytes than with a message's latency.",
         on_own_devices("bench_collectives"),
     ),

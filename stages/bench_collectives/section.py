@@ -1,6 +1,6 @@
 """The report's section on all-reduce between processes (13.5, 13.7)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -8,34 +8,27 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Drawing
+from matplotlib.patches import Patch
 
 from lab.parallel import cost_model, link_fit
 from lab.parallel.cost_model import (
     ALGORITHMS,
     INTERCONNECTS,
-    LIBRARY,
     MODELLED,
-    ONE_BUCKET,
     PER_TENSOR,
     RING,
     STAR,
-    allreduce_name,
     allreduce_s,
 )
 from lab.report import benchmarks, figures
-from lab.report.benchmarks import (
-    beside_the_book,
-    curve_of,
-    ratio,
-    ratio_of,
-    ratio_text,
-    verdict_text,
-)
-from lab.report.language import say
-from lab.report.page import Figure, Section, Table, TryThis
+from lab.report.benchmarks import beside_the_book, ratio_of
+from lab.report.language import say, translation
+from lab.report.page import Figure, Headline, Section, Table, TryThis
 from lab.results.measurements import Measurement, Results
 from lab.results.stats import speedup, summarise
 from stages.bench_collectives import names
+from stages.bench_collectives.explorables import allreduce
 from stages.bench_collectives.predicted_times import Model, model_of
 
 # ratios that compare across machines, where times do not
@@ -51,6 +44,7 @@ def section(folder: Path) -> Section:
     results, m = benchmarks.read(folder)
     model = model_of(results)
     nets = [net for net in TITLES if names.bucket_speedup(net) in m]
+    virtual = m["device_kind"] == "cpu-virtual"
     return Section(
         stage="bench_collectives",
         title=say("Summing gradients between processes"),
@@ -58,28 +52,30 @@ def section(folder: Path) -> Section:
         question=say(
             "What does summing gradients over processes cost, and does a model predict it?"
         ),
+        answer=_answer(model, m),
+        headline=_headline(m),
         findings=[
-            _link_and_errors(model, m),
-            *(_buckets(model, m, net) for net in nets),
-            _volume(model),
+            *_link_and_errors(model, m),
+            *(_bucket(model, m, net) for net in nets),
+            *_volume(model),
             _exactness(results),
-            benchmarks.trust(m),
+            *benchmarks.trust(m),
             *benchmarks.skipped(results),
         ],
         figures=[
             Figure(
                 "allreduce_times",
                 say(
-                    "Time of an all-reduce against the size of the message, for each algorithm and"
-                    " number of ranks."
+                    "Time of an all-reduce by each algorithm, for messages of three sizes and each"
+                    " number of ranks, beside the model's."
                 ),
                 say(
-                    "Lines are medians of the slowest rank over the starts, bands their middle"
-                    " half. The dashed lines are the model's: fitted to {n} ranks, and predicted"
-                    " for more.",
+                    "Dots are medians over the starts, lines their middle half, diamonds the"
+                    " model's times, fitted to {n} ranks. The scale is logarithmic. The model knows"
+                    " neither the library's messages nor those too small for all ranks to share.",
                     n=model.few,
                 ),
-                partial(_draw_messages, model),
+                [partial(_draw_messages, model, n, virtual) for n in model.demos],
             ),
             Figure(
                 "allreduce_gradients",
@@ -88,61 +84,110 @@ def section(folder: Path) -> Section:
                     " bucket."
                 ),
                 say(
-                    "Dots are starts of the processes, bars medians. Per tensor by the star is the"
-                    " notes' way."
+                    "Bars are medians, their numbers on the right; dots are starts of the"
+                    " processes. Blue: tensor by tensor, the star's being the notes' way; orange:"
+                    " all in one bucket."
                 ),
-                partial(_draw_gradients, model, nets, m["device_kind"] == "cpu-virtual"),
+                [partial(_draw_gradients, model, net, virtual) for net in nets],
             ),
         ],
         tables=[_beside_the_book(model, m), _bandwidths(model), _elsewhere()],
+        explorables=[allreduce(model)],
         try_this=TryThis(
             "bench_collectives.world_sizes",
-            "[2, 3, 5]",
-            say("see what ranks that are no power of two cost"),
+            "[2, 4]",
+            say("How much longer will summing 16 MB take with 4 ranks, and does the ring help?"),
+            say(
+                "About three times as long as with 2, ring or star alike: here all ranks share one"
+                " link, which carries 2 (n − 1) times the message whatever the algorithm. With a"
+                " link for each rank the ring would win."
+            ),
         ),
     )
 
 
-def _link_and_errors(model: Model, m: Mapping[str, Any]) -> str:
+def _answer(model: Model, m: Mapping[str, Any]) -> str:
+    cost = say(
+        "A message costs {latency:.0f} µs, bytes pass at {bandwidth}",
+        latency=m[names.LATENCY],
+        bandwidth=_rate(_s_per_byte(m)),
+    )
+    if model.many == model.few:
+        return say("{cost}.", cost=cost)
+    return say(
+        "{cost}; fitted to {few} ranks, the model predicts {many} ranks with {unseen:.0f} %"
+        " median error.",
+        cost=cost,
+        few=model.few,
+        many=model.many,
+        unseen=m[names.UNSEEN_ERROR],
+    )
+
+
+def _headline(m: Mapping[str, Any]) -> Headline | None:
+    name = names.bucket_speedup("lenet")
+    if name not in m:
+        return None
+    found = ratio_of(m, name)
+    return Headline(
+        say("{median:.2g} times", median=found.median),
+        say(
+            "{low:.2g} to {high:.2g}, {level:.0f} % of {starts} starts",
+            low=found.low,
+            high=found.high,
+            level=100 * found.level,
+            starts=found.count,
+        ),
+        say("as fast to sum LeNet's gradients in one bucket as tensor by tensor."),
+    )
+
+
+def _link_and_errors(model: Model, m: Mapping[str, Any]) -> list[str]:
     """The fitted link, and how well it predicts times that it has not seen."""
     shared = m[names.LINK] == names.SHARED
     low, high = model.interval()
     error, most = link_fit.typical_errors(model.fit.errors)
-    text = say(
-        "From {few} ranks the times give {latency:.0f} us a message ({low:.0f} to {high:.0f}),"
-        " {bandwidth}, and adding at {reduce}. The model fits better as if {medium} (off by"
-        " {error:.0f} % in the median, {most:.0f} % at most) than as if {other_medium}"
-        " ({other_error:.0f} %).",
-        few=model.few,
-        latency=m[names.LATENCY],
-        low=1e6 * low.alpha_s,
-        high=1e6 * high.alpha_s,
-        bandwidth=_bandwidth(model, m),
-        reduce=_rates(*(link.add_s_per_byte for link in (model.fit.link, high, low))),
-        medium=_medium(shared),
-        error=error,
-        most=most,
-        other_medium=_medium(not shared),
-        other_error=link_fit.typical_errors(model.other.errors)[0],
-    )
-    if model.many == model.few:
-        return text
-    unseen, others = m[names.UNSEEN_ERROR], model.unseen_error(model.other)
-    predicted = say(
-        "The times of {many} ranks, which it has not seen, it predicts to {unseen:.0f} % in the"
-        " median, the other to {others:.0f} %, {judged}.",
-        many=model.many,
-        unseen=unseen,
-        others=others,
-        judged=say("so the choice holds there")
-        if unseen < others
-        else say("so there the other would have been better"),
-    )
-    return f"{text} {predicted}"
+    sentences = [
+        say(
+            "Fitted to {few} ranks: latency {latency:.0f} µs per message ({low:.0f} to {high:.0f}),"
+            " bandwidth {bandwidth}.",
+            few=model.few,
+            latency=m[names.LATENCY],
+            low=1e6 * low.alpha_s,
+            high=1e6 * high.alpha_s,
+            bandwidth=_bandwidth(model, m),
+        ),
+        say(
+            "Adding what arrives runs at {rate}.",
+            rate=_rates(*(link.add_s_per_byte for link in (model.fit.link, high, low))),
+        ),
+        say(
+            "Assuming {medium} fits better (median error {error:.0f} %, largest {most:.0f} %) than"
+            " {other_medium} (median {other_error:.0f} %).",
+            medium=_medium(shared),
+            error=error,
+            most=most,
+            other_medium=_medium(not shared),
+            other_error=link_fit.typical_errors(model.other.errors)[0],
+        ),
+    ]
+    if model.many > model.few:
+        sentences.append(
+            say(
+                "On the unseen times of {many} ranks {medium} predicts with a median error of"
+                " {unseen:.0f} %, {other_medium} with {others:.0f} %.",
+                many=model.many,
+                medium=_medium(shared),
+                unseen=m[names.UNSEEN_ERROR],
+                other_medium=_medium(not shared),
+                others=model.unseen_error(model.other),
+            )
+        )
+    return sentences
 
 
 def _medium(shared: bool) -> str:
-    return say("all ranks shared one link") if shared else say("each rank had a link of its own")
+    return say("one shared link") if shared else say("a link per rank")
 
 
 def _bandwidth(model: Model, m: Mapping[str, Any]) -> str:
@@ -157,49 +202,34 @@ def _s_per_byte(m: Mapping[str, Any]) -> float:
     return 0.0 if isinstance(bandwidth, str) else 1e-9 / bandwidth
 
 
+def _rate(s_per_byte: float) -> str:
+    """A rate; what costs nothing has no bound."""
+    if s_per_byte <= 0:
+        return say("an unbounded rate")
+    return f"{1e-9 / s_per_byte:.3g} GB/s"
+
+
 def _rates(*s_per_byte: float) -> str:
     """A rate with its interval; what costs nothing has no bound."""
     rate, low, high = (f"{1e-9 / s:.3g}" if s > 0 else say("unbounded") for s in s_per_byte)
     return say("{rate} GB/s ({low} to {high})", rate=rate, low=low, high=high)
 
 
-def _buckets(model: Model, m: Mapping[str, Any], net: str) -> str:
-    """What one bucket does for a net's gradients, by the notes' star and by the library."""
-    effect = {
-        "faster": say("pays"),
-        "slower": say("costs"),
-        "inconclusive": say("makes no sure difference"),
-    }
-    by_notes, library = (
-        _one(model.results, names.of_ranks(net, model.few), allreduce_name(*way))
-        for way in ((STAR, PER_TENSOR), (LIBRARY, ONE_BUCKET))
-    )
+def _bucket(model: Model, m: Mapping[str, Any], net: str) -> str:
+    """What one bucket does for a net's gradients, by the notes' star."""
     return say(
-        "{net}'s gradients in the notes' star: one bucket {effect}. It is {ratio} as fast as"
-        " tensor by tensor, where the model says {predicted:.2f}x. The library's sum of one bucket"
-        " is {library} as fast as the notes' way.",
+        "Summing {net}'s gradients in one bucket is {median:.3g} times as fast as tensor by tensor"
+        " ({low:.3g} to {high:.3g}); the model predicts {predicted:.3g}.",
         net=TITLES[net],
-        effect=effect[ratio_of(m, names.bucket_speedup(net)).verdict],
-        ratio=ratio(m, names.bucket_speedup(net)),
         predicted=model.bucket_speedup(_one(model.results, names.TENSORS, net)),
-        library=ratio_text(speedup(by_notes.values, library.values)),
+        **vars(ratio_of(m, names.bucket_speedup(net))),
     )
 
 
-def _volume(model: Model) -> str:
-    """Ring and library against the star, with the largest message and the most ranks."""
+def _volume(model: Model) -> list[str]:
+    """The ring against the star, with the largest message and the most ranks."""
     results, demo = model.results, model.demos[model.many]
-    star, ring, library = (results.series(demo, name)[-1] for name in (STAR, RING, LIBRARY))
-    of_ring = speedup(star.values, ring.values)
-    times = say(
-        "With {mb:.3g} MB and {ranks} the ring is {verdict} the star: {ratio}; the library"
-        " {library}.",
-        mb=star.x / 1e6,
-        ranks=_ranks(demo),
-        verdict=verdict_text(of_ring),
-        ratio=ratio_text(of_ring),
-        library=ratio_text(speedup(star.values, library.values)),
-    )
+    star, ring = (results.series(demo, name)[-1] for name in (STAR, RING))
     sent = {
         name: _one(results, names.of_ranks(names.SENT, model.many), name).values[0]
         for name in (STAR, RING)
@@ -207,7 +237,7 @@ def _volume(model: Model) -> str:
     if model.fit.shared:
         volumes = say(
             "The star's rank 0 sends {star:.3g} MB, a rank of the ring {ring:.3g} MB, but all"
-            " ranks together send the same, and here they share what carries it.",
+            " together send the same, over one link.",
             **sent,
         )
     else:
@@ -215,7 +245,16 @@ def _volume(model: Model) -> str:
             "The star's rank 0 sends {star:.3g} MB, a rank of the ring {ring:.3g} MB, all at once.",
             **sent,
         )
-    return f"{times} {volumes}"
+    return [
+        say(
+            "With {mb:.3g} MB and {ranks} the ring is {median:.3g} times as fast as the star"
+            " ({low:.3g} to {high:.3g}).",
+            mb=star.x / 1e6,
+            ranks=_ranks(demo),
+            **vars(speedup(star.values, ring.values)),
+        ),
+        volumes,
+    ]
 
 
 def _exactness(results: Results) -> str:
@@ -237,19 +276,15 @@ def _beside_the_book(model: Model, m: Mapping[str, Any]) -> Table:
     cost = _s_per_byte(m)
     here = 1 / cost if cost > 0 else np.inf
     ways = (
-        (say("G7-G13: one GPU aggregates"), "60 ms", cost_model.one_gpu_aggregates_s),
-        (say("G7-G13: the CPU aggregates"), "80 ms", cost_model.cpu_aggregates_s),
-        (
-            say("G7-G13: each of 4 GPUs aggregates a quarter"),
-            "15 ms",
-            cost_model.every_gpu_aggregates_s,
-        ),
+        (say("one GPU aggregates"), "60 ms", cost_model.one_gpu_aggregates_s),
+        (say("the CPU aggregates"), "80 ms", cost_model.cpu_aggregates_s),
+        (say("each of 4 GPUs aggregates a quarter"), "15 ms", cost_model.every_gpu_aggregates_s),
     )
-    why = say("arithmetic: this link has {rate}, the book's 16", rate=_bandwidth(model, m))
+    why = say("this link has {rate}, the book's 16 GB/s", rate=_rate(cost))
     rows = []
     for what, printed, seconds in ways:
         book, own = (1e3 * seconds(BOOK_BYTES, rate, BOOK_GPUS) for rate in (BOOK_RATE, here))
-        found = say("{own:.0f} ms (the book's, recomputed: {book:.0f} ms)", own=own, book=book)
+        found = say("{own:.0f} ms (at the book's rate {book:.0f} ms)", own=own, book=book)
         rows.append([what, printed, found, why])
     return replace(
         beside_the_book(rows),
@@ -274,9 +309,9 @@ def _bandwidths(model: Model) -> Table:
             )
             rows.append(
                 [
-                    f"{name}, {_ranks(demo)}",
+                    say("{algorithm}, {ranks}", algorithm=translation(name), ranks=_ranks(demo)),
                     f"{rates.median:.2f} ({rates.iqr:.2f})",
-                    f"{sent.values[0]:.4g}" if sent else "",
+                    f"{sent.values[0]:.3g}" if sent else "",
                     f"{messages.values[0]:.0f}" if messages else "",
                 ]
             )
@@ -289,7 +324,7 @@ def _bandwidths(model: Model) -> Table:
         ],
         rows,
         say(
-            "Bus bandwidth as nccl-tests count it, 2 (n-1)/n bytes per byte of the message: it"
+            "Bus bandwidth as nccl-tests count it, 2 (n − 1) / n bytes per byte of the message: it"
             " does not grow with the ranks. What the library sends is not seen."
         ),
     )
@@ -303,20 +338,18 @@ def _elsewhere() -> Table:
             1e3 * allreduce_s(algorithm, 8, tensors, RESNET_BYTES, one.link)
             for algorithm, tensors in ((STAR, RESNET_TENSORS), (STAR, 1), (RING, 1))
         ]
-        latency = f"{one.latency_us:g} us"
+        latency = f"{one.latency_us:g} µs"
         if one.latency_is_assumed:
             latency = say("{latency} (assumed)", latency=latency)
-        rows.append(
-            [
-                f"{one.name} ({one.source})",
-                f"{one.gb_per_s:g}",
-                latency,
-                *(f"{t:.3g}" for t in times),
-            ]
-        )
+        rate = f"{one.gb_per_s:.3g}"
+        rows.append([translation(one.name), rate, latency, *(f"{t:.3g}" for t in times)])
+    sources = [
+        say("{link} ({source})", link=translation(one.name), source=translation(one.source))
+        for one in INTERCONNECTS
+    ]
     return Table(
         [
-            say("link"),
+            say("kind of link"),
             "GB/s",
             say("latency"),
             say("star, per tensor, ms"),
@@ -326,7 +359,8 @@ def _elsewhere() -> Table:
         rows,
         say(
             "Predicted for ResNet-18's 44.7 MB in 76 tensors on 8 devices with a link each; not"
-            " measured here. Adding is taken to cost nothing."
+            " measured here. Adding is taken to cost nothing. Rates: {sources}.",
+            sources=say("; ").join(sources),
         ),
     )
 
@@ -339,47 +373,119 @@ def _ranks(demo: str) -> str:
     return say("{n} ranks", n=n)
 
 
-def _draw_messages(model: Model, path: Path) -> None:
-    panels = {
-        n: [curve_of(model.results.series(demo, name), name) for name in ALGORITHMS]
-        for n, demo in model.demos.items()
-    }
-    every = [c for curves in panels.values() for c in curves]
-    sizes = [size for c in every for size in (c.x[0] / 2, c.x[-1] * 2)]
-    times = [time for c in every for time in (c.low.min() / 2, c.high.max() * 2)]
-    with figures.figure(path, 2.2 + 4.4 * len(panels), 4.2) as fig:
-        all_axes = fig.subplots(1, len(panels), sharey=True, squeeze=False)[0]
-        for axes, (n, curves) in zip(all_axes, panels.items(), strict=True):
-            axes.set(xscale="log", yscale="log", xlabel="bytes of the message")
-            axes.set(xlim=(min(sizes), max(sizes)), ylim=(min(times), max(times)))
-            for i, c in enumerate(curves[: len(MODELLED)]):
-                predicted = [1e3 * model.seconds(c.series, n, 1, x) for x in c.x]
-                axes.plot(
-                    c.x, predicted, color=figures.COLOURS[i], linewidth=0.8, linestyle=(0, (5, 3))
-                )
-            axes.set_title(f"{model.demos[n]}: {'fitted' if n == model.few else 'predicted'}")
-            figures.draw_curves(axes, curves, labels=axes is all_axes[-1])
-        all_axes[0].set_ylabel("ms, slowest rank")
+def _size(num_bytes: float) -> str:
+    """The size of a message in words."""
+    if num_bytes >= 1e6:
+        return f"{num_bytes / 1e6:.3g} MB"
+    return f"{num_bytes / 1e3:.3g} kB" if num_bytes >= 1e3 else say("{n:.0f} bytes", n=num_bytes)
 
 
-def _draw_gradients(model: Model, nets: list[str], virtual: bool, path: Path) -> None:
-    with figures.figure(path, 11, 4.2) as fig:
-        for axes, net in zip(
-            fig.subplots(1, len(nets), sharey=True, squeeze=False)[0], nets, strict=True
-        ):
-            _draw_net(axes, model.results, names.of_ranks(net, model.few), virtual)
-            tensors = _one(model.results, names.TENSORS, net)
-            count = f"{tensors.values[0]:.0f} tensors, {tensors.x / 1e6:.3g} MB"
-            axes.set_title(f"{TITLES[net]}, {count} (ms)")
+def _shown(model: Model) -> list[list[Measurement]]:
+    """For each number of ranks the times to draw: the largest message, a middle one, the least."""
+    found = []
+    for demo in model.demos.values():
+        sizes = [m.x for m in model.results.series(demo, STAR)]
+        some = dict.fromkeys((sizes[-1], sizes[len(sizes) // 2], sizes[0]))
+        timed = (model.results.one(demo, name, size) for size in some for name in ALGORITHMS)
+        found.append([m for m in timed if m])
+    return found
 
 
-def _draw_net(axes: Axes, results: Results, demo: str, virtual: bool) -> None:
-    arms = results.arms(demo)
-    for i, arm in enumerate(arms):
-        [found] = results.series(demo, arm)
-        colour = figures.COLOURS[0 if arm.endswith(PER_TENSOR) else 1]
-        figures.bar_with_samples(axes, i, found.values, colour, virtual)
-    axes.set_yticks(range(len(arms)), arms)
-    axes.set_ylim(len(arms) - 0.4, -0.6)
-    axes.set_xlim(left=0)
-    axes.grid(visible=False, axis="y")
+def _draw_messages(model: Model, n: int, virtual: bool, path: Path) -> None:
+    panels = dict(zip(model.demos, _shown(model), strict=True))
+    every = [m.summary for times in panels.values() for m in times]
+    rows: list[str | Measurement] = []  # a size, then its algorithms
+    for m in panels[n]:
+        if _size(m.x) not in rows:
+            rows.append(_size(m.x))
+        rows.append(m)
+    with figures.figure(path, figures.WIDTH, 1.3 + 0.21 * len(rows)) as fig:
+        axes = fig.add_subplot(xlabel=say("milliseconds, slowest rank"), xscale="log")
+        # the same in all panels, so that they can be compared
+        axes.set_xlim(min(s.q1 for s in every) / 1.3, max(s.q3 for s in every) * 1.3)
+        axes.set_ylim(len(rows) - 0.3, -0.7)
+        drawn = [(i, row) for i, row in enumerate(rows) if isinstance(row, Measurement)]
+        _draw_times(axes, model, n, drawn)
+        labels = [row if isinstance(row, str) else translation(row.arm) for row in rows]
+        ticks = axes.set_yticks(range(len(rows)), labels)
+        for tick, row in zip(ticks, rows, strict=True):
+            tick.label1.set_fontweight("bold" if isinstance(row, str) else "normal")
+        axes.set_title(_title(model, n))
+        figures.plain_ticks(axes.xaxis)
+        axes.grid(visible=False, axis="y")
+        _draw_key(fig, axes, virtual)
+
+
+def _title(model: Model, n: int) -> str:
+    ranks = _ranks(model.demos[n])
+    if n == model.few:
+        return say("{ranks}: fitted", ranks=ranks)
+    return say("{ranks}: predicted", ranks=ranks)
+
+
+def _draw_times(axes: Axes, model: Model, n: int, rows: Sequence[tuple[int, Measurement]]) -> None:
+    """Draw measured times with their middle half, and the model's where it has one."""
+    blue, orange = figures.COLOURS[:2]
+    predicted = [
+        (1e3 * model.seconds(m.arm, n, 1, m.x), i)
+        for i, m in rows
+        if m.arm in MODELLED and m.x >= 4 * n  # as those that it was fitted to
+    ]
+    for i, m in rows:
+        axes.plot([m.summary.q1, m.summary.q3], [i, i], color=blue, linewidth=2)
+    medians = [m.summary.median for _, m in rows]
+    axes.plot(
+        medians, [i for i, _ in rows], "o", color=blue, markersize=5, label=say("measured time")
+    )
+    axes.plot(
+        [ms for ms, _ in predicted],
+        [i for _, i in predicted],
+        "D",
+        color=orange,
+        markersize=7,
+        markerfacecolor="none",
+        markeredgewidth=1.5,
+        label=say("model's time"),
+    )
+
+
+def _draw_key(fig: Drawing, axes: Axes, virtual: bool) -> None:
+    """Name the marks under the axes, and say of what they are if of virtual devices."""
+    handles, labels = axes.get_legend_handles_labels()
+    if virtual:
+        hatch = figures.VIRTUAL_HATCH
+        handles.append(Patch(facecolor="none", edgecolor=figures.INK, hatch=hatch, linewidth=0.8))
+        labels.append(say("virtual devices"))
+    fig.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False)
+
+
+def _draw_gradients(model: Model, net: str, virtual: bool, path: Path) -> None:
+    demo = names.of_ranks(net, model.few)
+    arms = model.results.arms(demo)
+    tensors = _one(model.results, names.TENSORS, net)
+    with figures.figure(path, figures.WIDTH, 0.9 + 0.36 * len(arms)) as fig:
+        axes = fig.add_subplot(xlabel=say("milliseconds for all gradients"))
+        for i, arm in enumerate(arms):
+            found = _one(model.results, demo, arm)
+            colour = figures.COLOURS[0 if arm.endswith(PER_TENSOR) else 1]
+            figures.bar_with_samples(axes, i, found.values, colour, virtual)
+            axes.text(
+                1.015,
+                i,
+                f"{found.summary.median:.3g}",
+                color=figures.text_colour(colour),
+                va="center",
+                transform=axes.get_yaxis_transform(),
+            )
+        axes.set_title(
+            say(
+                "{net}: {count:.0f} tensors, {mb:.2g} MB",
+                net=TITLES[net],
+                count=tensors.values[0],
+                mb=tensors.x / 1e6,
+            )
+        )
+        axes.set_yticks(range(len(arms)), [translation(arm) for arm in arms])
+        axes.set_ylim(len(arms) - 0.4, -0.6)
+        axes.set_xlim(left=0)
+        axes.grid(visible=False, axis="y")

@@ -28,7 +28,7 @@ from lab.claims.verdicts import Claim, Kind, Unmeasured
 from lab.results.stats import NOISY_IQR_FRACTION, summarise
 from stages.bench_compile import names
 
-DIFFERENCE = "difference of a logit"  # a unit
+DIFFERENCE = "(largest difference of a logit)"  # a unit
 BOOK_SECONDS = {names.EAGER: 2.1447, names.SCRIPT: 4.0545}  # of 1000 calls, in the book's notebook
 BOOK_SIZE_KIB = 651  # of the saved network, as the book's notebook prints it
 SERVER_GPUS = 8  # of the server that the notes name
@@ -142,7 +142,7 @@ CLAIMS = (
         "Python runs the code of all layers to make one instruction, which goes to the device.",
         "Operations that Python hands to the back end in one eager call.",
         exact(
-            arm("bench_compile", names.HANDED_OVER, names.EAGER), near(1, 0), "operations a call"
+            arm("bench_compile", names.HANDED_OVER, names.EAGER), near(1, 0), "operations per call"
         ),
         "“One instruction”: one operation. A count does not vary.",
     ),
@@ -183,7 +183,7 @@ CLAIMS = (
             by_threads(names.EAGER, 1),
             by_threads(names.EAGER, 2),
             at_most(HALF_A_CORE),
-            "x as many calls",
+            "times as many calls",
         ),
         "A bottleneck: a second thread adds less than half of what a second core could.",
     ),
@@ -199,7 +199,7 @@ CLAIMS = (
             by_threads(names.SCRIPT, 1),
             by_threads(names.SCRIPT, 2),
             at_least(HALF_A_CORE),
-            "x as many calls",
+            "times as many calls",
         ),
         "Removed: a second thread adds half of what a second core could, or more.",
     ),
@@ -243,7 +243,7 @@ CLAIMS = (
             [thousand(names.EAGER)],
             error_of_one,
             at_most(100 * NOISY_IQR_FRACTION),
-            "% from the others",
+            "% from the median of the other starts",
         ),
         "Very useful: one timing is typically within a tenth of what repeating it gives.",
     ),

@@ -1,26 +1,23 @@
 """The report's section on compilers and interpreters (13.1)."""
 
+import math
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
 
 from lab.report import benchmarks, figures
-from lab.report.benchmarks import (
-    beside_the_book,
-    curve_of,
-    ratio,
-    ratio_text,
-    speedup_curve,
-    verdict,
-    verdict_text,
-)
-from lab.report.language import say, translation
-from lab.report.page import Figure, Section, Table, TryThis
+from lab.report.benchmarks import beside_the_book, ratio, ratio_of, ratio_text, verdict
+from lab.report.language import say
+from lab.report.page import Figure, Headline, Section, Table, TryThis
 from lab.results.measurements import Results
-from lab.results.stats import Ratio, median_level, speedup
+from lab.results.stats import Ratio, speedup
 from stages.bench_compile import names
+from stages.bench_compile.claims import BOOK_SECONDS
 from stages.bench_compile.names import CALL, EAGER, INFERENCE, SCRIPT, WEIGHTS
 
 # ratios that compare across machines, where times do not
@@ -28,6 +25,28 @@ HEADLINES = {
     names.SCRIPT_SPEEDUP: "TorchScript over eager",
     names.COMPILE_SPEEDUP: "torch.compile over eager",
 }
+COLOURS = {  # of a speed-up, by what may be said of it
+    "faster": figures.COLOURS[2],
+    "slower": figures.COLOURS[1],
+    "inconclusive": figures.FAINT,
+}
+DASHES = ("-", (0, (5, 2)), (0, (1.5, 1.5)), (0, (5, 1.5, 1.5, 1.5)), (0, (8, 3)))  # of the forms
+ROOM = 1.15  # times, beside what a logarithmic axis shows
+
+
+def forms() -> dict[str, str]:
+    """The forms as the page calls them."""
+    return {
+        EAGER: say("eager"),
+        INFERENCE: say("eager inference"),
+        SCRIPT: say("TorchScript"),
+        names.FROZEN: say("frozen TorchScript"),
+        names.COMPILE: say("torch.compile"),
+        names.GRAPH: say("CUDA graph"),
+        names.AOT: say("AOTInductor"),
+        names.EXPORT: say("torch.export"),
+        WEIGHTS: say("weights alone"),
+    }
 
 
 def section(folder: Path) -> Section:
@@ -37,140 +56,139 @@ def section(folder: Path) -> Section:
         stage="bench_compile",
         title=say("Compilers: what they gain, and after how many calls"),
         book="13.1",
-        question=say("Does compiling a network make it faster, and when has it paid?"),
-        findings=[*_findings(results, m), benchmarks.trust(m), *benchmarks.skipped(results)],
-        figures=[
-            Figure(
-                "compile_speedups",
-                say("Speed of each form of the MLP against eager inference, by batch size."),
-                say(
-                    "Above 1 a form is faster than eager without gradients; bands hold the median"
-                    " over {starts} start(s) with {level:.1f} %. All forms compute the same"
-                    " outputs: {equal}.",
-                    starts=m["starts"],
-                    level=100 * median_level(m["starts"]),
-                    equal=_same(m),
-                ),
-                partial(_draw_speedups, results),
-            ),
-            Figure(
-                "first_calls",
-                say("Time of each of the first calls after a form was built."),
-                say(
-                    "A compiler works during the first call: the notes time 1000 calls from the"
-                    " first on, so part of what they compare is compiling. One process, started"
-                    " with an empty cache; TorchScript's first call is its first in the process."
-                ),
-                partial(_draw_first_calls, results),
-            ),
-        ],
-        tables=[_forms(results, m), _beside(results, m)],
+        question=say("Does compiling a network make it faster, and when has that paid off?"),
+        answer=_answer(results, m),
+        headline=_headline(m),
+        findings=[*_findings(results, m), *benchmarks.trust(m), *benchmarks.skipped(results)],
+        figures=_figures(results, m),
+        tables=[_forms(results, m), _beside(results)],
         try_this=TryThis(
-            "bench_compile.batch_sizes", "[1, 8, 64, 512]", say("see where each form stops paying")
+            "bench_compile.batch_sizes",
+            "[1, 8, 64, 512]",
+            say("At which batch size does frozen TorchScript stop being faster than eager?"),
+            say(
+                "What it saves is a fixed time per call, mostly Python's. A larger batch adds"
+                " arithmetic, of which it saves nothing, so the ratio falls towards 1."
+            ),
         ),
     )
 
 
-def over_inference(results: Results, form: str) -> Ratio:
-    """A form's speed-up over eager without gradients, at the smallest batch."""
-    base, call = results.one(CALL, INFERENCE), results.one(CALL, form)
+def eager_like(form: str) -> str:
+    """What a form is compared with: eager with gradients, as in the notes, or without."""
+    return EAGER if form == SCRIPT else INFERENCE
+
+
+def over_eager(results: Results, form: str, batch: float | None = None) -> Ratio:
+    """A form's speed-up over eager in the same mode, by default at the smallest batch."""
+    base, call = (results.one(CALL, name, batch) for name in (eager_like(form), form))
     assert base and call  # noqa: S101 - asked of measured forms only, and eager always is
     return speedup(base.values, call.values)
 
 
 def break_even_calls(results: Results, form: str) -> int | None:
     """After how many calls what a form gains has made up for building it; None if it never does."""
-    base, call = results.one(CALL, INFERENCE), results.one(CALL, form)
+    base, call = results.one(CALL, eager_like(form)), results.one(CALL, form)
     built = results.one(names.BUILD, form)
-    if not (base and call and built) or over_inference(results, form).verdict != "faster":
+    if not (base and call and built) or over_eager(results, form).verdict != "faster":
         return None
     return round(1e6 * built.values[0] / (base.summary.median - call.summary.median))
 
 
-def _findings(results: Results, m: dict[str, Any]) -> list[str]:
-    # named beforehand: the best by these samples would look better than it is
-    ahead = names.AOT if names.AOT in results.arms(CALL) else names.FROZEN
-    eager, scripted, first = (
-        results.series(names.THOUSAND_CALLS, arm)[0].values
-        for arm in (EAGER, SCRIPT, names.FIRST_IN_PROCESS)
+def _answer(results: Results, m: dict[str, Any]) -> str:
+    calls = break_even_calls(results, SCRIPT)
+    if calls is None:
+        return say(
+            "At batch 1 TorchScript is {ratio} as fast as eager execution: no gain that would pay"
+            " for building it.",
+            ratio=ratio(m, names.SCRIPT_SPEEDUP),
+        )
+    return say(
+        "At batch 1 TorchScript is {ratio} as fast as eager execution; building it pays off after"
+        " {calls}.",
+        ratio=ratio(m, names.SCRIPT_SPEEDUP),
+        calls=_calls(calls),
     )
+
+
+def _headline(m: dict[str, Any]) -> Headline:
+    found = ratio_of(m, names.SCRIPT_SPEEDUP)
+    return Headline(
+        say("{median:.3g} times", median=found.median),
+        say(
+            "{low:.3g} to {high:.3g}, {level:.0f} % of {count} starts",
+            low=found.low,
+            high=found.high,
+            level=100 * found.level,
+            count=found.count,
+        ),
+        say("as fast as eager execution: TorchScript at batch 1, gradients on in both."),
+    )
+
+
+def _findings(results: Results, m: dict[str, Any]) -> list[str]:
+    compiled = _compiled(results)
+    largest = results.series(CALL, EAGER)[-1].x
+    faster = [f for f in compiled if over_eager(results, f, largest).verdict == "faster"]
     sentences = [
         say(
-            "TorchScript, gradients on as in the notes, is {verdict} eager at batch 1 here:"
-            " {ratio} after warm-up, {thousand} over 1000 calls timed as in the notes, {cold} if"
-            " its first call in the process counts, too. The book's text says that compiling has"
-            " been proved faster; its own printed times say slower (2.14 s before, 4.05 s after).",
-            verdict=verdict(m, names.SCRIPT_SPEEDUP),
-            ratio=ratio(m, names.SCRIPT_SPEEDUP),
-            thousand=ratio_text(speedup(eager, scripted)),
-            cold=ratio_text(speedup(eager, [a + b for a, b in zip(scripted, first, strict=True)])),
-        ),
-        say(
-            "{form}, compiled ahead of time, is {verdict} eager without gradients at batch 1:"
-            " {ratio}; it pays after {calls}.",
-            form=translation(ahead),
-            verdict=verdict_text(over_inference(results, ahead)),
-            ratio=ratio_text(over_inference(results, ahead)),
-            calls=_calls(break_even_calls(results, ahead)),
-        ),
+            "At batch {largest:.0f}, {count} of {all} compiled forms are measurably faster than"
+            " eager.",
+            largest=largest,
+            count=len(faster),
+            all=len(compiled),
+        )
     ]
     if names.COMPILE_BUILD_S in m:
         sentences.append(
             say(
-                "torch.compile takes {build} until its first result, and at batch 1 is then"
-                " {verdict} eager without gradients: {ratio}.",
+                "torch.compile takes {build} until its first result and is then {verdict} eager"
+                " inference at batch 1: {ratio}.",
                 build=_seconds(m[names.COMPILE_BUILD_S]),
                 verdict=verdict(m, names.COMPILE_SPEEDUP),
                 ratio=ratio(m, names.COMPILE_SPEEDUP),
             )
         )
-    return [*sentences, *_python(results), _program(results, m)]
-
-
-def _python(results: Results) -> list[str]:
-    """What Python takes of a call, and what its one thread holds back."""
-    shares = results.series(names.BACK_END, EAGER)
-    sentences = [
+    return [
+        *sentences,
+        _back_end(results),
         say(
-            "Of an eager call the back end takes {small:.0f} % at batch {smallest:.0f} and"
-            " {large:.0f} % at batch {largest:.0f}, as torch's profiler sees it; the rest is"
-            " Python, which hands over {count} operations for each call.",
-            small=shares[0].summary.median,
-            smallest=shares[0].x,
-            large=shares[-1].summary.median,
-            largest=shares[-1].x,
-            count=_number(results, names.HANDED_OVER, EAGER),
-        )
+            "The book's text says that compiling is proved faster; its printed times say slower:"
+            " {eager:.2f} s eager, {script:.2f} s compiled.",
+            eager=BOOK_SECONDS[EAGER],
+            script=BOOK_SECONDS[SCRIPT],
+        ),
+        _program(results, m),
     ]
-    if results.arms(names.THREADS):
-        gains = {
-            arm: ratio_text(speedup(one.values, two.values))
-            for arm in (EAGER, SCRIPT)
-            for one, two in [results.series(names.THREADS, arm)]
-        }
-        sentences.append(
-            say(
-                "Two Python threads make {eager} the calls of one with the eager network, and"
-                " {script} with TorchScript, which lets go of the interpreter.",
-                eager=gains[EAGER],
-                script=gains[SCRIPT],
-            )
-        )
-    return sentences
+
+
+def _back_end(results: Results) -> str:
+    """What Python leaves of a call to the back end."""
+    shares = results.series(names.BACK_END, EAGER)
+    return say(
+        "The back end takes {small:.0f} % of an eager call at batch {smallest:.0f} and {large:.0f}"
+        " % at batch {largest:.0f}; the rest is Python.",
+        small=shares[0].summary.median,
+        smallest=shares[0].x,
+        large=shares[-1].summary.median,
+        largest=shares[-1].x,
+    )
 
 
 def _program(results: Results, m: dict[str, Any]) -> str:
     return say(
-        "Seen whole, the notes' program is “{program}”: {before} instructions of bytecode become"
-        " {after} instructions (torch.fx sees {operations} operations), and it runs {ratio} as"
-        " fast as parsed and run each time. `exec` of a string alone gains nothing; knowing the"
-        " whole program does.",
+        "Seen whole, the notes' program is “{program}”: {before} bytecode instructions become"
+        " {after}; it runs {ratio} as fast as parsed each time.",
         program=f"print({_number(results, names.PRINTED, names.FOLDED)})",
         before=_number(results, names.INSTRUCTIONS, names.COMPILED_ONCE),
         after=_number(results, names.INSTRUCTIONS, names.FOLDED),
-        operations=_number(results, names.INSTRUCTIONS, names.FX_GRAPH),
         ratio=ratio(m, names.FOLDED_SPEEDUP),
     )
+
+
+def _compiled(results: Results) -> list[str]:
+    """The measured forms that a compiler made."""
+    return [form for form in results.arms(CALL) if form not in (EAGER, INFERENCE)]
 
 
 def _number(results: Results, demo: str, arm: str) -> str:
@@ -179,15 +197,29 @@ def _number(results: Results, demo: str, arm: str) -> str:
 
 
 def _calls(count: int | None) -> str:
-    return say("no number of calls") if count is None else say("{count:,} calls", count=count)
+    """A number of calls, no more exact than a building that was timed once."""
+    if count is None:
+        return say("never")
+    return say("{count:,.0f} calls", count=float(f"{count:.2g}"))
 
 
 def _seconds(seconds: float) -> str:
     return f"{seconds:.3g} s"
 
 
+def _duration(seconds: float) -> str:
+    """A time in the unit that suits it."""
+    for unit, name in ((1, "s"), (1e-3, "ms")):
+        if seconds >= 0.9995 * unit:
+            return f"{seconds / unit:.3g} {name}"
+    return f"{1e6 * seconds:.3g} µs"
+
+
 def _same(m: dict[str, Any]) -> str:
     return say("yes") if m[names.SAME_OUTPUTS] == "yes" else say("no")
+
+
+# --- tables ---
 
 
 def _forms(results: Results, m: dict[str, Any]) -> Table:
@@ -198,32 +230,33 @@ def _forms(results: Results, m: dict[str, Any]) -> Table:
         eager = form in (EAGER, INFERENCE)
         rows.append(
             [
-                translation(form),
+                forms()[form],
                 f"{call.summary.median:.1f} ({call.summary.iqr:.1f})",
-                "1" if form == INFERENCE else ratio_text(over_inference(results, form)),
+                "1" if eager else ratio_text(over_eager(results, form)),
                 "–" if eager or not built else _seconds(built.values[0]),
                 "–" if eager else _calls(break_even_calls(results, form)),
                 _file(results, form),
             ]
         )
     rows += [
-        [translation(saved), "–", "–", "–", "–", _file(results, saved)]
+        [forms()[saved], "–", "–", "–", "–", _file(results, saved)]
         for saved in (names.EXPORT, WEIGHTS)
     ]
     return Table(
         [
             say("form"),
             say("µs per call, batch 1 (IQR over starts)"),
-            say("speed against eager inference"),
-            say("to build, first call included"),
-            say("pays after"),
+            say("times as fast as eager"),
+            say("time to build"),
+            say("pays off after"),
             say("file, time to load"),
         ],
         rows,
         say(
-            "Outputs equal to eager's after reloading in a new process: {equal}. torch.compile"
-            " keeps no file; AOTInductor's package is the form of it that can be deployed. Building"
-            " is timed once; torch.export compiles nothing.",
+            "TorchScript is compared with eager with gradients, as in the notes, the others with"
+            " eager inference. Outputs equal to eager's, also after reloading in a new process:"
+            " {equal}. Building is timed once and includes the first call; torch.compile keeps no"
+            " file.",
             equal=_same(m),
         ),
     )
@@ -234,7 +267,7 @@ def _file(results: Results, form: str) -> str:
     return f"{size.values[0]:,.0f} KiB, {load.summary.median:.1f} ms" if size and load else "–"
 
 
-def _beside(results: Results, m: dict[str, Any]) -> Table:
+def _beside(results: Results) -> Table:
     def both_editions(english: str, chinese: str) -> str:
         return say("{english} (zh {chinese})", english=english, chinese=chinese)
 
@@ -242,72 +275,233 @@ def _beside(results: Results, m: dict[str, Any]) -> Table:
         calls = results.one(names.THOUSAND_CALLS, form)
         return f"{calls.summary.median / 1e3:.4f} s" if calls else say("skipped")
 
-    size = results.one(names.SAVED_SIZE, SCRIPT)
     return beside_the_book(
         [
             [
-                say("A1, A2: the sum of 1, 2, 3, 4, called and as a program"),
-                "10",
-                _number(results, names.PRINTED, names.TEXT),
-                say("no difference; folded beforehand it is the same"),
-            ],
-            [
-                say("A3, A4: outputs unchanged by compiling"),
-                say("yes"),
-                _same(m),
-                say("compared here, at every batch size and after reloading"),
-            ],
-            [
-                say("A6: 1000 calls, eager"),
+                say("1000 calls, eager"),
                 both_editions("2.1447 s", "1.5425 s"),
                 thousand(EAGER),
                 say("another processor; the median over starts"),
             ],
             [
-                say("A6: 1000 calls, TorchScript"),
+                say("1000 calls, TorchScript"),
                 both_editions("4.0545 s", "1.5853 s"),
                 thousand(SCRIPT),
                 say("both include the calls in which TorchScript profiles and compiles"),
-            ],
-            [
-                say("A7: saved file"),
-                "651 K",
-                f"{size.values[0]:,.0f} KiB" if size else say("skipped"),
-                say("the same format; weights alone are 642.5 KiB"),
             ],
         ]
     )
 
 
-def _draw_speedups(results: Results, path: Path) -> None:
-    base = results.series(CALL, INFERENCE)
-    with figures.figure(path, 9, 4) as fig:
-        axes = fig.add_subplot(xlabel="batch size", xscale="log", yscale="log")
-        axes.set_title("Speed against eager inference (times)")
-        curves = [
-            speedup_curve(base, results.series(CALL, name), name)
-            for name in results.arms(CALL)
-            if name != INFERENCE
-        ]
-        sizes = [m.x for m in base]
-        axes.set_xticks(sizes, [f"{x:g}" for x in sizes])
-        axes.set_ylim(
-            min(c.low.min() for c in curves) / 1.1, max(c.high.max() for c in curves) * 1.1
+# --- figures ---
+
+
+def _figures(results: Results, m: dict[str, Any]) -> list[Figure]:
+    virtual = m["device_kind"] == "cpu-virtual"
+    sizes = [call.x for call in results.series(CALL, EAGER)]
+    found = [
+        Figure(
+            "compile_speedups",
+            say("Speed of each compiled form against eager execution, alone and with building."),
+            say(
+                "Dots are medians, lines their 99 % intervals over starts; green is faster than"
+                " eager, orange slower, grey undecided. With building included, in the same"
+                " colours, a dot marks where a form has paid off."
+            ),
+            [
+                partial(_draw_speeds, results, sizes[0], virtual),
+                partial(_draw_paying_off, results, virtual),
+            ],
         )
-        figures.plain_ticks(axes.yaxis)
-        axes.axhline(1, color=figures.FAINT, linewidth=1)
-        figures.draw_curves(axes, curves)
+    ]
+    if larger := _larger(sizes):
+        found.append(
+            Figure(
+                "compile_batches",
+                say("Speed of each compiled form against eager execution, for larger batches."),
+                say(
+                    "Read as above: the larger the batch, the more of a call is arithmetic, which"
+                    " no form avoids."
+                ),
+                [partial(_draw_speeds, results, size, virtual) for size in larger],
+            )
+        )
+    return [
+        *found,
+        Figure(
+            "first_calls",
+            say("Time of each of the first calls after a form was built."),
+            say(
+                "The diamond is a form's first call, dots are those after it. Compilers work in"
+                " the first calls, which the notes time with the others. One process, started with"
+                " an empty cache."
+            ),
+            [partial(_draw_first_calls, results, virtual)],
+        ),
+    ]
 
 
-def _draw_first_calls(results: Results, path: Path) -> None:
-    with figures.figure(path, 9, 4) as fig:
-        axes = fig.add_subplot(xlabel="call", yscale="log")
-        axes.set_title("Milliseconds of each call after building, batch 1")
-        series = {
-            n: results.series(names.FIRST_CALLS, n)
-            for n in results.arms(names.FIRST_CALLS)
-            if n != INFERENCE
-        }
-        last = max(m.x for found in series.values() for m in found)
-        axes.set_xticks(np.unique(np.linspace(1, last, 8).round()))
-        figures.draw_curves(axes, [curve_of(found, name, 1e-3) for name, found in series.items()])
+def _larger(sizes: Sequence[float]) -> list[float]:
+    """Of the batch sizes that of the middle and the largest, but not the smallest."""
+    middle, largest = sizes[len(sizes) // 2], sizes[-1]
+    return [size for size in dict.fromkeys((middle, largest)) if size != sizes[0]]
+
+
+def _draw_speeds(results: Results, batch: float, virtual: bool, path: Path) -> None:
+    """Draw each form's speed-up with its interval; all batches have the same axis."""
+    compiled = _compiled(results)
+    found = [over_eager(results, form, batch) for form in compiled]
+    with figures.figure(path, figures.WIDTH, _height(compiled)) as fig:
+        axes = fig.add_subplot(xscale="log", xlim=_limits(results))
+        axes.set_title(say("Speed at batch {size:.0f}", size=batch), x=0)
+        axes.set_xlabel(say("times as fast as eager"))
+        axes.axvline(1, color=figures.INK, linewidth=1)
+        for row, speed in enumerate(found):
+            _draw_ratio(axes, row, speed)
+        _name_rows(axes, compiled)
+        figures.plain_ticks(axes.xaxis)
+        if virtual:
+            figures.say_virtual(fig)
+
+
+def _height(rows: Sequence[str]) -> float:
+    """Inches of a figure with so many rows, and of the one beside it."""
+    return 1.4 + 0.35 * len(rows)
+
+
+def _limits(results: Results) -> tuple[float, float]:
+    """From the lowest to the highest end of any form's interval at any batch, and 1."""
+    sizes = [call.x for call in results.series(CALL, EAGER)]
+    found = [over_eager(results, form, size) for form in _compiled(results) for size in sizes]
+    low, high = min([1, *(r.low for r in found)]), max([1, *(r.high for r in found)])
+    return low / ROOM**2, high * ROOM**2  # with room for the numbers
+
+
+def _draw_ratio(axes: Axes, row: int, found: Ratio) -> None:
+    """Draw a median, its interval, and its number on the side away from 1."""
+    colour, under = COLOURS[found.verdict], found.high < 1
+    axes.plot([found.low, found.high], [row, row], color=colour, linewidth=2.5)
+    axes.plot(found.median, row, "o", color=colour, markersize=7)
+    axes.annotate(
+        f"{found.median:.2f}" if found.median < 10 else f"{found.median:.3g}",
+        (found.low if under else found.high, row),
+        (-8 if under else 8, 0),
+        textcoords="offset points",
+        ha="right" if under else "left",
+        va="center",
+        color=figures.text_colour(colour),
+    )
+
+
+def _name_rows(axes: Axes, rows: Sequence[str]) -> None:
+    axes.set_yticks(range(len(rows)), [forms()[form] for form in rows])
+    axes.set_ylim(len(rows) - 0.4, -0.6)
+    axes.grid(visible=False, axis="y")
+
+
+def _draw_paying_off(results: Results, virtual: bool, path: Path) -> None:
+    """Draw how many times as fast a number of calls is, building included."""
+    built = [form for form in _compiled(results) if results.one(names.BUILD, form)]
+    pays = {form: break_even_calls(results, form) for form in built}
+    decades = _decades(results, pays)
+    calls = np.geomspace(1, 10**decades, 120)
+    with figures.figure(path, figures.WIDTH, _height(built)) as fig:
+        axes = fig.add_subplot(xscale="log", xlim=(1, calls[-1]))
+        axes.set_title(say("Speed, building included, at batch 1"), x=0)
+        axes.set(xlabel=say("number of calls"), ylabel=say("times as fast as eager"))
+        axes.axhline(1, color=figures.INK, linewidth=1)
+        ends = []
+        for form, dashes in zip(built, DASHES, strict=False):
+            colour = COLOURS[over_eager(results, form).verdict]
+            speed = _speed_with_building(results, form, calls)
+            axes.plot(calls, speed, color=colour, linestyle=dashes)
+            ends.append((forms()[form], float(calls[-1]), float(speed[-1]), colour))
+            if (count := pays[form]) is not None:
+                axes.plot(count, 1, "o", color=colour, markersize=6)
+        axes.set_ylim(0, 1.1 * max(1, *(end[2] for end in ends)))
+        exponents = range(0, decades + 1, 2)
+        axes.set_xticks([10.0**e for e in exponents], [_power_of_ten(e) for e in exponents])
+        axes.minorticks_off()
+        figures.label_ends(axes, ends, gap=0.1)
+        if virtual:
+            figures.say_virtual(fig)
+
+
+def _decades(results: Results, pays: Mapping[str, int | None]) -> int:
+    """Of the calls until all forms have paid off that do, and building hardly shows of any."""
+    shown = [1000.0]
+    for form, count in pays.items():
+        call, built = results.one(CALL, form), results.one(names.BUILD, form)
+        assert call and built  # noqa: S101 - asked of built forms only
+        shown.append(count or 1e6 * built.values[0] / call.summary.median)
+    return math.ceil(math.log10(10 * max(shown)))
+
+
+def _speed_with_building(
+    results: Results, form: str, calls: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Times of so many eager calls over those of building a form and calling it."""
+    base, call = results.one(CALL, eager_like(form)), results.one(CALL, form)
+    built = results.one(names.BUILD, form)
+    assert base and call and built  # noqa: S101 - asked of built forms only
+    microseconds = 1e6 * built.values[0] + calls * call.summary.median
+    speeds: NDArray[np.float64] = calls * base.summary.median / microseconds
+    return speeds
+
+
+def _power_of_ten(exponent: int) -> str:
+    return f"{10**exponent:,}" if exponent <= 3 else f"10{figures.superscript(str(exponent))}"
+
+
+def _draw_first_calls(results: Results, virtual: bool, path: Path) -> None:
+    rows = [form for form in results.arms(names.FIRST_CALLS) if form != INFERENCE]
+    times = {
+        form: [m.values[0] / 1e6 for m in results.series(names.FIRST_CALLS, form)] for form in rows
+    }
+    low, high = min(map(min, times.values())), max(map(max, times.values()))
+    with figures.figure(path, figures.WIDTH, 1.1 + 0.42 * len(rows)) as fig:
+        axes = fig.add_subplot(xscale="log", xlim=(low / 45, high * 4))
+        count = len(times[rows[0]])
+        axes.set_title(say("Time of each of the first {count} calls, batch 1", count=count), x=0)
+        axes.set_xlabel(say("time of a call"))
+        for row, form in enumerate(rows):
+            _draw_calls(axes, row, times[form])
+        _name_rows(axes, rows)
+        exponents = range(math.ceil(math.log10(low / 45)), math.floor(math.log10(high * 4)) + 1)
+        ticks = [10.0**e for e in exponents if e % 2 == 0]
+        axes.set_xticks(ticks, [_duration(seconds) for seconds in ticks])
+        axes.minorticks_off()
+        if virtual:
+            figures.say_virtual(fig)
+
+
+def _draw_calls(axes: Axes, row: int, seconds: Sequence[float]) -> None:
+    """Draw the first call's time, those after it, and in words the first and the last."""
+    first, last = seconds[0], seconds[-1]
+    axes.plot(
+        seconds[1:],
+        [row] * len(seconds[1:]),
+        "o",
+        color=figures.COLOURS[0],
+        markersize=5,
+        alpha=0.5,
+        markeredgewidth=0,
+    )
+    axes.plot(first, row, "D", color=figures.COLOURS[1], markersize=6)
+    axes.annotate(
+        _duration(first),
+        (first, row),
+        (0, 6),
+        textcoords="offset points",
+        ha="center",
+        color=figures.TEXT_COLOURS[1],
+    )
+    axes.annotate(
+        _duration(last),
+        (min(seconds), row),
+        (-7, 0),
+        textcoords="offset points",
+        ha="right",
+        va="center",
+        color=figures.TEXT_COLOURS[0],
+    )

@@ -4,60 +4,118 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from matplotlib.axes import Axes
+from matplotlib.ticker import LogLocator
+
 from lab.data.datasets import FASHION_COUNTS
 from lab.report import benchmarks, figures
-from lab.report.benchmarks import ratio, ratio_text
+from lab.report.benchmarks import ratio_of
 from lab.report.language import say, translation
 from lab.report.page import Figure, Section, Table, TryThis
-from lab.results.measurements import Results
-from lab.results.stats import speedup
+from lab.results.measurements import Measurement, Results
+from lab.results.stats import speedup, summarise
 from stages.bench_input import names
-from stages.bench_input.names import BOOK, EVALUATION, FEEDS, LENET, PARTS, RESIDENT, WHOLE
+from stages.bench_input.names import (
+    BOOK,
+    EVALUATION,
+    FEEDS,
+    LENET,
+    NO_WORKERS,
+    PARTS,
+    RESIDENT,
+    RESNET,
+    WHOLE,
+)
 
 # ratios that compare across machines, where times do not
 HEADLINES = {names.RESIDENT_OVER_BOOK: f"{RESIDENT} over {BOOK}"}
+
+EPOCH_IMAGES = FASHION_COUNTS["train"]
+SMALL = (names.TRANSFER, names.ALL_REDUCE, names.UPDATE)  # drawn as one
+
+
+def ways() -> dict[str, str]:
+    """What feeds a network, as the page calls it."""
+    return {
+        BOOK: say("the book's loader"),
+        names.PERSISTENT: say("workers that stay"),
+        NO_WORKERS: say("no workers"),
+        RESIDENT: say("kept in memory"),
+    }
 
 
 def section(folder: Path) -> Section:
     """The section of `folder` (reports/bench_input)."""
     results, m = benchmarks.read(folder)
+    virtual = m["device_kind"] == "cpu-virtual"
     return Section(
         stage="bench_input",
         title=say("Input, and where a step's time goes"),
         book="13.5",
         question=say("How fast do images arrive, and where does the time of a training step go?"),
-        findings=[*_findings(results, m), benchmarks.trust(m), *benchmarks.skipped(results)],
+        answer=_answer(m),
+        findings=[*_findings(results, m), *benchmarks.trust(m), *benchmarks.skipped(results)],
         figures=[
             Figure(
                 "input_rates",
-                say("Images per second of four ways to feed a network."),
                 say(
-                    "Nothing is computed with the images. Dots are starts of the process, bars"
-                    " medians."
+                    "How long four ways take to feed an epoch's images, and LeNet's step with"
+                    " three of them."
                 ),
-                partial(_draw_rates, results, m["device_kind"] == "cpu-virtual"),
+                say(
+                    "Bars are medians. One picture is of feeding alone, with nothing computed:"
+                    " dots are starts of the process; those without an epoch are computed from"
+                    " a part of one. In the other nothing overlaps but the workers, which take"
+                    " cores from the network: with them forward and backward get longer."
+                ),
+                [
+                    partial(_draw_feeds, results, virtual),
+                    partial(_draw_steps, results, LENET, virtual),
+                ],
             ),
             Figure(
                 "step_parts",
                 say(
-                    "Parts of a training step of LeNet, fed in three ways, and of ResNet-18 with"
-                    " resident images."
+                    "Parts of a training step of LeNet and of ResNet-18 with images kept in memory."
                 ),
                 say(
-                    "Nothing overlaps here but the book's four workers, which compete with the"
-                    " network for the cores: their cost shows as slower forward and backward"
-                    " passes, hardly in the loading. Without workers it shows as loading."
-                    " Evaluation is an epoch's on one device, told from some batches, divided by"
-                    " the epoch's steps. Bars are medians over starts."
+                    "Dots are medians, lines the middle half of the starts; the scale is"
+                    " logarithmic. Evaluation (orange) is an epoch's on one device, divided by the"
+                    " epoch's steps."
                 ),
-                partial(_draw_steps, results),
+                [partial(_draw_parts, results, net, virtual) for net in FEEDS],
             ),
         ],
         tables=[_rates(results), _parts(results)],
         try_this=TryThis(
-            "bench_input.batch_size", "64", say("see which parts of a step do not shrink with it")
+            "bench_input.batch_size",
+            "64",
+            say("Which parts of LeNet's step shrink to a quarter with a quarter of the images?"),
+            say(
+                "Loading, forward and backward, nearly: they are work for each image. The"
+                " all-reduce and the update are work for each parameter and stay, so they weigh"
+                " more."
+            ),
         ),
     )
+
+
+def _answer(m: dict[str, Any]) -> str:
+    found = ratio_of(m, names.RESIDENT_OVER_BOOK)
+    return say(
+        "Images kept in memory arrive {median} times as fast as through the book's loader ({low}"
+        " to {high}): an epoch in {resident:.2g} s, not {book:.2g} s.",
+        median=_number(found.median),
+        low=_number(found.low),
+        high=_number(found.high),
+        resident=m[names.RESIDENT_EPOCH_S],
+        book=m[names.BOOK_EPOCH_S],
+    )
+
+
+def _number(value: float) -> str:
+    """A number with three digits, or with all that stand before the point."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def _step_ms(results: Results, feed: str, net: str, part: str) -> float:
@@ -66,16 +124,9 @@ def _step_ms(results: Results, feed: str, net: str, part: str) -> float:
 
 
 def _findings(results: Results, m: dict[str, Any]) -> list[str]:
-    epoch = results.one(names.EPOCH, RESIDENT)
     sentences = [
         say(
-            "Resident images arrive {ratio} as fast as through the book's loader: an epoch of"
-            " {images:,.0f} in {resident:.3f} s against {book:.2f} s, of which {first:.0f} ms are"
-            " spent before the first batch, each epoch anew.",
-            images=epoch.x if epoch else 0,
-            ratio=ratio(m, names.RESIDENT_OVER_BOOK),
-            resident=m[names.RESIDENT_EPOCH_S],
-            book=m[names.BOOK_EPOCH_S],
+            "The book's loader spends {first:.0f} ms of each epoch before its first batch.",
             first=m[names.BOOK_FIRST_BATCH_MS],
         )
     ]
@@ -85,31 +136,37 @@ def _findings(results: Results, m: dict[str, Any]) -> list[str]:
         largest = max(percent, key=lambda part: percent[part])
         sentences.append(
             say(
-                "A step of {net} with resident images takes {whole:.1f} ms, most of it in {largest}"
-                " ({most:.0f} %); the all-reduce is {all_reduce:.1f} %, the update {update:.1f} %.",
+                "With images in memory a step of {net} takes {whole} ms: {most:.0f} %"
+                " {largest}, {all_reduce:.1f} % all-reduce, {update:.1f} % update.",
                 net=net,
-                whole=whole,
+                whole=_number(whole),
                 largest=translation(largest),
                 most=percent[largest],
                 all_reduce=percent[names.ALL_REDUCE],
                 update=percent[names.UPDATE],
             )
         )
-    book, alone, resident = (
-        results.one(names.step(feed), names.part_of(LENET, WHOLE)) for feed in FEEDS[LENET]
+    return [*sentences, *_feeding_lenet(results), *_preparation(results), *_python(results)]
+
+
+def _feeding_lenet(results: Results) -> list[str]:
+    book, resident = (
+        results.one(names.step(feed), names.part_of(LENET, WHOLE)) for feed in (BOOK, RESIDENT)
     )
-    if book and alone and resident:
-        sentences.append(
-            say(
-                "LeNet's step takes {alone} as long if its images are read and preprocessed in the"
-                " training process, {book} with the book's four workers, of which {load:.1f} ms are"
-                " waiting for them: the rest is what they take of the cores.",
-                alone=ratio_text(speedup(alone.values, resident.values)),
-                book=ratio_text(speedup(book.values, resident.values)),
-                load=_step_ms(results, BOOK, LENET, names.LOAD),
-            )
-        )
-    return [*sentences, *_preparation(results), *_python(results)]
+    if not book or not resident:
+        return []
+    return [
+        say(
+            "With the book's four workers LeNet's step takes {median:.3g} times as long as with"
+            " images in memory ({low:.3g} to {high:.3g}).",
+            **vars(speedup(book.values, resident.values)),
+        ),
+        say(
+            "Only {load:.1f} ms of that is waiting for the workers; the rest is the cores that"
+            " they take.",
+            load=_step_ms(results, BOOK, LENET, names.LOAD),
+        ),
+    ]
 
 
 def _preparation(results: Results) -> list[str]:
@@ -120,8 +177,8 @@ def _preparation(results: Results) -> list[str]:
         return []
     return [
         say(
-            "Of a batch of {n:.0f} images, reading the bytes takes {read:.2f} ms and preprocessing"
-            " them {preprocess:.2f} ms.",
+            "Reading the bytes of {n:.0f} images takes {read:.2g} ms, preprocessing them"
+            " {preprocess:.2g} ms.",
             n=read.x,
             read=read.summary.median,
             preprocess=preprocess.summary.median,
@@ -133,24 +190,18 @@ def _python(results: Results) -> list[str]:
     calls = results.one(names.PYTHON, names.CALLS)
     if not calls:
         return []
-    shares = [
+    return [
         say(
-            "{percent:.3g} % ({low:.3g} to {high:.3g}) of one of {n:.0f} images",
+            "Of the notes' LeNet step with {n:.0f} images, Python and the framework's calls take"
+            " {ms:.2g} ms: {percent:.3g} % ({low:.3g} to {high:.3g}).",
+            n=step.x,
+            ms=calls.summary.median,
             percent=100 * share.median,
             low=100 * share.low,
             high=100 * share.high,
-            n=step.x,
         )
         for step in results.series(names.PYTHON, names.STEP)
         for share in [speedup(calls.values, step.values)]
-    ]
-    return [
-        say(
-            "The calls of a LeNet step as the notes write it, with next to nothing to compute, take"
-            " {ms:.2f} ms: {shares}. That is Python and the framework around its kernels.",
-            ms=calls.summary.median,
-            shares=say("; ").join(shares),
-        )
     ]
 
 
@@ -162,15 +213,15 @@ def _rates(results: Results) -> Table:
             for demo, x in (
                 (names.IMAGES, None),
                 (names.FIRST_BATCH, None),
-                (names.EPOCH, FASHION_COUNTS["train"]),
+                (names.EPOCH, EPOCH_IMAGES),
             )
         )
         if rate and first:
             rows.append(
                 [
-                    translation(name),
-                    f"{rate.x:,.0f}",
+                    ways()[name],
                     f"{rate.summary.median:,.0f} ({rate.summary.iqr:,.0f})",
+                    f"{rate.x:,.0f}",
                     f"{first.summary.median:.1f}",
                     f"{epoch.summary.median:.3f} ({epoch.summary.iqr:.3f})" if epoch else "–",
                 ]
@@ -178,8 +229,8 @@ def _rates(results: Results) -> Table:
     return Table(
         [
             say("fed by"),
-            say("images of a pass"),
             say("images/s after the first batch (IQR)"),
+            say("images of a pass"),
             say("ms until the first batch"),
             say("s per epoch of 60,000 (IQR)"),
         ],
@@ -192,76 +243,145 @@ def _rates(results: Results) -> Table:
 
 
 def _parts(results: Results) -> Table:
-    rows = []
-    for net, feeds in FEEDS.items():
-        for feed in feeds:
-            parts = [
-                results.one(names.step(feed), names.part_of(net, part)) for part in (*PARTS, WHOLE)
-            ]
-            found = [*parts, results.one(EVALUATION, net)]
-            cells = [f"{m.summary.median:.2f} ({m.summary.iqr:.2f})" if m else "–" for m in found]
-            step = say(
-                "{net}, batch {batch_size}, {feed}",
-                net=net,
-                batch_size=f"{parts[0].x:.0f}" if parts[0] else "?",
-                feed=translation(feed),
-            )
-            rows.append([step, *cells])
+    """The parts of each step, a column for each net and what feeds it."""
+    steps = [(net, feed) for net, feeds in FEEDS.items() for feed in feeds]
+
+    def cell(net: str, feed: str, part: str) -> str:
+        demo, arm = names.step(feed), names.part_of(net, part)
+        found = results.one(EVALUATION, net) if part == EVALUATION else results.one(demo, arm)
+        return f"{found.summary.median:.2f} ({found.summary.iqr:.2f})" if found else "–"
+
     return Table(
-        [say("step"), *map(translation, (*PARTS, WHOLE, EVALUATION))],
-        rows,
-        say("Milliseconds, medians over starts with IQR, every device waited for."),
+        [
+            say("ms of a step (IQR)"),
+            *(
+                say("{net}, {feed}", net=net, feed=ways()[feed]) if len(FEEDS[net]) > 1 else net
+                for net, feed in steps
+            ),
+        ],
+        [
+            [translation(part), *(cell(net, feed, part) for net, feed in steps)]
+            for part in (*PARTS, WHOLE, EVALUATION)
+        ],
+        say(
+            "Medians over starts, every device waited for; {net} with images in memory. The whole"
+            " step is timed of itself, and evaluation is not a part of it.",
+            net=RESNET,
+        ),
     )
 
 
-def _draw_rates(results: Results, virtual: bool, path: Path) -> None:
-    feeds = results.arms(names.IMAGES)
-    with figures.figure(path, 9, 0.9 + 0.5 * len(feeds)) as fig:
-        axes = fig.add_subplot(xlabel="images per second", xscale="log")
-        for i, name in enumerate(feeds):
-            found = results.one(names.IMAGES, name)
-            if not found:
-                continue
-            figures.bar_with_samples(axes, i, found.values, figures.COLOURS[0], virtual)
-            text = f"{found.summary.median:,.0f}"
+def _batch(results: Results, net: str) -> float:
+    """The images of a net's step."""
+    whole = results.one(names.step(RESIDENT), names.part_of(net, WHOLE))
+    return whole.x if whole else 0
+
+
+def _name_feeds(axes: Axes, feeds: list[str]) -> None:
+    """Name the rows of a picture by what feeds, the first on top."""
+    axes.set_yticks(range(len(feeds)), [ways()[feed] for feed in feeds])
+    axes.set_ylim(len(feeds) - 0.5, -0.5)
+    axes.grid(visible=False, axis="y")
+
+
+def _epochs(results: Results, feed: str) -> tuple[float, ...]:
+    """Seconds of an epoch by a feed, for each start; told from a part where that alone was fed."""
+    if whole := results.one(names.EPOCH, feed, EPOCH_IMAGES):
+        return whole.values
+    [first], [rate] = (results.series(demo, feed) for demo in (names.FIRST_BATCH, names.IMAGES))
+    return tuple(
+        ms / 1e3 + EPOCH_IMAGES / each for ms, each in zip(first.values, rate.values, strict=True)
+    )
+
+
+def _draw_feeds(results: Results, virtual: bool, path: Path) -> None:
+    found = {feed: _epochs(results, feed) for feed in results.arms(names.IMAGES)}
+    with figures.figure(path, figures.WIDTH, 0.9 + 0.42 * len(found)) as fig:
+        axes = fig.add_subplot(title=say("Feeding {n:,.0f} images", n=EPOCH_IMAGES))
+        for i, seconds in enumerate(found.values()):
+            figures.bar_with_samples(axes, i, seconds, figures.COLOURS[0], virtual)
             axes.annotate(
-                text, (max(found.values), i), (8, 0), textcoords="offset points", va="center"
+                f"{summarise(seconds).median:.2g}",
+                (max(seconds), i),
+                (6, 0),
+                textcoords="offset points",
+                va="center",
             )
-        values = [v for n in feeds if (one := results.one(names.IMAGES, n)) for v in one.values]
-        axes.set_xlim(min(values) / 3, max(values) * 6)
-        axes.set_yticks(range(len(feeds)), feeds)
-        axes.invert_yaxis()
+        _name_feeds(axes, list(found))
+        axes.set_xlim(0, 1.12 * max(map(max, found.values())))
+        axes.set_xlabel(say("seconds of an epoch"))
+
+
+def _draw_steps(results: Results, net: str, virtual: bool, path: Path) -> None:
+    """Draw a bar for each feed, of the parts of a step in their order."""
+    feeds = list(FEEDS[net])
+    stack = {
+        say("load"): (names.LOAD,),
+        say("forward"): (names.FORWARD,),
+        say("backward"): (names.BACKWARD,),
+        say("transfer, all-reduce, update"): SMALL,
+    }
+    with figures.figure(path, figures.WIDTH, 1.4 + 0.42 * len(feeds)) as fig:
+        title = say("A step of {net}, {n:.0f} images", net=net, n=_batch(results, net))
+        axes = fig.add_subplot(title=title, xlabel=say("milliseconds of a step"))
+        ends = [0.0] * len(feeds)
+        for (label, parts), colour in zip(stack.items(), figures.COLOURS, strict=False):
+            widths = [sum(_step_ms(results, feed, net, part) for part in parts) for feed in feeds]
+            axes.barh(
+                range(len(feeds)),
+                widths,
+                left=ends,
+                height=0.6,
+                label=label,
+                color=colour,
+                hatch=figures.VIRTUAL_HATCH if virtual else None,
+                edgecolor=figures.PAPER,
+                linewidth=0.5,
+            )
+            ends = [end + width for end, width in zip(ends, widths, strict=True)]
+        for i, feed in enumerate(feeds):
+            text = _number(_step_ms(results, feed, net, WHOLE))
+            axes.annotate(text, (ends[i], i), (5, 0), textcoords="offset points", va="center")
+        _name_feeds(axes, feeds)
+        axes.set_xlim(0, 1.25 * max(ends))
+        figures.key(fig, axes)
+
+
+def _timed(results: Results, net: str) -> dict[str, Measurement]:
+    """The parts of a step with images in memory, and evaluation where it was timed."""
+    parts = {part: results.one(names.step(RESIDENT), names.part_of(net, part)) for part in PARTS}
+    parts[EVALUATION] = results.one(EVALUATION, net)
+    return {part: one for part, one in parts.items() if one}
+
+
+def _draw_parts(results: Results, net: str, virtual: bool, path: Path) -> None:
+    found = _timed(results, net)
+    medians = [one.summary.median for each in FEEDS for one in _timed(results, each).values()]
+    with figures.figure(path, figures.WIDTH, 3.0) as fig:
+        title = say("A step of {net}, {n:.0f} images", net=net, n=_batch(results, net))
+        axes = fig.add_subplot(title=title, xlabel=say("milliseconds of a step"), xscale="log")
+        for i, (part, one) in enumerate(found.items()):
+            _draw_spread(axes, i, one, figures.COLOURS[1 if part == EVALUATION else 0])
+        axes.set_yticks(range(len(found)), [translation(part) for part in found])
+        # the same for all nets, so that they can be compared
+        axes.set(xlim=(min(medians) / 2, max(medians) * 6), ylim=(len(found) - 0.4, -0.6))
+        figures.plain_ticks(axes.xaxis)
+        axes.xaxis.set_major_locator(LogLocator())  # the values themselves are written
         axes.grid(visible=False, axis="y")
+        if virtual:
+            figures.say_virtual(fig)
 
 
-def _draw_steps(results: Results, path: Path) -> None:
-    heights = [len(feeds) for feeds in FEEDS.values()]
-    with figures.figure(path, 10, 4.6) as fig:
-        plots = fig.subplots(len(FEEDS), 1, height_ratios=heights)
-        for axes, (net, feeds) in zip(plots, FEEDS.items(), strict=True):
-            evaluation = results.one(EVALUATION, net)
-            parts = (*PARTS, EVALUATION) if evaluation else PARTS
-            for i, feed in enumerate(feeds):
-                left = 0.0
-                for j, part in enumerate(parts):
-                    value = (
-                        evaluation.summary.median
-                        if evaluation and part == EVALUATION
-                        else _step_ms(results, feed, net, part)
-                    )
-                    colour = figures.FAINT if part == EVALUATION else figures.COLOURS[j]
-                    axes.barh(i, value, left=left, color=colour, height=0.6, label=part)
-                    left += value
-                axes.annotate(
-                    f"{left:.1f} ms", (left, i), (5, 0), textcoords="offset points", va="center"
-                )
-            whole = results.one(names.step(RESIDENT), names.part_of(net, WHOLE))
-            axes.set_yticks(range(len(feeds)), feeds)
-            axes.set_title(f"{net}, batch {whole.x:.0f}" if whole else net)
-            axes.margins(x=0.12)
-            axes.invert_yaxis()
-            axes.grid(visible=False, axis="y")
-        plots[-1].set_xlabel("milliseconds per step")
-        handles, labels = plots[0].get_legend_handles_labels()
-        once = dict(zip(labels, handles, strict=True))
-        fig.legend(once.values(), once.keys(), loc="outside upper center", ncols=7, frameon=False)
+def _draw_spread(axes: Axes, row: int, found: Measurement, colour: str) -> None:
+    """Draw the middle half of the samples as a line through their median, and write that."""
+    s = found.summary
+    axes.plot([s.q1, s.q3], [row, row], color=colour, linewidth=2)
+    axes.plot([s.median], [row], "o", color=colour, markersize=6)
+    axes.annotate(
+        _number(s.median),
+        (s.q3, row),
+        (8, 0),
+        textcoords="offset points",
+        va="center",
+        color=figures.text_colour(colour),
+    )

@@ -8,17 +8,10 @@ from typing import Any
 from matplotlib.axes import Axes
 
 from lab.report import benchmarks, figures
-from lab.report.benchmarks import (
-    beside_the_book,
-    ratio,
-    ratio_of,
-    ratio_text,
-    verdict,
-    verdict_text,
-)
-from lab.report.language import say
-from lab.report.page import Figure, Section, TryThis
-from lab.results.measurements import Results
+from lab.report.benchmarks import beside_the_book, ratio_of
+from lab.report.language import say, translation
+from lab.report.page import Figure, Section, Table, TryThis
+from lab.results.measurements import Measurement, Results
 from lab.results.stats import speedup
 from stages.bench_parallel import names
 
@@ -31,10 +24,7 @@ ARMS = (names.FIRST, names.SECOND, names.ONE_AFTER_THE_OTHER, names.TOGETHER)
 def section(folder: Path) -> Section:
     """The section of `folder` (reports/bench_parallel)."""
     results, m = benchmarks.read(folder)
-    first, second, together = (
-        results.series(names.PRODUCTS, arm)[-1]
-        for arm in (names.FIRST, names.SECOND, names.TOGETHER)
-    )
+    sizes = [found.x for found in results.series(names.PRODUCTS, names.TOGETHER)]
     return Section(
         stage="bench_parallel",
         title=say("Automatic parallelism: two devices at once"),
@@ -42,12 +32,13 @@ def section(folder: Path) -> Section:
         question=say(
             "Do two devices compute at the same time, with nothing in the program that says so?"
         ),
+        answer=_answer(sizes[-1], m),
         findings=[
-            *_findings(results, m),
-            _dependent(results),
-            _first_run(results),
+            *_sizes(sizes[0], m),
+            _independent(results),
+            _emptied_caches(results),
             *_careless(results),
-            benchmarks.trust(m),
+            *benchmarks.trust(m),
             *benchmarks.skipped(results),
         ],
         figures=[
@@ -58,11 +49,11 @@ def section(folder: Path) -> Section:
                     " both bounds."
                 ),
                 say(
-                    "Dots are starts of the process, bars medians. Together can take as long as the"
-                    " sum of both (no gain) or as the longer of the two (full gain); both bounds"
-                    " are drawn."
+                    "Bars are medians, dots the starts of the process. Dashed: together takes at"
+                    " least as long as the longer of the two alone, and without any gain as long"
+                    " as their sum."
                 ),
-                partial(_draw, results, m),
+                [partial(_draw_products, results, m, size) for size in reversed(sizes)],
             ),
             Figure(
                 "parallel_limits",
@@ -71,104 +62,86 @@ def section(folder: Path) -> Section:
                     " do not need each other's results."
                 ),
                 say(
-                    "Dots are starts of the process, bars medians. Left: what a run to warm up"
-                    " keeps out of the times, and whether caches are what it is about. Right: a"
-                    " second device is of use only to products that can go on without the other's."
+                    "Bars are medians, dots the starts of the process. Only products that need"
+                    " nothing of each other gain by a second device."
                 ),
-                partial(_draw_limits, results, m),
+                [
+                    partial(_draw_demo, results, m, demo)
+                    for demo in (names.DEPENDENCIES, names.WARM_UP)
+                ],
             ),
         ],
-        tables=[
-            beside_the_book(
-                [
-                    [
-                        say("C2: first device alone"),
-                        "0.4660 s (4000 x 4000)",
-                        f"{first.summary.median / 1e3:.4f} s ({first.x:.0f})",
-                        say("another size and device"),
-                    ],
-                    [
-                        say("C2: second device alone"),
-                        "0.4510 s",
-                        f"{second.summary.median / 1e3:.4f} s",
-                        say("the same"),
-                    ],
-                    [
-                        say("C3: both"),
-                        "0.4659 s",
-                        f"{together.summary.median / 1e3:.4f} s",
-                        say("the book's last wait is for the current GPU alone; here for both"),
-                    ],
-                ]
-            )
-        ],
+        tables=[_beside_the_book(results)],
         try_this=TryThis(
             "bench_parallel.sizes",
-            "[64, 128, 256]",
-            say("see from which size on two are faster than one"),
+            "[8, 64, 320]",
+            say("Do two devices still pay with matrices of 8 rows?"),
+            say(
+                "Hardly, on a CPU: 50 such products take about a tenth of a millisecond, as long as"
+                " starting the threads, and Python's lock lets one of them call at a time. The gain"
+                " comes with the size."
+            ),
         ),
     )
 
 
-def _findings(results: Results, m: dict[str, Any]) -> list[str]:
-    sizes = [f"{found.x:.0f}" for found in results.series(names.PRODUCTS, names.TOGETHER)]
+def _answer(size: float, m: dict[str, Any]) -> str:
     where = {
         "cpu-virtual": say("two virtual devices in two threads"),
         "cuda": say("two GPUs"),
         "cuda-shared": say("two streams of one GPU"),
     }[m["device_kind"]]
-    large = say(
-        "Together is {verdict} one after the other on {where} with products of {rows} rows:"
-        " {ratio}, where {bound:.2f}x is the bound.",
-        verdict=verdict(m, names.SPEEDUP),
+    return say(
+        "At once, {where} compute products of {rows:.0f} rows {median:.3g} times as fast as one"
+        " after the other ({low:.3g} to {high:.3g}).",
         where=where,
-        rows=sizes[-1],
-        ratio=ratio(m, names.SPEEDUP),
-        bound=m[names.SPEEDUP_BOUND],
+        rows=size,
+        **vars(ratio_of(m, names.SPEEDUP)),
     )
-    small = say(
-        "With products of {rows} rows together is {verdict} one after the other: {ratio}.",
-        rows=sizes[0],
-        verdict=verdict(m, names.SMALL_SPEEDUP),
-        ratio=ratio(m, names.SMALL_SPEEDUP),
-    )
-    less = ratio_of(m, names.SMALL_SPEEDUP).high < ratio_of(m, names.SPEEDUP).low
-    if m["device_kind"] == "cpu-virtual" and less:
-        small += " " + say(
-            "That is less than with large ones: a small product is over so soon that starting the"
-            " threads, and waiting for Python's lock, which one of them holds at a time, take their"
-            " part."
+
+
+def _sizes(smallest: float, m: dict[str, Any]) -> list[str]:
+    small = ratio_of(m, names.SMALL_SPEEDUP)
+    sentences = [
+        say(
+            "At best it would be {bound:.3g} times: as fast as the slower of the two alone.",
+            bound=m[names.SPEEDUP_BOUND],
+        ),
+        say(
+            "With products of {rows:.0f} rows it is {median:.3g} times ({low:.3g} to {high:.3g}).",
+            rows=smallest,
+            **vars(small),
+        ),
+    ]
+    if m["device_kind"] == "cpu-virtual" and small.high < ratio_of(m, names.SPEEDUP).low:
+        sentences.append(
+            say(
+                "Small products are over so soon that starting threads counts, and waiting for"
+                " Python's lock, which one thread holds at a time."
+            )
         )
-    return [large, small]
+    return sentences
 
 
-def _dependent(results: Results) -> str:
-    one, dependent, independent = (
-        results.series(names.DEPENDENCIES, arm)[-1]
-        for arm in (names.ONE_DEVICE, names.DEPENDENT, names.INDEPENDENT)
-    )
-    in_need, free = (speedup(one.values, two.values) for two in (dependent, independent))
-    return say(
-        "Two devices are {verdict} one for products that each need the one before: {ratio}; for"
-        " two chains that need nothing of each other they are {free_verdict} one: {free_ratio}.",
-        verdict=verdict_text(in_need),
-        ratio=ratio_text(in_need),
-        free_verdict=verdict_text(free),
-        free_ratio=ratio_text(free),
-    )
-
-
-def _first_run(results: Results) -> str:
-    first, second, later, emptied = (
-        results.series(names.WARM_UP, arm)[-1]
-        for arm in (names.FIRST_RUN, names.SECOND_RUN, names.LATER_RUN, names.EMPTIED_CACHES)
+def _independent(results: Results) -> str:
+    one, independent = (
+        results.series(names.DEPENDENCIES, arm)[-1] for arm in (names.ONE_DEVICE, names.INDEPENDENT)
     )
     return say(
-        "Of the time of later runs a process's first run takes {first}, its second {second}, and a"
-        " run with the caches emptied {emptied}.",
-        first=ratio_text(speedup(first.values, later.values)),
-        second=ratio_text(speedup(second.values, later.values)),
-        emptied=ratio_text(speedup(emptied.values, later.values)),
+        "Two chains of products that need nothing of each other run {median:.3g} times as fast as"
+        " one chain of as many ({low:.3g} to {high:.3g}).",
+        **vars(speedup(one.values, independent.values)),
+    )
+
+
+def _emptied_caches(results: Results) -> str:
+    later, emptied = (
+        results.series(names.WARM_UP, arm)[-1] for arm in (names.LATER_RUN, names.EMPTIED_CACHES)
+    )
+    return say(
+        "A run right after the caches are emptied takes {median:.3g} times as long as others"
+        " ({low:.3g} to {high:.3g}).",
+        **vars(speedup(emptied.values, later.values)),
     )
 
 
@@ -187,30 +160,52 @@ def _careless(results: Results) -> list[str]:
     ]
 
 
-def _draw(results: Results, m: dict[str, Any], path: Path) -> None:
-    sizes = [found.x for found in results.series(names.PRODUCTS, names.TOGETHER)]
-    with figures.figure(path, 11, 3.2) as fig:
-        for axes, size in zip(fig.subplots(1, len(sizes), squeeze=False)[0], sizes, strict=True):
-            medians = _draw_arms(axes, results, m, names.PRODUCTS, ARMS, size)
-            for bound, name in ((max(medians[:2]), "longer"), (sum(medians[:2]), "sum")):
-                axes.axvline(bound, color=figures.FAINT, linestyle="--", linewidth=1)
-                axes.annotate(
-                    name, (bound, -0.65), (3, 0), textcoords="offset points", color=figures.FAINT
-                )
-            axes.set(title=f"{size:.0f} rows (ms)")
+def _beside_the_book(results: Results) -> Table:
+    first, second, together = (
+        results.series(names.PRODUCTS, arm)[-1]
+        for arm in (names.FIRST, names.SECOND, names.TOGETHER)
+    )
+    return beside_the_book(
+        [
+            [
+                say("first device alone"),
+                "0.4660 s (4000 × 4000)",
+                f"{_seconds(first)} ({first.x:.0f} × {first.x:.0f})",
+                say("another size and device"),
+            ],
+            [say("second device alone"), "0.4510 s", _seconds(second), say("the same")],
+            [
+                say("both"),
+                "0.4659 s",
+                _seconds(together),
+                say("the book's last wait is for the current GPU alone; here for both"),
+            ],
+        ]
+    )
 
 
-def _draw_limits(results: Results, m: dict[str, Any], path: Path) -> None:
-    with figures.figure(path, 11, 3.2) as fig:
-        left, right = fig.subplots(1, 2)
-        for axes, demo, title in (
-            (left, names.WARM_UP, "a run of 50 products (ms)"),
-            (right, names.DEPENDENCIES, "50 products in chains (ms)"),
-        ):
-            arms = results.arms(demo)
-            size = results.series(demo, arms[0])[-1].x
-            _draw_arms(axes, results, m, demo, arms, size)
-            axes.set(title=title)
+def _seconds(found: Measurement) -> str:
+    return f"{found.summary.median / 1e3:.4f} s"
+
+
+def _draw_products(results: Results, m: dict[str, Any], size: float, path: Path) -> None:
+    with figures.figure(path, figures.WIDTH, 2.4) as fig:
+        axes = fig.add_subplot(title=say("Matrices of {rows:.0f} rows", rows=size))
+        medians = _draw_arms(axes, results, m, names.PRODUCTS, ARMS, size)
+        axes.set_ylim(top=-1.1)  # room for the bounds' names
+        for bound, name in ((max(medians[:2]), say("longer")), (sum(medians[:2]), say("sum"))):
+            figures.name_bound(axes, bound, name)
+
+
+def _draw_demo(results: Results, m: dict[str, Any], demo: str, path: Path) -> None:
+    title = {
+        names.WARM_UP: say("Warming up"),
+        names.DEPENDENCIES: say("Products that need each other, or not"),
+    }[demo]
+    arms = results.arms(demo)
+    with figures.figure(path, figures.WIDTH, 2.2) as fig:
+        axes = fig.add_subplot(title=title)
+        _draw_arms(axes, results, m, demo, arms, results.series(demo, arms[0])[-1].x)
 
 
 def _draw_arms(
@@ -222,7 +217,8 @@ def _draw_arms(
         colour = figures.COLOURS[1 if i == len(found) - 1 else 0]
         figures.bar_with_samples(axes, i, one.values, colour, m["device_kind"] == "cpu-virtual")
     longest = max(max(one.values) for one in found)
-    axes.set_yticks(range(len(arms)), arms)
-    axes.set(xlim=(0, longest * 1.15), ylim=(len(arms) - 0.4, -1))
+    axes.set_yticks(range(len(found)), [translation(one.arm) for one in found])
+    axes.set(xlim=(0, longest * 1.08), ylim=(len(found) - 0.4, -0.6))
+    axes.set_xlabel(say("milliseconds for 50 products"))
     axes.grid(visible=False, axis="y")
     return [one.summary.median for one in found]

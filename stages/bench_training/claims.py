@@ -27,7 +27,12 @@ BOOKS_GAIN = 3.0 / 2.8  # seconds per epoch on one and on two GPUs that the book
 QUICK_EPOCH_S = 60
 
 TWO_OF_THEM = (
-    Need(TWO_GPUS, Metric(STAGE, names.TWO_DEVICES), ("cuda",), "measure on a machine with two"),
+    Need(
+        TWO_GPUS,
+        Metric(STAGE, names.TWO_DEVICES),
+        ("cuda",),
+        "`invoke repro` on a machine with two measures it",
+    ),
 )
 
 
@@ -65,7 +70,7 @@ def growth(demo: str) -> Rule:
         for each in (names.NOTES_LENET, demo)
         for name in (names.ONE_DEVICE, names.THREADS)
     ]
-    return Rule(reads, more_gain, FASTER, "x the gain")
+    return Rule(reads, more_gain, FASTER, "times the gain")
 
 
 CLAIMS = (

@@ -6,164 +6,76 @@ from pathlib import Path
 
 from lab.claims.ledger import ledger, unmeasured
 from lab.claims.rules import Verdict
-from lab.claims.verdicts import (
-    Finding,
-    Kind,
-    by_interval,
-    false_verdicts,
-    findings_of,
-    most_surprising,
-)
+from lab.claims.verdicts import Finding, by_interval, false_verdicts, findings_of, most_surprising
 from lab.core.files import read_rows
 from lab.report.language import say, translation
-from lab.report.page import Link, Section, Table
-from lab.report.verdicts import (
-    SYMBOLS,
-    effect_of,
-    in_words,
-    place_in_words,
-    range_in_words,
-    source_of,
-)
+from lab.report.page import Section, Table
+from lab.report.verdicts import counts, effect_of, of_the_notes, place_in_words, range_in_words
 
 NUM_SURPRISES = 3
 
 
 def section(folder: Path) -> Section:
-    """The section that `folder` (reports/claims) is told in."""
+    """The section that `folder` (reports/claims) is told in; the page lists the claims in it."""
     findings = findings_of(read_rows(folder / "rows.csv"), ledger())
-    of_the_notes = [f for f in findings if f.claim.kind is not Kind.ASKED]
-    asked_here = [f for f in findings if f.claim.kind is Kind.ASKED]
+    of_notes = of_the_notes(findings)
     return Section(
         stage="claims",
-        title=say("The notes' claims, tested here"),
+        title=say("All claims"),
         book="12, 13",
         question=say("Which sentences of the notes hold on this machine?"),
-        findings=[
-            _counts(of_the_notes, asked_here),
-            _doubt(findings),
-            *map(_surprise, most_surprising(of_the_notes, NUM_SURPRISES)),
-            *_missing(findings),
-        ],
+        answer=_counts(of_notes),
+        findings=[_doubt(findings), *map(_surprise, most_surprising(of_notes, NUM_SURPRISES))],
         figures=[],
-        tables=[
-            _table(of_the_notes, _how_to_read()),
-            *([_table(asked_here, _asked_here())] if asked_here else []),
-            _not_measured(),
-        ],
+        tables=[*_missing(findings), _not_measured()],
     )
 
 
-def _counts(of_the_notes: Sequence[Finding], asked_here: Sequence[Finding]) -> str:
+def _counts(findings: Sequence[Finding]) -> str:
+    count = counts(findings)
     return say(
-        "Of {total} sentences and printed numbers of the notes: {counts}. Of {asked} questions of"
-        " this lab's own: {asked_counts}. Below stand the refuted sentences of the notes that lie"
-        " furthest off, measured by the factor between the number found and the nearest one that"
-        " would do, one of each stage.",
-        total=len(of_the_notes),
-        counts=_by_verdict(of_the_notes),
-        asked=len(asked_here),
-        asked_counts=_by_verdict(asked_here),
+        "Of {total} sentences and printed numbers {confirmed} hold here and {refuted} do not;"
+        " {inconclusive} are undecided, {untested} could not be tested.",
+        total=len(findings),
+        confirmed=count[Verdict.CONFIRMED],
+        refuted=count[Verdict.REFUTED],
+        inconclusive=count[Verdict.INCONCLUSIVE],
+        untested=count[Verdict.NOT_TESTABLE],
     )
-
-
-def _by_verdict(findings: Sequence[Finding]) -> str:
-    count = Counter(f.verdict for f in findings)
-    counts = [
-        say(
-            "{n} {verdict} {symbol}",
-            n=count[verdict],
-            verdict=in_words(verdict),
-            symbol=SYMBOLS[verdict],
-        )
-        for verdict in Verdict
-    ]
-    return say(", ").join(counts)
 
 
 def _doubt(findings: Sequence[Finding]) -> str:
     """How many verdicts to expect to be wrong by chance."""
     return say(
-        "{n} of the verdicts rest on an interval. All of these together are expected to hold at"
-        " most {false:.2g} false ones by chance: the sum of what each interval leaves out.",
+        "{n} verdicts rest on intervals; at most {false:.2g} of them are expected to be false by"
+        " chance (what the intervals leave out, summed).",
         n=len(by_interval(findings)),
         false=false_verdicts(findings),
     )
 
 
 def _surprise(finding: Finding) -> str:
-    claim = finding.claim
+    """A refuted claim that lies far off, by the factor to the nearest number that would do."""
     return say(
-        "{symbol} {id}, {source}: “{claim}” {measured} Found: {effect}; the claim holds for"
-        " {range}.",
-        symbol=SYMBOLS[finding.verdict],
-        id=claim.id,
-        source=source_of(claim),
-        claim=translation(claim.says),
-        measured=translation(claim.measured),
+        "{id} missed by the most in its section: “{claim}” Found {effect}; it holds for {range}.",
+        id=finding.claim.id,
+        claim=translation(finding.claim.says),
         effect=effect_of(finding),
-        range=range_in_words(claim.rule.holds),
+        range=range_in_words(finding.claim.rule.holds),
     )
 
 
-def _missing(findings: Sequence[Finding]) -> list[str]:
-    """The sentence that says what testing the rest would take, if there is a rest."""
+def _missing(findings: Sequence[Finding]) -> list[Table]:
+    """What testing the rest would take, if there is a rest."""
     wants = Counter(f.claim.wants for f in findings if f.verdict is Verdict.NOT_TESTABLE)
-    parts = [
-        say(
-            "{n} for lack of {what}",
-            n=n,
-            what=say(" and ").join(translation(w) for w in want) or say("results"),
-        )
-        for want, n in wants.items()
+    if not wants:
+        return []
+    rows = [
+        [say(" and ").join(translation(w) for w in want) or say("results"), str(n)]
+        for want, n in wants.most_common()
     ]
-    wanted = say(", ").join(parts)
-    return (
-        [say("Not testable here: {wanted}; each with its reason below.", wanted=wanted)]
-        if parts
-        else []
-    )
-
-
-def _table(findings: Sequence[Finding], note: str) -> Table:
-    rows: list[list[str | Link]] = [
-        [
-            f.claim.id,
-            say("{claim} ({source})", claim=translation(f.claim.says), source=source_of(f.claim)),
-            f"{SYMBOLS[f.verdict]} {in_words(f.verdict)}",
-            say(
-                "{effect}. {measured}", effect=effect_of(f), measured=translation(f.claim.measured)
-            ),
-            range_in_words(f.claim.rule.holds),
-            Link(f.claim.stage),
-        ]
-        for f in findings
-    ]
-    header = [
-        "",
-        say("claim, and where it stands"),
-        say("verdict"),
-        say("found, and what it is"),
-        say("holds for"),
-        say("stage"),
-    ]
-    return Table(header, rows, note, prose=True)
-
-
-def _how_to_read() -> str:
-    return say(
-        "Confirmed: the whole interval lies in the range that the claim's words ask for; refuted:"
-        " the whole of it lies outside; inconclusive: it lies across an end, or holds the true"
-        " median with less than 99 %. Brackets say what an interval holds: 99.2 % of 8 starts is"
-        " the median over process starts, from 8 of them, with a chance of 99.2 %. Numbers without"
-        " brackets do not vary. Virtual devices never confirm a claim about GPUs."
-    )
-
-
-def _asked_here() -> str:
-    return say(
-        "Questions that the notes prompt but do not answer: what they get wrong is not the notes'."
-    )
+    note = say("Claims that cannot be tested here; each has its reason above.")
+    return [Table([say("what is lacking"), say("claims")], rows, note)]
 
 
 def _not_measured() -> Table:

@@ -40,7 +40,7 @@ from stages.convergence.names import (
 STAGE = "convergence"
 SMALLEST, LARGE, VERY_LARGE = 64, 256, 4096  # images; LARGE: on four devices of SMALLEST each
 STALE = 3  # steps: of four workers
-OF_THE_EPOCHS = "% of the epochs"
+OF_THE_EPOCHS = "% as many epochs"
 FEWER = at_most(100 / (1 + SMALLEST_EFFECT))
 
 real = real_images(STAGE)

@@ -22,7 +22,7 @@ from stages.landscapes import names
 STAGE = "landscapes"
 BOOK_MARKS = (1.1, -1.05, 1.0, -1.2)  # (x, y) of the minimum of risk, then of empirical risk
 HALF_A_DIGIT = 0.05  # of the marks' places, which have one decimal
-ERROR = "x the error on rows"
+AT_BEST, TRAINED_ON = "times the error at the best step", "times the error on the rows trained on"
 
 
 def farthest_mark(*found: Sequence[float]) -> Estimate:
@@ -82,7 +82,7 @@ CLAIMS = (
             series(STAGE, names.OVERFITTING_ENDS, names.OTHERS),
             series(STAGE, names.OVERFITTING_ENDS, names.OTHERS_AT_BEST),
             FASTER,
-            ERROR,
+            AT_BEST,
             Over.SEEDS,
         ),
         "“Has to mind”: descending on costs more than 2 % on new rows, though it lowers the"
@@ -101,7 +101,7 @@ CLAIMS = (
             series(STAGE, names.OVERFITTING_ENDS, names.OTHERS),
             series(STAGE, names.OVERFITTING_ENDS, names.TRAINING),
             FASTER,
-            ERROR,
+            TRAINED_ON,
             Over.SEEDS,
         ),
         "“Is not”: higher by more than 2 %.",
@@ -137,7 +137,7 @@ CLAIMS = (
             ],
             farthest_mark,
             at_most(HALF_A_DIGIT),
-            "from the mark",
+            "away from the mark",
         ),
         "The places have one decimal: half of its last digit.",
     ),
@@ -152,7 +152,7 @@ CLAIMS = (
             [series(STAGE, names.RISKS, name) for name in (names.EMPIRICAL_RISK, names.RISK)],
             roughness_ratio,
             FASTER,
-            "x the bend",
+            "times as sharp a bend",
         ),
         "“Less smooth”: bent more sharply somewhere, by more than 2 %. Both are the notes' own"
         " formulas; no data are behind g.",
@@ -164,7 +164,9 @@ CLAIMS = (
         "001:54-59",
         "At 0, where its gradient vanishes, x³ has no minimum but a saddle.",
         "Share of the points beside 0 at which x³ lies lower.",
-        Rule(neighbours(names.CUBE)[:1], percent_lower, at_least(1), "% of the points beside it"),
+        Rule(
+            neighbours(names.CUBE)[:1], percent_lower, at_least(1), "% of the neighbouring points"
+        ),
         "“No minimum”: some point beside it lies lower.",
     ),
     Claim(
@@ -179,7 +181,7 @@ CLAIMS = (
             [read for name in names.QUADRATICS for read in neighbours(name)],
             percent_both_ways,
             at_least(100),
-            "% of what is no minimum",
+            "% of the flat points that are no minimum",
         ),
         "“Whatever”: all. The definition forgets maxima.",
     ),
@@ -196,7 +198,7 @@ CLAIMS = (
             [series(STAGE, names.NOISY_ESCAPE, names.NOISY_GD), Metric(STAGE, names.GD_STEPS)],
             over_number,
             at_most(1),
-            "x the steps",
+            "times as many steps",
         ),
         "“As soon as”: in no more steps.",
     ),
@@ -212,7 +214,7 @@ CLAIMS = (
             [Metric(STAGE, name) for name in names.SADDLE_CURVATURES],
             lambda along_x1, along_x2: point(min(along_x1, -along_x2)),
             at_least(1e-6),
-            "as curvature",
+            "(smaller absolute eigenvalue of the Hessian)",
         ),
         "Signs decide: anything but rounding above 0.",
     ),
@@ -228,7 +230,7 @@ CLAIMS = (
             [series(STAGE, names.WAYS_DOWN, names.one_way(d)) for d in (names.MANY, names.FEW)],
             share_ratio,
             at_most(0.5),
-            "x the share",
+            "times the share in 2 dimensions",
         ),
         "“Harder”: half as many directions or fewer give it away. The notes' saddle goes up along"
         " each axis but the last.",
@@ -247,7 +249,7 @@ CLAIMS = (
             ],
             share_ratio,
             at_most(0.5),
-            "x the share",
+            "times the share in 2 dimensions",
         ),
         "As for the saddle with one way down.",
     ),

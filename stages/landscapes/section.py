@@ -1,30 +1,29 @@
 """The report's section on landscapes (12.1): findings and figures."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 
 from lab.core.files import read_json, read_rows
 from lab.report import figures
-from lab.report.language import say
+from lab.report.language import say, section_number, translation
 from lab.report.page import Figure, Section, TryThis
 from lab.results.curves import Curve, curves_of
+from lab.results.stats import CONFIDENCE, Ratio, median_ratio, paired_ratios
 from stages.landscapes import names
 
 Demos = dict[str, dict[str, Curve]]
+LEVELS = (0.1, 0.3, 0.5)  # of the saddle's contours; room for words is left beyond the last
 
 
 def section(folder: Path) -> Section:
     """The section of `folder` (reports/landscapes)."""
     demos, m = curves_of(read_rows(folder / "rows.csv")), read_json(folder / "metrics.json")
-    synthetic = (
-        " " + say("These rows of the airfoil table are SYNTHETIC.")
-        if m["airfoil"] == "synthetic"
-        else ""
-    )
     return Section(
         stage="landscapes",
         title=say("What is minimised, and what gets in the way"),
@@ -33,134 +32,202 @@ def section(folder: Path) -> Section:
             "Is the minimum of the empirical risk the one we want, and where do optimizers get"
             " stuck?"
         ),
+        answer=_answer(demos),
         findings=_findings(demos, m),
-        figures=[
-            Figure(
-                "risk",
-                say("Risk and empirical risk with their minima marked."),
-                say("The book's two functions (12.1.1), each minimum found numerically."),
-                partial(_draw_risk, demos),
-            ),
-            Figure(
-                "argmin_gap",
-                say("Distance of the minimisers and excess risk fall with the sample size."),
-                say(
-                    "A real empirical risk: minimiser of a sample against minimiser of the"
-                    " expectation. Bands hold the middle half of the samples."
-                ),
-                partial(_draw_gap, demos),
-            ),
-            Figure(
-                "overfitting",
-                say("Training error falls with descent while the error on other rows rises."),
-                say(
-                    "Descent on a few rows of the airfoil table, features and their products, half"
-                    " the mean squared error. Bands hold the middle half of the seeds, each of"
-                    " which splits the table anew."
-                )
-                + synthetic,
-                partial(_draw_overfitting, demos),
-            ),
-            Figure(
-                "shapes",
-                say("A flat point of x cubed, a saddle, and the vanishing gradient of tanh."),
-                say(
-                    "Where gradients vanish: x³ at 0; the saddle x₁² − x₂², whose curvatures are"
-                    " {high:g} and {low:g}; tanh, whose gradient at 4 is {gradient:.4f}.",
-                    high=m[names.SADDLE_CURVATURES[0]],
-                    low=m[names.SADDLE_CURVATURES[1]],
-                    gradient=_at(demos[names.VANISHING_GRADIENT][names.TANH_GRADIENT], 4),
-                ),
-                partial(_draw_shapes, demos),
-            ),
-            Figure(
-                "saddles",
-                say("Negative eigenvalues against dimension, and steps to leave a saddle."),
-                say(
-                    "Left: random symmetric matrices. Right: first step with |x₂| > 1 against the"
-                    " start's distance from the line on which the saddle holds gradient descent."
-                ),
-                partial(_draw_saddles, demos),
-            ),
-        ],
+        figures=_figures(demos, m),
         try_this=TryThis(
-            "landscapes.saddle_noise", "0.0001", say("see how little noise breaks a tie")
+            "landscapes.saddle_noise",
+            "0.0001",
+            say("If the noise is a hundred times weaker, how much longer is descent held up?"),
+            say(
+                "By about 48 steps, not a hundred times as long: at learning rate 0.05 the distance"
+                " from the line grows by a factor of 1.1 per step, and 1.1⁴⁸ is about 100."
+            ),
         ),
     )
 
 
+def _figures(demos: Demos, m: dict[str, Any]) -> list[Figure]:
+    synthetic = (
+        " " + say("These rows of the airfoil table are SYNTHETIC.")
+        if m["airfoil"] == "synthetic"
+        else ""
+    )
+    return [
+        Figure(
+            "overfitting",
+            say("Training error falls with descent while the error on other rows rises."),
+            say(
+                "Gradient descent on a few rows of the airfoil table. Lines: medians over the"
+                " seeds, each another split of the table; bands: their middle half."
+            )
+            + synthetic,
+            [partial(_draw_overfitting, demos)],
+        ),
+        Figure(
+            "risk",
+            say("Risk and empirical risk with their minima marked."),
+            say(
+                "The book's two functions ({section}), each minimum found numerically.",
+                section=section_number("12.1.1"),
+            ),
+            [partial(_draw_risk, demos)],
+        ),
+        Figure(
+            "argmin_gap",
+            say("Distance of the minimisers and excess risk fall with the sample size."),
+            say(
+                "A real empirical risk, the mean over a sample: its minimiser against that of the"
+                " risk. Lines: medians over the samples; bands: their middle half; dashed: the"
+                " slope of theory."
+            ),
+            [partial(_draw_gap, demos, names.DISTANCE), partial(_draw_gap, demos, names.EXCESS)],
+        ),
+        Figure(
+            "shapes",
+            say("A flat point of x cubed, a saddle, and the vanishing gradient of tanh."),
+            say(
+                "Dots: the gradient is 0, yet there is no minimum. The saddle's contours stand for"
+                " equal heights, solid above 0 and dashed below. At x = 4 tanh has the gradient"
+                " {gradient:.4f}.",
+                gradient=_at(demos[names.VANISHING_GRADIENT][names.TANH_GRADIENT], 4),
+            ),
+            [partial(_draw_flat_point, demos), _draw_saddle, partial(_draw_tanh, demos)],
+        ),
+        Figure(
+            "saddles",
+            say("Negative eigenvalues against dimension, and steps to leave a saddle."),
+            say(
+                "First: random symmetric matrices. Second: steps to leave the saddle x₁² − x₂², on"
+                " whose line x₂ = 0 plain gradient descent stays forever; one run for each dot."
+            ),
+            [partial(_draw_spectrum, demos), partial(_draw_escape, demos)],
+        ),
+    ]
+
+
+def _answer(demos: Demos) -> str:
+    found = _price_of_the_end(demos)
+    return say(
+        "Not quite: trained to the end, the error on new rows is {ratio:.2f} ({low:.2f} to"
+        " {high:.2f}) times its best; saddles hold up only noiseless descent.",
+        ratio=found.median,
+        low=found.low,
+        high=found.high,
+    )
+
+
+def _price_of_the_end(demos: Demos) -> Ratio:
+    """The error on other rows at the end of descent over that at the best step."""
+    ends = demos[names.OVERFITTING_ENDS]
+    pairs = (ends[name].y.tolist() for name in (names.OTHERS, names.OTHERS_AT_BEST))
+    return median_ratio(paired_ratios(*pairs))
+
+
 def _findings(demos: Demos, m: dict[str, Any]) -> list[str]:
+    return [
+        *_overfitting(demos),
+        *_minima(demos, m),
+        *_high_dimensions(demos),
+        *_saddle_steps(demos, m),
+    ]
+
+
+def _overfitting(demos: Demos) -> list[str]:
+    training, others, at_best = (
+        float(np.median(demos[names.OVERFITTING_ENDS][name].y))
+        for name in (names.TRAINING, names.OTHERS, names.OTHERS_AT_BEST)
+    )
+    found = [
+        say(
+            "At the end of descent the error is {training:.3f} on the rows trained on and"
+            " {others:.3f} on others, where it had been {at_best:.3f} (medians).",
+            training=training,
+            others=others,
+            at_best=at_best,
+        )
+    ]
+    price = _price_of_the_end(demos)
+    if price.level < CONFIDENCE:
+        found.append(
+            say(
+                "The brackets above hold the median with {level:.0f} % only, since there are"
+                " {count} seeds.",
+                level=100 * price.level,
+                count=price.count,
+            )
+        )
+    return found
+
+
+def _minima(demos: Demos, m: dict[str, Any]) -> list[str]:
     gap = demos[names.ARGMIN_GAP][names.DISTANCE]
-    risk, empirical = (demos[names.RISK_MINIMA][n] for n in (names.RISK, names.EMPIRICAL_RISK))
-    spectrum, escape = demos[names.NEGATIVE_EIGENVALUES], demos[names.SADDLE_ESCAPE]
-    minima = spectrum[names.WITHOUT_NEGATIVE]
     return [
         say(
-            "The book's risk has its minimum {risk:.4f} at x = {x:.4f}, its empirical risk"
-            " {empirical:.4f} at x = {empirical_x:.4f}. Taking the second minimiser costs"
-            " {excess:.4f} of risk. The book marks both by eye, at 1.0 and 1.1.",
-            risk=risk.y[0],
+            "Taking the minimiser of the book's empirical risk, x = {empirical:.3f}, in place of"
+            " {x:.3f} costs {excess:.3f} of risk.",
+            empirical=m[names.ARGMIN_EMPIRICAL_RISK],
             x=m[names.ARGMIN_RISK],
-            empirical=empirical.y[0],
-            empirical_x=m[names.ARGMIN_EMPIRICAL_RISK],
             excess=m[names.EXCESS_RISK],
         ),
         say(
-            "With a real empirical risk, a mean over n examples, the distance of the two minimisers"
-            " shrinks as n^{exponent:.2f}: from {first:.3f} at n = {least:.0f} to {last:.4f} at n ="
-            " {most:.0f} (medians). Theory says n^-0.5.",
-            exponent=m[names.GAP_EXPONENT],
+            "The gap between the two minimisers falls as n{exponent} (theory: n⁻⁰·⁵), from"
+            " {first:.3f} at n = {least:,.0f} to {last:.4f} at n = {most:,.0f} (medians).",
+            exponent=figures.superscript(f"{m[names.GAP_EXPONENT]:.2f}"),
             first=gap.y[0],
             least=gap.x[0],
             last=gap.y[-1],
             most=gap.x[-1],
         ),
-        _overfitting(demos),
+    ]
+
+
+def _high_dimensions(demos: Demos) -> list[str]:
+    minima = demos[names.NEGATIVE_EIGENVALUES][names.WITHOUT_NEGATIVE]
+    few, many = names.FEW, names.MANY
+    return [
         say(
-            "Half the eigenvalues of a random symmetric matrix are negative in every dimension"
-            " ({share:.2f} in the highest), but the share of matrices without a negative one falls"
-            " from one half in dimension 1 to {minima} in 2 and on towards 0: flat points in high"
-            " dimension are saddles.",
-            share=spectrum[names.NEGATIVE_SHARE].y[-1],
-            minima=f"{_at(minima, 2):.4g}" if 2 in minima.x else "–",
+            "{first:.0f} % of random symmetric matrices have no negative eigenvalue in dimension"
+            " {least:.0f}, {last:.2g} % in {most:.0f}: this model's critical points are nearly all"
+            " saddles.",
+            first=100 * minima.y[0],
+            least=minima.x[0],
+            last=100 * minima.y[-1],
+            most=minima.x[-1],
         ),
         say(
-            "A saddle with one way down hides in many dimensions: {one_few:.0f} % of random"
-            " directions lead down from it in {few}, {one_many:.2g} % in {many}. A random saddle"
-            " does not: {random_few:.0f} % and {random_many:.0f} %.",
-            few=names.FEW,
-            many=names.MANY,
-            one_few=_percent_down(demos, names.one_way(names.FEW)),
-            one_many=_percent_down(demos, names.one_way(names.MANY)),
-            random_few=_percent_down(demos, names.random_saddles(names.FEW)),
-            random_many=_percent_down(demos, names.random_saddles(names.MANY)),
+            "From a saddle with one way down {one_few:.0f} % of random directions lead down in"
+            " {few} dimensions, {one_many:.2g} % in {many}.",
+            few=few,
+            many=many,
+            one_few=_percent_down(demos, names.one_way(few)),
+            one_many=_percent_down(demos, names.one_way(many)),
         ),
         say(
-            "From 10⁻⁶ off the saddle of x₁² − x₂² plain gradient descent needs {gd} steps to"
-            " leave, momentum {momentum}, Adam {adam}. Exactly on the line it stays, the gradient"
-            " across it being 0; with noise in the gradient it leaves after {noisy} (median over"
-            " seeds).",
-            gd=m[names.GD_STEPS],
-            momentum=f"{_at(escape[names.MOMENTUM], 1e-6):.0f}",
-            adam=f"{_at(escape[names.ADAM], 1e-6):.0f}",
-            noisy=f"{np.median(demos[names.NOISY_ESCAPE][names.NOISY_GD].y):.0f}",
+            "From a random saddle it is {random_few:.0f} % and {random_many:.0f} %: such saddles do"
+            " not hide.",
+            random_few=_percent_down(demos, names.random_saddles(few)),
+            random_many=_percent_down(demos, names.random_saddles(many)),
         ),
     ]
 
 
-def _overfitting(demos: Demos) -> str:
-    training, others, at_best = (
-        float(np.median(demos[names.OVERFITTING_ENDS][name].y))
-        for name in (names.TRAINING, names.OTHERS, names.OTHERS_AT_BEST)
-    )
-    return say(
-        "Optimisation and learning part on a few rows of the airfoil table: at the end of descent"
-        " the error is {training:.3f} on them and {others:.3f} on other rows, where it had been"
-        " {at_best:.3f} (medians over seeds).",
-        training=training,
-        others=others,
-        at_best=at_best,
-    )
+def _saddle_steps(demos: Demos, m: dict[str, Any]) -> list[str]:
+    escape = demos[names.SADDLE_ESCAPE]
+    return [
+        say(
+            "From 10⁻⁶ beside the saddle's line gradient descent needs {gd} steps to leave,"
+            " momentum {momentum:.0f}, Adam {adam:.0f}.",
+            gd=m[names.GD_STEPS],
+            momentum=_at(escape[names.MOMENTUM], 1e-6),
+            adam=_at(escape[names.ADAM], 1e-6),
+        ),
+        say(
+            "On the line itself the gradient across it is 0 and descent stays; noise in the"
+            " gradient frees it after {noisy:.0f} steps (median).",
+            noisy=np.median(demos[names.NOISY_ESCAPE][names.NOISY_GD].y),
+        ),
+    ]
 
 
 def _percent_down(demos: Demos, series: str) -> float:
@@ -173,94 +240,208 @@ def _at(c: Curve, x: float) -> float:
     return float(c.y[np.abs(c.x - x).argmin()])
 
 
-def _draw_risk(demos: Demos, path: Path) -> None:
-    with figures.figure(path, 7, 3.4) as fig:
-        axes = fig.add_subplot()
-        axes.set(xlabel="x", ylabel="risk", xlim=(0.5, 1.5))
-        figures.draw_curves(axes, list(demos[names.RISKS].values()))
-        for i, (name, c) in enumerate(demos[names.RISK_MINIMA].items()):
-            axes.plot(c.x, c.y, "o", color=figures.COLOURS[i])
-            axes.annotate(
-                f"{name}: {c.y[0]:.3f} at {c.x[0]:.3f}",
-                (c.x[0], c.y[0]),
-                ((14, -16), (8, -6))[i],
-                textcoords="offset points",
-                color=figures.COLOURS[i],
-                fontsize=10,
-                bbox={"facecolor": figures.PAPER, "edgecolor": "none", "pad": 1},
-            )
-        low = min(c.y.min() for c in demos[names.RISKS].values())
-        axes.set_ylim(low - 0.15, None)
-
-
-def _draw_gap(demos: Demos, path: Path) -> None:
-    with figures.figure(path, 7, 3.4) as fig:
-        axes = fig.add_subplot(xscale="log", yscale="log", xlabel="examples in the sample")
-        curves = list(demos[names.ARGMIN_GAP].values())
-        axes.set_ylim(
-            min(c.low[c.low > 0].min() for c in curves) / 2, max(c.high.max() for c in curves) * 2
-        )
-        figures.draw_curves(axes, curves)
+def _line(axes: Axes, c: Curve, colour: str, dashes: object = "-") -> tuple[float, float, str]:
+    """Draw a curve with its band; its end and colour, for a label."""
+    axes.plot(c.x, c.y, color=colour, linestyle=dashes)
+    axes.fill_between(c.x, c.low, c.high, color=colour, alpha=0.18, linewidth=0)
+    return float(c.x[-1]), float(c.y[-1]), colour
 
 
 def _draw_overfitting(demos: Demos, path: Path) -> None:
-    with figures.figure(path, 7, 3.4) as fig:
-        curves = list(demos[names.OVERFITTING].values())
+    training, others = (demos[names.OVERFITTING][name] for name in (names.TRAINING, names.OTHERS))
+    with figures.figure(path, figures.WIDTH, 3.0) as fig:
         axes = fig.add_subplot(
-            xscale="log", yscale="log", xlabel="steps of descent", ylabel="error"
+            xscale="log",
+            yscale="log",
+            xlabel=say("steps of descent"),
+            ylabel=say("half the mean squared error"),
+            xlim=(training.x[0], training.x[-1]),
+            ylim=(training.low.min() / 1.15, others.high.max() * 1.1),
         )
-        axes.set_ylim(min(c.low.min() for c in curves) / 1.2, max(c.high.max() for c in curves))
         figures.plain_ticks(axes.yaxis)
-        figures.draw_curves(axes, curves)
+        ends = [
+            (say("other rows"), *_line(axes, others, figures.COLOURS[1])),
+            (say("rows trained on"), *_line(axes, training, figures.COLOURS[0], (0, (4, 2)))),
+        ]
+        figures.label_ends(axes, ends)
+        best = int(others.y.argmin())
+        axes.plot(others.x[best], others.y[best], "o", color=figures.COLOURS[1])
+        axes.annotate(
+            say("lowest after {steps:.0f} steps", steps=others.x[best]),
+            (others.x[best], others.y[best]),
+            (0, -24),
+            textcoords="offset points",
+            color=figures.text_colour(figures.COLOURS[1]),
+        )
 
 
-def _draw_shapes(demos: Demos, path: Path) -> None:
-    with figures.figure(path, 10, 3.2) as fig:
-        flat, tanh = fig.add_subplot(1, 3, 1), fig.add_subplot(1, 3, 3)
-        saddle = fig.add_subplot(1, 3, 2, projection="3d")
-        c = demos[names.FLAT_POINT][names.CUBE]
-        flat.plot(c.x, c.y)
-        flat.plot(0, 0, "o", color=figures.COLOURS[1])
-        flat.set(title="x³: flat, no minimum", xlabel="x")
-        X, Y = np.meshgrid(np.linspace(-1, 1, 21), np.linspace(-1, 1, 21), indexing="ij")
-        saddle.plot_wireframe(X, Y, X**2 - Y**2, rstride=2, cstride=2, linewidth=0.8)
-        saddle.plot([0], [0], [0], "X", color=figures.COLOURS[1], markersize=9)
-        saddle.set(
-            title="x₁² − x₂²: a saddle",
+def _draw_risk(demos: Demos, path: Path) -> None:
+    curves, minima = demos[names.RISKS], demos[names.RISK_MINIMA]
+    with figures.figure(path, figures.WIDTH, 3.2) as fig:
+        low = min(c.y.min() for c in curves.values())
+        axes = fig.add_subplot(
+            xlabel="x", ylabel=say("risk"), xlim=(0.5, 1.5), ylim=(low - 0.35, 0.3)
+        )
+        places = {  # one label in the valley, one under it
+            names.RISK: (say("risk: {y} at x = {x:.3f}", **_minimum(minima[names.RISK])), -0.12),
+            names.EMPIRICAL_RISK: (
+                say("empirical risk: {y} at x = {x:.3f}", **_minimum(minima[names.EMPIRICAL_RISK])),
+                low - 0.25,
+            ),
+        }
+        for i, (name, (label, height)) in enumerate(places.items()):
+            colour, c = figures.COLOURS[i], minima[name]
+            _line(axes, curves[name], colour, ("-", (0, (4, 2)))[i])
+            axes.plot(c.x, c.y, "o", color=colour)
+            axes.annotate(
+                label,
+                (c.x[0], c.y[0]),
+                (1.0, height),
+                ha="center",
+                va="center",
+                color=figures.text_colour(colour),
+                arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.8, "shrinkB": 4},
+            )
+
+
+def _minimum(c: Curve) -> dict[str, object]:
+    """The place of a minimum, to be filled into a label."""
+    return {"x": c.x[0], "y": figures.minus(f"{c.y[0]:.3f}")}
+
+
+def _draw_gap(demos: Demos, series: str, path: Path) -> None:
+    c = demos[names.ARGMIN_GAP][series]
+    power, guide = {names.DISTANCE: (-0.5, "1/√n"), names.EXCESS: (-1.0, "1/n")}[series]
+    theory = c.y[0] * (c.x / c.x[0]) ** power
+    with figures.figure(path, figures.WIDTH, 2.8) as fig:
+        axes = fig.add_subplot(
+            xscale="log",
+            yscale="log",
+            title=say("distance of the minimisers (in x)")
+            if series == names.DISTANCE
+            else say("excess risk"),
+            xlabel=say("examples in the sample, n"),
+            xlim=(c.x[0], c.x[-1]),
+            ylim=(min(c.low[c.low > 0].min(), theory[-1]) / 1.3, c.high.max() * 1.3),
+        )
+        if series == names.DISTANCE:
+            figures.plain_ticks(axes.yaxis)
+        _line(axes, c, figures.COLOURS[0])
+        axes.plot(c.x, theory, "--", color=figures.FAINT)
+        figures.label_ends(axes, [(guide, c.x[-1], theory[-1], figures.FAINT)])
+
+
+def _draw_flat_point(demos: Demos, path: Path) -> None:
+    c = demos[names.FLAT_POINT][names.CUBE]
+    with figures.figure(path, figures.WIDTH, 2.4) as fig:
+        axes = fig.add_subplot(
+            title=say("x³: flat at 0, but no minimum"), xlabel="x", ylabel="x³", xlim=(-2, 2)
+        )
+        axes.plot(c.x[::5], c.y[::5])
+        axes.plot(0, 0, "o", color=figures.COLOURS[1])
+
+
+def _draw_saddle(path: Path) -> None:
+    """Draw contours, which are hyperbolas: points along them, not of a grid, are smooth and few."""
+    t = np.linspace(-2.4, 2.4, 61)
+    with figures.figure(path, figures.WIDTH, 2.4) as fig:
+        axes = fig.add_subplot(
+            title=say("x₁² − x₂²: a saddle at 0"),
             xlabel="x₁",
             ylabel="x₂",
-            xticks=(-1, 0, 1),
-            yticks=(-1, 0, 1),
+            xlim=(-1, 1),
+            ylim=(-1, 1),
         )
-        saddle.set_zticks((-1, 0, 1))
-        for i, (name, c) in enumerate(demos[names.VANISHING_GRADIENT].items()):
-            tanh.plot(c.x, c.y, color=figures.COLOURS[i])
-            tanh.annotate(name, (3.0, c.y[-40]), (3.0, (0.84, 0.1)[i]), color=figures.COLOURS[i])
-        tanh.set(title="tanh: a vanishing gradient", xlabel="x")
+        for level in LEVELS:
+            near, far = level**0.5 * np.cosh(t), level**0.5 * np.sinh(t)
+            for sign in (-1, 1):
+                axes.plot(sign * near, far, color=figures.COLOURS[0], linewidth=1.2)
+                axes.plot(far, sign * near, "--", color=figures.COLOURS[1], linewidth=1.2)
+        axes.plot([-1, 1, np.nan, -1, 1], [-1, 1, np.nan, 1, -1], color=figures.FAINT, linewidth=1)
+        axes.plot(0, 0, "o", color=figures.COLOURS[1])
+        words = {(-0.86, 0.0): say("higher"), (0.86, 0.0): say("higher")}
+        words |= {(0.0, -0.87): say("lower"), (0.0, 0.87): say("lower")}
+        for (x, y), word in words.items():
+            colour = figures.COLOURS[0 if x else 1]
+            axes.text(x, y, word, ha="center", va="center", color=figures.text_colour(colour))
+        axes.grid(visible=False)
 
 
-def _draw_saddles(demos: Demos, path: Path) -> None:
-    with figures.figure(path, 11, 3.6) as fig:
-        spectrum, escape = fig.subplots(1, 2, width_ratios=(1, 1.15))
-        spectrum.set(
-            title="Random symmetric matrices", xlabel="dimension", xscale="log", ylim=(-0.02, 1)
+def _draw_tanh(demos: Demos, path: Path) -> None:
+    shown = demos[names.VANISHING_GRADIENT]
+    with figures.figure(path, figures.WIDTH, 2.4) as fig:
+        axes = fig.add_subplot(
+            title=say("tanh: a vanishing gradient"), xlabel="x", xlim=(-2, 5), ylim=(-1.05, 1.1)
         )
-        share, minima = demos[names.NEGATIVE_EIGENVALUES].values()
-        figures.draw_curves(spectrum, [share, minima], labels=False)
-        spectrum.text(2.2, 0.6, share.series, color=figures.COLOURS[0])
-        spectrum.text(2.6, 0.16, minima.series, color=figures.COLOURS[1])
-        escape.set(
-            title="Steps to leave the saddle",
-            xlabel="distance of the start from the line x₂ = 0",
+        ends = [
+            ("tanh x", *_line(axes, shown[names.TANH], figures.COLOURS[0])),
+            (
+                say("its gradient"),
+                *_line(axes, shown[names.TANH_GRADIENT], figures.COLOURS[1], (0, (4, 2))),
+            ),
+        ]
+        figures.label_ends(axes, ends)
+        axes.set_ylabel(say("height"))
+
+
+def _draw_spectrum(demos: Demos, path: Path) -> None:
+    share, minima = (c.scaled(y=100) for c in demos[names.NEGATIVE_EIGENVALUES].values())
+    with figures.figure(path, figures.WIDTH, 2.9) as fig:
+        axes = fig.add_subplot(
+            title=say("Random symmetric matrices"),
+            xlabel=say("dimension"),
+            ylabel=say("share (%)"),
             xscale="log",
+            xlim=(share.x[0], share.x[-1]),
+            ylim=(-2, 60),
         )
-        # the start on the line itself has no place on this axis
-        shown = list(demos[names.SADDLE_ESCAPE].values())
-        escape.set(xlim=(1.2e-1, 8e-13), ylim=(0, max(c.y[:-1].max() for c in shown) * 1.05))
-        figures.draw_curves(
-            escape,
-            [
-                replace(c, **{k: getattr(c, k)[:-1] for k in ("x", "y", "low", "high")})
-                for c in shown
-            ],
+        figures.plain_ticks(axes.xaxis)
+        _line(axes, share, figures.COLOURS[0])
+        _line(axes, minima, figures.COLOURS[1], (0, (4, 2)))
+        right: dict[str, Any] = {"transform": axes.get_yaxis_transform(), "ha": "right"}
+        for height, label, colour in (
+            (53, say("eigenvalues that are negative"), figures.COLOURS[0]),
+            (4, say("matrices without a negative eigenvalue"), figures.COLOURS[1]),
+        ):
+            axes.text(0.98, height, label, color=figures.text_colour(colour), **right)
+
+
+def _draw_escape(demos: Demos, path: Path) -> None:
+    found = demos[names.SADDLE_ESCAPE]
+    labels = {
+        names.GD: say("plain descent"),
+        names.NOISY_GD: say("with noise"),
+        names.MOMENTUM: say("with momentum"),
+        names.ADAM: translation(names.ADAM),
+    }
+    # the start on the line itself has no place on this axis
+    shown = {name: _without_last(found[name]) for name in labels}
+    with figures.figure(path, figures.WIDTH, 2.9) as fig:
+        axes = fig.add_subplot(
+            title=say("Leaving the saddle"),
+            # in two lines, or it would be wider than the axes
+            xlabel="\n".join(
+                [say("distance of the start from the line x₂ = 0"), say("(nearer to the right)")]
+            ),
+            ylabel=say("steps until |x₂| > 1"),
+            xscale="log",
+            xlim=(1.2e-1, 8e-13),
+            ylim=(0, max(c.y.max() for c in shown.values()) * 1.05),
         )
+        figures.label_ends(axes, list(_escape_lines(axes, shown, labels)), gap=0.095)
+
+
+def _escape_lines(
+    axes: Axes, shown: dict[str, Curve], labels: dict[str, str]
+) -> Sequence[tuple[str, float, float, str]]:
+    """Draw each rule's steps, and give their labels."""
+    ends = []
+    for i, (name, c) in enumerate(shown.items()):
+        x, y, colour = _line(axes, c, figures.COLOURS[i])
+        axes.plot(c.x, c.y, "os^D"[i], color=colour, markersize=3.5)
+        ends.append((labels[name], x, y, colour))
+    return ends
+
+
+def _without_last(c: Curve) -> Curve:
+    return replace(c, **{k: getattr(c, k)[:-1] for k in ("x", "y", "low", "high")})

@@ -33,7 +33,7 @@ STAGE = "optimizers"
 SAME = Range(1 / (1 + SMALLEST_EFFECT), 1 + SMALLEST_EFFECT)
 NOT_WORSE = at_most(1 + SMALLEST_EFFECT)
 RANKED = (names.ADAM, *(rule for rule in names.RULES if rule != names.ADAM))
-EXCESS, ERROR, STARTS = "x the excess", "x the error", "% of the starts"
+EXCESS, ERROR, STARTS = "times the excess loss", "times the error", "% of the starting directions"
 
 
 def of(demo: str, name: str) -> Column:
@@ -127,7 +127,7 @@ CLAIMS = (
         "Momentum keeps a velocity of the same shape as the gradient.",
         "Numbers of torch.optim.SGD's state for LeNet, of those shaped as their gradient, over the"
         " number of parameters.",
-        exact(of(names.STATE_SIZE, names.MOMENTUM), Range(1, 1), "x the parameters"),
+        exact(of(names.STATE_SIZE, names.MOMENTUM), Range(1, 1), "per parameter"),
         "“Same shape”: a number for each parameter, no more and no fewer.",
     ),
     Claim(
@@ -153,7 +153,10 @@ CLAIMS = (
         "With the rate lowered to 0.01, momentum 0.9 stays under control.",
         "Largest excess over the exact minimum after the first epoch, over that of the start.",
         samples(
-            of(names.WORST, names.MOMENTUM_001), at_most(1), "of the start's excess", Over.SEEDS
+            of(names.WORST, names.MOMENTUM_001),
+            at_most(1),
+            "of the excess at the start",
+            Over.SEEDS,
         ),
         "“Under control”: it never comes back to where it started.",
         real_airfoil(STAGE),
@@ -181,7 +184,10 @@ CLAIMS = (
         "Without lowering the rate, at 0.02, momentum 0.9 gets out of control.",
         "Largest excess after the first epoch at rate 0.02, over that of the start.",
         samples(
-            of(names.WORST, names.MOMENTUM_002), at_least(1), "of the start's excess", Over.SEEDS
+            of(names.WORST, names.MOMENTUM_002),
+            at_least(1),
+            "of the excess at the start",
+            Over.SEEDS,
         ),
         "“Out of control”: the opposite of what is asked of rate 0.01.",
         real_airfoil(STAGE),
@@ -363,7 +369,12 @@ CLAIMS = (
         "001:173",
         "AdaGrad's sum of squared gradients grows about linearly, so its rate falls as t^−1/2.",
         "Exponent with which the sum grows on the airfoil regression, fitted after step 300.",
-        samples(of(names.ADAGRAD_STATE, names.EXPONENT), near(1, 0.1), "as exponent", Over.SEEDS),
+        samples(
+            of(names.ADAGRAD_STATE, names.EXPONENT),
+            near(1, 0.1),
+            "as the exponent of t",
+            Over.SEEDS,
+        ),
         "“About”: a tenth either way.",
         real_airfoil(STAGE),
     ),
@@ -379,7 +390,7 @@ CLAIMS = (
             of(names.STEP_TIME, names.ADAGRAD_STEP),
             of(names.STEP_TIME, names.SGD_STEP),
             at_most(1.1),
-            "x the time",
+            "times as long",
         ),
         "“Noticeably”: over a tenth.",
     ),
@@ -394,7 +405,7 @@ CLAIMS = (
             of(names.STEP_TIME, names.LOSS_AND_GRADIENT),
             of(names.STEP_TIME, names.ADAGRAD_STEP),
             at_least(0.5),
-            "of the step",
+            "of a whole step",
         ),
         "“Main part”: over half.",
     ),
@@ -405,7 +416,12 @@ CLAIMS = (
         "001:173",
         "AdaGrad's sum of squared gradients grows a bit more slowly than linearly.",
         "The same exponent.",
-        samples(of(names.ADAGRAD_STATE, names.EXPONENT), Range(0.9, 1), "as exponent", Over.SEEDS),
+        samples(
+            of(names.ADAGRAD_STATE, names.EXPONENT),
+            Range(0.9, 1),
+            "as the exponent of t",
+            Over.SEEDS,
+        ),
         "“A bit more slowly”: under 1, by at most a tenth.",
         real_airfoil(STAGE),
     ),
@@ -433,7 +449,7 @@ CLAIMS = (
             trace(names.ADAGRAD_04),
             last_step_over_first,
             at_most(round(20**-0.5, 3)),
-            "of the first step",
+            "of the first step's length",
         ),
         "“Only a little”: no more than a rate that falls as t^−1/2 leaves after 20 steps.",
     ),
@@ -449,7 +465,7 @@ CLAIMS = (
             [*trace(names.ADAGRAD_04), *trace(names.GD_04)],
             turning_ratio,
             at_most(0.5),
-            "x the turning",
+            "times as much turning",
         ),
         "“Rather smooth”: at most half of the turning of the method that it is set against.",
     ),
@@ -464,7 +480,7 @@ CLAIMS = (
             [*trace(names.ADAGRAD_04), *trace(names.ADAGRAD_2)],
             quadratic_ratio,
             FASTER,
-            "x the value",
+            "times as high at rate 0.4 as at 2",
         ),
         "“Better”: lower by more than 2 %.",
     ),
@@ -507,7 +523,7 @@ CLAIMS = (
             [of(names.ADAGRAD_RATES, name) for name in names.COORDINATES],
             least_at_the_end,
             at_most(0.5),
-            "of the first rate",
+            "of the first learning rate",
         ),
         "“Drastically”: to less than half within the notes' 20 steps.",
     ),
@@ -519,7 +535,7 @@ CLAIMS = (
         "AdaGrad, too, keeps a state of the same shape for each variable.",
         "Numbers of torch.optim.Adagrad's state for LeNet, of those shaped as their gradient, over"
         " the number of parameters.",
-        exact(of(names.STATE_SIZE, names.ADAGRAD), Range(1, 1), "x the parameters"),
+        exact(of(names.STATE_SIZE, names.ADAGRAD), Range(1, 1), "per parameter"),
         "“Same shape”: a number for each parameter, no more and no fewer.",
     ),
     Claim(
@@ -534,7 +550,7 @@ CLAIMS = (
             of(names.BROKEN, names.WITHOUT_EPSILON),
             of(names.BROKEN, names.WITH_EPSILON),
             at_least(1),
-            "weights",
+            "weights more",
         ),
         "“Keeps from”: what breaks without it does not with it.",
     ),
@@ -547,7 +563,10 @@ CLAIMS = (
         "Sum of squared gradients over that of squared deviations from their mean, two epochs of"
         " AdaGrad on airfoil.",
         samples(
-            of(names.ADAGRAD_STATE, names.OVER_VARIANCE), near(1, 0.1), "x the variance", Over.SEEDS
+            of(names.ADAGRAD_STATE, names.OVER_VARIANCE),
+            near(1, 0.1),
+            "times the variance",
+            Over.SEEDS,
         ),
         "A tenth: it is the second moment, which equals the variance where noise outweighs the"
         " mean.",
@@ -596,7 +615,7 @@ CLAIMS = (
             [of(names.DECADES, rule) for rule in RANKED],
             rank_of_the_first,
             at_most(4),
-            "as rank of 9",
+            "of 9 in rank",
         ),
         "“One of the more”: in the upper half of nine. The best are chosen with other seeds.",
         real_airfoil(STAGE),
@@ -638,7 +657,7 @@ CLAIMS = (
             of(names.AVERAGES, names.FIRST_MOVES),
             of(names.AVERAGES, names.SECOND_MOVES),
             at_least(10),
-            "x the movement",
+            "times as much movement",
             Over.SEEDS,
         ),
         "“Far”: ten times.",

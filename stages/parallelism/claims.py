@@ -36,7 +36,7 @@ from stages.parallelism.names import (
 )
 
 ROUNDINGS = 1000.0  # of float64: a gradient is a sum of thousands of products
-OF_ONE_DEVICE = "x those of one device"
+OF_ONE_DEVICE = "times those of one device"
 
 
 def moved(replicas: Sequence[float], *split: Sequence[float]) -> Estimate:
@@ -54,7 +54,7 @@ def at_notes_batch(estimate: Callable[..., Estimate], demo: str) -> Rule:
         )
         for kind in (DATA, PIPELINE, TENSOR)
     ]
-    return Rule(reads, estimate, FASTER, "x as many MB")
+    return Rule(reads, estimate, FASTER, "times as many MB")
 
 
 def of_two_devices(demo: str, name: str) -> Column:
@@ -105,7 +105,7 @@ CLAIMS = (
             [series("parallelism", DIFFERENCE_EPS, f"{DATA}, * devices")],
             farthest,
             at_most(ROUNDINGS),
-            "roundings",
+            "float64 rounding units",
         ),
         "A thousand roundings of float64: sums of thousands of products in another order.",
     ),
@@ -238,7 +238,7 @@ CLAIMS = (
             [of_two_devices(WIDE_STATE_MB, kind) for kind in (DATA, PIPELINE)],
             held,
             FASTER,
-            "x as many MB",
+            "times as many MB",
         ),
         "Less on each device by more than 2 %, whatever the batch. Counted while the step runs.",
     ),
@@ -255,7 +255,7 @@ CLAIMS = (
             [series("parallelism", names.OTHERS_MOVE, names.NOTES_ALLREDUCE)],
             from_one,
             near(1, 0),
-            "x the gradient",
+            "times the gradient",
         ),
         "As many as the gradient has; counted.",
     ),
@@ -271,7 +271,7 @@ CLAIMS = (
             [series("parallelism", names.MOST_SENT, names.NOTES_ALLREDUCE)],
             busiest,
             at_most(1),
-            "x the gradient",
+            "times the gradient",
         ),
         "Counted. The device that adds sends the sum to each of the others.",
     ),
@@ -290,7 +290,7 @@ CLAIMS = (
             [Metric("parallelism", name) for name in (INCEPTION_OVER_RESNET, RESNET_OVER_ALEXNET)],
             smaller_factor,
             FASTER,
-            "x the next one's",
+            "times the next network's",
         ),
         "An order: each more than 2 % over the next. Counted, on each network's own image size.",
     ),

@@ -1,23 +1,24 @@
 """The report's section on parallelism (13.5, 13.7): what devices send each other and hold."""
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import LogLocator, MaxNLocator
 
 from lab.core.files import read_json, read_rows
 from lab.report import figures
-from lab.report.benchmarks import devices_in_words, ratio_text, trust
-from lab.report.language import say
+from lab.report.benchmarks import devices_in_words, trust
+from lab.report.language import say, translation
 from lab.report.page import Figure, Section, Table, TryThis
 from lab.results.curves import Curve, curves_of
-from lab.results.stats import speedup
+from lab.results.stats import Ratio, speedup
 from stages.parallelism.names import (
-    ACTIVATIONS_MB,
     COUNTED,
     DATA,
-    DIFFERENCE_EPS,
     FLOP_PER_BYTE,
     HELD_MB,
     IDLE_BY_FLOP_PERCENT,
@@ -45,44 +46,74 @@ from stages.parallelism.names import (
     kind_and_devices,
     on_devices,
 )
+from stages.parallelism.pipeline_schedule import idle_share, schedule
 
 Demos = dict[str, dict[str, Curve]]
+KINDS = (DATA, PIPELINE, TENSOR)
+COLOURS = dict(zip(KINDS, figures.COLOURS, strict=False))
+MARKERS = {DATA: "o-", PIPELINE: "s--", TENSOR: "^-."}
 
 
 def section(folder: Path) -> Section:
     """The section on the results in `folder` (reports/parallelism)."""
     demos, m = curves_of(read_rows(folder / "rows.csv")), read_json(folder / "metrics.json")
+    devices, micro_batches = _longest_pipeline(demos)
     return Section(
         stage="parallelism",
         title=say("Parallelism: what devices send each other"),
         book="13.5, 13.7",
         question=say(
             "What do several devices send each other and hold in a step, and which"
-            " networks bear it?"
+            " networks can afford it?"
         ),
+        answer=_answer(demos, m),
         findings=[
-            _times(demos),
-            _what_is_sent(demos, m),
-            _what_is_held(demos),
-            _idle(demos, m),
+            _same_gradient(m),
+            *_what_is_held(demos),
             _who_adds(demos),
-            _ratio(demos, m),
-            trust(m),
+            *_idle(m, devices, micro_batches),
+            *_ratio(demos, m),
+            *trust(m),
         ],
         figures=[
             Figure(
                 "parallelism",
                 say(
-                    "Bytes that devices send each other in a step, by batch size, for each kind of"
-                    " parallelism."
+                    "Megabytes that devices send each other in a step, by batch size, for each kind"
+                    " of parallelism."
                 ),
                 say(
-                    "LeNet on {devices}; what is sent was counted as it was sent, at the two batch"
-                    " sizes with a dot. Rings: the batch from which on data parallel moves less"
-                    " than the kind.",
+                    "LeNet on {devices}. Marks are counted while a step runs, lines join them."
+                    " Dotted: the batch from which on data parallelism sends less.",
                     devices=devices_in_words(m["device_kind"]),
                 ),
-                partial(_draw_kinds, demos, m),
+                [
+                    partial(_draw_sent, demos, m, count, m["device_kind"] == "cpu-virtual")
+                    for count in _device_counts(demos)
+                ],
+            ),
+            Figure(
+                "parallelism_times",
+                say("Time of a step on two devices by each kind of parallelism, for two networks."),
+                say(
+                    "Bars are medians, dots the starts of the process from top to bottom. The"
+                    " pipeline goes in micro-batches. “times”: against data parallelism."
+                ),
+                [
+                    partial(_draw_times, demos, demo, m["device_kind"] == "cpu-virtual")
+                    for demo in (LENET_STEP_MS, WIDE_STEP_MS)
+                ],
+            ),
+            Figure(
+                "parallelism_pipeline",
+                say(
+                    "When each device of a pipeline works on which micro-batch, and when it idles."
+                ),
+                say(
+                    "Computed, for parts that take equally long: a box is a micro-batch on its way"
+                    " through the devices, blank is idle. The backward pass is the mirror image."
+                ),
+                [partial(_draw_pipeline, devices, micro_batches)],
             ),
             Figure(
                 "parallelism_ratio",
@@ -91,16 +122,29 @@ def section(folder: Path) -> Section:
                 ),
                 say(
                     "Counted, forward and backward pass, float32, each network on images of its"
-                    " own size and without auxiliary heads. A batch multiplies all of them alike."
+                    " own size and without auxiliary heads. Orange: what the notes train. A batch"
+                    " multiplies all bars alike."
                 ),
-                partial(_draw_ratio, demos),
+                [partial(_draw_ratio, demos)],
             ),
         ],
-        tables=[_kinds_table(demos), _times_table(demos)],
+        tables=[_kinds_table(demos), _times_table(demos), _networks_table(demos)],
         try_this=TryThis(
             "parallelism.num_micro_batches",
             "2",
-            say("see which share of the time a pipeline is idle"),
+            say(
+                "How long does a pipeline over {n} devices idle with 2 micro-batches in place of"
+                " {m}?",
+                n=devices,
+                m=micro_batches,
+            ),
+            say(
+                "{few:.0f} % of the time in place of {many:.0f} %. If parts take equally long, n"
+                " devices and m micro-batches leave (n − 1) / (m + n − 1) of the time unused:"
+                " fewer micro-batches, longer waits.",
+                few=_idle_percent(devices, 2),
+                many=_idle_percent(devices, micro_batches),
+            ),
         ),
     )
 
@@ -119,131 +163,114 @@ def _device_counts(demos: Demos) -> list[int]:
     return sorted(map(int, found))
 
 
-def _slower(demos: Demos, demo: str, kind: str) -> str:
-    """How many times as long a kind's step takes as data parallelism's, with its interval."""
-    return ratio_text(speedup(list(demos[demo][kind].y), list(demos[demo][DATA].y)))
+def _longest_pipeline(demos: Demos) -> tuple[int, int]:
+    """The most devices of a pipeline, and its micro-batches."""
+    [chained] = {kind_and_devices(name)[0] for name in demos[IDLE_BY_FLOP_PERCENT]} - {PIPELINE}
+    return _device_counts(demos)[-1], int(chained.split()[2])
 
 
-def _times(demos: Demos) -> str:
+def _in_words(series: str) -> str:
+    """A kind of parallelism and its devices, as the page calls them."""
+    kind, devices = kind_and_devices(series)
+    if kind.startswith(f"{PIPELINE} of "):
+        kind = say("pipeline of {n} micro-batches", n=kind.split()[2])
+    else:
+        kind = translation(kind)
+    if not devices:
+        return kind
+    return say("{kind}, {n} devices", kind=kind, n=devices.partition(" ")[0])
+
+
+def _over_data(demos: Demos, demo: str, kind: str) -> Ratio:
+    """How many times as long a kind's step takes as data parallelism's."""
+    return speedup(list(demos[demo][kind].y), list(demos[demo][DATA].y))
+
+
+def _answer(demos: Demos, m: Mapping[str, Any]) -> str:
+    count = _device_counts(demos)[0]
+    pipeline, tensor = (m[crossing_images(on_devices(kind, count))] for kind in (PIPELINE, TENSOR))
+    sent = {float(y) for y in demos[MOVED_MB][on_devices(DATA, count)].y}
+    if len(sent) > 1:
+        return say("What data parallelism sends is NOT the same at every batch size here.")
     return say(
-        "Side by side on two devices, a step of LeNet takes {ms:.3g} ms by data parallelism;"
-        " {pipeline} of that by a pipeline of micro-batches, {tensor} tensor parallel. Of a net"
-        " that is nearly all parameters, it is {wide_pipeline} and {wide_tensor}.",
-        ms=np.median(demos[LENET_STEP_MS][DATA].y),
-        pipeline=_slower(demos, LENET_STEP_MS, PIPELINE),
-        tensor=_slower(demos, LENET_STEP_MS, TENSOR),
-        wide_pipeline=_slower(demos, WIDE_STEP_MS, PIPELINE),
-        wide_tensor=_slower(demos, WIDE_STEP_MS, TENSOR),
+        "Data parallelism over {n} devices always sends {mb:.3g} MB a step; a pipeline sends more"
+        " from {pipeline:.0f} images on, tensor parallelism from {tensor:.0f}.",
+        n=count,
+        mb=sent.pop(),
+        pipeline=pipeline,
+        tensor=tensor,
     )
+
+
+def _same_gradient(m: Mapping[str, Any]) -> str:
+    return say(
+        "Every scheme reproduces the single-device gradient to within {eps:.0f} float64 rounding"
+        " units.",
+        eps=m[LARGEST_DIFFERENCE_EPS],
+    )
+
+
+def _what_is_held(demos: Demos) -> list[str]:
+    held, weights, names = demos[HELD_MB], demos[PARAMS_MB], _on_several(demos)
+    least = min(names, key=lambda name: held[name].y[-1])
+    least_weights = min(names, key=lambda name: weights[name].y[-1])
+    return [
+        say(
+            "At batch {n:.0f}, “{least}” has the lowest peak memory: {mb:.1f} MB on the fullest"
+            " device, against {one_mb:.1f} MB on one.",
+            n=held[least].x[-1],
+            least=_in_words(least),
+            mb=held[least].y[-1],
+            one_mb=held[ONE].y[-1],
+        ),
+        say(
+            "For parameters alone it is “{least}” ({mb:.2g} of {one_mb:.2g} MB), which matters when"
+            " a model does not fit on one device.",
+            least=_in_words(least_weights),
+            mb=weights[least_weights].y[-1],
+            one_mb=weights[ONE].y[-1],
+        ),
+    ]
 
 
 def _who_adds(demos: Demos) -> str:
     notes, shared = (demos[MOST_SENT][name] for name in (NOTES_ALLREDUCE, SHARDED_ALLREDUCE))
     return say(
-        "In the notes' all-reduce over {n:.0f} devices the one that adds sends the gradient"
-        " {notes:.3g} times. If each device adds a share, whole numbers have the same sum, and none"
-        " sends more than {shared:.3g} times the gradient.",
+        "In the notes' all-reduce over {n:.0f} devices the adding device sends {notes:.3g} times"
+        " the gradient; if each adds a share, none sends over {shared:.3g} times.",
         n=notes.x[-1],
         notes=notes.y[-1],
         shared=shared.y[-1],
     )
 
 
-def _times_table(demos: Demos) -> Table:
-    def row(demo: str, net: str, kind: str) -> list[str]:
-        ms, state = np.median(demos[demo][kind].y), demos[WIDE_STATE_MB][kind]
-        held = f"{state.y[list(state.x).index(2)]:.3g}" if demo == WIDE_STEP_MS else ""
-        return [kind, net, f"{ms:.3g}", "" if kind == DATA else _slower(demos, demo, kind), held]
-
-    nets = {LENET_STEP_MS: "LeNet", WIDE_STEP_MS: say("four dense layers")}
-    return Table(
-        [
-            say("two devices side by side"),
-            say("of which net"),
-            say("ms a step, the median"),
-            say("over data parallelism"),
-            say("MB of parameters and gradients on the fuller device"),
-        ],
-        [row(demo, net, kind) for demo, net in nets.items() for kind in (DATA, PIPELINE, TENSOR)],
-        say(
-            "A step of the larger batch, forward, backward and update. The pipeline goes in"
-            " micro-batches; what it holds does not depend on them."
-        ),
+def _idle(m: Mapping[str, Any], devices: int, micro_batches: int) -> list[str]:
+    found = say(
+        "Over {n} devices a pipeline of {m} micro-batches idles {idle:.0f} % of the time in equal"
+        " parts, {by_flop:.0f} % in LeNet's layers.",
+        n=devices,
+        m=micro_batches,
+        idle=m[PIPELINE_IDLE],
+        by_flop=m[PIPELINE_IDLE_BY_FLOP],
     )
-
-
-def _what_is_sent(demos: Demos, m: dict[str, Any]) -> str:
-    count = _device_counts(demos)[-1]
-    pipeline, tensor = (m[crossing_images(on_devices(kind, count))] for kind in (PIPELINE, TENSOR))
-    levels = {float(y) for y in demos[MOVED_MB][on_devices(DATA, count)].y}
-    is_level = len(levels) == 1
-    return say(
-        "All kinds give the gradient of one device, to {eps:.0f} roundings of float64. Data"
-        " parallel moves parameters, {level}; the others move activations, which grow with the"
-        " batch: with {n} devices data parallel moves less from {pipeline:.0f} images (pipeline)"
-        " and {tensor:.0f} images (tensor parallel) on.",
-        eps=m[LARGEST_DIFFERENCE_EPS],
-        n=count,
-        pipeline=pipeline,
-        tensor=tensor,
-        level=say("the same at every batch size")
-        if is_level
-        else say("NOT the same at every batch size"),
-    )
-
-
-def _what_is_held(demos: Demos) -> str:
-    held, weights, names = demos[HELD_MB], demos[PARAMS_MB], _on_several(demos)
-    least = min(names, key=lambda name: held[name].y[-1])
-    least_weights = min(names, key=lambda name: weights[name].y[-1])
-    return say(
-        "At {n:.0f} images the fullest device has least to hold with {least} ({mb:.1f} of"
-        " {one_mb:.1f} MB), of parameters alone with {least_weights} ({weights_mb:.2g} of"
-        " {one_weights_mb:.2g} MB): that is what a net needs that one device cannot hold.",
-        n=held[least].x[-1],
-        least=least,
-        mb=held[least].y[-1],
-        one_mb=held[ONE].y[-1],
-        least_weights=least_weights,
-        weights_mb=weights[least_weights].y[-1],
-        one_weights_mb=weights[ONE].y[-1],
-    )
-
-
-def _idle(demos: Demos, m: dict[str, Any]) -> str:
-    count, of_idle = _device_counts(demos)[-1], demos[IDLE_BY_FLOP_PERCENT]
-    [chained] = {kind_and_devices(name)[0] for name in of_idle} - {PIPELINE}
-    found = {
-        "pipeline": on_devices(chained, count),
-        "idle": m[PIPELINE_IDLE],
-        "by_flop": m[PIPELINE_IDLE_BY_FLOP],
-    }
     if m[PIPELINE_IDLE_BY_FLOP] <= m[PIPELINE_IDLE] + 1:
-        return say(
-            "A {pipeline} is idle {idle:.0f} % of the time if its parts take equally long, and"
-            " {by_flop:.0f} % by their FLOP.",
-            **found,
-        )
-    return say(
-        "A {pipeline} is idle {idle:.0f} % of the time if its parts take equally long; by their"
-        " FLOP they do not, and it is {by_flop:.0f} %: a cut between layers cannot divide LeNet's"
-        " second convolution, which is most of the work.",
-        **found,
+        return [found]
+    why = say(
+        "LeNet's second convolution is most of its FLOP, and a cut between layers cannot divide it."
     )
+    return [found, why]
 
 
 def _kinds_table(demos: Demos) -> Table:
     def row(name: str) -> list[str]:
         small, large = demos[MOVED_MB][name].y
-        held = [demos[part][name].y[-1] for part in (HELD_MB, PARAMS_MB, ACTIVATIONS_MB)]
-        rounding, idle = (demos[what][name].y[0] for what in (DIFFERENCE_EPS, IDLE_PERCENT))
-        by_flop = demos[IDLE_BY_FLOP_PERCENT].get(name)
+        held = [demos[part][name].y[-1] for part in (HELD_MB, PARAMS_MB)]
+        idle, by_flop = demos[IDLE_PERCENT][name].y[0], demos[IDLE_BY_FLOP_PERCENT].get(name)
         return [
-            name,
+            _in_words(name),
             f"{small:.3g}",
             f"{large:.3g}",
             *(f"{mb:.3g}" for mb in held),
-            f"{rounding * 2**-52:.1g}",
             f"{idle:.0f} %" + (f" ({by_flop.y[0]:.0f} %)" if by_flop else ""),
         ]
 
@@ -251,116 +278,203 @@ def _kinds_table(demos: Demos) -> Table:
     return Table(
         [
             say("LeNet, one step"),
-            *(say("MB moved, {n:.0f} images", n=n) for n in (few, many)),
-            say("MB on the fullest device"),
-            say("largest parameters"),
-            say("largest activations"),
-            say("gradient differs by"),
+            *(say("MB sent, batch {n:.0f}", n=n) for n in (few, many)),
+            say("MB held"),
+            say("MB of parameters"),
             say("idle"),
         ],
         [row(name) for name in demos[MOVED_MB]],
         say(
-            "Counted as the steps ran. Memory at {n:.0f} images: parameters, as much again for"
-            " gradients, and what is kept for the backward pass; each column is that of the device"
-            " that has most of it. Differences are relative, in float64. Idle: of a schedule whose"
-            " parts take equally long, in brackets by their FLOP.",
+            "Counted as the steps ran. Held: parameters, as much again for gradients, and what is"
+            " kept for the backward pass at batch {n:.0f}, on the device that has most. Idle: of a"
+            " schedule whose parts take equally long, in brackets by their FLOP.",
             n=many,
         ),
     )
 
 
-def _draw_kinds(demos: Demos, m: dict[str, Any], path: Path) -> None:
-    counts, moved = _device_counts(demos), demos[MOVED_MB]
-    virtual = " (virtual)" if m["device_kind"] == "cpu-virtual" else ""
+def _nets() -> dict[str, str]:
+    """The networks whose steps are timed, by their demos."""
+    return {LENET_STEP_MS: "LeNet", WIDE_STEP_MS: say("four dense layers")}
+
+
+def _times_table(demos: Demos) -> Table:
+    def row(demo: str, kind: str) -> list[str]:
+        ms, state = np.median(demos[demo][kind].y), demos[WIDE_STATE_MB][kind]
+        found = _over_data(demos, demo, kind)
+        ratio = say("{ratio:.3g} ({low:.3g} to {high:.3g})", ratio=found.median, **_ends(found))
+        held = f"{state.y[list(state.x).index(2)]:.3g}" if demo == WIDE_STEP_MS else "–"
+        name = say("{net}, {kind}", net=_nets()[demo], kind=translation(kind))
+        return [name, f"{ms:.3g}", "1" if kind == DATA else ratio, held]
+
+    return Table(
+        [
+            say("a step on two devices"),
+            say("ms"),
+            say("times data parallelism"),
+            say("MB of state"),
+        ],
+        [row(demo, kind) for demo in _nets() for kind in KINDS],
+        say(
+            "Medians, of the larger batch: forward, backward and update. State: parameters and"
+            " gradients on the fuller device. The dense layers are nearly all parameters."
+        ),
+    )
+
+
+def _ends(found: Ratio) -> dict[str, float]:
+    """The ends of a ratio's interval."""
+    return {"low": found.low, "high": found.high}
+
+
+def _draw_sent(demos: Demos, m: Mapping[str, Any], count: int, virtual: bool, path: Path) -> None:
+    moved = demos[MOVED_MB]
     every = np.concatenate([moved[name].y for name in _on_several(demos)])
-    # before the labels, whose places depend on them
-    limits = (every.min() / 1.5, every.max() * 1.5)
-    with figures.figure(path, 5.4 * len(counts), 3.8) as fig:
-        panels = fig.subplots(1, len(counts), squeeze=False)[0]
-        for axes, count in zip(panels, counts, strict=True):
-            found = [moved[on_devices(kind, count)] for kind in (DATA, PIPELINE, TENSOR)]
-            devices = kind_and_devices(found[0].series)[1]
-            axes.set(
-                xscale="log", yscale="log", xlabel="images per step", title=f"{devices}{virtual}"
+    curves = {kind: moved[on_devices(kind, count)] for kind in KINDS}
+    few, many = curves[DATA].x
+    with figures.figure(path, figures.WIDTH, 3.2) as fig:
+        axes = fig.add_subplot(xscale="log", yscale="log", title=say("{n} devices", n=count))
+        axes.set(xlabel=say("images per step"), ylabel=say("MB sent per step"))
+        # before the labels, whose places depend on them; below is room for the crossings' names
+        axes.set(xlim=(few / 1.2, many * 1.2), ylim=(every.min() / 5, every.max() * 1.5))
+        for kind, c in curves.items():
+            axes.plot(c.x, c.y, MARKERS[kind], color=COLOURS[kind], markersize=5)
+        crossings = {kind: m[crossing_images(on_devices(kind, count))] for kind in KINDS[1:]}
+        inside = {kind: at for kind, at in crossings.items() if few <= at <= many}
+        for row, (kind, at) in enumerate(sorted(inside.items(), key=lambda item: item[1])):
+            _draw_crossing(axes, at, curves[DATA].y[0], row, COLOURS[kind])
+        figures.plain_ticks(axes.xaxis)
+        figures.plain_ticks(axes.yaxis)
+        axes.yaxis.set_major_locator(LogLocator())  # three decades: powers of ten suffice
+        ends = [(translation(kind), c.x[-1], c.y[-1], COLOURS[kind]) for kind, c in curves.items()]
+        figures.label_ends(axes, ends, gap=0.08)
+        if virtual:
+            figures.say_virtual(fig)
+
+
+def _draw_crossing(axes: Axes, images: float, mb: float, row: int, colour: str) -> None:
+    """Lead from a crossing down to its batch; the first name lies lowest, right of its line."""
+    axes.plot([images, images], [axes.get_ylim()[0], mb], ":", color=colour, linewidth=1.5)
+    left = row > 0
+    axes.annotate(
+        say("from {n:.0f} images", n=images),
+        (images, 0.03 + 0.09 * row),
+        (-4 if left else 4, 0),
+        xycoords=("data", "axes fraction"),
+        textcoords="offset points",
+        ha="right" if left else "left",
+        color=figures.text_colour(colour),
+    )
+
+
+def _draw_times(demos: Demos, demo: str, virtual: bool, path: Path) -> None:
+    longest = max(max(demos[demo][kind].y) for kind in KINDS)
+    with figures.figure(path, figures.WIDTH, 2.0) as fig:
+        axes = fig.add_subplot(title=_nets()[demo], xlabel=say("ms per step"))
+        for row, kind in enumerate(KINDS):
+            samples = demos[demo][kind].y
+            figures.bar_with_samples(axes, row, list(samples), COLOURS[kind], virtual)
+            ms, ratio = f"{np.median(samples):.3g}", _over_data(demos, demo, kind).median
+            axes.annotate(
+                say("{ms} ms", ms=ms)
+                if kind == DATA
+                else say("{ms} ms: {ratio:.3g} times", ms=ms, ratio=ratio),
+                (max(samples), row),
+                (6, 0),
+                textcoords="offset points",
+                va="center",
             )
-            axes.set(xlim=(found[0].x[0] / 1.2, found[0].x[-1] * 1.2), ylim=limits)
-            for c, colour in zip(found, figures.COLOURS, strict=False):
-                axes.plot(c.x, c.y, "o-", color=colour, markersize=4)
-            for c, colour in zip(found[1:], figures.COLOURS[1:], strict=False):
-                crossing = m[crossing_images(c.series)]
-                if c.x[0] <= crossing <= c.x[-1]:
-                    axes.plot(
-                        crossing, found[0].y[0], "o", color=colour, markersize=11, fillstyle="none"
-                    )
-                    axes.annotate(
-                        f"{crossing:.0f}",
-                        (crossing, found[0].y[0]),
-                        (0, -18),
-                        ha="center",
-                        color=colour,
-                        textcoords="offset points",
-                    )
-            figures.plain_ticks(axes.xaxis)
-            figures.plain_ticks(axes.yaxis)
-            ends = [
-                (kind_and_devices(c.series)[0], c.x[-1], c.y[-1], colour)
-                for c, colour in zip(found, figures.COLOURS, strict=False)
-            ]
-            figures.label_ends(axes, ends, gap=0.08)
-        panels[0].set_ylabel("MB moved per step")
+        axes.xaxis.set_major_locator(MaxNLocator(6, prune="upper"))
+        axes.set_yticks(range(len(KINDS)), [translation(kind) for kind in KINDS])
+        axes.set(xlim=(0, 1.65 * longest), ylim=(len(KINDS) - 0.4, -0.6))
+        axes.grid(visible=False, axis="y")
+
+
+# --- a pipeline's schedule
+
+
+def _idle_percent(devices: int, micro_batches: int) -> float:
+    return 100 * idle_share(schedule([1.0] * devices, micro_batches))
+
+
+def _draw_pipeline(devices: int, micro_batches: int, path: Path) -> None:
+    title = say(
+        "Forward pass: idle {percent:.0f} % of the time",
+        percent=_idle_percent(devices, micro_batches),
+    )
+    with figures.figure(path, figures.WIDTH, 0.9 + 0.34 * devices) as fig:
+        axes = fig.add_subplot(title=title, xlabel=say("time, in micro-batches on a device"))
+        for slot in schedule([1.0] * devices, micro_batches):
+            colour = figures.COLOURS[slot.micro_batch % len(figures.COLOURS)]
+            axes.barh(
+                slot.device, 1, left=slot.start, height=0.86, color=colour, alpha=0.35, linewidth=0
+            )
+            axes.text(
+                slot.start + 0.5, slot.device, f"{slot.micro_batch + 1}", ha="center", va="center"
+            )
+        axes.set_yticks(range(devices), [say("device {n}", n=i + 1) for i in range(devices)])
+        axes.set(xlim=(0, devices + micro_batches - 1), ylim=(devices - 0.45, -0.55))
+        axes.grid(visible=False)
 
 
 # --- FLOP per byte of parameters
 
 
-def _ratio(demos: Demos, m: dict[str, Any]) -> str:
+def _per_image(demos: Demos) -> dict[str, float]:
+    """Each network's FLOP per byte of parameters for an image, the most first."""
+    found = {name: float(c.y[0]) for name, c in demos[FLOP_PER_BYTE].items()}
+    return dict(sorted(found.items(), key=lambda item: -item[1]))
+
+
+def _ratio(demos: Demos, m: Mapping[str, Any]) -> list[str]:
     to_resnet, to_alexnet = m[INCEPTION_OVER_RESNET], m[RESNET_OVER_ALEXNET]
     order = (
         say(
-            "The notes' order holds: FLOP per byte of parameters fall from Inception over ResNet"
-            " (by {to_resnet:.2f}x at least) to AlexNet ({to_alexnet:.0f}x).",
+            "The notes' order holds: per byte of parameters Inception computes {to_resnet:.2f}"
+            " times as much as ResNet, ResNet {to_alexnet:.0f} times as much as AlexNet.",
             to_resnet=to_resnet,
             to_alexnet=to_alexnet,
         )
         if min(to_resnet, to_alexnet) > 1
         else say("The notes' order, Inception over ResNet over AlexNet, does NOT hold.")
     )
-    small, large = NOTES_NETS
-    per_image = {name: float(c.y[0]) for name, c in demos[FLOP_PER_BYTE].items()}
+    per_image = _per_image(demos)
     of_small, of_large = (per_image[name] for name in NOTES_NETS)
     is_less = max(of_small, of_large) < min(per_image[RESNET_18], per_image[RESNET_50])
     own = say(
-        "What the notes train has {rank}, per image: {small} {of_small:.0f} and {large}"
-        " {of_large:.0f} FLOP per byte.",
-        rank=say("less than any ResNet at 224")
+        "Per image and byte the notes' {small} computes {of_small:.0f} FLOP, their {large}"
+        " {of_large:.0f}: {rank}.",
+        rank=say("less than either ResNet at 224 pixels")
         if is_less
-        else say("not less than the ResNets at 224"),
-        small=small,
+        else say("not less than the ResNets at 224 pixels"),
+        small=translation(NOTES_NETS[0]),
         of_small=of_small,
-        large=large,
+        large=translation(NOTES_NETS[1]),
         of_large=of_large,
     )
-    return f"{order} {own}"
+    return [order, own]
+
+
+def _networks_table(demos: Demos) -> Table:
+    def row(name: str, flop_per_byte: float) -> list[str]:
+        [mb], [gflop] = demos[COUNTED][name].x, demos[COUNTED][name].y
+        return [translation(name), f"{gflop:.3g}", f"{mb:.3g}", f"{flop_per_byte:.3g}"]
+
+    return Table(
+        [say("network"), say("GFLOP per image"), say("MB of parameters"), say("FLOP per byte")],
+        [row(name, value) for name, value in _per_image(demos).items()],
+        say("Training: forward and backward pass of one image. ResNet-18 without a size: at 224."),
+    )
 
 
 def _draw_ratio(demos: Demos, path: Path) -> None:
-    found = sorted((float(c.y[0]), name) for name, c in demos[FLOP_PER_BYTE].items())
-    counted = demos[COUNTED]
-    with figures.figure(path, 9, 3.6) as fig:
-        axes = fig.add_subplot(
-            xscale="log", xlabel="FLOP of a training step per byte of parameters, one image"
+    found = _per_image(demos)
+    with figures.figure(path, figures.WIDTH, 2.7) as fig:
+        axes = fig.add_subplot(xlabel=say("FLOP of a training step per byte of parameters"))
+        figures.bars(
+            axes, [translation(name) for name in found], list(found.values()), text="{:.0f}"
         )
-        for i, (value, name) in enumerate(found):
-            colour = figures.COLOURS[1 if name in NOTES_NETS else 0]
-            axes.plot(value, i, "o", color=colour, markersize=8)
-            [mb], [gflop] = counted[name].x, counted[name].y
-            whose = ", the notes" if name in NOTES_NETS else ""
-            text = f"{name}{whose}: {value:.0f} ({gflop:.3g} GFLOP, {mb:.3g} MB)"
-            axes.annotate(
-                text, (value, i), (10, 0), textcoords="offset points", va="center", color=colour
-            )
-        axes.set(
-            yticks=[], ylim=(-0.7, len(found) - 0.3), xlim=(found[0][0] / 1.3, found[-1][0] * 25)
-        )
-        figures.plain_ticks(axes.xaxis)
-        axes.spines["left"].set_visible(False)
+        for bar, name in zip(axes.patches, found, strict=True):
+            if name in NOTES_NETS:
+                bar.set_color(figures.COLOURS[1])
+        axes.set_xlim(0, 1.12 * max(found.values()))

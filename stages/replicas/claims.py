@@ -30,8 +30,8 @@ from stages.replicas.names import (
     replica_of,
 )
 
-MILLIONTHS = "millionths, the most a weight differs"
-OF_GRADIENT = "% of the gradient"
+MILLIONTHS = "millionths (largest difference)"
+OF_GRADIENT = "% of the gradient's length"
 ACCURACY = "% of the test images"
 ROUNDING_MILLIONTHS = 12  # a hundred roundings of a float32 around 1
 BOOK_ACCURACY = 83.5  # percent: the book prints 0.83, its Chinese edition 0.84
@@ -121,7 +121,7 @@ CLAIMS = (
         "000:328",
         "Before anything is computed, the parameters' gradients are zero.",
         "How many of LeNet's eight gradients are tensors of zeros after `get_params`.",
-        cell(names.ZEROS, near(NUM_GRADIENTS, 0), "gradients"),
+        cell(names.ZEROS, near(NUM_GRADIENTS, 0), "of the 8 gradients"),
         "All eight. There are none: torch has None until the first backward pass.",
     ),
     Claim(
@@ -131,7 +131,7 @@ CLAIMS = (
         "002:72 004:55",
         "The gradient that is printed after `get_params` is None.",
         "How many of LeNet's eight gradients are None after `get_params`.",
-        cell(names.NONES, near(NUM_GRADIENTS, 0), "gradients"),
+        cell(names.NONES, near(NUM_GRADIENTS, 0), "of the 8 gradients"),
         "All eight.",
     ),
     Claim(
@@ -141,7 +141,7 @@ CLAIMS = (
         "004:49-54",
         "After `get_params` the original bias, which the note prints, requires a gradient itself.",
         "How many of LeNet's eight originals require a gradient after `get_params` on a CPU.",
-        cell(names.CHANGED_ORIGINALS, near(NUM_GRADIENTS, 0), "originals"),
+        cell(names.CHANGED_ORIGINALS, near(NUM_GRADIENTS, 0), "of the 8 originals"),
         "All eight: on the CPU where the note ran, the moved parameters are the originals.",
     ),
     Claim(
@@ -172,7 +172,7 @@ CLAIMS = (
         "002:103-105 004:75-77",
         "All-reduce turns ones and twos into threes on both devices.",
         "The most that a number of the two vectors differs from 3, added in place.",
-        cell(names.SUM_OFF, near(0, 0), "off from 3"),
+        cell(names.SUM_OFF, near(0, 0), "(largest deviation from 3)"),
         "Small whole numbers are exact.",
     ),
     Claim(
@@ -182,7 +182,7 @@ CLAIMS = (
         "001:535-540",
         "The demo of note 001's all-reduce prints what the devices have after it.",
         "Tensors of the two that are not what the demo prints.",
-        cell(names.REBINDING_HIDES, near(0, 0), "tensors"),
+        cell(names.REBINDING_HIDES, near(0, 0), "of 2 tensors"),
         "None. The demo prints the list, whose entries are new tensors: 3 and 3.",
     ),
     Claim(
@@ -192,7 +192,7 @@ CLAIMS = (
         "000:343",
         "The demo's all-reduce takes the sum or the mean.",
         "The most that a number of the two vectors differs from the nearer of 3 and 1.5.",
-        cell(names.NEITHER_SUM_NOR_MEAN, near(0, 0), "from the sum or mean"),
+        cell(names.NEITHER_SUM_NOR_MEAN, near(0, 0), "(largest deviation from sum or mean)"),
         "Small whole numbers are exact. It is the sum.",
     ),
     Claim(
@@ -203,7 +203,7 @@ CLAIMS = (
         "The training by hand may take the mean in place of the sum.",
         "Length of LeNet's first update on two devices if their all-reduce averages, over that if"
         " it adds.",
-        cell(names.MEAN_UPDATE, near(100, 1), "% of the update"),
+        cell(names.MEAN_UPDATE, near(100, 1), "% of the update with a sum"),
         "The same update, to a percent. The rate is divided by the whole batch already.",
     ),
     Claim(
@@ -214,7 +214,7 @@ CLAIMS = (
         "What is added has to be copied first to the device that adds.",
         "Whether torch refuses to add a vector on the CPU and one on another device (`meta`, on"
         " which nothing is stored).",
-        cell(names.REFUSED_ADDITIONS, near(1, 0), "of 1 refused"),
+        cell(names.REFUSED_ADDITIONS, near(1, 0), "of 1 addition refused"),
         "It has to be, if it does not work without.",
     ),
     Claim(
@@ -224,7 +224,7 @@ CLAIMS = (
         "000:350 001:545 002:5",
         "A batch is spread evenly: of two devices each gets half of the 4 x 5 matrix.",
         "Share of its rows on the fuller of two devices, split by what torch's scatter calls.",
-        cell(names.FULLER_SHARE, near(50, 0), "% of the rows"),
+        cell(names.FULLER_SHARE, near(50, 0), "% of the rows on the fuller device"),
         "Half. The scatter itself takes GPUs only; it splits by `chunk`.",
     ),
     Claim(
@@ -235,7 +235,7 @@ CLAIMS = (
         "Torch's scatter spreads every batch as evenly as can be.",
         "The most by which two devices' images differ in number, of batches up to 256 on 2 to 8"
         " devices that are split by `chunk`.",
-        cell(names.UNEVEN, at_most(1), "images apart"),
+        cell(names.UNEVEN, at_most(1), "images between most and fewest"),
         "As evenly as can be: one image at most.",
     ),
     Claim(
@@ -246,7 +246,7 @@ CLAIMS = (
         "Note 004's training, which it never ran, prints its accuracy at the end.",
         "Whether Python formats a number by `.2f` with a blank behind it, as the note's last line"
         " has it.",
-        cell(names.BLANK_FORMATS, near(1, 0), "of 1 printed"),
+        cell(names.BLANK_FORMATS, near(1, 0), "of 1 accuracy printed"),
         "It raises a ValueError or it does not.",
     ),
     Claim(
@@ -368,7 +368,7 @@ CLAIMS = (
         "The code of the concise section needs two GPUs at least.",
         "Training steps of ResNet-18 with nn.DataParallel that run on one device, here a GPU or"
         " the CPU.",
-        cell(names.STEPS_ON_ONE, at_most(0), "steps"),
+        cell(names.STEPS_ON_ONE, at_most(0), "steps on one device"),
         "It needs two, if not a step runs on fewer.",
     ),
 )

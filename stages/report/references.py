@@ -11,6 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from matplotlib.axes import Axes
+
 from lab.claims.book_order import BOOK_ORDER
 from lab.claims.ledger import ledger
 from lab.claims.verdicts import Finding, findings_of
@@ -23,9 +25,10 @@ from lab.report.page import Figure, Section, Table
 from lab.report.verdicts import verdict_and_number
 from lab.results.stats import Ratio
 from lab.tools.references import metrics_of
-from stages.report.translated_svg import in_translation
 
 Metrics = Mapping[str, Mapping[str, Any]]  # by the stage's folder under reports
+
+MARKERS = "oDs^vP"  # of the machines, this one first
 
 
 @dataclass(frozen=True)
@@ -69,46 +72,96 @@ class Machine:
 
 def section(reports: Path) -> Section:
     """The section of `reports`, this machine's results and those under reference/."""
-    here = Machine(
-        say("this machine"),
-        _hardware(read_json(reports / "hardware.json")),
-        _metrics_under(reports),
-        _findings_under(reports),
-    )
-    others = [
-        machine
-        for path in sorted((reports / "reference").glob("*.json"))
-        if (machine := _reference(path))
-    ]
+    here, others = _here(reports), references_in(reports)
     machines = [here, *others]
-    known = ", ".join(f"{machine.name} ({machine.hardware})" for machine in others)
+    shown = [h for h in headlines() if any(_differ(h, here, other) for other in others)]
     return Section(
         stage="references",
         title=say("This machine beside others"),
         book="12, 13",
         question=say("Do other machines find the same ratios?"),
-        findings=[
-            say(
-                "Ratios compare across machines; times do not. Beside this machine: {known}.",
-                known=known,
-            )
-            if others
-            else say(
-                "No reference yet: `invoke snapshot NAME` keeps this machine's results as one."
-            )
-        ],
-        figures=[
-            Figure(
-                "references",
-                say("Ratios of the benchmarks on this machine and on the reference machines."),
-                say(
-                    "Dots are medians with their intervals over starts, diamonds the references."
-                    " Right of the line the first named is faster."
-                ),
-                partial(_draw, machines),
-            )
-        ],
-        tables=[_table(machines), *_other_verdicts(machines)],
+        answer=_answer(machines, shown),
+        findings=[],
+        figures=_figures(machines, shown) if others else [],
+        tables=[_table(machines, shown), *_other_verdicts(machines)] if others else [],
+    )
+
+
+def references_in(reports: Path) -> list[Machine]:
+    """The references that have other ratios than `reports`: not a snapshot of these very results.
+
+    Where there are none, there is nothing to compare with.
+    """
+    here = _here(reports)
+    found = map(_reference, sorted((reports / "reference").glob("*.json")))
+    return [each for each in found if each and any(_differ(h, here, each) for h in headlines())]
+
+
+def _differ(headline: Headline, here: Machine, other: Machine) -> bool:
+    """Whether another machine has the ratio, and not the very one that is measured here."""
+    theirs = other.ratio(headline)
+    return theirs is not None and theirs != here.ratio(headline)
+
+
+def _answer(machines: Sequence[Machine], shown: Sequence[Headline]) -> str:
+    """On how many ratios the machines agree which side is faster, among those that can tell."""
+    if not shown:
+        return say(
+            "No other results yet: “invoke snapshot NAME” keeps this machine's as a reference."
+        )
+    found = [_verdicts(headline, machines) for headline in shown]
+    compared = [verdicts for verdicts in found if len(verdicts) > 1]
+    return say(
+        "On {same} of {n} ratios, all machines that find a difference agree which side is faster.",
+        n=len(compared),
+        same=sum(len(set(verdicts)) == 1 for verdicts in compared),
+    )
+
+
+def _verdicts(headline: Headline, machines: Sequence[Machine]) -> list[str]:
+    """Which side is faster, of the machines that can tell."""
+    found = [ratio.verdict for machine in machines if (ratio := machine.ratio(headline))]
+    return [verdict for verdict in found if verdict != "inconclusive"]
+
+
+def _figures(machines: Sequence[Machine], shown: Sequence[Headline]) -> list[Figure]:
+    caption = [
+        say(
+            "Marks: medians; lines: their intervals over starts. Right of the dashes the first"
+            " named is faster."
+        )
+    ]
+    caption += [
+        say(
+            "{reference}: {name} ({hardware}).",
+            reference=_in_short(n),
+            name=machine.name,
+            hardware=machine.hardware,
+        )
+        for n, machine in enumerate(machines)
+        if n
+    ]
+    return [
+        Figure(
+            "references",
+            say("Ratios of the benchmarks on this machine and on others."),
+            " ".join(caption),
+            [partial(_draw, machines, shown)],
+        )
+    ]
+
+
+def _in_short(n: int) -> str:
+    """What the figure calls a machine: names of references are long."""
+    return say("reference {n}", n=n) if n else say("this machine")
+
+
+def _here(reports: Path) -> Machine:
+    return Machine(
+        say("this machine"),
+        _hardware(read_json(reports / "hardware.json")),
+        _metrics_under(reports),
+        _findings_under(reports),
     )
 
 
@@ -155,14 +208,12 @@ def _hardware(facts: Mapping[str, Any]) -> str:
     )
 
 
-def _table(machines: Sequence[Machine]) -> Table:
+def _table(machines: Sequence[Machine], shown: Sequence[Headline]) -> Table:
     def cell(machine: Machine, headline: Headline) -> str:
         found = machine.ratio(headline)
         return ratio_text(found) if found else "–"
 
-    rows = [
-        [in_translation(h.label), *(cell(machine, h) for machine in machines)] for h in headlines()
-    ]
+    rows = [[translation(h.label), *(cell(machine, h) for machine in machines)] for h in shown]
     return Table(
         ["", *(machine.name for machine in machines)],
         rows,
@@ -180,29 +231,37 @@ def _other_verdicts(machines: Sequence[Machine]) -> list[Table]:
     if not rows:
         return []
     note = say("Claims whose verdict is another on another machine, or in a longer run.")
-    return [Table(["", say("claim"), *(m.name for m in machines)], rows, note)]
+    return [Table(["", say("claim"), *(m.name for m in machines)], rows, note, prose=True)]
 
 
-def _draw(machines: Sequence[Machine], path: Path) -> None:
-    with figures.figure(path, 11, 4.6) as fig:
-        axes = fig.add_subplot(xscale="log")
-        axes.set_title("Ratios, with their intervals over starts (times)")
+def _draw(machines: Sequence[Machine], shown: Sequence[Headline], path: Path) -> None:
+    """Draw each ratio under its name, a mark for each machine."""
+    step = 0.35 / max(1, len(machines) - 1)
+    with figures.figure(path, figures.WIDTH, 1.2 + 0.46 * len(shown)) as fig:
+        axes = fig.add_subplot(xscale="log", xlabel=say("times as fast"))
         for m, machine in enumerate(machines):
-            colour, shift = figures.COLOURS[m % len(figures.COLOURS)], 0.18 * m
-            for row, headline in enumerate(headlines()):
-                if found := machine.ratio(headline):
-                    below, above = found.median - found.low, found.high - found.median
-                    axes.errorbar(
-                        found.median,
-                        row + shift,
-                        xerr=[[max(0, below)], [max(0, above)]],
-                        fmt="D" if m else "o",
-                        color=colour,
-                        markersize=5,
-                    )
-            label = "this machine" if m == 0 else machine.name
-            axes.text(1.02, 0.95 - 0.07 * m, label, color=colour, transform=axes.transAxes)
-        axes.axvline(1, color=figures.FAINT, linestyle="--", linewidth=1)
-        axes.set_yticks(range(len(headlines())), [headline.label for headline in headlines()])
-        axes.invert_yaxis()
+            mark = MARKERS[m % len(MARKERS)], figures.COLOURS[m % len(figures.COLOURS)]
+            _draw_ratios(axes, [machine.ratio(h) for h in shown], step * m - 0.1, *mark)
+            axes.plot([], [], mark[0], color=mark[1], label=_in_short(m))
+        for row, headline in enumerate(shown):
+            axes.plot(
+                [1, 1], [row - 0.2, row + 0.35], "--", color=figures.FAINT, linewidth=1, zorder=1
+            )
+            axes.text(
+                0.01, row - 0.3, translation(headline.label), transform=axes.get_yaxis_transform()
+            )
+        axes.set_ylim(len(shown) - 0.3, -0.9)
+        axes.set_yticks([])
+        axes.grid(visible=False)  # which would strike the names out
         figures.plain_ticks(axes.xaxis)
+        figures.key(fig, axes, columns=1)
+
+
+def _draw_ratios(
+    axes: Axes, ratios: Sequence[Ratio | None], shift: float, marker: str, colour: str
+) -> None:
+    for row, found in enumerate(ratios):
+        if found:
+            low, high = min(found.low, found.median), max(found.high, found.median)
+            axes.plot([low, high], [row + shift] * 2, color=colour, linewidth=1.5)
+            axes.plot(found.median, row + shift, marker, color=colour, markersize=5)

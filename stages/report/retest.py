@@ -20,28 +20,38 @@ def section(folder: Path) -> Section:
         title=say("The same verdicts another time?"),
         book="12, 13",
         question=say("Do whole runs of this machine, from fresh starts, agree with each other?"),
-        findings=[_in_words(found)],
+        answer=_answer(found),
+        findings=_findings(found),
         figures=[],
         tables=[_apart(runs, found)] if found.apart else [],
     )
 
 
-def _in_words(found: Agreement) -> str:
+def _answer(found: Agreement) -> str:
     if not found.pairs:
         return say(
-            "{n} run(s) kept: `invoke retest` measures everything anew and adds one.",
+            "{n} run(s) kept: “invoke retest” measures everything again and adds one.",
             n=found.num_runs,
         )
     return say(
-        "Of {pairs} pairs of effects from {n} runs, {percent:.1f} % differ by no more than their"
-        " intervals explain (0 lies in the interval of the difference; aim: {aim} %). Claims that"
-        " one run confirms and another refutes: {against}.",
+        "Of {pairs} pairs of effects from {n} whole runs, {percent:.1f} % agree (aim: {aim} %).",
         pairs=len(found.pairs),
         n=found.num_runs,
         percent=found.percent,
         aim=AIM_PERCENT,
-        against=", ".join(found.contradicted) or say("none"),
     )
+
+
+def _findings(found: Agreement) -> list[str]:
+    if not found.pairs:
+        return []
+    return [
+        say("Two effects agree if 0 lies in the interval of their difference."),
+        say(
+            "Claims that one run confirms and another refutes: {against}.",
+            against=", ".join(found.contradicted) or say("none"),
+        ),
+    ]
 
 
 def _apart(runs: Sequence[Sequence[Finding]], found: Agreement) -> Table:
@@ -53,6 +63,5 @@ def _apart(runs: Sequence[Sequence[Finding]], found: Agreement) -> Table:
         cells = [verdict_and_number(run.get(name)) for run in by_run]
         rows.append([name, translation(claim.says), *cells])
     header = ["", say("claim"), *(say("run {n}", n=n) for n in range(1, len(runs) + 1))]
-    return Table(
-        header, rows, say("Claims whose effects differ by more than the intervals explain.")
-    )
+    note = say("Claims whose effects differ by more than the intervals explain.")
+    return Table(header, rows, note, prose=True)

@@ -1,6 +1,7 @@
 """The page's sections, found by their stages' names, and their figures, drawn side by side."""
 
 import importlib
+import itertools
 import logging
 import os
 from collections.abc import Callable, Sequence
@@ -12,22 +13,40 @@ import numpy as np
 
 from lab.claims.book_order import BOOK_ORDER
 from lab.core.files import REPORTS
-from lab.data.datasets import CLASSES, Split
+from lab.data.datasets import CLASSES, Split, read_fashion_mnist
 from lab.report import figures
-from lab.report.language import say
-from lab.report.page import Section
-from stages.report import references, retest
+from lab.report.language import say, speaking, translation
+from lab.report.page import Figure, Section
+from stages.report import catalogue, references, retest
 
 FIGURES = REPORTS / "figures"
 MOST_PROCESSES = 4  # more start for longer than they draw
+SAMPLES_PER_CLASS = 10
+GREYS = 8  # of the samples: enough to see what they show, a fifth of the bytes
 
 log = logging.getLogger(__name__)
 
 Builders = dict[str, Callable[[], Section]]
 
 
+def groups() -> dict[str, Sequence[str]]:
+    """The page's sections in its order, under the headings of its contents."""
+    return {
+        say("Results"): ("together",),
+        say("Optimization"): ("landscapes", "optimizers", "schedules"),
+        say("One machine"): ("bench_compile", "bench_async", "bench_hardware"),
+        say("Many devices"): (
+            *("bench_parallel", "bench_overlap", "replicas", "parallelism"),
+            *("bench_collectives", "scaling"),
+        ),
+        say("Training"): ("bench_training", "convergence", "train"),
+        say("Data"): ("bench_input",),
+        say("Claims"): ("claims", "retest", "references"),
+    }
+
+
 def builders() -> Builders:
-    """Who makes each section: the claims', the stages' in the book's order, and on other runs.
+    """Who makes each section: the claims', the stages', and those on other runs.
 
     A stage's is `section` of stages/<name>/section.py, which is given the stage's folder under
     reports.
@@ -36,28 +55,38 @@ def builders() -> Builders:
         stage: partial(importlib.import_module(f"stages.{stage}.section").section, REPORTS / stage)
         for stage in ("claims", *BOOK_ORDER)
     }
-    return made | {
-        "retest": partial(retest.section, REPORTS / "retest"),
-        "references": partial(references.section, REPORTS),
-    }
+    made["retest"] = partial(retest.section, REPORTS / "retest")
+    if references.references_in(REPORTS):
+        made["references"] = partial(references.section, REPORTS)
+    return {stage: made[stage] for stages in groups().values() for stage in stages if stage in made}
 
 
-def draw_figures(stages: Sequence[str]) -> dict[str, str]:
-    """Draw all stages' figures; what is wrong with the results of those that cannot be shown."""
+def draw_figures(stages: Sequence[str], folders: dict[str, Path]) -> dict[str, str]:
+    """Draw all stages' figures in each language, into its folder.
+
+    Returns:
+        What is wrong with the results of the stages that cannot be shown.
+    """
     # drawing is most of the work
     with ProcessPoolExecutor(min(MOST_PROCESSES, os.cpu_count() or 1)) as pool:
-        found = dict(zip(stages, pool.map(draw_stage, stages), strict=True))
-    problems = {stage: problem for stage, problem in found.items() if problem}
+        jobs = list(itertools.product(stages, folders))
+        found = pool.map(
+            draw_stage, *zip(*[(s, lang, folders[lang]) for s, lang in jobs], strict=True)
+        )
+        problems = {
+            stage: problem for (stage, _), problem in zip(jobs, found, strict=True) if problem
+        }
     for stage, problem in problems.items():
         log.warning("%s cannot be shown (%s); `dvc repro %s` measures it", stage, problem, stage)
     return problems
 
 
-def draw_stage(stage: str) -> str:
+def draw_stage(stage: str, language: str, folder: Path) -> str:
     """Draw a stage's figures, and return what is wrong with its results, or nothing."""
     try:
-        for figure in builders()[stage]().figures:
-            figure.draw(FIGURES / f"{figure.name}.svg")
+        with speaking(language, catalogue.read(language)):
+            for figure in builders()[stage]().figures:
+                figure.draw(folder)
     except Exception as error:  # whatever a missing, foreign or damaged file leads to
         words = str(error).splitlines() or [""]
         return f"{type(error).__name__}: {words[0]}"
@@ -71,27 +100,40 @@ def without_results(stage: str, problem: str) -> Section:
         title=say("{stage}: no results to show", stage=stage),
         book="–",
         question=say("What is missing, and what measures it?"),
-        findings=[
-            say(
-                "The files in reports/{stage} are missing or damaged ({problem}). `dvc repro"
-                " --force {stage}` measures them anew.",
-                stage=stage,
-                problem=problem,
-            )
-        ],
+        answer=say(
+            "The files in reports/{stage} are missing or damaged ({problem}). `dvc repro"
+            " --force {stage}` measures them again.",
+            stage=stage,
+            problem=problem,
+        ),
+        findings=[],
         figures=[],
     )
 
 
-def draw_samples(split: Split, path: Path, per_class: int = 14) -> None:
+def samples() -> Figure:
+    """The first training images of each class."""
+    return Figure(
+        "samples",
+        say("The first training images of each of the ten classes."),
+        "",
+        [partial(draw_samples, read_fashion_mnist("train"))],
+    )
+
+
+def draw_samples(split: Split, path: Path) -> None:
     """Draw the first images of each class, one class a row."""
     rows = [
-        np.hstack(split.images[split.labels == label][:per_class]) for label in range(len(CLASSES))
+        np.hstack(split.images[split.labels == label][:SAMPLES_PER_CLASS])
+        for label in range(len(CLASSES))
     ]
-    with figures.figure(path, 8, 5.6) as fig:
+    image = np.round((255 - np.vstack(rows)) / 255 * (GREYS - 1))
+    with figures.figure(path, figures.WIDTH, 4) as fig:
         axes = fig.add_subplot()
-        axes.imshow(255 - np.vstack(rows), cmap="gray", vmin=0, vmax=255, interpolation="none")
-        axes.set_yticks([28 * label + 14 for label in range(len(CLASSES))], CLASSES)
+        axes.imshow(image, cmap="gray", vmin=0, vmax=GREYS - 1, interpolation="none")
+        axes.set_yticks(
+            [28 * label + 14 for label in range(len(CLASSES))], map(translation, CLASSES)
+        )
         axes.set_xticks([])
         axes.tick_params(length=0)
         axes.grid(visible=False)

@@ -69,7 +69,7 @@ def more_flop(network: Sequence[float], other: Sequence[float]) -> Estimate:
 def rule_of_max(net: str, t2: str, step: str) -> Rule:
     """The rule that a step hides the shorter of computing and communicating."""
     reads = [at_notes_batch(net, name) for name in (names.COMPUTING, t2, step)]
-    return Rule(reads, hidden, at_least(90), "% of the shorter hidden")
+    return Rule(reads, hidden, at_least(90), "% of the shorter part hidden")
 
 
 CLAIMS = (
@@ -84,7 +84,7 @@ CLAIMS = (
             [of_net(names.FLOP_PER_PARAMETER, net) for net in ("resnet18", "lenet")],
             more_flop,
             FASTER,
-            "x the FLOP",
+            "times the FLOP per parameter",
         ),
         "“More”: over 2 %. What is computed for each number that is sent is what devices share.",
     ),
@@ -135,7 +135,7 @@ CLAIMS = (
             of_net(names.EFFICIENCY, "resnet18"),
             of_net(names.EFFICIENCY, "lenet"),
             FASTER,
-            "x as efficient",
+            "times as efficient",
         ),
         "“Better”: the whole interval over 1.02.",
         OWN_DEVICES,
@@ -148,7 +148,12 @@ CLAIMS = (
         "Distributed training is basically what several devices of one machine do.",
         "Steps of processes that only exchange messages after which all have the weights that"
         " replicas in one process have; 0 if any has not.",
-        Rule([arm("scaling", names.SAME_WEIGHTS, "*")], lowest, near(1, 0), "of 1"),
+        Rule(
+            [arm("scaling", names.SAME_WEIGHTS, "*")],
+            lowest,
+            near(1, 0),
+            "(1: the same weights after every step)",
+        ),
         "The same step gives the same weights, but for rounding.",
     ),
     Claim(
@@ -167,7 +172,7 @@ CLAIMS = (
             ],
             of_the_ideal,
             at_least(90),
-            "% of the ideal",
+            "% of the ideal speed",
         ),
         "A tenth less than n times is no longer n times.",
         OWN_DEVICES,

@@ -5,41 +5,51 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from lab.claims.rules import Estimate
+from matplotlib.axes import Axes
+
 from lab.report import benchmarks, figures
-from lab.report.language import say
-from lab.report.page import Figure, Section, Table, TryThis
-from lab.results.curves import line
+from lab.report.language import say, translation
+from lab.report.page import Figure, Headline, Section, Table, TryThis
 from lab.results.measurements import Measurement, Results
-from lab.results.stats import speedup
-from stages.scaling import claims, names, predictor
+from lab.results.stats import Ratio, median_level, speedup
+from stages.scaling import names, predictor
+from stages.scaling.explorables import scaling_step
 from stages.scaling.predictor import ComparedStep, compared_steps
+from stages.scaling.simulated_scaling import STRONG_BATCH, WEAK_IMAGES
 
 TITLES = {"lenet": "LeNet", "resnet18": "ResNet-18"}
 TICKS = (1, 4, 16, 64, 256, 1024)
-GOOD_PERCENT = 10.0  # mean error up to which the parts predict the steps
+# every other line is dashed: where two coincide, their colours alternate
+DASHES = ("-", (0, (4, 3)), "-", (0, (4, 3)), (0, (1, 1.2)))
 
 
 def section(folder: Path) -> Section:
     """The section of `folder` (reports/scaling)."""
     results, m = benchmarks.read(folder)
     steps = compared_steps(results)
+    virtual = m["device_kind"] == "cpu-virtual"
     return Section(
         stage="scaling",
         title=say("A step on several devices, predicted and measured"),
         book="13.5, 13.7",
         question=say("How long does a step take on several devices, and do its parts predict it?"),
-        findings=[*_findings(results, steps, m), benchmarks.trust(m), *benchmarks.skipped(results)],
+        answer=_answer(steps, m),
+        headline=_headline(m),
+        findings=[
+            *_findings(results, steps, m),
+            *benchmarks.trust(m),
+            *benchmarks.skipped(results),
+        ],
         figures=[
             Figure(
                 "scaling_predicted",
-                say("Measured time of each step against its predicted time, on logarithmic axes."),
+                say("Predicted and measured time of each step, for LeNet and ResNet-18."),
                 say(
-                    "Predicted from steps without communication and from single messages of the"
-                    " same start. Dots are medians with the middle half of the starts; on the line"
-                    " the two agree, in the band to within a tenth."
+                    "Bars: t1 and t2, from parts that the same start measured alone. Dots: the"
+                    " whole step, with the middle half of the starts as a line. Where a dot lies at"
+                    " its bar's end, t1 + t2 predicts it; diamonds are the notes' rule."
                 ),
-                partial(_draw_steps, steps, m),
+                [partial(_draw_net, steps, net, m[names.WORLD_SIZE], virtual) for net in TITLES],
             ),
             Figure(
                 "scaling_simulated",
@@ -49,10 +59,17 @@ def section(folder: Path) -> Section:
                 ),
                 say(
                     "Simulated, not measured: devices as fast as this one, gradients summed by"
-                    " ring in one bucket after the backward pass. Strong: one batch of 8192 images"
-                    " over all. Weak: 256 images on each."
+                    " ring in one bucket after the backward pass. Strong: one batch of"
+                    " {batch:,} images over all. Weak: {images} on each. Where lines coincide,"
+                    " their colours alternate.",
+                    batch=STRONG_BATCH,
+                    images=WEAK_IMAGES,
                 ),
-                partial(_draw_simulated, results),
+                [
+                    partial(_draw_strong, results, "lenet"),
+                    partial(_draw_strong, results, "resnet18"),
+                    partial(_draw_weak, results, "lenet"),
+                ],
             ),
         ],
         tables=[
@@ -60,104 +77,117 @@ def section(folder: Path) -> Section:
             _notes_batch_table(results),
             _crossing_table(results, m),
         ],
+        explorables=[scaling_step(results, m[names.WORLD_SIZE])],
         try_this=TryThis(
-            "scaling.lenet.heldout_images", "[1, 2, 512]", say("see where the parts predict worst")
+            "scaling.lenet.heldout_images",
+            "[1, 2, 512]",
+            say("Which LeNet step is predicted worst: with 1, 2 or 512 images on each device?"),
+            say(
+                "Relative to its time most likely the smallest: it is nearly all communication,"
+                " which varies most from step to step. With 512 images communication hardly counts;"
+                " what is left is the error of a line through two batch sizes, stretched to four"
+                " times the larger one."
+            ),
+        ),
+    )
+
+
+def _answer(steps: Sequence[ComparedStep], m: Mapping[str, Any]) -> str:
+    return say(
+        "Computing plus communicating, t1 + t2, predicts {n} steps with {mean:.1f} % mean error"
+        " ({low:.1f} to {high:.1f}); the notes' max(t1, t2) with {longer:.0f} %.",
+        n=len(steps),
+        mean=m[names.MEAN_ERROR],
+        longer=m[names.MAX_RULE_MEAN_ERROR],
+        **_error_ends(m),
+    )
+
+
+def _error_ends(m: Mapping[str, Any]) -> dict[str, float]:
+    """The ends of the mean error's interval."""
+    return {end: m[f"{names.MEAN_ERROR}_{end}"] for end in ("low", "high")}
+
+
+def _headline(m: Mapping[str, Any]) -> Headline:
+    return Headline(
+        say("{mean:.1f} %", mean=m[names.MEAN_ERROR]),
+        say(
+            "{low:.1f} to {high:.1f} %, {level:.0f} % of {n} starts",
+            level=100 * median_level(m["starts"]),
+            n=m["starts"],
+            **_error_ends(m),
+        ),
+        say(
+            "mean error of t1 + t2 in predicting a step on {n} devices; of the notes' max(t1, t2):"
+            " {longer:.0f} %.",
+            n=m[names.WORLD_SIZE],
+            longer=m[names.MAX_RULE_MEAN_ERROR],
         ),
     )
 
 
 def _findings(results: Results, steps: Sequence[ComparedStep], m: Mapping[str, Any]) -> list[str]:
-    waits = [1e3 * late for late in predictor.waits(results).values()]
-    late = say(
-        "The first message after computing is {shortest:.2g} to {longest:.2g} ms late, by"
-        " algorithm, since its receivers have to be woken; messages that follow one another are"
-        " not. A link that is measured with messages alone does not show it.",
-        shortest=min(waits),
-        longest=max(waits),
-    )
-    crossings = [_crossing(results, m, net) for net in TITLES]
     return [
-        _sum_rule(steps, m),
-        _max_rule(results),
-        _both_nets(results, m[names.WORLD_SIZE]),
-        late,
-        *crossings,
+        _worst(steps),
+        say(
+            "max(t1, t2) assumes overlap; code that all-reduces after the backward pass, as the"
+            " notes' does, runs the two in sequence."
+        ),
+        *_both_nets(results, m[names.WORLD_SIZE]),
+        _late(results),
+        _weak(results),
     ]
 
 
-def _sum_rule(steps: Sequence[ComparedStep], m: Mapping[str, Any]) -> str:
-    """How well t1 + t2 predicts the steps, and which it misses most."""
+def _worst(steps: Sequence[ComparedStep]) -> str:
+    """Which step t1 + t2 misses most."""
     worst = max(steps, key=lambda step: abs(step.error))
-    judged = say("predict") if m[names.MEAN_ERROR] <= GOOD_PERCENT else say("do not predict")
-    low, high = (m[f"{names.MEAN_ERROR}_{end}"] for end in ("low", "high"))
     return say(
-        "The parts {judged} the {n} steps of their own start: t1 + t2 is off by {mean:.1f} %"
-        " ({low:.1f} to {high:.1f}) in the mean over the steps, max(t1, t2) by {longer:.1f} %. The"
-        " largest miss is {net}, {allreduce}, {images:.0f} images on each device: predicted"
-        " {error:.0f} % {direction}, with {share:.0f} % of the predicted time for communication.",
-        judged=judged,
-        n=len(steps),
-        mean=m[names.MEAN_ERROR],
-        low=low,
-        high=high,
-        longer=m[names.MAX_RULE_MEAN_ERROR],
+        "The largest miss: {net}, {allreduce}, {images:.0f} images on each device, predicted"
+        " {error:.0f} % {direction}.",
         net=TITLES[worst.net],
-        allreduce=worst.allreduce,
+        allreduce=translation(worst.allreduce),
         images=worst.measured.x,
         error=abs(100 * worst.error),
         direction=say("too short") if worst.error < 0 else say("too long"),
-        share=100 * worst.t2.summary.median / worst.predicted,
     )
 
 
-def _max_rule(results: Results) -> str:
-    """What the notes' rule has hidden of the shorter part, and what the steps hide."""
+def _both_nets(results: Results, n: int) -> list[str]:
+    """What several devices gain each net at the notes' batch, and how much of a step computes."""
     lenet, resnet = (
-        claims.hidden(*(_at_notes_batch(results, net, name).values for name in arms))
-        for net, arms in (
-            ("lenet", (names.COMPUTING, names.SUMMING, names.STEP)),
-            ("resnet18", (names.COMPUTING, names.BUCKET_ALONE, names.OVERLAPPED_STEP)),
+        speedup(
+            *(
+                _at_notes_batch(results, net, name).values
+                for name in (names.WHOLE_BATCH, names.STEP)
+            )
         )
-    )
-    return say(
-        "By the notes' max(t1, t2) the shorter part is hidden behind the longer. The notes' own way"
-        " sums after the backward pass and hides {lenet} with LeNet; DistributedDataParallel, which"
-        " begins during that pass, hides {resnet} with ResNet-18.",
-        lenet=_hidden(lenet),
-        resnet=_hidden(resnet),
-    )
-
-
-def _hidden(share: Estimate) -> str:
-    ends = {"low": share.low, "high": share.high}
-    if share.value < 0:
-        return say(
-            "none of it (the step takes longer than both together; {low:.0f} to {high:.0f} %)",
-            **ends,
-        )
-    return say("{share:.0f} % of it ({low:.0f} to {high:.0f})", share=share.value, **ends)
-
-
-def _both_nets(results: Results, n: int) -> str:
-    """What several devices gain each net at the notes' batch."""
-    gains = [
-        speedup(*(_at_notes_batch(results, net, name).values for name in (whole, step)))
         for net in TITLES
-        for whole, step in [(names.WHOLE_BATCH, names.STEP)]
-    ]
-    shares = {net: results.series(names.EFFICIENCY, net)[0].summary.median for net in TITLES}
-    lenet, resnet = map(benchmarks.ratio_text, gains)
-    return say(
-        "At the notes' batches {n} devices take LeNet's step {lenet} as fast as one, ResNet-18's"
-        " {resnet}. With {images} images on each device computing is {of_lenet:.0f} % of LeNet's"
-        " step, and {of_resnet:.0f} % of ResNet-18's.",
-        n=n,
-        lenet=lenet,
-        resnet=resnet,
-        images=names.EQUAL_IMAGES,
-        of_lenet=shares["lenet"],
-        of_resnet=shares["resnet18"],
     )
+    shares = {net: results.series(names.EFFICIENCY, net)[0].summary.median for net in TITLES}
+    return [
+        say(
+            "At the notes' batches {n} devices take LeNet's step {lenet} times as fast as one"
+            " ({lenet_ends}), ResNet-18's {resnet} times ({resnet_ends}).",
+            n=n,
+            lenet=f"{lenet.median:.3g}",
+            lenet_ends=_ends(lenet),
+            resnet=f"{resnet.median:.3g}",
+            resnet_ends=_ends(resnet),
+        ),
+        say(
+            "With {images} images on each device computing is {of_lenet:.0f} % of LeNet's step,"
+            " {of_resnet:.0f} % of ResNet-18's.",
+            images=names.EQUAL_IMAGES,
+            of_lenet=shares["lenet"],
+            of_resnet=shares["resnet18"],
+        ),
+    ]
+
+
+def _ends(found: Ratio) -> str:
+    """The ends of a ratio's interval."""
+    return say("{low:.3g} to {high:.3g}", low=found.low, high=found.high)
 
 
 def _at_notes_batch(results: Results, net: str, name: str) -> Measurement:
@@ -165,55 +195,86 @@ def _at_notes_batch(results: Results, net: str, name: str) -> Measurement:
     return results.series(names.at_notes_batch(net), name)[0]
 
 
-def _crossing(results: Results, m: Mapping[str, Any], net: str) -> str:
-    """From which batch on a net computes for longer than it communicates, by two all-reduces."""
-    n = m[names.WORLD_SIZE]
-    star, ring = (
-        _images(predictor.crossing(results, net, allreduce, n))
-        for allreduce in (names.BY_NOTES, names.RING_BUCKET)
-    )
+def _late(results: Results) -> str:
+    waits = [1e3 * late for late in predictor.waits(results).values()]
     return say(
-        "{net} computes for longer than it communicates (t1 > t2) from {star} on in the notes'"
-        " way, and from {ring} on by ring in one bucket, over {n} devices.",
-        net=TITLES[net],
-        star=star,
-        ring=ring,
-        n=n,
+        "The first message after computing arrives {shortest:.2g} to {longest:.2g} ms late (by"
+        " algorithm), because the receiving processes must wake up.",
+        shortest=min(waits),
+        longest=max(waits),
     )
 
 
-def _images(batch_size: float) -> str:
-    return say("the first image") if batch_size <= 1 else say("a batch of {n:.0f}", n=batch_size)
+def _weak(results: Results) -> str:
+    """What the most devices keep of the ideal in the simulation, if each has as many images."""
+    kept = {
+        net: [100 * series[-1].values[0] for series in _simulated(results, names.WEAK, net)]
+        for net in TITLES
+    }
+    count = _simulated(results, names.WEAK, "lenet")[0][-1].x
+    return say(
+        "Simulated on {count:,.0f} devices with {images} images each, ResNet-18 keeps at least"
+        " {resnet:.0f} % of the ideal speed, LeNet {low:.0f} to {high:.0f} %, by link.",
+        count=count,
+        images=WEAK_IMAGES,
+        resnet=min(kept["resnet18"]),
+        low=min(kept["lenet"]),
+        high=max(kept["lenet"]),
+    )
+
+
+def _simulated(results: Results, demo: str, net: str) -> list[list[Measurement]]:
+    """A net's simulated scaling on each link."""
+    name = names.simulated(demo, net)
+    return [list(results.series(name, link)) for link in results.arms(name)]
+
+
+def _name(step: ComparedStep) -> str:
+    return say(
+        "{net}, {allreduce}, {images:.0f} images",
+        net=TITLES[step.net],
+        allreduce=translation(step.allreduce),
+        images=step.measured.x,
+    )
+
+
+def _ms(value: float) -> str:
+    """Milliseconds without an exponent."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def _ms_and_iqr(m: Measurement) -> str:
+    """A median in milliseconds, and the width of the middle half to two digits."""
+    iqr = m.summary.iqr
+    return f"{_ms(m.summary.median)} ({_ms(float(f'{iqr:.2g}'))})"
 
 
 def _steps_table(results: Results, steps: Sequence[ComparedStep]) -> Table:
     rows = [
         [
-            f"{TITLES[s.net]}, {s.allreduce}",
-            f"{s.measured.x:.0f}",
-            f"{s.t1.summary.median:.2f}",
-            f"{s.t2.summary.median:.2f}",
-            f"{s.predicted:.2f}",
-            f"{s.measured.summary.median:.2f} ({s.measured.summary.iqr:.2f})",
-            f"{100 * s.error:+.1f} %",
+            _name(s),
+            _ms(s.t1.summary.median),
+            _ms(s.t2.summary.median),
+            _ms(s.predicted),
+            _ms_and_iqr(s.measured),
+            figures.minus(f"{100 * s.error:+.1f} %"),
         ]
         for s in steps
     ]
     same = [m.values == (1.0,) for m in results.measurements if m.demo == names.SAME_WEIGHTS]
     return Table(
         [
-            say("step"),
-            say("images per device"),
+            say("step (images on each device)"),
             say("t1, ms"),
             say("t2, ms"),
             say("predicted, ms"),
             say("measured, ms (IQR)"),
-            say("off by"),
+            say("error"),
         ],
         rows,
         say(
-            "Medians over the starts, and the width of their middle half (IQR). After {same} of {n}"
-            " steps all processes had the weights of replicas in one process.",
+            "Medians over the starts, in brackets the width of their middle half (IQR). After"
+            " {same} of {n} steps all processes had the weights of replicas in one process.",
             same=sum(same),
             n=len(same),
         ),
@@ -227,7 +288,11 @@ def _notes_batch_table(results: Results) -> Table:
         for name in results.arms(demo):
             [m] = results.series(demo, name)
             rows.append(
-                [f"{title}, {name}", f"{m.x:.0f}", f"{m.summary.median:.4g} ({m.summary.iqr:.2g})"]
+                [
+                    say("{net}: {part}", net=title, part=translation(name)),
+                    f"{m.x:.0f}",
+                    _ms_and_iqr(m),
+                ]
             )
     return Table(
         [say("at the notes' batch"), say("images per device"), say("ms (IQR)")],
@@ -245,8 +310,8 @@ def _crossing_table(results: Results, m: Mapping[str, Any]) -> Table:
     links = {names.SHARED: say("shared by all ranks"), names.OWN: say("each rank's own")}
     rows = [
         [
-            names.step(TITLES[net], allreduce),
-            f"{predictor.t2_ms(results, net, allreduce):.2f}",
+            say("{net}: {part}", net=TITLES[net], part=translation(allreduce)),
+            _ms(predictor.t2_ms(results, net, allreduce)),
             f"{predictor.crossing(results, net, allreduce, n):.0f}",
         ]
         for net in TITLES
@@ -263,78 +328,113 @@ def _crossing_table(results: Results, m: Mapping[str, Any]) -> Table:
     )
 
 
-def _draw_steps(steps: Sequence[ComparedStep], m: Mapping[str, Any], path: Path) -> None:
-    virtual = ", virtual devices" if m["device_kind"] == "cpu-virtual" else ""
-    every = [t for s in steps for t in (s.predicted, s.measured.summary.median)]
-    low, high = min(every) / 1.3, max(every) * 1.3
-    with figures.figure(path, 9, 4.6) as fig:
-        axes = fig.add_subplot(xscale="log", yscale="log", xlim=(low, high), ylim=(low, high))
-        axes.set(
-            xlabel=f"predicted, ms per step ({m[names.WORLD_SIZE]} devices{virtual})",
-            ylabel="measured, ms per step",
+def _draw_net(
+    steps: Sequence[ComparedStep], net: str, num_devices: int, virtual: bool, path: Path
+) -> None:
+    """Draw a net's steps: bars of the predicted parts, and what was measured over them."""
+    rows = sorted((s for s in steps if s.net == net), key=lambda s: s.measured.x)
+    with figures.figure(path, figures.WIDTH, 1.25 + 0.42 * len(rows)) as fig:
+        axes = fig.add_subplot(xlabel=say("ms per step"))
+        axes.set_title(say("{net} on {n} devices", net=TITLES[net], n=num_devices))
+        for row, step in enumerate(rows):
+            _draw_step(axes, row, step, virtual)
+        axes.set_yticks(
+            range(len(rows)),
+            [translation(s.allreduce) + "\n" + say("{n:.0f} images", n=s.measured.x) for s in rows],
         )
-        axes.plot([low, high], [low, high], color=figures.INK, linewidth=0.8)
-        axes.fill_between(
-            [low, high],
-            [low / 1.1, high / 1.1],
-            [low * 1.1, high * 1.1],
-            color=figures.FAINT,
-            alpha=0.2,
-            linewidth=0,
+        axes.set(xlim=(0, None), ylim=(len(rows) - 0.5, -0.5))
+        axes.grid(visible=False, axis="y")
+        handles, labels = axes.get_legend_handles_labels()
+        named = dict(zip(labels, handles, strict=True))
+        order = [*_part_names(), say("measured step"), names.MAX_RULE]
+        fig.legend(
+            [named[name] for name in order],
+            order,
+            loc="outside lower center",
+            ncols=2,
+            frameon=False,
         )
-        allreduces = list(dict.fromkeys(s.allreduce for s in steps))
-        for i, allreduce in enumerate(allreduces):
-            for net, marker in zip(TITLES, "os", strict=True):
-                same = [s for s in steps if (s.net, s.allreduce) == (net, allreduce)]
-                medians = [s.measured.summary.median for s in same]
-                spread = [
-                    [y - s.measured.summary.q1 for s, y in zip(same, medians, strict=True)],
-                    [s.measured.summary.q3 - y for s, y in zip(same, medians, strict=True)],
-                ]
-                x = [s.predicted for s in same]
-                axes.errorbar(
-                    x,
-                    medians,
-                    spread,
-                    fmt=marker,
-                    color=figures.COLOURS[i],
-                    markersize=5,
-                    linewidth=1,
-                )
-            axes.text(
-                1.03, 0.95 - 0.08 * i, allreduce, color=figures.COLOURS[i], transform=axes.transAxes
-            )
-        for i, (marker, title) in enumerate(zip("●■", TITLES.values(), strict=True)):
-            axes.text(1.03, 0.5 - 0.08 * i, f"{marker} {title}", transform=axes.transAxes)
-        figures.plain_ticks(axes.xaxis)
-        figures.plain_ticks(axes.yaxis)
 
 
-def _draw_simulated(results: Results, path: Path) -> None:
-    with figures.figure(path, 11, 6.4) as fig:
-        panels = fig.subplots(2, 2, sharex=True)
-        for row, (net, title) in zip(panels, TITLES.items(), strict=True):
-            for axes, demo, what in zip(
-                row,
-                (names.STRONG, names.WEAK),
-                ("times as fast", "share of the ideal"),
-                strict=True,
-            ):
-                curves = []
-                for link in results.arms(names.simulated(demo, net)):
-                    series = results.series(names.simulated(demo, net), link)
-                    curves.append(
-                        line("", link, [m.x for m in series], [m.values[0] for m in series])
-                    )
-                axes.set(xscale="log", title=f"{title}, {demo}: {what} (simulated)")
-                axes.set_xscale("log", base=2)
-                axes.set_xticks(TICKS, map(str, TICKS))
-                if demo == names.STRONG:
-                    axes.set_yscale("log", base=2)
-                    axes.set_yticks(TICKS, map(str, TICKS))
-                    axes.plot([1, 1024], [1, 1024], color=figures.FAINT, linestyle=(0, (1, 2)))
-                else:
-                    axes.set_ylim(0, 1.05)
-                figures.draw_curves(axes, curves, labels=demo == names.WEAK)
-        for axes in panels[1]:
-            axes.set_xlabel("devices")
+def _part_names() -> tuple[str, str]:
+    return say("t1: computing"), say("t2: communicating")
+
+
+def _draw_step(axes: Axes, row: int, step: ComparedStep, virtual: bool) -> None:
+    """Draw a step in a row; the first row's parts have the labels of the key."""
+    t1, t2 = step.t1.summary.median, step.t2.summary.median
+    parts = zip((0.0, t1), (t1, t2), _part_names(), strict=True)
+    for i, (left, width, label) in enumerate(parts):
+        axes.barh(
+            row,
+            width,
+            left=left,
+            height=0.62,
+            facecolor=figures.COLOURS[i],
+            alpha=0.75,
+            hatch=figures.VIRTUAL_HATCH if virtual else None,
+            edgecolor=figures.PAPER,
+            label=None if row else label,
+        )
+    taken = step.measured.summary
+    axes.errorbar(
+        taken.median,
+        row,
+        xerr=[[taken.median - taken.q1], [taken.q3 - taken.median]],
+        fmt="o",
+        color=figures.INK,
+        markersize=6,
+        linewidth=1.5,
+        label=None if row else say("measured step"),
+    )
+    axes.plot(
+        max(t1, t2),
+        row,
+        "D",
+        color=figures.INK,
+        fillstyle="none",
+        markersize=7,
+        label=None if row else names.MAX_RULE,
+    )
+
+
+def _draw_strong(results: Results, net: str, path: Path) -> None:
+    with figures.figure(path, figures.WIDTH, 3.0) as fig:
+        axes = fig.add_subplot(title=say("{net}: strong scaling, simulated", net=TITLES[net]))
+        axes.set_ylabel(say("speed, times that of one device"))
+        axes.set_yscale("log", base=2)
+        axes.set(ylim=(1, 1400))
+        axes.set_yticks(TICKS, map(str, TICKS))
+        axes.plot([1, 1024], [1, 1024], color=figures.FAINT, linewidth=1)
+        axes.annotate(
+            say("ideal"),
+            (32, 32),
+            (-6, 4),
+            textcoords="offset points",
+            ha="right",
+            color=figures.FAINT_TEXT,
+        )
+        _draw_links(axes, results, names.STRONG, net, 1.0)
+
+
+def _draw_weak(results: Results, net: str, path: Path) -> None:
+    with figures.figure(path, figures.WIDTH, 3.0) as fig:
+        axes = fig.add_subplot(title=say("{net}: weak scaling, simulated", net=TITLES[net]))
+        axes.set(ylabel=say("speed, % of the ideal"), ylim=(0, 105))
+        _draw_links(axes, results, names.WEAK, net, 100.0)
+
+
+def _draw_links(axes: Axes, results: Results, demo: str, net: str, scale: float) -> None:
+    """Draw a net's scaling on each link, and name the lines at their ends."""
+    axes.set_xlabel(say("devices"))
+    axes.set_xscale("log", base=2)
+    axes.set(xlim=(1, 1024))
+    axes.set_xticks(TICKS, map(str, TICKS))
+    ends = []
+    links = results.arms(names.simulated(demo, net))
+    for i, (link, series) in enumerate(zip(links, _simulated(results, demo, net), strict=True)):
+        x, y = [m.x for m in series], [scale * m.values[0] for m in series]
+        colour = figures.COLOURS[i % len(figures.COLOURS)]
+        axes.plot(x, y, color=colour, linestyle=DASHES[i % len(DASHES)], linewidth=2)
+        ends.append((translation(link), x[-1], y[-1], colour))
+    figures.label_ends(axes, ends, gap=0.075)

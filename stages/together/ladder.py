@@ -32,6 +32,7 @@ class Rung:
     batch_size: int = 256
     lr: float = 0.2
     momentum: float = 0.0
+    weight_decay: float = 0.0
     label_smoothing: float = 0.0
     schedule: ScheduleName = "constant"
     num_devices: int = 1
@@ -51,6 +52,7 @@ def record_of(name: str, settings: RunParams, precision: Precision) -> Rung:
         batch_size=settings.batch_size,
         lr=settings.lr,
         momentum=settings.momentum,
+        weight_decay=settings.weight_decay,
         label_smoothing=settings.label_smoothing,
         schedule=settings.schedule,
         num_devices=settings.num_gpus,

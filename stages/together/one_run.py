@@ -36,11 +36,12 @@ EpochResult = tuple[float, float | None]
 
 
 def records(params: Params) -> list[Rung]:
-    """The records that params.yaml holds."""
+    """The records that this stage measures, as far as params.yaml has them."""
+    runs = params.train.runs
     return [
-        record_of(name, settings, precision_on(device(), settings.precision))
-        for name, settings in params.train.runs.items()
-        if name.startswith(names.RECORD)
+        record_of(name, runs[name], precision_on(device(), runs[name].precision))
+        for name in names.RECORDS
+        if name in runs
     ]
 
 
@@ -109,7 +110,12 @@ def _engine(run: Run) -> Iterator[EpochResult]:
     """Training's own steps."""
     rung, devices = run.rung, run.devices
     net = MODELS[rung.net](torch.Generator().manual_seed(run.seed))
-    recipe = Recipe(rung.precision, momentum=rung.momentum, label_smoothing=rung.label_smoothing)
+    recipe = Recipe(
+        rung.precision,
+        momentum=rung.momentum,
+        weight_decay=rung.weight_decay,
+        label_smoothing=rung.label_smoothing,
+    )
     strategy = Replicas(net, devices, recipe)
     start = read_clock(devices)
     stepper = Stepper(strategy, run.train_set, rung.batch_size)

@@ -13,7 +13,7 @@ from matplotlib.ticker import LogLocator
 from lab.core.files import read_json, read_rows
 from lab.report import figures
 from lab.report.language import say
-from lab.report.page import Figure, Section, Table, TryThis
+from lab.report.page import Figure, Headline, Link, Section, Table, TryThis
 from stages.together import names
 from stages.together.seconds_to import SecondsTo, seconds_to
 
@@ -76,8 +76,11 @@ def section(folder: Path) -> Section:
         title=say("All lessons together"),
         book="13.5",
         question=say("What do all the lessons of the notes give together?"),
+        answer=_answer(targets[0], steps[targets[0]], m),
+        headline=_headline(targets[0], steps[targets[0]], m),
         findings=[
-            *[line for target in targets for line in _findings(target, steps[target], m)],
+            *[_answer(target, steps[target], m) for target in targets[1:]],
+            *[line for target in targets for line in _biggest(target, steps[target])],
             *_record_findings(found, m),
         ],
         figures=[
@@ -85,13 +88,15 @@ def section(folder: Path) -> Section:
                 "together",
                 say("Seconds of training to an accuracy, from the notes' way to all lessons."),
                 say(
-                    "Each bar leads from the time of the rung above to its own: to the left is"
-                    " faster. Hatched: virtual devices. “extrapolated”: a part of an epoch was"
-                    " timed, and counts as often as the same steps needed epochs in bfloat16. “at"
-                    " least”: training ended before it was that good. What was not trained so far"
-                    " is left out."
+                    "Each bar leads from the time above it to its own: green is faster, orange"
+                    " slower. “≈”: extrapolated from a part of an epoch. “≥”: training ended before"
+                    " it was that good."
                 ),
-                partial(_draw, steps),
+                [
+                    partial(_draw, target, found)
+                    for target, found in steps.items()
+                    if len(found) > 1  # one is no stair
+                ],
             )
         ],
         tables=[
@@ -99,7 +104,13 @@ def section(folder: Path) -> Section:
             _record_table(found),
         ],
         try_this=TryThis(
-            "together.seeds", "3", say("see how far the times differ from seed to seed")
+            "together.seeds",
+            "3",
+            say("By how much do the times of three seeds differ?"),
+            say(
+                "By an epoch, where one seed passes the mark an epoch before another; hardly"
+                " otherwise, since each step computes the same amount."
+            ),
         ),
     )
 
@@ -113,37 +124,58 @@ def records(rows: Sequence[Mapping[str, Any]]) -> dict[str, SecondsTo]:
     return {run: found for run, found in measured.items() if found}
 
 
-def _findings(target: int, steps: Sequence[Step], m: Mapping[str, Any]) -> list[str]:
-    by_notes, by_all, speedup = (
-        name.format(target) for name in (names.BY_THE_NOTES, names.BY_ALL, names.SPEEDUP)
-    )
+def _answer(target: int, steps: Sequence[Step], m: Mapping[str, Any]) -> str:
+    by_notes, by_all, speedup = _metrics(target)
     if by_all not in m:
-        return [say("With all lessons {target} % was not reached here.", target=target)]
+        return say("With all lessons {target} % was not reached here.", target=target)
     if speedup not in m:
-        return [
-            say(
-                "To {target} % all lessons together take {all} s; the notes' way was not trained"
-                " so far.",
-                target=target,
-                all=figures_of(m[by_all]),
-            )
-        ]
+        return say(
+            "To {target} % all lessons together take {all} s; the notes' way was not trained so"
+            " far.",
+            target=target,
+            all=figures_of(m[by_all]),
+        )
+    return say(
+        "To {target} % test accuracy the notes' way takes {notes} s{how}, all lessons together"
+        " {all} s: {ratio:.0f} times as fast.",
+        target=target,
+        notes=figures_of(m[by_notes]),
+        how=" " + say("(extrapolated)") if steps[0].found.extrapolated else "",
+        all=figures_of(m[by_all]),
+        ratio=m[speedup],
+    )
+
+
+def _headline(target: int, steps: Sequence[Step], m: Mapping[str, Any]) -> Headline | None:
+    by_notes, by_all, speedup = _metrics(target)
+    if speedup not in m:
+        return None
+    return Headline(
+        say("{ratio:.0f} times", ratio=m[speedup]),
+        say(
+            "{notes} s → {all} s; seeds: {count}",
+            notes=figures_of(m[by_notes]),
+            all=figures_of(m[by_all]),
+            count=len(steps[0].found.seconds),
+        ),
+        say("as fast to {target} % test accuracy with all lessons of the notes.", target=target),
+    )
+
+
+def _metrics(target: int) -> list[str]:
+    return [name.format(target) for name in (names.BY_THE_NOTES, names.BY_ALL, names.SPEEDUP)]
+
+
+def _biggest(target: int, steps: Sequence[Step]) -> list[str]:
+    if len(steps) < 2:
+        return []
     _, biggest = max(itertools.pairwise(steps), key=lambda pair: _gain(*pair))
     return [
-        say(
-            "To {target} % test accuracy the notes' way takes {notes} s{how}, all lessons together"
-            " {all} s: {ratio:.0f} times as fast.",
-            target=target,
-            notes=figures_of(m[by_notes]),
-            how=" " + say("(extrapolated)") if steps[0].found.extrapolated else "",
-            all=figures_of(m[by_all]),
-            ratio=m[speedup],
-        ),
         say(
             "The largest single step to {target} % is “{lesson}”.",
             target=target,
             lesson=lessons()[biggest.rung],
-        ),
+        )
     ]
 
 
@@ -209,14 +241,14 @@ def figures_of(seconds: float) -> str:
 
 
 def _table(target: int, steps: Sequence[Step], seeds: int) -> Table:
-    rows = []
+    rows: list[list[str | Link]] = []
     for i, step in enumerate(steps):
         found = step.found
         epochs = ", ".join(str(n) for n in dict.fromkeys(found.epochs))
         rows.append(
             [
                 lessons()[step.rung],
-                WHERE.get(step.rung, "–"),
+                Link(WHERE[step.rung]) if step.rung in WHERE else "–",
                 _seconds_text(found),
                 f"{_gain(steps[i - 1], step):.2f}x" if i else "–",
                 epochs,
@@ -228,64 +260,61 @@ def _table(target: int, steps: Sequence[Step], seeds: int) -> Table:
             say("to {target} %: one more lesson", target=target),
             say("explained in"),
             say("seconds of training"),
-            say("times as fast"),
+            say("speed-up of this step"),
             say("epochs"),
             say("test accuracy"),
         ],
         rows,
         say(
-            "Medians over {seeds} seed(s), and their range where there are several. The clock"
+            "Medians over the seeds ({seeds}), and their range where there are several. The clock"
             " starts with the first batch's loading and leaves out evaluation.",
             seeds=f"{seeds:.0f}",
         ),
     )
 
 
-def _draw(steps: Mapping[int, Sequence[Step]], path: Path) -> None:
-    shown = {target: found for target, found in steps.items() if len(found) > 1}  # one is no stair
-    most = max(map(len, shown.values()))
-    with figures.figure(path, 11, 4.6) as fig:
-        panels = fig.subplots(1, len(shown), squeeze=False)[0]
-        for axes, (target, found) in zip(panels, shown.items(), strict=True):
-            _draw_stairs(axes, found, most)
-            axes.set(title=f"to {target} % test accuracy (s)")
-
-
-def _draw_stairs(axes: Axes, steps: Sequence[Step], rows: int) -> None:
-    """Draw a staircase in a panel that has room for so many rows."""
+def _draw(target: int, steps: Sequence[Step], path: Path) -> None:
     seconds = [step.found.median for step in steps]
     low = min(seconds) / 2
-    high = max(seconds) * (max(seconds) / low) ** 0.7  # room for the labels
-    for row, step in enumerate(steps):
-        before = seconds[row - 1] if row else low
-        slower = row > 0 and seconds[row] > before
-        axes.barh(
-            row,
-            abs(seconds[row] - before),
-            left=min(before, seconds[row]),
-            height=0.62,
-            facecolor=figures.FAINT if not row else figures.COLOURS[1 if slower else 2],
-            hatch=figures.VIRTUAL_HATCH if step.virtual else None,
-            edgecolor=figures.PAPER,
-        )
-        axes.annotate(
-            _label(step.found),
-            (max(before, seconds[row]), row),
-            (5, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=10,
-        )
-    axes.set_yticks(range(len(steps)), [step.rung for step in steps])
-    axes.set(xscale="log", xlim=(low, high), ylim=(rows - 0.4, -0.6))
-    figures.plain_ticks(axes.xaxis)
-    if high > 100 * low:  # ticks at the powers of ten alone, or their numbers would touch
-        axes.xaxis.set_major_locator(LogLocator())
-    axes.grid(visible=False, axis="y")
+    high = max(seconds) * (max(seconds) / low) ** 0.5  # room for the labels
+    with figures.figure(path, figures.WIDTH, 0.8 + 0.26 * len(steps)) as fig:
+        axes = fig.add_subplot()
+        for row, step in enumerate(steps):
+            _draw_stair(axes, row, seconds[max(0, row - 1)], step)
+        axes.set_yticks(range(len(steps)), [lessons()[step.rung] for step in steps])
+        axes.set(xscale="log", xlim=(low, high), ylim=(len(steps) - 0.4, -0.6))
+        axes.set_title(say("Seconds to {target} % test accuracy", target=target), x=0)
+        figures.plain_ticks(axes.xaxis)
+        if high > 100 * low:  # ticks at the powers of ten alone, or their numbers would touch
+            axes.xaxis.set_major_locator(LogLocator())
+        axes.grid(visible=False, axis="y")
+
+
+def _draw_stair(axes: Axes, row: int, before: float, step: Step) -> None:
+    """Draw a bar from the seconds of the step before to its own; of the first a mark alone."""
+    after = step.found.median
+    colour = figures.COLOURS[1 if after > before else 2] if row else figures.FAINT
+    axes.barh(
+        row,
+        abs(after - before) if row else 0,
+        left=min(before, after),
+        height=0.62,
+        facecolor=colour,
+        hatch=figures.VIRTUAL_HATCH if step.virtual else None,
+        edgecolor=figures.PAPER,
+    )
+    axes.plot([after, after], [row - 0.31, row + 0.31], color=colour, linewidth=2.5)
+    axes.annotate(
+        _label(step.found),
+        (max(before, after), row),
+        (4, 0),
+        textcoords="offset points",
+        va="center",
+    )
 
 
 def _label(found: SecondsTo) -> str:
     text = f"{figures_of(found.median)} s"
     if not found.reached:
-        text = f"at least {text}"
-    return f"{text}, extrapolated" if found.extrapolated else text
+        text = f"≥ {text}"
+    return f"≈ {text}" if found.extrapolated else text

@@ -76,7 +76,11 @@ def train_run(name: str, params: Params) -> None:
         net = models.MODELS[settings.net](torch.Generator().manual_seed(params.seed))
         build = strategies.STRATEGIES[settings.strategy]
         recipe = strategies.Recipe(
-            precision, settings.compile, settings.momentum, settings.label_smoothing
+            precision,
+            settings.compile,
+            settings.momentum,
+            settings.weight_decay,
+            settings.label_smoothing,
         )
         with closing(build(net, own, recipe)) as strategy:
             log.setLevel(logging.INFO if strategy.is_first else logging.WARNING)

@@ -72,6 +72,7 @@ def summarise(
         "batch_size": settings.batch_size,
         "lr": settings.lr,
         "momentum": settings.momentum,
+        "weight_decay": settings.weight_decay,
         "label_smoothing": settings.label_smoothing,
         "schedule": settings.schedule,
         "augment": settings.augment,

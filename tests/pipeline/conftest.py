@@ -1,6 +1,8 @@
 """The page of the committed results, drawn once for what is checked of all of it."""
 
+import html
 import importlib
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,9 +14,12 @@ import pytest
 
 from lab.core import files
 from lab.data import datasets
-from stages.report import sections
-from stages.report.translated_svg import labels
+from lab.report.language import speaking
+from lab.report.page import Section
+from stages.report import catalogue, sections
 from tests.helpers import ROOT, write_data
+
+TEXT = re.compile(r"<text\b[^>]*>([^<]+)</text>")
 
 
 @dataclass
@@ -22,8 +27,22 @@ class Told:
     """What the sections of the page read and say."""
 
     read: set[tuple[str, str]] = field(default_factory=set)  # folder under reports, key
-    labels: dict[str, set[str]] = field(default_factory=dict)  # of its figures, by stage
+    asked: dict[str, set[str]] = field(default_factory=dict)  # of the catalogue, by stage
+    sentences: dict[str, list[str]] = field(default_factory=dict)  # English, by stage
+    texts: dict[str, set[str]] = field(default_factory=dict)  # in the Chinese figures, by stage
     problems: list[str] = field(default_factory=list)
+
+
+class Asked(dict[str, str]):
+    """A catalogue that notes which messages it is asked for."""
+
+    def __init__(self, catalogue: dict[str, str], asked: set[str]) -> None:
+        super().__init__(catalogue)
+        self._asked = asked
+
+    def get(self, key: str, default: Any = None) -> Any:
+        self._asked.add(key)
+        return super().get(key, default)
 
 
 class Recorded(dict[str, Any]):
@@ -68,19 +87,24 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
     (project / "reports").symlink_to(ROOT / "reports")
     (project / "params.yaml").symlink_to(ROOT / "params.yaml")
     importlib.import_module("stages.report.__main__")
-    builders = sections.builders()
+    chinese = catalogue.read(catalogue.CHINESE)
     with pytest.MonkeyPatch.context() as patch, noting(found.read):
         patch.chdir(project)
-        for stage, build in builders.items():
-            drawn = found.labels.setdefault(stage, set())
+        for stage, build in {
+            **sections.builders(),
+            "report": lambda: Section("report", *[""] * 4, [], [sections.samples()]),
+        }.items():
+            asked, texts = (each.setdefault(stage, set()) for each in (found.asked, found.texts))
             try:
-                for figure in build().figures:
-                    path = project / f"{figure.name}.svg"
-                    figure.draw(path)
-                    drawn |= set(labels(path.read_text()))
+                english = build()
+                found.sentences[stage] = [english.answer, *english.findings]
+                with speaking(catalogue.CHINESE, Asked(chinese, asked)):
+                    for figure in build().figures:
+                        figure.draw(project)
+                        for file in figure.files:
+                            texts |= set(
+                                map(html.unescape, TEXT.findall((project / file).read_text()))
+                            )
             except Exception as error:  # the other stages' tests should not hang on this one's
                 found.problems.append(f"{stage}: {type(error).__name__}: {error}")
-        path = project / "samples.svg"
-        sections.draw_samples(datasets.read_fashion_mnist("train"), path)
-        found.labels["report"] = set(labels(path.read_text()))
     return found

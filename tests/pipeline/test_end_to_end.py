@@ -134,6 +134,12 @@ def test_the_pipeline_runs_repeats_for_nothing_and_shows_a_changed_rate(clone):
     assert "train.runs.lenet_1gpu.lr: None -> 0.05" in compared, "which was the default's"
     assert re.search(r"weights_sha256 .* changed", compared)
 
+    for words in ("show", "diff"):
+        command(clone, "dvc", "plots", words, "--out", "dvc_plots")
+        shown = (clone / "dvc_plots" / "index.html").read_text()
+        assert "training_curves" in shown
+        assert "http" not in shown, "it asks nothing of a network"
+
     page = clone / "reports" / "index.html"
     drawn = page.stat().st_mtime_ns
     assert stages_run(command(clone, "invoke", "report")) == []

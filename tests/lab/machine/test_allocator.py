@@ -5,18 +5,19 @@ import pytest
 
 from tests.helpers import ROOT
 
-# Tensors of 40 MiB, each freed before the next: by default glibc keeps no block of over 32 MiB. One
-# process imports torch and forks a child for each setting, since malloc's hold for a whole process.
+# Tensors of 40 MiB, each freed before the next: by default glibc keeps no block of over 32 MiB. How
+# many of 16 were paged in anew, alone and in a thread. One process imports torch and forks a child
+# for each setting, since malloc's hold for a whole process.
 FAULTS = """
 import os, resource, torch
 from concurrent.futures import ThreadPoolExecutor
 from lab.machine.allocator import keep_memory
 
 def faults(run):
-    for count in (10, 4):  # the first ones find their place
+    for count in (10, 16):  # the first ones find their place
         before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
         for _ in range(count): run(torch.ones, 10 * 2**20)
-    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+    return (resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before) // (40 * 2**20 // 4096)
 
 for keep in (True, False):
     if os.fork() == 0:
@@ -41,5 +42,6 @@ def test_memory_that_is_freed_is_not_paged_in_anew_in_any_thread():
         timeout=120,
     )
     kept, kept_in_thread, given_back, given_back_in_thread = map(int, result.stdout.split())
-    assert max(kept, kept_in_thread) < 1000, result.stdout
-    assert min(given_back, given_back_in_thread) > 10_000, result.stdout
+    # a small block in the way moves a tensor once in a while
+    assert max(kept, kept_in_thread) <= 4, result.stdout
+    assert min(given_back, given_back_in_thread) >= 15, result.stdout

@@ -35,7 +35,7 @@ def test_a_profile_holds_only_what_differs(project, name):
     document["train"]["runs"] = {run: defaults | own for run, own in runs.items()}
     base = dict(profiles.leaves(document))
     for key, value in profiles.leaves(params.read_yaml(project / "profiles" / f"{name}.yaml")):
-        assert base[key] != value, key
+        assert base.get(key) != value, key
 
 
 def test_full_is_the_notes_workload(project, monkeypatch):
@@ -57,6 +57,7 @@ def test_full_is_the_notes_workload(project, monkeypatch):
             "batch_size": batch_size,
             "lr": lr,
             "momentum": 0.0,
+            "weight_decay": 0.0,
             "label_smoothing": 0.0,
             "schedule": "constant",
             "augment": "none",
@@ -86,6 +87,13 @@ def test_an_unknown_profile_or_key_is_refused_and_nothing_written(project, monke
         with pytest.raises(ParamsError, match=complaint):
             profiles.main()
     assert (project / "params.yaml").read_bytes() == before
+
+
+def test_a_profile_may_add_a_run(project, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["profiles", "study"])
+    profiles.main()
+    record = params.load(TrainStage).train.runs["record_94"]
+    assert (record.net, record.batch_size, record.strategy) == ("convnet_deep", 128, "replicas")
 
 
 def test_a_run_may_get_any_key_of_the_defaults_and_no_other(project, monkeypatch):

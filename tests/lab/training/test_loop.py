@@ -61,8 +61,8 @@ def run(
 ):
     """The epochs of a run on virtual devices, and of each yield the progress and the state."""
     net = softmax_regression() if net is None else net
-    momentum, schedule, augment, smoothing = recipe or (0, "constant", "none", 0)
-    recipe = strategies.Recipe(momentum=momentum, label_smoothing=smoothing)
+    momentum, schedule, augment, smoothing, decay = recipe or (0, "constant", "none", 0, 0)
+    recipe = strategies.Recipe(momentum=momentum, weight_decay=decay, label_smoothing=smoothing)
     trained = strategies.Replicas(net, [CPU] * num_devices, recipe)
     if "state" in more:
         trained.load_state(more.pop("state"))
@@ -191,17 +191,21 @@ def test_a_stopped_run_goes_on_to_the_same_bits(num_devices, after):
     assert [e.epoch for e in resumed if e.resumed] == ([after // 10 + 1] if after % 10 else [])
 
 
-RECIPE = (0.9, "one_cycle", "mirror", 0.1)
+RECIPE = (0.9, "one_cycle", "shift", 0.1, 0.01)
 
 
-def test_momentum_one_cycle_and_smoothed_labels_are_torchs_own():
-    _, yields = run(num_epochs=2, recipe=(0.9, "one_cycle", "none", 0.1))
+def test_momentum_decay_one_cycle_and_smoothed_labels_are_torchs_own():
+    _, yields = run(num_epochs=2, recipe=(0.9, "one_cycle", "none", 0.1, 0.01))
     net = softmax_regression()
-    optimizer = torch.optim.SGD(net.parameters(), 0.1, momentum=0.9, nesterov=True)
+    weights, others = ([p for p in net.parameters() if (p.ndim > 1) == many] for many in (1, 0))
+    groups = [{"params": weights, "weight_decay": 0.01}, {"params": others}]
+    optimizer = torch.optim.SGD(groups, 0.1, momentum=0.9, nesterov=True)
     rates = iter(per_step(named("one_cycle", 0.1, 2), 2, 10))
     for epoch in (1, 2):
         for rows in epoch_order(len(TRAIN[1]), 0, epoch).split(64):
-            optimizer.param_groups[0]["lr"] = next(rates)
+            rate = next(rates)
+            for group in optimizer.param_groups:
+                group["lr"] = rate
             optimizer.zero_grad()
             logits = net(to_float(TRAIN[0][rows]))
             F.cross_entropy(logits, TRAIN[1][rows], label_smoothing=0.1).backward()

@@ -106,15 +106,27 @@ def test_a_queue_shows_as_a_call_that_returns_early():
     assert on_cpu[names.NO_WARM_UP_OVER_STEADY] == pytest.approx(50, rel=1e-2)
 
 
-def test_the_page_tells_what_an_operation_costs_waited_for_once_and_each_time(tmp_path):
+def test_an_operation_costs_the_slope_of_its_series_waited_for_once_and_each_time():
+    results = Results(measurements("bench_async", "cpu-virtual"))
+    for arm, us in ((names.WAITING_ONCE, 2), (names.WAITING_EACH, 3)):
+        assert section._us_per_operation(results, arm) == pytest.approx(us, rel=1e-2)
+
+
+def test_the_page_tells_when_calls_return_and_what_waiting_costs(tmp_path):
     write("bench_async", tmp_path)
-    returned, model, numpy, back_end, warm_up, *_ = section.section(
-        tmp_path / "bench_async"
-    ).findings
-    assert returned.startswith("At the largest size a call has returned after 100.0 %")
-    assert "costs 2.00 µs in a series waited for once and 3.00 µs waited for each" in model
-    assert "would report torch 2x (2 to 2) faster than numpy, and 2x (2 to 2) if it" in numpy
-    assert "it is 1.5x (1.5 to 1.5)" in numpy
-    assert "takes 99.0 % of the time of the notes' random products and 60 % of" in back_end
-    assert "starts 2 of its own" in back_end
+    part = section.section(tmp_path / "bench_async")
+    assert part.answer.startswith("Not on this CPU: a product's call returns after 100 % (100 to")
+    waiting, claimed, fair, back_end, warm_up, *_ = part.findings
+    assert "costs 1 µs more: on a CPU just a synchronize call" in waiting
+    assert claimed.startswith("By the notes' clock torch is 2x (2 to 2) as fast as numpy")
+    assert "torch is 1.5x (1.5 to 1.5) as fast as numpy" in fair
+    assert "takes 99.0 % of the notes' random products' time, and 60 % of" in back_end
     assert "takes 50 times as long" in warm_up
+    assert [row[-1] for row in part.tables[0].rows] == ["2", "1", "1"]
+
+
+def test_the_page_tells_that_a_gpu_queues(tmp_path):
+    write("bench_async", tmp_path, "cuda")
+    part = section.section(tmp_path / "bench_async")
+    assert part.answer.startswith("Yes: a matrix product's call returns after 1 % (1 to 1) of")
+    assert part.findings[0].endswith("costs 1 µs more.")

@@ -90,17 +90,16 @@ def test_the_speedups_are_those_of_together():
 
 def test_the_page_tells_of_the_wait_for_one_gpu_where_there_are_two(tmp_path):
     write("bench_parallel", tmp_path, "cuda")
-    findings = section.section(tmp_path / "bench_parallel").findings
-    [sentence] = [text for text in findings if "longer job" in text]
+    part = section.section(tmp_path / "bench_parallel")
+    [sentence] = [text for text in part.findings if "longer job" in text]
     assert "reports 25.0 ms where both have finished after 50.0 ms" in sentence
-    assert findings[0].startswith("Together is faster than one after the other on two GPUs with")
-    assert "products of 400 rows: 1.8x (1.8 to 1.8), where 2.00x is the bound" in findings[0]
+    assert part.answer.startswith("At once, two GPUs compute products of 400 rows 1.8 times as")
+    assert part.answer.endswith("fast as one after the other (1.8 to 1.8).")
+    assert part.findings[0].startswith("At best it would be 2 times")
 
 
-def test_the_page_tells_of_the_first_run_and_of_dependent_products(tmp_path):
+def test_the_page_tells_of_emptied_caches_and_of_independent_products(tmp_path):
     write("bench_parallel", tmp_path, "cpu-virtual")
     findings = " ".join(section.section(tmp_path / "bench_parallel").findings)
-    assert "slower than one for products that each need the one before: 0.909x" in findings
-    assert "they are faster than one: 1.67x" in findings
-    assert "a process's first run takes 2x (2 to 2), its second 1.01x" in findings
-    assert "with the caches emptied 1.2x" in findings
+    assert "need nothing of each other run 1.67 times as fast as one chain" in findings
+    assert "caches are emptied takes 1.2 times as long as others (1.2 to 1.2)" in findings

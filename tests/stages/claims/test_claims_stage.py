@@ -18,7 +18,6 @@ from lab.core.exit_codes import run
 from lab.core.files import read_rows, write_rows
 from lab.report import verdicts
 from lab.report.language import speaking
-from lab.report.page import Link
 from stages.claims import __main__ as claims
 from stages.claims import section as claims_section
 from stages.report import catalogue
@@ -108,50 +107,53 @@ def test_no_reports_at_all_and_folders_in_their_place_give_verdicts_too(project)
     assert run(claims.main) == 0
 
 
-def test_the_page_has_a_row_for_each_claim_with_symbol_word_and_stage(server, tmp_path):
+def test_the_page_has_a_card_for_each_claim_with_symbol_word_and_stage(server, tmp_path):
     findings = [
         judge(claim, Evidence({}, {}) if claim.section == "13.1" else server) for claim in ledger()
     ]
     write_rows(tmp_path, rows_of(findings))
     section = claims_section.section(tmp_path)
-    told = {str(row[0]): row for table in section.tables[:-1] for row in table.rows}
-    assert len(told) == len(ledger())
+    cards = {card.id: card for card in map(verdicts.card, verdicts.findings(tmp_path))}
+    assert list(cards) == [claim.id for claim in ledger()]
     for found in findings:
-        _, claim, verdict, effect, _, stage = told[found.claim.id]
-        assert str(claim).startswith(found.claim.says), found.claim.id
-        assert verdict == f"{verdicts.SYMBOLS[found.verdict]} {found.verdict.value}"
-        assert stage == Link(found.claim.stage)
-        assert str(effect).endswith(found.claim.measured)
-        assert str(effect).startswith(f"reason: {found.reason}") == (found.verdict is NOT_TESTABLE)
+        card, claim = cards[found.claim.id], found.claim
+        assert (card.says, card.measured, card.stage) == (claim.says, claim.measured, claim.stage)
+        assert (card.symbol, card.word) == (verdicts.SYMBOLS[found.verdict], found.verdict.value)
+        lacks = found.verdict is NOT_TESTABLE
+        assert card.found.startswith(("needs ", "reason: ")) == (card.scale is None) == lacks
     asked = {f.claim.id for f in findings if f.claim.kind is Kind.ASKED}
-    assert {str(row[0]) for row in section.tables[1].rows} == asked
+    assert {card.id for card in cards.values() if not card.of_the_notes} == asked
     assert len(section.tables[-1].rows) == len(unmeasured())
     assert len(set(verdicts.SYMBOLS.values())) == len(Verdict)
     of_the_notes = [f for f in findings if f.claim.kind is not Kind.ASKED]
     refuted = sum(f.verdict is REFUTED for f in of_the_notes)
-    assert f"Of {len(of_the_notes)} sentences" in section.findings[0]
-    assert f"{refuted} refuted" in section.findings[0]
+    assert f"Of {len(of_the_notes)} sentences" in section.answer
+    assert f"{refuted} do not" in section.answer
     surprises = most_surprising(of_the_notes, claims_section.NUM_SURPRISES)
     assert surprises
-    for sentence, found in zip(section.findings[2:], surprises, strict=False):
+    for sentence, found in zip(section.findings[1:], surprises, strict=False):
         assert found.claim.says in sentence
-    assert "for lack of" in section.findings[-1]
+    missing = section.tables[0]
+    assert missing.header[0] == "what is lacking"
+    untested = sum(f.verdict is NOT_TESTABLE for f in findings)
+    assert sum(int(str(n)) for _, n in missing.rows) == untested
 
 
 def test_the_chinese_page_says_all_of_it_in_chinese(server, tmp_path):
     findings = claims.measure(server)
     write_rows(tmp_path, rows_of(findings))
     english = re.compile(
-        r"\b(confirmed|refuted|inconclusive|testable|at least|at most|exactly|lack|holds?|as)\b"
+        r"\b(confirmed|refuted|inconclusive|testable|at least|at most|exactly|lack|holds?|as|the)\b"
     )
     with speaking("zh", catalogue.read("zh")):
         section = claims_section.section(tmp_path)
-    decided = {f.claim.id for f in findings if f.estimate and not f.reason}
-    rows = [row for table in section.tables[:-1] for row in table.rows if str(row[0]) in decided]
+        cards = [verdicts.card(f) for f in findings if f.estimate and not f.reason]
     for text in (
+        section.answer,
         *section.findings,
         *[each for table in section.tables for each in (*table.header, table.note)],
-        *[str(cell) for row in rows for cell in row[:-1]],
+        *[t for c in cards for t in (c.says, c.word, c.source, c.measured, c.found, c.holds)],
+        *[text for card in cards for text in (card.tolerance, card.change)],
     ):
         assert not english.search(text), text
 
@@ -174,4 +176,7 @@ def test_what_is_stored_is_english_whatever_is_spoken(server):
 def test_a_page_of_nothing_but_confirmed_claims_names_no_surprise_and_no_lack(server, tmp_path):
     confirmed = [f for f in claims.measure(server) if f.verdict is CONFIRMED]
     write_rows(tmp_path, rows_of(confirmed))
-    assert len(claims_section.section(tmp_path).findings) == 2
+    section = claims_section.section(tmp_path)
+    [doubt] = section.findings
+    assert "false by chance" in doubt
+    assert len(section.tables) == 1, "nothing is lacking"

@@ -17,7 +17,7 @@ from stages.convergence import names, one_start, section
 from stages.convergence.epochs_to_target import climb
 from stages.convergence.names import FIXED, LARS, MOMENTUM, SCALED, at_batch
 from stages.convergence.params import Params
-from tests.helpers import check_page, edit_params
+from tests.helpers import edit_params
 from tests.stages.convergence.made_up import (
     CAP,
     CONVERGENCE,
@@ -50,23 +50,39 @@ def test_failed_runs_are_counted_once():
 
 @pytest.mark.parametrize("kind", ["cpu-virtual", "cuda"])
 def test_the_page(tmp_path, kind):
-    check_page(page(tmp_path, kind), tmp_path / "figures", kind, "convergence")
+    part, folder = page(tmp_path, kind), tmp_path / "figures"
+    for figure in part.figures:
+        figure.draw(folder)
+    drawn = sorted(path.name for path in folder.iterdir())
+    assert drawn == sorted(name for figure in part.figures for name in figure.files)
+    captions, notes = (f.caption for f in part.figures), (t.note for t in part.tables)
+    text = " ".join([part.answer, *part.findings, *captions, *notes])
+    assert "nan" not in text.lower()
+    assert ("virtual" in text) == (kind == "cpu-virtual")
+    for table in part.tables:
+        assert all(len(row) == len(table.header) for row in table.rows)
+    for name in part.figures[0].files:
+        assert (">virtual devices<" in (folder / name).read_text()) == (kind == "cpu-virtual")
 
 
 def test_the_page_says_what_the_numbers_say(tmp_path):
-    text = " ".join(page(tmp_path).findings)
-    assert "it takes 1.5 epochs at 64 images per batch" in text
-    assert f"at 4096: more than 8 with {FIXED}, more than 8 with {SCALED}" in text
+    part = page(tmp_path)
+    assert "LeNet takes 1.5 epochs at batch 64, more than 8 at 4096" in part.answer
+    assert "and more than 8 there with 64 times the learning rate" in part.answer
+    text = " ".join(part.findings)
     assert "19 % did not get there, 6 % because they diverged" in text
-    assert "takes 1 epochs at 64 images and 5 at 4096; LARS takes 2 there" in text
-    assert "70.0 % are right with fresh gradients, 60.0 % with such that are 3 steps old" in text
-    assert "takes 300 µs per image at a batch of 16, and 150 at 256" in text
+    assert "takes 1 epochs at batch 64, 5 at 4096; LARS takes 2 there" in text
+    assert "takes 25 % as long at batch 4096 as at 64" in text
+    assert "With gradients 3 steps old 60.0 % of the test images are right" in text
+    assert "with fresh ones 70.0 %" in text
+    assert "on a sixteenth of the images LeNet gets 65.0 % right" in text
+    [fixed, *_] = part.tables[0].rows
+    assert fixed[1:] == ["1.5 (1 to 2)", "5 (4 to 6)", "more than 8; 8 not reached"]
 
 
 def test_a_page_of_runs_that_all_failed(tmp_path):
     made = convergence_curves(dict.fromkeys(SEED_EPOCHS, [CAP] * 8))
-    text = " ".join(page(tmp_path, curves=made).findings)
-    assert "it takes more than 8 epochs at 64" in text
+    assert "takes more than 8 epochs at batch 64" in page(tmp_path, curves=made).answer
 
 
 def small(**changes):

@@ -10,7 +10,6 @@ from lab.results.measurements import again
 from stages.optimizers import names, one_start, quadratics
 from stages.optimizers.section import section
 from tests import smallest
-from tests.helpers import draw
 from tests.stages.optimizers.smallest import PARAMS
 
 
@@ -126,15 +125,17 @@ def test_a_step_is_timed_with_each_optimizer_and_one_of_them_twice():
 def test_the_page_says_what_was_found_on_what_data(found, tmp_path):
     smallest.write("optimizers", tmp_path)
     page = section(tmp_path / "optimizers")
-    draw(page, tmp_path / "figures")
-    assert {path.stem for path in (tmp_path / "figures").iterdir()} == {
-        figure.name for figure in page.figures
-    }
+    for figure in page.figures:
+        figure.draw(tmp_path / "figures")
+    files = [file for figure in page.figures for file in figure.files]
+    assert {path.name for path in (tmp_path / "figures").iterdir()} == set(files)
     percent = smallest.results("optimizers")[1][names.ADAGRAD_LOWER_PERCENT[45]]
-    assert f"by 45 degrees and it does from {percent:.0f} % only" in page.findings[0]
-    assert f"still at x₁ = {found[names.TRACE, names.ADAGRAD_04].x[-1]:.3f}" in page.findings[0]
-    assert "takes 12 ms with torch's AdaGrad and 10 ms with its SGD" in page.findings[-1]
-    assert "loss and gradient are 75 % of the first" in page.findings[-1]
-    assert sum("SYNTHETIC" in figure.caption for figure in page.figures) == 2
+    assert f"rotated by 45° from {percent:.0f} %" in page.answer
+    text = " ".join(page.findings)
+    end = f"{found[names.TRACE, names.ADAGRAD_04].x[-1]:.3f}".replace("-", "−")
+    assert f"still at x₁ = {end}" in text
+    assert "takes 12 ms with torch's AdaGrad, 10 ms with its SGD" in text
+    assert "loss and gradient take 9 ms" in text
+    assert sum("SYNTHETIC" in figure.caption for figure in page.figures) == 3
     [table] = page.tables
     assert [row[-1] for row in table.rows] == ["–"] * len(table.rows), "nothing to compare with"

@@ -32,7 +32,7 @@ from stages.parallelism.names import (
     crossing_images,
     on_devices,
 )
-from tests.helpers import check_page, edit_params
+from tests.helpers import edit_params
 from tests.stages.parallelism.made_up import (
     PARALLELISM,
     RATIOS,
@@ -77,20 +77,37 @@ def test_the_notes_order_is_decided_by_its_weakest_pair():
 
 @pytest.mark.parametrize("kind", ["cpu-virtual", "cuda"])
 def test_the_page(tmp_path, kind):
-    check_page(page(tmp_path, kind), tmp_path / "figures", kind, "parallelism")
+    part, folder = page(tmp_path, kind), tmp_path / "figures"
+    for figure in part.figures:
+        figure.draw(folder)
+    drawn = sorted(path.name for path in folder.iterdir())
+    assert drawn == sorted(name for figure in part.figures for name in figure.files)
+    captions, notes = (f.caption for f in part.figures), (t.note for t in part.tables)
+    text = " ".join([part.answer, *part.findings, *captions, *notes])
+    assert "nan" not in text.lower()
+    assert ("virtual" in text) == (kind == "cpu-virtual")
+    for table in part.tables:
+        assert all(len(row) == len(table.header) for row in table.rows)
+    for name in part.figures[0].files:
+        assert (">virtual devices<" in (folder / name).read_text()) == (kind == "cpu-virtual")
 
 
 def test_the_page_says_what_the_numbers_say(tmp_path):
-    text = " ".join(page(tmp_path).findings)
-    assert "with 3 devices data parallel moves less from 60 images (pipeline) and 30" in text
-    assert "to 3 roundings" in text
-    assert "of 4 micro-batches, 3 devices is idle 40 % of the time" in text
-    assert "it is 70 %" in text
+    part = page(tmp_path)
+    assert "over 2 devices always sends 2 MB a step; a pipeline sends more from 40" in part.answer
+    text = " ".join(part.findings)
+    assert "to within 3 float64 rounding units" in text
+    assert "Over 3 devices a pipeline of 4 micro-batches idles 40 % of the time" in text
+    assert "70 % in LeNet's layers" in text
     assert "The notes' order holds" in text
-    assert "less than any ResNet at 224, per image: LeNet 20 and" in text
-    assert "a step of LeNet takes 50 ms by data parallelism; 1.6x (1.6 to 1.6) of that by a" in text
-    assert "nearly all parameters, it is 0.75x (0.75 to 0.75) and 0.5x (0.5 to 0.5)" in text
-    assert "over 3 devices the one that adds sends the gradient 2 times" in text
+    assert "the notes' LeNet computes 20 FLOP" in text
+    assert "less than either ResNet at 224" in text
+    assert "over 3 devices the adding device sends 2 times the gradient" in text
+    [times] = [table for table in part.tables if "dense layers" in table.note]
+    over_data = [row[2] for row in times.rows]
+    assert over_data[:3] == ["1", "1.6 (1.6 to 1.6)", "1.2 (1.2 to 1.2)"]
+    assert over_data[3:] == ["1", "0.75 (0.75 to 0.75)", "0.5 (0.5 to 0.5)"]
+    assert "50 % of the time in place of 33 %" in part.try_this.expected
 
 
 def test_a_page_of_another_order(tmp_path):

@@ -14,6 +14,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from tests.helpers import ROOT
+
 CHROMIUM = (
     shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 )
@@ -23,17 +25,41 @@ RULES = {
     "runOnly": ["wcag2a", "wcag2aa", "wcag21aa", "best-practice"],
     "resultTypes": ["violations"],
 }
-FIGURES = """[...document.querySelectorAll('figure svg')].map(svg => {
-    const box = svg.getBoundingClientRect()
-    return [box.width, box.height, svg.getAttribute('aria-label')]
-})"""
+OPEN_ALL = "document.querySelectorAll('details').forEach(details => { details.open = true })"
 # every link within the page whose target is missing, of how many there are
 LINKS = """(() => {
     const links = [...document.querySelectorAll("a[href^='#']")].map(a => a.hash.slice(1))
     return [links.length, links.filter(id => !document.getElementById(id))]
 })()"""
-PICTURES = """[...document.querySelectorAll('svg image')].map(
-    image => image.getAttribute('href') || image.getAttribute('xlink:href'))"""
+PICTURES = (
+    """[...document.querySelectorAll('svg image')].map(image => image.getAttribute('href'))"""
+)
+# what is wrong with the texts of figures: outside of their figure, over another, or too small
+TEXTS = """(() => {
+    const wrong = []
+    for (const svg of document.querySelectorAll('.panels svg, .hero svg')) {
+        const frame = svg.getBoundingClientRect()
+        const name = svg.closest('figure').id + ': '
+        const texts = [...svg.querySelectorAll('text')].filter(text => text.textContent.trim())
+        const boxes = texts.map(text => text.getBoundingClientRect())
+        texts.forEach((text, i) => {
+            const box = boxes[i], said = text.textContent
+            if (box.left < frame.left - 1 || box.right > frame.right + 1
+                || box.top < frame.top - 1 || box.bottom > frame.bottom + 1)
+                wrong.push(name + 'outside: ' + said)
+            const scale = frame.width / svg.viewBox.baseVal.width
+            const size = parseFloat(getComputedStyle(text).fontSize) * scale
+            if (size < 8.95) wrong.push(name + 'small: ' + said)
+            for (let j = i + 1; j < texts.length; j++) {
+                const other = boxes[j]
+                const across = Math.min(box.right, other.right) - Math.max(box.left, other.left)
+                const up = Math.min(box.bottom, other.bottom) - Math.max(box.top, other.top)
+                if (across > 2 && up > 3) wrong.push(name + said + ' over ' + texts[j].textContent)
+            }
+        })
+    }
+    return wrong
+})()"""
 
 
 @pytest.fixture(scope="module")
@@ -45,9 +71,9 @@ def browser() -> Iterator[Browser]:
 
 
 @contextmanager
-def opened(browser: Browser, path: Path) -> Iterator[Page]:
+def opened(browser: Browser, path: Path, **options) -> Iterator[Page]:
     """A page that says nothing on the console and asks for nothing but itself."""
-    context = browser.new_context(bypass_csp=True, reduced_motion="reduce")
+    context = browser.new_context(reduced_motion="reduce", **options)
     page = context.new_page()
     said: list[str] = []
     asked: list[str] = []
@@ -57,7 +83,7 @@ def opened(browser: Browser, path: Path) -> Iterator[Page]:
     page.goto(path.as_uri())
     yield page
     assert not said
-    assert [url for url in asked if not url.startswith("data:")] == [path.as_uri()]
+    assert {url.split("#")[0] for url in asked if not url.startswith("data:")} == {path.as_uri()}
     context.close()
 
 
@@ -84,27 +110,20 @@ def check_access(page: Page) -> None:
 )
 def test_a_page_in_each_view(browser, drawn, name, checked):
     """Everything about a page in one test, since opening it is what takes long."""
-    with opened(browser, drawn / name) as page:
+    with opened(browser, drawn / name, bypass_csp=True) as page:
+        page.evaluate(OPEN_ALL)
         for scheme, size in itertools.product(("light", "dark"), (PHONE, DESK)):
             view(page, scheme, size)
             width = page.evaluate("document.documentElement.scrollWidth")
             assert width <= size["width"], "it scrolls sideways"
-            found = page.evaluate(FIGURES)
-            assert len(found) == len(list((drawn / "figures").glob("*.svg")))
-            for width, height, label in found:
-                assert width > 100, label
-                assert height > 50, label
-                assert label
             if folder := os.environ.get("LAB_SCREENSHOTS"):
                 Path(folder).mkdir(parents=True, exist_ok=True)
                 file = Path(folder) / f"{name}-{scheme}-{size['width']}.png"
                 page.screenshot(path=file, full_page=True)
         count, missing = page.evaluate(LINKS)
-        assert count > 20
+        assert count > 100
         assert missing == []
-        pictures = page.evaluate(PICTURES)
-        assert pictures
-        assert all(source.startswith("data:image/png;base64,") for source in pictures)
+        assert all(s.startswith("data:image/png;base64,") for s in page.evaluate(PICTURES))
         # an image to who listens, by its label: what is drawn in it is 15,000 elements to axe
         page.evaluate("document.querySelectorAll('svg > *').forEach(child => child.remove())")
         for scheme, size in checked:
@@ -112,19 +131,53 @@ def test_a_page_in_each_view(browser, drawn, name, checked):
             check_access(page)
 
 
-def test_a_figure_opens_large_and_closes_again(browser, drawn):
+@pytest.mark.parametrize("name", ["index.html", "index.zh.html"])
+def test_every_text_of_the_committed_figures_has_its_place_and_size(browser, name):
+    with opened(browser, ROOT / "reports" / name) as page:
+        page.evaluate(OPEN_ALL)
+        view(page, "light", PHONE)
+        wrong = page.evaluate(TEXTS)
+        assert wrong == [], "\n".join(wrong)
+
+
+def test_claims_are_found_by_verdict_words_and_link(browser, drawn):
     with opened(browser, drawn / "index.html") as page:
-        view(page, "light", DESK)
-        figure = page.locator("figure[id]").first
-        before = figure.locator("svg").bounding_box()
-        figure.locator("a.larger").click()
-        after = figure.locator("svg").bounding_box()
-        assert after["width"] > 1.2 * before["width"]
-        figure.locator("a.smaller").click()
-        assert figure.locator("svg").bounding_box()["width"] == pytest.approx(before["width"])
+        shown = page.locator(".claim:visible")
+        everything = shown.count()
+        refuted = page.locator(".claim[data-verdict=refuted]").count()
+        assert 0 < refuted < everything
+        page.locator("[data-show=refuted]").click()
+        assert shown.count() == refuted
+        assert page.locator("[name=shown]").text_content() == f"{refuted} claims"
+        page.locator("[name=words]").fill("no such words in any claim")
+        assert shown.count() == 0
+        page.locator("[name=verdict]").select_option("")
+        page.locator("[name=words]").fill("AdaGrad root")
+        found = shown.count()
+        assert 0 < found < everything
+        page.goto(page.url.split("#")[0] + "#claim-A5")
+        assert shown.count() == everything, "a link shows its claim, whatever was chosen"
+        assert page.locator("#claim-A5").evaluate("claim => claim.open")
 
 
-def test_nothing_on_the_page_may_run_or_be_fetched(browser, drawn):
+def test_without_a_script_all_is_there_to_read(browser, drawn):
+    with opened(browser, drawn / "index.html", java_script_enabled=False) as page:
+        assert page.locator(".claim").count() > 150
+        assert page.locator(".filters").is_hidden()
+        assert page.locator(".explorable").first.is_hidden()
+        assert page.locator("figure svg").count() > 40
+        page.locator("summary", has_text="A5").first.click()
+        assert page.locator("#claim-A5 dl").is_visible()
+
+
+def test_printed_nothing_stays_folded(browser, drawn):
+    with opened(browser, drawn / "index.html") as page:
+        page.emulate_media(media="print")
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        assert page.locator("details:not([open])").count() == 0
+
+
+def test_nothing_else_on_the_page_may_run_or_be_fetched(browser, drawn):
     """The Content-Security-Policy, with a page that tries."""
     page = browser.new_page()
     text = (drawn / "index.html").read_text()

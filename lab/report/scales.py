@@ -1,0 +1,60 @@
+"""A claim's interval on a scale, beside the numbers for which the claim holds."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from lab.claims.rules import Estimate, Range
+
+MARGIN = 0.15  # of what is shown, left and right of it
+WIDE = 4  # times: numbers that lie so far apart are shown on a logarithmic scale
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Places on a line, in percent of its length.
+
+    Attributes:
+        holds: where the numbers begin and end for which the claim holds.
+        interval: where the interval begins and ends.
+        value: where the number lies.
+        ends: the ends of the range that are numbers, by their places.
+        logarithmic: whether equal distances are equal factors.
+    """
+
+    holds: tuple[float, float]
+    interval: tuple[float, float]
+    value: float
+    ends: dict[float, float]
+    logarithmic: bool
+
+
+def scale_of(estimate: Estimate, holds: Range) -> Scale:
+    """The line on which both lie, with all of the interval and the finite ends of the range."""
+    ends = [end for end in dict.fromkeys((holds.low, holds.high)) if math.isfinite(end)]
+    shown = [estimate.low, estimate.value, estimate.high, *ends]
+    logarithmic = min(shown) > 0 and max(shown) > WIDE * min(shown)
+    first, last = _limits(map(math.log, shown) if logarithmic else shown)
+
+    def place(number: float) -> float:
+        if math.isinf(number):
+            return 0.0 if number < 0 else 100.0
+        if logarithmic and number <= 0:
+            return 0.0
+        at = math.log(number) if logarithmic else number
+        return round(100 * (at - first) / (last - first), 1)
+
+    return Scale(
+        (place(holds.low), place(holds.high)),
+        (place(estimate.low), place(estimate.high)),
+        place(estimate.value),
+        {place(end): end for end in ends},
+        logarithmic,
+    )
+
+
+def _limits(numbers: Iterable[float]) -> tuple[float, float]:
+    shown = list(numbers)
+    low, high = min(shown), max(shown)
+    margin = MARGIN * (high - low) or abs(low) / 2 or 1.0
+    return low - margin, high + margin

@@ -1,0 +1,292 @@
+// What the page's explorables share: controls, a picture with axes, and numbers that are told.
+//
+// A slice registers `explore(name, compute, draw)`: `compute(values, facts)` returns all numbers,
+// those of the outputs under their names (or the name of a word that is told instead), and as
+// `unused` the controls that have no say; `draw(picture, found, values, words)` shows them;
+// `drag(x, y)` gives the controls' values where the reader drags in the axes that can be dragged;
+// `units` are those of outputs that have one.
+const explorables = {}
+
+function explore(name, compute, draw, drag, units = {}) {
+  explorables[name] = { compute, draw, drag, units }
+}
+
+// A slider's number; where a step is a factor, the slider holds the number's decimal logarithm.
+function numberOf(slider) {
+  const place = Number(slider.value)
+  return "log" in slider.dataset ? Number((10 ** place).toPrecision(6)) : place
+}
+
+function shortly(number) {
+  if (number === null || Number.isNaN(number)) return "–"
+  if (!Number.isFinite(number)) return number > 0 ? "∞" : "−∞"
+  const size = Math.abs(number)
+  if (size !== 0 && (size >= 1e6 || size < 1e-3)) {
+    const [digits, power] = number.toExponential(2).split("e")
+    return `${digits} × ${tenToThe(Number(power))}`.replace("-", "−")
+  }
+  return String(Number(number.toPrecision(4))).replace("-", "−")
+}
+
+function tenToThe(power) {
+  return `10${[...String(power)].map(each => "⁰¹²³⁴⁵⁶⁷⁸⁹"[each] ?? "⁻").join("")}`
+}
+
+// A number with its unit; those of science with a prefix: 16 MB, 254.3 µs.
+function withUnit(number, unit) {
+  if (!/^(s|B|FLOP|)(\/s)?$/.test(unit)) return `${shortly(number)} ${unit}`
+  const thousands = Math.floor(Math.log10(Math.abs(number)) / 3 + 1e-9)
+  const power = Number.isFinite(thousands) ? Math.max(-3, Math.min(unit === "s" ? 0 : 5, thousands)) : 0
+  return `${shortly(number / 1000 ** power)} ${["n", "µ", "m", "", "k", "M", "G", "T", "P"][power + 3]}${unit}`.trim()
+}
+
+function startExplorable(root) {
+  const { compute, draw, drag, units } = explorables[root.dataset.explore]
+  const facts = JSON.parse(root.dataset.facts)
+  const words = JSON.parse(root.dataset.words)
+  const controls = [...root.querySelectorAll("[name]")]
+  const picture = new Picture(root.querySelector("svg"))
+  const values = () => Object.fromEntries(controls.map(
+    control => [control.name, control.type === "range" ? numberOf(control) : control.value]))
+
+  function update() {
+    const now = values()
+    for (const control of controls) {
+      if (control.type !== "range") continue
+      const number = now[control.name], { unit } = control.dataset
+      const text = unit ? withUnit(number, unit) : shortly(number)
+      control.parentElement.querySelector(".now").textContent = text
+      control.setAttribute("aria-valuetext", text)
+      control.dataset.number = now[control.name]
+    }
+    const found = compute(now, facts)
+    for (const control of controls) control.disabled = found.unused?.includes(control.name) ?? false
+    for (const output of root.querySelectorAll("output")) {
+      const number = found[output.dataset.out]
+      const unit = units[output.dataset.out]
+      output.textContent = typeof number !== "number" ? words[number] ?? number : unit ? withUnit(number, unit) : shortly(number)
+      output.dataset.number = number
+    }
+    picture.clear()
+    draw(picture, found, now, words)
+  }
+
+  root.addEventListener("input", update)
+  addEventListener("resize", update)
+  if (drag) {
+    picture.onDrag((x, y) => {
+      for (const [name, number] of Object.entries(drag(x, y))) {
+        const control = controls.find(each => each.name === name)
+        if (!control.disabled) control.value = "log" in control.dataset ? Math.log10(number) : number
+      }
+      update()
+    })
+  }
+  root.hidden = false
+  update()
+}
+
+const SVG = "http://www.w3.org/2000/svg"
+const WIDTH = 640, HEIGHT = 380
+
+// A picture of panels, each with axes of its own.
+class Picture {
+  constructor(svg) {
+    this.svg = svg
+    svg.setAttribute("viewBox", `0 0 ${WIDTH} ${HEIGHT}`)
+    svg.style.touchAction = "auto"
+  }
+
+  clear() {
+    // as wide as the page has it, so that letters keep their size
+    this.width = Math.max(270, Math.min(704, this.svg.getBoundingClientRect().width || WIDTH))
+    this.svg.replaceChildren()
+    this.dragged = null
+  }
+
+  add(tag, attributes, text, parent = this.svg) {
+    const element = document.createElementNS(SVG, tag)
+    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value)
+    if (text !== undefined) element.textContent = text
+    if (tag === "text" && attributes.fill) element.style.fill = attributes.fill // over the page's own
+    element.style.pointerEvents = "none" // or a touch would end with what it began on, drawn anew
+    parent.append(element)
+    return element
+  }
+
+  // Names of lines and dots, each behind its mark, in rows above the axes; returns their height.
+  key(entries) {
+    const texts = entries.map(({ name, bold }) => this.add("text", { "font-weight": bold ? 700 : 400 }, name))
+    const lengths = texts.map(text => 24 + text.getComputedTextLength())
+    let x = 12, y = 14
+    entries.forEach(({ name, dot, bold, ...look }, i) => {
+      if (x > 12 && x + lengths[i] > this.width) [x, y] = [12, y + 18]
+      if (dot) this.add("circle", { cx: x + 9, cy: y - 4, r: 4, ...look })
+      else this.add("line", { x1: x, x2: x + 18, y1: y - 4, y2: y - 4, "stroke-width": bold ? 4 : 2, ...look })
+      texts[i].setAttribute("x", x + 24)
+      texts[i].setAttribute("y", y)
+      x += lengths[i] + 16
+    })
+    return y + 4
+  }
+
+  // Boxes for axes: beside each other where there is room, else below each other; several are
+  // square. `above` is kept free for a key, and `title` above each box for its own.
+  panels(count, above = 0, title = 0) {
+    const { width } = this
+    const columns = Math.min(count, Math.floor(width / 270))
+    const each = Math.min(width / columns, count > 1 ? 352 : 704)
+    const height = Math.min(each - 10, 350) + title
+    this.svg.setAttribute("viewBox", `0 0 ${width} ${above + height * Math.ceil(count / columns)}`)
+    return Array.from({ length: count }, (_, i) => {
+      const left = each * (i % columns), top = above + height * Math.floor(i / columns)
+      return [left + 56, top + title + 14, left + each - 14, top + height - 46]
+    })
+  }
+
+  // Axes in a box [left, top, right, bottom] of the picture; x and y: {from, to, log, label, ticks,
+  // unit, title}.
+  axes(x, y, box = this.panels(1)[0]) {
+    return new Axes(this, x, y, box)
+  }
+
+  onDrag(told) {
+    let dragging = false
+    const tell = event => {
+      const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(this.svg.getScreenCTM().inverse())
+      const inside = this.dragged?.holds(point.x, point.y)
+      if (event.type === "pointerdown") dragging = inside
+      this.svg.style.cursor = inside ? "crosshair" : ""
+      if (dragging && event.buttons) told(...this.dragged.numbersAt(point.x, point.y))
+    }
+    this.svg.addEventListener("pointerdown", event => {
+      this.svg.setPointerCapture(event.pointerId)
+      tell(event)
+    })
+    this.svg.addEventListener("pointermove", tell)
+    // a finger that drags does not scroll the page, too
+    this.svg.addEventListener("touchstart", event => {
+      if (dragging && this.svg.style.touchAction === "auto") event.preventDefault()
+    }, { passive: false })
+  }
+}
+
+class Axes {
+  constructor(picture, x, y, [left, top, right, bottom]) {
+    Object.assign(this, { picture, x, y, left, top, right, bottom })
+    for (const at of x.ticks ?? ticks(x)) {
+      const place = this.across(at)
+      picture.add("line", { x1: place, x2: place, y1: top, y2: bottom, stroke: "var(--line)" })
+      picture.add("text", { x: place, y: bottom + 16, "text-anchor": "middle" }, tickText(at, x))
+    }
+    for (const at of y.ticks ?? ticks(y)) {
+      const place = this.up(at)
+      picture.add("line", { x1: left, x2: right, y1: place, y2: place, stroke: "var(--line)" })
+      picture.add("text", { x: left - 6, y: place + 4, "text-anchor": "end" }, tickText(at, y))
+    }
+    const beside = left - 44, middle = (top + bottom) / 2
+    picture.add("text", { x: (left + right) / 2, y: bottom + 34, "text-anchor": "middle" }, x.label ?? "")
+    picture.add("text", { x: beside, y: middle, "text-anchor": "middle", transform: `rotate(-90 ${beside} ${middle})` }, y.label ?? "")
+    if (y.title) picture.add("text", { x: left - 44, y: top - 10, "font-weight": 700 }, y.title)
+    // what is drawn in the axes ends where they do
+    const edge = picture.add("clipPath", { id: `axes-${++axesSoFar}` })
+    picture.add("rect", this.box(), undefined, edge)
+    this.inside = picture.add("g", { "clip-path": `url(#${edge.id})` })
+  }
+
+  box() {
+    return { x: this.left, y: this.top, width: this.right - this.left, height: this.bottom - this.top }
+  }
+
+  holds(across, up) {
+    return across >= this.left - 1 && across <= this.right + 1 && up >= this.top - 1 && up <= this.bottom + 1
+  }
+
+  add(tag, attributes) {
+    return this.picture.add(tag, attributes, undefined, this.inside)
+  }
+
+  across(number) {
+    return this.left + share(number, this.x) * (this.right - this.left)
+  }
+
+  up(number) {
+    return this.bottom - share(number, this.y) * (this.bottom - this.top)
+  }
+
+  numbersAt(across, up) {
+    return [
+      numberAt((across - this.left) / (this.right - this.left), this.x),
+      numberAt((this.bottom - up) / (this.bottom - this.top), this.y),
+    ]
+  }
+
+  // A line through points, as far as they lie in the picture.
+  line(xs, ys, attributes = {}) {
+    const points = xs.map((x, i) => [this.across(x), this.up(ys[i])])
+    const shown = points.filter(each => each.every(Number.isFinite))
+      .map(([a, b]) => `${clip(a).toFixed(1)},${clip(b).toFixed(1)}`)
+    this.add("polyline", { points: shown.join(" "), fill: "none", stroke: "var(--c0)", "stroke-width": 2, ...attributes })
+  }
+
+  dots(xs, ys, attributes = {}) {
+    xs.forEach((x, i) => {
+      const [cx, cy] = [this.across(x), this.up(ys[i])]
+      if (this.holds(cx, cy)) {
+        this.picture.add("circle", { cx, cy, r: 3.5, fill: "var(--c0)", ...attributes })
+      }
+    })
+  }
+
+  text(x, y, words, attributes = {}) {
+    this.picture.add("text", { x: this.across(x), y: this.up(y), ...attributes }, words)
+  }
+
+  // Where the reader drags, in these axes; with "pan-y" a finger drags sideways only, and scrolls.
+  drag(touch = "auto") {
+    this.picture.dragged = this
+    this.picture.svg.style.touchAction = touch
+  }
+}
+
+let axesSoFar = 0
+const clip = place => Math.max(-1e5, Math.min(1e5, place))
+
+// A power of ten that is far from 1 as one, unless the axis has a unit ("" for prefixes alone).
+function tickText(at, { log, unit }) {
+  if (unit !== undefined) return withUnit(at, unit)
+  const power = Math.round(Math.log10(at))
+  if (!log || Math.abs(power) < 4) return shortly(at)
+  return tenToThe(power)
+}
+
+function share(number, { from, to, log }) {
+  return log ? Math.log(number / from) / Math.log(to / from) : (number - from) / (to - from)
+}
+
+function numberAt(place, { from, to, log }) {
+  const inside = Math.max(0, Math.min(1, place))
+  return log ? from * (to / from) ** inside : from + inside * (to - from)
+}
+
+// A logarithmic axis that begins and ends at powers of ten, around all that are over 0.
+function decades(numbers) {
+  const powers = numbers.filter(number => number > 0).map(Math.log10)
+  const [from, to] = [Math.floor(Math.min(...powers)), Math.ceil(Math.max(...powers))]
+  return { from: 10 ** from, to: 10 ** Math.max(to, from + 1), log: true }
+}
+
+// Round numbers between the ends of an axis: powers of ten, or about six steps of 1, 2 or 5.
+function ticks({ from, to, log }) {
+  const found = []
+  if (log) {
+    const every = Math.max(1, Math.ceil(Math.log10(to / from) / 7))
+    for (let power = Math.ceil(Math.log10(from) - 1e-9); power <= Math.log10(to) + 1e-9; power += every) found.push(10 ** power)
+    return found
+  }
+  const rough = (to - from) / 6
+  const unit = 10 ** Math.floor(Math.log10(rough))
+  const step = unit * [1, 2, 5, 10].find(n => n * unit >= rough)
+  for (let n = Math.ceil(from / step - 1e-9); n <= to / step + 1e-9; n++) found.push(Number((n * step).toPrecision(12)))
+  return found
+}

@@ -1,0 +1,86 @@
+"""Explorables in a real browser: the controls moved, the numbers read, compared with Python's."""
+
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from playwright.sync_api import Locator, sync_playwright
+
+from lab.report.page import Explorable
+from stages.report.content import environment
+from tests.helpers import ROOT
+
+CHROMIUM = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
+WHY_SKIPPED = "no Chromium (apt-get install chromium)"
+# set controls as a hand would, and read what the page then holds and tells
+MOVE = """(root, wanted) => {
+    for (const [name, value] of Object.entries(wanted)) {
+        const control = root.querySelector(`[name=${name}]`)
+        control.value = value
+        control.dispatchEvent(new Event("input", { bubbles: true }))
+    }
+    const all = (what, pair) => Object.fromEntries([...root.querySelectorAll(what)].map(pair))
+    return [
+        all("[name]", each => [each.name, each.dataset.number ?? each.value]),
+        all("output", each => [each.dataset.out, each.dataset.number]),
+    ]
+}"""
+
+Values = dict[str, float | str]
+
+
+def page_of(stage: str, explorable: Explorable) -> str:
+    """A page that has one explorable, its script and the report's style, and nothing else."""
+    report = ROOT / "stages" / "report"
+    part = environment().get_template("parts.html.j2").module.explorable_of(explorable)  # type: ignore[attr-defined]
+    own = (ROOT / "stages" / stage / f"{explorable.name}.js").read_text()
+    shared, start = ((report / name).read_text() for name in ("explore.js", "start.js"))
+    style = (report / "templates" / "style.css").read_text()
+    return (
+        f'<!DOCTYPE html><meta charset="utf-8"><style>{style}</style><main>{part}</main>'
+        f'<script>"use strict"\n{shared}{{\n{own}}}\n{start}</script>'
+    )
+
+
+@contextmanager
+def opened(stage: str, *explorables: Explorable) -> Iterator[list[Locator]]:
+    """Each explorable in a page of its own, where it is drawn; no page may say anything."""
+    said: list[str] = []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        roots = []
+        for explorable in explorables:
+            page = browser.new_page()
+            page.on("console", lambda message: said.append(message.text))
+            page.on("pageerror", lambda error: said.append(str(error)))
+            page.set_content(page_of(stage, explorable))
+            roots.append(page.locator(".explorable"))
+        yield roots
+        browser.close()
+    assert said == []
+
+
+def moved(root: Locator, wanted: Mapping[str, float | str]) -> tuple[Values, Values]:
+    """What the controls stand at and what is told, after some were moved."""
+    controls, outputs = root.evaluate(MOVE, dict(wanted))
+    return _read(controls), _read(outputs)
+
+
+def _read(texts: Mapping[str, str]) -> Values:
+    def number(text: str) -> float | str:
+        try:
+            return float(text)
+        except ValueError:
+            return text
+
+    return {name: number(text) for name, text in texts.items()}
+
+
+def check_keyboard(root: Locator, slider: str, output: str) -> None:
+    """An arrow key on a slider moves it, and changes a number."""
+    told = root.locator(f"output[data-out={output}]")
+    before = told.inner_text()
+    root.locator(f"input[name={slider}]").press("ArrowLeft")
+    assert told.inner_text() != before

@@ -1,0 +1,105 @@
+"""Figures as parts of a page: what a reader sees stays, what only takes room goes."""
+
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from lab.report import figures
+from lab.report.inline_svg import Styles, inlined
+from lab.report.language import speaking
+
+
+@pytest.fixture
+def drawn(tmp_path):
+    """A figure with all that figures have: text, lines, hatches, dots, a picture."""
+    with figures.figure(tmp_path / "a.svg", figures.WIDTH, 3) as fig:
+        axes = fig.add_subplot()
+        axes.plot([1, 2, 3], [3.14159, -4, 5], "o-")
+        axes.bar([1], [2], hatch=figures.VIRTUAL_HATCH)
+        axes.imshow(np.eye(4), extent=(0, 1, 0, 1), cmap="gray")
+        axes.set_title("T < 5 & π")
+        axes.text(2, 2, "white", color=figures.PAPER)
+    return (tmp_path / "a.svg").read_text()
+
+
+def texts(svg):
+    return re.findall(r"<text[^>]*>([^<]*)</text>", svg)
+
+
+def test_text_stays_and_what_is_not_seen_goes(drawn):
+    styles = Styles()
+    short = inlined(drawn, 'a "figure" & more', styles)
+    assert texts(short) == texts(drawn)
+    assert len(short) + len(styles.css()) < 0.5 * len(drawn)
+    assert 'aria-label="a &quot;figure&quot; &amp; more"' in short
+    for gone in ("font-family", "style=", "xlink", "<metadata", "figure_1"):
+        assert gone not in short
+    ElementTree.fromstring(short)  # noqa: S314  (our own)
+    assert short.count("<image ") == drawn.count("<image ")
+    assert "fill:#ffffff" in styles.css(), "of the white text"
+
+
+def test_every_id_is_referred_to_and_no_two_figures_of_a_page_share_one(drawn):
+    styles = Styles()
+    shown = [inlined(drawn, "", styles) for _ in range(2)]
+    ids = [re.findall(r'\bid="([^"]+)"', svg) for svg in shown]
+    referred = re.findall(r'(?:url\(#|href="#)([^")]+)', "".join(shown) + styles.css())
+    assert set(ids[0] + ids[1]) == set(referred)
+    assert len(set(ids[0] + ids[1])) == 2 * len(ids[0]) > 0
+
+
+def corners(path):
+    """The corners of a path of straight lines, by the rules of SVG."""
+    found, x, y = [], 0.0, 0.0
+    for command, numbers in re.findall(r"([MLHVz])([^A-Za-z]*)", path):
+        values = [float(n) for n in numbers.split()]
+        if command in "ML":
+            for x, y in zip(values[::2], values[1::2], strict=True):
+                found.append((x, y))
+        elif command in "HV":
+            x, y = (values[0], y) if command == "H" else (x, values[0])
+            found.append((x, y))
+    return found
+
+
+def test_places_are_kept_to_a_tenth_of_a_point(drawn):
+    def places(svg):
+        paths = re.findall(r'<path (?:id="[^"]*" )?d="([^"]+)"', svg.replace("\n", " "))
+        return [corners(d) for d in paths if not re.search("[CQcq]", d)]
+
+    before, after = places(drawn), places(inlined(drawn, "", Styles()))
+    assert len(after) > 10
+    kept = iter(before)
+    for path in after:  # in the same order; sheets of paper are left out
+        assert any(
+            len(path) == len(other) and np.allclose(path, other, atol=0.051) for other in kept
+        ), path
+
+
+def test_the_pages_own_colours_stand_for_the_figures(drawn):
+    styles = Styles()
+    inlined(drawn, "", styles)
+    assert figures.COLOURS[0] not in styles.css()
+    assert "var(--c0)" in styles.css()
+    assert "currentColor" in styles.css()
+
+
+def test_two_figures_share_the_classes_of_what_looks_the_same(drawn):
+    styles = Styles()
+    inlined(drawn, "", styles)
+    once = styles.css().count("\n")
+    inlined(drawn, "", styles)
+    assert styles.css().count("\n") <= once + 1, "the hatch alone is each figure's own"
+
+
+def test_chinese_letters_have_room_where_no_font_has_them(tmp_path, recwarn):
+    """As wide as they are high, so that a label of them needs as many ems as letters."""
+    with speaking("zh", {}), figures.figure(tmp_path / "a.svg", figures.WIDTH, 3) as fig:
+        axes = fig.add_subplot()
+        label = axes.text(0, 0, "多因子调度器，学习率")
+        fig.canvas.draw()
+        width = label.get_window_extent().width * 72 / fig.dpi
+    assert width == pytest.approx(10 * figures.SMALLEST, rel=0.02)
+    assert not [w for w in recwarn if "missing from font" in str(w.message)]
