@@ -13,11 +13,13 @@ import os, resource, torch
 from concurrent.futures import ThreadPoolExecutor
 from lab.machine.allocator import keep_memory
 
+PAGES = 40 * 2**20 // resource.getpagesize()
+
 def faults(run):
     for count in (10, 16):  # the first ones find their place
         before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
         for _ in range(count): run(torch.ones, 10 * 2**20)
-    return (resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before) // (40 * 2**20 // 4096)
+    return (resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before) // PAGES
 
 for keep in (True, False):
     if os.fork() == 0:
