@@ -4,9 +4,21 @@ Commands run on the interpreter that runs invoke, whatever `python` on PATH is, 
 code on.
 """
 
-import json
 import os
 import sys
+
+try:
+    from lab.core import signals  # before anything else: it hears Ctrl-C from then on
+    from lab.core.exit_codes import INTERRUPTED, from_the_start
+except ImportError:  # half a copy of the project: whatever the task, first the doctor
+    os.chdir(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120
+    os.execv(sys.executable, [sys.executable, "-m", "lab.tools.doctor"])  # noqa: S606
+from_the_start()
+
+# ruff: noqa: E402
+import contextlib
+import json
+import signal
 from collections.abc import Sequence
 from pathlib import Path
 from shlex import quote
@@ -17,7 +29,10 @@ from invoke.exceptions import Exit
 from invoke.tasks import task
 from invoke.watchers import StreamWatcher
 
-from lab.tools.stage_times import Listener, StageTimes, known_seconds, remember
+from lab.core.errors import LabError, MachineError
+from lab.tools.dvc_words import DvcWords, keep_lock_file
+from lab.tools.stage_times import Listener, StageTimes, known_seconds, remember, say
+from lab.tools.supervised import Supervised
 
 ROOT = Path(__file__).resolve().parent
 BIN = Path(sys.executable).parent
@@ -39,40 +54,69 @@ ERROR_FILE = ROOT / ".lab" / "last_error.json"
 def _run(
     c: Context, command: str, echo: bool = True, watchers: Sequence[StreamWatcher] = ()
 ) -> None:
-    """Print and run a command in the project's folder; end with its exit code if that is not 0."""
+    """Print and run a command in the project's folder; end with its exit code if that is not 0.
+
+    A signal ends the command with all that it started, and then this process.
+    """
     path = f"{BIN}{os.pathsep}{os.environ.get('PATH', '')}"
     environment = {"PATH": path, "PYTHONUNBUFFERED": "1"}
     terminal = sys.stdout.isatty() and sys.stdin.isatty() and os.name != "nt"
-    with c.cd(str(ROOT)):
-        result = c.run(
-            command,
-            echo=echo,
-            pty=terminal,
-            env=environment,
-            warn=True,
-            in_stream=False,
-            watchers=list(watchers),
-        )
-    if result is not None and result.exited:
-        raise Exit(code=result.exited)
-
-
-def _repro(c: Context, arguments: str = "") -> None:
-    """Run `dvc repro` and end with the failed stage's own exit code, for which DVC has 255."""
-    ERROR_FILE.unlink(missing_ok=True)
     os.chdir(ROOT)
-    times = StageTimes(known_seconds())
     try:
-        _run(c, f"dvc repro {arguments}".strip(), watchers=[Listener(times.hear)])
+        with signals.raised():
+            result = c.run(
+                command,
+                echo=echo,
+                pty=terminal,
+                env=environment,
+                warn=True,
+                in_stream=False,
+                watchers=list(watchers),
+            )
+    except signals.Stopped as stop:
+        raise Exit(code=128 + stop.number) from None
+    if result is not None and result.exited:
+        code = result.exited
+        raise Exit(code=code if code > 0 else 128 - code)
+
+
+def _repro(c: Context, arguments: str = "", again: bool = True) -> None:
+    """Run `dvc repro` and end with the failed stage's own exit code, for which DVC has 255.
+
+    Where no stage failed but DVC, its files are mended as far as that is safe, and it runs again.
+    """
+    times, words = StageTimes({}), DvcWords()
+    try:
+        ERROR_FILE.unlink(missing_ok=True)
+        times = StageTimes(known_seconds())
+        hear = [Listener(times.hear), Listener(words.hear)]
+        _run(c, f"dvc repro {arguments}".strip(), watchers=hear)
         times.end_stage()
-    except Exit:
-        # DVC itself stumbled, perhaps over params.yaml: have that explained
-        if not ERROR_FILE.exists():
-            _run(c, "python -m stages.probe")
-            raise
-        raise Exit(code=int(json.loads(ERROR_FILE.read_text())["exit_code"])) from None
-    finally:
+        keep_lock_file()
         remember(times.taken)
+    except LabError as error:
+        raise Exit(f"ERROR: {error}", error.exit_code) from None
+    except PermissionError as error:
+        whose = f"ERROR: {error.filename}: not yours to change; `invoke doctor` says whose it is"
+        raise Exit(whose, MachineError.exit_code) from None
+    except Exit as end:
+        with contextlib.suppress(LabError):
+            remember(times.taken)
+        if ERROR_FILE.exists():
+            said = int(json.loads(ERROR_FILE.read_text())["exit_code"])
+            raise Exit(code=end.code if _is_of_signal(end.code) else said) from None
+        code = words.exit_code(end.code)
+        if _is_of_signal(code):
+            raise Exit(f"ERROR: {INTERRUPTED}", code) from None
+        if words.failed_with or words.busy or not again:
+            raise Exit(code=code) from None
+        say("# DVC failed, and no stage: mending what can be mended safely")
+        _run(c, "python -m lab.tools.doctor --fix")
+        _repro(c, arguments, again=False)
+
+
+def _is_of_signal(code: int) -> bool:
+    return 128 < code <= 128 + signal.NSIG
 
 
 @task(
@@ -85,6 +129,12 @@ def test(c: Context, k: str = "", fast: bool = False) -> None:
     """Run the tests, on all cores."""
     chosen = (f" -k {quote(k)}" if k else "") + (" -m 'not e2e'" if fast else "")
     _run(c, "python -m pytest -n logical --dist loadfile --no-loadscope-reorder" + chosen)
+
+
+@task(help={"minutes": "how long to go on; two hours see every moment and hundreds of kills"})
+def faults(c: Context, minutes: int = 120) -> None:
+    """Kill, stop and damage a tiny copy of all this for hours, and say what became of it."""
+    _run(c, f"python -m tests.faults --minutes {minutes}")
 
 
 @task
@@ -202,10 +252,10 @@ def record(c: Context, name: str, profile: str = "full", budget: int = 540) -> N
     )
 
 
-@task
-def doctor(c: Context) -> None:
-    """Say what is wrong with this environment and how to mend it."""
-    _run(c, "python -m lab.tools.doctor")
+@task(help={"fix": "mend what is safe to mend; results and edits stay as they are"})
+def doctor(c: Context, fix: bool = False) -> None:
+    """Say what is wrong here and which one command mends it."""
+    _run(c, "python -m lab.tools.doctor" + (" --fix" if fix else ""))
 
 
 @task
@@ -216,6 +266,7 @@ def clean(c: Context) -> None:
 
 namespace = Collection(
     test,
+    faults,
     check,
     repro,
     smoke,
@@ -231,3 +282,4 @@ namespace = Collection(
     doctor,
     clean,
 )
+namespace.configure({"runners": {"local": Supervised}})

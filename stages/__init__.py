@@ -2,11 +2,19 @@
 
 DVC starts a stage with the first `python` on PATH, which may not be the one that the lab is
 installed in (a virtual environment that is not activated, say). Such a stage hands itself over to
-the interpreter that DVC runs on, before anything is imported.
+the interpreter that DVC runs on, before anything is imported. And a command hears signals from its
+first moments on, while it still imports.
 """
 
 import os
+import signal
 import sys
+
+IS_COMMAND = sys.argv[:1] == ["-m"]  # so it is while `python -m` imports the packages of its module
+if IS_COMMAND:  # until there is somebody to say a line
+    signal.signal(signal.SIGINT, lambda number, frame: os._exit(128 + number))
+
+# ruff: noqa: E402
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
@@ -37,3 +45,7 @@ def _hand_over_to_the_labs_interpreter() -> None:
 
 if "DVC_STAGE" in os.environ:
     _hand_over_to_the_labs_interpreter()
+if IS_COMMAND:
+    from lab.core.exit_codes import from_the_start
+
+    from_the_start()

@@ -2,8 +2,11 @@
 
 import os
 import shutil
-from collections.abc import Iterator
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from types import FrameType
 
 import pytest
 import torch
@@ -15,6 +18,9 @@ from tests.helpers import ROOT
 # For every process that a test starts: threads that wait sleep, or they would spin on the core that
 # another test has.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
+# One list of fonts for all processes, which each project would make for itself.
+os.environ.setdefault("MPLCONFIGDIR", str(ROOT / ".lab" / "matplotlib"))
 
 # The same examples on every run, so that a red one repeats, and no time limit: shared machines are
 # slow at times.
@@ -30,6 +36,26 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("LAB_DATA_MIRROR", raising=False)
     return tmp_path
+
+
+@pytest.fixture
+def within() -> Callable[[int], AbstractContextManager[None]]:
+    """What fails a test that takes so many seconds: a pipe that is read, say, waits for ever."""
+
+    @contextmanager
+    def limit(seconds: int) -> Iterator[None]:
+        def fail(number: int, frame: FrameType | None) -> None:
+            raise AssertionError(f"it took {seconds} s")
+
+        before = signal.signal(signal.SIGALRM, fail)
+        signal.alarm(seconds)
+        try:
+            yield
+        finally:
+            signal.alarm(0)
+            signal.signal(signal.SIGALRM, before)
+
+    return limit
 
 
 @pytest.fixture(scope="session")

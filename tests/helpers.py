@@ -1,12 +1,15 @@
 """What several test files call."""
 
+import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import psutil
 from ruamel.yaml import YAML
 
 from lab.claims.evidence import Evidence
@@ -79,6 +82,14 @@ def small_run(**changes: Any) -> dict[str, Any]:
     return run | {"train_images": 600, "test_images": 100} | changes
 
 
+def hardware(model: str, gpus: Sequence[str] = ()) -> dict[str, Any]:
+    """The facts of a machine with that processor and those GPUs, as `probe` writes them."""
+    facts: dict[str, Any] = json.loads((ROOT / "reports" / "hardware.json").read_bytes())
+    facts["cpu"]["model"] = model
+    facts["accelerator"] |= {"count": len(gpus), "names": list(gpus) or None}
+    return facts
+
+
 def draw(section: Section, folder: Path) -> None:
     """Draw a section's figures into `folder`."""
     for figure in section.figures:
@@ -101,6 +112,24 @@ def run_stage(*words: str, **environment: str) -> subprocess.CompletedProcess[st
 def files(folder: Path) -> set[str]:
     """The files under a folder, as paths from it."""
     return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+
+
+def outlived(processes: Sequence[psutil.Process], seconds: float = 10) -> list[psutil.Process]:
+    """Those that still live so many seconds from now, and are killed then."""
+
+    def lives(process: psutil.Process) -> bool:
+        try:
+            return process.status() != psutil.STATUS_ZOMBIE  # which nobody need have reaped yet
+        except psutil.NoSuchProcess:
+            return False
+
+    deadline = time.monotonic() + seconds
+    while any(map(lives, processes)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    left = [process for process in processes if lives(process)]
+    for process in left:
+        process.kill()
+    return left
 
 
 def errors(result: subprocess.CompletedProcess[str]) -> list[str]:

@@ -16,6 +16,7 @@ from lab.claims.ledger import ledger
 from lab.core.files import write_metrics, write_rows
 from lab.machine.devices import DeviceKind, Devices
 from lab.parallel.cost_model import Link
+from lab.results.disturbances import Disturbance
 from lab.results.measurements import Measurement, again, rows_of
 from lab.timing.conditions import Watch, conditions
 from stages.claims.__main__ import gather
@@ -52,10 +53,16 @@ STARTS = 12
 
 
 class EvenWatch(Watch):
-    """Of a machine that is as fast after as before."""
+    """Of a quiet machine that is as fast after as before."""
 
     def speed(self) -> tuple[float, float]:
         return 100.0, 10.0
+
+    def busy_percent(self) -> float:
+        return 0.0
+
+    def disturbances(self) -> list[Disturbance]:
+        return []
 
 
 def samples(median: float) -> tuple[float, ...]:

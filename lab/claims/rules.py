@@ -64,6 +64,15 @@ class Estimate:
         return self.level is None
 
     @property
+    def timed(self) -> bool:
+        """Whether it is of times, or of what they are made into.
+
+        What is counted, or compared bit by bit, is exact, and what seeds decide is the same in
+        every start: from start to start only times differ. Cases are compared by those of each.
+        """
+        return self.over in (Over.STARTS, Over.CASES)
+
+    @property
     def decides(self) -> bool:
         """Whether a verdict may rest on it."""
         return self.level is None or self.level >= CONFIDENCE

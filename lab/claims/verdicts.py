@@ -1,10 +1,11 @@
 """The notes' claims and their verdicts.
 
 A claim is confirmed if the whole interval lies in the range, refuted if the whole of it lies
-outside, else inconclusive; so it is if the interval holds the truth with less than 99 %. What
-cannot be decided, since a number is missing, damaged, of synthetic data or of another kind of
-device, is `not testable here`, with the reason and the command that measures it; it is never an
-error and never a pass.
+outside, else inconclusive; so it is if the interval holds the truth with less than 99 %, and if it
+is of times that were taken while the machine was busy or something disturbed them. What cannot be
+decided, since a number is missing, damaged, of synthetic data or of another kind of device, is `not
+testable here`, with the reason and the command that measures it; it is never an error and never a
+pass.
 """
 
 import math
@@ -16,6 +17,7 @@ from typing import Any
 from lab.claims.evidence import CPU, DEVICE_KINDS, Evidence, NotTestableError, Read, stage_of
 from lab.claims.needs import Need
 from lab.claims.rules import DECIDED, Estimate, Over, Rule, Verdict, decide, point
+from lab.results.disturbances import NOT_MEASURABLE, disturbances_of, in_words
 
 MORE_SAMPLES = "the profile `study` takes more"  # where an interval is too weak for a verdict
 
@@ -92,7 +94,10 @@ class Unmeasured:
 
 @dataclass(frozen=True)
 class Finding:
-    """A claim's verdict on this machine; no estimate where it is not testable."""
+    """A claim's verdict on this machine.
+
+    There is no estimate where it is not testable, or of times that decide nothing.
+    """
 
     claim: Claim
     verdict: Verdict
@@ -118,7 +123,20 @@ def judge(claim: Claim, evidence: Evidence) -> Finding:
     except (ArithmeticError, ValueError, IndexError) as error:
         misfit = f"the numbers of stage {claim.stage} do not fit together ({error})"
         return Finding(claim, Verdict.NOT_TESTABLE, None, kind, misfit)
+    if estimate.timed and (kept_from := _kept_from_telling(claim, evidence)):
+        return Finding(claim, kept_from[0], None, kind, kept_from[1])
     return Finding(claim, decide(estimate, claim.rule.holds), estimate, kind, _lack(estimate))
+
+
+def _kept_from_telling(claim: Claim, evidence: Evidence) -> tuple[Verdict, str] | None:
+    """The verdict, with the reason, of a claim on times if these decide nothing."""
+    for metrics in (evidence.metrics.get(read.folder, {}) for read in claim.rule.reads):
+        if lack := metrics.get(NOT_MEASURABLE):
+            return Verdict.NOT_TESTABLE, f"stage {claim.stage} skipped it: {lack}"
+        if found := disturbances_of(metrics):
+            again = f"`invoke remeasure --stage {claim.stage}` measures again"
+            return Verdict.INCONCLUSIVE, f"{in_words(found)}; {again}"
+    return None
 
 
 def _lack(estimate: Estimate) -> str:

@@ -1,5 +1,7 @@
 """The failures that a user can mend, each with its exit code."""
 
+LONGEST_LINE = 1000  # of a message, which may quote what a file holds
+
 
 class LabError(Exception):
     """A failure whose message says what is wrong (file, key, expected, got) and what to do.
@@ -9,6 +11,17 @@ class LabError(Exception):
 
     exit_code = 1
 
+    def __init__(self, message: str = "") -> None:
+        """Keep each line legible, whatever it quotes: its end, which says what to do, stays."""
+        super().__init__("\n".join(map(_legible, message.split("\n"))))
+
+
+def _legible(line: str) -> str:
+    """A line that controls no terminal, is no second line to anybody, and is not endless."""
+    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
+    half = LONGEST_LINE // 2
+    return shown if len(shown) <= LONGEST_LINE else f"{shown[:half]} ... {shown[-half + 5 :]}"
+
 
 class ParamsError(LabError):
     """params.yaml, a profile or a command line has a value that is not allowed."""
@@ -17,7 +30,7 @@ class ParamsError(LabError):
 
 
 class DataError(LabError):
-    """A data set or a picture is missing, damaged or out of reach."""
+    """A data set, a picture or a result is missing, damaged or out of reach."""
 
     exit_code = 3
 

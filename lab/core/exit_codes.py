@@ -4,29 +4,74 @@ import contextlib
 import json
 import logging
 import os
-import signal
+import shlex
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from types import FrameType, TracebackType
+from types import TracebackType
 
-from lab.core.errors import LabError, SpaceError
+from lab.core import signals
+from lab.core.errors import LabError, MachineError, SpaceError
 from lab.core.files import write_json
 
 # DVC turns every exit code into 255: `invoke repro` finds the real one here
 ERROR_FILE = Path(".lab/last_error.json")
 
 
+INTERRUPTED = "interrupted; the same command goes on"
+BROKEN_PIPE = 141  # as of a process that SIGPIPE ends
+
+_LAST_CHECKS: list[Callable[[], None]] = []
+
+
+def from_the_start() -> None:
+    """Have signals end this process with one line from now on, also before `run` is reached.
+
+    So does a package that is not there, or not as the lab needs it: what a command imports.
+    """
+    signals.from_the_start(lambda number: _failed(128 + number, INTERRUPTED, kind="StoppedError"))
+    sys.excepthook = _not_imported
+
+
+def _not_imported(
+    kind: type[BaseException], error: BaseException, where: TracebackType | None
+) -> None:
+    """End with a line about what does not import; everything else is an error of ours."""
+    name = str(getattr(error, "name", None) or "")
+    library = issubclass(kind, OSError) and ".so" in str(error)  # one that was built for another
+    if not (issubclass(kind, ImportError) or library) or os.environ.get("LAB_DEBUG"):
+        sys.__excepthook__(kind, error, where)
+        return
+    install = f"{shlex.quote(sys.executable)} -m pip install -e . -c constraints.txt"
+    ours = name.startswith(("lab", "stages"))
+    message = f"{' '.join(str(error).split())}; {'`invoke doctor`' if ours else install}"
+    os._exit(_failed(MachineError.exit_code, message, kind.__name__))
+
+
+def before_success(check: Callable[[], None]) -> None:
+    """Have `run` call `check` when its main has returned; what that raises fails the command."""
+    _LAST_CHECKS.append(check)
+
+
 def run(main: Callable[[], None]) -> int:
-    """Run `main`; the exit code is 0, a LabError's own, 8 when out of memory, or 130 for Ctrl-C.
+    """Run `main`; the exit code is 0, a LabError's own, 8 when out of memory, 128 + n for signal n.
 
     A LabError is printed as one line per mistake; with LAB_DEBUG set it is raised, with its
     traceback. In one of several processes of a run, the launcher prints it instead.
     """
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stdout)
+    logging.raiseExceptions = False  # `| head` is no reason for a traceback per line
+    _LAST_CHECKS.clear()
     try:
-        main()
+        with signals.raised():
+            main()
+            for check in _LAST_CHECKS:
+                check()
+        sys.stdout.flush()
+    except BrokenPipeError:  # nobody reads on
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
     except (LabError, MemoryError, KeyboardInterrupt) as error:
         if os.environ.get("LAB_DEBUG"):
             raise
@@ -40,7 +85,8 @@ def _explain(error: BaseException) -> tuple[int, str]:
         return error.exit_code, str(error)
     if isinstance(error, MemoryError):
         return SpaceError.exit_code, f"out of memory ({error}); use a smaller batch or profile"
-    return 130, "interrupted; the same command starts this stage again"
+    number = error.number if isinstance(error, signals.Stopped) else 2
+    return 128 + number, INTERRUPTED
 
 
 def _failed(exit_code: int, message: str, kind: str) -> int:
@@ -54,36 +100,3 @@ def _failed(exit_code: int, message: str, kind: str) -> int:
     with contextlib.suppress(LabError):  # a read-only folder must not hide the first error
         write_json(ERROR_FILE, {"exit_code": exit_code, "message": message})
     return exit_code
-
-
-class StopRequest:
-    """Catches the first SIGTERM or Ctrl-C, so that work can end in good order.
-
-    `signal_number` is 0 until then. A second signal ends the process at once.
-    """
-
-    def __init__(self) -> None:
-        """Start without a signal."""
-        self.signal_number = 0
-
-    def __enter__(self) -> "StopRequest":
-        """Catch the signals from now on."""
-        self._before = {
-            number: signal.signal(number, self._hear) for number in (signal.SIGINT, signal.SIGTERM)
-        }
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        where: TracebackType | None,
-    ) -> None:
-        """Restore the handlers of before."""
-        for number, handler in self._before.items():
-            signal.signal(number, handler)
-
-    def _hear(self, number: int, frame: FrameType | None) -> None:
-        self.signal_number = number
-        for other in self._before:
-            signal.signal(other, signal.SIG_DFL)

@@ -2,19 +2,26 @@
 
 import csv
 import errno
+import glob
 import io
 import json
 import math
 import os
 import secrets
+import stat
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lab.core.errors import LabError, SpaceError
+import psutil
+
+from lab.core import fail_points
+from lab.core.errors import DataError, MachineError, SpaceError
 
 REPORTS = Path("reports")
 HARDWARE_FILE = REPORTS / "hardware.json"
+MOST_BYTES = 2**24  # of a file of results: the committed run's longest has a 28th of it
+MEND = "delete it and run `invoke repro`"
 
 Row = Mapping[str, float | str]
 Metrics = Mapping[str, float | str]
@@ -25,25 +32,38 @@ def write_atomically(path: Path, content: bytes) -> None:
 
     Raises:
         SpaceError: the disk is full.
-        LabError: the folder cannot be written to.
+        MachineError: the folder cannot be written to.
     """
     part = path.with_name(f"{path.name}.part-{os.getpid()}-{secrets.token_hex(4)}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        _delete_parts_of_the_dead(path)
+        fail_points.reach("write", path)
         with part.open("wb") as file:
             file.write(content)
             file.flush()
+            fail_points.reach("fsync", path)
             os.fsync(file.fileno())
+        fail_points.reach("rename", path)
         part.replace(path)
+        fail_points.reach("renamed", path)
     except OSError as error:
         part.unlink(missing_ok=True) if part.parent.is_dir() else None
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise SpaceError(
                 f"{path}: no space for {len(content)} bytes; free some and run again"
             ) from None
-        raise LabError(
+        raise MachineError(
             f"{path}: cannot be written ({error.strerror}); mend the folder's permissions"
         ) from None
+
+
+def _delete_parts_of_the_dead(path: Path) -> None:
+    """Delete what processes that were killed have left of a file that they were writing."""
+    for left in path.parent.glob(f"{glob.escape(path.name)}.part-*-*"):
+        pid = left.name.split("-")[-2]
+        if pid.isdigit() and not psutil.pid_exists(int(pid)):
+            left.unlink(missing_ok=True)
 
 
 def write_json(path: Path, document: Mapping[str, Any]) -> None:
@@ -52,21 +72,78 @@ def write_json(path: Path, document: Mapping[str, Any]) -> None:
     write_atomically(path, (text + "\n").encode())
 
 
-def read_json(path: Path) -> dict[str, Any]:
-    """The object in a JSON file.
+def read_regular(path: Path, most_bytes: int) -> bytes:
+    """The content of a regular file of at most so many bytes.
+
+    Of a pipe nobody may ever write into, or of a device without an end, nothing is read.
 
     Raises:
-        LabError: missing or damaged.
+        OSError: it cannot be opened.
+        ValueError: it is no regular file, or longer.
+    """
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise ValueError("no regular file")
+        content = file.read(most_bytes + 1)
+    if len(content) > most_bytes:
+        raise ValueError(f"longer than {most_bytes:,} bytes")
+    return content
+
+
+def _read(path: Path, mend: str) -> str:
+    """The text of a file of results.
+
+    Raises:
+        DataError: missing, or not such a file.
+        MachineError: another user's.
     """
     try:
-        document = json.loads(path.read_bytes())
+        text = read_regular(path, MOST_BYTES).decode()
+        if "\0" in text:
+            raise ValueError("it holds zero bytes")
+        return text
     except FileNotFoundError:
-        raise LabError(f"{path}: not there yet; `invoke repro` makes it") from None
-    except ValueError as error:
-        raise LabError(f"{path}: damaged ({error}); delete it and run `invoke repro`") from None
+        raise DataError(f"{path}: not there yet; `invoke repro` makes it") from None
+    except PermissionError as error:
+        raise MachineError(
+            f"{path}: cannot be read ({error.strerror}); mend the file's permissions"
+        ) from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise DataError(f"{path}: damaged ({reason}); {mend}") from None
+
+
+def read_json(path: Path, mend: str = MEND) -> dict[str, Any]:
+    """The object in a JSON file, its numbers finite, as `write_json` writes them.
+
+    Args:
+        path: of the file.
+        mend: what to do about a damaged one.
+
+    Raises:
+        DataError: missing or damaged.
+        MachineError: another user's.
+    """
+    text = _read(path, mend)
+    try:
+        document = json.loads(text, parse_float=_value, parse_constant=_value)
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{path}: damaged ({error}); {mend}") from None
     if not isinstance(document, dict):
-        raise LabError(f"{path}: expected an object; delete it and run `invoke repro`")
+        raise DataError(f"{path}: damaged (expected an object); {mend}")
     return document
+
+
+def _value(text: str) -> float | str:
+    """A finite number, or the text itself."""
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    if not math.isfinite(number):
+        raise ValueError(f"{text:.20} is no finite number")
+    return number
 
 
 def write_metrics(folder: Path, metrics: Metrics) -> None:
@@ -107,23 +184,27 @@ def write_rows(folder: Path, rows: Sequence[Row], name: str = "rows.csv") -> Non
     write_atomically(folder / name, text.getvalue().encode())
 
 
-def read_rows(path: Path) -> list[dict[str, float | str]]:
-    """The rows of a CSV file, numbers as floats.
+def read_rows(path: Path, mend: str = MEND) -> list[dict[str, float | str]]:
+    """The rows of a CSV file, numbers as floats; one row at least, all as long as the header.
+
+    Args:
+        path: of the file.
+        mend: what to do about a damaged one.
 
     Raises:
-        LabError: missing.
+        DataError: missing or damaged.
+        MachineError: another user's.
     """
-
-    def parse(text: str) -> float | str:
-        try:
-            return float(text)
-        except ValueError:
-            return text
-
+    table = csv.reader(io.StringIO(_read(path, mend), newline=""), strict=True)
+    rows = []
     try:
-        with path.open(encoding="utf-8", newline="") as file:
-            return [
-                {key: parse(value) for key, value in row.items()} for row in csv.DictReader(file)
-            ]
-    except FileNotFoundError:
-        raise LabError(f"{path}: not there yet; `invoke repro` makes it") from None
+        header = next(table, [])
+        for row in filter(None, table):
+            if len(row) != len(header):
+                raise ValueError(f"{len(row)} cells for {len(header)} columns")
+            rows.append(dict(zip(header, map(_value, row), strict=False)))
+    except (csv.Error, ValueError) as error:
+        raise DataError(f"{path}: damaged (line {table.line_num}: {error}); {mend}") from None
+    if not rows:
+        raise DataError(f"{path}: damaged (it has no rows); {mend}")
+    return rows

@@ -5,18 +5,24 @@ All mistakes in the file are reported at once, one line each.
 """
 
 import difflib
-from collections.abc import Iterable
+import reprlib
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 from pydantic_core import ErrorDetails
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
+from ruamel.yaml import YAML, events
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-from lab.core.errors import ParamsError
+from lab.core.errors import MachineError, ParamsError
+from lab.core.exit_codes import before_success
+from lab.core.files import read_regular
 
 PARAMS_FILE = Path("params.yaml")
+MOST_BYTES = 2**18  # of a file that people write; reading it takes seconds
+DEEPEST = 32  # sections within sections
+MOST_MISTAKES = 40  # that are said
 
 
 class Section(BaseModel):
@@ -28,12 +34,33 @@ class Section(BaseModel):
 P = TypeVar("P", bound=Section)
 
 
-def load(model: type[P], path: Path = PARAMS_FILE) -> P:
+def load(
+    model: type[P],
+    path: Path = PARAMS_FILE,
+    decisive: Callable[[P], object] = lambda params: params,
+) -> P:
     """The part of params.yaml that `model` describes; other top-level keys belong to other stages.
+
+    The command fails in the end if what is `decisive` of it has changed meanwhile: DVC would take
+    its results for those of the new values, which it reads when a stage has ended.
 
     Raises:
         ParamsError: the file is missing or not YAML, or values are wrong: one line per mistake.
     """
+    found = _part(model, path)
+
+    def check_unchanged() -> None:
+        if decisive(_part(model, path)) != decisive(found):
+            raise ParamsError(
+                f"{path}: changed while this ran, and DVC would take the results for those of the"
+                " new values; run the same command again"
+            )
+
+    before_success(check_unchanged)
+    return found
+
+
+def _part(model: type[P], path: Path) -> P:
     document = read_yaml(path)
     return _validated(
         model, {key: document[key] for key in model.model_fields if key in document}, path
@@ -58,13 +85,21 @@ def read_yaml(path: Path) -> dict[str, Any]:
     """The mapping in a YAML 1.2 file.
 
     Raises:
-        ParamsError: no such file, not UTF-8, not YAML (duplicate keys, tabs), or not a mapping.
+        ParamsError: no such file, not UTF-8, not YAML (duplicate keys, tabs), not a mapping, longer
+            than MOST_BYTES or, its aliases written out, with more values.
+        MachineError: another user's.
     """
     try:
-        document = YAML(typ="safe", pure=True).load(path.read_text(encoding="utf-8-sig"))
+        text = read_regular(path, MOST_BYTES).decode("utf-8-sig")
+        _check_form(text)
+        document = YAML(typ="safe", pure=True).load(text)
     except FileNotFoundError:
         raise ParamsError(
             f"{path}: no such file; run in the project's folder, or `git checkout {path}`"
+        ) from None
+    except PermissionError as error:
+        raise MachineError(
+            f"{path}: cannot be read ({error.strerror}); mend the file's permissions"
         ) from None
     except UnicodeDecodeError as error:
         raise ParamsError(f"{path}: not UTF-8 text ({error.reason}); save it as UTF-8") from None
@@ -73,6 +108,10 @@ def read_yaml(path: Path) -> dict[str, Any]:
         where = f", line {mark.line + 1}" if mark else ""
         problem = " ".join(str(getattr(error, "problem", None) or error).split())
         raise ParamsError(f"{path}{where}: {problem}; mend the YAML there") from None
+    except (OSError, ValueError, LookupError, ArithmeticError) as error:
+        # a number that is none, say, or a folder
+        reason = (getattr(error, "strerror", None) or str(error)).partition(";")[0]
+        raise ParamsError(f"{path}: {reason}; profiles/laptop.yaml shows how it looks") from None
     if not isinstance(document, dict):
         raise ParamsError(
             f"{path}: expected sections with keys, got {type(document).__name__}; see"
@@ -81,17 +120,52 @@ def read_yaml(path: Path) -> dict[str, Any]:
     return document
 
 
+def _check_form(text: str) -> None:
+    """Refuse tags, deep nesting, and aliases that stand for more than a document can say.
+
+    Raises:
+        YAMLError: it is one.
+    """
+    size = 0  # values so far, aliases written out
+    sizes: dict[str | None, int] = {}  # of what anchors name
+    open_parts: list[tuple[str | None, int]] = []  # anchor, and the values before it
+    for event in YAML(typ="safe", pure=True).parse(text):
+        problem = ""
+        if isinstance(event, events.CollectionEndEvent):
+            anchor, before = open_parts.pop()
+            sizes[anchor] = size - before
+        elif isinstance(event, events.AliasEvent):
+            size += sizes.get(event.anchor, 0)
+            problem = "" if event.anchor in sizes else "an alias of nothing, or of what it is in"
+        elif isinstance(event, events.ScalarEvent | events.CollectionStartEvent):
+            if isinstance(event, events.CollectionStartEvent):
+                open_parts.append((event.anchor, size))
+            else:
+                sizes[event.anchor] = 1
+            problem = "" if event.tag is None else f"a tag, {event.tag}; write a value without one"
+            size += 1
+        if len(open_parts) > DEEPEST:
+            problem = f"more than {DEEPEST} sections within each other"
+        if size > MOST_BYTES:
+            problem = f"aliases that stand for more than {MOST_BYTES:,} values"
+        if problem:
+            raise MarkedYAMLError(problem=problem, problem_mark=event.start_mark)
+
+
 def _validated(model: type[P], document: dict[str, Any], path: Path) -> P:
     try:
         return model.model_validate(document)
     except ValidationError as errors:
-        lines = [f"{path}: {_describe(error, model)}" for error in errors.errors(include_url=False)]
+        mistakes = errors.errors(include_url=False)
+        lines = [f"{path}: {_describe(error, model)}" for error in mistakes[:MOST_MISTAKES]]
+        if more := len(mistakes) - len(lines):
+            lines.append(f"{path}: {more} more mistakes; mend these first")
         raise ParamsError("\n".join(lines)) from None
 
 
 def _describe(error: ErrorDetails, model: type[BaseModel]) -> str:
     """A mistake in one line: the key, what was expected, what was found."""
-    *parents, last = [str(part) for part in error["loc"] if part != "[key]"] or ["?"]
+    *parents, last = [_shown(part) for part in error["loc"] if part != "[key]"] or ["?"]
     key = ".".join([*parents, last])
     if error["type"] == "extra_forbidden":
         near = difflib.get_close_matches(last, _keys_at(model, parents), n=1)
@@ -99,8 +173,18 @@ def _describe(error: ErrorDetails, model: type[BaseModel]) -> str:
     if error["type"] == "missing":
         return f"{key}: missing key; add it (profiles/laptop.yaml shows it)"
     message = error["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
-    found = "" if error["type"] == "value_error" else f", got {error['input']!r}"
+    found = "" if error["type"] == "value_error" else f", got {_SHORT.repr(error['input'])}"
     return f"{key}: expected {message}{found}"
+
+
+_SHORT = reprlib.Repr()
+_SHORT.maxlevel, _SHORT.maxstring, _SHORT.maxother = 1, 80, 80
+
+
+def _shown(part: int | str) -> str:
+    """A key as it stands in a line: short, and without characters that a terminal obeys."""
+    text = str(part)
+    return text if text.isprintable() and len(text) <= _SHORT.maxstring else _SHORT.repr(text)
 
 
 def _keys_at(model: Any, parents: Iterable[str]) -> list[str]:

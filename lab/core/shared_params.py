@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 from lab.core.params import Section
 
 LOOPBACK = "127.0.0.1"
+MOST_PORT = 65_535
 
 Seed = Annotated[
     int, Field(ge=0, lt=2**31, description="of the weights and of the order of the images")
@@ -40,12 +41,17 @@ class DistributedParams(Section):
     """The `train.distributed` section of params.yaml: how processes of `ddp` find each other."""
 
     nnodes: Annotated[int, Field(ge=1, le=64)]
-    rdzv_endpoint: Annotated[str, Field(pattern=r"^[\w.-]+:\d{1,5}$", description="host:port")]
+    rdzv_endpoint: Annotated[
+        str, Field(pattern=r"^[\w.-]+:\d{1,5}$", max_length=260, description="host:port")
+    ]
     timeout_s: Annotated[int, Field(ge=1, le=86_400)]
 
     @model_validator(mode="after")
     def _nodes_know_the_port(self) -> Self:
-        if self.nnodes > 1 and int(self.rdzv_endpoint.rpartition(":")[2]) == 0:
+        port = int(self.rdzv_endpoint.rpartition(":")[2])
+        if port > MOST_PORT:
+            raise ValueError(f"an rdzv_endpoint with a port of at most {MOST_PORT}, got {port}")
+        if self.nnodes > 1 and port == 0:
             raise ValueError(
                 f"an rdzv_endpoint with a port for {self.nnodes} nodes, got {self.rdzv_endpoint!r}"
             )

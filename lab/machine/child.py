@@ -39,7 +39,12 @@ def follow(launcher: int) -> None:
 
 
 def main() -> None:
-    """Follow the launcher and run the module that the command line names."""
+    """Follow the launcher and run the module that the command line names.
+
+    A signal ends the process without a word until the module handles it: the launcher has spoken.
+    """
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda number, frame: os._exit(128 + number))
     follow(int(os.environ[LAUNCHER_VARIABLE]))
     module, *arguments = sys.argv[1:]
     sys.argv = [module, *arguments]

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-import psutil
 import torch
 
 from lab.core.shared_params import DeviceParams, Precision, RunPrecision
+from lab.machine.limits import allowed_cores, quota_cores
 
 # `cpu`: the processor in its own right, not in place of a GPU
 DeviceKind = Literal["cuda", "cuda-shared", "cpu-virtual", "cpu"]
@@ -32,27 +32,13 @@ class Devices:
 
 def usable_cores() -> int:
     """The cores that affinity, cgroup quota and OMP_NUM_THREADS leave this process, at least 1."""
-    cores = (
-        len(psutil.Process().cpu_affinity())
-        if hasattr(psutil.Process, "cpu_affinity")
-        else os.cpu_count() or 1
-    )
-    return max(1, int(min(cores, quota_cores(), _omp_threads())))
+    return max(1, int(min(len(allowed_cores()), quota_cores(), _omp_threads())))
 
 
 def _omp_threads() -> float:
     """The threads that OMP_NUM_THREADS allows (of nested levels, the first), or infinity."""
     first = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
     return int(first) if first.isdecimal() and int(first) > 0 else float("inf")
-
-
-def quota_cores() -> float:
-    """The CPU quota of this cgroup (version 2) in cores, possibly below 1, or infinity."""
-    try:
-        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text(encoding="ascii").split()
-        return float("inf") if quota == "max" else int(quota) / int(period)
-    except (OSError, ValueError):
-        return float("inf")
 
 
 def threads_per_device(num_devices: int, cpu_threads: int | Literal["auto"], cores: int) -> int:

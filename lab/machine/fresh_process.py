@@ -11,13 +11,13 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any, TypeVar
 
-from lab.core.errors import LabError
+from lab.core.errors import DistributedError, LabError
 from lab.machine.child import ORPHANED
 
 # macOS's own libraries do not survive a fork
@@ -41,7 +41,7 @@ class FreshProcess:
         """Send it something that can be pickled.
 
         Raises:
-            LabError: it has ended.
+            DistributedError: it has ended.
         """
         with self._expected():
             self.link.send(value)
@@ -50,10 +50,13 @@ class FreshProcess:
         """Wait for what it sends.
 
         Raises:
-            LabError: it ended first.
+            LabError: it ended first; its own, where one ended it.
         """
         with self._expected():
-            return self.link.recv()
+            received = self.link.recv()
+        if isinstance(received, LabError):
+            raise received
+        return received
 
     @contextmanager
     def _expected(self) -> Iterator[None]:
@@ -62,7 +65,9 @@ class FreshProcess:
         except (EOFError, BrokenPipeError, ConnectionResetError):
             self.process.join()
             code = self.process.exitcode
-            raise LabError(f"{self.name} ended with code {code}; its own words are above") from None
+            raise DistributedError(
+                f"{self.name} ended with code {code}; its own words are above"
+            ) from None
 
 
 @contextmanager
@@ -122,7 +127,18 @@ def _run(
     multiprocessing.set_start_method(None, force=True)
     os.environ.update(environment)  # the server has what was there when it started
     os.dup2(2, 1)  # what libraries say is no output of the launcher's
-    serve(link, *arguments)
+    try:
+        serve(link, *arguments)
+    except LabError as error:
+        link.send(error)
+    except (ConnectionError, RuntimeError) as error:  # of these, only a loader's worker's death
+        if isinstance(error, RuntimeError) and "DataLoader worker" not in str(error):
+            raise
+        why = " ".join(str(error).split())
+        with suppress(OSError):  # unless it is the launcher that is gone
+            link.send(
+                DistributedError(f"a data loader's worker died ({why}); free memory and run again")
+            )
 
 
 def _end_with_launcher() -> None:

@@ -13,7 +13,8 @@ from typing import Any
 import psutil
 import torch
 
-from lab.machine.devices import quota_cores, usable_cores
+from lab.machine.devices import usable_cores
+from lab.machine.limits import NO_QUOTA, quota_cores
 
 GIB = 2**30
 
@@ -29,7 +30,7 @@ def _cpu() -> dict[str, Any]:
         "instructions": torch.backends.cpu.get_cpu_capability(),
         "model": _cpu_model(),
         "omp_num_threads": os.environ.get("OMP_NUM_THREADS"),
-        "quota_cores": round(quota, 2) if quota < float("inf") else None,
+        "quota_cores": round(quota, 2) if quota < NO_QUOTA else None,
         "ram_gib": round(psutil.virtual_memory().total / GIB),
         "usable_cores": usable_cores(),
     }

@@ -14,6 +14,7 @@ join, without a password, so it belongs in a private network.
 
 import logging
 import os
+import shutil
 import signal
 import socket
 import sys
@@ -28,7 +29,7 @@ from typing import Any
 import psutil
 import torch
 import torch.distributed as dist
-from torch.distributed.elastic.multiprocessing.api import SignalException
+from torch.distributed.elastic.multiprocessing.api import DefaultLogsSpecs, SignalException
 from torch.distributed.elastic.multiprocessing.errors import ChildFailedError, ProcessFailure
 from torch.distributed.elastic.rendezvous import (
     RendezvousError,
@@ -48,7 +49,10 @@ from lab.machine.devices import Devices
 # where the launcher tells its ranks that the store of this run listens
 ADDRESS_VARIABLE = "LAB_RENDEZVOUS"
 LOOPBACK_BACKEND = "loopback"
-SHUTDOWN_S = 10  # for a rank to finish its step and write a checkpoint before it is killed
+SHUTDOWN_S = 6  # for a rank to finish its step and write a checkpoint before it is killed
+RANKS_FOLDER = Path(".lab/ranks")  # where ranks leave what they died of
+
+log = logging.getLogger(__name__)
 
 
 class PeerLostError(DistributedError):
@@ -72,6 +76,12 @@ def launch(
         LabError: what a process ended with, with its exit code.
         StoppedError: SIGTERM or Ctrl-C; the processes were asked to stop and did.
     """
+    if not params.on_loopback:
+        log.warning(
+            "WARNING: whoever reaches %s can join this run and have code of theirs run in it, since"
+            " torch's store asks for no password; keep it in a private network (SECURITY.md)",
+            params.rdzv_endpoint,
+        )
     logging.disable(logging.ERROR)  # we report an error once; the ranks have their own logs
     os.environ["TORCH_CPP_LOG_LEVEL"] = "FATAL"
     os.environ["OMP_NUM_THREADS"] = str(threads)  # 1 otherwise, whatever the run says
@@ -80,25 +90,42 @@ def launch(
     rendezvous_handler_registry.register(LOOPBACK_BACKEND, _loopback_rendezvous)
     os.environ.setdefault(ADDRESS_VARIABLE, params.rdzv_endpoint)
     os.environ[child.LAUNCHER_VARIABLE] = str(os.getpid())
+    with _folder_for_errors() as folder:
+        try:
+            elastic_launch(_config(run, num_processes, params, folder), sys.executable)(
+                *child.command(module, run)
+            )
+        except ChildFailedError as error:
+            raise _explain(error.failures) from None
+        except SignalException as stop:
+            raise StoppedError(
+                f"{run}: interrupted; the same command goes on from the last checkpoint",
+                stop.sigval,
+            ) from None
+        except (RendezvousError, dist.DistError) as error:
+            raise DistributedError(
+                f"{params.rdzv_endpoint}: {params.nnodes} node(s) did not meet there within"
+                f" {params.timeout_s} s ({error.__cause__ or error}); see train.distributed, and"
+                " whether another program has the port"
+            ) from None
+
+
+@contextmanager
+def _folder_for_errors() -> Iterator[Path]:
+    """A folder of this launcher's own; those of launchers that were killed are deleted."""
+    host = socket.gethostname()  # others may share the folder
+    for left in RANKS_FOLDER.glob(f"{host}-*"):
+        pid = left.name.rpartition("-")[2]
+        if pid.isdigit() and not psutil.pid_exists(int(pid)):
+            shutil.rmtree(left, ignore_errors=True)
+    folder = RANKS_FOLDER / f"{host}-{os.getpid()}"
     try:
-        elastic_launch(_config(run, num_processes, params), sys.executable)(
-            *child.command(module, run)
-        )
-    except ChildFailedError as error:
-        raise _explain(error.failures) from None
-    except SignalException as stop:
-        raise StoppedError(
-            f"{run}: interrupted; the same command goes on from the last checkpoint", stop.sigval
-        ) from None
-    except (RendezvousError, dist.DistError) as error:
-        raise DistributedError(
-            f"{params.rdzv_endpoint}: {params.nnodes} node(s) did not meet there within"
-            f" {params.timeout_s} s ({error.__cause__ or error}); see train.distributed, and"
-            " whether another program has the port"
-        ) from None
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
-def _config(run: str, num_processes: int, params: DistributedParams) -> LaunchConfig:
+def _config(run: str, num_processes: int, params: DistributedParams, folder: Path) -> LaunchConfig:
     """The launcher's settings that this version of torch knows."""
     settings: dict[str, Any] = {
         "min_nodes": params.nnodes,
@@ -111,6 +138,7 @@ def _config(run: str, num_processes: int, params: DistributedParams) -> LaunchCo
         "rdzv_endpoint": params.rdzv_endpoint,
         "rdzv_configs": {"join_timeout": params.timeout_s, "read_timeout": params.timeout_s},
         "local_addr": LOOPBACK if params.on_loopback else None,
+        "logs_specs": DefaultLogsSpecs(str(folder.absolute())),
     }
     known = {field.name for field in fields(LaunchConfig)}
     return LaunchConfig(**{name: value for name, value in settings.items() if name in known})

@@ -9,12 +9,67 @@ import numpy as np
 
 from lab.core.files import read_json, read_rows
 from lab.report.language import say, translation
-from lab.report.page import Table
+from lab.report.page import Section, Table
 from lab.results.curves import Curve, curve
+from lab.results.disturbances import (
+    BUSY,
+    BUSY_PERCENT,
+    CLOCK_SET,
+    CORES_CHANGED,
+    GPU_BUSY,
+    LIMIT_PERCENT,
+    NOT_MEASURABLE,
+    QUOTA_CHANGED,
+    SLEPT,
+    STOPPED,
+    THROTTLED,
+    TWO_CORES,
+    Disturbance,
+    disturbances_of,
+)
 from lab.results.measurements import SKIPPED, Measurement, Results, measurements_of
 from lab.results.stats import Ratio, false_speedup_bound
 
-BUSY_PERCENT = 10  # of all cores, taken by others during the measurement: the page asks for care
+
+def undecided(m: Mapping[str, Any], stage: str) -> str:
+    """The sentence that stands where times decide nothing, by a stage's metrics; else nothing."""
+    if lack := m.get(NOT_MEASURABLE):
+        known = {TWO_CORES: say("needs 2 cores")}
+        return say("Not measurable here: {lack}.", lack=known.get(lack, lack))
+    if found := disturbances_of(m):
+        return say(
+            "These times decide nothing: {reasons}. On a quiet machine, `invoke remeasure --stage"
+            " {stage}` measures again.",
+            reasons=happened_in_words(found),
+            stage=stage,
+        )
+    return ""
+
+
+def happened_in_words(found: Sequence[Disturbance]) -> str:
+    """What disturbed a measurement, in the language that is spoken."""
+    kinds = {
+        BUSY: say("the machine was busy"),
+        STOPPED: say("the process was stopped"),
+        SLEPT: say("the machine slept"),
+        CLOCK_SET: say("the system's clock was set"),
+        CORES_CHANGED: say("the usable cores changed"),
+        QUOTA_CHANGED: say("the CPU quota changed"),
+        THROTTLED: say("the CPU quota held it back"),
+        GPU_BUSY: say("others computed on the GPU"),
+    }
+    return say("; ").join(
+        say("{what} ({how_much})", what=kinds.get(what, what), how_much=how_much)
+        for what, how_much in found
+    )
+
+
+def without_times(section: Section, m: Mapping[str, Any]) -> Section:
+    """A section by its stage's metrics: as it is, or one sentence if times would decide it."""
+    sentence = undecided(m, section.stage) if section.of_times else ""
+    if not sentence:
+        return section
+    return Section(section.stage, section.title, section.book, section.question, sentence, [], [])
 
 
 def devices_in_words(device_kind: str) -> str:
@@ -54,13 +109,9 @@ def trust(m: Mapping[str, Any]) -> list[str]:
     ]
     if m["controls"]:
         sentences.append(control_in_words(m))
-    if m["busy_percent"] > BUSY_PERCENT:
+    if m[BUSY_PERCENT] > LIMIT_PERCENT / 2:
         sentences.append(
-            say(
-                "Others took {busy:.0f} % of the cores meanwhile: measure again on a quiet"
-                " machine.",
-                busy=m["busy_percent"],
-            )
+            say("Others took {busy:.0f} % of the cores meanwhile.", busy=m[BUSY_PERCENT])
         )
     return sentences
 

@@ -6,19 +6,21 @@ wide and its text at least `SMALLEST`, so that a phone shows it with 9 pixels a 
 
 import io
 import itertools
+import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+# no display is needed, whatever a user has; a home that cannot be written to is none to ask either
+os.environ["MPLBACKEND"] = "agg"
+os.environ.setdefault("MPLCONFIGDIR", str(Path(".lab/matplotlib").absolute()))
+
 import matplotlib as mpl
+import matplotlib.pyplot as plt
 import numpy as np
 from cycler import cycler
-
-mpl.use("Agg")  # no display is needed, whatever MPLBACKEND says
-
-import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
@@ -31,15 +33,19 @@ from matplotlib.ticker import (
     NullFormatter,
     NullLocator,
 )
+from numpy.typing import NDArray
 
 from lab.core.files import write_atomically
 from lab.report.language import say, translation
 from lab.report.wide_letters import WIDE_LETTERS, know_wide_letters
 from lab.results.curves import Curve
 
+mpl.rcdefaults()  # whatever a user's matplotlibrc says
+
 WIDTH = 5.0  # inches of a panel: 360 pt, which 360 pixels of a phone show nearly as they are
 SMALLEST = 10  # points of a letter
 MOST_TICKS = 6  # of an axis, where a drawing does not set them
+MOST_POINTS = 2000  # of a line, or dots on a bar: more cannot be told apart
 
 # Okabe and Ito's colours, told apart by every kind of colour vision on dark and light pages.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
@@ -181,8 +187,11 @@ def draw_curves(axes: Axes, curves: Sequence[Curve], labels: bool = True) -> Non
     ends = []
     for i, c in enumerate(curves):
         colour, dashes = COLOURS[i % len(COLOURS)], ("-", (0, (4, 2)))[i // len(COLOURS) % 2]
-        axes.plot(c.x, c.y, color=colour, linestyle=dashes, label=translation(c.series))
-        axes.fill_between(c.x, c.low, c.high, color=colour, alpha=0.18, linewidth=0)
+        some = _some_of(len(c.x))
+        axes.plot(c.x[some], c.y[some], color=colour, linestyle=dashes, label=translation(c.series))
+        axes.fill_between(
+            c.x[some], c.low[some], c.high[some], color=colour, alpha=0.18, linewidth=0
+        )
         finite = np.flatnonzero(np.isfinite(c.y))
         if len(finite):
             ends.append(
@@ -190,6 +199,11 @@ def draw_curves(axes: Axes, curves: Sequence[Curve], labels: bool = True) -> Non
             )
     if labels:
         label_ends(axes, ends)
+
+
+def _some_of(count: int) -> NDArray[np.int64]:
+    """The places of so many points that are drawn: all of them, or MOST_POINTS at equal steps."""
+    return np.linspace(0, count - 1, min(count, MOST_POINTS)).round().astype(np.int64)
 
 
 def plain_ticks(axis: Axis) -> None:
@@ -264,5 +278,6 @@ def bar_with_samples(
     hatch = VIRTUAL_HATCH if virtual else None
     axes.barh(row, np.median(samples), height=0.6, facecolor="none", edgecolor=colour, hatch=hatch)
     # in the order of measuring, so that a drift shows
-    heights = np.linspace(row - 0.18, row + 0.18, len(samples))
-    axes.plot(samples, heights, "o", color=INK, markersize=2.5)
+    shown = np.asarray(samples)[_some_of(len(samples))]
+    heights = np.linspace(row - 0.18, row + 0.18, len(shown))
+    axes.plot(shown, heights, "o", color=INK, markersize=2.5)

@@ -50,3 +50,9 @@ def section_number(sections: str) -> str:
     if sections == "4.2":
         return "3.5"
     return re.sub(r"(?<![.\d])\d+", lambda chapter: str(int(chapter[0]) - 1), sections)
+
+
+def in_markdown(text: object) -> str:
+    """A text within a line of Markdown, where it makes no tags, links, code, lines or cells."""
+    shown = re.sub(r"([\\`*\[\]|])", r"\\\1", " ".join(str(text).splitlines()))
+    return shown.replace("&", "&amp;").replace("<", "&lt;")

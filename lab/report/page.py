@@ -160,6 +160,8 @@ class Section:
         findings: more sentences with measured numbers, each as short.
         figures: the first stands open under the answer, the others are folded with the findings.
         headline: what the section adds to the first screen, if it does.
+        of_times: whether all that it tells rests on times; if not, it sees itself to leaving out
+            what does, where times decide nothing.
     """
 
     stage: str
@@ -173,3 +175,4 @@ class Section:
     try_this: TryThis | None = None
     headline: Headline | None = None
     explorables: Sequence[Explorable] = ()
+    of_times: bool = True

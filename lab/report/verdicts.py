@@ -13,9 +13,10 @@ from lab.claims.rules import Estimate, Over, Range, Verdict
 from lab.claims.verdicts import Claim, Finding, Kind, findings_of
 from lab.core.errors import LabError
 from lab.core.files import read_rows
-from lab.report.benchmarks import devices_in_words
+from lab.report.benchmarks import devices_in_words, happened_in_words
 from lab.report.language import say, section_number, translation
 from lab.report.scales import Scale, scale_of
+from lab.results.disturbances import from_words
 
 SYMBOLS = {
     Verdict.CONFIRMED: "✓",
@@ -25,6 +26,7 @@ SYMBOLS = {
 }
 
 SKIPPED_BY_STAGE = r"stage \w+ skipped it: (.+)"  # as lab.claims.evidence writes it
+MEASURES_AGAIN = r"(.+); `invoke remeasure --stage (\w+)` measures again"  # as lab.claims.verdicts
 
 
 @dataclass(frozen=True)
@@ -114,6 +116,11 @@ def card(f: Finding) -> Card:
     )
 
 
+def num_tested(findings: Sequence[Finding]) -> int:
+    """How many could be tested."""
+    return sum(f.verdict is not Verdict.NOT_TESTABLE for f in findings)
+
+
 def counts(findings: Sequence[Finding]) -> dict[Verdict, int]:
     """How many got each verdict."""
     count = Counter(f.verdict for f in findings)
@@ -122,6 +129,8 @@ def counts(findings: Sequence[Finding]) -> dict[Verdict, int]:
 
 def _change_of(f: Finding) -> str:
     """What would change a verdict."""
+    if f.estimate is None and f.verdict is Verdict.INCONCLUSIVE:
+        return say("Times taken on a quiet machine, and left alone.")
     if f.estimate is None:
         return say("Any number at all: there is none yet.")
     if f.estimate.exact:
@@ -216,6 +225,12 @@ def _lacking(finding: Finding) -> str:
                 what=translation(need.label),
                 remedy=translation(need.remedy),
             )
+    if disturbed := re.fullmatch(MEASURES_AGAIN, finding.reason):
+        return say(
+            "{reasons}; `invoke remeasure --stage {stage}` measures again",
+            reasons=happened_in_words(from_words(disturbed[1])),
+            stage=disturbed[2],
+        )
     left_out = re.fullmatch(SKIPPED_BY_STAGE, finding.reason)
     if left_out:
         return say("left out here: {reason}", reason=translation(left_out[1]))
@@ -223,9 +238,9 @@ def _lacking(finding: Finding) -> str:
 
 
 def verdict_and_number(finding: Finding | None) -> str:
-    """A finding in a cell: its verdict's symbol and its number, or the symbol of none."""
+    """A finding in a cell: its verdict's symbol, and its number if there is one."""
     if finding is None or finding.estimate is None:
-        return SYMBOLS[Verdict.NOT_TESTABLE]
+        return SYMBOLS[finding.verdict if finding else Verdict.NOT_TESTABLE]
     return f"{SYMBOLS[finding.verdict]} {interval_of(finding.estimate)}"
 
 

@@ -1,12 +1,13 @@
 """Measurements: the samples of an arm, one CSV row each, or why there are none."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from lab.core.files import Row
+from lab.results.disturbances import Disturbance, from_words
 from lab.results.stats import Summary, paired_ratios, summarise
 
-SKIPPED = "skipped: "
+SKIPPED, DISTURBED = "skipped: ", "disturbed: "  # how remarks begin
 AGAIN = ", again"  # behind the name of an arm that takes part twice, as a noise control
 
 
@@ -16,7 +17,8 @@ class Measurement:
 
     `device_kind` is that of lab.machine.devices; `threads` are those of one CPU device, 0 where
     they do not matter. `remark` is empty, or `skipped: <reason>` where there are no samples, or
-    `wrong: <reason>` where the samples cannot be what they are called.
+    `wrong: <reason>` where the samples cannot be what they are called, or `disturbed: <what>` where
+    something happened in a start that took one of them.
     """
 
     demo: str
@@ -32,6 +34,12 @@ class Measurement:
     def summary(self) -> Summary:
         """Median and quartiles; a ValueError where the measurement was skipped."""
         return summarise(self.values)
+
+
+def disturbances(measurements: Iterable[Measurement]) -> list[Disturbance]:
+    """What disturbed any of them, by their remarks."""
+    remarks = (m.remark for m in measurements if m.remark.startswith(DISTURBED))
+    return [each for remark in remarks for each in from_words(remark.removeprefix(DISTURBED))]
 
 
 def again(arm: str) -> str:

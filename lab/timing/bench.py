@@ -76,7 +76,8 @@ def _calls_per_sample(arm: Arm, devices: Sequence[torch.device], min_seconds: fl
     arm()
     calls = 1
     while (taken := calls * _seconds_per_call(arm, calls, devices)) < min_seconds:
-        calls = max(2 * calls, int(0.8 * calls * min_seconds / max(taken, 1e-9)))
+        enough = 0.8 * calls * min_seconds / taken if taken > 0 else 0  # a coarse clock stood still
+        calls = max(2 * calls, int(enough))
     return calls
 
 

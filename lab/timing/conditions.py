@@ -1,14 +1,30 @@
 """What a measurement was taken on: devices, other processes' load, the machine's speed, noise."""
 
+import os
+import subprocess
 from collections.abc import Sequence
 from functools import partial
 
 import psutil
 import torch
 
+from lab.core.files import Metrics
 from lab.machine.devices import Devices, usable_cores
-from lab.results.measurements import Measurement, Results, controls
+from lab.machine.limits import allowed_cores, quota_cores
+from lab.results.disturbances import (
+    BUSY_PERCENT,
+    DISTURBED,
+    GPU_BUSY,
+    LIMIT_PERCENT,
+    NOT_MEASURABLE,
+    TWO_CORES,
+    Disturbance,
+    in_words,
+    over_limit,
+)
+from lab.results.measurements import Measurement, Results, controls, disturbances
 from lab.results.stats import SMALLEST_EFFECT, median_ratio, summarise
+from lab.timing import readings
 from lab.timing.bench import Arm
 from lab.timing.clock import read_clock
 from lab.timing.names import COPY_SPEEDS, PRODUCT_SPEEDS
@@ -16,24 +32,54 @@ from lab.timing.names import COPY_SPEEDS, PRODUCT_SPEEDS
 PRODUCT_ROWS = 1024
 COPIED_MIB = 64
 READINGS = 7  # of each, of which the median counts
+GPU_QUERY = ("nvidia-smi", "--query-gpu=utilization.gpu", "--format=csv,noheader,nounits")
 
 
 class Watch:
-    """How fast the machine is, and how busy other processes keep it from now on."""
+    """How fast the machine is, and what keeps it busy or disturbs this process from now on."""
 
     def __init__(self) -> None:
-        """Measure the machine's speed, then start watching."""
+        """Measure the machine's speed, then start watching; nothing has used a GPU so far."""
+        self.gpu_percent = gpu_percent()
         self.before = self.speed()
-        self._others, self._all = _processor_seconds()
+        self._cores = allowed_cores()
+        self._others, self._all = _processor_seconds(self._cores)
+        self._began = readings.read()
 
     def speed(self) -> tuple[float, float]:
         """The machine's speed right now, as of `machine_speed`."""
         return machine_speed()
 
     def busy_percent(self) -> float:
-        """Share of all cores' time that went to processes other than this one and its children."""
-        others, all_ = _processor_seconds()
+        """Share of the cores' time that went to processes other than this one and its children.
+
+        Of those cores that this process might use when it began to watch.
+        """
+        others, all_ = _processor_seconds(self._cores)
         return 100 * max(0.0, others - self._others) / max(1e-9, all_ - self._all)
+
+    def disturbances(self) -> list[Disturbance]:
+        """What disturbed this process, and the GPUs at the beginning."""
+        found = readings.between(self._began, readings.read())
+        if self.gpu_percent > LIMIT_PERCENT:
+            found.append(Disturbance(GPU_BUSY, over_limit(self.gpu_percent)))
+        return found
+
+
+def gpu_percent() -> float:
+    """How busy the GPUs are at this moment, the busiest of them; 0 where nobody can tell.
+
+    Meant for a process that has not used them so far.
+    """
+    if not torch.cuda.device_count():
+        return 0.0
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    command = [*GPU_QUERY, f"--id={visible}"] if visible else [*GPU_QUERY]
+    try:
+        found = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)
+        return max(map(float, found.stdout.split()), default=0.0)
+    except (OSError, subprocess.SubprocessError, ValueError):  # a part of a GPU has no such number
+        return 0.0
 
 
 def machine_speed() -> tuple[float, float]:
@@ -65,22 +111,18 @@ def _median_seconds(arm: Arm) -> float:
     return summarise(seconds).median
 
 
-def _processor_seconds() -> tuple[float, float]:
-    """Seconds that other processes computed, and that all cores had, since the machine started.
+def _processor_seconds(cores: Sequence[int]) -> tuple[float, float]:
+    """Seconds that other processes computed, and that these cores had, since the machine started.
 
     Children of this process, alive or ended, are no others.
     """
-    machine, me = psutil.cpu_times(), psutil.Process()
+    each, me = psutil.cpu_times(percpu=True), psutil.Process()
+    there = [core for core in cores if core < len(each)]  # all, unless some cores are off
+    idle = sum(each[core].idle + getattr(each[core], "iowait", 0) for core in there)
+    counted = ("user", "system", "nice", "steal")
+    busy = sum(getattr(each[core], name, 0) for core in there for name in counted)
     own = sum(map(_own_seconds, [me, *me.children(recursive=True)]))
-    idle = machine.idle + getattr(machine, "iowait", 0)
-    total = (
-        machine.user
-        + machine.system
-        + getattr(machine, "nice", 0)
-        + getattr(machine, "steal", 0)
-        + idle
-    )
-    return total - idle - own, total
+    return busy - own, busy + idle
 
 
 def _own_seconds(process: psutil.Process) -> float:
@@ -100,10 +142,34 @@ def speed_metrics(watch: Watch) -> dict[str, float | str]:
     return {name: round(speed, 3) for name, speed in found.items()}
 
 
+def load_metrics(watch: Watch, measurements: Sequence[Measurement] = ()) -> Metrics:
+    """How busy others kept the machine; a second metric if anything disturbed a measurement."""
+    disturbed = in_words([*watch.disturbances(), *disturbances(measurements)])
+    return {
+        BUSY_PERCENT: round(watch.busy_percent(), 1),
+        **({DISTURBED: disturbed} if disturbed else {}),
+    }
+
+
+def lack_metrics(devices: Devices, jobs_at_once: int) -> Metrics:
+    """A metric where jobs that are to run at once have one core; none where they have more."""
+    cores = min(len(allowed_cores()), quota_cores())
+    if devices.kind == "cpu-virtual" and cores < 2 <= jobs_at_once:
+        return {NOT_MEASURABLE: TWO_CORES}
+    return {}
+
+
 def conditions(
-    measurements: Sequence[Measurement], devices: Devices, watch: Watch, starts: int
+    measurements: Sequence[Measurement],
+    devices: Devices,
+    watch: Watch,
+    starts: int,
+    jobs_at_once: int = 1,
 ) -> dict[str, float | str]:
     """What every benchmark's metrics begin with: devices, starts, load, speed, noise, controls.
+
+    What disturbed them is there only if something did; what the machine lacks for as many jobs at
+    once as it is about, only if it lacks it.
 
     `control_over` and `control_under` count the starts in which an arm against itself looked faster
     or slower by more than 2 %; `false_speedups` the controls whose interval says so.
@@ -116,7 +182,8 @@ def conditions(
         "num_devices": len(devices.devices),
         "threads_per_device": devices.threads,
         "starts": starts,
-        "busy_percent": round(watch.busy_percent(), 1),
+        **lack_metrics(devices, jobs_at_once),
+        **load_metrics(watch, measurements),
         **speed_metrics(watch),
         "noisy_percent": round(100 * sum(m.summary.noisy for m in timed) / max(1, len(timed)), 1),
         "skipped": len(Results(measurements).skipped()),

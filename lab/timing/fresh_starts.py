@@ -6,7 +6,7 @@ processes, one after the other; the median of what a process measured is one sam
 over these covers what differs from start to start.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Protocol
@@ -15,8 +15,11 @@ from tqdm import tqdm
 
 from lab.core.errors import LabError
 from lab.machine.fresh_process import answer_of
-from lab.results.measurements import Measurement
+from lab.machine.gpu_errors import gpu_errors
+from lab.results.disturbances import in_words
+from lab.results.measurements import DISTURBED, Measurement, disturbances
 from lab.results.stats import summarise
+from lab.timing import readings
 
 
 class Start(Protocol):
@@ -35,10 +38,21 @@ def measure_in_starts(module: Start, starts: int) -> list[Measurement]:
         LabError: a process failed, or measured other things than the first.
     """
     found = [
-        answer_of(f"{module.__name__}, start {start},", module.measure, start)
+        answer_of(f"{module.__name__}, start {start},", _measure, module.measure, start)
         for start in tqdm(range(starts), module.__name__, leave=False, disable=None)
     ]
     return merge(found)
+
+
+def _measure(measure: Callable[[int], Sequence[Measurement]], start: int) -> list[Measurement]:
+    """What start number `start` measured, remarked on if something disturbed this process."""
+    before = readings.read()
+    with gpu_errors():
+        found = list(measure(start))
+    happened = in_words(readings.between(before, readings.read()))
+    if not happened:
+        return found
+    return [replace(m, remark=m.remark or f"{DISTURBED}{happened}") for m in found]
 
 
 def merge(starts: Sequence[Sequence[Measurement]]) -> list[Measurement]:
@@ -65,4 +79,9 @@ def _over_starts(same: Sequence[Measurement]) -> Measurement:
     without = [m for m in same if not m.values]
     if without:
         return without[0]
-    return replace(same[0], values=tuple(summarise(m.values).median for m in same))
+    happened = in_words(disturbances(same))
+    return replace(
+        same[0],
+        values=tuple(summarise(m.values).median for m in same),
+        remark=f"{DISTURBED}{happened}" if happened else same[0].remark,
+    )

@@ -3,7 +3,10 @@
 The picture is brought into Fashion-MNIST's form: grey, 28 x 28, a light garment on black.
 """
 
+import hashlib
+import io
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -11,33 +14,67 @@ import torch
 from PIL import Image, ImageOps
 from torch import Tensor, nn
 
-from lab.core.errors import DataError, LabError, ParamsError
+from lab.core.errors import CheckpointError, DataError, MachineError, ParamsError
 from lab.core.exit_codes import run
-from lab.core.files import REPORTS, read_json
-from lab.core.params import PARAMS_FILE, read_yaml
+from lab.core.files import REPORTS, read_regular
+from lab.core.params import PARAMS_FILE, Section, load
+from lab.core.shared_params import NetName
 from lab.data.datasets import CLASSES, IMAGE_SHAPE
 from lab.nets.models import MODELS, OnBytes
+from lab.results.documents import Document, read_document
+from lab.training.checkpoints import tensors_in
+from lab.training.run_params import TrainParams
 
 WEIGHTS = Path("models")
 # no others: opening an EPS file runs the PostScript in it
 FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP")
+MOST_BYTES = 2**26  # of a picture, or of a net's weights
+MOST_PIXELS = 50_000_000  # of a picture, which take 15 bytes each for a moment
+
+
+class _Params(Section):
+    train: TrainParams
+
+
+class _RunMetrics(Document):
+    net: NetName
+    weights_sha256: str
 
 
 def read_picture(path: Path) -> Tensor:
-    """Read a picture file as one uint8 image (1, 28, 28), inverted if its edge is light.
+    """Read a picture file as one uint8 image (1, 28, 28), as those that a net was trained on.
 
     Raises:
-        DataError: missing, or not a picture.
+        DataError: missing, or not a picture, or one with too many pixels.
     """
     try:
-        with Image.open(path, formats=FORMATS) as file:
-            upright = ImageOps.exif_transpose(file).convert("RGBA")
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+        return _in_the_sets_form(_decoded(read_regular(path, MOST_BYTES)))
+    except Image.DecompressionBombError:
         raise DataError(
-            f"{path}: not a picture ({error}); give a PNG, JPEG, GIF, WebP or BMP file"
+            f"{path}: more than {MOST_PIXELS:,} pixels; give a smaller picture"
         ) from None
+    except Exception as error:  # whatever a file that is none leads to
+        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        raise DataError(
+            f"{path}: not a picture ({reason}); give a PNG, JPEG, GIF, WebP or BMP file"
+        ) from None
+
+
+def _decoded(content: bytes) -> Image.Image:
+    """The picture in a file's content, on white paper where it is transparent."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about what is refused here, or does not matter
+        with Image.open(io.BytesIO(content), formats=FORMATS) as file:
+            if file.width * file.height > MOST_PIXELS:
+                raise Image.DecompressionBombError
+            upright = ImageOps.exif_transpose(file).convert("RGBA")
     paper = Image.new("RGBA", upright.size, "white")
-    grey = Image.alpha_composite(paper, upright).convert("L")
+    return Image.alpha_composite(paper, upright)
+
+
+def _in_the_sets_form(picture: Image.Image) -> Tensor:
+    """A picture as one uint8 image (1, 28, 28), inverted if its edge is light."""
+    grey = picture.convert("L")
     pixels = np.asarray(grey)
     edge = np.concatenate([pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]])
     if edge.mean() > 127:
@@ -49,14 +86,29 @@ def load_net(name: str) -> nn.Module:
     """The trained net of a run, in evaluation mode, for uint8 images (n, 28, 28).
 
     Raises:
-        LabError: the run has not been trained here yet.
+        CheckpointError: the run has not been trained here yet, or its weights are damaged or others
+            than its metrics tell of.
+        DataError: its metrics are damaged.
     """
-    kind = read_json(REPORTS / "train" / name / "metrics.json")["net"]
-    path = WEIGHTS / f"{name}.pt"
-    if not path.is_file():
-        raise LabError(f"{path}: not there yet; `invoke train {name}` makes it")
-    net = MODELS[kind](torch.Generator())
-    net.load_state_dict(torch.load(path, weights_only=True))
+    again = f"`invoke train {name}` makes it anew"
+    metrics_file, path = REPORTS / "train" / name / "metrics.json", WEIGHTS / f"{name}.pt"
+    for file in (metrics_file, path):
+        if not file.exists():
+            raise CheckpointError(f"{file}: not there yet; `invoke train {name}` makes it")
+    metrics = read_document(metrics_file, _RunMetrics, again)
+    try:
+        content = read_regular(path, MOST_BYTES)
+        if hashlib.sha256(content).hexdigest()[:16] != metrics["weights_sha256"]:
+            raise ValueError(f"not the weights that {metrics_file} tells of")
+        net = MODELS[metrics["net"]](torch.Generator())
+        net.load_state_dict(tensors_in(content))
+    except PermissionError as error:
+        raise MachineError(
+            f"{path}: cannot be read ({error.strerror}); mend the file's permissions"
+        ) from None
+    except (OSError, ValueError, TypeError, RuntimeError) as error:
+        reason = str(getattr(error, "strerror", None) or error).splitlines()[0]
+        raise CheckpointError(f"{path}: {reason}; {again}") from None
     return OnBytes(net).eval()
 
 
@@ -69,7 +121,7 @@ def classify(net: nn.Module, images: Tensor) -> Tensor:
 
 def main() -> None:
     """Print the classes with their probabilities, the most likely first."""
-    runs = list(read_yaml(PARAMS_FILE)["train"]["runs"])
+    runs = list(load(_Params).train.runs)
     if len(sys.argv) not in (2, 3):
         raise ParamsError(
             f"expected a picture file, and a run if not {runs[0]}: python -m lab.tools.classify"

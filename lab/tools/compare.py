@@ -5,7 +5,7 @@ median: it has changed only if it differs by more than the noise of both sides. 
 `x_low` and `x_high` has changed only if the interval of the difference leaves out 0. A time or a
 rate is judged relative to how fast the machine itself was, by the product and the copy that each
 stage measures before and after: what these explain is the machine's, not the code's. Nothing is
-called better or worse across hardware.
+called better or worse across hardware, nor of times that were taken on a busy machine.
 """
 
 import argparse
@@ -17,13 +17,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lab.core.errors import LabError
+from lab.core.errors import LabError, ParamsError
 from lab.core.exit_codes import run
-from lab.core.files import HARDWARE_FILE, read_json
+from lab.core.files import HARDWARE_FILE
+from lab.report.language import in_markdown
+from lab.results.disturbances import disturbances_of
+from lab.results.documents import read_hardware
 from lab.results.stats import difference_interval, exceeds_noise, summarise
 from lab.timing.names import COPY_SPEEDS, PRODUCT_SPEEDS
 from lab.tools.profiles import leaves
-from lab.tools.references import REFERENCE, metrics_of, metrics_on_disk
+from lab.tools.references import REFERENCE, metrics_of, metrics_on_disk, path_of, read_reference
 
 Change = Mapping[str, Any]  # DVC's {"old": ..., "new": ..., "diff": ...}
 SPREAD, LOW, HIGH = "_iqr", "_low", "_high"
@@ -33,6 +36,7 @@ IDS = "_ids"  # of the claims with a verdict
 MORE_IS_BETTER = re.compile(r"speedup|per_s$|accuracy|of_peak|overlap_fraction")
 LESS_IS_BETTER = re.compile(r"_(s|ms|us|ns)$|loss|error|failed|false_")
 A_RATE = re.compile(r"per_s$")
+OF_TIMES = re.compile(r"speedup|of_peak|overlap_fraction|_(s|ms|us|ns)$")
 A_TIME = re.compile(r"(?<!per)_(s|ms|us|ns)$")
 
 
@@ -125,6 +129,8 @@ def table(
     """(file, metric, old, new, mark) of each metric that differs, its spread behind the value."""
     for file, changes in metrics.items():
         pace = pace_of(changes)
+        sides = ({key: each.get(side) for key, each in changes.items()} for side in ("old", "new"))
+        busy = any(map(disturbances_of, sides))
         for name in changes:
             if any(name in readings for readings in SPEEDS):
                 continue  # the machine's own: `speeds` tells of them
@@ -132,6 +138,8 @@ def table(
                 continue
             old, new = (_side(name, changes, side) for side in ("old", "new"))
             verdict = mark(name, old, new, other_hardware, pace)
+            if busy and OF_TIMES.search(name) and verdict in ("better", "worse", "changed"):
+                verdict = "busy machine"
             spread = name + SPREAD in changes
             if spread and not old.iqr + new.iqr and verdict in ("better", "worse", "changed"):
                 verdict = "one sample each"  # a time without a spread: nobody knows its noise
@@ -163,10 +171,16 @@ def _ids_that_differ(old: Side, new: Side) -> tuple[str, str]:
 
 
 def _side(name: str, changes: Mapping[str, Change], side: str) -> Side:
-    ends = [changes.get(name + end, {}).get(side) for end in (LOW, HIGH)]
-    interval = None if None in ends else (float(str(ends[0])), float(str(ends[1])))
-    iqr = float(changes.get(name + SPREAD, {}).get(side) or 0)
-    return Side(changes[name].get(side), iqr, interval)
+    value = changes[name].get(side)
+    if not isinstance(value, int | float):
+        return Side(value)
+    iqr, *ends = (changes.get(name + end, {}).get(side) for end in SPREADS)
+    interval = [float(end) for end in ends if isinstance(end, int | float)]
+    return Side(
+        value,
+        float(iqr) if isinstance(iqr, int | float) else 0.0,
+        (interval[0], interval[1]) if len(interval) == 2 else None,
+    )
 
 
 def changes_between(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Change]:
@@ -211,19 +225,20 @@ def with_reference(name: str) -> tuple[list[str], list[tuple[str, ...]]]:
     """Lines on hardware that differs from a reference's, and the table of metrics.
 
     Raises:
-        LabError: there is no `reports/reference/NAME.json`.
+        ParamsError: there is no `reports/reference/NAME.json`.
+        DataError: that, or a file of the results here, is damaged.
     """
-    path = REFERENCE / f"{name}.json"
+    path = path_of(name)
     if not path.is_file():
         there = ", ".join(sorted(found.stem for found in REFERENCE.glob("*.json"))) or "none yet"
-        raise LabError(
+        raise ParamsError(
             f"{path}: no such reference (there are: {there}); `invoke snapshot` makes one of this"
             " machine"
         )
-    reference = read_json(path)
+    reference = read_reference(path)
     stages, here = metrics_of(reference), metrics_on_disk()
     both = {stage: changes_between(stages[stage], here[stage]) for stage in stages if stage in here}
-    differs = changes_between(reference["hardware"], read_json(HARDWARE_FILE))
+    differs = changes_between(reference["hardware"], read_hardware())
     hardware = {key: change for key, change in differs.items() if change["old"] != change["new"]}
     lines = [f"{name} was measured with the profile {reference['profile']}"]
     lines += [*_other_hardware(hardware), *speeds(both)]
@@ -246,7 +261,7 @@ def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
 
 def markdown(rows: Sequence[Sequence[str]]) -> Iterator[str]:
     """The rows, the first of them a header, as the lines of a Markdown table."""
-    header, *others = [[cell.replace("|", "\\|") for cell in row] for row in rows]
+    header, *others = [[in_markdown(cell) for cell in row] for row in rows]
     for row in (header, ["---"] * len(header), *others):
         yield f"| {' | '.join(row)} |"
 
@@ -263,7 +278,7 @@ def main() -> None:
     other = arguments.reference or arguments.rev
     lines, rows = with_reference(other) if arguments.reference else with_commit(other)
     for line in lines:
-        print(f"- {line}" if arguments.md else line)
+        print(f"- {in_markdown(line)}" if arguments.md else line)
     if not rows:
         print(f"no metric differs from {other}")
         return

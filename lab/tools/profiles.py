@@ -24,18 +24,22 @@ def merge(name: str, folder: Path = PROFILES) -> str:
     """The text of params.yaml for a profile: laptop.yaml with the profile's values in place.
 
     Raises:
-        ParamsError: no such profile, or it has a key that laptop.yaml does not.
+        ParamsError: no such profile, no YAML, or it has a key that laptop.yaml does not.
     """
     known = sorted(path.stem for path in folder.glob("*.yaml"))
     if name not in known:
         raise ParamsError(f"no profile {name!r} in {folder}/; there are {', '.join(known)}")
+    base = folder / f"{BASE}.yaml"
+    try:
+        of_runs = read_yaml(base)["train"]["defaults"].keys()
+    except (LookupError, TypeError, AttributeError):
+        raise ParamsError(f"{base}: no train.defaults; `git checkout {base}`") from None
     yaml = YAML()  # the round-trip kind, which keeps comments
     yaml.width = 10_000
     yaml.indent(mapping=2, sequence=4, offset=2)
-    document = yaml.load((folder / f"{BASE}.yaml").read_text(encoding="utf-8"))
+    document = yaml.load(base.read_text(encoding="utf-8-sig"))
     if name != BASE:
-        changes = read_yaml(folder / f"{name}.yaml")
-        _overlay(document, changes, f"{folder / name}.yaml", document["train"]["defaults"])
+        _overlay(document, read_yaml(folder / f"{name}.yaml"), f"{folder / name}.yaml", of_runs)
     text = io.StringIO()
     yaml.dump(document, text)
     return text.getvalue()
@@ -50,7 +54,7 @@ def _overlay(
     and a profile may add entries.
     """
     for key, value in changes.items():
-        if isinstance(value, dict) and key in base:
+        if isinstance(value, dict) and isinstance(base.get(key), dict):
             _overlay(base[key], value, file, of_runs, f"{parents}{key}.")
         elif key in base or _may_be_added(parents, key, of_runs):
             base[key] = value
@@ -86,7 +90,10 @@ def main() -> None:
     if len(sys.argv) != 2:
         raise ParamsError("expected the name of a profile: python -m lab.tools.profiles laptop")
     text = merge(sys.argv[1])
-    before = dict(leaves(read_yaml(PARAMS_FILE))) if PARAMS_FILE.exists() else {}
+    try:
+        before = dict(leaves(read_yaml(PARAMS_FILE)))
+    except ParamsError:  # none, or what a profile is there to mend
+        before = {}
     write_atomically(PARAMS_FILE, text.encode())
     after = dict(leaves(read_yaml(PARAMS_FILE)))
     changed = [key for key in before | after if before.get(key) != after.get(key)]

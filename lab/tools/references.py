@@ -20,12 +20,22 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pydantic import Field
+
 from lab.claims.book_order import BOOK_ORDER
-from lab.core.errors import LabError, ParamsError
+from lab.core.errors import DataError, LabError, ParamsError
 from lab.core.exit_codes import run
-from lab.core.files import HARDWARE_FILE, REPORTS, read_json, read_rows, write_json
+from lab.core.files import HARDWARE_FILE, MEND, REPORTS, read_json, read_rows, write_json
 from lab.core.params import PARAMS_FILE
 from lab.data.datasets import DATA, SOURCE_FILE
+from lab.results.documents import (
+    Document,
+    Hardware,
+    Metrics,
+    bring_back,
+    read_document,
+    read_hardware,
+)
 from lab.tools.profiles import in_use, merge
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -34,6 +44,20 @@ CLAIMS = REPORTS / "claims" / "rows.csv"
 STAGES = tuple(name for name in BOOK_ORDER if name.startswith("bench_") or name == "scaling")
 
 log = logging.getLogger(__name__)
+
+
+class _Stage(Document):
+    metrics: Metrics
+
+
+class _Reference(Document):
+    """The form of a reference; of a stage that did not finish it says why."""
+
+    name: str
+    profile: str
+    hardware: Hardware
+    stages: dict[str, str | _Stage]
+    claims: list[dict[str, float | str]] = Field(default_factory=list)
 
 
 def record(name: str, profile: str, budget_s: float, stages: Sequence[str] = STAGES) -> Path:
@@ -70,7 +94,7 @@ def record(name: str, profile: str, budget_s: float, stages: Sequence[str] = STA
         document = {
             "name": name,
             "profile": profile,
-            "hardware": read_json(work / HARDWARE_FILE),
+            "hardware": read_hardware(work / HARDWARE_FILE),
             "stages": found,
         }
         write_json(path, document)
@@ -81,19 +105,34 @@ def path_of(name: str) -> Path:
     """The file of a reference.
 
     Raises:
-        ParamsError: the name has other characters than lower-case letters, digits and hyphens.
+        ParamsError: the name has other characters than letters, digits, `_`, `-` and `.`.
     """
-    if not re.fullmatch(r"[a-z0-9][a-z0-9-]*", name):
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", name):
         raise ParamsError(
-            f"record {name!r}: expected lower-case letters, digits and hyphens; choose such a name"
+            f"reference {name!r}: expected at most 64 letters, digits, _, - and .; choose such a"
+            " name"
         )
     return REFERENCE / f"{name}.json"
 
 
+def read_reference(path: Path) -> dict[str, Any]:
+    """A reference.
+
+    Raises:
+        DataError: missing or damaged.
+        MachineError: another user's.
+    """
+    return read_document(path, _Reference, bring_back(path))
+
+
 def metrics_on_disk() -> dict[str, dict[str, Any]]:
-    """All metrics here, by the stage's folder under `reports` (`train/lenet_1gpu`)."""
+    """All metrics here, by the stage's folder under `reports` (`train/lenet_1gpu`).
+
+    Raises:
+        DataError: a file is damaged.
+    """
     return {
-        path.parent.relative_to(REPORTS).as_posix(): read_json(path)
+        path.parent.relative_to(REPORTS).as_posix(): read_document(path, Metrics, MEND)
         for path in sorted(REPORTS.rglob("metrics.json"))
     }
 
@@ -112,15 +151,15 @@ def snapshot(name: str) -> Path:
 
     Raises:
         ParamsError: a name that `path_of` rejects.
-        LabError: there are no results.
+        DataError: there are no results, or a file of them is damaged.
     """
     path, found = path_of(name), metrics_on_disk()
     if not found or not HARDWARE_FILE.is_file():
-        raise LabError(f"{REPORTS}: no results to keep yet; run `invoke repro` first")
+        raise DataError(f"{REPORTS}: no results to keep yet; run `invoke repro` first")
     document = {
         "name": name,
         "profile": in_use(),
-        "hardware": read_json(HARDWARE_FILE),
+        "hardware": read_hardware(),
         "stages": {stage: {"metrics": metrics} for stage, metrics in found.items()},
         "claims": read_rows(CLAIMS) if CLAIMS.is_file() else [],
     }

@@ -6,68 +6,76 @@ page shows what two runs or more agree on.
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from lab.claims.agreement import AIM_PERCENT, Agreement, agreement_of
 from lab.claims.ledger import ledger
 from lab.claims.verdicts import Finding, findings_of
-from lab.core.errors import LabError
+from lab.core.errors import DataError
 from lab.core.exit_codes import run
-from lab.core.files import HARDWARE_FILE, REPORTS, read_json, read_rows, write_json
+from lab.core.files import HARDWARE_FILE, REPORTS, read_rows, write_json
+from lab.results.documents import Document, Hardware, bring_back, read_document, read_hardware
 from lab.tools.profiles import in_use
 
 RETEST = REPORTS / "retest"
 ROWS = REPORTS / "claims" / "rows.csv"
 
 
+class _Run(Document):
+    profile: str
+    hardware: Hardware
+    claims: list[dict[str, float | str]]
+
+
 def keep() -> Path:
     """Keep the verdicts that are there as the next run, and return its file.
 
     Raises:
-        LabError: there are no verdicts, or the runs that are kept are of another machine or
-            profile.
+        DataError: there are no verdicts, a file is damaged, or the runs that are kept are of
+            another machine or profile.
     """
     if not (ROWS.is_file() and HARDWARE_FILE.is_file()):
-        raise LabError(f"{ROWS}: no verdicts to keep yet; run `invoke repro` first")
-    document = {
-        "profile": in_use(),
-        "hardware": read_json(HARDWARE_FILE),
-        "claims": read_rows(ROWS),
-    }
+        raise DataError(f"{ROWS}: no verdicts to keep yet; run `invoke repro` first")
+    document = {"profile": in_use(), "hardware": read_hardware(), "claims": read_rows(ROWS)}
     kept = paths()
     if kept:
-        before = read_json(kept[-1])
+        before = _read(kept[-1])
         for key in ("profile", "hardware"):
-            if before.get(key) != document[key]:
-                raise LabError(
+            if before[key] != document[key]:
+                raise DataError(
                     f"{kept[-1]}: another {key} than this run's; delete {RETEST}/ to begin anew"
                 )
-    path = RETEST / f"{len(kept) + 1}.json"
+    path = RETEST / f"{1 + (int(kept[-1].stem) if kept else 0)}.json"
     write_json(path, document)
     return path
 
 
 def paths(folder: Path = RETEST) -> list[Path]:
     """The files of the runs that are kept, in their order."""
-    return sorted(folder.glob("[0-9]*.json"), key=lambda path: int(path.stem))
+    numbered = (path for path in folder.glob("*.json") if path.stem.isdecimal())
+    return sorted(numbered, key=lambda path: int(path.stem))
 
 
 def runs(folder: Path = RETEST) -> list[list[Finding]]:
     """The findings of each run on the claims of today's ledger.
 
     Raises:
-        LabError: a file is damaged.
+        DataError: a file is damaged.
     """
+    return [_findings(path) for path in paths(folder)]
+
+
+def _findings(path: Path) -> list[Finding]:
     try:
-        return [findings_of(_claims(path), ledger()) for path in paths(folder)]
+        return findings_of(_read(path)["claims"], ledger())
     except (LookupError, TypeError, ValueError) as error:
-        raise LabError(f"{folder}: no runs of this ledger ({error}); delete it to begin") from None
+        raise DataError(f"{path}: damaged (claims: {error}); {bring_back(path)}") from None
 
 
-def _claims(path: Path) -> Sequence[dict[str, Any]]:
-    return list(read_json(path)["claims"])
+def _read(path: Path) -> dict[str, Any]:
+    return read_document(path, _Run, bring_back(path))
 
 
 def summary(found: Agreement) -> Iterator[str]:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from invoke.watchers import StreamWatcher
 
+from lab.core.errors import LabError
 from lab.core.files import REPORTS, read_json, write_json
 
 COMMITTED, OWN = REPORTS / "stage_seconds.json", Path(".lab") / "stage_seconds.json"
@@ -93,12 +94,20 @@ def known_seconds() -> dict[str, float]:
     """The seconds of each stage in the committed run, or here where it ran."""
     found: dict[str, float] = {}
     for path in (COMMITTED, OWN):
-        found |= read_json(path) if path.is_file() else {}
+        found |= _kept(path)
     return found
 
 
 def remember(taken: dict[str, float]) -> None:
     """Keep what stages took here."""
     if taken:
-        before = read_json(OWN) if OWN.is_file() else {}
-        write_json(OWN, before | taken)
+        write_json(OWN, _kept(OWN) | taken)
+
+
+def _kept(path: Path) -> dict[str, float]:
+    """The seconds in a file; what is none in it does not count, nor does a damaged file."""
+    try:
+        kept = read_json(path) if path.is_file() else {}
+    except LabError:
+        return {}
+    return {stage: found for stage, found in kept.items() if isinstance(found, int | float)}

@@ -19,6 +19,7 @@ import torch.distributed as dist
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
+from lab.core import fail_points
 from lab.core.shared_params import Compile, Precision
 from lab.nets.models import OnBytes
 from lab.optim.update_rules import nesterov
@@ -225,18 +226,21 @@ class Ddp(Strategy):
 
     def total(self, values: Tensor) -> Tensor:
         """The sum of `values` over the processes, on the CPU."""
+        fail_points.reach("collective")
         summed = _to_cpu(values)
         dist.all_reduce(summed)
         return summed
 
     def largest(self, value: int) -> int:
         """The largest `value` of the processes."""
+        fail_points.reach("collective")
         found = torch.tensor(value)
         dist.all_reduce(found, dist.ReduceOp.MAX)
         return int(found)
 
     def broadcast(self, content: bytes | None) -> bytes | None:
         """What the first process holds; nothing is unpickled on the way."""
+        fail_points.reach("collective")
         size = torch.tensor(-1 if content is None else len(content))
         dist.broadcast(size, src=0)
         if size < 0:
@@ -264,6 +268,7 @@ class Ddp(Strategy):
             name: [torch.empty_like(b) for _ in range(self.num_processes)]
             for name, b in mine.items()
         }
+        fail_points.reach("collective")
         for name, values in gathered.items():
             dist.all_gather(values, mine[name])
         state["buffers"] = [

@@ -63,7 +63,10 @@ def main() -> None:
     watch, devices = Watch(), for_ranks(params.bench_collectives.world_sizes, params.devices)
     measured = measure(params, devices, cores)
     write_rows(REPORTS / "bench_collectives", rows_of(measured))
-    head = {**conditions(measured, devices, watch, params.bench.starts), "cores": cores}
+    head = {
+        **conditions(measured, devices, watch, params.bench.starts, jobs_at_once=2),
+        "cores": cores,
+    }
     write_metrics(REPORTS / "bench_collectives", head | summarise(measured))
 
 

@@ -57,7 +57,7 @@ def main() -> None:
     write_rows(REPORTS / "bench_overlap", rows_of(measured))
     write_metrics(
         REPORTS / "bench_overlap",
-        conditions(measured, devices, watch, starts)
+        conditions(measured, devices, watch, starts, jobs_at_once=2)
         | {names.WORKLOAD: params.bench_overlap.workload}
         | summarise(measured),
     )

@@ -51,7 +51,7 @@ def main() -> None:
     write_rows(REPORTS / "bench_parallel", rows_of(measured))
     write_metrics(
         REPORTS / "bench_parallel",
-        conditions(measured, devices, watch, starts) | summarise(measured),
+        conditions(measured, devices, watch, starts, jobs_at_once=2) | summarise(measured),
     )
 
 

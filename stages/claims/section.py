@@ -7,7 +7,8 @@ from pathlib import Path
 from lab.claims.ledger import ledger, unmeasured
 from lab.claims.rules import Verdict
 from lab.claims.verdicts import Finding, by_interval, false_verdicts, findings_of, most_surprising
-from lab.core.files import read_rows
+from lab.core.errors import DataError
+from lab.core.files import MEND, read_json, read_rows
 from lab.report.language import say, translation
 from lab.report.page import Section, Table
 from lab.report.verdicts import counts, effect_of, of_the_notes, place_in_words, range_in_words
@@ -17,7 +18,12 @@ NUM_SURPRISES = 3
 
 def section(folder: Path) -> Section:
     """The section that `folder` (reports/claims) is told in; the page lists the claims in it."""
-    findings = findings_of(read_rows(folder / "rows.csv"), ledger())
+    rows, total = read_rows(folder / "rows.csv"), read_json(folder / "metrics.json").get("total")
+    if total != len(rows):
+        raise DataError(
+            f"{folder}: {len(rows)} rows where metrics.json has {total} verdicts; {MEND}"
+        )
+    findings = findings_of(rows, ledger())
     of_notes = of_the_notes(findings)
     return Section(
         stage="claims",

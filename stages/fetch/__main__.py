@@ -6,7 +6,7 @@ from lab.core.exit_codes import run
 from lab.core.files import REPORTS, Metrics, write_metrics
 from lab.core.params import load
 from lab.data.datasets import Split, read_fashion_mnist
-from lab.data.download import fetch
+from lab.data.fetching.download import fetch
 from stages.fetch.params import Params
 
 

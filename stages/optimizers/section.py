@@ -66,6 +66,7 @@ def section(folder: Path) -> Section:
                 " it holds the middle half of them. What they narrow down is the median."
             ),
         ),
+        of_times=False,
     )
 
 
@@ -168,15 +169,19 @@ def _figures_of_networks(demos: Demos, m: Mapping[str, Any]) -> list[Figure]:
             ),
             [partial(_draw_lenet, demos), partial(_draw_deep_nets, demos)],
         ),
-        Figure(
-            "step_time",
-            say("Time of a training step of LeNet with torch's optimizers."),
-            say("A bar is the median; a dot is a start of the process, in the order of measuring.")
-            + " "
-            + " ".join(benchmarks.trust(m)),
-            [partial(_draw_step_time, demos, m)],
-        ),
+        *([] if benchmarks.undecided(m, "optimizers") else [_figure_of_times(demos, m)]),
     ]
+
+
+def _figure_of_times(demos: Demos, m: Mapping[str, Any]) -> Figure:
+    return Figure(
+        "step_time",
+        say("Time of a training step of LeNet with torch's optimizers."),
+        say("A bar is the median; a dot is a start of the process, in the order of measuring.")
+        + " "
+        + " ".join(benchmarks.trust(m)),
+        [partial(_draw_step_time, demos, m)],
+    )
 
 
 # --- sentences ---
@@ -221,7 +226,7 @@ def _findings(demos: Demos, m: Mapping[str, Any]) -> list[str]:
         _rare(demos),
         *_momentum(demos, m),
         _growth(demos),
-        _step(demos),
+        benchmarks.undecided(m, "optimizers") or _step(demos),
     ]
 
 

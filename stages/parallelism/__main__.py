@@ -111,7 +111,10 @@ def main() -> None:
     devices = resolve(max(p.num_devices), params.devices)
     curves = measure(params, devices, read_fashion_mnist("train").first(p.batch_sizes[-1]))
     write_rows(REPORTS / "parallelism", rows_of([*curves, *by_start(timed)]))
-    about = {"dataset": dataset_name(), **conditions(timed, timed_on, watch, starts)}
+    about = {
+        "dataset": dataset_name(),
+        **conditions(timed, timed_on, watch, starts, jobs_at_once=2),
+    }
     write_metrics(REPORTS / "parallelism", about | summarise(curves, p))
 
 

@@ -11,7 +11,7 @@ from matplotlib.ticker import LogLocator, MaxNLocator
 
 from lab.core.files import read_json, read_rows
 from lab.report import figures
-from lab.report.benchmarks import devices_in_words, trust
+from lab.report.benchmarks import devices_in_words, trust, undecided
 from lab.report.language import say, translation
 from lab.report.page import Figure, Section, Table, TryThis
 from lab.results.curves import Curve, curves_of
@@ -58,6 +58,7 @@ def section(folder: Path) -> Section:
     """The section on the results in `folder` (reports/parallelism)."""
     demos, m = curves_of(read_rows(folder / "rows.csv")), read_json(folder / "metrics.json")
     devices, micro_batches = _longest_pipeline(demos)
+    no_times = undecided(m, "parallelism")
     return Section(
         stage="parallelism",
         title=say("Parallelism: what devices send each other"),
@@ -73,7 +74,7 @@ def section(folder: Path) -> Section:
             _who_adds(demos),
             *_idle(m, devices, micro_batches),
             *_ratio(demos, m),
-            *trust(m),
+            *([no_times] if no_times else trust(m)),
         ],
         figures=[
             Figure(
@@ -92,18 +93,7 @@ def section(folder: Path) -> Section:
                     for count in _device_counts(demos)
                 ],
             ),
-            Figure(
-                "parallelism_times",
-                say("Time of a step on two devices by each kind of parallelism, for two networks."),
-                say(
-                    "Bars are medians, dots the starts of the process from top to bottom. The"
-                    " pipeline goes in micro-batches. “times”: against data parallelism."
-                ),
-                [
-                    partial(_draw_times, demos, demo, m["device_kind"] == "cpu-virtual")
-                    for demo in (LENET_STEP_MS, WIDE_STEP_MS)
-                ],
-            ),
+            *([] if no_times else [_figure_of_times(demos, m)]),
             Figure(
                 "parallelism_pipeline",
                 say(
@@ -128,7 +118,11 @@ def section(folder: Path) -> Section:
                 [partial(_draw_ratio, demos)],
             ),
         ],
-        tables=[_kinds_table(demos), _times_table(demos), _networks_table(demos)],
+        tables=[
+            _kinds_table(demos),
+            *([] if no_times else [_times_table(demos)]),
+            _networks_table(demos),
+        ],
         try_this=TryThis(
             "parallelism.num_micro_batches",
             "2",
@@ -146,6 +140,22 @@ def section(folder: Path) -> Section:
                 many=_idle_percent(devices, micro_batches),
             ),
         ),
+        of_times=False,
+    )
+
+
+def _figure_of_times(demos: Demos, m: Mapping[str, Any]) -> Figure:
+    return Figure(
+        "parallelism_times",
+        say("Time of a step on two devices by each kind of parallelism, for two networks."),
+        say(
+            "Bars are medians, dots the starts of the process from top to bottom. The"
+            " pipeline goes in micro-batches. “times”: against data parallelism."
+        ),
+        [
+            partial(_draw_times, demos, demo, m["device_kind"] == "cpu-virtual")
+            for demo in (LENET_STEP_MS, WIDE_STEP_MS)
+        ],
     )
 
 

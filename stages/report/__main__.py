@@ -8,7 +8,7 @@ from lab.core.errors import DataError
 from lab.core.exit_codes import run
 from lab.core.files import REPORTS, write_atomically
 from lab.report.language import ENGLISH, speaking
-from stages.report import catalogue
+from stages.report import catalogue, references
 from stages.report.content import content, environment
 from stages.report.sections import FIGURES, builders, draw_figures, samples, without_results
 
@@ -38,11 +38,12 @@ def main() -> None:
                 for page, template in pages.items():
                     text = templates.get_template(template).render(filled_in)
                     write_atomically(REPORTS / page, text.encode())
-    if problems and "--strict" in sys.argv[1:]:
-        raise DataError(
-            f"no usable results of {', '.join(problems)}; `dvc repro` measures what is missing, as"
-            f" the page says"
-        )
+    damaged = references.damaged_in(REPORTS)
+    if problems:
+        which = ", ".join(problems)
+        damaged.append(f"no usable results of {which}; the page says what brings them")
+    if damaged and "--strict" in sys.argv[1:]:
+        raise DataError("\n".join(damaged))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,13 @@
 """The message catalogues of the report: a zh.po in each folder that says something."""
 
+from io import BytesIO
 from pathlib import Path
 
-from babel.messages.pofile import read_po
+from babel.core import UnknownLocaleError
+from babel.messages.pofile import PoFileError, read_po
+
+from lab.core.errors import MachineError
+from lab.core.files import MOST_BYTES, read_regular
 
 ROOT = Path(__file__).resolve().parents[2]
 CHINESE = "zh"  # besides English
@@ -16,13 +21,19 @@ def files(language: str) -> list[Path]:
 
 
 def read(language: str) -> dict[str, str]:
-    """All translations of a language by their English text."""
+    """All translations of a language by their English text.
+
+    Raises:
+        MachineError: a file is damaged.
+    """
     found: dict[str, str] = {}
     for path in files(language):
-        with path.open("rb") as file:
-            found |= {
-                str(m.id): str(m.string)
-                for m in read_po(file, locale=language)
-                if m.id and m.string
-            }
+        try:
+            file = BytesIO(read_regular(path, MOST_BYTES))
+            catalogue = read_po(file, locale=language, abort_invalid=True)
+        except (PoFileError, UnknownLocaleError, ValueError, LookupError, OSError) as error:
+            raise MachineError(
+                f"{path}: damaged ({error!r}); `git checkout {path}` brings it back"
+            ) from None
+        found |= {str(m.id): str(m.string) for m in catalogue if m.id and m.string}
     return found

@@ -7,20 +7,28 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
+from jinja2 import (
+    Environment,
+    FileSystemLoader,
+    StrictUndefined,
+    pass_eval_context,
+    select_autoescape,
+)
+from jinja2.nodes import EvalContext
 from markupsafe import Markup, escape
 
 from lab.claims.book_order import BOOK_ORDER
 from lab.claims.rules import Verdict
 from lab.claims.verdicts import Finding
-from lab.core.files import HARDWARE_FILE, REPORTS, read_json
+from lab.core.files import REPORTS
 from lab.data.datasets import read_source
-from lab.data.download import FASHION_FILES
+from lab.data.fetching.sources import FASHION_FILES
 from lab.report import verdicts
 from lab.report.benchmarks import devices_in_words
 from lab.report.inline_svg import Styles, inlined
-from lab.report.language import language, say, section_number, translation
+from lab.report.language import in_markdown, language, say, section_number, translation
 from lab.report.page import Figure, Section
+from lab.results.documents import read_hardware
 from stages.report.sections import groups
 
 HERE = Path(__file__).parent
@@ -40,15 +48,22 @@ def environment() -> Environment:
         lstrip_blocks=True,
         autoescape=select_autoescape(["html.j2"]),
         keep_trailing_newline=True,
+        finalize=_escaped,
     )
     found.globals.update(say=say, text=with_tags)
     found.filters["code"] = with_code
     return found
 
 
+@pass_eval_context
+def _escaped(context: EvalContext, value: object) -> object:
+    """What is filled in, as text: jinja sees to HTML by itself, this sees to Markdown."""
+    return value if context.autoescape else in_markdown(value)
+
+
 def content(sections: Sequence[Section], samples: Figure, folder: Path) -> dict[str, Any]:
     """What the templates fill in, in the language that is spoken; `folder` holds the figures."""
-    source, hardware = read_source(), read_json(HARDWARE_FILE)
+    source, hardware = read_source(), read_hardware()
     found = verdicts.findings(REPORTS / "claims")
     cards = [verdicts.card(f) for f in found]
     by_stage = {stage: [c for c in cards if c.stage == stage] for stage in BOOK_ORDER}
@@ -78,7 +93,7 @@ def content(sections: Sequence[Section], samples: Figure, folder: Path) -> dict[
             kind: devices_in_words(kind) for kind in sorted({f.device_kind for f in found})
         },
         "picture": _picture(found),
-        "tested": sum(f.estimate is not None for f in verdicts.of_the_notes(found)),
+        "tested": verdicts.num_tested(verdicts.of_the_notes(found)),
         "total": len(verdicts.of_the_notes(found)),
         "hero": [
             panel
@@ -173,7 +188,7 @@ def _squares(count: int) -> Markup:
 
 
 def _title(found: Sequence[Finding], facts: Mapping[str, Any]) -> str:
-    tested = sum(f.estimate is not None for f in verdicts.of_the_notes(found))
+    tested = verdicts.num_tested(verdicts.of_the_notes(found))
     names = facts["accelerator"]["names"]
     return say(
         "Do the notes' claims hold? {n} tested on {machine}",

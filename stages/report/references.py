@@ -11,20 +11,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from matplotlib.axes import Axes
-
 from lab.claims.book_order import BOOK_ORDER
 from lab.claims.ledger import ledger
 from lab.claims.verdicts import Finding, findings_of
-from lab.core.errors import LabError
+from lab.core.errors import DataError, LabError
 from lab.core.files import read_json, read_rows
 from lab.report import figures
-from lab.report.benchmarks import ratio_text
+from lab.report.benchmarks import ratio_text, undecided
 from lab.report.language import say, translation
 from lab.report.page import Figure, Section, Table
 from lab.report.verdicts import verdict_and_number
+from lab.results.documents import bring_back, read_hardware
 from lab.results.stats import Ratio
-from lab.tools.references import metrics_of
+from lab.tools.references import metrics_of, read_reference
 
 Metrics = Mapping[str, Mapping[str, Any]]  # by the stage's folder under reports
 
@@ -61,8 +60,10 @@ class Machine:
     findings: Mapping[str, Finding]
 
     def ratio(self, headline: Headline) -> Ratio | None:
-        """A ratio with its interval, None where it was not measured."""
+        """A ratio with its interval, None where it was not measured or decides nothing."""
         metrics, name = self.metrics.get(headline.stage, {}), headline.metric
+        if undecided(metrics, headline.stage):
+            return None
         found = [metrics.get(key) for key in (name, f"{name}_low", f"{name}_high", "starts")]
         match [n for n in found if isinstance(n, int | float) and n > 0]:
             case [median, low, high, starts]:
@@ -81,7 +82,7 @@ def section(reports: Path) -> Section:
         book="12, 13",
         question=say("Do other machines find the same ratios?"),
         answer=_answer(machines, shown),
-        findings=[],
+        findings=[say("Left out: {problem}.", problem=each) for each in damaged_in(reports)],
         figures=_figures(machines, shown) if others else [],
         tables=[_table(machines, shown), *_other_verdicts(machines)] if others else [],
     )
@@ -92,9 +93,13 @@ def references_in(reports: Path) -> list[Machine]:
 
     Where there are none, there is nothing to compare with.
     """
-    here = _here(reports)
-    found = map(_reference, sorted((reports / "reference").glob("*.json")))
-    return [each for each in found if each and any(_differ(h, here, each) for h in headlines())]
+    here, (found, _) = _here(reports), _read_all(reports)
+    return [each for each in found if any(_differ(h, here, each) for h in headlines())]
+
+
+def damaged_in(reports: Path) -> list[str]:
+    """What is wrong with the files beside the references that are none."""
+    return _read_all(reports)[1]
 
 
 def _differ(headline: Headline, here: Machine, other: Machine) -> bool:
@@ -159,7 +164,7 @@ def _in_short(n: int) -> str:
 def _here(reports: Path) -> Machine:
     return Machine(
         say("this machine"),
-        _hardware(read_json(reports / "hardware.json")),
+        _hardware(read_hardware(reports / "hardware.json")),
         _metrics_under(reports),
         _findings_under(reports),
     )
@@ -175,15 +180,25 @@ def _metrics_under(reports: Path) -> Metrics:
     return found
 
 
-def _reference(path: Path) -> Machine | None:
-    """A reference; None for a file that is none."""
+def _read_all(reports: Path) -> tuple[list[Machine], list[str]]:
+    """The references, and what is wrong with those that are none."""
+    found, damaged = [], []
+    for path in sorted((reports / "reference").glob("*.json")):
+        try:
+            found.append(_reference(path))
+        except LabError as error:
+            damaged.append(str(error))
+    return found, damaged
+
+
+def _reference(path: Path) -> Machine:
+    document = read_reference(path)
     try:
-        document = read_json(path)
         findings = _by_id(document.get("claims", []))
-        name = say("{name}, profile {profile}", name=document["name"], profile=document["profile"])
-        return Machine(name, _hardware(document["hardware"]), metrics_of(document), findings)
-    except (LabError, LookupError, TypeError, ValueError, AttributeError):
-        return None
+    except (LookupError, TypeError, ValueError) as error:
+        raise DataError(f"{path}: damaged (claims: {error}); {bring_back(path)}") from None
+    name = say("{name}, profile {profile}", name=document["name"], profile=document["profile"])
+    return Machine(name, _hardware(document["hardware"]), metrics_of(document), findings)
 
 
 def _findings_under(reports: Path) -> Mapping[str, Finding]:
@@ -258,7 +273,7 @@ def _draw(machines: Sequence[Machine], shown: Sequence[Headline], path: Path) ->
 
 
 def _draw_ratios(
-    axes: Axes, ratios: Sequence[Ratio | None], shift: float, marker: str, colour: str
+    axes: figures.Axes, ratios: Sequence[Ratio | None], shift: float, marker: str, colour: str
 ) -> None:
     for row, found in enumerate(ratios):
         if found:

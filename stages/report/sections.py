@@ -6,20 +6,25 @@ import logging
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from lab.claims.book_order import BOOK_ORDER
-from lab.core.files import REPORTS
+from lab.core.errors import SpaceError
+from lab.core.files import REPORTS, read_json
 from lab.data.datasets import CLASSES, Split, read_fashion_mnist
+from lab.machine.child import follow
 from lab.report import figures
+from lab.report.benchmarks import without_times
 from lab.report.language import say, speaking, translation
 from lab.report.page import Figure, Section
 from stages.report import catalogue, references, retest
 
 FIGURES = REPORTS / "figures"
+MEASURED = ("claims", *BOOK_ORDER)  # the sections that are of a stage, which makes them anew
 MOST_PROCESSES = 4  # more start for longer than they draw
 SAMPLES_PER_CLASS = 10
 GREYS = 8  # of the samples: enough to see what they show, a fifth of the bytes
@@ -51,14 +56,19 @@ def builders() -> Builders:
     A stage's is `section` of stages/<name>/section.py, which is given the stage's folder under
     reports.
     """
-    made: Builders = {
-        stage: partial(importlib.import_module(f"stages.{stage}.section").section, REPORTS / stage)
-        for stage in ("claims", *BOOK_ORDER)
-    }
+    made: Builders = {stage: partial(_of_stage, stage) for stage in MEASURED}
     made["retest"] = partial(retest.section, REPORTS / "retest")
-    if references.references_in(REPORTS):
+    if references.references_in(REPORTS) or references.damaged_in(REPORTS):
         made["references"] = partial(references.section, REPORTS)
     return {stage: made[stage] for stages in groups().values() for stage in stages if stage in made}
+
+
+def _of_stage(stage: str) -> Section:
+    """A stage's own section, with nothing that times would decide where they decide nothing."""
+    folder = REPORTS / stage
+    section: Section = importlib.import_module(f"stages.{stage}.section").section(folder)
+    metrics = folder / "metrics.json"
+    return without_times(section, read_json(metrics)) if metrics.is_file() else section
 
 
 def draw_figures(stages: Sequence[str], folders: dict[str, Path]) -> dict[str, str]:
@@ -66,18 +76,27 @@ def draw_figures(stages: Sequence[str], folders: dict[str, Path]) -> dict[str, s
 
     Returns:
         What is wrong with the results of the stages that cannot be shown.
+
+    Raises:
+        SpaceError: a process that draws was killed.
     """
-    # drawing is most of the work
-    with ProcessPoolExecutor(min(MOST_PROCESSES, os.cpu_count() or 1)) as pool:
-        jobs = list(itertools.product(stages, folders))
-        found = pool.map(
-            draw_stage, *zip(*[(s, lang, folders[lang]) for s, lang in jobs], strict=True)
-        )
-        problems = {
-            stage: problem for (stage, _), problem in zip(jobs, found, strict=True) if problem
-        }
+    jobs = list(itertools.product(stages, folders))
+    words = zip(*[(stage, lang, folders[lang]) for stage, lang in jobs], strict=True)
+    num_processes = min(MOST_PROCESSES, os.cpu_count() or 1)
+    try:
+        # drawing is most of the work
+        with ProcessPoolExecutor(
+            num_processes, initializer=follow, initargs=(os.getpid(),)
+        ) as pool:
+            found = list(pool.map(draw_stage, *words))
+    except BrokenProcessPool:
+        raise SpaceError(
+            "a process that draws was killed, perhaps for want of memory; run it again"
+        ) from None
+    problems = {stage: problem for (stage, _), problem in zip(jobs, found, strict=True) if problem}
     for stage, problem in problems.items():
-        log.warning("%s cannot be shown (%s); `dvc repro %s` measures it", stage, problem, stage)
+        mend = f"; `dvc repro --force {stage}` measures it" if stage in MEASURED else ""
+        log.warning("%s cannot be shown (%s)%s", stage, problem, mend)
     return problems
 
 
@@ -94,18 +113,25 @@ def draw_stage(stage: str, language: str, folder: Path) -> str:
 
 
 def without_results(stage: str, problem: str) -> Section:
-    """The section of a stage whose results are missing or damaged."""
+    """The section of a stage, or of other runs, whose results are missing or damaged."""
+    answer = say(
+        "The files in reports/{stage} are missing or damaged ({problem}).",
+        stage=stage,
+        problem=problem,
+    )
+    if stage in MEASURED:
+        answer = say(
+            "The files in reports/{stage} are missing or damaged ({problem}). `dvc repro"
+            " --force {stage}` measures them again.",
+            stage=stage,
+            problem=problem,
+        )
     return Section(
         stage=stage,
         title=say("{stage}: no results to show", stage=stage),
         book="–",
         question=say("What is missing, and what measures it?"),
-        answer=say(
-            "The files in reports/{stage} are missing or damaged ({problem}). `dvc repro"
-            " --force {stage}` measures them again.",
-            stage=stage,
-            problem=problem,
-        ),
+        answer=answer,
         findings=[],
         figures=[],
     )

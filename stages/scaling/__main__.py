@@ -74,7 +74,7 @@ def main() -> None:
         *flop_per_parameter(),
     ]
     write_rows(REPORTS / "scaling", rows_of(rows))
-    head = conditions(measured, devices, watch, params.bench.starts)
+    head = conditions(measured, devices, watch, params.bench.starts, jobs_at_once=2)
     write_metrics(REPORTS / "scaling", head | summarise(rows, p.world_size))
 
 

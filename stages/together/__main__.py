@@ -12,7 +12,7 @@ from lab.core.files import REPORTS, Metrics, Row, write_metrics, write_rows
 from lab.core.params import load
 from lab.data.datasets import dataset_name
 from lab.machine.fresh_process import answer_of
-from lab.timing.conditions import Watch, speed_metrics
+from lab.timing.conditions import Watch, load_metrics, speed_metrics
 from stages.together import names, one_run
 from stages.together.ladder import Rung
 from stages.together.params import Params, TogetherParams
@@ -90,14 +90,19 @@ def summarise(rows: Sequence[Row], p: TogetherParams) -> Metrics:
     return metrics
 
 
+def _decisive(params: Params) -> object:
+    """What the results depend on: of the training runs, only the records."""
+    records = [params.train.runs.get(name) for name in names.RECORDS]
+    return params.seed, params.devices, params.together, records
+
+
 def main() -> None:
     """Measure and write rows and metrics."""
-    params = load(Params)
+    params = load(Params, decisive=_decisive)
     watch = Watch()
     rows = list(measure(params))
     write_rows(REPORTS / "together", rows)
-    busy = round(watch.busy_percent(), 1)
-    head: Metrics = {"dataset": dataset_name(), "busy_percent": busy, **speed_metrics(watch)}
+    head: Metrics = {"dataset": dataset_name(), **load_metrics(watch), **speed_metrics(watch)}
     found = summarise(rows, params.together)
     write_metrics(REPORTS / "together", {**head, **found})
 

@@ -14,8 +14,9 @@ from stages.train.params import Params
 
 def main() -> None:
     """Train the run on the command line; the processes of `ddp` come here again, one per device."""
-    params = load(Params)
-    name = sys.argv[1] if len(sys.argv) == 2 else ""
+    words = [word for word in sys.argv[1:] if word != "--run"]  # so DVC says it
+    name = words[0] if len(words) == 1 else ""
+    params = load(Params, decisive=lambda p: (p.seed, p.devices, p.train.runs.get(name)))
     if name not in params.train.runs:
         known = ", ".join(params.train.runs)
         raise ParamsError(f"{PARAMS_FILE}: no run {name!r} in train.runs; it has {known}")

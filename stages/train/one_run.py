@@ -10,11 +10,12 @@ from torch import Tensor
 from tqdm import tqdm
 
 from lab.core.errors import StoppedError
-from lab.core.exit_codes import StopRequest
+from lab.core.signals import StopRequest
 from lab.data import augment, images, order
 from lab.data.datasets import DATA, SOURCE_FILE, Split, dataset_name, read_fashion_mnist
 from lab.data.images import to_tensors
 from lab.machine.devices import Devices, precision_on
+from lab.machine.gpu_errors import gpu_errors
 from lab.nets import convnet, lenet, models, resnet
 from lab.optim import schedules, update_rules
 from lab.parallel import replicas
@@ -70,7 +71,8 @@ def train_run(name: str, params: Params) -> None:
     distributed = params.train.distributed
     group = nullcontext() if rank is None else process_group(devices, own[0], distributed)
     watch = None if rank else Watch()  # one process alone sees how fast the machine is
-    with nullcontext() if rank else checkpoints.lock(), group:
+    failures = gpu_errors(", ".join(dict.fromkeys(map(str, own))))
+    with nullcontext() if rank else checkpoints.lock(), failures, group:
         if rank is not None:
             check_ranks_agree(checkpoints.key)
         net = models.MODELS[settings.net](torch.Generator().manual_seed(params.seed))
@@ -144,6 +146,7 @@ def train_with_checkpoints(
     reached = Progress()
     if content := strategy.broadcast(checkpoints.latest() if strategy.is_first else None):
         state = checkpoints.decode(content)
+        checkpoints.check_fits(state, strategy.state())
         strategy.load_state(state)
         reached = Progress.from_state(state)
         log.info(

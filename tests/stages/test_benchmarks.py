@@ -2,12 +2,13 @@
 
 import importlib
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from lab.core.files import read_json, read_rows
+from lab.core.files import read_json, read_rows, write_metrics
 from lab.core.params import read_yaml
 from lab.report import benchmarks
 from lab.report.language import speaking
@@ -54,6 +55,7 @@ def test_benchmarks_are_the_stages_that_compare_arms():
         assert "bench" in pipeline[stage]["params"] or "starts" in params[stage], stage
 
 
+@pytest.mark.faults("B4")
 def test_every_row_says_what_it_was_measured_on(made_up_reports):
     for stage in BENCHES:
         for row in read_rows(made_up_reports / "cpu-virtual" / stage / "rows.csv"):
@@ -108,6 +110,55 @@ def test_what_virtual_devices_measured_is_hatched_and_nothing_on_a_gpu(figures):
     assert {stage for _, stage in hatched} >= set(BENCHES) - on_one_processor
 
 
+KEPT_FROM_TELLING = {
+    "busy": ({"busy_percent": 93.2}, "busy (93.2 % > 20 %)"),
+    "disturbed": ({"disturbed": "the machine slept (9 s)"}, "slept (9 s)"),
+    "one core": ({"not_measurable": "needs 2 cores"}, "needs 2 cores"),
+}
+
+
+@pytest.mark.faults("M4", "B1", "B2", "B11")
+@pytest.mark.parametrize("how", KEPT_FROM_TELLING)
+def test_a_section_on_times_that_decide_nothing_is_one_sentence(made_up_reports, how):
+    more, words = KEPT_FROM_TELLING[how]
+    chinese = catalogue.read("zh")
+    for stage, kind, part in sections(made_up_reports):
+        m = read_json(made_up_reports / kind / stage / "metrics.json")
+        assert benchmarks.without_times(part, m) == part, "where nothing happened"
+        found = benchmarks.without_times(part, {**m, **more})
+        assert words in found.answer, stage
+        assert len(found.answer.split()) <= 25
+        said = (found.stage, found.title, found.book, found.question)
+        assert found == Section(*said, found.answer, findings=[], figures=[]), stage
+        with speaking("zh", chinese):
+            in_chinese = benchmarks.without_times(part, {**m, **more}).answer
+        known = {"invoke", "remeasure", "stage", *stage.split("_")}
+        assert set(re.findall("[A-Za-z]{2,}", in_chinese)) <= known, in_chinese
+        assert re.findall(r"\d+", in_chinese) == re.findall(r"\d+", found.answer)
+
+
+@pytest.mark.faults("M4")
+@pytest.mark.parametrize("stage", ["optimizers", "parallelism"])
+def test_a_section_on_counts_leaves_out_its_times_alone(stage, tmp_path, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    committed = ROOT / "reports" / stage
+    shutil.copytree(committed, tmp_path / stage)
+    metrics = read_json(committed / "metrics.json")
+    write_metrics(tmp_path / stage, {**metrics, "busy_percent": 93.2})
+    module = importlib.import_module(f"stages.{stage}.section")
+    quiet, busy = module.section(committed), module.section(tmp_path / stage)
+    assert benchmarks.without_times(busy, {**metrics, "busy_percent": 93.2}) == busy
+    assert busy.answer == quiet.answer
+    assert [f.name for f in busy.figures] == [
+        f.name for f in quiet.figures if f.name not in ("step_time", "parallelism_times")
+    ]
+    [sentence] = set(busy.findings) - set(quiet.findings)
+    assert "the machine was busy (93.2 % > 20 %)" in sentence
+    left_out = set(quiet.findings) - set(busy.findings)
+    assert left_out
+    assert all(re.search(r" ms |fresh starts|timings|raced", each) for each in left_out)
+
+
 def test_the_page_speaks_chinese_throughout(made_up_reports):
     with speaking("zh", catalogue.read("zh")):
         for stage, kind, part in sections(made_up_reports):
@@ -135,6 +186,7 @@ def test_the_page_claims_what_the_interval_allows(low, high, words):
     assert benchmarks.verdict({**m, "starts": 7}, "speedup") == few
 
 
+@pytest.mark.faults("B9")
 def test_the_page_states_the_bound_on_false_speedups():
     m = {
         "control_over": 12,

@@ -2,6 +2,7 @@
 
 import csv
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -23,9 +24,11 @@ from lab.claims.verdicts import (
     rows_of,
     surprise,
 )
-from lab.core.files import read_rows
+from lab.core.files import read_json, read_rows
+from lab.results.disturbances import LIMIT_PERCENT, disturbances_of
 from tests import made_up
 from tests.claim_cases import BY_ID, CONFIRMED, INCONCLUSIVE, NOT_TESTABLE, REFUTED
+from tests.helpers import ROOT
 
 NO_NUMBERS = (None, math.nan, math.inf, -math.inf, "", "fast", True, [1.0], {"a": 1}, 10**400)
 NO_KINDS = ("tpu", 1, {"a": 1}, ["cuda"])
@@ -103,6 +106,7 @@ def test_without_any_evidence_the_reason_names_the_command_that_measures():
         assert any(command in finding.reason for command in commands), claim.id
 
 
+@pytest.mark.faults("B6")
 def test_zeros_and_negative_numbers_are_no_error(server):
     for claim in ledger():
         for value in (0, -1):
@@ -139,6 +143,7 @@ def not_testable(evidence: Evidence, **changes: object) -> set[str]:
     return {c.id for c in ledger() if judge(c, altered).verdict is NOT_TESTABLE}
 
 
+@pytest.mark.faults("B4")
 def test_virtual_devices_decide_no_claim_about_gpus_and_look_alikes_none_about_accuracy(server):
     virtual = not_testable(server, device_kind="cpu-virtual", two_devices="cpu-virtual")
     assert virtual == {c.id for c in ledger() if about_gpus(c)}
@@ -153,6 +158,94 @@ def test_virtual_devices_decide_no_claim_about_gpus_and_look_alikes_none_about_a
     shared = not_testable(server, device_kind="cuda-shared", two_devices="cuda-shared")
     assert shared == {c.id for c in ledger() if not {TWO_GPUS, OWN_DEVICES}.isdisjoint(c.wants)}
     assert {"C3a", "C3b", "C3c", "E5a", "G13"} <= shared, "replicas that share a GPU are not two"
+
+
+# --- times that decide nothing ---
+
+OF_TIMES = re.compile(r"(ms|us|ns|s|%|fraction|GB/s|GFLOP/s|billion sums/s)")  # units of rows
+TIMED_CURVES = re.compile(r"step_time|.*_(ms|us|us_per_image)")  # demos of rows without a unit
+
+
+def reads_times(read: Read, evidence: Evidence) -> bool:
+    """Whether what is read are times, rates or shares of times, by its unit or its demo.
+
+    What has one value for each start, and no unit, is a ratio of times.
+    """
+    if isinstance(read, Metric):
+        return f"{read.name}_low" in evidence.metrics[read.folder]
+    rows = [row for row in evidence.rows[read.folder] if read.matches(row)]
+    units = {str(row["unit"]) if "unit" in row else "" for row in rows}
+    demos = {str(row["demo"]) for row in rows if "unit" not in row and "demo" in row}
+    return any(map(OF_TIMES.fullmatch, units)) or any(map(TIMED_CURVES.fullmatch, demos))
+
+
+@pytest.mark.faults("M4")
+def test_a_claim_is_of_times_if_it_reads_times(server):
+    """What its estimate's samples differ in agrees with the units of what it reads."""
+    timed = set()
+    for claim in ledger():
+        estimate = judge(claim, server).estimate
+        assert estimate is not None
+        by_units = any(reads_times(read, server) for read in claim.rule.reads)
+        assert estimate.timed == by_units, f"{claim.id}: {claim.rule.unit}"
+        timed |= {claim.id} if by_units else set()
+    assert {"A6a", "A7b", "B1", "B3a", "C3a", "C4", "F12b", "G3a", "G12d", "D9c"} <= timed
+    assert not {"A1", "A4", "A7c", "B3c", "C1", "C3d", "C5c", "E4", "F5a", "G2e", "G8a"} & timed
+
+
+def with_metrics(evidence: Evidence, **more: object) -> Evidence:
+    """Evidence of which every stage's metrics hold some more."""
+    metrics = {folder: {**found, **more} for folder, found in evidence.metrics.items()}
+    return replace(evidence, metrics=metrics)
+
+
+@pytest.mark.faults("M4", "B1", "B3", "B11")
+@pytest.mark.parametrize(
+    ("metrics", "reason"),
+    [
+        ({"busy_percent": 93.2}, "the machine was busy (93.2 % > 20 %)"),
+        ({"disturbed": "the machine slept (9 s)"}, "the machine slept (9 s)"),
+    ],
+)
+def test_times_of_a_busy_or_disturbed_machine_decide_nothing_and_counts_stand(
+    server, metrics, reason
+):
+    disturbed = with_metrics(server, **metrics)
+    for claim in ledger():
+        quiet, found = judge(claim, server), judge(claim, disturbed)
+        if not quiet.estimate.timed:
+            assert found == quiet, claim.id
+            continue
+        assert (found.verdict, found.estimate) == (INCONCLUSIVE, None), claim.id
+        again = f"`invoke remeasure --stage {claim.stage}` measures again"
+        assert found.reason == f"{reason}; {again}", claim.id
+
+
+@pytest.mark.faults("M4")
+def test_a_load_under_the_limit_changes_no_verdict(server):
+    loaded = with_metrics(server, busy_percent=LIMIT_PERCENT)
+    assert [judge(c, loaded) for c in ledger()] == [judge(c, server) for c in ledger()]
+
+
+@pytest.mark.faults("B2")
+def test_what_needs_two_cores_is_not_testable_with_one(server):
+    small = with_metrics(server, not_measurable="needs 2 cores", busy_percent=93)
+    found = judge(BY_ID["C3a"], small)
+    assert (found.verdict, found.estimate) == (NOT_TESTABLE, None)
+    assert found.reason == "stage bench_parallel skipped it: needs 2 cores"
+    assert judge(BY_ID["C1"], small) == judge(BY_ID["C1"], server), "counted"
+
+
+@pytest.mark.faults("M4")
+def test_a_missing_device_is_said_before_a_busy_machine(server):
+    busy = with_metrics(server, busy_percent=93, device_kind="cpu-virtual")
+    assert judge(BY_ID["C3b"], busy).reason.startswith("needs 2 GPUs")
+
+
+@pytest.mark.faults("M4")
+def test_the_committed_run_was_quiet():
+    for path in (ROOT / "reports").glob("**/metrics.json"):
+        assert disturbances_of(read_json(path)) == [], path
 
 
 def test_an_interval_that_does_not_hold_its_number_decides_nothing(server):

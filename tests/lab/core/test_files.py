@@ -4,6 +4,8 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -35,6 +37,7 @@ def test_a_failed_write_keeps_the_old_file_and_says_why(tmp_path, monkeypatch, n
 
 
 @pytest.mark.parametrize("moment", ["os.fsync", "Path.replace"])
+@pytest.mark.faults("T13", "F10")
 def test_kill_9_at_any_moment_leaves_the_old_file(tmp_path, moment):
     file = tmp_path / "a.txt"
     program = (
@@ -86,15 +89,92 @@ def test_metrics_are_plain_json(tmp_path):
     }
 
 
-@pytest.mark.parametrize("content", [b"{", b"[1]", b"\xff"])
-def test_damaged_json_is_said(tmp_path, content):
-    (tmp_path / "a.json").write_bytes(content)
-    with pytest.raises(LabError, match=r"a\.json: (damaged|expected)"):
-        files.read_json(tmp_path / "a.json")
+def said(read: Callable[[Path], object], path: Path) -> tuple[int, str]:
+    """The exit code and the one line with which a file is refused."""
+    with pytest.raises(LabError) as refused:
+        read(path)
+    assert str(refused.value).startswith(f"{path}: ")
+    assert len(str(refused.value).splitlines()) == 1
+    assert len(str(refused.value)) < 300 + len(str(path))
+    return refused.value.exit_code, str(refused.value)
+
+
+DAMAGED_JSON = {
+    "half": b'{"a": 1',
+    "empty": b"",
+    "no object": b"[1]",
+    "not text": b"\xff",
+    "UTF-16": '{"a": 1}'.encode("utf-16"),
+    "zero bytes": b"\0" * 100,
+    "too deep": b"[" * 100_000,
+    "too deep with an end": b'{"a":' * 100_000 + b"1" + b"}" * 100_000,
+    "not finite": b'{"a": NaN}',
+    "infinite": b'{"a": [-Infinity]}',
+    "out of range": b'{"a": 1e999}',
+    "too many digits": b'{"a": ' + b"9" * 5000 + b"}",
+}
+
+
+@pytest.mark.faults("R2")
+@pytest.mark.parametrize("name", DAMAGED_JSON)
+def test_damaged_json_is_said_in_one_line_with_what_mends_it(tmp_path, name):
+    (tmp_path / "a.json").write_bytes(DAMAGED_JSON[name])
+    code, line = said(files.read_json, tmp_path / "a.json")
+    assert (code, "damaged (" in line) == (3, True)
+    assert line.endswith("; delete it and run `invoke repro`")
+
+
+DAMAGED_ROWS = {
+    "empty": (b"", "no rows"),
+    "a header": (b"a,b\n", "no rows"),
+    "short": (b"a,b\n1,2\n3\n", "line 3: 1 cells for 2 columns"),
+    "long": (b"a,b\n1,2,3\n", "line 2: 3 cells for 2 columns"),
+    "not text": (b"a,b\n\xff,1\n", "decode"),
+    "UTF-16": ("a,b\n1,2\n".encode("utf-16"), "decode"),
+    "zero bytes": (b"a,b\n1,2\n" + b"\0" * 64, "zero bytes"),
+    "not finite": (b"a,b\n1,nan\n", "line 2: nan is no finite number"),
+    "infinite": (b"a,b\n1,-Infinity\n", "no finite number"),
+    "half a quote": (b'a,b\n1,"x\n', "line 2"),
+    "a quote too many": (b'a,b\n1,"x"y\n', "line 2"),
+    "a cell without end": (b'a,b\n1,"' + b"x" * 200_000 + b'"\n', "line 2: field larger"),
+}
+
+
+@pytest.mark.faults("R2")
+@pytest.mark.parametrize("name", DAMAGED_ROWS)
+def test_damaged_rows_are_said_in_one_line_with_their_place(tmp_path, name):
+    content, complaint = DAMAGED_ROWS[name]
+    (tmp_path / "rows.csv").write_bytes(content)
+    code, line = said(files.read_rows, tmp_path / "rows.csv")
+    assert (code, complaint in line) == (3, True), line
+    assert line.endswith("; delete it and run `invoke repro`")
+
+
+def test_a_blank_line_is_no_damage(tmp_path):
+    (tmp_path / "rows.csv").write_bytes(b"a,b\r\n1,x\r\n\r\n")
+    assert files.read_rows(tmp_path / "rows.csv") == [{"a": 1.0, "b": "x"}]
+
+
+@pytest.mark.faults("R2", "L10")
+@pytest.mark.parametrize("read", [files.read_json, files.read_rows])
+def test_what_is_no_file_or_has_no_end_is_refused_and_not_waited_for(tmp_path, read, within):
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "zeros").symlink_to("/dev/zero")
+    with (tmp_path / "huge").open("wb") as file:
+        file.truncate(files.MOST_BYTES + 1)  # nothing but a length
+    with within(10):
+        for name, complaint in (
+            ("folder", "Is a directory"),
+            ("pipe", "no regular file"),
+            ("zeros", "no regular file"),
+            ("huge", "longer than 16,777,216 bytes"),
+        ):
+            code, line = said(read, tmp_path / name)
+            assert (code, complaint in line) == (3, True), line
 
 
 def test_what_is_not_there_yet_is_said(tmp_path):
-    with pytest.raises(LabError, match="invoke repro"):
-        files.read_json(tmp_path / "a.json")
-    with pytest.raises(LabError, match="invoke repro"):
-        files.read_rows(tmp_path / "rows.csv")
+    for read in (files.read_json, files.read_rows):
+        code, line = said(read, tmp_path / "a.json")
+        assert (code, "not there yet; `invoke repro` makes it" in line) == (3, True)

@@ -40,6 +40,7 @@ def test_a_missing_file_is_said(tmp_path):
         datasets.read_fashion_mnist("train", tmp_path)
 
 
+@pytest.mark.faults("F13")
 @pytest.mark.parametrize("offset", [0, 5, 30, -1])
 def test_one_flipped_bit_anywhere_is_noticed(tmp_path, offset):
     write_data(tmp_path)
@@ -50,9 +51,14 @@ def test_one_flipped_bit_anywhere_is_noticed(tmp_path, offset):
         datasets.read_fashion_mnist("train", tmp_path)
 
 
+@pytest.mark.faults("F17", "F18")
 @pytest.mark.parametrize(
     ("labels", "complaint"),
-    [([1, 2, 3], "for 3 labels"), ([10] * 96, "label 10 at 0, expected 0 to 9")],
+    [
+        ([1, 2, 3], r"images \(96, 28, 28\) for 3 labels"),
+        ([10] * 96, "label 10 at 0, expected 0 to 9"),
+        ([9] * 7 + [10, 255] + [9] * 87, "label 10 at 7, expected 0 to 9"),
+    ],
 )
 def test_labels_that_do_not_fit_are_refused(tmp_path, labels, complaint):
     write_data(tmp_path)
@@ -61,11 +67,67 @@ def test_labels_that_do_not_fit_are_refused(tmp_path, labels, complaint):
         datasets.read_fashion_mnist("train", tmp_path)
 
 
-def test_a_lying_header_is_refused(tmp_path):
+@pytest.mark.faults("F18")
+def test_a_class_without_an_image_is_a_warning(tmp_path, caplog):
     write_data(tmp_path)
-    replace(tmp_path, TRAIN_LABELS, b"\0\0\x08\x01\xff\xff\xff\xff" + bytes(96))
-    with pytest.raises(DataError, match="promises"):
+    datasets.read_fashion_mnist("train", tmp_path)
+    assert caplog.messages == []
+    replace(tmp_path, TRAIN_LABELS, idx.encode(np.arange(96, dtype=np.uint8) % 9))
+    assert len(datasets.read_fashion_mnist("train", tmp_path).labels) == 96
+    assert caplog.messages == ["WARNING: train-labels-idx1-ubyte: no image of class 9, Ankle boot"]
+
+
+@pytest.mark.faults("F15", "F16", "F17")
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        (b"\0\0\x08\x01\xff\xff\xff\xff" + bytes(96), "promises"),
+        (b"\0\0\x08\x01\0\0\0\x60" + bytes(97), "promises .* 96 bytes; 97 follow"),
+        (b"\0\0\x0a\x01\0\0\0\x60" + bytes(96), "magic"),
+        (b"\0\x03\x08\x01\0\0\0\x60" + bytes(96), "magic"),
+    ],
+)
+def test_a_lying_header_is_refused(tmp_path, content, complaint):
+    write_data(tmp_path)
+    replace(tmp_path, TRAIN_LABELS, content)
+    with pytest.raises(DataError, match=f"{TRAIN_LABELS}: IDX .*{complaint}.*; `dvc repro --f"):
         datasets.read_fashion_mnist("train", tmp_path)
+
+
+GOOD = '"fashion_mnist": "original", "airfoil": "original"'
+
+
+@pytest.mark.faults("M6")
+@pytest.mark.parametrize(
+    ("record", "complaint"),
+    [
+        ("{}", "damaged .fashion_mnist: Field required"),
+        ("[]", "damaged .all: "),
+        ("", "damaged .all: Invalid JSON"),
+        ('{"fashion_mnist', "damaged .all: Invalid JSON"),
+        pytest.param("[" * 100_000, "damaged .all: Invalid JSON", id="nested"),
+        (f"{{{GOOD}}}", "damaged .sha256: Field required"),
+        (f'{{{GOOD.replace("original", "stolen")}, "sha256": {{}}}}', "damaged .fashion_mnist"),
+        (f'{{{GOOD}, "sha256": []}}', "damaged .sha256"),
+        (f'{{{GOOD}, "sha256": {{"airfoil/airfoil_self_noise.dat": 7}}}}', "damaged .sha256"),
+        (f'{{{GOOD}, "sha256": {{}}}}', "has no hash of airfoil/airfoil_self_noise.dat"),
+    ],
+)
+def test_a_damaged_record_is_said_with_its_cure(tmp_path, record, complaint):
+    write_data(tmp_path)
+    (tmp_path / datasets.SOURCE_FILE).write_text(record)
+    with pytest.raises(DataError, match=complaint) as error:
+        datasets.read_airfoil(tmp_path)
+    assert str(error.value).endswith("`dvc repro --force fetch` brings it anew")
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("text", [b"1 2 3\n1 2\n", b"1 2 x\n", b"\xff"])
+def test_a_table_that_is_none_is_said(tmp_path, text):
+    write_data(tmp_path)
+    replace(tmp_path, datasets.AIRFOIL_FILE.as_posix(), text)
+    with pytest.raises(DataError, match=r"airfoil_self_noise.dat: .*; `dvc repro --force fetch`"):
+        datasets.read_airfoil(tmp_path)
 
 
 def test_first_keeps_images_and_labels_together(tmp_path):

@@ -10,9 +10,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from lab.core.errors import LabError
+from lab.core.errors import DistributedError, LabError, ParamsError
+from lab.data.loaders import book_images, loader
 from lab.machine.fresh_process import answer_of, fresh_process
-from tests.helpers import ROOT
+from tests.helpers import ROOT, outlived, write_data
 
 
 def place_and(variable):
@@ -40,7 +41,8 @@ def test_each_answer_is_of_a_process_of_its_own_in_the_launchers_place(
 
 FAILS = """
 from lab.core.exit_codes import run
-from lab.core.errors import LabError
+from lab.core.errors import DistributedError, LabError, ParamsError
+from lab.data.loaders import book_images, loader
 from lab.machine.fresh_process import answer_of
 run(lambda: answer_of("the third", int, "no number"))
 """
@@ -76,9 +78,34 @@ def test_a_process_that_is_killed_is_named_whether_it_should_hear_or_say_somethi
                 expected()
 
 
+def load_and_lose_a_worker():
+    batches = iter(loader(book_images(), 4, 1))
+    next(batches)
+    [worker] = psutil.Process().children()
+    worker.kill()
+    return sum(1 for _ in batches)
+
+
+def refuse():
+    raise ParamsError("no such thing; name another")
+
+
+@pytest.mark.faults("T23")
+def test_a_process_whose_loader_loses_a_worker_says_which_and_what_to_do(project):
+    write_data(project / "data", train=70, test=10)
+    with pytest.raises(DistributedError, match=r"^a data loader's worker died \(.*; free"):
+        answer_of("a loader", load_and_lose_a_worker)
+
+
+def test_a_mistake_in_a_process_is_the_launchers():
+    with pytest.raises(ParamsError, match="^no such thing; name another$"):
+        answer_of("a process", refuse)
+
+
 LAUNCHER = """
 import time
-from lab.core.errors import LabError
+from lab.core.errors import DistributedError, LabError, ParamsError
+from lab.data.loaders import book_images, loader
 from lab.machine.fresh_process import answer_of
 print("ready", flush=True)
 answer_of("one that sleeps", time.sleep, 600)
@@ -87,6 +114,7 @@ answer_of("one that sleeps", time.sleep, 600)
 
 @pytest.mark.skipif(sys.platform != "linux", reason="there processes are not forked")
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.faults("H1")
 def test_neither_process_nor_server_outlives_a_launcher_that_is_killed(number):
     """At once, and while the server still imports."""
     for seconds in (0.1, 1.0):
@@ -97,8 +125,5 @@ def test_neither_process_nor_server_outlives_a_launcher_that_is_killed(number):
             time.sleep(seconds)
             below = psutil.Process(launcher.pid).children(recursive=True)
             launcher.send_signal(number)
-        _, alive = psutil.wait_procs(below, timeout=10)
-        for process in alive:
-            process.kill()
         assert below
-        assert not alive, seconds
+        assert not outlived(below), seconds

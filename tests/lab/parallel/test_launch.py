@@ -15,7 +15,7 @@ import pytest
 
 from lab.core.shared_params import DistributedParams
 from lab.parallel import launch
-from tests.helpers import ROOT, edit_params, small_run, write_data
+from tests.helpers import ROOT, edit_params, outlived, small_run, write_data
 
 LONG = small_run(strategy="ddp", num_gpus=2, batch_size=32, num_epochs=10_000)
 
@@ -64,8 +64,7 @@ def only_one_of(*processes: subprocess.Popen[str]) -> list[subprocess.Popen[str]
 def end(process: subprocess.Popen[str], ranks: list[psutil.Process]) -> tuple[int, list[str]]:
     """The exit code and the lines of the errors, when all processes are gone."""
     errors = process.communicate(timeout=120)[1].splitlines()
-    _, alive = psutil.wait_procs(ranks, timeout=10)
-    assert not alive, "orphans"
+    assert not outlived(ranks)
     return process.returncode, errors
 
 
@@ -81,6 +80,7 @@ def checkpoints() -> list[str]:
     return sorted(path.name for path in Path().glob(".lab/checkpoints/*/*.pt"))
 
 
+@pytest.mark.faults("T2", "T6", "T21")
 def test_a_dead_rank_ends_the_run_and_a_stopped_one_can_go_on(two_ranks):
     process, refused = only_one_of(train("long"), train("long"))
     code, errors = end(refused, [])
@@ -111,10 +111,10 @@ def test_a_dead_rank_ends_the_run_and_a_stopped_one_can_go_on(two_ranks):
     assert checkpoints()[-1] > kept[-1]
 
 
-def test_the_launcher_is_given_only_settings_that_its_torch_has(monkeypatch):
+def test_the_launcher_is_given_only_settings_that_its_torch_has(monkeypatch, tmp_path):
     """torch 2.11 has no `shutdown_timeout`; newer ones take it."""
     params = DistributedParams(nnodes=1, rdzv_endpoint="127.0.0.1:0", timeout_s=5)
-    assert launch._config("run", 2, params).nproc_per_node == 2
+    assert launch._config("run", 2, params, tmp_path).nproc_per_node == 2
     as_in_2_11 = [
         (field.name, field.type, field)
         for field in dataclasses.fields(launch.LaunchConfig)
@@ -122,7 +122,7 @@ def test_the_launcher_is_given_only_settings_that_its_torch_has(monkeypatch):
     ]
     older = dataclasses.make_dataclass("LaunchConfig", as_in_2_11)
     monkeypatch.setattr(launch, "LaunchConfig", older)
-    assert launch._config("run", 2, params).max_restarts == 0
+    assert launch._config("run", 2, params, tmp_path).max_restarts == 0
 
 
 def start_waiting_ranks(folder: Path) -> subprocess.Popen[str]:
@@ -135,6 +135,7 @@ launch("tests.lab.parallel.waiting_rank", {str(folder)!r}, 2, params, threads=1)
     return subprocess.Popen([sys.executable, "-c", program], cwd=ROOT, text=True)
 
 
+@pytest.mark.faults("H1", "T4")
 def test_a_launcher_that_is_killed_takes_its_ranks_along(tmp_path):
     """Both as soon as it has a rank, and when both ranks are at work."""
     folders = [tmp_path / "at once", tmp_path / "at work"]
@@ -154,13 +155,11 @@ def test_a_launcher_that_is_killed_takes_its_ranks_along(tmp_path):
                 ranks += found
                 waiting.remove(one)
         time.sleep(0.005)
-    _, alive = psutil.wait_procs(ranks, timeout=5)
-    for rank in alive:
-        rank.kill()
     assert len(ranks) >= 3
-    assert not alive, "orphans"
+    assert not outlived(ranks, 5)
 
 
+@pytest.mark.faults("T20")
 def test_a_port_in_use_is_said(two_ranks):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -210,6 +209,7 @@ def test_two_nodes_give_the_one_nodes_result_to_the_bit(two_ranks):
     assert results() == one_node
 
 
+@pytest.mark.faults("T7")
 def test_a_silent_rank_ends_the_run_after_the_timeout(two_ranks):
     """torch's launcher then waits half a minute before it kills the rank: here a second."""
     program = """

@@ -11,6 +11,7 @@ import torch
 from lab.core.shared_params import BenchParams
 from lab.machine.devices import Devices
 from lab.results.measurements import Measurement, again
+from lab.results.stats import speedup
 from lab.timing import bench
 from lab.timing.bench import in_unit, time_arms, turns, williams
 
@@ -51,6 +52,7 @@ def test_arms_take_turns_and_the_control_is_one_of_them():
     assert all(t > 0 for samples in times.values() for t in samples)
 
 
+@pytest.mark.faults("B8")
 def test_every_arm_is_warm_before_the_first_reading():
     order = []
     time_arms({name: lambda name=name: order.append(name) for name in "AB"}, CPU, ONE_CALL)
@@ -59,6 +61,7 @@ def test_every_arm_is_warm_before_the_first_reading():
     assert before.count("B") >= 2
 
 
+@pytest.mark.faults("B6")
 def test_short_arms_repeat_until_a_sample_is_long_enough_and_samples_are_per_call(monkeypatch):
     now, readings = 0.0, []
 
@@ -74,6 +77,50 @@ def test_short_arms_repeat_until_a_sample_is_long_enough_and_samples_are_per_cal
     samples = [end - start for start, end in zip(starts, ends, strict=True)]
     assert min(samples) >= 1, "a second"
     assert max(samples) < 2.5, "and not much more"
+
+
+@pytest.mark.faults("B6")
+def test_a_coarse_clock_gives_no_sample_of_zero(monkeypatch):
+    """One that moves 64 times a second, as some systems' do: 1e-6 s are 0 to it, or 1/64 s."""
+    now = 0.0
+
+    def arm() -> None:
+        nonlocal now
+        now += 1e-6
+        assert now < 10, "over five times what all samples and finding out take"
+
+    monkeypatch.setattr(bench, "read_clock", lambda devices: int(64 * now) / 64)
+    params = BenchParams(starts=1, rounds=4, min_sample_ms=250)
+    [samples] = time_arms({"arm": arm}, CPU, params).values()
+    assert samples == pytest.approx([1e-6] * 4, rel=2 / 16), "16 ticks, give or take one at an end"
+
+
+@pytest.mark.faults("B8")
+def test_a_machine_that_slows_down_favours_no_arm(monkeypatch):
+    """By a tenth from the first round to the last, as if it grew hot: the turns even it out."""
+    now = calls = 0.0
+
+    def arm() -> None:
+        nonlocal now, calls
+        calls += 1
+        now += 0.01 * (1 + 0.1 * calls / 88)
+
+    monkeypatch.setattr(bench, "read_clock", lambda devices: now)
+    params = BenchParams(starts=1, rounds=40, min_sample_ms=1e-6)
+    times = time_arms({"one": arm, "other": arm}, CPU, params)
+    assert max(times["one"]) > 1.08 * min(times["one"]), "it did slow down"
+    found = speedup(times["one"], times["other"])
+    assert found.verdict == "inconclusive"
+    assert found.median == pytest.approx(1, abs=0.002)
+
+
+@pytest.mark.faults("T22")
+def test_a_clock_that_people_set_changes_no_sample(monkeypatch):
+    """It goes back an hour with each look at it."""
+    hours = iter(range(0, -(10**9), -3600))
+    monkeypatch.setattr(time, "time", lambda: float(next(hours)))
+    samples = time_arms({"arm": lambda: None}, CPU, ONE_CALL)["arm"]
+    assert all(0 < t < 1 for t in samples)
 
 
 def test_the_clock_is_read_for_all_devices(monkeypatch):

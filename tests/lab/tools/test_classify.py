@@ -1,5 +1,10 @@
+import io
+import os
+import pickle
+import struct
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -8,10 +13,10 @@ import torch
 from PIL import Image
 
 from lab.core import exit_codes
-from lab.core.errors import DataError
+from lab.core.errors import CheckpointError, DataError
 from lab.core.files import write_metrics
 from lab.data import synthetic
-from lab.data.datasets import CLASSES
+from lab.data.datasets import CLASSES, sha256
 from lab.nets.models import MODELS
 from lab.tools import classify
 from tests.helpers import ROOT
@@ -54,6 +59,7 @@ def test_what_is_transparent_is_paper_and_what_is_not_square_keeps_its_shape(tmp
     assert pixels[14, 2] == 0
 
 
+@pytest.mark.faults("L10")
 @pytest.mark.parametrize("content", [b"", b"not a picture", b"\x89PNG\r\n\x1a\n broken", None])
 def test_what_is_no_picture_is_one_clear_error(tmp_path, content):
     path = tmp_path / "a.png"
@@ -64,6 +70,7 @@ def test_what_is_no_picture_is_one_clear_error(tmp_path, content):
     assert error.value.exit_code == 3
 
 
+@pytest.mark.faults("H2")
 def test_a_picture_runs_no_postscript(tmp_path):
     """Pillow hands an EPS file to Ghostscript; where one is installed, opening such a picture would
     run it.
@@ -91,11 +98,105 @@ def test_a_picture_runs_no_postscript(tmp_path):
     assert "a.eps: not a picture" in opened.stderr
 
 
+@pytest.mark.faults("H2")
+@pytest.mark.parametrize("kind", ["EPS", "TIFF", "ICO", "PPM", "PDF"])
+def test_only_pictures_of_named_formats_are_opened(tmp_path, kind):
+    garment("RGB").save(tmp_path / "a.png", format=kind)
+    with pytest.raises(DataError, match="give a PNG, JPEG, GIF, WebP or BMP file"):
+        classify.read_picture(tmp_path / "a.png")
+
+
+@pytest.mark.faults("L10")
+def test_a_picture_is_refused_by_its_size_before_it_is_decoded(tmp_path):
+    """Its size is in its header, before pixels of which there are too few."""
+    garment().save(tmp_path / "a.png")
+    small = (tmp_path / "a.png").read_bytes()
+    for size in ((13_000, 13_000), (50_000, 1_001), (2**31 - 1, 2**31 - 1)):
+        header = b"IHDR" + struct.pack(">II", *size) + small[24:29]
+        content = small[:12] + header + struct.pack(">I", zlib.crc32(header)) + small[33:]
+        (tmp_path / "bomb.png").write_bytes(content)
+        with pytest.raises(DataError, match=r"bomb\.png: more than 50,000,000 pixels; give a sm"):
+            classify.read_picture(tmp_path / "bomb.png")
+
+
+@pytest.mark.faults("L10")
+def test_a_pipe_or_an_endless_file_is_no_picture(tmp_path, within):
+    os.mkfifo(tmp_path / "pipe.png")
+    (tmp_path / "zeros.png").symlink_to("/dev/zero")
+    with (tmp_path / "huge.png").open("wb") as file:
+        file.truncate(classify.MOST_BYTES + 1)  # nothing but a length
+    with within(10):
+        for name, reason in (
+            ("pipe.png", "no regular file"),
+            ("zeros.png", "no regular file"),
+            ("huge.png", "longer than 67,108,864 bytes"),
+        ):
+            with pytest.raises(DataError, match=rf"{name}: not a picture \({reason}\)"):
+                classify.read_picture(tmp_path / name)
+
+
+def test_a_picture_may_be_as_thin_as_it_likes(tmp_path):
+    for size in ((3000, 1), (1, 3000), (1, 1)):
+        Image.new("L", size).save(tmp_path / "a.png")
+        assert classify.read_picture(tmp_path / "a.png").shape == (1, 28, 28)
+
+
+def write_run(content: bytes, **metrics: str) -> None:
+    """Write what a run of LeNet leaves, with those weights."""
+    Path("models").mkdir(exist_ok=True)
+    Path("models/lenet_1gpu.pt").write_bytes(content)
+    found = {"net": "lenet", "weights_sha256": sha256(content)[:16]} | metrics
+    write_metrics(Path("reports/train/lenet_1gpu"), found)
+
+
+def saved(state: object, **options: bool) -> bytes:
+    """What torch.save writes."""
+    buffer = io.BytesIO()
+    torch.save(state, buffer, **options)
+    return buffer.getvalue()
+
+
+WEIGHTS = saved(MODELS["lenet"](torch.Generator().manual_seed(0)).state_dict())
+FOREIGN = {
+    "empty": b"",
+    "half": WEIGHTS[:1000],
+    "a pickle": pickle.dumps({"W1": 1}),
+    "another net's": saved(MODELS["mlp"](torch.Generator()).state_dict()),
+    "of other shapes": saved({name: torch.zeros(1) for name in ("W1", "b1", "W2", "b2")}),
+    "a list": saved([torch.zeros(1)]),
+    "no dictionary of tensors": saved({"W1": "x"}),
+    "a net": saved(torch.nn.Linear(1, 1)),
+}
+
+
+@pytest.mark.faults("M5", "T14")
+def test_weights_that_are_none_are_checkpoint_errors_that_name_the_command(project):
+    """Both as damage, which the hash tells, and as what a forger gave a matching hash."""
+    for how, content in FOREIGN.items():
+        for hash_of in (WEIGHTS, content):
+            write_run(content, weights_sha256=sha256(hash_of)[:16])
+            with pytest.raises(CheckpointError) as refused:
+                classify.load_net("lenet_1gpu")
+            line = str(refused.value)
+            assert line.startswith("models/lenet_1gpu.pt: "), how
+            assert line.endswith("; `invoke train lenet_1gpu` makes it anew"), how
+            assert len(line.splitlines()) == 1, how
+            assert ("not the weights that" in line) == (hash_of is not content), how
+            assert refused.value.exit_code == 5
+
+
+@pytest.mark.faults("M5")
+def test_metrics_that_do_not_tell_of_a_net_are_data_errors(project):
+    for metrics in ({"net": "alexnet"}, {"net": ""}, {"weights_sha256": 3}):
+        write_run(WEIGHTS, **metrics)
+        with pytest.raises(
+            DataError, match=r"metrics\.json: damaged \((net|weights_sha256): .*; `invoke train len"
+        ):
+            classify.load_net("lenet_1gpu")
+
+
 def test_the_classes_are_printed_likeliest_first(project, monkeypatch, capsys):
-    net = MODELS["lenet"](torch.Generator().manual_seed(0))
-    Path("models").mkdir()
-    torch.save(net.state_dict(), "models/lenet_1gpu.pt")
-    write_metrics(Path("reports/train/lenet_1gpu"), {"net": "lenet"})
+    write_run(WEIGHTS)
     garment().save("a picture.png")
 
     command = [sys.executable, "-m", "lab.tools.classify", "a picture.png"]
@@ -113,9 +214,12 @@ def test_the_classes_are_printed_likeliest_first(project, monkeypatch, capsys):
 
     for words, code, complaint in (
         (["a picture.png", "nope"], 2, "no run 'nope' in train.runs"),
-        (["a picture.png", "lenet_2gpu"], 1, "lenet_2gpu/metrics.json: not there yet"),
+        (["a picture.png", "lenet_2gpu"], 5, "lenet_2gpu/metrics.json: not there yet"),
         (["none.png"], 3, "none.png: not a picture"),
+        (["a picture.png"], 5, "lenet_1gpu.pt: not the weights that reports/train/lenet_1gpu/metr"),
     ):
+        if code == 5 and len(words) == 1:
+            Path("models/lenet_1gpu.pt").write_bytes(WEIGHTS[:1000])
         monkeypatch.setattr(sys, "argv", ["classify", *words])
         assert exit_codes.run(classify.main) == code
         said = capsys.readouterr().err

@@ -3,10 +3,11 @@ import shutil
 
 import pytest
 
-from lab.core.errors import LabError
+from lab.core.errors import DataError, ParamsError
 from lab.core.files import write_json
 from lab.tools import compare, references
 from lab.tools.compare import Pace, Side, mark, markdown, pace_of, speeds, table
+from tests.helpers import hardware
 
 
 @pytest.mark.parametrize(
@@ -99,6 +100,23 @@ def test_a_slow_and_a_fast_hour_of_one_machine_give_no_verdict_on_the_same_code(
     assert pace_of({"epoch_s": {"old": 1, "new": 2}}) == Pace()
 
 
+@pytest.mark.faults("M4")
+@pytest.mark.parametrize("side", ["old", "new"])
+def test_times_of_a_busy_machine_are_neither_better_nor_worse(side):
+    metrics = {
+        "reports/bench/metrics.json": {
+            "busy_percent": {"old": 1.0, "new": 1.0} | {side: 93.0},
+            "a_speedup": {"old": 2.0, "new": 1.0},
+            "a_speedup_low": {"old": 1.9, "new": 0.9},
+            "a_speedup_high": {"old": 2.1, "new": 1.1},
+            "test_accuracy_percent": {"old": 80.0, "new": 90.0},
+        }
+    }
+    marks = {name: found for _, name, _, _, found in table(metrics, other_hardware=False)}
+    assert marks["a_speedup"] == "busy machine"
+    assert marks["test_accuracy_percent"] == "better", "which no load changes"
+
+
 def test_markdown_keeps_its_columns_whatever_stands_in_a_cell():
     assert list(markdown([("a", "b"), ("x|y", "")])) == [
         "| a | b |",
@@ -107,12 +125,22 @@ def test_markdown_keeps_its_columns_whatever_stands_in_a_cell():
     ]
 
 
+@pytest.mark.faults("L11")
+def test_markdown_holds_text_and_nothing_of_its_own():
+    hostile = "<script>a()</script> [x](javascript:a) `b` ![c](d)\n| e | \\"
+    [*_, row] = markdown([("a", "b"), (hostile, "0.1 -> 0.05")])
+    assert row == (
+        r"| &lt;script>a()&lt;/script> \[x\](javascript:a) \`b\` !\[c\](d) \| e \| \\ "
+        "| 0.1 -> 0.05 |"
+    )
+
+
 VERDICTS = {"refuted_ids": "A6a B1 B2", "confirmed_ids": "C2"}
 
 
 @pytest.fixture
 def results(project):
-    write_json(project / "reports" / "hardware.json", {"cpu": {"model": "this", "usable_cores": 2}})
+    write_json(project / "reports" / "hardware.json", hardware("this"))
     write_json(
         project / "reports" / "train" / "one" / "metrics.json", {"epoch_s": 2.0, "epoch_s_iqr": 0.1}
     )
@@ -120,6 +148,7 @@ def results(project):
     return project
 
 
+@pytest.mark.faults("B10")
 def test_a_snapshot_is_what_later_results_are_compared_with(results):
     path = references.snapshot("before")
     document = json.loads(path.read_text())
@@ -137,7 +166,7 @@ def test_a_snapshot_is_what_later_results_are_compared_with(results):
         ("claims", "confirmed_ids", "-", "B1", "changed"),
         ("train/one", "epoch_s", "2 (IQR 0.1)", "1 (IQR 0.1)", "better"),
     ]
-    write_json(results / "reports" / "hardware.json", {"cpu": {"model": "that", "usable_cores": 2}})
+    write_json(results / "reports" / "hardware.json", hardware("that"))
     lines, rows = compare.with_reference("before")
     assert lines[1] == "other hardware: cpu.model: this -> that; times are not compared"
     assert {row[-1] for row in rows} == {"other hardware"}
@@ -145,9 +174,73 @@ def test_a_snapshot_is_what_later_results_are_compared_with(results):
 
 def test_a_reference_that_is_not_there_is_said_with_those_that_are(results):
     references.snapshot("mine")
-    with pytest.raises(LabError, match=r"no such reference \(there are: mine\)"):
+    with pytest.raises(ParamsError, match=r"no such reference \(there are: mine\)"):
         compare.with_reference("yours")
     shutil.rmtree(results / "reports" / "train")
     shutil.rmtree(results / "reports" / "claims")
-    with pytest.raises(LabError, match="no results to keep yet; run `invoke repro` first"):
+    with pytest.raises(DataError, match="no results to keep yet; run `invoke repro` first"):
         references.snapshot("empty")
+
+
+@pytest.mark.faults("L3")
+@pytest.mark.parametrize("name", ["../train/one/metrics", "..", "", "/etc/passwd", "a" * 65, "-a"])
+def test_a_reference_is_a_file_among_the_references(results, name):
+    with pytest.raises(ParamsError, match="expected at most 64 letters, digits, _, - and"):
+        compare.with_reference(name)
+
+
+DAMAGED = {
+    "half": lambda whole: "{",
+    "empty": lambda whole: "{}",
+    "no stages": lambda whole: {**whole, "stages": [1]},
+    "a stage of text": lambda whole: {**whole, "stages": {"a": {"metrics": "x"}}},
+    "a metric of metrics": lambda whole: {**whole, "stages": {"a": {"metrics": {"b": {}}}}},
+    "no hardware": lambda whole: {**whole, "hardware": {}},
+    "GPUs of another kind": lambda whole: {**whole, "hardware": {"accelerator": {"names": 3}}},
+}
+
+
+@pytest.mark.faults("L3")
+def test_a_damaged_reference_is_said_with_what_brings_it_back(results):
+    path = references.snapshot("my.Machine_1")
+    whole = json.loads(path.read_text())
+    for how, damage in DAMAGED.items():
+        content = damage(whole)
+        path.write_text(content if isinstance(content, str) else json.dumps(content))
+        with pytest.raises(DataError) as refused:
+            compare.with_reference("my.Machine_1")
+        assert str(refused.value).startswith(f"{path}: damaged ("), how
+        assert str(refused.value).endswith(
+            f"; `git checkout {path}` brings it back if it is committed, else delete it"
+        ), how
+
+
+@pytest.mark.faults("L3")
+def test_damaged_results_are_said_whether_compared_or_kept(results):
+    references.snapshot("mine")
+    hardware_file = results / "reports" / "hardware.json"
+    for file, content, complaint in (
+        (results / "reports" / "train" / "one" / "metrics.json", '{"epoch_s": [2]}', "epoch_s"),
+        (results / "reports" / "claims" / "metrics.json", '{"refuted_ids": "A', "Unterminated"),
+        (hardware_file, "{}", "accelerator: field required"),
+    ):
+        whole = file.read_bytes()
+        file.write_text(content)
+        for read in (compare.with_reference, references.snapshot):
+            with pytest.raises(DataError, match=rf"json: damaged \({complaint}"):
+                read("mine")
+        file.write_bytes(whole)
+
+
+def test_a_spread_that_is_no_number_is_none():
+    metrics = {
+        "epoch_s": {"old": 1.0, "new": 2.0},
+        "epoch_s_iqr": {"old": "wide", "new": None},
+        "net": {"old": "lenet", "new": "mlp"},
+        "net_low": {"old": 1.0, "new": 1.0},
+        "net_high": {"old": 2.0, "new": 2.0},
+    }
+    assert [row[1:] for row in table({"a": metrics}, other_hardware=False)] == [
+        ("epoch_s", "1", "2", "one sample each"),
+        ("net", "lenet", "mlp", "changed"),
+    ]

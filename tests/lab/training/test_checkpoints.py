@@ -1,8 +1,12 @@
 import errno
+import io
 import logging
 import os
+import pickle
 import subprocess
 import sys
+import tarfile
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -15,7 +19,10 @@ from tests.helpers import ROOT
 
 STATE = {
     "params": {"w": torch.arange(5.0)},
+    "buffers": [{"mean": torch.zeros(2)}],
+    "updates": [[torch.ones(5)]],
     "epochs": [(1, 0.5, 0.75, 1.25, False)],
+    "losses": torch.zeros(3, dtype=torch.float64),
     "seconds": 0.5,
 }
 
@@ -58,6 +65,7 @@ def damage(path: Path, how: str) -> None:
     path.write_bytes(content[: {"empty": 0, "cut": 100}.get(how, len(content))])
 
 
+@pytest.mark.faults("T12")
 @pytest.mark.parametrize("how", ["flipped", "cut", "empty"])
 def test_a_damaged_checkpoint_gives_way_to_the_one_before_with_a_warning(checkpoints, caplog, how):
     older, newer = saved(checkpoints)
@@ -73,6 +81,20 @@ def test_a_damaged_checkpoint_gives_way_to_the_one_before_with_a_warning(checkpo
     assert error.value.exit_code == 5
 
 
+@pytest.mark.faults("T12")
+def test_a_bit_flipped_anywhere_is_noticed(checkpoints):
+    older, newer = saved(checkpoints)
+    older.unlink()
+    content = newer.read_bytes()
+    for place in range(0, len(content), max(1, len(content) // 200)):
+        flipped = bytearray(content)
+        flipped[place] ^= 1 << place % 8
+        newer.write_bytes(flipped)
+        with pytest.raises(CheckpointError, match="every checkpoint is damaged"):
+            checkpoints.latest()
+
+
+@pytest.mark.faults("T12", "T13")
 def test_a_half_written_file_is_none(checkpoints):
     [*_, newest] = saved(checkpoints)
     newest.with_name(f"{newest.name}.part-1-abc").write_bytes(b"half")
@@ -83,11 +105,82 @@ def test_a_half_written_file_is_none(checkpoints):
 def put_by_hand(checkpoints, document, tmp_path):
     """Write a file under the name that a checkpoint of its content would have."""
     torch.save(document, tmp_path / "file.pt")
-    content = (tmp_path / "file.pt").read_bytes()
+    put_content(checkpoints, (tmp_path / "file.pt").read_bytes())
+
+
+def put_content(checkpoints, content):
+    checkpoints.clear()
     checkpoints.folder.mkdir(parents=True)
     (checkpoints.folder / f"00005-00000-{sha256(content)[:16]}.pt").write_bytes(content)
 
 
+@pytest.mark.faults("L12", "T15")
+def test_a_forged_checkpoint_is_refused_whole_with_what_is_wrong_in_it(checkpoints, tmp_path):
+    """The right hash in its name, the right key in it, and a state of another form."""
+    changes = {
+        "params": {"w": 3.0},
+        "buffers": {},
+        "updates": None,
+        "epochs": [(1, "x", 0.75, 1.25, False)],
+        "losses": [0.5],
+        "seconds": "0.5",
+    }
+    put_by_hand(checkpoints, {"key": "a-key"}, tmp_path)
+    with pytest.raises(CheckpointError, match=r"no checkpoint \(params: field required\); delete"):
+        latest_seconds(checkpoints)
+    for part, value in changes.items():
+        put_by_hand(checkpoints, STATE | {"key": "a-key", part: value}, tmp_path)
+        with pytest.raises(CheckpointError, match=rf"no checkpoint \({part}[^\n]*to start afresh$"):
+            latest_seconds(checkpoints)
+
+
+@pytest.mark.faults("L12", "T15")
+def test_another_nets_state_is_refused_before_any_of_it_is_loaded(checkpoints):
+    checkpoints.check_fits(STATE, STATE | {"params": {"w": torch.zeros(5)}})
+    for other in (
+        {"params": {"v": torch.zeros(5)}},
+        {"params": {"w": torch.zeros(6)}},
+        {"params": {"w": torch.zeros(5, dtype=torch.float64)}},
+        {"buffers": []},
+        {"buffers": [{"mean": torch.zeros(2)}] * 2},
+    ):
+        with pytest.raises(CheckpointError, match="another net's; delete the folder"):
+            checkpoints.check_fits(STATE | other, STATE)
+
+
+def packed(content: bytes) -> bytes:
+    """The same file with its parts compressed, as a bomb would have them."""
+    buffer = io.BytesIO()
+    with (
+        zipfile.ZipFile(io.BytesIO(content)) as old,
+        zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as new,
+    ):
+        for part in old.infolist():
+            new.writestr(part.filename, old.read(part))
+    return buffer.getvalue()
+
+
+@pytest.mark.faults("T14")
+def test_other_files_of_torch_are_refused(checkpoints, tmp_path):
+    """Whatever is in them: a checkpoint, of which the first is only a bomb if it is large."""
+    file = tmp_path / "file.pt"
+    state = STATE | {"key": "a-key", "params": {"w": torch.zeros(10_000)}}
+    torch.save(state, file, _use_new_zipfile_serialization=False)
+    legacy = file.read_bytes()
+    torch.save(state, file)
+    bomb = packed(file.read_bytes())
+    torch.jit.script(torch.nn.Linear(1, 1)).save(str(file))
+    script = file.read_bytes()
+    with tarfile.open(file, "w") as tar:
+        tar.addfile(tarfile.TarInfo("storages"))
+    for content in (bomb, legacy, script, file.read_bytes(), pickle.dumps(3)):
+        put_content(checkpoints, content)
+        with pytest.raises(CheckpointError, match="a file is no checkpoint") as refused:
+            latest_seconds(checkpoints)
+        assert len(str(refused.value).splitlines()) == 1
+
+
+@pytest.mark.faults("T15")
 def test_another_runs_checkpoint_is_refused_whole(checkpoints, tmp_path):
     put_by_hand(checkpoints, {"key": "another", **STATE}, tmp_path)
     with pytest.raises(CheckpointError, match="another run's"):
@@ -99,6 +192,7 @@ class Malicious:
         return os.mkdir, ("canary",)
 
 
+@pytest.mark.faults("T14")
 @pytest.mark.parametrize("document", [Malicious(), [Malicious()], torch.nn.Linear(1, 1)])
 def test_a_pickle_that_would_run_code_is_refused_and_does_not(
     checkpoints, tmp_path, monkeypatch, document
@@ -156,6 +250,7 @@ with Checkpoints("a-key", Path({str(checkpoints.folder.parent)!r})).lock():
         pass
 
 
+@pytest.mark.faults("T16")
 def test_the_key_changes_with_each_fact_and_each_byte_of_the_files(tmp_path):
     (tmp_path / "code.py").write_text("a = 1")
     files = [tmp_path / "code.py"]

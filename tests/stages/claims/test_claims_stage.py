@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,10 @@ import pytest
 from lab.claims.evidence import Evidence
 from lab.claims.ledger import ledger, unmeasured
 from lab.claims.rules import Over, Verdict, from_metrics, median, point
-from lab.claims.verdicts import Kind, judge, most_surprising, rows_of
+from lab.claims.verdicts import Finding, Kind, judge, most_surprising, rows_of
+from lab.core.errors import DataError
 from lab.core.exit_codes import run
-from lab.core.files import read_rows, write_rows
+from lab.core.files import read_rows, write_metrics, write_rows
 from lab.report import verdicts
 from lab.report.language import speaking
 from stages.claims import __main__ as claims
@@ -26,6 +28,11 @@ from tests.claim_cases import CONFIRMED, NOT_TESTABLE, REFUTED
 from tests.helpers import ROOT
 
 FOLDERS = sorted({read.folder for claim in ledger() for read in claim.reads})
+
+
+def write_verdicts(folder: Path, findings: Sequence[Finding]) -> None:
+    write_rows(folder, rows_of(findings))
+    write_metrics(folder, claims.summarise(findings))
 
 
 @pytest.fixture(scope="module")
@@ -85,6 +92,7 @@ HOSTILE: dict[str, tuple[bytes, bytes]] = {
 }
 
 
+@pytest.mark.faults("R2")
 @pytest.mark.parametrize("name", HOSTILE)
 def test_files_of_any_kind_give_verdicts_and_no_error(name, project):
     for folder in FOLDERS:
@@ -96,6 +104,26 @@ def test_files_of_any_kind_give_verdicts_and_no_error(name, project):
     assert {row["verdict"] for row in read_rows(Path("reports/claims/rows.csv"))} == {NOT_TESTABLE}
 
 
+@pytest.mark.faults("L11", "R2")
+def test_verdicts_of_which_half_are_there_are_not_shown(server, tmp_path):
+    """Rows and metrics are of one run, and both are whole."""
+    findings = claims.measure(server)
+    write_verdicts(tmp_path, findings)
+    whole = (tmp_path / "metrics.json").read_bytes()
+    for damage in (whole[: len(whole) // 2], b"{}"):
+        (tmp_path / "metrics.json").write_bytes(damage)
+        with pytest.raises(DataError, match=r"(damaged|rows where metrics\.json has).*repro"):
+            claims_section.section(tmp_path)
+    (tmp_path / "metrics.json").write_bytes(whole)
+    write_rows(tmp_path, rows_of(findings)[1:])
+    with pytest.raises(DataError, match=rf"{len(findings) - 1} rows where metrics"):
+        claims_section.section(tmp_path)
+    (tmp_path / "metrics.json").unlink()
+    with pytest.raises(DataError, match="not there yet"):
+        claims_section.section(tmp_path)
+
+
+@pytest.mark.faults("R1")
 def test_no_reports_at_all_and_folders_in_their_place_give_verdicts_too(project):
     assert run(claims.main) == 0
     metrics = json.loads(Path("reports/claims/metrics.json").read_text())
@@ -111,7 +139,7 @@ def test_the_page_has_a_card_for_each_claim_with_symbol_word_and_stage(server, t
     findings = [
         judge(claim, Evidence({}, {}) if claim.section == "13.1" else server) for claim in ledger()
     ]
-    write_rows(tmp_path, rows_of(findings))
+    write_verdicts(tmp_path, findings)
     section = claims_section.section(tmp_path)
     cards = {card.id: card for card in map(verdicts.card, verdicts.findings(tmp_path))}
     assert list(cards) == [claim.id for claim in ledger()]
@@ -141,7 +169,7 @@ def test_the_page_has_a_card_for_each_claim_with_symbol_word_and_stage(server, t
 
 def test_the_chinese_page_says_all_of_it_in_chinese(server, tmp_path):
     findings = claims.measure(server)
-    write_rows(tmp_path, rows_of(findings))
+    write_verdicts(tmp_path, findings)
     english = re.compile(
         r"\b(confirmed|refuted|inconclusive|testable|at least|at most|exactly|lack|holds?|as|the)\b"
     )
@@ -175,7 +203,7 @@ def test_what_is_stored_is_english_whatever_is_spoken(server):
 
 def test_a_page_of_nothing_but_confirmed_claims_names_no_surprise_and_no_lack(server, tmp_path):
     confirmed = [f for f in claims.measure(server) if f.verdict is CONFIRMED]
-    write_rows(tmp_path, rows_of(confirmed))
+    write_verdicts(tmp_path, confirmed)
     section = claims_section.section(tmp_path)
     [doubt] = section.findings
     assert "false by chance" in doubt

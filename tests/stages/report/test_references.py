@@ -1,6 +1,9 @@
 """This machine beside references, some of which are not what they should be."""
 
+import json
 import shutil
+
+import pytest
 
 from lab.claims.rules import at_least, decide, median
 from lab.claims.verdicts import Finding, rows_of
@@ -10,9 +13,7 @@ from lab.tools import references as recorded
 from stages.report import catalogue, references
 from tests import made_up
 from tests.claim_cases import BY_ID
-from tests.helpers import ROOT
-
-HARDWARE = {"accelerator": {"names": None}, "cpu": {"model": "this CPU", "usable_cores": 2}}
+from tests.helpers import ROOT, hardware
 
 
 def test_stages_offer_the_ratios_to_compare():
@@ -27,6 +28,7 @@ def test_stages_offer_the_ratios_to_compare():
             assert each.metric + end in found, each
 
 
+@pytest.mark.faults("L3")
 def test_references_stand_beside_this_machine_and_what_is_none_is_left_out(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     shutil.copytree(ROOT / "profiles", tmp_path / "profiles")
@@ -35,7 +37,7 @@ def test_references_stand_beside_this_machine_and_what_is_none_is_left_out(tmp_p
     for stage in ("bench_overlap", "bench_parallel"):
         made_up.write(stage, reports)
     overlap = next(each for each in references.headlines() if each.stage == "bench_overlap")
-    write_json(reports / "hardware.json", HARDWARE)
+    write_json(reports / "hardware.json", hardware("this CPU"))
 
     def nothing_to_compare_with() -> bool:
         section = references.section(reports)
@@ -44,6 +46,7 @@ def test_references_stand_beside_this_machine_and_what_is_none_is_left_out(tmp_p
     assert nothing_to_compare_with()
     path = recorded.snapshot("first")
     assert references.references_in(reports) == [], "what is shown is no reference to itself"
+    assert references.damaged_in(reports) == []
     assert nothing_to_compare_with()
     other = read_json(path)
     other["name"], other["hardware"]["accelerator"]["names"] = "server", ["H9000", "H9000"]
@@ -57,7 +60,16 @@ def test_references_stand_beside_this_machine_and_what_is_none_is_left_out(tmp_p
     write_json(server, other)
     shutil.copy(reports / "hardware.json", path.with_name("foreign.json"))
     path.with_name("broken.json").write_text("{")
+    path.with_name("claims.json").write_text(json.dumps({**other, "claims": [{"id": "A6a"}]}))
     part = references.section(reports)
+    damaged = references.damaged_in(reports)
+    assert [line.split(": damaged (")[0].split("/")[-1] for line in damaged] == [
+        "broken.json",
+        "claims.json",
+        "foreign.json",
+    ]
+    assert part.findings == [f"Left out: {line}." for line in damaged]
+    assert all("; `git checkout " in line for line in damaged)
     assert part.figures[0].caption.endswith("reference 1: server, profile laptop (H9000, H9000).")
     [table] = part.tables
     assert table.header == ["", "this machine", "server, profile laptop"]

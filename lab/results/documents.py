@@ -1,0 +1,88 @@
+"""JSON files that have a form: the machine's facts, and what holds them."""
+
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, RootModel, ValidationError
+
+from lab.core.errors import DataError
+from lab.core.files import HARDWARE_FILE, read_json
+
+
+class Document(BaseModel):
+    """What a document must hold at least, in exact types."""
+
+    model_config = ConfigDict(strict=True, frozen=True)
+
+
+class Accelerator(Document):
+    """The GPUs; `None` where there are none."""
+
+    count: int
+    names: list[str] | None
+
+
+class Cpu(Document):
+    """The processor and its memory."""
+
+    instructions: str
+    model: str
+    omp_num_threads: str | None
+    quota_cores: float | None
+    ram_gib: int
+    usable_cores: int
+
+
+class Software(Document):
+    """The versions that matter."""
+
+    os: str
+    python: str
+    torch: str
+    torchvision: str
+
+
+class Hardware(Document):
+    """The machine's facts, which lab.machine.hardware finds."""
+
+    accelerator: Accelerator
+    cpu: Cpu
+    software: Software
+
+
+class Metrics(RootModel[dict[str, float | str]]):
+    """A metrics.json, as lab.core.files writes it."""
+
+    model_config = Document.model_config
+
+
+def bring_back(path: Path) -> str:
+    """What to do about a damaged file that no stage makes."""
+    return f"`git checkout {path}` brings it back if it is committed, else delete it"
+
+
+def read_document(path: Path, form: type[BaseModel], mend: str) -> dict[str, Any]:
+    """The object in a JSON file, which has a form.
+
+    Raises:
+        DataError: missing, damaged, or of another form; the message ends with `mend`.
+        MachineError: another user's.
+    """
+    document = read_json(path, mend)
+    try:
+        form.model_validate(document)
+    except ValidationError as errors:
+        first = errors.errors(include_url=False, include_input=False)[0]
+        key = ".".join(map(str, first["loc"]))
+        raise DataError(f"{path}: damaged ({key}: {first['msg'].lower()}); {mend}") from None
+    return document
+
+
+def read_hardware(path: Path = HARDWARE_FILE) -> dict[str, Any]:
+    """This machine's facts.
+
+    Raises:
+        DataError: missing or damaged.
+        MachineError: another user's.
+    """
+    return read_document(path, Hardware, "`invoke repro --stage probe` writes it anew")

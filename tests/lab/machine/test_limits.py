@@ -1,0 +1,71 @@
+"""Quotas and throttling as cgroups tell them, by files of our own; affinity by a real process."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from lab.machine.limits import cgroup_folders, quota_cores, throttled_seconds
+
+
+def cgroup(folder: Path, cpu_max: str = "", cpu_stat: str = "") -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "cpu.max").write_text(cpu_max)
+    (folder / "cpu.stat").write_text(cpu_stat)
+    return folder
+
+
+@pytest.mark.faults("B3")
+@pytest.mark.parametrize(
+    ("cpu_max", "cores"),
+    [
+        ("50000 100000\n", 0.5),
+        ("200000 100000\n", 2),
+        ("max 100000\n", float("inf")),
+        ("", float("inf")),
+        ("5 0\n", float("inf")),
+    ],
+)
+def test_a_quota_is_its_share_of_a_period(tmp_path, cpu_max, cores):
+    assert quota_cores([cgroup(tmp_path, cpu_max)]) == cores
+
+
+@pytest.mark.faults("B3")
+def test_the_least_quota_of_the_cgroup_and_those_above_it_counts(tmp_path):
+    """As systemd sets it for a user's session, or a container for itself."""
+    own = tmp_path / "own"
+    own.write_text("12:cpu:/elsewhere\n0::/user.slice/session.scope\n")
+    inner = cgroup(tmp_path / "user.slice" / "session.scope", "max 100000")
+    cgroup(tmp_path / "user.slice", "150000 100000")
+    assert cgroup_folders(tmp_path, own) == [inner, tmp_path / "user.slice", tmp_path]
+    assert quota_cores(cgroup_folders(tmp_path, own)) == 1.5
+    own.write_text("0::/a/hosts/path/that/the/container/does/not/have\n")
+    cgroup(tmp_path, "100000 100000")
+    assert quota_cores(cgroup_folders(tmp_path, own)) == 1
+
+
+def test_without_cgroups_there_is_no_quota(tmp_path):
+    assert cgroup_folders(tmp_path, tmp_path / "none") == []
+    assert quota_cores([]) == quota_cores([tmp_path]) == float("inf")
+    assert throttled_seconds([tmp_path]) == 0
+
+
+@pytest.mark.faults("B3")
+def test_the_time_that_quotas_took_is_summed_over_cgroups(tmp_path):
+    counts = "usage_usec 9\nnr_periods 30\nnr_throttled 20\nthrottled_usec 1500000\n"
+    folders = [cgroup(tmp_path / name, cpu_stat=counts) for name in "ab"]
+    assert throttled_seconds(folders) == 3
+    assert throttled_seconds([cgroup(tmp_path, cpu_stat="no numbers")]) == 0
+
+
+@pytest.mark.faults("B2", "B3")
+@pytest.mark.skipif(not hasattr(psutil.Process, "cpu_affinity"), reason="no affinity here")
+def test_a_process_that_is_held_to_a_core_may_use_one():
+    hold = "import psutil; me = psutil.Process(); me.cpu_affinity(me.cpu_affinity()[:1]);"
+    ask = "from lab.machine.limits import allowed_cores; print(len(allowed_cores()))"
+    result = subprocess.run(
+        [sys.executable, "-c", hold + ask], capture_output=True, text=True, check=True
+    )
+    assert result.stdout == "1\n"
