@@ -9,6 +9,7 @@ pass.
 """
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -181,14 +182,26 @@ def _cells(estimate: Estimate | None) -> dict[str, float | str]:
 
 
 def estimate_of(row: Mapping[str, Any]) -> Estimate | None:
-    """The estimate in a row that `rows_of` made; None where there is none."""
+    """The estimate in a row that `rows_of` made; None where there is none.
+
+    Raises:
+        ValueError: another row, whose numbers are none.
+    """
     if row["effect"] == "":
         return None
     if row["level"] == "":
-        return point(row["effect"])
-    return Estimate(
-        row["effect"], row["low"], row["high"], row["level"], int(row["samples"]), Over(row["over"])
+        return point(_number_in(row, "effect"))
+    effect, low, high, level, samples = (
+        _number_in(row, name) for name in ("effect", "low", "high", "level", "samples")
     )
+    return Estimate(effect, low, high, level, int(samples), Over(row["over"]))
+
+
+def _number_in(row: Mapping[str, Any], name: str) -> float:
+    found = row[name]
+    if not isinstance(found, int | float) or not abs(found) <= sys.float_info.max:
+        raise ValueError(f"{name} of {row['id']} is no finite number")
+    return float(found)
 
 
 def findings_of(rows: Sequence[Mapping[str, Any]], ledger: Sequence[Claim]) -> list[Finding]:
@@ -199,8 +212,8 @@ def findings_of(rows: Sequence[Mapping[str, Any]], ledger: Sequence[Claim]) -> l
             claims[row["id"]],
             Verdict(row["verdict"]),
             estimate_of(row),
-            row["device_kind"],
-            row["reason"],
+            str(row["device_kind"]),
+            str(row["reason"]),
         )
         for row in rows
         if row["id"] in claims

@@ -108,7 +108,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
         where = f", line {mark.line + 1}" if mark else ""
         problem = " ".join(str(getattr(error, "problem", None) or error).split())
         raise ParamsError(f"{path}{where}: {problem}; mend the YAML there") from None
-    except (OSError, ValueError, LookupError, ArithmeticError) as error:
+    except (OSError, ValueError, ArithmeticError) as error:
         # a number that is none, say, or a folder
         reason = (getattr(error, "strerror", None) or str(error)).partition(";")[0]
         raise ParamsError(f"{path}: {reason}; profiles/laptop.yaml shows how it looks") from None

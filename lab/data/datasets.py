@@ -147,7 +147,7 @@ def _fetched(root: Path) -> Fetched:
         return Fetched.model_validate_json(content, strict=True)
     except ValidationError as errors:
         first = errors.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
+        where = " ".join(".".join(map(str, first["loc"])).split())
         raise DataError(f"{path}: damaged ({where or 'all'}: {first['msg']}); {AGAIN}") from None
 
 

@@ -73,7 +73,7 @@ def read_document(path: Path, form: type[BaseModel], mend: str) -> dict[str, Any
         form.model_validate(document)
     except ValidationError as errors:
         first = errors.errors(include_url=False, include_input=False)[0]
-        key = ".".join(map(str, first["loc"]))
+        key = " ".join(".".join(map(str, first["loc"])).split())  # on one line, whatever it is
         raise DataError(f"{path}: damaged ({key}: {first['msg'].lower()}); {mend}") from None
     return document
 

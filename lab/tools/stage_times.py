@@ -16,6 +16,7 @@ from lab.core.errors import LabError
 from lab.core.files import REPORTS, read_json, write_json
 
 COMMITTED, OWN = REPORTS / "stage_seconds.json", Path(".lab") / "stage_seconds.json"
+LONGEST_S = 1e9
 RUNNING = re.compile(r"^Running stage '([^']+)':")
 SKIPPED = re.compile(r"^Stage '([^']+)' (?:didn't change|is cached)")
 
@@ -110,4 +111,8 @@ def _kept(path: Path) -> dict[str, float]:
         kept = read_json(path) if path.is_file() else {}
     except LabError:
         return {}
-    return {stage: found for stage, found in kept.items() if isinstance(found, int | float)}
+    return {stage: found for stage, found in kept.items() if _is_time(found)}
+
+
+def _is_time(found: object) -> bool:
+    return isinstance(found, int | float) and 0 <= found < LONGEST_S

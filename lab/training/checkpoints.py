@@ -135,7 +135,7 @@ class Checkpoints:
             _State.model_validate(state)
         except ValidationError as errors:
             first = errors.errors(include_url=False, include_input=False)[0]
-            where = ".".join(map(str, first["loc"]))
+            where = " ".join(".".join(map(str, first["loc"])).split())
             raise CheckpointError(
                 f"{self.folder}: a file is no checkpoint ({where}: {first['msg'].lower()});"
                 f" {what_to_do}"

@@ -29,7 +29,8 @@ class Command:
     def __post_init__(self) -> None:
         """Start it."""
         self.mark = secrets.token_hex(8)
-        self.errors = tempfile.TemporaryFile("w+")  # no pipe, which an orphan would keep open
+        # no pipe, which an orphan would keep open
+        self.errors = tempfile.TemporaryFile("w+")  # noqa: SIM115
         self.process = subprocess.Popen(
             self.words,
             cwd=self.folder,

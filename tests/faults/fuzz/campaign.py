@@ -16,6 +16,7 @@ from tests.faults.fuzz.outcome import Outcome
 from tests.faults.fuzz.worker import save, work
 
 START_S, SILENCE_S = 120, 60  # until a worker's first input; between two inputs
+MOST_DEATHS = 5  # of workers on one target: enough to see what is wrong
 MEMORY = Path("/dev/shm")  # noqa: S108  (folders of our own in it: files are written for each input)
 OURS = {"project", "now", "findings", "words"}  # of a worker's folder
 SPAWN = multiprocessing.get_context("spawn")
@@ -55,13 +56,13 @@ def try_target(
     tally = Tally(f"{name}, {engine}")
     with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as made:
         folder = Path(made)
-        while tally.seconds < seconds and tally.inputs < most:
+        for again in range(MOST_DEATHS):
             counts = SPAWN.Array("q", 5)
             left = (seconds - tally.seconds, most - tally.inputs)
-            process = SPAWN.Process(target=work, args=(name, guided, seed, *left, folder, counts))
+            job = (name, guided, seed + again, *left, folder, counts)
+            process = SPAWN.Process(target=work, args=job)
             process.start()
             end = _watch(process, counts, bar)
-            seed += 1
             tally.add(counts)
             if not end:
                 break

@@ -16,6 +16,10 @@ msgstr ""
 msgid "b"
 msgstr "c"
 """
+# 8 ** 8 times the same word
+BOMB = b"a: &a [x, x, x, x, x, x, x, x]\n" + b"".join(
+    b"%c: &%c [%s]\n" % (n, n, b", ".join([b"*%c" % (n - 1)] * 8)) for n in b"bcdefgh"
+)
 GIF = b"GIF89a\xff\xff\xff\xff\0\0\0,\0\0\0\0\xff\xff\xff\xff\0\x02"
 
 CASES: tuple[tuple[str, str, bytes, str], ...] = (
@@ -25,6 +29,9 @@ CASES: tuple[tuple[str, str, bytes, str], ...] = (
     ("params", "small.json", b"seed: !!python/object/apply:os.system [touch canary]", "refused"),
     ("params", "small.json", b"seed: !!python/name:" + b"a" * 5000, "refused"),
     ("params", "small.json", b"[" * 3000, "refused"),
+    ("params", "small.json", BOMB, "refused"),
+    ("params", "small.json", b"seed: 1\nseed: 2", "refused"),
+    ("params", "small.json", b"data:\n\t- a", "refused"),
     ("params", "small.json", b"data: 2020-99-99", "refused"),
     ("all params", PARAMS, b'{"\\udbb8": {}}', "refused"),
     ("profiles", "profiles/laptop.yaml", b"seed: 0", "refused"),
@@ -65,11 +72,6 @@ CASES: tuple[tuple[str, str, bytes, str], ...] = (
     # the translations
     ("catalogue", "zh.po", b"\xff\xfe", "refused"),
     ("catalogue", "zh.po", b'msgid ""\nmsgstr ""\n"Language: {h\\n"\n', "refused"),
-    (
-        "catalogue",
-        "zh.po",
-        b'msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=a\\n"\n',
-        "refused",
-    ),
+    ("catalogue", "zh.po", CHARSET, "refused"),
     ("catalogue", "zh.po", b'msgid "a\n', "refused"),
 )

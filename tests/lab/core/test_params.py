@@ -49,7 +49,7 @@ NO_PARAMS: list[tuple[str | bytes, str]] = [
     ("lr: 1\nbatch_size: 2\n".encode("utf-16"), "UTF-8"),
     ("lr: !!python/object/apply:os.getcwd []\nbatch_size: 1\n", "line 1: a tag, tag:yaml"),
     ("lr: !!int x\nbatch_size: 1\n", "a tag"),
-    ("lr: __\nbatch_size: 1\n", "string index out of range"),
+    ("lr: +_\nbatch_size: 1\n", "invalid literal for int"),
     ("lr: 2020-99-99\nbatch_size: 1\n", "month must be in 1..12"),
     (f"lr: 1\nbatch_size: {'9' * 5000}\n", "4300 digits"),
     ("lr: 1\0\nbatch_size: 1\n", "special characters"),
