@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lab.core.errors import LabError, ParamsError
+from lab.core.errors import ParamsError
 from lab.core.exit_codes import run
 from lab.core.files import HARDWARE_FILE
 from lab.report.language import in_markdown
@@ -98,10 +98,10 @@ def mark(name: str, old: Side, new: Side, other_hardware: bool, pace: Pace = Pac
         return "same"
     if other_hardware:
         return "other hardware"
-    if _within_noise(old, new):
-        return "within noise"
     if not all(isinstance(side.value, int | float) for side in (old, new)):
         return "changed"
+    if _within_noise(old, new):
+        return "within noise"
     low, high = pace.expected(name, old.value)
     if low <= new.value <= high or any(
         _within_noise(replace(old, value=value), new) for value in (low, high)
@@ -193,14 +193,14 @@ def _dvc(*arguments: str) -> dict[str, Any]:
     """The JSON that a DVC command prints.
 
     Raises:
-        LabError: the command failed; the message has DVC's reason.
+        ParamsError: the command failed; the message has DVC's reason.
     """
     command = [sys.executable, "-m", "dvc", *arguments, "--json"]
     print("$ dvc", *arguments, file=sys.stderr, flush=True)
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode:
         lines = result.stderr.strip().splitlines() or ["no reason given"]
-        raise LabError(
+        raise ParamsError(
             f"dvc {' '.join(arguments)}: {lines[0].removeprefix('ERROR: ')}; name a commit of this"
             " repository"
         )
@@ -208,7 +208,15 @@ def _dvc(*arguments: str) -> dict[str, Any]:
 
 
 def with_commit(rev: str) -> tuple[list[str], list[tuple[str, ...]]]:
-    """Lines on params and hardware that differ from a commit's, and the table of metrics."""
+    """Lines on params and hardware that differ from a commit's, and the table of metrics.
+
+    Raises:
+        ParamsError: no such commit.
+        DataError: a file of the results here is damaged.
+    """
+    metrics_on_disk()  # a damaged file, which DVC would take for one that is gone
+    if HARDWARE_FILE.is_file():
+        read_hardware()
     params = _dvc("params", "diff", rev)
     metrics = _dvc("metrics", "diff", rev, "--all")
     hardware = params.pop(str(HARDWARE_FILE), {})

@@ -98,7 +98,7 @@ def test_a_process_whose_loader_loses_a_worker_says_which_and_what_to_do(project
 
 
 def test_a_mistake_in_a_process_is_the_launchers():
-    with pytest.raises(ParamsError, match="^no such thing; name another$"):
+    with pytest.raises(ParamsError, match=r"^no such thing; name another$"):
         answer_of("a process", refuse)
 
 

@@ -226,7 +226,7 @@ def test_damaged_results_are_said_whether_compared_or_kept(results):
     ):
         whole = file.read_bytes()
         file.write_text(content)
-        for read in (compare.with_reference, references.snapshot):
+        for read in (compare.with_reference, references.snapshot, compare.with_commit):
             with pytest.raises(DataError, match=rf"json: damaged \({complaint}"):
                 read("mine")
         file.write_bytes(whole)
@@ -236,11 +236,14 @@ def test_a_spread_that_is_no_number_is_none():
     metrics = {
         "epoch_s": {"old": 1.0, "new": 2.0},
         "epoch_s_iqr": {"old": "wide", "new": None},
+        "copy_s": {"old": 1.0, "new": "fast"},
+        "copy_s_iqr": {"old": 0.1, "new": 0.1},
         "net": {"old": "lenet", "new": "mlp"},
         "net_low": {"old": 1.0, "new": 1.0},
         "net_high": {"old": 2.0, "new": 2.0},
     }
     assert [row[1:] for row in table({"a": metrics}, other_hardware=False)] == [
         ("epoch_s", "1", "2", "one sample each"),
+        ("copy_s", "1 (IQR 0.1)", "fast", "changed"),
         ("net", "lenet", "mlp", "changed"),
     ]
