@@ -18,6 +18,8 @@ from tests.helpers import ROOT
 # For every process that a test starts: threads that wait sleep, or they would spin on the core that
 # another test has.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+# And Ctrl-C is heard, which a shell has processes in the background ignore.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # One list of fonts for all processes, which each project would make for itself.
 os.environ.setdefault("MPLCONFIGDIR", str(ROOT / ".lab" / "matplotlib"))

@@ -79,7 +79,7 @@ def devices_in_words(device_kind: str) -> str:
         "cpu-virtual": say("virtual devices on the CPU"),
         "cuda": say("CUDA GPUs"),
         "cuda-shared": say("replicas sharing a GPU"),
-    }[device_kind]
+    }.get(device_kind, say("an unknown device"))
 
 
 def read(folder: Path) -> tuple[Results, dict[str, Any]]:

@@ -6,6 +6,17 @@ A target, the file of the project, what is written into it, and how it must end.
 PARAMS, RUN_METRICS = "params.yaml", "reports/train/lenet_1gpu/metrics.json"
 WEIGHTS, SMALL, SECONDS = "models/lenet_1gpu.pt", "checkpoint.pt", ".lab/stage_seconds.json"
 REFERENCE = "reports/reference/amd-epyc-2-cores.json"
+VERDICTS = "reports/claims/rows.csv"
+ROW = b"id,over,reason,level,low,high,device_kind,verdict,effect,samples\nF1a,starts,,0.99,1,2,"
+HARDWARE = b"""{"accelerator": {"count": 0, "names": null}, "software": {"os": "", "python": "",
+"torch": "", "torchvision": ""}, "cpu": {"instructions": "", "model": "", "omp_num_threads": null,
+"quota_cores": null, "ram_gib": 1, "usable_cores": 1}}"""
+CLAIMS = (
+    b"""{"profile": "a", "hardware": %s, "claims": [{"id": "F1a", "verdict": "confirmed",
+"effect": EFFECT, "low": 1, "high": 2, "level": 0.99, "samples": 12, "over": "starts",
+"reason": "", "device_kind": "cpu"}]}"""
+    % HARDWARE
+)
 LABELS = "data/FashionMNIST/raw/t10k-labels-idx1-ubyte"
 # images of 60,000 x 60,000 and of 2**31 - 1 pixels in a line, of which nothing follows
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\xea`\0\0\xea`\x08\0\0\0\0\x80\x80\x94\x15"
@@ -57,6 +68,13 @@ CASES: tuple[tuple[str, str, bytes, str], ...] = (
     ("stage times", SECONDS, b'{"probe": "31"}', "accepted"),
     ("stage times", SECONDS, b'{"probe": [2.5]}', "accepted"),
     ("stage times", SECONDS, b"", "accepted"),
+    ("stage times", SECONDS, b'{"probe": ' + b"9" * 400 + b"}", "accepted"),
+    ("retest", "reports/retest/1.json", CLAIMS.replace(b"EFFECT", b"1.5"), "accepted"),
+    ("retest", "reports/retest/1.json", CLAIMS.replace(b"EFFECT", b'"1e999"'), "refused"),
+    ("retest", "reports/retest/1.json", CLAIMS.replace(b"EFFECT", b"9" * 400), "refused"),
+    ("page", VERDICTS, ROW + b"cpu,confirmed,1.5,one\n", "accepted"),
+    ("page", VERDICTS, ROW + b"toaster,confirmed,1.5,2\n", "accepted"),
+    ("page", VERDICTS, ROW + b"1.5,perhaps,1.5,2\n", "accepted"),
     # bytes
     ("images", LABELS, b"\0\0\x08\x01\0\0\0\x14" + b"\x0a" * 20, "refused"),
     ("airfoil", "data/airfoil/airfoil_self_noise.dat", b"a" * 5000, "refused"),
