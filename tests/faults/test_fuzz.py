@@ -23,8 +23,8 @@ from tests.faults.fuzz.trial import Trial
 
 FEW = 3  # files of a target, of which some have 30
 INPUTS = {  # by what they take
-    **dict.fromkeys(("idx", "images", "airfoil", "source", "gzip", "json", "rows"), 40),
-    **dict.fromkeys(("params", "picture", "checkpoint", "stage times", "catalogue"), 40),
+    **dict.fromkeys(("idx", "images", "airfoil", "source", "gzip", "json", "rows"), 30),
+    **dict.fromkeys(("params", "picture", "checkpoint", "stage times", "catalogue"), 30),
     **dict.fromkeys(("compare", "retest", "weights"), 15),
 }
 

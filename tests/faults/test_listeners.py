@@ -101,12 +101,12 @@ def test_measuring_collectives_listens_on_loopback_alone():
     [("10.0.0.1:29500", 2, True), ("127.0.0.1:29500", 2, False), ("10.0.0.1:29500", 1, False)],
 )
 def test_a_run_over_several_hosts_says_once_who_can_join(
-    endpoint, nnodes, warns, monkeypatch, caplog
+    endpoint, nnodes, warns, tmp_path, monkeypatch, caplog
 ):
     monkeypatch.setattr(launch, "elastic_launch", lambda config, entry: lambda *words: None)
     monkeypatch.setattr(launch.os, "environ", dict(os.environ))
     monkeypatch.setattr(logging, "disable", lambda level=0: None)
-    monkeypatch.setattr(launch, "RANKS_FOLDER", Path("/nowhere"))
+    monkeypatch.setattr(launch, "RANKS_FOLDER", tmp_path)
     params = DistributedParams(nnodes=nnodes, rdzv_endpoint=endpoint, timeout_s=5)
     launch.launch("a", "a", 1, params, 1)
     said = [record.getMessage() for record in caplog.records]

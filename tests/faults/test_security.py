@@ -198,13 +198,17 @@ def test_params_hold_no_path_and_no_free_text():
     assert list(free_strings({"properties": {"a": {"type": "string"}}})) == [".a"]
 
 
+@pytest.fixture(scope="module")
+def laptop():
+    return read_yaml(ROOT / "profiles" / "laptop.yaml")["train"]
+
+
 @pytest.mark.faults("P11", "P12")
 @pytest.mark.parametrize(
     "name",
     ["../../a", "/a", "a/b", "-rf", "$(touch b)", "a; touch b", "a b", "a\n", "ż", "", "a" * 65],
 )
-def test_a_runs_name_is_no_path_no_option_and_no_command(name):
-    laptop = read_yaml(ROOT / "profiles" / "laptop.yaml")["train"]
+def test_a_runs_name_is_no_path_no_option_and_no_command(laptop, name):
     assert TrainParams.model_validate({**laptop, "runs": {"a_1": {}}}).runs
     with pytest.raises(ValidationError):
         TrainParams.model_validate({**laptop, "runs": {name: {}}})

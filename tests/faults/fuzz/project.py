@@ -43,7 +43,9 @@ NO_LONGER_READ = (".html", ".svg", ".md")  # of what is under reports
 def make(root: Path) -> None:
     """Write the project into `root`: the committed results, small data, and what a run leaves."""
     shutil.copy(ROOT / "profiles" / "laptop.yaml", root / "params.yaml")
-    shutil.copytree(ROOT / "profiles", root / "profiles")
+    (root / "profiles").mkdir()
+    for name in ("laptop.yaml", "smoke.yaml"):
+        shutil.copy(ROOT / "profiles" / name, root / "profiles")
     for path in (ROOT / "reports").rglob("*"):
         if path.is_file() and path.suffix not in NO_LONGER_READ:
             copy = root / path.relative_to(ROOT)
