@@ -233,23 +233,27 @@ def compare(c: Context, rev: str = "HEAD", reference: str = "", md: bool = False
 @task(help={"name": "of the reference: reports/reference/NAME.json"})
 def snapshot(c: Context, name: str) -> None:
     """Keep this machine's results as a reference to compare with."""
-    _run(c, f"python -m lab.tools.references {quote(name)} --snapshot")
+    _run(c, f"python -m lab.tools.references {quote(name)}")
 
 
 @task(
     help={
         "name": "of the record: reports/reference/NAME.json",
         "profile": "smoke, laptop, study or full",
-        "budget": "seconds in all; stages without time left are skipped",
+        "budget": "seconds in all; a stage without time left ends with what it has, or is skipped",
     }
 )
-def record(c: Context, name: str, profile: str = "full", budget: int = 540) -> None:
-    """Record what this machine does in the benchmarks, without DVC and within a time budget."""
+def record(c: Context, name: str, profile: str = "full", budget: int = 600) -> None:
+    """Record in minutes what this machine does: benchmarks, training runs, verdicts; no DVC."""
     _run(
-        c,
-        f"python -m lab.tools.references {quote(name)} --profile {quote(profile)} --budget"
-        f" {budget}",
+        c, f"python -m lab.tools.record {quote(name)} --profile {quote(profile)} --budget {budget}"
     )
+
+
+@task(help={"python": "the version on the other machine; this one's if not given"})
+def pack(c: Context, python: str = "") -> None:
+    """Make one file to carry to a machine without a network, for `record` there."""
+    _run(c, "python -m lab.tools.record.pack" + (f" --python {quote(python)}" if python else ""))
 
 
 @task(help={"fix": "mend what is safe to mend; results and edits stay as they are"})
@@ -279,6 +283,7 @@ namespace = Collection(
     compare,
     snapshot,
     record,
+    pack,
     doctor,
     clean,
 )

@@ -12,12 +12,13 @@ MOST_PORT = 65_535
 Seed = Annotated[
     int, Field(ge=0, lt=2**31, description="of the weights and of the order of the images")
 ]
-Precision = Literal["fp32", "tf32", "bf16"]
+# default: torch's own, with TensorFloat-32 in a GPU's convolutions and float32 elsewhere
+Precision = Literal["fp32", "tf32", "bf16", "default"]
 # the last one: bf16 on what computes in it, else fp32
-RunPrecision = Literal["fp32", "tf32", "bf16", "bf16_if_fast"]
+RunPrecision = Literal["fp32", "tf32", "bf16", "default", "bf16_if_fast"]
 NetName = Literal["lenet", "lenet_he", "resnet18", "mlp", "convnet", "convnet_deep"]
-# torch.compile's modes; the last one with CUDA graphs
-Compile = Literal["none", "default", "reduce-overhead"]
+# torch.compile's modes; reduce-overhead with CUDA graphs, the last one with more trials of kernels
+Compile = Literal["none", "default", "reduce-overhead", "max-autotune-no-cudagraphs"]
 
 ScheduleName = Literal["constant", "one_cycle"]
 Augmentation = Literal["none", "shift"]

@@ -15,6 +15,7 @@ from typing import Literal
 import torch
 
 from lab.core.shared_params import DeviceParams, Precision, RunPrecision
+from lab.machine.gpus.errors import check_driver
 from lab.machine.limits import allowed_cores, quota_cores
 
 # `cpu`: the processor in its own right, not in place of a GPU
@@ -50,12 +51,26 @@ def threads_per_device(num_devices: int, cpu_threads: int | Literal["auto"], cor
     return max(1, cores // max(2, num_devices)) if cpu_threads == "auto" else cpu_threads
 
 
+def allow_tf32(precision: Precision) -> None:
+    """Let this process's GPUs round what they multiply to TensorFloat-32, or forbid it.
+
+    `default` is torch's own: convolutions do so, another arithmetic under float32's name.
+    """
+    torch.backends.cudnn.allow_tf32 = precision in ("tf32", "default")
+    torch.backends.cuda.matmul.allow_tf32 = precision == "tf32"
+
+
 def resolve(num_gpus: int, params: DeviceParams) -> Devices:
-    """The `num_gpus` devices of a run; gives torch their number of threads.
+    """The `num_gpus` devices of a run; gives torch their number of threads, and float32 as it is.
 
     With enough GPUs, one each; with too few, replicas share them; with none, virtual devices on the
-    CPU.
+    CPU. What is to compute in TensorFloat-32 says so (`allow_tf32`).
+
+    Raises:
+        MachineError: there are GPUs, with a driver that torch cannot use.
     """
+    check_driver()
+    allow_tf32("fp32")
     threads = threads_per_device(num_gpus, params.cpu_threads, usable_cores())
     torch.set_num_threads(threads)
     found = torch.cuda.device_count()
@@ -66,7 +81,12 @@ def resolve(num_gpus: int, params: DeviceParams) -> Devices:
 
 
 def for_ranks(world_sizes: Sequence[int], params: DeviceParams) -> Devices:
-    """A device for each rank: GPUs if there are enough for the fewest ranks, else virtual ones."""
+    """A device for each rank: GPUs if there are enough for the fewest ranks, else virtual ones.
+
+    Raises:
+        MachineError: as `resolve` does.
+    """
+    check_driver()
     gpus, most = torch.cuda.device_count(), max(world_sizes)
     if gpus >= min(world_sizes):
         return resolve(min(most, gpus), params)

@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 import threading
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -62,7 +63,8 @@ class FreshProcess:
     def _expected(self) -> Iterator[None]:
         try:
             yield
-        except (EOFError, BrokenPipeError, ConnectionResetError):
+        except (EOFError, BrokenPipeError, ConnectionResetError) as error:
+            traceback.clear_frames(error.__traceback__)  # of a buffer that Python 3.13 complains of
             self.process.join()
             code = self.process.exitcode
             raise DistributedError(

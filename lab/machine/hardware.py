@@ -14,13 +14,18 @@ import psutil
 import torch
 
 from lab.machine.devices import usable_cores
+from lab.machine.gpus.errors import check_driver, gpu_errors
 from lab.machine.limits import NO_QUOTA, quota_cores
 
 GIB = 2**30
 
 
 def facts() -> dict[str, dict[str, Any]]:
-    """The facts in three groups; without a GPU its keys are there too, as `null`."""
+    """The facts in three groups; without a GPU its keys are there too, as `null`.
+
+    Raises:
+        MachineError: there are GPUs that torch cannot use.
+    """
     return {"accelerator": _accelerator(), "cpu": _cpu(), "software": _software()}
 
 
@@ -47,8 +52,10 @@ def _cpu_model() -> str:
 
 
 def _accelerator() -> dict[str, Any]:
+    check_driver()
     count = torch.cuda.device_count()
-    properties = [torch.cuda.get_device_properties(i) for i in range(count)]
+    with gpu_errors():
+        properties = [torch.cuda.get_device_properties(i) for i in range(count)]
     return {
         "count": count,
         "cuda": torch.version.cuda if count else None,

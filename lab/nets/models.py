@@ -76,14 +76,6 @@ def seen_side(net: nn.Module) -> int:
     return int(getattr(net, "seen_side", IMAGE_SHAPE[0]))
 
 
-def allow_tf32(precision: Precision) -> None:
-    """Let this process's GPUs round what they multiply to TensorFloat-32, or forbid it.
-
-    By default torch lets convolutions do so: another arithmetic under float32's name.
-    """
-    torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = precision == "tf32"
-
-
 class OnBytes(nn.Module):
     """A net that takes uint8 images (n, 28, 28), so that a quarter of the bytes go to a device.
 
@@ -92,7 +84,7 @@ class OnBytes(nn.Module):
 
     With precision `bf16` convolutions and products compute in bfloat16 (torch's autocast); the
     weights, the logits and with them the loss stay float32. `tf32` is a setting of the whole
-    process: `allow_tf32`.
+    process: `lab.machine.devices.allow_tf32`.
     """
 
     def __init__(self, net: nn.Module, precision: Precision = "fp32") -> None:

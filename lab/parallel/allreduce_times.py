@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from functools import partial
 from multiprocessing.connection import Connection, wait
 
@@ -28,15 +29,17 @@ from lab.machine.fresh_process import fresh_process
 from lab.nets.models import MODELS, OnBytes
 from lab.parallel.collectives import ALGORITHMS, PROBES, Ranks, in_one_bucket, per_tensor
 from lab.parallel.cost_model import OVERLAPPED
-from lab.parallel.launch import ADDRESS_VARIABLE, meeting_place, process_group
+from lab.parallel.launch import ADDRESS_VARIABLE, PeerLostError, meeting_place, process_group
 from lab.parallel.replicas import forward_backward, grad_of, replicate, sgd, sum_gradients
 from lab.results.stats import summarise
 from lab.timing.bench import turns
 from lab.timing.clock import read_clock
+from lab.timing.visits import starts_in_time
 
 DISTRIBUTED = DistributedParams(nnodes=1, rdzv_endpoint=f"{LOOPBACK}:0", timeout_s=600)
 NOTHING = "nothing"  # is summed; with a bucket, the tensors are still joined and taken apart
 LR = 0.01
+CAUSE_S = 5  # for a rank that died to be heard after the others that lost it
 
 
 @dataclass(frozen=True)
@@ -92,7 +95,8 @@ def time_among_ranks(arms: Sequence[Arm], params: BenchParams, devices: Devices)
     """What each arm took, in their order; rank i computes on device i.
 
     In each of `params.starts` the processes start anew, and all arms take turns, those of fewer
-    ranks, too: the other ranks wait. Sample i of every arm is of start i.
+    ranks, too: the other ranks wait. Sample i of every arm is of start i. There are fewer starts if
+    there is a deadline.
 
     Raises:
         LabError: a rank died.
@@ -105,7 +109,9 @@ def time_among_ranks(arms: Sequence[Arm], params: BenchParams, devices: Devices)
         )
     starts = [
         _one_start(arms, params, devices, world_size, start)
-        for start in tqdm(range(params.starts), "starts", leave=False, disable=None)
+        for start in tqdm(
+            starts_in_time(params.starts), "starts", total=params.starts, leave=False, disable=None
+        )
     ]
     return [
         replace(
@@ -129,11 +135,18 @@ def _one_start(
             process = fresh_process(f"rank {rank}", _be_rank, place, arms, params, devices, start)
             ranks[rank] = stack.enter_context(process)
         found, left = {}, {process.link: rank for rank, process in ranks.items()}
-        while left:  # whoever ends first is heard first
-            for link in wait(list(left)):
+        lost: PeerLostError | None = None
+        # whoever ends first is heard first, but the cause may be heard after what follows from it
+        while left and (ready := wait(list(left), CAUSE_S if lost else None)):
+            for link in ready:
                 assert isinstance(link, Connection)  # noqa: S101
                 rank = left.pop(link)
-                found[rank] = ranks[rank].receive()
+                try:
+                    found[rank] = ranks[rank].receive()
+                except PeerLostError as error:
+                    lost = error
+        if lost:
+            raise lost
     del store  # it served the ranks until now
     answer: list[Timed] = found[0]
     return answer
@@ -217,7 +230,11 @@ class _Rank:
         on_gpu = [self.device] if self.device.type == "cuda" else None
         with warnings.catch_warnings(action="ignore", category=FutureWarning):
             return DistributedDataParallel(
-                net, on_gpu, process_group=self.ranks.group, broadcast_buffers=False
+                net,
+                on_gpu,
+                process_group=self.ranks.group,
+                broadcast_buffers=False,
+                gradient_as_bucket_view=True,  # as training has it
             )
 
     def _images(self, arm: Arm, rank: int) -> tuple[Tensor, Tensor]:
@@ -332,7 +349,8 @@ def _take_part(
     """Do this rank's share: what was found of each arm, None of those without this rank."""
     here: dict[int, _Rank] = {}
     for n in sorted({arm.world_size for arm in arms}):
-        group = dist.new_group(list(range(n)))  # every rank makes every group
+        # every rank makes every group; by itself one would wait for a lost rank for half an hour
+        group = dist.new_group(list(range(n)), timeout=timedelta(seconds=DISTRIBUTED.timeout_s))
         if rank < n:
             here[n] = _Rank(Ranks(group), device)
     mine = {i: here[arm.world_size] for i, arm in enumerate(arms) if arm.world_size in here}

@@ -42,6 +42,7 @@ from torch.distributed.elastic.rendezvous.dynamic_rendezvous import create_handl
 from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 
 from lab.core.errors import DistributedError, LabError, StoppedError
+from lab.core.loopback import stay_on_loopback
 from lab.core.shared_params import LOOPBACK, DistributedParams
 from lab.machine import child
 from lab.machine.devices import Devices
@@ -238,7 +239,7 @@ def process_group(devices: Devices, own: torch.device, params: DistributedParams
     # one channel fits both memory formats
     warnings.filterwarnings("ignore", "Grad strides do not match")
     if params.on_loopback:
-        os.environ["GLOO_SOCKET_IFNAME"] = _loopback_interface()
+        stay_on_loopback()
     if own.type == "cuda":
         torch.cuda.set_device(own)
     try:
@@ -277,11 +278,3 @@ def check_ranks_agree(key: str) -> None:
             f"rank(s) {differ} differ from rank 0 in code, data, params, torch, or threads"
             " (devices.cpu_threads); make the hosts equal"
         )
-
-
-def _loopback_interface() -> str:
-    return next(
-        name
-        for name, found in psutil.net_if_addrs().items()
-        if any(a.address == LOOPBACK for a in found)
-    )

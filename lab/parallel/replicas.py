@@ -18,6 +18,7 @@ from lab.parallel.device_workers import run_each
 
 M = TypeVar("M", bound=nn.Module)
 Collective = Callable[[list[Tensor]], None]  # allreduce, or the notes' broken one
+Combine = Callable[[], None]  # makes of the replicas' gradients what they use
 Update = Callable[[Iterable[Tensor], float, int], None]  # of parameters, at a rate, by a batch
 
 
@@ -66,10 +67,11 @@ def split_batch(
 
 def sgd(params: Iterable[Tensor], lr: float, batch_size: int) -> None:
     """Update `params` in place by a step of minibatch SGD on summed gradients, and drop these."""
-    with torch.no_grad():
-        for param in params:
-            param.sub_(grad_of(param), alpha=lr / batch_size)
-            param.grad = None
+    listed = list(params)
+    with torch.no_grad():  # all at once: on a GPU one launch, to the same bits
+        torch._foreach_sub_(listed, [grad_of(param) for param in listed], alpha=lr / batch_size)
+    for param in listed:
+        param.grad = None
 
 
 def grad_of(param: Tensor) -> Tensor:
@@ -100,13 +102,13 @@ def train_batch(
     devices: Sequence[torch.device],
     lr: float,
     pool: Executor,
-    allreduce: Collective = allreduce,
+    combine: Combine | None = None,
     updates: Sequence[Update] | None = None,
     label_smoothing: float = 0,
 ) -> list[Tensor]:
     """Take one step of SGD on a batch over all devices; return each device's summed loss (scalars).
 
-    `updates`, one for each replica, stand for plain SGD's.
+    `combine` stands for `sum_gradients`, `updates`, one for each replica, for plain SGD's.
 
     Each replica runs forward and backward on its shard in a thread of its own: on GPUs the threads
     only enqueue, on virtual devices they compute side by side. The losses are summed, not averaged,
@@ -115,7 +117,7 @@ def train_batch(
     """
     gradients = partial(forward_backward, label_smoothing=label_smoothing)
     losses = run_each(pool, gradients, nets, *split_batch(X, y, devices))
-    sum_gradients(nets, allreduce)
+    (combine or partial(sum_gradients, nets))()
     for net, update in zip(nets, updates or [sgd] * len(nets), strict=True):
         update(net.parameters(), lr, len(X))
     return losses

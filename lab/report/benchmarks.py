@@ -17,6 +17,7 @@ from lab.results.disturbances import (
     CLOCK_SET,
     CORES_CHANGED,
     GPU_BUSY,
+    LARGER_SIZES,
     LIMIT_PERCENT,
     NOT_MEASURABLE,
     QUOTA_CHANGED,
@@ -34,7 +35,10 @@ from lab.results.stats import Ratio, false_speedup_bound
 def undecided(m: Mapping[str, Any], stage: str) -> str:
     """The sentence that stands where times decide nothing, by a stage's metrics; else nothing."""
     if lack := m.get(NOT_MEASURABLE):
-        known = {TWO_CORES: say("needs 2 cores")}
+        known = {
+            TWO_CORES: say("needs 2 cores"),
+            LARGER_SIZES: say("needs larger sizes on this GPU"),
+        }
         return say("Not measurable here: {lack}.", lack=known.get(lack, lack))
     if found := disturbances_of(m):
         return say(

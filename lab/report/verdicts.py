@@ -2,9 +2,10 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from lab.claims.evidence import CPU
 from lab.claims.ledger import ledger
@@ -28,6 +29,9 @@ SYMBOLS = {
 SKIPPED_BY_STAGE = r"stage \w+ skipped it: (.+)"  # as lab.claims.evidence writes it
 MEASURES_AGAIN = r"(.+); `invoke remeasure --stage (\w+)` measures again"  # as lab.claims.verdicts
 
+Findings = Mapping[str, Mapping[str, Finding]]  # by machine, then by the claim's id
+NOWHERE: Findings = MappingProxyType({})
+
 
 @dataclass(frozen=True)
 class Card:
@@ -46,6 +50,7 @@ class Card:
         device_kind: what it was measured on.
         measured: what is measured for it.
         found: the number with its interval, or why there is none.
+        elsewhere: the verdicts and numbers of other machines; empty where none could test it.
         holds: the numbers for which it holds.
         tolerance: why these.
         change: what would change the verdict.
@@ -65,6 +70,7 @@ class Card:
     device_kind: str
     measured: str
     found: str
+    elsewhere: str
     holds: str
     tolerance: str
     change: str
@@ -93,8 +99,8 @@ def of_the_notes(findings: Sequence[Finding]) -> list[Finding]:
     return [f for f in findings if f.claim.kind is not Kind.ASKED]
 
 
-def card(f: Finding) -> Card:
-    """A finding as the page shows it."""
+def card(f: Finding, others: Findings = NOWHERE) -> Card:
+    """A finding as the page shows it, beside those of other machines."""
     return Card(
         id=f.claim.id,
         verdict=FILTERS[f.verdict],
@@ -108,11 +114,27 @@ def card(f: Finding) -> Card:
         device_kind=f.device_kind if f.estimate else "none",
         measured=translation(f.claim.measured),
         found=effect_of(f),
+        elsewhere=_elsewhere(f.claim, others),
         holds=range_in_words(f.claim.rule.holds),
         tolerance=translation(f.claim.tolerance),
         change=_change_of(f),
         scale=scale_of(f.estimate, f.claim.rule.holds) if f.estimate else None,
         stage=f.claim.stage,
+    )
+
+
+def _elsewhere(claim: Claim, others: Findings) -> str:
+    """What other machines find of a claim, of those that could test it."""
+    found = {machine: findings.get(claim.id) for machine, findings in others.items()}
+    return say("; ").join(
+        say(
+            "{machine}: {verdict} {found}",
+            machine=machine,
+            verdict=SYMBOLS[f.verdict],
+            found=effect_of(f),
+        )
+        for machine, f in found.items()
+        if f and f.verdict is not Verdict.NOT_TESTABLE
     )
 
 

@@ -15,6 +15,7 @@ BUSY_PERCENT = "busy_percent"  # metric: all cores' time that went to other proc
 DISTURBED = "disturbed"  # metric, only where something happened: what, as `in_words` has it
 NOT_MEASURABLE = "not_measurable"  # metric, only where it is so: what the machine lacks, such as
 TWO_CORES = "needs 2 cores"
+LARGER_SIZES = "needs larger sizes on this GPU"
 
 # what can happen, each with how much of it
 BUSY = "the machine was busy"

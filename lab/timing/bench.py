@@ -1,4 +1,4 @@
-"""Arms timed side by side, with a noise control among them.
+"""Arms timed side by side, with a noise control among them, and sizes that tell of a device.
 
 What is timed is an arm. A round is one sample of each arm; a turn is one arm's go within a round.
 What a process measures is one start; lab/timing/fresh_starts.py has a program start several
@@ -8,23 +8,35 @@ The rules, each of which the notes break: a monotonic clock; work finished on ev
 each reading; warm-up outside the clock; samples long enough for the clock; an order of turns in
 which every arm stands in every place, and behind every other, equally often; medians with their
 spread; no speed-up claimed unless its interval excludes 1.
+
+A GPU takes microseconds to be given an operation, however small. Work that hardly takes longer is
+launch-bound: its times are Python's, and leave two GPUs, or a copy beside a product, nothing to do
+at once. So on a GPU sizes grow, before the starts, until the work lasts many times as long as its
+launch; each start measures again that it does, or none of the stage's times decides anything.
 """
 
 import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import TypeVar
 
 import torch
 
 from lab.core.shared_params import BenchParams
 from lab.machine.devices import Devices
+from lab.results.disturbances import LARGER_SIZES, NOT_MEASURABLE
 from lab.results.measurements import Measurement, again
 from lab.results.stats import Ratio, speedup, summarise
 from lab.timing.clock import read_clock
 
 T = TypeVar("T")
 Arm = Callable[[], object]
+ArmOfSize = Callable[[int], Arm]  # of size 1 it does little but launch
+
+OVER_LAUNCH = "work over its launch"  # a demo; x: the size
+LASTING = 30  # times as long as its launch takes the work of a size that is looked for,
+OUTLASTS = 10  # and at least work whose times decide, should the GPU be faster by then
 
 
 def time_arms(
@@ -72,13 +84,23 @@ def williams(count: int) -> list[list[int]]:
 
 
 def _calls_per_sample(arm: Arm, devices: Sequence[torch.device], min_seconds: float) -> int:
-    """How many calls take `min_seconds`, found with at least two calls that no sample holds."""
+    """How many calls take `min_seconds`, found with at least three calls that no sample holds.
+
+    A call may compile, or record a graph, and take a thousand times as long as later ones. So a
+    reading counts only if one before it was nearly the same.
+    """
     arm()
     calls = 1
-    while (taken := calls * _seconds_per_call(arm, calls, devices)) < min_seconds:
-        enough = 0.8 * calls * min_seconds / taken if taken > 0 else 0  # a coarse clock stood still
-        calls = max(2 * calls, int(enough))
-    return calls
+    before: list[float] = []  # seconds per call
+    while True:
+        seconds = _seconds_per_call(arm, calls, devices)
+        taken = calls * seconds
+        if taken < min_seconds:
+            enough = 0.8 * min_seconds / seconds if taken > 0 else 0  # a coarse clock stood still
+            calls = max(2 * calls, int(enough))
+        elif any(seconds / 2 <= other <= 2 * seconds for other in before):
+            return calls
+        before.append(seconds)
 
 
 def _seconds_per_call(arm: Arm, calls: int, devices: Sequence[torch.device]) -> float:
@@ -117,6 +139,64 @@ def in_unit(
         )
         for arm, seconds in times.items()
     ]
+
+
+def products(device: torch.device) -> ArmOfSize:
+    """The product of a random matrix of so many rows with itself."""
+
+    def product(rows: int) -> Arm:
+        x = torch.rand(rows, rows, device=device)
+        return partial(torch.mm, x, x)
+
+    return product
+
+
+def over_launch(
+    arm_of: ArmOfSize, size: int, devices: Devices, params: BenchParams
+) -> tuple[float, ...]:
+    """How many times as long as its launch an arm of a size takes, round by round."""
+    arms = {"work": arm_of(size), "launch": arm_of(1)}
+    times = time_arms(arms, devices.devices, params)
+    return tuple(t / launch for t, launch in zip(times["work"], times["launch"], strict=True))
+
+
+def lasting_size(arm_of: ArmOfSize, size: int, devices: Devices, params: BenchParams) -> int:
+    """The size itself; on a GPU doubled until its work is LASTING times as long as its launch."""
+    if not _on_gpu(devices):
+        return size
+    while summarise(over_launch(arm_of, size, devices, params)).median < LASTING:
+        size *= 2
+    return size
+
+
+def lasting_sizes(
+    arm_of: ArmOfSize, sizes: Sequence[int], devices: Devices, params: BenchParams
+) -> list[int]:
+    """The sizes; on a GPU with a lasting one as the largest."""
+    largest = max(sizes)
+    lasting = lasting_size(arm_of, largest, devices, params)
+    return [lasting if size == largest else size for size in sizes]
+
+
+def measure_over_launch(
+    arm: str, arm_of: ArmOfSize, size: int, devices: Devices, params: BenchParams
+) -> list[Measurement]:
+    """How many times as long as its launch an arm takes on a GPU; a processor's has none."""
+    if not _on_gpu(devices):
+        return []
+    values = over_launch(arm_of, size, devices, params)
+    return [Measurement(OVER_LAUNCH, arm, size, values, "times as long", devices.kind)]
+
+
+def _on_gpu(devices: Devices) -> bool:
+    return devices.devices[0].type == "cuda"
+
+
+def launch_bound(measurements: Sequence[Measurement]) -> dict[str, float | str]:
+    """A metric that keeps times from deciding anything, where any of the work was launch-bound."""
+    found = [m for m in measurements if m.demo == OVER_LAUNCH]
+    bound = any(m.summary.median < OUTLASTS for m in found)
+    return {NOT_MEASURABLE: LARGER_SIZES} if bound else {}
 
 
 def median_metrics(name: str, samples: Sequence[float]) -> dict[str, float | str]:

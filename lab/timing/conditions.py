@@ -1,7 +1,5 @@
 """What a measurement was taken on: devices, other processes' load, the machine's speed, noise."""
 
-import os
-import subprocess
 from collections.abc import Sequence
 from functools import partial
 
@@ -10,6 +8,7 @@ import torch
 
 from lab.core.files import Metrics
 from lab.machine.devices import Devices, usable_cores
+from lab.machine.gpus.driver import NoAnswerError, query
 from lab.machine.limits import allowed_cores, quota_cores
 from lab.results.disturbances import (
     BUSY_PERCENT,
@@ -32,7 +31,7 @@ from lab.timing.names import COPY_SPEEDS, PRODUCT_SPEEDS
 PRODUCT_ROWS = 1024
 COPIED_MIB = 64
 READINGS = 7  # of each, of which the median counts
-GPU_QUERY = ("nvidia-smi", "--query-gpu=utilization.gpu", "--format=csv,noheader,nounits")
+GPU_QUERY_S = 10
 
 
 class Watch:
@@ -73,12 +72,10 @@ def gpu_percent() -> float:
     """
     if not torch.cuda.device_count():
         return 0.0
-    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
-    command = [*GPU_QUERY, f"--id={visible}"] if visible else [*GPU_QUERY]
     try:
-        found = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)
-        return max(map(float, found.stdout.split()), default=0.0)
-    except (OSError, subprocess.SubprocessError, ValueError):  # a part of a GPU has no such number
+        found = query("utilization.gpu", seconds=GPU_QUERY_S)
+        return max((float(percent) for [percent] in found), default=0.0)
+    except (NoAnswerError, ValueError):  # a part of a GPU has no such number
         return 0.0
 
 
@@ -168,8 +165,9 @@ def conditions(
 ) -> dict[str, float | str]:
     """What every benchmark's metrics begin with: devices, starts, load, speed, noise, controls.
 
-    What disturbed them is there only if something did; what the machine lacks for as many jobs at
-    once as it is about, only if it lacks it.
+    There are fewer starts than were asked for where a deadline cut them. What disturbed them is
+    there only if something did; what the machine lacks for as many jobs at once as it is about,
+    only if it lacks it.
 
     `control_over` and `control_under` count the starts in which an arm against itself looked faster
     or slower by more than 2 %; `false_speedups` the controls whose interval says so.
@@ -181,7 +179,7 @@ def conditions(
         "device_kind": devices.kind,
         "num_devices": len(devices.devices),
         "threads_per_device": devices.threads,
-        "starts": starts,
+        "starts": min([starts, *map(len, ratios)]),  # a deadline may have left fewer
         **lack_metrics(devices, jobs_at_once),
         **load_metrics(watch, measurements),
         **speed_metrics(watch),

@@ -9,46 +9,54 @@ over these covers what differs from start to start.
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import Protocol
+from typing import Any, Protocol
 
 from tqdm import tqdm
 
 from lab.core.errors import LabError
 from lab.machine.fresh_process import answer_of
-from lab.machine.gpu_errors import gpu_errors
+from lab.machine.gpus.errors import gpu_errors
 from lab.results.disturbances import in_words
 from lab.results.measurements import DISTURBED, Measurement, disturbances
 from lab.results.stats import summarise
 from lab.timing import readings
+from lab.timing.visits import starts_in_time
 
 
 class Start(Protocol):
-    """A module whose `measure(start)` measures everything once, in a process of its own."""
+    """A module whose `measure(start, ...)` measures everything once, in a process of its own."""
 
     __name__: str
 
-    def measure(self, start: int, /) -> Sequence[Measurement]:
-        """What start number `start`, from 0, measured."""
+    @property
+    def measure(self) -> Callable[..., Sequence[Measurement]]:
+        """What start number `start`, from 0, measured; told more by whoever knows more."""
 
 
-def measure_in_starts(module: Start, starts: int) -> list[Measurement]:
+def measure_in_starts(module: Start, starts: int, *told: Any) -> list[Measurement]:
     """What `module.measure` finds in `starts` fresh processes: each sample is one's median.
+
+    Behind its number each is `told` the same, which can be pickled. There are fewer samples if
+    there is a deadline.
 
     Raises:
         LabError: a process failed, or measured other things than the first.
     """
+    in_time = tqdm(starts_in_time(starts), module.__name__, total=starts, leave=False, disable=None)
     found = [
-        answer_of(f"{module.__name__}, start {start},", _measure, module.measure, start)
-        for start in tqdm(range(starts), module.__name__, leave=False, disable=None)
+        answer_of(f"{module.__name__}, start {start},", _measure, module.measure, start, *told)
+        for start in in_time
     ]
     return merge(found)
 
 
-def _measure(measure: Callable[[int], Sequence[Measurement]], start: int) -> list[Measurement]:
+def _measure(
+    measure: Callable[..., Sequence[Measurement]], start: int, *told: Any
+) -> list[Measurement]:
     """What start number `start` measured, remarked on if something disturbed this process."""
     before = readings.read()
     with gpu_errors():
-        found = list(measure(start))
+        found = list(measure(start, *told))
     happened = in_words(readings.between(before, readings.read()))
     if not happened:
         return found

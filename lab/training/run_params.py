@@ -21,7 +21,7 @@ class RunParams(Section):
     """One training run; the notes' values are those of profiles/full.yaml."""
 
     net: NetName
-    strategy: Literal["replicas", "dataparallel", "ddp"]
+    strategy: Literal["replicas", "graph", "dataparallel", "ddp"]
     precision: RunPrecision
     compile: Compile
     num_gpus: Annotated[int, Field(ge=1, le=64)]
@@ -50,6 +50,32 @@ class RunParams(Section):
             raise ValueError(
                 "strategy ddp for compile reduce-overhead on several devices, since CUDA graphs"
                 f" of one process cannot run in several threads, got {self.strategy!r}"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _a_recorded_step_is_always_the_same(self) -> Self:
+        if self.strategy == "graph":
+            asked = (
+                self.num_gpus,
+                self.momentum,
+                self.weight_decay,
+                self.schedule,
+                self.compile == "reduce-overhead",
+            )
+            if asked != (1, 0, 0, "constant", False):
+                raise ValueError(
+                    "num_gpus 1, momentum 0, weight_decay 0, schedule constant and another compile"
+                    " than reduce-overhead for strategy graph, which records one step of plain SGD"
+                )
+        return self
+
+    @model_validator(mode="after")
+    def _replicas_made_anew_are_not_compiled(self) -> Self:
+        if self.strategy == "dataparallel" and self.compile != "none":
+            raise ValueError(
+                "compile none for strategy dataparallel, whose replicas would all call the first"
+                f" GPU's compiled net, got {self.compile!r}"
             )
         return self
 

@@ -11,11 +11,12 @@ from lab.core.shared_params import Augmentation, Precision
 from lab.data.augment import varied
 from lab.data.images import LabelledImages
 from lab.machine.allocator import keep_memory
-from lab.nets.models import allow_tf32
+from lab.machine.devices import allow_tf32
 from lab.timing.clock import read_clock
 from lab.training.strategies import Strategy
 
-WARM_UP_IMAGES = 32  # for each device
+WARM_UP_IMAGES = 32  # for each device, where a step needs no plan for its size
+GPU_WARM_UPS = 3  # steps of each size: a compiler, cuDNN's plans, DDP's buckets laid out anew
 QUESTIONS = 10  # timed together, since one alone is short
 ASKING_SHARE = 0.01  # of the steps' time, at most
 HEARD_WITHIN_S = 1.0  # of work after a signal, well before the launcher loses patience
@@ -34,13 +35,15 @@ def prepare_process(precision: Precision) -> None:
 class Stepper:
     """A strategy warmed up, with the images it trains on resident on its first device."""
 
-    def __init__(self, strategy: Strategy, train_set: LabelledImages, batch_size: int) -> None:
-        """Move the images and warm up; the strategy's weights stay as they are."""
+    def __init__(
+        self, strategy: Strategy, train_set: LabelledImages, batch_size: int, lr: float
+    ) -> None:
+        """Move the images and warm up at rate `lr`; the strategy's weights stay as they are."""
         self.strategy = strategy
         self.device = strategy.devices[0]
         self._originals, self.labels = (tensor.to(self.device) for tensor in train_set)
         self.images = self._originals
-        self.ask_every = self._warm_up(batch_size)
+        self.ask_every = self._warm_up(batch_size, lr)
 
     def take(
         self,
@@ -72,35 +75,39 @@ class Stepper:
         return len(self.labels)
 
     def vary(self, how: Augmentation, generator: torch.Generator) -> None:
-        """Train on variants of the images from now on."""
-        self.images = varied(self._originals, how, generator)
+        """Train on variants of the images from now on, which lie where the last ones lay."""
+        variants = varied(self._originals, how, generator)
+        there = self.images is not self._originals and variants is not self._originals
+        self.images = self.images.copy_(variants) if there else variants
 
     def asked(self, stopping: Callable[[], bool]) -> bool:
         """Whether any process is stopping; all of them must ask at the same time."""
         return self.strategy.any(stopping())
 
-    def _step(self, batch: Tensor, lr: float = 0) -> Tensor:
+    def _step(self, batch: Tensor, lr: float) -> Tensor:
         mine = self.strategy.share(batch)
-        images, labels = self.images.index_select(0, mine), self.labels.index_select(0, mine)
-        return self.strategy.step(images, labels, lr, len(batch))
+        return self.strategy.step_on((self.images, self.labels), mine, lr, len(batch))
 
-    def _warm_up(self, batch_size: int) -> int:
+    def _warm_up(self, batch_size: int, lr: float) -> int:
         """Take a small step and forget it: threads, kernels, communicators, buckets are then made.
 
-        A compiled net takes one of each size that will come, since each is compiled for itself.
-        Returns after how many steps each the processes ask one another whether to stop.
+        A compiled net, and a GPU, take some of each size that will come, for each of which kernels
+        are chosen or made. Returns after how many steps each the processes ask one another whether
+        to stop.
         """
         strategy, num_images = self.strategy, self.num_images
         state = strategy.state()
         whole = min(batch_size, num_images)
         small = min(whole, WARM_UP_IMAGES * len(strategy.devices) * strategy.num_processes)
-        sizes = sorted({whole, num_images % batch_size} - {0}) if strategy.compiled else [small]
+        on_gpu = self.device.type == "cuda"
+        of_size = on_gpu or strategy.compiled
+        sizes = sorted({whole, num_images % batch_size} - {0}) if of_size else [small]
         batches = [torch.arange(size, device=self.device) for size in sizes]
-        for batch in batches:
-            self._step(batch)
+        for batch in batches * (GPU_WARM_UPS if on_gpu else 1):
+            self._step(batch, lr)
         every = 1  # one process asks itself, which costs nothing
         if strategy.num_processes > 1:
-            step_s = self._seconds(lambda: self._step(batches[-1]), 1)
+            step_s = self._seconds(lambda: self._step(batches[-1], lr), 1)
             ask_s = self._seconds(lambda: strategy.any(False), QUESTIONS)
             every = strategy.largest(steps_between(ask_s, step_s, whole / sizes[-1]))
         strategy.load_state(state)

@@ -1,18 +1,19 @@
-"""How a net is trained on several devices, by name: three forms of the same step of SGD.
+"""How a net is trained on its devices, by name: forms of the same step of SGD.
 
-`replicas` is the book's own, by hand (13.5). `dataparallel` is nn.DataParallel, which the notes use
-(13.6); it splits over GPUs only. `ddp` is DistributedDataParallel, one process for each device, in
-the process group that `lab.parallel.launch` makes. The last two average gradients or gather
-outputs; all three are given the summed loss and divide by the whole batch, so a smaller or uneven
-shard weighs as much as its images.
+`replicas` is the book's own, by hand (13.5); `graph` is its step on one GPU, recorded as a whole.
+`dataparallel` is nn.DataParallel, which the notes use (13.6); it splits over GPUs only. `ddp` is
+DistributedDataParallel, one process for each device, in the process group that
+`lab.parallel.launch` makes. The last two average gradients or gather outputs; all are given the
+summed loss and divide by the whole batch, so a smaller or uneven shard weighs as much as its
+images.
 """
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from functools import partial, reduce
+from typing import Any, NamedTuple
 
 import torch
 import torch.distributed as dist
@@ -21,15 +22,22 @@ from torch.nn.parallel import DistributedDataParallel
 
 from lab.core import fail_points
 from lab.core.shared_params import Compile, Precision
+from lab.data.images import LabelledImages
+from lab.machine.gpus.graphs import recorded
 from lab.nets.models import OnBytes
 from lab.optim.update_rules import nesterov
 from lab.parallel.device_workers import thread_pool
+from lab.parallel.flat_bucket import FlatBuckets
 from lab.parallel.replicas import Update, forward_backward, replicate, sgd, train_batch
 from lab.training.update_steps import RuleUpdates
 
 # params: by name; buffers: by name, one dictionary for each replica of all processes; updates: the
 # state of the first replica's, which all replicas share
 State = dict[str, Any]
+
+
+# of a step: what replays it, and the loss that it returned
+Recorder = Callable[[Callable[[], Tensor]], tuple[Callable[[], None], Tensor]]
 
 
 @dataclass(frozen=True)
@@ -90,6 +98,16 @@ class Strategy(ABC):
         The share is one of `batch_size` images. Returns the loss summed over it, a scalar on the
         first device.
         """
+
+    def step_on(
+        self, train_set: LabelledImages, rows: Tensor, lr: float, batch_size: int
+    ) -> Tensor:
+        """Take a step on some rows of images on the first device; the result as of `step`.
+
+        It may be overwritten by the next step's.
+        """
+        X, y = (tensor.index_select(0, rows) for tensor in train_set)
+        return self.step(X, y, lr, batch_size)
 
     def share(self, data: Tensor) -> Tensor:
         """This process's part of what all processes divide among them."""
@@ -152,7 +170,14 @@ def _to_cpu(tensor: Tensor) -> Tensor:
 
 
 class Replicas(Strategy):
-    """The book's data parallelism, from scratch."""
+    """The book's data parallelism, from scratch, but with all gradients summed in one go."""
+
+    def __init__(
+        self, net: nn.Module, devices: Sequence[torch.device], recipe: Recipe = Recipe()
+    ) -> None:
+        """Copy the net to `devices`, with a bucket on each for its gradients."""
+        super().__init__(net, devices, recipe)
+        self._buckets = FlatBuckets(self.nets)
 
     def step(self, X: Tensor, y: Tensor, lr: float, batch_size: int) -> Tensor:
         """Take a step as `replicas.train_batch` does."""
@@ -163,10 +188,62 @@ class Replicas(Strategy):
             self.devices,
             lr,
             self.pool,
-            updates=self.updates,
+            self._buckets.sum_gradients,
+            self.updates,
             label_smoothing=self.label_smoothing,
         )
-        return torch.stack([loss.to(self.devices[0]) for loss in losses]).sum()
+        return reduce(torch.add, (loss.to(self.devices[0]) for loss in losses))
+
+
+class _StepGraph(NamedTuple):
+    """A recorded step: `replay` takes it on `rows` and writes its `loss`."""
+
+    rows: Tensor
+    replay: Callable[[], None]
+    loss: Tensor
+
+
+class Graph(Replicas):
+    """The step of one GPU as a CUDA graph: all of it, from picking the rows to the new weights.
+
+    Each number of rows has a graph of its own, recorded at the first such step and replayed from
+    then on by one call, with no work of Python's in between. The rate is part of it. Without a GPU
+    the step is taken as it is.
+    """
+
+    def __init__(
+        self, net: nn.Module, devices: Sequence[torch.device], recipe: Recipe = Recipe()
+    ) -> None:
+        """Copy the net to the one device of `devices`.
+
+        Raises:
+            ValueError: several devices, or updates with a state, which makes its tensors anew.
+        """
+        super().__init__(net, devices, recipe)
+        if len(devices) > 1 or self._rules():
+            raise ValueError("expected one device and plain SGD for a step as a graph")
+        self.record: Recorder | None = None
+        if self.devices[0].type == "cuda":
+            self.record = partial(recorded, pool=torch.cuda.graph_pool_handle())
+        self._graphs: dict[tuple[float, ...], _StepGraph] = {}
+
+    def step_on(
+        self, train_set: LabelledImages, rows: Tensor, lr: float, batch_size: int
+    ) -> Tensor:
+        """Take a step whose loss the next step of as many rows overwrites."""
+        if self.record is None:
+            return super().step_on(train_set, rows, lr, batch_size)
+        key = (len(rows), lr, batch_size, *(tensor.data_ptr() for tensor in train_set))
+        if key not in self._graphs:
+            before = self.state()
+            own_rows = rows.clone()
+            step = partial(super().step_on, train_set, own_rows, lr, batch_size)
+            self._graphs[key] = _StepGraph(own_rows, *self.record(step))
+            self.load_state(before)  # as it was before the steps that warm a recording up
+        graph = self._graphs[key]
+        graph.rows.copy_(rows)
+        graph.replay()
+        return graph.loss
 
 
 class DataParallel(Strategy):
@@ -210,6 +287,8 @@ class Ddp(Strategy):
                 # running statistics do not enter training: each device keeps its own, as with
                 # `replicas`
                 broadcast_buffers=False,
+                # no copy back: a gradient becomes a part of its bucket, until the update drops it
+                gradient_as_bucket_view=True,
             )
 
     def step(self, X: Tensor, y: Tensor, lr: float, batch_size: int) -> Tensor:
@@ -283,6 +362,7 @@ class Ddp(Strategy):
 
 STRATEGIES: dict[str, type[Strategy]] = {
     "replicas": Replicas,
+    "graph": Graph,
     "dataparallel": DataParallel,
     "ddp": Ddp,
 }

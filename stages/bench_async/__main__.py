@@ -7,8 +7,9 @@ from lab.core.exit_codes import run
 from lab.core.files import REPORTS, write_metrics, write_rows
 from lab.core.params import load
 from lab.machine.devices import resolve
+from lab.machine.fresh_process import answer_of
 from lab.results.measurements import Measurement, Results, rows_of
-from lab.timing.bench import ratio_metrics, speedup_of
+from lab.timing.bench import launch_bound, ratio_metrics, speedup_of
 from lab.timing.conditions import Watch, conditions
 from lab.timing.fresh_starts import measure_in_starts
 from stages.bench_async import names, one_start
@@ -36,6 +37,7 @@ def summarise(measurements: Sequence[Measurement]) -> dict[str, float | str]:
         **ratio_metrics(names.TORCH_OVER_NUMPY, speedup_of(numpy, torch_)),
         **ratio_metrics(names.BOOK_CLAIMS, speedup_of(book_numpy, claimed)),
         names.NO_WARM_UP_OVER_STEADY: round(speedup_of(first, steady).median, 3),
+        **launch_bound(measurements),
     }
 
 
@@ -43,7 +45,8 @@ def main() -> None:
     """Measure all demos in each start and write rows and metrics."""
     params = load(Params)
     watch, devices = Watch(), resolve(1, params.devices)
-    measured = measure_in_starts(one_start, params.bench.starts)
+    params, rows = answer_of("looking for sizes", one_start.lasting, params)
+    measured = measure_in_starts(one_start, params.bench.starts, params, rows)
     write_rows(REPORTS / "bench_async", rows_of(measured))
     met = conditions(measured, devices, watch, params.bench.starts)
     write_metrics(REPORTS / "bench_async", met | summarise(measured))

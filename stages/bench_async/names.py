@@ -31,6 +31,9 @@ FAIR_NUMPY, FAIR_TORCH = "numpy, products alone", "torch, products alone"
 BACK_END = "back_end"  # its share of the time of the notes' programs in percent
 RANDOM_PRODUCT, ONES = "random product", "x * y + 2"
 
+# on a GPU, over their launch
+LARGEST_PRODUCT, ADDITION = "product of the largest matrices", "operation of the series"
+
 # metrics; the ratios have an interval: _low, _high
 RETURN_OVER_FINISH = "return_over_finish"  # of CALL_RETURNS to RESULT_THERE, largest size
 TORCH_OVER_NUMPY = "torch_over_numpy"  # speed-up of torch with equal threads, largest size

@@ -9,23 +9,32 @@ from torch import Tensor
 
 from lab.machine.devices import Devices
 from lab.results.measurements import Measurement
-from lab.timing.bench import Arm, in_unit, time_arms
+from lab.timing.bench import Arm, ArmOfSize, in_unit, time_arms
 from lab.timing.clock import synchronize
 from stages.bench_async import names
 from stages.bench_async.call_times import call_times
 from stages.bench_async.params import Params
 
-SIZE = 64  # rows of the matrix that they work on
+SIZE = 64  # rows of the matrix that they work on; of a series more, if that is launch-bound
 
 
-def small_matrix(seed: int, device: torch.device) -> Tensor:
-    """Random numbers (SIZE, SIZE)."""
-    return torch.rand(SIZE, SIZE, generator=torch.Generator().manual_seed(seed)).to(device)
+def small_matrix(seed: int, device: torch.device, rows: int = SIZE) -> Tensor:
+    """Random numbers (rows, rows)."""
+    return torch.rand(rows, rows, generator=torch.Generator().manual_seed(seed)).to(device)
 
 
-def measure_run_ahead(params: Params, devices: Devices, start: int) -> list[Measurement]:
+def additions(device: torch.device, seed: int) -> ArmOfSize:
+    """The operation of the series, on a matrix of so many rows."""
+
+    def addition(rows: int) -> Arm:
+        return partial(small_matrix(seed, device, rows).add_, 1.0)
+
+    return addition
+
+
+def measure_run_ahead(params: Params, devices: Devices, start: int, rows: int) -> list[Measurement]:
     """Time series of operations, waited for once and each time, and until the last call returns."""
-    x = small_matrix(params.seed, devices.devices[0])
+    x = small_matrix(params.seed, devices.devices[0], rows)
 
     def series(count: int) -> None:
         for _ in range(count):

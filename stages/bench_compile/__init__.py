@@ -11,6 +11,7 @@ over several networks; and whether each saved form gives the same outputs in a n
 another device, and in a C++ program.
 
 The notes time 1000 calls of batch 1 once, and say the result proves a gain. A form that does not
-build is skipped with the reason. Read `reports/bench_compile/rows.csv`, one row per sample: of what
-is timed, one for each start. Book: 13.1.
+build, or not for every batch size, is skipped with the reason; none runs eager under its name. Read
+`reports/bench_compile/rows.csv`, one row per sample: of what is timed, one for each start. Book:
+13.1.
 """

@@ -7,14 +7,17 @@ import os
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 import torch
 from torch import Tensor, nn
 
 from lab.machine.devices import missing_compiler
+from lab.machine.gpus.graphs import recorded
 from stages.bench_compile.names import (
     AOT,
     COMPILE,
@@ -31,8 +34,14 @@ NUM_INPUTS = 512
 NEED_COMPILER = (COMPILE, AOT)
 FILES = {WEIGHTS: "weights.pt", SCRIPT: "script.pt", EXPORT: "export.pt2", AOT: "aot.pt2"}
 CACHES = ("TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR")
+MOST_SHAPES = 64  # that a form is compiled for: over its limit, 8, torch runs eager without a word
 
 Form = Callable[[Tensor], Tensor]
+T = TypeVar("T")
+
+
+class RanEagerError(Exception):
+    """Under the compiler's name torch ran what it had not compiled."""
 
 
 def mlp(seed: int) -> nn.Sequential:
@@ -77,29 +86,32 @@ def _frozen(net: nn.Module, folder: Path) -> Form:
 
 
 def _compiled(net: nn.Module, folder: Path) -> Form:
-    return without_gradients(torch.compile(net, dynamic=False))
+    """Compiled anew for each shape, and whole, or an error where eager would stand in for a part.
+
+    Compiled forms of one network share what they compiled, and the limit of shapes: none is left.
+    """
+    torch._dynamo.reset()
+    torch._dynamo.config.recompile_limit = MOST_SHAPES
+    return without_gradients(torch.compile(net, dynamic=False, fullgraph=True))
+
+
+def _compiled_graphs() -> int:
+    """How many graphs torch.compile has compiled in this process."""
+    return int(torch._dynamo.utils.counters["stats"]["unique_graphs"])
 
 
 def _cuda_graph(net: nn.Module, folder: Path) -> Form:
     """The eager network's kernels, recorded for each input and replayed without Python."""
-    recorded: dict[int, tuple[torch.cuda.CUDAGraph, Tensor]] = {}
+    graphs: dict[int, tuple[Callable[[], None], Tensor]] = {}
 
-    def replay(X: Tensor) -> Tensor:
-        if X.data_ptr() not in recorded:
-            aside = torch.cuda.Stream()
-            aside.wait_stream(torch.cuda.current_stream())
-            with torch.cuda.stream(aside):
-                net(X)  # libraries get their memory before the recording
-            torch.cuda.current_stream().wait_stream(aside)
-            graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(graph):
-                outputs = net(X)
-            recorded[X.data_ptr()] = graph, outputs
-        graph, outputs = recorded[X.data_ptr()]
-        graph.replay()
+    def call(X: Tensor) -> Tensor:
+        if X.data_ptr() not in graphs:
+            graphs[X.data_ptr()] = recorded(partial(net, X))
+        replay, outputs = graphs[X.data_ptr()]
+        replay()
         return outputs
 
-    return without_gradients(replay)
+    return without_gradients(call)
 
 
 def _aot(net: nn.Module, folder: Path) -> Form:
@@ -140,20 +152,44 @@ def obstacle(name: str, device: torch.device, compilers: bool) -> str:
 
 
 def build(
-    name: str, net: nn.Module, folder: Path, compilers: bool = True
-) -> tuple[Form | None, float, str]:
-    """A form and the seconds it took to build, or None and why it does not build here."""
+    name: str,
+    net: nn.Module,
+    folder: Path,
+    inputs: Sequence[Tensor],
+    use: Callable[[Form], T],
+    compilers: bool = True,
+) -> tuple[T | None, float, str]:
+    """What `use` makes of a form that took so many seconds to build; or None, and why it cannot.
+
+    `use` calls the form with each of `inputs`, which differ in shape: compilers work in the first
+    call of each, and what they do not manage here shows there.
+    """
     reason = obstacle(name, next(net.parameters()).device, compilers)
     if reason:
         return None, 0.0, reason
-    start = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the compilers' own code
         try:
+            start = time.perf_counter()
             form = BUILDERS[name](net, folder)
+            seconds = time.perf_counter() - start
+            used = _used_compiled(form, use, inputs) if name == COMPILE else use(form)
         except Exception as error:  # whatever a compiler of this machine does not manage
             return None, 0.0, f"does not build here ({type(error).__name__})"
-    return form, time.perf_counter() - start, ""
+    return used, seconds, ""
+
+
+def _used_compiled(form: Form, use: Callable[[Form], T], inputs: Sequence[Tensor]) -> T:
+    """`use(form)` of a form by torch.compile, none of whose calls ran eager.
+
+    Raises:
+        RanEagerError: torch compiled for fewer shapes than it was called with.
+    """
+    before = _compiled_graphs()
+    used = use(form)
+    if _compiled_graphs() - before < len(inputs):
+        raise RanEagerError
+    return used
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """How long the compiled forms take: to build, in each of their first calls, and from then on."""
 
 import time
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from stages.bench_compile import names
 from stages.bench_compile.compiled_forms import BUILDERS, Form, batches, build, compiler_cache
 from stages.bench_compile.params import Params
 
+WARM_UP_CALLS = 3
 QUEUED_CALLS = 50  # enqueued at once: a GPU's queue holds over a thousand kernels
 
 
@@ -26,17 +28,26 @@ def measure_building(
     inputs = batches([1, *ours.batch_sizes], params.seed, devices.devices[0])
     measured = []
     for arm in BUILDERS:
-        form, seconds, _ = build(arm, net, folder, ours.compilers)
-        if form is None:
+        use = partial(_first_results, inputs=inputs, devices=devices, count=ours.first_calls)
+        found, seconds, _ = build(arm, net, folder, [*inputs.values()], use, ours.compilers)
+        if found is None:
             continue
-        calls = first_calls(form, inputs[1], devices, ours.first_calls)
+        calls, outputs = found
         measured += in_unit(names.BUILD, 0, {arm: (seconds + calls[0],)}, "s", devices)
         for number, call in enumerate(calls, 1):
             measured += in_unit(names.FIRST_CALLS, number, {arm: (call,)}, "us", devices)
         measured += [
-            _difference(arm, form(inputs[n]), net(inputs[n]), devices) for n in ours.batch_sizes
+            _difference(arm, outputs[n], net(inputs[n]), devices) for n in ours.batch_sizes
         ]
     return measured
+
+
+def _first_results(
+    form: Form, inputs: Mapping[int, Tensor], devices: Devices, count: int
+) -> tuple[list[float], dict[int, Tensor]]:
+    """Seconds of each of the first `count` calls, of one image; then all outputs by batch size."""
+    calls = first_calls(form, inputs[1], devices, count)
+    return calls, {n: form(X).clone() for n, X in inputs.items()}
 
 
 def measure_calls(
@@ -44,15 +55,17 @@ def measure_calls(
 ) -> list[Measurement]:
     """Time all forms side by side at each batch size; what is not built here is skipped."""
     ours = params.bench_compile
+    inputs = batches(ours.batch_sizes, params.seed, devices.devices[0])
+    use = partial(_called, inputs=[*inputs.values()])
     forms: dict[str, Form] = {}
     measured = []
     for arm in BUILDERS:
-        form, _, reason = build(arm, net, compiler_cache(), ours.compilers)
+        form, _, reason = build(arm, net, compiler_cache(), [*inputs.values()], use, ours.compilers)
         if form is None:
             measured.append(skip(names.CALL, arm, reason, devices.kind))
         else:
             forms[arm] = form
-    for size, X in batches(ours.batch_sizes, params.seed, devices.devices[0]).items():
+    for size, X in inputs.items():
         arms = {arm: partial(form, X) for arm, form in forms.items()}
         times = time_arms(arms, devices.devices, params.bench, start, control=names.INFERENCE)
         measured += in_unit(names.CALL, size, times, "us", devices)
@@ -63,6 +76,14 @@ def measure_calls(
     if devices.devices[0].type != "cuda":
         measured.append(skip(names.ENQUEUE, names.INFERENCE, "needs a CUDA GPU", devices.kind))
     return measured
+
+
+def _called(form: Form, inputs: Sequence[Tensor]) -> Form:
+    """The form, after calls with each input: TorchScript, too, compiles what it has seen twice."""
+    for X in inputs:
+        for _ in range(WARM_UP_CALLS):
+            form(X)
+    return form
 
 
 def first_calls(form: Form, x: Tensor, devices: Devices, count: int) -> list[float]:

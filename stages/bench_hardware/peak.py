@@ -25,6 +25,7 @@ from stages.bench_hardware.rates import Work, measure_rates
 
 CPU_DTYPES = {FLOAT64: torch.float64, FLOAT32: torch.float32, BFLOAT16: torch.bfloat16}
 GPU_DTYPES = {**CPU_DTYPES, FLOAT16: torch.float16}
+LAST_CACHES = 8  # of a GPU: a copy of so many is from memory
 VECTOR_LENGTH = 2**20  # numbers: work for many threads, and in the last cache of most processors
 
 
@@ -78,7 +79,16 @@ def _product(m: Tensor) -> Arm:
 
 
 def _copy(params: Params, device: torch.device, threads: int) -> Work:
-    source = torch.rand(params.bench_hardware.copy_mib * 2**18, device=device)
+    source = torch.rand(copy_mib(params, device) * 2**18, device=device)
     target = torch.empty_like(source).copy_(source)
     moved = 2 * source.nbytes / 1e9  # read once, written once
     return Work(COPY, lambda: target.copy_(source), moved, threads)
+
+
+def copy_mib(params: Params, device: torch.device) -> int:
+    """MiB of a copy on, from or to a device; on a GPU many times what its last cache holds."""
+    asked = params.bench_hardware.copy_mib
+    if device.type == "cpu":
+        return asked
+    cache = torch.cuda.get_device_properties(device).L2_cache_size
+    return max(asked, LAST_CACHES * cache // 2**20)

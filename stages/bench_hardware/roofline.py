@@ -24,6 +24,7 @@ from stages.bench_hardware.names import (
 from stages.bench_hardware.params import Params
 from stages.bench_hardware.rates import gflop_per_s
 
+GPU_BATCH_SIZE = 256  # at least, the notes' for one GPU: fewer images are mostly launches
 FASHION, IMAGENET = (1, 28, 28), (3, 224, 224)
 NETS: dict[str, tuple[Callable[[torch.Generator], nn.Module], tuple[int, int, int]]] = {
     LENET: (MODELS["lenet"], FASHION),
@@ -46,7 +47,7 @@ def count_networks(params: Params, target: Devices) -> list[Measurement]:
     """GFLOP and GB of each network's forward pass of a batch."""
     measured = []
     for arm in NETS:
-        _, _, cost = _network(params, arm)
+        _, _, cost = _network(params, arm, target)
         for demo, count, unit in (
             (COUNTED_GFLOP, cost.flop / 1e9, "GFLOP"),
             (COUNTED_GB, cost.num_bytes / 1e9, "GB"),
@@ -59,11 +60,9 @@ def measure_networks(params: Params, target: Devices, start: int) -> list[Measur
     """Each network's rate without gradients, in turn with the others'; x: FLOP per byte."""
     device = target.devices[0]
     torch.set_num_threads(max(1, target.threads))
-    # on by default for convolutions, under float32's name: the roof would be another one
-    torch.backends.cudnn.allow_tf32 = False
     arms, costs = {}, {}
     for arm in NETS:
-        net, X, costs[arm] = _network(params, arm)
+        net, X, costs[arm] = _network(params, arm, target)
         net.to(device).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         X = X.to(device, memory_format=torch.channels_last)
         arms[arm] = partial(torch.inference_mode()(net), X)
@@ -77,9 +76,10 @@ def measure_networks(params: Params, target: Devices, start: int) -> list[Measur
     ]
 
 
-def _network(params: Params, arm: str) -> tuple[nn.Module, Tensor, Cost]:
+def _network(params: Params, arm: str, target: Devices) -> tuple[nn.Module, Tensor, Cost]:
     """A network on the CPU, a batch of images for it, and what its forward pass costs."""
     make_net, image_shape = NETS[arm]
-    shape = (params.bench_hardware.batch_size, *image_shape)
+    least = GPU_BATCH_SIZE if target.devices[0].type == "cuda" else 1
+    shape = (max(least, params.bench_hardware.batch_size), *image_shape)
     net = make_net(torch.Generator().manual_seed(params.seed)).eval()
     return net, torch.rand(*shape), forward_cost(net, shape)

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from lab.machine.devices import Devices
 from lab.results.measurements import Measurement, skip
-from lab.timing.bench import Arm, in_unit, time_arms
+from lab.timing.bench import Arm, in_unit, lasting_size, products, time_arms
 from lab.timing.clock import synchronize
 from stages.bench_hardware.names import (
     JUMPS,
@@ -19,6 +19,7 @@ from stages.bench_hardware.names import (
     WAITED_FOR,
 )
 from stages.bench_hardware.params import Params
+from stages.bench_hardware.peak import copy_mib
 
 LAUNCHES = 1000  # in a call, so that the GPU is waited for once in many
 PRODUCTS = 10  # in a row, each of the last one's result
@@ -31,21 +32,21 @@ def measure_trips(params: Params, target: Devices, start: int) -> list[Measureme
     if device.type == "cpu":
         return [skip(TRIP, arm, "needs a CUDA GPU", target.kind) for arm in ARMS]
     calls = {LAUNCH: LAUNCHES, WAITED_FOR: LAUNCHES}
-    times = time_arms(trip_arms(params, device), target.devices, params.bench, start)
+    rows = lasting_size(products(device), params.bench_hardware.matrix_size, target, params.bench)
+    times = time_arms(trip_arms(params, device, rows), target.devices, params.bench, start)
     per_call = {arm: tuple(t / calls.get(arm, 1) for t in times[arm]) for arm in ARMS}
     return in_unit(TRIP, 1, per_call, "us", target)
 
 
-def trip_arms(params: Params, device: torch.device) -> Mapping[str, Arm]:
+def trip_arms(params: Params, device: torch.device, rows: int) -> Mapping[str, Arm]:
     """Launches, copies, and products in a row, without and with what the notes warn of."""
     number = torch.zeros(1, device=device)
-    here = torch.rand(params.bench_hardware.copy_mib * 2**18)
+    here = torch.rand(copy_mib(params, device) * 2**18)
     there = here.to(device)
     other = torch.empty_like(there)
-    n = params.bench_hardware.matrix_size
     # so that a row of products neither grows nor fades
-    matrix = torch.rand(n, n, generator=torch.Generator().manual_seed(params.seed))
-    matrix = matrix.mul_(2 / n).to(device)
+    matrix = torch.rand(rows, rows, generator=torch.Generator().manual_seed(params.seed))
+    matrix = matrix.mul_(2 / rows).to(device)
 
     def launch(wait: bool) -> None:
         for _ in range(LAUNCHES):
@@ -53,7 +54,7 @@ def trip_arms(params: Params, device: torch.device) -> Mapping[str, Arm]:
             if wait:
                 synchronize([device])
 
-    def products(jump: bool) -> Tensor:
+    def row_of_products(jump: bool) -> Tensor:
         result = matrix
         for _ in range(PRODUCTS):
             result = result @ matrix
@@ -66,6 +67,6 @@ def trip_arms(params: Params, device: torch.device) -> Mapping[str, Arm]:
         WAITED_FOR: lambda: launch(wait=True),
         THERE_AND_BACK: lambda: here.to(device).cpu(),
         ON_THE_GPU: lambda: other.copy_(there),
-        JUMPS: lambda: products(jump=True),
-        STAYS: lambda: products(jump=False),
+        JUMPS: lambda: row_of_products(jump=True),
+        STAYS: lambda: row_of_products(jump=False),
     }

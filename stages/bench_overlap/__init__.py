@@ -11,6 +11,7 @@ the computing one, and the GPU's arms are skipped. When in a backward pass each 
 notes' LeNet is ready shows what there is to move meanwhile.
 
 The overlap fraction is (t1 + t2 - T) / min(t1, t2). An arm whose interval lies outside [0, 1] is
-marked wrong. Read `reports/bench_overlap/rows.csv`, one sample per start of the process.
-Book: 13.3.
+marked wrong. On a GPU the matrices grow until a product takes many times as long as its launch:
+else nothing could overlap (lab/timing/bench.py). Read `reports/bench_overlap/rows.csv`, one sample
+per start of the process. Book: 13.3.
 """

@@ -7,9 +7,10 @@ from lab.core.exit_codes import run
 from lab.core.files import REPORTS, write_metrics, write_rows
 from lab.core.params import load
 from lab.machine.devices import Devices, resolve
+from lab.machine.fresh_process import answer_of
 from lab.results.measurements import Measurement, Results, rows_of
 from lab.results.stats import median_ratio
-from lab.timing.bench import ratio_metrics, speedup_of
+from lab.timing.bench import launch_bound, ratio_metrics, speedup_of
 from lab.timing.conditions import Watch, conditions
 from lab.timing.fresh_starts import measure_in_starts
 from stages.bench_overlap import names, one_start
@@ -44,6 +45,7 @@ def summarise(measurements: Sequence[Measurement]) -> dict[str, float | str]:
         names.BEST_ARM: best,
         **ratio_metrics(names.OVERLAP_FRACTION, median_ratio(fraction.values)),
         **ratio_metrics(names.SPEEDUP, speedup_of(in_turn, total)),
+        **launch_bound(measurements),
     }
 
 
@@ -52,7 +54,8 @@ def main() -> None:
     params = load(Params)
     watch, devices = Watch(), resolve(1, params.devices)
     starts = params.bench.starts
-    times = measure_in_starts(one_start, starts)
+    params, images = answer_of("looking for sizes", one_start.lasting, params)
+    times = measure_in_starts(one_start, starts, params, images)
     measured = [*times, *overlap_fractions(times), *measure_once(params, devices)]
     write_rows(REPORTS / "bench_overlap", rows_of(measured))
     write_metrics(

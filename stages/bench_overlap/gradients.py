@@ -1,33 +1,36 @@
 """When in a backward pass of the notes' LeNet the gradient of each parameter is ready."""
 
 import time
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 
 from lab.machine.devices import Devices
 from lab.nets.models import LENET_NAMES, MODELS
 from lab.results.measurements import Measurement
+from lab.timing.bench import Arm, ArmOfSize
 from lab.timing.clock import synchronize
 from stages.bench_overlap import names
 from stages.bench_overlap.params import Params
 
-BATCH_SIZE = 256  # images, the notes'
+BATCH_SIZE = 256  # images, the notes'; on a GPU as many times as outlasts the launch
 
 Reading = Any  # seconds, or a GPU's event
 
 
-def measure_gradients(params: Params, devices: Devices) -> list[Measurement]:
+def measure_gradients(params: Params, devices: Devices, images: int) -> list[Measurement]:
     """Milliseconds from the start of a backward pass until each gradient, the first, the last."""
-    passes = ready_times(1 + params.bench.rounds, devices.devices[0], params.seed)[1:]
+    count = 1 + params.bench.rounds
+    each = ready_times(count, devices.devices[0], params.seed, images)[1:]
     kind, threads = devices.kind, devices.threads
     return [
         *[
             Measurement(
-                names.GRADIENTS, name, i, tuple(ms[name] for ms in passes), "ms", kind, threads
+                names.GRADIENTS, name, i, tuple(ms[name] for ms in each), "ms", kind, threads
             )
             for i, name in enumerate(LENET_NAMES, start=1)
         ],
@@ -35,8 +38,8 @@ def measure_gradients(params: Params, devices: Devices) -> list[Measurement]:
             Measurement(
                 names.BACKWARD,
                 arm,
-                BATCH_SIZE,
-                tuple(which(ms.values()) for ms in passes),
+                images,
+                tuple(which(ms.values()) for ms in each),
                 "ms",
                 kind,
                 threads,
@@ -46,12 +49,11 @@ def measure_gradients(params: Params, devices: Devices) -> list[Measurement]:
     ]
 
 
-def ready_times(passes: int, device: torch.device, seed: int) -> list[dict[str, float]]:
+def ready_times(
+    passes: int, device: torch.device, seed: int, images: int
+) -> list[dict[str, float]]:
     """Milliseconds until the gradient of each of LeNet's parameters was ready, pass by pass."""
-    generator = torch.Generator().manual_seed(seed)
-    net = MODELS["lenet"](generator).to(device)
-    X = torch.rand(BATCH_SIZE, 1, 28, 28, generator=generator).to(device)
-    y = torch.randint(10, (BATCH_SIZE,), generator=generator).to(device)
+    net, loss = _lenet(images, device, seed)
     ready: dict[str, Reading] = {}
 
     def note(name: str, _: Tensor) -> None:
@@ -62,13 +64,32 @@ def ready_times(passes: int, device: torch.device, seed: int) -> list[dict[str, 
     found = []
     for _ in range(passes):
         net.zero_grad()
-        loss = F.cross_entropy(net(X), y)
+        end = loss()
         synchronize([device])
         start = _read(device)
-        loss.backward()
+        end.backward()
         synchronize([device])
         found.append({name: _milliseconds(start, reading) for name, reading in ready.items()})
     return found
+
+
+def lenet_passes(device: torch.device, seed: int) -> ArmOfSize:
+    """A forward and a backward pass of LeNet over so many images."""
+
+    def of(images: int) -> Arm:
+        _, loss = _lenet(images, device, seed)
+        return lambda: loss().backward()
+
+    return of
+
+
+def _lenet(images: int, device: torch.device, seed: int) -> tuple[nn.Module, Callable[[], Tensor]]:
+    """LeNet, and a function that computes its loss on as many random images."""
+    generator = torch.Generator().manual_seed(seed)
+    net = MODELS["lenet"](generator).to(device)
+    X = torch.rand(images, 1, 28, 28, generator=generator).to(device)
+    y = torch.randint(10, (images,), generator=generator).to(device)
+    return net, lambda: F.cross_entropy(net(X), y)
 
 
 def _read(device: torch.device) -> Reading:

@@ -40,6 +40,9 @@ GRADIENTS = "gradient ready"  # its arms are LeNet's parameters; x: their number
 BACKWARD = "backward pass"  # x: images
 FIRST_READY, LAST_READY = "first gradient ready", "last gradient ready"
 
+# on a GPU, over their launch
+ONE_PRODUCT, ONE_PASS = "product", "LeNet's forward and backward pass"
+
 # metrics; OVERLAP_FRACTION and SPEEDUP with _low, _high
 BEST_ARM = "best_arm"  # of this kind of machine: TWO_STREAMS or BESIDE
 OVERLAP_FRACTION = "overlap_fraction"  # of BEST_ARM

@@ -10,7 +10,8 @@ own exercise; without a GPU there are two virtual devices in two threads.
 Before that, each start of the process times its first run against later ones, and against some with
 the caches emptied: what a run to warm up is for. Chains of products that need each other's results
 show what two devices cannot do. On GPUs, three waits tell which device and which streams
-`torch.cuda.synchronize` waits for.
+`torch.cuda.synchronize` waits for, and the large matrices grow until a product takes many times as
+long as its launch: else two GPUs would wait for one Python (lab/timing/bench.py).
 
 Read `reports/bench_parallel/rows.csv`, one sample per start of the process. Book: 13.2, 13.3.
 """

@@ -7,9 +7,10 @@ from lab.core.exit_codes import run
 from lab.core.files import REPORTS, write_metrics, write_rows
 from lab.core.params import load
 from lab.machine.devices import Devices, resolve
+from lab.machine.fresh_process import answer_of
 from lab.results.measurements import Measurement, Results, rows_of
 from lab.results.stats import speedup
-from lab.timing.bench import ratio_metrics, speedup_of
+from lab.timing.bench import launch_bound, ratio_metrics, speedup_of
 from lab.timing.conditions import Watch, conditions
 from lab.timing.fresh_starts import measure_in_starts
 from stages.bench_parallel import names, one_start
@@ -39,6 +40,7 @@ def summarise(measurements: Sequence[Measurement]) -> dict[str, float | str]:
         **ratio_metrics(names.PARTS_SPEEDUP, speedup(parts, both[-1].values)),
         names.SPEEDUP_BOUND: round(sum(alone) / max(alone), 4),
         **ratio_metrics(names.SMALL_SPEEDUP, speedup_of(in_turn[0], both[0])),
+        **launch_bound(measurements),
     }
 
 
@@ -47,7 +49,9 @@ def main() -> None:
     params = load(Params)
     watch, devices = Watch(), resolve(2, params.devices)
     starts = params.bench.starts
-    measured = [*measure_in_starts(one_start, starts), *measure_once(devices)]
+    sized = answer_of("looking for sizes", one_start.lasting, params)
+    found = measure_in_starts(one_start, starts, sized)
+    measured = [*found, *measure_once(devices)]
     write_rows(REPORTS / "bench_parallel", rows_of(measured))
     write_metrics(
         REPORTS / "bench_parallel",

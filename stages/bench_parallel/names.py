@@ -3,6 +3,7 @@
 PRODUCTS = "products"  # x: rows of the matrices
 FIRST, SECOND = "first alone", "second alone"
 ONE_AFTER_THE_OTHER, TOGETHER = "one after the other", "together"
+ONE_PRODUCT = "product of the largest matrices"  # on a GPU, over its launch
 
 WARM_UP = "warm-up"  # x: rows of the matrices
 FIRST_RUN, SECOND_RUN, LATER_RUN = "first run", "second run", "later runs"

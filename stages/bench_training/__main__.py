@@ -11,9 +11,10 @@ from lab.core.files import REPORTS, write_metrics, write_rows
 from lab.core.params import load
 from lab.data.datasets import FASHION_COUNTS, dataset_name
 from lab.machine.devices import processor, resolve, usable_cores
-from lab.results.measurements import Measurement, Results, rows_of
+from lab.results.measurements import Measurement, Results, rows_of, skip
 from lab.timing.bench import ratio_metrics
 from lab.timing.conditions import Watch, conditions
+from lab.timing.visits import traces_folder
 from stages.bench_training import names
 from stages.bench_training.arm_turns import TrainingArm
 from stages.bench_training.arms import (
@@ -24,7 +25,13 @@ from stages.bench_training.arms import (
     lacking,
     products_per_step,
 )
-from stages.bench_training.comparisons import gain, notes_arm, share_of_peak
+from stages.bench_training.comparisons import (
+    against_the_notes,
+    against_the_peak,
+    gain,
+    notes_arm,
+    share_of_peak,
+)
 from stages.bench_training.params import Params, TrainingParams
 from stages.bench_training.race import by_hand, race
 
@@ -35,7 +42,10 @@ EPOCHS_BY_HAND = 2
 def measure(p: TrainingParams, machine: Machine, notes_workers: int) -> list[Measurement]:
     """Milliseconds per step of all arms, one sample for each start; seconds per epoch by hand."""
     arms = arms_of(p, machine, notes_workers)
-    measured = in_rows(arms, race(arms, p.starts), machine)
+    seconds, unable = race(arms, p.starts, traces_folder())
+    raced = {key: arm for key, arm in arms.items() if key in seconds}
+    measured = in_rows(raced, seconds, machine)
+    measured += [skip(*key, reason, machine.device) for key, reason in unable.items()]
     if p.peers:
         notes = names.BY_THE_NOTES[notes_workers]
         for name in (notes, names.ENGINE):
@@ -46,7 +56,7 @@ def measure(p: TrainingParams, machine: Machine, notes_workers: int) -> list[Mea
 def trial(p: TrainingParams, machine: Machine) -> int:
     """The loader's workers with which the notes' loop is faster, found by turns of their own."""
     shorter = p.model_copy(update={"lenet_steps": max(1, p.lenet_steps // 2)})
-    seconds = race(by_the_notes(shorter, machine), TRIAL_STARTS)
+    seconds, _ = race(by_the_notes(shorter, machine), TRIAL_STARTS)
     return min(seconds, key=lambda workers: sum(seconds[workers]))
 
 
@@ -84,13 +94,11 @@ def summarise(measurements: Sequence[Measurement], notes_workers: int) -> dict[s
     results = Results(measurements)
     metrics: dict[str, float | str] = {names.NOTES_WORKERS: notes_workers}
     for net in names.NETS:
-        over_notes = gain(results, net, names.ENGINE, over=notes_arm(results, net, notes_workers))
-        if over_notes:
-            metrics |= ratio_metrics(f"{net}_{names.FP32_SPEEDUP}", over_notes)
-        for metric, arm, product in (
-            (names.FP32_OF_PEAK, names.ENGINE, names.PRODUCT),
-            (names.BF16_OF_PEAK, names.BF16, names.BF16_PRODUCT),
-        ):
+        notes = notes_arm(results, net, notes_workers)
+        for metric, arm in against_the_notes(results, net).items():
+            if over_notes := gain(results, net, arm, over=notes):
+                metrics |= ratio_metrics(f"{net}_{metric}", over_notes)
+        for metric, (arm, product) in against_the_peak(results, net).items():
             if share := share_of_peak(results, net, arm, product):
                 metrics[f"{net}_{metric}"] = round(share.median, 4)
     found = results.one(names.NOTES_LENET, names.ONE_DEVICE)

@@ -15,12 +15,13 @@ from lab.data import loaders
 from lab.data.datasets import read_fashion_mnist
 from lab.data.images import LabelledImages, to_float, to_tensors
 from lab.data.order import epoch_order
+from lab.machine.devices import allow_tf32
 from lab.nets.models import MODELS, LeNet, lenet_of_layers
 from lab.parallel.replicas import sgd, split_batch, sum_gradients
 from lab.timing.clock import read_clock
 from lab.training.notes_loop import EpochClock, as_the_notes_keep_it, notes_epoch
 from lab.training.steps import Stepper, prepare_process
-from lab.training.strategies import Recipe, Replicas, Strategy
+from lab.training.strategies import Graph, Recipe, Replicas, Strategy
 
 LR = 0.01
 Turn = Callable[[int], float]  # takes so many steps, an epoch's at most; seconds per step
@@ -33,20 +34,22 @@ class TrainingArm:
     Attributes:
         kind: `book`, the notes' loop; `lightning`, PyTorch Lightning with the same loader; `plain`,
             a loop over float images in memory, as one writes it without this project; `replicas`,
-            training's own step on `num_devices` devices of one process; `loop`, the notes' step on
-            them, one after the other; `product`, products of square matrices of `batch_size` rows.
+            training's own step on `num_devices` devices of one process; `graph`, the same recorded
+            as a CUDA graph; `loop`, the notes' step on them, one after the other; `product`,
+            products of square matrices of `batch_size` rows.
+        precision: `default`, torch's own, unless the arm is about another one.
         num_workers: processes that load, of `book` and `lightning`.
         width: so many times LeNet's channels and hidden units.
     """
 
-    kind: Literal["book", "lightning", "plain", "replicas", "loop", "product"]
+    kind: Literal["book", "lightning", "plain", "replicas", "graph", "loop", "product"]
     net: str
     batch_size: int
     steps: int
     device: str
     threads: int
     num_devices: int = 1
-    precision: Precision = "fp32"
+    precision: Precision = "default"
     compile_mode: Compile = "none"
     num_workers: int = 0
     width: int = 1
@@ -71,13 +74,16 @@ def train_set() -> LabelledImages:
 
 def turn_of(arm: TrainingArm) -> Turn:
     """Set this process up for an arm; not for `lightning`, which keeps hold of the process."""
-    if arm.kind in ("replicas", "loop"):
+    if arm.kind in ("replicas", "graph", "loop"):
         prepare_process(arm.precision)
+    else:
+        allow_tf32(arm.precision)
     torch.set_num_threads(arm.threads)
     kinds = {
         "book": _by_the_book,
         "plain": _plain,
         "replicas": _replicas,
+        "graph": _graph,
         "loop": _loop,
         "product": _product,
     }
@@ -141,6 +147,11 @@ def _replicas(arm: TrainingArm) -> Turn:
     return _training(arm, Replicas(arm.make_net(), arm.devices(), recipe))
 
 
+def _graph(arm: TrainingArm) -> Turn:
+    recipe = Recipe(arm.precision, arm.compile_mode)
+    return _training(arm, Graph(arm.make_net(), arm.devices(), recipe))
+
+
 def _loop(arm: TrainingArm) -> Turn:
     return _training(arm, NotesLoop(arm.make_net(), arm.devices()))
 
@@ -162,7 +173,7 @@ class NotesLoop(Strategy):
 
 def _training(arm: TrainingArm, strategy: Strategy) -> Turn:
     """The steps of stages.train, each turn those of another epoch."""
-    stepper = Stepper(strategy, train_set(), arm.batch_size)
+    stepper = Stepper(strategy, train_set(), arm.batch_size, LR)
     epochs = count(1)
 
     def turn(steps: int) -> float:

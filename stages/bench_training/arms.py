@@ -17,6 +17,7 @@ from stages.bench_training.arm_turns import TrainingArm
 from stages.bench_training.params import TrainingParams
 
 PRODUCTS = 4  # of a turn
+IN_GRAPHS: Compile = "max-autotune-no-cudagraphs"  # since the whole step is one
 Arms = dict[tuple[str, str], TrainingArm]  # by demo and name; products have the demo ""
 
 
@@ -58,9 +59,11 @@ def arms_of(p: TrainingParams, machine: Machine, notes_workers: int) -> Arms:
     by_notes = replace(resnet, kind="book", num_workers=workers)
     arms[names.RESNET18, names.BY_THE_NOTES[workers]] = by_notes
     arms |= {(names.RESNET18, name): arm for name, arm in _variants(resnet, p).items()}
-    if not p.peers:
+    if not (p.peers or machine.gpus):
         del arms[names.RESNET18, names.BF16]
-    arms["", names.PRODUCT] = product
+    arms["", names.PRODUCT] = replace(product, precision="fp32")
+    if machine.gpus:
+        arms["", names.TF32_PRODUCT] = replace(product, precision="tf32")
     arms["", names.BF16_PRODUCT] = replace(product, precision="bf16")
     return arms | _on_devices(replace(lenet, steps=p.device_steps), p, machine)
 
@@ -102,15 +105,24 @@ def _engine(net: str, batch_size: int, steps: int, machine: Machine) -> Training
 
 
 def _variants(arm: TrainingArm, p: TrainingParams) -> dict[str, TrainingArm]:
-    on_gpu = arm.device == "cuda"
-    graphs: Compile = "reduce-overhead" if on_gpu else "default"
+    """The engine, and what it becomes by other precisions, by a compiler, by a GPU's graphs."""
     compiled = p.compile and not missing_compiler()
-    return {
+    if arm.device != "cuda":
+        by_compiler = {names.COMPILED: replace(arm, compile_mode="default")} if compiled else {}
+        return {names.ENGINE: arm, **by_compiler, names.BF16: replace(arm, precision="bf16")}
+    graph = replace(arm, kind="graph")
+    bf16 = replace(graph, precision="bf16")
+    variants = {
         names.ENGINE: arm,
-        **({names.COMPILED: replace(arm, compile_mode=graphs)} if compiled else {}),
-        **({names.TF32: replace(arm, precision="tf32")} if on_gpu else {}),
-        names.BF16: replace(arm, precision="bf16"),
+        names.GRAPH: graph,
+        names.FP32: replace(graph, precision="fp32"),
+        names.TF32: replace(graph, precision="tf32"),
+        names.BF16: bf16,
     }
+    if compiled:
+        variants[names.COMPILED] = replace(graph, compile_mode=IN_GRAPHS)
+        variants[names.COMPILED_BF16] = replace(bf16, compile_mode=IN_GRAPHS)
+    return variants
 
 
 def _on_devices(lenet: TrainingArm, p: TrainingParams, machine: Machine) -> Arms:

@@ -19,6 +19,30 @@ def gain(results: Results, demo: str, arm: str, over: str) -> Ratio | None:
     return speedup(old.values, new.values) if old and new else None
 
 
+def fastest_bf16(results: Results, net: str) -> str:
+    """The arm in bfloat16 with the shortest steps, of those that were measured."""
+    measured = [m for arm in (names.BF16, names.COMPILED_BF16) if (m := results.one(net, arm))]
+    return min(measured, key=lambda m: m.summary.median).arm if measured else names.BF16
+
+
+def against_the_notes(results: Results, net: str) -> dict[str, str]:
+    """The arms that are held against the notes' way, by metric."""
+    found = {names.FP32_SPEEDUP: names.ENGINE, names.GRAPH_SPEEDUP: names.GRAPH}
+    if names.GRAPH in results.arms(net):
+        found[names.BF16_SPEEDUP] = fastest_bf16(results, net)
+    return found
+
+
+def against_the_peak(results: Results, net: str) -> dict[str, tuple[str, str]]:
+    """The arms that are held against products of their own arithmetic, and these, by metric."""
+    strict = names.FP32 if names.FP32 in results.arms(net) else names.ENGINE
+    return {
+        names.FP32_OF_PEAK: (strict, names.PRODUCT),
+        names.TF32_OF_PEAK: (names.TF32, names.TF32_PRODUCT),
+        names.BF16_OF_PEAK: (fastest_bf16(results, net), names.BF16_PRODUCT),
+    }
+
+
 def ms_at_peak(results: Results, net: str, product: str = names.PRODUCT) -> list[float]:
     """What a step would take at the rate of large products, in each start."""
     [found] = results.series(net, product)

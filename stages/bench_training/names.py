@@ -8,10 +8,14 @@ FOUR_WORKERS, NO_WORKERS = f"{NOTES}, 4 workers", f"{NOTES}, no workers"
 BY_THE_NOTES = {4: FOUR_WORKERS, 0: NO_WORKERS}  # by the loader's workers
 LIGHTNING, PLAIN = "PyTorch Lightning", "a plain loop"  # the latter over images in memory
 PEERS = (LIGHTNING, PLAIN)
-ENGINE, COMPILED, TF32, BF16 = "engine", "engine, compiled", "engine, tf32", "engine, bf16"
-BY_THE_ENGINE = (ENGINE, COMPILED, TF32, BF16)
-PRODUCT, BF16_PRODUCT = "matrix product, fp32", "matrix product, bf16"
-PRODUCTS = (PRODUCT, BF16_PRODUCT)  # x: products that have the FLOP of a step
+ENGINE, COMPILED, BF16 = "engine", "engine, compiled", "engine, bf16"
+# on GPUs alone: the engine's step as one CUDA graph, as are there COMPILED and BF16
+GRAPH, FP32, TF32 = "engine, graph", "engine, fp32", "engine, tf32"
+COMPILED_BF16 = "engine, compiled bf16"
+BY_THE_ENGINE = (ENGINE, GRAPH, COMPILED, FP32, TF32, BF16, COMPILED_BF16)
+PRODUCT, TF32_PRODUCT = "matrix product, fp32", "matrix product, tf32"
+BF16_PRODUCT = "matrix product, bf16"
+PRODUCTS = (PRODUCT, TF32_PRODUCT, BF16_PRODUCT)  # x: products that have the FLOP of a step
 PRODUCT_ROWS = {"cpu": 2048, "cuda": 8192}  # of the matrices, by kind of device
 
 # demos of LeNet on one and two devices; x: images per batch
@@ -22,9 +26,12 @@ LOOP, THREADS = "two devices in a loop", "two devices in threads"
 
 BY_HAND = "lenet, by hand"  # demo: seconds per epoch, of one process that is alone
 
-# metrics; the first three behind a net and _, the speed-up with _low, _high
-FP32_SPEEDUP = "fp32_speedup"  # of ENGINE over the notes' way
-FP32_OF_PEAK = "fp32_of_peak"  # the rate of ENGINE over that of PRODUCT
-BF16_OF_PEAK = "bf16_of_peak"  # the rate of BF16 over that of BF16_PRODUCT
+# metrics, these behind a net and _; speed-ups are over the notes' way, with _low, _high
+FP32_SPEEDUP = "fp32_speedup"  # of ENGINE, both in torch's own arithmetic
+GRAPH_SPEEDUP = "graph_speedup"  # of GRAPH, likewise
+BF16_SPEEDUP = "bf16_speedup"  # of the fastest arm in bfloat16 where there is a graph
+FP32_OF_PEAK = "fp32_of_peak"  # the rate of FP32, or else of ENGINE, over that of PRODUCT
+TF32_OF_PEAK = "tf32_of_peak"  # the rate of TF32 over that of TF32_PRODUCT
+BF16_OF_PEAK = "bf16_of_peak"  # the rate of the fastest arm in bfloat16 over that of BF16_PRODUCT
 NOTES_WORKERS = "lenet_notes_workers"  # of the notes' loader: what the trial found faster
 TWO_DEVICES = "two_devices"  # what ON_DEVICES ran on: a kind of device, or `none`

@@ -34,9 +34,12 @@ def arms_in_words() -> dict[str, str]:
         names.LIGHTNING: "PyTorch Lightning",
         names.PLAIN: say("a plain loop"),
         names.ENGINE: say("this engine"),
+        names.GRAPH: say("this engine, a CUDA graph"),
         names.COMPILED: say("this engine, compiled"),
+        names.FP32: say("this engine, strict float32"),
         names.TF32: say("this engine, TensorFloat-32"),
         names.BF16: say("this engine, bfloat16"),
+        names.COMPILED_BF16: say("this engine, bfloat16 compiled"),
         names.ONE_DEVICE: say("one device"),
         names.LOOP: say("two devices in a loop"),
         names.THREADS: say("two devices in threads"),
@@ -74,6 +77,7 @@ def section(folder: Path) -> Section:
         headline=_headline(lead),
         findings=[
             *_on_resnet(m),
+            *_as_graphs(m),
             *_variants(results),
             *_peak(results, m),
             *_against_peers(results, m),
@@ -162,25 +166,56 @@ def _on_resnet(m: Mapping[str, Any]) -> list[str]:
     return found
 
 
+def _as_graphs(m: Mapping[str, Any]) -> list[str]:
+    """What a GPU gains where a whole step is one CUDA graph."""
+    found = []
+    for net, title in TITLES.items():
+        if f"{net}_{names.GRAPH_SPEEDUP}" in m:
+            found.append(
+                say(
+                    "With the whole step as one CUDA graph {net} trains {ratio} as fast as by the"
+                    " notes' loop, in torch's own arithmetic.",
+                    net=title,
+                    ratio=ratio(m, f"{net}_{names.GRAPH_SPEEDUP}"),
+                )
+            )
+        if f"{net}_{names.BF16_SPEEDUP}" in m:
+            found.append(
+                say(
+                    "In bfloat16 that is {ratio} as fast as the notes' loop, at {share:.0f} % of"
+                    " bfloat16's peak.",
+                    ratio=ratio(m, f"{net}_{names.BF16_SPEEDUP}"),
+                    share=100 * m[f"{net}_{names.BF16_OF_PEAK}"],
+                )
+            )
+    return found
+
+
 def _variants(results: Results) -> list[str]:
+    """What other ways to compute make of this engine's step; on GPUs, of its graph."""
     variants = {
         names.BF16: say("in bfloat16 as in float32, at less precision"),
         names.COMPILED: say("compiled by torch.compile as without"),
         names.TF32: say("in TensorFloat-32 as in float32, at less precision"),
     }
-    return [
-        say("{net} trains {ratio} as fast {how}.", net=title, how=how, ratio=ratio_text(found))
-        for arm, how in variants.items()
-        for net, title in TITLES.items()
-        if (found := gain(results, net, arm, over=names.ENGINE))
-    ]
+    sentences = []
+    for arm, how in variants.items():
+        for net, title in TITLES.items():
+            graph = names.GRAPH if arm == names.COMPILED else names.FP32
+            base = graph if graph in results.arms(net) else names.ENGINE
+            if found := gain(results, net, arm, over=base):
+                text = ratio_text(found)
+                sentences.append(
+                    say("{net} trains {ratio} as fast {how}.", net=title, how=how, ratio=text)
+                )
+    return sentences
 
 
 def _peak(results: Results, m: Mapping[str, Any]) -> list[str]:
     rows = names.PRODUCT_ROWS["cuda" if m["device_kind"] == "cuda" else "cpu"]
     rates = [
         summarise(product_gflops(results.series(names.LENET, name)[0].values, rows)).median
-        for name in names.PRODUCTS
+        for name in (names.PRODUCT, names.BF16_PRODUCT)
     ]
     return [
         say(

@@ -29,6 +29,7 @@ from lab.report.inline_svg import Styles, inlined
 from lab.report.language import in_markdown, language, say, section_number, translation
 from lab.report.page import Figure, Section
 from lab.results.documents import read_hardware
+from stages.report.references import references_in
 from stages.report.sections import groups
 
 HERE = Path(__file__).parent
@@ -65,7 +66,8 @@ def content(sections: Sequence[Section], samples: Figure, folder: Path) -> dict[
     """What the templates fill in, in the language that is spoken; `folder` holds the figures."""
     source, hardware = read_source(), read_hardware()
     found = verdicts.findings(REPORTS / "claims")
-    cards = [verdicts.card(f) for f in found]
+    others = {machine.name: machine.findings for machine in references_in(REPORTS)}
+    cards = [verdicts.card(f, others) for f in found]
     by_stage = {stage: [c for c in cards if c.stage == stage] for stage in BOOK_ORDER}
     styles = Styles()
     figures = [figure for section in sections for figure in section.figures] + [samples]

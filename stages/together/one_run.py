@@ -14,13 +14,14 @@ from lab.data.order import epoch_order
 from lab.machine.allocator import keep_memory
 from lab.machine.devices import (
     Devices,
+    allow_tf32,
     computes_in_bf16,
     precision_on,
     processor,
     resolve,
     usable_cores,
 )
-from lab.nets.models import MODELS, allow_tf32, seen_side
+from lab.nets.models import MODELS, seen_side
 from lab.parallel.replicas import replicate
 from lab.timing.clock import read_clock
 from lab.training.loop import Plan, predict, train
@@ -86,6 +87,7 @@ def epochs_of(
     p = params.together
     if rung.keeps_memory:
         keep_memory()
+    devices = devices_of(rung, params.devices).devices
     allow_tf32(rung.precision)
     torch.manual_seed(seed)  # of the notes' loader
     train_images = min(p.train_images, rung.train_images)
@@ -94,7 +96,7 @@ def epochs_of(
         seed,
         num_epochs,
         p.timed_steps if in_part else None,
-        devices_of(rung, params.devices).devices,
+        devices,
         to_tensors(read_fashion_mnist("train").first(train_images)),
         to_tensors(read_fashion_mnist("t10k").first(p.test_images)),
     )
@@ -118,7 +120,7 @@ def _engine(run: Run) -> Iterator[EpochResult]:
     )
     strategy = Replicas(net, devices, recipe)
     start = read_clock(devices)
-    stepper = Stepper(strategy, run.train_set, rung.batch_size)
+    stepper = Stepper(strategy, run.train_set, rung.batch_size, rung.lr)
     if run.timed_steps:
         batches = epoch_order(stepper.num_images, run.seed, 1).split(rung.batch_size)
         some = [rows.to(devices[0]) for rows in batches[: run.timed_steps]]

@@ -15,10 +15,10 @@ from lab.data import augment, images, order
 from lab.data.datasets import DATA, SOURCE_FILE, Split, dataset_name, read_fashion_mnist
 from lab.data.images import to_tensors
 from lab.machine.devices import Devices, precision_on
-from lab.machine.gpu_errors import gpu_errors
+from lab.machine.gpus.errors import gpu_errors
 from lab.nets import convnet, lenet, models, resnet
 from lab.optim import schedules, update_rules
-from lab.parallel import replicas
+from lab.parallel import flat_bucket, replicas
 from lab.parallel.launch import check_ranks_agree, own_rank, process_group
 from lab.timing.conditions import Watch, speed_metrics
 from lab.training import loop, steps, strategies, update_steps
@@ -29,14 +29,14 @@ from lab.training.steps import Stepper, prepare_process
 from lab.training.strategies import Strategy
 from stages.train import results
 from stages.train.params import Params
-from stages.train.placement import check_machine_can, devices_of
+from stages.train.placement import check_machine_can, check_step_fits, devices_of
 
 # what the result depends on besides params, data and torch: a checkpoint of other code is none
 CODE = [
     Path(str(module.__file__))
     for module in (
         *(images, order, augment, schedules, update_rules, models, lenet, resnet, convnet),
-        *(replicas, update_steps, strategies, steps, loop),
+        *(replicas, flat_bucket, update_steps, strategies, steps, loop),
     )
 ]
 
@@ -45,11 +45,11 @@ log = logging.getLogger(__name__)
 
 @contextmanager
 def memory_errors() -> Iterator[None]:
-    """Turn torch's ways to say that memory is out, on GPUs and on the CPU, into Python's."""
+    """Turn torch's way to say that the CPU's memory is out into Python's."""
     try:
         yield
     except RuntimeError as error:
-        if "out of memory" in str(error) or "can't allocate memory" in str(error):
+        if "can't allocate memory" in str(error):
             raise MemoryError(str(error).partition(". ")[0]) from None
         raise
 
@@ -63,6 +63,7 @@ def train_run(name: str, params: Params) -> None:
     settings = settings.model_copy(update={"precision": precision})
     prepare_process(precision)
     check_machine_can(name, settings, own[0])
+    check_step_fits(name, settings, precision, own)
     train_set = read_fashion_mnist("train").first(settings.train_images)
     test_set = read_fashion_mnist("t10k").first(settings.test_images)
     dataset = dataset_name()
@@ -169,7 +170,7 @@ def train_with_checkpoints(
         ) as bar,
     ):
         results = train(
-            Stepper(strategy, to_tensors(train_set), settings.batch_size),
+            Stepper(strategy, to_tensors(train_set), settings.batch_size, settings.lr),
             to_tensors(test_set),
             Plan(
                 settings.batch_size,

@@ -1,14 +1,18 @@
 """On which devices a run computes, and whether this machine has what it asks for."""
 
 import os
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 
 import torch
 
-from lab.core.errors import DistributedError, MachineError
+from lab.core.errors import DistributedError, MachineError, SpaceError
 from lab.core.params import PARAMS_FILE
-from lab.core.shared_params import DeviceParams
+from lab.core.shared_params import DeviceParams, Precision
 from lab.machine.devices import Devices, missing_compiler, resolve
+from lab.nets.memory import least_step_bytes, memory_bytes
+from lab.nets.models import MODELS
 from lab.training.run_params import RunParams
 
 
@@ -24,7 +28,7 @@ def devices_of(settings: RunParams, params: DeviceParams) -> tuple[Devices, list
             raise DistributedError(
                 f"{world_size} processes for num_gpus {settings.num_gpus}; start as many"
             )
-        devices = resolve(here, params)
+        devices = resolve(here, as_told(params))
         own = [devices.devices[int(os.environ["LOCAL_RANK"])]]
         return replace(devices, devices=devices.devices * (world_size // here)), own
     devices = resolve(settings.num_gpus, params)
@@ -34,6 +38,14 @@ def devices_of(settings: RunParams, params: DeviceParams) -> tuple[Devices, list
         kind = "cuda" if devices.kind == "cuda-shared" else devices.kind
         devices = replace(devices, kind=kind, devices=different)
     return devices, devices.devices
+
+
+def as_told(params: DeviceParams) -> DeviceParams:
+    """The threads of a rank's device as its launcher says: it has divided the cores already."""
+    told = os.environ.get("OMP_NUM_THREADS", "")
+    if params.cpu_threads != "auto" or not told.isdecimal() or int(told) < 1:
+        return params
+    return params.model_copy(update={"cpu_threads": int(told)})
 
 
 def check_machine_can(name: str, settings: RunParams, device: torch.device) -> None:
@@ -49,3 +61,27 @@ def check_machine_can(name: str, settings: RunParams, device: torch.device) -> N
         raise MachineError(
             f"{key}.compile: {settings.compile} needs {missing}; install one or take none"
         )
+
+
+def check_step_fits(
+    name: str, settings: RunParams, precision: Precision, devices: Sequence[torch.device]
+) -> None:
+    """Stop before any work where a step cannot fit into the memory of this process's `devices`.
+
+    What the compiler makes of a step may take less, and is tried.
+
+    Raises:
+        SpaceError: it needs more than a device has.
+    """
+    if settings.compile != "none":
+        return
+    share = -(-settings.batch_size // settings.num_gpus)
+    least = least_step_bytes(MODELS[settings.net](torch.Generator()), share, precision)
+    for device, replicas in Counter(devices).items():
+        needed, there = replicas * least / 2**30, memory_bytes(device) / 2**30
+        if needed > there:
+            raise SpaceError(
+                f"{PARAMS_FILE}: train.runs.{name}.batch_size: a step on {settings.batch_size}"
+                f" images needs {needed:.1f} GiB of {device}'s memory or more, which has"
+                f" {there:.1f}; take fewer"
+            )

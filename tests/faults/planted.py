@@ -20,6 +20,7 @@ class Planted:
     trial: Callable[[Trials], Outcome]
 
 
+IN_A_STEP = "step rank 0:2=sleep"  # or it would be done before it is missed
 DEFECTS = (
     Planted(
         "a file is written in place",
@@ -35,7 +36,9 @@ DEFECTS = (
         "lab/machine/child.py",
         "    follow(int(os.environ[LAUNCHER_VARIABLE]))\n",
         "",
-        lambda trials: trials.kill_below(stage("stages.train", "by_ddp"), "rank", "stage"),
+        lambda trials: trials.kill_below(
+            stage("stages.train", "by_ddp"), "rank", "stage", LAB_FAIL_POINT=IN_A_STEP
+        ),
     ),
     Planted(
         "a stage does not follow DVC",
@@ -43,7 +46,11 @@ DEFECTS = (
         "any(gone() for gone in launchers)",
         "False",
         lambda trials: trials.kill_below(
-            [*stage("dvc"), "repro", "-sf", "train@one"], "stage", "dvc", wait_s=1
+            [*stage("dvc"), "repro", "-sf", "train@one"],
+            "stage",
+            "dvc",
+            wait_s=1,
+            LAB_FAIL_POINT=IN_A_STEP,
         ),
     ),
     Planted(
@@ -58,7 +65,13 @@ DEFECTS = (
         "stages/__init__.py",
         "    from_the_start()\n",
         "    signal.signal(signal.SIGINT, signal.default_int_handler)\n",
-        lambda trials: trials.signal_at(stage("stages.train", "one"), signal.SIGINT, 0.6),
+        lambda trials: min(
+            (
+                trials.signal_at(stage("stages.train", "one"), signal.SIGINT, s)
+                for s in (0.6, 1.5, 4)
+            ),
+            key=lambda outcome: outcome.survived,
+        ),
     ),
 )
 

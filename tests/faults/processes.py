@@ -29,6 +29,7 @@ class Command:
     def __post_init__(self) -> None:
         """Start it."""
         self.mark = secrets.token_hex(8)
+        self.hung = ""  # what still ran when nobody waited any longer
         # no pipe, which an orphan would keep open
         self.errors = tempfile.TemporaryFile("w+")  # noqa: SIM115
         self.process = subprocess.Popen(
@@ -55,12 +56,19 @@ class Command:
         while not condition():
             if self.process.poll() is not None or time.monotonic() > deadline:
                 return False
-            time.sleep(0.01)
+            time.sleep(0.05)
         return True
 
     def end(self, seconds: float = 120) -> tuple[int, list[str]]:
-        """Wait for its end: the exit code as a shell has it, and the lines on stderr."""
-        code = self.process.wait(seconds)
+        """Wait for its end: the exit code as a shell has it, and the lines on stderr.
+
+        What does not end in so many seconds is killed, and told as `hung`.
+        """
+        try:
+            code = self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self.hung = f"still ran after {seconds:.0f} s: {self.orphans(0)}"
+            code = self.process.wait()
         self.errors.seek(0)
         return (code if code >= 0 else 128 - code), self.errors.read().splitlines()
 

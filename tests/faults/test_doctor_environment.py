@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from lab.tools.doctor import environment as module
 from lab.tools.doctor.__main__ import checks, findings
 from lab.tools.doctor.finding import Finding
 from tests.faults.doctor_states import look, obey, write, wrong
@@ -139,6 +140,58 @@ def test_what_the_environment_changes_is_a_remark(copy, monkeypatch):
         "unset GIT_DIR GIT_WORK_TREE",
         "export SHELL=/bin/sh",
     } <= commands
+
+
+VERSIONS = {"torch": "2.13.0", "torchvision": "0.28.0", "operators": True, "cuda": "13.0"}
+TOO_OLD = "torch 2.13.0, built for CUDA 13.0, can use no GPU here: too old; update the driver"
+
+
+@pytest.mark.faults("T25")
+@pytest.mark.parametrize(
+    ("said", "end", "level", "line"),
+    [
+        ([], "time.sleep(60)", "FAIL", r"importing torch does not end within 1 s; `.*-m pip"),
+        (
+            [VERSIONS],
+            "time.sleep(60)",
+            "FAIL",
+            r"torch 2\.13\.0 asks for GPUs and does not end within 1 s; `sudo reboot`",
+        ),
+        ([VERSIONS], "os.abort()", "FAIL", "asks for GPUs and ends in SIGABRT; `sudo reboot`"),
+        ([VERSIONS, {"gpus": 0, "problem": TOO_OLD}], "", "FAIL", TOO_OLD),
+        (
+            [VERSIONS | {"torch": "2.13.0+cpu", "cuda": None}, {"gpus": 0}],
+            "",
+            "warn",
+            "there is an NVIDIA driver, but this torch uses no GPU: it is a build for the processor"
+            " alone; pytorch.org, “Start locally”, has others; `nvidia-smi`",
+        ),
+        ([VERSIONS, {"gpus": 0}], "", "warn", "uses no GPU: none is visible to it"),
+        ([VERSIONS, {"gpus": 2}], "", "ok", "torch 2.13.0, torchvision 0.28.0, 2 CUDA GPU"),
+    ],
+    ids=[
+        "import hangs",
+        "driver hangs",
+        "driver crashes",
+        "too old",
+        "CPU build",
+        "hidden",
+        "well",
+    ],
+)
+def test_a_torch_without_the_machines_gpus_says_why(
+    copy, monkeypatch, tmp_path, said, end, level, line
+):
+    """Beside a driver, by what a process says that may hang or crash."""
+    write("programs/nvidia-smi", "#!/bin/sh\n")
+    Path("programs/nvidia-smi").chmod(0o755)
+    monkeypatch.setenv("PATH", str(Path("programs").absolute()), prepend=":")
+    program = f"import json, os, time\nfor s in {said}: print(json.dumps(s), flush=True)\n{end}"
+    monkeypatch.setattr(module, "TORCH_FACTS", (sys.executable, "-c", program))
+    monkeypatch.setattr(module, "TORCH_S", 1 if "sleep" in end else 60)
+    [finding] = quick("torch_and_torchvision")
+    assert finding.level == level
+    assert re.search(line, str(finding)), finding
 
 
 def quick(name: str) -> list[Finding]:

@@ -22,6 +22,7 @@ from tests.faults.processes import LAYERS, WITHIN_S, Command, layer_of, stage
 
 # invoke's own imports, before which nobody can hear a signal: half a second on two busy cores
 INVOKE_IMPORTS_S = 0.7
+ORPHANED_S = 30.0  # after which nobody is about to notice that it is alone
 HASH = re.compile(r"[0-9a-f]{16}(?=\.pt$)")
 
 
@@ -32,7 +33,7 @@ class Outcome:
     Attributes:
         kind: what was tried.
         wrong: what did not go as promised, in words; empty if all did.
-        orphans: processes that lived on for over ten seconds.
+        orphans: processes that lived on.
         bit_equal: whether the results are the fault-free ones; None if the trial has none.
     """
 
@@ -90,7 +91,7 @@ class Trials:
         layer = "all layers" if wanted == "all" or not victims else layer_of(victims[0])
         for victim in victims if wanted == "all" else victims[:1]:
             _send(victim, signal.SIGKILL)
-        command.end()
+        command.end(900)  # it may be none that the others need, such as git
         return self._ended(f"kill -9 of {layer}", command)
 
     def signal_a_layer(self) -> Outcome:
@@ -111,9 +112,11 @@ class Trials:
         time.sleep(seconds)
         return self._signalled(f"{number.name} to a stage", command, "stage", number)
 
-    def kill_below(self, words: list[str], there: str, victim: str, wait_s: float = 0) -> Outcome:
+    def kill_below(
+        self, words: list[str], there: str, victim: str, wait_s: float = 0, **environment: str
+    ) -> Outcome:
         """kill -9 of a layer, some time after another one is there."""
-        command = self._start(words)
+        command = self._start(words, **environment)
         command.wait_for(lambda: command.layer(there), 60)
         time.sleep(wait_s)
         for process in command.layer(victim)[:1]:
@@ -155,11 +158,12 @@ class Trials:
     def _signalled(
         self, kind: str, command: Command, layer: str, number: signal.Signals
     ) -> Outcome:
-        for process in command.layer(layer)[:1]:
+        there = command.layer(layer)[:1]
+        for process in there:
             _send(process, number)
         told = time.monotonic()
-        code, errors = command.end()
-        seconds = time.monotonic() - told
+        code, errors = command.end(120 if there else 900)
+        seconds = time.monotonic() - told if there else 0
         ended = self._ended(kind, command)
         wrong = ended.wrong
         if code not in (0, 128 + number):  # 0: it was over before
@@ -171,8 +175,13 @@ class Trials:
         return Outcome(kind, wrong, ended.orphans)
 
     def _ended(self, kind: str, command: Command) -> Outcome:
-        """What a command that was ended has left: processes, half files."""
-        orphans = tuple(command.orphans())
+        """What a command that was ended has left: processes, half files.
+
+        Whoever is killed tells nobody: a stage that is about to start then has to start first.
+        """
+        orphans = tuple(command.orphans(ORPHANED_S))
+        if command.hung:
+            return Outcome(kind, command.hung, orphans)
         for path in (self.folder / "reports").rglob("*.json"):
             try:
                 json.loads(path.read_bytes())

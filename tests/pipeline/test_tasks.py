@@ -24,6 +24,7 @@ TASKS = {
     "report",
     "compare",
     "record",
+    "pack",
     "snapshot",
     "doctor",
     "clean",

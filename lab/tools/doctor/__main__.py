@@ -15,6 +15,7 @@ from lab.tools.doctor.finding import FIX, Finding, fail
 Check = Callable[[], Iterator[Finding]]
 ROOMS = (
     "environment",
+    "gpus",
     "repository",
     "parameters",
     "lock_file",

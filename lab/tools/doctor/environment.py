@@ -4,7 +4,6 @@ import getpass
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -15,6 +14,7 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Any
 
+from lab.machine.answers import ask
 from lab.tools.doctor.finding import Finding, fail, note, ok, python, some, warn
 
 PYTHONS = ((3, 11), (3, 13))
@@ -22,6 +22,8 @@ INSTALL = "-m pip install -e . -c constraints.txt"
 MIN_FREE_GB = 2
 MIN_FREE_FILES = 1000
 DAY_S = 86_400
+TORCH_FACTS = (sys.executable, "-m", "lab.tools.doctor.torch_facts")
+TORCH_S = 300  # to import: gigabytes of libraries, perhaps from a slow disk
 VARIABLES = {
     "LAB_DEBUG": "errors end in tracebacks, exit code 1",
     "LAB_FAIL_POINT": "commands fail on purpose",
@@ -92,22 +94,21 @@ def packages() -> Iterator[Finding]:
 
 def torch_and_torchvision() -> Iterator[Finding]:
     """Torch and torchvision belong to one release, and import, in a process that may crash."""
-    result = subprocess.run(
-        [sys.executable, "-m", "lab.tools.doctor.torch_facts"],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-    if result.returncode < 0:
-        name = signal.Signals(-result.returncode).name
-        yield fail(f"importing torch ends in {name}: a build for another machine", python(INSTALL))
-        return
-    if result.returncode:
-        reason = (result.stderr.strip().splitlines() or ["no reason given"])[-1]
-        yield fail(f"torch does not import: {reason}", python(INSTALL))
-        return
-    yield from _torch(json.loads(result.stdout.splitlines()[-1]))
+    answer = ask(TORCH_FACTS, TORCH_S)
+    lines = [json.loads(line) for line in answer.stdout.splitlines() if line.startswith("{")]
+    facts = {name: value for line in lines for name, value in line.items()}
+    if "gpus" in facts:
+        yield from _torch(facts)
+    elif facts:
+        yield fail(f"torch {facts['torch']} asks for GPUs and {answer.problem}", "sudo reboot")
+    elif answer.problem.startswith("ends with"):
+        yield fail(f"torch does not import: {answer.last_word()}", python(INSTALL))
+    elif answer.problem.startswith("ends in"):
+        yield fail(
+            f"importing torch {answer.problem}: a build for another machine", python(INSTALL)
+        )
+    else:
+        yield fail(f"importing torch {answer.problem}", python(INSTALL))
 
 
 def _torch(facts: dict[str, Any]) -> Iterator[Finding]:
@@ -115,11 +116,16 @@ def _torch(facts: dict[str, Any]) -> Iterator[Finding]:
     minors = [int(facts[name].split(".")[1]) for name in ("torch", "torchvision")]
     if minors[1] - minors[0] != 15:  # 2.11 goes with 0.26, 2.12 with 0.27, ...
         yield fail(f"{pair} are of different releases", python(INSTALL))
+    elif "problem" in facts:
+        yield fail(facts["problem"])
     elif shutil.which("nvidia-smi") and not facts["gpus"]:
+        why = (
+            "none is visible to it (CUDA_VISIBLE_DEVICES, a container without them)"
+            if facts.get("cuda")
+            else "it is a build for the processor alone; pytorch.org, “Start locally”, has others"
+        )
         yield warn(
-            f"{pair}: there is an NVIDIA driver, but this torch uses no GPU: a build without CUDA,"
-            " or one for a newer driver",
-            "nvidia-smi",
+            f"{pair}: there is an NVIDIA driver, but this torch uses no GPU: {why}", "nvidia-smi"
         )
     else:
         operators = "" if facts["operators"] else "; torchvision's own operators are not needed"

@@ -131,7 +131,7 @@ TARGETS: dict[str, Target] = {
             **{"reports/hardware.json": "json", "reports/bench_async/metrics.json": "json"},
             **{"reports/claims/rows.csv": "csv", "params.yaml": "yaml"},
         },
-        lambda path: readers.command(references.main, "mine", "--snapshot"),
+        lambda path: readers.command(references.main, "mine"),
         (*RESULTS, *PARAMS),
     ),
     "retest": Target(

@@ -127,7 +127,7 @@ BAD: list[tuple[str, Any, str]] = [
     ("train.runs.lenet_1gpu.net", "x" * 999, "'convnet_deep', got 'xxxx"),
     ("train.runs.lenet_1gpu.num_epocs", 3, "unknown key; did you mean num_epochs?"),
     ("train.runs.lenet_1gpu.net", "alexnet", "'lenet'"),
-    ("train.runs.lenet_1gpu.strategy", "horovod", "'replicas', 'dataparallel' or 'ddp'"),
+    ("train.runs.lenet_1gpu.strategy", "horovod", "'replicas', 'graph', 'dataparallel' or 'ddp'"),
     ("train.distributed.timeout_s", 0, "greater than or equal to 1"),
     ("train.distributed.rdzv_endpoint", "example.org", "match pattern"),
     ("train.distributed.nnodes", 0, "greater than or equal to 1"),

@@ -1,5 +1,6 @@
 """Fresh processes: forked from a server that has imported, and ended with their launcher."""
 
+import gc
 import os
 import signal
 import subprocess
@@ -68,6 +69,7 @@ def test_a_process_lives_as_long_as_its_context():
 
 
 def test_a_process_that_is_killed_is_named_whether_it_should_hear_or_say_something():
+    """And nothing is left for later that Python 3.13 would complain of."""
     with fresh_process("echo", echo) as process:
         process.process.kill()
         process.process.join()
@@ -76,6 +78,7 @@ def test_a_process_that_is_killed_is_named_whether_it_should_hear_or_say_somethi
                 LabError, match=r"^echo ended with code -9; its own words are above"
             ):
                 expected()
+    gc.collect()
 
 
 def load_and_lose_a_worker():

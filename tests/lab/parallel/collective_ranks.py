@@ -1,15 +1,13 @@
 """Every all-reduce algorithm in groups of 1 to 8 ranks, for tests/lab/parallel/test_collectives.py.
 
-`python -m tests.lab.parallel.collective_ranks FILE` forks the ranks, so that torch is imported
-once; rank 0 writes to FILE what all of them found.
+`python -m tests.lab.parallel.collective_ranks FILE` runs the ranks; rank 0 writes to FILE what all
+of them found.
 """
 
 import json
-import os
-import socket
 import sys
-import traceback
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +15,10 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from lab.core.shared_params import LOOPBACK, DistributedParams
-from lab.machine.devices import Devices
 from lab.parallel.collectives import ALGORITHMS, PROBES, Algorithm, Ranks, in_one_bucket, per_tensor
 from lab.parallel.cost_model import ADDING, HALVING_DOUBLING, RING, STAR, THERE_AND_BACK, TREE
-from lab.parallel.launch import ADDRESS_VARIABLE, process_group
+from tests.lab.parallel.forked_ranks import run_ranks
 
-CPU = torch.device("cpu")
 WORLD_SIZES = range(1, 9)
 # empty, fewer than ranks, primes, divisible by every number of ranks
 LENGTHS = (0, 1, 2, 7, 13, 840, 10_007)
@@ -135,53 +130,23 @@ def probes(ranks: Ranks) -> bool:
 
 
 def run_rank(file: Path) -> None:
-    torch.set_num_threads(1)
-    params = DistributedParams(nnodes=1, rdzv_endpoint=f"{LOOPBACK}:0", timeout_s=60)
     found: dict[str, Any] = {}
-    with process_group(Devices("cpu-virtual", [CPU], 1), CPU, params):
-        groups = {n: dist.new_group(list(range(n))) for n in WORLD_SIZES}
-        for n in [n for n in WORLD_SIZES if dist.get_rank() < n]:
-            ranks = Ranks(groups[n])
-            of_all = {
-                name: {
-                    "sums": {length: sums(name, algorithm, ranks, length) for length in LENGTHS},
-                    "sent": sent(algorithm, ranks),
-                }
-                for name, algorithm in ALGORITHMS.items()
+    groups = {n: dist.new_group(list(range(n))) for n in WORLD_SIZES}
+    for n in [n for n in WORLD_SIZES if dist.get_rank() < n]:
+        ranks = Ranks(groups[n])
+        of_all = {
+            name: {
+                "sums": {length: sums(name, algorithm, ranks, length) for length in LENGTHS},
+                "sent": sent(algorithm, ranks),
             }
-            found[str(n)] = {"algorithms": of_all, "lists": lists(ranks)}
-            if n > 1:
-                found[str(n)]["probes"] = probes(ranks)
-        if dist.get_rank() == 0:
-            file.write_text(json.dumps(found))
-
-
-def fork_rank(rank: int, file: Path) -> int:
-    """The child's process id; in the child it does not return."""
-    if child := os.fork():
-        return child
-    try:
-        os.environ["RANK"] = str(rank)
-        run_rank(file)
-    except BaseException:
-        traceback.print_exc()
-        os._exit(1)
-    os._exit(0)
-
-
-def main() -> None:
-    world_size = max(WORLD_SIZES)
-    listener = socket.create_server((LOOPBACK, 0))
-    port = listener.getsockname()[1]
-    os.environ |= {"WORLD_SIZE": str(world_size), ADDRESS_VARIABLE: f"{LOOPBACK}:{port}"}
-    children = [fork_rank(rank, Path(sys.argv[1])) for rank in range(world_size)]
-    store = dist.TCPStore(
-        LOOPBACK, port, is_master=True, wait_for_workers=False, master_listen_fd=listener.detach()
-    )
-    ended = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
-    del store  # it serves the ranks until here
-    sys.exit(any(ended))
+            for name, algorithm in ALGORITHMS.items()
+        }
+        found[str(n)] = {"algorithms": of_all, "lists": lists(ranks)}
+        if n > 1:
+            found[str(n)]["probes"] = probes(ranks)
+    if dist.get_rank() == 0:
+        file.write_text(json.dumps(found))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run_ranks(max(WORLD_SIZES), partial(run_rank, Path(sys.argv[1]))))

@@ -1,5 +1,6 @@
 import copy
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
 import torch
@@ -67,7 +68,8 @@ def drift(copies, batches, lr, allreduce=replicas.allreduce):
     """Yield the largest |W0 - Wk| of all weights after each step."""
     with ThreadPoolExecutor(len(copies)) as pool:
         for X, y in batches:
-            replicas.train_batch(X, y, copies, [CPU] * len(copies), lr, pool, allreduce)
+            combine = partial(replicas.sum_gradients, copies, allreduce)
+            replicas.train_batch(X, y, copies, [CPU] * len(copies), lr, pool, combine)
             others = [
                 p
                 for net in copies[1:]

@@ -1,22 +1,39 @@
-"""Arms on a clock of our own, the order of their turns, and the control among them."""
+"""Arms on a clock of our own, the order of their turns, the control, and sizes that last."""
 
 import gc
 import time
 from collections import Counter
-from itertools import chain, pairwise
+from collections.abc import Callable, Iterator
+from itertools import chain, pairwise, repeat
 
 import pytest
 import torch
 
 from lab.core.shared_params import BenchParams
 from lab.machine.devices import Devices
+from lab.results.disturbances import NOT_MEASURABLE
 from lab.results.measurements import Measurement, again
 from lab.results.stats import speedup
 from lab.timing import bench
-from lab.timing.bench import in_unit, time_arms, turns, williams
+from lab.timing.bench import (
+    LASTING,
+    OUTLASTS,
+    OVER_LAUNCH,
+    in_unit,
+    lasting_size,
+    lasting_sizes,
+    launch_bound,
+    measure_over_launch,
+    over_launch,
+    products,
+    time_arms,
+    turns,
+    williams,
+)
 
 CPU = [torch.device("cpu")]
 DEVICES = Devices("cpu-virtual", CPU, threads=1)
+GPU = Devices("cuda", [torch.device("cuda", 0)], threads=1)
 ONE_CALL = BenchParams(starts=1, rounds=8, min_sample_ms=1e-6)
 
 
@@ -95,6 +112,44 @@ def test_a_coarse_clock_gives_no_sample_of_zero(monkeypatch):
     assert samples == pytest.approx([1e-6] * 4, rel=2 / 16), "16 ticks, give or take one at an end"
 
 
+def arm_on_a_clock(
+    monkeypatch: pytest.MonkeyPatch, seconds: Iterator[float]
+) -> tuple[Callable[[], None], list[int]]:
+    """An arm whose calls take so long, on a clock that only they move; the calls of each sample."""
+    now, calls, samples = 0.0, 0, [0]
+
+    def arm() -> None:
+        nonlocal now, calls
+        now += next(seconds)
+        calls += 1
+
+    def read_clock(_: object) -> float:
+        samples.append(calls)
+        return now
+
+    monkeypatch.setattr(bench, "read_clock", read_clock)
+    return arm, samples
+
+
+@pytest.mark.faults("B6")
+@pytest.mark.parametrize("slow", [[10.0, 0.05], [0.05, 0.05], [1e-5, 0.05]])
+def test_what_first_calls_take_longer_sets_no_samples_length(monkeypatch, slow):
+    """A first call compiles, a second one records a graph; all others take 10 us."""
+    arm, readings = arm_on_a_clock(monkeypatch, chain(slow, repeat(1e-5)))
+    params = BenchParams(starts=1, rounds=4, min_sample_ms=20)
+    assert time_arms({"arm": arm}, CPU, params)["arm"] == pytest.approx([1e-5] * 4)
+    starts, ends = readings[-8::2], readings[-7::2]
+    for start, end in zip(starts, ends, strict=True):
+        assert 2000 <= end - start < 5000, "calls that take 20 ms"
+
+
+def test_an_arm_that_is_never_as_slow_twice_running_is_timed_all_the_same(monkeypatch):
+    arm, readings = arm_on_a_clock(monkeypatch, chain.from_iterable(repeat((0.03, 0.1))))
+    params = BenchParams(starts=1, rounds=2, min_sample_ms=20)
+    assert sorted(time_arms({"arm": arm}, CPU, params)["arm"]) == pytest.approx([0.03, 0.1])
+    assert readings[-1] <= 10, "calls in all"
+
+
 @pytest.mark.faults("B8")
 def test_a_machine_that_slows_down_favours_no_arm(monkeypatch):
     """By a tenth from the first round to the last, as if it grew hot: the turns even it out."""
@@ -135,12 +190,8 @@ def test_the_clock_is_read_for_all_devices(monkeypatch):
 
 
 def test_garbage_collection_is_on_again_after_a_failure():
-    calls = 0
-
     def arm() -> None:
-        nonlocal calls
-        calls += 1
-        if calls > 6:
+        if not gc.isenabled():
             raise RuntimeError("broken")
 
     with pytest.raises(RuntimeError, match="broken"):
@@ -151,3 +202,69 @@ def test_garbage_collection_is_on_again_after_a_failure():
 def test_units():
     [m] = in_unit("demo", 4, {"arm": (0.002, 0.003)}, "us", DEVICES)
     assert m == Measurement("demo", "arm", 4, (2000.0, 3000.0), "us", "cpu-virtual", 1)
+
+
+# --- sizes that last ---
+
+
+@pytest.fixture
+def gpu(monkeypatch) -> Callable[[int], Callable[[], None]]:
+    """Work of a GPU: a call takes 5 us to be launched, and of n rows n ** 3 / 1e12 s to be done."""
+    launched = done = 0.0
+
+    def work(rows: int) -> Callable[[], None]:
+        def arm() -> None:
+            nonlocal launched, done
+            launched += 5e-6
+            done = max(done, launched) + rows**3 / 1e12
+
+        return arm
+
+    def read_clock(devices: object) -> float:
+        nonlocal launched
+        launched = max(launched, done)
+        return launched
+
+    monkeypatch.setattr(bench, "read_clock", read_clock)
+    return work
+
+
+LONG = BenchParams(starts=1, rounds=2, min_sample_ms=20)
+
+
+def test_work_is_held_against_its_launch(gpu):
+    assert over_launch(gpu, 32, GPU, LONG) == pytest.approx((1, 1), rel=1e-2), "3e-8 s of work"
+    assert over_launch(gpu, 1000, GPU, LONG) == pytest.approx((200, 200), rel=1e-2)
+
+
+def test_a_gpus_size_grows_until_its_work_lasts_and_no_further(gpu):
+    found = lasting_size(gpu, 64, GPU, LONG)
+    assert found == 1024
+    assert 1024**3 / 1e12 > LASTING * 5e-6 > 512**3 / 1e12
+    assert lasting_size(gpu, 4000, GPU, LONG) == 4000, "long enough as it is"
+    assert lasting_sizes(gpu, [64, 320], GPU, LONG) == [64, 640]
+
+
+def test_a_processors_sizes_are_those_of_params():
+    def work(rows: int) -> Callable[[], object]:
+        raise AssertionError("nothing is tried")
+
+    assert lasting_size(work, 64, DEVICES, LONG) == 64
+    assert lasting_sizes(work, [64, 320, 8], DEVICES, LONG) == [64, 320, 8]
+    assert measure_over_launch("arm", work, 64, DEVICES, LONG) == []
+
+
+def test_times_decide_nothing_where_any_work_was_launch_bound(gpu):
+    short = measure_over_launch("short", gpu, 320, GPU, LONG)
+    [long] = measure_over_launch("long", gpu, 640, GPU, LONG)
+    [m] = short
+    assert (m.demo, m.arm, m.x) == (OVER_LAUNCH, "short", 320)
+    assert m.summary.median < OUTLASTS < long.summary.median
+    assert launch_bound([long]) == launch_bound([]) == {}
+    assert set(launch_bound([long, *short])) == {NOT_MEASURABLE}
+
+
+def test_a_product_is_of_a_matrix_with_itself():
+    product = products(torch.device("cpu"))(3)
+    assert product().shape == (3, 3)
+    assert not torch.equal(product(), products(torch.device("cpu"))(3)()), "of random numbers"

@@ -58,6 +58,17 @@ def test_conditions_count_what_controls_show_noise_and_what_was_skipped(watch):
     assert found["copy_gbs_after"] > 0
 
 
+def test_the_starts_that_were_made_are_told_and_not_those_that_were_asked_for(watch):
+    """A stage that a deadline cuts has fewer; what is measured once has one sample, or its own."""
+    measured = [
+        *(sampled(arm, *[1.0] * 5) for arm in ("steady", again("steady"))),
+        sampled("once", 1.0),
+        sampled("calls", *[1.0] * 20),
+    ]
+    assert conditions(measured, DEVICES, watch, starts=8)["starts"] == 5
+    assert conditions(measured[2:], DEVICES, watch, starts=8)["starts"] == 8
+
+
 def test_the_machines_speed_is_work_over_time(monkeypatch):
     """By a clock that advances a second with each reading: 2 * 1024**3 FLOP, 2 * 64 MiB."""
     now = iter(range(1000))
@@ -165,5 +176,5 @@ def test_a_gpu_that_others_use_at_the_beginning_is_noticed(
 
 def test_without_a_gpu_nobody_asks_for_its_load(monkeypatch):
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
-    monkeypatch.setattr(module.subprocess, "run", None)
+    monkeypatch.setattr(module, "query", None)
     assert module.gpu_percent() == 0

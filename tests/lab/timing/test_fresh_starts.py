@@ -114,3 +114,25 @@ def test_what_one_start_skipped_is_skipped():
 def test_starts_that_measured_different_things_are_no_samples():
     with pytest.raises(LabError, match="different things"):
         merge([[timed("A", 1)], [timed("B", 1)]])
+
+
+TOLD_PROGRAM = """
+import os
+from lab.results.measurements import Measurement
+
+def measure(start, rows, images):
+    values = (float(os.getpid()),)
+    return [Measurement("demo", f"{images} images", rows, values, "", "cpu")]
+"""
+
+
+def test_every_start_is_told_the_same(tmp_path, monkeypatch):
+    (tmp_path / "told_program.py").write_text(TOLD_PROGRAM)
+    monkeypatch.syspath_prepend(tmp_path)
+    program = importlib.import_module("told_program")
+    try:
+        [m] = measure_in_starts(program, 2, 640, 256)
+    finally:
+        del sys.modules["told_program"]
+    assert (m.x, m.arm) == (640, "256 images")
+    assert len({*m.values, float(os.getpid())}) == 3

@@ -119,7 +119,7 @@ def stop_together(rank: int, world_size: int) -> dict[str, object]:
     )
     strategy = Ddp(nets()["batch_norm"], [CPU])
     before = strategy.state()
-    stepper = Stepper(strategy, batch(60), 6)
+    stepper = Stepper(strategy, batch(60), 6, 0.1)
     after = strategy.state()
     taken: list[int] = []
     losses = torch.zeros(10, dtype=torch.float64)

@@ -67,7 +67,7 @@ def run(
     if "state" in more:
         trained.load_state(more.pop("state"))
     plan = Plan(batch_size, lr, num_epochs, seed, schedule, augment)
-    results = train(Stepper(trained, train_set, batch_size), TEST, plan, **more)
+    results = train(Stepper(trained, train_set, batch_size, plan.lr), TEST, plan, **more)
     yields = [(progress, trained.state()) for progress in results]
     trained.close()
     return yields[-1][0].epochs, yields
@@ -236,7 +236,7 @@ def test_a_finished_run_has_nothing_left_to_do():
     progress, state = yields[-1]
     strategy = strategies.Replicas(softmax_regression(), [CPU])
     strategy.load_state(state)
-    stepper = Stepper(strategy, TRAIN, 64)
+    stepper = Stepper(strategy, TRAIN, 64, 0.1)
     assert list(train(stepper, TEST, Plan(64, 0.1, 3, 0), progress)) == []
     strategy.close()
 

@@ -27,7 +27,7 @@ class TwoProcesses(Replicas):
 
 def stepper(strategy_type=Replicas):
     net = LeNet(torch.Generator().manual_seed(0))
-    return Stepper(strategy_type(net, [torch.device("cpu")]), TRAIN, 4)
+    return Stepper(strategy_type(net, [torch.device("cpu")]), TRAIN, 4, 0.1)
 
 
 def take(taking, stop_after=99, first=0):
@@ -79,7 +79,7 @@ def test_several_processes_ask_now_and_then_and_take_the_same_steps(monkeypatch)
 def test_warming_up_leaves_weights_and_momentum_alone(strategy_type):
     net = LeNet(torch.Generator().manual_seed(0))
     strategy = strategy_type(net, [torch.device("cpu")], Recipe(momentum=0.9))
-    Stepper(strategy, TRAIN, 4)
+    Stepper(strategy, TRAIN, 4, 0.1)
     state = strategy.state()
     assert all(torch.equal(state["params"][name], param) for name, param in net.named_parameters())
     assert state["updates"] == []
@@ -90,7 +90,7 @@ def test_a_compiled_net_is_warmed_up_with_each_size_that_comes(monkeypatch):
     strategy.compiled = True  # to the warm-up; the step is the same
     sizes, step = [], strategy.step
     monkeypatch.setattr(strategy, "step", lambda X, *rest: sizes.append(len(X)) or step(X, *rest))
-    Stepper(strategy, TRAIN, 16)
+    Stepper(strategy, TRAIN, 16, 0.1)
     assert sizes == [8, 16]
-    Stepper(strategy, TRAIN, 64)
+    Stepper(strategy, TRAIN, 64, 0.1)
     assert sizes == [8, 16, 40]

@@ -2,6 +2,7 @@
 
 from lab.machine.devices import DeviceKind
 from lab.results.measurements import Measurement, skip
+from lab.timing.bench import OVER_LAUNCH
 from stages.bench_async import __main__ as bench_async
 from stages.bench_async import names
 from tests.made_up import one
@@ -29,6 +30,8 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
     for blocker, t in ((names.NOTHING, 2), (names.ITEM, 5), (names.PRINT, 100)):
         made.append(one(names.BLOCKER, blocker, t, kind, 0, "us"))
     if kind == "cuda":
+        for arm, x in ((names.LARGEST_PRODUCT, 1024), (names.ADDITION, 8192)):
+            made.append(one(OVER_LAUNCH, arm, 100, kind, x, "times as long"))
         for arm, z in ((names.IN_ORDER, 3.0), (names.UNORDERED, 2.0)):
             made.append(Measurement(names.DEPENDENCIES, arm, 0, (z,) * 12, "", kind))
     return [

@@ -3,11 +3,20 @@
 import pytest
 
 from lab.claims.evidence import NotTestableError
-from stages.bench_async import claims
-from tests.claim_cases import CONFIRMED, INCONCLUSIVE, REFUTED, check_made_up, check_rules
+from stages.bench_async import claims, names
+from tests.claim_cases import (
+    CONFIRMED,
+    INCONCLUSIVE,
+    NOT_TESTABLE,
+    REFUTED,
+    check_made_up,
+    check_rules,
+)
+from tests.launch_bound import verdicts
 
 STARTS = 8
 ONES, TWOS, EITHER = [1.0] * STARTS, [2.0] * STARTS, [0.5, 2.0] * (STARTS // 2)
+TENS = [10.0] * STARTS  # milliseconds of ten products
 LENGTHS = [1] * STARTS + [100] * STARTS  # of series: the second decides
 
 
@@ -19,6 +28,11 @@ def test_each_rule_gives_each_verdict_that_it_can():
                 CONFIRMED: (TWOS, ONES, ONES, ONES),
                 REFUTED: (TWOS, ONES, TWOS, ONES),
                 INCONCLUSIVE: (TWOS, ONES, EITHER, [0.5] * STARTS),
+            },
+            "B2": {
+                CONFIRMED: (TWOS, ONES, TENS, LENGTHS, TWOS + ONES),
+                REFUTED: (ONES, ONES, TENS, LENGTHS, TWOS + ONES),
+                INCONCLUSIVE: (EITHER, ONES, TENS, LENGTHS, TWOS + ONES),
             },
             "B3a": {
                 CONFIRMED: (TWOS + ONES, TWOS + TWOS, LENGTHS),
@@ -39,6 +53,27 @@ def test_each_rule_gives_each_verdict_that_it_can():
 def test_without_a_race_nobody_knows_whether_order_was_kept():
     with pytest.raises(NotTestableError, match="no race"):
         claims.order_kept([3, 3], [2, 3])
+
+
+def test_work_that_launching_takes_as_long_as_doing_decides_nothing():
+    """Calls return when all is done, since each was over before the next was launched."""
+    at_once = {
+        (names.PRODUCT, names.CALL_RETURNS): 980.0,
+        (names.PRODUCT, names.RESULT_THERE): 1000.0,
+        (names.RUN_AHEAD, names.CALLS_RETURN): 198.0,
+        (names.RUN_AHEAD, names.SERIES_DONE): 200.0,
+    }
+    assert verdicts("bench_async", at_once, 50, "B3", "B3a") == [REFUTED, REFUTED]
+    assert verdicts("bench_async", at_once, 1.3, "B3", "B3a") == [NOT_TESTABLE] * 2
+    assert verdicts("bench_async", at_once, 1.3, "B4") == [CONFIRMED], "what does not vary stands"
+
+
+def test_waiting_shows_nothing_where_the_notes_products_are_done_when_launched():
+    """Ten take 120 us, twelve each; one of the smallest, little but its launch, takes 10 us."""
+    no_wait = {(names.BOOK, names.WAITED_FOR): 0.2, (names.BOOK, names.NOT_WAITED_FOR): 0.2}
+    short = {(names.BOOK, names.FAIR_TORCH): 0.12}
+    assert verdicts("bench_async", no_wait, 50, "B2") == [REFUTED]
+    assert verdicts("bench_async", no_wait | short, 50, "B2") == [NOT_TESTABLE]
 
 
 def test_made_up_results_come_to_the_verdict_and_the_number_that_they_were_made_for():

@@ -1,4 +1,6 @@
 import os
+import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -37,10 +39,9 @@ def test_a_form_computes_what_eager_does(tmp_path):
     for form_name in BUILDERS:
         if form_name in (*NEED_COMPILER, names.GRAPH):
             continue
-        form, seconds, reason = build(form_name, net, tmp_path)
+        outputs, seconds, reason = build(form_name, net, tmp_path, [X], lambda form: form(X))
         assert not reason, form_name
         assert seconds >= 0
-        outputs = form(X)
         torch.testing.assert_close(outputs, y, msg=lambda m, f=form_name: f"{f}: {m}")
         with_gradients = form_name in (names.EAGER, names.SCRIPT)
         assert outputs.requires_grad == with_gradients, form_name
@@ -53,7 +54,12 @@ def test_what_a_machine_lacks_is_said(monkeypatch, tmp_path):
     reason = "needs a C++ compiler (no-such-compiler is not on PATH)"
     assert obstacle(names.AOT, CPU, compilers=True) == reason
     assert obstacle(names.SCRIPT, CPU, compilers=False) == ""
-    assert build(names.COMPILE, mlp(0), tmp_path) == (None, 0.0, reason)
+    assert build(names.COMPILE, mlp(0), tmp_path, [], call_each([])) == (None, 0.0, reason)
+
+
+def call_each(inputs):
+    """A use of a form: all outputs."""
+    return lambda form: [form(X) for X in inputs]
 
 
 def test_a_compiler_that_fails_is_no_crash(monkeypatch, tmp_path):
@@ -62,7 +68,53 @@ def test_a_compiler_that_fails_is_no_crash(monkeypatch, tmp_path):
 
     monkeypatch.setitem(compiled_forms.BUILDERS, names.FROZEN, broken)
     reason = "does not build here (RuntimeError)"
-    assert build(names.FROZEN, mlp(0), tmp_path) == (None, 0.0, reason)
+    assert build(names.FROZEN, mlp(0), tmp_path, [], call_each([])) == (None, 0.0, reason)
+
+
+def test_a_compiler_that_fails_in_a_call_is_no_crash(tmp_path):
+    def use(form):
+        raise RuntimeError("cannot compile this shape")
+
+    reason = "does not build here (RuntimeError)"
+    assert build(names.SCRIPT, mlp(0), tmp_path, [], use) == (None, 0.0, reason)
+
+
+@pytest.fixture
+def graphs(monkeypatch) -> list[int]:
+    """Batch sizes of the graphs that torch.compile compiles, by a back end that leaves them so."""
+    compiled = []
+
+    def backend(graph, inputs):
+        compiled.append(max(len(X) for X in inputs if X.shape[1:] == (512,) and len(X) != 256))
+        return graph.forward
+
+    monkeypatch.setenv("CXX", sys.executable)  # which is there; nothing calls it
+    monkeypatch.setattr(torch, "compile", partial(torch.compile, backend=backend))
+    return compiled
+
+
+SIZES = list(range(1, 10))  # more than the eight that torch compiles for, if nobody says more
+
+
+def test_every_form_is_compiled_for_every_shape(graphs, tmp_path):
+    inputs = [torch.randn(n, 512) for n in SIZES]
+    for _ in range(2):  # forms of one network
+        outputs, _, reason = build(names.COMPILE, mlp(0), tmp_path, inputs, call_each(inputs))
+        assert not reason
+        assert [len(y) for y in outputs] == SIZES
+    assert graphs == 2 * SIZES
+
+
+def test_what_would_run_eager_under_the_compilers_name_is_no_form(graphs, monkeypatch, tmp_path):
+    inputs = [torch.randn(n, 512) for n in SIZES]
+
+    def reason() -> str:
+        return build(names.COMPILE, mlp(0), tmp_path, inputs, call_each(inputs))[2]
+
+    monkeypatch.setattr(compiled_forms, "MOST_SHAPES", 8)
+    assert reason() == "does not build here (FailOnRecompileLimitHit)"
+    monkeypatch.setenv("TORCHDYNAMO_DISABLE", "1")
+    assert reason() == "does not build here (RanEagerError)"
 
 
 def test_compilers_start_from_nothing_and_leave_nothing(monkeypatch):
@@ -86,9 +138,9 @@ def test_batches_are_the_same_in_every_process():
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA GPU")
 def test_a_cuda_graph_replays_what_eager_computes_for_each_input(tmp_path):
     net = mlp(0).to("cuda")
-    graph, _, reason = build(names.GRAPH, net, tmp_path)
-    assert not reason
     inputs = batches([1, 4], seed=0, device=torch.device("cuda"))
+    graph, _, reason = build(names.GRAPH, net, tmp_path, [*inputs.values()], lambda form: form)
+    assert not reason
     for _ in range(2):  # recorded, then replayed
         for X in inputs.values():
             torch.testing.assert_close(graph(X), net(X).detach())

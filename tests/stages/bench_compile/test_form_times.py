@@ -1,3 +1,8 @@
+import json
+import os
+import subprocess
+import sys
+
 import pytest
 import torch
 
@@ -7,6 +12,7 @@ from lab.results.measurements import Results
 from stages.bench_compile import form_times, names
 from stages.bench_compile.compiled_forms import empty_compiler_cache, mlp
 from stages.bench_compile.params import CompileParams, Params
+from tests.helpers import ROOT
 
 CPU = Devices("cpu-virtual", [torch.device("cpu")], 1)
 PARAMS = Params(
@@ -65,3 +71,42 @@ def test_what_is_enqueued_is_not_waited_for(monkeypatch):
     assert len(seconds) == 2
     assert waits == [0, form_times.QUEUED_CALLS], "before each round, not after"
     assert all(s == pytest.approx(s) and s >= 0 for s in seconds)
+
+
+WITH_COMPILERS = """
+import json
+from stages.bench_compile import form_times, names
+from stages.bench_compile.compiled_forms import empty_compiler_cache, mlp
+from tests.stages.bench_compile.test_form_times import CPU, PARAMS
+
+ours = PARAMS.bench_compile.model_copy(update={"compilers": True})
+params = PARAMS.model_copy(update={"bench_compile": ours})
+with empty_compiler_cache() as folder:
+    built = form_times.measure_building(mlp(0), params, CPU, folder)
+    called = form_times.measure_calls(mlp(0), params, CPU, start=0)
+remarks = {m.arm: m.remark for m in called if m.demo == names.CALL}
+print(json.dumps([sorted({m.arm for m in built}), remarks]))
+"""
+
+
+def test_a_broken_compiler_costs_its_own_forms_alone(tmp_path):
+    """It is on PATH, so that nothing is missing, and fails when it is called: in a first call."""
+    compiler = tmp_path / "c++"
+    compiler.write_text("#!/bin/sh\necho 'internal compiler error' >&2\nexit 4\n")
+    compiler.chmod(0o755)
+    result = subprocess.run(
+        [sys.executable, "-c", WITH_COMPILERS],
+        env=os.environ | {"CXX": str(compiler), "PYTHONPATH": str(ROOT)},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert result.returncode == 0, result.stderr
+    built, remarks = json.loads(result.stdout.splitlines()[-1])
+    assert built == sorted(BUILT)
+    for form in BUILT:
+        assert remarks[form] == "", form
+    for form in (names.COMPILE, names.AOT):
+        assert remarks[form].startswith("skipped: does not build here ("), form

@@ -1,9 +1,15 @@
 """What bench_hardware derives from its samples."""
 
 import pytest
+import torch
 
-from stages.bench_hardware import names
+import lab.core.params
+from lab.machine.devices import Devices
+from lab.results.measurements import Results
+from stages.bench_hardware import names, roofline
 from stages.bench_hardware.__main__ import summarise
+from stages.bench_hardware.explorables import COSTS
+from stages.bench_hardware.params import Params
 from stages.bench_hardware.section import section
 from tests.made_up import measurements
 
@@ -37,3 +43,14 @@ def test_the_page_tells_what_limits_the_networks(made_up_reports):
     assert "reach 0 to 2 % of" in part.answer
     limits = [row[-1] for row in part.tables[0].rows]
     assert limits == ["memory", "memory", "memory", "arithmetic"]
+
+
+def test_a_gpu_gets_images_enough_that_launches_are_not_most_of_the_time(project, monkeypatch):
+    monkeypatch.setattr(roofline, "NETS", {names.LENET: roofline.NETS[names.LENET]})
+    params = lab.core.params.load(Params)
+    images = {"cpu": params.bench_hardware.batch_size, "cuda": roofline.GPU_BATCH_SIZE}
+    assert images["cpu"] < images["cuda"]
+    for kind, count in images.items():
+        counted = Results(roofline.count_networks(params, Devices(kind, [torch.device(kind)], 1)))
+        gflop = counted.one(names.COUNTED_GFLOP, names.LENET).values[0]
+        assert gflop == pytest.approx(count * COSTS[names.LENET].flop / 1e9)

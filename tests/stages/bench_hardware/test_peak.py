@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import pytest
 import torch
 
@@ -43,3 +45,14 @@ def test_each_arm_works_with_its_own_threads_whatever_came_before(params, monkey
     monkeypatch.setattr(rates, "time_arms", look)
     peak.measure_peak(params, processor(2), cores=2, start=0)
     assert seen == [1, 1, 1, 2, 2, 2, 1, 2, 1, 2]  # three dtypes, copies, sums
+
+
+@pytest.mark.parametrize(("cache_mib", "copied"), [(60, 480), (4, 64)])
+def test_a_gpus_copies_are_larger_than_its_last_cache(project, monkeypatch, cache_mib, copied):
+    """An H200's would hold nearly all of the processor's 64 MiB."""
+    gpu = SimpleNamespace(L2_cache_size=cache_mib * 2**20)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: gpu)
+    params = lab.core.params.load(Params)
+    assert params.bench_hardware.copy_mib == 64
+    assert peak.copy_mib(params, torch.device("cuda", 0)) == copied
+    assert peak.copy_mib(params, torch.device("cpu")) == 64

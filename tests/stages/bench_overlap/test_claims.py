@@ -3,7 +3,16 @@
 from lab.claims.evidence import Evidence
 from lab.claims.verdicts import judge
 from stages.bench_overlap import names
-from tests.claim_cases import BY_ID, CONFIRMED, INCONCLUSIVE, REFUTED, check_made_up, check_rules
+from tests.claim_cases import (
+    BY_ID,
+    CONFIRMED,
+    INCONCLUSIVE,
+    NOT_TESTABLE,
+    REFUTED,
+    check_made_up,
+    check_rules,
+)
+from tests.launch_bound import verdicts
 
 
 def test_each_rule_gives_each_verdict_that_it_can():
@@ -18,6 +27,15 @@ def test_each_rule_gives_each_verdict_that_it_can():
             }
         },
     )
+
+
+def test_products_that_launching_takes_as_long_as_computing_decide_nothing():
+    """What Python launches one after the other overlaps with nothing, whatever a GPU could do."""
+    no_overlap = {(names.TIMES, names.TWO_STREAMS): 80.0, (names.OVERLAP, names.TWO_STREAMS): 0.0}
+    claims = ("C4", "C4b", "C5")
+    assert verdicts("bench_overlap", no_overlap, 50, *claims) == [REFUTED] * 3
+    assert verdicts("bench_overlap", no_overlap, 1.3, *claims) == [NOT_TESTABLE] * 3
+    assert verdicts("bench_overlap", {}, 1.3, "C4c", "C5c") == [NOT_TESTABLE, CONFIRMED]
 
 
 def test_made_up_results_come_to_the_verdict_and_the_number_that_they_were_made_for():

@@ -16,10 +16,9 @@ TWO_ROUNDS = Params.model_validate(
 
 
 def test_the_layers_next_to_the_loss_have_their_gradients_first(monkeypatch):
-    monkeypatch.setattr(gradients, "BATCH_SIZE", 4)
     readings = iter(range(1000))
     monkeypatch.setattr(gradients, "_read", lambda device: float(next(readings)))
-    first, second = gradients.ready_times(2, CPU, seed=0)
+    first, second = gradients.ready_times(2, CPU, seed=0, images=4)
     for ready in (first, second):
         assert sorted(ready.values()) == [1e3 * i for i in range(1, 9)], "one reading each"
         layers = [int(name[1]) for name in sorted(LENET_NAMES, key=ready.__getitem__)]
@@ -31,10 +30,23 @@ def test_the_first_and_the_last_are_those_of_each_pass(monkeypatch):
     each = [dict.fromkeys(LENET_NAMES, 5.0) | ms for ms in passes]
     monkeypatch.setattr(gradients, "ready_times", lambda count, *_: each[:count])
     one = Devices("cpu-virtual", [CPU], threads=1)
-    results = Results(gradients.measure_gradients(TWO_ROUNDS, one))
+    results = Results(gradients.measure_gradients(TWO_ROUNDS, one, images=512))
     first, last = (
         results.one(names.BACKWARD, arm).values for arm in (names.FIRST_READY, names.LAST_READY)
     )
     assert (first, last) == ((2.0, 3.0), (8.0, 6.0)), "without the pass that warms up"
+    assert results.one(names.BACKWARD, names.LAST_READY).x == 512
     assert results.arms(names.GRADIENTS) == list(LENET_NAMES)
     assert results.one(names.GRADIENTS, "W1").values == (8.0, 3.0)
+
+
+def test_a_pass_is_forward_and_backward_over_so_many_images(monkeypatch):
+    seen = []
+    loss = gradients.F.cross_entropy
+    monkeypatch.setattr(
+        gradients.F, "cross_entropy", lambda y_hat, y: seen.append(loss(y_hat, y)) or seen[-1]
+    )
+    arm = gradients.lenet_passes(CPU, seed=0)(6)
+    arm()
+    arm()
+    assert torch.equal(seen[0], seen[1]), "the same images, and weights that stay"

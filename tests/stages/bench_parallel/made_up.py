@@ -2,6 +2,7 @@
 
 from lab.machine.devices import DeviceKind
 from lab.results.measurements import Measurement, skip
+from lab.timing.bench import OVER_LAUNCH
 from stages.bench_parallel import __main__ as bench_parallel
 from stages.bench_parallel import names
 from tests.made_up import one
@@ -38,6 +39,7 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
         return [*made, *[skip(demo, arm, reason, kind) for demo, arm, reason in missing]]
     return [
         *made,
+        one(OVER_LAUNCH, names.ONE_PRODUCT, 100, kind, SIZE, "times as long"),
         *[one(names.LONGER_SECOND, arm, t, kind, SIZE) for arm, t in WAITS.items()],
         *[
             Measurement(names.STREAMS, arm, 0, (count,) * 8, "streams", kind)

@@ -3,13 +3,22 @@
 import pytest
 
 from lab.claims.evidence import NotTestableError
+from stages.bench_parallel import names
 from stages.bench_parallel.claims import (
     gain_of_dependent,
     half_way,
     over_no_argument,
     still_at_work,
 )
-from tests.claim_cases import CONFIRMED, INCONCLUSIVE, REFUTED, check_made_up, check_rules
+from tests.claim_cases import (
+    CONFIRMED,
+    INCONCLUSIVE,
+    NOT_TESTABLE,
+    REFUTED,
+    check_made_up,
+    check_rules,
+)
+from tests.launch_bound import verdicts
 
 ONE, FAST = [50.0] * 8, [30.0] * 8
 ONE_GPU, BOTH_GPUS = [25.0] * 8, [50.0] * 8  # waited for
@@ -65,6 +74,18 @@ def test_waits_that_end_at_the_same_time_say_nothing_of_which_gpus_they_wait_for
 def test_a_stream_that_is_idle_before_the_wait_says_nothing_of_it():
     with pytest.raises(NotTestableError):
         still_at_work([2.0, 1.0], [0.0, 0.0])
+
+
+def test_matrices_that_launching_takes_as_long_as_computing_decide_nothing():
+    """Together is no faster: that is said of two GPUs only if there was work for them."""
+    in_turn = {
+        **{(names.PRODUCTS, arm): 1.0 for arm in (names.FIRST, names.SECOND)},
+        **{(names.PRODUCTS, arm): 2.0 for arm in (names.ONE_AFTER_THE_OTHER, names.TOGETHER)},
+    }
+    claims = ("C3a", "C3b", "C3f")
+    assert verdicts("bench_parallel", in_turn, 50, *claims) == [REFUTED] * 3
+    assert verdicts("bench_parallel", in_turn, 1.3, *claims) == [NOT_TESTABLE] * 3
+    assert verdicts("bench_parallel", in_turn, 1.3, "C1") == [REFUTED], "what is counted stands"
 
 
 def test_made_up_results_come_to_the_verdict_and_the_number_that_they_were_made_for():

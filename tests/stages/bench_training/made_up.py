@@ -6,6 +6,7 @@ from stages.bench_training import __main__ as bench_training
 from stages.bench_training import names
 from tests.made_up import one
 
+PRODUCTS = {names.PRODUCT: 80.0, names.TF32_PRODUCT: 60.0, names.BF16_PRODUCT: 50.0}
 PRODUCTS_PER_STEP = {names.LENET: 0.2, names.RESNET18: 1.1}
 LENET = {
     names.FOUR_WORKERS: 100.0,
@@ -15,6 +16,7 @@ LENET = {
     names.BF16: 20.0,
     names.PLAIN: 33.0,
 }
+GRAPHS = {names.GRAPH: 20.0, names.FP32: 25.0, names.COMPILED_BF16: 10.0}  # of GPUs
 RESNET18 = {names.NO_WORKERS: 90.0, names.ENGINE: 80.0, names.BF16: 40.0}
 ON_DEVICES = {
     names.NOTES_LENET: {names.ONE_DEVICE: 10.0, names.LOOP: 9.6, names.THREADS: 8.0},
@@ -27,13 +29,15 @@ NOTES_WORKERS = 0  # what a trial found faster
 def measurements(kind: DeviceKind) -> list[Measurement]:
     lenet = dict(LENET)
     if kind == "cuda":
-        lenet |= {names.COMPILED: 15.0, names.TF32: 25.0, names.LIGHTNING: 108.0}
+        lenet |= {names.COMPILED: 15.0, names.TF32: 25.0, names.LIGHTNING: 108.0} | GRAPHS
+    resnet = RESNET18 | (GRAPHS if kind == "cuda" else {})
     made = [one(names.LENET, name, ms, kind, 256) for name, ms in lenet.items()]
-    made += [one(names.RESNET18, name, ms, kind, 256) for name, ms in RESNET18.items()]
+    made += [one(names.RESNET18, name, ms, kind, 256) for name, ms in resnet.items()]
     made += [
         one(net, product, ms, kind, x)
         for net, x in PRODUCTS_PER_STEP.items()
-        for product, ms in zip(names.PRODUCTS, (80.0, 50.0), strict=True)
+        for product, ms in PRODUCTS.items()
+        if kind == "cuda" or product != names.TF32_PRODUCT
     ]
     made += [
         one(demo, name, ms, kind, 256)

@@ -66,7 +66,7 @@ def test_the_trial_chooses_the_setting_that_is_faster_on_samples_of_its_own(monk
 
     def race(arms, starts):
         raced.append((arms, starts))
-        return {4: (0.5, 0.2), 0: (0.3, 0.3)}
+        return {4: (0.5, 0.2), 0: (0.3, 0.3)}, {}
 
     monkeypatch.setattr(bench_training, "race", race)
     assert bench_training.trial(PARAMS, CPU) == 0
@@ -94,7 +94,35 @@ def test_one_gpu_is_not_two_devices():
     assert {m.demo for m in skipped if m.arm not in names.PEERS} == set(names.ON_DEVICES)
     two = arms_of(PARAMS, replace(one_gpu, gpus=2), 0)
     assert [str(d) for d in two[names.WIDE, names.LOOP].devices()] == ["cuda:0", "cuda:1"]
-    assert two[names.LENET, names.TF32].precision == "tf32"
+
+
+def test_a_gpu_races_the_engines_step_as_a_graph_in_every_precision():
+    """The notes' loop and the engine that is held against it are both in torch's own arithmetic."""
+    gpu = Machine("cuda", gpus=1, cores=8, share=4)
+    arms = arms_of(PARAMS.model_copy(update={"compile": True}), gpu, 4)
+    for net, notes in ((names.LENET, names.FOUR_WORKERS), (names.RESNET18, names.FOUR_WORKERS)):
+        assert {arms[net, arm].precision for arm in (notes, names.ENGINE, names.GRAPH)} == {
+            "default"
+        }
+        graphs = {arm: arms[net, arm] for arm in names.BY_THE_ENGINE if arm != names.ENGINE}
+        assert {arm.kind for arm in graphs.values()} == {"graph"}
+        assert [arm.precision for arm in graphs.values()] == [
+            *("default", "default", "fp32", "tf32", "bf16", "bf16")
+        ]
+        assert graphs[names.COMPILED].compile_mode == "max-autotune-no-cudagraphs"
+    assert [arms["", product].precision for product in names.PRODUCTS] == ["fp32", "tf32", "bf16"]
+
+
+def test_what_a_graph_gains_is_read_off_a_gpus_metrics():
+    m = metrics("bench_training", measurements("bench_training", "cuda"), "cuda")
+    assert m["lenet_graph_speedup"] == pytest.approx(90 / 20)
+    assert m["lenet_bf16_speedup"] == pytest.approx(90 / 10), "the fastest of both"
+    assert m["lenet_fp32_of_peak"] == pytest.approx(0.2 * 80 / 25, abs=1e-4), "strict float32"
+    assert m["lenet_tf32_of_peak"] == pytest.approx(0.2 * 60 / 25, abs=1e-4)
+    assert m["lenet_bf16_of_peak"] == pytest.approx(0.2 * 50 / 10, abs=1e-4)
+    on_cpu = metrics("bench_training", measurements("bench_training", "cpu-virtual"), "cpu-virtual")
+    assert "lenet_graph_speedup" not in on_cpu
+    assert "lenet_bf16_speedup" not in on_cpu
 
 
 def test_a_step_is_worth_products_by_its_flop():
@@ -133,7 +161,7 @@ def test_rows_say_what_ran_where_and_the_products_worth_a_step():
     assert loop is not None
     assert (loop.device_kind, loop.threads) == ("cpu-virtual", 4)
     for net, batch_size in ((names.LENET, 256), (names.RESNET18, 32)):
-        for name in names.PRODUCTS:
+        for name in (names.PRODUCT, names.BF16_PRODUCT):
             product = results.one(net, name)
             assert product is not None
             assert product.x == products_per_step(net, batch_size, names.PRODUCT_ROWS["cpu"])

@@ -6,6 +6,7 @@ import sys
 import time
 from contextlib import contextmanager
 from dataclasses import asdict, replace
+from pathlib import Path
 
 import psutil
 import pytest
@@ -13,7 +14,7 @@ import pytest
 from lab.core.errors import LabError
 from stages.bench_training import race as race_module
 from stages.bench_training.arm_turns import TrainingArm
-from stages.bench_training.race import by_hand, race
+from stages.bench_training.race import TRACED_STEPS, by_hand, race
 from tests.helpers import ROOT, outlived, write_data
 
 PRODUCT = TrainingArm("product", "", batch_size=64, steps=20, device="cpu", threads=1)
@@ -29,7 +30,7 @@ def ready(project, monkeypatch):
 
 
 def test_arms_take_turns_in_processes_of_their_own(ready):
-    times = race({"product": PRODUCT, "book": BOOK}, starts=1)
+    times, _ = race({"product": PRODUCT, "book": BOOK}, starts=1)
     assert list(times) == ["product", "book"]
     for [seconds] in times.values():
         assert 0 < seconds < 60
@@ -57,10 +58,30 @@ def events(monkeypatch):
 
 
 def test_each_start_has_a_short_turn_that_does_not_count_and_one_that_does(events):
-    times = race({"A": PRODUCT, "B": BOOK}, starts=2)
+    times, _ = race({"A": PRODUCT, "B": BOOK}, starts=2)
     first, second = "start, A 2, B 2, A 20, B 2, end", "start, A 2, B 2, B 2, A 20, end"
     assert ", ".join(events) == f"{first}, {second}"
     assert times == {"A": (1, 1), "B": (1, 1)}
+
+
+def test_what_can_be_is_traced_once_when_all_turns_are_taken(events):
+    lightning = replace(BOOK, kind="lightning", num_workers=0)
+    arms = {("lenet", "engine, bf16"): PRODUCT, "B": BOOK, "C": lightning}
+    race(arms, 2, Path("to"))
+    traced = [event for event in events if " to/" in event]
+    assert traced == ["('lenet', 'engine, bf16') to/lenet-engine-bf16.json"]
+    first_start = events[: events.index("end")]
+    assert first_start[-1] == traced[0]
+
+
+def test_a_trace_is_what_a_profiler_writes_and_one_that_fails_fails_no_race(ready, tmp_path):
+    arms = {"product": PRODUCT, "other": replace(PRODUCT, batch_size=8)}
+    (tmp_path / "other.json").mkdir()  # where nothing can be written
+    times, _ = race(arms, 1, tmp_path)
+    assert list(map(len, times.values())) == [1, 1]
+    events = json.loads((tmp_path / "product.json").read_text())["traceEvents"]
+    products = [each for each in events if each.get("name") == "aten::mm"]
+    assert len(products) == 1 + TRACED_STEPS, "one before the clock runs"
 
 
 def test_what_is_timed_by_hand_is_alone_and_not_warmed_up(events):
@@ -87,6 +108,14 @@ def test_processes_that_end_end_the_race(ready, monkeypatch, serve, code):
 def test_an_arm_that_fails_ends_the_race(ready):
     with pytest.raises(LabError, match=r"^arm 'broken' ended with code 1"):
         race({"sound": PRODUCT, "broken": replace(BOOK, net="no such net")}, 1)
+
+
+def test_an_arm_that_does_not_compile_leaves_the_race_to_the_others(ready):
+    compiled = replace(BOOK, kind="replicas", compile_mode="no such mode")
+    times, unable = race({"compiled": compiled, "product": PRODUCT}, starts=2)
+    assert list(times) == ["product"]
+    assert len(times["product"]) == 2
+    assert unable["compiled"].startswith("does not compile here (RuntimeError)")
 
 
 RACE = """

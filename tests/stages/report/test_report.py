@@ -8,13 +8,13 @@ import pytest
 
 from lab.claims.needs import A_GPU
 from lab.core.exit_codes import run
-from lab.core.files import write_json
+from lab.core.files import read_json, read_rows, write_json
 from lab.core.params import PARAMS_FILE, read_yaml
 from lab.data.datasets import DATA, SOURCE_FILE
 from stages.bench_input.names import RESIDENT
 from stages.report import __main__ as report
 from stages.report import sections
-from tests.helpers import edit_params, errors, files, run_stage, small_run
+from tests.helpers import edit_params, errors, files, hardware, run_stage, small_run
 from tests.stages.report.conftest import report_without_torch, write_runs
 
 EVIL = "<script>alert(1)"
@@ -57,6 +57,7 @@ def test_look_alikes_are_said_and_what_is_hostile_or_damaged_keeps_no_page_from_
     write_runs(project, "synthetic")
     edit_params({"train.runs": {**read_yaml(PARAMS_FILE)["train"]["runs"], EVIL: small_run()}})
     shutil.copytree(reports / "train" / "lenet_1gpu", reports / "train" / EVIL)
+    claims = read_rows(reports / "claims" / "rows.csv")
     for file, old in (("bench_input", RESIDENT), ("claims", f"needs {A_GPU}")):
         rows = (reports / file / "rows.csv").read_text()
         assert old in rows
@@ -69,6 +70,18 @@ def test_look_alikes_are_said_and_what_is_hostile_or_damaged_keeps_no_page_from_
         re.sub('"speedup": .*?,', '"speedup": NaN,', text)
     )
     (reports / "scaling" / "rows.csv").unlink()
+    overlap = read_json(reports / "bench_overlap" / "metrics.json")
+    faster = {"speedup": 50.0, "speedup_low": 40.0, "speedup_high": 60.0}
+    write_json(
+        reports / "reference" / "other.json",
+        {
+            "name": EVIL,
+            "profile": "full",
+            "hardware": hardware("a server's CPU", gpus=["H9000"]),
+            "stages": {"bench_overlap": {"metrics": {**overlap, **faster}}},
+            "claims": claims,
+        },
+    )
     result = run_stage("stages.report", "--strict")
     assert result.returncode == 3, result.stderr
     assert "no usable results of" in errors(result)[0]
@@ -80,6 +93,12 @@ def test_look_alikes_are_said_and_what_is_hostile_or_damaged_keeps_no_page_from_
             assert f"dvc repro --force {stage}" in html
         for figure in ("roofline", "training_curves"):
             assert f'id="figure-{figure}"' in html, "what is whole is shown"
+    confirmed = sum(row["verdict"] == "confirmed" for row in claims)
+    for page, machine in (
+        ("index.html", "&lt;script&gt;alert(1), profile full: ✓ "),
+        ("index.zh.html", "&lt;script&gt;alert(1)，配置 full：✓ "),
+    ):
+        assert (reports / page).read_text().count(machine) == confirmed > 20, page
     english = ("Synthetic data", "synthetic look-alike")
     chinese = ("<strong>合成数据", "合成的仿制")
     for page, words in (

@@ -1,0 +1,65 @@
+"""The memory that a training step takes at the least, and how much a device has."""
+
+import contextlib
+import copy
+from collections.abc import Sequence
+from pathlib import Path
+
+import psutil
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch.autograd.graph import saved_tensors_hooks
+
+from lab.core.shared_params import Precision
+from lab.data.datasets import IMAGE_SHAPE
+from lab.machine.limits import cgroup_folders
+from lab.nets.models import OnBytes
+
+FEW, MORE = 2, 3  # images; batch norm cannot train on one
+
+
+def least_step_bytes(net: nn.Module, batch_size: int, precision: Precision = "fp32") -> int:
+    """The bytes that an eager step on `batch_size` images holds when its forward pass ends.
+
+    That is the weights, and what autograd keeps for the backward pass, which each image adds as
+    much to. No step takes less, on whatever device. At its peak one holds the gradients of a layer
+    or two beside them, a fiftieth more for large batches of ResNet-18 and nearly as much again for
+    LeNet, and what kernels and libraries need for themselves.
+    """
+    few, more = (_held_bytes(net, count, precision) for count in (FEW, MORE))
+    return few + (batch_size - FEW) * (more - few)
+
+
+def _held_bytes(net: nn.Module, batch_size: int, precision: Precision) -> int:
+    net = OnBytes(copy.deepcopy(net), precision)  # its running statistics are to stay
+    held: dict[int, int] = {}  # bytes by address
+
+    def hold(tensor: Tensor) -> Tensor:
+        memory = tensor.untyped_storage()
+        held[memory.data_ptr()] = memory.nbytes()
+        return tensor
+
+    for param in net.parameters():
+        hold(param)
+    images = torch.zeros(batch_size, *IMAGE_SHAPE, dtype=torch.uint8)
+    labels = torch.zeros(batch_size, dtype=torch.int64)
+    with saved_tensors_hooks(hold, lambda tensor: tensor):
+        loss = F.cross_entropy(net(images), labels)
+    total = sum(held.values())
+    del loss  # until here it keeps what is held, so that no address is given to another tensor
+    return total
+
+
+def memory_bytes(device: torch.device, cgroups: Sequence[Path] | None = None) -> int:
+    """The bytes of a GPU's memory, or of what the machine and `cgroups` give this process.
+
+    Those are its own cgroup (version 2) and all above it, if none are named.
+    """
+    if device.type == "cuda":
+        return int(torch.cuda.get_device_properties(device).total_memory)
+    limits = [psutil.virtual_memory().total]
+    for cgroup in cgroup_folders() if cgroups is None else cgroups:
+        with contextlib.suppress(OSError, ValueError):  # none, or the word `max`
+            limits.append(int((cgroup / "memory.max").read_text(encoding="ascii")))
+    return min(limits)

@@ -1,0 +1,36 @@
+"""What `invoke record` asks of the stages that it runs: to end in time, and to leave traces."""
+
+import logging
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+# a reading of the monotonic clock, which is one for all processes; without it there is no end
+DEADLINE_VARIABLE = "LAB_DEADLINE"
+TRACES_VARIABLE = "LAB_TRACES"  # a folder; without it there are no traces
+
+log = logging.getLogger(__name__)
+
+
+def starts_in_time(starts: int) -> Iterator[int]:
+    """The numbers of the starts that there is time for, from 0: one at least, `starts` at most.
+
+    A start is measured before the next number is asked for; the next is expected to take as long.
+    So a stage that is cut ends in good order, with the starts that it has.
+    """
+    deadline = float(os.environ.get(DEADLINE_VARIABLE, "inf"))
+    taken_s = 0.0
+    for start in range(starts):
+        began = time.monotonic()
+        if start and began + taken_s > deadline:
+            log.warning("%d of %d starts: there is no time for more", start, starts)
+            return
+        yield start
+        taken_s = time.monotonic() - began
+
+
+def traces_folder() -> Path | None:
+    """Where profiler traces are to lie, as NAME.json; None if nobody asks for them."""
+    folder = os.environ.get(TRACES_VARIABLE)
+    return Path(folder) if folder else None

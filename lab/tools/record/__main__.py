@@ -1,0 +1,17 @@
+"""Measure this machine within a time budget: `python -m lab.tools.record NAME`."""
+
+import sys
+
+from lab.tools.record import carried
+
+carried.use()
+if names := carried.lacking():
+    print(f"ERROR: {carried.remedy(names)}", file=sys.stderr)
+    sys.exit(4)  # of lab.core.errors.MachineError
+
+# ruff: noqa: E402
+from lab.core.exit_codes import run
+from lab.tools.record.visit import main
+
+if __name__ == "__main__":
+    sys.exit(run(main))

@@ -1,0 +1,59 @@
+"""A stage's command in a folder of its own, with a deadline, ended with all that it started."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+
+from lab.core.signals import FRONT_DOOR_VARIABLE
+from lab.data.fetching.sources import MIRROR_VARIABLE, is_address, own_mirror
+from lab.timing.visits import DEADLINE_VARIABLE, TRACES_VARIABLE
+from lab.tools.record import carried
+from lab.tools.record.parts import Slice
+from lab.tools.supervised import end_in_order
+
+
+def run_stage(words: list[str], work: Path, time_s: Slice, traces: Path | None = None) -> str:
+    """Run a stage in `work` for as long as its slice; says why it did not finish, or nothing.
+
+    A stage that the deadline cuts short finishes, with the starts that it has. It leaves profiler
+    traces in the folder `traces`, if one is given.
+    """
+    if time_s.hard_s <= 0:
+        return "skipped: no time left"
+    stage, *arguments = words
+    process = subprocess.Popen(
+        [sys.executable, "-m", f"stages.{stage}", *arguments],
+        cwd=work,
+        env=_environment(time.monotonic() + time_s.soft_s, traces),
+        start_new_session=True,
+    )
+    try:
+        code = process.wait(time_s.hard_s)
+    except subprocess.TimeoutExpired:
+        return "skipped: ran out of time"
+    finally:
+        if process.poll() is None:  # it and what it started: ranks have sessions of their own
+            end_in_order(psutil.Process(process.pid), signal.SIGTERM, is_dvc=False)
+            process.wait()
+    return f"failed with exit code {code}" if code else ""
+
+
+def _environment(until: float, traces: Path | None) -> dict[str, str]:
+    """What a stage needs that runs elsewhere, ends in time, and does not outlive this process."""
+    found = os.environ | {
+        "PYTHONPATH": os.pathsep.join(
+            filter(None, [str(carried.ROOT), str(carried.FOLDER), os.environ.get("PYTHONPATH")])
+        ),
+        FRONT_DOOR_VARIABLE: str(os.getpid()),
+        DEADLINE_VARIABLE: str(until),
+        TRACES_VARIABLE: str(traces or ""),
+        "KINETO_LOG_LEVEL": "99",  # the profiler's library, which tells of every beginning and end
+    }
+    if (mirror := own_mirror()) and not is_address(mirror):
+        found[MIRROR_VARIABLE] = str(Path(mirror).absolute())
+    return found

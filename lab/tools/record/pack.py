@@ -1,0 +1,86 @@
+"""One file to carry to a machine that has torch, torchvision and numpy, and perhaps no network.
+
+`python -m lab.tools.record.pack --python 3.12`: the code, the data, and the packages that such a
+machine lacks, for that Python on Linux with an x86-64 processor.
+"""
+
+import argparse
+import logging
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from lab.core.errors import DataError, MachineError, ParamsError
+from lab.core.exit_codes import run
+from lab.data.datasets import DATA, SOURCE_FILE
+from lab.tools.record import carried
+
+FOLDER, FORMAT = "d2l-lab", ".tar.gz"  # that it unpacks into
+TARGET = Path(f".lab/{FOLDER}{FORMAT}")
+CODE = ("lab", "stages", "profiles", "tasks.py", "pyproject.toml", "constraints.txt", "params.yaml")
+PLATFORMS = ("manylinux_2_28_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64")
+
+log = logging.getLogger(__name__)
+
+
+def pack(python: str) -> Path:
+    """Write the file for a version of Python, and return its path.
+
+    Raises:
+        DataError: the data are not there.
+        MachineError: pip did not get the packages.
+    """
+    if not (DATA / SOURCE_FILE).is_file():
+        raise DataError(f"{DATA}/: no data to carry; `invoke repro --stage fetch` brings them")
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder) / FOLDER
+        _packages(root / carried.FOLDER.name, python)
+        for name in (*CODE, DATA.name):
+            if Path(name).is_dir():  # what DVC links to is copied
+                shutil.copytree(name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
+            else:
+                shutil.copy(name, root)
+        TARGET.parent.mkdir(parents=True, exist_ok=True)
+        shutil.make_archive(str(TARGET).removesuffix(FORMAT), "gztar", folder, FOLDER)
+    return TARGET
+
+
+def _packages(folder: Path, python: str) -> None:
+    """Have pip put the packages and what they need into a folder.
+
+    Raises:
+        MachineError: it did not.
+    """
+    command = [
+        *(sys.executable, "-m", "pip", "install", "--quiet", "--no-compile"),
+        *("--target", str(folder), "--only-binary=:all:", "--python-version", python),
+        *(f"--platform={platform}" for platform in PLATFORMS),
+        *("--constraint", "constraints.txt", *carried.PACKAGES),
+    ]
+    pip = subprocess.run(command, capture_output=True, text=True, check=False)
+    if pip.returncode:
+        said = [line for line in pip.stderr.splitlines() if line.startswith("ERROR: ")]
+        why = said[0].removeprefix("ERROR: ") if said else f"exit code {pip.returncode}"
+        raise MachineError(
+            f"pip has no packages for Python {python} ({why}); it needs a network, or a version"
+            " that pyproject.toml allows"
+        )
+
+
+def main() -> None:
+    """Pack for the Python on the command line, and say what to do there."""
+    parser = argparse.ArgumentParser(prog="python -m lab.tools.record.pack", description=__doc__)
+    parser.add_argument("--python", default=carried.PYTHON, help="of the other machine")
+    python = parser.parse_args().python
+    if not all(map(str.isdigit, python.split("."))):
+        raise ParamsError(f"--python {python!r}: expected a version, as 3.12; give one")
+    path = pack(python)
+    log.info("%s, %.0f MB; where you carry it:", path, path.stat().st_size / 1e6)
+    log.info("tar xzf %s && cd %s && python3 -m lab.tools.record NAME", path.name, FOLDER)
+    log.info("and bring back reports/reference")
+
+
+if __name__ == "__main__":
+    sys.exit(run(main))

@@ -1,0 +1,76 @@
+"""The parts of a visit in order of value, and the time that each of them gets."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lab.claims.ledger import ledger
+from lab.claims.verdicts import Claim
+
+TO_WRITE, MOST_TO_WRITE_S = 0.25, 20.0  # of a part's time: to end what it has begun, and to write
+MOST_OVERDUE_S = 30.0  # over twice its share
+
+
+@dataclass(frozen=True)
+class Part:
+    """A command of a visit: a stage, or one run of `train`.
+
+    Attributes:
+        share: of the time. Those of all parts are about the seconds, of 600, that they are expected
+            to take on a GPU for servers with the profile `full`.
+        run: of `train.runs`.
+    """
+
+    stage: str
+    share: float
+    run: str = ""
+
+    @property
+    def folder(self) -> str:
+        """Where it leaves its results, under reports."""
+        return f"{self.stage}/{self.run}" if self.run else self.stage
+
+
+# the goals first, then what most claims about one GPU rest on
+OF_ONE_DEVICE = (
+    Part("bench_training", 190),
+    Part("bench_overlap", 30),
+    Part("bench_parallel", 20),
+    Part("bench_async", 50),
+    Part("bench_compile", 90),
+    Part("bench_hardware", 70),
+    Part("bench_input", 60),
+)
+RUN_SHARE = 45  # of each training run
+OF_SEVERAL = (Part("scaling", 20), Part("bench_collectives", 20))
+
+
+def in_order(gpus: int, claims: Sequence[Claim] | None = None) -> list[Part]:
+    """What is worth most first; what needs several GPUs comes last where they are not there.
+
+    Of the training runs those take part that a claim reads.
+    """
+    folders = [read.folder for claim in claims or ledger() for read in claim.reads]
+    runs = dict.fromkeys(f.removeprefix("train/") for f in folders if f.startswith("train/"))
+    trained = [Part("train", RUN_SHARE, run) for run in runs]
+    if gpus > 1:
+        return [*OF_ONE_DEVICE, *OF_SEVERAL, *trained]
+    return [*OF_ONE_DEVICE, *trained, *OF_SEVERAL]
+
+
+@dataclass(frozen=True)
+class Slice:
+    """A part's time: seconds until it is to begin nothing more, and until it is ended."""
+
+    soft_s: float
+    hard_s: float
+
+
+def slice_of(parts: Sequence[Part], left_s: float) -> Slice:
+    """The time of the first of the parts that are left: its share, and what earlier ones left.
+
+    One that is still at what it has to do takes as much again from later ones, since they are worth
+    less, and so is a stage that was ended.
+    """
+    share_s = max(0.0, left_s) * parts[0].share / sum(part.share for part in parts)
+    soft_s = share_s - min(MOST_TO_WRITE_S, TO_WRITE * share_s)
+    return Slice(soft_s, min(left_s, 2 * share_s + MOST_OVERDUE_S))

@@ -1,0 +1,156 @@
+"""A visit: the stages one after the other, each within its slice, in a folder of their own.
+
+The project's own results stay as they are. What a stage leaves is kept at once, with the verdicts
+on the claims about it, so that a visit that ends early has all that was finished.
+"""
+
+import argparse
+import logging
+import shutil
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from lab.core.errors import LabError
+from lab.core.files import HARDWARE_FILE, REPORTS, read_json, read_rows, write_json
+from lab.core.params import PARAMS_FILE
+from lab.data.datasets import DATA, SOURCE_FILE
+from lab.results.documents import read_hardware
+from lab.tools.profiles import merge
+from lab.tools.record.commands import run_stage
+from lab.tools.record.gpu_state import gpu_state, library_versions
+from lab.tools.record.parts import Part, Slice, in_order, slice_of
+from lab.tools.record.traces import collect
+from lab.tools.references import path_of
+
+BUDGET_S = 600
+RESERVE_S = 10.0  # of the budget, to end the last stage, judge it and write
+FETCH_S = 60.0  # that data may take which were not carried here
+JUDGE_S = 60.0  # that the verdicts may take: a second or two
+
+log = logging.getLogger(__name__)
+
+
+def record(name: str, profile: str, budget_s: float, parts: Sequence[Part] | None = None) -> Path:
+    """Measure this machine with a profile's params and write its reference.
+
+    Args:
+        name: of the reference.
+        profile: its params.
+        budget_s: seconds in all.
+        parts: of the visit, the most valuable first; all of them if not given.
+
+    Raises:
+        ParamsError: a name that `path_of` rejects, or an unknown profile.
+        LabError: no stage has finished.
+    """
+    path, end = path_of(name), time.monotonic() + budget_s - RESERVE_S
+    kept, before = path.with_suffix(""), gpu_state()
+    with tempfile.TemporaryDirectory() as folder:
+        work = Path(folder)
+        prepare(work, profile, end)
+        document: dict[str, Any] = {
+            "name": name,
+            "profile": profile,
+            "hardware": read_hardware(work / HARDWARE_FILE),
+            "gpu": {"versions": library_versions(), "before": before},
+            "stages": {},
+        }
+        path.unlink(missing_ok=True)  # an earlier visit's
+        shutil.rmtree(kept, ignore_errors=True)
+        stages, left = document["stages"], parts
+        if left is None:
+            left = in_order(document["hardware"]["accelerator"]["count"])
+        while left:
+            part, time_s = left[0], slice_of(left, end - time.monotonic())
+            stages[part.folder] = found = measure(part, work, time_s, kept)
+            if isinstance(found, str):
+                log.info("%s: %s", part.folder, found)
+            else:
+                log.info("%s: %s s", part.folder, found["seconds"])
+                document["claims"] = verdicts(work, stages) or document.get("claims", [])
+                write_json(path, document)
+            left = left[1:]
+        if "claims" not in document:
+            raise LabError(
+                f"no stage has finished within {budget_s:.0f} s; give more, or a smaller profile"
+            )
+        document["gpu"]["after"] = gpu_state()
+        write_json(path, document)
+    return path
+
+
+def prepare(work: Path, profile: str, end: float) -> None:
+    """Put params, data and the machine's facts into `work`.
+
+    Raises:
+        ParamsError: an unknown profile.
+        LabError: the machine cannot be probed, or there are no data.
+    """
+    (work / PARAMS_FILE).write_text(merge(profile), encoding="utf-8")
+    left_s = end - time.monotonic()
+    if problem := run_stage(["probe"], work, Slice(left_s, left_s)):
+        raise LabError(f"probe: {problem}; mend that first")
+    fetch_s = min(FETCH_S, end - time.monotonic())
+    if not _link_data(work) and (problem := run_stage(["fetch"], work, Slice(fetch_s, fetch_s))):
+        raise LabError(f"fetch: {problem}; bring data/ along, as `invoke pack` does")
+
+
+def measure(part: Part, work: Path, time_s: Slice, kept: Path) -> dict[str, Any] | str:
+    """Run a part; returns its seconds, metrics and traces in short, or why it did not finish.
+
+    Its rows and traces are copied into `kept`.
+    """
+    start = time.monotonic()
+    traces = work / "traces" / part.folder
+    traces.mkdir(parents=True)
+    words = [part.stage, *([part.run] if part.run else [])]
+    if problem := run_stage(words, work, time_s, traces):
+        return problem
+    results = work / REPORTS / part.folder
+    found = {
+        "seconds": round(time.monotonic() - start, 1),
+        "metrics": read_json(results / "metrics.json"),
+    }
+    (kept / part.folder).mkdir(parents=True)
+    for rows in results.glob("*.csv"):
+        shutil.copy(rows, kept / part.folder)
+    summaries = collect(traces, kept / part.folder / "traces")
+    return found | ({"traces": summaries} if summaries else {})
+
+
+def verdicts(work: Path, stages: Mapping[str, object]) -> list[dict[str, float | str]]:
+    """The rows of the claims about what was measured; none if they cannot be judged now."""
+    problem = run_stage(["claims"], work, Slice(JUDGE_S, JUDGE_S))
+    if problem:
+        log.warning("claims: %s", problem)
+        return []
+    measured = {
+        folder.split("/")[0] for folder, found in stages.items() if not isinstance(found, str)
+    }
+    rows = read_rows(work / REPORTS / "claims" / "rows.csv")
+    return [row for row in rows if row["stage"] in measured]
+
+
+def _link_data(work: Path) -> bool:
+    """Link the project's data into `work`, and say whether they are there."""
+    if (DATA / SOURCE_FILE).is_file():
+        shutil.copytree(DATA, work / DATA, copy_function=_link)
+        return True
+    return False
+
+
+def _link(source: str, target: str) -> None:
+    Path(target).symlink_to(Path(source).resolve())
+
+
+def main() -> None:
+    """Measure this machine under the name on the command line."""
+    parser = argparse.ArgumentParser(prog="python -m lab.tools.record", description=__doc__)
+    parser.add_argument("name", help="of the reference: reports/reference/NAME.json")
+    parser.add_argument("--profile", default="full", help="smoke, laptop, study or full")
+    parser.add_argument("--budget", type=float, default=BUDGET_S, help="seconds in all")
+    arguments = parser.parse_args()
+    log.info("%s", record(arguments.name, arguments.profile, arguments.budget))

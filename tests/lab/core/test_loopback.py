@@ -1,0 +1,53 @@
+"""Libraries that listen are told to keep to the one interface that no other host reaches."""
+
+import os
+
+import psutil
+import pytest
+import torch
+
+from lab.core.loopback import stay_on_loopback
+from lab.core.shared_params import LOOPBACK, DistributedParams
+from lab.machine import child
+from lab.machine.devices import Devices
+from lab.parallel.launch import ADDRESS_VARIABLE, meeting_place, process_group
+
+CPU = torch.device("cpu")
+TOLD = ("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME")
+
+
+@pytest.fixture
+def untold(monkeypatch):
+    """A process that was told nothing, or something else by its user."""
+    for name in TOLD:
+        monkeypatch.setenv(name, "eth0")
+    return monkeypatch
+
+
+def test_both_are_told_the_loopback_interface(untold):
+    stay_on_loopback()
+    gloo, nccl = (os.environ[name] for name in TOLD)
+    assert LOOPBACK in {address.address for address in psutil.net_if_addrs()[gloo]}
+    assert nccl == f"={gloo}", "NCCL takes the name alone for the beginning of names"
+
+
+@pytest.mark.parametrize(
+    ("nnodes", "endpoint", "loopback"), [(1, "127.0.0.1:0", True), (2, "10.0.0.1:29500", False)]
+)
+def test_ranks_are_told_before_they_meet_if_all_are_on_this_host(
+    untold, nnodes, endpoint, loopback
+):
+    store, address = meeting_place(60)
+    for name, value in {
+        "RANK": "0",
+        "WORLD_SIZE": "1",
+        ADDRESS_VARIABLE: address,
+        child.LAUNCHER_VARIABLE: "1",
+    }.items():
+        untold.setenv(name, value)
+    if not loopback:
+        untold.setenv("GLOO_SOCKET_IFNAME", next(iter(psutil.net_if_addrs())))
+    params = DistributedParams(nnodes=nnodes, rdzv_endpoint=endpoint, timeout_s=60)
+    with process_group(Devices("cpu-virtual", [CPU], 1), CPU, params):
+        assert (os.environ["NCCL_SOCKET_IFNAME"] == "eth0") is not loopback
+    del store

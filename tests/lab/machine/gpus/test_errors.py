@@ -1,0 +1,261 @@
+"""What becomes of a GPU's failures. There is no GPU to break: torch's words are made up."""
+
+import os
+import shutil
+import subprocess
+import sys
+import warnings
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+
+import pytest
+import torch
+
+from lab.core import fail_points
+from lab.core.errors import MachineError, SpaceError
+from lab.core.exit_codes import run
+from lab.core.params import load
+from lab.core.shared_params import DeviceParams
+from lab.machine import hardware
+from lab.machine.devices import for_ranks, resolve
+from lab.machine.gpus.errors import gpu_errors
+from lab.timing.fresh_starts import measure_in_starts
+from stages.train import one_run
+from stages.train.params import Params
+from tests.faults.busy_loops import FastWatch
+from tests.helpers import ROOT, edit_params, small_run, write_data
+
+AUTO = DeviceParams(cpu_threads="auto")
+LOST = "CUDA error: uncorrectable ECC error encountered\nCUDA kernel errors might be reported late"
+BUSY = "CUDA error: CUDA-capable device(s) is/are busy or unavailable\nCUDA kernel errors"
+UNKNOWN = "CUDA unknown error - this may be due to an incorrectly set up environment, e.g. changing"
+TOO_OLD = (
+    "The NVIDIA driver on your system is too old (found version 12020). Please update your GPU"
+    " driver by downloading and installing a new version from the URL: http://www.nvidia.com"
+)
+NOT_STARTED = (
+    "Unexpected error from cudaGetDeviceCount(). Did you run some cuda functions before calling"
+    " NumCudaDevices() that might have already set an error? Error 802: system not yet initialized"
+)
+TAKEN = (
+    "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.10 GiB of"
+    " which 1.06 GiB is free. Process 77 has 70.00 GiB memory in use. Of the allocated memory 1.00"
+    " GiB is allocated by PyTorch, and 9.00 MiB is reserved by PyTorch but unallocated. If reserved"
+)
+SHOWN = TAKEN.partition(". Of the allocated")[0]
+FREE = "use a smaller batch or profile, or wait until others have left it (`nvidia-smi`)"
+NO_DRIVER = "Found no NVIDIA driver on your system. Please check that you have an NVIDIA GPU"
+
+
+@pytest.mark.faults("T25")
+@pytest.mark.parametrize(
+    ("words", "shown", "todo"),
+    [
+        (LOST, LOST.splitlines()[0], "the same command goes on"),
+        (UNKNOWN, UNKNOWN, "`dmesg` tell more"),
+        (BUSY, BUSY.splitlines()[0], "another process has it for itself"),
+        (TOO_OLD, TOO_OLD.partition(". ")[0], "update the driver, or take another build of torch"),
+        ("CUDA driver version is insufficient for CUDA runtime version", "CUDA", "update the"),
+        (NOT_STARTED, "Error 802: system not yet initialized", "start nvidia-fabricmanager"),
+        ("CUDA error: no kernel image is available for execution", "CUDA", "too old or too new"),
+        ("cuDNN error: CUDNN_STATUS_EXECUTION_FAILED", "cuDNN error", "`nvidia-smi`"),
+        (NO_DRIVER, NO_DRIVER.partition(". ")[0], "`nvidia-smi`"),
+        ('NVML_SUCCESS == r INTERNAL ASSERT FAILED at "CUDA', "NVML_SUCCESS", "the same command"),
+    ],
+    ids=[
+        *("lost", "unknown", "taken", "old driver", "old runtime", "not started", "no code"),
+        *("cuDNN", "no driver", "NVML"),
+    ],
+)
+def test_a_failure_is_one_line_that_names_the_gpus_and_says_what_to_do(words, shown, todo):
+    with pytest.raises(MachineError) as error, gpu_errors("cuda:0, cuda:1"):
+        raise RuntimeError(words)
+    message = str(error.value)
+    assert message.startswith(f"cuda:0, cuda:1: {shown}") and todo in message.partition("; ")[2]
+    assert "\n" not in message and "Please" not in message
+
+
+@pytest.mark.faults("T25", "B5")
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        (TAKEN, SHOWN),
+        ("CUDA error: out of memory\nCUDA kernel errors", "CUDA error: out of memory"),
+        ("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`", "CUDA "),
+    ],
+    ids=["torch", "driver", "cuBLAS"],
+)
+def test_memory_that_others_have_is_an_error_of_space_that_says_who_has_it(words, shown):
+    with pytest.raises(SpaceError) as error, gpu_errors("cuda:0"):
+        raise torch.OutOfMemoryError(words)
+    assert str(error.value).startswith(f"cuda:0: {shown}")
+    assert str(error.value).endswith(f"; {FREE}") and "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("words", ["shapes do not fit", "can't allocate memory: you tried to"])
+def test_what_is_no_failure_of_a_gpu_stays_what_it_is(words):
+    with pytest.raises(RuntimeError, match=words), gpu_errors():
+        raise RuntimeError(words)
+
+
+@pytest.mark.faults("T25")
+@pytest.mark.parametrize(("words", "kind"), [(LOST, MachineError), (TAKEN, SpaceError)])
+def test_a_start_whose_gpu_fails_ends_the_benchmark_with_that(tmp_path, monkeypatch, words, kind):
+    (tmp_path / "on_a_lost_gpu.py").write_text(
+        f"def measure(n):\n    raise RuntimeError({words!r})"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    import on_a_lost_gpu  # type: ignore[import-not-found]
+
+    with pytest.raises(kind, match=r"a GPU: CUDA (error: uncorrectable ECC|out of memory\. Tried)"):
+        measure_in_starts(on_a_lost_gpu, 2)
+    del sys.modules["on_a_lost_gpu"]
+
+
+@pytest.mark.faults("T25")
+def test_a_training_that_loses_its_gpu_keeps_its_checkpoint_and_goes_on(
+    project: Path, monkeypatch, capsys, one_thread
+):
+    """In the second of two epochs, three times; then it ends with the undisturbed run's bits."""
+    write_data(project / "data", train=600, test=100)
+    edit_params({"train.runs": {"whole": small_run(), "lost": small_run()}})
+    monkeypatch.setattr(one_run, "Watch", FastWatch)
+    params = load(Params)
+    assert run(lambda: one_run.train_run("whole", params)) == 0
+    for words, code in ((LOST, 4), (UNKNOWN, 4), (TAKEN, 8)):
+        steps = count(0 if words == LOST else 3)  # later ones begin where the first one ended
+
+        def reach(moment: str, words: str = words, steps: Iterator[int] = steps) -> None:
+            if moment == "step" and next(steps) == 4:
+                raise RuntimeError(words)
+
+        capsys.readouterr()
+        with monkeypatch.context() as planted:
+            planted.setattr(fail_points, "reach", reach)
+            assert run(lambda: one_run.train_run("lost", params)) == code
+        [line] = [line for line in capsys.readouterr().err.splitlines() if "ERROR" in line]
+        assert line.startswith(f"ERROR: cpu: {words.splitlines()[0][:40]}")
+        [checkpoint] = Path(".lab/checkpoints").glob("*/*.pt")
+        assert checkpoint.name.startswith("00001-00000-")
+    assert run(lambda: one_run.train_run("lost", params)) == 0
+    assert Path("models/lost.pt").read_bytes() == Path("models/whole.pt").read_bytes()
+
+
+def has_cuda_build(monkeypatch, words: str) -> None:
+    """As a build of torch for CUDA does that can use no GPU, for the reason that `words` give."""
+
+    def fail() -> None:
+        raise RuntimeError(words)
+
+    monkeypatch.setattr(torch.version, "cuda", "13.0")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: warnings.warn(words, stacklevel=1))
+    monkeypatch.setattr(torch.cuda, "init", fail)
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+
+
+@pytest.mark.faults("T25")
+@pytest.mark.parametrize("counted", [0, 2], ids=["by the driver: none", "two"])
+def test_a_driver_that_torch_cannot_use_is_no_machine_without_gpus(monkeypatch, counted, recwarn):
+    """torch counts what the driver's library lists, or nothing, and merely warns."""
+    has_cuda_build(monkeypatch, TOO_OLD)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: counted)
+    for ask in (lambda: resolve(2, AUTO), lambda: for_ranks([1, 2], AUTO), hardware.facts):
+        with pytest.raises(MachineError) as error:
+            ask()
+        assert str(error.value) == (
+            f"torch {torch.__version__}, built for CUDA 13.0, can use no GPU here: The NVIDIA"
+            " driver on your system is too old (found version 12020); update the driver, or take"
+            " another build of torch (pytorch.org, “Start locally”), or"
+            " `export CUDA_VISIBLE_DEVICES=` to do without"
+        )
+    assert not recwarn.list, "the error says it"
+
+
+@pytest.mark.faults("T25", "B4")
+def test_without_a_gpu_or_without_wanting_one_a_run_goes_on(monkeypatch, one_thread):
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
+    for words in (NO_DRIVER, "No CUDA GPUs are available"):
+        has_cuda_build(monkeypatch, words)
+        assert resolve(2, AUTO).kind == "cpu-virtual"
+    for hidden in ("", "-1"):
+        has_cuda_build(monkeypatch, TOO_OLD)
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", hidden)
+        assert resolve(2, AUTO).kind == "cpu-virtual"
+    has_cuda_build(monkeypatch, TOO_OLD)
+    monkeypatch.setattr(torch.version, "cuda", None)
+    assert resolve(2, AUTO).kind == "cpu-virtual", "a build for the processor asks no driver"
+
+
+MADE_UP_DRIVER = """
+#include <stdlib.h>
+int cuInit(unsigned flags) { return atoi(getenv("CU_INIT")); }
+int cuDriverGetVersion(int *version) { *version = atoi(getenv("CU_VERSION")); return 0; }
+int nvmlInit(void) { return 0; }
+int nvmlDeviceGetCount_v2(int *count) { *count = 2; return 0; }
+"""
+RESOLVE = """
+import sys
+from lab.core.exit_codes import run
+from lab.core.shared_params import DeviceParams
+from lab.machine.devices import resolve
+sys.exit(run(lambda: print(resolve(2, DeviceParams(cpu_threads=1)).kind)))
+"""
+
+
+@pytest.mark.skipif(torch.version.cuda is None, reason="a build of torch without CUDA")
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="no C compiler")
+@pytest.mark.faults("T25")
+@pytest.mark.parametrize(
+    ("version", "init", "hidden", "found"),
+    [
+        ("9000", "0", None, "The NVIDIA driver on your system is too old (found version 9000);"),
+        ("99000", "802", None, "Error 802: system not yet initialized; `sudo systemctl start"),
+        ("99000", "999", None, "CUDA unknown error"),
+        ("9000", "0", "", ""),
+    ],
+    ids=["too old", "not started", "broken", "hidden"],
+)
+def test_torch_itself_says_so_of_a_made_up_driver(tmp_path, version, init, hidden, found):
+    """libcuda and NVIDIA's management library, the latter of which lists two GPUs all the same."""
+    (tmp_path / "driver.c").write_text(MADE_UP_DRIVER)
+    for name in ("libcuda.so.1", "libnvidia-ml.so.1"):
+        build = ["gcc", "-shared", "-fPIC", "-o", name, "driver.c"]
+        subprocess.run(build, cwd=tmp_path, check=True)
+    environment = os.environ | {
+        "LD_LIBRARY_PATH": str(tmp_path),
+        "PYTHONPATH": str(ROOT),
+        "CU_VERSION": version,
+        "CU_INIT": init,
+    }
+    environment.pop("CUDA_VISIBLE_DEVICES", None)
+    if hidden is not None:
+        environment["CUDA_VISIBLE_DEVICES"] = hidden
+    result = subprocess.run(
+        [sys.executable, "-c", RESOLVE],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    if not found:
+        assert (result.returncode, result.stdout, result.stderr) == (0, "cpu-virtual\n", "")
+        return
+    [line] = result.stderr.splitlines()
+    assert result.returncode == 4 and found in line and line.startswith("ERROR: torch ")
+
+
+@pytest.mark.faults("T25")
+def test_gpus_of_different_kinds_are_recorded_one_by_one(monkeypatch):
+    class Large:
+        name, total_memory = "NVIDIA H200", 150_000_000_000
+
+    class Small:
+        name, total_memory = "NVIDIA T4", 16_000_000_000
+
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda i: (Large, Small)[i])
+    found = hardware.facts()["accelerator"]
+    assert (found["names"], found["memory_gib"]) == (["NVIDIA H200", "NVIDIA T4"], [140, 15])

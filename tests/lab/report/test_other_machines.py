@@ -1,0 +1,40 @@
+"""What other machines find of a claim stands beside what this one finds."""
+
+from lab.claims.ledger import ledger
+from lab.claims.rules import Verdict, at_least, decide, median
+from lab.claims.verdicts import Finding
+from lab.report.language import speaking
+from lab.report.verdicts import card
+from stages.report import catalogue
+
+CLAIM = next(claim for claim in ledger() if claim.id == "A5")
+UNIT = CLAIM.rule.unit
+SLOW, FAST = (median([value] * 8) for value in (0.5, 2.0))
+
+
+def finding(estimate, device_kind="cuda"):
+    verdict = decide(estimate, at_least(1)) if estimate else Verdict.NOT_TESTABLE
+    return Finding(CLAIM, verdict, estimate, device_kind, "" if estimate else "needs a GPU: …")
+
+
+def test_verdicts_and_numbers_of_machines_that_could_test_a_claim_stand_beside_it():
+    others = {
+        "h200, profile full": {"A5": finding(FAST)},
+        "no GPU": {"A5": finding(None)},
+        "another question": {},
+        "old": {"A5": finding(SLOW, "cpu-virtual")},
+    }
+    here = finding(None)
+    assert card(here, others).elsewhere == (
+        f"h200, profile full: ✓ 2 {UNIT} (2 to 2: 99.2 % of 8 starts); CUDA GPUs; "
+        f"old: ✗ 0.5 {UNIT} (0.5 to 0.5: 99.2 % of 8 starts); virtual devices on the CPU"
+    )
+    assert card(here, others).found == card(here).found, "a claim's own verdict is this machine's"
+    assert card(here).elsewhere == ""
+
+
+def test_they_are_told_in_the_pages_language():
+    chinese = catalogue.read("zh")
+    with speaking("zh", chinese):
+        told = card(finding(None), {"h200": {"A5": finding(FAST)}}).elsewhere
+    assert told.startswith(f"h200：✓ 2 {chinese[UNIT]}")

@@ -1,0 +1,68 @@
+"""What a bare machine lacks, and what is carried there."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lab.tools.record.carried import PACKAGES, PYTHON
+from lab.tools.record.parts import in_order
+from tests.helpers import ROOT
+from tests.pipeline.imports import closure, imports
+
+# torch, torchvision, numpy, and what comes with them; the last is optional everywhere
+THERE = {"torch", "torchvision", "numpy", "PIL", "lightning"}
+WITH_OTHERS = {"pydantic_core": "pydantic", "urllib3": "requests"}
+
+
+@pytest.fixture
+def carried_to(tmp_path: Path) -> Path:
+    """The library somewhere else, with made-up packages in carried/."""
+    shutil.copytree(
+        ROOT / "lab", tmp_path / "lab", ignore=shutil.ignore_patterns("__pycache__", "*.po")
+    )
+    for name in PACKAGES:
+        path = tmp_path / "carried" / f"{name.replace('.', '/')}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    return tmp_path
+
+
+def bare(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Python with nothing installed."""
+    command = [sys.executable, "-S", "-E", *words]
+    return subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, check=False, timeout=60
+    )
+
+
+def test_a_record_imports_nothing_that_is_not_there_or_carried():
+    commands = [ROOT / "lab" / "tools" / "record" / "__main__.py", ROOT / "tasks.py"]
+    stages = {"probe", "fetch", "claims", *(part.stage for part in in_order(2))}
+    commands += [ROOT / "stages" / stage / "__main__.py" for stage in stages]
+    found_by_name = [*(ROOT / "stages").glob("*/params.py"), *(ROOT / "stages").glob("*/claims.py")]
+    files = set().union(*map(closure, [*commands, *found_by_name]))
+    found = {module for file in files for module in imports(ROOT / file)}
+    ours = {"lab", "stages", *sys.stdlib_module_names}
+    foreign = {name.split(".")[0] for name in found} - ours - THERE
+    packed = {name.split(".")[0] for name in PACKAGES}
+    assert {WITH_OTHERS.get(name, name) for name in foreign} == packed
+
+
+def test_a_bare_machine_says_in_one_line_what_to_carry():
+    result = bare("-m", "lab.tools.record", "h200", folder=ROOT)
+    assert result.returncode == 4
+    [line] = result.stderr.splitlines()
+    assert line.startswith(f"ERROR: Python {PYTHON} here lacks {', '.join(PACKAGES)}; where the")
+    assert f"`invoke pack --python {PYTHON}` makes one file" in line
+    assert result.stdout == ""
+
+
+def test_what_is_carried_is_found_unless_it_is_for_another_python(carried_to):
+    program = "from lab.tools.record import carried as c; c.use(); print(c.lacking())"
+    assert bare("-c", program, folder=carried_to).stdout == "[]\n"
+    psutil = carried_to / "carried" / "psutil.py"
+    psutil.write_text("raise ImportError('undefined symbol')")
+    assert bare("-c", program, folder=carried_to).stdout == "['psutil']\n"

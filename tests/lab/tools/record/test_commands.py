@@ -1,0 +1,126 @@
+"""Stages of a visit, as processes that take too long, or leave others behind."""
+
+import csv
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from lab.tools import supervised
+from lab.tools.record.commands import run_stage
+from lab.tools.record.parts import Slice
+from tests.helpers import ROOT, outlived
+
+LONG = Slice(60, 60)
+
+IN_STARTS = """
+import sys, time
+from pathlib import Path
+from lab.core.exit_codes import run
+from lab.core.files import write_metrics, write_rows
+from lab.results.measurements import Measurement, rows_of
+from lab.timing.fresh_starts import measure_in_starts
+from stages import one_start
+
+def main():
+    measured = measure_in_starts(one_start, 1000)
+    write_rows(Path("."), rows_of(measured))
+    write_metrics(Path("."), {"starts": len(measured[0].values)})
+
+if __name__ == "__main__":
+    sys.exit(run(main))
+"""
+ONE_START = """
+import time
+from lab.results.measurements import Measurement
+
+def measure(start):
+    time.sleep(0.2)
+    return [Measurement("demo", "arm", 1, (float(start),), "ms", "cpu-virtual", 1)]
+"""
+LEAVES_OTHERS = """
+import subprocess, sys, time
+from pathlib import Path
+
+words = [sys.executable, "-c", "import time; time.sleep(300)"]
+others = [subprocess.Popen(words, start_new_session=own) for own in (False, True)]
+Path("others").write_text(" ".join(str(other.pid) for other in others))
+time.sleep(300)
+"""
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Path:
+    """A folder whose stages hide the project's."""
+    (tmp_path / "stages").mkdir()
+    (tmp_path / "stages" / "__init__.py").touch()
+    return tmp_path
+
+
+def write_stage(work: Path, **programs: str) -> None:
+    for name, program in programs.items():
+        (work / "stages" / f"{name}.py").write_text(program)
+
+
+def others_of(work: Path) -> list[psutil.Process]:
+    """Those that a stage has started, as far as they live."""
+    pids = map(int, (work / "others").read_text().split())
+    return [psutil.Process(pid) for pid in pids if psutil.pid_exists(pid)]
+
+
+def test_a_stage_that_is_cut_keeps_its_complete_starts(work):
+    write_stage(work, cut=IN_STARTS, one_start=ONE_START)
+    assert run_stage(["cut"], work, Slice(6, 60)) == "", "it ended by itself"
+    with (work / "rows.csv").open() as file:
+        values = [float(row["value"]) for row in csv.DictReader(file)]
+    assert 1 <= len(values) < 1000
+    assert values == [float(start) for start in range(len(values))]
+    assert (work / "metrics.json").read_text().split() == ["{", '"starts":', str(len(values)), "}"]
+
+
+def test_a_stage_that_runs_out_of_time_is_ended_with_all_it_started(work, monkeypatch):
+    """Those in sessions of their own, too, as the ranks of a run are."""
+    monkeypatch.setattr(supervised, "PATIENCE_S", 1.0)  # with others that do not end by themselves
+    write_stage(work, slow=LEAVES_OTHERS)
+    assert run_stage(["slow"], work, Slice(0, 3)) == "skipped: ran out of time"
+    assert outlived(others_of(work)) == []
+    assert run_stage(["slow"], work, Slice(0, 0)) == "skipped: no time left"
+
+
+def test_a_stage_does_not_outlive_the_record(work):
+    shutil.copy(ROOT / "stages" / "__init__.py", work / "stages")
+    write_stage(work, slow=LEAVES_OTHERS.replace("(False, True)", "()") + "# alone")
+    program = (
+        "from pathlib import Path\n"
+        "from lab.tools.record.commands import run_stage\n"
+        "from lab.tools.record.parts import Slice\n"
+        f"run_stage(['slow'], Path({str(work)!r}), Slice(60, 60))\n"
+    )
+    visit = subprocess.Popen([sys.executable, "-c", program], cwd=ROOT)
+    try:
+        while not (work / "others").is_file():
+            assert visit.poll() is None
+        [stage] = psutil.Process(visit.pid).children()
+    finally:
+        visit.kill()
+        visit.wait()
+    assert outlived([stage]) == []
+
+
+def test_a_stage_that_fails_is_said_with_its_code(work):
+    assert run_stage(["no_such_stage"], work, LONG) == "failed with exit code 1"
+
+
+def test_a_stage_finds_what_is_named_from_where_the_record_runs(work, monkeypatch):
+    write_stage(work, env="import os\nopen('env', 'w').write(os.environ['LAB_DATA_MIRROR'])")
+    monkeypatch.setenv("LAB_DATA_MIRROR", "mirror")
+    monkeypatch.setenv("PYTHONPATH", "/elsewhere")
+    assert run_stage(["env"], work, LONG) == ""
+    assert (work / "env").read_text() == f"{Path.cwd()}{os.sep}mirror"
+    monkeypatch.setenv("LAB_DATA_MIRROR", "https://example.org/x")
+    assert run_stage(["env"], work, LONG) == ""
+    assert (work / "env").read_text() == "https://example.org/x"

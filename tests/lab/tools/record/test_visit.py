@@ -1,0 +1,91 @@
+"""Visits of real stages, with the smallest params."""
+
+import json
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from lab.claims.ledger import ledger
+from lab.core.errors import LabError, ParamsError
+from lab.core.files import read_rows
+from lab.tools import references
+from lab.tools.record.parts import Part
+from lab.tools.record.visit import record
+from stages.bench_parallel import names
+from tests.faults.processes import Command
+from tests.helpers import ROOT, files, write_data
+
+
+@pytest.fixture
+def ready(project):
+    write_data(project / "data", train=600, test=100)
+    (project / "reports" / "bench_parallel").mkdir(parents=True)
+    (project / "reports" / "bench_parallel" / "metrics.json").write_text("{}")
+    return project
+
+
+def claims_about(stage: str) -> set[str]:
+    return {claim.id for claim in ledger() if claim.stage == stage}
+
+
+def test_a_record_has_what_was_finished_and_leaves_the_results_alone(ready):
+    kept = ready / references.REFERENCE / "my.machine"
+    (kept / "of_an_earlier_visit").mkdir(parents=True)
+    (kept / "of_an_earlier_visit" / "rows.csv").touch()
+    parts = [Part("no_such_stage", 1), Part("bench_parallel", 9)]
+    path = record("my.machine", "smoke", 600, parts)
+    assert path == references.REFERENCE / "my.machine.json"
+    document = references.read_reference(path)
+    assert document["profile"] == "smoke"
+    assert document["hardware"]["cpu"]["usable_cores"] >= 1
+    assert set(document["gpu"]) == {"versions", "before", "after"}
+    assert document["stages"]["no_such_stage"] == "failed with exit code 1"
+    assert document["stages"]["bench_parallel"]["seconds"] > 0
+    [metrics] = references.metrics_of(document).values()
+    assert metrics["starts"] == 1, "the profile's params"
+    assert files(kept) == {"bench_parallel/rows.csv"}
+    demos = {row["demo"] for row in read_rows(kept / "bench_parallel" / "rows.csv")}
+    assert {names.PRODUCTS, names.NOTES_RUN} <= demos
+    assert {row["id"] for row in document["claims"]} == claims_about("bench_parallel")
+    assert (ready / "reports" / "bench_parallel" / "metrics.json").read_text() == "{}"
+    assert (ready / "params.yaml").read_text() == (ready / "profiles" / "laptop.yaml").read_text()
+
+
+def test_a_visit_that_ends_early_has_what_was_finished_with_its_verdicts(ready):
+    program = (
+        "import sys\n"
+        "from lab.core.exit_codes import run\n"
+        "from lab.tools.record.parts import Part\n"
+        "from lab.tools.record.visit import record\n"
+        "parts = [Part('train', 1, 'record_83'), Part('bench_training', 1)]\n"
+        "sys.exit(run(lambda: record('early', 'smoke', 600, parts)))\n"
+    )
+    visit = Command([sys.executable, "-c", program], ready, {"PYTHONPATH": str(ROOT)})
+    path = ready / references.REFERENCE / "early.json"
+    assert visit.wait_for(path.is_file, 300)
+    assert visit.wait_for(lambda: len(visit.family()) > 1), "the next stage"
+    visit.process.send_signal(signal.SIGTERM)
+    code, lines = visit.end()
+    assert code == 143, lines
+    assert visit.orphans() == []
+    document = json.loads(path.read_text())
+    assert list(document["stages"]) == ["train/record_83"]
+    assert document["stages"]["train/record_83"]["metrics"]["train_images"] == 256
+    assert {row["id"] for row in document["claims"]} == claims_about("train")
+    kept = {f"train/record_83/{name}.csv" for name in ("rows", "confusion", "worst")}
+    assert files(path.with_suffix("")) == kept
+
+
+def test_without_any_time_there_is_no_record(ready):
+    with pytest.raises(LabError, match="probe: skipped: no time left"):
+        record("test-machine", "smoke", 0)
+    assert not (ready / references.REFERENCE).exists()
+
+
+@pytest.mark.parametrize(("name", "profile"), [("../x", "smoke"), ("x", "no such")])
+def test_a_name_that_is_none_is_said_before_anything_runs(ready, name, profile):
+    with pytest.raises(ParamsError):
+        record(name, profile, 60)
+    assert not Path(references.REFERENCE).exists()

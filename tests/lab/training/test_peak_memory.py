@@ -1,0 +1,148 @@
+"""The memory of a training step: predicted, found by torch's own tracker, and counted live."""
+
+import weakref
+
+import pytest
+import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.distributed._tools.mem_tracker import MemTracker
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+from lab.nets.memory import least_step_bytes, memory_bytes
+from lab.nets.models import MODELS, OnBytes
+from lab.parallel.replicas import forward_backward, sgd
+from lab.training.strategies import Recipe, Replicas
+
+CPU = torch.device("cpu")
+GIB = 2**30
+# of a card, for CUDA's context, cuDNN's workspaces, the images, a desktop, and what torch's
+# allocator leaves free between tensors: more than half of the smaller one
+FOR_OTHERS = 5 * GIB
+# how much more than the prediction a peak is: the gradients of a layer or two
+MOST_OVER = {"lenet": 1.9, "resnet18": 1.03}
+
+
+def make(name):
+    return MODELS[name](torch.Generator().manual_seed(0))
+
+
+def tracked_peak(name, batch_size, precision):
+    """The peak of a step by torch's tracker, on tensors without numbers."""
+    with FakeTensorMode():
+        net = OnBytes(make(name), precision)
+        X = torch.zeros(batch_size, 28, 28, dtype=torch.uint8)
+        y = torch.zeros(batch_size, dtype=torch.int64)
+        tracker = MemTracker()
+        tracker.track_external(net, X, y)
+        with tracker:
+            forward_backward(net, X, y)
+            sgd(net.parameters(), 0.1, batch_size)
+    return tracker.get_tracker_snapshot("peak")[CPU]["Total"]
+
+
+class Live(TorchDispatchMode):
+    """The bytes of all tensors made while it lasts that are still there, and their peak."""
+
+    def __init__(self):
+        super().__init__()
+        self.now = self.peak = 0
+        self._seen = weakref.WeakSet()
+
+    def _free(self, num_bytes):
+        self.now -= num_bytes
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        for memory in memories((args, kwargs)):
+            self._seen.add(memory)  # what was there before does not count
+        result = function(*args, **(kwargs or {}))
+        for memory in set(memories(result)).difference(self._seen):
+            self._seen.add(memory)
+            self.now += memory.nbytes()
+            weakref.finalize(memory, self._free, memory.nbytes())
+        self.peak = max(self.peak, self.now)
+        return result
+
+
+def memories(tree):
+    return [leaf.untyped_storage() for leaf in tree_leaves(tree) if isinstance(leaf, torch.Tensor)]
+
+
+def live_peak(name, batch_size, precision):
+    """The peak of a real step of training on the processor."""
+    net = make(name)
+    with Live() as live:
+        strategy = Replicas(net, [CPU], Recipe(precision))
+        X = torch.zeros(batch_size, 28, 28, dtype=torch.uint8)
+        strategy.step(X, torch.zeros(batch_size, dtype=torch.int64), 0.1, batch_size)
+        strategy.close()
+    return live.peak
+
+
+# net, batch, precision, and the GB of the card that is to do: the notes' workloads are those of 8
+CASES = [
+    ("lenet", 256, "fp32", 8),
+    ("lenet", 256, "bf16", 8),
+    ("resnet18", 256, "fp32", 8),
+    ("resnet18", 512, "fp32", 8),
+    ("resnet18", 512, "bf16", 8),
+    ("resnet18", 2048, "fp32", 16),
+]
+
+
+@pytest.mark.parametrize(("name", "batch_size", "precision", "card_gb"), CASES)
+def test_the_notes_workloads_fit_into_small_cards(name, batch_size, precision, card_gb):
+    """By torch's tracker, which the prediction stays below and close to."""
+    least = least_step_bytes(make(name), batch_size, precision)
+    peak = tracked_peak(name, batch_size, precision)
+    assert least <= peak <= MOST_OVER[name] * least
+    assert peak + FOR_OTHERS <= card_gb * 1e9
+
+
+@pytest.mark.parametrize("precision", ["fp32", "bf16"])
+@pytest.mark.parametrize("name", MODELS)
+def test_no_real_step_takes_less_than_predicted(name, precision, one_thread):
+    assert least_step_bytes(make(name), 4, precision) <= live_peak(name, 4, precision)
+
+
+def test_each_image_takes_as_much():
+    one, two, many = (least_step_bytes(make("convnet"), count) for count in (1, 2, 1000))
+    assert many - one == 999 * (two - one) > 0
+
+
+@pytest.mark.parametrize("name", ["lenet", "resnet18"])
+def test_torchs_tracker_finds_the_peak_of_a_real_step(name, one_thread):
+    assert tracked_peak(name, 8, "fp32") == pytest.approx(live_peak(name, 8, "fp32"), rel=1e-3)
+
+
+def test_predicting_leaves_the_net_as_it_is():
+    net = make("convnet")
+    before = {name: tensor.clone() for name, tensor in net.state_dict().items()}
+    least_step_bytes(net, 4)
+    assert all(torch.equal(before[name], tensor) for name, tensor in net.state_dict().items())
+    assert all(p.grad is None for p in net.parameters())
+
+
+def test_a_processor_has_what_its_cgroups_leave_it(tmp_path):
+    whole = memory_bytes(CPU, [])
+    assert whole > GIB / 4
+    for folder, limit in (("own", "max\n"), ("above", "1048576\n"), ("top", "2097152\n")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "memory.max").write_text(limit)
+    cgroups = [tmp_path / name for name in ("own", "above", "top", "missing")]
+    assert memory_bytes(CPU, cgroups) == 2**20
+    assert memory_bytes(CPU, cgroups[:1]) == whole
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA GPU")
+def test_a_gpus_peak_is_above_the_prediction_and_within_a_card():
+    gpu = torch.device("cuda", 0)
+    assert memory_bytes(gpu) > GIB
+    net = make("resnet18")
+    torch.cuda.reset_peak_memory_stats(gpu)
+    strategy = Replicas(net, [gpu])
+    X = torch.zeros(256, 28, 28, dtype=torch.uint8, device=gpu)
+    strategy.step(X, torch.zeros(256, dtype=torch.int64, device=gpu), 0.1, 256)
+    assert least_step_bytes(net, 256) <= torch.cuda.max_memory_allocated(gpu) <= 8 * GIB
+    strategy.close()

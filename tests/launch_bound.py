@@ -1,0 +1,26 @@
+"""Verdicts from made-up rows of a GPU whose work was launch-bound, or lasted."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from lab.claims.evidence import Evidence
+from lab.claims.rules import Verdict
+from lab.claims.verdicts import judge
+from lab.results.measurements import rows_of
+from lab.timing.bench import OVER_LAUNCH
+from tests.claim_cases import BY_ID
+from tests.made_up import measurements, metrics, samples
+
+Times = Mapping[tuple[str, str], float]  # by demo and arm, at whatever size
+
+
+def verdicts(stage: str, times: Times, over_launch: float, *claims: str) -> list[Verdict]:
+    """The verdicts on claims if a GPU's arms took these times, and work so long over its launch."""
+    made = [
+        replace(m, values=samples(times.get((m.demo, m.arm), over_launch)))
+        if (m.demo, m.arm) in times or m.demo == OVER_LAUNCH
+        else m
+        for m in measurements(stage, "cuda")
+    ]
+    found = Evidence({stage: metrics(stage, made, "cuda")}, {stage: rows_of(made)})
+    return [judge(BY_ID[claim], found).verdict for claim in claims]

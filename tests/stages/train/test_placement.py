@@ -1,0 +1,89 @@
+"""Which devices and threads a run has, in one process and in each of several."""
+
+import pytest
+import torch
+from pydantic import ValidationError
+
+from lab.core.errors import SpaceError
+from lab.core.shared_params import DeviceParams
+from lab.machine import devices
+from lab.training.run_params import RunParams
+from stages.train import placement
+from stages.train.placement import check_step_fits, devices_of
+from tests.helpers import small_run
+
+AUTO = DeviceParams(cpu_threads="auto")
+
+
+@pytest.fixture
+def sixteen_cores(monkeypatch):
+    monkeypatch.setattr(devices, "allowed_cores", lambda: list(range(16)))
+    monkeypatch.setattr(devices, "quota_cores", lambda: float("inf"))
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    threads = torch.get_num_threads()
+    yield
+    torch.set_num_threads(threads)
+
+
+def settings(**changes):
+    return RunParams.model_validate(small_run(**changes))
+
+
+def as_rank(monkeypatch, world_size, threads):
+    """As a rank finds its environment, of a launcher that gives each so many threads."""
+    numbers = {"WORLD_SIZE": world_size, "LOCAL_WORLD_SIZE": world_size, "LOCAL_RANK": 0}
+    for name, value in (numbers | {"OMP_NUM_THREADS": threads}).items():
+        monkeypatch.setenv(name, str(value))
+
+
+@pytest.mark.parametrize(("num_gpus", "threads"), [(1, 8), (2, 8), (4, 4)])
+def test_a_rank_has_the_threads_that_its_launcher_counted(
+    monkeypatch, sixteen_cores, num_gpus, threads
+):
+    """They are divided among the devices once: a process has as many as a thread of one process."""
+    assert devices_of(settings(num_gpus=num_gpus), AUTO)[0].threads == threads
+    counted = devices.resolve(num_gpus, AUTO).threads
+    as_rank(monkeypatch, num_gpus, counted)
+    assert devices_of(settings(num_gpus=num_gpus, strategy="ddp"), AUTO)[0].threads == threads
+    assert torch.get_num_threads() == threads
+
+
+def test_params_say_more_than_the_launcher(monkeypatch, sixteen_cores):
+    as_rank(monkeypatch, 2, 8)
+    told = DeviceParams(cpu_threads=3)
+    assert devices_of(settings(num_gpus=2, strategy="ddp"), told)[0].threads == 3
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"strategy": "graph", "momentum": 0.9}, "for strategy graph"),
+        ({"strategy": "graph", "num_gpus": 2}, "for strategy graph"),
+        ({"strategy": "graph", "schedule": "one_cycle"}, "for strategy graph"),
+        ({"strategy": "graph", "compile": "reduce-overhead"}, "for strategy graph"),
+        ({"strategy": "dataparallel", "compile": "default"}, "for strategy dataparallel"),
+    ],
+)
+def test_what_a_strategy_cannot_do_is_refused_before_it_starts(changes, expected):
+    with pytest.raises(ValidationError, match=expected):
+        settings(**changes)
+    assert settings(strategy="graph", compile="default")
+
+
+def test_a_step_that_cannot_fit_is_refused_before_any_work(monkeypatch):
+    """One replica on a device, or two that share it; half of the bytes in bfloat16."""
+    cpu, deep = torch.device("cpu"), {"net": "convnet_deep", "batch_size": 512}
+    monkeypatch.setattr(placement, "memory_bytes", lambda device: 0.2 * 2**30)
+    one, two = (settings(**deep, num_gpus=count) for count in (1, 2))
+    with pytest.raises(SpaceError) as refused:
+        check_step_fits("big", one, "fp32", [cpu])
+    assert str(refused.value) == (
+        "params.yaml: train.runs.big.batch_size: a step on 512 images needs 0.3 GiB of cpu's memory"
+        " or more, which has 0.2; take fewer"
+    )
+    assert refused.value.exit_code == 8
+    check_step_fits("big", one, "bf16", [cpu])
+    check_step_fits("big", two, "fp32", [cpu])  # the other replica is another process's
+    with pytest.raises(SpaceError):
+        check_step_fits("big", two, "fp32", [cpu, cpu])
+    check_step_fits("big", one.model_copy(update={"compile": "default"}), "fp32", [cpu])
