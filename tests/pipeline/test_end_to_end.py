@@ -75,7 +75,7 @@ def command(folder: Path, *words: str) -> str:
         capture_output=True,
         text=True,
         check=False,
-        timeout=600,
+        timeout=1800,
     )
     assert result.returncode == 0, result.stdout + result.stderr
     return result.stdout
