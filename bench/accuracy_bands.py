@@ -18,7 +18,7 @@ from lab.nets.models import LeNet
 from lab.parallel.replicas import sgd
 from lab.training.loop import Plan, train
 from lab.training.steps import prepare_process
-from lab.training.strategies import Replicas
+from lab.training.strategies.replicas import Replicas
 
 BATCH_SIZE, LR, NUM_EPOCHS = 256, 0.2, 10
 CPU = torch.device("cpu")

@@ -70,6 +70,7 @@ def small_run(**changes: Any) -> dict[str, Any]:
         "precision": "fp32",
         "compile": "none",
         "num_gpus": 1,
+        "shards": "none",
         "batch_size": 256,
         "lr": 0.2,
         "momentum": 0.0,

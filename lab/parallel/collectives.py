@@ -118,7 +118,7 @@ def halving_doubling(tensor: Tensor, ranks: Ranks) -> None:
     2 log2 n messages follow one another, and each rank sends 2(n-1)/n of the tensor (Rabenseifner's
     algorithm, in Thakur, Rabenseifner and Gropp 2005). Ranks beyond the largest power of two m in n
     first hand all they have to a partner and get the result last. Order: x_r + x_(r+m) first, then
-    ranks that differ in the highest bit, then in the next.
+    neighbours, ((x0 + x1) + (x2 + x3)) + ..., so that `lab.training.shards` may go on with it.
     """
     power = 1 << (ranks.world_size.bit_length() - 1)
     partner = ranks.rank ^ power
@@ -137,7 +137,7 @@ def halving_doubling(tensor: Tensor, ranks: Ranks) -> None:
     while last - first > 1:
         middle = (first + last) // 2
         low, high = whole[bounds[first] : bounds[middle]], whole[bounds[middle] : bounds[last]]
-        partner = ranks.rank ^ (middle - first)
+        partner = ranks.rank ^ power // (last - first)  # 1, 2, 4, ... away
         keep, give = (low, high) if ranks.rank < partner else (high, low)
         first, last = (first, middle) if ranks.rank < partner else (middle, last)
         arriving = buffer[: len(keep)]

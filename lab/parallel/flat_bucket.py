@@ -21,9 +21,9 @@ class FlatBuckets:
     def __init__(self, nets: Sequence[nn.Module]) -> None:
         """Lay a bucket out on each replica's device; a net alone needs none."""
         self._params = [list(net.parameters()) for net in nets] if len(nets) > 1 else []
-        self._buckets = [_bucket(params) for params in self._params]
+        self._buckets = [bucket_of(params) for params in self._params]
         self._views = [
-            _views(bucket, params)
+            views_of(bucket, params)
             for bucket, params in zip(self._buckets, self._params, strict=True)
         ]
         on_gpus = any(bucket.is_cuda for bucket in self._buckets)
@@ -49,12 +49,13 @@ class FlatBuckets:
                 param.grad = view
 
 
-def _bucket(params: Sequence[Tensor]) -> Tensor:
+def bucket_of(params: Sequence[Tensor]) -> Tensor:
+    """One tensor with room for all of `params`, on their device and of their type."""
     [first, *_] = params
     return torch.empty(sum(p.numel() for p in params), dtype=first.dtype, device=first.device)
 
 
-def _views(bucket: Tensor, params: Sequence[Tensor]) -> list[Tensor]:
+def views_of(bucket: Tensor, params: Sequence[Tensor]) -> list[Tensor]:
     """Parts of the bucket that lie in memory as the parameters, and so their gradients, do."""
     parts = bucket.split([p.numel() for p in params])
     return [part.as_strided(p.shape, p.stride()) for part, p in zip(parts, params, strict=True)]

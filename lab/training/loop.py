@@ -16,8 +16,9 @@ from lab.nets.models import OnBytes
 from lab.optim.schedules import named, per_step
 from lab.parallel.device_workers import run_each
 from lab.timing.clock import read_clock
+from lab.training.shards import blocks
 from lab.training.steps import Stepper
-from lab.training.strategies import Strategy
+from lab.training.strategies.base import Strategy
 
 
 @dataclass(frozen=True)
@@ -164,12 +165,17 @@ def predict(strategy: Strategy, images: Tensor, batch_size: int = 1000) -> Tenso
 
     def on_device(net: OnBytes, device: torch.device, images: Tensor) -> Tensor:
         with torch.no_grad():  # which holds for one thread only
-            return torch.cat([net(X.to(device)).cpu() for X in images.split(batch_size)])
+            shards = images.tensor_split(strategy.shards_per_device)
+            parts = [X for shard in shards for X in shard.split(batch_size)]
+            return torch.cat([net(X.to(device)).cpu() for X in parts])
 
     mine = strategy.share(torch.arange(len(images)))
-    shards = images[mine.to(images.device)].tensor_split(len(strategy.devices))
+    num_devices = len(strategy.devices)
+    shares = blocks(
+        images[mine.to(images.device)], num_devices * strategy.shards_per_device, num_devices
+    )
     found = torch.cat(
-        run_each(strategy.pool, on_device, strategy.evaluators(), strategy.devices, shards)
+        run_each(strategy.pool, on_device, strategy.evaluators(), strategy.devices, shares)
     )
     logits = found.new_zeros(len(images), found.shape[1])
     logits[mine] = found

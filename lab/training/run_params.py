@@ -25,6 +25,7 @@ class RunParams(Section):
     precision: RunPrecision
     compile: Compile
     num_gpus: Annotated[int, Field(ge=1, le=64)]
+    shards: Literal["none"] | Annotated[int, Field(ge=1, le=1024)]
     batch_size: Annotated[int, Field(ge=1, le=FASHION_COUNTS["train"])]
     lr: Annotated[float, Field(gt=0, le=1000)]
     momentum: Annotated[float, Field(ge=0, lt=1)]
@@ -43,6 +44,34 @@ class RunParams(Section):
                 f"a batch_size of at most train_images ({self.train_images}), got {self.batch_size}"
             )
         return self
+
+    @model_validator(mode="after")
+    def _shards_are_a_tree_over_devices(self) -> Self:
+        if self.shards == "none":
+            return self
+        shards, num_gpus, smallest = self.shards, self.num_gpus, self.smallest_batch
+        if shards.bit_count() != 1:
+            raise ValueError(f"a power of two, such as 8, or none for shards, got {shards}")
+        if num_gpus.bit_count() != 1 or num_gpus > shards:
+            raise ValueError(
+                f"num_gpus that is a power of two and at most {shards}, the shards, got {num_gpus}"
+            )
+        if smallest < shards:
+            raise ValueError(
+                f"batches of at least as many images as shards ({shards}), and the smallest has"
+                f" {smallest}; take fewer shards or another batch_size"
+            )
+        if self.strategy not in ("replicas", "ddp") or self.compile != "none":
+            raise ValueError(
+                "strategy replicas or ddp and compile none for shards, since only these keep the"
+                f" bits, got {self.strategy} and {self.compile}"
+            )
+        return self
+
+    @property
+    def smallest_batch(self) -> int:
+        """The images of an epoch's last batch."""
+        return self.train_images % self.batch_size or self.batch_size
 
     @model_validator(mode="after")
     def _a_graph_has_a_process(self) -> Self:

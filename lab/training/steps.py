@@ -13,9 +13,9 @@ from lab.data.images import LabelledImages
 from lab.machine.allocator import keep_memory
 from lab.machine.devices import allow_tf32
 from lab.timing.clock import read_clock
-from lab.training.strategies import Strategy
+from lab.training.strategies.base import Strategy
 
-WARM_UP_IMAGES = 32  # for each device, where a step needs no plan for its size
+WARM_UP_IMAGES = 32  # for each shard, where a step needs no plan for its size
 GPU_WARM_UPS = 3  # steps of each size: a compiler, cuDNN's plans, DDP's buckets laid out anew
 QUESTIONS = 10  # timed together, since one alone is short
 ASKING_SHARE = 0.01  # of the steps' time, at most
@@ -98,7 +98,7 @@ class Stepper:
         strategy, num_images = self.strategy, self.num_images
         state = strategy.state()
         whole = min(batch_size, num_images)
-        small = min(whole, WARM_UP_IMAGES * len(strategy.devices) * strategy.num_processes)
+        small = min(whole, WARM_UP_IMAGES * strategy.num_shards)
         on_gpu = self.device.type == "cuda"
         of_size = on_gpu or strategy.compiled
         sizes = sorted({whole, num_images % batch_size} - {0}) if of_size else [small]

@@ -21,7 +21,9 @@ from lab.parallel.replicas import sgd, split_batch, sum_gradients
 from lab.timing.clock import read_clock
 from lab.training.notes_loop import EpochClock, as_the_notes_keep_it, notes_epoch
 from lab.training.steps import Stepper, prepare_process
-from lab.training.strategies import Graph, Recipe, Replicas, Strategy
+from lab.training.strategies.base import Recipe, Strategy
+from lab.training.strategies.graph import Graph
+from lab.training.strategies.replicas import Replicas
 
 LR = 0.01
 Turn = Callable[[int], float]  # takes so many steps, an epoch's at most; seconds per step

@@ -27,7 +27,8 @@ from lab.timing.clock import read_clock
 from lab.training.loop import Plan, predict, train
 from lab.training.notes_loop import EpochClock, as_the_notes_keep_it, notes_epoch
 from lab.training.steps import Stepper
-from lab.training.strategies import Recipe, Replicas
+from lab.training.strategies.base import Recipe
+from lab.training.strategies.replicas import Replicas
 from stages.together import names
 from stages.together.ladder import Rung, ladder, record_of
 from stages.together.params import Params

@@ -18,15 +18,18 @@ from lab.machine.devices import Devices, precision_on
 from lab.machine.gpus.errors import gpu_errors
 from lab.nets import convnet, lenet, models, resnet
 from lab.optim import schedules, update_rules
-from lab.parallel import flat_bucket, replicas
+from lab.parallel import collectives, flat_bucket, replicas
 from lab.parallel.launch import check_ranks_agree, own_rank, process_group
 from lab.timing.conditions import Watch, speed_metrics
-from lab.training import loop, steps, strategies, update_steps
+from lab.training import loop, shards, steps, update_steps
 from lab.training.checkpoints import Checkpoints, run_key
 from lab.training.loop import Epoch, Plan, Progress, predict, train
 from lab.training.run_params import RunParams
 from lab.training.steps import Stepper, prepare_process
-from lab.training.strategies import Strategy
+from lab.training.strategies import base, dataparallel, graph, processes, sharded
+from lab.training.strategies import replicas as by_hand
+from lab.training.strategies.base import Recipe, Strategy
+from lab.training.strategies.by_name import strategy_of
 from stages.train import results
 from stages.train.params import Params
 from stages.train.placement import check_machine_can, check_step_fits, devices_of
@@ -36,7 +39,8 @@ CODE = [
     Path(str(module.__file__))
     for module in (
         *(images, order, augment, schedules, update_rules, models, lenet, resnet, convnet),
-        *(replicas, flat_bucket, update_steps, strategies, steps, loop),
+        *(replicas, flat_bucket, shards, collectives, update_steps, steps, loop),
+        *(base, by_hand, graph, dataparallel, processes, sharded),
     )
 ]
 
@@ -77,15 +81,15 @@ def train_run(name: str, params: Params) -> None:
         if rank is not None:
             check_ranks_agree(checkpoints.key)
         net = models.MODELS[settings.net](torch.Generator().manual_seed(params.seed))
-        build = strategies.STRATEGIES[settings.strategy]
-        recipe = strategies.Recipe(
+        recipe = Recipe(
             precision,
             settings.compile,
             settings.momentum,
             settings.weight_decay,
             settings.label_smoothing,
+            None if settings.shards == "none" else settings.shards,
         )
-        with closing(build(net, own, recipe)) as strategy:
+        with closing(strategy_of(settings.strategy, net, own, recipe)) as strategy:
             log.setLevel(logging.INFO if strategy.is_first else logging.WARNING)
             log.info(
                 "%s: %s on %d x %s, %d threads each, %s",
@@ -116,13 +120,19 @@ def train_run(name: str, params: Params) -> None:
 
 
 def checkpoint_key(name: str, settings: RunParams, seed: int, devices: Devices) -> str:
-    """The name of a run's checkpoints: a hash of all that decides its result."""
+    """The name of a run's checkpoints: a hash of all that decides its result.
+
+    With shards that is no number of devices, threads or processes.
+    """
+    divided = settings.shards != "none"
     decisive = {
         "run": name,
-        "settings": settings.model_dump(),
+        "settings": settings.model_dump(exclude={"num_gpus", "strategy"} if divided else None),
         "seed": seed,
         "torch": torch.__version__,
-        "devices": [devices.kind, len(devices.devices), devices.threads],
+        "devices": devices.devices[0].type
+        if divided
+        else [devices.kind, len(devices.devices), devices.threads],
         "cpu": torch.backends.cpu.get_cpu_capability(),
     }
     return run_key(decisive, [*CODE, DATA / SOURCE_FILE])

@@ -75,7 +75,8 @@ def check_step_fits(
     """
     if settings.compile != "none":
         return
-    share = -(-settings.batch_size // settings.num_gpus)
+    parts = settings.num_gpus if settings.shards == "none" else settings.shards
+    share = -(-settings.batch_size // parts)
     least = least_step_bytes(MODELS[settings.net](torch.Generator()), share, precision)
     for device, replicas in Counter(devices).items():
         needed, there = replicas * least / 2**30, memory_bytes(device) / 2**30

@@ -13,7 +13,7 @@ from lab.machine.devices import precision_on
 from lab.nets.models import MODELS
 from lab.training.checkpoints import Checkpoints
 from lab.training.loop import Progress
-from lab.training.strategies import Replicas
+from lab.training.strategies.replicas import Replicas
 from stages.train import __main__ as train
 from stages.train.one_run import checkpoint_key
 from stages.train.params import Params

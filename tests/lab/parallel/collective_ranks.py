@@ -45,20 +45,16 @@ def neighbours_first(values: list[Tensor]) -> Tensor:
     return values[0]
 
 
-def highest_bit_first(values: list[Tensor]) -> Tensor:
+def partners_first(values: list[Tensor]) -> Tensor:
     m = 1 << (len(values).bit_length() - 1)
-    values = [in_order(values[r::m]) for r in range(m)]
-    while len(values) > 1:
-        half = len(values) // 2
-        values = [in_order(values[r::half]) for r in range(half)]
-    return values[0]
+    return neighbours_first([in_order(values[r::m]) for r in range(m)])
 
 
 ORDERS: dict[str, Callable[[list[Tensor]], Tensor]] = {
     STAR: in_order,
     RING: around_the_ring,
     TREE: neighbours_first,
-    HALVING_DOUBLING: highest_bit_first,
+    HALVING_DOUBLING: partners_first,
 }
 
 

@@ -21,7 +21,9 @@ from lab.parallel.launch import ADDRESS_VARIABLE, check_ranks_agree, process_gro
 from lab.training import steps
 from lab.training.loop import predict
 from lab.training.steps import Stepper
-from lab.training.strategies import Ddp, Replicas, Strategy
+from lab.training.strategies.base import Strategy
+from lab.training.strategies.processes import Ddp
+from lab.training.strategies.replicas import Replicas
 
 CPU = torch.device("cpu")
 SIZES = (64, 7, 1)  # even, uneven, and fewer images than ranks

@@ -15,7 +15,9 @@ from lab.nets.models import MODELS
 from lab.parallel import flat_bucket
 from lab.parallel.launch import ADDRESS_VARIABLE, meeting_place, process_group
 from lab.parallel.replicas import allreduce
-from lab.training.strategies import Ddp, Recipe, Replicas
+from lab.training.strategies.base import Recipe
+from lab.training.strategies.processes import Ddp
+from lab.training.strategies.replicas import Replicas
 from tests.lab.training.strategy_ranks import batch
 
 CPU = torch.device("cpu")

@@ -6,7 +6,9 @@ import torch
 from lab.data import synthetic
 from lab.nets.models import MODELS, LeNet
 from lab.training.steps import Stepper, prepare_process
-from lab.training.strategies import Graph, Recipe, Replicas
+from lab.training.strategies.base import Recipe
+from lab.training.strategies.graph import Graph
+from lab.training.strategies.replicas import Replicas
 from tests.lab.training.tape import WAITS, Tape, recorded_here, storage
 
 CPU = torch.device("cpu")

@@ -13,9 +13,10 @@ from lab.data.images import to_float
 from lab.data.order import epoch_order
 from lab.nets.models import LeNet
 from lab.optim.schedules import named, per_step
-from lab.training import strategies
 from lab.training.loop import Plan, Progress, predict, train
 from lab.training.steps import Stepper
+from lab.training.strategies.base import Recipe
+from lab.training.strategies.replicas import Replicas
 
 CPU = torch.device("cpu")
 
@@ -62,8 +63,8 @@ def run(
     """The epochs of a run on virtual devices, and of each yield the progress and the state."""
     net = softmax_regression() if net is None else net
     momentum, schedule, augment, smoothing, decay = recipe or (0, "constant", "none", 0, 0)
-    recipe = strategies.Recipe(momentum=momentum, weight_decay=decay, label_smoothing=smoothing)
-    trained = strategies.Replicas(net, [CPU] * num_devices, recipe)
+    recipe = Recipe(momentum=momentum, weight_decay=decay, label_smoothing=smoothing)
+    trained = Replicas(net, [CPU] * num_devices, recipe)
     if "state" in more:
         trained.load_state(more.pop("state"))
     plan = Plan(batch_size, lr, num_epochs, seed, schedule, augment)
@@ -156,7 +157,7 @@ def test_warming_up_leaves_the_weights_alone():
 @pytest.mark.faults("T24")
 def test_prediction_is_the_first_replicas_in_evaluation_mode_in_the_images_order(num_devices):
     net = small_batch_norm_net()
-    strategy = strategies.Replicas(net, [CPU] * num_devices)
+    strategy = Replicas(net, [CPU] * num_devices)
     strategy.step(*TRAIN, 0.1, len(TRAIN[0]))  # the replicas' running statistics now differ
     first = strategy.nets[0]
     expected = first.eval()(TEST[0])
@@ -234,7 +235,7 @@ def test_a_stopped_run_with_a_recipe_goes_on_to_the_same_bits(after):
 def test_a_finished_run_has_nothing_left_to_do():
     _, yields = run()
     progress, state = yields[-1]
-    strategy = strategies.Replicas(softmax_regression(), [CPU])
+    strategy = Replicas(softmax_regression(), [CPU])
     strategy.load_state(state)
     stepper = Stepper(strategy, TRAIN, 64, 0.1)
     assert list(train(stepper, TEST, Plan(64, 0.1, 3, 0), progress)) == []

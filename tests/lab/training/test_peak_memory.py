@@ -12,7 +12,8 @@ from torch.utils._pytree import tree_leaves
 from lab.nets.memory import least_step_bytes, memory_bytes
 from lab.nets.models import MODELS, OnBytes
 from lab.parallel.replicas import forward_backward, sgd
-from lab.training.strategies import Recipe, Replicas
+from lab.training.strategies.base import Recipe
+from lab.training.strategies.replicas import Replicas
 
 CPU = torch.device("cpu")
 GIB = 2**30

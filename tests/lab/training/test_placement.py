@@ -14,7 +14,8 @@ from lab.parallel.replicas import replicate, sgd, sum_gradients, train_batch
 from lab.timing import clock
 from lab.training.loop import Plan, train
 from lab.training.steps import Stepper
-from lab.training.strategies import Recipe, Replicas
+from lab.training.strategies.base import Recipe
+from lab.training.strategies.replicas import Replicas
 from tests.lab.parallel.placed import HOST, OnGpus, crossed
 
 IMAGES, LABELS = map(torch.from_numpy, synthetic.fashion(24, 0))

@@ -7,7 +7,8 @@ from lab.data import synthetic
 from lab.nets.models import LeNet
 from lab.training import steps
 from lab.training.steps import ASKING_SHARE, HEARD_WITHIN_S, Stepper, steps_between
-from lab.training.strategies import Recipe, Replicas
+from lab.training.strategies.base import Recipe
+from lab.training.strategies.replicas import Replicas
 
 IMAGES, LABELS = map(torch.from_numpy, synthetic.fashion(40, 0))
 TRAIN = IMAGES, LABELS.long()

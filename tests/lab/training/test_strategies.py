@@ -9,7 +9,9 @@ import torch.distributed as dist
 from torch import nn
 
 from lab.nets.models import MODELS
-from lab.training.strategies import DataParallel, Recipe, Replicas
+from lab.training.strategies.base import Recipe
+from lab.training.strategies.dataparallel import DataParallel
+from lab.training.strategies.replicas import Replicas
 from tests.helpers import ROOT
 from tests.lab.training.strategy_ranks import batch
 

@@ -19,7 +19,9 @@ from lab.nets.models import MODELS, OnBytes
 from lab.parallel.collectives import ALGORITHMS, Algorithm, Ranks, in_one_bucket
 from lab.parallel.cost_model import MODELLED
 from lab.parallel.replicas import forward_backward, grad_of, sgd
-from lab.training.strategies import Ddp, Replicas, Strategy
+from lab.training.strategies.base import Strategy
+from lab.training.strategies.processes import Ddp
+from lab.training.strategies.replicas import Replicas
 from tests.lab.parallel.forked_ranks import CPU, run_ranks
 from tests.lab.training.strategy_ranks import Double, batch
 

@@ -9,7 +9,7 @@ from lab.nets.models import MODELS, lenet_of_layers
 from lab.parallel.replicas import train_batch
 from lab.training import notes_loop
 from lab.training.steps import Stepper
-from lab.training.strategies import Replicas
+from lab.training.strategies.replicas import Replicas
 from stages.bench_training import arm_turns
 from stages.bench_training.arm_turns import NotesLoop, TrainingArm, turn_of
 from tests.helpers import write_data

@@ -62,12 +62,24 @@ def test_params_say_more_than_the_launcher(monkeypatch, sixteen_cores):
         ({"strategy": "graph", "schedule": "one_cycle"}, "for strategy graph"),
         ({"strategy": "graph", "compile": "reduce-overhead"}, "for strategy graph"),
         ({"strategy": "dataparallel", "compile": "default"}, "for strategy dataparallel"),
+        ({"shards": 6}, "a power of two, such as 8, or none for shards, got 6"),
+        ({"shards": 2, "num_gpus": 4}, "a power of two and at most 2, the shards, got 4"),
+        ({"shards": 8, "num_gpus": 3}, "a power of two and at most 8, the shards, got 3"),
+        ({"shards": 128}, r"shards \(128\), and the smallest has 88"),
+        ({"shards": 8, "strategy": "graph"}, "strategy replicas or ddp and compile none"),
+        ({"shards": 8, "compile": "default"}, "strategy replicas or ddp and compile none"),
     ],
 )
 def test_what_a_strategy_cannot_do_is_refused_before_it_starts(changes, expected):
     with pytest.raises(ValidationError, match=expected):
         settings(**changes)
     assert settings(strategy="graph", compile="default")
+
+
+def test_shards_fit_the_smallest_batch_of_an_epoch():
+    assert settings(train_images=600, batch_size=256).smallest_batch == 88
+    assert settings(train_images=512, batch_size=256).smallest_batch == 256
+    assert settings(shards=64, num_gpus=64, strategy="ddp")
 
 
 def test_a_step_that_cannot_fit_is_refused_before_any_work(monkeypatch):
@@ -86,4 +98,6 @@ def test_a_step_that_cannot_fit_is_refused_before_any_work(monkeypatch):
     check_step_fits("big", two, "fp32", [cpu])  # the other replica is another process's
     with pytest.raises(SpaceError):
         check_step_fits("big", two, "fp32", [cpu, cpu])
+    sharded = one.model_copy(update={"shards": 2})  # one of which is there at a time
+    check_step_fits("big", sharded, "fp32", [cpu])
     check_step_fits("big", one.model_copy(update={"compile": "default"}), "fp32", [cpu])

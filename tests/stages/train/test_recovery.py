@@ -7,6 +7,7 @@ LAB_KILLS sets the number of kills (3 if it is not set), LAB_KILL_SEED the momen
 import os
 import random
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -87,6 +88,31 @@ def test_a_stopped_run_says_where_and_leaves_a_checkpoint_of_that_step(runs):
     [newest] = sorted(path.name for path in Path(".lab/checkpoints").glob("*/*.pt"))[-1:]
     assert newest.startswith(f"{int(found[1]) - 1:05d}-{int(found[2]):05d}-")
     assert not Path("models").exists()
+
+
+@pytest.mark.faults("T17")
+def test_a_run_in_shards_is_killed_on_four_devices_goes_on_on_two_and_ends_on_one(runs):
+    """With the weights that one device finds; with another number of shards it starts afresh."""
+    long = TINY | {"shards": 8, "num_epochs": 40}
+    edit_params({"train.runs": {"whole": long, "moved": long}})
+    finish("whole")
+    for num_gpus, strategy, end in ((4, "ddp", signal.SIGTERM), (2, "replicas", signal.SIGKILL)):
+        edit_params({"train.runs.moved": long | {"num_gpus": num_gpus, "strategy": strategy}})
+        process = start("moved")
+        assert process.stdout is not None
+        said = [process.stdout.readline() for _ in range(3)]
+        process.send_signal(end)
+        process.communicate(timeout=60)
+        assert process.returncode == (143 if end == signal.SIGTERM else -end)
+        assert any("goes on after" in line for line in said) == (num_gpus == 2), said
+    edit_params({"train.runs.moved": long | {"shards": 16}})
+    process = start("moved")
+    assert process.stdout is not None
+    assert "goes on after" not in "".join(process.stdout.readline() for _ in range(2))
+    kill(process, random.Random(0))  # noqa: S311  (a moment, not a secret)
+    edit_params({"train.runs.moved": long})
+    finish("moved")
+    assert results("moved") == results("whole")
 
 
 @pytest.mark.faults("T1", "D6")

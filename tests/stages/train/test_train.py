@@ -158,6 +158,12 @@ MISTAKES: list[tuple[dict[str, Any], str, int, str]] = [
         2,
         "expected strategy ddp for compile reduce-overhead on several devices",
     ),
+    (
+        {"train.runs.lenet_2gpu.shards": 3},
+        "lenet_2gpu",
+        2,
+        "train.runs.lenet_2gpu: expected a power of two, such as 8, or none for shards, got 3",
+    ),
     ({"train.runs.lenet_1gpu.strategy": "ddp"}, "lenet_1gpu", 3, "no data yet"),
     ({}, "lenet_1gpu", 3, "no data yet"),
 ]

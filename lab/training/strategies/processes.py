@@ -1,0 +1,123 @@
+"""A process for each device: what they tell each other, and `ddp`, DistributedDataParallel."""
+
+import warnings
+from collections.abc import Sequence
+
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+from torch.nn.parallel import DistributedDataParallel
+
+from lab.core import fail_points
+from lab.nets.models import OnBytes
+from lab.parallel.replicas import forward_backward
+from lab.training.shards import blocks
+from lab.training.strategies.base import PLAIN, Recipe, State, Strategy, to_cpu
+
+
+class Processes(Strategy):
+    """One of the processes of the process group that there is (`lab.parallel.launch`)."""
+
+    @property
+    def num_processes(self) -> int:
+        """Of the run."""
+        return dist.get_world_size()
+
+    @property
+    def is_first(self) -> bool:
+        """Whether this is the process that keeps the books and writes."""
+        return self._rank == 0
+
+    @property
+    def _rank(self) -> int:
+        return dist.get_rank()
+
+    def share(self, data: Tensor) -> Tensor:
+        """This process's part of `data`: the shards of its devices."""
+        return blocks(data, self.num_shards, self.num_processes)[self._rank]
+
+    def total(self, values: Tensor) -> Tensor:
+        """The sum of `values` over the processes, on the CPU."""
+        fail_points.reach("collective")
+        summed = to_cpu(values)
+        dist.all_reduce(summed)
+        return summed
+
+    def largest(self, value: int) -> int:
+        """The largest `value` of the processes."""
+        fail_points.reach("collective")
+        found = torch.tensor(value)
+        dist.all_reduce(found, dist.ReduceOp.MAX)
+        return int(found)
+
+    def broadcast(self, content: bytes | None) -> bytes | None:
+        """What the first process holds; nothing is unpickled on the way."""
+        fail_points.reach("collective")
+        size = torch.tensor(-1 if content is None else len(content))
+        dist.broadcast(size, src=0)
+        if size < 0:
+            return None
+        data = torch.empty(int(size), dtype=torch.uint8)
+        if content is not None:
+            data = torch.frombuffer(bytearray(content), dtype=torch.uint8)
+        dist.broadcast(data, src=0)
+        return data.numpy().tobytes()
+
+
+class Ddp(Processes):
+    """DistributedDataParallel on this process's one device, in the process group that there is."""
+
+    def __init__(
+        self, net: nn.Module, devices: Sequence[torch.device], recipe: Recipe = PLAIN
+    ) -> None:
+        """Copy the net to the one device of `devices`."""
+        super().__init__(net, devices, recipe)
+        [device] = devices
+        # new name since torch 2.13
+        with warnings.catch_warnings(action="ignore", category=FutureWarning):
+            self._parallel = DistributedDataParallel(
+                self.nets[0],
+                [device] if device.type == "cuda" else None,
+                # running statistics do not enter training: each device keeps its own, as with
+                # `replicas`
+                broadcast_buffers=False,
+                # no copy back: a gradient becomes a part of its bucket, until the update drops it
+                gradient_as_bucket_view=True,
+            )
+
+    def step(self, X: Tensor, y: Tensor, lr: float, batch_size: int) -> Tensor:
+        """Take a step with the gradient scaled up: DDP averages over processes, the book sums."""
+        loss = forward_backward(
+            self._parallel, X, y, self.num_processes, label_smoothing=self.label_smoothing
+        )
+        self.updates[0](self.nets[0].parameters(), lr, batch_size)
+        return loss
+
+    def evaluators(self) -> list[OnBytes]:
+        """A copy of the first process's replica and its running statistics, on this device."""
+        [net] = super().evaluators()
+        for buffer in net.buffers():
+            value = to_cpu(buffer)
+            dist.broadcast(value, src=0)
+            buffer.copy_(value)
+        return [net]
+
+    def state(self) -> State:
+        """Copies of the weights and of every process's buffers."""
+        state = super().state()
+        [mine] = state["buffers"]
+        gathered = {
+            name: [torch.empty_like(b) for _ in range(self.num_processes)]
+            for name, b in mine.items()
+        }
+        fail_points.reach("collective")
+        for name, values in gathered.items():
+            dist.all_gather(values, mine[name])
+        state["buffers"] = [
+            {name: v[rank] for name, v in gathered.items()} for rank in range(self.num_processes)
+        ]
+        return state
+
+    def load_state(self, state: State) -> None:
+        """Take over the weights and this process's own buffers."""
+        super().load_state({**state, "buffers": [state["buffers"][self._rank]]})

@@ -1,0 +1,120 @@
+"""The same bits on 1, 2, 4 and 8 devices, by threads or processes, whose number may change."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from lab.nets.models import MODELS, OnBytes
+from lab.training.strategies.base import Recipe
+from lab.training.strategies.replicas import Replicas
+from lab.training.strategies.sharded import Sharded
+from tests.helpers import ROOT
+from tests.lab.parallel.forked_ranks import CPU
+from tests.lab.training.sharded_ranks import SIZES, go_on, hash_of, start
+from tests.lab.training.strategy_ranks import batch
+
+NETS = sorted(SIZES)
+CASES = ("1", "2", "4", "8", "4-2-1")  # numbers of processes, one after the other
+
+
+@pytest.fixture(autouse=True)
+def _threads_as_before():
+    before = torch.get_num_threads()
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="module")
+def expected():
+    """The hash of each net on one device of one thread, uninterrupted."""
+    torch.set_num_threads(1)
+    return {name: hash_of(go_on(start(name, 1), name)) for name in NETS}
+
+
+@pytest.mark.parametrize("name", NETS)
+@pytest.mark.parametrize("num_devices", [2, 4, 8])
+def test_threads_give_the_bits_of_one_device(expected, name, num_devices):
+    assert hash_of(go_on(start(name, num_devices), name)) == expected[name]
+
+
+@pytest.mark.parametrize("name", NETS)
+def test_processes_do_too_whether_their_number_changes_in_mid_run_or_not(expected, name, tmp_path):
+    file = tmp_path / "hashes.json"
+    ranks = [sys.executable, "-m", "tests.lab.training.sharded_ranks", str(file), name, *CASES]
+    subprocess.run(ranks, cwd=ROOT, check=True, timeout=600)
+    assert json.loads(file.read_text()) == dict.fromkeys(CASES, expected[name])
+
+
+@pytest.mark.parametrize("name", NETS)
+def test_the_number_of_devices_and_their_threads_may_change_after_each_step(expected, name):
+    state = None
+    for num_devices, threads in ((4, 1), (2, 3), (1, 8)):
+        torch.set_num_threads(threads)
+        strategy = start(name, num_devices)
+        assert len(strategy.devices) == num_devices * {1: 1, 3: 2, 8: 8}[threads]
+        state = go_on(strategy, name, state, None if num_devices == 1 else 1)
+    assert hash_of(state) == expected[name]
+
+
+def test_without_shards_the_number_of_devices_shows():
+    X, y = batch(64)
+    seen = set()
+    for num_devices in (1, 2, 4):
+        strategy = Replicas(
+            MODELS["lenet_he"](torch.Generator().manual_seed(0)), [CPU] * num_devices
+        )
+        strategy.step(X, y, 0.05, 64)
+        seen.add(strategy.nets[0].net.W3.detach().numpy().tobytes())
+        strategy.close()
+    assert len(seen) > 1
+
+
+def test_a_step_is_plain_sgd_and_running_statistics_move_to_the_mean_over_shards():
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Conv2d(1, 3, 5, 3), nn.BatchNorm2d(3), nn.Flatten(), nn.Linear(192, 10))
+    X, y = batch(13)
+    strategy = Sharded(net, [CPU, CPU], Recipe(num_shards=4))
+    loss = strategy.step(X, y, 0.1, 13)
+
+    shards = list(zip(X.tensor_split(4), y.tensor_split(4), strict=True))
+    outputs = [net[0](images[:, None] / 255).detach() for images, _ in shards]
+    alone = OnBytes(net)
+    expected = sum(F.cross_entropy(alone(X), y, reduction="sum") for X, y in shards)
+    gradients = torch.autograd.grad(expected, list(net.parameters()))
+    torch.testing.assert_close(loss, expected.detach())
+    for trained in strategy.nets:
+        for after, p, gradient in zip(
+            trained.parameters(), net.parameters(), gradients, strict=True
+        ):
+            torch.testing.assert_close(after, p - 0.1 * gradient / 13, rtol=1e-5, atol=1e-6)
+        norm = trained.net[1]
+        mean, var = (
+            torch.stack(values).mean(0)
+            for values in zip(
+                *((out.mean((0, 2, 3)), out.var((0, 2, 3))) for out in outputs), strict=True
+            )
+        )
+        torch.testing.assert_close(norm.running_mean, 0.1 * mean)
+        torch.testing.assert_close(norm.running_var, 0.9 + 0.1 * var)
+        assert norm.num_batches_tracked == 1
+    strategy.close()
+
+
+@pytest.mark.parametrize(("num_shards", "num_devices"), [(None, 1), (6, 2), (2, 4), (8, 3)])
+def test_shards_that_devices_cannot_share_as_a_tree_are_refused(num_shards, num_devices):
+    with pytest.raises(ValueError, match="a power of two of shards for each device"):
+        Sharded(
+            MODELS["lenet"](torch.Generator()), [CPU] * num_devices, Recipe(num_shards=num_shards)
+        )
+
+
+def test_buffers_that_are_not_batch_norms_are_refused():
+    net = MODELS["lenet"](torch.Generator())
+    net.register_buffer("counted", torch.zeros(3))
+    with pytest.raises(ValueError, match="no buffers but batch norm's"):
+        Sharded(net, [CPU], Recipe(num_shards=2))

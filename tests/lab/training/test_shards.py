@@ -1,0 +1,74 @@
+import weakref
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lab.training.shards import blocks, tree_sum
+
+powers = st.integers(0, 4).map(lambda exponent: 1 << exponent)
+
+
+@given(st.integers(0, 100), powers, powers)
+def test_a_block_is_cut_into_the_very_shards_of_the_whole(num_rows, num_blocks, each):
+    rows = torch.arange(num_rows)
+    shards = rows.tensor_split(num_blocks * each)
+    again = [
+        shard
+        for block in blocks(rows, num_blocks * each, num_blocks)
+        for shard in block.tensor_split(each)
+    ]
+    assert [shard.tolist() for shard in again] == [shard.tolist() for shard in shards]
+
+
+def test_blocks_have_equally_many_shards():
+    with pytest.raises(ValueError, match="expected shards in 3 equal blocks, got 8 shards"):
+        blocks(torch.arange(9), 8, 3)
+
+
+def written_out(values):
+    """As the docstring has it, by recursion over halves."""
+    if len(values) == 1:
+        return values[0]
+    half = len(values) // 2
+    return written_out(values[:half]) + written_out(values[half:])
+
+
+@pytest.mark.parametrize("count", [1, 2, 4, 8, 16])
+def test_terms_are_added_as_a_balanced_tree_whoever_adds_its_branches(count):
+    generator = torch.Generator().manual_seed(count)
+    values = list(torch.randn(count, 1000, generator=generator))
+    expected = written_out(values)
+    for num_blocks in (1 << e for e in range(count.bit_length())):
+        each = count // num_blocks
+        branches = [
+            tree_sum([v.clone()] for v in values[i : i + each]) for i in range(0, count, each)
+        ]
+        [total] = tree_sum(branches)
+        assert torch.equal(total, expected)
+    in_a_row = sum(values[1:], values[0])
+    assert count < 4 or not torch.equal(in_a_row, expected), "the order shows"
+
+
+def test_of_many_terms_a_few_exist_at_once():
+    alive: list[weakref.ref[torch.Tensor]] = []
+    most = 0
+
+    def terms():
+        nonlocal most
+        for _ in range(64):
+            term = torch.ones(3)
+            alive.append(weakref.ref(term))
+            most = max(most, sum(reference() is not None for reference in alive))
+            yield [term]
+
+    [total] = tree_sum(terms())
+    assert total.tolist() == [64, 64, 64]
+    assert most <= 1 + 6 + 1, "one on each level, the next, and what the generator holds"
+
+
+@pytest.mark.parametrize("count", [0, 3, 6])
+def test_other_numbers_of_terms_make_no_balanced_tree(count):
+    with pytest.raises(ValueError, match="power of two"):
+        tree_sum([torch.ones(1)] for _ in range(count))
