@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from lab.core.shared_params import BenchParams
 from lab.machine.devices import Devices
-from lab.parallel.allreduce_times import Arm, Timed, gradient_lengths, time_among_ranks
+from lab.parallel.allreduce.times import Arm, Timed, gradient_lengths, time_among_ranks
 from lab.parallel.cost_model import (
     ADDING,
     ALGORITHMS,

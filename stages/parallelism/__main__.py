@@ -9,7 +9,7 @@ from lab.core.exit_codes import run
 from lab.core.files import REPORTS, write_metrics, write_rows
 from lab.core.params import load
 from lab.data.datasets import Split, dataset_name, read_fashion_mnist
-from lab.machine.devices import Devices, resolve
+from lab.machine.devices import Devices, for_ranks, resolve
 from lab.results.curves import Curve, line, rows_of
 from lab.results.measurements import Measurement
 from lab.timing.conditions import Watch, conditions
@@ -38,6 +38,7 @@ from stages.parallelism.names import (
     on_devices,
 )
 from stages.parallelism.params import ParallelismParams, Params
+from stages.parallelism.torch_ranks import NUM_DEVICES, measure_by_torch, time_by_torch
 
 Demos = dict[str, dict[str, Curve]]
 
@@ -107,9 +108,14 @@ def main() -> None:
     params, watch = load(Params), Watch()
     p, starts = params.parallelism, params.bench.starts
     timed = measure_in_starts(one_start, starts)
+    ranks = for_ranks([NUM_DEVICES], params.devices)
+    timed += time_by_torch(p, params.bench, ranks, params.seed)
+    ranks = for_ranks(p.num_devices, params.devices)
+    by_torch = list(measure_by_torch(p, ranks, params.seed))
     timed_on = resolve(one_start.NUM_DEVICES, params.devices)
     devices = resolve(max(p.num_devices), params.devices)
-    curves = measure(params, devices, read_fashion_mnist("train").first(p.batch_sizes[-1]))
+    images = read_fashion_mnist("train").first(p.batch_sizes[-1])
+    curves = [*measure(params, devices, images), *by_torch]
     write_rows(REPORTS / "parallelism", rows_of([*curves, *by_start(timed)]))
     about = {
         "dataset": dataset_name(),

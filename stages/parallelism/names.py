@@ -6,6 +6,8 @@ from lab.results.curves import key
 MOVED_MB = "moved_mb"
 HELD_MB, PARAMS_MB, ACTIVATIONS_MB = "total_mb", "params_mb", "activations_mb"
 LEAST_PARAMS_MB = "least_params_mb"  # on the device that holds fewest
+# of the wide net, by hand and by torch's libraries; calls: of the process that makes most
+WIDE_MOVED_MB, WIDE_MODEL_MB, WIDE_CALLS = "wide_moved_mb", "wide_model_mb", "wide_calls"
 WIDE_STATE_MB = "wide_state_mb"  # parameters and gradients of the wide net; x: devices
 DIFFERENCE_EPS = "difference_eps"  # of the gradient from one device's, in roundings of float64
 IDLE_PERCENT, IDLE_BY_FLOP_PERCENT = "idle_percent", "idle_by_flop_percent"
@@ -16,6 +18,7 @@ SHARE_OF_FLOP = "share_of_flop"  # of a device if the batch grows with the devic
 
 # demos by start: milliseconds
 LENET_STEP_MS, WIDE_STEP_MS, EVALUATION_MS = "lenet_step_ms", "wide_step_ms", "evaluation_ms"
+TORCH_STEP_MS = "torch_step_ms"  # the wide net's, by hand and by torch's libraries
 
 # demos by network
 FLOP_PER_BYTE = "ratio_flop_per_byte"  # x: images per step
@@ -23,6 +26,11 @@ COUNTED = "ratio_counted"  # x: MB of parameters, y: GFLOP of an image
 
 # kinds of parallelism
 ONE, DATA, PIPELINE, TENSOR = "one device", "data parallel", "pipeline", "tensor parallel"
+
+# the same by torch's libraries
+FULLY_SHARD, PARALLELIZE = "fully_shard (FSDP2)", "parallelize_module (DTensor)"
+PIPELINING = "torch.distributed.pipelining"
+BY_HAND = {FULLY_SHARD: DATA, PARALLELIZE: TENSOR, PIPELINING: PIPELINE}
 
 # ways to sum, and devices that evaluate
 NOTES_ALLREDUCE, SHARDED_ALLREDUCE = "one device adds (the notes)", "each device adds a share"

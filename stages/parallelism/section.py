@@ -16,6 +16,7 @@ from lab.report.language import say, translation
 from lab.report.page import Figure, Section, Table, TryThis
 from lab.results.curves import Curve, curves_of
 from lab.results.stats import Ratio, speedup
+from stages.parallelism import torch_section
 from stages.parallelism.names import (
     COUNTED,
     DATA,
@@ -59,6 +60,7 @@ def section(folder: Path) -> Section:
     demos, m = curves_of(read_rows(folder / "rows.csv")), read_json(folder / "metrics.json")
     devices, micro_batches = _longest_pipeline(demos)
     no_times = undecided(m, "parallelism")
+    virtual = m["device_kind"] == "cpu-virtual"
     return Section(
         stage="parallelism",
         title=say("Parallelism: what devices send each other"),
@@ -73,6 +75,7 @@ def section(folder: Path) -> Section:
             *_what_is_held(demos),
             _who_adds(demos),
             *_idle(m, devices, micro_batches),
+            torch_section.finding(demos),
             *_ratio(demos, m),
             *([no_times] if no_times else trust(m)),
         ],
@@ -88,12 +91,10 @@ def section(folder: Path) -> Section:
                     " Dotted: the batch from which on data parallelism sends less.",
                     devices=devices_in_words(m["device_kind"]),
                 ),
-                [
-                    partial(_draw_sent, demos, m, count, m["device_kind"] == "cpu-virtual")
-                    for count in _device_counts(demos)
-                ],
+                [partial(_draw_sent, demos, m, count, virtual) for count in _device_counts(demos)],
             ),
             *([] if no_times else [_figure_of_times(demos, m)]),
+            *([] if no_times else [torch_section.figure(demos, virtual)]),
             Figure(
                 "parallelism_pipeline",
                 say(
@@ -121,6 +122,7 @@ def section(folder: Path) -> Section:
         tables=[
             _kinds_table(demos),
             *([] if no_times else [_times_table(demos)]),
+            torch_section.table(demos, with_times=not no_times),
             _networks_table(demos),
         ],
         try_this=TryThis(

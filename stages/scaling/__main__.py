@@ -11,7 +11,7 @@ from lab.core.params import load
 from lab.machine.devices import for_ranks
 from lab.nets.flops import training_flop
 from lab.nets.models import MODELS
-from lab.parallel.allreduce_times import gradient_lengths
+from lab.parallel.allreduce.times import gradient_lengths
 from lab.parallel.link_fit import fit_both
 from lab.results.measurements import Measurement, Results, rows_of
 from lab.results.stats import median_ratio

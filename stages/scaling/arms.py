@@ -4,7 +4,7 @@ from functools import partial
 
 from lab.core.shared_params import BenchParams
 from lab.machine.devices import Devices
-from lab.parallel.allreduce_times import NOTHING, Arm, gradient_lengths, time_among_ranks
+from lab.parallel.allreduce.times import NOTHING, Arm, gradient_lengths, time_among_ranks
 from lab.parallel.cost_model import ADDING, LIBRARY, ONE_BUCKET, OVERLAPPED, STAR, THERE_AND_BACK
 from lab.results.measurements import AGAIN, Measurement, again
 from stages.scaling import names

@@ -18,7 +18,8 @@ from lab.machine.devices import Devices, precision_on
 from lab.machine.gpus.errors import gpu_errors
 from lab.nets import convnet, lenet, models, resnet
 from lab.optim import schedules, update_rules
-from lab.parallel import collectives, flat_bucket, replicas
+from lab.parallel import flat_bucket, replicas
+from lab.parallel.allreduce import collectives
 from lab.parallel.launch import check_ranks_agree, own_rank, process_group
 from lab.timing.conditions import Watch, speed_metrics
 from lab.training import loop, shards, steps, update_steps

@@ -17,7 +17,7 @@ import torch
 from lab.core.shared_params import BenchParams, DistributedParams
 from lab.machine.devices import Devices
 from lab.parallel import launch
-from lab.parallel.allreduce_times import Arm, time_among_ranks
+from lab.parallel.allreduce.times import Arm, time_among_ranks
 from lab.parallel.cost_model import RING
 
 LISTEN = "0A"  # as the kernel writes it

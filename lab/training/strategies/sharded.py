@@ -16,7 +16,7 @@ from torch.nn.modules.batchnorm import _BatchNorm
 
 from lab.core import fail_points
 from lab.nets.models import OnBytes
-from lab.parallel.collectives import Ranks, halving_doubling
+from lab.parallel.allreduce.collectives import Ranks, halving_doubling
 from lab.parallel.device_workers import run_each
 from lab.parallel.flat_bucket import bucket_of, views_of
 from lab.parallel.replicas import Update

@@ -16,7 +16,7 @@ import torch.distributed as dist
 from torch import Tensor, nn
 
 from lab.nets.models import MODELS, OnBytes
-from lab.parallel.collectives import ALGORITHMS, Algorithm, Ranks, in_one_bucket
+from lab.parallel.allreduce.collectives import ALGORITHMS, Algorithm, Ranks, in_one_bucket
 from lab.parallel.cost_model import MODELLED
 from lab.parallel.replicas import forward_backward, grad_of, sgd
 from lab.training.strategies.base import Strategy

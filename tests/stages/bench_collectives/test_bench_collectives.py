@@ -5,7 +5,7 @@ import torch
 
 from lab.core.files import write_metrics, write_rows
 from lab.machine.devices import Devices
-from lab.parallel.allreduce_times import Arm, Timed, gradient_lengths
+from lab.parallel.allreduce.times import Arm, Timed, gradient_lengths
 from lab.parallel.cost_model import (
     ADDING,
     ALGORITHMS,

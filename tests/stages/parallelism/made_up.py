@@ -12,11 +12,13 @@ from stages.parallelism.names import (
     ACTIVATIONS_MB,
     ALEXNET,
     BUSIEST_ADDS,
+    BY_HAND,
     COUNTED,
     DATA,
     DIFFERENCE_EPS,
     EVALUATION_MS,
     FLOP_PER_BYTE,
+    FULLY_SHARD,
     GOOGLENET,
     HELD_MB,
     IDLE_BY_FLOP_PERCENT,
@@ -33,8 +35,10 @@ from stages.parallelism.names import (
     ON_ONE,
     ONE,
     OTHERS_MOVE,
+    PARALLELIZE,
     PARAMS_MB,
     PIPELINE,
+    PIPELINING,
     RESNET_18,
     RESNET_50,
     SHARDED_ALLREDUCE,
@@ -42,6 +46,10 @@ from stages.parallelism.names import (
     SMALL_RESNET_18,
     SMALLEST_SHARD,
     TENSOR,
+    TORCH_STEP_MS,
+    WIDE_CALLS,
+    WIDE_MODEL_MB,
+    WIDE_MOVED_MB,
     WIDE_STATE_MB,
     WIDE_STEP_MS,
     in_micro_batches,
@@ -72,7 +80,14 @@ MS = {
     LENET_STEP_MS: {DATA: 50.0, PIPELINE: 80.0, TENSOR: 60.0, again(DATA): 50.5},
     WIDE_STEP_MS: {DATA: 40.0, PIPELINE: 30.0, TENSOR: 20.0},
     EVALUATION_MS: {ON_ONE: 30.0, ON_BOTH: 16.0},
+    TORCH_STEP_MS: {
+        **{DATA: 40.0, PIPELINE: 30.0, TENSOR: 20.0, again(DATA): 40.5},
+        **{FULLY_SHARD: 80.0, PIPELINING: 33.0, PARALLELIZE: 18.0},
+    },
 }
+# of the wide net, by torch and by hand: MB moved on two devices
+WIDE_MOVED = {FULLY_SHARD: 36.0, PARALLELIZE: 3.0, PIPELINING: 2.0}
+WIDE_MOVED |= {DATA: 24.0, TENSOR: 6.0, PIPELINE: 2.0}
 # by demo and series, over the numbers of devices
 BY_DEVICES = {
     (SHARE_OF_FLOP, LARGEST_SHARD): [1.0, 1.0],
@@ -120,6 +135,15 @@ def parallelism_curves(
     counts = PARALLELISM.num_devices
     for name, state in STATE.items():
         made.append(line(WIDE_STATE_MB, name, [1, *counts], [state(n) for n in (1, *counts)]))
+    for name in BY_HAND:
+        made.append(line(WIDE_STATE_MB, name, counts, [80.0 / n for n in counts]))
+    for count in counts:
+        for name, mb in WIDE_MOVED.items():
+            sent = [mb * (count - 1)] * 2
+            made.append(line(WIDE_MOVED_MB, on_devices(name, count), sizes, sent))
+            if name in BY_HAND:
+                made.append(line(WIDE_MODEL_MB, on_devices(name, count), sizes, sent))
+                made.append(line(WIDE_CALLS, on_devices(name, count), sizes, [12.0, 12.0]))
     for (demo, name), values in by_devices.items():
         made.append(line(demo, name, counts, values))
     for demo, arms in ms.items():

@@ -4,7 +4,7 @@ from itertools import product
 
 import pytest
 
-from lab.parallel.allreduce_times import gradient_lengths
+from lab.parallel.allreduce.times import gradient_lengths
 from lab.parallel.cost_model import INTERCONNECTS, ONE_BUCKET, step_bounds
 from lab.report import benchmarks
 from lab.report.page import Choice

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from lab.core.files import write_metrics, write_rows
-from lab.parallel.allreduce_times import NOTHING, gradient_lengths
+from lab.parallel.allreduce.times import NOTHING, gradient_lengths
 from lab.parallel.cost_model import OVERLAPPED, RING, STAR
 from lab.results.measurements import AGAIN, Results, rows_of
 from stages.scaling import arms, names, predictor

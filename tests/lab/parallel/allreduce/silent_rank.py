@@ -1,7 +1,7 @@
-"""Two ranks, of which one falls silent, for tests/lab/parallel/test_allreduce_times.py.
+"""Two ranks, of which one falls silent, for tests/lab/parallel/allreduce/test_times.py.
 
-`python -m tests.lab.parallel.silent_rank FILE`: the silent one waits for FILE, which the other one
-writes when it has given up.
+`python -m tests.lab.parallel.allreduce.silent_rank FILE`: the silent one waits for FILE, which the
+other one writes when it has given up.
 """
 
 import sys
@@ -12,8 +12,9 @@ from pathlib import Path
 import torch.distributed as dist
 
 from lab.core.shared_params import BenchParams
-from lab.parallel import allreduce_times
-from lab.parallel.allreduce_times import Arm
+from lab.parallel import fresh_ranks
+from lab.parallel.allreduce import times
+from lab.parallel.allreduce.times import Arm
 from lab.parallel.cost_model import RING
 from tests.lab.parallel.forked_ranks import CPU, run_ranks
 
@@ -26,11 +27,11 @@ def run_rank(file: Path) -> None:
         while not file.exists():
             time.sleep(0.05)
         return
-    in_time = allreduce_times.DISTRIBUTED.model_copy(update={"timeout_s": TIMEOUT_S})
-    allreduce_times.DISTRIBUTED = in_time
+    in_time = fresh_ranks.DISTRIBUTED.model_copy(update={"timeout_s": TIMEOUT_S})
+    fresh_ranks.DISTRIBUTED = in_time
     bench = BenchParams(starts=1, rounds=1, min_sample_ms=1)
     try:
-        allreduce_times._take_part([Arm(RING, 2, (1,))], bench, CPU, 0, 0)
+        times._take_part(CPU, [Arm(RING, 2, (1,))], bench, 0)
     finally:
         file.touch()
 

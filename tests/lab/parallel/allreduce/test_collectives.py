@@ -7,9 +7,9 @@ import sys
 import pytest
 
 from lab.parallel import cost_model
-from lab.parallel.collectives import ALGORITHMS
+from lab.parallel.allreduce.collectives import ALGORITHMS
 from tests.helpers import ROOT
-from tests.lab.parallel.collective_ranks import COUNTED, LENGTHS, ORDERS, WORLD_SIZES
+from tests.lab.parallel.allreduce.collective_ranks import COUNTED, LENGTHS, ORDERS, WORLD_SIZES
 
 BY_HAND = sorted(ORDERS)
 
@@ -18,7 +18,7 @@ BY_HAND = sorted(ORDERS)
 def found(tmp_path_factory):
     """What eight ranks, and groups of fewer of them, found."""
     file = tmp_path_factory.mktemp("collectives") / "found.json"
-    ranks = [sys.executable, "-m", "tests.lab.parallel.collective_ranks", str(file)]
+    ranks = [sys.executable, "-m", "tests.lab.parallel.allreduce.collective_ranks", str(file)]
     subprocess.run(ranks, cwd=ROOT, check=True, timeout=120)
     return {int(n): facts for n, facts in json.loads(file.read_text()).items()}
 

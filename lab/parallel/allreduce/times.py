@@ -5,16 +5,11 @@ each round, whose time is that of the slowest of them; one start of the processe
 the median of its rounds.
 """
 
-import gc
-import math
-import os
 import warnings
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
-from multiprocessing.connection import Connection, wait
 
 import torch
 import torch.distributed as dist
@@ -22,24 +17,20 @@ from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 from tqdm import tqdm
 
-from lab.core.shared_params import LOOPBACK, BenchParams, DistributedParams
-from lab.machine.allocator import keep_memory
+from lab.core.shared_params import BenchParams
 from lab.machine.devices import Devices
-from lab.machine.fresh_process import fresh_process
 from lab.nets.models import MODELS, OnBytes
-from lab.parallel.collectives import ALGORITHMS, PROBES, Ranks, in_one_bucket, per_tensor
+from lab.parallel import fresh_ranks
+from lab.parallel.allreduce.collectives import ALGORITHMS, PROBES, Ranks, in_one_bucket, per_tensor
 from lab.parallel.cost_model import OVERLAPPED
-from lab.parallel.launch import ADDRESS_VARIABLE, PeerLostError, meeting_place, process_group
+from lab.parallel.fresh_ranks import ask_ranks, calls_lasting, most, seconds_per_call
 from lab.parallel.replicas import forward_backward, grad_of, replicate, sgd, sum_gradients
 from lab.results.stats import summarise
 from lab.timing.bench import turns
-from lab.timing.clock import read_clock
 from lab.timing.visits import starts_in_time
 
-DISTRIBUTED = DistributedParams(nnodes=1, rdzv_endpoint=f"{LOOPBACK}:0", timeout_s=600)
 NOTHING = "nothing"  # is summed; with a bucket, the tensors are still joined and taken apart
 LR = 0.01
-CAUSE_S = 5  # for a rank that died to be heard after the others that lost it
 
 
 @dataclass(frozen=True)
@@ -53,7 +44,9 @@ class Arm:
     DistributedDataParallel's step, with its own buckets.
     """
 
-    algorithm: str  # of lab.parallel.collectives' ALGORITHMS or PROBES, OVERLAPPED, or NOTHING
+    algorithm: (
+        str  # of lab.parallel.allreduce.collectives' ALGORITHMS or PROBES, OVERLAPPED, or NOTHING
+    )
     world_size: int
     lengths: tuple[int, ...]
     one_bucket: bool = False
@@ -103,12 +96,8 @@ def time_among_ranks(arms: Sequence[Arm], params: BenchParams, devices: Devices)
         ValueError: an arm for more ranks than there are devices.
     """
     world_size = max(arm.world_size for arm in arms)
-    if world_size > len(devices.devices):
-        raise ValueError(
-            f"expected at most {len(devices.devices)} ranks, one for each device, got {world_size}"
-        )
     starts = [
-        _one_start(arms, params, devices, world_size, start)
+        ask_ranks(world_size, devices, _take_part, arms, params, start)
         for start in tqdm(
             starts_in_time(params.starts), "starts", total=params.starts, leave=False, disable=None
         )
@@ -121,35 +110,6 @@ def time_among_ranks(arms: Sequence[Arm], params: BenchParams, devices: Devices)
         )
         for of_arm in zip(*starts, strict=True)
     ]
-
-
-def _one_start(
-    arms: Sequence[Arm], params: BenchParams, devices: Devices, world_size: int, start: int
-) -> list[Timed]:
-    """What fresh ranks found of each arm; `seconds` are of the rounds."""
-    store, address = meeting_place(DISTRIBUTED.timeout_s)
-    with ExitStack() as stack:
-        ranks = {}
-        for rank in range(world_size):
-            place = Place(rank, world_size, address)
-            process = fresh_process(f"rank {rank}", _be_rank, place, arms, params, devices, start)
-            ranks[rank] = stack.enter_context(process)
-        found, left = {}, {process.link: rank for rank, process in ranks.items()}
-        lost: PeerLostError | None = None
-        # whoever ends first is heard first, but the cause may be heard after what follows from it
-        while left and (ready := wait(list(left), CAUSE_S if lost else None)):
-            for link in ready:
-                assert isinstance(link, Connection)  # noqa: S101
-                rank = left.pop(link)
-                try:
-                    found[rank] = ranks[rank].receive()
-                except PeerLostError as error:
-                    lost = error
-        if lost:
-            raise lost
-    del store  # it served the ranks until now
-    answer: list[Timed] = found[0]
-    return answer
 
 
 class _Rank:
@@ -172,7 +132,7 @@ class _Rank:
         if trains:
             weights = _weights(self._replica(arm))
             total = float(weights.double().sum())
-            highest, lowest = self._most(total, -total)
+            highest, lowest = most([total, -total], self.ranks.group)
             wrong = highest != -lowest or not (alone is None or is_step(weights, *alone))
         elif sums:
             n = self.ranks.world_size
@@ -181,25 +141,16 @@ class _Rank:
         else:
             wrong = False
         sent = self.ranks.messages_sent - before[0], self.ranks.bytes_sent - before[1]
-        any_wrong, messages, num_bytes = self._most(int(wrong), *sent)
+        any_wrong, messages, num_bytes = most([int(wrong), *sent], self.ranks.group)
         return not any_wrong, int(messages), int(num_bytes)
 
     def calls_for(self, arm: Arm, min_sample_s: float) -> int:
         """How many calls take `min_sample_s`, the same number in every rank."""
-        calls = 1
-        while (taken := calls * self.sample(arm, calls)) < min_sample_s:
-            calls = max(2 * calls, math.ceil(1.1 * calls * min_sample_s / taken))
-        return calls
+        return calls_lasting(self._prepared(arm), min_sample_s, self.device, self.ranks.group)
 
     def sample(self, arm: Arm, calls: int) -> float:
         """The slowest rank's seconds per call."""
-        call = self._prepared(arm)
-        self._most(0)  # all ranks are here
-        start = read_clock([self.device])
-        for _ in range(calls):
-            call()
-        [slowest] = self._most(read_clock([self.device]) - start)
-        return slowest / calls
+        return seconds_per_call(self._prepared(arm), calls, self.device, self.ranks.group)
 
     def _prepared(self, arm: Arm) -> Callable[[], None]:
         """The call that is timed, with all that it needs at hand."""
@@ -268,13 +219,6 @@ class _Rank:
             tensor.copy_(values)
         return tensors
 
-    def _most(self, *mine: float) -> list[float]:
-        """The largest of all ranks' numbers; it also makes the ranks wait for each other."""
-        values = torch.tensor(mine, dtype=torch.float64)
-        dist.all_reduce(values, dist.ReduceOp.MAX, self.ranks.group)
-        most: list[float] = values.tolist()
-        return most
-
 
 def _weights(net: nn.Module) -> Tensor:
     """A copy of all parameters, one after the other."""
@@ -311,46 +255,18 @@ def _step(
     sgd(params, LR, arm.images * n)
 
 
-@dataclass(frozen=True)
-class Place:
-    """Which of how many ranks a process is, and the address at which they meet."""
-
-    rank: int
-    world_size: int
-    address: str
-
-
-def _be_rank(
-    link: Connection,
-    place: Place,
-    arms: Sequence[Arm],
-    params: BenchParams,
-    devices: Devices,
-    start: int,
-) -> None:
-    """Be one of the ranks that `time_among_ranks` starts; rank 0 has taken part in all arms."""
-    os.environ |= {  # as torch's launcher tells its ranks
-        "RANK": str(place.rank),
-        "WORLD_SIZE": str(place.world_size),
-        ADDRESS_VARIABLE: place.address,
-    }
-    keep_memory()
-    torch.set_num_threads(devices.threads)
-    gc.disable()
-    own = devices.devices[place.rank]
-    with process_group(devices, own, DISTRIBUTED):
-        found = _take_part(arms, params, own, place.rank, start)
-    link.send(found if place.rank == 0 else None)
-
-
 def _take_part(
-    arms: Sequence[Arm], params: BenchParams, device: torch.device, rank: int, start: int
+    device: torch.device, arms: Sequence[Arm], params: BenchParams, start: int
 ) -> list[Timed | None]:
-    """Do this rank's share: what was found of each arm, None of those without this rank."""
+    """Do this rank's share: what was found of each arm in its rounds, None where it has no part.
+
+    The first rank has a part in every arm.
+    """
     here: dict[int, _Rank] = {}
+    rank, timeout = dist.get_rank(), timedelta(seconds=fresh_ranks.DISTRIBUTED.timeout_s)
     for n in sorted({arm.world_size for arm in arms}):
         # every rank makes every group; by itself one would wait for a lost rank for half an hour
-        group = dist.new_group(list(range(n)), timeout=timedelta(seconds=DISTRIBUTED.timeout_s))
+        group = dist.new_group(list(range(n)), timeout=timeout)
         if rank < n:
             here[n] = _Rank(Ranks(group), device)
     mine = {i: here[arm.world_size] for i, arm in enumerate(arms) if arm.world_size in here}

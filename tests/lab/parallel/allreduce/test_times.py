@@ -10,8 +10,8 @@ import torch
 from lab.core.errors import LabError
 from lab.core.shared_params import BenchParams
 from lab.machine.devices import Devices
-from lab.parallel import allreduce_times
-from lab.parallel.allreduce_times import (
+from lab.parallel.allreduce import times
+from lab.parallel.allreduce.times import (
     NOTHING,
     Arm,
     Timed,
@@ -92,11 +92,11 @@ def test_a_step_can_sum_other_tensors_than_its_gradients(timed):
 def test_a_start_gives_the_median_of_its_rounds_and_one_wrong_sum_is_a_wrong_arm(monkeypatch):
     starts = []
 
-    def one_start(arms, params, devices, world_size, late):
+    def ask(world_size, devices, work, arms, params, late):
         starts.append((late, world_size))
         return [Timed((1.0, 5.0 + late, 9.0), True, 2, 8), Timed((2.0,) * 3, late != 1, 0, 0)]
 
-    monkeypatch.setattr(allreduce_times, "_one_start", one_start)
+    monkeypatch.setattr(times, "ask_ranks", ask)
     params = BenchParams(starts=3, rounds=4, min_sample_ms=1)
     found = time_among_ranks(SUMS[1:3], params, THREE)
     assert found == [Timed((5.0, 6.0, 7.0), True, 2, 8), Timed((2.0,) * 3, False, 0, 0)]
@@ -116,7 +116,12 @@ def test_a_rank_that_fails_ends_the_measurement_of_all():
 
 
 def test_a_rank_that_falls_silent_is_not_waited_for_for_half_an_hour(tmp_path):
-    command = [sys.executable, "-m", "tests.lab.parallel.silent_rank", str(tmp_path / "given up")]
+    command = [
+        sys.executable,
+        "-m",
+        "tests.lab.parallel.allreduce.silent_rank",
+        str(tmp_path / "given up"),
+    ]
     result = subprocess.run(
         command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=120
     )

@@ -1,7 +1,7 @@
-"""Every all-reduce algorithm in groups of 1 to 8 ranks, for tests/lab/parallel/test_collectives.py.
+"""Every all-reduce algorithm in groups of 1 to 8 ranks, for test_collectives.py beside this.
 
-`python -m tests.lab.parallel.collective_ranks FILE` runs the ranks; rank 0 writes to FILE what all
-of them found.
+`python -m tests.lab.parallel.allreduce.collective_ranks FILE` runs the ranks; rank 0 writes to FILE
+what all of them found.
 """
 
 import json
@@ -15,7 +15,14 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from lab.parallel.collectives import ALGORITHMS, PROBES, Algorithm, Ranks, in_one_bucket, per_tensor
+from lab.parallel.allreduce.collectives import (
+    ALGORITHMS,
+    PROBES,
+    Algorithm,
+    Ranks,
+    in_one_bucket,
+    per_tensor,
+)
 from lab.parallel.cost_model import ADDING, HALVING_DOUBLING, RING, STAR, THERE_AND_BACK, TREE
 from tests.lab.parallel.forked_ranks import run_ranks
 

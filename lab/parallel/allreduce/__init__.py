@@ -1,0 +1,1 @@
+"""Sums of tensors over processes: by messages written out, and their times."""
