@@ -38,7 +38,7 @@ from stages.parallelism.names import (
     on_devices,
 )
 from stages.parallelism.params import ParallelismParams, Params
-from stages.parallelism.torch_ranks import NUM_DEVICES, measure_by_torch, time_by_torch
+from stages.parallelism.torch_ranks import measure_by_torch, time_by_torch
 
 Demos = dict[str, dict[str, Curve]]
 
@@ -107,15 +107,12 @@ def main() -> None:
     """Count and time, and write rows and metrics."""
     params, watch = load(Params), Watch()
     p, starts = params.parallelism, params.bench.starts
-    timed = measure_in_starts(one_start, starts)
-    ranks = for_ranks([NUM_DEVICES], params.devices)
-    timed += time_by_torch(p, params.bench, ranks, params.seed)
-    ranks = for_ranks(p.num_devices, params.devices)
-    by_torch = list(measure_by_torch(p, ranks, params.seed))
+    timed = measure_in_starts(one_start, starts) + time_by_torch(params)
+    by_torch = measure_by_torch(p, for_ranks(p.num_devices, params.devices), params.seed)
     timed_on = resolve(one_start.NUM_DEVICES, params.devices)
     devices = resolve(max(p.num_devices), params.devices)
     images = read_fashion_mnist("train").first(p.batch_sizes[-1])
-    curves = [*measure(params, devices, images), *by_torch]
+    curves = [*by_torch, *measure(params, devices, images)]
     write_rows(REPORTS / "parallelism", rows_of([*curves, *by_start(timed)]))
     about = {
         "dataset": dataset_name(),

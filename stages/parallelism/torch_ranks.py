@@ -10,8 +10,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from lab.core.shared_params import BenchParams
-from lab.machine.devices import Devices
+from lab.machine.devices import Devices, for_ranks
 from lab.parallel.device_workers import thread_pool
 from lab.parallel.fresh_ranks import ask_ranks, calls_lasting, most, seconds_per_call
 from lab.results.curves import Curve, line
@@ -38,7 +37,7 @@ from stages.parallelism.names import (
     WIDE_STATE_MB,
     on_devices,
 )
-from stages.parallelism.params import ParallelismParams
+from stages.parallelism.params import ParallelismParams, Params
 from stages.parallelism.pipeline import cut, in_parts
 from stages.parallelism.step import Kind, counted_step, train
 from stages.parallelism.tensor_parallel import TensorParallel
@@ -60,16 +59,11 @@ def measure_by_torch(params: ParallelismParams, devices: Devices, seed: int) -> 
         yield from _by_model(params, n)
 
 
-def time_by_torch(
-    params: ParallelismParams, bench: BenchParams, devices: Devices, seed: int
-) -> list[Measurement]:
+def time_by_torch(params: Params) -> list[Measurement]:
     """Milliseconds of a step on two devices by hand, in two threads, and by torch, in two ranks."""
-    return merge(
-        [
-            ask_ranks(NUM_DEVICES, devices, _time, devices, params, bench, seed, start)
-            for start in starts_in_time(bench.starts)
-        ]
-    )
+    devices = for_ranks([NUM_DEVICES], params.devices)
+    starts = starts_in_time(params.bench.starts)
+    return merge([ask_ranks(NUM_DEVICES, devices, _time, devices, params, i) for i in starts])
 
 
 def _libraries(num_micro_batches: int) -> dict[str, OfTorch]:
@@ -168,23 +162,17 @@ def numbers_sent(n: int, units: int) -> dict[str, tuple[int, int]]:
     }
 
 
-def _time(
-    device: torch.device,
-    devices: Devices,
-    params: ParallelismParams,
-    bench: BenchParams,
-    seed: int,
-    start: int,
-) -> list[Measurement]:
+def _time(device: torch.device, devices: Devices, params: Params, start: int) -> list[Measurement]:
     """One start's times, round by round; while the first rank works by hand, the others wait."""
-    net, X, y = _net(params, seed + start)
+    p, bench = params.parallelism, params.bench
+    net, X, y = _net(p, params.seed + start)
     X, y = X.to(device), y.to(device)
-    libraries = _libraries(params.num_micro_batches)
+    libraries = _libraries(p.num_micro_batches)
     with thread_pool(NUM_DEVICES, devices.threads) as pool:
         arms: Arms = {
             name: partial(library(net, device).step, X, y, LR)
             for name, library in libraries.items()
-        } | _steps_by_hand(params, net, X, y, devices, pool)
+        } | _steps_by_hand(p, net, X, y, devices, pool)
         calls = {
             name: calls_lasting(arm, bench.min_sample_ms / 1e3, device)
             for name, arm in arms.items()

@@ -9,7 +9,7 @@ import torch.distributed as dist
 from torch.distributed.tensor.debug import CommDebugMode
 from torch.testing._internal.distributed.fake_pg import FakeStore
 
-from lab.core.shared_params import BenchParams
+from lab.core.shared_params import BenchParams, DeviceParams
 from lab.machine.devices import Devices
 from lab.parallel.device_workers import thread_pool
 from lab.parallel.fresh_ranks import ask_ranks
@@ -32,7 +32,7 @@ from stages.parallelism.names import (
     WIDE_STATE_MB,
     on_devices,
 )
-from stages.parallelism.params import ParallelismParams
+from stages.parallelism.params import ParallelismParams, Params
 from stages.parallelism.step import train
 from stages.parallelism.torch_ranks import measure_by_torch, numbers_sent, time_by_torch
 from stages.parallelism.wires import Wires
@@ -133,8 +133,13 @@ def test_steps_are_those_of_one_device_and_calls_as_many_as_torch_counts():
 
 
 def test_times_are_by_hand_and_by_torch_of_each_start():
-    bench = BenchParams(starts=2, rounds=1, min_sample_ms=0.1)
-    timed = time_by_torch(PARAMS, bench, FOUR, seed=0)
+    params = Params(
+        seed=0,
+        devices=DeviceParams(cpu_threads=1),
+        bench=BenchParams(starts=2, rounds=1, min_sample_ms=0.1),
+        parallelism=PARAMS,
+    )
+    timed = time_by_torch(params)
     assert {m.demo for m in timed} == {TORCH_STEP_MS}
     assert {m.arm for m in timed} == {*BY_HAND, *BY_HAND.values(), again(DATA)}
     assert all(len(m.values) == 2 and min(m.values) > 0 for m in timed)
