@@ -17,7 +17,8 @@ from lab.data.images import LabelledImages, to_float, to_tensors
 from lab.nets.models import LeNet
 from lab.parallel.replicas import sgd
 from lab.training.loop import Plan, train
-from lab.training.steps import prepare_process
+from lab.training.steps import Stepper, prepare_process
+from lab.training.strategies.base import Recipe
 from lab.training.strategies.replicas import Replicas
 
 BATCH_SIZE, LR, NUM_EPOCHS = 256, 0.2, 10
@@ -46,8 +47,10 @@ def by_the_notes(seed: int, test_set: LabelledImages) -> list[float]:
 def by_the_engine(seed: int, test_set: LabelledImages, precision: Precision) -> list[float]:
     """Accuracies after each epoch of this engine."""
     train_set = to_tensors(read_fashion_mnist("train"))
-    strategy = Replicas(LeNet(torch.Generator().manual_seed(seed)), [CPU], precision)
-    *_, last = train(strategy, train_set, test_set, Plan(BATCH_SIZE, LR, NUM_EPOCHS, seed))
+    net = LeNet(torch.Generator().manual_seed(seed))
+    strategy = Replicas(net, [CPU], Recipe(precision))
+    stepper = Stepper(strategy, train_set, BATCH_SIZE, LR)
+    *_, last = train(stepper, test_set, Plan(BATCH_SIZE, LR, NUM_EPOCHS, seed))
     strategy.close()
     return [epoch.test_accuracy for epoch in last.epochs]
 

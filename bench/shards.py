@@ -1,0 +1,61 @@
+"""What shards cost: steps in 1 to 8 shards beside a step without, on two devices, in turns.
+
+`python -m bench.shards NET...` (`lenet`, `resnet18`; all without a word) prints a line for each
+net, precision and number of shards: milliseconds of a step, and how many times as long as without
+shards it takes, with the interval over rounds that holds the median with 99 %.
+"""
+
+import sys
+from functools import partial
+from itertools import product
+
+import torch
+
+from lab.core.shared_params import BenchParams, Precision
+from lab.nets.models import MODELS
+from lab.results.stats import speedup, summarise
+from lab.timing.bench import time_arms
+from lab.training.steps import prepare_process
+from lab.training.strategies.base import Recipe, Strategy
+from lab.training.strategies.replicas import Replicas
+from lab.training.strategies.sharded import Sharded
+
+TWO = [torch.device("cpu")] * 2
+BATCH_SIZES = {"lenet": 256, "resnet18": 32}
+PRECISIONS: tuple[Precision, ...] = ("fp32", "bf16")
+SHARDS = (2, 4, 8)
+BENCH = BenchParams(starts=1, rounds=16, min_sample_ms=50)
+
+
+def arms_of(net: str, precision: Precision) -> dict[str, Strategy]:
+    """A strategy without shards, and with each number of them."""
+    made = MODELS[net](torch.Generator().manual_seed(0))
+    return {"none": Replicas(made, TWO, Recipe(precision))} | {
+        f"{count} shards": Sharded(made, TWO, Recipe(precision, num_shards=count))
+        for count in SHARDS
+    }
+
+
+def main() -> None:
+    """Time the steps of each net in each precision."""
+    prepare_process("fp32")
+    torch.set_num_threads(1)
+    for net, precision in product(sys.argv[1:] or BATCH_SIZES, PRECISIONS):
+        size = BATCH_SIZES[net]
+        X = torch.randint(0, 256, (size, 28, 28), dtype=torch.uint8)
+        y = torch.randint(0, 10, (size,))
+        strategies = arms_of(net, precision)
+        steps = {name: partial(each.step, X, y, 0.01, size) for name, each in strategies.items()}
+        times = time_arms(steps, TWO, BENCH, control="none")
+        for name, seconds in times.items():
+            ms, ratio = 1e3 * summarise(seconds).median, speedup(seconds, times["none"])
+            print(
+                f"{net}, {precision}, {name}: {ms:.3g} ms, {ratio.median:.3f} times as long"
+                f" ({ratio.low:.3f} to {ratio.high:.3f})"
+            )
+        for each in strategies.values():
+            each.close()
+
+
+if __name__ == "__main__":
+    main()
