@@ -108,11 +108,24 @@ def _repro(c: Context, arguments: str = "", again: bool = True) -> None:
         code = words.exit_code(end.code)
         if _is_of_signal(code):
             raise Exit(f"ERROR: {INTERRUPTED}", code) from None
+        if words.busy and again and _forget_dead_dvcs():
+            _repro(c, arguments, again=False)
+            return
         if words.failed_with or words.busy or not again:
             raise Exit(code=code) from None
         say("# DVC failed, and no stage: mending what can be mended safely")
         _run(c, "python -m lab.tools.doctor --fix")
         _repro(c, arguments, again=False)
+
+
+def _forget_dead_dvcs() -> bool:
+    """Whether DVC waits for DVCs that are dead, and now does so no longer."""
+    from lab.tools.doctor.dvc_state import forget_the_gone
+
+    found = forget_the_gone()
+    if found:
+        say("# the DVC that keeps it busy was killed: forgotten, once more")
+    return found
 
 
 def _is_of_signal(code: int) -> bool:

@@ -4,6 +4,7 @@ What DVC promises is tried on the real one, in a project of two stages; what the
 the doctor names the state and that a stage notices damaged data.
 """
 
+import json
 import os
 import shutil
 import signal
@@ -95,6 +96,28 @@ def test_a_second_dvc_is_told_who_works_here_and_the_doctor_says_so_too(copy):
     assert "which is gone" in finding.text, "and its entry stays where it was"
     obey(finding)
     assert look("dvc_state") == []
+
+
+@pytest.mark.faults("D6")
+def test_a_killed_dvc_that_nobody_has_reaped_keeps_no_other_from_working(copy):
+    """As where a container's first process reaps none: DVC takes the dead one for a living one."""
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    os.waitid(os.P_PID, dead.pid, os.WEXITED | os.WNOWAIT)
+    worker = {"pid": dead.pid, "cmd": "dvc repro"}
+    Path(".dvc/tmp").mkdir(exist_ok=True)
+    shutil.copy(ROOT / "tasks.py", copy)
+    forget()
+
+    def busy() -> None:
+        Path(".dvc/tmp/rwlock").write_text(json.dumps({"write": {str(copy / METRICS): worker}}))
+
+    busy()
+    assert f"(PID {dead.pid})" in dvc("repro", cwd=copy).stderr
+    busy()
+    result = run(sys.executable, "-m", "invoke", "repro", cwd=copy)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "was killed: forgotten, once more" in result.stdout + result.stderr
+    dead.wait()
 
 
 @pytest.mark.faults("D4")

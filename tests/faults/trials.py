@@ -23,7 +23,8 @@ from tests.faults.processes import LAYERS, WITHIN_S, Command, layer_of, stage
 # invoke's own imports, before which nobody can hear a signal: half a second on two busy cores
 INVOKE_IMPORTS_S = 0.7
 ORPHANED_S = 30.0  # after which nobody is about to notice that it is alone
-HASH = re.compile(r"[0-9a-f]{16}(?=\.pt$)")
+# of a checkpoint, which holds seconds; of a folder for a while
+BY_CHANCE = re.compile(r"[0-9a-f]{16}(?=\.pt$)|(?<=/tmp)[^/]+(?=/)")
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,7 @@ class Trials:
         self._must_succeed(words, **{VARIABLE: f"*=note:{notes}"})
         seen: Counter[str] = Counter()
         for line in notes.read_text().splitlines():
-            moment = HASH.sub("*", line)  # of a checkpoint, which holds seconds
+            moment = BY_CHANCE.sub("*", line)
             seen[moment] += 1
             yield moment, seen[moment]
         notes.unlink()

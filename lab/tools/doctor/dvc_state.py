@@ -102,6 +102,18 @@ def who_is_busy() -> Iterator[Finding]:
             )
 
 
+def forget_the_gone() -> bool:
+    """Forget DVCs that have ended without saying so; whether there were any.
+
+    DVC forgets them itself, unless nobody has reaped them yet, as a container's first process may
+    take seconds to do, or never does.
+    """
+    mends = [finding.mend for finding in who_is_busy() if finding.mend]
+    for mend in mends:
+        mend()
+    return bool(mends)
+
+
 def _damaged() -> Finding:
     what = f"{BUSY_FILE} is damaged, and DVC refuses to work"
     if running := next(_dvc_here(), None):
