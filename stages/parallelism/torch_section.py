@@ -66,7 +66,7 @@ def table(demos: Demos, with_times: bool) -> Table:
     return Table(
         [
             say("four dense layers by torch"),
-            say("calls"),
+            say("calls of a process"),
             say("MB sent"),
             say("by formula"),
             say("by hand"),
@@ -92,8 +92,9 @@ def figure(demos: Demos, virtual: bool) -> Figure:
         say("Time of a step on two devices by hand and by torch's libraries, four dense layers."),
         say(
             "Bars are medians, dots the starts of the processes from top to bottom. By hand the"
-            " devices are threads of one process, by torch processes of their own, which hand"
-            " everything on through the host. “times”: against the same kind by hand."
+            " devices are threads of one process, by torch (fully_shard, parallelize_module,"
+            " torch.distributed.pipelining) processes of their own, which hand everything on"
+            " through the host. “times”: against the same kind by hand."
         ),
         [partial(_draw, demos, virtual)],
     )
@@ -155,7 +156,10 @@ def _draw(demos: Demos, virtual: bool, path: Path) -> None:
                 va="center",
             )
         axes.xaxis.set_major_locator(MaxNLocator(5, prune="upper"))
-        labels = [name.split(" (")[0].rpartition(".")[2] for name in rows]
-        axes.set_yticks(range(len(rows)), [translation(label) for label in labels])
+        labels = [
+            name.partition(" (")[0].removeprefix("torch.") if name in BY_HAND else translation(name)
+            for name in rows
+        ]
+        axes.set_yticks(range(len(rows)), labels)
         axes.set(xlim=(0, 1.65 * longest), ylim=(len(rows) - 0.4, -0.6))
         axes.grid(visible=False, axis="y")
