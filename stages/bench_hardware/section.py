@@ -376,10 +376,10 @@ def _draw_roofline(rates: Mapping[str, Measurement], roof: tuple[float, float], 
 def _label_roof(axes: Axes, ridge: float, roof: tuple[float, float]) -> None:
     """Name the roof and the slope by what they are, and both sides of where they meet."""
     peak, bandwidth = roof
-    (low, high), (bottom, _) = axes.get_xlim(), axes.get_ylim()
+    (low, _), (bottom, _) = axes.get_xlim(), axes.get_ylim()
     axes.plot([ridge, ridge], [bottom, peak], color=figures.FAINT, linestyle="--", linewidth=1)
     labels = (
-        (say("peak: {rate} GFLOP/s", rate=_three_digits(peak)), (high, peak), (-2, 5), "right"),
+        (say("peak: {rate} GFLOP/s", rate=_three_digits(peak)), (ridge, peak), (-6, 5), "right"),
         (
             say("memory: {rate} GB/s", rate=_three_digits(bandwidth)),
             (1.3 * low, 1.3 * low * bandwidth),

@@ -75,7 +75,7 @@ def section(folder: Path) -> Section:
             *_what_is_held(demos),
             _who_adds(demos),
             *_idle(m, devices, micro_batches),
-            torch_section.finding(demos),
+            *torch_section.findings(demos),
             *_ratio(demos, m),
             *([no_times] if no_times else trust(m)),
         ],

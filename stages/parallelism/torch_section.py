@@ -31,19 +31,24 @@ Demos = Mapping[str, Mapping[str, Curve]]
 TIMED_ON = 2  # devices
 
 
-def finding(demos: Demos) -> str:
+def findings(demos: Demos) -> list[str]:
     """What the libraries send and hold, over what is done by hand, on the fewest devices."""
     n = min(_device_counts(demos))
-    return say(
-        "By torch's libraries the four dense layers send what formulas say, to {percent:.2g} %:"
-        " fully_shard {more:.3g} times the bytes of data parallelism by hand and holds"
-        " {state:.2g} times its state, parallelize_module {less:.2g} times those of tensor"
-        " parallelism, as it sums behind every second layer only.",
-        percent=_farthest_from_model(demos),
-        more=_sent(demos, FULLY_SHARD, n) / _sent(demos, DATA, n),
-        state=_state(demos, FULLY_SHARD, n) / _state(demos, DATA, n),
-        less=_sent(demos, PARALLELIZE, n) / _sent(demos, TENSOR, n),
-    )
+    return [
+        say(
+            "By torch's libraries the dense layers send what formulas say, to {percent:.2g} %;"
+            " fully_shard holds {state:.2g} times the state of data parallelism by hand and sends"
+            " {more:.3g} times its bytes.",
+            percent=_farthest_from_model(demos),
+            state=_state(demos, FULLY_SHARD, n) / _state(demos, DATA, n),
+            more=_sent(demos, FULLY_SHARD, n) / _sent(demos, DATA, n),
+        ),
+        say(
+            "parallelize_module sends {less:.2g} times the bytes of tensor parallelism by hand: it"
+            " sums behind every second layer only.",
+            less=_sent(demos, PARALLELIZE, n) / _sent(demos, TENSOR, n),
+        ),
+    ]
 
 
 def table(demos: Demos, with_times: bool) -> Table:
@@ -161,5 +166,5 @@ def _draw(demos: Demos, virtual: bool, path: Path) -> None:
             for name in rows
         ]
         axes.set_yticks(range(len(rows)), labels)
-        axes.set(xlim=(0, 1.65 * longest), ylim=(len(rows) - 0.4, -0.6))
+        axes.set(xlim=(0, 1.95 * longest), ylim=(len(rows) - 0.4, -0.6))
         axes.grid(visible=False, axis="y")

@@ -54,6 +54,7 @@ def test_full_is_the_notes_workload(project, monkeypatch):
         assert run == {
             "net": net,
             "num_gpus": num_gpus,
+            "shards": "none",
             "batch_size": batch_size,
             "lr": lr,
             "momentum": 0.0,
