@@ -36,9 +36,9 @@ def findings(demos: Demos) -> list[str]:
     n = min(_device_counts(demos))
     return [
         say(
-            "By torch's libraries the dense layers send what formulas say, to {percent:.2g} %;"
-            " fully_shard holds {state:.2g} times the state of data parallelism by hand and sends"
-            " {more:.3g} times its bytes.",
+            "By torch's libraries dense layers send what formulas say, to {percent:.2g} %;"
+            " fully_shard holds {state:.2g} times data parallelism's state and sends {more:.3g}"
+            " times its bytes.",
             percent=_farthest_from_model(demos),
             state=_state(demos, FULLY_SHARD, n) / _state(demos, DATA, n),
             more=_sent(demos, FULLY_SHARD, n) / _sent(demos, DATA, n),
