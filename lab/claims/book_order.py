@@ -19,6 +19,7 @@ BOOK_ORDER = (
     "convergence",
     "bench_training",
     "bench_collectives",
+    "bench_buckets",
     "scaling",
     "train",
 )

@@ -42,7 +42,7 @@ def groups() -> dict[str, Sequence[str]]:
         say("One machine"): ("bench_compile", "bench_async", "bench_hardware"),
         say("Many devices"): (
             *("bench_parallel", "bench_overlap", "replicas", "parallelism"),
-            *("bench_collectives", "scaling"),
+            *("bench_collectives", "bench_buckets", "scaling"),
         ),
         say("Training"): ("bench_training", "convergence", "train"),
         say("Data"): ("bench_input",),

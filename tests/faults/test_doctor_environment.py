@@ -69,7 +69,8 @@ def test_a_wrong_torch_is_named_with_the_line_that_installs_the_right_one(copy, 
         )
     broken = "raise ImportError('torch/lib/libtorch.so: undefined symbol: _ZN3c105Error')"
     write(f"{tmp_path}/torch/__init__.py", broken)
-    write(f"{tmp_path}/sitecustomize.py", "import sys; sys.version_info = (3, 10, 1, 'final', 0)")
+    old = "import sys, typing_extensions; sys.version_info = (3, 10, 1, 'final', 0)"
+    write(f"{tmp_path}/sitecustomize.py", old)  # the import is written for the real one
     write("dvc.yaml", Path("dvc.yaml").read_text().replace("cmd: python", "cmd: 3 # "))
     result = run(
         *(sys.executable, "-m", "lab.tools.doctor"), cwd=copy, PYTHONPATH=f"{tmp_path}:{ROOT}"

@@ -41,7 +41,7 @@ OF_ONE_DEVICE = (
     Part("bench_input", 60),
 )
 RUN_SHARE = 45  # of each training run
-OF_SEVERAL = (Part("scaling", 20), Part("bench_collectives", 20))
+OF_SEVERAL = (Part("scaling", 20), Part("bench_collectives", 20), Part("bench_buckets", 15))
 
 
 def in_order(gpus: int, claims: Sequence[Claim] | None = None) -> list[Part]:

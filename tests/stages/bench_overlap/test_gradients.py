@@ -1,4 +1,4 @@
-"""When gradients are ready: on a clock that counts its readings, in the order of backward."""
+"""When LeNet's gradients are ready: what is kept of each pass."""
 
 import torch
 
@@ -15,20 +15,10 @@ TWO_ROUNDS = Params.model_validate(
 )
 
 
-def test_the_layers_next_to_the_loss_have_their_gradients_first(monkeypatch):
-    readings = iter(range(1000))
-    monkeypatch.setattr(gradients, "_read", lambda device: float(next(readings)))
-    first, second = gradients.ready_times(2, CPU, seed=0, images=4)
-    for ready in (first, second):
-        assert sorted(ready.values()) == [1e3 * i for i in range(1, 9)], "one reading each"
-        layers = [int(name[1]) for name in sorted(LENET_NAMES, key=ready.__getitem__)]
-        assert layers == [4, 4, 3, 3, 2, 2, 1, 1]
-
-
 def test_the_first_and_the_last_are_those_of_each_pass(monkeypatch):
     passes = [{"W1": 9.0, "b4": 9.0}, {"W1": 8.0, "b4": 2.0}, {"W1": 3.0, "b4": 6.0}]
     each = [dict.fromkeys(LENET_NAMES, 5.0) | ms for ms in passes]
-    monkeypatch.setattr(gradients, "ready_times", lambda count, *_: each[:count])
+    monkeypatch.setattr(gradients, "ready_times", lambda net, loss, count, device: each[:count])
     one = Devices("cpu-virtual", [CPU], threads=1)
     results = Results(gradients.measure_gradients(TWO_ROUNDS, one, images=512))
     first, last = (

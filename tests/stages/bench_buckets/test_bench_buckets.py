@@ -1,0 +1,75 @@
+"""What bench_buckets derives from times, and says on the page."""
+
+import pytest
+
+from lab.core.files import write_metrics, write_rows
+from lab.core.params import load
+from lab.machine.devices import for_ranks
+from lab.parallel.fresh_ranks import ask_ranks
+from lab.report.page import Section
+from lab.results.measurements import rows_of
+from stages.bench_buckets import names, one_rank
+from stages.bench_buckets import section as buckets_section
+from stages.bench_buckets.params import Params
+from tests.helpers import draw, edit_params
+from tests.made_up import measurements, metrics
+
+
+def page(folder, kind, without: float | None = None) -> Section:
+    made = [m for m in measurements("bench_buckets", kind) if m.x != without]
+    write_rows(folder, rows_of(made))
+    write_metrics(folder, metrics("bench_buckets", made, kind))
+    return buckets_section.section(folder)
+
+
+def test_gpus_that_hide_sums_are_said_to_gain_and_a_processor_is_not(tmp_path):
+    on_gpus = page(tmp_path / "cuda", "cuda")
+    assert on_gpus.answer.startswith("It helps: ")
+    assert f"{122 / 106:.3g} times as fast" in on_gpus.answer
+    assert "With 25 MiB 6 of 22 ms of sums stay exposed; the model leaves 6." in on_gpus.findings
+    here = page(tmp_path / "cpu", "cpu-virtual")
+    assert here.answer.startswith("No gain is sure: ") and "1 times as fast" in here.answer
+    assert "With 25 MiB 6 of 22 ms would stay exposed, but 22 do" in " ".join(here.findings)
+    for told in (on_gpus, here):
+        assert any("75 % of the bytes" in finding for finding in told.findings)
+
+
+def test_the_table_has_each_size_of_each_net_and_all_is_drawn(tmp_path):
+    told = page(tmp_path, "cpu-virtual")
+    [table] = told.tables
+    rows = {row[0]: row[1:] for row in table.rows}
+    assert list(rows) == [f"{net}, {mib} MiB" for net in ("LeNet", "ResNet-18") for mib in (25, 100)]
+    count, sums, last, model, once, hidden = rows["ResNet-18, 25 MiB"]
+    medians = [float(text.split()[0]) for text in (count, sums, last, model, once, hidden)]
+    assert medians == [2, 22, 22, 22, 22, 6]
+    draw(told, tmp_path / "figures")
+
+
+def test_a_sweep_without_torchs_own_size_decides_nothing_but_has_a_page(tmp_path):
+    told = page(tmp_path, "cuda", without=names.DEFAULT_MIB)
+    assert told.answer == "ResNet-18's step is 21 ms longer for its sums."
+    draw(told, tmp_path / "figures")
+    made = [m for m in measurements("bench_buckets", "cuda") if m.x != names.DEFAULT_MIB]
+    assert names.SPEEDUP not in metrics("bench_buckets", made, "cuda")
+
+
+def test_a_start_measures_every_size_of_both_nets_and_its_model(project):
+    """In real ranks; the model's part after the pass is the sums, and exposed is the difference."""
+    edit_params({"bench": {"starts": 1, "rounds": 1, "min_sample_ms": 0.1}})
+    for net, images in (("lenet", 2), ("resnet18", 1)):
+        edit_params({f"bench_buckets.{net}": {"images": images, "bucket_mib": [0.25, 100]}})
+    params = load(Params)
+    devices = for_ranks([2], params.devices)
+    found = ask_ranks(2, devices, one_rank.measure, devices, params, 0)
+    by_place = {(m.demo, m.arm, m.x): m.values[0] for m in found}
+    for net, tensors in (("lenet", 8), ("resnet18", 76)):
+        step, exposed = (names.of_net(demo, net) for demo in (names.STEP, names.EXPOSED))
+        for mib in (0.25, 100):
+            for arm in (names.AT_ONCE, names.AT_LAST):
+                longer = by_place[step, arm, mib] - by_place[step, names.COMPUTING, 0]
+                assert by_place[exposed, arm, mib] == pytest.approx(longer)
+        counts = [by_place[names.of_net(names.BUCKETS, net), net, mib] for mib in (0.25, 100)]
+        assert counts[0] > counts[1] == 1
+        ready = [m for m in found if m.demo == names.of_net(names.READY, net)]
+        assert len(ready) == tensors
+        assert 0 <= by_place[names.READY_BY_HALF, net, 0] <= 100
