@@ -96,6 +96,19 @@ def allreduce_s(
     return allreduce_path(algorithm, n, num_tensors, num_bytes, shared).seconds(link)
 
 
+def two_level_s(
+    algorithm: str, hosts: int, per_host: int, num_bytes: float, inside: Link, between: Link
+) -> float:
+    """The seconds of an all-reduce of one tensor among hosts of several devices each.
+
+    Devices of a host sum by a ring, after which each has a share of the host's sum; those with the
+    same share sum it among the hosts by `algorithm`, all at once over their host's one link; then
+    shares are handed round. So what crosses that link is one vector, whatever the devices.
+    """
+    within = allreduce_s(RING, per_host, 1, num_bytes, inside)
+    return within + allreduce_s(algorithm, hosts, 1, num_bytes, between)
+
+
 def bytes_sent(algorithm: str, n: int, num_bytes: float) -> float:
     """Bytes that the busiest rank sends: the star's rank 0, the tree's root, any rank of a ring.
 

@@ -14,24 +14,28 @@ from lab.nets.models import MODELS
 from lab.parallel.allreduce.times import gradient_lengths
 from lab.parallel.link_fit import fit_both
 from lab.results.measurements import Measurement, Results, rows_of
-from lab.results.stats import median_ratio
-from lab.timing.bench import ratio_metrics
 from lab.timing.conditions import Watch, conditions
 from stages.scaling import names
 from stages.scaling.arms import measure
+from stages.scaling.clusters import simulate_clusters
 from stages.scaling.notes_batch import at_notes_batch
 from stages.scaling.params import Params
-from stages.scaling.predictor import compared_steps, fit_machines, mean_errors, predict
+from stages.scaling.predictor import (
+    compared_steps,
+    coverage,
+    fit_machines,
+    mean_error,
+    noise_floor,
+    predict,
+)
 from stages.scaling.simulated_scaling import simulate
 
 
 def derived(
     measured: Sequence[Measurement], n: int, gradients: Mapping[str, Sequence[int]]
 ) -> list[Measurement]:
-    """What follows from the times of each start: predictions, their errors, the notes' batch."""
-    predicted = predict(measured, n, gradients)
-    errors = mean_errors(compared_steps(Results([*measured, *predicted])))
-    return [*predicted, *errors, *at_notes_batch(Results(measured), n)]
+    """What follows from the times of each start: predictions, and times at the notes' batch."""
+    return [*predict(measured, gradients), *at_notes_batch(Results(measured), n)]
 
 
 def flop_per_parameter() -> list[Measurement]:
@@ -48,15 +52,16 @@ def summarise(measurements: Sequence[Measurement], n: int) -> dict[str, float | 
     """The link, and how far the predictions are off."""
     results = Results(measurements)
     fit, _ = fit_both([m for m in measurements if m.demo == names.MESSAGE], n)
-    of_sum, of_max = (
-        median_ratio(results.series(names.ERRORS, rule)[0].values)
-        for rule in (names.SUM_RULE, names.MAX_RULE)
-    )
+    steps = compared_steps(results)
+    worst = max(100 * abs(step.error) for step in steps)
     return {
         names.WORLD_SIZE: n,
         names.LINK: names.SHARED if fit.shared else names.OWN,
-        **ratio_metrics(names.MEAN_ERROR, of_sum),
-        names.MAX_RULE_MEAN_ERROR: round(of_max.median, 4),
+        names.MEAN_ERROR: round(mean_error(steps, names.SUM_RULE), 4),
+        names.LARGEST_ERROR: round(worst, 4),
+        names.NOISE_FLOOR: round(noise_floor(results), 4),
+        names.COVERAGE: round(coverage(steps), 2),
+        names.MAX_RULE_MEAN_ERROR: round(mean_error(steps, names.MAX_RULE), 4),
     }
 
 
@@ -71,6 +76,7 @@ def main() -> None:
         *measured,
         *derived(measured, p.world_size, gradients),
         *simulate(fit_machines(measured, p.world_size, gradients)),
+        *simulate_clusters(),
         *flop_per_parameter(),
     ]
     write_rows(REPORTS / "scaling", rows_of(rows))

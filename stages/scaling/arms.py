@@ -11,12 +11,14 @@ from stages.scaling import names
 from stages.scaling.params import NetParams, ScalingParams
 
 Named = tuple[str, str, int, Arm]  # demo, name, x, arm
+ALGORITHMS = tuple(dict.fromkeys(algorithm for algorithm, _ in names.ALLREDUCES.values()))
 
 
 def measure(p: ScalingParams, bench: BenchParams, devices: Devices) -> list[Measurement]:
     """Time all arms in turn, a noise control among them; say whether replicas stayed the same."""
     arms = arms_of(p)
-    found = time_among_ranks([arm for *_, arm in arms], bench, devices)
+    several = bench.model_copy(update={"rounds": p.rounds})
+    found = time_among_ranks([arm for *_, arm in arms], several, devices)
     measured = []
     for (demo, name, x, _), timed in zip(arms, found, strict=True):
         on = devices.kind, devices.threads
@@ -25,12 +27,15 @@ def measure(p: ScalingParams, bench: BenchParams, devices: Devices) -> list[Meas
         if demo == names.MEASURED and not name.endswith(AGAIN):
             same = (float(timed.exact),)
             measured.append(Measurement(names.SAME_WEIGHTS, name, x, same, "", *on))
+            halves = tuple(100 * (a / b - 1) for a, b in timed.halves)
+            measured.append(Measurement(names.HALVES, name, x, halves, "%", *on))
     return measured
 
 
 def arms_of(p: ScalingParams) -> list[Named]:
     """All arms; LeNet's step at the notes' batch takes part twice, as the noise control."""
-    arms = [*_messages(p), *(arm for net in p.nets for arm in _of_net(net, p))]
+    arms = [*_messages(p), *_behind_computing(p)]
+    arms += [arm for net in p.nets for arm in _of_net(net, p)]
     headline = names.MEASURED, names.step("lenet", names.BY_NOTES), _most(p.lenet)
     [control] = [arm for *place, arm in arms if tuple(place) == headline]
     demo, name, x = headline
@@ -38,22 +43,43 @@ def arms_of(p: ScalingParams) -> list[Named]:
 
 
 def _messages(p: ScalingParams) -> list[Named]:
-    """Single messages, alone and behind a computation of LeNet, and an addition."""
+    """Single messages, and an addition."""
     n, sizes = p.world_size, sorted(p.message_bytes)
-    algorithms = dict.fromkeys(algorithm for algorithm, _ in names.ALLREDUCES.values())
-    images = min(p.lenet.calibration_images)
     return [
         *(
             (names.MESSAGE, name, size, Arm(name, n, (size // 4,)))
             for size in sizes
-            for name in (*algorithms, THERE_AND_BACK)
+            for name in (*ALGORITHMS, THERE_AND_BACK)
         ),
         (names.MESSAGE, ADDING, sizes[-1], Arm(ADDING, n, (sizes[-1] // 4,))),
-        *(
-            (names.AFTER, name, size, Arm(name, n, (size // 4,), False, "lenet", images, False))
-            for size in sizes[:1]  # the shortest
-            for name in algorithms
-        ),
+    ]
+
+
+def _behind_computing(p: ScalingParams) -> list[Named]:
+    """Lists of short tensors behind LeNet's and ResNet-18's steps, and of longer ones.
+
+    Every other tensor of these is short, as weights and biases alternate; the longest is alone.
+    """
+    few, most = min(p.lenet.calibration_images), _most(p.lenet)
+    resnet = "resnet18", min(p.resnet18.calibration_images)
+    shortest, *longer, longest = (size // 4 for size in sorted(p.message_bytes))
+    lists = [
+        (net, images, (shortest,) * count)
+        for net, images in (("lenet", few), ("lenet", most), resnet)
+        for count in p.tensors
+    ]
+    pairs = sorted(p.tensors)[-2] // 2
+    lists += [(*resnet, (length, shortest) * pairs) for length in longer]
+    lists.append((*resnet, (longest,)))
+    return [
+        (
+            names.behind(net, images),
+            names.tensors(algorithm, len(lengths)),
+            4 * max(lengths),
+            Arm(algorithm, p.world_size, lengths, False, net, images, False),
+        )
+        for net, images, lengths in lists
+        for algorithm in ALGORITHMS
     ]
 
 

@@ -1,5 +1,7 @@
 """Names of the demos, arms and metrics of `scaling`."""
 
+import re
+
 from lab.parallel.cost_model import ONE_BUCKET, PER_TENSOR, RING, STAR, allreduce_name
 
 NETS = ("lenet", "resnet18")
@@ -8,22 +10,29 @@ NOTES_IMAGES = {"lenet": 128, "resnet18": 256}  # of each of the notes' two devi
 # demos: the parts
 ALONE = "without communication"  # steps of a net on all devices at once; x is images per device
 ONE_DEVICE = "one device"  # steps of a net while the others wait; x is images
-MESSAGE, AFTER = "message", "message after computing"  # x is bytes
+MESSAGE = "message"  # x is bytes; the same behind computing: see `behind`
 JOINING = "joining"  # a net's gradients to a bucket, and back; x is tensors
 # demos: the steps, and what each start's parts predict of them
 MEASURED, SAME_WEIGHTS = "measured", "same weights"
 OTHERS = "beside the steps"  # of each net, what only some claims are about
 T1, T2 = "t1", "t2"
-ERRORS = "error"  # the mean over the steps, of the arms SUM_RULE and MAX_RULE
+HALVES = "one half of the rounds over the other"  # of each step, in percent beyond 100
 SUM_RULE, MAX_RULE = "t1 + t2", "max(t1, t2)"
 # demos: up to 1024 devices, a demo of each net
 STRONG, WEAK = "strong", "weak"
+# up to 100,000 devices in hosts: by network, and by images of the whole batch
+CLUSTER_WEAK, CLUSTER_STRONG = "ResNet-50, weak", "ResNet-50, strong"
+SIMULATED = "simulated"  # device_kind
 FLOP_PER_PARAMETER = "FLOP per parameter"  # of a training image, by net
 
 # arms: the all-reduces of the steps, each as its algorithm and grouping
 BY_NOTES = allreduce_name(STAR, PER_TENSOR)
 RING_BUCKET = allreduce_name(RING, ONE_BUCKET)
-ALLREDUCES = {BY_NOTES: (STAR, PER_TENSOR), RING_BUCKET: (RING, ONE_BUCKET)}
+ALLREDUCES = {
+    allreduce_name(algorithm, grouping): (algorithm, grouping)
+    for algorithm in (STAR, RING)
+    for grouping in (PER_TENSOR, ONE_BUCKET)
+}
 
 EFFICIENCY = "efficiency"  # computing's share of a step, by net; x is EQUAL_IMAGES
 EQUAL_IMAGES = 128  # of each device, whatever the net
@@ -38,8 +47,10 @@ BUCKET_ALONE = "library, one bucket, alone"  # what that step has to hide
 LARGER = "step with gradients 16 times as large"
 TIMES_LARGER = 16  # about what Inception and AlexNet, the notes' examples, differ by (parallelism)
 
-# metrics; the first two with _low, _high
+# metrics: of the steps' errors, each the median over the starts
 MEAN_ERROR, MAX_RULE_MEAN_ERROR = "mean_error_percent", "max_rule_mean_error_percent"
+LARGEST_ERROR, NOISE_FLOOR = "largest_error_percent", "noise_floor_percent"
+COVERAGE = "coverage_percent"  # of measured times that lie in their intervals
 WORLD_SIZE = "world_size"
 LINK, SHARED, OWN = "link", "shared", "own"
 
@@ -63,3 +74,28 @@ def at_notes_batch(net: str) -> str:
 def simulated(demo: str, net: str) -> str:
     """The demo of a net's simulated scaling, STRONG or WEAK."""
     return f"{demo}, {net}"
+
+
+def behind(net: str, images: int) -> str:
+    """The demo of lists of tensors that are summed behind computing a step; x: the longest's bytes.
+
+    Where that is not the shortest of all lists, every other tensor is a short one.
+    """
+    return f"behind {net}, {images} images"
+
+
+def computation(demo: str) -> tuple[str, int] | None:
+    """The inverse of `behind`; None for another demo."""
+    match = re.fullmatch(r"behind (\w+), (\d+) images", demo)
+    return (match[1], int(match[2])) if match else None
+
+
+def tensors(algorithm: str, count: int) -> str:
+    """The arm of so many tensors, summed one after the other."""
+    return f"{algorithm}, {count} tensors"
+
+
+def count_of(arm: str) -> tuple[str, int] | None:
+    """The inverse of `tensors`; None for another arm."""
+    match = re.fullmatch(r"(.+), (\d+) tensors", arm)
+    return (match[1], int(match[2])) if match else None

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from lab.core.params import Section
 from lab.core.shared_params import BenchParams, DeviceParams
@@ -20,6 +20,20 @@ class ScalingParams(Section):
 
     world_size: Annotated[int, Field(ge=2, le=64)]
     message_bytes: list[Annotated[int, Field(ge=4, le=2**31, multiple_of=4)]] = Field(min_length=3)
+    rounds: Annotated[int, Field(ge=2, le=100)]
+    tensors: list[Annotated[int, Field(ge=1, le=1024)]] = Field(min_length=3)
+
+    @field_validator("tensors")
+    @classmethod
+    def _one_and_pairs(cls, tensors: list[int]) -> list[int]:
+        """A single tensor is among them, and the second largest number is one of pairs."""
+        ordered = sorted(tensors)
+        if ordered[0] != 1 or ordered[-2] % 2:
+            raise ValueError(
+                "expected 1 as the least number of tensors, and an even one next to the most"
+            )
+        return tensors
+
     lenet: NetParams
     resnet18: NetParams
 

@@ -1,9 +1,10 @@
 """The scaling predictor: a data-parallel step's time from parts measured apart; no torch.
 
-A step computes for t1, which grows with the images of a device, and then sums gradients for t2,
-which does not. The notes' max(t1, t2) is the bound that perfect overlap would reach; code that sums
-after the backward pass, the notes' own included, takes t1 + t2 (book 13.5, 13.7). Compute and link
-are each fitted to measurements that are none of the predicted ones.
+A step computes for t1, which grows with the images of a device, and then sums gradients for t2. The
+notes' max(t1, t2) is the bound that perfect overlap would reach; code that sums after the backward
+pass, the notes' own included, takes t1 + t2 (book 13.5, 13.7). Computing, and summing behind a
+computation, are each fitted to measurements that are none of the predicted ones; on other machines
+the sums are those of a link.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,6 +16,9 @@ from lab.parallel.link_fit import fit_both
 from lab.results.measurements import AGAIN, Measurement, Results
 from lab.results.stats import fit_line
 from stages.scaling import names
+from stages.scaling.late_sums import fit_late_sums
+
+OUTSIDE = 0.025  # of an interval of 95 %, on each side
 
 
 @dataclass(frozen=True)
@@ -46,8 +50,7 @@ class Machine:
     """Devices that compute alike, and what connects them; `shared` as in `allreduce_path`.
 
     `waits` are seconds, by algorithm, for which the first message after a computation is late: its
-    receiver has to be woken, and may find the processor busy. Messages that follow at once find it
-    awake.
+    receiver has to be woken, and may find the processor busy.
     """
 
     compute: Compute
@@ -108,16 +111,13 @@ def fit_compute(medians: Mapping[float, float]) -> Compute:
 
 
 def waits(results: Results) -> dict[str, float]:
-    """By how many seconds each algorithm's message is late after a computation."""
-    alone = results.series(names.ALONE, "lenet")[0].summary.median  # the computation before them
+    """By how many seconds each algorithm's message is late after a short computation."""
     found = {}
-    for algorithm in results.arms(names.AFTER):
-        late = [
-            m.summary.median - alone - one.summary.median
-            for m in results.series(names.AFTER, algorithm)
-            if (one := results.one(names.MESSAGE, algorithm, m.x))
-        ]
-        found[algorithm] = max(0.0, median(late)) / 1e3
+    for algorithm in dict.fromkeys(algorithm for algorithm, _ in names.ALLREDUCES.values()):
+        sums = fit_late_sums(results, algorithm)
+        alone = results.series(names.MESSAGE, algorithm)[0]  # the shortest
+        late = sums.ms([alone.x], min(sums.short_ms)) - alone.summary.median
+        found[algorithm] = max(0.0, late) / 1e3
     return found
 
 
@@ -149,30 +149,51 @@ class ComparedStep:
             for (t1, t2), m in zip(self._parts(), self.measured.values, strict=True)
         ]
 
+    def ratios(self) -> list[float]:
+        """The measured time over the predicted one in each start."""
+        return [1 / (1 + error) for error in self.errors(names.SUM_RULE)]
+
     def _parts(self) -> list[tuple[float, float]]:
         return list(zip(self.t1.values, self.t2.values, strict=True))
 
 
 def predict(
-    measured: Sequence[Measurement], n: int, gradients: Mapping[str, Sequence[int]]
+    measured: Sequence[Measurement], gradients: Mapping[str, Sequence[int]]
 ) -> list[Measurement]:
     """T1 and T2 of each measured step: in each start, by that start's parts alone."""
     steps = [m for m in measured if m.demo == names.MEASURED and not m.arm.endswith(AGAIN)]
-    machines = [
-        fit_machines(of_start, n, gradients)
-        for of_start in _starts([m for m in measured if m.demo != names.MEASURED])
+    starts = [
+        _OfStart(Results(parts), gradients)
+        for parts in _starts([m for m in measured if m.demo != names.MEASURED])
     ]
     found = []
     for step in steps:
-        net, allreduce = names.net_and_allreduce(step.arm)
-        algorithm, grouping = names.ALLREDUCES[allreduce]
-        parts = [
-            machine.parts(network, algorithm, grouping == ONE_BUCKET, n, step.x)
-            for machine, network in (of_start[net] for of_start in machines)
-        ]
-        for demo, seconds in zip((names.T1, names.T2), zip(*parts, strict=True), strict=True):
-            found.append(replace(step, demo=demo, values=tuple(1e3 * t for t in seconds)))
+        parts = [start.parts_ms(*names.net_and_allreduce(step.arm), step.x) for start in starts]
+        for demo, ms in zip((names.T1, names.T2), zip(*parts, strict=True), strict=True):
+            found.append(replace(step, demo=demo, values=ms))
     return found
+
+
+class _OfStart:
+    """What the parts of one start predict."""
+
+    def __init__(self, parts: Results, gradients: Mapping[str, Sequence[int]]) -> None:
+        """Fit computing and summing."""
+        self._parts, self._gradients = parts, gradients
+        self._compute = {net: compute_of(parts, net) for net in parts.arms(names.ALONE)}
+        algorithms = dict.fromkeys(algorithm for algorithm, _ in names.ALLREDUCES.values())
+        self._sums = {algorithm: fit_late_sums(parts, algorithm) for algorithm in algorithms}
+
+    def parts_ms(self, net: str, allreduce: str, images: float) -> tuple[float, float]:
+        """t1 and t2 of a step with so many images on each device."""
+        algorithm, grouping = names.ALLREDUCES[allreduce]
+        alone = self._parts.one(names.ALONE, net, images)
+        t1 = alone.summary.median if alone else 1e3 * self._compute[net].seconds(images)
+        tensors = [4.0 * length for length in self._gradients[net]]
+        if grouping == ONE_BUCKET:
+            [joining] = self._parts.series(names.JOINING, net)
+            return t1, joining.summary.median + self._sums[algorithm].ms([sum(tensors)], t1)
+        return t1, self._sums[algorithm].ms(tensors, t1)
 
 
 def _starts(measured: Sequence[Measurement]) -> list[list[Measurement]]:
@@ -192,19 +213,48 @@ def compared_steps(results: Results) -> list[ComparedStep]:
     return found
 
 
-def mean_errors(steps: Sequence[ComparedStep]) -> list[Measurement]:
-    """The mean size of the steps' errors in each start, in percent, by each rule."""
-    like = steps[0].measured
-    found = []
-    for rule in (names.SUM_RULE, names.MAX_RULE):
-        by_start = zip(*(step.errors(rule) for step in steps), strict=True)
-        values = tuple(100 * fmean(map(abs, errors)) for errors in by_start)
-        found.append(replace(like, demo=names.ERRORS, arm=rule, x=0, values=values, unit="%"))
-    return found
+def mean_error(steps: Sequence[ComparedStep], rule: str) -> float:
+    """The mean size of the steps' errors, each the median over the starts, in percent."""
+    return fmean(100 * abs(median(step.errors(rule))) for step in steps)
+
+
+def noise_floor(results: Results) -> float:
+    """How far one half of what was measured is from predicting the other half, in percent.
+
+    As `mean_error`: the mean over the steps of the size of the median over the starts.
+    """
+    halves = [m for m in results.measurements if m.demo == names.HALVES]
+    return fmean(abs(median(m.values)) for m in halves)
+
+
+def interval(step: ComparedStep, steps: Sequence[ComparedStep]) -> tuple[float, float]:
+    """The measured time over the predicted one, from which to which: 95 % of other steps' ratios.
+
+    These are of all starts of the steps that sum as many tensors at a time: sums one by one vary
+    more than those of a bucket.
+    """
+    _, grouping = names.ALLREDUCES[step.allreduce]
+    others = [
+        other
+        for other in steps
+        if other is not step and names.ALLREDUCES[other.allreduce][1] == grouping
+    ]
+    ratios = sorted(ratio for other in others for ratio in other.ratios())
+    outside = int(OUTSIDE * (len(ratios) + 1))  # on each side; rounded down, so none where few
+    return ratios[max(0, outside - 1)], ratios[-max(1, outside)]
+
+
+def coverage(steps: Sequence[ComparedStep]) -> float:
+    """The share of measured times, of all steps and starts, in their intervals, in percent."""
+    inside = []
+    for step in steps:
+        low, high = interval(step, steps)
+        inside += [low <= ratio <= high for ratio in step.ratios()]
+    return 100 * fmean(inside)
 
 
 def t2_ms(results: Results, net: str, allreduce: str) -> float:
-    """The predicted t2 of a net's steps, whatever their images: the median over the starts."""
+    """The predicted t2 of a net's smallest steps: the median over the starts."""
     return results.series(names.T2, names.step(net, allreduce))[0].summary.median
 
 

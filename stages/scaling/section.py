@@ -11,8 +11,8 @@ from lab.report import benchmarks, figures
 from lab.report.language import say, translation
 from lab.report.page import Figure, Headline, Section, Table, TryThis
 from lab.results.measurements import Measurement, Results
-from lab.results.stats import Ratio, median_level, speedup
-from stages.scaling import names, predictor
+from lab.results.stats import Ratio, speedup
+from stages.scaling import clusters_section, names, predictor
 from stages.scaling.explorables import scaling_step
 from stages.scaling.predictor import ComparedStep, compared_steps
 from stages.scaling.simulated_scaling import STRONG_BATCH, WEAK_IMAGES
@@ -45,9 +45,10 @@ def section(folder: Path) -> Section:
                 "scaling_predicted",
                 say("Predicted and measured time of each step, for LeNet and ResNet-18."),
                 say(
-                    "Bars: t1 and t2, from parts that the same start measured alone. Dots: the"
+                    "Bars: t1 and t2, from parts that the same start measured apart. Dots: the"
                     " whole step, with the middle half of the starts as a line. Where a dot lies at"
-                    " its bar's end, t1 + t2 predicts it; diamonds are the notes' rule."
+                    " its bar's end, t1 + t2 predicts it; diamonds are the notes' rule. Grey: from"
+                    " where to where 95 % of the starts' steps should lie."
                 ),
                 [partial(_draw_net, steps, net, m[names.WORLD_SIZE], virtual) for net in TITLES],
             ),
@@ -71,9 +72,11 @@ def section(folder: Path) -> Section:
                     partial(_draw_weak, results, "lenet"),
                 ],
             ),
+            clusters_section.figure(results),
         ],
         tables=[
             _steps_table(results, steps),
+            clusters_section.table(),
             _notes_batch_table(results),
             _crossing_table(results, m),
         ],
@@ -95,27 +98,21 @@ def section(folder: Path) -> Section:
 def _answer(steps: Sequence[ComparedStep], m: Mapping[str, Any]) -> str:
     return say(
         "Computing plus communicating, t1 + t2, predicts {n} steps with {mean:.1f} % mean error"
-        " ({low:.1f} to {high:.1f}); the notes' max(t1, t2) with {longer:.0f} %.",
+        " (noise alone: {floor:.1f} %); the notes' max(t1, t2) with {longer:.0f} %.",
         n=len(steps),
         mean=m[names.MEAN_ERROR],
+        floor=m[names.NOISE_FLOOR],
         longer=m[names.MAX_RULE_MEAN_ERROR],
-        **_error_ends(m),
     )
-
-
-def _error_ends(m: Mapping[str, Any]) -> dict[str, float]:
-    """The ends of the mean error's interval."""
-    return {end: m[f"{names.MEAN_ERROR}_{end}"] for end in ("low", "high")}
 
 
 def _headline(m: Mapping[str, Any]) -> Headline:
     return Headline(
         say("{mean:.1f} %", mean=m[names.MEAN_ERROR]),
         say(
-            "{low:.1f} to {high:.1f} %, {level:.0f} % of {n} starts",
-            level=100 * median_level(m["starts"]),
-            n=m["starts"],
-            **_error_ends(m),
+            "noise alone: {floor:.1f} %; the worst step: {worst:.0f} %",
+            floor=m[names.NOISE_FLOOR],
+            worst=m[names.LARGEST_ERROR],
         ),
         say(
             "mean error of t1 + t2 in predicting a step on {n} devices; of the notes' max(t1, t2):"
@@ -130,12 +127,23 @@ def _findings(results: Results, steps: Sequence[ComparedStep], m: Mapping[str, A
     return [
         _worst(steps),
         say(
+            "One half of the rounds predicts the other half's steps with {floor:.1f} % mean error:"
+            " no model can be surer than that.",
+            floor=m[names.NOISE_FLOOR],
+        ),
+        say(
+            "Of all measured times {percent:.0f} % lie in the intervals of 95 % that the other"
+            " steps' errors gave.",
+            percent=m[names.COVERAGE],
+        ),
+        say(
             "max(t1, t2) assumes overlap; code that all-reduces after the backward pass, as the"
             " notes' does, runs the two in sequence."
         ),
         *_both_nets(results, m[names.WORLD_SIZE]),
         _late(results),
         _weak(results),
+        *clusters_section.findings(),
     ]
 
 
@@ -229,6 +237,12 @@ def _simulated(results: Results, demo: str, net: str) -> list[list[Measurement]]
     return [list(results.series(name, link)) for link in results.arms(name)]
 
 
+def _interval_ms(step: ComparedStep, steps: Sequence[ComparedStep]) -> tuple[float, float]:
+    """From which to which time a start's step is predicted to take."""
+    low, high = predictor.interval(step, steps)
+    return low * step.predicted, high * step.predicted
+
+
 def _name(step: ComparedStep) -> str:
     return say(
         "{net}, {allreduce}, {images:.0f} images",
@@ -256,6 +270,7 @@ def _steps_table(results: Results, steps: Sequence[ComparedStep]) -> Table:
             _ms(s.t1.summary.median),
             _ms(s.t2.summary.median),
             _ms(s.predicted),
+            "{} – {}".format(*map(_ms, _interval_ms(s, steps))),
             _ms_and_iqr(s.measured),
             figures.minus(f"{100 * s.error:+.1f} %"),
         ]
@@ -268,6 +283,7 @@ def _steps_table(results: Results, steps: Sequence[ComparedStep]) -> Table:
             say("t1, ms"),
             say("t2, ms"),
             say("predicted, ms"),
+            say("95 % interval, ms"),
             say("measured, ms (IQR)"),
             say("error"),
         ],
@@ -337,7 +353,7 @@ def _draw_net(
         axes = fig.add_subplot(xlabel=say("ms per step"))
         axes.set_title(say("{net} on {n} devices", net=TITLES[net], n=num_devices))
         for row, step in enumerate(rows):
-            _draw_step(axes, row, step, virtual)
+            _draw_step(axes, row, step, _interval_ms(step, steps), virtual)
         axes.set_yticks(
             range(len(rows)),
             [translation(s.allreduce) + "\n" + say("{n:.0f} images", n=s.measured.x) for s in rows],
@@ -346,7 +362,7 @@ def _draw_net(
         axes.grid(visible=False, axis="y")
         handles, labels = axes.get_legend_handles_labels()
         named = dict(zip(labels, handles, strict=True))
-        order = [*_part_names(), say("measured step"), names.MAX_RULE]
+        order = [*_part_names(), say("measured step"), names.MAX_RULE, say("95 % interval")]
         fig.legend(
             [named[name] for name in order],
             order,
@@ -360,7 +376,9 @@ def _part_names() -> tuple[str, str]:
     return say("t1: computing"), say("t2: communicating")
 
 
-def _draw_step(axes: Axes, row: int, step: ComparedStep, virtual: bool) -> None:
+def _draw_step(
+    axes: Axes, row: int, step: ComparedStep, interval_ms: tuple[float, float], virtual: bool
+) -> None:
     """Draw a step in a row; the first row's parts have the labels of the key."""
     t1, t2 = step.t1.summary.median, step.t2.summary.median
     parts = zip((0.0, t1), (t1, t2), _part_names(), strict=True)
@@ -376,6 +394,13 @@ def _draw_step(axes: Axes, row: int, step: ComparedStep, virtual: bool) -> None:
             edgecolor=figures.PAPER,
             label=None if row else label,
         )
+    axes.hlines(
+        row + 0.4,
+        *interval_ms,
+        color=figures.FAINT,
+        linewidth=1.5,
+        label=None if row else say("95 % interval"),
+    )
     taken = step.measured.summary
     axes.errorbar(
         taken.median,

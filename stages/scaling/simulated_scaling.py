@@ -9,7 +9,6 @@ from stages.scaling.predictor import Machine, Network
 
 COUNTS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 STRONG_BATCH, WEAK_IMAGES = 8192, 256
-SIMULATED = "simulated"  # device_kind
 
 
 def simulate(machines: Mapping[str, tuple[Machine, Network]]) -> list[Measurement]:
@@ -23,7 +22,9 @@ def simulate(machines: Mapping[str, tuple[Machine, Network]]) -> list[Measuremen
                 (names.WEAK, weak_scaling(there, network, WEAK_IMAGES, COUNTS)),
             ):
                 rows += [
-                    Measurement(names.simulated(demo, net), one.name, n, (value,), "x", SIMULATED)
+                    Measurement(
+                        names.simulated(demo, net), one.name, n, (value,), "x", names.SIMULATED
+                    )
                     for n, value in zip(COUNTS, values, strict=True)
                 ]
     return rows

@@ -23,6 +23,7 @@ PIPELINE: dict[str, Any] = read_yaml(ROOT / "dvc.yaml")["stages"]
 SHARED_SECTIONS = {"seed", "devices", "data", "bench"}
 NOT_RESULTS = {
     "section.py",
+    "clusters_section.py",
     "torch_section.py",
     "explorables.py",
     "claims.py",

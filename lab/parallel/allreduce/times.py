@@ -66,6 +66,8 @@ class Timed:
 
     Attributes:
         seconds: per call, one number for each start.
+        halves: for each start those of every other round, and of the others: how far one half of
+            what was measured is from predicting the other half.
         exact: whether the sum was in every start; after a step, whether all ranks hold the same
             weights, and in the first start also those of replicas in one process, to rounding. A
             probe's result is not looked at.
@@ -74,6 +76,7 @@ class Timed:
     """
 
     seconds: tuple[float, ...]
+    halves: tuple[tuple[float, float], ...]
     exact: bool
     messages_sent: int
     bytes_sent: int
@@ -106,6 +109,7 @@ def time_among_ranks(arms: Sequence[Arm], params: BenchParams, devices: Devices)
         replace(
             of_arm[0],
             seconds=tuple(summarise(one.seconds).median for one in of_arm),
+            halves=tuple(half for one in of_arm for half in one.halves),
             exact=all(one.exact for one in of_arm),
         )
         for of_arm in zip(*starts, strict=True)
@@ -276,4 +280,12 @@ def _take_part(
     for i in turns(range(len(arms)), params.rounds, start * params.rounds):
         if i in mine:
             seconds[i].append(mine[i].sample(arms[i], calls[i]))
-    return [Timed(tuple(seconds[i]), *first[i]) if i in mine else None for i in range(len(arms))]
+    return [
+        Timed(tuple(seconds[i]), (_halves(seconds[i]),), *first[i]) if i in mine else None
+        for i in range(len(arms))
+    ]
+
+
+def _halves(seconds: Sequence[float]) -> tuple[float, float]:
+    """The medians of every other round and of those in between; of one round that twice."""
+    return summarise(seconds[::2]).median, summarise(seconds[1::2] or seconds).median

@@ -38,7 +38,9 @@ def test_the_table_has_each_size_of_each_net_and_all_is_drawn(tmp_path):
     told = page(tmp_path, "cpu-virtual")
     [table] = told.tables
     rows = {row[0]: row[1:] for row in table.rows}
-    assert list(rows) == [f"{net}, {mib} MiB" for net in ("LeNet", "ResNet-18") for mib in (25, 100)]
+    assert list(rows) == [
+        f"{net}, {mib} MiB" for net in ("LeNet", "ResNet-18") for mib in (25, 100)
+    ]
     count, sums, last, model, once, hidden = rows["ResNet-18, 25 MiB"]
     medians = [float(text.split()[0]) for text in (count, sums, last, model, once, hidden)]
     assert medians == [2, 22, 22, 22, 22, 6]

@@ -132,7 +132,7 @@ def test_probes_nets_and_the_noise_control_are_timed_with_the_fewest_ranks_alone
 
 def test_a_sum_that_is_not_exact_and_the_largest_tensor_are_found_among_all():
     def timed(exact: bool, messages: int, num_bytes: int) -> Timed:
-        return Timed((1.0,), exact, messages, num_bytes)
+        return Timed((1.0,), ((1.0, 1.0),), exact, messages, num_bytes)
 
     sums = [
         (Arm(STAR, 2, (1,)), timed(True, 1, 4)),

@@ -1,7 +1,7 @@
 """Made-up results of scaling, as a CPU or a GPU would leave them."""
 
 from lab.machine.devices import DeviceKind
-from lab.parallel.cost_model import ADDING, THERE_AND_BACK, allreduce_s
+from lab.parallel.cost_model import ADDING, PER_TENSOR, THERE_AND_BACK, allreduce_s
 from lab.results.measurements import Measurement
 from stages.scaling import __main__ as scaling
 from stages.scaling import names
@@ -13,7 +13,9 @@ from tests.made_up import LINK, one
 LATE = 0.5  # ms, of the first message after a computation
 LONGER = 1.05  # than predicted, the made-up steps take
 FIXED = 1.0  # ms of computing, whatever the images
-SIZES = (1024, 65536, 2**22)
+SIZES = (16, 65536, 2**22)
+TENSORS = (1, 8, 76)  # as many as the nets have, so that no line is drawn between
+FLOOR = 2.0  # percent, between the halves of a step's rounds
 MS_PER_IMAGE = {"lenet": 0.2, "resnet18": 30.0}
 GRADIENTS = {"lenet": (1,) * 7 + (129_061,), "resnet18": (1,) * 75 + (11_175_743,)}
 ALGORITHMS = ("star", "ring")
@@ -21,6 +23,8 @@ HIDDEN = 0.25  # of communicating, by the overlapping step
 SCALING = ScalingParams(
     world_size=2,
     message_bytes=list(SIZES),
+    tensors=list(TENSORS),
+    rounds=4,
     lenet=NetParams(calibration_images=[4, 128], heldout_images=[16]),
     resnet18=NetParams(calibration_images=[4, 32], heldout_images=[8]),
 )
@@ -52,12 +56,13 @@ def steps(kind: DeviceKind) -> list[Measurement]:
     for net, of_net in SCALING.nets.items():
         most = max(of_net.calibration_images)
         for images in sorted({*of_net.heldout_images, most}):
-            for allreduce, algorithm in ((names.BY_NOTES, "star"), (names.RING_BUCKET, "ring")):
-                summing = summing_ms(net, algorithm, allreduce == names.BY_NOTES, kind)
+            for allreduce, (algorithm, grouping) in names.ALLREDUCES.items():
+                summing = summing_ms(net, algorithm, grouping == PER_TENSOR, kind)
                 taken = LONGER * (computing_ms(net, images) + LATE + summing)
                 arm = names.step(net, allreduce)
                 made.append(one(names.MEASURED, arm, taken, kind, images))
                 made.append(Measurement(names.SAME_WEIGHTS, arm, images, (1.0,), "", kind))
+                made.append(one(names.HALVES, arm, FLOOR, kind, images, "%"))
         bucket = summing_ms(net, "ring", False, kind)
         others = {names.SUMMING: (summing_ms(net, "star", True, kind), 0)}
         if net == "lenet":
@@ -86,9 +91,23 @@ def parts(kind: DeviceKind) -> list[Measurement]:
         made.append(one(names.MESSAGE, THERE_AND_BACK, 1e3 * both_ways, kind, size))
     added = SIZES[-1] / 2 * (2 if shared else 1)
     made.append(one(names.MESSAGE, ADDING, 1e3 * added * LINK.add_s_per_byte, kind, SIZES[-1]))
-    for name in ALGORITHMS:
-        late = computing_ms("lenet", 4) + LATE + message_ms(name, SIZES[0])
-        made.append(one(names.AFTER, name, late, kind, SIZES[0]))
+    for net, images in (("lenet", 4), ("lenet", 128), ("resnet18", 4)):
+        lists = [(count, SIZES[0]) for count in TENSORS]
+        lists += [(8, SIZES[1]), (1, SIZES[2])] if net == "resnet18" else []
+        made += [
+            one(
+                names.behind(net, images),
+                names.tensors(name, count),
+                computing_ms(net, images)
+                + LATE
+                + (count // 2) * message_ms(name, SIZES[0])  # every other one is short
+                + (count - count // 2) * message_ms(name, size),
+                kind,
+                size,
+            )
+            for count, size in lists
+            for name in ALGORITHMS
+        ]
     for net, of_net in SCALING.nets.items():
         made.append(one(names.JOINING, net, 0.0, kind, len(GRADIENTS[net])))
         sizes = of_net.calibration_images

@@ -3,7 +3,18 @@
 import pytest
 
 from lab.parallel.cost_model import Link
-from stages.scaling.predictor import Compute, Machine, Network, fit_compute
+from lab.results.measurements import Measurement
+from stages.scaling import names
+from stages.scaling.predictor import (
+    ComparedStep,
+    Compute,
+    Machine,
+    Network,
+    coverage,
+    fit_compute,
+    interval,
+    mean_error,
+)
 
 NET = Network(num_tensors=8, num_bytes=1_000_000)
 FREE = Link(0, 0)
@@ -33,3 +44,34 @@ def test_one_device_communicates_nothing_and_a_bucket_has_to_be_filled():
         "the first message after computing is late, once"
     )
     assert [free.parts(net, "ring", bucket, 2, 7)[1] for bucket in (True, False)] == [0.5, 0]
+
+
+def step(allreduce: str, ratios: list[float], net: str = "lenet") -> ComparedStep:
+    """A step predicted to take 3 + 1 ms, and measured to take so many times as long."""
+
+    def ms(values: list[float]) -> Measurement:
+        return Measurement("", "", 8, tuple(values), "ms", "cpu-virtual")
+
+    n = len(ratios)
+    return ComparedStep(net, allreduce, ms([4 * r for r in ratios]), ms([3] * n), ms([1] * n))
+
+
+def test_an_error_is_a_median_over_the_starts_and_their_sizes_are_averaged():
+    """Measured 4 and 16 ms for 4: the first is met, the second is a quarter of it."""
+    steps = [step(names.BY_NOTES, [1, 1, 50]), step(names.BY_NOTES, [4, 4, 0.1])]
+    assert mean_error(steps, names.SUM_RULE) == pytest.approx((0 + 75) / 2)
+    assert mean_error(steps, names.MAX_RULE) == pytest.approx((25 + 81.25) / 2)
+
+
+def test_an_interval_is_made_of_other_steps_that_sum_as_many_tensors_at_a_time():
+    quiet = step(names.RING_BUCKET, [1.0, 1.01, 0.99])
+    own, *others = [step(names.BY_NOTES, [1 - w, 1, 1 + w]) for w in (0.9, 0.2, 0.3, 0.1)]
+    assert interval(own, [own, quiet, *others]) == pytest.approx((0.7, 1.3))
+    assert coverage([own, *others]) == pytest.approx(100 * 10 / 12), "two of its own are outside"
+
+
+def test_intervals_of_many_samples_leave_out_a_fortieth_on_each_side():
+    """Of 199 ratios the fifth and the fifth last: as many as 95 % of a 200th lie between."""
+    other = step(names.BY_NOTES, [i / 100 for i in range(1, 200)])
+    one = step(names.BY_NOTES, [1.0])
+    assert interval(one, [one, other]) == pytest.approx((0.05, 1.95))

@@ -94,12 +94,20 @@ def test_a_start_gives_the_median_of_its_rounds_and_one_wrong_sum_is_a_wrong_arm
 
     def ask(world_size, devices, work, arms, params, late):
         starts.append((late, world_size))
-        return [Timed((1.0, 5.0 + late, 9.0), True, 2, 8), Timed((2.0,) * 3, late != 1, 0, 0)]
+        halves = ((1.0 + late, 9.0),)
+        return [
+            Timed((1.0, 5.0 + late, 9.0), halves, True, 2, 8),
+            Timed((2.0,) * 3, halves, late != 1, 0, 0),
+        ]
 
     monkeypatch.setattr(times, "ask_ranks", ask)
     params = BenchParams(starts=3, rounds=4, min_sample_ms=1)
     found = time_among_ranks(SUMS[1:3], params, THREE)
-    assert found == [Timed((5.0, 6.0, 7.0), True, 2, 8), Timed((2.0,) * 3, False, 0, 0)]
+    halves = ((1.0, 9.0), (2.0, 9.0), (3.0, 9.0))
+    assert found == [
+        Timed((5.0, 6.0, 7.0), halves, True, 2, 8),
+        Timed((2.0,) * 3, halves, False, 0, 0),
+    ]
     assert starts == [(0, 2), (1, 2), (2, 2)]
 
 
@@ -128,3 +136,8 @@ def test_a_rank_that_falls_silent_is_not_waited_for_for_half_an_hour(tmp_path):
     assert result.returncode == 1
     assert "PeerLostError: rank 0 lost another one" in result.stderr
     assert "Timed out waiting 2000ms" in result.stderr
+
+
+def test_halves_are_every_other_round():
+    assert times._halves([1.0, 10.0, 3.0, 30.0]) == (2.0, 20.0)
+    assert times._halves([5.0]) == (5.0, 5.0)
