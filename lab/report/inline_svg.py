@@ -74,12 +74,25 @@ def _written(element: ElementTree.Element, used: set[str], styles: Styles) -> st
     attributes = dict(_attributes(element, used, styles))
     inside = escape(element.text.strip(), quote=False) if element.text else ""
     inside += "".join(_written(child, used, styles) for child in element)
+    if tag == "g":
+        inside, shared = _dots_of_one_class(inside)
+        attributes |= shared
     if tag == "g" and not attributes:
         return inside
     if tag in ("g", "defs") and not inside:
         return ""
     written = "".join(f' {key}="{escape(value)}"' for key, value in attributes.items())
     return f"<{tag}{written}>{inside}</{tag}>" if inside else f"<{tag}{written}/>"
+
+
+def _dots_of_one_class(inside: str) -> tuple[str, dict[str, str]]:
+    """A group of nothing but dots that look alike: their class is the group's."""
+    classes = re.findall(r' class="([^"]+)"', inside)
+    dots = inside.count("<use ")
+    alike = len(set(classes)) == 1 and len(classes) == dots > 1
+    if not alike or not re.fullmatch(r"(<use [^>]*/>)+", inside):
+        return inside, {}
+    return inside.replace(f' class="{classes[0]}"', ""), {"class": classes[0]}
 
 
 def _is_paper(element: ElementTree.Element) -> bool:
@@ -105,7 +118,8 @@ def _attributes(
             if turned := NO_TURN.sub("", value):
                 yield name, _rounded(turned, 2)
         elif name in ROUNDED:
-            yield name, _rounded(value, 1)
+            if (rounded := _rounded(value, 1)) != "0" or name not in "xy":  # where all else begins
+                yield name, rounded
         elif not name.startswith("xmlns"):
             yield name, value.replace("\n", "") if name == "href" else value
 
@@ -116,27 +130,37 @@ def _rounded(text: str, digits: int) -> str:
     if digits > 1:
         return text
     text = re.sub(r"\s*([A-Za-z])\s*", r"\1", " ".join(text.split()))
-    return "".join(_short_path(text)) if re.fullmatch(r"M[-MLz\d. ]+", text) else text
+    return "".join(_short_path(text)) if re.fullmatch(r"M[-MLCQz\d. ]+", text) else text
 
 
 def _short_path(path: str) -> Iterator[str]:
-    """The commands of a path of straight lines; what leads along an axis has one number alone."""
-    before: list[str] = []
+    """The commands of a path, each from where the one before ended: steps are short numbers.
+
+    Steps are counted in tenths of a point, so that they add up to the places of the path.
+    """
+    x = y = start_x = start_y = 0
     last = ""
-    for command, numbers in re.findall(r"([MLz])([^MLz]*)", path):
-        here = numbers.split()
-        if command == "L" and here[0] == before[0]:
-            last, numbers = "V", here[1]
-        elif command == "L" and here[1] == before[1]:
-            last, numbers = "H", here[0]
-        elif command == last == "L":  # a line goes on
-            yield f" {numbers}"
-            before = here
+    for command, numbers in re.findall(r"([MLCQz])([^MLCQz]*)", path):
+        tenths = [round(10 * float(number)) for number in numbers.split()]
+        points = list(zip(tenths[::2], tenths[1::2], strict=True))
+        if command == "z":
+            last, x, y = "z", start_x, start_y
+            yield last
             continue
+        steps = [step for point in points for step in (point[0] - x, point[1] - y)]
+        if command == "M":
+            [(start_x, start_y)] = points
+            written, steps = "M", tenths
+        elif command == "L" and 0 in steps:
+            written, steps = ("v", steps[1:]) if steps[0] == 0 else ("h", steps[:1])
         else:
-            last = command
-        before = here or before
-        yield last + numbers
+            written = command.lower()
+        x, y = points[-1]
+        text = "".join(f" {_number(step / 10, 1)}" for step in steps).replace(" -", "-")
+        text = re.sub(r"(?<!\d)0\.", ".", text)
+        goes_on = written == last and written in "lcq"
+        yield text if goes_on else written + text.removeprefix(" ")
+        last = written
 
 
 def _number(value: float, digits: int) -> str:

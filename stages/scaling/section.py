@@ -399,7 +399,7 @@ def _draw_step(
         *interval_ms,
         color=figures.FAINT,
         linewidth=1.5,
-        label=None if row else say("95 % interval"),
+        label="" if row else say("95 % interval"),
     )
     taken = step.measured.summary
     axes.errorbar(
