@@ -8,8 +8,9 @@ as well, with as many processes as the run has devices on each host:
     torchrun --nnodes=2 --nproc-per-node=1 --rdzv-backend=c10d --rdzv-endpoint=HOST:PORT \\
         --rdzv-id=RUN -m stages.train RUN
 
-The host of rank 0 has the checkpoints and writes the results. Whoever can reach the port there can
-join, without a password, so it belongs in a private network.
+The host of rank 0 writes the checkpoints and the results; which host that is, torch decides each
+time that they meet, so a run goes on from the checkpoint that is furthest on any of them. Whoever
+can reach the port can join, without a password, so it belongs in a private network.
 """
 
 import logging
@@ -47,7 +48,7 @@ from lab.core.shared_params import LOOPBACK, DistributedParams
 from lab.machine import child
 from lab.machine.devices import Devices
 
-# where the launcher tells its ranks that the store of this run listens
+# where the launcher tells its ranks that the store of this run listens; a job's script may, too
 ADDRESS_VARIABLE = "LAB_RENDEZVOUS"
 LOOPBACK_BACKEND = "loopback"
 SHUTDOWN_S = 6  # for a rank to finish its step and write a checkpoint before it is killed
@@ -238,7 +239,7 @@ def process_group(devices: Devices, own: torch.device, params: DistributedParams
         child.follow(os.getppid())
     # one channel fits both memory formats
     warnings.filterwarnings("ignore", "Grad strides do not match")
-    if params.on_loopback:
+    if params.nnodes == 1 or host in (LOOPBACK, "localhost"):
         stay_on_loopback()
     if own.type == "cuda":
         torch.cuda.set_device(own)

@@ -68,6 +68,11 @@ class Progress:
     losses: Tensor = field(default_factory=lambda: torch.zeros(0, dtype=torch.float64))
     seconds: float = 0.0
 
+    @property
+    def place(self) -> int:
+        """A number that grows with each step."""
+        return len(self.epochs) << 32 | len(self.losses)
+
     def state(self) -> dict[str, Any]:
         """The progress as tensors, numbers and lists, which a checkpoint may hold."""
         return {

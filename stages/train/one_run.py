@@ -1,6 +1,7 @@
 """One run from its latest checkpoint to its results, in one process or in each of several."""
 
 import logging
+import os
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
@@ -117,6 +118,8 @@ def train_run(name: str, params: Params) -> None:
                     dataset,
                     speed_metrics(watch),
                 )
+            strategy.any(False)  # all results are written, also where hosts share the folder
+            if keeps_checkpoints():
                 checkpoints.clear()
 
 
@@ -139,6 +142,14 @@ def checkpoint_key(name: str, settings: RunParams, seed: int, devices: Devices) 
     return run_key(decisive, [*CODE, DATA / SOURCE_FILE])
 
 
+def keeps_checkpoints() -> bool:
+    """Whether this process looks after its host's checkpoints: one for each host does.
+
+    Which host has the first rank, which saves them, may differ each time that several meet.
+    """
+    return os.environ.get("LOCAL_RANK", "0") == "0"
+
+
 def train_with_checkpoints(
     name: str,
     settings: RunParams,
@@ -156,7 +167,9 @@ def train_with_checkpoints(
         StoppedError: SIGTERM or Ctrl-C; a checkpoint of the last step is written.
     """
     reached = Progress()
-    if content := strategy.broadcast(checkpoints.latest() if strategy.is_first else None):
+    own = checkpoints.latest() if keeps_checkpoints() else None
+    own_place = Progress.from_state(checkpoints.decode(own)).place if own else 0
+    if content := strategy.furthest(own, own_place):
         state = checkpoints.decode(content)
         checkpoints.check_fits(state, strategy.state())
         strategy.load_state(state)

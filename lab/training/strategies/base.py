@@ -127,8 +127,8 @@ class Strategy(ABC):
         """Whether `flag` is set in any process."""
         return bool(self.largest(int(flag)))
 
-    def broadcast(self, content: bytes | None) -> bytes | None:
-        """What the first process holds."""
+    def furthest(self, content: bytes | None, reached: int) -> bytes | None:
+        """What that process holds which has reached most; None if none holds anything."""
         return content
 
     def evaluators(self) -> list[OnBytes]:

@@ -50,17 +50,19 @@ class Processes(Strategy):
         dist.all_reduce(found, dist.ReduceOp.MAX)
         return int(found)
 
-    def broadcast(self, content: bytes | None) -> bytes | None:
-        """What the first process holds; nothing is unpickled on the way."""
-        fail_points.reach("collective")
-        size = torch.tensor(-1 if content is None else len(content))
-        dist.broadcast(size, src=0)
-        if size < 0:
+    def furthest(self, content: bytes | None, reached: int) -> bytes | None:
+        """What that process holds which has reached most; nothing is unpickled on the way."""
+        most = self.largest(-1 if content is None else reached)
+        if most < 0:
             return None
+        holds = content is not None and reached == most
+        source = self.largest(self._rank if holds else -1)
+        size = torch.tensor(len(content or b""))
+        dist.broadcast(size, src=source)
         data = torch.empty(int(size), dtype=torch.uint8)
-        if content is not None:
+        if content is not None and self._rank == source:
             data = torch.frombuffer(bytearray(content), dtype=torch.uint8)
-        dist.broadcast(data, src=0)
+        dist.broadcast(data, src=source)
         return data.numpy().tobytes()
 
 

@@ -96,10 +96,12 @@ def compare(net: nn.Module, world_size: int) -> dict[str, float]:
 def tell_each_other(rank: int) -> dict[str, object]:
     """What crosses the ranks' borders, as rank 0 sees it."""
     strategy = Ddp(nets()["linear"], [CPU])
-    sent = [strategy.broadcast(content if rank == 0 else None) for content in (b"abc\x00", None)]
+    sent = [strategy.furthest(content if rank == 0 else None, 0) for content in (b"abc\x00", None)]
+    sent.append(strategy.furthest(bytes([rank]) * (rank + 1), rank))  # each has got further
+    last = strategy.num_processes - 1
     shares = torch.zeros(9).index_fill_(0, strategy.share(torch.arange(9)), 1)
     facts: dict[str, object] = {
-        "broadcast": sent == [b"abc\x00", None],
+        "furthest": sent == [b"abc\x00", None, bytes([last]) * (last + 1)],
         "largest": strategy.largest(rank - 7),
         "any": [strategy.any(rank == 1), strategy.any(False)],
         "shares": strategy.total(shares).tolist(),

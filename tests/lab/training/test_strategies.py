@@ -64,7 +64,7 @@ def test_what_the_ranks_tell_each_other(found):
         assert told["disagree"].startswith(
             f"rank(s) {list(range(1, count))} differ from rank 0 in code, data, params"
         )
-        assert told["broadcast"]
+        assert told["furthest"]
         assert told["largest"] == count - 8
         assert told["any"] == [True, False]
         assert told["shares"] == [1.0] * 9

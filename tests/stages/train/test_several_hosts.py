@@ -1,0 +1,113 @@
+"""A rehearsal of several hosts: two folders that share nothing, an agent of torch's in each.
+
+One host is lost in the midst of a run in shards, with its agent and its ranks. The other says so;
+they meet again with fewer devices, and end with the weights of one device that nobody disturbed.
+"""
+
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.helpers import ROOT, edit_params, outlived, small_run, write_data
+
+RUN = small_run(batch_size=32, num_epochs=60, shards=4)
+
+
+@pytest.fixture
+def hosts(project):
+    """The folders of two hosts."""
+    write_data(project / "data", train=600, test=100)
+    edit_params({"train.runs": {"whole": RUN, "moved": RUN}})
+    other = project.parent / "other_host"
+    shutil.copytree(project, other)
+    return project, other
+
+
+def set_up(hosts: tuple[Path, Path], num_gpus: int) -> str:
+    """Give both hosts the params of a run on so many devices; returns the address of the first."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        endpoint = f"127.0.0.1:{free.getsockname()[1]}"
+    for host in hosts:
+        changes = {
+            "train.runs.moved": RUN | {"strategy": "ddp", "num_gpus": num_gpus},
+            "train.distributed": {"nnodes": 2, "rdzv_endpoint": "nobody:1", "timeout_s": 10},
+            "devices.cpu_threads": 1,
+        }
+        edit_params(changes, path=host / "params.yaml")
+    return endpoint
+
+
+def start(host: Path, endpoint: str, ranks: int) -> subprocess.Popen[str]:
+    """What a cluster's job script starts on each host."""
+    command = [
+        *(sys.executable, "-m", "torch.distributed.run", "--nnodes=2", f"--nproc-per-node={ranks}"),
+        *("--rdzv-backend=c10d", f"--rdzv-endpoint={endpoint}", "--rdzv-id=moved"),
+        *("--local-addr=127.0.0.1", f"--rdzv-conf=is_host={int(host.name != 'other_host')}"),
+        *("-m", "stages.train", "moved"),
+    ]
+    return subprocess.Popen(
+        command,
+        cwd=host,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env=os.environ
+        | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "LAB_RENDEZVOUS": endpoint},
+        start_new_session=True,
+    )
+
+
+def checkpoints(host: Path) -> list[Path]:
+    return sorted(host.glob(".lab/checkpoints/*/*.pt"))
+
+
+def lose(agent: subprocess.Popen[str]) -> None:
+    """End an agent and its ranks at once, as a host that loses its power."""
+    family = [*psutil.Process(agent.pid).children(recursive=True), psutil.Process(agent.pid)]
+    for process in family:
+        process.send_signal(signal.SIGKILL)
+    agent.communicate(timeout=60)
+    assert not outlived(family)
+
+
+@pytest.mark.faults("T17")
+def test_a_lost_host_comes_back_with_fewer_devices_and_the_weights_are_those_of_one(hosts):
+    first, other = hosts
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    alone = [sys.executable, "-m", "stages.train", "whole"]
+    subprocess.run(alone, cwd=first, env=environment, check=True, capture_output=True, timeout=120)
+
+    endpoint = set_up(hosts, num_gpus=4)
+    agents = {host: start(host, endpoint, 2) for host in hosts}
+    deadline = time.monotonic() + 90
+    while not (keepers := [host for host in hosts if len(checkpoints(host)) > 1]):
+        assert time.monotonic() < deadline, "no checkpoint"
+        assert all(agent.poll() is None for agent in agents.values())
+        time.sleep(0.02)
+    [keeper] = keepers  # the one with the first rank, whichever that is
+    [lost] = {*hosts} - {keeper}
+    lose(agents.pop(lost))
+    said, _ = agents[keeper].communicate(timeout=90)
+    assert agents[keeper].returncode != 0, said[-2000:]
+    assert not (keeper / "models/moved.pt").exists()
+    kept = checkpoints(keeper)[-1].name
+
+    # torch's agents of one address are ranked by age: the host without checkpoints is first now
+    endpoint = set_up(hosts, num_gpus=2)
+    agents = {host: start(host, endpoint, 1) for host in (lost, keeper)}
+    said = "".join(agent.communicate(timeout=120)[0] for agent in agents.values())
+    assert all(agent.returncode == 0 for agent in agents.values()), said[-2000:]
+    [after] = re.findall(r"goes on after (\d+) epochs", said)
+    assert int(after) == int(kept.partition("-")[0])
+    weights = (first / "models/whole.pt").read_bytes()
+    assert (lost / "models/moved.pt").read_bytes() == weights
+    assert not checkpoints(first) and not checkpoints(other)
