@@ -1,11 +1,11 @@
 """How many epochs does the same accuracy take at a larger batch, and does a larger rate help?
 
 LeNet is trained to a test accuracy at batches from small to large, with the rate kept, and with the
-rate scaled by the batch behind a warm-up, from several seeds. The profile `study` goes to batch
-4096, and looks there for the best rate of SGD with momentum and of LARS, which was made for large
-batches. Runs of equally many images apply gradients that are several steps old, as asynchronous
-workers do, or see a sixteenth of the images only. The time of an image at each batch size, measured
-in fresh processes, turns epochs into seconds.
+rate scaled by the batch or by its square root behind a warm-up, from several seeds. The profile
+`study` goes to batch 4096, and looks there for the best rate of SGD with momentum and of LARS,
+which was made for large batches. Runs of equally many images apply gradients that are several steps
+old, as asynchronous workers do, or see a sixteenth of the images only. The time of an image at each
+batch size, measured in fresh processes, turns epochs into seconds.
 
 Read `reports/convergence/rows.csv`: per demo and series, points (x, y); x is the seed, or the
 start, where a series has a value for each. A run that did not reach the target has the whole budget

@@ -28,6 +28,7 @@ from stages.convergence.names import (
     MOMENTUM,
     NOTES_US_PER_IMAGE,
     REACHED,
+    ROOT,
     SCALED,
     SHORT_RUN,
     SMALL_BATCH,
@@ -127,6 +128,19 @@ CLAIMS = (
         " percent of those with the same rate.",
         fewer_epochs(epochs(SCALED, LARGE), epochs(FIXED, LARGE)),
         "“Need”: the kept rate takes over 2 % longer.",
+        real,
+    ),
+    Claim(
+        "D2b",
+        "13.5",
+        Kind.ASKED,
+        "000:261",
+        "A rate that grows with the batch needs fewer epochs than one that grows with its square"
+        " root.",
+        "Epochs to the target accuracy at batch 256 with four times the rate of batch 64, in"
+        " percent of those with twice that rate; both behind a warm-up.",
+        fewer_epochs(epochs(SCALED, LARGE), epochs(ROOT, LARGE)),
+        "“Fewer”: by over 2 %.",
         real,
     ),
     Claim(

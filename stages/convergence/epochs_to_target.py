@@ -25,7 +25,6 @@ from stages.convergence.names import (
     MOMENTUM,
     REACHED,
     RULES,
-    SCALED,
     at_batch,
 )
 from stages.convergence.params import ConvergenceParams
@@ -87,11 +86,16 @@ def measure_epochs(
     """Each seed's epochs to the target by rule and batch size; optimizers at their best rates."""
     trainer, device = Trainer(params, train_set, test_set, seed), train_set.y.device
     seeds = range(params.num_seeds)
-    arms = [(rule, n) for n in reversed(params.batch_sizes) for rule in RULES]
-    arms.remove((SCALED, params.batch_sizes[0]))  # where it is the fixed rate, warmed up
+    smallest = params.batch_sizes[0]  # where all rules have one rate
+    arms = [
+        (rule, n)
+        for n in reversed(params.batch_sizes)
+        for rule in RULES
+        if rule == FIXED or n != smallest
+    ]
     jobs = [(rule, n, i) for rule, n in arms for i in seeds]
     runs = side_by_side(EPOCHS, trainer.run_rule, jobs, device)
-    for rule, n in sorted(arms, key=lambda arm: (arm[0] != FIXED, arm[1])):
+    for rule, n in sorted(arms, key=lambda arm: (RULES.index(arm[0]), arm[1])):
         yield from _curves(trainer, at_batch(rule, n), [runs[rule, n, i] for i in seeds])
     if params.tuning_seeds:
         yield from _at_best_rates(trainer, device)

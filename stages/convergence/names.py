@@ -11,7 +11,8 @@ NOTES_US_PER_IMAGE = "notes_us_per_image"  # of the notes' 28 x 28 pixels
 
 # rules for the rate of plain SGD at a larger batch
 FIXED, SCALED = "fixed rate", "rate x batch, warm-up"
-RULES = (FIXED, SCALED)
+ROOT = "rate x square root of the batch, warm-up"
+RULES = (FIXED, SCALED, ROOT)
 
 # optimizers, each at its best rate
 MOMENTUM, LARS = "momentum, best rate", "LARS, best rate"

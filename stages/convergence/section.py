@@ -25,6 +25,7 @@ from stages.convergence.names import (
     MOMENTUM,
     NOT_REACHED_PERCENT,
     REACHED,
+    ROOT,
     SCALED,
     SHORT_RUN,
     SMALLEST,
@@ -45,6 +46,7 @@ def arms() -> dict[str, str]:
     return {
         FIXED: say("fixed learning rate"),
         SCALED: say("scaled learning rate"),
+        ROOT: say("rate × √batch"),
         MOMENTUM: say("momentum"),
         LARS: "LARS",
     }
@@ -100,8 +102,8 @@ def _caption(m: Mapping[str, Any]) -> str:
     sentences = [
         say(
             "A dot is a seed, a bar the median. Scaled: the learning rate grows with the batch,"
-            " after a warm-up. Runs end after {n:g} epochs at most. Seconds are those of one device"
-            " ({devices}).",
+            " or with its square root, after a warm-up. Runs end after {n:g} epochs at most."
+            " Seconds are those of one device ({devices}).",
             n=m[MAX_EPOCHS],
             devices=devices_in_words(m["device_kind"]),
         )

@@ -17,7 +17,7 @@ from lab.optim import schedules
 from lab.optim.schedules import Schedule
 from lab.training.short_training import accuracy_of
 from lab.training.update_steps import Step, sgd_step
-from stages.convergence.names import FIXED
+from stages.convergence.names import FIXED, ROOT
 
 FIRST_READING = 1024  # images before it
 READINGS_PER_OCTAVE = 8
@@ -29,12 +29,15 @@ def schedule(
 ) -> Schedule:
     """The rate over the epochs by one of RULES; `lr` is the rate of the smallest batch.
 
-    The scaled rate is lr * batch_size / smallest (Goyal et al. 2017), so that the same images move
-    the weights as far.
+    With SCALED it grows with the batch (Goyal et al. 2017), so that the same images move the
+    weights as far; with ROOT as the batch's square root (Krizhevsky 2014), so that the noise of the
+    steps moves them as far.
     """
     if rule == FIXED:
         return schedules.constant(lr)
-    return schedules.warm_up(schedules.constant(lr * batch_size / smallest), warm_up_epochs)
+    times = batch_size / smallest
+    higher = lr * (math.sqrt(times) if rule == ROOT else times)
+    return schedules.warm_up(schedules.constant(higher), warm_up_epochs)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from lab.claims.rules import Estimate, Over
 from lab.results.curves import rows_of
 from stages.convergence.__main__ import summarise
 from stages.convergence.claims import CLAIMS, share_of_epochs
-from stages.convergence.names import FIXED, LARS, MOMENTUM, SCALED, TUNED_BATCH, at_batch
+from stages.convergence.names import FIXED, LARS, MOMENTUM, ROOT, SCALED, TUNED_BATCH, at_batch
 from tests.claim_cases import CONFIRMED, INCONCLUSIVE, NOT_TESTABLE, REFUTED, check_rules
 from tests.helpers import verdicts
 from tests.stages.convergence.made_up import CAP, CONVERGENCE, convergence_curves
@@ -44,15 +44,18 @@ def test_made_up_runs_come_to_their_verdicts():
         "G11a": CONFIRMED,
         "G11b": CONFIRMED,
         "D2a": CONFIRMED,
+        "D2b": CONFIRMED,
         "G12c": CONFIRMED,
         "G12d": CONFIRMED,
         "G12k": CONFIRMED,
         "G13c": CONFIRMED,
     }
-    same = {at_batch(arm, n): [2.0] * 8 for arm in (FIXED, SCALED, MOMENTUM) for n in (64, 256)}
+    same = {
+        at_batch(arm, n): [2.0] * 8 for arm in (FIXED, SCALED, ROOT, MOMENTUM) for n in (64, 256)
+    }
     same |= {at_batch(arm, 4096): [2.0] * 8 for arm in (MOMENTUM, LARS)}
     found = of(same)
-    assert [found[each] for each in ("G11a", "G11b", "D2a", "G12k")] == [REFUTED] * 4
+    assert [found[each] for each in ("G11a", "G11b", "D2a", "D2b", "G12k")] == [REFUTED] * 5
 
 
 def test_the_cap_confirms_only_from_the_side_that_it_bounds():

@@ -13,7 +13,7 @@ from lab.data.images import Images, shrink
 from lab.optim import schedules
 from lab.training.short_training import SmallLeNet
 from stages.convergence import train_to_target as convergence
-from stages.convergence.names import FIXED, SCALED
+from stages.convergence.names import FIXED, ROOT, SCALED
 from stages.convergence.train_to_target import Goal, Run, train_to_target
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -37,13 +37,16 @@ def run(lr=0.05, batch_size=32, accuracy=0.5, max_epochs=4, seed=0, train=TRAIN)
 
 @given(st.floats(0.001, 1), st.integers(1, 64), st.integers(1, 64))
 def test_rules_of_the_rate(lr, smallest, times):
-    fixed, warm = (
-        convergence.schedule(rule, lr, smallest * times, smallest, 2.0) for rule in (FIXED, SCALED)
+    fixed, warm, root = (
+        convergence.schedule(rule, lr, smallest * times, smallest, 2.0)
+        for rule in (FIXED, SCALED, ROOT)
     )
     assert fixed(0.0) == fixed(7.0) == lr
     assert [warm(t) for t in (0.0, 1.0, 2.0, 7.0)] == pytest.approx(
         [0, lr * times / 2, lr * times, lr * times]
     )
+    assert root(7.0) ** 2 == pytest.approx(fixed(7.0) * warm(7.0)), "halfway between the two"
+    assert root(1.0) == pytest.approx(root(7.0) / 2)
 
 
 def test_a_run_ends_at_its_first_reading_with_the_target_and_repeats():
