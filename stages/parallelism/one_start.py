@@ -15,7 +15,7 @@ from lab.parallel.device_workers import run_each, thread_pool
 from lab.parallel.replicas import replicate
 from lab.results.measurements import Measurement
 from lab.timing.bench import Arm, in_unit, time_arms
-from stages.parallelism.data_parallel import DataParallel
+from stages.parallelism.kinds import timed_kinds
 from stages.parallelism.layers import lenet_layers, wide_layers
 from stages.parallelism.names import (
     DATA,
@@ -23,14 +23,10 @@ from stages.parallelism.names import (
     LENET_STEP_MS,
     ON_BOTH,
     ON_ONE,
-    PIPELINE,
-    TENSOR,
     WIDE_STEP_MS,
 )
 from stages.parallelism.params import Params
-from stages.parallelism.pipeline import in_parts
-from stages.parallelism.step import Devices, Kind, train
-from stages.parallelism.tensor_parallel import TensorParallel
+from stages.parallelism.step import Devices, train
 
 NUM_DEVICES, LR = 2, 1e-3
 EVALUATED_IMAGES = 512
@@ -46,11 +42,7 @@ def measure(start: int) -> list[Measurement]:
     images = torch.rand(EVALUATED_IMAGES, 1, 28, 28, generator=generator).to(first)
     X = images[: p.batch_sizes[-1]]
     y = torch.randint(10, (len(X),), generator=generator).to(first)
-    kinds: dict[str, Kind] = {
-        DATA: DataParallel,
-        PIPELINE: in_parts(p.num_micro_batches),
-        TENSOR: TensorParallel,
-    }
+    kinds = timed_kinds(p.num_micro_batches)
     nets = {LENET_STEP_MS: lenet_layers(lenet), WIDE_STEP_MS: wide_layers(p.wide_units, generator)}
     found: list[Measurement] = []
     with thread_pool(NUM_DEVICES, devices.threads) as pool:

@@ -21,15 +21,14 @@ from lab.timing.visits import starts_in_time
 from stages.parallelism.by_torch import FullySharded, InColumnsAndRows, InMicroBatches, OfTorch
 from stages.parallelism.calls import Calls
 from stages.parallelism.data_parallel import DataParallel
+from stages.parallelism.kinds import timed_kinds
 from stages.parallelism.layers import IMAGE_PIXELS, NUM_CLASSES, Layered, wide_layers
 from stages.parallelism.names import (
     DATA,
     DIFFERENCE_EPS,
     FULLY_SHARD,
     PARALLELIZE,
-    PIPELINE,
     PIPELINING,
-    TENSOR,
     TORCH_STEP_MS,
     WIDE_CALLS,
     WIDE_MODEL_MB,
@@ -38,9 +37,8 @@ from stages.parallelism.names import (
     on_devices,
 )
 from stages.parallelism.params import ParallelismParams, Params
-from stages.parallelism.pipeline import cut, in_parts
-from stages.parallelism.step import Kind, counted_step, train
-from stages.parallelism.tensor_parallel import TensorParallel
+from stages.parallelism.pipeline import cut
+from stages.parallelism.step import counted_step, train
 
 NUM_DEVICES, LR = 2, 1e-3  # of the steps that are timed
 Arms = dict[str, Callable[[], object]]
@@ -72,10 +70,6 @@ def _libraries(num_micro_batches: int) -> dict[str, OfTorch]:
         PARALLELIZE: InColumnsAndRows,
         PIPELINING: partial(InMicroBatches, num_micro_batches=num_micro_batches),
     }
-
-
-def _kinds(num_micro_batches: int) -> dict[str, Kind]:
-    return {DATA: DataParallel, PIPELINE: in_parts(num_micro_batches), TENSOR: TensorParallel}
 
 
 def _net(params: ParallelismParams, seed: int) -> tuple[Layered, Tensor, Tensor]:
@@ -127,7 +121,7 @@ def _is_state(curve: Curve, name: str) -> bool:
 
 def _by_hand(params: ParallelismParams, devices: Devices, n: int, seed: int) -> Iterator[Curve]:
     net, X, y = _net(params, seed)
-    for name, kind in _kinds(params.num_micro_batches).items():
+    for name, kind in timed_kinds(params.num_micro_batches).items():
         steps = [
             counted_step(kind, net, X[:size], y[:size], devices.devices[:n])
             for size in params.batch_sizes
@@ -188,7 +182,7 @@ def _steps_by_hand(
     params: ParallelismParams, net: Layered, X: Tensor, y: Tensor, devices: Devices, pool: Executor
 ) -> Arms:
     """Each kind's step on the first two devices, in the first rank; one takes part twice."""
-    kinds = _kinds(params.num_micro_batches)
+    kinds = timed_kinds(params.num_micro_batches)
     names = [*kinds, again(DATA)]
     if dist.get_rank():
         return dict.fromkeys(names, lambda: None)
