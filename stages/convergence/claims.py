@@ -131,7 +131,7 @@ CLAIMS = (
         real,
     ),
     Claim(
-        "D2b",
+        "D2e",
         "13.5",
         Kind.ASKED,
         "000:261",

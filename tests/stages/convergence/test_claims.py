@@ -44,7 +44,7 @@ def test_made_up_runs_come_to_their_verdicts():
         "G11a": CONFIRMED,
         "G11b": CONFIRMED,
         "D2a": CONFIRMED,
-        "D2b": CONFIRMED,
+        "D2e": CONFIRMED,
         "G12c": CONFIRMED,
         "G12d": CONFIRMED,
         "G12k": CONFIRMED,
@@ -55,7 +55,7 @@ def test_made_up_runs_come_to_their_verdicts():
     }
     same |= {at_batch(arm, 4096): [2.0] * 8 for arm in (MOMENTUM, LARS)}
     found = of(same)
-    assert [found[each] for each in ("G11a", "G11b", "D2a", "D2b", "G12k")] == [REFUTED] * 5
+    assert [found[each] for each in ("G11a", "G11b", "D2a", "D2e", "G12k")] == [REFUTED] * 5
 
 
 def test_the_cap_confirms_only_from_the_side_that_it_bounds():
