@@ -239,8 +239,8 @@ def process_group(devices: Devices, own: torch.device, params: DistributedParams
         child.follow(os.getppid())
     # one channel fits both memory formats
     warnings.filterwarnings("ignore", "Grad strides do not match")
-    if params.nnodes == 1 or host in (LOOPBACK, "localhost"):
-        stay_on_loopback()
+    if params.on_loopback and (params.nnodes == 1 or host in (LOOPBACK, "localhost")):
+        stay_on_loopback()  # unless a job's script named another host
     if own.type == "cuda":
         torch.cuda.set_device(own)
     try:

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from lab.machine.devices import Devices
-from lab.nets.models import MODELS
+from lab.nets.models import MODELS, OnBytes
 from lab.parallel.fresh_ranks import calls_lasting, seconds_per_call
 from lab.parallel.gradient_times import ready_times
 from lab.results.measurements import Measurement, again
@@ -56,9 +56,10 @@ class _OfNet:
         """Build replicas that are alike in all ranks; each rank has images of its own."""
         self.net, self._device = net, device
         own = torch.Generator().manual_seed(seed + 1 + dist.get_rank())
-        self._X = torch.rand(params.images, 1, 28, 28, generator=own).to(device)
+        X = torch.randint(0, 256, (params.images, 28, 28), dtype=torch.uint8, generator=own)
+        self._X = X.to(device)
         self._y = torch.randint(10, (params.images,), generator=own).to(device)
-        self._build = lambda: MODELS[net](torch.Generator().manual_seed(seed)).to(device)
+        self._build = lambda: OnBytes(MODELS[net](torch.Generator().manual_seed(seed))).to(device)
         self._replicas = {mib: Bucketed(self._build(), mib, device) for mib in params.bucket_mib}
         self._buckets: dict[float, list[Bucket]] = {
             mib: replica.settle(self._X, self._y) for mib, replica in self._replicas.items()
@@ -83,7 +84,14 @@ class _OfNet:
         ready = self._ready()
         sizes = {name: p.nbytes for name, p in self._build().named_parameters()}
         found = [
-            Measurement(names.of_net(names.READY, net), name, sizes[name], (at,), "ms", *on)
+            Measurement(
+                names.of_net(names.READY, net),
+                name.removeprefix("net."),
+                sizes[name],
+                (at,),
+                "ms",
+                *on,
+            )
             for name, at in ready.items()
         ]
         early = ready_by_half(list(ready.values()), [sizes[name] for name in ready])

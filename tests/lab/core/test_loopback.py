@@ -32,7 +32,8 @@ def test_both_are_told_the_loopback_interface(untold):
 
 
 @pytest.mark.parametrize(
-    ("nnodes", "endpoint", "loopback"), [(1, "127.0.0.1:0", True), (2, "10.0.0.1:29500", False)]
+    ("nnodes", "endpoint", "loopback"),
+    [(1, "127.0.0.1:0", True), (2, "10.0.0.1:29500", False), (2, "127.0.0.1:29500", True)],
 )
 def test_ranks_are_told_before_they_meet_if_all_are_on_this_host(
     untold, nnodes, endpoint, loopback

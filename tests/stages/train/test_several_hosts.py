@@ -39,7 +39,7 @@ def set_up(hosts: tuple[Path, Path], num_gpus: int) -> str:
     for host in hosts:
         changes = {
             "train.runs.moved": RUN | {"strategy": "ddp", "num_gpus": num_gpus},
-            "train.distributed": {"nnodes": 2, "rdzv_endpoint": "nobody:1", "timeout_s": 10},
+            "train.distributed": {"nnodes": 2, "rdzv_endpoint": "127.0.0.1:1", "timeout_s": 10},
             "devices.cpu_threads": 1,
         }
         edit_params(changes, path=host / "params.yaml")
