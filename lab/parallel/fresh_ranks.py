@@ -6,7 +6,7 @@ They meet at a store of the loopback address, do their work, and end; the first 
 import gc
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
@@ -15,16 +15,18 @@ from typing import Any, TypeVar
 import torch
 import torch.distributed as dist
 
-from lab.core.shared_params import LOOPBACK, DistributedParams
+from lab.core.shared_params import LOOPBACK, BenchParams, DistributedParams
 from lab.machine.allocator import keep_memory
 from lab.machine.devices import Devices
 from lab.machine.fresh_process import fresh_process
 from lab.parallel.launch import ADDRESS_VARIABLE, PeerLostError, meeting_place, process_group
+from lab.timing.bench import turns
 from lab.timing.clock import read_clock
 
 DISTRIBUTED = DistributedParams(nnodes=1, rdzv_endpoint=f"{LOOPBACK}:0", timeout_s=600)
 CAUSE_S = 5  # for a rank that died to be heard after the others that lost it
 T = TypeVar("T")
+K = TypeVar("K")
 
 
 def ask_ranks(world_size: int, devices: Devices, work: Callable[..., T], *arguments: Any) -> T:
@@ -63,6 +65,23 @@ def ask_ranks(world_size: int, devices: Devices, work: Callable[..., T], *argume
     del store  # it served the ranks until now
     answer: T = found[0]
     return answer
+
+
+def time_in_turns(
+    arms: Mapping[K, Callable[[], object]], bench: BenchParams, start: int, device: torch.device
+) -> dict[K, tuple[float, ...]]:
+    """Seconds per call of each arm, by its key, of the slowest rank; sample i was taken in round i.
+
+    All ranks of the process group take part, with arms of the same keys in the same order. Start
+    number `start` goes on with the order of turns where earlier ones left off.
+    """
+    calls = {
+        key: calls_lasting(arm, bench.min_sample_ms / 1e3, device) for key, arm in arms.items()
+    }
+    seconds: dict[K, list[float]] = {key: [] for key in arms}
+    for key in turns(list(arms), bench.rounds, start * bench.rounds):
+        seconds[key].append(seconds_per_call(arms[key], calls[key], device))
+    return {key: tuple(samples) for key, samples in seconds.items()}
 
 
 def calls_lasting(

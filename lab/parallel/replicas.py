@@ -5,14 +5,17 @@ without GPUs.
 """
 
 import copy
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
 from functools import partial
 from typing import TypeVar
 
 import torch
+import torch.distributed as dist
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.nn.parallel import DistributedDataParallel
 
 from lab.parallel.device_workers import run_each
 
@@ -87,6 +90,30 @@ def forward_backward(
     loss = F.cross_entropy(net(X), y, reduction="sum", label_smoothing=label_smoothing)
     torch.autograd.backward(loss, torch.full_like(loss, scale))
     return loss.detach()
+
+
+def overlapping(
+    net: nn.Module,
+    device: torch.device,
+    group: dist.ProcessGroup | None = None,
+    bucket_mib: float | None = None,
+) -> DistributedDataParallel:
+    """The net, its gradients summed among processes while others are computed, and averaged.
+
+    Running statistics do not enter training: each process keeps its own, as replicas do. Gradients
+    become parts of their buckets, of at most `bucket_mib` (torch's own size otherwise), until an
+    update drops them: nothing is copied back.
+    """
+    # `broadcast_buffers` has a new name since torch 2.13
+    with warnings.catch_warnings(action="ignore", category=FutureWarning):
+        return DistributedDataParallel(
+            net,
+            [device] if device.type == "cuda" else None,
+            process_group=group,
+            broadcast_buffers=False,
+            bucket_cap_mb=bucket_mib,
+            gradient_as_bucket_view=True,
+        )
 
 
 def sum_gradients(nets: Sequence[nn.Module], allreduce: Collective = allreduce) -> None:

@@ -1,6 +1,5 @@
 """DistributedDataParallel whose buckets are summed when a caller wants them to be."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -8,9 +7,8 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 from torch.futures import Future
-from torch.nn.parallel import DistributedDataParallel
 
-from lab.parallel.replicas import forward_backward, sgd
+from lab.parallel.replicas import forward_backward, overlapping, sgd
 from stages.bench_buckets.names import AT_LAST, AT_ONCE, COMPUTING
 
 LR = 0.01
@@ -37,14 +35,7 @@ class Bucketed:
         self._waiting: list[tuple[Tensor, Future[Tensor]]] = []
         self._names = {id(p): name for name, p in net.named_parameters()}
         self._watched: list[Bucket] | None = None
-        with warnings.catch_warnings(action="ignore", category=FutureWarning):
-            self._net = DistributedDataParallel(
-                net,
-                [device] if device.type == "cuda" else None,
-                broadcast_buffers=False,  # it has a new name since torch 2.13
-                bucket_cap_mb=bucket_mib,
-                gradient_as_bucket_view=True,  # as training has it
-            )
+        self._net = overlapping(net, device, bucket_mib=bucket_mib)
         self._net.register_comm_hook(None, self._full)
 
     def step(self, when: str, X: Tensor, y: Tensor) -> None:

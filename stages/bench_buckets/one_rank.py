@@ -7,14 +7,13 @@ from statistics import median
 import torch
 import torch.distributed as dist
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 
 from lab.machine.devices import Devices
 from lab.nets.models import MODELS, OnBytes
-from lab.parallel.fresh_ranks import calls_lasting, seconds_per_call
+from lab.parallel.fresh_ranks import time_in_turns
 from lab.parallel.gradient_times import ready_times
 from lab.results.measurements import Measurement, again
-from lab.timing.bench import turns
 from stages.bench_buckets import names
 from stages.bench_buckets.hidden import exposed_ms, fit_cost, ready_by_half
 from stages.bench_buckets.hooked import Bucket, Bucketed, sum_each
@@ -29,20 +28,16 @@ def measure(
     device: torch.device, devices: Devices, params: Params, start: int
 ) -> list[Measurement]:
     """What start number `start` measured: times round by round, and what follows from them."""
-    p, bench = params.bench_buckets, params.bench
-    of_nets = [_OfNet(net, of_net, device, params.seed) for net, of_net in p.nets.items()]
+    nets = params.bench_buckets.nets
+    of_nets = [_OfNet(net, of_net, device, params.seed) for net, of_net in nets.items()]
     arms = {key: arm for of_net in of_nets for key, arm in of_net.arms().items()}
     net, arm, size = next(key for key in arms if key[1] == AT_LAST)
     arms[net, again(arm), size] = arms[net, arm, size]  # the noise control
-    calls = {
-        key: calls_lasting(arm, bench.min_sample_ms / 1e3, device) for key, arm in arms.items()
-    }
-    ms: dict[Key, list[float]] = {key: [] for key in arms}
-    for key in turns(list(arms), bench.rounds, start * bench.rounds):
-        ms[key].append(1e3 * seconds_per_call(arms[key], calls[key], device))
+    seconds = time_in_turns(arms, params.bench, start, device)
+    ms = {key: tuple(1e3 * t for t in samples) for key, samples in seconds.items()}
     on = devices.kind, devices.threads
     times = [
-        Measurement(names.of_net(names.STEP, net), arm, size, tuple(found), "ms", *on)
+        Measurement(names.of_net(names.STEP, net), arm, size, found, "ms", *on)
         for (net, arm, size), found in ms.items()
     ]
     of_start = {key: median(found) for key, found in ms.items()}
@@ -81,8 +76,9 @@ class _OfNet:
     def derived(self, ms: dict[Key, float], devices: Devices) -> list[Measurement]:
         """When gradients are ready, and the exposed time of each size: measured, and predicted."""
         net, on = self.net, (devices.kind, devices.threads)
-        ready = self._ready()
-        sizes = {name: p.nbytes for name, p in self._build().named_parameters()}
+        alone = self._build()
+        ready = self._ready(alone)
+        sizes = {name: p.nbytes for name, p in alone.named_parameters()}
         found = [
             Measurement(
                 names.of_net(names.READY, net),
@@ -121,13 +117,12 @@ class _OfNet:
             )
         return found
 
-    def _ready(self) -> dict[str, float]:
+    def _ready(self, net: nn.Module) -> dict[str, float]:
         """Milliseconds from the start of a backward pass to each gradient; all ranks compute."""
         dist.barrier()
-        net = self._build()
         passes = ready_times(net, self._loss_of(net), PASSES, self._device)[1:]
         dist.barrier()
         return {name: median(each[name] for each in passes) for name in passes[0]}
 
-    def _loss_of(self, net: torch.nn.Module) -> Callable[[], Tensor]:
+    def _loss_of(self, net: nn.Module) -> Callable[[], Tensor]:
         return lambda: F.cross_entropy(net(self._X), self._y, reduction="sum")

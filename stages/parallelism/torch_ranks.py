@@ -12,10 +12,10 @@ from torch import Tensor
 
 from lab.machine.devices import Devices, for_ranks
 from lab.parallel.device_workers import thread_pool
-from lab.parallel.fresh_ranks import ask_ranks, calls_lasting, most, seconds_per_call
+from lab.parallel.fresh_ranks import ask_ranks, most, time_in_turns
 from lab.results.curves import Curve, line
 from lab.results.measurements import Measurement, again
-from lab.timing.bench import in_unit, turns
+from lab.timing.bench import in_unit
 from lab.timing.fresh_starts import merge
 from lab.timing.visits import starts_in_time
 from stages.parallelism.by_torch import FullySharded, InColumnsAndRows, InMicroBatches, OfTorch
@@ -158,7 +158,7 @@ def numbers_sent(n: int, units: int) -> dict[str, tuple[int, int]]:
 
 def _time(device: torch.device, devices: Devices, params: Params, start: int) -> list[Measurement]:
     """One start's times, round by round; while the first rank works by hand, the others wait."""
-    p, bench = params.parallelism, params.bench
+    p = params.parallelism
     net, X, y = _net(p, params.seed + start)
     X, y = X.to(device), y.to(device)
     libraries = _libraries(p.num_micro_batches)
@@ -167,14 +167,7 @@ def _time(device: torch.device, devices: Devices, params: Params, start: int) ->
             name: partial(library(net, device).step, X, y, LR)
             for name, library in libraries.items()
         } | _steps_by_hand(p, net, X, y, devices, pool)
-        calls = {
-            name: calls_lasting(arm, bench.min_sample_ms / 1e3, device)
-            for name, arm in arms.items()
-        }
-        seconds: dict[str, list[float]] = {name: [] for name in arms}
-        for name in turns(list(arms), bench.rounds, start * bench.rounds):
-            seconds[name].append(seconds_per_call(arms[name], calls[name], device))
-    times = {name: tuple(samples) for name, samples in seconds.items()}
+        times = time_in_turns(arms, params.bench, start, device)
     return in_unit(TORCH_STEP_MS, len(X), times, "ms", devices)
 
 

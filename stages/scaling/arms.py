@@ -11,7 +11,6 @@ from stages.scaling import names
 from stages.scaling.params import NetParams, ScalingParams
 
 Named = tuple[str, str, int, Arm]  # demo, name, x, arm
-ALGORITHMS = tuple(dict.fromkeys(algorithm for algorithm, _ in names.ALLREDUCES.values()))
 
 
 def measure(p: ScalingParams, bench: BenchParams, devices: Devices) -> list[Measurement]:
@@ -49,7 +48,7 @@ def _messages(p: ScalingParams) -> list[Named]:
         *(
             (names.MESSAGE, name, size, Arm(name, n, (size // 4,)))
             for size in sizes
-            for name in (*ALGORITHMS, THERE_AND_BACK)
+            for name in (*names.ALGORITHMS, THERE_AND_BACK)
         ),
         (names.MESSAGE, ADDING, sizes[-1], Arm(ADDING, n, (sizes[-1] // 4,))),
     ]
@@ -79,7 +78,7 @@ def _behind_computing(p: ScalingParams) -> list[Named]:
             Arm(algorithm, p.world_size, lengths, False, net, images, False),
         )
         for net, images, lengths in lists
-        for algorithm in ALGORITHMS
+        for algorithm in names.ALGORITHMS
     ]
 
 

@@ -33,6 +33,7 @@ ALLREDUCES = {
     for algorithm in (STAR, RING)
     for grouping in (PER_TENSOR, ONE_BUCKET)
 }
+ALGORITHMS = tuple(dict.fromkeys(algorithm for algorithm, _ in ALLREDUCES.values()))
 
 EFFICIENCY = "efficiency"  # computing's share of a step, by net; x is EQUAL_IMAGES
 EQUAL_IMAGES = 128  # of each device, whatever the net

@@ -113,7 +113,7 @@ def fit_compute(medians: Mapping[float, float]) -> Compute:
 def waits(results: Results) -> dict[str, float]:
     """By how many seconds each algorithm's message is late after a short computation."""
     found = {}
-    for algorithm in dict.fromkeys(algorithm for algorithm, _ in names.ALLREDUCES.values()):
+    for algorithm in names.ALGORITHMS:
         sums = fit_late_sums(results, algorithm)
         alone = results.series(names.MESSAGE, algorithm)[0]  # the shortest
         late = sums.ms([alone.x], min(sums.short_ms)) - alone.summary.median
@@ -181,8 +181,7 @@ class _OfStart:
         """Fit computing and summing."""
         self._parts, self._gradients = parts, gradients
         self._compute = {net: compute_of(parts, net) for net in parts.arms(names.ALONE)}
-        algorithms = dict.fromkeys(algorithm for algorithm, _ in names.ALLREDUCES.values())
-        self._sums = {algorithm: fit_late_sums(parts, algorithm) for algorithm in algorithms}
+        self._sums = {name: fit_late_sums(parts, name) for name in names.ALGORITHMS}
 
     def parts_ms(self, net: str, allreduce: str, images: float) -> tuple[float, float]:
         """t1 and t2 of a step with so many images on each device."""

@@ -5,7 +5,6 @@ each round, whose time is that of the slowest of them; one start of the processe
 the median of its rounds.
 """
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -24,7 +23,14 @@ from lab.parallel import fresh_ranks
 from lab.parallel.allreduce.collectives import ALGORITHMS, PROBES, Ranks, in_one_bucket, per_tensor
 from lab.parallel.cost_model import OVERLAPPED
 from lab.parallel.fresh_ranks import ask_ranks, calls_lasting, most, seconds_per_call
-from lab.parallel.replicas import forward_backward, grad_of, replicate, sgd, sum_gradients
+from lab.parallel.replicas import (
+    forward_backward,
+    grad_of,
+    overlapping,
+    replicate,
+    sgd,
+    sum_gradients,
+)
 from lab.results.stats import summarise
 from lab.timing.bench import turns
 from lab.timing.visits import starts_in_time
@@ -174,23 +180,10 @@ class _Rank:
         key = arm.net, arm.gradients and arm.algorithm != NOTHING, overlapped
         if key not in self._replicas:
             net = OnBytes(MODELS[arm.net](torch.Generator().manual_seed(0))).to(self.device)
-            self._replicas[key] = self._overlapping(net) if overlapped else net
-        return self._replicas[key]
-
-    def _overlapping(self, net: nn.Module) -> nn.Module:
-        """A net whose gradients are summed while others are computed, its running statistics not.
-
-        `broadcast_buffers` has a new name since torch 2.13.
-        """
-        on_gpu = [self.device] if self.device.type == "cuda" else None
-        with warnings.catch_warnings(action="ignore", category=FutureWarning):
-            return DistributedDataParallel(
-                net,
-                on_gpu,
-                process_group=self.ranks.group,
-                broadcast_buffers=False,
-                gradient_as_bucket_view=True,  # as training has it
+            self._replicas[key] = (
+                overlapping(net, self.device, self.ranks.group) if overlapped else net
             )
+        return self._replicas[key]
 
     def _images(self, arm: Arm, rank: int) -> tuple[Tensor, Tensor]:
         """The images and labels of a rank: random, its own."""

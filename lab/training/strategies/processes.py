@@ -1,16 +1,14 @@
 """A process for each device: what they tell each other, and `ddp`, DistributedDataParallel."""
 
-import warnings
 from collections.abc import Sequence
 
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
-from torch.nn.parallel import DistributedDataParallel
 
 from lab.core import fail_points
 from lab.nets.models import OnBytes
-from lab.parallel.replicas import forward_backward
+from lab.parallel.replicas import forward_backward, overlapping
 from lab.training.shards import blocks
 from lab.training.strategies.base import PLAIN, Recipe, State, Strategy, to_cpu
 
@@ -75,17 +73,7 @@ class Ddp(Processes):
         """Copy the net to the one device of `devices`."""
         super().__init__(net, devices, recipe)
         [device] = devices
-        # new name since torch 2.13
-        with warnings.catch_warnings(action="ignore", category=FutureWarning):
-            self._parallel = DistributedDataParallel(
-                self.nets[0],
-                [device] if device.type == "cuda" else None,
-                # running statistics do not enter training: each device keeps its own, as with
-                # `replicas`
-                broadcast_buffers=False,
-                # no copy back: a gradient becomes a part of its bucket, until the update drops it
-                gradient_as_bucket_view=True,
-            )
+        self._parallel = overlapping(self.nets[0], device)
 
     def step(self, X: Tensor, y: Tensor, lr: float, batch_size: int) -> Tensor:
         """Take a step with the gradient scaled up: DDP averages over processes, the book sums."""
