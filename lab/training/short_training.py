@@ -1,4 +1,4 @@
-"""LeNet for a short budget under any update rule, from an initialisation that learns at once."""
+"""Nets for a short budget under any update rule, from an initialisation that learns at once."""
 
 import math
 
@@ -10,7 +10,10 @@ from torch import Tensor, nn
 from lab.data.images import Images, to_float
 from lab.data.order import shuffled
 from lab.nets.lenet import he_lenet_params, lenet, lenet_params
+from lab.nets.models import MODELS
 from lab.optim.update_rules import UpdateRule
+
+TEST_PIECE = 1000  # images that are classified at once
 
 
 class SmallLeNet(nn.Module):
@@ -33,15 +36,29 @@ class SmallLeNet(nn.Module):
         return lenet(X, list(self.params))
 
 
+def make_net(name: str, generator: torch.Generator, side: int) -> nn.Module:
+    """A net of lab.nets.models for images of `side` pixels; LeNet from weights that learn at once.
+
+    ResNet-18 takes images of any size, since it averages over them at its end.
+    """
+    return SmallLeNet(generator, side) if name == "lenet" else MODELS[name](generator)
+
+
 def num_features(side: int) -> int:
     """How many numbers LeNet's convolutions make of an image of `side` pixels."""
     return 50 * (((side - 2) // 2 - 4) // 2) ** 2
 
 
 def accuracy_of(net: nn.Module, images: Images) -> float | None:
-    """The share of images labelled right; None if a logit is not finite."""
+    """The share of images labelled right, by the net in evaluation; None if a logit is not finite.
+
+    The net comes back in the mode in which it was.
+    """
+    training = net.training
+    net.eval()
     with torch.no_grad():
-        logits = net(images.X)
+        logits = torch.cat([net(X) for X in images.X.split(TEST_PIECE)])
+    net.train(training)
     if not logits.isfinite().all():
         return None
     return float((logits.argmax(1) == images.y).double().mean())

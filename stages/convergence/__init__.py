@@ -1,14 +1,15 @@
 """How many epochs does the same accuracy take at a larger batch, and does a larger rate help?
 
-LeNet is trained to a test accuracy at batches from small to large, with the rate kept, and with the
-rate scaled by the batch or by its square root behind a warm-up, from several seeds. The profile
-`study` goes to batch 4096, and looks there for the best rate of SGD with momentum and of LARS,
-which was made for large batches. Runs of equally many images apply gradients that are several steps
-old, as asynchronous workers do, or see a sixteenth of the images only. The time of an image at each
-batch size, measured in fresh processes, turns epochs into seconds.
+LeNet, and in the profile `full` ResNet-18, is trained to a test accuracy at batches from small to
+large, with the rate kept, and with the rate scaled by the batch or by its square root behind a
+warm-up, from several seeds. The profiles `study` and `full` go to batch 4096, and look there for
+the best rate of SGD with momentum and of LARS, which was made for large batches. Runs of equally
+many images apply gradients that are several steps old, as asynchronous workers do, or see a
+sixteenth of the images only. The time of an image at each batch size, measured in fresh processes,
+turns epochs into seconds.
 
-Read `reports/convergence/rows.csv`: per demo and series, points (x, y); x is the seed, or the
-start, where a series has a value for each. A run that did not reach the target has the whole budget
-as its epochs, `reached` 0, and `diverged` 1 if it left the finite numbers or ended no better than a
-constant answer. Book: 13.5, 13.7.
+Read `reports/convergence/rows.csv`: per demo, which begins with the net's name, and series, points
+(x, y); x is the seed, or the start, where a series has a value for each. A run that did not reach
+the target has the whole budget as its epochs, `reached` 0, and `diverged` 1 if it left the finite
+numbers or ended no better than a constant answer. Book: 13.5, 13.7.
 """

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 import torch
@@ -17,7 +18,7 @@ from lab.results.curves import Curve, line, rows_of
 from lab.results.measurements import Measurement
 from lab.timing.fresh_starts import measure_in_starts
 from stages.convergence import names, one_start
-from stages.convergence.epochs_to_target import measure_epochs
+from stages.convergence.epochs_to_target import Trainer, measure_epochs
 from stages.convergence.params import ConvergenceParams, Params
 from stages.convergence.short_runs import measure_short_runs
 
@@ -28,8 +29,12 @@ def measure(
     """What does not depend on the clock: epochs to the target, and short runs."""
     torch.backends.cudnn.deterministic = True  # the same seed, the same bits
     train_set, test_set = (small_images(split, p.image_side, device) for split in (train, test))
+    trainers = [
+        Trainer(net, p.image_side, of_net, train_set, test_set, seed)
+        for net, of_net in p.nets.items()
+    ]
     return [
-        *measure_epochs(p, train_set, test_set, seed),
+        *chain.from_iterable(map(measure_epochs, trainers)),
         *measure_short_runs(p, train_set, test_set, seed),
     ]
 
@@ -40,19 +45,25 @@ def times(measurements: Sequence[Measurement]) -> list[Curve]:
 
 
 def summarise(curves: Sequence[Curve], p: ConvergenceParams) -> Metrics:
-    """The settings that the page names, and the share of the runs that failed."""
-    missed = np.concatenate([1 - c.y for c in curves if c.demo == names.REACHED])
-    diverged = np.concatenate([c.diverged for c in curves if c.demo == names.EPOCHS])
-    return {
-        names.TARGET_PERCENT: p.target_accuracy_percent,
-        names.TRAIN_IMAGES: p.train_images,
-        names.MAX_EPOCHS: p.max_epochs,
-        names.SMALLEST: p.batch_sizes[0],
-        names.LARGEST: p.batch_sizes[-1],
-        names.TUNED_BATCH: p.batch_sizes[-1] if p.tuning_seeds else 0,
-        names.NOT_REACHED_PERCENT: round(100 * float((missed - diverged).mean()), 3),
-        names.DIVERGED_PERCENT: round(100 * float(diverged.mean()), 3),
-    }
+    """The settings that the page names, and of each net the share of the runs that failed."""
+    untrained = {names.of_net(names.TUNED_BATCH, net): 0 for net in names.NETS}
+    found: dict[str, float | str] = {names.TRAIN_IMAGES: p.train_images, **untrained}
+    for net, of_net in p.nets.items():
+        reached = [c for c in curves if c.demo == names.of_net(names.REACHED, net)]
+        epochs = [c for c in curves if c.demo == names.of_net(names.EPOCHS, net)]
+        missed = np.concatenate([1 - c.y for c in reached])
+        diverged = np.concatenate([c.diverged for c in epochs])
+        of_runs = {
+            names.TARGET_PERCENT: of_net.target_accuracy_percent,
+            names.MAX_EPOCHS: of_net.max_epochs,
+            names.SMALLEST: of_net.batch_sizes[0],
+            names.LARGEST: of_net.batch_sizes[-1],
+            names.TUNED_BATCH: of_net.batch_sizes[-1] if of_net.tuning_seeds else 0,
+            names.NOT_REACHED_PERCENT: round(100 * float((missed - diverged).mean()), 3),
+            names.DIVERGED_PERCENT: round(100 * float(diverged.mean()), 3),
+        }
+        found |= {names.of_net(name, net): value for name, value in of_runs.items()}
+    return found
 
 
 def main() -> None:

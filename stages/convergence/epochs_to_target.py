@@ -14,7 +14,7 @@ from lab.optim.schedules import Schedule
 from lab.optim.update_rules import UpdateRule
 from lab.parallel.device_workers import side_by_side
 from lab.results.curves import Curve, line
-from lab.training.short_training import SmallLeNet
+from lab.training.short_training import make_net
 from lab.training.update_steps import RuleSteps, Step, sgd_step
 from stages.convergence.names import (
     ACCURACY,
@@ -26,8 +26,9 @@ from stages.convergence.names import (
     REACHED,
     RULES,
     at_batch,
+    of_net,
 )
-from stages.convergence.params import ConvergenceParams
+from stages.convergence.params import NetParams
 from stages.convergence.train_to_target import Goal, Run, schedule, train_to_target
 
 # how to make each for a rate, and the rate at which the search begins
@@ -40,9 +41,11 @@ CLIMBS = 8  # doublings of a rate, or halvings, at most
 
 @dataclass(frozen=True)
 class Trainer:
-    """Runs of LeNet to the target, from any seed."""
+    """Runs of a net to the target, from any seed."""
 
-    params: ConvergenceParams
+    net: str
+    side: int
+    params: NetParams
     train_set: Images
     test_set: Images
     seed: int
@@ -55,7 +58,7 @@ class Trainer:
     def run(self, lr: Schedule, batch_size: int, i: int, step: Step = sgd_step) -> Run:
         """A run from seed number i: its weights, and the order of the images."""
         generator = torch.Generator().manual_seed(self.seed + i)
-        net = SmallLeNet(generator, self.params.image_side).to(self.train_set.y.device)
+        net = make_net(self.net, generator, self.side).to(self.train_set.y.device)
         goal = Goal(self.target, self.params.max_epochs)
         sets = self.train_set, self.test_set
         return train_to_target(net, *sets, lr, batch_size, goal, generator, step)
@@ -80,11 +83,9 @@ class Trainer:
         return median(epochs), -median(max(r.accuracies) for r in ended)
 
 
-def measure_epochs(
-    params: ConvergenceParams, train_set: Images, test_set: Images, seed: int
-) -> Iterator[Curve]:
+def measure_epochs(trainer: Trainer) -> Iterator[Curve]:
     """Each seed's epochs to the target by rule and batch size; optimizers at their best rates."""
-    trainer, device = Trainer(params, train_set, test_set, seed), train_set.y.device
+    params, device = trainer.params, trainer.train_set.y.device
     seeds = range(params.num_seeds)
     smallest = params.batch_sizes[0]  # where all rules have one rate
     arms = [
@@ -94,7 +95,7 @@ def measure_epochs(
         if rule == FIXED or n != smallest
     ]
     jobs = [(rule, n, i) for rule, n in arms for i in seeds]
-    runs = side_by_side(EPOCHS, trainer.run_rule, jobs, device)
+    runs = side_by_side(of_net(EPOCHS, trainer.net), trainer.run_rule, jobs, device)
     for rule, n in sorted(arms, key=lambda arm: (RULES.index(arm[0]), arm[1])):
         yield from _curves(trainer, at_batch(rule, n), [runs[rule, n, i] for i in seeds])
     if params.tuning_seeds:
@@ -114,7 +115,7 @@ def _at_best_rates(trainer: Trainer, device: torch.device) -> Iterator[Curve]:
 
         rate = climb(cost, OPTIMIZERS[name][1])
         jobs = [(name, rate, n, i) for i in range(p.num_seeds)]
-        yield line(BEST_RATE, at_batch(name, n), [0], [rate])
+        yield line(of_net(BEST_RATE, trainer.net), at_batch(name, n), [0], [rate])
         ended = side_by_side(at_batch(name, n), trainer.run_optimizer, jobs, device)
         yield from _curves(trainer, at_batch(name, n), list(ended.values()))
 
@@ -143,6 +144,6 @@ def _curves(trainer: Trainer, series: str, runs: list[Run]) -> Iterator[Curve]:
         for r, ended in zip(runs, reached, strict=True)
     ]
     diverged = np.array([float(r.ending == "diverged") for r in runs])
-    yield replace(line(EPOCHS, series, seeds, epochs), diverged=diverged)
-    yield line(REACHED, series, seeds, reached)
-    yield line(ACCURACY, series, runs[0].epochs, runs[0].accuracies)
+    yield replace(line(of_net(EPOCHS, trainer.net), series, seeds, epochs), diverged=diverged)
+    yield line(of_net(REACHED, trainer.net), series, seeds, reached)
+    yield line(of_net(ACCURACY, trainer.net), series, runs[0].epochs, runs[0].accuracies)

@@ -1,12 +1,15 @@
 """The names of the demos, arms, series and metrics of `convergence`."""
 
-# demos; of each arm at each batch size, by seed
+LENET, RESNET18 = NETS = "lenet", "resnet18"
+
+# demos of a net; of each arm at each batch size, by seed
 EPOCHS = "epochs"  # to the target
 REACHED = "reached"  # 1, or 0: then the epochs are the whole budget
 BEST_RATE = "best_rate"  # of each optimizer at each batch size
 ACCURACY = "accuracy"  # of one seed's readings, by epochs
-SHORT_RUN = "short_run"  # test accuracy (percent) after equally many images, by seed
 US_PER_IMAGE = "us_per_image"  # of a step at each size, by start
+# demos of LeNet alone
+SHORT_RUN = "short_run"  # test accuracy (percent) after equally many images, by seed
 NOTES_US_PER_IMAGE = "notes_us_per_image"  # of the notes' 28 x 28 pixels
 
 # rules for the rate of plain SGD at a larger batch
@@ -20,13 +23,19 @@ MOMENTUM, LARS = "momentum, best rate", "LARS, best rate"
 # short runs
 FEW_IMAGES = "a sixteenth of the images"
 
-# metrics, beside the run's own settings
-TARGET_PERCENT, TRAIN_IMAGES, MAX_EPOCHS = "target_percent", "train_images", "max_epochs"
+TRAIN_IMAGES = "train_images"  # metric
+# metrics of a net, beside its runs' own settings
+TARGET_PERCENT, MAX_EPOCHS = "target_percent", "max_epochs"
 SMALLEST, LARGEST = "smallest_batch", "largest_batch"
 TUNED_BATCH = "tuned_batch"  # the largest at which best rates were looked for; 0: none
 NOT_REACHED_PERCENT, DIVERGED_PERCENT = "not_reached_percent", "diverged_percent"  # of all runs
 
 SMALL_BATCH = 16  # images: of the notes' pixels, timed beside their own batch
+
+
+def of_net(name: str, net: str) -> str:
+    """The demo or metric of a net."""
+    return f"{net}_{name}"
 
 
 def at_batch(arm: str, batch_size: int | str) -> str:

@@ -1,6 +1,7 @@
 """The time of an image in a step of training, by batch size, measured in one start."""
 
 from functools import partial
+from itertools import chain
 
 import torch
 
@@ -10,9 +11,16 @@ from lab.machine.allocator import keep_memory
 from lab.machine.devices import Devices, resolve
 from lab.results.measurements import Measurement
 from lab.timing.bench import in_unit, time_arms
-from lab.training.short_training import SmallLeNet
+from lab.training.short_training import make_net
 from lab.training.update_steps import sgd_step
-from stages.convergence.names import NOTES_US_PER_IMAGE, SMALL_BATCH, US_PER_IMAGE, batch
+from stages.convergence.names import (
+    LENET,
+    NOTES_US_PER_IMAGE,
+    SMALL_BATCH,
+    US_PER_IMAGE,
+    batch,
+    of_net,
+)
 from stages.convergence.params import Params
 
 NOTES_SIDE, NOTES_BATCH = 28, 256
@@ -30,20 +38,27 @@ def measure_times(params: Params, devices: Devices, start: int) -> list[Measurem
 
     Of the notes' pixels, their batch and a small one are timed in turn.
     """
-    p = params.convergence
-    return [
-        *_per_image(US_PER_IMAGE, p.image_side, p.batch_sizes, params, devices, start),
-        *_per_image(
-            NOTES_US_PER_IMAGE, NOTES_SIDE, [SMALL_BATCH, NOTES_BATCH], params, devices, start
-        ),
+    side = params.convergence.image_side
+    of_nets = [
+        _per_image(of_net(US_PER_IMAGE, net), net, side, p.batch_sizes, params, devices, start)
+        for net, p in params.convergence.nets.items()
     ]
+    sizes = [SMALL_BATCH, NOTES_BATCH]
+    notes = _per_image(NOTES_US_PER_IMAGE, LENET, NOTES_SIDE, sizes, params, devices, start)
+    return [*chain(*of_nets), *notes]
 
 
 def _per_image(
-    demo: str, side: int, sizes: list[int], params: Params, devices: Devices, start: int
+    demo: str,
+    net_name: str,
+    side: int,
+    sizes: list[int],
+    params: Params,
+    devices: Devices,
+    start: int,
 ) -> list[Measurement]:
     device, generator = devices.devices[0], torch.Generator().manual_seed(params.seed)
-    net = SmallLeNet(generator, side).to(device)
+    net = make_net(net_name, generator, side).to(device)
     X = torch.rand(max(sizes), side, side, 1, generator=generator).permute(0, 3, 1, 2).to(device)
     images = Images(X, torch.randint(10, (len(X),), generator=generator).to(device))
     arms = {batch(n): partial(sgd_step, net, images.first(n), 0.0) for n in sizes}

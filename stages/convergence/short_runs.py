@@ -24,7 +24,7 @@ def measure_short_runs(
     few = train_set.first(len(train_set.y) // 16)
     arms = {stale(steps): (steps, train_set) for steps in params.staleness}
     arms[FEW_IMAGES] = (0, few)
-    seeds = range(params.num_seeds)
+    seeds = range(params.lenet.num_seeds)
     for name, (staleness, images) in arms.items():
         run = partial(_accuracy, params, images, test_set, staleness, seed)
         found = side_by_side(name, run, seeds, train_set.y.device)
@@ -39,11 +39,11 @@ def _accuracy(
     seed: int,
     i: int,
 ) -> float:
-    batch_size, device = params.batch_sizes[0], train_set.y.device
+    batch_size, device = params.lenet.batch_sizes[0], train_set.y.device
     generator = torch.Generator().manual_seed(seed + i)
     net, step = SmallLeNet(generator, params.image_side).to(device), StaleSteps(staleness)
     order = batches(len(train_set.y), batch_size, generator)
     for _ in range(max(1, params.short_images // batch_size)):
-        step(net, train_set.at(next(order).to(device)), params.lr)
+        step(net, train_set.at(next(order).to(device)), params.lenet.lr)
     accuracy = accuracy_of(net, test_set)
     return CHANCE if accuracy is None else 100 * accuracy

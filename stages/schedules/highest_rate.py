@@ -11,6 +11,7 @@ from lab.data.images import Images
 from lab.optim.schedules import Schedule, cosine, warm_up
 from lab.parallel.device_workers import side_by_side
 from lab.results.curves import Curve, line
+from lab.training.short_training import make_net
 from stages.schedules import names
 from stages.schedules.book_schedules import BASE, EPOCHS, FINAL, WARM_UP_EPOCHS
 from stages.schedules.params import RunParams
@@ -18,7 +19,6 @@ from stages.schedules.short_runs import (
     NOTHING_LEARNED,
     Losses,
     diverged,
-    make_net,
     onset,
     parts,
     stretched,

@@ -9,25 +9,15 @@ from torch import nn
 
 from lab.data.images import Images
 from lab.data.order import batches
-from lab.nets.models import MODELS
 from lab.optim.schedules import Schedule
 from lab.parallel.replicas import forward_backward, sgd
 from lab.results.stats import SMALLEST_EFFECT
-from lab.training.short_training import SmallLeNet
-from stages.schedules import names
 from stages.schedules.book_schedules import EPOCHS
 
 # of a constant answer among ten classes; what comes within 2 % of it has learned nothing
 NOTHING_LEARNED = math.log(10) * (1 - SMALLEST_EFFECT)
 PARTS = 10  # of a run: over each its losses are averaged
 Losses = NDArray[np.float64]
-
-
-def make_net(name: str, generator: torch.Generator, side: int) -> nn.Module:
-    """The notes' ResNet-18, or their LeNet from weights that learn at once."""
-    if name == names.LENET:
-        return SmallLeNet(generator, side)
-    return MODELS[name](generator)
 
 
 def stretched(schedule: Schedule, steps: int) -> list[float]:

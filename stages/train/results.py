@@ -67,6 +67,7 @@ def summarise(
         "strategy": settings.strategy,
         "precision": settings.precision,
         "compile": settings.compile,
+        "shards": settings.shards,
         "dataset": dataset,
         "train_images": num_images,
         "batch_size": settings.batch_size,

@@ -256,10 +256,11 @@ def _table(runs: Sequence[TrainingRun]) -> Table:
     for r in runs:
         m = r.metrics
         compiled = [] if m["compile"] == "none" else [say("compiled")]
+        divided = [] if m["shards"] == "none" else [say("{n} shards", n=m["shards"])]
         rows.append(
             [
                 r.name,
-                say(", ").join([r.devices, m["strategy"], m["precision"], *compiled]),
+                say(", ").join([r.devices, m["strategy"], m["precision"], *compiled, *divided]),
                 f"{m['train_images']:,} × {m['num_epochs']}",
                 f"{m['batch_size']}, {m['lr']:g}",
                 f"{m[FINAL_LOSS]:.3f}",
@@ -312,6 +313,7 @@ def _differ_in_devices_only(one: TrainingRun, many: TrainingRun) -> bool:
         "strategy",
         "precision",
         "compile",
+        "shards",
         "dataset",
         "train_images",
         "batch_size",

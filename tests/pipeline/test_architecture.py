@@ -24,6 +24,7 @@ SHARED_SECTIONS = {"seed", "devices", "data", "bench"}
 NOT_RESULTS = {
     "section.py",
     "clusters_section.py",
+    "runs_section.py",
     "torch_section.py",
     "explorables.py",
     "claims.py",

@@ -11,6 +11,7 @@ from lab.training.short_training import (
     accuracy_after,
     accuracy_of,
     he_lenet_params,
+    make_net,
     num_features,
 )
 
@@ -78,3 +79,18 @@ def test_accuracy_is_the_share_of_right_labels_and_none_without_finite_logits():
     images = Images(torch.eye(4), torch.tensor([0, 1, 0, 3]))
     assert accuracy_of(torch.nn.Identity(), images) == 0.75
     assert accuracy_of(torch.nn.Identity(), images._replace(X=images.X / 0)) is None
+
+
+def test_accuracy_is_that_of_evaluation_and_leaves_the_net_as_it_was():
+    norm = torch.nn.BatchNorm1d(2)  # of one image alone training would make zeros
+    norm.running_mean.copy_(torch.tensor([0.0, 10.0]))
+    images = Images(torch.tensor([[5.0, 6.0]]), torch.tensor([0]))
+    assert accuracy_of(norm, images) == 1
+    assert norm.training
+    assert norm.num_batches_tracked == 0
+
+
+def test_lenet_is_made_for_small_images_and_resnet18_takes_any():
+    for name in ("lenet", "resnet18"):
+        net = make_net(name, torch.Generator().manual_seed(0), 14)
+        assert net(torch.rand(2, 1, 14, 14)).shape == (2, 10)

@@ -1,5 +1,6 @@
 """Made-up results of convergence, as a CPU or a GPU would leave them."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,23 +16,23 @@ from stages.convergence.names import (
     FEW_IMAGES,
     FIXED,
     LARS,
+    LENET,
     MOMENTUM,
     NOTES_US_PER_IMAGE,
     REACHED,
+    RESNET18,
     ROOT,
     SCALED,
     SHORT_RUN,
     US_PER_IMAGE,
     at_batch,
     batch,
+    of_net,
     stale,
 )
-from stages.convergence.params import ConvergenceParams
+from stages.convergence.params import ConvergenceParams, NetParams
 
-CONVERGENCE = ConvergenceParams(
-    image_side=14,
-    train_images=4096,
-    test_images=100,
+LENET_RUNS = NetParams(
     batch_sizes=[64, 256, 4096],
     lr=0.1,
     warm_up_epochs=1.0,
@@ -39,10 +40,20 @@ CONVERGENCE = ConvergenceParams(
     max_epochs=8,
     num_seeds=8,
     tuning_seeds=1,
+)
+CONVERGENCE = ConvergenceParams(
+    image_side=14,
+    train_images=4096,
+    test_images=100,
+    lenet=LENET_RUNS,
+    resnet18=LENET_RUNS.model_copy(update={"batch_sizes": [256, 4096], "num_seeds": 0}),
     staleness=[0, 3],
     short_images=640,
 )
-CAP = float(CONVERGENCE.max_epochs)
+WITH_RESNET18 = CONVERGENCE.model_copy(
+    update={"resnet18": CONVERGENCE.resnet18.model_copy(update={"num_seeds": 8})}
+)
+CAP = float(LENET_RUNS.max_epochs)
 
 # epochs to the target of each seed, CAP where it was not reached
 SEED_EPOCHS = {
@@ -60,32 +71,59 @@ SEED_EPOCHS = {
 SHORT_RUNS = {stale(0): 70.0, stale(3): 60.0, FEW_IMAGES: 65.0}  # percent
 
 
+TIMES = {64: 200.0, 256: 100.0, 4096: 50.0}  # microseconds per image
+
+
 def convergence_curves(changes: dict[str, list[float]] | None = None) -> list[Curve]:
-    """What the stage measures; runs at a scaled rate that do not reach the target diverge."""
-    made = []
-    for series, epochs in (SEED_EPOCHS | (changes or {})).items():
-        seeds = range(len(epochs))
-        reached = [float(e < CAP) for e in epochs]
-        diverged = 1 - np.array(reached) if SCALED in series else np.zeros(len(epochs))
-        made += [
-            replace(line(EPOCHS, series, seeds, epochs), diverged=diverged),
-            line(REACHED, series, seeds, reached),
-            line(ACCURACY, series, [0.5, 1.0], [0.3, 0.6]),
-        ]
+    """What the stage measures of LeNet."""
+    made = of_runs(LENET, SEED_EPOCHS | (changes or {}), TIMES)
     made += [line(SHORT_RUN, arm, range(8), [y] * 8) for arm, y in SHORT_RUNS.items()]
-    times = {64: 200.0, 256: 100.0, 4096: 50.0}
-    made += [line(US_PER_IMAGE, batch(n), range(8), [t] * 8) for n, t in times.items()]
     notes = {16: 300.0, 256: 150.0}
     made += [line(NOTES_US_PER_IMAGE, batch(n), range(8), [t] * 8) for n, t in notes.items()]
     return made
 
 
+def resnet18_curves(changes: dict[str, list[float]] | None = None) -> list[Curve]:
+    """What it measures of ResNet-18 where that is trained, too: half of LeNet's epochs."""
+    sizes = CONVERGENCE.resnet18.batch_sizes
+    seed_epochs = {
+        at_batch(arm, n): [e / 2 if e < CAP else CAP for e in SEED_EPOCHS[at_batch(arm, n)]]
+        for arm in (FIXED, SCALED, ROOT, LARS)
+        for n in sizes
+        if at_batch(arm, n) in SEED_EPOCHS and not (arm in (SCALED, ROOT) and n == sizes[0])
+    }
+    seed_epochs |= {at_batch(MOMENTUM, 256): [0.5] * 8, at_batch(MOMENTUM, 4096): [2.5] * 8}
+    times = {n: 20 * TIMES[n] for n in sizes}
+    return of_runs(RESNET18, seed_epochs | (changes or {}), times)
+
+
+def of_runs(
+    net: str, seed_epochs: Mapping[str, list[float]], times: Mapping[int, float]
+) -> list[Curve]:
+    """A net's curves; runs at a scaled rate that do not reach the target diverge."""
+    made = []
+    for series, epochs in seed_epochs.items():
+        seeds = range(len(epochs))
+        reached = [float(e < CAP) for e in epochs]
+        diverged = 1 - np.array(reached) if SCALED in series else np.zeros(len(epochs))
+        made += [
+            replace(line(of_net(EPOCHS, net), series, seeds, epochs), diverged=diverged),
+            line(of_net(REACHED, net), series, seeds, reached),
+            line(of_net(ACCURACY, net), series, [0.5, 1.0], [0.3, 0.6]),
+        ]
+    images = of_net(US_PER_IMAGE, net)
+    return made + [line(images, batch(n), range(8), [t] * 8) for n, t in times.items()]
+
+
 def write(
-    reports: Path, kind: DeviceKind = "cpu-virtual", curves: list[Curve] | None = None
+    reports: Path,
+    kind: DeviceKind = "cpu-virtual",
+    curves: list[Curve] | None = None,
+    params: ConvergenceParams = CONVERGENCE,
 ) -> None:
     """Write the rows and metrics of `convergence` under `reports`."""
     made = curves or convergence_curves()
     write_rows(reports / "convergence", rows_of(made))
     conditions = {"device_kind": kind, "dataset": "fashion-mnist"}
-    metrics = {**conditions, **convergence.summarise(made, CONVERGENCE)}
+    metrics = {**conditions, **convergence.summarise(made, params)}
     write_metrics(reports / "convergence", metrics)

@@ -7,18 +7,37 @@ from lab.claims.rules import Estimate, Over
 from lab.results.curves import rows_of
 from stages.convergence.__main__ import summarise
 from stages.convergence.claims import CLAIMS, share_of_epochs
-from stages.convergence.names import FIXED, LARS, MOMENTUM, ROOT, SCALED, TUNED_BATCH, at_batch
+from stages.convergence.names import (
+    FIXED,
+    LARS,
+    LENET,
+    MOMENTUM,
+    ROOT,
+    SCALED,
+    TUNED_BATCH,
+    at_batch,
+    of_net,
+)
 from tests.claim_cases import CONFIRMED, INCONCLUSIVE, NOT_TESTABLE, REFUTED, check_rules
 from tests.helpers import verdicts
-from tests.stages.convergence.made_up import CAP, CONVERGENCE, convergence_curves
+from tests.stages.convergence.made_up import (
+    CAP,
+    CONVERGENCE,
+    WITH_RESNET18,
+    convergence_curves,
+    resnet18_curves,
+)
 
 ALL, NONE = [1.0] * 8, [0.0] * 8
 
 
-def of(changes, **metrics):
-    curves = convergence_curves(changes)
-    found = {"dataset": "fashion-mnist", **summarise(curves, CONVERGENCE), **metrics}
+def judged(curves, params, **metrics):
+    found = {"dataset": "fashion-mnist", **summarise(curves, params), **metrics}
     return verdicts(CLAIMS, "convergence", found, rows_of(curves))
+
+
+def of(changes, **metrics):
+    return judged(convergence_curves(changes), CONVERGENCE, **metrics)
 
 
 def test_each_rule_gives_each_verdict_that_it_can():
@@ -35,7 +54,7 @@ def test_a_run_that_was_cut_bounds_its_share_from_above_only():
     assert found == Estimate(45, 10, 80, found.level, 8, Over.SEEDS)
     cut = share_of_epochs(few, ALL, [10.0] * 8, NONE)
     assert (cut.value, cut.low, cut.high) == (45, 0, 80)
-    with pytest.raises(NotTestableError, match=r"2 of 8 runs .* raise convergence.max_epochs"):
+    with pytest.raises(NotTestableError, match=r"2 of 8 runs .* raise its max_epochs"):
         share_of_epochs(few, [1.0] * 6 + [0.0] * 2, [10.0] * 8, ALL)
 
 
@@ -43,11 +62,13 @@ def test_made_up_runs_come_to_their_verdicts():
     assert of({}) == {
         "G11a": CONFIRMED,
         "G11b": CONFIRMED,
+        "G11c": NOT_TESTABLE,
         "D2a": CONFIRMED,
         "D2e": CONFIRMED,
         "G12c": CONFIRMED,
         "G12d": CONFIRMED,
         "G12k": CONFIRMED,
+        "G12m": NOT_TESTABLE,
         "G13c": CONFIRMED,
     }
     same = {
@@ -66,8 +87,19 @@ def test_the_cap_confirms_only_from_the_side_that_it_bounds():
     assert of({at_batch(FIXED, 64): [CAP] * 8})["G11a"] is NOT_TESTABLE
 
 
+def test_resnet18_has_verdicts_of_its_own():
+    def found(changes):
+        curves = [*convergence_curves(), *resnet18_curves(changes)]
+        verdicts = judged(curves, WITH_RESNET18)
+        return verdicts["G11c"], verdicts["G12m"], verdicts["G11b"]
+
+    assert found({}) == (CONFIRMED, CONFIRMED, CONFIRMED)
+    same = {at_batch(arm, 4096): [0.5] * 8 for arm in (MOMENTUM, LARS)}
+    assert found(same) == (REFUTED, REFUTED, CONFIRMED), "LeNet's runs are as before"
+
+
 def test_what_was_not_trained_is_not_judged():
-    found = of({}, **{TUNED_BATCH: 0})
+    found = of({}, **{of_net(TUNED_BATCH, LENET): 0})
     assert (found["G11b"], found["G12k"]) == (NOT_TESTABLE, NOT_TESTABLE)
     synthetic = of({}, dataset="synthetic")
     assert {k for k, v in synthetic.items() if v is not NOT_TESTABLE} == {"G12d"}

@@ -11,10 +11,11 @@ from lab.core.params import load
 from lab.core.shared_params import BenchParams, DeviceParams
 from lab.data import synthetic
 from lab.data.datasets import Split
+from lab.data.images import small_images
 from lab.machine.devices import Devices
 from stages.convergence import __main__ as convergence
 from stages.convergence import names, one_start, section
-from stages.convergence.epochs_to_target import climb
+from stages.convergence.epochs_to_target import Trainer, climb
 from stages.convergence.names import FIXED, LARS, MOMENTUM, ROOT, SCALED, at_batch
 from stages.convergence.params import Params
 from tests.helpers import edit_params
@@ -22,7 +23,9 @@ from tests.stages.convergence.made_up import (
     CAP,
     CONVERGENCE,
     SEED_EPOCHS,
+    WITH_RESNET18,
     convergence_curves,
+    resnet18_curves,
     write,
 )
 
@@ -31,6 +34,10 @@ CPU = torch.device("cpu")
 
 def metrics(changes=None):
     return convergence.summarise(convergence_curves(changes), CONVERGENCE)
+
+
+def of_lenet(metrics, name):
+    return metrics[names.of_net(name, names.LENET)]
 
 
 def page(tmp_path, kind="cpu-virtual", curves=None):
@@ -44,8 +51,13 @@ def test_metrics_have_names_that_dvc_keeps():
 
 def test_failed_runs_are_counted_once():
     m = metrics()
-    assert (m[names.NOT_REACHED_PERCENT], m[names.DIVERGED_PERCENT]) == (10, 5), "of 80 runs"
-    assert (m[names.SMALLEST], m[names.LARGEST], m[names.TUNED_BATCH]) == (64, 4096, 4096)
+    assert (of_lenet(m, names.NOT_REACHED_PERCENT), of_lenet(m, names.DIVERGED_PERCENT)) == (
+        10,
+        5,
+    ), "of 80 runs"
+    sizes = names.SMALLEST, names.LARGEST, names.TUNED_BATCH
+    assert [of_lenet(m, name) for name in sizes] == [64, 4096, 4096]
+    assert m["resnet18_tuned_batch"] == 0, "it was not trained"
 
 
 @pytest.mark.parametrize("kind", ["cpu-virtual", "cuda"])
@@ -70,9 +82,12 @@ def test_the_page_says_what_the_numbers_say(tmp_path):
     assert "LeNet takes 1.5 epochs at batch 64, more than 8 at 4096" in part.answer
     assert "and more than 8 there with 64 times the learning rate" in part.answer
     text = " ".join(part.findings)
-    assert "15 % did not get there, 5 % because they diverged" in text
-    assert "takes 1 epochs at batch 64, 5 at 4096; LARS takes 2 there" in text
-    assert "takes 25 % as long at batch 4096 as at 64" in text
+    assert "Of LeNet's runs 15 % did not get there, 5 % because they diverged" in text
+    assert (
+        "momentum takes LeNet there in 1 epochs at batch 64, in 5 at 4096; LARS in 2 at 4096"
+        in text
+    )
+    assert "takes 25 % as long for an image at batch 4096 as at 64" in text
     assert "With gradients 3 steps old 60.0 % of the test images are right" in text
     assert "with fresh ones 70.0 %" in text
     assert "on a sixteenth of the images LeNet gets 65.0 % right" in text
@@ -85,14 +100,34 @@ def test_a_page_of_runs_that_all_failed(tmp_path):
     assert "takes more than 8 epochs at batch 64" in page(tmp_path, curves=made).answer
 
 
+def test_a_page_with_resnet18_tells_of_both_nets(tmp_path):
+    curves = [*convergence_curves(), *resnet18_curves()]
+    write(tmp_path, "cuda", curves, WITH_RESNET18)
+    part = section.section(tmp_path / "convergence")
+    assert "LeNet takes 1.5 epochs" in part.answer
+    text = " ".join(part.findings)
+    assert "ResNet-18 takes 2.5 epochs at batch 256, more than 8 at 4096" in text
+    assert "momentum takes ResNet-18 there in 0.5 epochs at batch 256, in 2.5 at 4096" in text
+    assert "ResNet-18 takes 50 % as long for an image at batch 4096 as at 256" in text
+    assert [table.header[0] for table in part.tables] == [
+        "epochs of LeNet to the target",
+        "epochs of ResNet-18 to the target",
+    ]
+    assert [figure.name for figure in part.figures[:2]] == ["convergence", "convergence_resnet18"]
+    part.figures[1].draw(tmp_path)
+    assert "batch 4096" in (tmp_path / "convergence_resnet18_1.svg").read_text()
+
+
 def small(**changes):
-    few = {"train_images": 256, "batch_sizes": [16, 64], "max_epochs": 1, "num_seeds": 2}
-    few |= {"short_images": 64, "staleness": [0, 1]}
-    return CONVERGENCE.model_copy(update=few | changes)
+    few = {"batch_sizes": [16, 64], "max_epochs": 1, "num_seeds": 2} | changes
+    lenet = CONVERGENCE.lenet.model_copy(update=few)
+    images = {"train_images": 256, "short_images": 64, "staleness": [0, 1]}
+    resnet18 = CONVERGENCE.resnet18.model_copy(update={"batch_sizes": [16, 64]})
+    return CONVERGENCE.model_copy(update={**images, "lenet": lenet, "resnet18": resnet18})
 
 
-def split():
-    images, labels = synthetic.fashion(256, 0)
+def split(count=256):
+    images, labels = synthetic.fashion(count, 0)
     return Split(images, labels.astype("int64"))
 
 
@@ -103,7 +138,7 @@ def test_a_small_real_run_repeats_and_has_all_arms(one_thread):
         assert (one.demo, one.series) == (other.demo, other.series)
         for column in ("x", "y", "diverged"):
             assert np.array_equal(getattr(one, column), getattr(other, column)), one.series
-    arms = [c.series for c in first if c.demo == names.EPOCHS]
+    arms = [c.series for c in first if c.demo == names.of_net(names.EPOCHS, names.LENET)]
     assert arms == [
         *(at_batch(FIXED, n) for n in (16, 64)),
         at_batch(SCALED, 64),
@@ -112,10 +147,19 @@ def test_a_small_real_run_repeats_and_has_all_arms(one_thread):
         at_batch(LARS, 64),
     ]
     for c in first:
-        if c.demo == names.EPOCHS:
+        if c.demo == names.of_net(names.EPOCHS, names.LENET):
             assert ((c.y > 0) & (c.y <= 1)).all()
     m = convergence.summarise(first, few)
-    assert (m[names.TARGET_PERCENT], m[names.TRAIN_IMAGES]) == (60, 256)
+    assert (of_lenet(m, names.TARGET_PERCENT), m[names.TRAIN_IMAGES]) == (60, 256)
+
+
+def test_resnet18_trains_towards_the_target_too(one_thread):
+    images = small_images(split(64), 14, CPU)
+    runs = CONVERGENCE.resnet18.model_copy(update={"batch_sizes": [16, 64], "max_epochs": 1})
+    trainer = Trainer(names.RESNET18, 14, runs, images, images.first(32), 0)
+    first, again = (trainer.run_rule((FIXED, 16, 0)) for _ in range(2))
+    assert first == again
+    assert first.epochs == (1.0,)
 
 
 def test_without_seeds_to_tune_by_there_are_no_best_rates(one_thread):
@@ -123,7 +167,7 @@ def test_without_seeds_to_tune_by_there_are_no_best_rates(one_thread):
     few = small(tuning_seeds=0)
     curves = convergence.measure(few, CPU, images, images.first(40), 0)
     assert not any(MOMENTUM in c.series or LARS in c.series for c in curves)
-    assert convergence.summarise(curves, few)[names.TUNED_BATCH] == 0
+    assert of_lenet(convergence.summarise(curves, few), names.TUNED_BATCH) == 0
 
 
 def test_a_start_times_an_image_at_each_batch():
@@ -132,8 +176,8 @@ def test_a_start_times_an_image_at_each_batch():
     params = Params(seed=0, devices=DeviceParams(cpu_threads=1), bench=bench, convergence=few)
     found = one_start.measure_times(params, Devices("cpu-virtual", [CPU], 1), 0)
     assert [(m.demo, m.arm, m.unit) for m in found] == [
-        (names.US_PER_IMAGE, "batch 16", "us"),
-        (names.US_PER_IMAGE, "batch 64", "us"),
+        ("lenet_us_per_image", "batch 16", "us"),
+        ("lenet_us_per_image", "batch 64", "us"),
         (names.NOTES_US_PER_IMAGE, "batch 16", "us"),
         (names.NOTES_US_PER_IMAGE, "batch 256", "us"),
     ]
@@ -160,9 +204,14 @@ def test_a_rate_without_the_target_is_worse_than_any_with_it_and_then_accuracy_c
 
 def test_params_that_cannot_be_measured_are_refused(project):
     bad = [
-        ("batch_sizes", [64, 32], "growing batch_sizes of at most train_images, got [64, 32]"),
-        ("train_images", 200, "growing batch_sizes of at most train_images"),
-        ("train_images", 512, "16 times the smallest of batch_sizes at most train_images (512)"),
+        ("lenet.batch_sizes", [64, 32], "lenet: expected growing batch_sizes, got [64, 32]"),
+        ("train_images", 2000, "expected batch_sizes of at most train_images (2000), got 4096"),
+        ("lenet.num_seeds", 0, "expected a seed of lenet at least, got 0"),
+        (
+            "lenet.batch_sizes",
+            [3760, 3770],
+            "16 times the smallest of lenet.batch_sizes at most train_images (60000), got 3760",
+        ),
         ("staleness", [1, 3], "growing staleness from 0, got [1, 3]"),
         ("image_side", 20, "image_side: expected 14 or 28, got 20"),
     ]
