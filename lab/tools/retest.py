@@ -45,7 +45,8 @@ def keep() -> Path:
         for key in ("profile", "hardware"):
             if before[key] != document[key]:
                 raise DataError(
-                    f"{kept[-1]}: another {key} than this run's; delete {RETEST}/ to begin anew"
+                    f"{kept[-1]}: another {key} than this run's; delete {RETEST}/*.json to begin"
+                    " anew"
                 )
     path = RETEST / f"{1 + (int(kept[-1].stem) if kept else 0)}.json"
     write_json(path, document)

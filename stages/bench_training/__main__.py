@@ -10,7 +10,7 @@ from lab.core.exit_codes import run
 from lab.core.files import REPORTS, write_metrics, write_rows
 from lab.core.params import load
 from lab.data.datasets import FASHION_COUNTS, dataset_name
-from lab.machine.devices import processor, resolve, usable_cores
+from lab.machine.devices import computes_in_bf16, processor, resolve, usable_cores
 from lab.results.measurements import Measurement, Results, rows_of, skip
 from lab.timing.bench import ratio_metrics
 from lab.timing.conditions import Watch, conditions
@@ -109,9 +109,9 @@ def main() -> None:
     """Measure and write rows and metrics."""
     params = load(Params)
     p, watch = params.bench_training, Watch()
-    devices, cores = resolve(1, params.devices), usable_cores()
-    gpus = torch.cuda.device_count()
-    machine = Machine("cuda" if gpus else "cpu", gpus, cores, devices.threads)
+    devices, cores, gpus = resolve(1, params.devices), usable_cores(), torch.cuda.device_count()
+    bf16 = computes_in_bf16(devices.devices[0])
+    machine = Machine("cuda" if gpus else "cpu", gpus, cores, devices.threads, bf16)
     if not gpus:  # arms of one process have the processor to themselves
         devices = processor(cores)
     notes_workers = trial(p, machine)

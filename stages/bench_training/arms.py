@@ -23,12 +23,16 @@ Arms = dict[tuple[str, str], TrainingArm]  # by demo and name; products have the
 
 @dataclass(frozen=True)
 class Machine:
-    """What there is to train on: `share` of the `cores` are the threads of one virtual device."""
+    """What there is to train on: `share` of the `cores` are the threads of one virtual device.
+
+    Without instructions for bfloat16 (`bf16`) a large product takes minutes in it.
+    """
 
     device: Literal["cpu", "cuda"]
     gpus: int
     cores: int
     share: int
+    bf16: bool
 
     @property
     def two_devices(self) -> DeviceKind | None:
@@ -65,7 +69,8 @@ def arms_of(p: TrainingParams, machine: Machine, notes_workers: int) -> Arms:
     if machine.gpus:
         arms["", names.TF32_PRODUCT] = replace(product, precision="tf32")
     arms["", names.BF16_PRODUCT] = replace(product, precision="bf16")
-    return arms | _on_devices(replace(lenet, steps=p.device_steps), p, machine)
+    arms |= _on_devices(replace(lenet, steps=p.device_steps), p, machine)
+    return {key: arm for key, arm in arms.items() if machine.bf16 or arm.precision != "bf16"}
 
 
 def by_the_notes(p: TrainingParams, machine: Machine) -> dict[int, TrainingArm]:
@@ -86,6 +91,11 @@ def lacking(p: TrainingParams, machine: Machine) -> list[Measurement]:
     elif not has_lightning():
         reason = "needs PyTorch Lightning: pip install -e '.[peers]'"
         skipped.append(skip(names.LENET, names.LIGHTNING, reason, kind))
+    if not machine.bf16:
+        reason = "needs instructions for bfloat16"
+        skipped += [
+            skip(names.LENET, arm, reason, kind) for arm in (names.BF16, names.BF16_PRODUCT)
+        ]
     if machine.two_devices is None:
         skipped += [
             skip(demo, arm, "needs two GPUs, or none", kind)

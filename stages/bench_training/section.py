@@ -213,17 +213,26 @@ def _variants(results: Results) -> list[str]:
 
 def _peak(results: Results, m: Mapping[str, Any]) -> list[str]:
     rows = names.PRODUCT_ROWS["cuda" if m["device_kind"] == "cuda" else "cpu"]
-    rates = [
-        summarise(product_gflops(results.series(names.LENET, name)[0].values, rows)).median
+    rates = {
+        name: summarise(product_gflops(product.values, rows)).median
         for name in (names.PRODUCT, names.BF16_PRODUCT)
-    ]
+        if (product := results.one(names.LENET, name))
+    }
+    if names.BF16_PRODUCT not in rates:
+        return [
+            say(
+                "The peak: products of matrices of {rows} rows, at {fp32:.0f} GFLOP/s in float32.",
+                rows=rows,
+                fp32=rates[names.PRODUCT],
+            )
+        ]
     return [
         say(
             "The peak: products of matrices of {rows} rows, at {fp32:.0f} GFLOP/s in float32 and"
             " {bf16:.0f} in bfloat16.",
             rows=rows,
-            fp32=rates[0],
-            bf16=rates[1],
+            fp32=rates[names.PRODUCT],
+            bf16=rates[names.BF16_PRODUCT],
         ),
         say(
             "In bfloat16 the engine reaches {share:.0f} % of that peak on LeNet.",

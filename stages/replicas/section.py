@@ -80,8 +80,9 @@ def section(folder: Path) -> Section:
                     " variant."
                 ),
                 say(
-                    "LeNet on {n} virtual devices and on one, with the same batches. Only by the"
-                    " book is the difference mere rounding; the other lines are other algorithms.",
+                    "LeNet on {n} virtual devices and on one, with the same batches, in float64."
+                    " Only by the book is the difference mere rounding; the other lines are other"
+                    " algorithms.",
                     n=m["num_devices"],
                 ),
                 [partial(_draw_weights, demos[FROM_ONE_DEVICE])],

@@ -52,7 +52,7 @@ def headlines() -> tuple[Headline, ...]:
 
 @dataclass(frozen=True)
 class Machine:
-    """A machine by name, its hardware in few words, what it measured, and its verdicts by claim."""
+    """A machine by name, its hardware and profile in few words, its metrics, verdicts by claim."""
 
     name: str
     hardware: str
@@ -197,8 +197,12 @@ def _reference(path: Path) -> Machine:
         findings = _by_id(document.get("claims", []))
     except (LookupError, TypeError, ValueError) as error:
         raise DataError(f"{path}: damaged (claims: {error}); {bring_back(path)}") from None
-    name = say("{name}, profile {profile}", name=document["name"], profile=document["profile"])
-    return Machine(name, _hardware(document["hardware"]), metrics_of(document), findings)
+    hardware = say(
+        "{hardware}; profile {profile}",
+        hardware=_hardware(document["hardware"]),
+        profile=document["profile"],
+    )
+    return Machine(document["name"], hardware, metrics_of(document), findings)
 
 
 def _findings_under(reports: Path) -> Mapping[str, Finding]:
@@ -217,8 +221,9 @@ def _hardware(facts: Mapping[str, Any]) -> str:
     if names:
         return ", ".join(map(str, names))
     return say(
-        "{cpu}, {cores} cores, no GPU",
+        "{cpu}, {instructions}, {cores} cores, no GPU",
         cpu=facts["cpu"]["model"],
+        instructions=facts["cpu"]["instructions"],
         cores=facts["cpu"]["usable_cores"],
     )
 

@@ -4,10 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from lab.results.measurements import Results, again
+from lab.core.files import write_metrics, write_rows
+from lab.results.measurements import Results, again, rows_of
 from stages.bench_training import __main__ as bench_training
 from stages.bench_training import arms as arms_module
-from stages.bench_training import comparisons, names
+from stages.bench_training import comparisons, names, section
 from stages.bench_training.arms import Machine, arms_of, by_the_notes, lacking, products_per_step
 from stages.bench_training.params import TrainingParams
 from tests.made_up import measurements, metrics
@@ -24,7 +25,7 @@ PARAMS = TrainingParams(
     peers=False,
     compile=False,
 )
-CPU = Machine("cpu", gpus=0, cores=8, share=4)
+CPU = Machine("cpu", gpus=0, cores=8, share=4, bf16=True)
 PEERS = PARAMS.model_copy(update={"peers": True})
 
 
@@ -88,7 +89,7 @@ def test_peers_take_part_if_asked_for_and_lightning_if_it_is_installed(monkeypat
 
 
 def test_one_gpu_is_not_two_devices():
-    one_gpu = Machine("cuda", gpus=1, cores=8, share=4)
+    one_gpu = Machine("cuda", gpus=1, cores=8, share=4, bf16=True)
     assert not [demo for demo, _ in arms_of(PARAMS, one_gpu, 0) if demo in names.ON_DEVICES]
     skipped = lacking(PARAMS, one_gpu)
     assert {m.demo for m in skipped if m.arm not in names.PEERS} == set(names.ON_DEVICES)
@@ -98,7 +99,7 @@ def test_one_gpu_is_not_two_devices():
 
 def test_a_gpu_races_the_engines_step_as_a_graph_in_every_precision():
     """The notes' loop and the engine that is held against it are both in torch's own arithmetic."""
-    gpu = Machine("cuda", gpus=1, cores=8, share=4)
+    gpu = Machine("cuda", gpus=1, cores=8, share=4, bf16=True)
     arms = arms_of(PARAMS.model_copy(update={"compile": True}), gpu, 4)
     for net, notes in ((names.LENET, names.FOUR_WORKERS), (names.RESNET18, names.FOUR_WORKERS)):
         assert {arms[net, arm].precision for arm in (notes, names.ENGINE, names.GRAPH)} == {
@@ -147,6 +148,29 @@ def test_devices_of_one_process_have_equal_threads_and_other_arms_all_cores():
         assert (arm.kind == "loop") == (name == names.LOOP)
         assert arm.width == (2 if demo == names.WIDE else 1)
         assert (arm.batch_size == 1024) == (demo == names.LARGE_BATCH)
+
+
+def test_a_processor_without_bfloat16_computes_nothing_in_it_and_says_so():
+    """There a product of 2048 rows takes a minute, and a race of them half an hour."""
+    old = replace(CPU, bf16=False)
+    for params in (PARAMS, PEERS):
+        everywhere, here = arms_of(params, CPU, 0), arms_of(params, old, 0)
+        missing = {name for _, name in set(everywhere) - set(here)}
+        assert missing == {names.BF16, names.BF16_PRODUCT}
+        assert {arm.precision for arm in here.values()} == {"default", "fp32"}
+        said = [m for m in lacking(params, old) if m.arm not in names.PEERS]
+        assert {m.arm for m in said} == missing
+        assert {m.remark for m in said} == {"skipped: needs instructions for bfloat16"}
+
+
+def test_the_page_of_a_processor_without_bfloat16(tmp_path):
+    made = [m for m in measurements("bench_training", "cpu-virtual") if "bf16" not in m.arm]
+    write_rows(tmp_path, rows_of(made))
+    write_metrics(tmp_path, metrics("bench_training", made, "cpu-virtual"))
+    part = section.section(tmp_path)
+    text = " ".join([part.answer, *part.findings])
+    assert "at 215 GFLOP/s in float32." in text
+    assert "bfloat16" not in text
 
 
 def test_rows_say_what_ran_where_and_the_products_worth_a_step():

@@ -116,13 +116,12 @@ def of_runs(
 
 
 def write(
-    reports: Path,
-    kind: DeviceKind = "cpu-virtual",
-    curves: list[Curve] | None = None,
-    params: ConvergenceParams = CONVERGENCE,
+    reports: Path, kind: DeviceKind = "cpu-virtual", curves: list[Curve] | None = None
 ) -> None:
-    """Write the rows and metrics of `convergence` under `reports`."""
-    made = curves or convergence_curves()
+    """Write the rows and metrics of `convergence` under `reports`; a GPU trains ResNet-18, too."""
+    made = curves or [*convergence_curves(), *(resnet18_curves() if kind == "cuda" else [])]
+    both = any(c.demo == of_net(EPOCHS, RESNET18) for c in made)
+    params = WITH_RESNET18 if both else CONVERGENCE
     write_rows(reports / "convergence", rows_of(made))
     conditions = {"device_kind": kind, "dataset": "fashion-mnist"}
     metrics = {**conditions, **convergence.summarise(made, params)}

@@ -23,9 +23,7 @@ from tests.stages.convergence.made_up import (
     CAP,
     CONVERGENCE,
     SEED_EPOCHS,
-    WITH_RESNET18,
     convergence_curves,
-    resnet18_curves,
     write,
 )
 
@@ -101,9 +99,7 @@ def test_a_page_of_runs_that_all_failed(tmp_path):
 
 
 def test_a_page_with_resnet18_tells_of_both_nets(tmp_path):
-    curves = [*convergence_curves(), *resnet18_curves()]
-    write(tmp_path, "cuda", curves, WITH_RESNET18)
-    part = section.section(tmp_path / "convergence")
+    part = page(tmp_path, "cuda")
     assert "LeNet takes 1.5 epochs" in part.answer
     text = " ".join(part.findings)
     assert "ResNet-18 takes 2.5 epochs at batch 256, more than 8 at 4096" in text

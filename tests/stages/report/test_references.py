@@ -70,9 +70,9 @@ def test_references_stand_beside_this_machine_and_what_is_none_is_left_out(tmp_p
     ]
     assert part.findings == [f"Left out: {line}." for line in damaged]
     assert all("; `git checkout " in line for line in damaged)
-    assert part.figures[0].caption.endswith("reference 1: server, profile laptop (H9000, H9000).")
+    assert part.figures[0].caption.endswith("reference 1: server (H9000, H9000; profile laptop).")
     [table] = part.tables
-    assert table.header == ["", "this machine", "server, profile laptop"]
+    assert table.header == ["", "this machine", "server"]
     [[label, here, there]] = table.rows
     assert (label, there) == (overlap.label, "50x (3 to 60)"), "nobody else has the other ratios"
     assert here != there

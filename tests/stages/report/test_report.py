@@ -95,8 +95,8 @@ def test_look_alikes_are_said_and_what_is_hostile_or_damaged_keeps_no_page_from_
             assert f'id="figure-{figure}"' in html, "what is whole is shown"
     confirmed = sum(row["verdict"] == "confirmed" for row in claims)
     for page, machine in (
-        ("index.html", "&lt;script&gt;alert(1), profile full: ✓ "),
-        ("index.zh.html", "&lt;script&gt;alert(1)，配置 full：✓ "),
+        ("index.html", "&lt;script&gt;alert(1): ✓ "),
+        ("index.zh.html", "&lt;script&gt;alert(1)：✓ "),
     ):
         assert (reports / page).read_text().count(machine) == confirmed > 20, page
     english = ("Synthetic data", "synthetic look-alike")
