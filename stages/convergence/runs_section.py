@@ -171,8 +171,8 @@ def _optimizers(runs: NetRuns) -> list[str]:
 def _times(runs: NetRuns) -> str:
     smallest, largest = runs.metric(SMALLEST), runs.metric(LARGEST)
     return say(
-        "{net} takes {share:.0f} % as long for an image at batch {largest} as at {smallest}: a"
-        " larger batch pays only if its epochs rise by less.",
+        "{net} takes {share:.0f} % as long for an image at batch {largest} as at {smallest}: larger"
+        " batches pay only if epochs rise by less.",
         net=runs.name,
         share=100 * runs.us_per_image(largest) / runs.us_per_image(smallest),
         largest=largest,
