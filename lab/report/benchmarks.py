@@ -31,6 +31,8 @@ from lab.results.disturbances import (
 from lab.results.measurements import SKIPPED, Measurement, Results, measurements_of
 from lab.results.stats import Ratio, false_speedup_bound
 
+TITLES = {"lenet": "LeNet", "resnet18": "ResNet-18"}  # of nets, by their names in lab.nets.models
+
 
 def undecided(m: Mapping[str, Any], stage: str) -> str:
     """The sentence that stands where times decide nothing, by a stage's metrics; else nothing."""

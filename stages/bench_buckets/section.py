@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from lab.report import benchmarks, figures
-from lab.report.benchmarks import ratio_of
+from lab.report.benchmarks import TITLES, ratio_of
 from lab.report.language import say
 from lab.report.page import Figure, Section, Table, TryThis
 from lab.results.measurements import Measurement, Results
@@ -16,8 +16,6 @@ from stages.bench_buckets import names
 
 # ratios that compare across machines, where times do not
 HEADLINES = {names.SPEEDUP: "ResNet-18's sums during the backward pass over after it"}
-
-TITLES = {"lenet": "LeNet", "resnet18": "ResNet-18"}
 
 
 def section(folder: Path) -> Section:

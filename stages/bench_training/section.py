@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 
 from lab.data.datasets import FASHION_COUNTS
 from lab.report import benchmarks, figures
-from lab.report.benchmarks import ratio, ratio_text, verdict_text
+from lab.report.benchmarks import TITLES, ratio, ratio_text, verdict_text
 from lab.report.language import say
 from lab.report.page import Figure, Headline, Section, Table, TryThis
 from lab.results.measurements import Measurement, Results
@@ -22,8 +22,6 @@ HEADLINES = {
     f"{names.LENET}_{names.FP32_SPEEDUP}": "LeNet, engine over the notes' way",
     f"{names.RESNET18}_{names.FP32_SPEEDUP}": "ResNet-18, engine over the notes' way",
 }
-
-TITLES = {names.LENET: "LeNet", names.RESNET18: "ResNet-18"}
 
 
 def arms_in_words() -> dict[str, str]:

@@ -22,6 +22,8 @@ class NetParams(Section):
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
+        if self.num_seeds == 1:
+            raise ValueError("2 num_seeds at least, or 0 for none, got 1")
         if self.batch_sizes != sorted(set(self.batch_sizes)):
             raise ValueError(f"growing batch_sizes, got {self.batch_sizes}")
         return self
@@ -47,7 +49,7 @@ class ConvergenceParams(Section):
     @model_validator(mode="after")
     def _fits(self) -> Self:
         if self.lenet.num_seeds == 0:
-            raise ValueError("a seed of lenet at least, got 0")
+            raise ValueError("2 seeds of lenet at least, got 0")
         largest = max(self.lenet.batch_sizes[-1], self.resnet18.batch_sizes[-1])
         if largest > self.train_images:
             raise ValueError(

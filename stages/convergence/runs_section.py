@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from lab.report import figures
-from lab.report.benchmarks import devices_in_words
+from lab.report.benchmarks import TITLES, devices_in_words
 from lab.report.language import say
 from lab.report.page import Figure, Table
 from lab.results.curves import Curve
@@ -25,7 +25,6 @@ from stages.convergence.names import (
     MOMENTUM,
     NOT_REACHED_PERCENT,
     REACHED,
-    RESNET18,
     ROOT,
     SCALED,
     SMALLEST,
@@ -39,7 +38,6 @@ from stages.convergence.names import (
 )
 
 Curves = Mapping[str, Curve]  # by series
-NAMES = {LENET: "LeNet", RESNET18: "ResNet-18"}
 
 
 def arms() -> dict[str, str]:
@@ -70,7 +68,7 @@ class NetRuns:
     @property
     def name(self) -> str:
         """As people write it."""
-        return NAMES[self.net]
+        return TITLES[self.net]
 
     @property
     def failed_percent(self) -> float:

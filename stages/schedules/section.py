@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 
 from lab.core.files import read_json, read_rows
 from lab.report import figures
+from lab.report.benchmarks import TITLES
 from lab.report.language import say
 from lab.report.page import Figure, Section, TryThis
 from lab.results.curves import Curve, curves_of
@@ -18,7 +19,6 @@ from stages.schedules import names
 from stages.schedules.explorables import rate_schedule
 
 Demos = dict[str, dict[str, Curve]]
-NETS = {names.LENET: "LeNet", names.RESNET18: "ResNet-18"}
 RISING = (names.COSINE_WARM_UP, names.INVERSE_SQRT_WARM_UP, names.ONE_CYCLE, names.AS_THE_BOOK)
 DASHES = ("-", (0, (4, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)), (0, (2, 2)))
 
@@ -156,7 +156,7 @@ def _gain(demos: Demos, net: str) -> Ratio:
 def _warm_up(demos: Demos, net: str) -> str:
     (plain, warm), found = _rates(demos, net), _gain(demos, net)
     values = {
-        "net": NETS[net],
+        "net": TITLES[net],
         "gain": found.median,
         "low": found.low,
         "high": found.high,
@@ -208,7 +208,7 @@ def _draw_highest_rates(demos: Demos, m: dict[str, Any], path: Path) -> None:
             figures.plain_ticks(axis)
         axes.plot([low, high], [low, high], "--", color=figures.FAINT)
         for i, (net, (plain, warm)) in enumerate(found.items()):
-            axes.plot(plain, warm, "os"[i], color=figures.COLOURS[i], alpha=0.75, label=NETS[net])
+            axes.plot(plain, warm, "os"[i], color=figures.COLOURS[i], alpha=0.75, label=TITLES[net])
         soft: dict[str, Any] = {"color": figures.FAINT_TEXT, "transform": axes.transAxes}
         axes.text(0.04, 0.94, say("warm-up helps"), va="top", **soft)
         axes.text(0.96, 0.05, say("warm-up hurts"), ha="right", **soft)

@@ -54,7 +54,7 @@ def test_a_run_that_was_cut_bounds_its_share_from_above_only():
     assert found == Estimate(45, 10, 80, found.level, 8, Over.SEEDS)
     cut = share_of_epochs(few, ALL, [10.0] * 8, NONE)
     assert (cut.value, cut.low, cut.high) == (45, 0, 80)
-    with pytest.raises(NotTestableError, match=r"2 of 8 runs .* raise its max_epochs"):
+    with pytest.raises(NotTestableError, match=r"2 of 8 runs .* raise its max_epochs in"):
         share_of_epochs(few, [1.0] * 6 + [0.0] * 2, [10.0] * 8, ALL)
 
 

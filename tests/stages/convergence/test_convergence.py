@@ -202,7 +202,9 @@ def test_params_that_cannot_be_measured_are_refused(project):
     bad = [
         ("lenet.batch_sizes", [64, 32], "lenet: expected growing batch_sizes, got [64, 32]"),
         ("train_images", 2000, "expected batch_sizes of at most train_images (2000), got 4096"),
-        ("lenet.num_seeds", 0, "expected a seed of lenet at least, got 0"),
+        ("lenet.num_seeds", 0, "expected 2 seeds of lenet at least, got 0"),
+        ("lenet.num_seeds", 1, "lenet: expected 2 num_seeds at least, or 0 for none, got 1"),
+        ("resnet18.num_seeds", 1, "resnet18: expected 2 num_seeds at least"),
         (
             "lenet.batch_sizes",
             [3760, 3770],
