@@ -24,6 +24,7 @@ from stages.scaling.predictor import (
     compared_steps,
     coverage,
     fit_machines,
+    in_a_row,
     mean_error,
     noise_floor,
     predict,
@@ -61,6 +62,7 @@ def summarise(measurements: Sequence[Measurement], n: int) -> dict[str, float | 
         names.LARGEST_ERROR: round(worst, 4),
         names.NOISE_FLOOR: round(noise_floor(results), 4),
         names.COVERAGE: round(coverage(steps), 2),
+        names.IN_A_ROW_ERROR: round(100 * in_a_row(results, steps).error, 4),
         names.MAX_RULE_MEAN_ERROR: round(mean_error(steps, names.MAX_RULE), 4),
     }
 

@@ -1,5 +1,9 @@
-"""What is timed, all in turn: the parts of steps, the steps, and those of the notes' batch."""
+"""What is timed, all in turn: the parts of steps, the steps, and those of the notes' batch.
 
+After all turns, steps in a row: an epoch, or a part of it.
+"""
+
+from dataclasses import replace
 from functools import partial
 
 from lab.core.shared_params import BenchParams
@@ -32,13 +36,18 @@ def measure(p: ScalingParams, bench: BenchParams, devices: Devices) -> list[Meas
 
 
 def arms_of(p: ScalingParams) -> list[Named]:
-    """All arms; LeNet's step at the notes' batch takes part twice, as the noise control."""
+    """All arms; LeNet's step at the notes' batch thrice: as the noise control, and in a row."""
     arms = [*_messages(p), *_behind_computing(p)]
     arms += [arm for net in p.nets for arm in _of_net(net, p)]
     headline = names.MEASURED, names.step("lenet", names.BY_NOTES), _most(p.lenet)
     [control] = [arm for *place, arm in arms if tuple(place) == headline]
     demo, name, x = headline
-    return [*arms, (demo, again(name), x, control)]
+    in_a_row = replace(control, in_a_row=p.steps_in_a_row)
+    return [
+        *arms,
+        (demo, again(name), x, control),
+        (names.IN_A_ROW, name, p.steps_in_a_row, in_a_row),
+    ]
 
 
 def _messages(p: ScalingParams) -> list[Named]:

@@ -4,7 +4,8 @@ Alone, messages follow each other and find their receivers awake. Behind a compu
 not equally far, receivers have to be woken, and processors are shared with the threads that move
 the bytes: a single short message then takes some ten times as long, and later ones of a list less
 and less. No latency and bandwidth tell that, so it is measured: for a few numbers of short tensors
-behind computations of a few lengths, and for longer tensors. In between lines are drawn.
+behind computations of a few lengths, and for longer tensors. In between lines are drawn, for
+computations over the logarithm of their length.
 """
 
 import math
@@ -34,13 +35,12 @@ class LateSums:
 
     def ms(self, tensor_bytes: Sequence[float], computing_ms: float) -> float:
         """What a list of tensors takes beyond a computation of so many milliseconds."""
-        count = np.log(len(tensor_bytes))
         of_count = {
-            computed: at(count, {np.log(n): ms for n, ms in line.items()})
+            math.log(computed): at(len(tensor_bytes), line)
             for computed, line in self.short_ms.items()
         }
         longer = sum(max(0.0, at(size, self.longer_ms, beyond=True)) for size in tensor_bytes)
-        return at(computing_ms, of_count) + longer
+        return at(math.log(computing_ms), of_count) + longer
 
 
 def at(x: float, line: Line, beyond: bool = False) -> float:

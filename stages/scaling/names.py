@@ -15,6 +15,7 @@ JOINING = "joining"  # a net's gradients to a bucket, and back; x is tensors
 # demos: the steps, and what each start's parts predict of them
 MEASURED, SAME_WEIGHTS = "measured", "same weights"
 OTHERS = "beside the steps"  # of each net, what only some claims are about
+IN_A_ROW = "in a row"  # LeNet's steps at the notes' batch, ms per step; x is their number
 T1, T2 = "t1", "t2"
 HALVES = "one half of the rounds over the other"  # of each step, in percent beyond 100
 SUM_RULE, MAX_RULE = "t1 + t2", "max(t1, t2)"
@@ -52,6 +53,7 @@ TIMES_LARGER = 16  # about what Inception and AlexNet, the notes' examples, diff
 MEAN_ERROR, MAX_RULE_MEAN_ERROR = "mean_error_percent", "max_rule_mean_error_percent"
 LARGEST_ERROR, NOISE_FLOOR = "largest_error_percent", "noise_floor_percent"
 COVERAGE = "coverage_percent"  # of measured times that lie in their intervals
+IN_A_ROW_ERROR = "in_a_row_error_percent"  # of the prediction; below zero it is too short
 WORLD_SIZE = "world_size"
 LINK, SHARED, OWN = "link", "shared", "own"
 

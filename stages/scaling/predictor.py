@@ -164,7 +164,9 @@ def predict(
     steps = [m for m in measured if m.demo == names.MEASURED and not m.arm.endswith(AGAIN)]
     starts = [
         _OfStart(Results(parts), gradients)
-        for parts in _starts([m for m in measured if m.demo != names.MEASURED])
+        for parts in _starts(
+            [m for m in measured if m.demo not in (names.MEASURED, names.IN_A_ROW)]
+        )
     ]
     found = []
     for step in steps:
@@ -250,6 +252,15 @@ def coverage(steps: Sequence[ComparedStep]) -> float:
         low, high = interval(step, steps)
         inside += [low <= ratio <= high for ratio in step.ratios()]
     return 100 * fmean(inside)
+
+
+def in_a_row(results: Results, steps: Sequence[ComparedStep]) -> ComparedStep:
+    """The steps in a row, as long as one of them, with the parts of the step that they repeat."""
+    [arm] = results.arms(names.IN_A_ROW)
+    [measured] = results.series(names.IN_A_ROW, arm)
+    of_arm = [step for step in steps if names.step(step.net, step.allreduce) == arm]
+    largest = max(of_arm, key=lambda step: step.measured.x)
+    return replace(largest, measured=measured)
 
 
 def t2_ms(results: Results, net: str, allreduce: str) -> float:

@@ -136,6 +136,7 @@ def _findings(results: Results, steps: Sequence[ComparedStep], m: Mapping[str, A
             " steps' errors gave.",
             percent=m[names.COVERAGE],
         ),
+        _in_a_row(predictor.in_a_row(results, steps)),
         say(
             "max(t1, t2) assumes overlap; code that all-reduces after the backward pass, as the"
             " notes' does, runs the two in sequence."
@@ -158,6 +159,20 @@ def _worst(steps: Sequence[ComparedStep]) -> str:
         images=worst.measured.x,
         error=abs(100 * worst.error),
         direction=say("too short") if worst.error < 0 else say("too long"),
+    )
+
+
+def _in_a_row(step: ComparedStep) -> str:
+    """How long an epoch, or a part of it, was predicted to take, and took."""
+    count = step.measured.x
+    return say(
+        "{n:,.0f} of LeNet's steps at the notes' batch in a row ({allreduce}) took {measured:.3g} s,"
+        " predicted {error:.0f} % {direction}.",
+        n=count,
+        measured=count * step.measured.summary.median / 1e3,
+        allreduce=translation(step.allreduce),
+        error=abs(100 * step.error),
+        direction=say("too short") if step.error < 0 else say("too long"),
     )
 
 

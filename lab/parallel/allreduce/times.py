@@ -48,6 +48,8 @@ class Arm:
     other tensors if `gradients` is false: then the difference to NOTHING is what communication
     costs after computing. OVERLAPPED sums gradients while others are still computed: it is
     DistributedDataParallel's step, with its own buckets.
+
+    An arm `in_a_row` is called so many times without a pause, once in each start, after all turns.
     """
 
     algorithm: (
@@ -59,6 +61,7 @@ class Arm:
     net: str = ""
     images: int = 0
     gradients: bool = True
+    in_a_row: int = 0
 
     @property
     def num_bytes(self) -> int:
@@ -268,9 +271,12 @@ def _take_part(
             here[n] = _Rank(Ranks(group), device)
     mine = {i: here[arm.world_size] for i, arm in enumerate(arms) if arm.world_size in here}
     first = {i: who.first_call(arms[i], start == 0) for i, who in mine.items()}
-    calls = {i: who.calls_for(arms[i], params.min_sample_ms / 1e3) for i, who in mine.items()}
+    min_sample_s = params.min_sample_ms / 1e3
+    calls = {i: arms[i].in_a_row or who.calls_for(arms[i], min_sample_s) for i, who in mine.items()}
     seconds: dict[int, list[float]] = {i: [] for i in mine}
-    for i in turns(range(len(arms)), params.rounds, start * params.rounds):
+    in_turns = [i for i, arm in enumerate(arms) if not arm.in_a_row]
+    in_a_row = [i for i, arm in enumerate(arms) if arm.in_a_row]
+    for i in [*turns(in_turns, params.rounds, start * params.rounds), *in_a_row]:
         if i in mine:
             seconds[i].append(mine[i].sample(arms[i], calls[i]))
     return [

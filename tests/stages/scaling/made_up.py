@@ -12,6 +12,7 @@ from tests.made_up import LINK, one
 
 LATE = 0.5  # ms, of the first message after a computation
 LONGER = 1.05  # than predicted, the made-up steps take
+LONGER_IN_A_ROW = 1.25  # likewise
 FIXED = 1.0  # ms of computing, whatever the images
 SIZES = (16, 65536, 2**22)
 TENSORS = (1, 8, 76)  # as many as the nets have, so that no line is drawn between
@@ -25,6 +26,7 @@ SCALING = ScalingParams(
     message_bytes=list(SIZES),
     tensors=list(TENSORS),
     rounds=4,
+    steps_in_a_row=47,
     lenet=NetParams(calibration_images=[4, 128], heldout_images=[16]),
     resnet18=NetParams(calibration_images=[4, 32], heldout_images=[8]),
 )
@@ -52,7 +54,9 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
 
 def steps(kind: DeviceKind) -> list[Measurement]:
     """Steps, and what is timed beside them."""
-    made = []
+    summing = summing_ms("lenet", "star", True, kind)
+    in_a_row = LONGER_IN_A_ROW * (computing_ms("lenet", 128) + LATE + summing)
+    made = [one(names.IN_A_ROW, names.step("lenet", names.BY_NOTES), in_a_row, kind, 47)]
     for net, of_net in SCALING.nets.items():
         most = max(of_net.calibration_images)
         for images in sorted({*of_net.heldout_images, most}):

@@ -19,9 +19,9 @@ def test_lists_that_were_measured_take_what_was_measured():
     assert SUMS.ms([1000] * 4, 1.0) == pytest.approx(6 + 4 * 0.9)
 
 
-def test_between_them_lines_are_drawn_over_the_logarithm_of_the_number():
-    assert SUMS.ms([100, 100], 1.0) == pytest.approx(4.0), "two lie halfway between one and four"
-    assert SUMS.ms([100], 5.0) == pytest.approx(3.0)
+def test_between_them_lines_are_drawn_for_computations_over_their_logarithm():
+    assert SUMS.ms([100, 100], 1.0) == pytest.approx(2 + 4 / 3), "a third of the way to four"
+    assert SUMS.ms([100], 3.0) == pytest.approx(3.0), "three lie halfway between one and nine"
     assert SUMS.ms([5500], 1.0) == pytest.approx(2 + (0.9 + 5.4) / 2)
 
 

@@ -16,6 +16,7 @@ from tests.stages.scaling.made_up import (
     GRADIENTS,
     LATE,
     LONGER,
+    LONGER_IN_A_ROW,
     MS_PER_IMAGE,
     SCALING,
     computing_ms,
@@ -43,6 +44,8 @@ def test_parts_that_follow_the_model_predict_steps_that_do_so_too():
         expected = pytest.approx(100 * (1 - 1 / LONGER), abs=samples_too_low)
         assert m[names.MEAN_ERROR] == expected
         assert m[names.LARGEST_ERROR] == expected, "all are as far off"
+        in_a_row = pytest.approx(100 * (1 / LONGER_IN_A_ROW - 1), abs=samples_too_low)
+        assert m[names.IN_A_ROW_ERROR] == in_a_row
         assert m[names.NOISE_FLOOR] == pytest.approx(FLOOR, rel=1e-2)
         assert m[names.MAX_RULE_MEAN_ERROR] > m[names.MEAN_ERROR], "the steps do not overlap"
         crossing = 2 * (LATE + summed_ms - 1) / MS_PER_IMAGE["lenet"]
@@ -122,6 +125,8 @@ def test_the_page_sets_the_sum_of_the_parts_beside_the_notes_rule(tmp_path):
     text = " ".join(part.findings)
     assert "predicted 5 % too short" in text
     assert "arrives 0.5 to 0.5 ms late" in text
+    assert "47 of LeNet's steps at the notes' batch in a row (star, per tensor) took" in text
+    assert "predicted 20 % too short" in text
     assert "Simulated on 1,024 devices with 256 images each" in text
     for figure in part.figures:
         figure.draw(tmp_path / "figures")
@@ -146,6 +151,8 @@ def test_all_that_claims_compare_is_timed_in_turn_and_a_noise_control_with_it():
     assert sizes == {(16, 1), (16, 8), (16, 76), (65536, 8), (2**22, 1)}
     step = names.step("lenet", names.BY_NOTES)
     assert found[names.MEASURED, step + AGAIN, 128] == found[names.MEASURED, step, 128]
+    in_a_row = found[names.IN_A_ROW, step, 47]
+    assert in_a_row == replace(found[names.MEASURED, step, 128], in_a_row=47)
     assert found[names.ONE_DEVICE, "lenet", 256].world_size == 1
     assert {x for demo, net, x in found if (demo, net) == (names.ONE_DEVICE, "resnet18")} == {4, 32}
     larger = found[names.OTHERS, names.step("lenet", names.LARGER), 128]

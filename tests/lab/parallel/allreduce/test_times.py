@@ -3,9 +3,11 @@
 import multiprocessing
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 import torch
+import torch.distributed as dist
 
 from lab.core.errors import LabError
 from lab.core.shared_params import BenchParams
@@ -109,6 +111,26 @@ def test_a_start_gives_the_median_of_its_rounds_and_one_wrong_sum_is_a_wrong_arm
         Timed((2.0,) * 3, halves, False, 0, 0),
     ]
     assert starts == [(0, 2), (1, 2), (2, 2)]
+
+
+def test_arms_in_a_row_are_called_so_often_once_after_all_turns(monkeypatch):
+    samples = []
+
+    def sample(_, arm, calls):
+        samples.append((arm, calls))
+        return 1.0
+
+    monkeypatch.setattr(times._Rank, "sample", sample)
+    turn = Arm(NOTHING, 1, LENET, net="lenet", images=1)
+    in_a_row = replace(turn, in_a_row=1234)
+    dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    try:
+        found = times._take_part(torch.device("cpu"), [in_a_row, turn], ONE_START, 0)
+    finally:
+        dist.destroy_process_group()
+    assert [arm for arm, _ in samples] == [turn] * ONE_START.rounds + [in_a_row]
+    assert samples[-1] == (in_a_row, 1234)
+    assert [len(one.seconds) for one in found if one] == [1, ONE_START.rounds]
 
 
 def test_more_ranks_than_devices_are_refused():
