@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from lab.machine.devices import Devices
+from lab.machine.devices import Devices, computes_in_bf16
 from lab.results.measurements import Measurement
 from lab.timing.bench import Arm
 from stages.bench_hardware.names import (
@@ -26,6 +26,7 @@ from stages.bench_hardware.rates import Work, measure_rates
 CPU_DTYPES = {FLOAT64: torch.float64, FLOAT32: torch.float32, BFLOAT16: torch.bfloat16}
 GPU_DTYPES = {**CPU_DTYPES, FLOAT16: torch.float16}
 LAST_CACHES = 8  # of a GPU: a copy of so many is from memory
+SMALLER = 4  # products in bfloat16 without instructions for it: seconds each, at any size as slow
 VECTOR_LENGTH = 2**20  # numbers: work for many threads, and in the last cache of most processors
 
 
@@ -48,10 +49,12 @@ def measure_peak(params: Params, target: Devices, cores: int, start: int) -> lis
 
 
 def _products(params: Params, threads: int) -> Iterator[Work]:
-    n = params.bench_hardware.matrix_size
-    a = _matrix(params, n)
-    for name, dtype in CPU_DTYPES.items():
-        yield Work(name, _product(a.to(dtype)), 2 * n**3 / 1e9, threads)
+    rows = dict.fromkeys(CPU_DTYPES, params.bench_hardware.matrix_size)
+    if not computes_in_bf16(torch.device("cpu")):
+        rows[BFLOAT16] //= SMALLER
+    for name, n in rows.items():
+        a = _matrix(params, n).to(CPU_DTYPES[name])
+        yield Work(name, _product(a), 2 * n**3 / 1e9, threads)
 
 
 def _gpu_products(params: Params, gpu: torch.device) -> Iterator[Work]:

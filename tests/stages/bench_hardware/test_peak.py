@@ -33,6 +33,18 @@ def test_rates_are_amounts_over_seconds_for_each_number_of_threads(params, monke
         assert all(m.values == pytest.approx((per_ms, per_ms / 2)) for m in series), arm
 
 
+@pytest.mark.parametrize(("fast", "rows"), [(True, 20), (False, 5)])
+def test_products_in_bfloat16_are_smaller_where_they_would_take_seconds(
+    params, monkeypatch, fast, rows
+):
+    monkeypatch.setattr(peak, "computes_in_bf16", lambda device: fast)
+    monkeypatch.setattr(rates, "time_arms", lambda arms, *_: dict.fromkeys(arms, (1.0,)))
+    results = Results(peak.measure_peak(params, processor(1), cores=1, start=0))
+    for name, n in ((names.FLOAT32, 20), (names.FLOAT64, 20), (names.BFLOAT16, rows)):
+        [rate] = results.series(names.PEAK, name)
+        assert rate.values == pytest.approx((2 * n**3 / 1e9,))
+
+
 def test_each_arm_works_with_its_own_threads_whatever_came_before(params, monkeypatch):
     seen = []
 
