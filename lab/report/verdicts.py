@@ -114,7 +114,7 @@ def card(f: Finding, others: Findings = NOWHERE) -> Card:
         device_kind=f.device_kind if f.estimate else "none",
         measured=translation(f.claim.measured),
         found=effect_of(f),
-        elsewhere=_elsewhere(f.claim, others),
+        elsewhere=_elsewhere(f, others),
         holds=range_in_words(f.claim.rule.holds),
         tolerance=translation(f.claim.tolerance),
         change=_change_of(f),
@@ -123,15 +123,15 @@ def card(f: Finding, others: Findings = NOWHERE) -> Card:
     )
 
 
-def _elsewhere(claim: Claim, others: Findings) -> str:
+def _elsewhere(here: Finding, others: Findings) -> str:
     """What other machines find of a claim, of those that could test it."""
-    found = {machine: findings.get(claim.id) for machine, findings in others.items()}
+    found = {machine: findings.get(here.claim.id) for machine, findings in others.items()}
     return say("; ").join(
         say(
             "{machine}: {verdict} {found}",
             machine=machine,
             verdict=SYMBOLS[f.verdict],
-            found=effect_of(f),
+            found=say("as here") if effect_of(f) == effect_of(here) else effect_of(f),
         )
         for machine, f in found.items()
         if f and f.verdict is not Verdict.NOT_TESTABLE

@@ -33,6 +33,13 @@ def test_verdicts_and_numbers_of_machines_that_could_test_a_claim_stand_beside_i
     assert card(here).elsewhere == ""
 
 
+def test_the_same_verdict_and_number_are_told_once():
+    here, others = finding(FAST), {"twin": {"A5": finding(FAST)}, "slow": {"A5": finding(SLOW)}}
+    assert card(here, others).elsewhere == (
+        f"twin: ✓ as here; slow: ✗ 0.5 {UNIT} (0.5 to 0.5: 99.2 % of 8 starts); CUDA GPUs"
+    )
+
+
 def test_they_are_told_in_the_pages_language():
     chinese = catalogue.read("zh")
     with speaking("zh", chinese):
