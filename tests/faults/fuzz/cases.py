@@ -5,7 +5,7 @@ A target, the file of the project, what is written into it, and how it must end.
 
 PARAMS, RUN_METRICS = "params.yaml", "reports/train/lenet_1gpu/metrics.json"
 WEIGHTS, SMALL, SECONDS = "models/lenet_1gpu.pt", "checkpoint.pt", ".lab/stage_seconds.json"
-REFERENCE = "reports/reference/amd-epyc-2-cores.json"
+REFERENCE = "reports/reference/amd-epyc-avx512.json"
 VERDICTS = "reports/claims/rows.csv"
 ROW = b"id,over,reason,level,low,high,device_kind,verdict,effect,samples\nF1a,starts,,0.99,1,2,"
 HARDWARE = b"""{"accelerator": {"count": 0, "names": null}, "software": {"os": "", "python": "",

@@ -116,7 +116,7 @@ def doctor(path: Path) -> None:
 
 
 def compare_with_reference(path: Path) -> None:
-    command(compare.main, "--reference", "amd-epyc-2-cores")
+    command(compare.main, "--reference", "amd-epyc-avx512")
 
 
 def judge_claims(path: Path) -> None:

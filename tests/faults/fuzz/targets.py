@@ -119,7 +119,7 @@ TARGETS: dict[str, Target] = {
     ),
     "compare": Target(
         {
-            **{"reports/reference/amd-epyc-2-cores.json": "json", "reports/hardware.json": "json"},
+            **{"reports/reference/amd-epyc-avx512.json": "json", "reports/hardware.json": "json"},
             "reports/bench_async/metrics.json": "json",
         },
         readers.compare_with_reference,
@@ -159,7 +159,7 @@ TARGETS: dict[str, Target] = {
         {
             **{"reports/hardware.json": "json", "data/source.json": "json"},
             **{"reports/retest/1.json": "json", "reports/claims/rows.csv": "csv"},
-            "reports/reference/amd-epyc-2-cores.json": "json",
+            "reports/reference/amd-epyc-avx512.json": "json",
         },
         readers.page,
         RESULTS,
