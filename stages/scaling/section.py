@@ -136,7 +136,7 @@ def _findings(results: Results, steps: Sequence[ComparedStep], m: Mapping[str, A
             " steps' errors gave.",
             percent=m[names.COVERAGE],
         ),
-        _in_a_row(predictor.in_a_row(results, steps)),
+        _in_a_row(results, m),
         say(
             "max(t1, t2) assumes overlap; code that all-reduces after the backward pass, as the"
             " notes' does, runs the two in sequence."
@@ -162,17 +162,20 @@ def _worst(steps: Sequence[ComparedStep]) -> str:
     )
 
 
-def _in_a_row(step: ComparedStep) -> str:
+def _in_a_row(results: Results, m: Mapping[str, Any]) -> str:
     """How long an epoch, or a part of it, was predicted to take, and took."""
-    count = step.measured.x
+    [arm] = results.arms(names.IN_A_ROW)
+    [steps] = results.series(names.IN_A_ROW, arm)
+    _, allreduce = names.net_and_allreduce(arm)
+    error = m[names.IN_A_ROW_ERROR]
     return say(
-        "{n:,.0f} of LeNet's steps at the notes' batch in a row ({allreduce}) took {measured:.3g} s,"
-        " predicted {error:.0f} % {direction}.",
-        n=count,
-        measured=count * step.measured.summary.median / 1e3,
-        allreduce=translation(step.allreduce),
-        error=abs(100 * step.error),
-        direction=say("too short") if step.error < 0 else say("too long"),
+        "{n:,.0f} of LeNet's steps at the notes' batch in a row ({allreduce}) took"
+        " {measured:.3g} s, predicted {error:.0f} % {direction}.",
+        n=steps.x,
+        measured=steps.x * steps.summary.median / 1e3,
+        allreduce=translation(allreduce),
+        error=abs(error),
+        direction=say("too short") if error < 0 else say("too long"),
     )
 
 
