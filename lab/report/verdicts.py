@@ -125,15 +125,16 @@ def card(f: Finding, others: Findings = NOWHERE) -> Card:
 
 def _elsewhere(here: Finding, others: Findings) -> str:
     """What other machines find of a claim, of those that could test it."""
-    found = {machine: findings.get(here.claim.id) for machine, findings in others.items()}
+    own = effect_of(here)
+    by_machine = {machine: findings.get(here.claim.id) for machine, findings in others.items()}
     return say("; ").join(
         say(
             "{machine}: {verdict} {found}",
             machine=machine,
             verdict=SYMBOLS[f.verdict],
-            found=say("as here") if effect_of(f) == effect_of(here) else effect_of(f),
+            found=say("as here") if effect_of(f) == own else effect_of(f),
         )
-        for machine, f in found.items()
+        for machine, f in by_machine.items()
         if f and f.verdict is not Verdict.NOT_TESTABLE
     )
 

@@ -22,7 +22,7 @@ from lab.parallel.cost_model import (
     allreduce_s,
 )
 from lab.report import benchmarks, figures
-from lab.report.benchmarks import beside_the_book, ratio_of
+from lab.report.benchmarks import TITLES, beside_the_book, ratio_of
 from lab.report.language import say, translation
 from lab.report.page import Figure, Headline, Section, Table, TryThis
 from lab.results.measurements import Measurement, Results
@@ -34,7 +34,6 @@ from stages.bench_collectives.predicted_times import Model, model_of
 # ratios that compare across machines, where times do not
 HEADLINES = {names.bucket_speedup("lenet"): "LeNet's gradients, one bucket over per tensor"}
 
-TITLES = {"lenet": "LeNet", "resnet18": "ResNet-18"}
 BOOK_BYTES, BOOK_RATE, BOOK_GPUS = 160e6, 16e9, 4
 RESNET_TENSORS, RESNET_BYTES = 76, 44_703_272
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 
 from lab.parallel.cost_model import INTERCONNECTS, ONE_BUCKET
+from lab.report.benchmarks import TITLES
 from lab.report.language import say, translation
 from lab.report.page import Choice, Explorable, Slider
 from lab.results.measurements import Results
@@ -16,7 +17,6 @@ from stages.scaling import names
 from stages.scaling.predictor import Machine, Network, fit_machines
 
 HERE = "here"  # this machine's link, beside INTERCONNECTS by their names
-TITLES = {"lenet": "LeNet", "resnet18": "ResNet-18"}
 NUMBERS = {"lenet": 129_068, "resnet18": 11_175_818}  # in a net's gradients; a test counts them
 MOST_DEVICES, MOST_IMAGES = 2**10, 2**16
 

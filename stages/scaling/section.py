@@ -8,6 +8,7 @@ from typing import Any
 from matplotlib.axes import Axes
 
 from lab.report import benchmarks, figures
+from lab.report.benchmarks import TITLES
 from lab.report.language import say, translation
 from lab.report.page import Figure, Headline, Section, Table, TryThis
 from lab.results.measurements import Measurement, Results
@@ -17,7 +18,6 @@ from stages.scaling.explorables import scaling_step
 from stages.scaling.predictor import ComparedStep, compared_steps
 from stages.scaling.simulated_scaling import STRONG_BATCH, WEAK_IMAGES
 
-TITLES = {"lenet": "LeNet", "resnet18": "ResNet-18"}
 TICKS = (1, 4, 16, 64, 256, 1024)
 # every other line is dashed: where two coincide, their colours alternate
 DASHES = ("-", (0, (4, 3)), "-", (0, (4, 3)), (0, (1, 1.2)))
@@ -136,7 +136,7 @@ def _findings(results: Results, steps: Sequence[ComparedStep], m: Mapping[str, A
             " steps' errors gave.",
             percent=m[names.COVERAGE],
         ),
-        _in_a_row(results, m),
+        _in_a_row(predictor.in_a_row(results, steps), m[names.IN_A_ROW_ERROR]),
         say(
             "max(t1, t2) assumes overlap; code that all-reduces after the backward pass, as the"
             " notes' does, runs the two in sequence."
@@ -162,18 +162,15 @@ def _worst(steps: Sequence[ComparedStep]) -> str:
     )
 
 
-def _in_a_row(results: Results, m: Mapping[str, Any]) -> str:
+def _in_a_row(steps: ComparedStep, error: float) -> str:
     """How long an epoch, or a part of it, was predicted to take, and took."""
-    [arm] = results.arms(names.IN_A_ROW)
-    [steps] = results.series(names.IN_A_ROW, arm)
-    _, allreduce = names.net_and_allreduce(arm)
-    error = m[names.IN_A_ROW_ERROR]
+    count = steps.measured.x
     return say(
         "{n:,.0f} of LeNet's steps at the notes' batch in a row ({allreduce}) took"
         " {measured:.3g} s, predicted {error:.0f} % {direction}.",
-        n=steps.x,
-        measured=steps.x * steps.summary.median / 1e3,
-        allreduce=translation(allreduce),
+        n=count,
+        measured=count * steps.measured.summary.median / 1e3,
+        allreduce=translation(steps.allreduce),
         error=abs(error),
         direction=say("too short") if error < 0 else say("too long"),
     )
