@@ -99,6 +99,8 @@ def figure(path: Path, width: float, height: float) -> Iterator[Figure]:
             for axes in fig.axes:
                 _settle_ticks(axes)
             _lay_out(fig)
+            for axes in fig.axes:
+                _let_grid_be(axes)
             content = io.BytesIO()
             fig.savefig(content, format="svg", metadata={"Date": None, "Creator": None})
         finally:
@@ -112,6 +114,13 @@ def _lay_out(fig: Figure) -> None:
     if engine is not None:
         engine.execute(fig)
         fig.set_layout_engine(None)
+
+
+def _let_grid_be(axes: Axes) -> None:
+    """Write of no line of the grid that the axes bound it: each ends there, and there are many."""
+    for axis in (axes.xaxis, axes.yaxis):
+        for tick in (*axis.get_major_ticks(), *axis.get_minor_ticks()):
+            tick.gridline.set_clip_on(False)
 
 
 def _settle_ticks(axes: Axes) -> None:

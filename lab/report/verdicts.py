@@ -125,18 +125,26 @@ def card(f: Finding, others: Findings = NOWHERE) -> Card:
 
 def _elsewhere(here: Finding, others: Findings) -> str:
     """What other machines find of a claim, of those that could test it."""
-    own = effect_of(here)
-    by_machine = {machine: findings.get(here.claim.id) for machine, findings in others.items()}
+    machines: dict[str, list[str]] = {}
+    for machine, findings in others.items():
+        f = findings.get(here.claim.id)
+        if f and f.verdict is not Verdict.NOT_TESTABLE:
+            found = f"{SYMBOLS[f.verdict]} {_beside(here, f)}"
+            machines.setdefault(found, []).append(machine)
     return say("; ").join(
-        say(
-            "{machine}: {verdict} {found}",
-            machine=machine,
-            verdict=SYMBOLS[f.verdict],
-            found=say("as here") if effect_of(f) == own else effect_of(f),
-        )
-        for machine, f in by_machine.items()
-        if f and f.verdict is not Verdict.NOT_TESTABLE
+        say("{machines}: {found}", machines=say(", ").join(names), found=found)
+        for found, names in machines.items()
     )
+
+
+def _beside(here: Finding, f: Finding) -> str:
+    """Another machine's finding, in no more words than it takes beside this one's."""
+    found = effect_of(f)
+    if found == effect_of(here):
+        return say("as here")
+    if here.estimate and f.estimate and not f.reason and here.device_kind == f.device_kind:
+        return interval_of(f.estimate)
+    return found
 
 
 def num_tested(findings: Sequence[Finding]) -> int:

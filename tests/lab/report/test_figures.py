@@ -40,6 +40,17 @@ def test_a_figure_holds_text_and_no_date(tmp_path):
     assert "dc:date" not in svg
 
 
+def test_what_a_reader_plots_ends_at_the_axes_and_the_grid_needs_no_such_bound(tmp_path):
+    with figures.figure(tmp_path / "a.svg", 4, 3) as fig:
+        fig.add_subplot(xlim=(0, 1), ylim=(1, 1000), yscale="log").plot([-1, 2], [0.1, 1e4])
+    paths = re.findall(r"<path [^>]*>", (tmp_path / "a.svg").read_text())
+    [curve] = [path for path in paths if figures.COLOURS[0].lower() in path]
+    grid = [path for path in paths if figures.FAINT.lower() in path]
+    assert "clip-path" in curve
+    assert len(grid) > 5
+    assert not [path for path in grid if "clip-path" in path]
+
+
 def test_an_error_while_drawing_leaves_the_old_file(tmp_path):
     old = draw(tmp_path / "a.svg")
     with pytest.raises(RuntimeError), figures.figure(tmp_path / "a.svg", 4, 3):

@@ -33,10 +33,17 @@ def test_verdicts_and_numbers_of_machines_that_could_test_a_claim_stand_beside_i
     assert card(here).elsewhere == ""
 
 
-def test_the_same_verdict_and_number_are_told_once():
-    here, others = finding(FAST), {"twin": {"A5": finding(FAST)}, "slow": {"A5": finding(SLOW)}}
+def test_beside_a_number_here_the_same_is_told_once_and_another_without_its_unit():
+    here = finding(FAST)
+    others = {
+        "twin": {"A5": finding(FAST)},
+        "slow": {"A5": finding(SLOW)},
+        "again": {"A5": finding(FAST)},
+        "virtual": {"A5": finding(SLOW, "cpu-virtual")},
+    }
     assert card(here, others).elsewhere == (
-        f"twin: ✓ as here; slow: ✗ 0.5 {UNIT} (0.5 to 0.5: 99.2 % of 8 starts); CUDA GPUs"
+        "twin, again: ✓ as here; slow: ✗ 0.5 (0.5 to 0.5: 99.2 % of 8 starts); "
+        f"virtual: ✗ 0.5 {UNIT} (0.5 to 0.5: 99.2 % of 8 starts); virtual devices on the CPU"
     )
 
 
