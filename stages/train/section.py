@@ -16,6 +16,7 @@ from lab.core.files import read_json, read_rows
 from lab.core.params import PARAMS_FILE, read_yaml
 from lab.data.datasets import CLASSES, Split, read_fashion_mnist
 from lab.report import figures
+from lab.report.benchmarks import TITLES
 from lab.report.language import say, translation
 from lab.report.page import Figure, Section, Table, TryThis
 from lab.results.stats import summarise
@@ -77,9 +78,8 @@ class TrainingRun:
     def net(self) -> str:
         """What it trains, in words."""
         nets = {
-            "lenet": "LeNet",
+            **TITLES,
             "lenet_he": say("LeNet from He's weights"),
-            "resnet18": "ResNet-18",
             "mlp": say("MLP"),
             "convnet": say("ConvNet"),
             "convnet_deep": say("deeper ConvNet"),
