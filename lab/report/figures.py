@@ -117,7 +117,10 @@ def _lay_out(fig: Figure) -> None:
 
 
 def _let_grid_be(axes: Axes) -> None:
-    """Write of no line of the grid that the axes bound it: each ends there, and there are many."""
+    """Write of no line of the grid that the axes bound it: each ends there, and there are many.
+
+    The ticks are those that are drawn only once the figure is laid out.
+    """
     for axis in (axes.xaxis, axes.yaxis):
         for tick in (*axis.get_major_ticks(), *axis.get_minor_ticks()):
             tick.gridline.set_clip_on(False)

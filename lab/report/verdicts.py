@@ -129,8 +129,7 @@ def _elsewhere(here: Finding, others: Findings) -> str:
     for machine, findings in others.items():
         f = findings.get(here.claim.id)
         if f and f.verdict is not Verdict.NOT_TESTABLE:
-            found = f"{SYMBOLS[f.verdict]} {_beside(here, f)}"
-            machines.setdefault(found, []).append(machine)
+            machines.setdefault(_beside(here, f), []).append(machine)
     return say("; ").join(
         say("{machines}: {found}", machines=say(", ").join(names), found=found)
         for found, names in machines.items()
@@ -138,13 +137,13 @@ def _elsewhere(here: Finding, others: Findings) -> str:
 
 
 def _beside(here: Finding, f: Finding) -> str:
-    """Another machine's finding, in no more words than it takes beside this one's."""
+    """Another machine's verdict and number, in no more words than it takes beside this one's."""
     found = effect_of(f)
     if found == effect_of(here):
-        return say("as here")
-    if here.estimate and f.estimate and not f.reason and here.device_kind == f.device_kind:
-        return interval_of(f.estimate)
-    return found
+        found = say("as here")
+    elif here.estimate and f.estimate and not f.reason and here.device_kind == f.device_kind:
+        return verdict_and_number(f)
+    return f"{SYMBOLS[f.verdict]} {found}"
 
 
 def num_tested(findings: Sequence[Finding]) -> int:
