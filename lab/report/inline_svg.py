@@ -4,11 +4,15 @@ What matplotlib writes is mostly the same styles over and over, numbers to a tho
 and names that nothing refers to: a page of fifty figures is a third as long without.
 """
 
+import base64
+import io
 import itertools
 import re
 from collections.abc import Iterator
 from html import escape
 from xml.etree import ElementTree
+
+from PIL import Image
 
 from lab.report import figures
 
@@ -17,6 +21,7 @@ NUMBER = re.compile(r"-?\d*\.\d+(?:e-?\d+)?")
 NO_TURN = re.compile(r"\s*rotate\(-?0(?:\.0*)? [^)]*\)\s*")
 ROUNDED = {"d", "x", "y", "width", "height", "points", "cx", "cy", "r"}
 DROPPED = {"metadata", "style", "title"}
+PNG = "data:image/png;base64,"
 VARIABLES = {
     figures.INK: "currentColor",
     **{colour: f"var(--c{i})" for i, colour in enumerate(figures.COLOURS)},
@@ -120,8 +125,22 @@ def _attributes(
         elif name in ROUNDED:
             if (rounded := _rounded(value, 1)) != "0" or name not in "xy":  # where all else begins
                 yield name, rounded
+        elif name == "href":
+            yield name, _short_picture(value) if value.startswith(PNG) else value
         elif not name.startswith("xmlns"):
-            yield name, value.replace("\n", "") if name == "href" else value
+            yield name, value
+
+
+def _short_picture(png: str) -> str:
+    """A picture with one channel in place of four where it is grey and nothing shines through."""
+    with Image.open(io.BytesIO(base64.b64decode(png.removeprefix(PNG)))) as picture:
+        red, green, blue, opacity = picture.convert("RGBA").split()
+        grey = red.tobytes() == green.tobytes() == blue.tobytes()
+        file = io.BytesIO()
+        (red if grey and opacity.getextrema() == (255, 255) else picture).save(
+            file, "png", optimize=True
+        )
+    return PNG + base64.b64encode(file.getvalue()).decode()
 
 
 def _rounded(text: str, digits: int) -> str:

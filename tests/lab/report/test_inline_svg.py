@@ -1,10 +1,13 @@
 """Figures as parts of a page: what a reader sees stays, what only takes room goes."""
 
+import base64
+import io
 import re
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from lab.report import figures
 from lab.report.inline_svg import Styles, inlined
@@ -86,6 +89,26 @@ def test_places_are_kept_to_a_tenth_of_a_point(drawn):
         assert any(
             len(path) == len(other) and np.allclose(path, other, atol=0.051) for other in kept
         ), path
+
+
+def picture_of(svg):
+    found = re.search(r"data:image/png;base64,([^\"]+)", svg)
+    return Image.open(io.BytesIO(base64.b64decode(found[1])))
+
+
+@pytest.mark.parametrize(
+    ("cmap", "alpha", "mode"),
+    [("gray", None, "L"), ("viridis", None, "RGBA"), ("gray", 0.5, "RGBA")],
+)
+def test_a_picture_keeps_its_pixels_and_only_the_channels_that_it_needs(
+    tmp_path, cmap, alpha, mode
+):
+    with figures.figure(tmp_path / "a.svg", figures.WIDTH, 3) as fig:
+        fig.add_subplot().imshow(np.arange(12).reshape(3, 4), cmap=cmap, alpha=alpha)
+    drawn = (tmp_path / "a.svg").read_text()
+    short = picture_of(inlined(drawn, "", Styles()))
+    assert short.mode == mode
+    np.testing.assert_array_equal(short.convert("RGBA"), picture_of(drawn).convert("RGBA"))
 
 
 def test_the_pages_own_colours_stand_for_the_figures(drawn):
