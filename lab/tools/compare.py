@@ -25,7 +25,7 @@ from lab.results.disturbances import disturbances_of
 from lab.results.documents import read_hardware
 from lab.results.stats import difference_interval, exceeds_noise, summarise
 from lab.timing.names import COPY_SPEEDS, PRODUCT_SPEEDS
-from lab.tools.profiles import leaves
+from lab.tools.profiles import OWN_PARAMS, leaves
 from lab.tools.references import REFERENCE, metrics_of, metrics_on_disk, path_of, read_reference
 
 Change = Mapping[str, Any]  # DVC's {"old": ..., "new": ..., "diff": ...}
@@ -248,7 +248,9 @@ def with_reference(name: str) -> tuple[list[str], list[tuple[str, ...]]]:
     both = {stage: changes_between(stages[stage], here[stage]) for stage in stages if stage in here}
     differs = changes_between(reference["hardware"], read_hardware())
     hardware = {key: change for key, change in differs.items() if change["old"] != change["new"]}
-    lines = [f"{name} was measured with the profile {reference['profile']}"]
+    profile = reference["profile"]
+    named = profile if profile == OWN_PARAMS else f"the profile {profile}"
+    lines = [f"{name} was measured with {named}"]
     lines += [*_other_hardware(hardware), *speeds(both)]
     return lines, list(table(both, other_hardware=bool(hardware)))
 

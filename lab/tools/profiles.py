@@ -18,6 +18,7 @@ from lab.core.params import PARAMS_FILE, read_yaml
 
 PROFILES = Path("profiles")
 BASE = "laptop"
+OWN_PARAMS = "own params"  # which are no profile's
 
 
 def merge(name: str, folder: Path = PROFILES) -> str:
@@ -67,12 +68,11 @@ def _may_be_added(parents: str, key: str, of_runs: Collection[str]) -> bool:
 
 
 def in_use(folder: Path = PROFILES) -> str:
-    """The name of the profile whose values params.yaml has, or `own params`."""
+    """The name of the profile whose values params.yaml has, or OWN_PARAMS."""
     here = read_yaml(PARAMS_FILE)
     names = sorted(path.stem for path in folder.glob("*.yaml"))
     return next(
-        (n for n in names if YAML(typ="safe", pure=True).load(merge(n, folder)) == here),
-        "own params",
+        (n for n in names if YAML(typ="safe", pure=True).load(merge(n, folder)) == here), OWN_PARAMS
     )
 
 

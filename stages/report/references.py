@@ -23,6 +23,7 @@ from lab.report.page import Figure, Section, Table
 from lab.report.verdicts import verdict_and_number
 from lab.results.documents import bring_back, read_hardware
 from lab.results.stats import Ratio
+from lab.tools.profiles import OWN_PARAMS
 from lab.tools.references import metrics_of, read_reference
 
 Metrics = Mapping[str, Mapping[str, Any]]  # by the stage's folder under reports
@@ -197,12 +198,13 @@ def _reference(path: Path) -> Machine:
         findings = _by_id(document.get("claims", []))
     except (LookupError, TypeError, ValueError) as error:
         raise DataError(f"{path}: damaged (claims: {error}); {bring_back(path)}") from None
-    hardware = say(
-        "{hardware}; profile {profile}",
-        hardware=_hardware(document["hardware"]),
-        profile=document["profile"],
+    hardware, profile = _hardware(document["hardware"]), document["profile"]
+    about = (
+        say("{hardware}; params of its own", hardware=hardware)
+        if profile == OWN_PARAMS
+        else say("{hardware}; profile {profile}", hardware=hardware, profile=profile)
     )
-    return Machine(document["name"], hardware, metrics_of(document), findings)
+    return Machine(document["name"], about, metrics_of(document), findings)
 
 
 def _findings_under(reports: Path) -> Mapping[str, Finding]:

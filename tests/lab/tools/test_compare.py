@@ -7,7 +7,7 @@ from lab.core.errors import DataError, ParamsError
 from lab.core.files import write_json
 from lab.tools import compare, references
 from lab.tools.compare import Pace, Side, mark, markdown, pace_of, speeds, table
-from tests.helpers import hardware
+from tests.helpers import edit_params, hardware
 
 
 @pytest.mark.parametrize(
@@ -146,6 +146,12 @@ def results(project):
     )
     write_json(project / "reports" / "claims" / "metrics.json", VERDICTS)
     return project
+
+
+def test_a_snapshot_of_own_params_names_no_profile(results):
+    edit_params({"seed": 3})
+    references.snapshot("mine")
+    assert compare.with_reference("mine")[0] == ["mine was measured with own params"]
 
 
 @pytest.mark.faults("B10")

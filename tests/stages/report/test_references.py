@@ -10,10 +10,11 @@ from lab.claims.verdicts import Finding, rows_of
 from lab.core.files import read_json, write_json, write_rows
 from lab.report.language import speaking
 from lab.tools import references as recorded
+from lab.tools.profiles import in_use
 from stages.report import catalogue, references
 from tests import made_up
 from tests.claim_cases import BY_ID
-from tests.helpers import ROOT, hardware
+from tests.helpers import ROOT, edit_params, hardware
 
 
 def test_stages_offer_the_ratios_to_compare():
@@ -78,6 +79,11 @@ def test_references_stand_beside_this_machine_and_what_is_none_is_left_out(tmp_p
     assert here != there
     for figure in part.figures:
         figure.draw(tmp_path / "figures")
+
+    edit_params({"seed": 3})
+    write_json(server, other | {"profile": in_use()})
+    [figure] = references.section(reports).figures
+    assert figure.caption.endswith("reference 1: server (H9000, H9000; params of its own).")
     drawn = (tmp_path / "figures" / "references.svg").read_text()
     assert "reference 1" in drawn
     assert "reference 2" not in drawn, "what is none is left out"
