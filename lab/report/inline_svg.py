@@ -133,14 +133,14 @@ def _attributes(
 
 def _short_picture(png: str) -> str:
     """A picture with one channel in place of four where it is grey and nothing shines through."""
-    with Image.open(io.BytesIO(base64.b64decode(png.removeprefix(PNG)))) as picture:
+    file = io.BytesIO(base64.b64decode(png.removeprefix(PNG)))
+    with Image.open(file, formats=["png"]) as picture:
         red, green, blue, opacity = picture.convert("RGBA").split()
         grey = red.tobytes() == green.tobytes() == blue.tobytes()
-        file = io.BytesIO()
-        (red if grey and opacity.getextrema() == (255, 255) else picture).save(
-            file, "png", optimize=True
-        )
-    return PNG + base64.b64encode(file.getvalue()).decode()
+        opaque = opacity.getextrema() == (255, 255)
+        short = io.BytesIO()
+        (red if grey and opaque else picture).save(short, "png", optimize=True)
+    return PNG + base64.b64encode(short.getvalue()).decode()
 
 
 def _rounded(text: str, digits: int) -> str:

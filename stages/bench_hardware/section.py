@@ -194,7 +194,8 @@ def _roofline(results: Results, m: Mapping[str, Any]) -> Figure:
         say(
             "The line is the most this machine can do: memory bandwidth on the slope, peak rate on"
             " the roof, both measured. Dots are networks, medians over starts. FLOP and bytes are"
-            " counted; caches and Winograd's convolution can lift a dot over the line."
+            " counted; caches, and convolutions that outrun a matrix product or skip counted"
+            " padding, can lift a dot over the line."
         ),
         [partial(_draw_roofline, _rates(results), _roof(m))],
     )

@@ -157,8 +157,8 @@ def _on_resnet(m: Mapping[str, Any]) -> list[str]:
     if any(m[f"{net}_{names.FP32_OF_PEAK}"] > 1 for net in names.NETS):
         found.append(
             say(
-                "More than 100 % of the peak is possible: Winograd's convolution needs fewer"
-                " multiplications than are counted."
+                "More than 100 % of the peak is possible: it is a matrix product's; convolutions"
+                " can be faster, and skip the padding that is counted."
             )
         )
     return found
