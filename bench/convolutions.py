@@ -35,8 +35,7 @@ class Arm(NamedTuple):
 def arms() -> dict[str, Arm]:
     """A product of matrices, the same as a convolution, and convolutions that pad their images."""
     a, b = torch.rand(2, ROWS, ROWS)
-    side = int(ROWS**0.5)
-    X, W = torch.rand(1, ROWS, side, side), torch.rand(ROWS, ROWS, 1, 1)
+    X, W = torch.rand(1, ROWS, ROWS, 1), torch.rand(ROWS, ROWS, 1, 1)
     flop = 2.0 * ROWS**3
     found = {
         "matrix product": Arm(partial(torch.mm, a, b, out=torch.empty_like(a)), flop, flop),
