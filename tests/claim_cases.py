@@ -47,7 +47,7 @@ MAKERS: dict[Callable[..., Estimate], Maker] = {
 
 def claims_of(stage: str) -> tuple[Claim, ...]:
     """The claims in a stage's claims.py."""
-    found: tuple[Claim, ...] = importlib.import_module(f"stages.{stage}.claims").CLAIMS
+    found: tuple[Claim, ...] = importlib.import_module(f"stages.{stage}.page.claims").CLAIMS
     return found
 
 

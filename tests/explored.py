@@ -35,7 +35,7 @@ def page_of(stage: str, explorable: Explorable) -> str:
     """A page that has one explorable, its script and the report's style, and nothing else."""
     report = ROOT / "stages" / "report"
     part = environment().get_template("parts.html.j2").module.explorable_of(explorable)  # type: ignore[attr-defined]
-    own = (ROOT / "stages" / stage / f"{explorable.name}.js").read_text()
+    own = (ROOT / "stages" / stage / "page" / f"{explorable.name}.js").read_text()
     shared, start = ((report / name).read_text() for name in ("explore.js", "start.js"))
     style = (report / "templates" / "style.css").read_text()
     return (

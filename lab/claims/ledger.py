@@ -1,4 +1,4 @@
-"""All claims of the notes in the book's order, found by stage name: each claims.py's `CLAIMS`.
+"""All claims of the notes in the book's order, found by stage name: each page/claims.py's `CLAIMS`.
 
 Beside them, a claims.py may have `UNMEASURED`: sentences that no measurement here decides.
 """
@@ -25,5 +25,5 @@ def unmeasured() -> tuple[Unmeasured, ...]:
 
 
 def _modules() -> list[ModuleType]:
-    names = (f"stages.{stage}.claims" for stage in BOOK_ORDER)
+    names = (f"stages.{stage}.page.claims" for stage in BOOK_ORDER)
     return [importlib.import_module(name) for name in names if importlib.util.find_spec(name)]

@@ -7,6 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from lab.data.datasets import Split
+from lab.nets.models import to_float
 
 LabelledImages = tuple[Tensor, Tensor]  # uint8 images (n, 28, 28) and int64 labels (n,)
 
@@ -29,12 +30,6 @@ class Images(NamedTuple):
 def to_tensors(split: Split) -> LabelledImages:
     """A split's images and labels copied into tensors, on the CPU."""
     return torch.from_numpy(split.images.copy()), torch.from_numpy(split.labels.copy())
-
-
-def to_float(images: Tensor) -> Tensor:
-    """Scale uint8 images (n, 28, 28) to float32 (n, 1, 28, 28) in [0, 1], on their device."""
-    # one channel: channels-last without a copy
-    return images.to(torch.float32).div_(255).unsqueeze(3).permute(0, 3, 1, 2)
 
 
 def shrink(images: Tensor, side: int) -> Tensor:

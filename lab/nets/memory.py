@@ -12,9 +12,8 @@ from torch import Tensor, nn
 from torch.autograd.graph import saved_tensors_hooks
 
 from lab.core.shared_params import Precision
-from lab.data.datasets import IMAGE_SHAPE
 from lab.machine.limits import cgroup_folders
-from lab.nets.models import OnBytes
+from lab.nets.models import IMAGE_SHAPE, OnBytes
 
 FEW, MORE = 2, 3  # images; batch norm cannot train on one
 

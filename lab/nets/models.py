@@ -7,12 +7,11 @@ import torch
 from torch import Tensor, nn
 
 from lab.core.shared_params import Precision
-from lab.data.datasets import IMAGE_SHAPE
-from lab.data.images import to_float
 from lab.nets import lenet
 from lab.nets.convnet import convnet, mlp
 from lab.nets.resnet import resnet18
 
+IMAGE_SHAPE = (28, 28)
 LENET_NAMES = ("W1", "b1", "W2", "b2", "W3", "b3", "W4", "b4")
 
 
@@ -69,6 +68,12 @@ MODELS: dict[str, Callable[[torch.Generator], nn.Module]] = {
     "convnet": lambda generator: convnet(generator, 16, 32, 64),
     "convnet_deep": lambda generator: convnet(generator, 48, 96, 192, again=True),
 }
+
+
+def to_float(images: Tensor) -> Tensor:
+    """Scale uint8 images (n, 28, 28) to float32 (n, 1, 28, 28) in [0, 1], on their device."""
+    # one channel: channels-last without a copy
+    return images.to(torch.float32).div_(255).unsqueeze(3).permute(0, 3, 1, 2)
 
 
 def seen_side(net: nn.Module) -> int:

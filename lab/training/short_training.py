@@ -7,10 +7,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from lab.data.images import Images, to_float
+from lab.data.images import Images
 from lab.data.order import shuffled
 from lab.nets.lenet import he_lenet_params, lenet, lenet_params
-from lab.nets.models import MODELS
+from lab.nets.models import MODELS, to_float
 from lab.optim.update_rules import UpdateRule
 
 TEST_PIECE = 1000  # images that are classified at once

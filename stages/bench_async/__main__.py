@@ -12,8 +12,8 @@ from lab.results.measurements import Measurement, Results, rows_of
 from lab.timing.bench import launch_bound, ratio_metrics, speedup_of
 from lab.timing.conditions import Watch, conditions
 from lab.timing.fresh_starts import measure_in_starts
-from stages.bench_async import names, one_start
-from stages.bench_async.params import Params
+from stages.bench_async.measure import names, one_start
+from stages.bench_async.measure.params import Params
 
 
 def summarise(measurements: Sequence[Measurement]) -> dict[str, float | str]:

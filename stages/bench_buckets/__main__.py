@@ -15,8 +15,8 @@ from lab.timing.bench import ratio_metrics, speedup_of
 from lab.timing.conditions import Watch, conditions
 from lab.timing.fresh_starts import merge
 from lab.timing.visits import starts_in_time
-from stages.bench_buckets import names, one_rank
-from stages.bench_buckets.params import Params
+from stages.bench_buckets.measure import names, one_rank
+from stages.bench_buckets.measure.params import Params
 
 
 def summarise(measurements: Sequence[Measurement]) -> dict[str, float | str]:

@@ -13,10 +13,10 @@ from lab.parallel.cost_model import ONE_BUCKET, PER_TENSOR, STAR, allreduce_name
 from lab.results.measurements import Measurement, Results, rows_of, skip
 from lab.timing import bench
 from lab.timing.conditions import Watch, conditions
-from stages.bench_collectives import names
-from stages.bench_collectives.among_ranks import measure_among_ranks
-from stages.bench_collectives.params import Params
-from stages.bench_collectives.predicted_times import model_of
+from stages.bench_collectives.measure import names
+from stages.bench_collectives.measure.among_ranks import measure_among_ranks
+from stages.bench_collectives.measure.params import Params
+from stages.bench_collectives.measure.predicted_times import model_of
 
 
 def measure(params: Params, devices: Devices, cores: int) -> list[Measurement]:

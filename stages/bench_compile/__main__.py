@@ -12,14 +12,14 @@ from lab.results.measurements import Measurement, Results, rows_of
 from lab.timing.bench import ratio_metrics, speedup_of
 from lab.timing.conditions import Watch, conditions
 from lab.timing.fresh_starts import measure_in_starts
-from stages.bench_compile import names, one_start
-from stages.bench_compile.back_end_work import measure_operations
-from stages.bench_compile.compiled_forms import empty_compiler_cache, mlp
-from stages.bench_compile.form_times import measure_building
-from stages.bench_compile.front_end import measure_front_end
-from stages.bench_compile.params import Params
-from stages.bench_compile.program_times import measure_printed
-from stages.bench_compile.saved_forms import measure_saved
+from stages.bench_compile.measure import names, one_start
+from stages.bench_compile.measure.back_end_work import measure_operations
+from stages.bench_compile.measure.compiled_forms import empty_compiler_cache, mlp
+from stages.bench_compile.measure.form_times import measure_building
+from stages.bench_compile.measure.front_end import measure_front_end
+from stages.bench_compile.measure.params import Params
+from stages.bench_compile.measure.program_times import measure_printed
+from stages.bench_compile.measure.saved_forms import measure_saved
 
 
 def measure_once(params: Params, devices: Devices, folder: Path) -> list[Measurement]:

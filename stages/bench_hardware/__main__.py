@@ -10,10 +10,10 @@ from lab.results.measurements import Measurement, Results, rows_of
 from lab.timing import bench
 from lab.timing.conditions import Watch, conditions
 from lab.timing.fresh_starts import measure_in_starts
-from stages.bench_hardware import names, one_start
-from stages.bench_hardware.facts import measure_facts
-from stages.bench_hardware.params import Params
-from stages.bench_hardware.roofline import count_networks, network_device
+from stages.bench_hardware.measure import names, one_start
+from stages.bench_hardware.measure.facts import measure_facts
+from stages.bench_hardware.measure.params import Params
+from stages.bench_hardware.measure.roofline import count_networks, network_device
 
 
 def summarise(measurements: Sequence[Measurement]) -> dict[str, float | str]:

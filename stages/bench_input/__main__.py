@@ -11,8 +11,8 @@ from lab.results.measurements import Measurement, Results, rows_of
 from lab.timing import bench
 from lab.timing.conditions import Watch, conditions
 from lab.timing.fresh_starts import measure_in_starts
-from stages.bench_input import names, one_start
-from stages.bench_input.params import Params
+from stages.bench_input.measure import names, one_start
+from stages.bench_input.measure.params import Params
 
 
 def summarise(measurements: Sequence[Measurement]) -> dict[str, float | str]:

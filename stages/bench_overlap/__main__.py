@@ -13,11 +13,11 @@ from lab.results.stats import median_ratio
 from lab.timing.bench import launch_bound, ratio_metrics, speedup_of
 from lab.timing.conditions import Watch, conditions
 from lab.timing.fresh_starts import measure_in_starts
-from stages.bench_overlap import names, one_start
-from stages.bench_overlap.fractions import overlap_fractions
-from stages.bench_overlap.non_blocking import calls_with_it
-from stages.bench_overlap.params import Params
-from stages.bench_overlap.timeline import timelines
+from stages.bench_overlap.measure import names, one_start
+from stages.bench_overlap.measure.fractions import overlap_fractions
+from stages.bench_overlap.measure.non_blocking import calls_with_it
+from stages.bench_overlap.measure.params import Params
+from stages.bench_overlap.measure.timeline import timelines
 
 
 def measure_once(params: Params, devices: Devices) -> list[Measurement]:

@@ -13,9 +13,9 @@ from lab.results.stats import speedup
 from lab.timing.bench import launch_bound, ratio_metrics, speedup_of
 from lab.timing.conditions import Watch, conditions
 from lab.timing.fresh_starts import measure_in_starts
-from stages.bench_parallel import names, one_start
-from stages.bench_parallel.params import Params
-from stages.bench_parallel.products import products_of_a_run
+from stages.bench_parallel.measure import names, one_start
+from stages.bench_parallel.measure.params import Params
+from stages.bench_parallel.measure.products import products_of_a_run
 
 
 def measure_once(devices: Devices) -> list[Measurement]:

@@ -15,9 +15,9 @@ from lab.results.measurements import Measurement, Results, rows_of, skip
 from lab.timing.bench import ratio_metrics
 from lab.timing.conditions import Watch, conditions
 from lab.timing.visits import traces_folder
-from stages.bench_training import names
-from stages.bench_training.arm_turns import TrainingArm
-from stages.bench_training.arms import (
+from stages.bench_training.measure import names
+from stages.bench_training.measure.arm_turns import TrainingArm
+from stages.bench_training.measure.arms import (
     Arms,
     Machine,
     arms_of,
@@ -25,15 +25,15 @@ from stages.bench_training.arms import (
     lacking,
     products_per_step,
 )
-from stages.bench_training.comparisons import (
+from stages.bench_training.measure.comparisons import (
     against_the_notes,
     against_the_peak,
     gain,
     notes_arm,
     share_of_peak,
 )
-from stages.bench_training.params import Params, TrainingParams
-from stages.bench_training.race import by_hand, race
+from stages.bench_training.measure.params import Params, TrainingParams
+from stages.bench_training.measure.race import by_hand, race
 
 TRIAL_STARTS = 1
 EPOCHS_BY_HAND = 2

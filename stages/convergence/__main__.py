@@ -17,10 +17,10 @@ from lab.machine.devices import resolve
 from lab.results.curves import Curve, line, rows_of
 from lab.results.measurements import Measurement
 from lab.timing.fresh_starts import measure_in_starts
-from stages.convergence import names, one_start
-from stages.convergence.epochs_to_target import Trainer, measure_epochs
-from stages.convergence.params import ConvergenceParams, Params
-from stages.convergence.short_runs import measure_short_runs
+from stages.convergence.measure import names, one_start
+from stages.convergence.measure.epochs_to_target import Trainer, measure_epochs
+from stages.convergence.measure.params import ConvergenceParams, Params
+from stages.convergence.measure.short_runs import measure_short_runs
 
 
 def measure(

@@ -7,7 +7,7 @@ from lab.core.files import REPORTS, Metrics, write_metrics
 from lab.core.params import load
 from lab.data.datasets import Split, read_fashion_mnist
 from lab.data.fetching.download import fetch
-from stages.fetch.params import Params
+from stages.fetch.measure.params import Params
 
 
 def summarise(source: dict[str, str], train: Split, test: Split) -> Metrics:

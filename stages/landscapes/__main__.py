@@ -11,11 +11,11 @@ from lab.core.params import load
 from lab.data.datasets import read_airfoil, read_source
 from lab.optim import objectives
 from lab.results.curves import Curve, rows_of
-from stages.landscapes import names
-from stages.landscapes.overfitting import overfitting
-from stages.landscapes.params import LandscapeParams, Params
-from stages.landscapes.risks import argmin_gaps, risks
-from stages.landscapes.vanishing_gradients import (
+from stages.landscapes.measure import names
+from stages.landscapes.measure.overfitting import overfitting
+from stages.landscapes.measure.params import LandscapeParams, Params
+from stages.landscapes.measure.risks import argmin_gaps, risks
+from stages.landscapes.measure.vanishing_gradients import (
     curvatures,
     escapes,
     neighbours,

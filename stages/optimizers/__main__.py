@@ -15,7 +15,7 @@ from lab.results.curves import Curve, line, rows_of
 from lab.results.measurements import Measurement
 from lab.timing.conditions import Watch, conditions
 from lab.timing.fresh_starts import measure_in_starts
-from stages.optimizers import (
+from stages.optimizers.measure import (
     gradient_averages,
     names,
     non_smooth,
@@ -25,11 +25,11 @@ from stages.optimizers import (
     sparse_features,
     torch_runs,
 )
-from stages.optimizers.deep_nets import deep_net_accuracies
-from stages.optimizers.lenet_rates import lenet_accuracies
-from stages.optimizers.linear_regression import Problem, ill_conditioned, problem, sparse
-from stages.optimizers.notes_runs import notes_runs
-from stages.optimizers.params import OptimizerParams, Params
+from stages.optimizers.measure.deep_nets import deep_net_accuracies
+from stages.optimizers.measure.lenet_rates import lenet_accuracies
+from stages.optimizers.measure.linear_regression import Problem, ill_conditioned, problem, sparse
+from stages.optimizers.measure.notes_runs import notes_runs
+from stages.optimizers.measure.params import OptimizerParams, Params
 
 ByName = Mapping[tuple[str, str], Curve]  # by demo and series
 

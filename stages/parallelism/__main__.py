@@ -14,11 +14,15 @@ from lab.results.curves import Curve, line, rows_of
 from lab.results.measurements import Measurement
 from lab.timing.conditions import Watch, conditions
 from lab.timing.fresh_starts import measure_in_starts
-from stages.parallelism import one_start
-from stages.parallelism.cost_by_kind import measure_kinds, measure_shares_of_flop, measure_wide_net
-from stages.parallelism.exchange import measure_allreduce
-from stages.parallelism.flop_per_byte import measure_ratio
-from stages.parallelism.names import (
+from stages.parallelism.measure import one_start
+from stages.parallelism.measure.cost_by_kind import (
+    measure_kinds,
+    measure_shares_of_flop,
+    measure_wide_net,
+)
+from stages.parallelism.measure.exchange import measure_allreduce
+from stages.parallelism.measure.flop_per_byte import measure_ratio
+from stages.parallelism.measure.names import (
     DATA,
     DIFFERENCE_EPS,
     FLOP_PER_BYTE,
@@ -37,8 +41,8 @@ from stages.parallelism.names import (
     in_micro_batches,
     on_devices,
 )
-from stages.parallelism.params import ParallelismParams, Params
-from stages.parallelism.torch_ranks import measure_by_torch, time_by_torch
+from stages.parallelism.measure.params import ParallelismParams, Params
+from stages.parallelism.measure.torch_ranks import measure_by_torch, time_by_torch
 
 Demos = dict[str, dict[str, Curve]]
 

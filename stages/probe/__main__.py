@@ -11,9 +11,12 @@ from lab.machine import hardware
 
 
 def params_models() -> list[type[params.Section]]:
-    """What each stage reads of params.yaml: the `Params` of each stages/<name>/params.py."""
-    files = sorted(Path(__file__).parents[1].glob("*/params.py"))
-    return [importlib.import_module(f"stages.{path.parent.name}.params").Params for path in files]
+    """What each stage reads of params.yaml: `Params` of its measure/params.py."""
+    files = sorted(Path(__file__).parents[1].glob("*/measure/params.py"))
+    return [
+        importlib.import_module(f"stages.{path.parents[1].name}.measure.params").Params
+        for path in files
+    ]
 
 
 def main() -> None:

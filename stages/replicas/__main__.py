@@ -14,9 +14,9 @@ from lab.data.images import LabelledImages, to_tensors
 from lab.machine.allocator import keep_memory
 from lab.machine.devices import resolve
 from lab.results.curves import Curve, rows_of
-from stages.replicas.accuracy import measure_accuracy
-from stages.replicas.batch_norm import measure_batch_norm
-from stages.replicas.names import (
+from stages.replicas.measure.accuracy import measure_accuracy
+from stages.replicas.measure.batch_norm import measure_batch_norm
+from stages.replicas.measure.names import (
     ALIASING,
     APART,
     BATCH_NORM_CHANGE,
@@ -29,9 +29,9 @@ from stages.replicas.names import (
     WITH_BATCH_NORM,
     millionths,
 )
-from stages.replicas.params import Params, ReplicaParams
-from stages.replicas.short_cells import measure_cells
-from stages.replicas.training_variants import measure_variants
+from stages.replicas.measure.params import Params, ReplicaParams
+from stages.replicas.measure.short_cells import measure_cells
+from stages.replicas.measure.training_variants import measure_variants
 
 
 def measure(params: Params, train_set: LabelledImages, test_set: LabelledImages) -> list[Curve]:

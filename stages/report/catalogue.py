@@ -16,7 +16,9 @@ CHINESE = "zh"  # besides English
 def files(language: str) -> list[Path]:
     """The files that hold a language's translations."""
     return sorted(
-        path for room in ("lab", "stages") for path in (ROOT / room).glob(f"*/{language}.po")
+        path
+        for pattern in ("lab/*", "stages/*/page", "stages/report")
+        for path in ROOT.glob(f"{pattern}/{language}.po")
     )
 
 

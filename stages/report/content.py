@@ -128,7 +128,7 @@ def _panels(figure: Figure, folder: Path, styles: Styles) -> list[Markup]:
 def _script(sections: Sequence[Section]) -> str:
     """The page's script: filters of claims, and the explorables that the sections have."""
     own = [
-        STAGES / section.stage / f"{explorable.name}.js"
+        STAGES / section.stage / "page" / f"{explorable.name}.js"
         for section in sections
         for explorable in section.explorables
     ]

@@ -43,7 +43,9 @@ class Headline:
 @functools.cache
 def headlines() -> tuple[Headline, ...]:
     """What the stages offer, in the book's order."""
-    sections = {stage: importlib.import_module(f"stages.{stage}.section") for stage in BOOK_ORDER}
+    sections = {
+        stage: importlib.import_module(f"stages.{stage}.page.section") for stage in BOOK_ORDER
+    }
     return tuple(
         Headline(stage, metric, label)
         for stage, module in sections.items()

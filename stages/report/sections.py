@@ -53,7 +53,7 @@ def groups() -> dict[str, Sequence[str]]:
 def builders() -> Builders:
     """Who makes each section: the claims', the stages', and those on other runs.
 
-    A stage's is `section` of stages/<name>/section.py, which is given the stage's folder under
+    A stage's is `section` of stages/<name>/page/section.py, which is given the stage's folder under
     reports.
     """
     made: Builders = {stage: partial(_of_stage, stage) for stage in MEASURED}
@@ -66,7 +66,7 @@ def builders() -> Builders:
 def _of_stage(stage: str) -> Section:
     """A stage's own section, with nothing that times would decide where they decide nothing."""
     folder = REPORTS / stage
-    section: Section = importlib.import_module(f"stages.{stage}.section").section(folder)
+    section: Section = importlib.import_module(f"stages.{stage}.page.section").section(folder)
     metrics = folder / "metrics.json"
     return without_times(section, read_json(metrics)) if metrics.is_file() else section
 

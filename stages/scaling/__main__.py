@@ -15,12 +15,12 @@ from lab.parallel.allreduce.times import gradient_lengths
 from lab.parallel.link_fit import fit_both
 from lab.results.measurements import Measurement, Results, rows_of
 from lab.timing.conditions import Watch, conditions
-from stages.scaling import names
-from stages.scaling.arms import measure
-from stages.scaling.clusters import simulate_clusters
-from stages.scaling.notes_batch import at_notes_batch
-from stages.scaling.params import Params
-from stages.scaling.predictor import (
+from stages.scaling.measure import names
+from stages.scaling.measure.arms import measure
+from stages.scaling.measure.clusters import simulate_clusters
+from stages.scaling.measure.notes_batch import at_notes_batch
+from stages.scaling.measure.params import Params
+from stages.scaling.measure.predictor import (
     compared_steps,
     coverage,
     fit_machines,
@@ -29,7 +29,7 @@ from stages.scaling.predictor import (
     noise_floor,
     predict,
 )
-from stages.scaling.simulated_scaling import simulate
+from stages.scaling.measure.simulated_scaling import simulate
 
 
 def derived(

@@ -15,11 +15,11 @@ from lab.machine.allocator import keep_memory
 from lab.machine.devices import resolve
 from lab.results.curves import Curve, rows_of
 from lab.results.stats import paired_ratios
-from stages.schedules import names
-from stages.schedules.book_schedules import drawn
-from stages.schedules.highest_rate import Trainer, measure_highest_rate
-from stages.schedules.params import Params, ScheduleParams
-from stages.schedules.trials import measure_adam_steps, try_schedules, try_starts
+from stages.schedules.measure import names
+from stages.schedules.measure.book_schedules import drawn
+from stages.schedules.measure.highest_rate import Trainer, measure_highest_rate
+from stages.schedules.measure.params import Params, ScheduleParams
+from stages.schedules.measure.trials import measure_adam_steps, try_schedules, try_starts
 
 
 def measure(

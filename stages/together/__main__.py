@@ -13,10 +13,10 @@ from lab.core.params import load
 from lab.data.datasets import dataset_name
 from lab.machine.fresh_process import answer_of
 from lab.timing.conditions import Watch, load_metrics, speed_metrics
-from stages.together import names, one_run
-from stages.together.ladder import Rung
-from stages.together.params import Params, TogetherParams
-from stages.together.seconds_to import seconds_to
+from stages.together.measure import names, one_run
+from stages.together.measure.ladder import Rung
+from stages.together.measure.params import Params, TogetherParams
+from stages.together.measure.seconds_to import seconds_to
 
 
 class Asked(NamedTuple):

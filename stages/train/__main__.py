@@ -8,8 +8,8 @@ from lab.core.params import PARAMS_FILE, load
 from lab.data.datasets import dataset_name
 from lab.machine.devices import resolve
 from lab.parallel.launch import launch, own_rank
-from stages.train.one_run import train_run
-from stages.train.params import Params
+from stages.train.measure.one_run import train_run
+from stages.train.measure.params import Params
 
 
 def main() -> None:

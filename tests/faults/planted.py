@@ -55,7 +55,7 @@ DEFECTS = (
     ),
     Planted(
         "a run goes on with fresh weights",
-        "stages/train/one_run.py",
+        "stages/train/measure/one_run.py",
         "        strategy.load_state(state)\n",
         "",
         lambda trials: trials.kill_a_run_at("one", "step rank 0", 30),

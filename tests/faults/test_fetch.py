@@ -17,7 +17,7 @@ import pytest
 from lab.core.params import load
 from lab.data.datasets import sha256
 from lab.data.fetching import download
-from stages.fetch.params import Params
+from stages.fetch.measure.params import Params
 from tests.faults.bad_server import LONGEST_S, BadServer, serving
 from tests.faults.small_fetch import AIRFOIL, FASHION_FILES, FILES, UNPACKED, write_mirror
 from tests.helpers import ROOT, edit_params, write_data

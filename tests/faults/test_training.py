@@ -20,7 +20,7 @@ FAULTS = {  # by run: what happens, the exit code, and a word of what is said
 }
 TOO_LARGE = """
 import resource, runpy, sys
-import stages.train.one_run
+import stages.train.measure.one_run
 used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (used + 2**28, resource.RLIM_INFINITY))
 sys.argv = ["stages.train", "too_large"]

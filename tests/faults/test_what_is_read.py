@@ -15,9 +15,9 @@ from lab.training.checkpoints import Checkpoints
 from lab.training.loop import Progress
 from lab.training.strategies.replicas import Replicas
 from stages.train import __main__ as train
-from stages.train.one_run import checkpoint_key
-from stages.train.params import Params
-from stages.train.placement import devices_of
+from stages.train.measure.one_run import checkpoint_key
+from stages.train.measure.params import Params
+from stages.train.measure.placement import devices_of
 from tests.helpers import edit_params, errors, hardware, run_stage, small_run, write_data
 
 # in this order: the first brings the params back that the others read

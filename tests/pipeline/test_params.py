@@ -15,7 +15,7 @@ from tests.helpers import ROOT
 from tests.pipeline.imports import closure
 from tests.pipeline.test_architecture import PIPELINE, STAGES
 
-WITH_PARAMS = [name for name in STAGES if (ROOT / "stages" / name / "params.py").is_file()]
+WITH_PARAMS = [name for name in STAGES if (ROOT / "stages" / name / "measure" / "params.py").is_file()]
 
 
 def test_every_key_has_a_comment():
@@ -51,9 +51,9 @@ def test_every_key_is_read(name):
 
     Of another stage's section a stage may read a part: DVC watches that part for it.
     """
-    model = importlib.import_module(f"stages.{name}.params").Params
+    model = importlib.import_module(f"stages.{name}.measure.params").Params
     others = set(STAGES) - {name}
-    own = {path.relative_to(ROOT).as_posix() for path in (ROOT / "stages" / name).glob("*.py")}
+    own = {path.relative_to(ROOT).as_posix() for path in (ROOT / "stages" / name).rglob("*.py")}
     read = attributes(closure(ROOT / "stages" / name / "__main__.py"))
     own_sections = [field for field in model.model_fields if field not in others]
     parts = [model.model_fields[field].annotation for field in own_sections]

@@ -73,9 +73,9 @@ def said(told) -> dict[str, set[str]]:
             *labels_of(claim),
         }
     for stage in BOOK_ORDER:
-        if not (ROOT / "stages" / stage / "claims.py").is_file():
+        if not (ROOT / "stages" / stage / "page" / "claims.py").is_file():
             continue
-        of_stage = getattr(importlib.import_module(f"stages.{stage}.claims"), "UNMEASURED", ())
+        of_stage = getattr(importlib.import_module(f"stages.{stage}.page.claims"), "UNMEASURED", ())
         found[f"stages/{stage}"] |= {text for each in of_stage for text in (each.says, each.reason)}
     labels = {each.label for each in headlines()}
     for each in headlines():

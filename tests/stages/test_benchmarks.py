@@ -42,7 +42,7 @@ def sections(reports: Path) -> Iterator[tuple[str, str, Section]]:
     """Every benchmark's part of the page, with its stage and the kind of machine."""
     for kind in KINDS:
         for stage in BENCHES:
-            module = importlib.import_module(f"stages.{stage}.section")
+            module = importlib.import_module(f"stages.{stage}.page.section")
             yield stage, kind, module.section(reports / kind / stage)
 
 
@@ -145,7 +145,7 @@ def test_a_section_on_counts_leaves_out_its_times_alone(stage, tmp_path, monkeyp
     shutil.copytree(committed, tmp_path / stage)
     metrics = read_json(committed / "metrics.json")
     write_metrics(tmp_path / stage, {**metrics, "busy_percent": 93.2})
-    module = importlib.import_module(f"stages.{stage}.section")
+    module = importlib.import_module(f"stages.{stage}.page.section")
     quiet, busy = module.section(committed), module.section(tmp_path / stage)
     assert benchmarks.without_times(busy, {**metrics, "busy_percent": 93.2}) == busy
     assert busy.answer == quiet.answer

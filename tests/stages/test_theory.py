@@ -3,7 +3,7 @@
 import pytest
 
 from lab.results.curves import Curve, rows_of
-from stages.optimizers.names import STEP_TIME
+from stages.optimizers.measure.names import STEP_TIME
 from tests import smallest
 from tests.helpers import errors, run_stage
 

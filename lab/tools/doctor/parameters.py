@@ -15,8 +15,8 @@ def parameters() -> Iterator[Finding]:
     """params.yaml has what the stages read, with values that they admit."""
     [folder] = importlib.import_module("stages").__path__
     models = [
-        importlib.import_module(f"stages.{path.parent.name}.params").Params
-        for path in sorted(Path(folder).glob("*/params.py"))
+        importlib.import_module(f"stages.{path.parents[1].name}.measure.params").Params
+        for path in sorted(Path(folder).glob("*/measure/params.py"))
     ]
     try:
         params.check(models)

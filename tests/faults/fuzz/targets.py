@@ -9,7 +9,7 @@ from lab.core import params
 from lab.core.files import read_json, read_rows
 from lab.data import idx
 from lab.tools import classify, profiles, references, retest, stage_times
-from stages.fetch.params import Params as FetchParams
+from stages.fetch.measure.params import Params as FetchParams
 from stages.probe.__main__ import params_models
 from tests.faults.fuzz import project, readers
 from tests.faults.fuzz.inputs import Kind

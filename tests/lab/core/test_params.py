@@ -8,7 +8,7 @@ from lab.core import params
 from lab.core.errors import ParamsError
 from lab.core.params import Section
 from stages.probe.__main__ import params_models
-from stages.train.params import Params as TrainStage
+from stages.train.measure.params import Params as TrainStage
 from tests.helpers import edit_params
 
 

@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from lab.data.images import shrink, to_float
+from lab.data.images import shrink
+from lab.nets.models import to_float
 
 
 def test_scaling_is_torchvisions_to_tensor():

@@ -1,8 +1,8 @@
 import torch
 from torch import nn
 
-from lab.data.images import to_float
 from lab.nets import lenet
+from lab.nets.models import to_float
 
 
 def lenet_of_modules(params: list[torch.Tensor]) -> nn.Sequential:

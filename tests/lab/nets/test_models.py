@@ -5,9 +5,8 @@ import torch
 from torch import nn
 
 from lab.core.shared_params import NetName
-from lab.data.images import to_float
 from lab.nets import lenet
-from lab.nets.models import LENET_NAMES, MODELS, OnBytes, seen_side
+from lab.nets.models import LENET_NAMES, MODELS, OnBytes, seen_side, to_float
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
-from lab.data.images import to_float
-from lab.nets.models import LeNet
+from lab.nets.models import LeNet, to_float
 from lab.parallel import replicas
 
 CPU = torch.device("cpu")

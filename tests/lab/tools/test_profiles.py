@@ -6,7 +6,7 @@ from lab.core import params
 from lab.core.errors import ParamsError
 from lab.tools import profiles
 from stages.probe.__main__ import params_models
-from stages.train.params import Params as TrainStage
+from stages.train.measure.params import Params as TrainStage
 from tests.helpers import edit_params
 
 

@@ -9,9 +9,8 @@ from torch import nn
 
 from lab.core.errors import DivergedError
 from lab.data import synthetic
-from lab.data.images import to_float
 from lab.data.order import epoch_order
-from lab.nets.models import LeNet
+from lab.nets.models import LeNet, to_float
 from lab.optim.schedules import named, per_step
 from lab.training.loop import Plan, Progress, predict, train
 from lab.training.steps import Stepper

@@ -3,8 +3,9 @@ import pytest
 import torch
 
 from lab.data import synthetic
-from lab.data.images import Images, to_float
+from lab.data.images import Images
 from lab.nets.lenet import lenet, lenet_params
+from lab.nets.models import to_float
 from lab.optim import update_rules
 from lab.training.short_training import (
     SmallLeNet,

@@ -4,7 +4,7 @@ from lab.machine.devices import DeviceKind
 from lab.results.measurements import Measurement, skip
 from lab.timing.bench import OVER_LAUNCH
 from stages.bench_async import __main__ as bench_async
-from stages.bench_async import names
+from stages.bench_async.measure import names
 from tests.made_up import one
 
 

@@ -9,8 +9,9 @@ from lab.report.benchmarks import ratio_of
 from lab.results.measurements import Measurement, Results
 from lab.timing.fresh_starts import merge
 from stages.bench_async import __main__ as bench_async
-from stages.bench_async import call_times, dependencies, names, one_start, section
-from stages.bench_async.params import AsyncParams, Params
+from stages.bench_async.measure import call_times, dependencies, names, one_start
+from stages.bench_async.measure.params import AsyncParams, Params
+from stages.bench_async.page import section
 from tests.made_up import measurements, metrics, write
 
 CPU = Devices("cpu-virtual", [torch.device("cpu")], threads=1)

@@ -3,7 +3,8 @@
 import pytest
 
 from lab.claims.evidence import NotTestableError
-from stages.bench_async import claims, names
+from stages.bench_async.measure import names
+from stages.bench_async.page import claims
 from tests.claim_cases import (
     CONFIRMED,
     INCONCLUSIVE,

@@ -3,7 +3,7 @@
 from lab.machine.devices import DeviceKind
 from lab.results.measurements import Measurement
 from stages.bench_buckets import __main__ as bench_buckets
-from stages.bench_buckets import names
+from stages.bench_buckets.measure import names
 from tests.made_up import one
 
 COMPUTING_MS = 100.0

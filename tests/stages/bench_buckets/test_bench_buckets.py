@@ -8,9 +8,9 @@ from lab.machine.devices import for_ranks
 from lab.parallel.fresh_ranks import ask_ranks
 from lab.report.page import Section
 from lab.results.measurements import rows_of
-from stages.bench_buckets import names, one_rank
-from stages.bench_buckets import section as buckets_section
-from stages.bench_buckets.params import Params
+from stages.bench_buckets.measure import names, one_rank
+from stages.bench_buckets.measure.params import Params
+from stages.bench_buckets.page import section as buckets_section
 from tests.helpers import draw, edit_params
 from tests.made_up import measurements, metrics
 

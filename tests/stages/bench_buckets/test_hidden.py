@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stages.bench_buckets.hidden import SumCost, exposed_ms, fit_cost, ready_by_half
+from stages.bench_buckets.measure.hidden import SumCost, exposed_ms, fit_cost, ready_by_half
 
 FREE = SumCost(0, 0)
 

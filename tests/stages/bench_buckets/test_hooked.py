@@ -11,9 +11,9 @@ from torch import nn
 from lab.machine.devices import Devices
 from lab.parallel.fresh_ranks import ask_ranks
 from lab.parallel.replicas import forward_backward, sgd
-from stages.bench_buckets import hooked
-from stages.bench_buckets.hooked import Bucketed
-from stages.bench_buckets.names import AT_LAST, AT_ONCE, COMPUTING
+from stages.bench_buckets.measure import hooked
+from stages.bench_buckets.measure.hooked import Bucketed
+from stages.bench_buckets.measure.names import AT_LAST, AT_ONCE, COMPUTING
 
 CPU = torch.device("cpu")
 TWO = Devices("cpu-virtual", [CPU, CPU], 1)

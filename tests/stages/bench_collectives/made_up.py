@@ -16,8 +16,8 @@ from lab.parallel.cost_model import (
 )
 from lab.results.measurements import Measurement, skip
 from stages.bench_collectives import __main__ as bench_collectives
-from stages.bench_collectives import names
-from stages.bench_collectives.among_ranks import SUMS
+from stages.bench_collectives.measure import names
+from stages.bench_collectives.measure.among_ranks import SUMS
 from tests.made_up import LINK, one
 
 SIZES = (4, 4e3, 4e6)

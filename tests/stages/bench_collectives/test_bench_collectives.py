@@ -19,11 +19,11 @@ from lab.parallel.cost_model import (
 )
 from lab.report.page import Section
 from lab.results.measurements import Measurement, Results, again, rows_of
-from stages.bench_collectives import names
-from stages.bench_collectives import section as collectives_section
-from stages.bench_collectives.among_ranks import SUMS, arms_of, facts_of
-from stages.bench_collectives.params import CollectiveParams
-from stages.bench_collectives.predicted_times import model_of
+from stages.bench_collectives.measure import names
+from stages.bench_collectives.measure.among_ranks import SUMS, arms_of, facts_of
+from stages.bench_collectives.measure.params import CollectiveParams
+from stages.bench_collectives.measure.predicted_times import model_of
+from stages.bench_collectives.page import section as collectives_section
 from tests.helpers import draw
 from tests.made_up import LINK, measurements, metrics
 from tests.stages.bench_collectives.made_up import NETS, SIZES

@@ -1,6 +1,6 @@
 """The rules of the claims about summing gradients."""
 
-from stages.bench_collectives import claims
+from stages.bench_collectives.page import claims
 from tests.claim_cases import CONFIRMED, check_made_up, check_rules
 from tests.made_up import LINK
 from tests.stages.bench_collectives.made_up import NETS

@@ -7,9 +7,9 @@ import pytest
 from lab.parallel.cost_model import MODELLED, RING, Link, allreduce_path, allreduce_s, bytes_sent
 from lab.report import benchmarks
 from lab.report.page import Slider
-from stages.bench_collectives import names
-from stages.bench_collectives.explorables import allreduce
-from stages.bench_collectives.predicted_times import model_of
+from stages.bench_collectives.measure import names
+from stages.bench_collectives.measure.predicted_times import model_of
+from stages.bench_collectives.page.explorables import allreduce
 from tests.explored import CHROMIUM, WHY_SKIPPED, check_keyboard, moved, opened
 from tests.helpers import ROOT
 

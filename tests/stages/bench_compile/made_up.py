@@ -3,8 +3,8 @@
 from lab.machine.devices import DeviceKind
 from lab.results.measurements import Measurement, skip
 from stages.bench_compile import __main__ as bench_compile
-from stages.bench_compile import names
-from stages.bench_compile.compiled_forms import BUILDERS, FILES
+from stages.bench_compile.measure import names
+from stages.bench_compile.measure.compiled_forms import BUILDERS, FILES
 from tests.made_up import one
 
 

@@ -2,9 +2,9 @@ import torch
 
 from lab.machine.devices import Devices
 from lab.results.measurements import Results
-from stages.bench_compile import names
-from stages.bench_compile.back_end_work import measure_operations, measure_share
-from stages.bench_compile.compiled_forms import mlp
+from stages.bench_compile.measure import names
+from stages.bench_compile.measure.back_end_work import measure_operations, measure_share
+from stages.bench_compile.measure.compiled_forms import mlp
 from tests.stages.bench_compile.test_form_times import PARAMS
 
 CPU = Devices("cpu-virtual", [torch.device("cpu")], 1)

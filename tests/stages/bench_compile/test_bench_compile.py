@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from lab.results.measurements import Results
-from stages.bench_compile import names
 from stages.bench_compile.__main__ import summarise
-from stages.bench_compile.section import break_even_calls, over_eager, section
+from stages.bench_compile.measure import names
+from stages.bench_compile.page.section import break_even_calls, over_eager, section
 from tests.made_up import measurements, one, write
 
 

@@ -2,7 +2,7 @@ import torch
 
 from lab.machine.devices import Devices
 from lab.results.measurements import Results
-from stages.bench_compile import cases, names
+from stages.bench_compile.measure import cases, names
 from tests.stages.bench_compile.test_form_times import PARAMS
 
 

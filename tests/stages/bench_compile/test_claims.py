@@ -3,7 +3,7 @@
 import pytest
 
 from lab.claims.rules import Over
-from stages.bench_compile import claims
+from stages.bench_compile.page import claims
 from tests.claim_cases import CONFIRMED, INCONCLUSIVE, REFUTED, check_made_up, check_rules
 
 STARTS = 8

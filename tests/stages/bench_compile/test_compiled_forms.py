@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from stages.bench_compile import compiled_forms, names
-from stages.bench_compile.compiled_forms import (
+from stages.bench_compile.measure import compiled_forms, names
+from stages.bench_compile.measure.compiled_forms import (
     BUILDERS,
     NEED_COMPILER,
     batches,

@@ -9,9 +9,9 @@ import torch
 from lab.core.shared_params import BenchParams, DeviceParams
 from lab.machine.devices import Devices
 from lab.results.measurements import Results
-from stages.bench_compile import form_times, names
-from stages.bench_compile.compiled_forms import empty_compiler_cache, mlp
-from stages.bench_compile.params import CompileParams, Params
+from stages.bench_compile.measure import form_times, names
+from stages.bench_compile.measure.compiled_forms import empty_compiler_cache, mlp
+from stages.bench_compile.measure.params import CompileParams, Params
 from tests.helpers import ROOT
 
 CPU = Devices("cpu-virtual", [torch.device("cpu")], 1)
@@ -75,8 +75,8 @@ def test_what_is_enqueued_is_not_waited_for(monkeypatch):
 
 WITH_COMPILERS = """
 import json
-from stages.bench_compile import form_times, names
-from stages.bench_compile.compiled_forms import empty_compiler_cache, mlp
+from stages.bench_compile.measure import form_times, names
+from stages.bench_compile.measure.compiled_forms import empty_compiler_cache, mlp
 from tests.stages.bench_compile.test_form_times import CPU, PARAMS
 
 ours = PARAMS.bench_compile.model_copy(update={"compilers": True})

@@ -3,9 +3,9 @@ import subprocess
 import torch
 
 from lab.machine.devices import Devices
-from stages.bench_compile import front_end, names
-from stages.bench_compile.compiled_forms import NUM_INPUTS, mlp
-from stages.bench_compile.front_end import measure_front_end
+from stages.bench_compile.measure import front_end, names
+from stages.bench_compile.measure.compiled_forms import NUM_INPUTS, mlp
+from stages.bench_compile.measure.front_end import measure_front_end
 
 CPU = Devices("cpu-virtual", [torch.device("cpu")], 1)
 

@@ -1,6 +1,6 @@
 import pytest
 
-from stages.bench_compile.program_text import (
+from stages.bench_compile.measure.program_text import (
     DEFINITIONS,
     PROGRAM,
     add_four,

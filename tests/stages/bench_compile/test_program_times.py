@@ -1,7 +1,7 @@
 from lab.core.shared_params import BenchParams
 from lab.machine.devices import Devices
 from lab.results.measurements import Results
-from stages.bench_compile import names, program_times
+from stages.bench_compile.measure import names, program_times
 
 CPU = Devices("cpu", [], 1)
 FORMS = [names.TEXT, names.COMPILED_ONCE, names.FOLDED]

@@ -6,8 +6,8 @@ import torch
 from lab.core.shared_params import BenchParams
 from lab.machine.devices import Devices
 from lab.results.measurements import Results
-from stages.bench_compile import names, python_threads
-from stages.bench_compile.compiled_forms import mlp
+from stages.bench_compile.measure import names, python_threads
+from stages.bench_compile.measure.compiled_forms import mlp
 
 CPU = Devices("cpu-virtual", [torch.device("cpu")], 1)
 PARAMS = BenchParams(starts=1, rounds=2, min_sample_ms=1e-3)

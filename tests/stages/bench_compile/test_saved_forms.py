@@ -6,9 +6,9 @@ import torch
 
 from lab.machine.devices import processor
 from lab.results.measurements import Results
-from stages.bench_compile import names, saved_forms
-from stages.bench_compile.compiled_forms import FILES, mlp
-from stages.bench_compile.saved_forms import (
+from stages.bench_compile.measure import names, saved_forms
+from stages.bench_compile.measure.compiled_forms import FILES, mlp
+from stages.bench_compile.measure.saved_forms import (
     LOADS,
     load_all,
     load_in_a_new_process,

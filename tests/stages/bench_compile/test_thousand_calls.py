@@ -1,7 +1,7 @@
 import torch
 
 from lab.machine.devices import Devices
-from stages.bench_compile import names, thousand_calls
+from stages.bench_compile.measure import names, thousand_calls
 
 CPU = Devices("cpu-virtual", [torch.device("cpu")], 1)
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 from lab.machine.devices import DeviceKind
 from lab.results.measurements import Measurement, skip
 from stages.bench_hardware import __main__ as bench_hardware
-from stages.bench_hardware import names, trips
-from stages.bench_hardware.matmul import PRODUCTS
-from stages.bench_hardware.roofline import NETS
+from stages.bench_hardware.measure import names, trips
+from stages.bench_hardware.measure.matmul import PRODUCTS
+from stages.bench_hardware.measure.roofline import NETS
 from tests.made_up import one
 
 

@@ -6,11 +6,11 @@ import torch
 import lab.core.params
 from lab.machine.devices import Devices
 from lab.results.measurements import Results
-from stages.bench_hardware import names, roofline
 from stages.bench_hardware.__main__ import summarise
-from stages.bench_hardware.explorables import COSTS
-from stages.bench_hardware.params import Params
-from stages.bench_hardware.section import section
+from stages.bench_hardware.measure import names, roofline
+from stages.bench_hardware.measure.params import Params
+from stages.bench_hardware.page.explorables import COSTS
+from stages.bench_hardware.page.section import section
 from tests.made_up import measurements
 
 

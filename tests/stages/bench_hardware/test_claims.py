@@ -3,7 +3,7 @@
 import pytest
 
 from lab.claims.evidence import NotTestableError
-from stages.bench_hardware import claims
+from stages.bench_hardware.page import claims
 from tests.claim_cases import CONFIRMED, REFUTED, check_made_up, check_rules
 
 

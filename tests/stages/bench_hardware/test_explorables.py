@@ -9,9 +9,9 @@ import torch
 from lab.nets.flops import forward_cost
 from lab.report import benchmarks
 from lab.report.page import Slider
-from stages.bench_hardware import names
-from stages.bench_hardware.explorables import COSTS, MOST_IMAGES, roofline
-from stages.bench_hardware.roofline import IMAGENET, NETS
+from stages.bench_hardware.measure import names
+from stages.bench_hardware.measure.roofline import IMAGENET, NETS
+from stages.bench_hardware.page.explorables import COSTS, MOST_IMAGES, roofline
 from tests.explored import CHROMIUM, WHY_SKIPPED, check_keyboard, moved, opened
 from tests.helpers import ROOT
 

@@ -3,7 +3,7 @@ import pytest
 
 from lab.machine.devices import processor, usable_cores
 from lab.results.measurements import Results
-from stages.bench_hardware import facts, names
+from stages.bench_hardware.measure import facts, names
 
 
 def test_a_machine_without_a_gpu_tells_what_it_has(monkeypatch, tmp_path):

@@ -1,6 +1,6 @@
 import torch
 
-from stages.bench_hardware.matmul import PRODUCTS
+from stages.bench_hardware.measure.matmul import PRODUCTS
 
 
 def test_every_arm_is_the_product():

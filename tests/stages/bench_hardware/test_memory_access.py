@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stages.bench_hardware import memory_access
-from stages.bench_hardware.memory_access import CACHE_LINE, chain_of, compile_chase
+from stages.bench_hardware.measure import memory_access
+from stages.bench_hardware.measure.memory_access import CACHE_LINE, chain_of, compile_chase
 
 
 @given(st.integers(1, 200), st.integers(0, 100))

@@ -6,8 +6,8 @@ import torch
 import lab.core.params
 from lab.machine.devices import processor
 from lab.results.measurements import Results
-from stages.bench_hardware import names, peak, rates
-from stages.bench_hardware.params import Params
+from stages.bench_hardware.measure import names, peak, rates
+from stages.bench_hardware.measure.params import Params
 from tests.helpers import edit_params
 
 

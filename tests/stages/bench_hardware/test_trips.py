@@ -2,8 +2,8 @@ import torch
 
 import lab.core.params
 from lab.machine.devices import processor
-from stages.bench_hardware import names, trips
-from stages.bench_hardware.params import Params
+from stages.bench_hardware.measure import names, trips
+from stages.bench_hardware.measure.params import Params
 from tests.helpers import edit_params
 
 

@@ -3,7 +3,7 @@
 from lab.machine.devices import DeviceKind
 from lab.results.measurements import Measurement
 from stages.bench_input import __main__ as bench_input
-from stages.bench_input import names
+from stages.bench_input.measure import names
 from tests.made_up import one
 
 EPOCH = 60_000

@@ -2,8 +2,9 @@
 
 import pytest
 
-from stages.bench_input import names, section
 from stages.bench_input.__main__ import summarise
+from stages.bench_input.measure import names
+from stages.bench_input.page import section
 from tests.made_up import measurements, write
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from lab.claims.evidence import NotTestableError
-from stages.bench_input import claims
+from stages.bench_input.page import claims
 from tests.claim_cases import CONFIRMED, REFUTED, check_made_up, check_rules
 
 

@@ -6,9 +6,9 @@ from lab.data.datasets import read_fashion_mnist
 from lab.data.images import to_tensors
 from lab.machine.devices import Devices
 from lab.results.measurements import Results, controls
-from stages.bench_input import feeds as feeds_module
-from stages.bench_input.feeds import Pass, feeds, measure_feeds, resident_batches, time_pass
-from stages.bench_input.names import (
+from stages.bench_input.measure import feeds as feeds_module
+from stages.bench_input.measure.feeds import Pass, feeds, measure_feeds, resident_batches, time_pass
+from stages.bench_input.measure.names import (
     BOOK,
     EPOCH,
     FIRST_BATCH,
@@ -17,7 +17,7 @@ from stages.bench_input.names import (
     PERSISTENT,
     RESIDENT,
 )
-from stages.bench_input.params import Params
+from stages.bench_input.measure.params import Params
 from tests.helpers import edit_params, write_data
 
 CPU = torch.device("cpu")

@@ -1,8 +1,9 @@
 import torch
 
 from lab.data.datasets import read_fashion_mnist
-from lab.data.images import to_float, to_tensors
-from stages.bench_input.preparation import preprocess, read_images, stored_images
+from lab.data.images import to_tensors
+from lab.nets.models import to_float
+from stages.bench_input.measure.preparation import preprocess, read_images, stored_images
 from tests.helpers import write_data
 
 

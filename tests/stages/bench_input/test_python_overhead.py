@@ -3,7 +3,7 @@ import torch.nn.functional as F
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from lab.nets.lenet import LENET_SHAPES, lenet
-from stages.bench_input.python_overhead import LR, ONE_CHANNEL, copies, step
+from stages.bench_input.measure.python_overhead import LR, ONE_CHANNEL, copies, step
 
 CPU = torch.device("cpu")
 

@@ -8,9 +8,9 @@ import torch.nn.functional as F
 
 from lab.nets.models import MODELS
 from lab.parallel.replicas import replicate
-from stages.bench_input import step_parts as module
-from stages.bench_input.names import PARTS, WHOLE
-from stages.bench_input.step_parts import evaluation_s, step_parts
+from stages.bench_input.measure import step_parts as module
+from stages.bench_input.measure.names import PARTS, WHOLE
+from stages.bench_input.measure.step_parts import evaluation_s, step_parts
 
 CPU = torch.device("cpu")
 

@@ -4,8 +4,8 @@ from lab.machine.devices import DeviceKind
 from lab.results.measurements import Measurement, skip
 from lab.timing.bench import OVER_LAUNCH
 from stages.bench_overlap import __main__ as bench_overlap
-from stages.bench_overlap import names
-from stages.bench_overlap.fractions import overlap_fractions
+from stages.bench_overlap.measure import names
+from stages.bench_overlap.measure.fractions import overlap_fractions
 from tests.made_up import one
 
 

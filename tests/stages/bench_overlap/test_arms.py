@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 import pytest
 import torch
 
-from stages.bench_overlap import arms as stage_arms
-from stages.bench_overlap import names
-from stages.bench_overlap.arms import Work, balanced_count, cpu_arms, gpu_arms, make_work
-from stages.bench_overlap.timeline import timeline
+from stages.bench_overlap.measure import arms as stage_arms
+from stages.bench_overlap.measure import names
+from stages.bench_overlap.measure.arms import Work, balanced_count, cpu_arms, gpu_arms, make_work
+from stages.bench_overlap.measure.timeline import timeline
 
 CPU = torch.device("cpu")
 

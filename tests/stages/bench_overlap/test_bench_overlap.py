@@ -10,9 +10,10 @@ from lab.machine.devices import Devices
 from lab.results.measurements import Measurement, Results, again
 from lab.timing.fresh_starts import merge
 from stages.bench_overlap import __main__ as bench_overlap
-from stages.bench_overlap import names, one_start, section
-from stages.bench_overlap.fractions import overlap_fractions
-from stages.bench_overlap.params import OverlapParams, Params
+from stages.bench_overlap.measure import names, one_start
+from stages.bench_overlap.measure.fractions import overlap_fractions
+from stages.bench_overlap.measure.params import OverlapParams, Params
+from stages.bench_overlap.page import section
 from tests.made_up import measurements, metrics, write
 
 PARAMS = Params(

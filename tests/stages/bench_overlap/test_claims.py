@@ -2,7 +2,7 @@
 
 from lab.claims.evidence import Evidence
 from lab.claims.verdicts import judge
-from stages.bench_overlap import names
+from stages.bench_overlap.measure import names
 from tests.claim_cases import (
     BY_ID,
     CONFIRMED,

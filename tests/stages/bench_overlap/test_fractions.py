@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.results.measurements import Measurement
-from stages.bench_overlap import names
-from stages.bench_overlap.fractions import WRONG, overlap_fraction, overlap_fractions
+from stages.bench_overlap.measure import names
+from stages.bench_overlap.measure.fractions import WRONG, overlap_fraction, overlap_fractions
 from tests.made_up import measurements
 
 SECONDS = st.floats(0.01, 100)

@@ -5,8 +5,8 @@ import torch
 from lab.machine.devices import Devices
 from lab.nets.models import LENET_NAMES
 from lab.results.measurements import Results
-from stages.bench_overlap import gradients, names
-from stages.bench_overlap.params import Params
+from stages.bench_overlap.measure import gradients, names
+from stages.bench_overlap.measure.params import Params
 from tests.stages.bench_overlap.test_bench_overlap import PARAMS
 
 CPU = torch.device("cpu")

@@ -7,7 +7,7 @@ import torch
 
 from lab.machine.devices import Devices
 from lab.results.measurements import Results
-from stages.bench_overlap import names, non_blocking
+from stages.bench_overlap.measure import names, non_blocking
 
 GPU = Devices("cuda", [torch.device("cuda", 0)], threads=1)
 

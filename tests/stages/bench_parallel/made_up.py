@@ -4,7 +4,7 @@ from lab.machine.devices import DeviceKind
 from lab.results.measurements import Measurement, skip
 from lab.timing.bench import OVER_LAUNCH
 from stages.bench_parallel import __main__ as bench_parallel
-from stages.bench_parallel import names
+from stages.bench_parallel.measure import names
 from tests.made_up import one
 
 SIZE = 400

@@ -10,8 +10,9 @@ from lab.machine.devices import Devices
 from lab.results.measurements import Measurement, Results, again
 from lab.timing.fresh_starts import merge
 from stages.bench_parallel import __main__ as bench_parallel
-from stages.bench_parallel import names, one_start, products, section
-from stages.bench_parallel.params import ParallelParams, Params
+from stages.bench_parallel.measure import names, one_start, products
+from stages.bench_parallel.measure.params import ParallelParams, Params
+from stages.bench_parallel.page import section
 from tests.made_up import measurements, metrics, write
 
 PARAMS = Params(

@@ -3,8 +3,8 @@
 import pytest
 
 from lab.claims.evidence import NotTestableError
-from stages.bench_parallel import names
-from stages.bench_parallel.claims import (
+from stages.bench_parallel.measure import names
+from stages.bench_parallel.page.claims import (
     gain_of_dependent,
     half_way,
     over_no_argument,

@@ -8,8 +8,8 @@ import torch
 
 from lab.machine.devices import Devices
 from lab.parallel.device_workers import thread_pool
-from stages.bench_parallel import names
-from stages.bench_parallel.dependencies import CHAINS, STEPS, factors, grow
+from stages.bench_parallel.measure import names
+from stages.bench_parallel.measure.dependencies import CHAINS, STEPS, factors, grow
 
 TWO = Devices("cpu-virtual", [torch.device("cpu")] * 2, threads=1)
 

@@ -5,7 +5,7 @@ import torch
 
 from lab.machine.devices import Devices
 from lab.results.measurements import Results
-from stages.bench_parallel import names, waits
+from stages.bench_parallel.measure import names, waits
 from tests.stages.bench_parallel.test_bench_parallel import PARAMS
 
 GPUS = [torch.device("cuda", 0), torch.device("cuda", 1)]

@@ -4,7 +4,7 @@ import torch
 
 from lab.machine.devices import Devices
 from lab.results.measurements import Results
-from stages.bench_parallel import names, one_start, warm_up
+from stages.bench_parallel.measure import names, one_start, warm_up
 from tests.stages.bench_parallel.test_bench_parallel import PARAMS
 
 ONE = Devices("cpu-virtual", [torch.device("cpu")] * 2, threads=1)

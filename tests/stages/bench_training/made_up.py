@@ -3,7 +3,7 @@
 from lab.machine.devices import DeviceKind
 from lab.results.measurements import Measurement, again, skip
 from stages.bench_training import __main__ as bench_training
-from stages.bench_training import names
+from stages.bench_training.measure import names
 from tests.made_up import one
 
 PRODUCTS = {names.PRODUCT: 80.0, names.TF32_PRODUCT: 60.0, names.BF16_PRODUCT: 50.0}

@@ -10,8 +10,8 @@ from lab.parallel.replicas import train_batch
 from lab.training import notes_loop
 from lab.training.steps import Stepper
 from lab.training.strategies.replicas import Replicas
-from stages.bench_training import arm_turns
-from stages.bench_training.arm_turns import NotesLoop, TrainingArm, turn_of
+from stages.bench_training.measure import arm_turns
+from stages.bench_training.measure.arm_turns import NotesLoop, TrainingArm, turn_of
 from tests.helpers import write_data
 
 STEPS = 3

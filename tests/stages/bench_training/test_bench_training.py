@@ -7,10 +7,17 @@ import pytest
 from lab.core.files import write_metrics, write_rows
 from lab.results.measurements import Results, again, rows_of
 from stages.bench_training import __main__ as bench_training
-from stages.bench_training import arms as arms_module
-from stages.bench_training import comparisons, names, section
-from stages.bench_training.arms import Machine, arms_of, by_the_notes, lacking, products_per_step
-from stages.bench_training.params import TrainingParams
+from stages.bench_training.measure import arms as arms_module
+from stages.bench_training.measure import comparisons, names
+from stages.bench_training.measure.arms import (
+    Machine,
+    arms_of,
+    by_the_notes,
+    lacking,
+    products_per_step,
+)
+from stages.bench_training.measure.params import TrainingParams
+from stages.bench_training.page import section
 from tests.made_up import measurements, metrics
 
 PARAMS = TrainingParams(

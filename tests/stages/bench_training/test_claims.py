@@ -1,6 +1,6 @@
 """The rules of the claims about the speed of training."""
 
-from stages.bench_training.claims import epoch_s, more_gain, over_the_notes
+from stages.bench_training.page.claims import epoch_s, more_gain, over_the_notes
 from tests.claim_cases import CONFIRMED, check_made_up, check_rules
 
 ONES, NINES = [1] * 8, [9] * 8

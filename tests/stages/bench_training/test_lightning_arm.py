@@ -2,7 +2,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from stages.bench_training.arm_turns import TrainingArm
+from stages.bench_training.measure.arm_turns import TrainingArm
 from tests.helpers import write_data
 
 ARM = TrainingArm("lightning", "lenet", batch_size=8, steps=3, device="cpu", threads=1)
@@ -30,7 +30,7 @@ class Link:
 def test_each_epoch_of_lightning_is_a_turn(project):
     if find_spec("lightning") is None:
         pytest.skip("PyTorch Lightning is not installed (pip install -e '.[peers]')")
-    from stages.bench_training.lightning_arm import serve_lightning
+    from stages.bench_training.measure.lightning_arm import serve_lightning
 
     write_data(project / "data", train=70, test=10)
     link = Link()

@@ -12,9 +12,9 @@ import psutil
 import pytest
 
 from lab.core.errors import LabError
-from stages.bench_training import race as race_module
-from stages.bench_training.arm_turns import TrainingArm
-from stages.bench_training.race import TRACED_STEPS, by_hand, race
+from stages.bench_training.measure import race as race_module
+from stages.bench_training.measure.arm_turns import TrainingArm
+from stages.bench_training.measure.race import TRACED_STEPS, by_hand, race
 from tests.helpers import ROOT, outlived, write_data
 
 PRODUCT = TrainingArm("product", "", batch_size=64, steps=20, device="cpu", threads=1)
@@ -121,7 +121,7 @@ def test_an_arm_that_does_not_compile_leaves_the_race_to_the_others(ready):
 RACE = """
 import json, sys
 from lab.core.exit_codes import run
-from stages.bench_training.race import TrainingArm, race
+from stages.bench_training.measure.race import TrainingArm, race
 arms = {i: TrainingArm(**arm) for i, arm in enumerate(json.loads(sys.argv[1]))}
 sys.exit(run(lambda: race(arms, 1_000_000)))
 """

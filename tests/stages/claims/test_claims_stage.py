@@ -21,7 +21,7 @@ from lab.core.files import read_rows, write_metrics, write_rows
 from lab.report import verdicts
 from lab.report.language import speaking
 from stages.claims import __main__ as claims
-from stages.claims import section as claims_section
+from stages.claims.page import section as claims_section
 from stages.report import catalogue
 from tests import made_up
 from tests.claim_cases import CONFIRMED, NOT_TESTABLE, REFUTED

@@ -10,7 +10,7 @@ from lab.core.files import write_metrics, write_rows
 from lab.machine.devices import DeviceKind
 from lab.results.curves import Curve, line, rows_of
 from stages.convergence import __main__ as convergence
-from stages.convergence.names import (
+from stages.convergence.measure.names import (
     ACCURACY,
     EPOCHS,
     FEW_IMAGES,
@@ -30,7 +30,7 @@ from stages.convergence.names import (
     of_net,
     stale,
 )
-from stages.convergence.params import ConvergenceParams, NetParams
+from stages.convergence.measure.params import ConvergenceParams, NetParams
 
 LENET_RUNS = NetParams(
     batch_sizes=[64, 256, 4096],

@@ -6,8 +6,7 @@ from lab.claims.evidence import NotTestableError
 from lab.claims.rules import Estimate, Over
 from lab.results.curves import rows_of
 from stages.convergence.__main__ import summarise
-from stages.convergence.claims import CLAIMS, share_of_epochs
-from stages.convergence.names import (
+from stages.convergence.measure.names import (
     FIXED,
     LARS,
     LENET,
@@ -18,6 +17,7 @@ from stages.convergence.names import (
     at_batch,
     of_net,
 )
+from stages.convergence.page.claims import CLAIMS, share_of_epochs
 from tests.claim_cases import CONFIRMED, INCONCLUSIVE, NOT_TESTABLE, REFUTED, check_rules
 from tests.helpers import verdicts
 from tests.stages.convergence.made_up import (

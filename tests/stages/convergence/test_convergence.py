@@ -14,10 +14,11 @@ from lab.data.datasets import Split
 from lab.data.images import small_images
 from lab.machine.devices import Devices
 from stages.convergence import __main__ as convergence
-from stages.convergence import names, one_start, section
-from stages.convergence.epochs_to_target import Trainer, climb
-from stages.convergence.names import FIXED, LARS, MOMENTUM, ROOT, SCALED, at_batch
-from stages.convergence.params import Params
+from stages.convergence.measure import names, one_start
+from stages.convergence.measure.epochs_to_target import Trainer, climb
+from stages.convergence.measure.names import FIXED, LARS, MOMENTUM, ROOT, SCALED, at_batch
+from stages.convergence.measure.params import Params
+from stages.convergence.page import section
 from tests.helpers import edit_params
 from tests.stages.convergence.made_up import (
     CAP,

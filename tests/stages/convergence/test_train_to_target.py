@@ -12,9 +12,9 @@ from lab.data import synthetic
 from lab.data.images import Images, shrink
 from lab.optim import schedules
 from lab.training.short_training import SmallLeNet
-from stages.convergence import train_to_target as convergence
-from stages.convergence.names import FIXED, ROOT, SCALED
-from stages.convergence.train_to_target import Goal, Run, train_to_target
+from stages.convergence.measure import train_to_target as convergence
+from stages.convergence.measure.names import FIXED, ROOT, SCALED
+from stages.convergence.measure.train_to_target import Goal, Run, train_to_target
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

@@ -2,7 +2,7 @@ from lab.core.files import Metrics
 from lab.data import synthetic
 from lab.results.curves import Curve
 from stages.landscapes.__main__ import measure, summarise
-from stages.landscapes.params import LandscapeParams
+from stages.landscapes.measure.params import LandscapeParams
 
 PARAMS = LandscapeParams(
     num_seeds=4,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from stages.landscapes import claims
+from stages.landscapes.page import claims
 from tests.claim_cases import CONFIRMED, REFUTED, check_rules
 
 FLAT, BENT = [0, 0.1, 0], [0, 1, 0]

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from lab.data import synthetic
-from stages.landscapes import names
-from stages.landscapes.overfitting import overfitting, quadratic_features
-from stages.landscapes.section import section
+from stages.landscapes.measure import names
+from stages.landscapes.measure.overfitting import overfitting, quadratic_features
+from stages.landscapes.page.section import section
 from tests import smallest
 
 

@@ -4,10 +4,10 @@ from lab.data.datasets import Split
 from lab.optim import objectives
 from lab.results.curves import Curve
 from lab.results.measurements import again
-from stages.optimizers import names
 from stages.optimizers.__main__ import by_start, measure, summarise
-from stages.optimizers.linear_regression import problem
-from stages.optimizers.params import DeepNetParams, LenetParams, OptimizerParams
+from stages.optimizers.measure import names
+from stages.optimizers.measure.linear_regression import problem
+from stages.optimizers.measure.params import DeepNetParams, LenetParams, OptimizerParams
 from tests import made_up
 
 PARAMS = OptimizerParams(

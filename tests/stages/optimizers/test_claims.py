@@ -3,7 +3,7 @@
 import pytest
 
 from lab.claims.rules import at_most
-from stages.optimizers import claims
+from stages.optimizers.page import claims
 from tests.claim_cases import CONFIRMED, INCONCLUSIVE, REFUTED, check_rules
 
 EIGHT = [1.0] * 8  # samples enough for a verdict

@@ -5,8 +5,8 @@ from lab.data import synthetic
 from lab.data.datasets import Split
 from lab.data.images import small_images
 from lab.optim import update_rules
-from stages.optimizers.deep_nets import SIDE, accuracies
-from stages.optimizers.params import DeepNetParams
+from stages.optimizers.measure.deep_nets import SIDE, accuracies
+from stages.optimizers.measure.params import DeepNetParams
 
 CPU = torch.device("cpu")
 PARAMS = DeepNetParams(num_seeds=2, steps=30, batch_size=16)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from lab.optim import objectives, update_rules
-from stages.optimizers import quadratics
-from stages.optimizers.explorables import quadratic, stability
+from stages.optimizers.measure import quadratics
+from stages.optimizers.page.explorables import quadratic, stability
 from tests.explored import CHROMIUM, WHY_SKIPPED, check_keyboard, moved, opened
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=WHY_SKIPPED)

@@ -10,7 +10,7 @@ from lab.data.datasets import AIRFOIL_FILE, sha256
 from lab.data.fetching.sources import AIRFOIL
 from lab.optim import update_rules
 from lab.optim.objectives import standardise
-from stages.optimizers.linear_regression import batches, descend, initial, problem
+from stages.optimizers.measure.linear_regression import batches, descend, initial, problem
 from tests.helpers import ROOT
 
 

@@ -7,8 +7,8 @@ from lab.core.shared_params import BenchParams
 from lab.machine.devices import processor
 from lab.results.curves import rows_of
 from lab.results.measurements import again
-from stages.optimizers import names, one_start, quadratics
-from stages.optimizers.section import section
+from stages.optimizers.measure import names, one_start, quadratics
+from stages.optimizers.page.section import section
 from tests import smallest
 from tests.stages.optimizers.smallest import PARAMS
 

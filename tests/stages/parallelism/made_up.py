@@ -8,7 +8,7 @@ from lab.machine.devices import DeviceKind
 from lab.results.curves import Curve, line, rows_of
 from lab.results.measurements import again
 from stages.parallelism import __main__ as parallelism
-from stages.parallelism.names import (
+from stages.parallelism.measure.names import (
     ACTIVATIONS_MB,
     ALEXNET,
     BUSIEST_ADDS,
@@ -55,7 +55,7 @@ from stages.parallelism.names import (
     in_micro_batches,
     on_devices,
 )
-from stages.parallelism.params import ParallelismParams
+from stages.parallelism.measure.params import ParallelismParams
 
 PARALLELISM = ParallelismParams(
     num_devices=[2, 3], batch_sizes=[16, 256], num_micro_batches=4, wide_units=8

@@ -14,11 +14,11 @@ from lab.machine.devices import Devices
 from lab.parallel.device_workers import thread_pool
 from lab.parallel.fresh_ranks import ask_ranks
 from lab.results.measurements import again
-from stages.parallelism.by_torch import FullySharded, InColumnsAndRows, InMicroBatches
-from stages.parallelism.calls import Calls
-from stages.parallelism.data_parallel import DataParallel
-from stages.parallelism.layers import wide_layers
-from stages.parallelism.names import (
+from stages.parallelism.measure.by_torch import FullySharded, InColumnsAndRows, InMicroBatches
+from stages.parallelism.measure.calls import Calls
+from stages.parallelism.measure.data_parallel import DataParallel
+from stages.parallelism.measure.layers import wide_layers
+from stages.parallelism.measure.names import (
     BY_HAND,
     DATA,
     DIFFERENCE_EPS,
@@ -32,10 +32,10 @@ from stages.parallelism.names import (
     WIDE_STATE_MB,
     on_devices,
 )
-from stages.parallelism.params import ParallelismParams, Params
-from stages.parallelism.step import train
-from stages.parallelism.torch_ranks import measure_by_torch, numbers_sent, time_by_torch
-from stages.parallelism.wires import Wires
+from stages.parallelism.measure.params import ParallelismParams, Params
+from stages.parallelism.measure.step import train
+from stages.parallelism.measure.torch_ranks import measure_by_torch, numbers_sent, time_by_torch
+from stages.parallelism.measure.wires import Wires
 
 CPU = torch.device("cpu")
 FOUR = Devices("cpu-virtual", [CPU] * 4, 1)

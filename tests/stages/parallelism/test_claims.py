@@ -1,8 +1,7 @@
 """The rules of the claims about kinds of parallelism, and their verdicts on made-up results."""
 
 from lab.results.curves import rows_of
-from stages.parallelism.claims import CLAIMS
-from stages.parallelism.names import (
+from stages.parallelism.measure.names import (
     ALEXNET,
     BUSIEST_ADDS,
     DATA,
@@ -20,6 +19,7 @@ from stages.parallelism.names import (
     TENSOR,
     WIDE_STEP_MS,
 )
+from stages.parallelism.page.claims import CLAIMS
 from tests.claim_cases import CONFIRMED, NOT_TESTABLE, REFUTED, check_rules
 from tests.helpers import verdicts
 from tests.stages.parallelism.made_up import (

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.parallel.replicas import allreduce, rebinding_allreduce
-from stages.parallelism.exchange import Exchange, exchange, sharded_allreduce
-from stages.parallelism.wires import Crossings
+from stages.parallelism.measure.exchange import Exchange, exchange, sharded_allreduce
+from stages.parallelism.measure.wires import Crossings
 
 COUNTS = (2, 3, 4)
 

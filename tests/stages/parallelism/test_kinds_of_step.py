@@ -8,12 +8,12 @@ import torch.nn.functional as F
 
 from lab.nets.models import LeNet
 from lab.parallel.device_workers import thread_pool
-from stages.parallelism.data_parallel import DataParallel
-from stages.parallelism.layers import lenet_layers, wide_layers
-from stages.parallelism.pipeline import Pipeline, cut, flop_of_parts, in_parts
-from stages.parallelism.step import counted_step, difference, train
-from stages.parallelism.tensor_parallel import TensorParallel
-from stages.parallelism.wires import ByteCounter
+from stages.parallelism.measure.data_parallel import DataParallel
+from stages.parallelism.measure.layers import lenet_layers, wide_layers
+from stages.parallelism.measure.pipeline import Pipeline, cut, flop_of_parts, in_parts
+from stages.parallelism.measure.step import counted_step, difference, train
+from stages.parallelism.measure.tensor_parallel import TensorParallel
+from stages.parallelism.measure.wires import ByteCounter
 
 CPU = torch.device("cpu")
 IN_PARTS = "pipeline, 3 micro-batches"

@@ -14,8 +14,7 @@ from lab.data.datasets import Split
 from lab.machine.devices import Devices
 from lab.results.curves import line
 from stages.parallelism import __main__ as parallelism
-from stages.parallelism import section
-from stages.parallelism.names import (
+from stages.parallelism.measure.names import (
     ALEXNET,
     DATA,
     FLOP_PER_BYTE,
@@ -32,6 +31,7 @@ from stages.parallelism.names import (
     crossing_images,
     on_devices,
 )
+from stages.parallelism.page import section
 from tests.helpers import edit_params
 from tests.stages.parallelism.made_up import (
     PARALLELISM,

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stages.parallelism.pipeline_schedule import idle_share, schedule
+from stages.parallelism.measure.pipeline_schedule import idle_share, schedule
 
 
 @given(st.integers(1, 6), st.integers(1, 12))

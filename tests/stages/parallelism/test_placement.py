@@ -5,12 +5,12 @@ import torch
 
 from lab.nets.models import MODELS
 from lab.parallel.device_workers import thread_pool
-from stages.parallelism.data_parallel import DataParallel
-from stages.parallelism.layers import lenet_layers
-from stages.parallelism.pipeline import in_parts
-from stages.parallelism.step import train
-from stages.parallelism.tensor_parallel import TensorParallel
-from stages.parallelism.wires import Wires
+from stages.parallelism.measure.data_parallel import DataParallel
+from stages.parallelism.measure.layers import lenet_layers
+from stages.parallelism.measure.pipeline import in_parts
+from stages.parallelism.measure.step import train
+from stages.parallelism.measure.tensor_parallel import TensorParallel
+from stages.parallelism.measure.wires import Wires
 from tests.lab.parallel.placed import HOST, OnGpus, crossed
 
 KINDS = {"data": DataParallel, "tensor": TensorParallel, "pipeline": in_parts(3)}

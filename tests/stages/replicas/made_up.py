@@ -6,7 +6,7 @@ from pathlib import Path
 from lab.core.files import Metrics, write_metrics, write_rows
 from lab.results.curves import Curve, line, rows_of
 from stages.replicas import __main__ as replicas
-from stages.replicas.names import (
+from stages.replicas.measure.names import (
     ACCURACY,
     ALIASING,
     APART,
@@ -39,7 +39,7 @@ from stages.replicas.names import (
     ZEROS,
     replica_of,
 )
-from stages.replicas.params import AccuracyParams, BatchNormParams, ReplicaParams
+from stages.replicas.measure.params import AccuracyParams, BatchNormParams, ReplicaParams
 
 PARAMS = ReplicaParams(
     num_devices=2,

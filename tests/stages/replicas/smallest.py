@@ -5,7 +5,7 @@ from lab.core.shared_params import DeviceParams
 from lab.data import synthetic
 from lab.results.curves import Curve
 from stages.replicas.__main__ import Params, measure, summarise
-from stages.replicas.params import AccuracyParams, BatchNormParams, ReplicaParams
+from stages.replicas.measure.params import AccuracyParams, BatchNormParams, ReplicaParams
 
 PARAMS = Params(
     seed=0,

@@ -4,11 +4,11 @@ import pytest
 import torch
 
 from lab.data import synthetic
-from stages.replicas import accuracy
-from stages.replicas.by_hand import accuracy_percent
-from stages.replicas.names import IN_PLACE, ONE_DEVICE, REBINDING, replica_of
-from stages.replicas.params import AccuracyParams
-from stages.replicas.training_variants import lenet
+from stages.replicas.measure import accuracy
+from stages.replicas.measure.by_hand import accuracy_percent
+from stages.replicas.measure.names import IN_PLACE, ONE_DEVICE, REBINDING, replica_of
+from stages.replicas.measure.params import AccuracyParams
+from stages.replicas.measure.training_variants import lenet
 
 
 def images(count):

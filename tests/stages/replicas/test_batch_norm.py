@@ -5,9 +5,9 @@ import torch
 
 from lab.data import synthetic
 from lab.parallel.replicas import forward_backward, sum_gradients
-from stages.replicas.batch_norm import gradient, lenet_with_batch_norm, sum_all_but_norms
-from stages.replicas.by_hand import step
-from stages.replicas.training_variants import lenet
+from stages.replicas.measure.batch_norm import gradient, lenet_with_batch_norm, sum_all_but_norms
+from stages.replicas.measure.by_hand import step
+from stages.replicas.measure.training_variants import lenet
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

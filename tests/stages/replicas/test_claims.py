@@ -1,8 +1,7 @@
 """The rules of the claims about replicas, and their verdicts on made-up results."""
 
 from lab.results.curves import rows_of
-from stages.replicas.claims import CLAIMS
-from stages.replicas.names import (
+from stages.replicas.measure.names import (
     ALIASING,
     IN_PLACE,
     LOCAL,
@@ -13,6 +12,7 @@ from stages.replicas.names import (
     WEIGHTS,
     replica_of,
 )
+from stages.replicas.page.claims import CLAIMS
 from tests.claim_cases import CONFIRMED, INCONCLUSIVE, NOT_TESTABLE, REFUTED, check_rules
 from tests.helpers import verdicts
 from tests.stages.replicas.made_up import (

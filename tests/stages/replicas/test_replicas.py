@@ -3,8 +3,7 @@
 import pytest
 
 from stages.replicas import __main__ as replicas
-from stages.replicas import section
-from stages.replicas.names import (
+from stages.replicas.measure.names import (
     ACCURACY,
     ALIASING,
     APART,
@@ -19,6 +18,7 @@ from stages.replicas.names import (
     millionths,
     replica_of,
 )
+from stages.replicas.page import section
 from tests import smallest
 from tests.stages.replicas.made_up import ENDS, PARAMS, replicas_curves, write_replicas
 

@@ -3,8 +3,8 @@
 import torch
 
 from lab.data import synthetic
-from stages.replicas import short_cells
-from stages.replicas.names import (
+from stages.replicas.measure import short_cells
+from stages.replicas.measure.names import (
     CHANGED_ORIGINALS,
     FULLER_SHARE,
     NEITHER_SUM_NOR_MEAN,

@@ -6,8 +6,15 @@ from threadpoolctl import threadpool_limits
 
 from lab.data import synthetic
 from lab.parallel.replicas import allreduce
-from stages.replicas.names import ALIASING, APART, FROM_ONE_DEVICE, IN_PLACE, MEANS, REBINDING
-from stages.replicas.training_variants import (
+from stages.replicas.measure.names import (
+    ALIASING,
+    APART,
+    FROM_ONE_DEVICE,
+    IN_PLACE,
+    MEANS,
+    REBINDING,
+)
+from stages.replicas.measure.training_variants import (
     lenet,
     measure_variants,
     trained,

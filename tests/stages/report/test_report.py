@@ -11,7 +11,7 @@ from lab.core.exit_codes import run
 from lab.core.files import read_json, read_rows, write_json
 from lab.core.params import PARAMS_FILE, read_yaml
 from lab.data.datasets import DATA, SOURCE_FILE
-from stages.bench_input.names import RESIDENT
+from stages.bench_input.measure.names import RESIDENT
 from stages.report import __main__ as report
 from stages.report import sections
 from tests.helpers import edit_params, errors, files, hardware, run_stage, small_run

@@ -4,10 +4,10 @@ from lab.machine.devices import DeviceKind
 from lab.parallel.cost_model import ADDING, PER_TENSOR, THERE_AND_BACK, allreduce_s
 from lab.results.measurements import Measurement
 from stages.scaling import __main__ as scaling
-from stages.scaling import names
-from stages.scaling.params import NetParams, ScalingParams
-from stages.scaling.predictor import fit_machines
-from stages.scaling.simulated_scaling import simulate
+from stages.scaling.measure import names
+from stages.scaling.measure.params import NetParams, ScalingParams
+from stages.scaling.measure.predictor import fit_machines
+from stages.scaling.measure.simulated_scaling import simulate
 from tests.made_up import LINK, one
 
 LATE = 0.5  # ms, of the first message after a computation

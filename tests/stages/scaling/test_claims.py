@@ -3,7 +3,7 @@
 import pytest
 
 from lab.results.measurements import rows_of
-from stages.scaling import claims
+from stages.scaling.page import claims
 from tests.claim_cases import CONFIRMED, NOT_TESTABLE, REFUTED, check_made_up, check_rules
 from tests.helpers import verdicts
 from tests.made_up import STARTS, measurements, metrics

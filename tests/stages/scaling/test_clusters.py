@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from lab.machine.torchvision_import import torchvision
 from lab.parallel.cost_model import HALVING_DOUBLING, RING, Link, two_level_s
-from stages.scaling import clusters
-from stages.scaling.clusters import NETWORKS, PUBLISHED, strong, weak
+from stages.scaling.measure import clusters
+from stages.scaling.measure.clusters import NETWORKS, PUBLISHED, strong, weak
 
 
 def test_the_gradients_of_resnet_50_are_counted():

@@ -1,4 +1,4 @@
-"""A step of several devices in a browser, against stages/scaling/predictor.py."""
+"""A step of several devices in a browser, against stages/scaling/measure/predictor.py."""
 
 from itertools import product
 
@@ -8,10 +8,10 @@ from lab.parallel.allreduce.times import gradient_lengths
 from lab.parallel.cost_model import INTERCONNECTS, ONE_BUCKET, step_bounds
 from lab.report import benchmarks
 from lab.report.page import Choice
-from stages.scaling import names
-from stages.scaling.explorables import HERE, NUMBERS, machines, scaling_step
-from stages.scaling.predictor import Machine
-from stages.scaling.simulated_scaling import strong_scaling, weak_scaling
+from stages.scaling.measure import names
+from stages.scaling.measure.predictor import Machine
+from stages.scaling.measure.simulated_scaling import strong_scaling, weak_scaling
+from stages.scaling.page.explorables import HERE, NUMBERS, machines, scaling_step
 from tests.explored import CHROMIUM, WHY_SKIPPED, check_keyboard, moved, opened
 from tests.helpers import ROOT
 

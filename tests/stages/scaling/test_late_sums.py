@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.results.measurements import Measurement, Results
-from stages.scaling import names
-from stages.scaling.late_sums import LateSums, at, fit_late_sums
+from stages.scaling.measure import names
+from stages.scaling.measure.late_sums import LateSums, at, fit_late_sums
 
 SUMS = LateSums({1.0: {1: 2.0, 4: 6.0}, 9.0: {1: 4.0, 4: 10.0}}, {100: 0, 1000: 0.9, 10_000: 5.4})
 

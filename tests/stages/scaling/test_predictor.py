@@ -4,8 +4,8 @@ import pytest
 
 from lab.parallel.cost_model import Link
 from lab.results.measurements import Measurement
-from stages.scaling import names
-from stages.scaling.predictor import (
+from stages.scaling.measure import names
+from stages.scaling.measure.predictor import (
     ComparedStep,
     Compute,
     Machine,

@@ -8,8 +8,8 @@ from lab.core.files import write_metrics, write_rows
 from lab.parallel.allreduce.times import NOTHING, gradient_lengths
 from lab.parallel.cost_model import OVERLAPPED, RING, STAR
 from lab.results.measurements import AGAIN, Results, rows_of
-from stages.scaling import arms, names, predictor
-from stages.scaling import section as scaling_section
+from stages.scaling.measure import arms, names, predictor
+from stages.scaling.page import section as scaling_section
 from tests.made_up import STARTS, measurements, metrics
 from tests.stages.scaling.made_up import (
     FLOOR,

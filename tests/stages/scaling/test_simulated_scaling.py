@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.parallel.cost_model import Link
-from stages.scaling.predictor import Compute, Machine, Network
-from stages.scaling.simulated_scaling import strong_scaling, weak_scaling
+from stages.scaling.measure.predictor import Compute, Machine, Network
+from stages.scaling.measure.simulated_scaling import strong_scaling, weak_scaling
 
 NET = Network(num_tensors=8, num_bytes=1_000_000)
 FREE = Link(0, 0)

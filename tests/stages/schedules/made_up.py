@@ -5,9 +5,9 @@ from pathlib import Path
 from lab.core.files import write_metrics, write_rows
 from lab.machine.devices import DeviceKind
 from lab.results.curves import Curve, line, rows_of
-from stages.schedules import names
 from stages.schedules.__main__ import summarise
-from stages.schedules.book_schedules import drawn
+from stages.schedules.measure import names
+from stages.schedules.measure.book_schedules import drawn
 
 SEEDS = range(8)
 RATES = {  # without warm-up and with it

@@ -5,7 +5,7 @@ from lab.data import synthetic
 from lab.data.datasets import Split
 from lab.results.curves import Curve
 from stages.schedules.__main__ import measure, summarise
-from stages.schedules.params import HighestRateParams, RunParams, ScheduleParams
+from stages.schedules.measure.params import HighestRateParams, RunParams, ScheduleParams
 
 LENET = RunParams(seeds=2, batch_size=32, steps=30, first_rate=0.4, resolution=1.9)
 RESNET18 = RunParams(seeds=0, batch_size=32, steps=10, first_rate=0.4, resolution=1.9)

@@ -4,8 +4,9 @@ import pytest
 
 from lab.claims.rules import Estimate, Over
 from lab.results.curves import rows_of
-from stages.schedules import claims, names
 from stages.schedules.__main__ import summarise
+from stages.schedules.measure import names
+from stages.schedules.page import claims
 from tests.claim_cases import CONFIRMED, NOT_TESTABLE, REFUTED, check_rules
 from tests.helpers import verdicts
 from tests.stages.schedules.made_up import RATES, schedule_curves

@@ -5,8 +5,8 @@ from itertools import product
 import pytest
 
 from lab.optim import schedules
-from stages.schedules import book_schedules, names
-from stages.schedules.explorables import rate_schedule
+from stages.schedules.measure import book_schedules, names
+from stages.schedules.page.explorables import rate_schedule
 from tests.explored import CHROMIUM, WHY_SKIPPED, check_keyboard, moved, opened
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=WHY_SKIPPED)

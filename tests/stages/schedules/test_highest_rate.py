@@ -13,9 +13,9 @@ from lab.data import synthetic
 from lab.data.datasets import Split
 from lab.data.images import small_images
 from lab.training.short_training import make_net
-from stages.schedules import names
-from stages.schedules.highest_rate import Trainer, find_edge, schedule_of
-from stages.schedules.short_runs import NOTHING_LEARNED, diverged, onset, stretched, train
+from stages.schedules.measure import names
+from stages.schedules.measure.highest_rate import Trainer, find_edge, schedule_of
+from stages.schedules.measure.short_runs import NOTHING_LEARNED, diverged, onset, stretched, train
 from tests.stages.schedules.smallest import LENET
 
 pytestmark = pytest.mark.usefixtures("one_thread")

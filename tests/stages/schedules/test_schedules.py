@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from lab.optim.schedules import after_epoch
 from lab.results.curves import line
-from stages.schedules import names
 from stages.schedules.__main__ import summarise
-from stages.schedules.book_schedules import EPOCHS, SCHEDULES, WARM_UP_EPOCHS
-from stages.schedules.section import labels, section
+from stages.schedules.measure import names
+from stages.schedules.measure.book_schedules import EPOCHS, SCHEDULES, WARM_UP_EPOCHS
+from stages.schedules.page.section import labels, section
 from tests import smallest
 from tests.stages.schedules import made_up
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from stages.together import names
-from stages.together.seconds_to import seconds_to
+from stages.together.measure import names
+from stages.together.measure.seconds_to import seconds_to
 
 
 def row(rung, target, seed, epoch, seconds, accuracy):

@@ -8,8 +8,8 @@ import torch
 
 from lab.core.params import load
 from stages.together import __main__ as together
-from stages.together import ladder, names, one_run
-from stages.together.params import Params
+from stages.together.measure import ladder, names, one_run
+from stages.together.measure.params import Params
 from tests.helpers import edit_params, write_data
 from tests.stages.together.test_seconds_to import ROWS
 

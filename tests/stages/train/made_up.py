@@ -12,8 +12,8 @@ from lab.machine.devices import Devices
 from lab.tools.profiles import merge
 from lab.training.loop import Epoch
 from lab.training.run_params import RunParams, TrainParams
-from stages.train import results
-from stages.train.names import CONFUSION, WORST
+from stages.train.measure import results
+from stages.train.measure.names import CONFUSION, WORST
 from tests.helpers import ROOT
 
 NUM_TEST_IMAGES = 40

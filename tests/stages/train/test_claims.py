@@ -3,7 +3,7 @@
 import pytest
 
 from lab.claims.verdicts import judge
-from stages.train import claims
+from stages.train.page import claims
 from tests import made_up
 from tests.claim_cases import BY_ID, INCONCLUSIVE, check_rules
 

@@ -8,8 +8,8 @@ from lab.core.errors import SpaceError
 from lab.core.shared_params import DeviceParams
 from lab.machine import devices
 from lab.training.run_params import RunParams
-from stages.train import placement
-from stages.train.placement import check_step_fits, devices_of
+from stages.train.measure import placement
+from stages.train.measure.placement import check_step_fits, devices_of
 from tests.helpers import small_run
 
 AUTO = DeviceParams(cpu_threads="auto")

@@ -17,8 +17,8 @@ import psutil
 import pytest
 
 from lab.core.params import load
-from stages.train.one_run import train_run
-from stages.train.params import Params
+from stages.train.measure.one_run import train_run
+from stages.train.measure.params import Params
 from tests.helpers import ROOT, edit_params, outlived, small_run, write_data
 
 KILLS = int(os.environ.get("LAB_KILLS", "3"))

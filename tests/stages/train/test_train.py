@@ -16,10 +16,10 @@ from lab.machine.devices import Devices
 from lab.nets.models import LeNet
 from lab.training.loop import Epoch
 from lab.training.run_params import RunParams
-from stages.train import results as train
-from stages.train import section
 from stages.train.__main__ import main
-from stages.train.section import TrainingRun
+from stages.train.measure import results as train
+from stages.train.page import section
+from stages.train.page.section import TrainingRun
 from tests.helpers import edit_params, errors, files, run_stage, small_run, write_data
 from tests.stages.train.made_up import SPEED
 

@@ -297,7 +297,7 @@ def test_no_more_is_unpacked_than_should_be_there(content, complaint):
 
 def test_the_mirrors_of_params_yaml_are_https_first():
     import lab.core.params
-    from stages.fetch.params import Params
+    from stages.fetch.measure.params import Params
 
     mirrors: MirrorParams = lab.core.params.load(Params).data.mirrors
     for urls in (mirrors.fashion_mnist, mirrors.airfoil):

@@ -21,8 +21,8 @@ from lab.machine import hardware
 from lab.machine.devices import for_ranks, resolve
 from lab.machine.gpus.errors import gpu_errors
 from lab.timing.fresh_starts import measure_in_starts
-from stages.train import one_run
-from stages.train.params import Params
+from stages.train.measure import one_run
+from stages.train.measure.params import Params
 from tests.faults.busy_loops import FastWatch
 from tests.helpers import ROOT, edit_params, small_run, write_data
 

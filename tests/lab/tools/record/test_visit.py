@@ -13,7 +13,7 @@ from lab.core.files import read_rows
 from lab.tools import references
 from lab.tools.record.parts import Part
 from lab.tools.record.visit import record
-from stages.bench_parallel import names
+from stages.bench_parallel.measure import names
 from tests.faults.processes import Command
 from tests.helpers import ROOT, files, write_data
 

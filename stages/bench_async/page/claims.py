@@ -1,0 +1,329 @@
+"""What the notes claim about what `bench_async` measures, and the rules that decide."""
+
+from collections.abc import Sequence
+
+from lab.claims.evidence import Column, NotTestableError
+from lab.claims.needs import on_gpu
+from lab.claims.rules import (
+    AS_FAST,
+    AS_LONG,
+    FASTER,
+    Estimate,
+    Range,
+    Rule,
+    arm,
+    at_least,
+    at_most,
+    median,
+    point,
+    ratio,
+    speedup,
+    times_ratio,
+)
+from lab.claims.verdicts import Claim, Kind, Unmeasured
+from lab.results.stats import paired_ratios, summarise
+from stages.bench_async.measure import names
+
+RETURNS_BEFORE = 0.9  # of the time until the result is there: less is before its work is done
+MUCH = 2  # x as fast
+NOTES_PRODUCTS = 10  # timed together
+OVER_SMALLEST = 2  # x as long as a product that is little but its launch: that is not launch-bound
+BOOK_SECONDS = {  # of ten products, in the book's notebook
+    names.BOOK_NUMPY: 1.4693,
+    names.NOT_WAITED_FOR: 0.0022,
+    names.WAITED_FOR: 0.0058,
+}
+
+
+def book(name: str) -> Column:
+    """The times of ten products as the notes take them."""
+    return arm("bench_async", names.BOOK, name)
+
+
+def printed_ratio(old: str, new: str) -> Range:
+    """The ratio of two printed times, a tenth more or less."""
+    ratio = BOOK_SECONDS[old] / BOOK_SECONDS[new]
+    return Range(0.9 * ratio, 1.1 * ratio)
+
+
+def other_causes(
+    numpy: Sequence[float],
+    torch: Sequence[float],
+    fair_numpy: Sequence[float],
+    fair_torch: Sequence[float],
+) -> Estimate:
+    """The notes' gap between numpy and torch over the gap of the same product, fairly timed."""
+    return times_ratio(paired_ratios(numpy, torch), paired_ratios(fair_numpy, fair_torch))
+
+
+def at_longest(
+    returns: Sequence[float], done: Sequence[float], counts: Sequence[float]
+) -> Estimate:
+    """The time until the calls return over that until all is done, in the longest series."""
+    longest = [i for i, count in enumerate(counts) if count == max(counts)]
+    return times_ratio([returns[i] for i in longest], [done[i] for i in longest])
+
+
+def smallest(*shares: Sequence[float]) -> Estimate:
+    """The smallest of several programs' numbers in each start."""
+    return median([min(of_start) for of_start in zip(*shares, strict=True)])
+
+
+def started(before: Sequence[float], after: Sequence[float]) -> Estimate:
+    """The fewest threads that any start has more afterwards."""
+    return point(min(b - a for a, b in zip(before, after, strict=True)))
+
+
+def order_kept(in_order: Sequence[float], unordered: Sequence[float]) -> Estimate:
+    """The largest distance of the results in order from 3.
+
+    Raises:
+        NotTestableError: the control, which keeps no order, was right at times: then order decides
+            nothing.
+    """
+    if any(z == 3 for z in unordered):
+        raise NotTestableError("without an event the result was right, too: there was no race")
+    return point(max(abs(z - 3) for z in in_order))
+
+
+def finishing(
+    waited: Sequence[float],
+    not_waited: Sequence[float],
+    products_ms: Sequence[float],
+    rows: Sequence[float],
+    product_us: Sequence[float],
+) -> Estimate:
+    """The notes' products waited for over not waited for, if there is anything to wait for.
+
+    Raises:
+        NotTestableError: a product is done by the time that the next one is launched.
+    """
+    launch_us = summarise(
+        [us for at, us in zip(rows, product_us, strict=True) if at == min(rows)]
+    ).median
+    if 1e3 * summarise(products_ms).median < OVER_SMALLEST * NOTES_PRODUCTS * launch_us:
+        raise NotTestableError(
+            "the notes' product takes this GPU hardly longer than its launch; take a larger"
+            " book_size"
+        )
+    return times_ratio(waited, not_waited)
+
+
+CLAIMS = (
+    Claim(
+        "B1",
+        "13.2",
+        Kind.SAID,
+        "000:159",
+        "By the benchmark's output torch's products are several orders of magnitude faster than"
+        " numpy's.",
+        "numpy over torch as the notes time it, without waiting.",
+        ratio("bench_async", names.BOOK_CLAIMS, at_least(100)),
+        "“Several orders”: two at least.",
+        on_gpu("bench_async"),
+    ),
+    Claim(
+        "B1a",
+        "13.2",
+        Kind.PRINTED,
+        "book:13.2",
+        "Ten products take 1.4693 s in numpy and 0.0022 s in torch: 668 times as long.",
+        "numpy over torch as the notes time it, without waiting.",
+        speedup(
+            book(names.BOOK_NUMPY),
+            book(names.NOT_WAITED_FOR),
+            printed_ratio(names.BOOK_NUMPY, names.NOT_WAITED_FOR),
+            AS_LONG,
+        ),
+        "Within a tenth of the printed ratio.",
+        on_gpu("bench_async"),
+    ),
+    Claim(
+        "B1b",
+        "13.2",
+        Kind.SAID,
+        "000:159",
+        "torch's product on a GPU is much faster than numpy's on a processor.",
+        "numpy over torch as the notes time it, but waiting for the results.",
+        speedup(book(names.BOOK_NUMPY), book(names.WAITED_FOR), at_least(MUCH)),
+        "“Much”: twice or more.",
+        on_gpu("bench_async"),
+    ),
+    Claim(
+        "B1c",
+        "13.2",
+        Kind.SAID,
+        "000:159",
+        "The gap between numpy and torch has other causes, too, than the device that computes.",
+        "The notes' gap, over that of the same product in float32 with as many threads, its numbers"
+        " drawn beforehand and its result waited for.",
+        Rule(
+            [
+                book(name)
+                for name in (
+                    names.BOOK_NUMPY,
+                    names.NOT_WAITED_FOR,
+                    names.FAIR_NUMPY,
+                    names.FAIR_TORCH,
+                )
+            ],
+            other_causes,
+            FASTER,
+            "times the fair gap",
+        ),
+        "Other causes: they widen the gap by more than 2 %.",
+    ),
+    Claim(
+        "B1d",
+        "13.2",
+        Kind.ASKED,
+        "000:159",
+        "torch's product is faster than numpy's on this machine's device, fairly timed.",
+        "numpy over torch at the largest size: float32, equal threads, numbers drawn beforehand.",
+        ratio("bench_async", names.TORCH_OVER_NUMPY, FASTER, AS_FAST),
+        "“Faster”: the whole interval over 1.02.",
+    ),
+    Claim(
+        "B2",
+        "13.2",
+        Kind.SAID,
+        "000:159",
+        "A GPU's operations are asynchronous by default: forcing torch to finish shows it.",
+        "Ten products waited for, over ten not waited for.",
+        Rule(
+            [
+                *[
+                    book(name)
+                    for name in (names.WAITED_FOR, names.NOT_WAITED_FOR, names.FAIR_TORCH)
+                ],
+                *[
+                    arm("bench_async", names.PRODUCT, names.RESULT_THERE, column)
+                    for column in ("x", "value")
+                ],
+            ],
+            finishing,
+            FASTER,
+            AS_LONG,
+        ),
+        "“Shows”: longer by more than 2 %.",
+        on_gpu("bench_async"),
+    ),
+    Claim(
+        "B2a",
+        "13.2",
+        Kind.PRINTED,
+        "book:13.2",
+        "Ten products take 0.0058 s if waited for and 0.0022 s if not: 2.64 times as long.",
+        "Ten products waited for, over ten not waited for.",
+        speedup(
+            book(names.WAITED_FOR),
+            book(names.NOT_WAITED_FOR),
+            printed_ratio(names.WAITED_FOR, names.NOT_WAITED_FOR),
+            AS_LONG,
+        ),
+        "Within a tenth of the printed ratio.",
+        on_gpu("bench_async"),
+    ),
+    Claim(
+        "B3",
+        "13.2",
+        Kind.SAID,
+        "000:159",
+        "The back end computes while the front end has given control back to Python.",
+        "Time until a product's call returns over the time until its result is there, at the"
+        " largest size.",
+        ratio(
+            "bench_async", names.RETURN_OVER_FINISH, at_most(RETURNS_BEFORE), "of the total time"
+        ),
+        "“While”: at least a tenth of the time earlier.",
+        on_gpu("bench_async"),
+    ),
+    Claim(
+        "B3a",
+        "13.2",
+        Kind.ASKED,
+        "000:173",
+        "On this machine's device Python runs ahead of a series of small operations.",
+        "Time until the last call of the longest series returns over the time until all is done.",
+        Rule(
+            [
+                arm("bench_async", names.RUN_AHEAD, names.CALLS_RETURN),
+                arm("bench_async", names.RUN_AHEAD, names.SERIES_DONE),
+                Column("bench_async", "x", {"demo": names.RUN_AHEAD, "arm": names.SERIES_DONE}),
+            ],
+            at_longest,
+            at_most(RETURNS_BEFORE),
+            "of the total time",
+        ),
+        "“Ahead”: at least a tenth of the time earlier. A processor has no queue to hand over to.",
+    ),
+    Claim(
+        "B3b",
+        "13.2",
+        Kind.SAID,
+        "000:173",
+        "A program's execution mainly happens in the back end, which is written in C++.",
+        "The back end's share of the time of the notes' programs of this section, random"
+        " products and x · y + 2 of two numbers, as torch's profiler sees it: the smaller one.",
+        Rule(
+            [
+                arm("bench_async", names.BACK_END, name)
+                for name in (names.RANDOM_PRODUCT, names.ONES)
+            ],
+            smallest,
+            at_least(50),
+            "% of a program's time",
+        ),
+        "“Mainly”: half of the time or more.",
+    ),
+    Claim(
+        "B3c",
+        "13.2",
+        Kind.SAID,
+        "000:173",
+        "The back end has threads of its own.",
+        "Threads, Python's apart, that the process has more after its first parallel operation: the"
+        " fewest of any start.",
+        Rule(
+            [arm("bench_async", names.THREADS, name) for name in (names.BEFORE, names.AFTER)],
+            started,
+            at_least(1),
+            "thread(s) more",
+        ),
+        "One more than Python started, or more. Two threads are asked for, so the count is due.",
+    ),
+    Claim(
+        "B4",
+        "13.2",
+        Kind.SAID,
+        "000:173",
+        "The back end keeps to the dependencies between the steps of a computation.",
+        "Largest distance of x · y + 2 from 3, computed right after x and y were asked to become"
+        " ones; on a stream that waits for no event it must be wrong.",
+        Rule(
+            [
+                arm("bench_async", names.DEPENDENCIES, name)
+                for name in (names.IN_ORDER, names.UNORDERED)
+            ],
+            order_kept,
+            at_most(0),
+            "away from 3",
+        ),
+        "Small integers are exact in float32.",
+        on_gpu("bench_async"),
+    ),
+)
+
+UNMEASURED = (
+    Unmeasured(
+        "000:134",
+        "PyTorch's tensors are defined on a GPU.",
+        "It holds where there is one: the notes' helper takes the processor without a word where"
+        " there is none.",
+    ),
+    Unmeasured(
+        "000:173",
+        "The back end's threads keep collecting and executing queued operations.",
+        "Nothing that torch shows tells which thread takes an operation from a queue.",
+    ),
+)

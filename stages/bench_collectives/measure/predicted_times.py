@@ -1,0 +1,73 @@
+"""What the cost model says of this stage's rows: its link, fitted to the fewest ranks; no torch."""
+
+from dataclasses import dataclass
+
+from lab.parallel import link_fit
+from lab.parallel.cost_model import MODELLED, PROBES, STAR, Link, allreduce_s
+from lab.parallel.link_fit import FittedLink
+from lab.results.measurements import Measurement, Results
+from stages.bench_collectives.measure import names
+
+
+def demos(results: Results) -> dict[int, str]:
+    """The demos of single messages by their number of ranks, the fewest first."""
+    found = {m.demo: names.ranks_and_cores(m.demo) for m in results.measurements if m.values}
+    return dict(sorted((ranks[0], demo) for demo, ranks in found.items() if ranks))
+
+
+@dataclass(frozen=True)
+class Model:
+    """The link that fits the fewest ranks' times better, and the other kind of link."""
+
+    results: Results
+    demos: dict[int, str]
+    fit: FittedLink
+    other: FittedLink
+
+    @property
+    def few(self) -> int:
+        """The ranks that it was fitted to."""
+        return min(self.demos)
+
+    @property
+    def many(self) -> int:
+        """The most ranks that there are times of; as many as `few` where it predicts none."""
+        return max(self.demos)
+
+    def seconds(self, algorithm: str, n: int, num_tensors: int, num_bytes: float) -> float:
+        """The time of an all-reduce."""
+        fit = self.fit
+        return allreduce_s(algorithm, n, num_tensors, num_bytes, fit.link, fit.shared)
+
+    def bucket_speedup(self, tensors: Measurement) -> float:
+        """How many times faster the star sums one bucket than a net's tensors one by one."""
+        each, joined = (
+            self.seconds(STAR, self.few, count, tensors.x) for count in (int(tensors.values[0]), 1)
+        )
+        return each / joined
+
+    def unseen_error(self, fit: FittedLink) -> float:
+        """How far a fit's times of the most ranks are off: the median of the sizes, in percent."""
+        samples = link_fit.samples_of(
+            _single_messages(self.results, self.demos[self.many]), self.many, fit.shared
+        )
+        return link_fit.typical_errors(link_fit.errors(fit.link, samples))[0]
+
+    def interval(self) -> tuple[Link, Link]:
+        """The low and the high ends of the link's numbers."""
+        times = _single_messages(self.results, self.demos[self.few])
+        return link_fit.link_interval(link_fit.samples_of(times, self.few, self.fit.shared))
+
+
+def model_of(results: Results) -> Model:
+    """The model of a stage's rows."""
+    by_ranks = demos(results)
+    few = min(by_ranks)
+    return Model(
+        results, by_ranks, *link_fit.fit_both(_single_messages(results, by_ranks[few]), few)
+    )
+
+
+def _single_messages(results: Results, demo: str) -> list[Measurement]:
+    """The times of what the model is about, the library's own all-reduce left out."""
+    return [m for arm in (*MODELLED, *PROBES) for m in results.series(demo, arm)]

@@ -1,0 +1,87 @@
+"""What the report lets a reader play with: an all-reduce over other links, by the cost model.
+
+`allreduce.js` computes with the formulas of `lab.parallel.cost_model`; a test compares them.
+"""
+
+from lab.parallel.cost_model import ALGORITHMS, MODELLED, PER_TENSOR, RING, allreduce_name
+from lab.report.language import say, translation
+from lab.report.page import Choice, Explorable, Slider
+from stages.bench_collectives.measure import names
+from stages.bench_collectives.measure.predicted_times import Model
+
+GRADIENTS = ("lenet", "resnet18")
+
+
+def allreduce(model: Model) -> Explorable:
+    """An all-reduce's time against its bytes, from this machine's link on."""
+    link = model.fit.link
+    alpha_s, bytes_per_s = link.alpha_s or 1e-7, 1 / (link.s_per_byte or 1e-12)
+    words = {name: translation(name) for name in ALGORITHMS}
+    return Explorable(
+        name="allreduce",
+        title=say("Which all-reduce is fastest, and on which link?"),
+        controls=[
+            Choice("algorithm", say("algorithm"), {name: words[name] for name in MODELLED}, RING),
+            Choice(
+                "link",
+                say("link between ranks"),
+                {names.OWN: say("one for each rank"), names.SHARED: say("one for all ranks")},
+                names.SHARED if model.fit.shared else names.OWN,
+            ),
+            Slider("ranks", say("ranks"), low=2, high=64, value=model.few, step=1),
+            Slider("tensors", say("tensors to sum"), low=1, high=200, value=1, step=1),
+            Slider.by_factors("bytes", say("bytes in all"), 4, 1e9, 16e6, 1.25, "B"),
+            Slider.by_factors("latency", say("latency"), 1e-7, 0.1, alpha_s, 1.15, "s"),
+            Slider.by_factors("bandwidth", say("bandwidth"), 1e8, 1e12, bytes_per_s, 1.15, "B/s"),
+        ],
+        outputs={
+            "time": say("time"),
+            "messages": say("messages one after another"),
+            "sent": say("the busiest rank sends"),
+            "latency_share": say("latency's share, %"),
+        },
+        words={
+            **words,
+            "bytes": say("bytes in all"),
+            "time": say("time of an all-reduce"),
+            "measured": say("measured, as many ranks and tensors"),
+        },
+        data={"add_s_per_byte": link.add_s_per_byte, "measured": _measured(model)},
+        how=say(
+            "Messages × latency + bytes ÷ bandwidth + additions, summed along what waits for one"
+            " another (Thakur, Rabenseifner and Gropp 2005; allreduce_s in"
+            " lab/parallel/cost_model.py). It starts from the link that fits this machine. LeNet's"
+            " gradients are 8 tensors, ResNet-18's 76. Drag the ring sideways."
+        ),
+    )
+
+
+def _measured(model: Model) -> list[dict[str, object]]:
+    """The median times of all-reduces: of single tensors, and of nets' gradients one by one."""
+    arms = [
+        (demo, algorithm, algorithm, n, 1)
+        for algorithm in ALGORITHMS
+        for n, demo in model.demos.items()
+    ] + [
+        (
+            names.of_ranks(net, model.few),
+            allreduce_name(algorithm, PER_TENSOR),
+            algorithm,
+            model.few,
+            int(count.values[0]),
+        )
+        for algorithm in ALGORITHMS
+        for net in GRADIENTS
+        for count in model.results.series(names.TENSORS, net)
+    ]
+    return [
+        {
+            "algorithm": algorithm,
+            "ranks": n,
+            "tensors": tensors,
+            "bytes": m.x,
+            "seconds": m.summary.median / 1e3,
+        }
+        for demo, arm, algorithm, n, tensors in arms
+        for m in model.results.series(demo, arm)
+    ]

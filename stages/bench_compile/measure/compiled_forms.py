@@ -1,0 +1,215 @@
+"""The notes' MLP in each form that a compiler gives it (section 13.1).
+
+A form is a function of X (n, 512) that gives logits (n, 2).
+"""
+
+import os
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+import torch
+from torch import Tensor, nn
+
+from lab.machine.devices import missing_compiler
+from lab.machine.gpus.graphs import recorded
+from stages.bench_compile.measure.names import (
+    AOT,
+    COMPILE,
+    EAGER,
+    EXPORT,
+    FROZEN,
+    GRAPH,
+    INFERENCE,
+    SCRIPT,
+    WEIGHTS,
+)
+
+NUM_INPUTS = 512
+NEED_COMPILER = (COMPILE, AOT)
+FILES = {WEIGHTS: "weights.pt", SCRIPT: "script.pt", EXPORT: "export.pt2", AOT: "aot.pt2"}
+CACHES = ("TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR")
+MOST_SHAPES = 64  # that a form is compiled for: over its limit, 8, torch runs eager without a word
+
+Form = Callable[[Tensor], Tensor]
+T = TypeVar("T")
+
+
+class RanEagerError(Exception):
+    """Under the compiler's name torch ran what it had not compiled."""
+
+
+def mlp(seed: int) -> nn.Sequential:
+    """The notes' 512-256-128-2 network with torch's default weights, in evaluation mode."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        layers = (
+            nn.Linear(NUM_INPUTS, 256),
+            nn.ReLU(),
+            nn.Linear(256, 128),
+            nn.ReLU(),
+            nn.Linear(128, 2),
+        )
+    return nn.Sequential(*layers).eval()
+
+
+def batches(sizes: list[int], seed: int, device: torch.device) -> dict[int, Tensor]:
+    """Random inputs (n, 512) of each size n; the same ones in every process."""
+    generator = torch.Generator().manual_seed(seed)
+    return {n: torch.randn(n, NUM_INPUTS, generator=generator).to(device) for n in sizes}
+
+
+def script(net: nn.Module) -> torch.jit.ScriptModule:
+    """The network as TorchScript, without the warning of its deprecation, which its name says."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        scripted: torch.jit.ScriptModule = torch.jit.script(net)
+    return scripted
+
+
+def exported(net: nn.Module) -> torch.export.ExportedProgram:
+    """The network exported for batches of any size."""
+    device = next(net.parameters()).device
+    batch = torch.export.Dim("batch", min=1, max=2**20)
+    return torch.export.export(
+        net, (torch.randn(2, NUM_INPUTS, device=device),), dynamic_shapes=({0: batch},)
+    )
+
+
+def _frozen(net: nn.Module, folder: Path) -> Form:
+    return without_gradients(torch.jit.freeze(script(net)))
+
+
+def _compiled(net: nn.Module, folder: Path) -> Form:
+    """Compiled anew for each shape, and whole, or an error where eager would stand in for a part.
+
+    Compiled forms of one network share what they compiled, and the limit of shapes: none is left.
+    """
+    torch._dynamo.reset()
+    torch._dynamo.config.recompile_limit = MOST_SHAPES
+    return without_gradients(torch.compile(net, dynamic=False, fullgraph=True))
+
+
+def _compiled_graphs() -> int:
+    """How many graphs torch.compile has compiled in this process."""
+    return int(torch._dynamo.utils.counters["stats"]["unique_graphs"])
+
+
+def _cuda_graph(net: nn.Module, folder: Path) -> Form:
+    """The eager network's kernels, recorded for each input and replayed without Python."""
+    graphs: dict[int, tuple[Callable[[], None], Tensor]] = {}
+
+    def call(X: Tensor) -> Tensor:
+        if X.data_ptr() not in graphs:
+            graphs[X.data_ptr()] = recorded(partial(net, X))
+        replay, outputs = graphs[X.data_ptr()]
+        replay()
+        return outputs
+
+    return without_gradients(call)
+
+
+def _aot(net: nn.Module, folder: Path) -> Form:
+    """The package in `folder`, which is made if it is not there."""
+    path = folder / FILES[AOT]
+    if not path.exists():
+        torch._inductor.aoti_compile_and_package(exported(net), package_path=str(path))
+    return without_gradients(torch._inductor.aoti_load_package(str(path)))
+
+
+def without_gradients(form: Form) -> Form:
+    """The form in inference mode."""
+    wrapped: Form = torch.inference_mode()(form)
+    return wrapped
+
+
+BUILDERS: dict[str, Callable[[nn.Module, Path], Form]] = {
+    EAGER: lambda net, folder: net,
+    INFERENCE: lambda net, folder: without_gradients(net),
+    SCRIPT: lambda net, folder: script(net),
+    FROZEN: _frozen,
+    COMPILE: _compiled,
+    GRAPH: _cuda_graph,
+    AOT: _aot,
+}
+
+
+def obstacle(name: str, device: torch.device, compilers: bool) -> str:
+    """Why a form cannot be built here, or nothing."""
+    if name == GRAPH and device.type != "cuda":
+        return "needs a CUDA GPU"
+    if name not in NEED_COMPILER:
+        return ""
+    if not compilers:
+        return "bench_compile.compilers is false"
+    missing = missing_compiler()
+    return f"needs {missing}" if missing else ""
+
+
+def build(
+    name: str,
+    net: nn.Module,
+    folder: Path,
+    inputs: Sequence[Tensor],
+    use: Callable[[Form], T],
+    compilers: bool = True,
+) -> tuple[T | None, float, str]:
+    """What `use` makes of a form that took so many seconds to build; or None, and why it cannot.
+
+    `use` calls the form with each of `inputs`, which differ in shape: compilers work in the first
+    call of each, and what they do not manage here shows there.
+    """
+    reason = obstacle(name, next(net.parameters()).device, compilers)
+    if reason:
+        return None, 0.0, reason
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the compilers' own code
+        try:
+            start = time.perf_counter()
+            form = BUILDERS[name](net, folder)
+            seconds = time.perf_counter() - start
+            used = _used_compiled(form, use, inputs) if name == COMPILE else use(form)
+        except Exception as error:  # whatever a compiler of this machine does not manage
+            return None, 0.0, f"does not build here ({type(error).__name__})"
+    return used, seconds, ""
+
+
+def _used_compiled(form: Form, use: Callable[[Form], T], inputs: Sequence[Tensor]) -> T:
+    """`use(form)` of a form by torch.compile, none of whose calls ran eager.
+
+    Raises:
+        RanEagerError: torch compiled for fewer shapes than it was called with.
+    """
+    before = _compiled_graphs()
+    used = use(form)
+    if _compiled_graphs() - before < len(inputs):
+        raise RanEagerError
+    return used
+
+
+@contextmanager
+def empty_compiler_cache() -> Iterator[Path]:
+    """A folder for what torch's compilers keep, empty at first and gone at the end.
+
+    This process and its children share it: the first to build a form pays for it, as on a first
+    run. They compile in their own process, so that no pool of compilers runs beside what is timed.
+    """
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        changed = dict.fromkeys(CACHES, folder) | {"TORCHINDUCTOR_COMPILE_THREADS": "1"}
+        before = {name: os.environ.get(name) for name in changed}
+        os.environ.update(changed)
+        try:
+            yield Path(folder)
+        finally:
+            for name, value in before.items():
+                os.environ.pop(name) if value is None else os.environ.update({name: value})
+
+
+def compiler_cache() -> Path:
+    """The folder of `empty_compiler_cache`, in a process started within it."""
+    return Path(os.environ[CACHES[0]])

@@ -1,0 +1,396 @@
+"""What the notes claim about what `bench_compile` measures, and the rules that decide."""
+
+from collections.abc import Sequence
+
+from lab.claims.evidence import Column
+from lab.claims.needs import on_gpu
+from lab.claims.rules import (
+    AS_FAST,
+    AS_LONG,
+    FASTER,
+    Estimate,
+    Over,
+    Range,
+    Rule,
+    arm,
+    at_least,
+    at_most,
+    exact,
+    farthest,
+    median,
+    near,
+    point,
+    samples,
+    speedup,
+    times_ratio,
+)
+from lab.claims.verdicts import Claim, Kind, Unmeasured
+from lab.results.stats import NOISY_IQR_FRACTION, summarise
+from stages.bench_compile.measure import names
+
+DIFFERENCE = "(largest difference of a logit)"  # a unit
+BOOK_SECONDS = {names.EAGER: 2.1447, names.SCRIPT: 4.0545}  # of 1000 calls, in the book's notebook
+BOOK_SIZE_KIB = 651  # of the saved network, as the book's notebook prints it
+SERVER_GPUS = 8  # of the server that the notes name
+HALF_A_CORE = 1.5  # x as many calls: a second thread adds half a core's or more
+
+
+def at_batch_1(form: str) -> Column:
+    """The times of a call of one image."""
+    return arm("bench_compile", names.CALL, form, x="1.0")
+
+
+def thousand(form: str) -> Column:
+    """The times of 1000 calls as the notes take them."""
+    return arm("bench_compile", names.THOUSAND_CALLS, form)
+
+
+def by_threads(form: str, count: int) -> Column:
+    """The times of a call when so many threads call."""
+    return arm("bench_compile", names.THREADS, form, x=f"{count}.0")
+
+
+def cases(form: str, column: str = "value") -> Column:
+    """A column of the rows of all networks and batch sizes."""
+    return arm("bench_compile", names.CASES, names.of_case("*", form), column)
+
+
+def equal_outputs(demo: str, form: str = "*") -> Rule:
+    """The rule that no logit differs from eager's by more than rounding explains."""
+    return Rule([arm("bench_compile", demo, form)], farthest, at_most(names.TOLERANCE), DIFFERENCE)
+
+
+def busy_gpus(holds: Range) -> Rule:
+    """The rule of how many GPUs one thread keeps busy: their time of a call over Python's."""
+    python = arm("bench_compile", names.ENQUEUE, names.INFERENCE, x="1.0")
+    return speedup(at_batch_1(names.GRAPH), python, holds, "GPUs")
+
+
+def with_first_call(
+    eager: Sequence[float], script: Sequence[float], first: Sequence[float]
+) -> Estimate:
+    """Eager over TorchScript, which also pays for the first call of it in its process."""
+    return times_ratio(eager, [calls + once for calls, once in zip(script, first, strict=True)])
+
+
+def error_of_one(times: Sequence[float]) -> Estimate:
+    """How far a start's timing lies from the median of the others, in percent."""
+    others = [[*times[:i], *times[i + 1 :]] or times for i in range(len(times))]
+    return median(
+        [100 * abs(t / summarise(o).median - 1) for t, o in zip(times, others, strict=True)]
+    )
+
+
+def fewer(before: Sequence[float], after: Sequence[float]) -> Estimate:
+    """How many operations less."""
+    return point(before[0] - after[0])
+
+
+def over_cases(
+    eager: Sequence[float], script: Sequence[float], starts: Sequence[float]
+) -> Estimate:
+    """The speed-up in the middle one of the cases; `starts` begins anew with each case.
+
+    A case's own is the median over its starts.
+    """
+    first = [i for i, start in enumerate(starts) if start == 0]
+    ends = zip(first, [*first[1:], len(starts)], strict=True)
+    of_cases = [times_ratio(eager[i:j], script[i:j]).value for i, j in ends]
+    return median(of_cases, Over.CASES)
+
+
+CLAIMS = (
+    Claim(
+        "A1",
+        "13.1",
+        Kind.PRINTED,
+        "000:6-15 book:13.1",
+        "The program that adds 1, 2, 3 and 4 by calling functions prints 10.",
+        "What a program of that structure prints.",
+        exact(arm("bench_compile", names.PRINTED, names.CALLED), near(10, 0), "on the screen"),
+        "Integers are exact.",
+    ),
+    Claim(
+        "A2",
+        "13.1",
+        Kind.PRINTED,
+        "000:21-45 book:13.1",
+        "Put together as text, compiled and executed, it prints 10 as well.",
+        "What a program of that structure prints, compiled from text.",
+        exact(
+            arm("bench_compile", names.PRINTED, names.COMPILED_ONCE), near(10, 0), "on the screen"
+        ),
+        "Integers are exact.",
+    ),
+    Claim(
+        "A3",
+        "13.1",
+        Kind.SAID,
+        "000:49",
+        "One thread of Python can hardly keep the eight GPUs of a fast server busy.",
+        "GPUs that one thread can keep busy at batch 1: the GPU's time of an eager call, replayed"
+        " as a CUDA graph, over the time until that call returns to Python.",
+        busy_gpus(at_most(SERVER_GPUS)),
+        "Fewer than the server's eight.",
+        on_gpu("bench_compile"),
+    ),
+    Claim(
+        "A3a",
+        "13.1",
+        Kind.SAID,
+        "000:49",
+        "Python runs the code of all layers to make one instruction, which goes to the device.",
+        "Operations that Python hands to the back end in one eager call.",
+        exact(
+            arm("bench_compile", names.HANDED_OVER, names.EAGER), near(1, 0), "operations per call"
+        ),
+        "“One instruction”: one operation. A count does not vary.",
+    ),
+    Claim(
+        "A3b",
+        "13.1",
+        Kind.SAID,
+        "000:49",
+        "With one fast device, running Python for every layer is no large problem.",
+        "GPUs that one thread can keep busy at batch 1, measured as for A3.",
+        busy_gpus(at_least(1)),
+        "No problem: the one GPU need not wait for Python.",
+        on_gpu("bench_compile"),
+    ),
+    Claim(
+        "A3c",
+        "13.1",
+        Kind.ASKED,
+        "000:49",
+        "On this machine's device, too, Python takes the smaller part of an eager call of batch 1.",
+        "The back end's share of the time, as torch's profiler sees it, gradients on.",
+        samples(
+            arm("bench_compile", names.BACK_END, names.EAGER, x="1.0"),
+            at_least(50),
+            "% of a call's time",
+        ),
+        "The smaller part: under half of the time is outside the back end.",
+    ),
+    Claim(
+        "A3d",
+        "13.1",
+        Kind.SAID,
+        "000:49",
+        "The bottleneck is Python's interpreter, which runs one thread.",
+        "Calls of batch 1 that two Python threads make of the eager network over those of one: the"
+        " mechanism, on this machine's device.",
+        speedup(
+            by_threads(names.EAGER, 1),
+            by_threads(names.EAGER, 2),
+            at_most(HALF_A_CORE),
+            "times as many calls",
+        ),
+        "A bottleneck: a second thread adds less than half of what a second core could.",
+    ),
+    Claim(
+        "A3e",
+        "13.1",
+        Kind.SAID,
+        "000:49",
+        "A compiled network in place of Sequential removes that bottleneck.",
+        "Calls of batch 1 that two Python threads make of the TorchScript network over those of"
+        " one: the mechanism, on this machine's device.",
+        speedup(
+            by_threads(names.SCRIPT, 1),
+            by_threads(names.SCRIPT, 2),
+            at_least(HALF_A_CORE),
+            "times as many calls",
+        ),
+        "Removed: a second thread adds half of what a second core could, or more.",
+    ),
+    Claim(
+        "A4",
+        "13.1",
+        Kind.SAID,
+        "000:70",
+        "Compiling leaves the network's result unchanged.",
+        "Largest difference of any logit from eager's, over all forms and batch sizes.",
+        equal_outputs(names.DIFFERENCE),
+        "Rounding in another order of operations may differ by this much in float32.",
+    ),
+    Claim(
+        "A4b",
+        "13.1",
+        Kind.SAID,
+        "000:70",
+        "torch.jit.script can optimise the network's computation.",
+        "Operations of the back end in an eager call less those in a call of TorchScript, after"
+        " warm-up, without gradients.",
+        Rule(
+            [
+                arm("bench_compile", names.OPERATIONS, names.EAGER),
+                arm("bench_compile", names.OPERATIONS, names.SCRIPT),
+            ],
+            fewer,
+            at_least(1),
+            "operations fewer",
+        ),
+        "Optimised: something less is left to compute. A count does not vary.",
+    ),
+    Claim(
+        "A5",
+        "13.1",
+        Kind.SAID,
+        "000:79",
+        "A class that takes the time once is very useful for measuring performance.",
+        "How far one timing of 1000 eager calls lies from the median of the other starts'.",
+        Rule(
+            [thousand(names.EAGER)],
+            error_of_one,
+            at_most(100 * NOISY_IQR_FRACTION),
+            "% from the median of the other starts",
+        ),
+        "Very useful: one timing is typically within a tenth of what repeating it gives.",
+    ),
+    Claim(
+        "A6a",
+        "13.1",
+        Kind.SAID,
+        "000:79",
+        "Compiling with TorchScript improves the network's performance.",
+        "Eager over TorchScript, gradients on in both as in the notes, after warm-up, at batch 1.",
+        speedup(at_batch_1(names.EAGER), at_batch_1(names.SCRIPT), FASTER),
+        "“Improves”: the whole interval over 1.02.",
+    ),
+    Claim(
+        "A6b",
+        "13.1",
+        Kind.SAID,
+        "000:79-110",
+        "1000 calls of each, timed once as the notes do, prove it.",
+        "Eager over TorchScript, 1000 calls run as in the notes, where a network has been scripted"
+        " and called before: TorchScript's start in the process is not in them.",
+        speedup(thousand(names.EAGER), thousand(names.SCRIPT), FASTER),
+        "“Prove”: the whole interval over 1.02.",
+    ),
+    Claim(
+        "A6c",
+        "13.1",
+        Kind.ASKED,
+        "000:79",
+        "TorchScript at its best is faster than eager at its best.",
+        "Eager in inference mode over TorchScript frozen in inference mode, at batch 1.",
+        speedup(at_batch_1(names.INFERENCE), at_batch_1(names.FROZEN), FASTER),
+        "“Faster”: the whole interval over 1.02.",
+    ),
+    Claim(
+        "A6d",
+        "13.1",
+        Kind.ASKED,
+        "000:79",
+        "Today's compiler makes the notes' network faster.",
+        "Eager without gradients over torch.compile, at batch 1.",
+        speedup(at_batch_1(names.INFERENCE), at_batch_1(names.COMPILE), FASTER),
+        "“Faster”: the whole interval over 1.02.",
+    ),
+    Claim(
+        "A6e",
+        "13.1",
+        Kind.ASKED,
+        "000:98-110",
+        "1000 calls of TorchScript are faster even if its start in the process counts.",
+        "Eager over TorchScript, 1000 calls run as in the notes; added to TorchScript's is the time"
+        " of the process's first call of it, which the notes make before they start the clock.",
+        Rule(
+            [thousand(names.EAGER), thousand(names.SCRIPT), thousand(names.FIRST_IN_PROCESS)],
+            with_first_call,
+            FASTER,
+            AS_FAST,
+        ),
+        "“Faster”: the whole interval over 1.02.",
+    ),
+    Claim(
+        "A6f",
+        "13.1",
+        Kind.PRINTED,
+        "book:13.1",
+        "1000 calls take 4.05 s with TorchScript and 2.14 s without: 1.89 times as long.",
+        "TorchScript over eager, 1000 calls run as in the notes.",
+        speedup(
+            thousand(names.SCRIPT),
+            thousand(names.EAGER),
+            Range(
+                *[
+                    BOOK_SECONDS[names.SCRIPT] / BOOK_SECONDS[names.EAGER] * factor
+                    for factor in (0.9, 1.1)
+                ]
+            ),
+            AS_LONG,
+        ),
+        "Within a tenth of the printed ratio; the seconds are another machine's.",
+    ),
+    Claim(
+        "A7a",
+        "13.1",
+        Kind.SAID,
+        "000:113",
+        "A compiled network can be saved to disk with its parameters.",
+        "Largest difference of any saved form's logits, loaded in a new process.",
+        equal_outputs(names.SAVED_DIFFERENCE),
+        "Rounding in another order of operations may differ by this much in float32.",
+    ),
+    Claim(
+        "A7b",
+        "13.1",
+        Kind.SAID,
+        "000:113",
+        "Compiled code is usually faster than imperative code.",
+        "Eager over TorchScript, both without gradients, in the middle one of several networks at"
+        " several batch sizes.",
+        Rule(
+            [cases(names.EAGER), cases(names.SCRIPT), cases(names.EAGER, "sample")],
+            over_cases,
+            FASTER,
+            AS_FAST,
+        ),
+        "“Usually”: in most of the cases, so in the middle one; faster: by over 2 %.",
+    ),
+    Claim(
+        "A7c",
+        "13.1",
+        Kind.PRINTED,
+        "000:119 book:13.1",
+        "The saved network takes 651 KiB.",
+        "Size of the TorchScript file.",
+        exact(
+            arm("bench_compile", names.SAVED_SIZE, names.SCRIPT),
+            near(BOOK_SIZE_KIB, 0.01 * BOOK_SIZE_KIB),
+            "KiB",
+        ),
+        "The same network in the same format: 1 % for what versions add.",
+    ),
+    Claim(
+        "A7d",
+        "13.1",
+        Kind.SAID,
+        "000:113 000:173",
+        "The saved network can be used from other languages than Python, such as C++.",
+        "Largest difference of a logit that a C++ program computes with the file from eager's.",
+        equal_outputs(names.FRONT_END, names.CPP),
+        "Rounding in another order of operations may differ by this much in float32.",
+    ),
+    Claim(
+        "A7e",
+        "13.1",
+        Kind.SAID,
+        "000:113",
+        "The saved network can be deployed on other devices.",
+        "Largest difference of a logit that the processor computes with a file saved from a GPU.",
+        equal_outputs(names.OTHER_DEVICE),
+        "Rounding in another order of operations may differ by this much in float32.",
+        on_gpu("bench_compile"),
+    ),
+)
+
+UNMEASURED = (
+    Unmeasured(
+        "000:3",
+        "Imperative programs change their state by statements such as print, + and if.",
+        "This defines a term.",
+    ),
+)

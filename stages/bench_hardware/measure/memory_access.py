@@ -1,0 +1,167 @@
+"""What memory costs: latency against working set, reuse, order and stride of access (section 13.4).
+
+The notes have them as slides, with numbers of another machine.
+"""
+
+import ctypes
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable
+from itertools import count, takewhile
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from lab.machine.devices import Devices
+from lab.results.measurements import Measurement, skip
+from lab.timing.bench import Arm, in_unit, time_arms
+from stages.bench_hardware.measure.names import (
+    BY_BLOCKS,
+    BY_COLUMNS,
+    BY_COLUMNS_STORED_BY_COLUMNS,
+    BY_PASSES,
+    BY_ROWS,
+    BY_ROWS_STORED_BY_COLUMNS,
+    DEPENDENT_LOADS,
+    LATENCY,
+    LOADS_IN_ORDER,
+    ORDER,
+    REUSE,
+    STRIDE,
+    SUM,
+)
+from stages.bench_hardware.measure.params import Params
+
+CHASE_SOURCE = Path(__file__).with_name("chase.c")
+CACHE_LINE = 64  # bytes
+CHASE_STEPS = 200_000
+BLOCK = 2**15  # numbers in 128 KiB, which a second cache holds
+VISITS = 8  # of each block
+ROWS = 2048  # of the matrix whose numbers are added up
+STRIDES = (1, 4, 8, 16, 32, 64, 256)  # in float32 numbers
+Chase = Callable[[NDArray[np.uint32], int, int], int]  # chain, start, steps -> last index
+
+
+def measure_latency(params: Params, host: Devices, start: int) -> list[Measurement]:
+    """Nanoseconds of a dependent load in working sets of 4 KiB up, and in order in the largest."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        chase = compile_chase(Path(folder))
+        if isinstance(chase, str):
+            arms = (DEPENDENT_LOADS, LOADS_IN_ORDER)
+            return [skip(LATENCY, arm, chase, host.kind) for arm in arms]
+        largest = params.bench_hardware.largest_working_set_mib * 2**20
+        sizes = list(takewhile(lambda size: size <= largest, (4**e for e in count(6))))
+        walks = {f"{size}": walk(chase, chain_of(size, params.seed)) for size in sizes}
+        walks[LOADS_IN_ORDER] = walk(chase, chain_of(sizes[-1], None))
+        times = time_arms(walks, [], params.bench, start)
+    settings = [*((DEPENDENT_LOADS, size) for size in sizes), (LOADS_IN_ORDER, sizes[-1])]
+    return [
+        measurement
+        for (arm, size), seconds in zip(settings, times.values(), strict=True)
+        for measurement in in_unit(
+            LATENCY, size, {arm: tuple(t / CHASE_STEPS for t in seconds)}, "ns", host
+        )
+    ]
+
+
+def measure_reuse(params: Params, host: Devices, start: int) -> list[Measurement]:
+    """Milliseconds of going over data 8 times: over each block in turn, or over all of them."""
+    data = torch.rand(params.bench_hardware.copy_mib * 2**18)
+    blocks = data.split(BLOCK)
+    arms = {
+        BY_BLOCKS: lambda: [torch.dot(b, b) for b in blocks for _ in range(VISITS)],
+        BY_PASSES: lambda: [torch.dot(b, b) for _ in range(VISITS) for b in blocks],
+    }
+    return in_unit(REUSE, data.nbytes, time_arms(arms, [], params.bench, start), "ms", host)
+
+
+def measure_order(params: Params, host: Devices, start: int) -> list[Measurement]:
+    """Milliseconds of adding up a matrix by rows and by columns, stored either way."""
+    matrix = _matrix(params.seed)
+    by_columns = np.asfortranarray(matrix)
+    arms = {
+        BY_ROWS: lambda: sum_by_rows(matrix),
+        BY_COLUMNS: lambda: sum_by_columns(matrix),
+        BY_ROWS_STORED_BY_COLUMNS: lambda: sum_by_rows(by_columns),
+        BY_COLUMNS_STORED_BY_COLUMNS: lambda: sum_by_columns(by_columns),
+    }
+    times = time_arms(arms, [], params.bench, start, control=BY_ROWS)
+    return in_unit(ORDER, ROWS, times, "ms", host)
+
+
+def measure_stride(params: Params, host: Devices, start: int) -> list[Measurement]:
+    """Nanoseconds of a number in sums of equally many numbers at growing distances."""
+    numbers = _matrix(params.seed).reshape(-1)
+    length = len(numbers) // max(STRIDES)
+    arms = {f"{stride}": numbers[: length * stride : stride].sum for stride in STRIDES}
+    times = time_arms(arms, [], params.bench, start)
+    return [
+        measurement
+        for stride, seconds in zip(STRIDES, times.values(), strict=True)
+        for measurement in in_unit(
+            STRIDE, numbers.itemsize * stride, {SUM: tuple(t / length for t in seconds)}, "ns", host
+        )
+    ]
+
+
+def _matrix(seed: int) -> NDArray[np.float32]:
+    return np.random.default_rng(seed).random((ROWS, ROWS), dtype=np.float32)
+
+
+def compile_chase(folder: Path) -> Chase | str:
+    """A function (chain, start, steps) -> last index at machine speed, or why there is none.
+
+    Python's own loop takes tens of nanoseconds per step, which would hide the caches.
+    """
+    compiler = os.environ.get("CC") or next(filter(shutil.which, ("cc", "gcc", "clang")), None)
+    if compiler is None:
+        return "needs a C compiler (cc is not on PATH)"
+    library = folder / "chase.so"
+    command = [*compiler.split(), "-O2", "-shared", "-fPIC", str(CHASE_SOURCE), "-o", str(library)]
+    try:
+        subprocess.run(command, check=True, capture_output=True, timeout=60)
+        function = ctypes.CDLL(str(library)).chase
+    except (OSError, subprocess.SubprocessError) as error:
+        return f"chase.c does not build here ({type(error).__name__})"
+    function.argtypes = (ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint64)
+    function.restype = ctypes.c_uint32
+    return lambda chain, start, steps: int(function(chain.ctypes.data, start, steps))
+
+
+def chain_of(num_bytes: int, seed: int | None) -> NDArray[np.uint32]:
+    """A cycle of indices that visits every cache line of `num_bytes` once.
+
+    In random order, so that no prefetcher guesses the next line; without a seed as the lines lie.
+    One entry per line, so that no line serves two steps.
+    """
+    step = CACHE_LINE // 4
+    lines = max(2, num_bytes // CACHE_LINE)
+    order = np.arange(lines) if seed is None else np.random.default_rng(seed).permutation(lines)
+    chain = np.zeros(lines * step, np.uint32)
+    chain[order * step] = np.roll(order, -1) * step
+    return chain
+
+
+def walk(chase: Chase, chain: NDArray[np.uint32]) -> Arm:
+    """An arm that goes on where its last call stopped, so that it comes to all of the chain."""
+    at = 0
+
+    def steps() -> None:
+        nonlocal at
+        at = chase(chain, at, CHASE_STEPS)
+
+    return steps
+
+
+def sum_by_rows(matrix: NDArray[np.float32]) -> float:
+    """The sum of a row-major matrix, row after row: neighbours in memory."""
+    return float(sum(row.sum() for row in matrix))
+
+
+def sum_by_columns(matrix: NDArray[np.float32]) -> float:
+    """The same sum, column after column: each number on another cache line."""
+    return float(sum(column.sum() for column in matrix.T))

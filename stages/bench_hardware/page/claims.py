@@ -1,0 +1,353 @@
+"""What the notes claim about what `bench_hardware` measures, and the rules that decide."""
+
+from collections.abc import Sequence
+
+from lab.claims.evidence import Column, NotTestableError
+from lab.claims.needs import on_gpu
+from lab.claims.rules import (
+    AS_FAST,
+    AS_LONG,
+    FASTER,
+    Estimate,
+    Range,
+    Rule,
+    arm,
+    at_most,
+    exact,
+    near,
+    point,
+    ratio,
+    speedup,
+    times_ratio,
+)
+from lab.claims.verdicts import Claim, Kind, Unmeasured
+from stages.bench_hardware.measure import names
+
+STAGE = "bench_hardware"
+FIRST_CACHE, SECOND_CACHE = 4096.0, 262_144.0  # working sets that they hold, in bytes
+
+
+def times_at(
+    least: float, most: float | None, x: Sequence[float], numbers: Sequence[float]
+) -> Estimate:
+    """Samples at x = `most`, by default the largest, over those at `least` of the same starts."""
+    end = max(x) if most is None else most
+    if least == end or least not in x or end not in x:
+        raise NotTestableError(f"not measured at both {least:g} and {end:g}")
+    few, many = ([n for at, n in zip(x, numbers, strict=True) if at == e] for e in (least, end))
+    return times_ratio(many, few)
+
+
+def second_over_first(x: Sequence[float], numbers: Sequence[float]) -> Estimate:
+    """A load from the second cache over one from the first."""
+    return times_at(FIRST_CACHE, SECOND_CACHE, x, numbers)
+
+
+def memory_over_first(x: Sequence[float], numbers: Sequence[float]) -> Estimate:
+    """A load from memory over one from the first cache."""
+    return times_at(FIRST_CACHE, None, x, numbers)
+
+
+def all_cores_over_one(x: Sequence[float], rates: Sequence[float]) -> Estimate:
+    """The rate on all cores over that on one."""
+    if max(x) == 1:
+        raise NotTestableError("there is one core; it needs two")
+    return times_at(1, None, x, rates)
+
+
+def at_the_most(numbers: Sequence[float], x: Sequence[float]) -> list[float]:
+    """The samples at the largest x."""
+    return [n for at, n in zip(x, numbers, strict=True) if at == max(x)]
+
+
+def over_the_most(
+    numbers: Sequence[float], x: Sequence[float], others: Sequence[float]
+) -> Estimate:
+    """Samples over those of another series at its largest x, of the same starts."""
+    return times_ratio(numbers, at_the_most(others, x))
+
+
+def the_most_over(
+    x: Sequence[float], numbers: Sequence[float], others: Sequence[float]
+) -> Estimate:
+    """A series' samples at its largest x over those of another arm, of the same starts."""
+    return times_ratio(at_the_most(numbers, x), others)
+
+
+def quotient(one: Sequence[float], other: Sequence[float]) -> Estimate:
+    """One fact over another."""
+    return point(one[0] / other[0])
+
+
+def both_columns(demo: str, name: str, **more: str) -> list[Column]:
+    """The reads of an arm's x and values."""
+    return [arm(STAGE, demo, name, column, **more) for column in ("x", "value")]
+
+
+def trips(old: str, new: str) -> Rule:
+    """The rule of two arms that work on a GPU."""
+    return speedup(arm(STAGE, names.TRIP, old), arm(STAGE, names.TRIP, new), FASTER, AS_LONG)
+
+
+def of_facts(one: str, other: str, holds: Range, unit: str) -> Rule:
+    """The rule of one fact over another."""
+    return Rule(
+        [arm(STAGE, names.FACTS, one), arm(STAGE, names.FACTS, other)], quotient, holds, unit
+    )
+
+
+OVER_2_PERCENT = "“Faster”: the whole interval over 1.02."
+
+CLAIMS = (
+    Claim(
+        "G1a",
+        "13.4",
+        Kind.SAID,
+        "001:346",
+        "The second cache takes 14 times as long to answer as the first (slide).",
+        "Time of a load that waits for the one before, in 256 KiB over in 4 KiB.",
+        Rule(
+            both_columns(names.LATENCY, names.DEPENDENT_LOADS),
+            second_over_first,
+            Range(7, 28),
+            AS_LONG,
+        ),
+        "Half to twice the slide's factor, which is of no named processor.",
+    ),
+    Claim(
+        "G1b",
+        "13.4",
+        Kind.SAID,
+        "001:346",
+        "Main memory takes 200 times as long to answer as the first cache (slide).",
+        "Time of a load that waits for the one before, in the largest working set over in 4 KiB.",
+        Rule(
+            both_columns(names.LATENCY, names.DEPENDENT_LOADS),
+            memory_over_first,
+            Range(100, 400),
+            AS_LONG,
+        ),
+        "Half to twice the slide's factor, which is of no named processor.",
+    ),
+    Claim(
+        "G2a",
+        "13.4",
+        Kind.SAID,
+        "001:344-346",
+        "Data read in their order can be fetched ahead, which raises a processor's utilisation"
+        " (slide).",
+        "Loads from the largest working set, in random order over in order.",
+        Rule(
+            [
+                *both_columns(names.LATENCY, names.DEPENDENT_LOADS),
+                arm(STAGE, names.LATENCY, names.LOADS_IN_ORDER),
+            ],
+            the_most_over,
+            FASTER,
+            AS_LONG,
+        ),
+        "“Raises”: the whole interval over 1.02.",
+    ),
+    Claim(
+        "G2b",
+        "13.4",
+        Kind.SAID,
+        "001:344-346",
+        "Data that are used again soon stay in the cache, which raises a processor's utilisation"
+        " (slide).",
+        "Going 8 times over data larger than the caches: over all of them each time, over 8 times"
+        " over each block of 128 KiB.",
+        speedup(
+            arm(STAGE, names.REUSE, names.BY_PASSES),
+            arm(STAGE, names.REUSE, names.BY_BLOCKS),
+            FASTER,
+            AS_LONG,
+        ),
+        "“Raises”: the whole interval over 1.02.",
+    ),
+    Claim(
+        "G2c",
+        "13.4",
+        Kind.SAID,
+        "001:349",
+        "Going through a row is faster than through a column where the numbers of a row lie side"
+        " by side, as the slide draws it.",
+        "Sum of a matrix stored row after row: by columns over by rows.",
+        ratio(STAGE, names.ROWS_OVER_COLUMNS, FASTER),
+        OVER_2_PERCENT,
+    ),
+    Claim(
+        "G2d",
+        "13.4",
+        Kind.SAID,
+        "001:349",
+        "In a matrix stored by columns, going through a row is faster than through a column (the"
+        " slide's own words).",
+        "Sum of a matrix stored column after column: by columns over by rows.",
+        speedup(
+            arm(STAGE, names.ORDER, names.BY_COLUMNS_STORED_BY_COLUMNS),
+            arm(STAGE, names.ORDER, names.BY_ROWS_STORED_BY_COLUMNS),
+            FASTER,
+        ),
+        OVER_2_PERCENT,
+    ),
+    Claim(
+        "G2e",
+        "13.4",
+        Kind.SAID,
+        "001:349",
+        "A processor reads 64 bytes at a time: a cache line (slide).",
+        "What the system says of the first processor's cache.",
+        exact(arm(STAGE, names.FACTS, names.CACHE_LINE), near(64, 0), "bytes"),
+        "A number that the system tells.",
+    ),
+    Claim(
+        "G3a",
+        "13.4",
+        Kind.SAID,
+        "001:344-348",
+        "What raises a processor's utilisation is to use its several cores.",
+        "Rate of float32 products on all cores over one.",
+        Rule(
+            both_columns(names.PEAK, names.FLOAT32, device_kind="cpu"),
+            all_cores_over_one,
+            FASTER,
+            AS_FAST,
+        ),
+        "“Raises”: the whole interval over 1.02.",
+    ),
+    Claim(
+        "G3b",
+        "13.4",
+        Kind.SAID,
+        "001:350",
+        "Adding two vectors number by number in a Python loop is slower than in one call (slide).",
+        "10,000 numbers: the loop over the call.",
+        ratio(STAGE, names.VECTORISED, FASTER),
+        OVER_2_PERCENT,
+    ),
+    Claim(
+        "G3c",
+        "13.4",
+        Kind.SAID,
+        "001:350",
+        "Adding two vectors in one call is easily spread over cores (slide).",
+        "A million numbers: rate on all cores over one.",
+        Rule(
+            both_columns(names.VECTOR_RATE, names.ONE_CALL, device_kind="cpu"),
+            all_cores_over_one,
+            FASTER,
+            AS_FAST,
+        ),
+        OVER_2_PERCENT,
+    ),
+    Claim(
+        "G4a",
+        "13.4",
+        Kind.SAID,
+        "001:357-359",
+        "A GPU has more cores than a processor.",
+        "The GPU's multiprocessors, each of which runs programs of its own, over the processor's"
+        " cores.",
+        of_facts(names.MULTIPROCESSORS, names.CORES, FASTER, "times as many"),
+        "“More”: facts of this machine.",
+        on_gpu(STAGE),
+    ),
+    Claim(
+        "G4b",
+        "13.4",
+        Kind.SAID,
+        "001:357-359",
+        "A GPU's memory has more bandwidth than the processor's.",
+        "Copies on the GPU over copies by all of the processor's cores, in GB/s, in turn.",
+        Rule(
+            [
+                arm(STAGE, names.BANDWIDTH, names.COPY, device_kind="cuda*"),
+                *both_columns(names.BANDWIDTH, names.COPY, device_kind="cpu"),
+            ],
+            over_the_most,
+            FASTER,
+            "times the bandwidth",
+        ),
+        "“More”: the whole interval over 1.02.",
+        on_gpu(STAGE),
+    ),
+    Claim(
+        "G4c",
+        "13.4",
+        Kind.SAID,
+        "001:357-360",
+        "A GPU pays for that with memory that cannot be made large.",
+        "The GPU's memory over the processor's, in GiB.",
+        of_facts(names.GPU_MEMORY, names.MEMORY, at_most(1), "times as much"),
+        "Not larger than the processor's beside it: facts of this machine.",
+        on_gpu(STAGE),
+    ),
+    Claim(
+        "G4d",
+        "13.4",
+        Kind.SAID,
+        "001:363",
+        "A GPU suits computations that can be made parallel on a large scale (slide).",
+        "Rate of large float32 products on the GPU over all of the processor's cores, in turn.",
+        Rule(
+            [
+                arm(STAGE, names.PEAK, names.FLOAT32, device_kind="cuda*"),
+                *both_columns(names.PEAK, names.FLOAT32, device_kind="cpu"),
+            ],
+            over_the_most,
+            FASTER,
+            AS_FAST,
+        ),
+        OVER_2_PERCENT,
+        on_gpu(STAGE),
+    ),
+    Claim(
+        "G5a",
+        "13.4",
+        Kind.SAID,
+        "001:365",
+        "Work is not to jump back and forth between processor and GPU.",
+        "Ten products in a row: each result to the processor and back, over all on the GPU.",
+        trips(names.JUMPS, names.STAYS),
+        "“Not to”: jumping costs over 2 %.",
+        on_gpu(STAGE),
+    ),
+    Claim(
+        "G5b",
+        "13.4",
+        Kind.SAID,
+        "001:365",
+        "Limited bandwidth makes the way between processor and GPU slow.",
+        "The same bytes to the GPU and back over copied on the GPU.",
+        trips(names.THERE_AND_BACK, names.ON_THE_GPU),
+        "“Slow”: the whole interval over 1.02.",
+        on_gpu(STAGE),
+    ),
+    Claim(
+        "G5c",
+        "13.4",
+        Kind.SAID,
+        "001:365",
+        "Synchronisation makes the way between processor and GPU slow.",
+        "A kernel launch that is waited for over one in a series that is waited for at its end.",
+        trips(names.WAITED_FOR, names.LAUNCH),
+        "“Slow”: the whole interval over 1.02.",
+        on_gpu(STAGE),
+    ),
+)
+
+UNMEASURED = (
+    Unmeasured(
+        "001:362",
+        "Compilers for processors and for Nvidia's GPUs are mature; on other GPUs OpenCL is as good"
+        " as its vendor makes it (slide).",
+        "A judgement of products; there is no other vendor's GPU to try.",
+    ),
+    Unmeasured(
+        "001:367-380",
+        "There are other processors: a phone's chip with many of them, signal processors,"
+        " programmable arrays, and chips for neural networks alone.",
+        "PyTorch runs on none of them here, so nothing of theirs can be timed.",
+    ),
+)

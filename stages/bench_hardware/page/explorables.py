@@ -1,0 +1,85 @@
+"""What the report lets a reader play with: a network under the roofline of any device.
+
+`roofline.js` counts what `lab.nets.flops` counts, for any number of images; a test compares them.
+"""
+
+import math
+from typing import NamedTuple
+
+from lab.report.language import say
+from lab.report.page import Choice, Explorable, Slider
+from lab.results.measurements import Results
+from stages.bench_hardware.measure import names
+
+MOST_IMAGES = 2**12
+
+
+class Cost(NamedTuple):
+    """Of a forward pass: FLOP and bytes of each image, and bytes whatever the images: weights'."""
+
+    flop: int
+    num_bytes: int
+    fixed_bytes: int
+
+
+# as `forward_cost` in lab.nets.flops, which needs torch, counts them; a test counts again
+COSTS = {
+    names.LENET: Cost(4_500_720, 320_888, 516_272),
+    names.RESNET: Cost(911_601_664, 13_266_024, 44_765_736),
+    names.ALEXNET: Cost(1_428_376_960, 9_983_904, 244_403_360),
+    names.GOOGLENET: Cost(2_996_752_384, 121_783_072, 26_616_096),
+}
+
+
+def roofline(results: Results, peak: float, bandwidth: float) -> Explorable:
+    """A network's forward pass under a roof, first that of this machine in GFLOP/s and GB/s."""
+    return Explorable(
+        name="roofline",
+        title=say("What would limit a network on another device?"),
+        controls=[
+            Choice("net", say("network"), {net: net for net in COSTS}, names.ALEXNET),
+            Slider.by_factors("batch", say("images"), 1, MOST_IMAGES, _images(results), 2),
+            Slider.by_factors("peak", say("peak rate"), 1e9, 1e15, 1e9 * peak, 1.15, "FLOP/s"),
+            Slider.by_factors(
+                "bandwidth", say("bandwidth"), 1e9, 1e13, 1e9 * bandwidth, 1.15, "B/s"
+            ),
+        ],
+        outputs={
+            "flop": say("computes"),
+            "bytes": say("moves"),
+            "intensity": say("FLOP per byte"),
+            "bound": say("limited by"),
+            "rate": say("at most"),
+            "time": say("takes at least"),
+        },
+        words={
+            "memory": say("memory"),
+            "arithmetic": say("arithmetic"),
+            "intensity": say("FLOP per byte"),
+            "rate": say("FLOP/s (dots: measured here)"),
+            "reach": say("1 to {most} images", most=MOST_IMAGES),
+        },
+        data={
+            "most": MOST_IMAGES,
+            "order": list(COSTS),  # as the figure has their colours
+            "nets": {net: cost._asdict() for net, cost in COSTS.items()},
+            "measured": [
+                {"net": net, "intensity": m.x, "flop_per_s": 1e9 * m.summary.median}
+                for net in COSTS
+                if (m := results.one(names.NETWORK, net))
+            ],
+        },
+        how=say(
+            "The roof is min(peak, bandwidth × FLOP per byte) (Williams, Waterman and Patterson"
+            " 2009); FLOP and bytes of a forward pass are counted as by forward_cost in"
+            " lab/nets/flops.py: every operation reads its inputs and weights from memory and"
+            " writes its outputs. It starts from the peak and the bandwidth measured here."
+        ),
+    )
+
+
+def _images(results: Results) -> int:
+    """A power of two near the images of the measured passes."""
+    counted = results.one(names.COUNTED_GFLOP, names.LENET)
+    images = 1e9 * counted.values[0] / COSTS[names.LENET].flop if counted else 1
+    return int(2 ** max(0, round(math.log2(images))))

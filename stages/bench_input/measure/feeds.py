@@ -1,0 +1,122 @@
+"""How fast images arrive: from the book's loader, two variants of it, and resident on a device."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+import torch
+from torch.utils.data import Subset
+
+from lab.data.images import LabelledImages
+from lab.data.loaders import BOOK_WORKERS, book_images, loader
+from lab.data.order import shuffled
+from lab.machine.devices import Devices, usable_cores
+from lab.nets.models import to_float
+from lab.results.measurements import Measurement, again
+from lab.timing.bench import turns
+from lab.timing.clock import read_clock
+from stages.bench_input.measure.names import (
+    BOOK,
+    EPOCH,
+    FIRST_BATCH,
+    IMAGES,
+    NO_WORKERS,
+    PERSISTENT,
+    RESIDENT,
+)
+from stages.bench_input.measure.params import Params
+
+Batches = Iterable[LabelledImages]
+Feed = Callable[[], Batches]  # starts a pass
+WHOLE_EPOCHS = (BOOK, RESIDENT, again(RESIDENT))
+
+
+def feeds(num_images: int, batch_size: int, resident: LabelledImages) -> dict[str, Feed]:
+    """Each arm's feed of the first `num_images` images."""
+    some = Subset(book_images(), range(num_images))
+    kept = loader(some, batch_size, BOOK_WORKERS, keep=True)
+    images, labels = resident
+    return {
+        BOOK: lambda: loader(some, batch_size, BOOK_WORKERS),
+        PERSISTENT: lambda: kept,
+        NO_WORKERS: lambda: loader(some, batch_size, 0),
+        RESIDENT: lambda: resident_batches((images[:num_images], labels[:num_images]), batch_size),
+    }
+
+
+def resident_batches(resident: LabelledImages, batch_size: int) -> Iterator[LabelledImages]:
+    """Shuffled batches of images (n, 28, 28) that lie on a device as bytes, scaled there."""
+    images, labels = resident
+    order = shuffled(len(labels), torch.default_generator).to(images.device)
+    for rows in order.split(batch_size):
+        yield to_float(images.index_select(0, rows)), labels.index_select(0, rows)
+
+
+@dataclass(frozen=True)
+class Pass:
+    """Seconds of a pass: to the first batch, per image after it, and all of it.
+
+    When the first batch arrives, workers have others nearly ready, so a short pass flatters them a
+    little.
+    """
+
+    first_s: float
+    per_image_s: float
+    whole_s: float
+
+
+def time_pass(feed: Feed, device: torch.device) -> Pass:
+    """The times of one pass in which nothing is done with a batch but bring it to `device`.
+
+    Raises:
+        ValueError: fewer than two batches, so that none comes after the first.
+    """
+    start = read_clock([device])
+    times, counts = [], []
+    for X, y in feed():
+        X.to(device, non_blocking=True), y.to(device, non_blocking=True)
+        times.append(time.perf_counter())
+        counts.append(len(y))
+    end = read_clock([device])
+    if len(times) < 2:
+        raise ValueError("expected at least two batches")
+    return Pass(times[0] - start, (times[-1] - times[0]) / sum(counts[1:]), end - start)
+
+
+def measure_feeds(
+    params: Params, resident: LabelledImages, devices: Devices, start: int
+) -> list[Measurement]:
+    """Time a pass of each feed, resident images several, with all cores free for it.
+
+    What passes only a part of an epoch has no epoch's time.
+    """
+    p, device, cores = params.bench_input, devices.devices[0], usable_cores()
+    torch.set_num_threads(cores)
+    whole, part, first = (
+        feeds(count, p.batch_size, resident)
+        for count in (p.epoch_images, p.rate_images, 2 * p.batch_size)
+    )
+    arms = part | {arm: whole[arm] for arm in (BOOK, RESIDENT)}
+    arms[again(RESIDENT)] = whole[RESIDENT]
+    for feed in (first[BOOK], first[NO_WORKERS], arms[PERSISTENT], arms[RESIDENT]):
+        time_pass(feed, device)  # files are in memory, workers that stay have started
+    passes = {}
+    for arm in turns(list(arms), 1, start):
+        # resident images pass an epoch in less time than a sample should have
+        count = params.bench.rounds if arm.startswith(RESIDENT) else 1
+        passes[arm] = [time_pass(arms[arm], device) for _ in range(count)]
+    torch.set_num_threads(devices.threads)
+    measured = []
+    for arm, taken in passes.items():
+        demos = [(EPOCH, [t.whole_s for t in taken], "s")] if arm in WHOLE_EPOCHS else []
+        if arm != again(RESIDENT):  # a noise control, of the epoch
+            demos += [
+                (FIRST_BATCH, [1e3 * t.first_s for t in taken], "ms"),
+                (IMAGES, [1 / t.per_image_s for t in taken], "images/s"),
+            ]
+        x = p.epoch_images if arm in WHOLE_EPOCHS else p.rate_images
+        measured += [
+            Measurement(demo, arm, x, tuple(values), unit, devices.kind, cores)
+            for demo, values, unit in demos
+        ]
+    return measured

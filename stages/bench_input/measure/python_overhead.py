@@ -1,0 +1,80 @@
+"""How much of a step the calls themselves take: Python, and what the framework does around kernels.
+
+The notes' way to train on two devices calls everything from one Python thread, shard after shard.
+The same calls on a net of one channel and on one image a shard have hardly any arithmetic: what
+they take is what a step takes, however little there is to compute.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from lab.data.images import LabelledImages
+from lab.machine.devices import Devices
+from lab.nets.lenet import lenet, lenet_params
+from lab.nets.models import to_float
+from lab.parallel.replicas import allreduce, grad_of, sgd, split_batch
+from lab.results.measurements import Measurement, again
+from lab.timing.bench import in_unit, time_arms
+from stages.bench_input.measure.names import CALLS, PYTHON, STEP
+from stages.bench_input.measure.params import Params
+
+LR = 0.01
+SMALL_BATCH = 16  # images, beside the batch of params.yaml
+SHARDS = 2
+ONE_CHANNEL = ((1, 1, 3, 3), (1,), (1, 1, 5, 5), (1,), (16, 1), (1,), (1, 10), (10,))  # of lenet
+
+
+def measure_python(
+    params: Params, resident: LabelledImages, devices: Devices, start: int
+) -> list[Measurement]:
+    """Milliseconds of the notes' step at two batch sizes, and of its calls alone."""
+    two = [devices.devices[0], devices.devices[-1]]
+    generator = torch.Generator().manual_seed(params.seed)
+    full = lenet_params(generator)
+    thin = [torch.randn(shape, generator=generator) for shape in ONE_CHANNEL]
+    sizes = sorted({SMALL_BATCH, params.bench_input.batch_size})
+    arms = {
+        f"{size}": partial(step, _batch(resident, size), copies(full, two), two) for size in sizes
+    }
+    arms[CALLS] = partial(step, _batch(resident, SHARDS), copies(thin, two), two)
+    times = time_arms(arms, two, params.bench, start, control=CALLS)
+    measured = [
+        measurement
+        for size in sizes
+        for measurement in in_unit(PYTHON, size, {STEP: times[f"{size}"]}, "ms", devices)
+    ]
+    calls = {arm: times[arm] for arm in (CALLS, again(CALLS))}
+    return measured + in_unit(PYTHON, SHARDS, calls, "ms", devices)
+
+
+def _batch(resident: LabelledImages, size: int) -> LabelledImages:
+    return to_float(resident[0][:size]), resident[1][:size]
+
+
+def copies(params: Sequence[Tensor], devices: Sequence[torch.device]) -> list[list[Tensor]]:
+    """LeNet's parameters on each device, with gradients (the notes' `get_params`)."""
+    return [[p.clone().to(device).requires_grad_() for p in params] for device in devices]
+
+
+def step(
+    batch: LabelledImages,
+    device_params: Sequence[Sequence[Tensor]],
+    devices: Sequence[torch.device],
+) -> None:
+    """Train on a batch as the notes write it: device after device, tensor after tensor."""
+    X_shards, y_shards = split_batch(*batch, devices)
+    losses = [
+        F.cross_entropy(lenet(X, list(params)), y, reduction="none").sum()
+        for X, y, params in zip(X_shards, y_shards, device_params, strict=True)
+    ]
+    for loss in losses:
+        loss.backward()
+    with torch.no_grad():
+        for same in zip(*device_params, strict=True):
+            allreduce([grad_of(p) for p in same])
+    for params in device_params:
+        sgd(params, LR, len(batch[1]))

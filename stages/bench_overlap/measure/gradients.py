@@ -1,0 +1,64 @@
+"""When in a backward pass of the notes' LeNet the gradient of each parameter is ready."""
+
+from collections.abc import Callable
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from lab.machine.devices import Devices
+from lab.nets.models import LENET_NAMES, MODELS
+from lab.parallel.gradient_times import ready_times
+from lab.results.measurements import Measurement
+from lab.timing.bench import Arm, ArmOfSize
+from stages.bench_overlap.measure import names
+from stages.bench_overlap.measure.params import Params
+
+BATCH_SIZE = 256  # images, the notes'; on a GPU as many times as outlasts the launch
+
+
+def measure_gradients(params: Params, devices: Devices, images: int) -> list[Measurement]:
+    """Milliseconds from the start of a backward pass until each gradient, the first, the last."""
+    count = 1 + params.bench.rounds
+    device = devices.devices[0]
+    each = ready_times(*_lenet(images, device, params.seed), count, device)[1:]
+    kind, threads = devices.kind, devices.threads
+    return [
+        *[
+            Measurement(
+                names.GRADIENTS, name, i, tuple(ms[name] for ms in each), "ms", kind, threads
+            )
+            for i, name in enumerate(LENET_NAMES, start=1)
+        ],
+        *[
+            Measurement(
+                names.BACKWARD,
+                arm,
+                images,
+                tuple(which(ms.values()) for ms in each),
+                "ms",
+                kind,
+                threads,
+            )
+            for arm, which in ((names.FIRST_READY, min), (names.LAST_READY, max))
+        ],
+    ]
+
+
+def lenet_passes(device: torch.device, seed: int) -> ArmOfSize:
+    """A forward and a backward pass of LeNet over so many images."""
+
+    def of(images: int) -> Arm:
+        _, loss = _lenet(images, device, seed)
+        return lambda: loss().backward()
+
+    return of
+
+
+def _lenet(images: int, device: torch.device, seed: int) -> tuple[nn.Module, Callable[[], Tensor]]:
+    """LeNet, and a function that computes its loss on as many random images."""
+    generator = torch.Generator().manual_seed(seed)
+    net = MODELS["lenet"](generator).to(device)
+    X = torch.rand(images, 1, 28, 28, generator=generator).to(device)
+    y = torch.randint(10, (images,), generator=generator).to(device)
+    return net, lambda: F.cross_entropy(net(X), y)

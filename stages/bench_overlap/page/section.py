@@ -1,0 +1,340 @@
+"""The report's section on computing and copying at once (13.3)."""
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from matplotlib.axes import Axes
+
+from lab.report import benchmarks, figures
+from lab.report.benchmarks import beside_the_book, ratio_of
+from lab.report.language import say
+from lab.report.page import Figure, Section, Table, TryThis
+from lab.results.measurements import Measurement, Results
+from stages.bench_overlap.measure import names
+
+# ratios that compare across machines, where times do not
+HEADLINES = {names.SPEEDUP: "copying beside computing over in turn"}
+
+# of the times that the book prints (2.0.0, executed in 2022)
+BOOK_FRACTION = (0.5010 + 2.3848 - 2.1558) / 0.5010
+
+
+def ways() -> dict[str, str]:
+    """The arms as the page calls them."""
+    return {
+        names.COMPUTE: say("computing alone"),
+        names.COPIES: say("copies alone"),
+        names.UPLOADS: say("uploads alone"),
+        names.PAGEABLE_COPIES: say("pageable copies alone"),
+        names.BOOK_COPIES: say("non_blocking copies alone"),
+        names.IN_TURN: say("one after the other"),
+        names.BESIDE: say("two threads at once"),
+        names.PAGEABLE: say("pageable memory"),
+        names.BOOK: say("the notes' non_blocking"),
+        names.ONE_STREAM: say("pinned, one stream"),
+        names.TWO_STREAMS: say("pinned, two streams"),
+        names.BOTH_DIRECTIONS: say("pinned, both directions"),
+        names.AS_THE_BOOK: say("the book's own comparison"),
+    }
+
+
+def section(folder: Path) -> Section:
+    """The section of `folder` (reports/bench_overlap)."""
+    results, m = benchmarks.read(folder)
+    timelines = {
+        demo: partial(_draw_timeline, results, m, demo)
+        for demo in dict.fromkeys(m.demo for m in results.measurements)
+        if demo.startswith(names.TIMELINE)
+    }
+    best = timelines.pop(names.TIMELINE + m[names.BEST_ARM], None)
+    return Section(
+        stage="bench_overlap",
+        title=say("Computing and copying at the same time"),
+        book="13.3",
+        question=say(
+            "Can results be copied away while the next ones are computed, and what must a program"
+            " do for that?"
+        ),
+        answer=_answer(m),
+        findings=[
+            *_findings(results, m),
+            _gradients(results),
+            *_call(results),
+            *benchmarks.trust(m),
+            *benchmarks.skipped(results),
+        ],
+        figures=[
+            Figure(
+                "overlap",
+                say("Time of each way to compute and copy, with its overlap fraction."),
+                _copied(m)
+                + " "
+                + say(
+                    "Bars are medians, dots the starts of the process; dashed, the bounds. The"
+                    " timeline is one run: overlap is where one bar stands above another, a gap is"
+                    " waiting."
+                ),
+                [partial(_draw_times, results, m), *([best] if best else [])],
+            ),
+            *_other_timelines(list(timelines.values())),
+            Figure(
+                "overlap_gradients",
+                say("When in LeNet's backward pass the gradient of each parameter is ready."),
+                say(
+                    "Bars are medians, dots the starts of the process. W1 and b1 are the first"
+                    " layer's weights and biases. What is ready early can be moved while the rest"
+                    " is computed."
+                ),
+                [partial(_draw_gradients, results, m)],
+            ),
+        ],
+        tables=[_fractions(results), _beside(results, m)],
+        try_this=TryThis(
+            "bench_overlap.num_results",
+            "8",
+            say("With 8 results in place of 24, can overlap gain more or less?"),
+            say(
+                "Less: nothing is copied beside the first product, and nothing computed beside the"
+                " last copy. Of n results that leaves at best 2n / (n + 1) times the speed: 1.78"
+                " with 8, 1.92 with 24."
+            ),
+        ),
+    )
+
+
+def _other_timelines(panels: list[partial[None]]) -> list[Figure]:
+    """The timelines of the ways that are not the best."""
+    if not panels:
+        return []
+    return [
+        Figure(
+            "overlap_timeline",
+            say("What computed and what copied when, as torch's profiler saw it."),
+            say("One run each. Bars that take turns are no overlap."),
+            panels,
+        )
+    ]
+
+
+def _copied(m: dict[str, Any]) -> str:
+    if m[names.WORKLOAD] == names.BALANCED:
+        return say(
+            "A copy is made as long as a product: the only point where overlap can halve the time."
+        )
+    return say("The results are copied, as in the notes.")
+
+
+def _times(results: Results, m: dict[str, Any]) -> tuple[float, list[float]]:
+    """Median milliseconds of the best arm, and of its parts."""
+    best = m[names.BEST_ARM]
+    total, *parts = (
+        found.summary.median
+        for arm in (best, *names.PARTS[best])
+        for found in results.series(names.TIMES, arm)
+    )
+    return total, parts
+
+
+def _answer(m: dict[str, Any]) -> str:
+    found = ratio_of(m, names.SPEEDUP)
+    how = {
+        names.BESIDE: say("copying in a second thread"),
+        names.TWO_STREAMS: say("copying in a second stream"),
+    }[m[names.BEST_ARM]]
+    gain = say(
+        "{how} is {median:.3g} times as fast as copying after computing ({low:.3g} to {high:.3g})",
+        how=how,
+        **vars(found),
+    )
+    return {
+        "faster": say("Yes: {gain}.", gain=gain),
+        "slower": say("No: {gain}.", gain=gain),
+        "inconclusive": say("Not surely: {gain}.", gain=gain),
+    }[found.verdict]
+
+
+def _findings(results: Results, m: dict[str, Any]) -> list[str]:
+    total, parts = _times(results, m)
+    return [
+        say(
+            "Alone the parts take {both:.1f} ms together, the longer one {longer:.1f} ms; at once"
+            " they take {total:.1f} ms.",
+            both=sum(parts),
+            longer=max(parts),
+            total=total,
+        ),
+        say(
+            "The times printed in the book have an overlap fraction of {fraction:.2f}; 1 is the"
+            " most there can be.",
+            fraction=BOOK_FRACTION,
+        ),
+        say("They compare pageable memory with the pinned memory that non_blocking=True gets."),
+        say("On one stream, as in the notes, nothing can overlap."),
+    ]
+
+
+def _gradients(results: Results) -> str:
+    first, last = (
+        found
+        for arm in (names.FIRST_READY, names.LAST_READY)
+        for found in results.series(names.BACKWARD, arm)
+    )
+    return say(
+        "In LeNet's backward pass over {images:.0f} images the first gradient is ready after"
+        " {first:.2f} ms, the last after {last:.1f} ms.",
+        images=first.x,
+        first=first.summary.median,
+        last=last.summary.median,
+    )
+
+
+def _call(results: Results) -> list[str]:
+    returns = results.one(names.CALL, names.RETURNS)
+    arrives = results.one(names.CALL, names.ARRIVES)
+    if not returns or not arrives:
+        return []
+    return [
+        say(
+            "The notes' call with non_blocking=True returns after {returns:.1f} ms; the copies"
+            " are there after {arrives:.1f} ms.",
+            returns=returns.summary.median,
+            arrives=arrives.summary.median,
+        )
+    ]
+
+
+def _fractions(results: Results) -> Table:
+    rows = []
+    for name in results.arms(names.OVERLAP):
+        fraction, total = results.one(names.OVERLAP, name), results.one(names.TIMES, name)
+        if fraction:
+            took = f"{total.summary.median:.1f} ({total.summary.iqr:.1f})" if total else "–"
+            share = figures.minus(f"{fraction.summary.median:.2f} ({fraction.summary.iqr:.2f})")
+            wrong = say("wrong: outside 0 to 1, so no overlap")  # a fraction's only remark
+            rows.append([ways()[name], took, share, wrong if fraction.remark else say("possible")])
+    return Table(
+        [say("way"), say("ms (IQR)"), say("overlap fraction (IQR)"), say("verdict")],
+        rows,
+        say(
+            "The fraction is (t1 + t2 − T) / min(t1, t2) of the same start; it is marked wrong"
+            " where an interval that holds its median with 99 % lies outside 0 to 1."
+        ),
+    )
+
+
+def _beside(results: Results, m: dict[str, Any]) -> Table:
+    [compute] = results.series(names.TIMES, names.COMPUTE)
+    copying = (
+        names.PAGEABLE_COPIES
+        if names.PAGEABLE_COPIES in results.arms(names.TIMES)
+        else names.COPIES
+    )
+    [copies], [rate] = (results.series(demo, copying) for demo in (names.TIMES, names.BANDWIDTH))
+    total, _ = _times(results, m)
+    return beside_the_book(
+        [
+            [
+                say("computing the products"),
+                "0.4656 s",
+                f"{compute.summary.median / 1e3:.4f} s",
+                say("another size and device"),
+            ],
+            [
+                say("copying to the host"),
+                "2.3125 s (1.4 GB/s)",
+                f"{copies.summary.median / 1e3:.4f} s ({rate.summary.median:.1f} GB/s)",
+                say("the book copies 3.2 GB into fresh pageable memory"),
+            ],
+            [
+                say("both at once"),
+                "1.6907 s",
+                f"{total / 1e3:.4f} s",
+                say("there one stream, here really at once"),
+            ],
+        ]
+    )
+
+
+def _draw_times(results: Results, m: dict[str, Any], path: Path) -> None:
+    timed = results.arms(names.TIMES)
+    arms = [n for n in timed if n in names.ALONE] + [n for n in timed if n in names.PARTS]
+    found = [one for arm in arms if (one := results.one(names.TIMES, arm))]
+    with figures.figure(path, figures.WIDTH, 1.1 + 0.4 * len(found)) as fig:
+        axes = fig.add_subplot(title=say("Alone, in turn, at once"), xlabel=say("milliseconds"))
+        labels = []
+        for i, one in enumerate(found):
+            fraction = results.one(names.OVERLAP, one.arm)
+            colour = figures.COLOURS[1 if fraction else 0]
+            virtual = m["device_kind"] == "cpu-virtual"
+            figures.bar_with_samples(axes, i, one.values, colour, virtual)
+            labels.append(ways()[one.arm] + (f"\n{_share(fraction)}" if fraction else ""))
+        axes.set_yticks(range(len(found)), labels)
+        longest = max(max(one.values) for one in found)
+        axes.set(xlim=(0, longest * 1.08), ylim=(len(found) - 0.4, -1.1))
+        axes.grid(visible=False, axis="y")
+        _draw_bounds(axes, _times(results, m)[1])
+
+
+def _share(fraction: Measurement) -> str:
+    """An overlap fraction as a label."""
+    share = figures.minus(f"{fraction.summary.median:.2f}")
+    if fraction.remark:  # only of a fraction that cannot be one
+        return say("overlap {share}, wrong", share=share)
+    return say("overlap {share}", share=share)
+
+
+def _draw_bounds(axes: Axes, parts: list[float]) -> None:
+    """Draw the least and the most time that the parts can take together."""
+    for bound, label in ((max(parts), say("longer part")), (sum(parts), say("sum"))):
+        figures.name_bound(axes, bound, label)
+
+
+def _draw_timeline(results: Results, m: dict[str, Any], demo: str, path: Path) -> None:
+    kinds = {
+        names.COMPUTING: say("products at work"),
+        names.COPYING: say("copies at work"),
+        names.UPLOADING: say("uploads at work"),
+    }
+    spans: dict[str, list[tuple[float, float]]] = {kind: [] for kind in kinds}
+    for one in results.measurements:
+        if one.demo == demo:
+            spans[one.arm.split()[1]].append((one.x, one.values[0]))
+    shown = [kind for kind in kinds if spans[kind]]
+    with figures.figure(path, figures.WIDTH, 1.0 + 0.6 * len(shown)) as fig:
+        axes = fig.add_subplot(xlabel=say("milliseconds since the run began"))
+        for row, kind in enumerate(shown):
+            axes.broken_barh(
+                spans[kind],
+                (row - 0.36, 0.72),
+                facecolor=figures.COLOURS[row],
+                hatch=figures.VIRTUAL_HATCH if m["device_kind"] == "cpu-virtual" else None,
+                edgecolor=figures.PAPER,
+                linewidth=0.5,
+            )
+        axes.set_yticks(range(len(shown)), [kinds[kind] for kind in shown])
+        way = ways()[demo.removeprefix(names.TIMELINE)]
+        axes.set_title(say("One run: {way}", way=way))
+        axes.set_ylim(len(shown) - 0.5, -0.5)
+        axes.grid(visible=False, axis="y")
+
+
+def _draw_gradients(results: Results, m: dict[str, Any], path: Path) -> None:
+    params = [results.series(names.GRADIENTS, name)[0] for name in results.arms(names.GRADIENTS)]
+    by_time = sorted(params, key=lambda found: found.summary.median)
+    with figures.figure(path, figures.WIDTH, 0.9 + 0.3 * len(params)) as fig:
+        axes = fig.add_subplot(xlabel=say("milliseconds since the backward pass began"))
+        for i, found in enumerate(by_time):
+            virtual = m["device_kind"] == "cpu-virtual"
+            figures.bar_with_samples(axes, i, found.values, figures.COLOURS[0], virtual)
+            axes.annotate(
+                f"{found.summary.median:.2g}",
+                (max(found.values), i),
+                (6, 0),
+                textcoords="offset points",
+                va="center",
+            )
+        axes.set_yticks(range(len(by_time)), [found.arm for found in by_time])
+        axes.set_ylim(len(by_time) - 0.4, -0.6)
+        axes.set_xlim(0, 1.12 * max(max(found.values) for found in by_time))
+        axes.grid(visible=False, axis="y")

@@ -1,0 +1,78 @@
+"""Products that need each other's results, and products that do not, on two devices.
+
+A chain's product needs the one before. One chain that goes back and forth between two devices has
+the same products as one that stays on one device; two chains of half the length, one on each
+device, need nothing of each other. A GPU's products and copies are queued, as the notes queue them;
+a virtual device is a thread with a queue, in which a product waits for the one that it needs.
+"""
+
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from lab.machine.devices import Devices
+from lab.parallel.device_workers import thread_pool
+from lab.results.measurements import Measurement
+from lab.timing.bench import Arm, in_unit, time_arms
+from stages.bench_parallel.measure import names
+from stages.bench_parallel.measure.params import Params
+
+STEPS = 25  # products of each of two chains; one chain has both
+# the device of each product of each chain
+CHAINS = {
+    names.ONE_DEVICE: [[0] * (2 * STEPS)],
+    names.DEPENDENT: [[0, 1] * STEPS],
+    names.INDEPENDENT: [[0] * STEPS, [1] * STEPS],
+}
+
+Result = Tensor | Future[Tensor]
+
+
+def measure_dependencies(params: Params, devices: Devices, start: int) -> list[Measurement]:
+    """Time one chain on one device, one chain on two, and two chains on two."""
+    size = params.bench_parallel.largest
+    matrices = factors(size, devices, params.seed)
+    with ExitStack() as stack:
+        queues = [stack.enter_context(thread_pool(1, devices.threads)) for _ in devices.devices]
+        arms: dict[str, Arm] = {
+            name: partial(grow, matrices, queues, chains) for name, chains in CHAINS.items()
+        }
+        times = time_arms(arms, devices.devices, params.bench, start)
+    return in_unit(names.DEPENDENCIES, size, times, "ms", devices)
+
+
+def factors(size: int, devices: Devices, seed: int) -> list[Tensor]:
+    """A random matrix (size, size) on each device, whose powers neither grow nor vanish soon."""
+    generator = torch.Generator().manual_seed(seed)
+    matrix = torch.randn(size, size, generator=generator) / size**0.5
+    return [matrix.to(device) for device in devices.devices]
+
+
+def grow(
+    matrices: Sequence[Tensor],
+    queues: Sequence[ThreadPoolExecutor],
+    chains: Sequence[Sequence[int]],
+) -> list[Tensor]:
+    """The last product of each chain, whose devices `chains` lists; the chains grow in turn.
+
+    `matrices` and `queues` are those of the devices.
+    """
+    ends: list[Result] = [matrices[chain[0]] for chain in chains]
+    for devices in zip(*chains, strict=True):
+        for i, device in enumerate(devices):
+            ends[i] = _enqueue(ends[i], matrices[device], queues[device])
+    return [_result(end) for end in ends]
+
+
+def _enqueue(before: Result, factor: Tensor, queue: ThreadPoolExecutor) -> Result:
+    if factor.is_cuda:
+        return _result(before).to(factor.device, non_blocking=True) @ factor
+    return queue.submit(lambda: _result(before) @ factor)
+
+
+def _result(end: Result) -> Tensor:
+    return end.result() if isinstance(end, Future) else end

@@ -1,0 +1,64 @@
+"""What `torch.cuda.synchronize` waits for: which GPU, and which of its streams."""
+
+import torch
+
+from lab.machine.devices import Devices
+from lab.parallel.device_workers import Worker, thread_pool, together, workers_on
+from lab.results.measurements import Measurement, skip
+from lab.timing.bench import in_unit, turns
+from lab.timing.clock import read_clock, synchronize
+from stages.bench_parallel.measure import names
+from stages.bench_parallel.measure.params import Params
+from stages.bench_parallel.measure.products import random_matrices, run
+
+
+def measure_waits(params: Params, devices: Devices, start: int) -> list[Measurement]:
+    """Time the waits for two GPUs, and count the streams at work before and after a wait."""
+    return [*_two_gpus(params, devices, start), *_two_streams(params, devices)]
+
+
+def _two_gpus(params: Params, devices: Devices, start: int) -> list[Measurement]:
+    """Time two jobs, the second twice as long, until each kind of wait is over."""
+    gpus = {device for device in devices.devices if device.type == "cuda"}
+    waits = {
+        names.NO_ARGUMENT: torch.cuda.synchronize,  # as the notes wait
+        names.CURRENT_WAITED_FOR: lambda: torch.cuda.synchronize(torch.cuda.current_device()),
+        names.BOTH_WAITED_FOR: lambda: synchronize(devices.devices),
+    }
+    if len(gpus) < 2:
+        reason = f"needs 2 CUDA GPUs, found {len(gpus)}"
+        return [skip(names.LONGER_SECOND, wait, reason, devices.kind) for wait in waits]
+    workers, size = workers_on(devices.devices), params.bench_parallel.largest
+    first, second = random_matrices(size, devices, params.seed)
+    jobs = [lambda: run(first), lambda: [run(second), run(second)]]
+    times: dict[str, tuple[float, ...]] = dict.fromkeys(waits, ())
+    with thread_pool(len(workers), devices.threads) as pool:
+        together(jobs, workers, pool)  # warm-up
+        for name in turns(list(waits), params.bench.rounds, start * params.bench.rounds):
+            began = read_clock(devices.devices)
+            together(jobs, workers, pool)
+            waits[name]()
+            times[name] += (read_clock([]) - began,)
+    return in_unit(names.LONGER_SECOND, size, times, "ms", devices)
+
+
+def _two_streams(params: Params, devices: Devices) -> list[Measurement]:
+    """Count the streams of one GPU that are at work before and after a wait for that GPU."""
+    gpu = devices.devices[0]
+    arms = (names.BEFORE_THE_WAIT, names.AFTER_THE_WAIT)
+    if gpu.type != "cuda":
+        return [skip(names.STREAMS, arm, "needs a CUDA GPU", devices.kind) for arm in arms]
+    streams = [torch.cuda.Stream(gpu) for _ in range(2)]
+    x = random_matrices(params.bench_parallel.largest, devices, params.seed)[0]
+    before, after = [], []
+    for _ in range(1 + params.bench.rounds):
+        for stream in streams:
+            Worker(gpu, stream).run(lambda: run(x))
+        before.append(sum(not stream.query() for stream in streams))
+        torch.cuda.synchronize(gpu)
+        after.append(sum(not stream.query() for stream in streams))
+    worst = (min(before[1:]), max(after[1:]))  # without the warm-up
+    return [
+        Measurement(names.STREAMS, arm, 0, (count,), "streams", devices.kind)
+        for arm, count in zip(arms, worst, strict=True)
+    ]

@@ -1,0 +1,224 @@
+"""The report's section on automatic parallelism (13.3)."""
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from matplotlib.axes import Axes
+
+from lab.report import benchmarks, figures
+from lab.report.benchmarks import beside_the_book, ratio_of
+from lab.report.language import say, translation
+from lab.report.page import Figure, Section, Table, TryThis
+from lab.results.measurements import Measurement, Results
+from lab.results.stats import speedup
+from stages.bench_parallel.measure import names
+
+# ratios that compare across machines, where times do not
+HEADLINES = {names.SPEEDUP: "two devices together over in turn"}
+
+ARMS = (names.FIRST, names.SECOND, names.ONE_AFTER_THE_OTHER, names.TOGETHER)
+
+
+def section(folder: Path) -> Section:
+    """The section of `folder` (reports/bench_parallel)."""
+    results, m = benchmarks.read(folder)
+    sizes = [found.x for found in results.series(names.PRODUCTS, names.TOGETHER)]
+    return Section(
+        stage="bench_parallel",
+        title=say("Automatic parallelism: two devices at once"),
+        book="13.3",
+        question=say(
+            "Do two devices compute at the same time, with nothing in the program that says so?"
+        ),
+        answer=_answer(sizes[-1], m),
+        findings=[
+            *_sizes(sizes[0], m),
+            _independent(results),
+            _emptied_caches(results),
+            *_careless(results),
+            *benchmarks.trust(m),
+            *benchmarks.skipped(results),
+        ],
+        figures=[
+            Figure(
+                "parallel",
+                say(
+                    "Time of products on each device alone, one after the other, and together, with"
+                    " both bounds."
+                ),
+                say(
+                    "Bars are medians, dots the starts of the process. Dashed: together takes at"
+                    " least as long as the longer of the two alone, and without any gain as long"
+                    " as their sum."
+                ),
+                [partial(_draw_products, results, m, size) for size in reversed(sizes)],
+            ),
+            Figure(
+                "parallel_limits",
+                say(
+                    "Time of a process's first run and of later ones, and of 50 products that do or"
+                    " do not need each other's results."
+                ),
+                say(
+                    "Bars are medians, dots the starts of the process. Only products that need"
+                    " nothing of each other gain by a second device."
+                ),
+                [
+                    partial(_draw_demo, results, m, demo)
+                    for demo in (names.DEPENDENCIES, names.WARM_UP)
+                ],
+            ),
+        ],
+        tables=[_beside_the_book(results)],
+        try_this=TryThis(
+            "bench_parallel.sizes",
+            "[8, 64, 320]",
+            say("Do two devices still pay with matrices of 8 rows?"),
+            say(
+                "Hardly, on a CPU: 50 such products take about a tenth of a millisecond, as long as"
+                " starting the threads, and Python's lock lets one of them call at a time. The gain"
+                " comes with the size."
+            ),
+        ),
+    )
+
+
+def _answer(size: float, m: dict[str, Any]) -> str:
+    where = {
+        "cpu-virtual": say("two virtual devices in two threads"),
+        "cuda": say("two GPUs"),
+        "cuda-shared": say("two streams of one GPU"),
+    }[m["device_kind"]]
+    return say(
+        "At once, {where} compute products of {rows:.0f} rows {median:.3g} times as fast as one"
+        " after the other ({low:.3g} to {high:.3g}).",
+        where=where,
+        rows=size,
+        **vars(ratio_of(m, names.SPEEDUP)),
+    )
+
+
+def _sizes(smallest: float, m: dict[str, Any]) -> list[str]:
+    small = ratio_of(m, names.SMALL_SPEEDUP)
+    sentences = [
+        say(
+            "At best it would be {bound:.3g} times: as fast as the slower of the two alone.",
+            bound=m[names.SPEEDUP_BOUND],
+        ),
+        say(
+            "With products of {rows:.0f} rows it is {median:.3g} times ({low:.3g} to {high:.3g}).",
+            rows=smallest,
+            **vars(small),
+        ),
+    ]
+    if m["device_kind"] == "cpu-virtual" and small.high < ratio_of(m, names.SPEEDUP).low:
+        sentences.append(
+            say(
+                "Small products are over so soon that starting threads counts, and waiting for"
+                " Python's lock, which one thread holds at a time."
+            )
+        )
+    return sentences
+
+
+def _independent(results: Results) -> str:
+    one, independent = (
+        results.series(names.DEPENDENCIES, arm)[-1] for arm in (names.ONE_DEVICE, names.INDEPENDENT)
+    )
+    return say(
+        "Two chains of products that need nothing of each other run {median:.3g} times as fast as"
+        " one chain of as many ({low:.3g} to {high:.3g}).",
+        **vars(speedup(one.values, independent.values)),
+    )
+
+
+def _emptied_caches(results: Results) -> str:
+    later, emptied = (
+        results.series(names.WARM_UP, arm)[-1] for arm in (names.LATER_RUN, names.EMPTIED_CACHES)
+    )
+    return say(
+        "A run right after the caches are emptied takes {median:.3g} times as long as others"
+        " ({low:.3g} to {high:.3g}).",
+        **vars(speedup(emptied.values, later.values)),
+    )
+
+
+def _careless(results: Results) -> list[str]:
+    wrong = results.one(names.LONGER_SECOND, names.NO_ARGUMENT)
+    right = results.one(names.LONGER_SECOND, names.BOTH_WAITED_FOR)
+    if not wrong or not right:
+        return []
+    return [
+        say(
+            "With a longer job on the second GPU, the notes' wait reports {wrong:.1f} ms where both"
+            " have finished after {right:.1f} ms.",
+            wrong=wrong.summary.median,
+            right=right.summary.median,
+        )
+    ]
+
+
+def _beside_the_book(results: Results) -> Table:
+    first, second, together = (
+        results.series(names.PRODUCTS, arm)[-1]
+        for arm in (names.FIRST, names.SECOND, names.TOGETHER)
+    )
+    return beside_the_book(
+        [
+            [
+                say("first device alone"),
+                "0.4660 s (4000 × 4000)",
+                f"{_seconds(first)} ({first.x:.0f} × {first.x:.0f})",
+                say("another size and device"),
+            ],
+            [say("second device alone"), "0.4510 s", _seconds(second), say("the same")],
+            [
+                say("both"),
+                "0.4659 s",
+                _seconds(together),
+                say("the book's last wait is for the current GPU alone; here for both"),
+            ],
+        ]
+    )
+
+
+def _seconds(found: Measurement) -> str:
+    return f"{found.summary.median / 1e3:.4f} s"
+
+
+def _draw_products(results: Results, m: dict[str, Any], size: float, path: Path) -> None:
+    with figures.figure(path, figures.WIDTH, 2.4) as fig:
+        axes = fig.add_subplot(title=say("Matrices of {rows:.0f} rows", rows=size))
+        medians = _draw_arms(axes, results, m, names.PRODUCTS, ARMS, size)
+        axes.set_ylim(top=-1.1)  # room for the bounds' names
+        for bound, name in ((max(medians[:2]), say("longer")), (sum(medians[:2]), say("sum"))):
+            figures.name_bound(axes, bound, name)
+
+
+def _draw_demo(results: Results, m: dict[str, Any], demo: str, path: Path) -> None:
+    title = {
+        names.WARM_UP: say("Warming up"),
+        names.DEPENDENCIES: say("Products that need each other, or not"),
+    }[demo]
+    arms = results.arms(demo)
+    with figures.figure(path, figures.WIDTH, 2.2) as fig:
+        axes = fig.add_subplot(title=title)
+        _draw_arms(axes, results, m, demo, arms, results.series(demo, arms[0])[-1].x)
+
+
+def _draw_arms(
+    axes: Axes, results: Results, m: dict[str, Any], demo: str, arms: Sequence[str], size: float
+) -> list[float]:
+    """Draw the arms' samples, the last arm in another colour; return their medians."""
+    found = [one for arm in arms if (one := results.one(demo, arm, size))]
+    for i, one in enumerate(found):
+        colour = figures.COLOURS[1 if i == len(found) - 1 else 0]
+        figures.bar_with_samples(axes, i, one.values, colour, m["device_kind"] == "cpu-virtual")
+    longest = max(max(one.values) for one in found)
+    axes.set_yticks(range(len(found)), [translation(one.arm) for one in found])
+    axes.set(xlim=(0, longest * 1.08), ylim=(len(found) - 0.4, -0.6))
+    axes.set_xlabel(say("milliseconds for 50 products"))
+    axes.grid(visible=False, axis="y")
+    return [one.summary.median for one in found]

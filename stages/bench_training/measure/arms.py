@@ -1,0 +1,166 @@
+"""The arms of the race by demo and name, and how many products are worth a step."""
+
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.util import find_spec
+from typing import Literal
+
+import torch
+
+from lab.core.shared_params import Compile
+from lab.machine.devices import DeviceKind, missing_compiler
+from lab.nets.flops import training_flop
+from lab.nets.models import MODELS, seen_side
+from lab.results.measurements import Measurement, again, skip
+from stages.bench_training.measure import names
+from stages.bench_training.measure.arm_turns import TrainingArm
+from stages.bench_training.measure.params import TrainingParams
+
+PRODUCTS = 4  # of a turn
+IN_GRAPHS: Compile = "max-autotune-no-cudagraphs"  # since the whole step is one
+Arms = dict[tuple[str, str], TrainingArm]  # by demo and name; products have the demo ""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What there is to train on: `share` of the `cores` are the threads of one virtual device.
+
+    Without instructions for bfloat16 (`bf16`) a large product takes minutes in it.
+    """
+
+    device: Literal["cpu", "cuda"]
+    gpus: int
+    cores: int
+    share: int
+    bf16: bool
+
+    @property
+    def two_devices(self) -> DeviceKind | None:
+        """The kind of the two devices that there are; one GPU is none."""
+        if self.gpus == 0:
+            return "cpu-virtual"
+        return "cuda" if self.gpus > 1 else None
+
+
+def arms_of(p: TrainingParams, machine: Machine, notes_workers: int) -> Arms:
+    """What takes part, the notes' loader with `notes_workers`; with `p.peers` the slow arms too."""
+    lenet = _engine(names.LENET, p.lenet_batch_size, p.lenet_steps, machine)
+    resnet = _engine(names.RESNET18, p.resnet_batch_size, p.resnet_steps, machine)
+    notes = by_the_notes(p, machine)
+    product = TrainingArm(
+        "product", "", names.PRODUCT_ROWS[machine.device], PRODUCTS, machine.device, machine.cores
+    )
+    arms = {(names.LENET, names.BY_THE_NOTES[notes_workers]): notes[notes_workers]}
+    arms |= {(names.LENET, name): arm for name, arm in _variants(lenet, p).items()}
+    arms[names.LENET, again(names.ENGINE)] = lenet
+    if p.peers:
+        arms |= {(names.LENET, name): notes[n] for n, name in names.BY_THE_NOTES.items()}
+        arms[names.LENET, names.PLAIN] = replace(lenet, kind="plain")
+        if has_lightning():
+            arms[names.LENET, names.LIGHTNING] = replace(notes[notes_workers], kind="lightning")
+    # on a processor a step takes a hundred times as long as to load its batch
+    workers = notes_workers if machine.gpus else 0
+    by_notes = replace(resnet, kind="book", num_workers=workers)
+    arms[names.RESNET18, names.BY_THE_NOTES[workers]] = by_notes
+    arms |= {(names.RESNET18, name): arm for name, arm in _variants(resnet, p).items()}
+    if not (p.peers or machine.gpus):
+        del arms[names.RESNET18, names.BF16]
+    arms["", names.PRODUCT] = replace(product, precision="fp32")
+    if machine.gpus:
+        arms["", names.TF32_PRODUCT] = replace(product, precision="tf32")
+    arms["", names.BF16_PRODUCT] = replace(product, precision="bf16")
+    arms |= _on_devices(replace(lenet, steps=p.device_steps), p, machine)
+    return {key: arm for key, arm in arms.items() if machine.bf16 or arm.precision != "bf16"}
+
+
+def by_the_notes(p: TrainingParams, machine: Machine) -> dict[int, TrainingArm]:
+    """The notes' loop on LeNet, by the workers of its loader."""
+    lenet = _engine(names.LENET, p.lenet_batch_size, p.lenet_steps, machine)
+    return {n: replace(lenet, kind="book", num_workers=n) for n in names.BY_THE_NOTES}
+
+
+def lacking(p: TrainingParams, machine: Machine) -> list[Measurement]:
+    """Why arms that were asked for do not take part."""
+    kind: DeviceKind = "cuda" if machine.gpus else "cpu"
+    skipped = []
+    if p.compile and (missing := missing_compiler()):
+        skipped += [skip(net, names.COMPILED, f"needs {missing}", kind) for net in names.NETS]
+    if not p.peers:
+        reason = "bench_training.peers is false"
+        skipped += [skip(names.LENET, arm, reason, kind) for arm in names.PEERS]
+    elif not has_lightning():
+        reason = "needs PyTorch Lightning: pip install -e '.[peers]'"
+        skipped.append(skip(names.LENET, names.LIGHTNING, reason, kind))
+    if not machine.bf16:
+        reason = "needs instructions for bfloat16"
+        skipped += [
+            skip(names.LENET, arm, reason, kind) for arm in (names.BF16, names.BF16_PRODUCT)
+        ]
+    if machine.two_devices is None:
+        skipped += [
+            skip(demo, arm, "needs two GPUs, or none", kind)
+            for demo in names.ON_DEVICES
+            for arm in (names.ONE_DEVICE, names.LOOP, names.THREADS)
+        ]
+    return skipped
+
+
+def has_lightning() -> bool:
+    """Whether the optional package is installed."""
+    return find_spec("lightning") is not None
+
+
+def _engine(net: str, batch_size: int, steps: int, machine: Machine) -> TrainingArm:
+    return TrainingArm("replicas", net, batch_size, steps, machine.device, machine.cores)
+
+
+def _variants(arm: TrainingArm, p: TrainingParams) -> dict[str, TrainingArm]:
+    """The engine, and what it becomes by other precisions, by a compiler, by a GPU's graphs."""
+    compiled = p.compile and not missing_compiler()
+    if arm.device != "cuda":
+        by_compiler = {names.COMPILED: replace(arm, compile_mode="default")} if compiled else {}
+        return {names.ENGINE: arm, **by_compiler, names.BF16: replace(arm, precision="bf16")}
+    graph = replace(arm, kind="graph")
+    bf16 = replace(graph, precision="bf16")
+    variants = {
+        names.ENGINE: arm,
+        names.GRAPH: graph,
+        names.FP32: replace(graph, precision="fp32"),
+        names.TF32: replace(graph, precision="tf32"),
+        names.BF16: bf16,
+    }
+    if compiled:
+        variants[names.COMPILED] = replace(graph, compile_mode=IN_GRAPHS)
+        variants[names.COMPILED_BF16] = replace(bf16, compile_mode=IN_GRAPHS)
+    return variants
+
+
+def _on_devices(lenet: TrainingArm, p: TrainingParams, machine: Machine) -> Arms:
+    """One and two devices: the notes' net and batch, a larger batch, a wider net."""
+    if machine.two_devices is None:
+        return {}
+    one = replace(lenet, threads=machine.share)
+    arms: Arms = {}
+    for demo, single in {
+        names.NOTES_LENET: one,
+        names.LARGE_BATCH: replace(one, batch_size=p.large_batch_size),
+        names.WIDE: replace(one, width=p.width),
+    }.items():
+        arms[demo, names.ONE_DEVICE] = single
+        arms[demo, names.LOOP] = replace(single, kind="loop", num_devices=2)
+        arms[demo, names.THREADS] = replace(single, num_devices=2)
+    del arms[names.LARGE_BATCH, names.LOOP]  # nothing asks for it
+    return arms
+
+
+def products_per_step(net: str, batch_size: int, rows: int) -> float:
+    """How many products of square matrices have the FLOP of a training step."""
+    return _flop_per_image(net) * batch_size / (2 * rows**3)
+
+
+@cache
+def _flop_per_image(net: str) -> float:
+    """Of the pixels that the logits depend on; of two, since batch norm cannot train on one."""
+    model = MODELS[net](torch.Generator())
+    side = seen_side(model)
+    return training_flop(model, (2, 1, side, side)) / 2

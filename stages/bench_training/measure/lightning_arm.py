@@ -1,0 +1,83 @@
+"""PyTorch Lightning as an arm of a race: the notes' net, loss, rate and loader, all else off.
+
+Lightning is an optional package: `pip install -e '.[peers]'`.
+"""
+
+import warnings
+from multiprocessing.connection import Connection
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from lab.data import loaders  # brings torchvision, which Lightning could not import by itself
+from lab.training.notes_loop import EpochClock, as_the_notes_keep_it
+from stages.bench_training.measure.arm_turns import LR, TrainingArm
+
+import lightning  # isort: skip
+
+
+class Lenet(lightning.LightningModule):
+    """The arm's net with plain SGD."""
+
+    def __init__(self, arm: TrainingArm) -> None:
+        """Make the net."""
+        super().__init__()
+        self.net = as_the_notes_keep_it(arm.make_net())
+
+    def training_step(self, batch: tuple[Tensor, Tensor], _: int) -> Tensor:
+        """The loss of a batch."""
+        X, y = batch
+        return F.cross_entropy(self.net(X), y)
+
+    def configure_optimizers(self) -> torch.optim.Optimizer:
+        """Plain SGD."""
+        return torch.optim.SGD(self.parameters(), LR)
+
+
+class Turns(lightning.Callback):
+    """Makes each epoch a turn: it waits for a request, and answers with the seconds per step.
+
+    Lightning starts its first loader before it says so: the first turn lacks that.
+    """
+
+    def __init__(self, arm: TrainingArm, link: Connection, num_images: int) -> None:
+        """Answer on `link`."""
+        self._arm, self._link, self._num_images = arm, link, num_images
+
+    def on_train_epoch_start(self, *_: Any) -> None:
+        """Wait for a request; all turns have the arm's number of steps."""
+        self._link.recv()
+        arm = self._arm
+        self._clock = EpochClock.of(
+            arm.devices(), self._num_images, arm.batch_size, arm.steps, arm.num_workers
+        )
+
+    def on_train_batch_end(self, _trainer: Any, _net: Any, _out: Any, _batch: Any, i: int) -> None:
+        """Hear of a step."""
+        self._clock.step_done(i + 1)
+
+    def on_train_epoch_end(self, *_: Any) -> None:
+        """Answer."""
+        self._clock.step_done(self._clock.steps)
+        self._link.send(self._clock.seconds_per_step())
+
+
+def serve_lightning(arm: TrainingArm, link: Connection) -> None:
+    """Train until nobody asks any more."""
+    warnings.simplefilter("ignore")
+    torch.set_num_threads(arm.threads)
+    images = loaders.book_images()
+    trainer = lightning.Trainer(
+        accelerator="gpu" if arm.device == "cuda" else "cpu",
+        devices=1,
+        max_epochs=-1,
+        limit_train_batches=arm.steps,
+        logger=False,
+        enable_checkpointing=False,
+        enable_progress_bar=False,
+        enable_model_summary=False,
+        callbacks=[Turns(arm, link, len(images))],  # type: ignore[arg-type]
+    )
+    trainer.fit(Lenet(arm), loaders.loader(images, arm.batch_size, arm.num_workers))

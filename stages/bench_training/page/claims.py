@@ -1,0 +1,198 @@
+"""What the notes claim about what `bench_training` measures, and the rules that decide."""
+
+from collections.abc import Sequence
+
+from lab.claims.evidence import Column, Metric
+from lab.claims.needs import TWO_GPUS, Need, on_gpu
+from lab.claims.rules import (
+    AS_FAST,
+    AS_LONG,
+    FASTER,
+    Estimate,
+    Rule,
+    arm,
+    at_most,
+    median,
+    ratio,
+    speedup,
+    times_ratio,
+)
+from lab.claims.verdicts import Claim, Kind
+from lab.data.datasets import FASHION_COUNTS
+from lab.results.stats import SMALLEST_EFFECT
+from stages.bench_training.measure import names
+
+STAGE = "bench_training"
+BOOKS_GAIN = 3.0 / 2.8  # seconds per epoch on one and on two GPUs that the book prints
+QUICK_EPOCH_S = 60
+
+TWO_OF_THEM = (
+    Need(
+        TWO_GPUS,
+        Metric(STAGE, names.TWO_DEVICES),
+        ("cuda",),
+        "`invoke repro` on a machine with two measures it",
+    ),
+)
+
+
+def step(demo: str, name: str, column: str = "value") -> Column:
+    """The times of an arm's steps, in ms."""
+    return arm(STAGE, demo, name, column)
+
+
+def more_gain(
+    one: Sequence[float], two: Sequence[float], more_one: Sequence[float], more_two: Sequence[float]
+) -> Estimate:
+    """How many times the gain by a second device grows, from one net or batch to a larger."""
+    gains = [a / b for a, b in zip(one, two, strict=True)]
+    more_gains = [a / b for a, b in zip(more_one, more_two, strict=True)]
+    return times_ratio(more_gains, gains)
+
+
+def epoch_s(ms: Sequence[float], images: Sequence[float]) -> Estimate:
+    """Seconds per epoch of steps in ms."""
+    images_of_epoch = FASHION_COUNTS["train"]
+    return median([t / 1e3 * images_of_epoch / n for t, n in zip(ms, images, strict=True)])
+
+
+def over_the_notes(
+    peer: Sequence[float], notes_workers: float, *by_workers: Sequence[float]
+) -> Estimate:
+    """A peer's time over that of the notes' loop with as many workers as the peer's loader has."""
+    return times_ratio(peer, by_workers[list(names.BY_THE_NOTES).index(int(notes_workers))])
+
+
+def growth(demo: str) -> Rule:
+    """The rule that a second device gains more in `demo` than with the notes' net and batch."""
+    reads = [
+        step(each, name)
+        for each in (names.NOTES_LENET, demo)
+        for name in (names.ONE_DEVICE, names.THREADS)
+    ]
+    return Rule(reads, more_gain, FASTER, "times the gain")
+
+
+CLAIMS = (
+    Claim(
+        "D9a",
+        "13.5",
+        Kind.SAID,
+        "000:374",
+        "No code of its own is needed for parallelism: since the devices' graphs do not depend on"
+        " each other, a step runs on the devices in parallel by itself.",
+        "The notes' step on a wider LeNet, a plain loop over two devices: time on one device over"
+        " that on two. Without GPUs on virtual devices, which tests the argument, not GPUs.",
+        speedup(step(names.WIDE, names.ONE_DEVICE), step(names.WIDE, names.LOOP), FASTER, AS_FAST),
+        "“In parallel”: faster than one device by over 2 %.",
+    ),
+    Claim(
+        "D9b",
+        "13.5",
+        Kind.ASKED,
+        "000:374",
+        "With a thread for each device the same step runs on the devices in parallel.",
+        "The engine's step on the same net, a thread for each of two devices: time on one device"
+        " over that on two.",
+        speedup(
+            step(names.WIDE, names.ONE_DEVICE), step(names.WIDE, names.THREADS), FASTER, AS_FAST
+        ),
+        "“In parallel”: faster than one device by over 2 %.",
+    ),
+    Claim(
+        "D9c",
+        "13.5",
+        Kind.ASKED,
+        "000:398-412",
+        "This engine trains LeNet faster than the notes' loop does, on the same mathematics.",
+        "Step of an epoch by the notes' loop, with the loader's setting that a trial found faster,"
+        " over that of the engine, in processes in turn.",
+        ratio(STAGE, f"{names.LENET}_{names.FP32_SPEEDUP}", FASTER),
+        "“Faster”: the whole interval over 1.02.",
+    ),
+    Claim(
+        "D9d",
+        "13.5",
+        Kind.ASKED,
+        "000:398-412",
+        "It takes this engine to be so fast: a plain loop over images in memory is slower.",
+        "Step of a loop as one writes it without this project (float images in memory,"
+        " channels-last, torch's own layers and SGD) over that of the engine, in turn.",
+        speedup(step(names.LENET, names.PLAIN), step(names.LENET, names.ENGINE), FASTER),
+        "“Slower”: the whole interval over 1.02.",
+    ),
+    Claim(
+        "D9e",
+        "13.5",
+        Kind.ASKED,
+        "000:398-412",
+        "PyTorch Lightning takes longer than the notes' own loop with the same loader.",
+        "Step of an epoch by Lightning, with all that is optional off, over that of the notes'"
+        " loop, in turn.",
+        Rule(
+            [
+                step(names.LENET, names.LIGHTNING),
+                Metric(STAGE, names.NOTES_WORKERS),
+                *[step(names.LENET, name) for name in names.BY_THE_NOTES.values()],
+            ],
+            over_the_notes,
+            FASTER,
+            AS_LONG,
+        ),
+        "“Longer”: the whole interval over 1.02.",
+    ),
+    Claim(
+        "D12d",
+        "13.5",
+        Kind.SAID,
+        "000:427",
+        "A second GPU brings LeNet no speed-up worth the name.",
+        "Time of a step on one GPU over that of the notes' loop over two.",
+        speedup(
+            step(names.NOTES_LENET, names.ONE_DEVICE),
+            step(names.NOTES_LENET, names.LOOP),
+            at_most(round(BOOKS_GAIN + SMALLEST_EFFECT, 2)),
+        ),
+        "The book prints 3.0 and 2.8 s an epoch, and does not call it a speed-up: 1.07, and 0.02"
+        " below which no difference counts.",
+        TWO_OF_THEM,
+    ),
+    Claim(
+        "D12g",
+        "13.5",
+        Kind.SAID,
+        "000:427",
+        "LeNet is too small a model to gain from a second device.",
+        "Gain of a second device (a thread for each) in a step of a LeNet with more channels, over"
+        " its gain in LeNet's own. Without GPUs on virtual devices, which have less to start.",
+        growth(names.WIDE),
+        "“Too small”: the larger model gains more, by over 2 %.",
+    ),
+    Claim(
+        "D12h",
+        "13.5",
+        Kind.ASKED,
+        "000:427",
+        "With more images in each step LeNet, too, gains more from a second device.",
+        "Gain of a second device (a thread for each) in a step of a larger batch, over its gain in"
+        " one of the notes'.",
+        growth(names.LARGE_BATCH),
+        "“More”: by over 2 %.",
+    ),
+    Claim(
+        "E1c",
+        "13.6",
+        Kind.SAID,
+        "000:445",
+        "ResNet-18 can still be trained quickly.",
+        "Seconds per epoch of the notes' loop on one GPU, from its steps.",
+        Rule(
+            [step(names.RESNET18, f"{names.NOTES}*", column) for column in ("value", "x")],
+            epoch_s,
+            at_most(QUICK_EPOCH_S),
+            "s per epoch",
+        ),
+        "“Quickly”: in a minute; the book prints 12.2 s.",
+        on_gpu(STAGE),
+    ),
+)

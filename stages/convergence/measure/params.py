@@ -1,0 +1,74 @@
+"""What `convergence` reads of params.yaml."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from lab.core.params import Section
+from lab.core.shared_params import BenchParams, DeviceParams, Seed
+from stages.convergence.measure.names import LENET, RESNET18
+
+
+class NetParams(Section):
+    """One net's runs until it is good enough."""
+
+    batch_sizes: list[Annotated[int, Field(ge=1, le=60_000)]] = Field(min_length=2)
+    lr: Annotated[float, Field(gt=0, le=1000)]
+    warm_up_epochs: Annotated[float, Field(gt=0, le=100)]
+    target_accuracy_percent: Annotated[float, Field(gt=0, le=100)]
+    max_epochs: Annotated[int, Field(ge=1, le=1000)]
+    num_seeds: Annotated[int, Field(ge=0, le=1000)]
+    tuning_seeds: Annotated[int, Field(ge=0, le=1000)]
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if self.num_seeds == 1:
+            raise ValueError("2 num_seeds at least, or 0 for none, got 1")
+        if self.batch_sizes != sorted(set(self.batch_sizes)):
+            raise ValueError(f"growing batch_sizes, got {self.batch_sizes}")
+        return self
+
+
+class ConvergenceParams(Section):
+    """The `convergence` section of params.yaml."""
+
+    image_side: Literal[14, 28]
+    train_images: Annotated[int, Field(ge=16, le=60_000)]
+    test_images: Annotated[int, Field(ge=1, le=10_000)]
+    lenet: NetParams
+    resnet18: NetParams
+    staleness: list[Annotated[int, Field(ge=0, le=1000)]] = Field(min_length=2)
+    short_images: Annotated[int, Field(ge=1, le=1_000_000_000)]
+
+    @property
+    def nets(self) -> dict[str, NetParams]:
+        """The nets that are trained, by their names in lab.nets.models."""
+        both = {LENET: self.lenet, RESNET18: self.resnet18}
+        return {name: of_net for name, of_net in both.items() if of_net.num_seeds}
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if self.lenet.num_seeds == 0:
+            raise ValueError("2 seeds of lenet at least, got 0")
+        largest = max(self.lenet.batch_sizes[-1], self.resnet18.batch_sizes[-1])
+        if largest > self.train_images:
+            raise ValueError(
+                f"batch_sizes of at most train_images ({self.train_images}), got {largest}"
+            )
+        if 16 * self.lenet.batch_sizes[0] > self.train_images:
+            raise ValueError(
+                "16 times the smallest of lenet.batch_sizes at most train_images"
+                f" ({self.train_images}), got {self.lenet.batch_sizes[0]}"
+            )
+        if self.staleness != sorted(set(self.staleness)) or self.staleness[0] != 0:
+            raise ValueError(f"growing staleness from 0, got {self.staleness}")
+        return self
+
+
+class Params(Section):
+    """What `convergence` reads of params.yaml."""
+
+    seed: Seed
+    devices: DeviceParams
+    bench: BenchParams
+    convergence: ConvergenceParams

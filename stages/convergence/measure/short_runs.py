@@ -1,0 +1,49 @@
+"""Test accuracy after equally many images: with stale gradients, and from few images."""
+
+from collections.abc import Iterator
+from functools import partial
+
+import torch
+
+from lab.data.images import Images
+from lab.data.order import batches
+from lab.parallel.device_workers import side_by_side
+from lab.results.curves import Curve, line
+from lab.training.short_training import SmallLeNet, accuracy_of
+from lab.training.update_steps import StaleSteps
+from stages.convergence.measure.names import FEW_IMAGES, SHORT_RUN, stale
+from stages.convergence.measure.params import ConvergenceParams
+
+CHANCE = 10.0  # the percentage that weights are worth which left the finite numbers
+
+
+def measure_short_runs(
+    params: ConvergenceParams, train_set: Images, test_set: Images, seed: int
+) -> Iterator[Curve]:
+    """Each arm's test accuracy (percent) after `short_images` at the smallest batch, by seed."""
+    few = train_set.first(len(train_set.y) // 16)
+    arms = {stale(steps): (steps, train_set) for steps in params.staleness}
+    arms[FEW_IMAGES] = (0, few)
+    seeds = range(params.lenet.num_seeds)
+    for name, (staleness, images) in arms.items():
+        run = partial(_accuracy, params, images, test_set, staleness, seed)
+        found = side_by_side(name, run, seeds, train_set.y.device)
+        yield line(SHORT_RUN, name, seeds, list(found.values()))
+
+
+def _accuracy(
+    params: ConvergenceParams,
+    train_set: Images,
+    test_set: Images,
+    staleness: int,
+    seed: int,
+    i: int,
+) -> float:
+    batch_size, device = params.lenet.batch_sizes[0], train_set.y.device
+    generator = torch.Generator().manual_seed(seed + i)
+    net, step = SmallLeNet(generator, params.image_side).to(device), StaleSteps(staleness)
+    order = batches(len(train_set.y), batch_size, generator)
+    for _ in range(max(1, params.short_images // batch_size)):
+        step(net, train_set.at(next(order).to(device)), params.lenet.lr)
+    accuracy = accuracy_of(net, test_set)
+    return CHANCE if accuracy is None else 100 * accuracy

@@ -1,0 +1,233 @@
+"""What the notes claim about what `convergence` measures, and the rules that decide."""
+
+from collections.abc import Sequence
+from functools import partial
+
+from lab.claims.evidence import Column, Metric, NotTestableError
+from lab.claims.needs import Need, real_images
+from lab.claims.rules import (
+    FASTER,
+    NOTES_BATCH,
+    POINTS,
+    Estimate,
+    Over,
+    Rule,
+    at_least,
+    at_most,
+    difference,
+    series,
+    speedup,
+)
+from lab.claims.verdicts import Claim, Kind
+from lab.results.stats import SMALLEST_EFFECT, median_interval, median_level, summarise
+from stages.convergence.measure.names import (
+    EPOCHS,
+    FEW_IMAGES,
+    FIXED,
+    LARS,
+    LENET,
+    MOMENTUM,
+    NOTES_US_PER_IMAGE,
+    REACHED,
+    RESNET18,
+    ROOT,
+    SCALED,
+    SHORT_RUN,
+    SMALL_BATCH,
+    TUNED_BATCH,
+    at_batch,
+    batch,
+    of_net,
+    stale,
+)
+
+STAGE = "convergence"
+SMALLEST, LARGE, VERY_LARGE = 64, 256, 4096  # images; LARGE: on four devices of SMALLEST each
+STALE = 3  # steps: of four workers
+OF_THE_EPOCHS = "% as many epochs"
+FEWER = at_most(100 / (1 + SMALLEST_EFFECT))
+
+real = real_images(STAGE)
+at_very_large = (
+    *real,
+    Need(
+        "batches of 4096 images",
+        Metric(STAGE, of_net(TUNED_BATCH, LENET)),
+        (VERY_LARGE,),
+        "the profiles `study` and `full` train at them",
+    ),
+)
+resnet18_at_very_large = (
+    *real,
+    Need(
+        "ResNet-18 at batches of 4096 images",
+        Metric(STAGE, of_net(TUNED_BATCH, RESNET18)),
+        (VERY_LARGE,),
+        "the profile `full` trains it at them",
+    ),
+)
+of = partial(series, STAGE)
+
+
+def share_of_epochs(
+    few: Sequence[float],
+    few_reached: Sequence[float],
+    many: Sequence[float],
+    many_reached: Sequence[float],
+) -> Estimate:
+    """The epochs of one arm's runs in percent of another's, by seed; median and interval.
+
+    A run of the other arm that did not reach the target within the budget would have needed more,
+    how much is not known: its share lies between 0 and that at the budget. The interval's lower end
+    is that of the smallest shares, its upper end and the value are those of the largest.
+    """
+    missed = sum(1 - reached for reached in few_reached)
+    if missed:
+        raise NotTestableError(
+            f"{missed:.0f} of {len(few)} runs that should need fewer epochs did not reach the"
+            " target; raise its max_epochs in convergence"
+        )
+    largest = [100 * a / b for a, b in zip(few, many, strict=True)]
+    smallest = [s if ended else 0.0 for s, ended in zip(largest, many_reached, strict=True)]
+    low, high = median_interval(smallest)[0], median_interval(largest)[1]
+    count = len(largest)
+    return Estimate(summarise(largest).median, low, high, median_level(count), count, Over.SEEDS)
+
+
+def epochs(arm: str, batch_size: int, net: str = LENET) -> list[Column]:
+    """An arm's epochs by seed, and which runs reached the target."""
+    return [of(of_net(demo, net), at_batch(arm, batch_size)) for demo in (EPOCHS, REACHED)]
+
+
+def fewer_epochs(few: list[Column], many: list[Column]) -> Rule:
+    """The rule that one arm needs fewer epochs than another."""
+    return Rule([*few, *many], share_of_epochs, FEWER, OF_THE_EPOCHS)
+
+
+CLAIMS = (
+    Claim(
+        "G11a",
+        "13.7",
+        Kind.SAID,
+        "001:452",
+        "A larger batch, by more images on each worker or by more workers, needs more computation"
+        " for the same accuracy: convergence slows down.",
+        "Epochs to the target accuracy at batch 64 in percent of those at 256, the same rate and"
+        " the same seed; where the larger batch did not get there in time, at most that.",
+        fewer_epochs(epochs(FIXED, SMALLEST), epochs(FIXED, LARGE)),
+        "“More”: by over 2 %.",
+        real,
+    ),
+    Claim(
+        "G11b",
+        "13.7",
+        Kind.SAID,
+        "001:684",
+        "With very large batches convergence becomes inefficient, which needs attention.",
+        "Epochs to the target accuracy at batch 64 in percent of those at 4096, with momentum, each"
+        " at the best rate that other seeds found.",
+        fewer_epochs(epochs(MOMENTUM, SMALLEST), epochs(MOMENTUM, VERY_LARGE)),
+        "“Inefficient”: more epochs by over 2 %, though the rate is the best for that batch.",
+        at_very_large,
+    ),
+    Claim(
+        "G11c",
+        "13.7",
+        Kind.SAID,
+        "001:684",
+        "With very large batches ResNet-18's convergence becomes inefficient, too.",
+        "ResNet-18's epochs to the target accuracy at batch 256 in percent of those at 4096, with"
+        " momentum, each at the best rate that another seed found.",
+        fewer_epochs(epochs(MOMENTUM, LARGE, RESNET18), epochs(MOMENTUM, VERY_LARGE, RESNET18)),
+        "“Inefficient”: more epochs by over 2 %, though the rate is the best for that batch.",
+        resnet18_at_very_large,
+    ),
+    Claim(
+        "D2a",
+        "13.5",
+        Kind.SAID,
+        "000:261",
+        "A batch that is enlarged for more devices may need a higher rate.",
+        "Epochs to the target accuracy at batch 256 with four times the rate of batch 64, in"
+        " percent of those with the same rate.",
+        fewer_epochs(epochs(SCALED, LARGE), epochs(FIXED, LARGE)),
+        "“Need”: the kept rate takes over 2 % longer.",
+        real,
+    ),
+    Claim(
+        "D2e",
+        "13.5",
+        Kind.ASKED,
+        "000:261",
+        "A rate that grows with the batch needs fewer epochs than one that grows with its square"
+        " root.",
+        "Epochs to the target accuracy at batch 256 with four times the rate of batch 64, in"
+        " percent of those with twice that rate; both behind a warm-up.",
+        fewer_epochs(epochs(SCALED, LARGE), epochs(ROOT, LARGE)),
+        "“Fewer”: by over 2 %.",
+        real,
+    ),
+    Claim(
+        "G12c",
+        "13.7",
+        Kind.SAID,
+        "001:458",
+        "Training on several machines wants a large data set.",
+        "Test accuracy after equally many images seen: drawn from the whole training set, less"
+        " drawn from a sixteenth of it.",
+        difference(of(SHORT_RUN, stale(0)), of(SHORT_RUN, FEW_IMAGES), at_least(1), POINTS),
+        "“Wants”: the same work on fewer images loses a point or more.",
+        real,
+    ),
+    Claim(
+        "G12d",
+        "13.7",
+        Kind.SAID,
+        "001:463",
+        "A sufficiently large batch makes for good performance of the system.",
+        "Images per second of LeNet's training step on one device: at the notes' batch of 256 over"
+        " a batch of 16, in turn.",
+        speedup(
+            of(NOTES_US_PER_IMAGE, batch(SMALL_BATCH)),
+            of(NOTES_US_PER_IMAGE, batch(NOTES_BATCH)),
+            FASTER,
+        ),
+        "“Good”: faster than the small batch by more than 2 %.",
+    ),
+    Claim(
+        "G12k",
+        "13.7",
+        Kind.SAID,
+        "001:464",
+        "Large batches want an optimizer that suits them.",
+        "Epochs to the target accuracy at batch 4096: LARS's in percent of those of SGD with"
+        " momentum, each at the best rate that other seeds found.",
+        fewer_epochs(epochs(LARS, VERY_LARGE), epochs(MOMENTUM, VERY_LARGE)),
+        "“Suits”: fewer epochs by over 2 %.",
+        at_very_large,
+    ),
+    Claim(
+        "G12m",
+        "13.7",
+        Kind.SAID,
+        "001:464",
+        "For ResNet-18, too, large batches want an optimizer that suits them.",
+        "ResNet-18's epochs to the target accuracy at batch 4096: LARS's in percent of those of SGD"
+        " with momentum, each at the best rate that another seed found.",
+        fewer_epochs(epochs(LARS, VERY_LARGE, RESNET18), epochs(MOMENTUM, VERY_LARGE, RESNET18)),
+        "“Suits”: fewer epochs by over 2 %.",
+        resnet18_at_very_large,
+    ),
+    Claim(
+        "G13c",
+        "13.7",
+        Kind.ASKED,
+        "001:685",
+        "Gradients three steps old, as four asynchronous workers bring them, cost accuracy.",
+        "Test accuracy after equally many images at batch 64, in percentage points: with fresh"
+        " gradients less with those three steps old.",
+        difference(of(SHORT_RUN, stale(0)), of(SHORT_RUN, stale(STALE)), at_least(1), POINTS),
+        "“Cost”: a point or more.",
+        real,
+    ),
+)

@@ -1,0 +1,447 @@
+"""The report's section on landscapes (12.1): findings and figures."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from lab.core.files import read_json, read_rows
+from lab.report import figures
+from lab.report.language import say, section_number, translation
+from lab.report.page import Figure, Section, TryThis
+from lab.results.curves import Curve, curves_of
+from lab.results.stats import CONFIDENCE, Ratio, median_ratio, paired_ratios
+from stages.landscapes.measure import names
+
+Demos = dict[str, dict[str, Curve]]
+LEVELS = (0.1, 0.3, 0.5)  # of the saddle's contours; room for words is left beyond the last
+
+
+def section(folder: Path) -> Section:
+    """The section of `folder` (reports/landscapes)."""
+    demos, m = curves_of(read_rows(folder / "rows.csv")), read_json(folder / "metrics.json")
+    return Section(
+        stage="landscapes",
+        title=say("What is minimised, and what gets in the way"),
+        book="12.1",
+        question=say(
+            "Is the minimum of the empirical risk the one we want, and where do optimizers get"
+            " stuck?"
+        ),
+        answer=_answer(demos),
+        findings=_findings(demos, m),
+        figures=_figures(demos, m),
+        try_this=TryThis(
+            "landscapes.saddle_noise",
+            "0.0001",
+            say("If the noise is a hundred times weaker, how much longer is descent held up?"),
+            say(
+                "By about 48 steps, not a hundred times as long: at learning rate 0.05 the distance"
+                " from the line grows by a factor of 1.1 per step, and 1.1⁴⁸ is about 100."
+            ),
+        ),
+    )
+
+
+def _figures(demos: Demos, m: dict[str, Any]) -> list[Figure]:
+    synthetic = (
+        " " + say("These rows of the airfoil table are SYNTHETIC.")
+        if m["airfoil"] == "synthetic"
+        else ""
+    )
+    return [
+        Figure(
+            "overfitting",
+            say("Training error falls with descent while the error on other rows rises."),
+            say(
+                "Gradient descent on a few rows of the airfoil table. Lines: medians over the"
+                " seeds, each another split of the table; bands: their middle half."
+            )
+            + synthetic,
+            [partial(_draw_overfitting, demos)],
+        ),
+        Figure(
+            "risk",
+            say("Risk and empirical risk with their minima marked."),
+            say(
+                "The book's two functions ({section}), each minimum found numerically.",
+                section=section_number("12.1.1"),
+            ),
+            [partial(_draw_risk, demos)],
+        ),
+        Figure(
+            "argmin_gap",
+            say("Distance of the minimisers and excess risk fall with the sample size."),
+            say(
+                "A real empirical risk, the mean over a sample: its minimiser against that of the"
+                " risk. Lines: medians over the samples; bands: their middle half; dashed: the"
+                " slope of theory."
+            ),
+            [partial(_draw_gap, demos, names.DISTANCE), partial(_draw_gap, demos, names.EXCESS)],
+        ),
+        Figure(
+            "shapes",
+            say("A flat point of x cubed, a saddle, and the vanishing gradient of tanh."),
+            say(
+                "Dots: the gradient is 0, yet there is no minimum. The saddle's contours stand for"
+                " equal heights, solid above 0 and dashed below. At x = 4 tanh has the gradient"
+                " {gradient:.4f}.",
+                gradient=_at(demos[names.VANISHING_GRADIENT][names.TANH_GRADIENT], 4),
+            ),
+            [partial(_draw_flat_point, demos), _draw_saddle, partial(_draw_tanh, demos)],
+        ),
+        Figure(
+            "saddles",
+            say("Negative eigenvalues against dimension, and steps to leave a saddle."),
+            say(
+                "First: random symmetric matrices. Second: steps to leave the saddle x₁² − x₂², on"
+                " whose line x₂ = 0 plain gradient descent stays forever; one run for each dot."
+            ),
+            [partial(_draw_spectrum, demos), partial(_draw_escape, demos)],
+        ),
+    ]
+
+
+def _answer(demos: Demos) -> str:
+    found = _price_of_the_end(demos)
+    return say(
+        "Not quite: trained to the end, the error on new rows is {ratio:.2f} ({low:.2f} to"
+        " {high:.2f}) times its best; saddles hold up only noiseless descent.",
+        ratio=found.median,
+        low=found.low,
+        high=found.high,
+    )
+
+
+def _price_of_the_end(demos: Demos) -> Ratio:
+    """The error on other rows at the end of descent over that at the best step."""
+    ends = demos[names.OVERFITTING_ENDS]
+    pairs = (ends[name].y.tolist() for name in (names.OTHERS, names.OTHERS_AT_BEST))
+    return median_ratio(paired_ratios(*pairs))
+
+
+def _findings(demos: Demos, m: dict[str, Any]) -> list[str]:
+    return [
+        *_overfitting(demos),
+        *_minima(demos, m),
+        *_high_dimensions(demos),
+        *_saddle_steps(demos, m),
+    ]
+
+
+def _overfitting(demos: Demos) -> list[str]:
+    training, others, at_best = (
+        float(np.median(demos[names.OVERFITTING_ENDS][name].y))
+        for name in (names.TRAINING, names.OTHERS, names.OTHERS_AT_BEST)
+    )
+    found = [
+        say(
+            "At the end of descent the error is {training:.3f} on the rows trained on and"
+            " {others:.3f} on others, where it had been {at_best:.3f} (medians).",
+            training=training,
+            others=others,
+            at_best=at_best,
+        )
+    ]
+    price = _price_of_the_end(demos)
+    if price.level < CONFIDENCE:
+        found.append(
+            say(
+                "The brackets above hold the median with {level:.0f} % only, since there are"
+                " {count} seeds.",
+                level=100 * price.level,
+                count=price.count,
+            )
+        )
+    return found
+
+
+def _minima(demos: Demos, m: dict[str, Any]) -> list[str]:
+    gap = demos[names.ARGMIN_GAP][names.DISTANCE]
+    return [
+        say(
+            "Taking the minimiser of the book's empirical risk, x = {empirical:.3f}, in place of"
+            " {x:.3f} costs {excess:.3f} of risk.",
+            empirical=m[names.ARGMIN_EMPIRICAL_RISK],
+            x=m[names.ARGMIN_RISK],
+            excess=m[names.EXCESS_RISK],
+        ),
+        say(
+            "The gap between the two minimisers falls as n{exponent} (theory: n⁻⁰·⁵), from"
+            " {first:.3f} at n = {least:,.0f} to {last:.4f} at n = {most:,.0f} (medians).",
+            exponent=figures.superscript(f"{m[names.GAP_EXPONENT]:.2f}"),
+            first=gap.y[0],
+            least=gap.x[0],
+            last=gap.y[-1],
+            most=gap.x[-1],
+        ),
+    ]
+
+
+def _high_dimensions(demos: Demos) -> list[str]:
+    minima = demos[names.NEGATIVE_EIGENVALUES][names.WITHOUT_NEGATIVE]
+    few, many = names.FEW, names.MANY
+    return [
+        say(
+            "{first:.0f} % of random symmetric matrices have no negative eigenvalue in dimension"
+            " {least:.0f}, {last:.2g} % in {most:.0f}: this model's critical points are nearly all"
+            " saddles.",
+            first=100 * minima.y[0],
+            least=minima.x[0],
+            last=100 * minima.y[-1],
+            most=minima.x[-1],
+        ),
+        say(
+            "From a saddle with one way down {one_few:.0f} % of random directions lead down in"
+            " {few} dimensions, {one_many:.2g} % in {many}.",
+            few=few,
+            many=many,
+            one_few=_percent_down(demos, names.one_way(few)),
+            one_many=_percent_down(demos, names.one_way(many)),
+        ),
+        say(
+            "From a random saddle it is {random_few:.0f} % and {random_many:.0f} %: such saddles do"
+            " not hide.",
+            random_few=_percent_down(demos, names.random_saddles(few)),
+            random_many=_percent_down(demos, names.random_saddles(many)),
+        ),
+    ]
+
+
+def _saddle_steps(demos: Demos, m: dict[str, Any]) -> list[str]:
+    escape = demos[names.SADDLE_ESCAPE]
+    return [
+        say(
+            "From 10⁻⁶ beside the saddle's line gradient descent needs {gd} steps to leave,"
+            " momentum {momentum:.0f}, Adam {adam:.0f}.",
+            gd=m[names.GD_STEPS],
+            momentum=_at(escape[names.MOMENTUM], 1e-6),
+            adam=_at(escape[names.ADAM], 1e-6),
+        ),
+        say(
+            "On the line itself the gradient across it is 0 and descent stays; noise in the"
+            " gradient frees it after {noisy:.0f} steps (median).",
+            noisy=np.median(demos[names.NOISY_ESCAPE][names.NOISY_GD].y),
+        ),
+    ]
+
+
+def _percent_down(demos: Demos, series: str) -> float:
+    """The median share of directions that lead down, in percent."""
+    return float(100 * np.median(demos[names.WAYS_DOWN][series].y))
+
+
+def _at(c: Curve, x: float) -> float:
+    """The curve's value at the point nearest to x."""
+    return float(c.y[np.abs(c.x - x).argmin()])
+
+
+def _line(axes: Axes, c: Curve, colour: str, dashes: object = "-") -> tuple[float, float, str]:
+    """Draw a curve with its band; its end and colour, for a label."""
+    axes.plot(c.x, c.y, color=colour, linestyle=dashes)
+    axes.fill_between(c.x, c.low, c.high, color=colour, alpha=0.18, linewidth=0)
+    return float(c.x[-1]), float(c.y[-1]), colour
+
+
+def _draw_overfitting(demos: Demos, path: Path) -> None:
+    training, others = (demos[names.OVERFITTING][name] for name in (names.TRAINING, names.OTHERS))
+    with figures.figure(path, figures.WIDTH, 3.0) as fig:
+        axes = fig.add_subplot(
+            xscale="log",
+            yscale="log",
+            xlabel=say("steps of descent"),
+            ylabel=say("half the mean squared error"),
+            xlim=(training.x[0], training.x[-1]),
+            ylim=(training.low.min() / 1.15, others.high.max() * 1.1),
+        )
+        figures.plain_ticks(axes.yaxis)
+        ends = [
+            (say("other rows"), *_line(axes, others, figures.COLOURS[1])),
+            (say("rows trained on"), *_line(axes, training, figures.COLOURS[0], (0, (4, 2)))),
+        ]
+        figures.label_ends(axes, ends)
+        best = int(others.y.argmin())
+        axes.plot(others.x[best], others.y[best], "o", color=figures.COLOURS[1])
+        axes.annotate(
+            say("lowest after {steps:.0f} steps", steps=others.x[best]),
+            (others.x[best], others.y[best]),
+            (0, -24),
+            textcoords="offset points",
+            color=figures.text_colour(figures.COLOURS[1]),
+        )
+
+
+def _draw_risk(demos: Demos, path: Path) -> None:
+    curves, minima = demos[names.RISKS], demos[names.RISK_MINIMA]
+    with figures.figure(path, figures.WIDTH, 3.2) as fig:
+        low = min(c.y.min() for c in curves.values())
+        axes = fig.add_subplot(
+            xlabel="x", ylabel=say("risk"), xlim=(0.5, 1.5), ylim=(low - 0.35, 0.3)
+        )
+        places = {  # one label in the valley, one under it
+            names.RISK: (say("risk: {y} at x = {x:.3f}", **_minimum(minima[names.RISK])), -0.12),
+            names.EMPIRICAL_RISK: (
+                say("empirical risk: {y} at x = {x:.3f}", **_minimum(minima[names.EMPIRICAL_RISK])),
+                low - 0.25,
+            ),
+        }
+        for i, (name, (label, height)) in enumerate(places.items()):
+            colour, c = figures.COLOURS[i], minima[name]
+            _line(axes, curves[name], colour, ("-", (0, (4, 2)))[i])
+            axes.plot(c.x, c.y, "o", color=colour)
+            axes.annotate(
+                label,
+                (c.x[0], c.y[0]),
+                (1.0, height),
+                ha="center",
+                va="center",
+                color=figures.text_colour(colour),
+                arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.8, "shrinkB": 4},
+            )
+
+
+def _minimum(c: Curve) -> dict[str, object]:
+    """The place of a minimum, to be filled into a label."""
+    return {"x": c.x[0], "y": figures.minus(f"{c.y[0]:.3f}")}
+
+
+def _draw_gap(demos: Demos, series: str, path: Path) -> None:
+    c = demos[names.ARGMIN_GAP][series]
+    power, guide = {names.DISTANCE: (-0.5, "1/√n"), names.EXCESS: (-1.0, "1/n")}[series]
+    theory = c.y[0] * (c.x / c.x[0]) ** power
+    with figures.figure(path, figures.WIDTH, 2.8) as fig:
+        axes = fig.add_subplot(
+            xscale="log",
+            yscale="log",
+            title=say("distance of the minimisers (in x)")
+            if series == names.DISTANCE
+            else say("excess risk"),
+            xlabel=say("examples in the sample, n"),
+            xlim=(c.x[0], c.x[-1]),
+            ylim=(min(c.low[c.low > 0].min(), theory[-1]) / 1.3, c.high.max() * 1.3),
+        )
+        if series == names.DISTANCE:
+            figures.plain_ticks(axes.yaxis)
+        _line(axes, c, figures.COLOURS[0])
+        axes.plot(c.x, theory, "--", color=figures.FAINT)
+        figures.label_ends(axes, [(guide, c.x[-1], theory[-1], figures.FAINT)])
+
+
+def _draw_flat_point(demos: Demos, path: Path) -> None:
+    c = demos[names.FLAT_POINT][names.CUBE]
+    with figures.figure(path, figures.WIDTH, 2.4) as fig:
+        axes = fig.add_subplot(
+            title=say("x³: flat at 0, but no minimum"), xlabel="x", ylabel="x³", xlim=(-2, 2)
+        )
+        axes.plot(c.x[::5], c.y[::5])
+        axes.plot(0, 0, "o", color=figures.COLOURS[1])
+
+
+def _draw_saddle(path: Path) -> None:
+    """Draw contours, which are hyperbolas: points along them, not of a grid, are smooth and few."""
+    t = np.linspace(-2.4, 2.4, 61)
+    with figures.figure(path, figures.WIDTH, 2.4) as fig:
+        axes = fig.add_subplot(
+            title=say("x₁² − x₂²: a saddle at 0"),
+            xlabel="x₁",
+            ylabel="x₂",
+            xlim=(-1, 1),
+            ylim=(-1, 1),
+        )
+        for level in LEVELS:
+            near, far = level**0.5 * np.cosh(t), level**0.5 * np.sinh(t)
+            for sign in (-1, 1):
+                axes.plot(sign * near, far, color=figures.COLOURS[0], linewidth=1.2)
+                axes.plot(far, sign * near, "--", color=figures.COLOURS[1], linewidth=1.2)
+        axes.plot([-1, 1, np.nan, -1, 1], [-1, 1, np.nan, 1, -1], color=figures.FAINT, linewidth=1)
+        axes.plot(0, 0, "o", color=figures.COLOURS[1])
+        words = {(-0.86, 0.0): say("higher"), (0.86, 0.0): say("higher")}
+        words |= {(0.0, -0.87): say("lower"), (0.0, 0.87): say("lower")}
+        for (x, y), word in words.items():
+            colour = figures.COLOURS[0 if x else 1]
+            axes.text(x, y, word, ha="center", va="center", color=figures.text_colour(colour))
+        axes.grid(visible=False)
+
+
+def _draw_tanh(demos: Demos, path: Path) -> None:
+    shown = demos[names.VANISHING_GRADIENT]
+    with figures.figure(path, figures.WIDTH, 2.4) as fig:
+        axes = fig.add_subplot(
+            title=say("tanh: a vanishing gradient"), xlabel="x", xlim=(-2, 5), ylim=(-1.05, 1.1)
+        )
+        ends = [
+            ("tanh x", *_line(axes, shown[names.TANH], figures.COLOURS[0])),
+            (
+                say("its gradient"),
+                *_line(axes, shown[names.TANH_GRADIENT], figures.COLOURS[1], (0, (4, 2))),
+            ),
+        ]
+        figures.label_ends(axes, ends)
+        axes.set_ylabel(say("height"))
+
+
+def _draw_spectrum(demos: Demos, path: Path) -> None:
+    share, minima = (c.scaled(y=100) for c in demos[names.NEGATIVE_EIGENVALUES].values())
+    with figures.figure(path, figures.WIDTH, 2.9) as fig:
+        axes = fig.add_subplot(
+            title=say("Random symmetric matrices"),
+            xlabel=say("dimension"),
+            ylabel=say("share (%)"),
+            xscale="log",
+            xlim=(share.x[0], share.x[-1]),
+            ylim=(-2, 60),
+        )
+        figures.plain_ticks(axes.xaxis)
+        _line(axes, share, figures.COLOURS[0])
+        _line(axes, minima, figures.COLOURS[1], (0, (4, 2)))
+        right: dict[str, Any] = {"transform": axes.get_yaxis_transform(), "ha": "right"}
+        for height, label, colour in (
+            (53, say("eigenvalues that are negative"), figures.COLOURS[0]),
+            (4, say("matrices without a negative eigenvalue"), figures.COLOURS[1]),
+        ):
+            axes.text(0.98, height, label, color=figures.text_colour(colour), **right)
+
+
+def _draw_escape(demos: Demos, path: Path) -> None:
+    found = demos[names.SADDLE_ESCAPE]
+    labels = {
+        names.GD: say("plain descent"),
+        names.NOISY_GD: say("with noise"),
+        names.MOMENTUM: say("with momentum"),
+        names.ADAM: translation(names.ADAM),
+    }
+    # the start on the line itself has no place on this axis
+    shown = {name: _without_last(found[name]) for name in labels}
+    with figures.figure(path, figures.WIDTH, 2.9) as fig:
+        axes = fig.add_subplot(
+            title=say("Leaving the saddle"),
+            # in two lines, or it would be wider than the axes
+            xlabel="\n".join(
+                [say("distance of the start from the line x₂ = 0"), say("(nearer to the right)")]
+            ),
+            ylabel=say("steps until |x₂| > 1"),
+            xscale="log",
+            xlim=(1.2e-1, 8e-13),
+            ylim=(0, max(c.y.max() for c in shown.values()) * 1.05),
+        )
+        figures.label_ends(axes, list(_escape_lines(axes, shown, labels)), gap=0.095)
+
+
+def _escape_lines(
+    axes: Axes, shown: dict[str, Curve], labels: dict[str, str]
+) -> Sequence[tuple[str, float, float, str]]:
+    """Draw each rule's steps, and give their labels."""
+    ends = []
+    for i, (name, c) in enumerate(shown.items()):
+        x, y, colour = _line(axes, c, figures.COLOURS[i])
+        axes.plot(c.x, c.y, "os^D"[i], color=colour, markersize=3.5)
+        ends.append((labels[name], x, y, colour))
+    return ends
+
+
+def _without_last(c: Curve) -> Curve:
+    return replace(c, **{k: getattr(c, k)[:-1] for k in ("x", "y", "low", "high")})

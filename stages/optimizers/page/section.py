@@ -1,0 +1,712 @@
+"""The report's section on update rules (12.3 to 12.10): findings, figures, and a table."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.patches import Ellipse
+
+from lab.core.files import read_json, read_rows
+from lab.report import benchmarks, figures
+from lab.report.language import say, translation
+from lab.report.page import Figure, Headline, Section, Table, TryThis
+from lab.results.curves import Curve, curves_of
+from stages.optimizers.measure import names
+from stages.optimizers.page.explorables import quadratic, stability
+
+Demos = dict[str, dict[str, Curve]]
+Dot = tuple[str, float, float, float]  # a label, a median, and the ends of the middle half
+
+# What a port of the book prints as the final loss of its airfoil runs, from one seed each.
+PUBLISHED_LOSSES = {
+    names.MOMENTUM_05_002: 0.2455,
+    names.ADAGRAD_01: 0.2437,
+    names.concise(names.ADAGRAD_01): 0.2431,
+    names.ADAM_001: 0.2454,
+    names.concise(names.ADAM_001): 0.2421,
+}
+HALF_TURN = 180  # degrees: a start and the one across from it end at the same value
+BOOK_START_DEGREES = float(np.degrees(np.arctan2(-2, -5))) % HALF_TURN
+LEAST_SHOWN = 1e-9  # of values after 20 steps
+SHOWN_BETAS = (0, 0.5, 0.9)
+ONE_FOR_ALL = (names.SGD, names.MOMENTUM, names.NESTEROV)  # weights: one rate
+DASHES = ("-", (0, (4, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)), (0, (2, 2)), (0, (8, 2)))
+
+
+def section(folder: Path) -> Section:
+    """The section of `folder` (reports/optimizers)."""
+    demos, m = curves_of(read_rows(folder / "rows.csv")), read_json(folder / "metrics.json")
+    return Section(
+        stage="optimizers",
+        title=say("Which update rule is better?"),
+        book=say("12.3 to 12.10"),
+        question=say(
+            "When does a ranking of optimizers mean something, and when is it an accident of"
+            " learning rate, start or axes?"
+        ),
+        answer=_answer(demos, m),
+        headline=_headline(demos, m),
+        findings=_findings(demos, m),
+        figures=[
+            *_figures_of_rankings(demos, m),
+            *_figures_of_quadratics(demos),
+            *_figures_of_networks(demos, m),
+        ],
+        tables=[_airfoil_table(demos, m)],
+        explorables=[quadratic(), stability()],
+        try_this=TryThis(
+            "optimizers.num_seeds",
+            "100",
+            say("Would a hundred seeds pull the bars of the airfoil runs apart?"),
+            say(
+                "No: more seeds place the ends of a bar more exactly but do not shorten it, since"
+                " it holds the middle half of them. What they narrow down is the median."
+            ),
+        ),
+        of_times=False,
+    )
+
+
+def _figures_of_rankings(demos: Demos, m: Mapping[str, Any]) -> list[Figure]:
+    synthetic = (
+        " " + say("The airfoil table here is SYNTHETIC.") if m["airfoil"] == "synthetic" else ""
+    )
+    return [
+        Figure(
+            "starts",
+            say("Value after 20 steps against the direction of the start, on the axes and turned."),
+            say(
+                "f = 0.1 x₁² + 2 x₂² after 20 steps from all directions, at the notes' distance"
+                " from the minimum; numbers after names are learning rates. Shaded: AdaGrad at 2"
+                " ends below gradient descent at 0.4. Values under 10⁻⁹ are cut off."
+            ),
+            [partial(_draw_starts, demos, m, turned) for turned in names.STARTS],
+        ),
+        Figure(
+            "airfoil",
+            say("Excess loss of the notes' airfoil runs and a few beside them."),
+            say(
+                "The notes' runs, the book's and a few beside them: how far the loss ends above the"
+                " exact minimum. Dots: medians over the seeds; bars: their middle half; lr:"
+                " learning rate."
+            )
+            + synthetic,
+            [partial(_draw_airfoil, demos)],
+        ),
+        Figure(
+            "best_rates",
+            say("Excess loss of nine rules on three regressions, each at its best learning rate."),
+            say(
+                "Each rule at its best learning rate (lr), which other seeds have chosen, on three"
+                " regressions with the same scale; the diamond is the lowest. Ill-conditioned: 20"
+                " features, scaled down to a thirtieth. Sparse: 60 features, the j-th in one row"
+                " of j."
+            )
+            + synthetic,
+            [partial(_draw_best, demos, problem) for problem in names.PROBLEMS],
+        ),
+        Figure(
+            "airfoil_rates",
+            say("Final excess against the learning rate for nine rules."),
+            say(
+                "The airfoil regression, two epochs at every learning rate. A line ends where all"
+                " seeds diverged; bands hold their middle half; dashed: 2/λmax, the bound of"
+                " gradient descent. Momentum and Nesterov, Adam and AdamW nearly coincide."
+            )
+            + synthetic,
+            [partial(_draw_rates, demos, m, True), partial(_draw_rates, demos, m, False)],
+        ),
+        Figure(
+            "rare_features",
+            say("Errors of common and of rare features' weights under four learning rates."),
+            say(
+                "Sparse regression, each variant at its best learning rate, which other seeds have"
+                " chosen: what is left of the weights' squared error at the start. Bands hold the"
+                " middle half of the seeds."
+            ),
+            [partial(_draw_rare, demos)],
+        ),
+    ]
+
+
+def _figures_of_quadratics(demos: Demos) -> list[Figure]:
+    return [
+        Figure(
+            "traces",
+            say("Twenty-step traces of eight rules on the book's quadratic, from (−5, −2)."),
+            say(
+                "f = 0.1 x₁² + 2 x₂², 20 steps from (−5, −2) at the notes' learning rates; the"
+                " arrow names where they end. Gradient descent at 0.6 leaves the picture: 0.6 is"
+                " over 2/λ = 0.5."
+            ),
+            [partial(_draw_traces, demos)],
+        ),
+        Figure(
+            "stability",
+            say("Measured growth per step of momentum, and the decay along four curvatures."),
+            say(
+                "First: by which factor a step of momentum multiplies the distance, measured; above"
+                " 1 it diverges, which the dots put at lr λ = 2 + 2β. Second: gradient descent at"
+                " learning rate 0.1; λ = 19 gives 1 − 0.1 · 19 = −0.9 per step."
+            ),
+            [partial(_draw_stability, demos), partial(_draw_decay, demos)],
+        ),
+    ]
+
+
+def _figures_of_networks(demos: Demos, m: Mapping[str, Any]) -> list[Figure]:
+    return [
+        Figure(
+            "networks",
+            say("Test accuracy of two small nets after a short budget against the learning rate."),
+            say(
+                "First: LeNet from a scaled start (He et al. 2015), one seed and the same batches"
+                " for all: read the shape, not the third digit. Second: a net of four layers,"
+                " medians of three seeds and their middle half."
+            ),
+            [partial(_draw_lenet, demos), partial(_draw_deep_nets, demos)],
+        ),
+        *([] if benchmarks.undecided(m, "optimizers") else [_figure_of_times(demos, m)]),
+    ]
+
+
+def _figure_of_times(demos: Demos, m: Mapping[str, Any]) -> Figure:
+    return Figure(
+        "step_time",
+        say("Time of a training step of LeNet with torch's optimizers."),
+        say("A bar is the median; a dot is a start of the process, in the order of measuring.")
+        + " "
+        + " ".join(benchmarks.trust(m)),
+        [partial(_draw_step_time, demos, m)],
+    )
+
+
+# --- sentences ---
+
+
+def _answer(demos: Demos, m: Mapping[str, Any]) -> str:
+    overlapping, pairs = _overlapping_pairs(demos)
+    return say(
+        "Axes decide: AdaGrad beats gradient descent from {straight:.0f} % of starts, rotated by"
+        " 45° from {turned:.0f} %; of {pairs} pairs of airfoil runs {overlapping} overlap.",
+        straight=m[names.ADAGRAD_LOWER_PERCENT[0]],
+        turned=m[names.ADAGRAD_LOWER_PERCENT[45]],
+        pairs=pairs,
+        overlapping=overlapping,
+    )
+
+
+def _headline(demos: Demos, m: Mapping[str, Any]) -> Headline:
+    straight, turned = (m[names.ADAGRAD_LOWER_PERCENT[angle]] for angle in names.STARTS)
+    directions = len(demos[names.STARTS[0]][names.GD_04].x)
+    return Headline(
+        f"{straight:.0f} % → {turned:.0f} %",
+        say("of {directions} starting directions", directions=directions),
+        say(
+            "let AdaGrad beat gradient descent: before the quadratic is rotated by 45°, and after."
+        ),
+    )
+
+
+def _findings(demos: Demos, m: Mapping[str, Any]) -> list[str]:
+    return [
+        *_start_and_axes(demos),
+        _single_runs(demos, m),
+        *[
+            _best(demos[names.BEST[problem]], name)
+            for problem, name in (
+                (names.ILL, say("ill-conditioned")),
+                (names.SPARSE, say("sparse")),
+            )
+        ],
+        *_falling(demos),
+        _rare(demos),
+        *_momentum(demos, m),
+        _growth(demos),
+        benchmarks.undecided(m, "optimizers") or _step(demos),
+    ]
+
+
+def _overlapping_pairs(demos: Demos) -> tuple[int, int]:
+    """How many pairs of the airfoil runs' middle halves overlap, and how many there are."""
+    runs = list(demos[names.NOTES_RUNS].values())
+    found = [_overlap(a, b) for i, a in enumerate(runs) for b in runs[:i]]
+    return sum(found), len(found)
+
+
+def _start_and_axes(demos: Demos) -> list[str]:
+    adagrad, gd = (demos[names.TRACE][name].x[-1] for name in (names.ADAGRAD_04, names.GD_04))
+    return [
+        say(
+            "From the notes' start AdaGrad at 0.4 is still at x₁ = {adagrad} after 20 steps,"
+            " gradient descent at {gd}.",
+            adagrad=figures.minus(f"{adagrad:.3f}"),
+            gd=figures.minus(f"{gd:.3f}"),
+        ),
+        say(
+            "Once rotated, the coordinates are no longer the Hessian's eigenvectors, and AdaGrad's"
+            " learning rates, one per coordinate, fit no curvature."
+        ),
+    ]
+
+
+def _losses(demos: Demos, m: Mapping[str, Any]) -> dict[str, float]:
+    """The median loss in which each airfoil run ends."""
+    runs = demos[names.NOTES_RUNS].items()
+    return {series: float(m[names.AIRFOIL_MINIMUM] + c.y[-1]) for series, c in runs}
+
+
+def _single_runs(demos: Demos, m: Mapping[str, Any]) -> str:
+    finite = [loss for loss in _losses(demos, m).values() if np.isfinite(loss)]
+    return say(
+        "All {runs} airfoil runs end between {least:.4f} and {most:.4f}, the exact minimum being"
+        " {minimum:.4f}: single runs, as in the notes, cannot tell neighbours apart.",
+        runs=len(finite),
+        least=min(finite),
+        most=max(finite),
+        minimum=m[names.AIRFOIL_MINIMUM],
+    )
+
+
+def _overlap(a: Curve, b: Curve) -> bool:
+    return bool(a.low[-1] <= b.high[-1] and b.low[-1] <= a.high[-1])
+
+
+def _best(descents: dict[str, Curve], name: str) -> str:
+    curves = sorted(descents.values(), key=lambda c: np.inf if np.isnan(c.y[-1]) else c.y[-1])
+    sgd = next(c for c in curves if names.rule_of(c.series) == names.SGD)
+    values = {
+        "name": name,
+        "best": _rule(names.rule_of(curves[0].series)),
+        "excess": _plain(curves[0].y[-1]),
+        "sgd": _plain(sgd.y[-1]),
+    }
+    if _overlap(curves[0], sgd):
+        return say(
+            "On the {name} problem {best} ends at an excess of {excess}, SGD at {sgd}; their"
+            " interquartile ranges over the seeds overlap.",
+            **values,
+        )
+    return say(
+        "On the {name} problem the optimizers separate: {best} ends at an excess of {excess}, SGD"
+        " at {sgd}; their interquartile ranges do not overlap.",
+        **values,
+    )
+
+
+def _falling(demos: Demos) -> list[str]:
+    airfoil, ill, sparse = (
+        _plain(np.median(ends[names.SGD].y / ends[names.DECAYING].y))
+        for ends in (demos[names.BEST_ENDS[problem]] for problem in names.PROBLEMS)
+    )
+    return [
+        say(
+            "Where gradients are noisy, on airfoil, a constant learning rate ends with {airfoil}"
+            " times the excess of one that falls as t⁻⁰·⁵.",
+            airfoil=airfoil,
+        ),
+        say(
+            "Where there is little noise, two epochs give {ill} times the excess (ill-conditioned)"
+            " and {sparse} times (sparse).",
+            ill=ill,
+            sparse=sparse,
+        ),
+    ]
+
+
+def _median(demos: Demos, demo: str, series: str) -> float:
+    """Of a series by seed or by start."""
+    return float(np.median(demos[demo][series].y))
+
+
+def _rare(demos: Demos) -> str:
+    steps, counts, adagrad = (
+        _plain(100 * _median(demos, names.GROUP_ERRORS, names.of_group(variant, names.RARE)))
+        for variant in (names.DECAYING, names.COUNTING, names.ADAGRAD)
+    )
+    return say(
+        "Of rare features' error {steps} % is left when the learning rate falls with steps,"
+        " {counts} % when with counts, {adagrad} % with AdaGrad.",
+        steps=steps,
+        counts=counts,
+        adagrad=adagrad,
+    )
+
+
+def _momentum(demos: Demos, m: Mapping[str, Any]) -> list[str]:
+    boundary, losses = demos[names.BOUNDARY], _losses(demos, m)
+    error = float(np.abs(boundary[names.MEASURED].y - boundary[names.BOUND].y).max())
+    return [
+        say(
+            "Momentum is stable up to lr λ = 2 + 2β: for β from 0 to 0.95 the measured boundary is"
+            " within {error} of it.",
+            error=_plain(max(error, 1e-6), digits=1),
+        ),
+        say(
+            "Momentum at 0.02 with β = 0.5 ends at {before:.4f}, at 0.01 with β = 0.9 at"
+            " {after:.4f}: lr/(1 − β) rises.",
+            before=losses[names.MOMENTUM_05_002],
+            after=losses[names.MOMENTUM_001],
+        ),
+    ]
+
+
+def _growth(demos: Demos) -> str:
+    exponent = _median(demos, names.ADAGRAD_STATE, names.EXPONENT)
+    return say(
+        "AdaGrad's sum of squared gradients grows as t{growth} on airfoil, its learning rate as"
+        " t{rate}; the notes say t and t⁻⁰·⁵.",
+        growth=figures.superscript(f"{exponent:.2f}"),
+        rate=figures.superscript(f"{-exponent / 2:.2f}"),
+    )
+
+
+def _step(demos: Demos) -> str:
+    return say(
+        "A LeNet step on 256 images takes {adagrad:.3g} ms with torch's AdaGrad, {sgd:.3g} ms with"
+        " its SGD; loss and gradient take {alone:.3g} ms.",
+        adagrad=_median(demos, names.STEP_TIME, names.ADAGRAD_STEP),
+        sgd=_median(demos, names.STEP_TIME, names.SGD_STEP),
+        alone=_median(demos, names.STEP_TIME, names.LOSS_AND_GRADIENT),
+    )
+
+
+# --- names and numbers ---
+
+
+def _rule(name: str) -> str:
+    """An update rule as the page calls it."""
+    match name.split():
+        case ["momentum", beta]:
+            return say("momentum {beta}", beta=beta)
+        case ["Nesterov", beta]:
+            return say("Nesterov {beta}", beta=beta)
+        case ["GD"]:
+            return say("GD")
+    return translation(name)
+
+
+def _run(series: str) -> str:
+    """A run as the page calls it: its rule and its settings."""
+    rule, *settings = series.split(", ")
+    return say(", ").join([_rule(rule), *map(_setting, settings)])
+
+
+def _setting(text: str) -> str:
+    match text.split():
+        case ["rate", rate]:
+            return say("lr {rate}", rate=rate)
+        case ["batch", size]:
+            return say("batch {size}", size=size)
+        case ["rho", rho]:
+            return f"ρ {rho}"
+    return {
+        "epsilon inside": say("ε inside"),
+        "uncorrected": say("uncorrected"),
+        "concise": "torch",
+    }[text]
+
+
+def _plain(number: float, digits: int = 2) -> str:
+    """A number of few digits, never as a power of ten."""
+    text = np.format_float_positional(number, precision=digits, fractional=False, trim="-")
+    return figures.minus(text)
+
+
+def _coordinate(x: float) -> str:
+    """Where a trace ends: three digits, and 0 for what is nearly so."""
+    return "0" if abs(x) < 5e-4 else _plain(x, digits=3)
+
+
+# --- the table ---
+
+
+def _airfoil_table(demos: Demos, m: Mapping[str, Any]) -> Table:
+    rows = []
+    for name, c in demos[names.NOTES_RUNS].items():
+        loss = [m[names.AIRFOIL_MINIMUM] + value for value in (c.y[-1], c.low[-1], c.high[-1])]
+        published = (
+            f"{PUBLISHED_LOSSES[name]:.4f}"
+            if name in PUBLISHED_LOSSES and m["airfoil"] == "original"
+            else "–"
+        )
+        rows.append(
+            [
+                _run(name),
+                f"{c.x[-1]:g}",
+                f"{loss[0]:.4f}",
+                f"{loss[1]:.4f} – {loss[2]:.4f}",
+                published,
+            ]
+        )
+    return Table(
+        [
+            say("airfoil run"),
+            say("epochs"),
+            say("final loss"),
+            say("middle half of seeds"),
+            say("published"),
+        ],
+        rows,
+        say(
+            "Loss: half the mean squared error over all 1500 rows. “torch”: the notes' concise runs"
+            " with torch.optim, whose loss lacks the half, and with torch's own start of the bias"
+            " and epsilon. “Published”: printed by a port of the book for one seed."
+        ),
+    )
+
+
+# --- figures ---
+
+
+def _line(axes: Axes, c: Curve, place: int, label: str = "") -> tuple[float, float, str]:
+    """Draw a curve with its band in the style of its place; its last number's point and colour."""
+    colour = figures.COLOURS[place]
+    axes.plot(c.x, c.y, color=colour, linestyle=DASHES[place], label=label or None)
+    axes.fill_between(c.x, c.low, c.high, color=colour, alpha=0.15, linewidth=0)
+    finite = np.flatnonzero(np.isfinite(c.y))
+    last = finite[-1] if len(finite) else 0
+    return float(c.x[last]), float(c.y[last]), colour
+
+
+def _draw_starts(demos: Demos, m: Mapping[str, Any], turned: int, path: Path) -> None:
+    found = demos[names.STARTS[turned]]
+    half = next(iter(found.values())).x < HALF_TURN
+    x = next(iter(found.values())).x[half]
+    values = {name: c.y[half] for name, c in found.items()}
+    percent = m[names.ADAGRAD_LOWER_PERCENT[turned]]
+    with figures.figure(path, figures.WIDTH, 2.9) as fig:
+        axes = fig.add_subplot(
+            title=say("Rotated by 45°: AdaGrad 2 wins from {percent:.0f} %", percent=percent)
+            if turned
+            else say("On its axes: AdaGrad 2 wins from {percent:.0f} %", percent=percent),
+            yscale="log",
+            xlim=(0, HALF_TURN),
+            ylim=(LEAST_SHOWN, 50),
+            xlabel=say("direction of the start (degrees)"),
+            ylabel=say("f after 20 steps"),
+        )
+        axes.set_xticks(range(0, HALF_TURN + 1, 45))
+        axes.fill_between(
+            x,
+            0,
+            1,
+            where=list(values[names.ADAGRAD_2] < values[names.GD_04]),
+            transform=axes.get_xaxis_transform(),
+            color=figures.COLOURS[2],
+            alpha=0.13,
+            linewidth=0,
+        )
+        ends = []
+        for i, (name, y) in enumerate(values.items()):
+            axes.plot(x, y, color=figures.COLOURS[i], linestyle=DASHES[i])
+            rule, rate = name.split(", rate ")
+            ends.append((f"{_rule(rule)} {rate}", x[-1], y[-1], figures.COLOURS[i]))
+        figures.label_ends(axes, ends, gap=0.085)
+        axes.axvline(BOOK_START_DEGREES, color=figures.FAINT, linewidth=1)
+        axes.text(
+            BOOK_START_DEGREES + 3,
+            0.06 if turned else 0.52,
+            say("the notes' start"),
+            color=figures.FAINT_TEXT,
+            transform=axes.get_xaxis_transform(),
+        )
+
+
+def _draw_dots(axes: Axes, dots: Sequence[Dot], best: int | None = None) -> None:
+    """Draw a row for each dot, the first on top, its middle half as a bar; `best` as a diamond."""
+    for i, (_, y, low, high) in enumerate(dots):
+        colour = figures.COLOURS[2 if i == best else 0]
+        axes.plot([low, high], [i, i], color=colour, linewidth=4, alpha=0.4)
+        axes.plot(y, i, "D" if i == best else "o", color=colour)
+    axes.set_yticks(range(len(dots)), [label for label, *_ in dots])
+    axes.set_ylim(len(dots) - 0.4, -0.6)
+    axes.grid(visible=False, axis="y")
+
+
+def _end(c: Curve, label: str, unit: float = 1.0) -> Dot:
+    """Where a curve ends, in units of `unit`."""
+    return label, c.y[-1] / unit, c.low[-1] / unit, c.high[-1] / unit
+
+
+def _draw_airfoil(demos: Demos, path: Path) -> None:
+    runs = sorted(demos[names.NOTES_RUNS].items(), key=lambda item: item[1].y[-1])
+    dots = [_end(c, _run(name), 1e-3) for name, c in runs]
+    with figures.figure(path, figures.WIDTH, 0.8 + 0.23 * len(dots)) as fig:
+        axes = fig.add_subplot(
+            xscale="log",
+            xlim=_around([n for _, *numbers in dots for n in numbers]),
+            xlabel=say("excess loss (thousandths)"),
+        )
+        figures.plain_ticks(axes.xaxis)
+        _draw_dots(axes, dots)
+
+
+def _around(values: Sequence[float]) -> tuple[float, float]:
+    """The limits of a logarithmic axis."""
+    finite = [value for value in values if np.isfinite(value) and value > 0]
+    return min(finite) / 1.3, 1.3 * max(finite)
+
+
+def _draw_best(demos: Demos, problem: str, path: Path) -> None:
+    ends = {
+        each: [_end(c, "") for c in demos[names.BEST[each]].values()] for each in names.PROBLEMS
+    }
+    everywhere = [n for dots in ends.values() for _, *numbers in dots for n in numbers]
+    dots = [_end(c, _run(series)) for series, c in demos[names.BEST[problem]].items()]
+    title = {
+        names.AIRFOIL: say("Airfoil"),
+        names.ILL: say("Ill-conditioned"),
+        names.SPARSE: say("Sparse features"),
+    }[problem]
+    with figures.figure(path, figures.WIDTH, 0.9 + 0.23 * len(dots)) as fig:
+        axes = fig.add_subplot(
+            title=title,
+            xscale="log",
+            xlim=_around(everywhere),
+            xlabel=say("excess loss after two epochs"),
+        )
+        _draw_dots(axes, dots, best=int(np.nanargmin([y for _, y, *_ in dots])))
+
+
+def _draw_rates(demos: Demos, m: Mapping[str, Any], for_all: bool, path: Path) -> None:
+    """Draw the rules that have one rate for all weights, or those that have one for each."""
+    curves = demos[names.RATES[names.AIRFOIL]]
+    title = say("One learning rate for all weights") if for_all else say("One for each weight")
+    with figures.figure(path, figures.WIDTH, 3.4) as fig:
+        axes = fig.add_subplot(
+            title=title,
+            xscale="log",
+            yscale="log",
+            xlabel=say("learning rate of the sweep"),
+            ylabel=say("excess loss after two epochs"),
+            xlim=(curves[names.SGD].x[0], curves[names.SGD].x[-1]),
+            ylim=(5e-4, 2),
+        )
+        shown = [rule for rule in names.RULES if (rule in ONE_FOR_ALL) == for_all]
+        for place, rule in enumerate(shown):
+            _line(axes, curves[rule], place, _rule(rule))
+        if for_all:
+            bound = m[names.AIRFOIL_RATE_BOUND]
+            axes.axvline(bound, color=figures.FAINT, linestyle="--")
+            axes.text(bound * 1.3, 7e-4, "2/λmax", color=figures.FAINT_TEXT)
+        figures.key(fig, axes, columns=3)
+
+
+def _draw_rare(demos: Demos, path: Path) -> None:
+    found = {name: c.scaled(x=100, y=100) for name, c in demos[names.FEATURE_ERRORS].items()}
+    labels = {
+        names.SGD: say("SGD, constant"),
+        names.DECAYING: say("SGD, falls with steps"),
+        names.COUNTING: say("SGD, falls with counts"),
+        names.ADAGRAD: translation(names.ADAGRAD),
+    }
+    shares = found[names.SGD].x
+    with figures.figure(path, figures.WIDTH, 3.3) as fig:
+        axes = fig.add_subplot(
+            xscale="log",
+            yscale="log",
+            xlabel=say("rows that have the feature (%)"),
+            ylabel=say("squared error left (%)"),
+            xlim=(shares.min(), shares.max()),
+            ylim=_around([n for c in found.values() for n in (*c.low, *c.high)]),
+        )
+        figures.plain_ticks(axes.xaxis)
+        figures.plain_ticks(axes.yaxis)
+        for place, (name, label) in enumerate(labels.items()):
+            _line(axes, found[name], place, label)
+        figures.key(fig, axes)
+
+
+def _draw_traces(demos: Demos, path: Path) -> None:
+    with figures.figure(path, figures.WIDTH, 7.4) as fig:
+        panels = fig.subplots(4, 2, sharex=True, sharey=True)
+        for axes, (series, c) in zip(panels.flat, demos[names.TRACE].items(), strict=True):
+            for level in (0.05, 0.3, 1, 2.5, 5, 10, 18):
+                size = 2 * (level / 0.1) ** 0.5, 2 * (level / 2) ** 0.5
+                axes.add_patch(Ellipse((0, 0), *size, fill=False, edgecolor=figures.FAINT, lw=0.7))
+            axes.plot(c.x, c.y, "o-", color=figures.COLOURS[1], markersize=3.5, linewidth=1.2)
+            axes.plot(0, 0, "+", color=figures.COLOURS[0], markersize=10)
+            axes.set(xlim=(-6, 2.5), ylim=(-3.2, 3.2), title=_run(series))
+            axes.set_xlabel(f"→ ({_coordinate(c.x[-1])}, {_coordinate(c.y[-1])})")
+            axes.grid(visible=False)
+        fig.supxlabel("x₁", fontsize=figures.SMALLEST)
+        fig.supylabel("x₂", fontsize=figures.SMALLEST)
+
+
+def _draw_stability(demos: Demos, path: Path) -> None:
+    bound = demos[names.BOUNDARY][names.BOUND]
+    growth = {float(series): c for series, c in demos[names.STABILITY].items()}
+    with figures.figure(path, figures.WIDTH, 3.2) as fig:
+        axes = fig.add_subplot(
+            title=say("Momentum on a parabola"),
+            xlabel=say("learning rate × curvature, lr λ"),
+            ylabel=say("growth per step"),
+            xlim=(0, 4),
+            ylim=(0, 3.05),
+        )
+        axes.axhline(1, color=figures.FAINT, linewidth=1)
+        ends = []
+        for place, beta in enumerate(SHOWN_BETAS):
+            x, y, colour = _line(axes, growth[beta], place)
+            axes.plot(np.interp(beta, bound.x, bound.y), 1, "o", color=colour)
+            ends.append((f"β = {beta:g}", x, y, colour))
+        figures.label_ends(axes, ends)
+
+
+def _draw_decay(demos: Demos, path: Path) -> None:
+    with figures.figure(path, figures.WIDTH, 3.2) as fig:
+        axes = fig.add_subplot(
+            title=say("Gradient descent at 0.1"),
+            xlabel=say("step"),
+            ylabel=say("x, over x at the start"),
+            xlim=(0, 20),
+            ylim=(-1, 1.05),
+        )
+        axes.set_xticks(range(0, 21, 5))
+        curves = demos[names.DECAY].items()
+        ends = [(name, *_line(axes, c, i)) for i, (name, c) in enumerate(curves)]
+        figures.label_ends(axes, ends, gap=0.075)
+
+
+def _draw_lenet(demos: Demos, path: Path) -> None:
+    _draw_accuracies(demos[names.LENET], say("LeNet, one seed"), path)
+
+
+def _draw_deep_nets(demos: Demos, path: Path) -> None:
+    _draw_accuracies(demos[names.DEEP_NETS], say("A net of four layers"), path)
+
+
+def _draw_accuracies(curves: Mapping[str, Curve], title: str, path: Path) -> None:
+    with figures.figure(path, figures.WIDTH, 3.4) as fig:
+        axes = fig.add_subplot(
+            title=title,
+            xscale="log",
+            xlabel=say("learning rate of the run"),
+            ylabel=say("accuracy on test images (%)"),
+        )
+        for place, (rule, c) in enumerate(curves.items()):
+            scaled = c.scaled(y=100)
+            _line(axes, scaled, place, _rule(rule))
+            axes.plot(scaled.x, scaled.y, "os^Dvx"[place], color=figures.COLOURS[place])
+        figures.key(fig, axes, columns=3)
+
+
+def _draw_step_time(demos: Demos, m: Mapping[str, Any], path: Path) -> None:
+    labels = {
+        names.SGD_STEP: say("step with SGD"),
+        names.ADAGRAD_STEP: say("step with AdaGrad"),
+        names.LOSS_AND_GRADIENT: say("loss and gradient only"),
+    }
+    with figures.figure(path, figures.WIDTH, 1.9) as fig:
+        axes = fig.add_subplot(xlabel=say("ms per training step"))
+        for row, name in enumerate(labels):
+            samples = demos[names.STEP_TIME][name].y.tolist()
+            virtual = m["device_kind"] == "cpu-virtual"
+            figures.bar_with_samples(axes, row, samples, figures.COLOURS[0], virtual)
+        axes.set_yticks(range(len(labels)), list(labels.values()))
+        axes.invert_yaxis()
+        axes.grid(visible=False, axis="y")

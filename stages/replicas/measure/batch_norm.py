@@ -1,0 +1,196 @@
+"""Batch norm on several devices: what changes of the gradient, of the accuracy, of the replicas.
+
+Each device takes mean and variance from its own share of the batch. Synchronised statistics would
+be those of the whole batch, and so one device's gradient: that arm is `one device`.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
+
+import torch
+from torch import Tensor, nn
+
+from lab.data.images import LabelledImages
+from lab.data.order import shuffled
+from lab.nets.models import MODELS, OnBytes
+from lab.parallel.device_workers import side_by_side
+from lab.parallel.replicas import (
+    allreduce,
+    forward_backward,
+    grad_of,
+    replicate,
+    split_batch,
+    sum_gradients,
+)
+from lab.results.curves import Curve, line
+from stages.replicas.measure.by_hand import CPU, accuracy_percent, step
+from stages.replicas.measure.names import (
+    FOUR_STEPS,
+    GRADIENT_CHANGE,
+    LOCAL,
+    NORM_ACCURACY,
+    ONE_DEVICE,
+    RUNNING_STATISTICS,
+    SEPARATE,
+    WEIGHTS,
+    WITH_BATCH_NORM,
+    WITHOUT_BATCH_NORM,
+)
+from stages.replicas.measure.params import BatchNormParams
+from stages.replicas.measure.training_variants import distance, lenet
+
+LR = 0.1
+FOUR_STEPS_IMAGES, FOUR_STEPS_COUNT = 4, 2  # images per device, steps
+
+
+def measure_batch_norm(
+    params: BatchNormParams,
+    num_devices: int,
+    train_set: LabelledImages,
+    test_set: LabelledImages,
+    seed: int,
+) -> Iterator[Curve]:
+    """The gradient's change and the accuracy by seed, then ResNet-18's replicas after two steps."""
+    seeds = range(seed, seed + params.num_seeds)
+    yield from _gradient_changes(params, num_devices, train_set, seeds)
+    yield from _accuracies(params, num_devices, train_set, test_set, seeds)
+    yield from _four_steps(num_devices, train_set, seed)
+
+
+# --- the gradient
+
+
+def _gradient_changes(
+    params: BatchNormParams, num_devices: int, train_set: LabelledImages, seeds: Sequence[int]
+) -> Iterator[Curve]:
+    """By how many percent of its length splitting a batch changes the gradient, by seed."""
+    nets: dict[str, Callable[[int], nn.Module]] = {
+        WITH_BATCH_NORM: lambda seed: OnBytes(MODELS["resnet18"](_generator(seed))),
+        WITHOUT_BATCH_NORM: lenet,
+    }
+
+    def run(job: tuple[str, int]) -> float:
+        name, seed = job
+        rows = _order(train_set, seed)[: num_devices * params.gradient_images_per_device]
+        net, X, y = nets[name](seed), train_set[0][rows], train_set[1][rows]
+        whole = gradient(net, X, y, 1)
+        return 100 * float((gradient(net, X, y, num_devices) - whole).norm() / whole.norm())
+
+    found = side_by_side(GRADIENT_CHANGE, run, product(nets, seeds), CPU)
+    for name in nets:
+        yield line(GRADIENT_CHANGE, name, seeds, [found[name, s] for s in seeds])
+
+
+def gradient(net: nn.Module, X: Tensor, y: Tensor, num_devices: int) -> Tensor:
+    """The summed gradient of a batch split over the devices, as one vector (float64)."""
+    nets = [replicate(net, CPU) for _ in range(num_devices)]
+    for replica, X_shard, y_shard in zip(
+        nets, *split_batch(X, y, [CPU] * num_devices), strict=True
+    ):
+        forward_backward(replica, X_shard, y_shard)
+    sum_gradients(nets)
+    return torch.cat([grad_of(p).double().flatten() for p in nets[0].parameters()])
+
+
+# --- the accuracy
+
+
+def lenet_with_batch_norm(seed: int) -> OnBytes:
+    """LeNet with batch norm behind each layer but the last (book 8.5.4), weights of He et al."""
+    net = nn.Sequential(
+        nn.Conv2d(1, 20, 3),
+        nn.BatchNorm2d(20),
+        nn.ReLU(),
+        nn.AvgPool2d(2),
+        nn.Conv2d(20, 50, 5),
+        nn.BatchNorm2d(50),
+        nn.ReLU(),
+        nn.AvgPool2d(2),
+        nn.Flatten(),
+        nn.Linear(800, 128),
+        nn.BatchNorm1d(128),
+        nn.ReLU(),
+        nn.Linear(128, 10),
+    )
+    generator = _generator(seed)
+    for layer in net:
+        if isinstance(layer, nn.Conv2d | nn.Linear):
+            nn.init.kaiming_normal_(layer.weight, generator=generator)
+            assert layer.bias is not None  # noqa: S101
+            nn.init.zeros_(layer.bias)
+    return OnBytes(net)
+
+
+def sum_all_but_norms(nets: Sequence[nn.Module]) -> None:
+    """All-reduce every gradient but batch norm's, which each device keeps for itself.
+
+    Those count as often as there are devices, since they are of one device's images and the rate
+    is divided by the whole batch.
+    """
+    for layers in zip(*(net.modules() for net in nets), strict=True):
+        norm = isinstance(layers[0], nn.BatchNorm1d | nn.BatchNorm2d)
+        for same in zip(*(layer.parameters(recurse=False) for layer in layers), strict=True):
+            if not norm:
+                allreduce([grad_of(p) for p in same])
+                continue
+            for p in same:
+                grad_of(p).mul_(len(nets))
+
+
+def _accuracies(
+    params: BatchNormParams,
+    num_devices: int,
+    train_set: LabelledImages,
+    test_set: LabelledImages,
+    seeds: Sequence[int],
+) -> Iterator[Curve]:
+    """The first device's accuracy, as the notes evaluate; each arm has the same batches."""
+    arms = {
+        ONE_DEVICE: (1, sum_gradients),
+        LOCAL: (num_devices, sum_gradients),
+        SEPARATE: (num_devices, sum_all_but_norms),
+    }
+    tested = (test_set[0][: params.test_images], test_set[1][: params.test_images])
+    batch_size = num_devices * params.images_per_device
+
+    def run(job: tuple[str, int]) -> float:
+        arm, seed = job
+        count, combine = arms[arm]
+        nets = [lenet_with_batch_norm(seed) for _ in range(count)]
+        order = _order(train_set, seed)
+        for i in range(params.num_steps):
+            rows = order[torch.arange(i * batch_size, (i + 1) * batch_size) % len(order)]
+            step(nets, train_set[0][rows], train_set[1][rows], LR, combine)
+        return accuracy_percent(nets[0], tested)
+
+    found = side_by_side(NORM_ACCURACY, run, product(arms, seeds), CPU)
+    for arm in arms:
+        yield line(NORM_ACCURACY, arm, seeds, [found[arm, s] for s in seeds])
+
+
+def _order(train_set: LabelledImages, seed: int) -> Tensor:
+    return shuffled(len(train_set[1]), _generator(seed))
+
+
+def _generator(seed: int) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+# --- the notes' four steps
+
+
+def _four_steps(num_devices: int, train_set: LabelledImages, seed: int) -> Iterator[Curve]:
+    """What ResNet-18's replicas differ in after the four steps that the notes name, and no more."""
+    nets = [OnBytes(MODELS["resnet18"](_generator(seed))) for _ in range(num_devices)]
+    batch_size = FOUR_STEPS_IMAGES * num_devices
+    for rows in torch.arange(FOUR_STEPS_COUNT * batch_size).split(batch_size):
+        some = rows % len(train_set[1])
+        step(nets, train_set[0][some], train_set[1][some], LR)
+    weights = max(distance(nets[0].parameters(), net.parameters()) for net in nets)
+    statistics = max(distance(_statistics(nets[0]), _statistics(net)) for net in nets)
+    yield line(FOUR_STEPS, WEIGHTS, [FOUR_STEPS_COUNT], [1e6 * weights])
+    yield line(FOUR_STEPS, RUNNING_STATISTICS, [FOUR_STEPS_COUNT], [1e6 * statistics])
+
+
+def _statistics(net: nn.Module) -> list[Tensor]:
+    return [b for b in net.buffers() if b.is_floating_point()]

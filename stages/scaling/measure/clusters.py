@@ -1,0 +1,113 @@
+"""ResNet-50 on up to 100,000 GPUs in hosts of eight, and published runs on thousands; no torch.
+
+What eight GPUs of one host take is published; beyond them a step sums gradients among the hosts,
+too, after the backward pass or hidden behind it: t1 + t2 and max(t1, t2) are the bounds. The
+published runs say how long a step took and how efficient it was, so also what was exposed.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lab.parallel.cost_model import HALVING_DOUBLING, RING, Link, two_level_s
+from lab.results.measurements import Measurement
+from stages.scaling.measure import names
+
+EPOCHS, IMAGES = 90, 1_281_167  # of ImageNet, as all published runs train
+GRADIENT_BYTES = 4 * 25_557_032  # of ResNet-50 in float32; a test counts them
+PER_HOST, IMAGES_EACH = 8, 32  # devices, and images of a step on each: all runs' way
+HOST_HOURS = 29.0  # of the whole training on one host of eight P100 (He et al., see Goyal et al.)
+INSIDE = Link(0.0, 0.0)  # what a host's own sums take is in its hours
+LATENCY_S = 30e-6  # assumed, between hosts
+NETWORKS = {f"{gbit} Gb/s": Link(LATENCY_S, 8e-9 / gbit) for gbit in (25, 50, 100, 400)}
+HOSTS = (*(2**i for i in range(14)), 12_500)  # up to 100,000 devices
+STRONG_BATCHES = (256, 1024, 8192)
+STRONG_NETWORK = "100 Gb/s"
+
+
+@dataclass(frozen=True)
+class Published:
+    """A published run: its devices, the link of a host, bytes of a number, efficiency and time."""
+
+    name: str
+    devices: int
+    gbit: float
+    number_bytes: int
+    efficiency: float
+    minutes: float
+
+    @property
+    def step_s(self) -> float:
+        """A step's seconds, by the time of the whole training."""
+        return 60 * self.minutes * self.devices * IMAGES_EACH / (EPOCHS * IMAGES)
+
+    @property
+    def exposed_s(self) -> float:
+        """By how much that is longer than the same on the devices that it is compared with."""
+        return self.step_s * (1 - self.efficiency)
+
+    @property
+    def t2_s(self) -> float:
+        """What summing among the hosts takes by the model."""
+        network = Link(LATENCY_S, 8e-9 / self.gbit)
+        return among_hosts_s(
+            self.devices // PER_HOST, network, GRADIENT_BYTES * self.number_bytes / 4
+        )
+
+
+# efficiencies, links and times as Mikami et al. 2018 (arXiv:1811.05233) list them
+PUBLISHED = (
+    Published("Goyal et al. 2017", 256, 50, 4, 0.90, 60),
+    Published("Akiba et al. 2017", 1024, 56, 2, 0.80, 15),  # one rail of InfiniBand FDR
+    Published("Jia et al. 2018", 2048, 100, 2, 0.879, 6.6),
+)
+
+
+def computing_s(images: float) -> float:
+    """What so many images on each device of one host take: as many times as long as one."""
+    of_32 = 3600 * HOST_HOURS * PER_HOST * IMAGES_EACH / (EPOCHS * IMAGES)
+    return of_32 * images / IMAGES_EACH
+
+
+def among_hosts_s(hosts: int, network: Link, num_bytes: float = GRADIENT_BYTES) -> float:
+    """Summing gradients among hosts, by the faster of a ring and halving-doubling."""
+    return min(by_algorithm_s(name, hosts, network, num_bytes) for name in (RING, HALVING_DOUBLING))
+
+
+def by_algorithm_s(
+    algorithm: str, hosts: int, network: Link, num_bytes: float = GRADIENT_BYTES
+) -> float:
+    """Summing gradients among hosts of eight."""
+    return two_level_s(algorithm, hosts, PER_HOST, num_bytes, INSIDE, network)
+
+
+def weak(hosts: Sequence[int], network: Link) -> list[float]:
+    """The share of the ideal speed, each device with as many images; nothing overlaps."""
+    t1 = computing_s(IMAGES_EACH)
+    return [t1 / (t1 + among_hosts_s(n, network)) for n in hosts]
+
+
+def strong(hosts: Sequence[int], batch_size: int, network: Link) -> list[float]:
+    """How many times as fast as one host so many take a batch; nothing overlaps."""
+    alone = computing_s(batch_size / PER_HOST)
+    return [alone / (alone / n + among_hosts_s(n, network)) for n in hosts]
+
+
+def simulate_clusters() -> list[Measurement]:
+    """Weak scaling on each network, and strong scaling of batches of several sizes."""
+    found = [
+        _simulated(names.CLUSTER_WEAK, network, n, value)
+        for network, link in NETWORKS.items()
+        for n, value in zip(HOSTS, weak(HOSTS, link), strict=True)
+    ]
+    for batch_size in STRONG_BATCHES:
+        hosts = [n for n in HOSTS if n * PER_HOST <= batch_size]
+        values = strong(hosts, batch_size, NETWORKS[STRONG_NETWORK])
+        found += [
+            _simulated(names.CLUSTER_STRONG, f"{batch_size} images", n, value)
+            for n, value in zip(hosts, values, strict=True)
+        ]
+    return found
+
+
+def _simulated(demo: str, arm: str, hosts: int, value: float) -> Measurement:
+    return Measurement(demo, arm, hosts * PER_HOST, (value,), "x", names.SIMULATED)

@@ -1,0 +1,124 @@
+"""What the report lets a reader play with: a step on other links, devices and batches.
+
+`scaling_step.js` computes with the formulas of `stages.scaling.measure.predictor` and of
+`lab.parallel.cost_model`; a test compares them.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict
+
+from lab.parallel.cost_model import INTERCONNECTS, ONE_BUCKET
+from lab.report.benchmarks import TITLES
+from lab.report.language import say, translation
+from lab.report.page import Choice, Explorable, Slider
+from lab.results.measurements import Results
+from stages.scaling.measure import names
+from stages.scaling.measure.predictor import Machine, Network, fit_machines
+
+HERE = "here"  # this machine's link, beside INTERCONNECTS by their names
+NUMBERS = {"lenet": 129_068, "resnet18": 11_175_818}  # in a net's gradients; a test counts them
+MOST_DEVICES, MOST_IMAGES = 2**10, 2**16
+
+
+def scaling_step(results: Results, n: int) -> Explorable:
+    """A step's time and efficiency against devices, from the steps of `n` devices measured here."""
+    links = {HERE: say("this machine's")} | {i.name: translation(i.name) for i in INTERCONNECTS}
+    images = n * names.NOTES_IMAGES["lenet"]
+    return Explorable(
+        name="scaling_step",
+        title=say("What do more devices gain, and what holds them back?"),
+        controls=[
+            Choice("net", say("net"), TITLES, "lenet"),
+            Choice("link", say("link between devices"), links, HERE),
+            Choice(
+                "allreduce",
+                say("way to sum"),
+                {name: translation(name) for name in names.ALLREDUCES},
+                names.BY_NOTES,
+            ),
+            Choice(
+                "batch",
+                say("batch of images"),
+                {"divided": say("one for all devices"), "each": say("one for each device")},
+                "divided",
+            ),
+            _power_of_two("devices", say("devices"), MOST_DEVICES, n),
+            _power_of_two("images", say("images in the batch"), MOST_IMAGES, images),
+            Slider("overlap", say("share that overlaps"), low=0, high=1, value=0, step=0.05),
+        ],
+        outputs={
+            "t1": say("computing (t1)"),
+            "t2": say("communicating (t2)"),
+            "step": say("the whole step"),
+            "images_per_s": say("images a second"),
+            "efficiency": say("efficiency, %"),
+        },
+        words={
+            "computing": say("computing (t1)"),
+            "communicating": say("communicating (t2)"),
+            "step": say("the whole step"),
+            "bounds": say("from max(t1, t2) to t1 + t2"),
+            "measured": say("measured with {images} images each", images="{images}"),
+            "devices": say("devices"),
+            "time": say("time of a step"),
+            "efficiency": say("efficiency, %"),
+        },
+        data=_facts(results, n),
+        how=say(
+            "t1 + t2, less the overlapping share of the shorter: 0 is the notes' code, 1 the"
+            " book's max(t1, t2) (parts in stages/scaling/measure/predictor.py, with the cost model"
+            " of lab/parallel/cost_model.py). Every device computes as fast as one of {n} did"
+            " here.",
+            n=n,
+        ),
+    )
+
+
+def machines(results: Results, n: int) -> dict[str, tuple[Machine, Network]]:
+    """Each net's machine and gradients, as the rows have them: `fit_machines` without torch."""
+    gradients = {}
+    for net in results.arms(names.JOINING):
+        tensors = int(results.series(names.JOINING, net)[0].x)
+        # how the numbers are shared out among the tensors changes nothing
+        gradients[net] = [0] * (tensors - 1) + [NUMBERS[net]]
+    return fit_machines(results.measurements, n, gradients)
+
+
+def _power_of_two(name: str, label: str, most: int, value: int) -> Slider:
+    return Slider.by_factors(name, label, 1, most, 2 ** round(math.log2(value)), 2)
+
+
+def _facts(results: Results, n: int) -> Mapping[str, object]:
+    """The numbers of the formulas, and the measured steps."""
+    found = machines(results, n)
+    here, _ = found["lenet"]
+    return {
+        "nets": {
+            net: {
+                **asdict(machine.compute),
+                "tensors": network.num_tensors,
+                "bytes": network.num_bytes,
+                "joining_s": network.joining_s,
+            }
+            for net, (machine, network) in found.items()
+        },
+        "links": {HERE: {**asdict(here.link), "shared": here.shared, "waits": here.waits}}
+        | {i.name: {**asdict(i.link), "shared": False, "waits": {}} for i in INTERCONNECTS},
+        "allreduces": {
+            name: (algorithm, grouping == ONE_BUCKET)
+            for name, (algorithm, grouping) in names.ALLREDUCES.items()
+        },
+        "measured": [
+            {
+                "net": net,
+                "allreduce": allreduce,
+                "devices": n,
+                "images": m.x,
+                "seconds": m.summary.median / 1e3,
+            }
+            for arm in results.arms(names.MEASURED)
+            for net, allreduce in [names.net_and_allreduce(arm)]
+            for m in results.series(names.MEASURED, arm)
+        ],
+    }

@@ -1,0 +1,237 @@
+"""One run from its latest checkpoint to its results, in one process or in each of several."""
+
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, nullcontext
+from pathlib import Path
+
+import torch
+from torch import Tensor
+from tqdm import tqdm
+
+from lab.core.errors import StoppedError
+from lab.core.signals import StopRequest
+from lab.data import augment, images, order
+from lab.data.datasets import DATA, SOURCE_FILE, Split, dataset_name, read_fashion_mnist
+from lab.data.images import to_tensors
+from lab.machine.devices import Devices, precision_on
+from lab.machine.gpus.errors import gpu_errors
+from lab.nets import convnet, lenet, models, resnet
+from lab.optim import schedules, update_rules
+from lab.parallel import flat_bucket, replicas
+from lab.parallel.allreduce import collectives
+from lab.parallel.launch import check_ranks_agree, own_rank, process_group
+from lab.timing.conditions import Watch, speed_metrics
+from lab.training import loop, shards, steps, update_steps
+from lab.training.checkpoints import Checkpoints, run_key
+from lab.training.loop import Epoch, Plan, Progress, predict, train
+from lab.training.run_params import RunParams
+from lab.training.steps import Stepper, prepare_process
+from lab.training.strategies import base, dataparallel, graph, processes, sharded
+from lab.training.strategies import replicas as by_hand
+from lab.training.strategies.base import Recipe, Strategy
+from lab.training.strategies.by_name import strategy_of
+from stages.train.measure import results
+from stages.train.measure.params import Params
+from stages.train.measure.placement import check_machine_can, check_step_fits, devices_of
+
+# what the result depends on besides params, data and torch: a checkpoint of other code is none
+CODE = [
+    Path(str(module.__file__))
+    for module in (
+        *(images, order, augment, schedules, update_rules, models, lenet, resnet, convnet),
+        *(replicas, flat_bucket, shards, collectives, update_steps, steps, loop),
+        *(base, by_hand, graph, dataparallel, processes, sharded),
+    )
+]
+
+log = logging.getLogger(__name__)
+
+
+@contextmanager
+def memory_errors() -> Iterator[None]:
+    """Turn torch's way to say that the CPU's memory is out into Python's."""
+    try:
+        yield
+    except RuntimeError as error:
+        if "can't allocate memory" in str(error):
+            raise MemoryError(str(error).partition(". ")[0]) from None
+        raise
+
+
+@memory_errors()
+def train_run(name: str, params: Params) -> None:
+    """Train a run and write its results; of `ddp` each rank does."""
+    settings = params.train.runs[name]
+    devices, own = devices_of(settings, params.devices)
+    precision = precision_on(own[0], settings.precision)
+    settings = settings.model_copy(update={"precision": precision})
+    prepare_process(precision)
+    check_machine_can(name, settings, own[0])
+    check_step_fits(name, settings, precision, own)
+    train_set = read_fashion_mnist("train").first(settings.train_images)
+    test_set = read_fashion_mnist("t10k").first(settings.test_images)
+    dataset = dataset_name()
+    checkpoints = Checkpoints(checkpoint_key(name, settings, params.seed, devices))
+    rank = own_rank()
+    distributed = params.train.distributed
+    group = nullcontext() if rank is None else process_group(devices, own[0], distributed)
+    watch = None if rank else Watch()  # one process alone sees how fast the machine is
+    failures = gpu_errors(", ".join(dict.fromkeys(map(str, own))))
+    with nullcontext() if rank else checkpoints.lock(), failures, group:
+        if rank is not None:
+            check_ranks_agree(checkpoints.key)
+        net = models.MODELS[settings.net](torch.Generator().manual_seed(params.seed))
+        recipe = Recipe(
+            precision,
+            settings.compile,
+            settings.momentum,
+            settings.weight_decay,
+            settings.label_smoothing,
+            None if settings.shards == "none" else settings.shards,
+        )
+        with closing(strategy_of(settings.strategy, net, own, recipe)) as strategy:
+            log.setLevel(logging.INFO if strategy.is_first else logging.WARNING)
+            log.info(
+                "%s: %s on %d x %s, %d threads each, %s",
+                name,
+                dataset,
+                len(devices.devices),
+                devices.kind,
+                devices.threads,
+                settings.strategy,
+            )
+            epochs, logits = train_with_checkpoints(
+                name, settings, strategy, train_set, test_set, params.seed, checkpoints
+            )
+            if watch:
+                results.write(
+                    name,
+                    settings,
+                    epochs,
+                    logits,
+                    len(train_set.labels),
+                    test_set,
+                    results.to_bytes(strategy.nets[0].net.state_dict()),
+                    devices,
+                    dataset,
+                    speed_metrics(watch),
+                )
+            strategy.any(False)  # all results are written, also where hosts share the folder
+            if keeps_checkpoints():
+                checkpoints.clear()
+
+
+def checkpoint_key(name: str, settings: RunParams, seed: int, devices: Devices) -> str:
+    """The name of a run's checkpoints: a hash of all that decides its result.
+
+    With shards that is no number of devices, threads or processes.
+    """
+    divided = settings.shards != "none"
+    decisive = {
+        "run": name,
+        "settings": settings.model_dump(exclude={"num_gpus", "strategy"} if divided else None),
+        "seed": seed,
+        "torch": torch.__version__,
+        "devices": devices.devices[0].type
+        if divided
+        else [devices.kind, len(devices.devices), devices.threads],
+        "cpu": torch.backends.cpu.get_cpu_capability(),
+    }
+    return run_key(decisive, [*CODE, DATA / SOURCE_FILE])
+
+
+def keeps_checkpoints() -> bool:
+    """Whether this process looks after its host's checkpoints: one for each host does.
+
+    Which host has the first rank, which saves them, may differ each time that several meet.
+    """
+    return os.environ.get("LOCAL_RANK", "0") == "0"
+
+
+def train_with_checkpoints(
+    name: str,
+    settings: RunParams,
+    strategy: Strategy,
+    train_set: Split,
+    test_set: Split,
+    seed: int,
+    checkpoints: Checkpoints,
+) -> tuple[list[Epoch], Tensor]:
+    """Train from the latest checkpoint, with a bar on a terminal and a line per epoch.
+
+    Returns the epochs and the test images' logits (n, 10); the strategy has the weights.
+
+    Raises:
+        StoppedError: SIGTERM or Ctrl-C; a checkpoint of the last step is written.
+    """
+    reached = Progress()
+    own = checkpoints.latest() if keeps_checkpoints() else None
+    own_place = Progress.from_state(checkpoints.decode(own)).place if own else 0
+    if content := strategy.furthest(own, own_place):
+        state = checkpoints.decode(content)
+        checkpoints.check_fits(state, strategy.state())
+        strategy.load_state(state)
+        reached = Progress.from_state(state)
+        log.info(
+            "%s: goes on after %d epochs and %d steps",
+            name,
+            len(reached.epochs),
+            len(reached.losses),
+        )
+    num_images = len(train_set.labels)
+    done = len(reached.epochs) * num_images + len(reached.losses) * settings.batch_size
+    with (
+        StopRequest() as stop,
+        tqdm(
+            initial=done,
+            total=settings.num_epochs * num_images,
+            unit="img",
+            unit_scale=True,
+            desc=name,
+            disable=None if strategy.is_first else True,
+        ) as bar,
+    ):
+        results = train(
+            Stepper(strategy, to_tensors(train_set), settings.batch_size, settings.lr),
+            to_tensors(test_set),
+            Plan(
+                settings.batch_size,
+                settings.lr,
+                settings.num_epochs,
+                seed,
+                settings.schedule,
+                settings.augment,
+            ),
+            reached,
+            on_step=bar.update,
+            stopping=lambda: stop.signal_number > 0,
+        )
+        for reached in results:
+            state = {**strategy.state(), **reached.state()}
+            if strategy.is_first:
+                checkpoints.save(len(reached.epochs), len(reached.losses), state)
+            if not len(reached.losses):
+                _log_epoch(name, settings, reached.epochs[-1])
+        if len(reached.epochs) < settings.num_epochs:
+            where = f"epoch {len(reached.epochs) + 1}, after step {len(reached.losses)}"
+            raise StoppedError(
+                f"{name}: stopped in {where}; the same command goes on there",
+                stop.signal_number or 15,
+            )
+        return reached.epochs, predict(strategy, to_tensors(test_set)[0])
+
+
+def _log_epoch(name: str, settings: RunParams, epoch: Epoch) -> None:
+    with tqdm.external_write_mode():
+        log.info(
+            "%s epoch %d/%d: train loss %.4f, test accuracy %.2f %%, %.2f s, %.0f img/s",
+            name,
+            epoch.epoch,
+            settings.num_epochs,
+            epoch.train_loss,
+            100 * epoch.test_accuracy,
+            epoch.seconds,
+            settings.train_images / epoch.seconds,
+        )

@@ -1,0 +1,144 @@
+"""What a run leaves: rows by epoch, its metrics, the test images it gets wrong, and its weights."""
+
+import hashlib
+import io
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from lab.core.files import REPORTS, Metrics, Row, write_atomically, write_metrics, write_rows
+from lab.data.datasets import CLASSES, Split
+from lab.machine.devices import Devices
+from lab.results.stats import summarise as summary
+from lab.training.loop import Epoch
+from lab.training.run_params import RunParams
+from stages.train.measure.names import (
+    CONFUSION,
+    EPOCH_S,
+    EPOCH_S_IQR,
+    FINAL_ACCURACY,
+    FINAL_LOSS,
+    SECONDS,
+    TEST_ACCURACY,
+    TRAIN_LOSS,
+    WEIGHTS,
+    WEIGHTS_HASH,
+    WORST,
+)
+
+NUM_WORST = 20
+
+
+def rows_of(epochs: Sequence[Epoch], devices: Devices, dataset: str) -> list[Row]:
+    """One row per epoch."""
+    return [
+        {
+            "epoch": e.epoch,
+            TRAIN_LOSS: e.train_loss,
+            TEST_ACCURACY: e.test_accuracy,
+            SECONDS: round(e.seconds, 6),
+            "resumed": int(e.resumed),
+            "device_kind": devices.kind,
+            "dataset": dataset,
+        }
+        for e in epochs
+    ]
+
+
+def summarise(
+    settings: RunParams,
+    epochs: Sequence[Epoch],
+    num_images: int,
+    weights: bytes,
+    devices: Devices,
+    dataset: str,
+    speed: Metrics,
+) -> Metrics:
+    """The run's settings, the machine's speed, and what the run gave in few numbers.
+
+    Its time is the median over the epochs, of which interrupted ones count only if all are.
+    """
+    timed = [e.seconds for e in epochs if not e.resumed] or [e.seconds for e in epochs]
+    seconds = summary(timed)
+    return {
+        "net": settings.net,
+        "strategy": settings.strategy,
+        "precision": settings.precision,
+        "compile": settings.compile,
+        "shards": settings.shards,
+        "dataset": dataset,
+        "train_images": num_images,
+        "batch_size": settings.batch_size,
+        "lr": settings.lr,
+        "momentum": settings.momentum,
+        "weight_decay": settings.weight_decay,
+        "label_smoothing": settings.label_smoothing,
+        "schedule": settings.schedule,
+        "augment": settings.augment,
+        "num_epochs": settings.num_epochs,
+        "device_kind": devices.kind,
+        "num_devices": len(devices.devices),
+        "threads_per_device": devices.threads,
+        **speed,
+        FINAL_ACCURACY: round(100 * epochs[-1].test_accuracy, 4),
+        FINAL_LOSS: round(epochs[-1].train_loss, 6),
+        EPOCH_S: round(seconds.median, 4),
+        EPOCH_S_IQR: round(seconds.iqr, 4),
+        WEIGHTS_HASH: hashlib.sha256(weights).hexdigest()[:16],
+    }
+
+
+def confusion_of(logits: Tensor, labels: Tensor) -> list[Row]:
+    """One row per true class: how many test images of it were given each label."""
+    counts = torch.zeros(len(CLASSES), len(CLASSES), dtype=torch.int64)
+    counts.index_put_((labels, logits.argmax(1)), torch.tensor(1), accumulate=True)
+    return [
+        {"class": name, **dict(zip(CLASSES, row, strict=True))}
+        for name, row in zip(CLASSES, counts.tolist(), strict=True)
+    ]
+
+
+def worst_of(logits: Tensor, labels: Tensor, count: int = NUM_WORST) -> list[Row]:
+    """The test images whose own class was given the least probability, the worst first."""
+    probabilities = logits.double().softmax(1)
+    right = probabilities.gather(1, labels[:, None])[:, 0]
+    return [
+        {
+            "image": i,
+            "class": CLASSES[labels[i]],
+            "taken_for": CLASSES[logits[i].argmax()],
+            "probability_percent": round(100 * right[i].item(), 6),
+        }
+        for i in right.argsort(stable=True)[:count].tolist()
+    ]
+
+
+def to_bytes(weights: Mapping[str, Tensor]) -> bytes:
+    """A net's state as a torch file of named tensors; equal weights give equal bytes."""
+    buffer = io.BytesIO()
+    torch.save({name: w.detach().cpu().contiguous() for name, w in weights.items()}, buffer)
+    return buffer.getvalue()
+
+
+def write(
+    name: str,
+    settings: RunParams,
+    epochs: Sequence[Epoch],
+    logits: Tensor,
+    num_images: int,
+    test_set: Split,
+    weights: bytes,
+    devices: Devices,
+    dataset: str,
+    speed: Metrics,
+) -> None:
+    """Write a run's weights, rows and metrics; the metrics last, so that they stand for all."""
+    folder, labels = REPORTS / "train" / name, torch.from_numpy(test_set.labels)
+    write_atomically(Path(WEIGHTS.format(run=name)), weights)
+    write_rows(folder, rows_of(epochs, devices, dataset))
+    write_rows(folder, confusion_of(logits, labels), CONFUSION)
+    write_rows(folder, worst_of(logits, labels), WORST)
+    metrics = summarise(settings, epochs, num_images, weights, devices, dataset, speed)
+    write_metrics(folder, metrics)
