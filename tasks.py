@@ -140,7 +140,7 @@ def _is_of_signal(code: int) -> bool:
 )
 def test(c: Context, k: str = "", fast: bool = False) -> None:
     """Run the tests, on all cores."""
-    chosen = (f" -k {quote(k)}" if k else "") + (" -m 'not e2e'" if fast else "")
+    chosen = (f" -k {quote(k)}" if k else "") + (" -m 'not slow'" if fast else "")
     _run(c, "python -m pytest -n logical --dist loadfile --no-loadscope-reorder" + chosen)
 
 

@@ -52,7 +52,6 @@ def busy_reports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return reports
 
 
-@pytest.mark.faults("B1", "M4")
 def test_a_loop_on_each_core_leaves_no_direction_on_the_page_and_no_verdict(busy_reports):
     busy = read_json(busy_reports / "bench_parallel" / "metrics.json")["busy_percent"]
     assert busy > LIMIT_PERCENT
@@ -82,7 +81,6 @@ def test_a_loop_on_each_core_leaves_no_direction_on_the_page_and_no_verdict(busy
     assert machine.ratio(headline) is None
 
 
-@pytest.mark.faults("B2")
 @pytest.mark.skipif(not hasattr(psutil.Process, "cpu_affinity"), reason="no affinity here")
 def test_two_jobs_at_once_are_not_measurable_on_one_core(project):
     edit_params(
@@ -113,7 +111,6 @@ def test_two_jobs_at_once_are_not_measurable_on_one_core(project):
     assert not page.figures
 
 
-@pytest.mark.faults("B9")
 def test_arms_against_themselves_show_a_speedup_in_one_of_a_hundred_at_most():
     """Eight starts drawn from those of a committed noise control, 200 times for each of them.
 
@@ -134,7 +131,6 @@ def test_arms_against_themselves_show_a_speedup_in_one_of_a_hundred_at_most():
     assert false <= drawn / 100
 
 
-@pytest.mark.faults("T22")
 def test_the_newest_checkpoint_is_so_by_its_step_whatever_the_clock_said(tmp_path):
     """The clock went back a day between two of them."""
     checkpoints = Checkpoints("key", tmp_path)

@@ -27,7 +27,6 @@ FILES_ALONE = tuple(room for room in ROOMS if room not in ("environment", "dvc_s
 
 
 @pytest.mark.parametrize("name", STATES)
-@pytest.mark.faults("D1", "D3", "D4", "D5", "L1", "L2", "M6")
 def test_each_state_is_named_and_the_command_mends_it(copy, name):
     room, plant, words, exit_code, command = STATES[name]
     plant()
@@ -41,7 +40,6 @@ def test_each_state_is_named_and_the_command_mends_it(copy, name):
         assert [each for each in wrong(room) if words in each.text] == []
 
 
-@pytest.mark.faults("L1", "D5")
 def test_no_part_of_a_lock_file_is_taken_for_a_whole_one(copy):
     """Also without git and without a copy, of which a part can be known to be one."""
     whole = lock_text()
@@ -60,7 +58,6 @@ def test_no_part_of_a_lock_file_is_taken_for_a_whole_one(copy):
     assert finding.level == "FAIL", "each stage has a result"
 
 
-@pytest.mark.faults("D5", "L2")
 def test_fix_brings_the_lock_file_back_and_keeps_the_damaged_one(copy, capsys):
     whole = lock_text()
     write("dvc.lock", "stages: [")
@@ -72,7 +69,6 @@ def test_fix_brings_the_lock_file_back_and_keeps_the_damaged_one(copy, capsys):
     assert Path(".lab/dvc.lock.damaged").read_text() == "stages: ["
 
 
-@pytest.mark.faults("D3")
 def test_fix_leaves_a_dvc_that_runs_its_lock(copy):
     """A process that is called dvc, and one that is gone: the entry of the latter goes."""
     write("run/dvc", "import time; time.sleep(60)")
@@ -99,7 +95,6 @@ def content() -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in Path().rglob("*") if path.is_file()}
 
 
-@pytest.mark.faults("L9", "D3")
 def test_fix_deletes_what_dead_processes_left_and_nothing_else(copy, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
     write("params.yaml", Path("params.yaml").read_text() + "# an edit\n")
@@ -131,7 +126,6 @@ def test_fix_deletes_what_dead_processes_left_and_nothing_else(copy, tmp_path, m
     assert "rm -r .lab/checkpoints/0123" in capsys.readouterr().out
 
 
-@pytest.mark.faults("L9")
 def test_what_a_fetch_writes_now_is_left_alone(copy):
     write(".lab/downloads/fashion-mnist/tmp12345", "being written")
     with FileLock(".lab/downloads.lock"):
@@ -140,7 +134,6 @@ def test_what_a_fetch_writes_now_is_left_alone(copy):
     assert finding.command == FIX
 
 
-@pytest.mark.faults("D1")
 def test_what_explains_itself_is_a_note(copy):
     git("checkout", "-q", "--detach", cwd=copy)
     write(".git/shallow", git("rev-parse", "HEAD", cwd=copy))
@@ -160,7 +153,6 @@ READ = (
 )
 
 
-@pytest.mark.faults("L1", "M6")
 @pytest.mark.parametrize("name", READ)
 def test_no_garbage_ends_the_doctor(copy, name):
     """Whatever is in a file that it reads: lines, and an exit code that is of the lab's."""

@@ -24,7 +24,6 @@ from tests.helpers import ROOT
 __all__ = ["copy"]
 
 
-@pytest.mark.faults("L12", "M7")
 def test_a_repository_of_another_user_is_named_with_gits_own_cure(copy, monkeypatch):
     """Git itself takes the owner for another one where this variable is set."""
     monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
@@ -35,7 +34,6 @@ def test_a_repository_of_another_user_is_named_with_gits_own_cure(copy, monkeypa
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="root becomes another")
-@pytest.mark.faults("M7")
 def test_another_user_is_told_who_owns_what(copy):
     """The doctor is imported, then it is another user's process, in a project that root owns."""
     with tempfile.TemporaryDirectory() as place:
@@ -60,7 +58,6 @@ def test_another_user_is_told_who_owns_what(copy):
     assert f"git config --global --add safe.directory {project}" in result.stderr
 
 
-@pytest.mark.faults("D10")
 def test_a_wrong_torch_is_named_with_the_line_that_installs_the_right_one(copy, tmp_path):
     """Packages that say what they are not, in front of the real ones, and another Python."""
     for name, version in (("torch", "2.5.0"), ("psutil", "1.0")):
@@ -86,7 +83,6 @@ def test_a_wrong_torch_is_named_with_the_line_that_installs_the_right_one(copy, 
     assert all(line.startswith("ERROR: ") for line in lines)
 
 
-@pytest.mark.faults("D10")
 def test_what_does_not_import_ends_a_command_with_the_line_that_installs_it(copy, tmp_path):
     (tmp_path / "numpy").mkdir()
     problem = "libblas.so.3: cannot open shared object file"
@@ -117,7 +113,6 @@ def test_half_a_copy_of_the_project_is_told_what_is_missing(tmp_path):
     )
 
 
-@pytest.mark.faults("P16")
 def test_what_the_environment_changes_is_a_remark(copy, monkeypatch):
     monkeypatch.setenv("PATH", "/nowhere")
     for name in ("LAB_DEBUG", "LAB_FAIL_POINT", "OMP_NUM_THREADS", "CUDA_VISIBLE_DEVICES"):
@@ -147,7 +142,6 @@ VERSIONS = {"torch": "2.13.0", "torchvision": "0.28.0", "operators": True, "cuda
 TOO_OLD = "torch 2.13.0, built for CUDA 13.0, can use no GPU here: too old; update the driver"
 
 
-@pytest.mark.faults("T25")
 @pytest.mark.parametrize(
     ("said", "end", "level", "line"),
     [

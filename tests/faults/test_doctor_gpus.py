@@ -137,7 +137,6 @@ STATES: list[tuple[str, tuple[str, str], str, str, str]] = [
 ]
 
 
-@pytest.mark.faults("T25", "B5")
 @pytest.mark.parametrize(
     ("field", "values", "level", "words", "command"),
     STATES,
@@ -156,7 +155,6 @@ def test_each_state_is_a_line_and_its_command_mends_it(
         assert [f.level for f in states()] == ["ok"]
 
 
-@pytest.mark.faults("T25")
 def test_what_a_driver_does_not_know_is_no_fault(two_gpus):
     """Parts of GPUs and desktop cards lack most of it; a newer driver has another name for it."""
     for field in list(WELL)[4:-1]:
@@ -169,7 +167,6 @@ def test_what_a_driver_does_not_know_is_no_fault(two_gpus):
     assert [f.level for f in states()] == ["ok"], "a driver that has neither"
 
 
-@pytest.mark.faults("T25")
 @pytest.mark.parametrize(
     ("said", "words", "command"),
     [
@@ -197,7 +194,6 @@ def test_a_driver_that_does_not_answer_says_why(copy, said, words, command):
     assert len(str(finding).splitlines()) == 1
 
 
-@pytest.mark.faults("T25")
 def test_a_driver_that_hangs_does_not_stop_the_doctor(copy, monkeypatch, within):
     """Also where it is deaf to signals, and where what it started holds its output open."""
     monkeypatch.setattr(gpus, "QUERY_S", 0.2)
@@ -233,7 +229,6 @@ def second_alone(arrived: Tensor, before: Tensor, call: int) -> None:
     arrived[: 4096 * call] = 0
 
 
-@pytest.mark.faults("T25")
 @pytest.mark.parametrize(
     ("planted", "expected"),
     [(None, [0, 0]), (flip, [1, 1]), (nothing_comes, [2**16] * 2), (second_alone, [0, 4096])],
@@ -257,7 +252,6 @@ def test_copies_that_arrive_changed_are_counted(monkeypatch, one_thread, planted
     )
 
 
-@pytest.mark.faults("T25")
 def test_a_gpu_that_does_not_compute_is_named_and_the_others_are_tried(monkeypatch):
     """In torch's words for a GPU that another process has for itself."""
     busy = "CUDA error: CUDA-capable device(s) is/are busy or unavailable\nCUDA kernel errors"
@@ -278,7 +272,6 @@ def test_a_gpu_that_does_not_compute_is_named_and_the_others_are_tried(monkeypat
     assert len([step for step in steps if "wrong" in step]) == 2
 
 
-@pytest.mark.faults("T25")
 def test_a_copy_that_fails_is_named_and_the_others_are_made(monkeypatch):
     words = iter(["CUDA error: peer access is not supported between these two devices\nCUDA"])
 
@@ -300,7 +293,6 @@ for step in {steps}: print(json.dumps(step), flush=True)
 """
 
 
-@pytest.mark.faults("T25")
 @pytest.mark.parametrize(
     ("steps", "end", "line"),
     [

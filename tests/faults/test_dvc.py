@@ -38,7 +38,6 @@ def same(before: dict[str, bytes]) -> bool:
     return all(Path(name).read_bytes() == content for name, content in before.items())
 
 
-@pytest.mark.faults("D1")
 def test_a_shallow_clone_with_a_detached_head_and_edits_runs(copy):
     clone = copy.parent / "clone"
     git("clone", "-q", "--depth", "1", copy.as_uri(), str(clone), cwd=copy)
@@ -51,7 +50,6 @@ def test_a_shallow_clone_with_a_detached_head_and_edits_runs(copy):
     assert git("status", "--short", cwd=clone) == " M params.yaml\n"
 
 
-@pytest.mark.faults("D1")
 def test_without_git_the_pipeline_runs_once_dvc_is_told(copy):
     """By `dvc config --local core.no_scm true`, which the doctor names."""
     shutil.rmtree(".git")
@@ -65,7 +63,6 @@ def test_without_git_the_pipeline_runs_once_dvc_is_told(copy):
     assert len(difference.stderr.splitlines()) == 1
 
 
-@pytest.mark.faults("D2", "D3")
 def test_a_second_dvc_is_told_who_works_here_and_the_doctor_says_so_too(copy):
     text = PIPELINE.replace("mkdir -p data", "touch begun && sleep 60 && mkdir -p data")
     Path("dvc.yaml").write_text(text)
@@ -98,7 +95,6 @@ def test_a_second_dvc_is_told_who_works_here_and_the_doctor_says_so_too(copy):
     assert look("dvc_state") == []
 
 
-@pytest.mark.faults("D6")
 def test_a_killed_dvc_that_nobody_has_reaped_keeps_no_other_from_working(copy):
     """As where a container's first process reaps none: DVC takes the dead one for a living one."""
     dead = subprocess.Popen([sys.executable, "-c", ""])
@@ -120,7 +116,6 @@ def test_a_killed_dvc_that_nobody_has_reaped_keeps_no_other_from_working(copy):
     dead.wait()
 
 
-@pytest.mark.faults("D4")
 def test_a_damaged_copy_that_dvc_trusts_stops_a_stage_and_is_named(copy):
     whole = TABLE.read_bytes()
     damaged = kept(TABLE)
@@ -141,7 +136,6 @@ def test_a_damaged_copy_that_dvc_trusts_stops_a_stage_and_is_named(copy):
     assert look("stored") == []
 
 
-@pytest.mark.faults("D7", "D9", "D11")
 def test_no_cache_other_file_system_odd_shell_or_language_changes_a_result(copy):
     """All at once: what is equal then depends on none. The new cache is in memory."""
     elsewhere = Path("/dev/shm")  # noqa: S108
@@ -176,7 +170,6 @@ def test_no_cache_other_file_system_odd_shell_or_language_changes_a_result(copy)
         shutil.rmtree(cache, ignore_errors=True)
 
 
-@pytest.mark.faults("D8")
 def test_a_stage_that_ends_well_without_its_result_is_named(copy):
     text = PIPELINE.replace("mkdir -p data && cp -R made/. data", "touch something-else")
     Path("dvc.yaml").write_text(text)
@@ -186,7 +179,6 @@ def test_a_stage_that_ends_well_without_its_result_is_named(copy):
     assert Path("something-else").exists(), "what a stage makes besides is nobody's business"
 
 
-@pytest.mark.faults("L14")
 def test_plots_are_images_so_that_their_page_asks_nothing_of_a_network():
     """The end-to-end test reads the pages of `dvc plots show` and `diff`: no address in them.
 

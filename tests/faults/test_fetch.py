@@ -142,7 +142,6 @@ def parts(folder: Path) -> list[str]:
     return [str(path) for path in [*found, *(folder / "data").rglob("*.part-*")]]
 
 
-@pytest.mark.faults("F2", "M1")
 def test_mirrors_that_drip_end_within_the_time_that_params_allow(project, server):
     ask(f"{server.address}/drip", f"{server.address}/slow_headers", timeout_s=1)
     started = time.monotonic()
@@ -152,7 +151,6 @@ def test_mirrors_that_drip_end_within_the_time_that_params_allow(project, server
     assert time.monotonic() - started < LONGEST_S
 
 
-@pytest.mark.faults("F12", "F13", "L9")
 def test_kill_9_leaves_nothing_that_passes_for_data_and_the_next_run_sweeps_up(
     project, server, fetch_here
 ):
@@ -169,7 +167,6 @@ def test_kill_9_leaves_nothing_that_passes_for_data_and_the_next_run_sweeps_up(
     assert_whole(project)
 
 
-@pytest.mark.faults("F12")
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_download_that_is_stopped_leaves_no_part(project, server, number, code):
     ask(f"{server.address}/stalled")
@@ -178,7 +175,6 @@ def test_a_download_that_is_stopped_leaves_no_part(project, server, number, code
     assert parts(project) == []
 
 
-@pytest.mark.faults("F14")
 def test_fetches_at_once_take_turns(project, server):
     server.asked.clear()
     ask(f"{server.address}/unhurried")
@@ -188,7 +184,6 @@ def test_fetches_at_once_take_turns(project, server):
     assert set(server.asked.values()) == {1}, "the second finds what the first one downloaded"
 
 
-@pytest.mark.faults("F10")
 def test_no_room_is_8_whether_for_the_download_or_for_the_data(project, server, fetch_here):
     ask(f"{server.address}/good", if_unreachable="synthetic")
     (project / ".lab").mkdir()
@@ -222,7 +217,6 @@ def anothers(project: Path, server: BadServer) -> Iterator[Path]:
         path.chmod(0o755)
 
 
-@pytest.mark.faults("F11", "M7")
 def test_the_project_of_another_user_is_4_before_any_download(anothers, server):
     server.asked.clear()
     program = "import sys; from lab.core.exit_codes import run; from lab.data import datasets;"
@@ -238,7 +232,6 @@ def test_the_project_of_another_user_is_4_before_any_download(anothers, server):
     assert not server.asked
 
 
-@pytest.mark.faults("L10", "F20")
 def test_what_has_no_end_is_neither_copied_nor_hashed(project, server):
     ask(f"{server.address}/good")
     kept = project / ".lab" / "downloads" / TRAIN_IMAGES.folder / TRAIN_IMAGES.name
@@ -254,7 +247,6 @@ def test_what_has_no_end_is_neither_copied_nor_hashed(project, server):
     assert not kept.is_symlink()
 
 
-@pytest.mark.faults("M6")
 def test_a_record_without_anything_in_it_is_3_and_names_the_cure(project):
     write_data(project / "data")
     (project / "data" / "source.json").write_text("{}")
@@ -264,7 +256,6 @@ def test_a_record_without_anything_in_it_is_3_and_names_the_cure(project):
     assert "`dvc repro --force fetch`" in error
 
 
-@pytest.mark.faults("F16")
 def test_a_lying_header_allocates_nothing():
     program = """
 import resource, struct, numpy, psutil

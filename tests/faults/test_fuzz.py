@@ -41,7 +41,6 @@ def trials(tmp_path_factory):
         yield {name: Trial(target) for name, target in TARGETS.items()}
 
 
-@pytest.mark.faults("H2", "L1", "L3", "L4", "M5", "M6", "P9", "T14", "R2")
 @pytest.mark.parametrize(
     ("name", "path", "content", "kind"),
     CASES,
@@ -73,7 +72,6 @@ OPENED_BY_THE_LAB = (
 )
 
 
-@pytest.mark.faults("L10")
 @pytest.mark.parametrize("made", NO_FILES)
 @pytest.mark.parametrize("name", OPENED_BY_THE_LAB)
 def test_what_is_no_file_or_a_huge_one_is_said(trials, name, made):

@@ -32,7 +32,6 @@ def weights() -> bytes:
     return Path("models/one.pt").read_bytes()
 
 
-@pytest.mark.faults("P11", "P12", "P15")
 def test_params_edited_while_a_stage_runs_fail_it_at_its_end(runs, monkeypatch, within):
     """In a folder with an odd name, where a stage runs as in any other.
 
@@ -66,7 +65,6 @@ def test_params_edited_while_a_stage_runs_fail_it_at_its_end(runs, monkeypatch, 
     assert not list(runs.rglob("pwned"))
 
 
-@pytest.mark.faults("P15")
 def test_params_of_others_may_be_edited_meanwhile(runs, monkeypatch):
     """Of another run, and how processes meet, which decides no result."""
 
@@ -79,7 +77,6 @@ def test_params_of_others_may_be_edited_meanwhile(runs, monkeypatch):
     assert exit_codes.run(main) == 0
 
 
-@pytest.mark.faults("T16")
 def test_a_run_whose_params_changed_starts_afresh(runs, monkeypatch):
     """Though a signal stopped it at a step, which left a checkpoint."""
     edit_params({"train.runs.one.lr": 0.1})
@@ -95,7 +92,6 @@ def test_a_run_whose_params_changed_starts_afresh(runs, monkeypatch):
     assert weights() == afresh
 
 
-@pytest.mark.faults("P16")
 def test_what_the_environment_says_of_cores_and_gpus_is_obeyed_and_recorded(project):
     result = run_stage("stages.probe", OMP_NUM_THREADS="1", CUDA_VISIBLE_DEVICES="")
     assert result.returncode == 0, result.stderr
@@ -104,7 +100,6 @@ def test_what_the_environment_says_of_cores_and_gpus_is_obeyed_and_recorded(proj
     assert (facts["accelerator"]["count"], facts["accelerator"]["names"]) == (0, None)
 
 
-@pytest.mark.faults("P12")
 @pytest.mark.parametrize("key", ["train.runs.one.net", "seed", "train.distributed.rdzv_endpoint"])
 def test_a_command_for_a_value_is_refused_and_not_run(runs, capsys, key):
     edit_params({key: "$(touch pwned); `touch pwned`"})

@@ -70,7 +70,6 @@ def start(**environment: str) -> subprocess.Popen[str]:
     )
 
 
-@pytest.mark.faults("R3", "R4", "R7", "R8", "L13")
 def test_no_display_no_home_and_a_taste_of_ones_own_change_no_byte_and_need_no_word(reports):
     """Nor does a kill before the last page has its name: the old one is there."""
     (reports.parent / "taste").write_text("axes.linewidth: 4\nbackend: TkAgg\n")
@@ -90,7 +89,6 @@ def test_no_display_no_home_and_a_taste_of_ones_own_change_no_byte_and_need_no_w
     assert differ == ["index.zh.html"]
 
 
-@pytest.mark.faults("R7")
 def test_who_draws_does_not_outlive_the_report(reports):
     process = start(LAB_FAIL_POINT="rename */figures/*=sleep")
     drawing: list[psutil.Process] = []
@@ -110,14 +108,12 @@ def die(stage: str, language: str, folder: Path) -> str:
     return stage
 
 
-@pytest.mark.faults("R7")
 def test_a_process_that_was_killed_while_it_drew_is_no_traceback(reports, monkeypatch):
     monkeypatch.setattr(sections, "draw_stage", die)
     with pytest.raises(SpaceError, match="a process that draws was killed"):
         sections.draw_figures(SHOWN, {"en": Path("figures")})
 
 
-@pytest.mark.faults("R1", "R2", "R5", "L3", "L11")
 def test_strict_names_each_damaged_file_and_the_pages_show_the_rest_as_text(reports, capsys):
     half = (reports / "claims" / "metrics.json").read_bytes()[:300]
     (reports / "claims" / "metrics.json").write_bytes(half)
@@ -145,7 +141,6 @@ def test_strict_names_each_damaged_file_and_the_pages_show_the_rest_as_text(repo
     assert chip.startswith(escaped)
 
 
-@pytest.mark.faults("L3", "R2")
 @pytest.mark.parametrize("content", ["{}", '{"accelerator": {"count": 0, "names": 3}}', "[", ""])
 def test_a_damaged_hardware_json_is_one_line_and_the_old_page_stays(reports, capsys, content):
     (reports / "hardware.json").write_text(content)
@@ -166,7 +161,6 @@ def equal_values(row: dict[str, float | str]) -> bool:
     return True
 
 
-@pytest.mark.faults("R6")
 @pytest.mark.parametrize("keep", [one_sample, equal_values])
 def test_one_sample_and_equal_samples_are_drawn(
     reports, keep: Callable[[dict[str, float | str]], bool]

@@ -169,7 +169,6 @@ def test_no_value_of_params_becomes_a_word_of_the_shell():
     assert shell_words("  a:\n    cmd: python -m a ${item.run}\n") == ["${item.run}"]
 
 
-@pytest.mark.faults("P12")
 @pytest.mark.parametrize("name", ["a", "$(touch b)", "a; touch b", "a' ; touch b; '", "-rf", "a b"])
 def test_dvc_quotes_what_it_fills_in_from_a_mapping(name):
     assert shlex.split(to_str({"run": name})) == ["--run", name]
@@ -203,7 +202,6 @@ def laptop():
     return read_yaml(ROOT / "profiles" / "laptop.yaml")["train"]
 
 
-@pytest.mark.faults("P11", "P12")
 @pytest.mark.parametrize(
     "name",
     ["../../a", "/a", "a/b", "-rf", "$(touch b)", "a; touch b", "a b", "a\n", "ż", "", "a" * 65],

@@ -20,7 +20,6 @@ def long_run(project):
     return project
 
 
-@pytest.mark.faults("M3", "T2", "T3")
 def test_a_stage_hears_signals_from_its_first_moments_on(long_run):
     """While Python starts, while the stage imports, and while it trains."""
     moments = [(s, number) for s in (0.08, 0.4, 1.5, 4) for number in (SIGINT, SIGTERM)]
@@ -46,7 +45,6 @@ def tiny(tmp_path_factory):
     return tiny_project.make(tmp_path_factory.mktemp("tiny") / "project")
 
 
-@pytest.mark.faults("M2", "T4", "T5", "L2")
 def test_whoever_of_invoke_dvc_and_stage_is_ended_takes_the_others_along(tiny, tmp_path):
     """While images are drawn, which takes seconds. A kill says nothing, and leaves nothing."""
     ends = {
@@ -82,7 +80,6 @@ def _runs(command: Command, module: str) -> bool:
     return any(module in process.cmdline() for process in command.layer("stage"))
 
 
-@pytest.mark.faults("L2", "D5")
 def test_what_a_killed_dvc_left_half_written_does_not_stop_the_same_command(tiny, tmp_path):
     """DVC writes its lock file and its list of who is busy in place."""
     folder = shutil.copytree(tiny, tmp_path / "project")

@@ -42,7 +42,6 @@ def start(folder: Path, words: list[str], **environment: str) -> Command:
     return Command(words, folder, {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"} | environment)
 
 
-@pytest.mark.faults("T10", "T13", "T18", "T19", "T26", "F10")
 def test_a_run_that_is_disturbed_says_why_and_the_same_command_ends_with_the_same_weights(runs):
     commands = {
         name: start(runs, stage("stages.train", name), **({VARIABLE: fault} if fault else {}))

@@ -46,7 +46,6 @@ def damaged(project: Path) -> Path:
     return project
 
 
-@pytest.mark.faults("L3", "L4", "R2", "P9")
 def test_each_command_names_the_file_and_the_cure(damaged):
     for command, (code, words) in COMMANDS.items():
         name, *arguments = command.split()
@@ -66,7 +65,6 @@ def checkpoints_of(name: str) -> Checkpoints:
     return Checkpoints(checkpoint_key(name, settings, params.seed, devices))
 
 
-@pytest.mark.faults("L12", "T15")
 def test_a_checkpoint_that_somebody_else_wrote_ends_training_with_5(project, monkeypatch, capsys):
     """Under the name, the hash and the key of this very run's."""
     write_data(project / "data", train=600, test=100)

@@ -14,7 +14,7 @@ from lab.claims.book_order import BOOK_ORDER
 from lab.core.params import read_yaml
 from tests.helpers import ROOT, edit_params
 
-pytestmark = pytest.mark.e2e
+pytestmark = pytest.mark.slow
 MIRROR = os.environ.get("LAB_DATA_MIRROR")
 MEASURED = [stage for stage in BOOK_ORDER if stage != "train"]
 RUNS = tuple(read_yaml(ROOT / "params.yaml")["train"]["runs"])

@@ -15,7 +15,9 @@ from tests.helpers import ROOT
 from tests.pipeline.imports import closure
 from tests.pipeline.test_architecture import PIPELINE, STAGES
 
-WITH_PARAMS = [name for name in STAGES if (ROOT / "stages" / name / "measure" / "params.py").is_file()]
+WITH_PARAMS = [
+    name for name in STAGES if (ROOT / "stages" / name / "measure" / "params.py").is_file()
+]
 
 
 def test_every_key_has_a_comment():

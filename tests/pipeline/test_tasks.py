@@ -99,7 +99,6 @@ def test_predict_finds_the_picture_from_where_it_is_called(copy):
     assert f"ERROR: {copy}/a picture.png: not a picture" in result.stderr
 
 
-@pytest.mark.faults("P12")
 def test_words_from_the_user_are_not_run_by_a_shell(copy):
     result = invoke("profile", "x; touch pwned", cwd=copy)
     assert result.returncode == 2
@@ -123,7 +122,6 @@ def test_repro_explains_params_over_which_dvc_itself_stumbles(copy):
     assert "ERROR: params.yaml, line" in result.stderr
 
 
-@pytest.mark.faults("P12")
 def test_a_run_whose_name_is_a_command_is_refused_before_it_reaches_a_shell(copy):
     run = small_run(num_epochs=1)
     edit_params({"train.runs.a;touch pwned": run})

@@ -55,7 +55,6 @@ def test_benchmarks_are_the_stages_that_compare_arms():
         assert "bench" in pipeline[stage]["params"] or "starts" in params[stage], stage
 
 
-@pytest.mark.faults("B4")
 def test_every_row_says_what_it_was_measured_on(made_up_reports):
     for stage in BENCHES:
         for row in read_rows(made_up_reports / "cpu-virtual" / stage / "rows.csv"):
@@ -117,7 +116,6 @@ KEPT_FROM_TELLING = {
 }
 
 
-@pytest.mark.faults("M4", "B1", "B2", "B11")
 @pytest.mark.parametrize("how", KEPT_FROM_TELLING)
 def test_a_section_on_times_that_decide_nothing_is_one_sentence(made_up_reports, how):
     more, words = KEPT_FROM_TELLING[how]
@@ -137,7 +135,6 @@ def test_a_section_on_times_that_decide_nothing_is_one_sentence(made_up_reports,
         assert re.findall(r"\d+", in_chinese) == re.findall(r"\d+", found.answer)
 
 
-@pytest.mark.faults("M4")
 @pytest.mark.parametrize("stage", ["optimizers", "parallelism"])
 def test_a_section_on_counts_leaves_out_its_times_alone(stage, tmp_path, monkeypatch):
     monkeypatch.chdir(ROOT)
@@ -188,7 +185,6 @@ def test_the_page_claims_what_the_interval_allows(low, high, words):
     assert benchmarks.verdict({**m, "starts": 7}, "speedup") == few
 
 
-@pytest.mark.faults("B9")
 def test_the_page_states_the_bound_on_false_speedups():
     m = {
         "control_over": 12,

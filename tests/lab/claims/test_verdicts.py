@@ -106,7 +106,6 @@ def test_without_any_evidence_the_reason_names_the_command_that_measures():
         assert any(command in finding.reason for command in commands), claim.id
 
 
-@pytest.mark.faults("B6")
 def test_zeros_and_negative_numbers_are_no_error(server):
     for claim in ledger():
         for value in (0, -1):
@@ -143,7 +142,6 @@ def not_testable(evidence: Evidence, **changes: object) -> set[str]:
     return {c.id for c in ledger() if judge(c, altered).verdict is NOT_TESTABLE}
 
 
-@pytest.mark.faults("B4")
 def test_virtual_devices_decide_no_claim_about_gpus_and_look_alikes_none_about_accuracy(server):
     virtual = not_testable(server, device_kind="cpu-virtual", two_devices="cpu-virtual")
     assert virtual == {c.id for c in ledger() if about_gpus(c)}
@@ -179,7 +177,6 @@ def reads_times(read: Read, evidence: Evidence) -> bool:
     return any(map(OF_TIMES.fullmatch, units)) or any(map(TIMED_CURVES.fullmatch, demos))
 
 
-@pytest.mark.faults("M4")
 def test_a_claim_is_of_times_if_it_reads_times(server):
     """What its estimate's samples differ in agrees with the units of what it reads."""
     timed = set()
@@ -199,7 +196,6 @@ def with_metrics(evidence: Evidence, **more: object) -> Evidence:
     return replace(evidence, metrics=metrics)
 
 
-@pytest.mark.faults("M4", "B1", "B3", "B11")
 @pytest.mark.parametrize(
     ("metrics", "reason"),
     [
@@ -221,13 +217,11 @@ def test_times_of_a_busy_or_disturbed_machine_decide_nothing_and_counts_stand(
         assert found.reason == f"{reason}; {again}", claim.id
 
 
-@pytest.mark.faults("M4")
 def test_a_load_under_the_limit_changes_no_verdict(server):
     loaded = with_metrics(server, busy_percent=LIMIT_PERCENT)
     assert [judge(c, loaded) for c in ledger()] == [judge(c, server) for c in ledger()]
 
 
-@pytest.mark.faults("B2")
 def test_what_needs_two_cores_is_not_testable_with_one(server):
     small = with_metrics(server, not_measurable="needs 2 cores", busy_percent=93)
     found = judge(BY_ID["C3a"], small)
@@ -236,13 +230,11 @@ def test_what_needs_two_cores_is_not_testable_with_one(server):
     assert judge(BY_ID["C1"], small) == judge(BY_ID["C1"], server), "counted"
 
 
-@pytest.mark.faults("M4")
 def test_a_missing_device_is_said_before_a_busy_machine(server):
     busy = with_metrics(server, busy_percent=93, device_kind="cpu-virtual")
     assert judge(BY_ID["C3b"], busy).reason.startswith("needs 2 GPUs")
 
 
-@pytest.mark.faults("M4")
 def test_the_committed_run_was_quiet():
     for path in (ROOT / "reports").glob("**/metrics.json"):
         assert disturbances_of(read_json(path)) == [], path

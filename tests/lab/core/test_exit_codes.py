@@ -65,7 +65,6 @@ def test_lab_debug_shows_the_traceback(project, monkeypatch):
         run(lambda: (_ for _ in ()).throw(errors.DataError("x")))
 
 
-@pytest.mark.faults("T3")
 def test_a_stop_request_is_heard_once_and_ends_the_process_the_second_time():
     program = """
 import os, signal, sys

@@ -37,7 +37,6 @@ def test_a_failed_write_keeps_the_old_file_and_says_why(tmp_path, monkeypatch, n
 
 
 @pytest.mark.parametrize("moment", ["os.fsync", "Path.replace"])
-@pytest.mark.faults("T13", "F10")
 def test_kill_9_at_any_moment_leaves_the_old_file(tmp_path, moment):
     file = tmp_path / "a.txt"
     program = (
@@ -115,7 +114,6 @@ DAMAGED_JSON = {
 }
 
 
-@pytest.mark.faults("R2")
 @pytest.mark.parametrize("name", DAMAGED_JSON)
 def test_damaged_json_is_said_in_one_line_with_what_mends_it(tmp_path, name):
     (tmp_path / "a.json").write_bytes(DAMAGED_JSON[name])
@@ -140,7 +138,6 @@ DAMAGED_ROWS = {
 }
 
 
-@pytest.mark.faults("R2")
 @pytest.mark.parametrize("name", DAMAGED_ROWS)
 def test_damaged_rows_are_said_in_one_line_with_their_place(tmp_path, name):
     content, complaint = DAMAGED_ROWS[name]
@@ -155,7 +152,6 @@ def test_a_blank_line_is_no_damage(tmp_path):
     assert files.read_rows(tmp_path / "rows.csv") == [{"a": 1.0, "b": "x"}]
 
 
-@pytest.mark.faults("R2", "L10")
 @pytest.mark.parametrize("read", [files.read_json, files.read_rows])
 def test_what_is_no_file_or_has_no_end_is_refused_and_not_waited_for(tmp_path, read, within):
     (tmp_path / "folder").mkdir()

@@ -22,13 +22,11 @@ def write(path: Path, text: str | bytes) -> Path:
     return path
 
 
-@pytest.mark.faults("P3")
 def test_numbers_are_read_as_dvc_reads_them(tmp_path):
     file = write(tmp_path / "p.yaml", "lr: 1e-3\nbatch_size: 010\n")
     assert params.load(Small, file) == Small(lr=0.001, batch_size=10)
 
 
-@pytest.mark.faults("P10")
 def test_crlf_and_a_byte_order_mark_are_fine(tmp_path):
     file = write(tmp_path / "p.yaml", b"\xef\xbb\xbflr: 0.5\r\nbatch_size: 3\r\n")
     assert params.load(Small, file).lr == 0.5
@@ -62,7 +60,6 @@ NO_PARAMS: list[tuple[str | bytes, str]] = [
 ]
 
 
-@pytest.mark.faults("P2", "P9", "P10", "L4")
 @pytest.mark.parametrize(("text", "complaint"), NO_PARAMS)
 def test_what_is_no_params_file_is_said_in_one_line_and_at_once(tmp_path, within, text, complaint):
     with within(10), pytest.raises(ParamsError, match=complaint) as error:
@@ -77,7 +74,6 @@ def test_an_anchor_may_be_used_again(tmp_path):
     assert params.load(Small, file) == Small(lr=0.5, batch_size=3)
 
 
-@pytest.mark.faults("P2")
 def test_a_pipe_or_a_folder_is_no_params_file(tmp_path, within):
     os.mkfifo(tmp_path / "pipe")
     for path, complaint in ((tmp_path / "pipe", "no regular file"), (tmp_path, "Is a directory")):
@@ -85,7 +81,6 @@ def test_a_pipe_or_a_folder_is_no_params_file(tmp_path, within):
             params.read_yaml(path)
 
 
-@pytest.mark.faults("P1", "L4")
 def test_of_many_mistakes_the_first_are_said_and_none_commands_the_terminal(tmp_path):
     odd = ["lr: 1", "batch_size: 1", r'"\e[2J": 1', r'"a\nb": 1', f"{'k' * 200}: 1"]
     names = [f"k{i}: 1" for i in range(95)]
@@ -97,7 +92,6 @@ def test_of_many_mistakes_the_first_are_said_and_none_commands_the_terminal(tmp_
     assert all(line.isprintable() and len(line) < 150 + len(str(tmp_path)) for line in lines)
 
 
-@pytest.mark.faults("P2")
 def test_a_missing_file_is_said(tmp_path):
     with pytest.raises(ParamsError, match="no such file"):
         params.load(Small, tmp_path / "p.yaml")
@@ -158,7 +152,6 @@ BAD: list[tuple[str, Any, str]] = [
 ]
 
 
-@pytest.mark.faults("P1", "P3", "P4", "P5", "P6", "P8", "P12", "P13", "P14", "L5")
 def test_a_bad_value_is_named_with_what_was_expected(project):
     good, models = Path("params.yaml").read_bytes(), list(params_models())
     for key, value, complaint in BAD:
@@ -175,7 +168,6 @@ def test_a_bad_value_is_named_with_what_was_expected(project):
         assert all(len(line) < 250 for line in lines), (key, value)
 
 
-@pytest.mark.faults("P1")
 def test_all_mistakes_are_said_at_once(project):
     edit_params(
         {
@@ -190,7 +182,6 @@ def test_all_mistakes_are_said_at_once(project):
     assert len(str(error.value).splitlines()) == 4
 
 
-@pytest.mark.faults("P2")
 def test_a_missing_key_is_said(project):
     edit_params({"train.defaults.lr": None}, delete=True)
     with pytest.raises(ParamsError) as error:

@@ -40,7 +40,6 @@ def test_a_missing_file_is_said(tmp_path):
         datasets.read_fashion_mnist("train", tmp_path)
 
 
-@pytest.mark.faults("F13")
 @pytest.mark.parametrize("offset", [0, 5, 30, -1])
 def test_one_flipped_bit_anywhere_is_noticed(tmp_path, offset):
     write_data(tmp_path)
@@ -51,7 +50,6 @@ def test_one_flipped_bit_anywhere_is_noticed(tmp_path, offset):
         datasets.read_fashion_mnist("train", tmp_path)
 
 
-@pytest.mark.faults("F17", "F18")
 @pytest.mark.parametrize(
     ("labels", "complaint"),
     [
@@ -67,7 +65,6 @@ def test_labels_that_do_not_fit_are_refused(tmp_path, labels, complaint):
         datasets.read_fashion_mnist("train", tmp_path)
 
 
-@pytest.mark.faults("F18")
 def test_a_class_without_an_image_is_a_warning(tmp_path, caplog):
     write_data(tmp_path)
     datasets.read_fashion_mnist("train", tmp_path)
@@ -77,7 +74,6 @@ def test_a_class_without_an_image_is_a_warning(tmp_path, caplog):
     assert caplog.messages == ["WARNING: train-labels-idx1-ubyte: no image of class 9, Ankle boot"]
 
 
-@pytest.mark.faults("F15", "F16", "F17")
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
@@ -97,7 +93,6 @@ def test_a_lying_header_is_refused(tmp_path, content, complaint):
 GOOD = '"fashion_mnist": "original", "airfoil": "original"'
 
 
-@pytest.mark.faults("M6")
 @pytest.mark.parametrize(
     ("record", "complaint"),
     [

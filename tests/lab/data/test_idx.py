@@ -24,7 +24,6 @@ def test_encode_writes_the_published_layout():
     )
 
 
-@pytest.mark.faults("F15", "F16", "F17")
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
@@ -45,7 +44,6 @@ def test_a_lying_header_is_refused(content, complaint):
         idx.decode(content, 3)
 
 
-@pytest.mark.faults("F15", "F16")
 @given(st.binary(max_size=40))
 def test_any_bytes_give_an_array_or_a_value_error(content):
     with contextlib.suppress(ValueError):

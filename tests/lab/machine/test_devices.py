@@ -34,7 +34,6 @@ def test_stated_threads_are_obeyed():
     assert threads_per_device(1, 3, cores=2) == 3
 
 
-@pytest.mark.faults("P8")
 def test_a_run_gets_gpus_where_there_are_enough_and_labelled_stand_ins_otherwise(monkeypatch):
     for found, asked, kind, names in (
         (0, 1, "cpu-virtual", ["cpu"]),
@@ -61,7 +60,6 @@ def has_cores(monkeypatch, count: int, quota: float) -> None:
     monkeypatch.setattr(devices, "allowed_cores", lambda: list(range(count)))
 
 
-@pytest.mark.faults("B3")
 def test_a_cgroup_quota_limits_the_cores(monkeypatch):
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     for quota, cores in ((0.5, 1), (1.5, 1), (2.0, 2), (float("inf"), 64)):
@@ -69,7 +67,6 @@ def test_a_cgroup_quota_limits_the_cores(monkeypatch):
         assert usable_cores() == cores, quota
 
 
-@pytest.mark.faults("P16")
 def test_omp_num_threads_limits_the_cores(monkeypatch):
     has_cores(monkeypatch, 8, float("inf"))
     for wish, cores in (("1", 1), ("3,1", 3), ("64", 8), ("", 8), ("0", 8), ("many", 8)):

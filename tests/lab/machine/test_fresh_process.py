@@ -93,7 +93,6 @@ def refuse():
     raise ParamsError("no such thing; name another")
 
 
-@pytest.mark.faults("T23")
 def test_a_process_whose_loader_loses_a_worker_says_which_and_what_to_do(project):
     write_data(project / "data", train=70, test=10)
     with pytest.raises(DistributedError, match=r"^a data loader's worker died \(.*; free"):
@@ -117,7 +116,6 @@ answer_of("one that sleeps", time.sleep, 600)
 
 @pytest.mark.skipif(sys.platform != "linux", reason="there processes are not forked")
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-@pytest.mark.faults("H1")
 def test_neither_process_nor_server_outlives_a_launcher_that_is_killed(number):
     """At once, and while the server still imports."""
     for seconds in (0.1, 1.0):

@@ -17,7 +17,6 @@ def cgroup(folder: Path, cpu_max: str = "", cpu_stat: str = "") -> Path:
     return folder
 
 
-@pytest.mark.faults("B3")
 @pytest.mark.parametrize(
     ("cpu_max", "cores"),
     [
@@ -32,7 +31,6 @@ def test_a_quota_is_its_share_of_a_period(tmp_path, cpu_max, cores):
     assert quota_cores([cgroup(tmp_path, cpu_max)]) == cores
 
 
-@pytest.mark.faults("B3")
 def test_the_least_quota_of_the_cgroup_and_those_above_it_counts(tmp_path):
     """As systemd sets it for a user's session, or a container for itself."""
     own = tmp_path / "own"
@@ -52,7 +50,6 @@ def test_without_cgroups_there_is_no_quota(tmp_path):
     assert throttled_seconds([tmp_path]) == 0
 
 
-@pytest.mark.faults("B3")
 def test_the_time_that_quotas_took_is_summed_over_cgroups(tmp_path):
     counts = "usage_usec 9\nnr_periods 30\nnr_throttled 20\nthrottled_usec 1500000\n"
     folders = [cgroup(tmp_path / name, cpu_stat=counts) for name in "ab"]
@@ -60,7 +57,6 @@ def test_the_time_that_quotas_took_is_summed_over_cgroups(tmp_path):
     assert throttled_seconds([cgroup(tmp_path, cpu_stat="no numbers")]) == 0
 
 
-@pytest.mark.faults("B2", "B3")
 @pytest.mark.skipif(not hasattr(psutil.Process, "cpu_affinity"), reason="no affinity here")
 def test_a_process_that_is_held_to_a_core_may_use_one():
     hold = "import psutil; me = psutil.Process(); me.cpu_affinity(me.cpu_affinity()[:1]);"

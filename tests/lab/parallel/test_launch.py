@@ -80,7 +80,6 @@ def checkpoints() -> list[str]:
     return sorted(path.name for path in Path().glob(".lab/checkpoints/*/*.pt"))
 
 
-@pytest.mark.faults("T2", "T6", "T21")
 def test_a_dead_rank_ends_the_run_and_a_stopped_one_can_go_on(two_ranks):
     process, refused = only_one_of(train("long"), train("long"))
     code, errors = end(refused, [])
@@ -135,7 +134,6 @@ launch("tests.lab.parallel.waiting_rank", {str(folder)!r}, 2, params, threads=1)
     return subprocess.Popen([sys.executable, "-c", program], cwd=ROOT, text=True)
 
 
-@pytest.mark.faults("H1", "T4")
 def test_a_launcher_that_is_killed_takes_its_ranks_along(tmp_path):
     """Both as soon as it has a rank, and when both ranks are at work."""
     folders = [tmp_path / "at once", tmp_path / "at work"]
@@ -159,7 +157,6 @@ def test_a_launcher_that_is_killed_takes_its_ranks_along(tmp_path):
     assert not outlived(ranks, 5)
 
 
-@pytest.mark.faults("T20")
 def test_a_port_in_use_is_said(two_ranks):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -209,7 +206,6 @@ def test_two_nodes_give_the_one_nodes_result_to_the_bit(two_ranks):
     assert results() == one_node
 
 
-@pytest.mark.faults("T7")
 def test_a_silent_rank_ends_the_run_after_the_timeout(two_ranks):
     """torch's launcher then waits half a minute before it kills the rank: here a second."""
     program = """

@@ -132,7 +132,6 @@ def test_a_batch_of_unequal_lengths_is_refused():
         replicas.split_batch(torch.zeros(3, 1), torch.zeros(4), [CPU])
 
 
-@pytest.mark.faults("P7")
 @settings(max_examples=60)
 @given(st.integers(1, 8), st.integers(1, 23), st.integers(0, 5))
 def test_a_step_on_k_devices_is_the_step_on_one_also_with_uneven_or_empty_shards(

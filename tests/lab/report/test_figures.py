@@ -58,7 +58,6 @@ def test_an_error_while_drawing_leaves_the_old_file(tmp_path):
     assert (tmp_path / "a.svg").read_bytes() == old
 
 
-@pytest.mark.faults("R6")
 @pytest.mark.parametrize("scale", ["linear", "log"])
 @pytest.mark.parametrize("values", [[1.0], np.linspace(1, 2, 10**6), [3.0] * 10**6])
 def test_one_point_equal_points_and_a_million_are_drawn_in_a_bounded_file(

@@ -65,7 +65,6 @@ def test_what_a_stage_left_out_is_said_in_the_pages_language():
     assert "CUDA GPU" in found
 
 
-@pytest.mark.faults("M4")
 def test_what_a_busy_machine_kept_from_an_answer_is_said_in_the_pages_language():
     again = "`invoke remeasure --stage bench_compile` measures again"
     reason = f"the machine was busy (93.2 % > 20 %); the usable cores changed (2 → 1); {again}"
@@ -83,7 +82,6 @@ def test_what_a_busy_machine_kept_from_an_answer_is_said_in_the_pages_language()
     assert not WORD.search(chinese.change)
 
 
-@pytest.mark.faults("B2")
 def test_what_one_core_cannot_measure_is_said_in_the_pages_language():
     lacking = finding(Verdict.NOT_TESTABLE, None, "stage bench_parallel skipped it: needs 2 cores")
     assert card(lacking).found == "left out here: needs 2 cores"

@@ -23,7 +23,6 @@ def test_words_hold_each_kind_once_and_are_read_back():
     assert from_words("") == from_words("no brackets") == []
 
 
-@pytest.mark.faults("M4")
 def test_a_machine_is_busy_above_the_limit_and_not_at_it():
     assert disturbances_of({"busy_percent": LIMIT_PERCENT}) == []
     assert disturbances_of({"busy_percent": 93.4}) == [Disturbance(BUSY, "93.4 % > 20 %")]

@@ -22,7 +22,6 @@ def test_what_probe_finds_and_what_is_committed_have_their_forms(tmp_path):
         read_document(path, Metrics, "mend it")
 
 
-@pytest.mark.faults("L3")
 def test_each_fact_that_is_missing_or_of_another_type_is_named(tmp_path):
     path = tmp_path / "hardware.json"
     for group, form in Hardware.model_fields.items():

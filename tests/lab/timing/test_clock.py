@@ -2,7 +2,6 @@
 
 import ast
 
-import pytest
 import torch
 
 from lab.timing import clock
@@ -18,7 +17,6 @@ NO_DURATION = {  # why these may read it
 }
 
 
-@pytest.mark.faults("B7")
 def test_every_gpu_of_the_list_is_waited_for_once_and_no_other(monkeypatch):
     waited = []
     monkeypatch.setattr(torch.cuda, "synchronize", waited.append)
@@ -32,7 +30,6 @@ def test_every_gpu_of_the_list_is_waited_for_once_and_no_other(monkeypatch):
     assert sorted(map(str, waited)) == ["cuda:0", "cuda:1"]
 
 
-@pytest.mark.faults("B7")
 def test_the_clock_is_read_after_the_wait(monkeypatch):
     order = []
     monkeypatch.setattr(clock, "synchronize", lambda devices: order.append("wait"))
@@ -50,7 +47,6 @@ def set_clocks_read(source: str) -> list[str]:
     return [name for name in names if name in SET_CLOCKS or "REALTIME" in name]
 
 
-@pytest.mark.faults("T22")
 def test_nothing_is_timed_by_a_clock_that_can_be_set():
     sources = [*(ROOT / "lab").rglob("*.py"), *(ROOT / "stages").rglob("*.py"), ROOT / "tasks.py"]
     found = {

@@ -120,7 +120,6 @@ def test_an_undisturbed_measurement_has_no_further_metrics():
     assert not {DISTURBED, NOT_MEASURABLE} & set(found)
 
 
-@pytest.mark.faults("B11")
 def test_what_disturbed_a_start_or_this_process_is_a_metric_each_kind_once(monkeypatch):
     stopped, slept = Disturbance(STOPPED, "1×"), Disturbance(SLEPT, "9 s")
     watch = FastWatch()
@@ -132,7 +131,6 @@ def test_what_disturbed_a_start_or_this_process_is_a_metric_each_kind_once(monke
     assert disturbances_of({**found, "busy_percent": 0}) == [stopped, slept]
 
 
-@pytest.mark.faults("B2")
 @pytest.mark.parametrize(
     ("cores", "quota", "kind", "jobs", "measurable"),
     [
@@ -150,7 +148,6 @@ def test_jobs_at_once_need_two_cores(monkeypatch, cores, quota, kind, jobs, meas
     assert found == ({} if measurable else {"not_measurable": "needs 2 cores"})
 
 
-@pytest.mark.faults("B5")
 @pytest.mark.parametrize(
     ("said", "percent", "disturbed"),
     [

@@ -83,7 +83,6 @@ def test_a_start_that_fails_ends_the_measurement(program):
         measure_in_starts(program, 3)
 
 
-@pytest.mark.faults("B11")
 @pytest.mark.skipif(len(allowed_cores()) < 2, reason="a process with one core keeps it")
 def test_a_start_that_was_stopped_or_lost_a_core_is_remarked_on(disturbed_program):
     arm, gpu = measure_in_starts(disturbed_program, 3)

@@ -37,12 +37,10 @@ def test_a_minute_in_which_nothing_happened():
     assert happened(clock_s=0.9, since_boot_s=0.05, throttled_s=10.0) == [], "within what is usual"
 
 
-@pytest.mark.faults("B11")
 def test_the_machine_slept():
     assert happened(since_boot_s=12.0, clock_s=12.0) == ["the machine slept (12 s)"]
 
 
-@pytest.mark.faults("T22", "B11")
 @pytest.mark.parametrize(
     ("jump", "said"), [(3600.0, "+3600 s"), (-3600.0, "-3600 s"), (-61.0, "-61 s")]
 )
@@ -56,14 +54,12 @@ def test_a_clock_that_is_urged_on_for_hours_was_not_set():
     assert between(BEFORE, later) == []
 
 
-@pytest.mark.faults("B3")
 def test_the_cores_changed():
     assert happened(cores=-1) == ["the usable cores changed (2 → 1)"]
     small = replace(AFTER, quota=0.5)
     assert list(map(str, between(BEFORE, small))) == ["the CPU quota changed (inf → 0.5)"]
 
 
-@pytest.mark.faults("B3")
 @pytest.mark.parametrize(
     ("quota", "cores", "throttled_s", "percent"),
     [(0.5, 2, 30, 50), (0.5, 2, 12, None), (2, 64, 30, 25), (2, 64, 24, None), (8, 2, 30, 25)],
@@ -77,7 +73,6 @@ def test_a_quota_that_holds_back_for_over_a_fifth_of_the_cores_time(
     assert list(map(str, between(before, after))) == expected
 
 
-@pytest.mark.faults("B3")
 def test_a_quota_is_read_where_the_cgroup_has_it(tmp_path):
     (tmp_path / "cpu.max").write_text("200000 100000\n")
     (tmp_path / "cpu.stat").write_text("nr_throttled 1\nthrottled_usec 0\n")
@@ -109,7 +104,6 @@ print("; ".join(map(str, between(before, read()))))
 """
 
 
-@pytest.mark.faults("B11")
 @pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="nothing stops a process here")
 def test_a_process_that_was_stopped_from_outside_knows_it():
     with subprocess.Popen(

@@ -59,7 +59,6 @@ def test_what_is_transparent_is_paper_and_what_is_not_square_keeps_its_shape(tmp
     assert pixels[14, 2] == 0
 
 
-@pytest.mark.faults("L10")
 @pytest.mark.parametrize("content", [b"", b"not a picture", b"\x89PNG\r\n\x1a\n broken", None])
 def test_what_is_no_picture_is_one_clear_error(tmp_path, content):
     path = tmp_path / "a.png"
@@ -70,7 +69,6 @@ def test_what_is_no_picture_is_one_clear_error(tmp_path, content):
     assert error.value.exit_code == 3
 
 
-@pytest.mark.faults("H2")
 def test_a_picture_runs_no_postscript(tmp_path):
     """Pillow hands an EPS file to Ghostscript; where one is installed, opening such a picture would
     run it.
@@ -98,7 +96,6 @@ def test_a_picture_runs_no_postscript(tmp_path):
     assert "a.eps: not a picture" in opened.stderr
 
 
-@pytest.mark.faults("H2")
 @pytest.mark.parametrize("kind", ["EPS", "TIFF", "ICO", "PPM", "PDF"])
 def test_only_pictures_of_named_formats_are_opened(tmp_path, kind):
     garment("RGB").save(tmp_path / "a.png", format=kind)
@@ -106,7 +103,6 @@ def test_only_pictures_of_named_formats_are_opened(tmp_path, kind):
         classify.read_picture(tmp_path / "a.png")
 
 
-@pytest.mark.faults("L10")
 def test_a_picture_is_refused_by_its_size_before_it_is_decoded(tmp_path):
     """Its size is in its header, before pixels of which there are too few."""
     garment().save(tmp_path / "a.png")
@@ -119,7 +115,6 @@ def test_a_picture_is_refused_by_its_size_before_it_is_decoded(tmp_path):
             classify.read_picture(tmp_path / "bomb.png")
 
 
-@pytest.mark.faults("L10")
 def test_a_pipe_or_an_endless_file_is_no_picture(tmp_path, within):
     os.mkfifo(tmp_path / "pipe.png")
     (tmp_path / "zeros.png").symlink_to("/dev/zero")
@@ -169,7 +164,6 @@ FOREIGN = {
 }
 
 
-@pytest.mark.faults("M5", "T14")
 def test_weights_that_are_none_are_checkpoint_errors_that_name_the_command(project):
     """Both as damage, which the hash tells, and as what a forger gave a matching hash."""
     for how, content in FOREIGN.items():
@@ -185,7 +179,6 @@ def test_weights_that_are_none_are_checkpoint_errors_that_name_the_command(proje
             assert refused.value.exit_code == 5
 
 
-@pytest.mark.faults("M5")
 def test_metrics_that_do_not_tell_of_a_net_are_data_errors(project):
     for metrics in ({"net": "alexnet"}, {"net": ""}, {"weights_sha256": 3}):
         write_run(WEIGHTS, **metrics)

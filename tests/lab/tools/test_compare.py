@@ -100,7 +100,6 @@ def test_a_slow_and_a_fast_hour_of_one_machine_give_no_verdict_on_the_same_code(
     assert pace_of({"epoch_s": {"old": 1, "new": 2}}) == Pace()
 
 
-@pytest.mark.faults("M4")
 @pytest.mark.parametrize("side", ["old", "new"])
 def test_times_of_a_busy_machine_are_neither_better_nor_worse(side):
     metrics = {
@@ -125,7 +124,6 @@ def test_markdown_keeps_its_columns_whatever_stands_in_a_cell():
     ]
 
 
-@pytest.mark.faults("L11")
 def test_markdown_holds_text_and_nothing_of_its_own():
     hostile = "<script>a()</script> [x](javascript:a) `b` ![c](d)\n| e | \\"
     [*_, row] = markdown([("a", "b"), (hostile, "0.1 -> 0.05")])
@@ -154,7 +152,6 @@ def test_a_snapshot_of_own_params_names_no_profile(results):
     assert compare.with_reference("mine")[0] == ["mine was measured with own params"]
 
 
-@pytest.mark.faults("B10")
 def test_a_snapshot_is_what_later_results_are_compared_with(results):
     path = references.snapshot("before")
     document = json.loads(path.read_text())
@@ -188,7 +185,6 @@ def test_a_reference_that_is_not_there_is_said_with_those_that_are(results):
         references.snapshot("empty")
 
 
-@pytest.mark.faults("L3")
 @pytest.mark.parametrize("name", ["../train/one/metrics", "..", "", "/etc/passwd", "a" * 65, "-a"])
 def test_a_reference_is_a_file_among_the_references(results, name):
     with pytest.raises(ParamsError, match="expected at most 64 letters, digits, _, - and"):
@@ -206,7 +202,6 @@ DAMAGED = {
 }
 
 
-@pytest.mark.faults("L3")
 def test_a_damaged_reference_is_said_with_what_brings_it_back(results):
     path = references.snapshot("my.Machine_1")
     whole = json.loads(path.read_text())
@@ -221,7 +216,6 @@ def test_a_damaged_reference_is_said_with_what_brings_it_back(results):
         ), how
 
 
-@pytest.mark.faults("L3")
 def test_damaged_results_are_said_whether_compared_or_kept(results):
     references.snapshot("mine")
     hardware_file = results / "reports" / "hardware.json"

@@ -56,7 +56,6 @@ def test_runs_of_another_machine_are_no_retest(machine):
         retest.keep()
 
 
-@pytest.mark.faults("L3")
 def test_without_verdicts_there_is_nothing_to_keep_and_damage_is_said(machine):
     with pytest.raises(DataError, match="run `invoke repro` first"):
         retest.keep()

@@ -65,7 +65,6 @@ def damage(path: Path, how: str) -> None:
     path.write_bytes(content[: {"empty": 0, "cut": 100}.get(how, len(content))])
 
 
-@pytest.mark.faults("T12")
 @pytest.mark.parametrize("how", ["flipped", "cut", "empty"])
 def test_a_damaged_checkpoint_gives_way_to_the_one_before_with_a_warning(checkpoints, caplog, how):
     older, newer = saved(checkpoints)
@@ -81,7 +80,6 @@ def test_a_damaged_checkpoint_gives_way_to_the_one_before_with_a_warning(checkpo
     assert error.value.exit_code == 5
 
 
-@pytest.mark.faults("T12")
 def test_a_bit_flipped_anywhere_is_noticed(checkpoints):
     older, newer = saved(checkpoints)
     older.unlink()
@@ -94,7 +92,6 @@ def test_a_bit_flipped_anywhere_is_noticed(checkpoints):
             checkpoints.latest()
 
 
-@pytest.mark.faults("T12", "T13")
 def test_a_half_written_file_is_none(checkpoints):
     [*_, newest] = saved(checkpoints)
     newest.with_name(f"{newest.name}.part-1-abc").write_bytes(b"half")
@@ -114,7 +111,6 @@ def put_content(checkpoints, content):
     (checkpoints.folder / f"00005-00000-{sha256(content)[:16]}.pt").write_bytes(content)
 
 
-@pytest.mark.faults("L12", "T15")
 def test_a_forged_checkpoint_is_refused_whole_with_what_is_wrong_in_it(checkpoints, tmp_path):
     """The right hash in its name, the right key in it, and a state of another form."""
     changes = {
@@ -134,7 +130,6 @@ def test_a_forged_checkpoint_is_refused_whole_with_what_is_wrong_in_it(checkpoin
             latest_seconds(checkpoints)
 
 
-@pytest.mark.faults("L12", "T15")
 def test_another_nets_state_is_refused_before_any_of_it_is_loaded(checkpoints):
     checkpoints.check_fits(STATE, STATE | {"params": {"w": torch.zeros(5)}})
     for other in (
@@ -160,7 +155,6 @@ def packed(content: bytes) -> bytes:
     return buffer.getvalue()
 
 
-@pytest.mark.faults("T14")
 def test_other_files_of_torch_are_refused(checkpoints, tmp_path):
     """Whatever is in them: a checkpoint, of which the first is only a bomb if it is large."""
     file = tmp_path / "file.pt"
@@ -180,7 +174,6 @@ def test_other_files_of_torch_are_refused(checkpoints, tmp_path):
         assert len(str(refused.value).splitlines()) == 1
 
 
-@pytest.mark.faults("T15")
 def test_another_runs_checkpoint_is_refused_whole(checkpoints, tmp_path):
     put_by_hand(checkpoints, {"key": "another", **STATE}, tmp_path)
     with pytest.raises(CheckpointError, match="another run's"):
@@ -192,7 +185,6 @@ class Malicious:
         return os.mkdir, ("canary",)
 
 
-@pytest.mark.faults("T14")
 @pytest.mark.parametrize("document", [Malicious(), [Malicious()], torch.nn.Linear(1, 1)])
 def test_a_pickle_that_would_run_code_is_refused_and_does_not(
     checkpoints, tmp_path, monkeypatch, document
@@ -250,7 +242,6 @@ with Checkpoints("a-key", Path({str(checkpoints.folder.parent)!r})).lock():
         pass
 
 
-@pytest.mark.faults("T16")
 def test_the_key_changes_with_each_fact_and_each_byte_of_the_files(tmp_path):
     (tmp_path / "code.py").write_text("a = 1")
     files = [tmp_path / "code.py"]

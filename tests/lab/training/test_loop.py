@@ -153,7 +153,6 @@ def test_warming_up_leaves_the_weights_alone():
 
 
 @pytest.mark.parametrize("num_devices", [1, 3])
-@pytest.mark.faults("T24")
 def test_prediction_is_the_first_replicas_in_evaluation_mode_in_the_images_order(num_devices):
     net = small_batch_norm_net()
     strategy = Replicas(net, [CPU] * num_devices)

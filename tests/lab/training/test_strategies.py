@@ -42,7 +42,6 @@ def found(tmp_path_factory):
     return {int(count): facts for count, facts in json.loads(file.read_text()).items()}
 
 
-@pytest.mark.faults("T24")
 def test_ddp_is_the_book_by_hand_also_with_uneven_and_empty_shards(found):
     """To the bit with two ranks, whose sums have one order; three ranks add, and DDP divides, in
     another one.
@@ -57,7 +56,6 @@ def test_ddp_is_the_book_by_hand_also_with_uneven_and_empty_shards(found):
             assert count > 2 or exact == {0}, name
 
 
-@pytest.mark.faults("T9")
 def test_what_the_ranks_tell_each_other(found):
     for count, facts in found.items():
         told = facts["facts"]

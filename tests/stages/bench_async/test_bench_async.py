@@ -95,7 +95,6 @@ def test_a_stream_keeps_the_order_and_one_that_does_not_wait_loses_it():
     assert values == {names.IN_ORDER: (3.0,), names.UNORDERED: (2.0,)}
 
 
-@pytest.mark.faults("B7")
 def test_a_queue_shows_as_a_call_that_returns_early():
     on_gpu, on_cpu = (
         metrics("bench_async", measurements("bench_async", kind), kind)

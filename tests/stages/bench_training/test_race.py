@@ -143,7 +143,6 @@ def descendants(process: subprocess.Popen[bytes], count: int) -> list[psutil.Pro
     pytest.fail(f"no {count} processes")
 
 
-@pytest.mark.faults("H1")
 def test_a_race_that_is_killed_leaves_no_process(ready):
     """Neither the arms that wait nor one in a turn that would never end."""
     endless = replace(PRODUCT, steps=10**12)

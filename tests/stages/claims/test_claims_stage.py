@@ -92,7 +92,6 @@ HOSTILE: dict[str, tuple[bytes, bytes]] = {
 }
 
 
-@pytest.mark.faults("R2")
 @pytest.mark.parametrize("name", HOSTILE)
 def test_files_of_any_kind_give_verdicts_and_no_error(name, project):
     for folder in FOLDERS:
@@ -104,7 +103,6 @@ def test_files_of_any_kind_give_verdicts_and_no_error(name, project):
     assert {row["verdict"] for row in read_rows(Path("reports/claims/rows.csv"))} == {NOT_TESTABLE}
 
 
-@pytest.mark.faults("L11", "R2")
 def test_verdicts_of_which_half_are_there_are_not_shown(server, tmp_path):
     """Rows and metrics are of one run, and both are whole."""
     findings = claims.measure(server)
@@ -123,7 +121,6 @@ def test_verdicts_of_which_half_are_there_are_not_shown(server, tmp_path):
         claims_section.section(tmp_path)
 
 
-@pytest.mark.faults("R1")
 def test_no_reports_at_all_and_folders_in_their_place_give_verdicts_too(project):
     assert run(claims.main) == 0
     metrics = json.loads(Path("reports/claims/metrics.json").read_text())

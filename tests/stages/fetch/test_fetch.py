@@ -3,14 +3,12 @@
 import json
 
 import numpy as np
-import pytest
 
 from lab.data.datasets import Split
 from stages.fetch import __main__ as fetch
 from tests.helpers import edit_params, errors, files, run_stage
 
 
-@pytest.mark.faults("F22")
 def test_fetch_without_any_source_draws_labelled_look_alikes(project):
     edit_params({"data.mirrors.fashion_mnist": [], "data.mirrors.airfoil": []})
     result = run_stage("stages.fetch")
@@ -32,7 +30,6 @@ def test_fetch_without_any_source_draws_labelled_look_alikes(project):
     )
 
 
-@pytest.mark.faults("F1", "F22")
 def test_fetch_fails_where_the_params_say_so(project):
     edit_params(
         {"data.mirrors.fashion_mnist": ["http://127.0.0.1:1"], "data.if_unreachable": "fail"}

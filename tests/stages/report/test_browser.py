@@ -177,7 +177,6 @@ def test_printed_nothing_stays_folded(browser, drawn):
         assert page.locator("details:not([open])").count() == 0
 
 
-@pytest.mark.faults("R5")
 def test_nothing_else_on_the_page_may_run_or_be_fetched(browser, drawn):
     """The Content-Security-Policy, with a page that tries."""
     page = browser.new_page()

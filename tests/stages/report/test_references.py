@@ -3,8 +3,6 @@
 import json
 import shutil
 
-import pytest
-
 from lab.claims.rules import at_least, decide, median
 from lab.claims.verdicts import Finding, rows_of
 from lab.core.files import read_json, write_json, write_rows
@@ -29,7 +27,6 @@ def test_stages_offer_the_ratios_to_compare():
             assert each.metric + end in found, each
 
 
-@pytest.mark.faults("L3")
 def test_references_stand_beside_this_machine_and_what_is_none_is_left_out(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     shutil.copytree(ROOT / "profiles", tmp_path / "profiles")

@@ -4,8 +4,6 @@ import json
 import re
 import shutil
 
-import pytest
-
 from lab.claims.needs import A_GPU
 from lab.core.exit_codes import run
 from lab.core.files import read_json, read_rows, write_json
@@ -20,7 +18,6 @@ from tests.stages.report.conftest import report_without_torch, write_runs
 EVIL = "<script>alert(1)"
 
 
-@pytest.mark.faults("R8")
 def test_the_report_is_the_same_bytes_twice_without_torch_and_asks_nothing_of_the_network(
     drawn, project
 ):
@@ -49,7 +46,6 @@ def test_the_report_is_the_same_bytes_twice_without_torch_and_asks_nothing_of_th
         assert not re.search("<strong>(Synthetic data|合成数据)", html)
 
 
-@pytest.mark.faults("R1", "R2", "R5")
 def test_look_alikes_are_said_and_what_is_hostile_or_damaged_keeps_no_page_from_the_rest(project):
     reports = project / "reports"
     source = json.loads((DATA / SOURCE_FILE).read_text())
@@ -110,7 +106,6 @@ def test_look_alikes_are_said_and_what_is_hostile_or_damaged_keeps_no_page_from_
         assert [word for word in words if word not in text] == []
 
 
-@pytest.mark.faults("R1")
 def test_a_run_without_results_is_said(project, monkeypatch, capsys):
     """On a page of one section, in this process."""
     (project / "reports" / "train" / "lenet_2gpu" / "metrics.json").unlink()

@@ -70,7 +70,6 @@ def results(name: str) -> tuple[bytes, list[str], bytes]:
     return Path(f"models/{name}.pt").read_bytes(), rows, (folder / "worst.csv").read_bytes()
 
 
-@pytest.mark.faults("T2")
 def test_a_stopped_run_says_where_and_leaves_a_checkpoint_of_that_step(runs):
     edit_params({"train.runs.one.num_epochs": 10_000})
     process = start("one")
@@ -90,7 +89,6 @@ def test_a_stopped_run_says_where_and_leaves_a_checkpoint_of_that_step(runs):
     assert not Path("models").exists()
 
 
-@pytest.mark.faults("T17")
 def test_a_run_in_shards_is_killed_on_four_devices_goes_on_on_two_and_ends_on_one(runs):
     """With the weights that one device finds; with another number of shards it starts afresh."""
     long = TINY | {"shards": 8, "num_epochs": 40}
@@ -115,7 +113,6 @@ def test_a_run_in_shards_is_killed_on_four_devices_goes_on_on_two_and_ends_on_on
     assert results("moved") == results("whole")
 
 
-@pytest.mark.faults("T1", "D6")
 def test_killed_runs_end_as_if_nobody_had_killed_them(runs):
     """Also in another process than the one it is compared with, and by hand as by ddp."""
     rng = random.Random(int(os.environ.get("LAB_KILL_SEED", "0")))  # noqa: S311  (moments, not secrets)

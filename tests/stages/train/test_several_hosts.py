@@ -79,7 +79,6 @@ def lose(agent: subprocess.Popen[str]) -> None:
     assert not outlived(family)
 
 
-@pytest.mark.faults("T17")
 def test_a_lost_host_comes_back_with_fewer_devices_and_the_weights_are_those_of_one(hosts):
     first, other = hosts
     environment = os.environ | {"PYTHONPATH": str(ROOT)}

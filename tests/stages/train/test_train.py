@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pytest
 import torch
 
 from lab.core import exit_codes
@@ -172,7 +171,6 @@ if not torch.cuda.is_available():
     MISTAKES.append((tf32, "lenet_1gpu", 4, "tf32 needs a CUDA GPU"))
 
 
-@pytest.mark.faults("P8", "P14")
 def test_a_mistake_ends_train_with_its_code_and_nothing_written(project, monkeypatch, capsys):
     committed = Path("params.yaml").read_text()
     before = files(project)
@@ -188,7 +186,6 @@ def test_a_mistake_ends_train_with_its_code_and_nothing_written(project, monkeyp
         assert files(project) - before == {".lab/last_error.json"}, complaint
 
 
-@pytest.mark.faults("T11")
 def test_divergence_ends_train_with_code_6_and_no_weights(project, monkeypatch, capsys):
     write_data(project / "data", train=600, test=100)
     diverging = small_run(lr=300, batch_size=32)

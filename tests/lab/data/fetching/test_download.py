@@ -91,20 +91,17 @@ BAD = {  # how a mirror answers, and what is said of it
 WRONG = {"html", "disguised_html", "flipped", "long", "endless", "loop", "elsewhere"}
 
 
-@pytest.mark.faults("F1", "F3", "F4", "F5", "F6", "F7", "F8")
 @pytest.mark.parametrize("manner", BAD)
 def test_a_bad_mirror_is_followed_by_the_next(address, manner):
     download.fetch(params(f"{address}/{manner}", f"{address}/good"))
     assert_original()
 
 
-@pytest.mark.faults("F2")
 def test_a_stalled_mirror_is_followed_by_the_next(address):
     mirrors = [f"{address}/stalled", f"{address}/good"]
     assert download._download(AIRFOIL, mirrors, timeout_s=0.5) == AIRFOIL_TEXT
 
 
-@pytest.mark.faults("F1", "F3", "F4", "F5", "F6", "F7", "F8")
 @pytest.mark.parametrize("manner", BAD)
 def test_bad_mirrors_alone_end_with_what_was_found_and_what_to_do(project, address, manner):
     with pytest.raises(DataError) as error:
@@ -119,7 +116,6 @@ def test_bad_mirrors_alone_end_with_what_was_found_and_what_to_do(project, addre
     assert_nothing_half_written(project)
 
 
-@pytest.mark.faults("F4")
 def test_a_wrong_hash_is_shown_beside_the_right_one(address):
     file = FASHION_FILES[0]
     content = FILES[file.name]
@@ -128,7 +124,6 @@ def test_a_wrong_hash_is_shown_beside_the_right_one(address):
         download.fetch(params(f"{address}/flipped"))
 
 
-@pytest.mark.faults("L8")
 @pytest.mark.parametrize("manner", ["flipped", "disguised_html"])
 def test_wrong_content_is_never_replaced_by_look_alikes(project, address, manner):
     with pytest.raises(download.WrongContentError):
@@ -136,7 +131,6 @@ def test_wrong_content_is_never_replaced_by_look_alikes(project, address, manner
     assert_nothing_half_written(project)
 
 
-@pytest.mark.faults("F1", "F22")
 @pytest.mark.parametrize("mirrors", [[], ["http://127.0.0.1:1"], ["http://nope.invalid"]])
 def test_out_of_reach_gives_labelled_look_alikes(monkeypatch, mirrors):
     monkeypatch.setattr(download, "FASHION_COUNTS", {"train": 30, "t10k": 10})
@@ -155,7 +149,6 @@ def test_out_of_reach_fails_where_the_params_say_so(project):
     assert_nothing_half_written(project)
 
 
-@pytest.mark.faults("F23")
 def test_a_dead_proxy_is_out_of_reach(project, monkeypatch):
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
     with pytest.raises(DataError, match=r"no connection .* through the proxy in HTTP_PROXY"):
@@ -170,7 +163,6 @@ def test_ones_own_folder_comes_first(tmp_path, monkeypatch):
     assert {path.name: path.read_bytes() for path in mirror.rglob("*.*")} == FILES, "it is read"
 
 
-@pytest.mark.faults("L7")
 def test_ones_own_address_comes_first(address, monkeypatch):
     monkeypatch.setenv(MIRROR_VARIABLE, f" {address.replace('http', 'HTTP')}/good/ ")
     download.fetch(params("http://127.0.0.1:1"))
@@ -183,7 +175,6 @@ def test_a_folder_without_the_files_is_followed_by_the_mirrors(tmp_path, monkeyp
     assert_original()
 
 
-@pytest.mark.faults("F22", "L7")
 @pytest.mark.parametrize(
     ("own", "complaint"),
     [
@@ -204,7 +195,6 @@ def test_look_alikes_never_stand_in_for_a_mirror_that_was_named(
     assert_nothing_half_written(project)
 
 
-@pytest.mark.faults("F21")
 def test_a_stale_copy_of_ones_own_is_said_and_left_alone(project, monkeypatch):
     mirror = write_mirror(project / "mirror")
     table = mirror / "airfoil" / "airfoil_self_noise.dat"
@@ -217,7 +207,6 @@ def test_a_stale_copy_of_ones_own_is_said_and_left_alone(project, monkeypatch):
     assert_nothing_half_written(project)
 
 
-@pytest.mark.faults("F11")
 @pytest.mark.parametrize("folder", ["data", ".lab/downloads", "data/airfoil"])
 def test_a_file_where_a_folder_should_be_is_said_before_any_download(project, folder):
     (project / folder).parent.mkdir(exist_ok=True)
@@ -226,7 +215,6 @@ def test_a_file_where_a_folder_should_be_is_said_before_any_download(project, fo
         download.fetch(params("http://127.0.0.1:1", if_unreachable="synthetic"))
 
 
-@pytest.mark.faults("F14")
 def test_a_fetch_that_does_not_end_is_not_waited_for_for_ever(address, monkeypatch):
     monkeypatch.setattr(download, "LONGEST_WAIT_S", 0.1)
     download.DOWNLOADS.mkdir(parents=True)
@@ -237,7 +225,6 @@ def test_a_fetch_that_does_not_end_is_not_waited_for_for_ever(address, monkeypat
         download.fetch(params(f"{address}/good"))
 
 
-@pytest.mark.faults("F20")
 @pytest.mark.parametrize("folder", ["data", "data/FashionMNIST", ".lab", ".lab/downloads"])
 def test_a_link_that_leads_out_of_the_project_is_refused(
     project, address, tmp_path_factory, folder
@@ -250,7 +237,6 @@ def test_a_link_that_leads_out_of_the_project_is_refused(
     assert list(outside.iterdir()) == []
 
 
-@pytest.mark.faults("F20")
 def test_what_links_point_at_is_not_written_to(project, address):
     canary = project / "canary"
     canary.write_text("alive")
@@ -267,13 +253,11 @@ def test_what_links_point_at_is_not_written_to(project, address):
     assert canary.read_text() == "alive"
 
 
-@pytest.mark.faults("F20")
 def test_pinned_names_stay_in_their_folders():
     for file in (*FASHION_FILES, AIRFOIL):
         assert {Path(file.name).name, Path(file.folder).name} == {file.name, file.folder}
 
 
-@pytest.mark.faults("F6", "F19")
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [

@@ -53,11 +53,11 @@ def ends_before_the_server_does() -> Iterator[None]:
         "good",
         "chunked",
         "moved",
-        pytest.param("moved_endlessly", marks=pytest.mark.faults("F7", "F8")),
-        pytest.param("packed", marks=pytest.mark.faults("L6")),
-        pytest.param("labelled", marks=pytest.mark.faults("L6")),
-        pytest.param("busy_twice", marks=pytest.mark.faults("F3", "L8")),
-        pytest.param("cut_once", marks=pytest.mark.faults("F6")),
+        pytest.param("moved_endlessly"),
+        pytest.param("packed"),
+        pytest.param("labelled"),
+        pytest.param("busy_twice"),
+        pytest.param("cut_once"),
     ],
 )
 def test_the_files_bytes_arrive(server, manner):
@@ -66,7 +66,6 @@ def test_the_files_bytes_arrive(server, manner):
         assert read_address(f"{server.address}/{manner}/{NAME}", SIZE, timeout_s=20) == CONTENT
 
 
-@pytest.mark.faults("F3", "L8")
 def test_a_server_that_asks_for_a_second_gets_it(server):
     server.asked.clear()
     started = time.monotonic()
@@ -78,18 +77,16 @@ def test_a_server_that_asks_for_a_second_gets_it(server):
 @pytest.mark.parametrize(
     ("manner", "complaint", "tries"),
     [
-        pytest.param("missing", "HTTP 404", 1, marks=pytest.mark.faults("F3")),
-        pytest.param("forbidden", "HTTP 403", 1, marks=pytest.mark.faults("F3")),
-        pytest.param("busy", "HTTP 503, in try 3 of 3", 3, marks=pytest.mark.faults("F3", "L8")),
-        pytest.param(
-            "closed_for_an_hour", "HTTP 503, in try 1", 1, marks=pytest.mark.faults("F3", "L8")
-        ),
-        pytest.param("cut", "broke off after", 3, marks=pytest.mark.faults("F6")),
-        pytest.param("short", "ended after 5121 of", 3, marks=pytest.mark.faults("F6")),
-        pytest.param("silent", "timed out", 1, marks=pytest.mark.faults("F2")),
-        pytest.param("stalled", "timed out", 1, marks=pytest.mark.faults("F2")),
-        pytest.param("drip", "timed out", 1, marks=pytest.mark.faults("F2", "M1")),
-        pytest.param("slow_headers", "timed out", 1, marks=pytest.mark.faults("F2", "M1")),
+        pytest.param("missing", "HTTP 404", 1),
+        pytest.param("forbidden", "HTTP 403", 1),
+        pytest.param("busy", "HTTP 503, in try 3 of 3", 3),
+        pytest.param("closed_for_an_hour", "HTTP 503, in try 1", 1),
+        pytest.param("cut", "broke off after", 3),
+        pytest.param("short", "ended after 5121 of", 3),
+        pytest.param("silent", "timed out", 1),
+        pytest.param("stalled", "timed out", 1),
+        pytest.param("drip", "timed out", 1),
+        pytest.param("slow_headers", "timed out", 1),
     ],
 )
 def test_a_source_that_does_not_give_the_file_is_given_up(server, manner, complaint, tries):
@@ -103,14 +100,12 @@ def test_a_source_that_does_not_give_the_file_is_given_up(server, manner, compla
 @pytest.mark.parametrize(
     ("manner", "complaint"),
     [
-        pytest.param("html", "a web page .*'<!DOCTYPE html>", marks=pytest.mark.faults("F5")),
-        pytest.param(
-            "disguised_html", "a web page .*<!DOCTYPE html>", marks=pytest.mark.faults("F5", "L8")
-        ),
-        pytest.param("long", "longer than the published", marks=pytest.mark.faults("F7")),
-        pytest.param("loop", "redirects more than", marks=pytest.mark.faults("F8")),
-        pytest.param("elsewhere", "file://, which is no http", marks=pytest.mark.faults("F8")),
-        pytest.param("nowhere", "no address", marks=pytest.mark.faults("F8")),
+        pytest.param("html", "a web page .*'<!DOCTYPE html>"),
+        pytest.param("disguised_html", "a web page .*<!DOCTYPE html>"),
+        pytest.param("long", "longer than the published"),
+        pytest.param("loop", "redirects more than"),
+        pytest.param("elsewhere", "file://, which is no http"),
+        pytest.param("nowhere", "no address"),
     ],
 )
 def test_an_answer_that_is_not_the_file_is_refused(server, manner, complaint):
@@ -118,7 +113,6 @@ def test_an_answer_that_is_not_the_file_is_refused(server, manner, complaint):
         read_address(f"{server.address}/{manner}/{NAME}", SIZE, timeout_s=20)
 
 
-@pytest.mark.faults("F7")
 def test_an_endless_answer_costs_no_more_memory_than_the_file(server):
     tracemalloc.start()
     with pytest.raises(WrongAnswerError, match="longer than the published"):
@@ -128,14 +122,12 @@ def test_an_endless_answer_costs_no_more_memory_than_the_file(server):
     assert peak < 2_000_000
 
 
-@pytest.mark.faults("F23", "F2")
 def test_an_address_that_answers_nobody_is_given_up(monkeypatch):
     monkeypatch.setattr(source_reader, "CONNECT_S", 100)
     with black_hole() as address, pytest.raises(UnreachableError, match="timed out"):
         read_address(f"{address}/good/{NAME}", SIZE, timeout_s=0.2)
 
 
-@pytest.mark.faults("F1")
 @pytest.mark.parametrize(
     ("address", "complaint"),
     [
@@ -148,7 +140,6 @@ def test_nobody_there_is_said(address, complaint):
         read_address(f"{address}/good/{NAME}", SIZE, timeout_s=20)
 
 
-@pytest.mark.faults("F23")
 @pytest.mark.parametrize("variable", ["HTTP_PROXY", "http_proxy", "ALL_PROXY"])
 def test_a_dead_proxy_is_named_without_its_password(monkeypatch, variable):
     monkeypatch.setenv(variable, "http://me:secret@127.0.0.1:1")
@@ -158,14 +149,12 @@ def test_a_dead_proxy_is_named_without_its_password(monkeypatch, variable):
     assert "secret" not in str(error.value)
 
 
-@pytest.mark.faults("F23")
 def test_a_proxy_that_drips_is_named_too(server, monkeypatch):
     monkeypatch.setenv("http_proxy", server.address)
     with ends_before_the_server_does(), pytest.raises(UnreachableError, match="http_proxy"):
         read_address(f"http://mirror.example/drip/{NAME}", SIZE, timeout_s=0.2)
 
 
-@pytest.mark.faults("F8")
 def test_a_mirror_elsewhere_cannot_point_into_the_readers_own_network(server, monkeypatch):
     """The server plays the proxy through which that mirror is reached."""
     monkeypatch.setenv("http_proxy", server.address)
@@ -186,7 +175,6 @@ def https(tmp_path: Path) -> Iterator[BadServer]:
         yield running
 
 
-@pytest.mark.faults("F8", "F9")
 def test_a_certificate_is_trusted_or_refused_and_https_stays_https(https, tmp_path, monkeypatch):
     with pytest.raises(WrongAnswerError, match=r"certificate is not accepted.*clock or CA"):
         read_address(f"{https.address}/good/{NAME}", SIZE, timeout_s=20)
@@ -202,7 +190,6 @@ def test_a_file_of_a_folder_is_read(tmp_path):
     assert read_folder(tmp_path / NAME, SIZE) == CONTENT
 
 
-@pytest.mark.faults("L10")
 @pytest.mark.parametrize(
     ("name", "complaint"),
     [("pipe", "not a regular"), ("zeros", "not a regular"), (".", "not a r"), ("none", "no such")],
@@ -216,7 +203,6 @@ def test_what_is_no_file_is_not_read(tmp_path, name, complaint):
     signal.alarm(0)
 
 
-@pytest.mark.faults("L10")
 def test_a_huge_file_is_read_no_further_than_its_published_size(tmp_path):
     with (tmp_path / "huge").open("wb") as file:
         file.truncate(2**40)

@@ -13,7 +13,6 @@ from lab.data.fetching.sources import (
 )
 
 
-@pytest.mark.faults("L7")
 @pytest.mark.parametrize(
     ("written", "meant"),
     [
@@ -38,7 +37,6 @@ def test_the_own_mirror_is_what_its_user_means(monkeypatch, written, meant):
     assert sources(AIRFOIL, ["https://mirror/"]) == own + other
 
 
-@pytest.mark.faults("L7")
 @pytest.mark.parametrize("written", ["ftp://host/x", "s3://bucket"])
 def test_an_address_of_another_kind_is_refused(monkeypatch, written):
     monkeypatch.setenv(MIRROR_VARIABLE, written)

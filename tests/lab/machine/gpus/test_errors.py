@@ -48,7 +48,6 @@ FREE = "use a smaller batch or profile, or wait until others have left it (`nvid
 NO_DRIVER = "Found no NVIDIA driver on your system. Please check that you have an NVIDIA GPU"
 
 
-@pytest.mark.faults("T25")
 @pytest.mark.parametrize(
     ("words", "shown", "todo"),
     [
@@ -76,7 +75,6 @@ def test_a_failure_is_one_line_that_names_the_gpus_and_says_what_to_do(words, sh
     assert "\n" not in message and "Please" not in message
 
 
-@pytest.mark.faults("T25", "B5")
 @pytest.mark.parametrize(
     ("words", "shown"),
     [
@@ -99,7 +97,6 @@ def test_what_is_no_failure_of_a_gpu_stays_what_it_is(words):
         raise RuntimeError(words)
 
 
-@pytest.mark.faults("T25")
 @pytest.mark.parametrize(("words", "kind"), [(LOST, MachineError), (TAKEN, SpaceError)])
 def test_a_start_whose_gpu_fails_ends_the_benchmark_with_that(tmp_path, monkeypatch, words, kind):
     (tmp_path / "on_a_lost_gpu.py").write_text(
@@ -113,7 +110,6 @@ def test_a_start_whose_gpu_fails_ends_the_benchmark_with_that(tmp_path, monkeypa
     del sys.modules["on_a_lost_gpu"]
 
 
-@pytest.mark.faults("T25")
 def test_a_training_that_loses_its_gpu_keeps_its_checkpoint_and_goes_on(
     project: Path, monkeypatch, capsys, one_thread
 ):
@@ -154,7 +150,6 @@ def has_cuda_build(monkeypatch, words: str) -> None:
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
 
 
-@pytest.mark.faults("T25")
 @pytest.mark.parametrize("counted", [0, 2], ids=["by the driver: none", "two"])
 def test_a_driver_that_torch_cannot_use_is_no_machine_without_gpus(monkeypatch, counted, recwarn):
     """torch counts what the driver's library lists, or nothing, and merely warns."""
@@ -172,7 +167,6 @@ def test_a_driver_that_torch_cannot_use_is_no_machine_without_gpus(monkeypatch, 
     assert not recwarn.list, "the error says it"
 
 
-@pytest.mark.faults("T25", "B4")
 def test_without_a_gpu_or_without_wanting_one_a_run_goes_on(monkeypatch, one_thread):
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
     for words in (NO_DRIVER, "No CUDA GPUs are available"):
@@ -205,7 +199,6 @@ sys.exit(run(lambda: print(resolve(2, DeviceParams(cpu_threads=1)).kind)))
 
 @pytest.mark.skipif(torch.version.cuda is None, reason="a build of torch without CUDA")
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="no C compiler")
-@pytest.mark.faults("T25")
 @pytest.mark.parametrize(
     ("version", "init", "hidden", "found"),
     [
@@ -247,7 +240,6 @@ def test_torch_itself_says_so_of_a_made_up_driver(tmp_path, version, init, hidde
     assert result.returncode == 4 and found in line and line.startswith("ERROR: torch ")
 
 
-@pytest.mark.faults("T25")
 def test_gpus_of_different_kinds_are_recorded_one_by_one(monkeypatch):
     class Large:
         name, total_memory = "NVIDIA H200", 150_000_000_000
