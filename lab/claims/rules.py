@@ -1,6 +1,7 @@
 """How a claim is decided: one number with its interval against the range its words ask for."""
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -15,6 +16,8 @@ from lab.results.stats import (
     paired_ratios,
     summarise,
 )
+
+VARIES_BY_SEED = re.compile("accuracy|loss")  # of a training run's numbers
 
 
 class Verdict(StrEnum):
@@ -155,6 +158,20 @@ class Rule:
     estimate: Callable[..., Estimate]
     holds: Range
     unit: str
+
+    def __post_init__(self) -> None:
+        """Refuse to take what a training run came to for a number that does not vary.
+
+        Raises:
+            ValueError: such a rule, which one seed would decide.
+        """
+        for read in self.reads if self.estimate is point else ():
+            if read.folder.startswith("train/") and VARIES_BY_SEED.search(read.name):
+                raise ValueError(
+                    f"{read.name} of {read.folder} is another with each seed, so it is no exact"
+                    " number; read it over seeds (`samples(..., over=Over.SEEDS)`), or give it an"
+                    " estimate of one sample, which decides nothing"
+                )
 
 
 # --- the common shapes ---

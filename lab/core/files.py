@@ -20,6 +20,8 @@ from lab.core.errors import DataError, MachineError, SpaceError
 
 REPORTS = Path("reports")
 HARDWARE_FILE = REPORTS / "hardware.json"
+ROWS = "rows.csv"
+CONDITIONS = "conditions.json"  # beside a stage's rows: what they were measured on
 MOST_BYTES = 2**24  # of a file of results: the committed run's longest has a 28th of it
 MEND = "delete it and run `invoke repro`"
 
@@ -161,7 +163,7 @@ def write_metrics(folder: Path, metrics: Metrics) -> None:
     write_json(folder / "metrics.json", metrics)
 
 
-def write_rows(folder: Path, rows: Sequence[Row], name: str = "rows.csv") -> None:
+def write_rows(folder: Path, rows: Sequence[Row], name: str = ROWS) -> None:
     """Write a stage's rows, or another table beside them; all rows have the first one's keys.
 
     Raises:

@@ -13,6 +13,7 @@ from typing import Any
 import psutil
 import torch
 
+from lab.core.files import CONDITIONS, write_json
 from lab.machine.devices import usable_cores
 from lab.machine.gpus.errors import check_driver, gpu_errors
 from lab.machine.limits import NO_QUOTA, quota_cores
@@ -27,6 +28,11 @@ def facts() -> dict[str, dict[str, Any]]:
         MachineError: there are GPUs that torch cannot use.
     """
     return {"accelerator": _accelerator(), "cpu": _cpu(), "software": _software()}
+
+
+def write_conditions(folder: Path) -> None:
+    """Write the machine's facts beside the results that were measured on it: conditions.json."""
+    write_json(folder / CONDITIONS, {"machine": facts()})
 
 
 def _cpu() -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, RootModel, ValidationError
 
 from lab.core.errors import DataError
-from lab.core.files import HARDWARE_FILE, read_json
+from lab.core.files import CONDITIONS, HARDWARE_FILE, MEND, read_json
 
 
 class Document(BaseModel):
@@ -50,6 +50,12 @@ class Hardware(Document):
     software: Software
 
 
+class Conditions(Document):
+    """What results were measured on, as a stage writes it beside them."""
+
+    machine: Hardware
+
+
 class Metrics(RootModel[dict[str, float | str]]):
     """A metrics.json, as lab.core.files writes it."""
 
@@ -86,3 +92,14 @@ def read_hardware(path: Path = HARDWARE_FILE) -> dict[str, Any]:
         MachineError: another user's.
     """
     return read_document(path, Hardware, "`invoke repro --stage probe` writes it anew")
+
+
+def read_conditions(folder: Path) -> dict[str, Any]:
+    """What the results in a folder were measured on; empty where a stage has not noted it.
+
+    Raises:
+        DataError: damaged.
+        MachineError: another user's.
+    """
+    path = folder / CONDITIONS
+    return read_document(path, Conditions, MEND) if path.is_file() else {}

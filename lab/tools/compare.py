@@ -5,7 +5,8 @@ median: it has changed only if it differs by more than the noise of both sides. 
 `x_low` and `x_high` has changed only if the interval of the difference leaves out 0. A time or a
 rate is judged relative to how fast the machine itself was, by the product and the copy that each
 stage measures before and after: what these explain is the machine's, not the code's. Nothing is
-called better or worse across hardware, nor of times that were taken on a busy machine.
+called better or worse across hardware, nor of times that were taken on a busy machine. Which
+hardware that was each result says itself, in the conditions.json beside it.
 """
 
 import argparse
@@ -13,16 +14,17 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from lab.core.errors import ParamsError
 from lab.core.exit_codes import run
-from lab.core.files import HARDWARE_FILE
+from lab.core.files import CONDITIONS, HARDWARE_FILE, REPORTS
 from lab.report.language import in_markdown
 from lab.results.disturbances import disturbances_of
-from lab.results.documents import read_hardware
+from lab.results.documents import read_conditions, read_hardware
 from lab.results.stats import difference_interval, exceeds_noise, summarise
 from lab.timing.names import COPY_SPEEDS, PRODUCT_SPEEDS
 from lab.tools.profiles import OWN_PARAMS, leaves
@@ -124,9 +126,12 @@ def _within_noise(old: Side, new: Side) -> bool:
 
 
 def table(
-    metrics: Mapping[str, Mapping[str, Change]], other_hardware: bool
+    metrics: Mapping[str, Mapping[str, Change]], other_hardware: Container[str]
 ) -> Iterator[tuple[str, ...]]:
-    """(file, metric, old, new, mark) of each metric that differs, its spread behind the value."""
+    """(file, metric, old, new, mark) of each metric that differs, its spread behind the value.
+
+    `other_hardware` has the files whose two sides were measured on different machines.
+    """
     for file, changes in metrics.items():
         pace = pace_of(changes)
         sides = ({key: each.get(side) for key, each in changes.items()} for side in ("old", "new"))
@@ -137,7 +142,7 @@ def table(
             if any(name.endswith(end) and name.removesuffix(end) in changes for end in SPREADS):
                 continue
             old, new = (_side(name, changes, side) for side in ("old", "new"))
-            verdict = mark(name, old, new, other_hardware, pace)
+            verdict = mark(name, old, new, file in other_hardware, pace)
             if busy and OF_TIMES.search(name) and verdict in ("better", "worse", "changed"):
                 verdict = "busy machine"
             spread = name + SPREAD in changes
@@ -149,17 +154,27 @@ def table(
 
 
 def speeds(metrics: Mapping[str, Mapping[str, Change]]) -> list[str]:
-    """A line on how fast the machine was on each side, by the medians over the stages' readings."""
+    """A line on how fast the machine was on each side, by the medians over the stages' readings.
+
+    Only of stages that were measured anew: the same readings on both sides are one measurement.
+    """
+    anew = [changes for changes in metrics.values() if _measured_anew(changes)]
     shown = []
     for readings, what, unit in zip(SPEEDS, ("product", "copy"), ("GFLOP/s", "GB/s"), strict=True):
         sides = [
-            [n for changes in metrics.values() for n in _readings(changes, readings, side)]
+            [n for changes in anew for n in _readings(changes, readings, side)]
             for side in ("old", "new")
         ]
         if all(sides):
             old, new = (summarise(side).median for side in sides)
             shown.append(f"{what} {old:.4g} -> {new:.4g} {unit}")
     return [f"the machine itself: {', '.join(shown)}"] if shown else []
+
+
+def _measured_anew(changes: Mapping[str, Change]) -> bool:
+    names = [name for readings in SPEEDS for name in readings]
+    old, new = (_readings(changes, names, side) for side in ("old", "new"))
+    return old != new
 
 
 def _ids_that_differ(old: Side, new: Side) -> tuple[str, str]:
@@ -219,14 +234,36 @@ def with_commit(rev: str) -> tuple[list[str], list[tuple[str, ...]]]:
         read_hardware()
     params = _dvc("params", "diff", rev)
     metrics = _dvc("metrics", "diff", rev, "--all")
-    hardware = params.pop(str(HARDWARE_FILE), {})
     lines = [
         f"{file}: {key}: {change.get('old')} -> {change.get('new')}"
         for file, changes in params.items()
         for key, change in changes.items()
     ]
-    lines += [*_other_hardware(hardware), *speeds(metrics)]
-    return lines, list(table(metrics, other_hardware=bool(hardware)))
+    elsewhere = {
+        file for file in metrics if _machine_at(rev, file) != machine_of(Path(file).parent)
+    }
+    lines += [*_other_hardware(elsewhere), *speeds(metrics)]
+    return lines, list(table(metrics, elsewhere))
+
+
+def machine_of(folder: Path) -> Any:
+    """The machine that measured the results in a folder; this one where they do not say."""
+    if found := read_conditions(folder).get("machine"):
+        return found
+    return read_hardware() if HARDWARE_FILE.is_file() else {}
+
+
+def _machine_at(rev: str, file: str) -> Any:
+    """The machine that measured a commit's results; its hardware.json where they do not say."""
+    conditions = _at_commit(rev, Path(file).with_name(CONDITIONS))
+    return conditions.get("machine") or _at_commit(rev, HARDWARE_FILE)
+
+
+def _at_commit(rev: str, path: Path) -> dict[str, Any]:
+    """A JSON file as a commit has it, empty if it has none."""
+    command = ["git", "show", f"{rev}:{path.as_posix()}"]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    return dict(json.loads(result.stdout)) if result.returncode == 0 else {}
 
 
 def with_reference(name: str) -> tuple[list[str], list[tuple[str, ...]]]:
@@ -246,20 +283,27 @@ def with_reference(name: str) -> tuple[list[str], list[tuple[str, ...]]]:
     reference = read_reference(path)
     stages, here = metrics_of(reference), metrics_on_disk()
     both = {stage: changes_between(stages[stage], here[stage]) for stage in stages if stage in here}
-    differs = changes_between(reference["hardware"], read_hardware())
-    hardware = {key: change for key, change in differs.items() if change["old"] != change["new"]}
+    theirs = reference["hardware"]
+    elsewhere = {stage for stage in both if machine_of(REPORTS / stage) != theirs}
     profile = reference["profile"]
     named = profile if profile == OWN_PARAMS else f"the profile {profile}"
     lines = [f"{name} was measured with {named}"]
-    lines += [*_other_hardware(hardware), *speeds(both)]
-    return lines, list(table(both, other_hardware=bool(hardware)))
-
-
-def _other_hardware(changes: Mapping[str, Change]) -> list[str]:
-    return [
-        f"other hardware: {key}: {change.get('old')} -> {change.get('new')}; times are not compared"
-        for key, change in changes.items()
+    lines += [
+        f"{HARDWARE_FILE}: {key}: {change['old']} -> {change['new']}"
+        for key, change in changes_between(theirs, read_hardware()).items()
+        if change["old"] != change["new"]
     ]
+    lines += [*_other_hardware(elsewhere), *speeds(both)]
+    return lines, list(table(both, elsewhere))
+
+
+def _other_hardware(files: Collection[str]) -> list[str]:
+    if not files:
+        return []
+    names = ", ".join(
+        sorted(f.removeprefix("reports/").removesuffix("/metrics.json") for f in files)
+    )
+    return [f"other hardware on the two sides, whose times are not compared: {names}"]
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:

@@ -18,6 +18,7 @@ from pydantic import Field
 from lab.core.errors import DataError, ParamsError
 from lab.core.exit_codes import run
 from lab.core.files import HARDWARE_FILE, MEND, REPORTS, read_rows, write_json
+from lab.report.machines import this_machine
 from lab.results.documents import (
     Document,
     Hardware,
@@ -98,7 +99,7 @@ def snapshot(name: str) -> Path:
 
     Raises:
         ParamsError: a name that `path_of` rejects.
-        DataError: there are no results, or a file of them is damaged.
+        DataError: there are no results, a file of them is damaged, or another machine's.
     """
     path, found = path_of(name), metrics_on_disk()
     if not found or not HARDWARE_FILE.is_file():
@@ -106,7 +107,7 @@ def snapshot(name: str) -> Path:
     document = {
         "name": name,
         "profile": in_use(),
-        "hardware": read_hardware(),
+        "hardware": this_machine(REPORTS, read_hardware()),
         "stages": {stage: {"metrics": metrics} for stage, metrics in found.items()},
         "claims": read_rows(CLAIMS) if CLAIMS.is_file() else [],
     }

@@ -16,6 +16,7 @@ from lab.claims.verdicts import Finding, findings_of
 from lab.core.errors import DataError
 from lab.core.exit_codes import run
 from lab.core.files import HARDWARE_FILE, REPORTS, read_rows, write_json
+from lab.report.machines import this_machine
 from lab.results.documents import Document, Hardware, bring_back, read_document, read_hardware
 from lab.tools.profiles import in_use
 
@@ -38,7 +39,8 @@ def keep() -> Path:
     """
     if not (ROWS.is_file() and HARDWARE_FILE.is_file()):
         raise DataError(f"{ROWS}: no verdicts to keep yet; run `invoke repro` first")
-    document = {"profile": in_use(), "hardware": read_hardware(), "claims": read_rows(ROWS)}
+    hardware = this_machine(REPORTS, read_hardware())
+    document = {"profile": in_use(), "hardware": hardware, "claims": read_rows(ROWS)}
     kept = paths()
     if kept:
         before = _read(kept[-1])

@@ -8,6 +8,7 @@ from lab.core.files import REPORTS, write_metrics, write_rows
 from lab.core.params import load
 from lab.machine.devices import resolve
 from lab.machine.fresh_process import answer_of
+from lab.machine.hardware import write_conditions
 from lab.results.measurements import Measurement, Results, rows_of
 from lab.timing.bench import launch_bound, ratio_metrics, speedup_of
 from lab.timing.conditions import Watch, conditions
@@ -49,6 +50,7 @@ def main() -> None:
     measured = measure_in_starts(one_start, params.bench.starts, params, rows)
     write_rows(REPORTS / "bench_async", rows_of(measured))
     met = conditions(measured, devices, watch, params.bench.starts)
+    write_conditions(REPORTS / "bench_async")
     write_metrics(REPORTS / "bench_async", met | summarise(measured))
 
 

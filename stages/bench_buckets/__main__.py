@@ -9,6 +9,7 @@ from lab.core.exit_codes import run
 from lab.core.files import REPORTS, write_metrics, write_rows
 from lab.core.params import load
 from lab.machine.devices import for_ranks
+from lab.machine.hardware import write_conditions
 from lab.parallel.fresh_ranks import ask_ranks
 from lab.results.measurements import Measurement, Results, rows_of
 from lab.timing.bench import ratio_metrics, speedup_of
@@ -40,6 +41,7 @@ def main() -> None:
     measured = merge([ask_ranks(n, devices, one_rank.measure, devices, params, i) for i in in_time])
     write_rows(REPORTS / "bench_buckets", rows_of(measured))
     head = conditions(measured, devices, watch, starts, jobs_at_once=2)
+    write_conditions(REPORTS / "bench_buckets")
     write_metrics(REPORTS / "bench_buckets", head | summarise(measured))
 
 

@@ -9,6 +9,7 @@ from lab.core.exit_codes import run
 from lab.core.files import REPORTS, write_metrics, write_rows
 from lab.core.params import load
 from lab.machine.devices import Devices, for_ranks, usable_cores
+from lab.machine.hardware import write_conditions
 from lab.parallel.cost_model import ONE_BUCKET, PER_TENSOR, STAR, allreduce_name
 from lab.results.measurements import Measurement, Results, rows_of, skip
 from lab.timing import bench
@@ -67,6 +68,7 @@ def main() -> None:
         **conditions(measured, devices, watch, params.bench.starts, jobs_at_once=2),
         "cores": cores,
     }
+    write_conditions(REPORTS / "bench_collectives")
     write_metrics(REPORTS / "bench_collectives", head | summarise(measured))
 
 

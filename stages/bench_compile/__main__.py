@@ -8,6 +8,7 @@ from lab.core.exit_codes import run
 from lab.core.files import REPORTS, write_metrics, write_rows
 from lab.core.params import load
 from lab.machine.devices import Devices, resolve
+from lab.machine.hardware import write_conditions
 from lab.results.measurements import Measurement, Results, rows_of
 from lab.timing.bench import ratio_metrics, speedup_of
 from lab.timing.conditions import Watch, conditions
@@ -64,6 +65,7 @@ def main() -> None:
         measured = [*measure_in_starts(one_start, starts), *once]
     write_rows(REPORTS / "bench_compile", rows_of(measured))
     met = conditions(measured, devices, watch, starts)
+    write_conditions(REPORTS / "bench_compile")
     write_metrics(REPORTS / "bench_compile", met | summarise(measured))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from lab.core.exit_codes import run
 from lab.core.files import REPORTS, write_metrics, write_rows
 from lab.core.params import load
+from lab.machine.hardware import write_conditions
 from lab.results.measurements import Measurement, Results, rows_of
 from lab.timing import bench
 from lab.timing.conditions import Watch, conditions
@@ -49,6 +50,7 @@ def main() -> None:
     ]
     write_rows(REPORTS / "bench_hardware", rows_of(measured))
     found = conditions(measured, target, watch, params.bench.starts)
+    write_conditions(REPORTS / "bench_hardware")
     write_metrics(REPORTS / "bench_hardware", found | summarise(measured))
 
 

@@ -7,6 +7,7 @@ from lab.core.exit_codes import run
 from lab.core.files import REPORTS, write_metrics, write_rows
 from lab.core.params import load
 from lab.data.datasets import dataset_name
+from lab.machine.hardware import write_conditions
 from lab.results.measurements import Measurement, Results, rows_of
 from lab.timing import bench
 from lab.timing.conditions import Watch, conditions
@@ -40,6 +41,7 @@ def main() -> None:
     measured = measure_in_starts(one_start, params.bench.starts)
     write_rows(REPORTS / "bench_input", rows_of(measured))
     found = conditions(measured, devices, watch, params.bench.starts)
+    write_conditions(REPORTS / "bench_input")
     write_metrics(
         REPORTS / "bench_input", {"dataset": dataset_name(), **found, **summarise(measured)}
     )

@@ -8,6 +8,7 @@ from lab.core.files import REPORTS, write_metrics, write_rows
 from lab.core.params import load
 from lab.machine.devices import Devices, resolve
 from lab.machine.fresh_process import answer_of
+from lab.machine.hardware import write_conditions
 from lab.results.measurements import Measurement, Results, rows_of
 from lab.results.stats import median_ratio
 from lab.timing.bench import launch_bound, ratio_metrics, speedup_of
@@ -58,6 +59,7 @@ def main() -> None:
     times = measure_in_starts(one_start, starts, params, images)
     measured = [*times, *overlap_fractions(times), *measure_once(params, devices)]
     write_rows(REPORTS / "bench_overlap", rows_of(measured))
+    write_conditions(REPORTS / "bench_overlap")
     write_metrics(
         REPORTS / "bench_overlap",
         conditions(measured, devices, watch, starts, jobs_at_once=2)

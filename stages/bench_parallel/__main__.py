@@ -8,6 +8,7 @@ from lab.core.files import REPORTS, write_metrics, write_rows
 from lab.core.params import load
 from lab.machine.devices import Devices, resolve
 from lab.machine.fresh_process import answer_of
+from lab.machine.hardware import write_conditions
 from lab.results.measurements import Measurement, Results, rows_of
 from lab.results.stats import speedup
 from lab.timing.bench import launch_bound, ratio_metrics, speedup_of
@@ -53,6 +54,7 @@ def main() -> None:
     found = measure_in_starts(one_start, starts, sized)
     measured = [*found, *measure_once(devices)]
     write_rows(REPORTS / "bench_parallel", rows_of(measured))
+    write_conditions(REPORTS / "bench_parallel")
     write_metrics(
         REPORTS / "bench_parallel",
         conditions(measured, devices, watch, starts, jobs_at_once=2) | summarise(measured),

@@ -11,6 +11,7 @@ from lab.core.files import REPORTS, write_metrics, write_rows
 from lab.core.params import load
 from lab.data.datasets import FASHION_COUNTS, dataset_name
 from lab.machine.devices import computes_in_bf16, processor, resolve, usable_cores
+from lab.machine.hardware import write_conditions
 from lab.results.measurements import Measurement, Results, rows_of, skip
 from lab.timing.bench import ratio_metrics
 from lab.timing.conditions import Watch, conditions
@@ -118,6 +119,7 @@ def main() -> None:
     measured = measure(p, machine, notes_workers)
     write_rows(REPORTS / "bench_training", rows_of(measured))
     head = {"dataset": dataset_name(), **conditions(measured, devices, watch, p.starts)}
+    write_conditions(REPORTS / "bench_training")
     write_metrics(REPORTS / "bench_training", head | summarise(measured, notes_workers))
 
 

@@ -1,5 +1,6 @@
 """Run the stage: `python -m stages.claims`."""
 
+import logging
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -11,7 +12,11 @@ from lab.claims.rules import Verdict
 from lab.claims.verdicts import Finding, judge, rows_of
 from lab.core.errors import LabError
 from lab.core.exit_codes import run
-from lab.core.files import REPORTS, read_json, read_rows, write_metrics, write_rows
+from lab.core.files import HARDWARE_FILE, REPORTS, read_json, read_rows, write_metrics, write_rows
+from lab.report.machines import machines_of, warning_of
+from lab.results.documents import read_hardware
+
+log = logging.getLogger(__name__)
 
 
 def gather(reports: Path, folders: Iterable[str]) -> Evidence:
@@ -55,6 +60,8 @@ def summarise(findings: Sequence[Finding]) -> dict[str, float | str]:
 
 def main() -> None:
     """Judge all claims and write rows and metrics."""
+    if HARDWARE_FILE.is_file() and (warning := warning_of(machines_of(REPORTS, read_hardware()))):
+        log.warning("%s", warning)
     folders = {read.folder for claim in ledger() for read in claim.reads}
     findings = measure(gather(REPORTS, sorted(folders)))
     write_rows(REPORTS / "claims", rows_of(findings))

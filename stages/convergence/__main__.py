@@ -14,6 +14,7 @@ from lab.data.datasets import Split, dataset_name, read_fashion_mnist
 from lab.data.images import small_images
 from lab.machine.allocator import keep_memory
 from lab.machine.devices import resolve
+from lab.machine.hardware import write_conditions
 from lab.results.curves import Curve, line, rows_of
 from lab.results.measurements import Measurement
 from lab.timing.fresh_starts import measure_in_starts
@@ -82,6 +83,7 @@ def main() -> None:
         "device_kind": devices.kind,
         "threads_per_device": devices.threads,
     }
+    write_conditions(REPORTS / "convergence")
     write_metrics(REPORTS / "convergence", {**about, **summarise(curves, p)})
 
 

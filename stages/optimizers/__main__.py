@@ -10,6 +10,7 @@ from lab.core.files import REPORTS, Metrics, write_metrics, write_rows
 from lab.core.params import load
 from lab.data.datasets import Split, dataset_name, read_airfoil, read_fashion_mnist, read_source
 from lab.machine.devices import processor, threads_per_device, usable_cores
+from lab.machine.hardware import write_conditions
 from lab.optim import objectives
 from lab.results.curves import Curve, line, rows_of
 from lab.results.measurements import Measurement
@@ -112,6 +113,7 @@ def main() -> None:
         **summarise(curves, table),
     }
     write_rows(REPORTS / "optimizers", rows_of([*curves, *by_start(times)]))
+    write_conditions(REPORTS / "optimizers")
     write_metrics(REPORTS / "optimizers", metrics)
 
 

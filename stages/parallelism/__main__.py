@@ -10,6 +10,7 @@ from lab.core.files import REPORTS, write_metrics, write_rows
 from lab.core.params import load
 from lab.data.datasets import Split, dataset_name, read_fashion_mnist
 from lab.machine.devices import Devices, for_ranks, resolve
+from lab.machine.hardware import write_conditions
 from lab.results.curves import Curve, line, rows_of
 from lab.results.measurements import Measurement
 from lab.timing.conditions import Watch, conditions
@@ -122,6 +123,7 @@ def main() -> None:
         "dataset": dataset_name(),
         **conditions(timed, timed_on, watch, starts, jobs_at_once=2),
     }
+    write_conditions(REPORTS / "parallelism")
     write_metrics(REPORTS / "parallelism", about | summarise(curves, p))
 
 

@@ -13,6 +13,7 @@ from lab.data.datasets import dataset_name, read_fashion_mnist
 from lab.data.images import LabelledImages, to_tensors
 from lab.machine.allocator import keep_memory
 from lab.machine.devices import resolve
+from lab.machine.hardware import write_conditions
 from lab.results.curves import Curve, rows_of
 from stages.replicas.measure.accuracy import measure_accuracy
 from stages.replicas.measure.batch_norm import measure_batch_norm
@@ -71,6 +72,7 @@ def main() -> None:
     curves = measure(params, train_set, test_set)
     about: Metrics = {"dataset": dataset_name(), "num_devices": params.replicas.num_devices}
     write_rows(REPORTS / "replicas", rows_of(curves))
+    write_conditions(REPORTS / "replicas")
     write_metrics(REPORTS / "replicas", {**about, **summarise(curves, params.replicas)})
 
 

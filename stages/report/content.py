@@ -20,13 +20,13 @@ from markupsafe import Markup, escape
 from lab.claims.book_order import BOOK_ORDER
 from lab.claims.rules import Verdict
 from lab.claims.verdicts import Finding
-from lab.core.files import REPORTS
-from lab.data.datasets import read_source
+from lab.core.files import REPORTS, read_json
 from lab.data.fetching.sources import FASHION_FILES
 from lab.report import verdicts
 from lab.report.benchmarks import devices_in_words
 from lab.report.inline_svg import Styles, inlined
 from lab.report.language import in_markdown, language, say, section_number, translation
+from lab.report.machines import in_one_line, machines_of, notes_on
 from lab.report.page import Figure, Section
 from lab.results.documents import read_hardware
 from stages.report.references import references_in
@@ -64,7 +64,8 @@ def _escaped(context: EvalContext, value: object) -> object:
 
 def content(sections: Sequence[Section], samples: Figure, folder: Path) -> dict[str, Any]:
     """What the templates fill in, in the language that is spoken; `folder` holds the figures."""
-    source, hardware = read_source(), read_hardware()
+    source, machines = _source(), machines_of(REPORTS, read_hardware())
+    measured_by = machines.all()
     found = verdicts.findings(REPORTS / "claims")
     others = {machine.name: machine.findings for machine in references_in(REPORTS)}
     cards = [verdicts.card(f, others) for f in found]
@@ -76,10 +77,14 @@ def content(sections: Sequence[Section], samples: Figure, folder: Path) -> dict[
     grouped = _grouped(sections)
     return {
         "language": language(),
-        "title": _title(found, hardware),
-        "machine": machine_in_words(hardware),
-        "chip": chip(hardware),
-        "virtual": hardware["accelerator"]["count"] == 0,
+        "title": _title(found, measured_by),
+        "machine": say("; ").join(map(machine_in_words, measured_by)),
+        "chips": [chip(f) if len(measured_by) == 1 else in_one_line(f) for f in measured_by],
+        "here": in_one_line(machines.here),
+        "elsewhere": len(machines.stages_elsewhere),
+        "measured": len(machines.folders),
+        "machine_notes": {stage: notes_on(machines, stage) for stage in machines.folders},
+        "virtual": all(facts["accelerator"]["count"] == 0 for facts in measured_by),
         "source": source,
         "synthetic": [name for name, origin in source.items() if origin == "synthetic"],
         "files": FASHION_FILES,
@@ -113,6 +118,13 @@ def content(sections: Sequence[Section], samples: Figure, folder: Path) -> dict[
         "script": Markup(script),  # noqa: S704  (our own)
         "script_hash": base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     }
+
+
+def _source() -> dict[str, str]:
+    """Whether each data set is the original or synthetic, by the results of `fetch`."""
+    fetched = read_json(REPORTS / "fetch" / "metrics.json")
+    images = "original" if fetched["dataset"] == "fashion-mnist" else "synthetic"
+    return {"fashion_mnist": images, "airfoil": str(fetched["airfoil"])}
 
 
 def _panels(figure: Figure, folder: Path, styles: Styles) -> list[Markup]:
@@ -189,8 +201,13 @@ def _squares(count: int) -> Markup:
     ).format(w=width, h=step * rows, path=path, side=SQUARE)
 
 
-def _title(found: Sequence[Finding], facts: Mapping[str, Any]) -> str:
+def _title(found: Sequence[Finding], machines: Sequence[Mapping[str, Any]]) -> str:
     tested = verdicts.num_tested(verdicts.of_the_notes(found))
+    if len(machines) > 1:
+        return say(
+            "Do the notes' claims hold? {n} tested on {m} machines", n=tested, m=len(machines)
+        )
+    [facts] = machines
     names = facts["accelerator"]["names"]
     return say(
         "Do the notes' claims hold? {n} tested on {machine}",

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
-from lab.claims.book_order import BOOK_ORDER
-from lab.core.errors import SpaceError
+from lab.claims.book_order import BOOK_ORDER, HEADING_OF, HEADINGS
+from lab.core.errors import DataError, SpaceError
 from lab.core.files import REPORTS, read_json
-from lab.data.datasets import CLASSES, Split, read_fashion_mnist
+from lab.data.datasets import CLASSES, Split, is_fetched, read_fashion_mnist
 from lab.machine.child import follow
 from lab.report import figures
 from lab.report.benchmarks import without_times
@@ -35,19 +35,21 @@ Builders = dict[str, Callable[[], Section]]
 
 
 def groups() -> dict[str, Sequence[str]]:
-    """The page's sections in its order, under the headings of its contents."""
-    return {
-        say("Results"): ("together",),
-        say("Optimization"): ("landscapes", "optimizers", "schedules"),
-        say("One machine"): ("bench_compile", "bench_async", "bench_hardware"),
-        say("Many devices"): (
-            *("bench_parallel", "bench_overlap", "replicas", "parallelism"),
-            *("bench_collectives", "bench_buckets", "scaling"),
-        ),
-        say("Training"): ("bench_training", "convergence", "train"),
-        say("Data"): ("bench_input",),
-        say("Claims"): ("claims", "retest", "references"),
-    }
+    """The page's sections in its order, under the headings of its contents.
+
+    Raises:
+        DataError: a stage has a section, but no place in the book's order.
+    """
+    for path in sorted(Path(__file__).parents[1].glob("*/page/section.py")):
+        if path.parents[1].name not in MEASURED:
+            raise DataError(
+                f"{path.parents[1].name}: has a section that the page has no place for; add it to"
+                " lab/claims/book_order.py"
+            )
+    found: dict[str, Sequence[str]] = {}
+    for heading in HEADINGS:
+        found[translation(heading)] = [s for s in BOOK_ORDER if HEADING_OF[s] == heading]
+    return found | {say("Claims"): ["claims", "retest", "references"]}
 
 
 def builders() -> Builders:
@@ -138,13 +140,12 @@ def without_results(stage: str, problem: str) -> Section:
 
 
 def samples() -> Figure:
-    """The first training images of each class."""
-    return Figure(
-        "samples",
-        say("The first training images of each of the ten classes."),
-        "",
-        [partial(draw_samples, read_fashion_mnist("train"))],
-    )
+    """The first training images of each class; no panel in a clone, which has no data yet."""
+    alt = say("The first training images of each of the ten classes.")
+    if is_fetched():
+        return Figure("samples", alt, "", [partial(draw_samples, read_fashion_mnist("train"))])
+    caption = say("Not drawn: the data are not here. `invoke repro --stage fetch` brings them.")
+    return Figure("samples", alt, caption, [])
 
 
 def draw_samples(split: Split, path: Path) -> None:

@@ -9,6 +9,7 @@ from lab.core.exit_codes import run
 from lab.core.files import REPORTS, write_metrics, write_rows
 from lab.core.params import load
 from lab.machine.devices import for_ranks
+from lab.machine.hardware import write_conditions
 from lab.nets.flops import training_flop
 from lab.nets.models import MODELS
 from lab.parallel.allreduce.times import gradient_lengths
@@ -83,6 +84,7 @@ def main() -> None:
     ]
     write_rows(REPORTS / "scaling", rows_of(rows))
     head = conditions(measured, devices, watch, params.bench.starts, jobs_at_once=2)
+    write_conditions(REPORTS / "scaling")
     write_metrics(REPORTS / "scaling", head | summarise(rows, p.world_size))
 
 

@@ -13,6 +13,7 @@ from lab.data.datasets import Split, dataset_name, read_fashion_mnist
 from lab.data.images import small_images
 from lab.machine.allocator import keep_memory
 from lab.machine.devices import resolve
+from lab.machine.hardware import write_conditions
 from lab.results.curves import Curve, rows_of
 from lab.results.stats import paired_ratios
 from stages.schedules.measure import names
@@ -82,6 +83,7 @@ def main() -> None:
     test = read_fashion_mnist("t10k").first(names.TEST_IMAGES)
     curves = measure(params.schedules, devices.devices[0], train, test, params.seed)
     write_rows(REPORTS / "schedules", rows_of(curves))
+    write_conditions(REPORTS / "schedules")
     write_metrics(REPORTS / "schedules", {"dataset": dataset_name(), **summarise(curves)})
 
 

@@ -12,6 +12,7 @@ from lab.core.files import REPORTS, Metrics, Row, write_metrics, write_rows
 from lab.core.params import load
 from lab.data.datasets import dataset_name
 from lab.machine.fresh_process import answer_of
+from lab.machine.hardware import write_conditions
 from lab.timing.conditions import Watch, load_metrics, speed_metrics
 from stages.together.measure import names, one_run
 from stages.together.measure.ladder import Rung
@@ -104,6 +105,7 @@ def main() -> None:
     write_rows(REPORTS / "together", rows)
     head: Metrics = {"dataset": dataset_name(), **load_metrics(watch), **speed_metrics(watch)}
     found = summarise(rows, params.together)
+    write_conditions(REPORTS / "together")
     write_metrics(REPORTS / "together", {**head, **found})
 
 

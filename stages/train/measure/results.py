@@ -11,6 +11,7 @@ from torch import Tensor
 from lab.core.files import REPORTS, Metrics, Row, write_atomically, write_metrics, write_rows
 from lab.data.datasets import CLASSES, Split
 from lab.machine.devices import Devices
+from lab.machine.hardware import write_conditions
 from lab.results.stats import summarise as summary
 from lab.training.loop import Epoch
 from lab.training.run_params import RunParams
@@ -141,4 +142,5 @@ def write(
     write_rows(folder, confusion_of(logits, labels), CONFUSION)
     write_rows(folder, worst_of(logits, labels), WORST)
     metrics = summarise(settings, epochs, num_images, weights, devices, dataset, speed)
+    write_conditions(folder)
     write_metrics(folder, metrics)

@@ -14,7 +14,7 @@ from matplotlib.patches import Rectangle
 
 from lab.core.files import read_json, read_rows
 from lab.core.params import PARAMS_FILE, read_yaml
-from lab.data.datasets import CLASSES, Split, read_fashion_mnist
+from lab.data.datasets import CLASSES, Split, is_fetched, read_fashion_mnist
 from lab.report import figures
 from lab.report.benchmarks import TITLES
 from lab.report.language import say, translation
@@ -145,15 +145,15 @@ def labels_of(runs: Sequence[TrainingRun]) -> dict[str, str]:
 
 def section(folder: Path) -> Section:
     """The section of `folder` (reports/train): all runs that params.yaml asks for."""
-    return section_of(
-        folder, list(read_yaml(PARAMS_FILE)["train"]["runs"]), read_fashion_mnist("t10k")
-    )
+    test_set = read_fashion_mnist("t10k") if is_fetched() else None
+    return section_of(folder, list(read_yaml(PARAMS_FILE)["train"]["runs"]), test_set)
 
 
-def section_of(folder: Path, names: Sequence[str], test_set: Split) -> Section:
+def section_of(folder: Path, names: Sequence[str], test_set: Split | None) -> Section:
     """The section of the runs `names` of `folder` (reports/train).
 
-    The mistakes shown are those of the run that labels `test_set` best.
+    The mistakes shown are those of the run that labels the test images best; which images it takes
+    for what is shown where they are there.
     """
     runs = [
         TrainingRun(n, read_json(folder / n / "metrics.json"), read_rows(folder / n / "rows.csv"))
@@ -201,11 +201,11 @@ def _times(runs: Sequence[TrainingRun]) -> Figure:
     )
 
 
-def _mistakes(folder: Path, runs: Sequence[TrainingRun], test_set: Split) -> list[Figure]:
+def _mistakes(folder: Path, runs: Sequence[TrainingRun], test_set: Split | None) -> list[Figure]:
     best = max(runs, key=lambda r: float(r.metrics[FINAL_ACCURACY]))
     label = labels_of(runs)[best.name]
     confusion, worst = (read_rows(folder / best.name / name) for name in (CONFUSION, WORST))
-    return [
+    found = [
         Figure(
             "confusion",
             say("What {run} takes each class for.", run=label),
@@ -215,8 +215,10 @@ def _mistakes(folder: Path, runs: Sequence[TrainingRun], test_set: Split) -> lis
                 run=label,
             ),
             [partial(draw_confusion, confusion)],
-        ),
-        Figure(
+        )
+    ]
+    if test_set is not None:
+        worst_images = Figure(
             "worst",
             say("The test images that {run} is most wrong about.", run=label),
             say(
@@ -225,8 +227,9 @@ def _mistakes(folder: Path, runs: Sequence[TrainingRun], test_set: Split) -> lis
                 run=label,
             ),
             [partial(draw_worst, worst, test_set)],
-        ),
-    ]
+        )
+        found.append(worst_images)
+    return found
 
 
 def _try_this(run: TrainingRun) -> TryThis | None:

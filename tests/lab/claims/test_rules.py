@@ -119,3 +119,10 @@ def test_ranges_in_words():
             "77 至 83",
             "恰为 0",
         ]
+
+
+@pytest.mark.parametrize("name", ["test_accuracy_percent", "final_test_accuracy", "train_loss"])
+def test_one_seed_is_no_exact_number(name):
+    with pytest.raises(ValueError, match="SEEDS"):
+        exact(Metric("train/record_90", name), at_least(0.5), "%")
+    exact(Metric("train/record_90", "num_params"), at_least(1), "parameters")

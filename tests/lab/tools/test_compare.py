@@ -1,5 +1,6 @@
 import json
 import shutil
+import subprocess
 
 import pytest
 
@@ -54,7 +55,7 @@ def test_the_table_shows_medians_with_their_spread_and_leaves_out_what_is_the_sa
             "b_speedup_high": {"old": 1.8, "new": 1.65},
         }
     }
-    assert [row[1:] for row in table(metrics, other_hardware=False)] == [
+    assert [row[1:] for row in table(metrics, other_hardware=())] == [
         ("epoch_s", "10 (IQR 0.5)", "20 (IQR 0.25)", "worse"),
         ("images_per_s", "38", "33", "one sample each"),
         ("dataset", "fashion-mnist", "synthetic", "changed"),
@@ -92,7 +93,7 @@ def test_a_slow_and_a_fast_hour_of_one_machine_give_no_verdict_on_the_same_code(
     [changes] = metrics.values()
     pace = pace_of(changes)
     assert (pace.low, pace.high) == pytest.approx((190 / 155, 1.3))
-    assert [row[-1] for row in table(metrics, other_hardware=False)] == ["the machine's"]
+    assert [row[-1] for row in table(metrics, other_hardware=())] == ["the machine's"]
     assert speeds(metrics) == [
         "the machine itself: product 152.5 -> 192.5 GFLOP/s, copy 8 -> 10 GB/s"
     ]
@@ -111,7 +112,7 @@ def test_times_of_a_busy_machine_are_neither_better_nor_worse(side):
             "test_accuracy_percent": {"old": 80.0, "new": 90.0},
         }
     }
-    marks = {name: found for _, name, _, _, found in table(metrics, other_hardware=False)}
+    marks = {name: found for _, name, _, _, found in table(metrics, other_hardware=())}
     assert marks["a_speedup"] == "busy machine"
     assert marks["test_accuracy_percent"] == "better", "which no load changes"
 
@@ -171,8 +172,37 @@ def test_a_snapshot_is_what_later_results_are_compared_with(results):
     ]
     write_json(results / "reports" / "hardware.json", hardware("that"))
     lines, rows = compare.with_reference("before")
-    assert lines[1] == "other hardware: cpu.model: this -> that; times are not compared"
+    assert "cpu.model: this -> that" in lines[1]
+    assert "claims, train/one" in lines[2]
     assert {row[-1] for row in rows} == {"other hardware"}
+
+
+def test_each_result_is_compared_by_its_own_machine(results, monkeypatch):
+    """One stage was measured here after a commit with another machine's results."""
+    reports = results / "reports"
+    for stage in ("bench_async", "bench_parallel"):
+        write_json(reports / stage / "metrics.json", {"wait_ms": 2.0, "wait_ms_iqr": 0.1})
+        write_json(reports / stage / "conditions.json", {"machine": hardware("this")})
+    identity = ["-c", "user.name=test", "-c", "user.email=test@example.org"]
+    for words in (["init", "-q"], ["add", "-A"], [*identity, "commit", "-qm", "results"]):
+        subprocess.run(["git", *words], cwd=results, check=True)
+    write_json(reports / "hardware.json", hardware("that"))
+    write_json(reports / "bench_parallel" / "conditions.json", {"machine": hardware("that")})
+    changes = {"wait_ms": {"old": 2.0, "new": 1.0}, "wait_ms_iqr": {"old": 0.1, "new": 0.1}}
+    diff = {f"reports/{s}/metrics.json": changes for s in ("bench_async", "bench_parallel")}
+    monkeypatch.setattr(compare, "_dvc", lambda what, *_: diff if what == "metrics" else {})
+    lines, rows = compare.with_commit("HEAD")
+    assert [(row[0].split("/")[1], row[-1]) for row in rows] == [
+        ("bench_async", "better"),
+        ("bench_parallel", "other hardware"),
+    ]
+    assert [line for line in lines if "bench_parallel" in line]
+    assert not [line for line in lines if "bench_async" in line]
+
+
+def test_speed_is_told_only_of_what_was_measured_anew():
+    once = {"product_gflops_before": {"old": 50.0, "new": 50.0}}
+    assert not speeds({"a": {**once, "product_gflops_after": {"old": 51.0, "new": 51.0}}})
 
 
 def test_a_reference_that_is_not_there_is_said_with_those_that_are(results):
@@ -242,7 +272,7 @@ def test_a_spread_that_is_no_number_is_none():
         "net_low": {"old": 1.0, "new": 1.0},
         "net_high": {"old": 2.0, "new": 2.0},
     }
-    assert [row[1:] for row in table({"a": metrics}, other_hardware=False)] == [
+    assert [row[1:] for row in table({"a": metrics}, other_hardware=())] == [
         ("epoch_s", "1", "2", "one sample each"),
         ("copy_s", "1 (IQR 0.1)", "fast", "changed"),
         ("net", "lenet", "mlp", "changed"),

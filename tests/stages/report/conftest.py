@@ -10,13 +10,14 @@ import pytest
 import torch
 
 from lab.core.exit_codes import run
+from lab.core.files import write_json, write_metrics
 from lab.core.params import PARAMS_FILE, read_yaml
 from lab.machine.devices import Devices
 from lab.training.loop import Epoch
 from lab.training.run_params import RunParams
 from stages.claims.__main__ import main as judge_claims
 from tests import made_up
-from tests.helpers import ROOT, small_run, write_data
+from tests.helpers import ROOT, hardware, small_run, write_data
 from tests.stages.train import made_up as made_up_training
 
 CPU = Devices("cpu-virtual", [torch.device("cpu")] * 2, threads=1)
@@ -43,7 +44,10 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copytree(ROOT / "reports" / stage, reports / stage)
     for stage in made_up.BENCHES:
         made_up.write(stage, reports)
+    write_metrics(reports / "fetch", {"dataset": "fashion-mnist", "airfoil": "original"})
     shutil.copy(ROOT / "reports" / "hardware.json", reports / "hardware.json")
+    for rows in reports.rglob("rows.csv"):
+        write_json(rows.with_name("conditions.json"), {"machine": hardware("AMD EPYC")})
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(project)
         assert run(judge_claims) == 0

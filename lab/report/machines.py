@@ -1,0 +1,127 @@
+"""The machines that results were measured on, which need not be the one in use."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lab.claims.book_order import BOOK_ORDER
+from lab.core.errors import DataError
+from lab.core.files import ROWS
+from lab.report.language import say
+from lab.results.documents import read_conditions
+
+Facts = Mapping[str, Any]  # as reports/hardware.json has them
+ON_ANY_MACHINE = ("landscapes",)  # the same numbers everywhere: no part of their stages' deps
+
+
+@dataclass(frozen=True)
+class Machines:
+    """Which machine measured which results.
+
+    Attributes:
+        here: the facts of the machine in use.
+        folders: of each stage the folders under reports that hold its results, with the facts of
+            the machine that measured them; None where that is not recorded.
+    """
+
+    here: Facts
+    folders: Mapping[str, Mapping[str, Facts | None]]
+
+    def elsewhere(self, stage: str) -> dict[str, Facts | None]:
+        """The folders of a stage whose results are not of the machine in use."""
+        return {f: found for f, found in self.folders.get(stage, {}).items() if found != self.here}
+
+    @property
+    def stages_elsewhere(self) -> list[str]:
+        """The stages with results that are not of the machine in use."""
+        return [stage for stage in self.folders if self.elsewhere(stage)]
+
+    def all(self) -> list[Facts]:
+        """Each machine that measured something, the one with most stages first."""
+        by_facts: dict[str, tuple[int, Facts]] = {}
+        for folders in self.folders.values():
+            for key, facts in {json.dumps(f): f for f in folders.values() if f}.items():
+                by_facts[key] = by_facts.get(key, (0, facts))[0] + 1, facts
+        found = sorted(by_facts.values(), key=lambda each: -each[0])
+        return [facts for _, facts in found] or [self.here]
+
+
+def machines_of(reports: Path, here: Facts) -> Machines:
+    """The machines of all results under `reports`.
+
+    Raises:
+        DataError: a conditions.json is damaged.
+    """
+    folders: dict[str, dict[str, Facts | None]] = {}
+    for stage in BOOK_ORDER:
+        if stage in ON_ANY_MACHINE:
+            continue
+        for rows in sorted((reports / stage).rglob(ROWS)):
+            folder = rows.parent.relative_to(reports).as_posix()
+            folders.setdefault(stage, {})[folder] = read_conditions(rows.parent).get("machine")
+    return Machines(here, folders)
+
+
+def this_machine(reports: Path, here: Facts) -> Facts:
+    """The machine in use, which measured all results under `reports`.
+
+    Raises:
+        DataError: another one measured some of them.
+    """
+    if stages := machines_of(reports, here).stages_elsewhere:
+        raise DataError(
+            f"{reports}: {', '.join(stages)} were measured on another machine; `invoke repro`"
+            " measures them here"
+        )
+    return here
+
+
+def in_one_line(facts: Facts) -> str:
+    """What tells machines apart, in a few words."""
+    cpu, names, software = facts["cpu"], facts["accelerator"]["names"], facts["software"]
+    return say(", ").join(
+        [
+            f"{cpu['model']} ({cpu['instructions']})",
+            say("{n} usable cores", n=cpu["usable_cores"]),
+            *(names or [say("no GPU")]),
+            f"torch {software['torch']}",
+            f"Python {software['python']}",
+        ]
+    )
+
+
+def notes_on(machines: Machines, stage: str) -> list[str]:
+    """What a stage's section says of results that are not of the machine in use."""
+    elsewhere = machines.elsewhere(stage)
+    notes = []
+    for facts in {json.dumps(f): f for f in elsewhere.values()}.values():
+        folders = [folder for folder, found in elsewhere.items() if found == facts]
+        all_of_it = folders == list(machines.folders[stage])
+        runs = "" if all_of_it else say(", ").join(f.removeprefix(f"{stage}/") for f in folders)
+        notes.append(_note(facts, runs))
+    return notes
+
+
+def _note(facts: Facts | None, runs: str) -> str:
+    if facts is None:
+        if runs:
+            return say("It is not recorded which machine measured {runs}.", runs=runs)
+        return say("It is not recorded which machine measured this.")
+    if runs:
+        return say(
+            "Another machine measured {runs}: {machine}.", runs=runs, machine=in_one_line(facts)
+        )
+    return say("Another machine measured this: {machine}.", machine=in_one_line(facts))
+
+
+def warning_of(machines: Machines) -> str:
+    """A line for the log on results of other machines, or nothing."""
+    stages: Sequence[str] = machines.stages_elsewhere
+    if not stages:
+        return ""
+    return (
+        f"not measured on this machine: {', '.join(stages)} ({len(stages)} of"
+        f" {len(machines.folders)} sections); `invoke repro` measures them here"
+    )
