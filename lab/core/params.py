@@ -16,8 +16,8 @@ from ruamel.yaml import YAML, events
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from lab.core.errors import MachineError, ParamsError
-from lab.core.exit_codes import before_success
 from lab.core.files import read_regular
+from lab.core.process import before_success
 
 PARAMS_FILE = Path("params.yaml")
 MOST_BYTES = 2**18  # of a file that people write; reading it takes seconds

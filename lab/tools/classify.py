@@ -15,9 +15,9 @@ from PIL import Image, ImageOps
 from torch import Tensor, nn
 
 from lab.core.errors import CheckpointError, DataError, MachineError, ParamsError
-from lab.core.exit_codes import run
 from lab.core.files import REPORTS, read_regular
 from lab.core.params import PARAMS_FILE, Section, load
+from lab.core.process import run
 from lab.core.shared_params import NetName
 from lab.data.datasets import CLASSES, IMAGE_SHAPE
 from lab.nets.models import MODELS, OnBytes

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from lab.core.errors import ParamsError
-from lab.core.exit_codes import run
 from lab.core.files import CONDITIONS, HARDWARE_FILE, REPORTS
+from lab.core.process import run
 from lab.report.language import in_markdown
 from lab.results.disturbances import disturbances_of
 from lab.results.documents import read_conditions, read_hardware

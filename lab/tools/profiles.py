@@ -12,9 +12,9 @@ from typing import Any
 from ruamel.yaml import YAML
 
 from lab.core.errors import ParamsError
-from lab.core.exit_codes import run
 from lab.core.files import write_atomically
 from lab.core.params import PARAMS_FILE, read_yaml
+from lab.core.process import run
 
 PROFILES = Path("profiles")
 BASE = "laptop"

@@ -16,8 +16,8 @@ from typing import Any
 from pydantic import Field
 
 from lab.core.errors import DataError, ParamsError
-from lab.core.exit_codes import run
 from lab.core.files import HARDWARE_FILE, MEND, REPORTS, read_rows, write_json
+from lab.core.process import run
 from lab.report.machines import this_machine
 from lab.results.documents import (
     Document,

@@ -14,8 +14,8 @@ from lab.claims.agreement import AIM_PERCENT, Agreement, agreement_of
 from lab.claims.ledger import ledger
 from lab.claims.verdicts import Finding, findings_of
 from lab.core.errors import DataError
-from lab.core.exit_codes import run
 from lab.core.files import HARDWARE_FILE, REPORTS, read_rows, write_json
+from lab.core.process import run
 from lab.report.machines import this_machine
 from lab.results.documents import Document, Hardware, bring_back, read_document, read_hardware
 from lab.tools.profiles import in_use

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 from tqdm import tqdm
 
-from lab.core.exit_codes import run
 from lab.core.files import REPORTS, write_metrics, write_rows
 from lab.core.params import load
+from lab.core.process import run
 from lab.machine.devices import for_ranks
 from lab.machine.hardware import write_conditions
 from lab.parallel.fresh_ranks import ask_ranks

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 import torch
 
-from lab.core.exit_codes import run
 from lab.core.files import REPORTS, write_metrics, write_rows
 from lab.core.params import load
+from lab.core.process import run
 from lab.machine.devices import Devices, for_ranks, usable_cores
 from lab.machine.hardware import write_conditions
 from lab.parallel.cost_model import ONE_BUCKET, PER_TENSOR, STAR, allreduce_name

@@ -3,9 +3,9 @@
 import sys
 from collections.abc import Sequence
 
-from lab.core.exit_codes import run
 from lab.core.files import REPORTS, write_metrics, write_rows
 from lab.core.params import load
+from lab.core.process import run
 from lab.data.datasets import dataset_name
 from lab.machine.hardware import write_conditions
 from lab.results.measurements import Measurement, Results, rows_of

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import torch
 
-from lab.core.exit_codes import run
 from lab.core.files import REPORTS, write_metrics, write_rows
 from lab.core.params import load
+from lab.core.process import run
 from lab.data.datasets import FASHION_COUNTS, dataset_name
 from lab.machine.devices import computes_in_bf16, processor, resolve, usable_cores
 from lab.machine.hardware import write_conditions

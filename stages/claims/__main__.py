@@ -11,8 +11,8 @@ from lab.claims.ledger import ledger
 from lab.claims.rules import Verdict
 from lab.claims.verdicts import Finding, judge, rows_of
 from lab.core.errors import LabError
-from lab.core.exit_codes import run
 from lab.core.files import HARDWARE_FILE, REPORTS, read_json, read_rows, write_metrics, write_rows
+from lab.core.process import run
 from lab.report.machines import machines_of, warning_of
 from lab.results.documents import read_hardware
 

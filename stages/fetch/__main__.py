@@ -2,9 +2,9 @@
 
 import sys
 
-from lab.core.exit_codes import run
 from lab.core.files import REPORTS, Metrics, write_metrics
 from lab.core.params import load
+from lab.core.process import run
 from lab.data.datasets import Split, read_fashion_mnist
 from lab.data.fetching.download import fetch
 from stages.fetch.measure.params import Params

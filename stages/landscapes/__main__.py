@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lab.core.exit_codes import run
 from lab.core.files import REPORTS, Metrics, write_metrics, write_rows
 from lab.core.params import load
+from lab.core.process import run
 from lab.data.datasets import read_airfoil, read_source
 from lab.optim import objectives
 from lab.results.curves import Curve, rows_of

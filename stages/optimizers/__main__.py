@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from lab.core.exit_codes import run
 from lab.core.files import REPORTS, Metrics, write_metrics, write_rows
 from lab.core.params import load
+from lab.core.process import run
 from lab.data.datasets import Split, dataset_name, read_airfoil, read_fashion_mnist, read_source
 from lab.machine.devices import processor, threads_per_device, usable_cores
 from lab.machine.hardware import write_conditions

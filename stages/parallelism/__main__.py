@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 import torch
 
-from lab.core.exit_codes import run
 from lab.core.files import REPORTS, write_metrics, write_rows
 from lab.core.params import load
+from lab.core.process import run
 from lab.data.datasets import Split, dataset_name, read_fashion_mnist
 from lab.machine.devices import Devices, for_ranks, resolve
 from lab.machine.hardware import write_conditions

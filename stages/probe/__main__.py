@@ -5,8 +5,8 @@ import sys
 from pathlib import Path
 
 from lab.core import params
-from lab.core.exit_codes import run
 from lab.core.files import HARDWARE_FILE, write_json
+from lab.core.process import run
 from lab.machine import hardware
 
 

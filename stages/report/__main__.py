@@ -6,8 +6,8 @@ import tempfile
 from pathlib import Path
 
 from lab.core.errors import DataError
-from lab.core.exit_codes import run
 from lab.core.files import REPORTS, write_atomically
+from lab.core.process import run
 from lab.report.language import ENGLISH, speaking
 from lab.report.machines import machines_of, warning_of
 from lab.results.documents import read_hardware

@@ -6,9 +6,9 @@ from statistics import median
 
 import torch
 
-from lab.core.exit_codes import run
 from lab.core.files import REPORTS, Metrics, write_metrics, write_rows
 from lab.core.params import load
+from lab.core.process import run
 from lab.data.datasets import Split, dataset_name, read_fashion_mnist
 from lab.data.images import small_images
 from lab.machine.allocator import keep_memory

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import torch
 from tqdm import tqdm
 
-from lab.core.exit_codes import run
 from lab.core.files import REPORTS, Metrics, Row, write_metrics, write_rows
 from lab.core.params import load
+from lab.core.process import run
 from lab.data.datasets import dataset_name
 from lab.machine.fresh_process import answer_of
 from lab.machine.hardware import write_conditions

@@ -3,8 +3,8 @@
 import sys
 
 from lab.core.errors import ParamsError
-from lab.core.exit_codes import run
 from lab.core.params import PARAMS_FILE, load
+from lab.core.process import run
 from lab.data.datasets import dataset_name
 from lab.machine.devices import resolve
 from lab.parallel.launch import launch, own_rank

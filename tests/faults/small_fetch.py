@@ -8,7 +8,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from lab.core.exit_codes import run
+from lab.core.process import run
 from lab.data import idx, synthetic
 from lab.data.datasets import sha256
 from lab.data.fetching import download

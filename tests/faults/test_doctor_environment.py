@@ -42,7 +42,7 @@ def test_another_user_is_told_who_owns_what(copy):
         Path(place).chmod(0o755)
         program = (
             "import os, sys\n"
-            "from lab.core.exit_codes import run\n"
+            "from lab.core.process import run\n"
             "from lab.tools.doctor.__main__ import checks, main\n"
             "list(checks())\n"
             "os.setgroups([]), os.setgid(54321), os.setuid(54321)\n"

@@ -219,7 +219,7 @@ def anothers(project: Path, server: BadServer) -> Iterator[Path]:
 
 def test_the_project_of_another_user_is_4_before_any_download(anothers, server):
     server.asked.clear()
-    program = "import sys; from lab.core.exit_codes import run; from lab.data import datasets;"
+    program = "import sys; from lab.core.process import run; from lab.data import datasets;"
     read = (sys.executable, "-c", f"{program} sys.exit(run(datasets.read_source))")
     reading = start(read, before=no_rights_of_root)
     fetching = start(STAGE, before=no_rights_of_root)

@@ -16,8 +16,8 @@ import psutil
 import pytest
 
 from lab.core.errors import SpaceError
-from lab.core.exit_codes import run
 from lab.core.files import read_rows, write_json, write_rows
+from lab.core.process import run
 from stages.report import __main__ as report
 from stages.report import references, sections
 from tests.helpers import ROOT, hardware, outlived, write_data
@@ -27,7 +27,7 @@ PAGES = ("index.html", "index.zh.html", "README.md")
 DRAWN = (".html", ".md", ".svg")
 PROGRAM = f"""
 import sys
-from lab.core.exit_codes import run
+from lab.core.process import run
 from stages.report import __main__ as report, sections
 report.builders = lambda: {{name: sections.builders()[name] for name in {SHOWN}}}
 sys.exit(run(report.main))

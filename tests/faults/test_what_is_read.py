@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from lab.core.exit_codes import run
 from lab.core.files import write_json
 from lab.core.params import load
+from lab.core.process import run
 from lab.machine.devices import precision_on
 from lab.nets.models import MODELS
 from lab.training.checkpoints import Checkpoints

@@ -108,7 +108,7 @@ def main() -> None:
 
 if __name__ == "__main__":
     try:
-        from lab.core.exit_codes import run
+        from lab.core.process import run
     except ImportError:  # half a copy of the project: `files` says what is missing
         sys.exit(max((each.exit_code for each in examine(checks(), fix=False)), default=0))
     sys.exit(run(main))

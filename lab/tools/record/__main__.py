@@ -10,7 +10,7 @@ if names := carried.lacking():
     sys.exit(4)  # of lab.core.errors.MachineError
 
 # ruff: noqa: E402
-from lab.core.exit_codes import run
+from lab.core.process import run
 from lab.tools.record.visit import main
 
 if __name__ == "__main__":

@@ -1,20 +1,16 @@
 """A stage's command in a folder of its own, with a deadline, ended with all that it started."""
 
 import os
-import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
-import psutil
-
-from lab.core.signals import FRONT_DOOR_VARIABLE
+from lab.core.process import DIE_WITH_PARENT, end_family
 from lab.data.fetching.sources import MIRROR_VARIABLE, is_address, own_mirror
 from lab.timing.visits import DEADLINE_VARIABLE, TRACES_VARIABLE
 from lab.tools.record import carried
 from lab.tools.record.parts import Slice
-from lab.tools.supervised import end_in_order
 
 
 def run_stage(words: list[str], work: Path, time_s: Slice, traces: Path | None = None) -> str:
@@ -37,8 +33,8 @@ def run_stage(words: list[str], work: Path, time_s: Slice, traces: Path | None =
     except subprocess.TimeoutExpired:
         return "skipped: ran out of time"
     finally:
-        if process.poll() is None:  # it and what it started: ranks have sessions of their own
-            end_in_order(psutil.Process(process.pid), signal.SIGTERM, is_dvc=False)
+        if process.poll() is None:
+            end_family(process)
             process.wait()
     return f"failed with exit code {code}" if code else ""
 
@@ -49,7 +45,7 @@ def _environment(until: float, traces: Path | None) -> dict[str, str]:
         "PYTHONPATH": os.pathsep.join(
             filter(None, [str(carried.ROOT), str(carried.FOLDER), os.environ.get("PYTHONPATH")])
         ),
-        FRONT_DOOR_VARIABLE: str(os.getpid()),
+        DIE_WITH_PARENT: "1",
         DEADLINE_VARIABLE: str(until),
         TRACES_VARIABLE: str(traces or ""),
         "KINETO_LOG_LEVEL": "99",  # the profiler's library, which tells of every beginning and end

@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 from lab.core.errors import DataError, MachineError, ParamsError
-from lab.core.exit_codes import run
+from lab.core.process import run
 from lab.data.datasets import DATA, SOURCE_FILE
 from lab.tools.record import carried
 

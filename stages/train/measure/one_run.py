@@ -11,7 +11,7 @@ from torch import Tensor
 from tqdm import tqdm
 
 from lab.core.errors import StoppedError
-from lab.core.signals import StopRequest
+from lab.core.process import StopRequest
 from lab.data import augment, images, order
 from lab.data.datasets import DATA, SOURCE_FILE, Split, dataset_name, read_fashion_mnist
 from lab.data.images import to_tensors

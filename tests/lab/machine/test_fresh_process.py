@@ -41,7 +41,7 @@ def test_each_answer_is_of_a_process_of_its_own_in_the_launchers_place(
 
 
 FAILS = """
-from lab.core.exit_codes import run
+from lab.core.process import run
 from lab.core.errors import DistributedError, LabError, ParamsError
 from lab.data.loaders import book_images, loader
 from lab.machine.fresh_process import answer_of

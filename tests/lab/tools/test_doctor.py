@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.core.exit_codes import run
+from lab.core.process import run
 from lab.tools.doctor import __main__ as doctor
 from lab.tools.doctor import data, dvc_state, environment, lock_file, parameters, stored
 from lab.tools.doctor.finding import Finding, fail, note, ok, some, warn

@@ -120,7 +120,7 @@ def test_an_arm_that_does_not_compile_leaves_the_race_to_the_others(ready):
 
 RACE = """
 import json, sys
-from lab.core.exit_codes import run
+from lab.core.process import run
 from stages.bench_training.measure.race import TrainingArm, race
 arms = {i: TrainingArm(**arm) for i, arm in enumerate(json.loads(sys.argv[1]))}
 sys.exit(run(lambda: race(arms, 1_000_000)))

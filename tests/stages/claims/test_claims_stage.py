@@ -16,8 +16,8 @@ from lab.claims.ledger import ledger, unmeasured
 from lab.claims.rules import Over, Verdict, from_metrics, median, point
 from lab.claims.verdicts import Finding, Kind, judge, most_surprising, rows_of
 from lab.core.errors import DataError
-from lab.core.exit_codes import run
 from lab.core.files import read_rows, write_metrics, write_rows
+from lab.core.process import run
 from lab.report import verdicts
 from lab.report.language import speaking
 from stages.claims import __main__ as claims

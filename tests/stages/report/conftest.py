@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from lab.core.exit_codes import run
 from lab.core.files import write_json, write_metrics
 from lab.core.params import PARAMS_FILE, read_yaml
+from lab.core.process import run
 from lab.machine.devices import Devices
 from lab.training.loop import Epoch
 from lab.training.run_params import RunParams

@@ -5,9 +5,9 @@ import re
 import shutil
 
 from lab.claims.needs import A_GPU
-from lab.core.exit_codes import run
 from lab.core.files import read_json, read_rows, write_json
 from lab.core.params import PARAMS_FILE, read_yaml
+from lab.core.process import run
 from lab.data.datasets import DATA, SOURCE_FILE
 from stages.bench_input.measure.names import RESIDENT
 from stages.report import __main__ as report

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from lab.core import exit_codes
+from lab.core import process
 from lab.data.datasets import CLASSES
 from lab.machine.devices import Devices
 from lab.nets.models import LeNet
@@ -109,7 +109,7 @@ def test_train_repeats_bit_for_bit_in_a_new_process_and_on_two_devices_to_roundi
             assert result.returncode == 0, result.stderr
         else:
             monkeypatch.setattr(sys, "argv", ["stages.train", name])
-            assert exit_codes.run(main) == 0
+            assert process.run(main) == 0
         rows = (project / "reports" / "train" / name / "rows.csv").read_text().splitlines()
         return (project / "models" / f"{name}.pt").read_bytes(), [
             ",".join(row.split(",")[:3]) for row in rows
@@ -178,7 +178,7 @@ def test_a_mistake_ends_train_with_its_code_and_nothing_written(project, monkeyp
         Path("params.yaml").write_text(committed)
         edit_params(changes)
         monkeypatch.setattr(sys, "argv", ["stages.train", name])
-        assert exit_codes.run(main) == code, complaint
+        assert process.run(main) == code, complaint
         lines = capsys.readouterr().err.splitlines()
         assert len(lines) == max(1, len(changes)), complaint
         assert all(line.startswith("ERROR: ") for line in lines), lines
@@ -195,7 +195,7 @@ def test_divergence_ends_train_with_code_6_and_no_weights(project, monkeypatch, 
     monkeypatch.setattr(sys, "argv", ["stages.train", "one"])
     of_ranks = run_stage("stages.train", "two")
     for code, said in (
-        (exit_codes.run(main), capsys.readouterr().err.splitlines()),
+        (process.run(main), capsys.readouterr().err.splitlines()),
         (of_ranks.returncode, errors(of_ranks)),
     ):
         assert code == 6

@@ -14,8 +14,8 @@ import torch
 
 from lab.core import fail_points
 from lab.core.errors import MachineError, SpaceError
-from lab.core.exit_codes import run
 from lab.core.params import load
+from lab.core.process import run
 from lab.core.shared_params import DeviceParams
 from lab.machine import hardware
 from lab.machine.devices import for_ranks, resolve
@@ -190,7 +190,7 @@ int nvmlDeviceGetCount_v2(int *count) { *count = 2; return 0; }
 """
 RESOLVE = """
 import sys
-from lab.core.exit_codes import run
+from lab.core.process import run
 from lab.core.shared_params import DeviceParams
 from lab.machine.devices import resolve
 sys.exit(run(lambda: print(resolve(2, DeviceParams(cpu_threads=1)).kind)))

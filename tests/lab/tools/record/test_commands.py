@@ -20,7 +20,7 @@ LONG = Slice(60, 60)
 IN_STARTS = """
 import sys, time
 from pathlib import Path
-from lab.core.exit_codes import run
+from lab.core.process import run
 from lab.core.files import write_metrics, write_rows
 from lab.results.measurements import Measurement, rows_of
 from lab.timing.fresh_starts import measure_in_starts

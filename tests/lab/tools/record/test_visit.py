@@ -56,7 +56,7 @@ def test_a_record_has_what_was_finished_and_leaves_the_results_alone(ready):
 def test_a_visit_that_ends_early_has_what_was_finished_with_its_verdicts(ready):
     program = (
         "import sys\n"
-        "from lab.core.exit_codes import run\n"
+        "from lab.core.process import run\n"
         "from lab.tools.record.parts import Part\n"
         "from lab.tools.record.visit import record\n"
         "parts = [Part('train', 1, 'record_83'), Part('bench_training', 1)]\n"

@@ -1,13 +1,18 @@
 import json
+import os
 import signal
 import subprocess
 import sys
+import time
 
+import psutil
 import pytest
 
 from lab.core import errors
-from lab.core.exit_codes import ERROR_FILE, run
-from tests.helpers import ROOT
+from lab.core.files import write_json
+from lab.core.process import ERROR_FILE, run
+from lab.core.stage_times import known_seconds, remember
+from tests.helpers import ROOT, outlived
 
 CODES = {
     "ParamsError": 2,
@@ -68,7 +73,7 @@ def test_lab_debug_shows_the_traceback(project, monkeypatch):
 def test_a_stop_request_is_heard_once_and_ends_the_process_the_second_time():
     program = """
 import os, signal, sys
-from lab.core.signals import StopRequest
+from lab.core.process import StopRequest
 with StopRequest() as stop:
     os.kill(os.getpid(), signal.SIGTERM)
     print(stop.signal_number, flush=True)
@@ -97,3 +102,64 @@ def test_one_of_several_processes_leaves_the_error_to_its_launcher(project, monk
     assert capsys.readouterr().err == ""
     message = json.loads((project / "error.json").read_text())["message"]
     assert (message["message"], message["exit_code"], message["kind"]) == ("full", 8, "SpaceError")
+
+
+SLEEPS = """
+import sys, time
+from lab.core.process import run
+def main():
+    print("begun", flush=True)
+    time.sleep(60)
+sys.exit(run(main))
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_is_one_line_and_its_exit_code(project, number):
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", SLEEPS]
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout.readline() == "begun\n"
+        process.send_signal(number)
+        _, said = process.communicate(timeout=30)
+    assert process.returncode == 128 + number
+    assert said.count("ERROR: ") == len(said.splitlines()) == 1
+    assert json.loads(ERROR_FILE.read_text())["exit_code"] == 128 + number
+
+
+@pytest.mark.parametrize("shell", [[], ["sh", "-c"], ["bash", "-c"]])
+def test_a_stage_ends_with_the_process_that_started_it(project, shell):
+    """DVC starts a stage by a shell, which may stay in between."""
+    (project / "stage.py").write_text(SLEEPS)
+    words = [sys.executable, "stage.py"]
+    command = [*shell, " ".join(words) + "; true"] if shell else words
+    starter = f"import subprocess; subprocess.run({command!r}, stdout=open('said', 'w'))"
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "DVC_STAGE": "a"}
+    process = subprocess.Popen([sys.executable, "-c", starter], env=environment)
+    said = project / "said"
+    while not (said.is_file() and said.read_text()):
+        time.sleep(0.05)
+    started = psutil.Process(process.pid).children(recursive=True)
+    process.kill()
+    process.wait()
+    assert not outlived(started)
+
+
+def test_a_stage_keeps_how_long_it_takes(project, monkeypatch, capsys):
+    write_json(project / "reports/stage_seconds.json", {"a": 40.0, "b": 7.0})
+    monkeypatch.setenv("DVC_STAGE", "a")
+    monkeypatch.setattr("lab.core.process.die_with_parent", lambda: None)
+    assert run(lambda: None) == 0
+    assert "40 s" in capsys.readouterr().err
+    assert known_seconds() == {"a": 0.0, "b": 7.0}
+
+
+def test_damaged_times_are_none(project):
+    write_json(project / "reports/stage_seconds.json", {"a": 40.0, "b": "long"})
+    (project / ".lab").mkdir()
+    (project / ".lab/stage_seconds.json").write_text("{")
+    assert known_seconds() == {"a": 40.0}
+    remember("b", 1.26)
+    assert known_seconds() == {"a": 40.0, "b": 1.3}

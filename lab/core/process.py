@@ -1,0 +1,208 @@
+"""How every command of the lab runs and ends: exit codes, signals, and the process above it."""
+
+import contextlib
+import ctypes
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import Any
+
+import psutil
+
+from lab.core.errors import LabError, SpaceError
+from lab.core.files import write_json
+from lab.core.stage_times import announce, remember
+
+# DVC turns every exit code into 255; `invoke repro` finds the real one here
+ERROR_FILE = Path(".lab/last_error.json")
+INTERRUPTED = "interrupted; the same command goes on"
+BROKEN_PIPE = 141  # as of a process that SIGPIPE ends
+ORPHANED = 143
+PR_SET_PDEATHSIG = 1  # of Linux's prctl
+POLL_S = 0.5
+PATIENCE_S = 10.0  # from a signal until what is left is killed
+DIE_WITH_PARENT = "LAB_DIE_WITH_PARENT"  # set for stages that another command starts
+
+Handler = Callable[[int, FrameType | None], object]
+
+_LAST_CHECKS: list[Callable[[], None]] = []
+
+
+def before_success(check: Callable[[], None]) -> None:
+    """Have `run` call `check` after its main; an error that it raises fails the command."""
+    _LAST_CHECKS.append(check)
+
+
+def run(main: Callable[[], None]) -> int:
+    """Run `main` and return the exit code.
+
+    0, a LabError's own, 8 when out of memory, or 128 + n after signal n. A LabError is printed as
+    one line for each mistake; with LAB_DEBUG set it is raised. In one of several processes of a run
+    the launcher prints it instead. A stage that DVC started also tells and keeps how long it takes.
+    """
+    logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stdout)
+    logging.raiseExceptions = False  # `| head` is no reason for a traceback for each line
+    _LAST_CHECKS.clear()
+    stage = os.environ.get("DVC_STAGE")
+    began = time.monotonic()
+    try:
+        with raise_signals():
+            if stage or DIE_WITH_PARENT in os.environ:
+                die_with_parent()
+            if stage:
+                announce(stage)
+            main()
+            for check in _LAST_CHECKS:
+                check()
+            if stage:
+                remember(stage, time.monotonic() - began)
+        sys.stdout.flush()
+    except BrokenPipeError:  # nobody reads on
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    except (LabError, MemoryError, KeyboardInterrupt) as error:
+        if os.environ.get("LAB_DEBUG"):
+            raise
+        return _failed(*_explain(error), kind=type(error).__name__)
+    return 0
+
+
+def _explain(error: BaseException) -> tuple[int, str]:
+    """The exit code, and the lines that say what happened and what to do."""
+    if isinstance(error, LabError):
+        return error.exit_code, str(error)
+    if isinstance(error, MemoryError):
+        return SpaceError.exit_code, f"out of memory ({error}); use a smaller batch or profile"
+    number = error.number if isinstance(error, Stopped) else signal.SIGINT
+    return 128 + number, INTERRUPTED
+
+
+def _failed(exit_code: int, message: str, kind: str) -> int:
+    if file := os.environ.get("TORCHELASTIC_ERROR_FILE"):
+        report = {"message": message, "exit_code": exit_code, "kind": kind}
+        extra = {"extraInfo": {"timestamp": str(int(time.time()))}}  # torch asks for it
+        Path(file).write_text(json.dumps({"message": report | extra}))
+        return exit_code
+    for line in message.splitlines():
+        print(f"ERROR: {line}", file=sys.stderr)
+    with contextlib.suppress(LabError):  # a read-only folder must not hide the first error
+        write_json(ERROR_FILE, {"exit_code": exit_code, "message": message})
+    return exit_code
+
+
+class Stopped(KeyboardInterrupt):
+    """Raised in the main thread on SIGINT, SIGTERM or SIGHUP."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
+
+
+class StopRequest:
+    """Notes the first signal, so that work can end in good order; a second one ends the process.
+
+    `signal_number` is 0 until then.
+    """
+
+    def __init__(self) -> None:
+        self.signal_number = 0
+
+    def __enter__(self) -> "StopRequest":
+        self._before = _install(self._note)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        where: TracebackType | None,
+    ) -> None:
+        _restore(self._before)
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        self.signal_number = number
+        _restore(dict.fromkeys(self._before, signal.SIG_DFL))
+
+
+@contextlib.contextmanager
+def raise_signals() -> Iterator[None]:
+    """Raise Stopped on the first signal; a second one ends the process."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        _restore(dict.fromkeys(before, signal.SIG_DFL))
+        raise Stopped(number)
+
+    before = _install(stop)
+    try:
+        yield
+    finally:
+        _restore(before)
+
+
+def _install(handler: Handler) -> dict[int, Any]:
+    """Set the handler of the signals that ask a process to end; returns the earlier handlers.
+
+    A signal that is ignored, as SIGHUP under nohup, stays ignored.
+    """
+    numbers = {signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}
+    before = {number: signal.getsignal(number) for number in numbers}
+    heard = {number: old for number, old in before.items() if old is not signal.SIG_IGN}
+    for number in heard:
+        signal.signal(number, handler)
+    return heard
+
+
+def _restore(handlers: Mapping[int, Any]) -> None:
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
+
+
+def die_with_parent() -> None:
+    """End this process when the one that started it is gone: an orphan writes beside the next run.
+
+    A shell in between, as DVC uses to run a stage, is no starter of its own. The process gets
+    SIGTERM first, and is ended where that does not do it within seconds.
+    """
+    starters = _starters()
+
+    def watch() -> None:
+        while all(map(_lives, starters)):
+            time.sleep(POLL_S)
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(PATIENCE_S)
+        os._exit(ORPHANED)
+
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)  # at once
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def end_family(process: subprocess.Popen[Any], number: int = signal.SIGTERM) -> None:
+    """Send a process a signal, wait for all that it started, and kill those that stay."""
+    below = psutil.Process(process.pid).children(recursive=True)
+    process.send_signal(number)
+    for left in psutil.wait_procs(below, timeout=PATIENCE_S)[1]:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            left.kill()
+
+
+def _starters() -> list[psutil.Process]:
+    """The parent; above a shell also the shell's parent."""
+    above = psutil.Process().parents()
+    shell = bool(above) and above[0].name() in ("sh", "bash", "dash", "zsh", "fish", "ksh")
+    return above[: 2 if shell else 1]
+
+
+def _lives(process: psutil.Process) -> bool:
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False

@@ -1,0 +1,92 @@
+"""Signals and kills of invoke, DVC and a stage: nothing outlives them; the same command goes on."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+
+from tests.helpers import ROOT, outlived
+
+pytestmark = pytest.mark.slow
+STAGE = """
+import pathlib, sys, time
+from lab.core.files import write_json
+from lab.core.process import run
+
+def main():
+    pathlib.Path("begun").touch()
+    try:
+        while not pathlib.Path("go").exists():
+            time.sleep(0.05)
+    finally:
+        pathlib.Path("in_order").touch()
+    write_json(pathlib.Path("result.json"), {"x": 1})
+
+sys.exit(run(main))
+"""
+PIPELINE = """
+stages:
+  probe: {cmd: python stage.py, deps: [stage.py], outs: [{result.json: {cache: false}}]}
+"""
+CASES = {  # who gets which signal: the exit code, and whether the stage ends in good order
+    "a terminal's Ctrl-C": ("all", signal.SIGINT, 130, True),
+    "timeout, or a scheduler": ("invoke", signal.SIGTERM, 143, True),
+    "a closed terminal": ("all", signal.SIGHUP, 129, True),
+    "kill -9 of invoke": ("invoke", signal.SIGKILL, -9, True),
+    "kill -9 of dvc": ("dvc", signal.SIGKILL, None, True),
+    "kill -9 of the stage": ("stage", signal.SIGKILL, None, False),
+}
+
+
+@pytest.fixture
+def tiny(tmp_path):
+    """A project of one stage, which waits for a file."""
+    folder = tmp_path / "a project"
+    folder.mkdir()
+    for name in ("tasks.py", ".dvcignore"):
+        shutil.copy(ROOT / name, folder)
+    shutil.copytree(ROOT / ".dvc", folder / ".dvc", ignore=shutil.ignore_patterns("tmp", "cache"))
+    (folder / "stage.py").write_text(STAGE)
+    (folder / "dvc.yaml").write_text(PIPELINE)
+    subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
+    return folder
+
+
+def repro(folder):
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"}
+    return subprocess.Popen(
+        [sys.executable, "-m", "invoke", "repro"],
+        cwd=folder,
+        env=environment,
+        start_new_session=True,
+    )
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_all_end_and_the_same_command_goes_on(tiny, case):
+    who, number, code, in_order = CASES[case]
+    invoke = repro(tiny)
+    while not (tiny / "begun").exists():
+        assert invoke.poll() is None
+        time.sleep(0.05)
+    family = psutil.Process(invoke.pid).children(recursive=True)
+    dvc = next(p for p in family if any(word.endswith("dvc") for word in p.cmdline()))
+    stage = next(p for p in family if "stage.py" in p.cmdline())
+    if who == "all":
+        os.killpg(invoke.pid, number)
+    else:
+        {"invoke": invoke, "dvc": dvc, "stage": stage}[who].send_signal(number)
+    ended = invoke.wait(timeout=30)
+    assert code is None or ended == code
+    assert ended
+    assert not outlived(family)
+    assert (tiny / "in_order").exists() == in_order
+    assert not (tiny / "result.json").exists()
+    (tiny / "go").touch()
+    assert repro(tiny).wait(timeout=60) == 0
+    assert (tiny / "result.json").read_text() == '{\n  "x": 1\n}\n'
