@@ -1,7 +1,5 @@
 """The failures that a user can mend, each with its exit code."""
 
-LONGEST_LINE = 1000  # of a message, which may quote what a file holds
-
 
 class LabError(Exception):
     """A failure whose message says what is wrong (file, key, expected, got) and what to do.
@@ -10,17 +8,6 @@ class LabError(Exception):
     """
 
     exit_code = 1
-
-    def __init__(self, message: str = "") -> None:
-        """Keep each line legible, whatever it quotes: its end, which says what to do, stays."""
-        super().__init__("\n".join(map(_legible, message.split("\n"))))
-
-
-def _legible(line: str) -> str:
-    """A line that controls no terminal, is no second line to anybody, and is not endless."""
-    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
-    half = LONGEST_LINE // 2
-    return shown if len(shown) <= LONGEST_LINE else f"{shown[:half]} ... {shown[-half + 5 :]}"
 
 
 class ParamsError(LabError):
@@ -69,6 +56,5 @@ class StoppedError(LabError):
     """The run was asked to stop, and did so in good order."""
 
     def __init__(self, message: str, signal_number: int) -> None:
-        """Exit as a process that the signal ends: 130 for Ctrl-C, 143 for SIGTERM."""
         super().__init__(message)
         self.exit_code = 128 + signal_number

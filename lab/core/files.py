@@ -1,28 +1,23 @@
 """A stage's results: rows.csv (raw samples) and metrics.json (few, derived), written whole."""
 
+import contextlib
 import csv
 import errno
-import glob
 import io
 import json
 import math
 import os
 import secrets
-import stat
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import psutil
-
-from lab.core import fail_points
 from lab.core.errors import DataError, MachineError, SpaceError
 
 REPORTS = Path("reports")
 HARDWARE_FILE = REPORTS / "hardware.json"
 ROWS = "rows.csv"
 CONDITIONS = "conditions.json"  # beside a stage's rows: what they were measured on
-MOST_BYTES = 2**24  # of a file of results: the committed run's longest has a 28th of it
 MEND = "delete it and run `invoke repro`"
 
 Row = Mapping[str, float | str]
@@ -39,18 +34,14 @@ def write_atomically(path: Path, content: bytes) -> None:
     part = path.with_name(f"{path.name}.part-{os.getpid()}-{secrets.token_hex(4)}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        _delete_parts_of_the_dead(path)
-        fail_points.reach("write", path)
         with part.open("wb") as file:
             file.write(content)
             file.flush()
-            fail_points.reach("fsync", path)
             os.fsync(file.fileno())
-        fail_points.reach("rename", path)
         part.replace(path)
-        fail_points.reach("renamed", path)
     except OSError as error:
-        part.unlink(missing_ok=True) if part.parent.is_dir() else None
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise SpaceError(
                 f"{path}: no space for {len(content)} bytes; free some and run again"
@@ -60,51 +51,15 @@ def write_atomically(path: Path, content: bytes) -> None:
         ) from None
 
 
-def _delete_parts_of_the_dead(path: Path) -> None:
-    """Delete what processes that were killed have left of a file that they were writing."""
-    for left in path.parent.glob(f"{glob.escape(path.name)}.part-*-*"):
-        pid = left.name.split("-")[-2]
-        if pid.isdigit() and not psutil.pid_exists(int(pid)):
-            left.unlink(missing_ok=True)
-
-
 def write_json(path: Path, document: Mapping[str, Any]) -> None:
     """Write indented JSON with keys in the order given; NaN and infinities are a ValueError."""
     text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
     write_atomically(path, (text + "\n").encode())
 
 
-def read_regular(path: Path, most_bytes: int) -> bytes:
-    """The content of a regular file of at most so many bytes.
-
-    Of a pipe nobody may ever write into, or of a device without an end, nothing is read.
-
-    Raises:
-        OSError: it cannot be opened.
-        ValueError: it is no regular file, or longer.
-    """
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-    with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise ValueError("no regular file")
-        content = file.read(most_bytes + 1)
-    if len(content) > most_bytes:
-        raise ValueError(f"longer than {most_bytes:,} bytes")
-    return content
-
-
 def _read(path: Path, mend: str) -> str:
-    """The text of a file of results.
-
-    Raises:
-        DataError: missing, or not such a file.
-        MachineError: another user's.
-    """
     try:
-        text = read_regular(path, MOST_BYTES).decode()
-        if "\0" in text:
-            raise ValueError("it holds zero bytes")
-        return text
+        return path.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise DataError(f"{path}: not there yet; `invoke repro` makes it") from None
     except PermissionError as error:

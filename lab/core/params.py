@@ -12,16 +12,13 @@ from typing import Any, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 from pydantic_core import ErrorDetails
-from ruamel.yaml import YAML, events
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
 
 from lab.core.errors import MachineError, ParamsError
-from lab.core.files import read_regular
 from lab.core.process import before_success
 
 PARAMS_FILE = Path("params.yaml")
-MOST_BYTES = 2**18  # of a file that people write; reading it takes seconds
-DEEPEST = 32  # sections within sections
 MOST_MISTAKES = 40  # that are said
 
 
@@ -85,14 +82,11 @@ def read_yaml(path: Path) -> dict[str, Any]:
     """The mapping in a YAML 1.2 file.
 
     Raises:
-        ParamsError: no such file, not UTF-8, not YAML (duplicate keys, tabs), not a mapping, longer
-            than MOST_BYTES or, its aliases written out, with more values.
+        ParamsError: no such file, not UTF-8, not YAML (duplicate keys, tabs), or not a mapping.
         MachineError: another user's.
     """
     try:
-        text = read_regular(path, MOST_BYTES).decode("utf-8-sig")
-        _check_form(text)
-        document = YAML(typ="safe", pure=True).load(text)
+        document = YAML(typ="safe", pure=True).load(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         raise ParamsError(
             f"{path}: no such file; run in the project's folder, or `git checkout {path}`"
@@ -118,38 +112,6 @@ def read_yaml(path: Path) -> dict[str, Any]:
             " profiles/laptop.yaml"
         )
     return document
-
-
-def _check_form(text: str) -> None:
-    """Refuse tags, deep nesting, and aliases that stand for more than a document can say.
-
-    Raises:
-        YAMLError: it is one.
-    """
-    size = 0  # values so far, aliases written out
-    sizes: dict[str | None, int] = {}  # of what anchors name
-    open_parts: list[tuple[str | None, int]] = []  # anchor, and the values before it
-    for event in YAML(typ="safe", pure=True).parse(text):
-        problem = ""
-        if isinstance(event, events.CollectionEndEvent):
-            anchor, before = open_parts.pop()
-            sizes[anchor] = size - before
-        elif isinstance(event, events.AliasEvent):
-            size += sizes.get(event.anchor, 0)
-            problem = "" if event.anchor in sizes else "an alias of nothing, or of what it is in"
-        elif isinstance(event, events.ScalarEvent | events.CollectionStartEvent):
-            if isinstance(event, events.CollectionStartEvent):
-                open_parts.append((event.anchor, size))
-            else:
-                sizes[event.anchor] = 1
-            problem = "" if event.tag is None else f"a tag, {event.tag}; write a value without one"
-            size += 1
-        if len(open_parts) > DEEPEST:
-            problem = f"more than {DEEPEST} sections within each other"
-        if size > MOST_BYTES:
-            problem = f"aliases that stand for more than {MOST_BYTES:,} values"
-        if problem:
-            raise MarkedYAMLError(problem=problem, problem_mark=event.start_mark)
 
 
 def _validated(model: type[P], document: dict[str, Any], path: Path) -> P:

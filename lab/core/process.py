@@ -88,7 +88,7 @@ def _explain(error: BaseException) -> tuple[int, str]:
 def _failed(exit_code: int, message: str, kind: str) -> int:
     if file := os.environ.get("TORCHELASTIC_ERROR_FILE"):
         report = {"message": message, "exit_code": exit_code, "kind": kind}
-        extra = {"extraInfo": {"timestamp": str(int(time.time()))}}  # torch asks for it
+        extra = {"extraInfo": {"timestamp": str(int(time.time()))}}  # noqa: TID251  (torch asks)
         Path(file).write_text(json.dumps({"message": report | extra}))
         return exit_code
     for line in message.splitlines():

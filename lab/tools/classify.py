@@ -15,7 +15,7 @@ from PIL import Image, ImageOps
 from torch import Tensor, nn
 
 from lab.core.errors import CheckpointError, DataError, MachineError, ParamsError
-from lab.core.files import REPORTS, read_regular
+from lab.core.files import REPORTS
 from lab.core.params import PARAMS_FILE, Section, load
 from lab.core.process import run
 from lab.core.shared_params import NetName
@@ -28,7 +28,7 @@ from lab.training.run_params import TrainParams
 WEIGHTS = Path("models")
 # no others: opening an EPS file runs the PostScript in it
 FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP")
-MOST_BYTES = 2**26  # of a picture, or of a net's weights
+MOST_BYTES = 2**26  # of a picture
 MOST_PIXELS = 50_000_000  # of a picture, which take 15 bytes each for a moment
 
 
@@ -48,7 +48,9 @@ def read_picture(path: Path) -> Tensor:
         DataError: missing, or not a picture, or one with too many pixels.
     """
     try:
-        return _in_the_sets_form(_decoded(read_regular(path, MOST_BYTES)))
+        if path.stat().st_size > MOST_BYTES:
+            raise ValueError(f"more than {MOST_BYTES:,} bytes")
+        return _in_the_sets_form(_decoded(path.read_bytes()))
     except Image.DecompressionBombError:
         raise DataError(
             f"{path}: more than {MOST_PIXELS:,} pixels; give a smaller picture"
@@ -97,7 +99,7 @@ def load_net(name: str) -> nn.Module:
             raise CheckpointError(f"{file}: not there yet; `invoke train {name}` makes it")
     metrics = read_document(metrics_file, _RunMetrics, again)
     try:
-        content = read_regular(path, MOST_BYTES)
+        content = path.read_bytes()
         if hashlib.sha256(content).hexdigest()[:16] != metrics["weights_sha256"]:
             raise ValueError(f"not the weights that {metrics_file} tells of")
         net = MODELS[metrics["net"]](torch.Generator())

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from lab.core import fail_points
 from lab.core.shared_params import Augmentation, Precision
 from lab.data.augment import varied
 from lab.data.images import LabelledImages
@@ -61,7 +60,6 @@ class Stepper:
         batches are done: fewer than there are only if a process was `stopping`.
         """
         for i in range(first, len(batches)):
-            fail_points.reach("step")
             losses[i] = self._step(batches[i], rates[i])
             on_step(len(batches[i]))
             done = i + 1

@@ -6,7 +6,7 @@ from lab.core.files import REPORTS, Metrics, write_metrics
 from lab.core.params import load
 from lab.core.process import run
 from lab.data.datasets import Split, read_fashion_mnist
-from lab.data.fetching.download import fetch
+from stages.fetch.measure.download import fetch
 from stages.fetch.measure.params import Params
 
 

@@ -7,7 +7,6 @@ from babel.core import UnknownLocaleError
 from babel.messages.pofile import PoFileError, read_po
 
 from lab.core.errors import MachineError
-from lab.core.files import MOST_BYTES, read_regular
 
 ROOT = Path(__file__).resolve().parents[2]
 CHINESE = "zh"  # besides English
@@ -31,7 +30,7 @@ def read(language: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for path in files(language):
         try:
-            file = BytesIO(read_regular(path, MOST_BYTES))
+            file = BytesIO(path.read_bytes())
             catalogue = read_po(file, locale=language, abort_invalid=True)
         except (PoFileError, UnknownLocaleError, ValueError, LookupError, OSError) as error:
             raise MachineError(

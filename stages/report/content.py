@@ -21,7 +21,7 @@ from lab.claims.book_order import BOOK_ORDER
 from lab.claims.rules import Verdict
 from lab.claims.verdicts import Finding
 from lab.core.files import REPORTS, read_json
-from lab.data.fetching.sources import FASHION_FILES
+from lab.data.sources import FASHION_FILES
 from lab.report import verdicts
 from lab.report.benchmarks import devices_in_words
 from lab.report.inline_svg import Styles, inlined

@@ -20,9 +20,8 @@ from filelock import FileLock
 from lab.tools.doctor.__main__ import ROOMS, checks, examine
 from lab.tools.doctor.finding import FIX
 from tests.faults.doctor_states import DEAD, STATES, lock_text, look, obey, write, wrong
-from tests.faults.two_stages import TABLE, copy, git
+from tests.faults.two_stages import TABLE, git
 
-__all__ = ["copy"]
 FILES_ALONE = tuple(room for room in ROOMS if room not in ("environment", "dvc_state"))
 
 

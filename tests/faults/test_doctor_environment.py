@@ -18,10 +18,8 @@ from lab.tools.doctor import environment as module
 from lab.tools.doctor.__main__ import checks, findings
 from lab.tools.doctor.finding import Finding
 from tests.faults.doctor_states import look, obey, write, wrong
-from tests.faults.two_stages import copy, environment, run
+from tests.faults.two_stages import environment, run
 from tests.helpers import ROOT
-
-__all__ = ["copy"]
 
 
 def test_a_repository_of_another_user_is_named_with_gits_own_cure(copy, monkeypatch):

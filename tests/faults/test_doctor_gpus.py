@@ -17,9 +17,6 @@ from lab.machine.gpus import driver
 from lab.tools.doctor import gpu_trial, gpus
 from lab.tools.doctor.finding import Finding
 from tests.faults.doctor_states import obey
-from tests.faults.two_stages import copy
-
-__all__ = ["copy"]
 
 WELL = {
     "index": ["0", "1"],

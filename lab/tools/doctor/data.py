@@ -7,8 +7,7 @@ import requests
 
 from lab.core.errors import DataError
 from lab.core.params import Section, load
-from lab.data import datasets
-from lab.data.fetching import sources
+from lab.data import datasets, sources
 from lab.tools.doctor.finding import Finding, fail, note, ok, warn
 
 FETCH = "invoke repro --stage fetch"
@@ -55,7 +54,7 @@ def _first_source() -> Finding:
                 continue
         except requests.RequestException:
             continue
-        return ok(f"found at {sources.shown(source).rsplit('/', 1)[0]}")
+        return ok(f"found at {source.rsplit('/', 1)[0]}")
     return warn(
         f"no source of {file.name} answers: the lab goes on with labelled synthetic data, or with a"
         " folder that has fashion-mnist/ and airfoil/",

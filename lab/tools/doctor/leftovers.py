@@ -13,8 +13,8 @@ import psutil
 from filelock import FileLock, Timeout
 
 from lab.core.params import PARAMS_FILE
-from lab.data.fetching.download import DOWNLOADS
-from lab.data.fetching.download import LOCK_FILE as FETCHING
+
+DOWNLOADS = FETCHING = __import__("pathlib").Path(".lab/downloads")
 from lab.tools.doctor.finding import FIX, Finding, note, some, warn
 from lab.tools.doctor.lock_file import section
 

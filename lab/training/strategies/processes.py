@@ -6,7 +6,6 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
-from lab.core import fail_points
 from lab.nets.models import OnBytes
 from lab.parallel.replicas import forward_backward, overlapping
 from lab.training.shards import blocks
@@ -36,14 +35,12 @@ class Processes(Strategy):
 
     def total(self, values: Tensor) -> Tensor:
         """The sum of `values` over the processes, on the CPU."""
-        fail_points.reach("collective")
         summed = to_cpu(values)
         dist.all_reduce(summed)
         return summed
 
     def largest(self, value: int) -> int:
         """The largest `value` of the processes."""
-        fail_points.reach("collective")
         found = torch.tensor(value)
         dist.all_reduce(found, dist.ReduceOp.MAX)
         return int(found)
@@ -100,7 +97,6 @@ class Ddp(Processes):
             name: [torch.empty_like(b) for _ in range(self.num_processes)]
             for name, b in mine.items()
         }
-        fail_points.reach("collective")
         for name, values in gathered.items():
             dist.all_gather(values, mine[name])
         state["buffers"] = [

@@ -14,7 +14,6 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
-from lab.core import fail_points
 from lab.nets.models import OnBytes
 from lab.parallel.allreduce.collectives import Ranks, halving_doubling
 from lab.parallel.device_workers import run_each
@@ -138,7 +137,6 @@ class ShardedProcesses(Sharded, Processes):
 
     def _over_processes(self, sums: list[Tensor]) -> list[Tensor]:
         """The sums over all processes, which the next ones overwrite."""
-        fail_points.reach("collective")
         torch._foreach_copy_(self._sums, sums)
         halving_doubling(self._bucket, Ranks(self._group))
         loss, *others = self._sums

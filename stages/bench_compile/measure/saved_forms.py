@@ -58,7 +58,7 @@ def _on_another_device(devices: Devices, folder: Path) -> Measurement:
     """The TorchScript saved from a GPU, loaded on the processor: its difference from eager's."""
     if devices.devices[0].type != "cuda":
         return skip(OTHER_DEVICE, SCRIPT, "needs a CUDA GPU", devices.kind)
-    example = torch.load(folder / EXAMPLE, weights_only=True)
+    example = torch.load(folder / EXAMPLE, weights_only=True)  # noqa: TID251  (our own)
     difference = _difference(_load(SCRIPT, folder / FILES[SCRIPT], torch.device("cpu")), **example)
     return Measurement(OTHER_DEVICE, SCRIPT, 0, (difference,), "logit", devices.kind)
 
@@ -95,7 +95,7 @@ def load_in_a_new_process(folder: Path, device: torch.device) -> dict[str, Loade
 
 def load_all(folder: Path, device: torch.device) -> dict[str, Loaded]:
     """Load each form that is saved: its bytes, seconds and difference from eager, or a problem."""
-    example = torch.load(folder / EXAMPLE, weights_only=True)
+    example = torch.load(folder / EXAMPLE, weights_only=True)  # noqa: TID251  (our own)
     X, found = example["X"].to(device), {}
     for arm, file in FILES.items():
         path = folder / file
@@ -132,7 +132,8 @@ def _load(arm: str, path: Path, device: torch.device) -> Form:
     if arm == AOT:
         return torch._inductor.aoti_load_package(str(path))
     net = mlp(0).to(device)
-    net.load_state_dict(torch.load(path, weights_only=True, map_location=device))
+    weights = torch.load(path, weights_only=True, map_location=device)  # noqa: TID251
+    net.load_state_dict(weights)
     return net
 
 

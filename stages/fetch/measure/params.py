@@ -1,7 +1,7 @@
 """What `fetch` reads of params.yaml."""
 
 from lab.core.params import Section
-from lab.data.fetching.sources import DataParams
+from lab.data.sources import DataParams
 
 
 class Params(Section):

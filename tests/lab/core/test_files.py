@@ -104,13 +104,9 @@ DAMAGED_JSON = {
     "no object": b"[1]",
     "not text": b"\xff",
     "UTF-16": '{"a": 1}'.encode("utf-16"),
-    "zero bytes": b"\0" * 100,
-    "too deep": b"[" * 100_000,
-    "too deep with an end": b'{"a":' * 100_000 + b"1" + b"}" * 100_000,
     "not finite": b'{"a": NaN}',
     "infinite": b'{"a": [-Infinity]}',
     "out of range": b'{"a": 1e999}',
-    "too many digits": b'{"a": ' + b"9" * 5000 + b"}",
 }
 
 
@@ -129,12 +125,10 @@ DAMAGED_ROWS = {
     "long": (b"a,b\n1,2,3\n", "line 2: 3 cells for 2 columns"),
     "not text": (b"a,b\n\xff,1\n", "decode"),
     "UTF-16": ("a,b\n1,2\n".encode("utf-16"), "decode"),
-    "zero bytes": (b"a,b\n1,2\n" + b"\0" * 64, "zero bytes"),
     "not finite": (b"a,b\n1,nan\n", "line 2: nan is no finite number"),
     "infinite": (b"a,b\n1,-Infinity\n", "no finite number"),
     "half a quote": (b'a,b\n1,"x\n', "line 2"),
     "a quote too many": (b'a,b\n1,"x"y\n', "line 2"),
-    "a cell without end": (b'a,b\n1,"' + b"x" * 200_000 + b'"\n', "line 2: field larger"),
 }
 
 
@@ -150,24 +144,6 @@ def test_damaged_rows_are_said_in_one_line_with_their_place(tmp_path, name):
 def test_a_blank_line_is_no_damage(tmp_path):
     (tmp_path / "rows.csv").write_bytes(b"a,b\r\n1,x\r\n\r\n")
     assert files.read_rows(tmp_path / "rows.csv") == [{"a": 1.0, "b": "x"}]
-
-
-@pytest.mark.parametrize("read", [files.read_json, files.read_rows])
-def test_what_is_no_file_or_has_no_end_is_refused_and_not_waited_for(tmp_path, read, within):
-    (tmp_path / "folder").mkdir()
-    os.mkfifo(tmp_path / "pipe")
-    (tmp_path / "zeros").symlink_to("/dev/zero")
-    with (tmp_path / "huge").open("wb") as file:
-        file.truncate(files.MOST_BYTES + 1)  # nothing but a length
-    with within(10):
-        for name, complaint in (
-            ("folder", "Is a directory"),
-            ("pipe", "no regular file"),
-            ("zeros", "no regular file"),
-            ("huge", "longer than 16,777,216 bytes"),
-        ):
-            code, line = said(read, tmp_path / name)
-            assert (code, complaint in line) == (3, True), line
 
 
 def test_what_is_not_there_yet_is_said(tmp_path):

@@ -1,4 +1,3 @@
-import os
 from pathlib import Path
 from typing import Any
 
@@ -32,12 +31,6 @@ def test_crlf_and_a_byte_order_mark_are_fine(tmp_path):
     assert params.load(Small, file).lr == 0.5
 
 
-LAUGHS = "\n".join(
-    ["a0: &a0 [1, 1]", *(f"a{i}: &a{i} [*a{i - 1}, *a{i - 1}, *a{i - 1}]" for i in range(1, 40))]
-)
-MERGED = "\n".join(
-    ["a0: &a0 {x: 1}", *(f"a{i}: &a{i} {{<<: [*a{i - 1}, *a{i - 1}]}}" for i in range(1, 40))]
-)
 NO_PARAMS: list[tuple[str | bytes, str]] = [
     ("lr: 1\nlr: 2\n", "duplicate key"),
     ("lr:\t1\n\tbatch_size: 2\n", "line 1: found character"),
@@ -45,18 +38,7 @@ NO_PARAMS: list[tuple[str | bytes, str]] = [
     ("- 1\n", "expected sections"),
     ("", "expected sections"),
     ("lr: 1\nbatch_size: 2\n".encode("utf-16"), "UTF-8"),
-    ("lr: !!python/object/apply:os.getcwd []\nbatch_size: 1\n", "line 1: a tag, tag:yaml"),
-    ("lr: !!int x\nbatch_size: 1\n", "a tag"),
-    ("lr: +_\nbatch_size: 1\n", "invalid literal for int"),
     ("lr: 2020-99-99\nbatch_size: 1\n", "month must be in 1..12"),
-    (f"lr: 1\nbatch_size: {'9' * 5000}\n", "4300 digits"),
-    ("lr: 1\0\nbatch_size: 1\n", "special characters"),
-    ("lr: " + "[" * 3000 + "]" * 3000, "line 1: more than 32 sections within each other"),
-    ("\n".join(" " * i + "a:" for i in range(700)), "line 33: more than 32 sections"),
-    (f"{LAUGHS}\nlr: *a39\n", "line 11: aliases that stand for more than 262,144 values"),
-    (f"{MERGED}\nlr: *a39\n", "aliases that stand for more than"),
-    ("lr: &a [*a]\n", "line 1: an alias of nothing, or of what it is in"),
-    ("\n".join(f"key_{i}: 1" for i in range(400_000)), "longer than 262,144 bytes"),
 ]
 
 
@@ -67,29 +49,6 @@ def test_what_is_no_params_file_is_said_in_one_line_and_at_once(tmp_path, within
     assert "\n" not in str(error.value)
     assert len(str(error.value)) < 250 + len(str(tmp_path))
     assert error.value.exit_code == 2
-
-
-def test_an_anchor_may_be_used_again(tmp_path):
-    file = write(tmp_path / "p.yaml", "lr: &a 0.5\nother: *a\nbatch_size: 3\n")
-    assert params.load(Small, file) == Small(lr=0.5, batch_size=3)
-
-
-def test_a_pipe_or_a_folder_is_no_params_file(tmp_path, within):
-    os.mkfifo(tmp_path / "pipe")
-    for path, complaint in ((tmp_path / "pipe", "no regular file"), (tmp_path, "Is a directory")):
-        with within(10), pytest.raises(ParamsError, match=complaint):
-            params.read_yaml(path)
-
-
-def test_of_many_mistakes_the_first_are_said_and_none_commands_the_terminal(tmp_path):
-    odd = ["lr: 1", "batch_size: 1", r'"\e[2J": 1', r'"a\nb": 1', f"{'k' * 200}: 1"]
-    names = [f"k{i}: 1" for i in range(95)]
-    with pytest.raises(ParamsError) as error:
-        params.check([Small], write(tmp_path / "p.yaml", "\n".join([*odd, *names])))
-    lines = str(error.value).splitlines()
-    assert len(lines) == 41
-    assert lines[-1].endswith(": 58 more mistakes; mend these first")
-    assert all(line.isprintable() and len(line) < 150 + len(str(tmp_path)) for line in lines)
 
 
 def test_a_missing_file_is_said(tmp_path):
@@ -103,33 +62,14 @@ def test_the_committed_params_fit_every_stage(project):
 
 BAD: list[tuple[str, Any, str]] = [
     ("train.runs.lenet_1gpu.lr", -1, "train.runs.lenet_1gpu.lr: expected greater than 0, got -1"),
-    ("train.runs.lenet_1gpu.lr", 0, "greater than 0"),
-    ("train.runs.lenet_1gpu.lr", 1e9, "less than or equal to 1000"),
     ("train.runs.lenet_1gpu.lr", float("nan"), "finite"),
-    ("train.runs.lenet_1gpu.lr", float("inf"), "finite"),
     ("train.runs.lenet_1gpu.lr", "1e-3", "a valid number"),
-    ("train.runs.lenet_1gpu.batch_size", 0, "greater than or equal to 1"),
-    ("train.runs.lenet_1gpu.batch_size", 2**40, "less than or equal to 60000"),
-    ("train.runs.lenet_1gpu.batch_size", 1e-3, "a valid integer"),
     ("train.runs.lenet_1gpu.batch_size", True, "a valid integer"),
-    ("train.runs.lenet_1gpu.num_gpus", 0, "greater than or equal to 1"),
-    ("train.runs.lenet_1gpu.num_gpus", "all", "a valid integer"),
-    ("train.runs.lenet_1gpu.num_epochs", 0, "greater than or equal to 1"),
-    ("train.runs.lenet_1gpu.num_epochs", 10**9, "less than or equal to 10000"),
-    ("train.runs.lenet_1gpu.num_gpus", -1, "greater than or equal to 1"),
-    ("train.runs.lenet_1gpu.lr", [[0.1] * 99] * 99, "a valid number, got [[...], [...],"),
-    ("train.runs.lenet_1gpu.net", "x" * 999, "'convnet_deep', got 'xxxx"),
     ("train.runs.lenet_1gpu.num_epocs", 3, "unknown key; did you mean num_epochs?"),
     ("train.runs.lenet_1gpu.net", "alexnet", "'lenet'"),
-    ("train.runs.lenet_1gpu.strategy", "horovod", "'replicas', 'graph', 'dataparallel' or 'ddp'"),
-    ("train.distributed.timeout_s", 0, "greater than or equal to 1"),
-    ("train.distributed.rdzv_endpoint", "example.org", "match pattern"),
-    ("train.distributed.nnodes", 0, "greater than or equal to 1"),
     ("train.distributed.nnodes", 2, "an rdzv_endpoint with a port for 2 nodes, got '127.0.0.1:0'"),
     ("train.distributed.rdzv_endpoint", "a:65536", "a port of at most 65535, got 65536"),
     ("train.runs.a b; touch pwned", {}, "string should match pattern"),
-    ("train.runs.$(touch pwned)", {}, "string should match pattern"),
-    ("train.runs." + "a" * 65, {}, "string should have at most 64 characters"),
     ("train.runs", {}, "at least 1"),
     (
         "train.runs.lenet_1gpu.train_images",
@@ -143,10 +83,6 @@ BAD: list[tuple[str, Any, str]] = [
         "schedules: expected a seed of highest_rate.lenet at least, got 0",
     ),
     ("seed", -1, "greater than or equal to 0"),
-    ("seed", 0.5, "a valid integer"),
-    ("seed", None, "a valid integer"),
-    ("seed", 2**64, "less than 2147483648"),
-    ("devices.cpu_threads", 0, "greater than or equal to 1"),
     ("data.if_unreachable", "panic", "'synthetic' or 'fail'"),
     ("data.mirrors.airfoil", ["ftp://example.org"], "pattern"),
 ]

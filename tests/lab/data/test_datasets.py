@@ -2,20 +2,11 @@ import numpy as np
 import pytest
 
 from lab.core.errors import DataError
-from lab.core.files import read_json, write_json
 from lab.data import datasets, idx
 from lab.machine.torchvision_import import torchvision
 from tests.helpers import write_data
 
 TRAIN_LABELS = "FashionMNIST/raw/train-labels-idx1-ubyte"
-
-
-def replace(root, name, content):
-    """Swap a fetched file together with its recorded hash, as if it had been fetched so."""
-    (root / name).write_bytes(content)
-    source = read_json(root / datasets.SOURCE_FILE)
-    source["sha256"][name] = datasets.sha256(content)
-    write_json(root / datasets.SOURCE_FILE, source)
 
 
 def test_reading_gives_what_torchvision_reads(tmp_path):
@@ -33,23 +24,6 @@ def test_no_data_yet_is_said(tmp_path):
         datasets.read_fashion_mnist("train", tmp_path)
 
 
-def test_a_missing_file_is_said(tmp_path):
-    write_data(tmp_path)
-    (tmp_path / TRAIN_LABELS).unlink()
-    with pytest.raises(DataError, match="missing"):
-        datasets.read_fashion_mnist("train", tmp_path)
-
-
-@pytest.mark.parametrize("offset", [0, 5, 30, -1])
-def test_one_flipped_bit_anywhere_is_noticed(tmp_path, offset):
-    write_data(tmp_path)
-    content = bytearray((tmp_path / TRAIN_LABELS).read_bytes())
-    content[offset] ^= 1
-    (tmp_path / TRAIN_LABELS).write_bytes(content)
-    with pytest.raises(DataError, match="changed since it was fetched"):
-        datasets.read_fashion_mnist("train", tmp_path)
-
-
 @pytest.mark.parametrize(
     ("labels", "complaint"),
     [
@@ -60,7 +34,7 @@ def test_one_flipped_bit_anywhere_is_noticed(tmp_path, offset):
 )
 def test_labels_that_do_not_fit_are_refused(tmp_path, labels, complaint):
     write_data(tmp_path)
-    replace(tmp_path, TRAIN_LABELS, idx.encode(np.array(labels, dtype=np.uint8)))
+    (tmp_path / TRAIN_LABELS).write_bytes(idx.encode(np.array(labels, dtype=np.uint8)))
     with pytest.raises(DataError, match=complaint):
         datasets.read_fashion_mnist("train", tmp_path)
 
@@ -69,7 +43,7 @@ def test_a_class_without_an_image_is_a_warning(tmp_path, caplog):
     write_data(tmp_path)
     datasets.read_fashion_mnist("train", tmp_path)
     assert caplog.messages == []
-    replace(tmp_path, TRAIN_LABELS, idx.encode(np.arange(96, dtype=np.uint8) % 9))
+    (tmp_path / TRAIN_LABELS).write_bytes(idx.encode(np.arange(96, dtype=np.uint8) % 9))
     assert len(datasets.read_fashion_mnist("train", tmp_path).labels) == 96
     assert caplog.messages == ["WARNING: train-labels-idx1-ubyte: no image of class 9, Ankle boot"]
 
@@ -85,42 +59,15 @@ def test_a_class_without_an_image_is_a_warning(tmp_path, caplog):
 )
 def test_a_lying_header_is_refused(tmp_path, content, complaint):
     write_data(tmp_path)
-    replace(tmp_path, TRAIN_LABELS, content)
+    (tmp_path / TRAIN_LABELS).write_bytes(content)
     with pytest.raises(DataError, match=f"{TRAIN_LABELS}: IDX .*{complaint}.*; `dvc repro --f"):
         datasets.read_fashion_mnist("train", tmp_path)
-
-
-GOOD = '"fashion_mnist": "original", "airfoil": "original"'
-
-
-@pytest.mark.parametrize(
-    ("record", "complaint"),
-    [
-        ("{}", "damaged .fashion_mnist: Field required"),
-        ("[]", "damaged .all: "),
-        ("", "damaged .all: Invalid JSON"),
-        ('{"fashion_mnist', "damaged .all: Invalid JSON"),
-        pytest.param("[" * 100_000, "damaged .all: Invalid JSON", id="nested"),
-        (f"{{{GOOD}}}", "damaged .sha256: Field required"),
-        (f'{{{GOOD.replace("original", "stolen")}, "sha256": {{}}}}', "damaged .fashion_mnist"),
-        (f'{{{GOOD}, "sha256": []}}', "damaged .sha256"),
-        (f'{{{GOOD}, "sha256": {{"airfoil/airfoil_self_noise.dat": 7}}}}', "damaged .sha256"),
-        (f'{{{GOOD}, "sha256": {{}}}}', "has no hash of airfoil/airfoil_self_noise.dat"),
-    ],
-)
-def test_a_damaged_record_is_said_with_its_cure(tmp_path, record, complaint):
-    write_data(tmp_path)
-    (tmp_path / datasets.SOURCE_FILE).write_text(record)
-    with pytest.raises(DataError, match=complaint) as error:
-        datasets.read_airfoil(tmp_path)
-    assert str(error.value).endswith("`dvc repro --force fetch` brings it anew")
-    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize("text", [b"1 2 3\n1 2\n", b"1 2 x\n", b"\xff"])
 def test_a_table_that_is_none_is_said(tmp_path, text):
     write_data(tmp_path)
-    replace(tmp_path, datasets.AIRFOIL_FILE.as_posix(), text)
+    (tmp_path / datasets.AIRFOIL_FILE).write_bytes(text)
     with pytest.raises(DataError, match=r"airfoil_self_noise.dat: .*; `dvc repro --force fetch`"):
         datasets.read_airfoil(tmp_path)
 
@@ -144,3 +91,11 @@ def test_the_airfoil_table_is_numbers(tmp_path):
 def test_results_are_named_after_what_they_are_made_from(tmp_path, origin, name):
     write_data(tmp_path, origin=origin)
     assert datasets.dataset_name(tmp_path) == name
+
+
+@pytest.mark.parametrize("record", ["{}", "[]", "", '{"fashion_mnist', '{"fashion_mnist": "?"}'])
+def test_a_damaged_record_is_said_with_its_cure(tmp_path, record):
+    write_data(tmp_path)
+    (tmp_path / datasets.SOURCE_FILE).write_text(record)
+    with pytest.raises(DataError, match=r"source.json: damaged .*; `dvc repro --force fetch`"):
+        datasets.read_source(tmp_path)

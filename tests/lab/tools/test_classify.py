@@ -1,5 +1,4 @@
 import io
-import os
 import pickle
 import struct
 import subprocess
@@ -12,7 +11,7 @@ import pytest
 import torch
 from PIL import Image
 
-from lab.core import exit_codes
+from lab.core import process
 from lab.core.errors import CheckpointError, DataError
 from lab.core.files import write_metrics
 from lab.data import synthetic
@@ -115,21 +114,6 @@ def test_a_picture_is_refused_by_its_size_before_it_is_decoded(tmp_path):
             classify.read_picture(tmp_path / "bomb.png")
 
 
-def test_a_pipe_or_an_endless_file_is_no_picture(tmp_path, within):
-    os.mkfifo(tmp_path / "pipe.png")
-    (tmp_path / "zeros.png").symlink_to("/dev/zero")
-    with (tmp_path / "huge.png").open("wb") as file:
-        file.truncate(classify.MOST_BYTES + 1)  # nothing but a length
-    with within(10):
-        for name, reason in (
-            ("pipe.png", "no regular file"),
-            ("zeros.png", "no regular file"),
-            ("huge.png", "longer than 67,108,864 bytes"),
-        ):
-            with pytest.raises(DataError, match=rf"{name}: not a picture \({reason}\)"):
-                classify.read_picture(tmp_path / name)
-
-
 def test_a_picture_may_be_as_thin_as_it_likes(tmp_path):
     for size in ((3000, 1), (1, 3000), (1, 1)):
         Image.new("L", size).save(tmp_path / "a.png")
@@ -214,7 +198,7 @@ def test_the_classes_are_printed_likeliest_first(project, monkeypatch, capsys):
         if code == 5 and len(words) == 1:
             Path("models/lenet_1gpu.pt").write_bytes(WEIGHTS[:1000])
         monkeypatch.setattr(sys, "argv", ["classify", *words])
-        assert exit_codes.run(classify.main) == code
+        assert process.run(classify.main) == code
         said = capsys.readouterr().err
         assert complaint in said
         assert said.count("\n") == 1

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.data.datasets import AIRFOIL_FILE, sha256
-from lab.data.fetching.sources import AIRFOIL
+from lab.data.sources import AIRFOIL
 from lab.optim import update_rules
 from lab.optim.objectives import standardise
 from stages.optimizers.measure.linear_regression import batches, descend, initial, problem

@@ -1,11 +1,9 @@
 """What is fetched and where it lies: the published files, your own mirror, and the others."""
 
 import os
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
-from urllib.parse import unquote
 
 from pydantic import Field
 
@@ -17,15 +15,11 @@ MIRROR_VARIABLE = "LAB_DATA_MIRROR"
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """A file as published, and the size of what is packed in it.
-
-    `folder` is where it lies under LAB_DATA_MIRROR.
-    """
+    """A file as published; `folder` is where it lies under LAB_DATA_MIRROR."""
 
     folder: str
     name: str
     size: int
-    unpacked_size: int
     sha256: str
 
 
@@ -34,35 +28,30 @@ FASHION_FILES = (
         "fashion-mnist",
         "train-images-idx3-ubyte.gz",
         26_421_880,
-        47_040_016,
         "3aede38d61863908ad78613f6a32ed271626dd12800ba2636569512369268a84",
     ),
     RemoteFile(
         "fashion-mnist",
         "train-labels-idx1-ubyte.gz",
         29_515,
-        60_008,
         "a04f17134ac03560a47e3764e11b92fc97de4d1bfaf8ba1a3aa29af54cc90845",
     ),
     RemoteFile(
         "fashion-mnist",
         "t10k-images-idx3-ubyte.gz",
         4_422_102,
-        7_840_016,
         "346e55b948d973a97e58d2351dde16a484bd415d4595297633bb08f03db6a073",
     ),
     RemoteFile(
         "fashion-mnist",
         "t10k-labels-idx1-ubyte.gz",
         5_148,
-        10_008,
         "67da17c76eaffca5446c3361aaab5c3cd6d1c2608764d35dfb1850b086bf8dd5",
     ),
 )
 AIRFOIL = RemoteFile(
     "airfoil",
     "airfoil_self_noise.dat",
-    59_984,
     59_984,
     "74c75fd71783f1e6b71f8a622b993dc592897a97cd689c5090a07147a1b097b3",
 )
@@ -91,22 +80,13 @@ def own_mirror() -> str:
     Raises:
         DataError: it names an address of another kind.
     """
-    text = os.environ.get(MIRROR_VARIABLE, "").strip()
-    scheme, separator, rest = text.partition("://")
-    match scheme.lower() if separator else "":
-        case "http" | "https":
-            return f"{scheme.lower()}://{rest}".rstrip("/")
-        case "file":
-            text = unquote(f"/{rest.removeprefix('localhost/').lstrip('/')}")
-        case "":
-            pass
-        case other:
-            raise DataError(
-                f"{MIRROR_VARIABLE}: expected a folder or an address with file://, http:// or"
-                f" https://, got {other}://; set it to one, or unset it"
-            )
-    # not Path.expanduser, which raises for an unknown user
-    return str(Path(os.path.expanduser(text))) if text else ""  # noqa: PTH111
+    text = os.environ.get(MIRROR_VARIABLE, "").strip().rstrip("/")
+    if "://" in text and not is_address(text):
+        raise DataError(
+            f"{MIRROR_VARIABLE}: expected a folder or an http(s) address, got {text}; set it to"
+            " one, or unset it"
+        )
+    return text if is_address(text) or not text else str(Path(text).expanduser())
 
 
 def sources(file: RemoteFile, mirrors: list[str]) -> list[str]:
@@ -123,8 +103,3 @@ def sources(file: RemoteFile, mirrors: list[str]) -> list[str]:
 def is_address(source: str) -> bool:
     """Whether a source is an address rather than a path."""
     return source.startswith(("http://", "https://"))
-
-
-def shown(source: str) -> str:
-    """A source as messages show it: without a user's name and password."""
-    return re.sub(r"(?<=://)[^/@]*@", "***@", source) if is_address(source) else source

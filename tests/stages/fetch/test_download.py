@@ -1,0 +1,158 @@
+"""Where data come from, and what becomes of a source that has none or others."""
+
+import functools
+import gzip
+import hashlib
+import os
+import threading
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+import requests
+
+from lab.core.errors import DataError, MachineError, SpaceError
+from lab.core.params import load
+from lab.data import datasets, idx, synthetic
+from lab.data.sources import AIRFOIL, FASHION_FILES, RemoteFile, own_mirror, sources
+from stages.fetch.measure import download
+from stages.fetch.measure.params import Params
+from tests.helpers import edit_params
+
+TABLE = b"800\t0\t0.3\t71.3\t0.002\t126.2\n"
+
+
+def publish(folder, name, content, sha256=None):
+    """Put a file into a mirror; returns what is pinned of it."""
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    pin = sha256 or hashlib.sha256(content).hexdigest()
+    return RemoteFile(path.parent.name, path.name, len(content), pin)
+
+
+@pytest.fixture
+def mirror(tmp_path_factory, project, monkeypatch):
+    """A mirror with small data sets, which the code takes for the published ones."""
+    folder = tmp_path_factory.mktemp("mirror")
+    images, labels = synthetic.fashion(20, seed=1)
+    files = [
+        publish(folder, f"fashion-mnist/{half}-{kind}-ubyte.gz", gzip.compress(idx.encode(array)))
+        for half in ("train", "t10k")
+        for kind, array in (("images-idx3", images), ("labels-idx1", labels))
+    ]
+    monkeypatch.setattr(download, "FASHION_FILES", files)
+    monkeypatch.setattr(
+        download, "AIRFOIL", publish(folder, "airfoil/airfoil_self_noise.dat", TABLE)
+    )
+    monkeypatch.setattr(download, "FASHION_COUNTS", {"train": 30, "t10k": 10})
+    monkeypatch.setattr(datasets, "FASHION_COUNTS", {"train": 30, "t10k": 10})
+    monkeypatch.delenv("LAB_DATA_MIRROR", raising=False)
+    return folder
+
+
+@pytest.fixture
+def address(mirror):
+    """The same mirror, served on the loopback address."""
+    handler = functools.partial(SimpleHTTPRequestHandler, directory=mirror)
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def fetch(**changes):
+    """Fetch with these params; without mirrors if they name none."""
+    nowhere = {"data.mirrors.fashion_mnist": [], "data.mirrors.airfoil": []}
+    edit_params(nowhere | {f"data.{key}": value for key, value in changes.items()})
+    return download.fetch(load(Params).data)
+
+
+def test_the_own_mirror_comes_first(mirror, monkeypatch):
+    monkeypatch.setenv("LAB_DATA_MIRROR", str(mirror))
+    assert set(fetch().values()) == {"original"}
+    assert len(datasets.read_fashion_mnist("train").images) == 20
+    assert datasets.read_airfoil().shape == (1, 6)
+    assert sources(AIRFOIL, ["https://a/"])[-1] == "https://a/airfoil_self_noise.dat"
+
+
+def test_mirrors_of_params_are_asked_in_turn(mirror, address):
+    found = fetch(
+        **{
+            "mirrors.fashion_mnist": [f"{address}/nothing", f"{address}/fashion-mnist"],
+            "mirrors.airfoil": [f"{address}/airfoil"],
+        }
+    )
+    assert set(found.values()) == {"original"}
+    assert datasets.read_source() == found
+
+
+def test_look_alikes_are_drawn_where_nothing_answers(mirror, caplog):
+    assert set(fetch().values()) == {"synthetic"}
+    assert "SYNTHETIC" in caplog.text
+    assert len(datasets.read_fashion_mnist("train").images) == 30
+
+
+def test_no_source_is_an_error_where_params_say_so(mirror):
+    with pytest.raises(DataError, match=r"train-images.*LAB_DATA_MIRROR"):
+        fetch(if_unreachable="fail")
+    assert not (datasets.DATA / datasets.SOURCE_FILE).exists()
+
+
+def test_a_mirror_that_lacks_a_file_is_named(mirror, monkeypatch):
+    (mirror / "airfoil/airfoil_self_noise.dat").unlink()
+    monkeypatch.setenv("LAB_DATA_MIRROR", str(mirror))
+    with pytest.raises(DataError, match=r"airfoil_self_noise\.dat"):
+        fetch()
+
+
+@pytest.mark.parametrize("way", ["a folder", "an address"])
+def test_other_bytes_are_never_replaced_by_look_alikes(mirror, address, monkeypatch, way):
+    (mirror / "fashion-mnist/train-labels-idx1-ubyte.gz").write_bytes(b"<html>log in</html>")
+    changes = {}
+    if way == "a folder":
+        monkeypatch.setenv("LAB_DATA_MIRROR", str(mirror))
+    else:
+        changes = {"mirrors.fashion_mnist": [f"{address}/fashion-mnist"]}
+    with pytest.raises(download.WrongContentError, match="train-labels"):
+        fetch(**changes)
+    assert not (datasets.DATA / datasets.SOURCE_FILE).exists()
+
+
+def test_a_download_that_breaks_off_leaves_nothing(mirror, address, monkeypatch):
+    def broken(*_, **__):
+        raise requests.ConnectionError("reset by peer")
+
+    monkeypatch.setattr("requests.models.Response.iter_content", broken)
+    assert fetch(**{"mirrors.airfoil": [f"{address}/airfoil"]})["airfoil"] == "synthetic"
+    assert not [path for path in download.DOWNLOADS.rglob("*") if path.is_file()]
+
+
+@pytest.mark.parametrize(
+    ("number", "kind"), [(28, SpaceError), (13, MachineError), (30, MachineError)]
+)
+def test_a_full_disk_and_a_foreign_folder_have_their_codes(
+    mirror, address, monkeypatch, number, kind
+):
+    def fail(*_, **__):
+        raise OSError(number, os.strerror(number), ".lab/downloads")
+
+    monkeypatch.setattr(download.pooch, "retrieve", fail)
+    with pytest.raises(kind):
+        fetch(**{"mirrors.fashion_mnist": [f"{address}/fashion-mnist"]})
+
+
+def test_a_mirror_of_another_kind_is_refused(monkeypatch):
+    monkeypatch.setenv("LAB_DATA_MIRROR", "ftp://example.org")
+    with pytest.raises(DataError, match="ftp://"):
+        own_mirror()
+
+
+def test_the_pins_are_the_published_ones():
+    """SHA-256 of the files whose MD5 torchvision pins."""
+    mirror = Path(os.environ.get("LAB_DATA_MIRROR", "none"))
+    if not mirror.is_dir():
+        pytest.skip("needs the data")
+    for file in (*FASHION_FILES, AIRFOIL):
+        found = (mirror / file.folder / file.name).read_bytes()
+        assert (len(found), hashlib.sha256(found).hexdigest()) == (file.size, file.sha256)

@@ -1,0 +1,61 @@
+"""Params that change while a run trains, and before it goes on."""
+
+import os
+import signal
+import sys
+
+import pytest
+
+from lab.core.process import run
+from lab.training.checkpoints import Checkpoints
+from stages.train.__main__ import main
+from tests.helpers import edit_params, small_run, write_data
+
+
+@pytest.fixture
+def runs(project, monkeypatch):
+    """A project with little data and the run `one`, which is on the command line."""
+    write_data(project / "data", train=600, test=100)
+    edit_params({"train.runs": {"one": small_run(batch_size=64, num_epochs=1)}})
+    monkeypatch.setattr(sys, "argv", ["stages.train", "one"])
+    return project
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"train.runs.one.lr": 0.3}, 2),
+        ({"train.defaults.momentum": 0.9, "train.runs.one.momentum": 0.0}, 0),  # nothing of it
+        ({"train.distributed.timeout_s": 7}, 0),  # how processes meet decides no result
+    ],
+)
+def test_an_edit_fails_the_run_if_it_would_decide_its_result(
+    runs, monkeypatch, capsys, changes, code
+):
+    """DVC reads a stage's params when it has ended, and would take the results for the new ones."""
+    save = Checkpoints.save
+
+    def edit_and_save(*arguments):
+        edit_params(changes)
+        save(*arguments)
+
+    monkeypatch.setattr(Checkpoints, "save", edit_and_save)
+    assert run(main) == code
+    assert ("params.yaml: changed" in capsys.readouterr().err) == (code == 2)
+
+
+def test_a_run_with_other_params_starts_afresh(runs, monkeypatch, capsys):
+    """Though one with the earlier params was stopped, and left a checkpoint."""
+    save = Checkpoints.save
+
+    def stop_and_save(*arguments):
+        os.kill(os.getpid(), signal.SIGTERM)
+        save(*arguments)
+
+    edit_params({"train.runs.one.num_epochs": 2})
+    with monkeypatch.context() as patch:
+        patch.setattr(Checkpoints, "save", stop_and_save)
+        assert run(main) == 143
+    edit_params({"train.runs.one.lr": 0.1})
+    assert run(main) == 0
+    assert "goes on" not in capsys.readouterr().out
