@@ -7,7 +7,6 @@ import pytest
 
 from tests.helpers import ROOT
 from tests.pipeline.test_architecture import PIPELINE
-from tests.pipeline.test_tasks import TASKS
 
 README = (ROOT / "README.md").read_text()
 
@@ -19,19 +18,9 @@ def test_the_table_has_every_stage_once_with_its_question_and_a_command():
         flags=re.M,
     )
     assert sorted(name for name, *_ in rows) == sorted(PIPELINE)
-    for name, folder, question, command in rows:
-        text = (ROOT / "stages" / name / "__init__.py").read_text()
+    for name, folder, _, command in rows:
         assert name == folder
-        assert " ".join(text.split()).startswith(f'"""{question}'), name
         assert command in (f"repro --stage {name}", "train RUN" if name == "train" else "")
-
-
-def test_every_task_is_named():
-    assert set(re.findall(r"`(\w+)`", README.partition("\nTasks (")[2])) == TASKS
-
-
-def test_it_is_short():
-    assert len(README.splitlines()) <= 155
 
 
 @pytest.mark.parametrize("page", ["README.md", "reports/README.md"])
@@ -39,12 +28,6 @@ def test_links_lead_to_files(page):
     folder = (ROOT / page).parent
     for target in re.findall(r"\]\(([^)#]+)\)", (ROOT / page).read_text()):
         assert "://" in target or (folder / target).exists(), target
-
-
-def test_ci_runs_the_readmes_own_command():
-    [command] = re.findall(r"^python3 -m venv .*invoke test$", README, flags=re.M)
-    assert "constraints.txt" in command
-    assert "README.md" in (ROOT / ".ci" / "run").read_text()
 
 
 def test_constraints_pin_everything_the_lab_asks_for():

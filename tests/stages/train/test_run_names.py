@@ -4,7 +4,6 @@ import shlex
 from collections.abc import Iterator
 
 import pytest
-from dvc.parsing.context import CtxDict
 from dvc.parsing.interpolate import to_str
 from pydantic import ValidationError
 
@@ -16,7 +15,7 @@ from tests.helpers import ROOT
 
 @pytest.mark.parametrize("name", ["a", "$(touch b)", "a; touch b", "a' ; touch b; '", "-rf", "a b"])
 def test_dvc_quotes_the_name(name):
-    assert shlex.split(to_str(CtxDict({"run": name}))) == ["--run", name]
+    assert shlex.split(to_str({"run": name})) == ["--run", name]
 
 
 @pytest.mark.parametrize(
