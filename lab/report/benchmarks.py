@@ -14,15 +14,11 @@ from lab.results.curves import Curve, curve
 from lab.results.disturbances import (
     BUSY,
     BUSY_PERCENT,
-    CLOCK_SET,
-    CORES_CHANGED,
     GPU_BUSY,
     LARGER_SIZES,
     LIMIT_PERCENT,
     NOT_MEASURABLE,
-    QUOTA_CHANGED,
     SLEPT,
-    STOPPED,
     THROTTLED,
     TWO_CORES,
     Disturbance,
@@ -56,11 +52,7 @@ def happened_in_words(found: Sequence[Disturbance]) -> str:
     """What disturbed a measurement, in the language that is spoken."""
     kinds = {
         BUSY: say("the machine was busy"),
-        STOPPED: say("the process was stopped"),
         SLEPT: say("the machine slept"),
-        CLOCK_SET: say("the system's clock was set"),
-        CORES_CHANGED: say("the usable cores changed"),
-        QUOTA_CHANGED: say("the CPU quota changed"),
         THROTTLED: say("the CPU quota held it back"),
         GPU_BUSY: say("others computed on the GPU"),
     }

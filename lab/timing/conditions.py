@@ -1,4 +1,4 @@
-"""What a measurement was taken on: devices, other processes' load, the machine's speed, noise."""
+"""The conditions of a measurement: devices, load by other processes, machine speed, noise."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -30,15 +30,17 @@ from lab.timing.names import COPY_SPEEDS, PRODUCT_SPEEDS
 
 PRODUCT_ROWS = 1024
 COPIED_MIB = 64
-READINGS = 7  # of each, of which the median counts
+SPEED_SAMPLES = 7  # of each, of which the median counts
 GPU_QUERY_S = 10
 
 
 class Watch:
-    """How fast the machine is, and what keeps it busy or disturbs this process from now on."""
+    """The machine's speed now, and the load and disturbances from now on.
+
+    Create it before the process uses a GPU: a GPU's load at that time is others'.
+    """
 
     def __init__(self) -> None:
-        """Measure the machine's speed, then start watching; nothing has used a GPU so far."""
         self.gpu_percent = gpu_percent()
         self.before = self.speed()
         self._cores = allowed_cores()
@@ -46,19 +48,19 @@ class Watch:
         self._began = readings.read()
 
     def speed(self) -> tuple[float, float]:
-        """The machine's speed right now, as of `machine_speed`."""
+        """The machine's speed right now, see `machine_speed`."""
         return machine_speed()
 
     def busy_percent(self) -> float:
         """Share of the cores' time that went to processes other than this one and its children.
 
-        Of those cores that this process might use when it began to watch.
+        The cores are those that this process could use when the watch was created.
         """
         others, all_ = _processor_seconds(self._cores)
         return 100 * max(0.0, others - self._others) / max(1e-9, all_ - self._all)
 
     def disturbances(self) -> list[Disturbance]:
-        """What disturbed this process, and the GPUs at the beginning."""
+        """What disturbed this process, and the load of the GPUs at the beginning."""
         found = readings.between(self._began, readings.read())
         if self.gpu_percent > LIMIT_PERCENT:
             found.append(Disturbance(GPU_BUSY, over_limit(self.gpu_percent)))
@@ -66,24 +68,21 @@ class Watch:
 
 
 def gpu_percent() -> float:
-    """How busy the GPUs are at this moment, the busiest of them; 0 where nobody can tell.
-
-    Meant for a process that has not used them so far.
-    """
+    """Utilization of the busiest GPU in percent; 0 where it is unknown."""
     if not torch.cuda.device_count():
         return 0.0
     try:
         found = query("utilization.gpu", seconds=GPU_QUERY_S)
         return max((float(percent) for [percent] in found), default=0.0)
-    except (NoAnswerError, ValueError):  # a part of a GPU has no such number
+    except (NoAnswerError, ValueError):  # a MIG slice has no utilization
         return 0.0
 
 
 def machine_speed() -> tuple[float, float]:
     """The processor's speed right now: GFLOP/s of a fixed product, GB/s of a fixed copy.
 
-    Float32 products of 1024 rows and copies of 64 MiB, read and written, by all usable cores; the
-    medians of seven. They tell a faster machine from faster code (`invoke compare`).
+    Medians of seven float32 products of 1024 rows and seven copies of 64 MiB (read and written), by
+    all usable cores. They tell a faster machine from faster code (`invoke compare`).
     """
     threads = torch.get_num_threads()
     torch.set_num_threads(usable_cores())
@@ -101,7 +100,7 @@ def _median_seconds(arm: Arm) -> float:
     cpu = [torch.device("cpu")]
     arm()
     seconds = []
-    for _ in range(READINGS):
+    for _ in range(SPEED_SAMPLES):
         start = read_clock(cpu)
         arm()
         seconds.append(read_clock(cpu) - start)
@@ -109,9 +108,9 @@ def _median_seconds(arm: Arm) -> float:
 
 
 def _processor_seconds(cores: Sequence[int]) -> tuple[float, float]:
-    """Seconds that other processes computed, and that these cores had, since the machine started.
+    """CPU seconds of other processes, and seconds of these cores, since the machine started.
 
-    Children of this process, alive or ended, are no others.
+    Children of this process, alive or ended, are not others.
     """
     each, me = psutil.cpu_times(percpu=True), psutil.Process()
     there = [core for core in cores if core < len(each)]  # all, unless some cores are off
@@ -123,10 +122,10 @@ def _processor_seconds(cores: Sequence[int]) -> tuple[float, float]:
 
 
 def _own_seconds(process: psutil.Process) -> float:
-    """Seconds that a process computed, and its children that have ended."""
+    """CPU seconds of a process and of its children that have ended."""
     try:
         times = process.cpu_times()
-    except psutil.NoSuchProcess:  # just now
+    except psutil.NoSuchProcess:  # it ended just now
         return 0.0
     ended = getattr(times, "children_user", 0) + getattr(times, "children_system", 0)
     return float(times.user + times.system + ended)
@@ -140,7 +139,7 @@ def speed_metrics(watch: Watch) -> dict[str, float | str]:
 
 
 def load_metrics(watch: Watch, measurements: Sequence[Measurement] = ()) -> Metrics:
-    """How busy others kept the machine; a second metric if anything disturbed a measurement."""
+    """The load by others; a second metric if anything disturbed a measurement."""
     disturbed = in_words([*watch.disturbances(), *disturbances(measurements)])
     return {
         BUSY_PERCENT: round(watch.busy_percent(), 1),
@@ -149,7 +148,7 @@ def load_metrics(watch: Watch, measurements: Sequence[Measurement] = ()) -> Metr
 
 
 def lack_metrics(devices: Devices, jobs_at_once: int) -> Metrics:
-    """A metric where jobs that are to run at once have one core; none where they have more."""
+    """A metric where several jobs at once would share one core; none otherwise."""
     cores = min(len(allowed_cores()), quota_cores())
     if devices.kind == "cpu-virtual" and cores < 2 <= jobs_at_once:
         return {NOT_MEASURABLE: TWO_CORES}
@@ -164,10 +163,6 @@ def conditions(
     jobs_at_once: int = 1,
 ) -> dict[str, float | str]:
     """What every benchmark's metrics begin with: devices, starts, load, speed, noise, controls.
-
-    There are fewer starts than were asked for where a deadline cut them. What disturbed them is
-    there only if something did; what the machine lacks for as many jobs at once as it is about,
-    only if it lacks it.
 
     `control_over` and `control_under` count the starts in which an arm against itself looked faster
     or slower by more than 2 %; `false_speedups` the controls whose interval says so.

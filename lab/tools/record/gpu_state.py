@@ -6,7 +6,6 @@ These change while the machine stays the same, so they are no facts of reports/h
 import torch
 
 from lab.machine.gpus.driver import NoAnswerError, query
-from lab.tools.doctor.gpus import QUERY_S
 
 # as nvidia-smi names them; the units are MHz, W, °C, % and MiB
 FIELDS = (
@@ -25,7 +24,7 @@ def gpu_state() -> list[dict[str, Value]] | None:
     Before a record uses them, and when it has, the load and the memory in use are others'.
     """
     try:
-        rows = query(*FIELDS, seconds=QUERY_S)
+        rows = query(*FIELDS)
     except NoAnswerError:
         return None
     return [dict(zip(FIELDS, map(_value, row), strict=True)) for row in rows]

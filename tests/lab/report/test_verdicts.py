@@ -67,7 +67,7 @@ def test_what_a_stage_left_out_is_said_in_the_pages_language():
 
 def test_what_a_busy_machine_kept_from_an_answer_is_said_in_the_pages_language():
     again = "`invoke remeasure --stage bench_compile` measures again"
-    reason = f"the machine was busy (93.2 % > 20 %); the usable cores changed (2 → 1); {again}"
+    reason = f"the machine was busy (93.2 % > 20 %); the machine slept (12 s); {again}"
     busy = finding(Verdict.INCONCLUSIVE, None, reason)
     shown = card(busy)
     assert shown.found == reason

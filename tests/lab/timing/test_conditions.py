@@ -1,8 +1,7 @@
-"""The machine's speed, other processes' load, and what arms compared with themselves show."""
+"""What conditions a measurement reports, from counters and clocks that the tests set."""
 
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -11,35 +10,43 @@ import pytest
 import torch
 
 from lab.machine.devices import Devices
-from lab.machine.limits import allowed_cores
 from lab.results.disturbances import (
-    DISTURBED,
+    BUSY,
     GPU_BUSY,
-    NOT_MEASURABLE,
+    LIMIT_PERCENT,
     SLEPT,
-    STOPPED,
+    THROTTLED,
     Disturbance,
     disturbances_of,
+    from_words,
     in_words,
 )
 from lab.results.measurements import Measurement, again, skip
 from lab.timing import conditions as module
+from lab.timing import readings
 from lab.timing.conditions import Watch, conditions, machine_speed
-from tests.faults.busy_loops import LOOP, FastWatch, others_busy
+from lab.timing.readings import Reading, between, read
 
 DEVICES = Devices("cpu-virtual", [torch.device("cpu")], threads=1)
+SLEEP = Disturbance(SLEPT, "12 s")
+BEFORE = Reading(awake_s=100.0, since_boot_s=150.0, throttled_s=0.0, cores=2)
 
 
-@pytest.fixture(scope="module")
-def watch() -> Watch:
-    return Watch()
+class FastWatch(Watch):
+    """A watch that does not measure the machine's speed."""
+
+    def speed(self) -> tuple[float, float]:
+        return 1.0, 1.0
 
 
 def sampled(arm: str, *values: float) -> Measurement:
     return Measurement("demo", arm, 0, values, "ms", "cpu-virtual")
 
 
-def test_conditions_count_what_controls_show_noise_and_what_was_skipped(watch):
+# the head of the metrics
+
+
+def test_conditions_count_controls_noise_and_skips():
     measured = [
         sampled("steady", *[1.0, 1.01] * 6),
         sampled(again("steady"), *[1.0] * 12),
@@ -48,87 +55,33 @@ def test_conditions_count_what_controls_show_noise_and_what_was_skipped(watch):
         sampled("noisy", 1.0, 2.0, 3.0),
         skip("demo", "GPU", "needs a CUDA GPU", "cpu-virtual"),
     ]
-    found = conditions(measured, DEVICES, watch, starts=12)
+    found = conditions(measured, DEVICES, FastWatch(), starts=12)
     counts = ("controls", "false_speedups", "control_starts", "control_over", "control_under")
     assert [found[name] for name in counts] == [2, 1, 24, 11, 1]
     assert (found["noisy_percent"], found["skipped"], found["starts"]) == (20.0, 1, 12)
     devices = [found[k] for k in ("device_kind", "num_devices", "threads_per_device")]
     assert devices == ["cpu-virtual", 1, 1]
-    assert found["product_gflops_before"] == round(watch.before[0], 3)
-    assert found["copy_gbs_after"] > 0
+    assert found["product_gflops_before"] == found["copy_gbs_after"] == 1.0
+    assert not {"disturbed", "not_measurable"} & set(found)
 
 
-def test_the_starts_that_were_made_are_told_and_not_those_that_were_asked_for(watch):
-    """A stage that a deadline cuts has fewer; what is measured once has one sample, or its own."""
+def test_starts_are_those_that_were_made():
+    """A deadline leaves fewer; other measurements have one sample, or as many as they like."""
     measured = [
         *(sampled(arm, *[1.0] * 5) for arm in ("steady", again("steady"))),
         sampled("once", 1.0),
         sampled("calls", *[1.0] * 20),
     ]
+    watch = FastWatch()
     assert conditions(measured, DEVICES, watch, starts=8)["starts"] == 5
     assert conditions(measured[2:], DEVICES, watch, starts=8)["starts"] == 8
 
 
-def test_the_machines_speed_is_work_over_time(monkeypatch):
+def test_machine_speed_is_work_over_time(monkeypatch):
     """By a clock that advances a second with each reading: 2 * 1024**3 FLOP, 2 * 64 MiB."""
     now = iter(range(1000))
     monkeypatch.setattr(module, "read_clock", lambda devices: next(now))
     assert machine_speed() == (2 * 1024**3 / 1e9, 2 * 64 * 2**20 / 1e9)
-
-
-def test_other_processes_are_seen():
-    with others_busy(1):
-        watch = Watch()
-        time.sleep(0.5)
-        percent = watch.busy_percent()
-    assert percent > 30 / psutil.cpu_count(), "one core's time, if the machine is quiet otherwise"
-
-
-def test_children_are_no_others_while_they_live():
-    """Whatever else computes meanwhile: all cores' busy time holds a child's and the others'."""
-    cores = allowed_cores()
-    child = subprocess.Popen([sys.executable, "-c", LOOP])
-    try:
-        before, (others_before, _) = psutil.cpu_times(), module._processor_seconds(cores)
-        time.sleep(0.5)
-        (others, _), after = module._processor_seconds(cores), psutil.cpu_times()
-        mine = psutil.Process(child.pid).cpu_times()
-    finally:
-        child.kill()
-        child.wait()
-    idle = after.idle + after.iowait - before.idle - before.iowait
-    computed = 0.5 * psutil.cpu_count() - idle
-    assert others - others_before <= computed - 0.5 * (mine.user + mine.system)
-
-
-def test_only_the_cores_that_this_process_may_use_count(monkeypatch):
-    """Another tenant's load, on cores that are not ours, is none of ours."""
-    idle, busy = SimpleNamespace(idle=0.0), SimpleNamespace(idle=0.0)
-    vars(idle).update(user=0.0, system=0.0), vars(busy).update(user=0.0, system=0.0)
-    monkeypatch.setattr(module.psutil, "cpu_times", lambda percpu: [idle, busy, busy])
-    monkeypatch.setattr(module, "_own_seconds", lambda process: 0.0)
-    monkeypatch.setattr(module, "allowed_cores", lambda: [0])
-    watch = FastWatch()
-    idle.idle, busy.user = 10.0, 10.0
-    assert watch.busy_percent() == 0
-    idle.user = 30.0
-    assert watch.busy_percent() == 75
-
-
-def test_an_undisturbed_measurement_has_no_further_metrics():
-    found = conditions([sampled("arm", 1.0, 1.0)], DEVICES, FastWatch(), starts=2)
-    assert not {DISTURBED, NOT_MEASURABLE} & set(found)
-
-
-def test_what_disturbed_a_start_or_this_process_is_a_metric_each_kind_once(monkeypatch):
-    stopped, slept = Disturbance(STOPPED, "1×"), Disturbance(SLEPT, "9 s")
-    watch = FastWatch()
-    monkeypatch.setattr(watch, "disturbances", lambda: [stopped])
-    remark = f"disturbed: {in_words([Disturbance(STOPPED, '2×'), slept])}"
-    measured = [replace(sampled("arm", 1.0, 1.0), remark=remark), sampled("other", 1.0)]
-    found = conditions(measured, DEVICES, watch, starts=2)
-    assert found["disturbed"] == "the process was stopped (1×); the machine slept (9 s)"
-    assert disturbances_of({**found, "busy_percent": 0}) == [stopped, slept]
 
 
 @pytest.mark.parametrize(
@@ -148,30 +101,140 @@ def test_jobs_at_once_need_two_cores(monkeypatch, cores, quota, kind, jobs, meas
     assert found == ({} if measurable else {"not_measurable": "needs 2 cores"})
 
 
+# load by other processes
+
+
+@pytest.fixture
+def counters(monkeypatch):
+    """The counters of two cores, and those of this process and its only child."""
+    cores = [SimpleNamespace(user=0.0, system=0.0, idle=0.0, iowait=0.0) for _ in range(2)]
+    me, child = (SimpleNamespace(user=0.0, system=0.0, children_user=0.0) for _ in range(2))
+    children = [SimpleNamespace(cpu_times=lambda: child)]
+    process = SimpleNamespace(cpu_times=lambda: me, children=lambda recursive: children)
+    monkeypatch.setattr(module.psutil, "cpu_times", lambda percpu: cores)
+    monkeypatch.setattr(module.psutil, "Process", lambda: process)
+    monkeypatch.setattr(module, "allowed_cores", lambda: [0, 1])
+    return SimpleNamespace(cores=cores, me=me, child=child, children=children)
+
+
+def test_busy_percent_leaves_out_own_processes(counters):
+    watch = FastWatch()
+    for core in counters.cores:
+        core.user, core.system, core.idle, core.iowait = 50.0, 10.0, 30.0, 10.0
+    assert watch.busy_percent() == 60
+    counters.me.user, counters.me.children_user = 20.0, 10.0
+    counters.child.user, counters.child.system = 40.0, 10.0
+    assert watch.busy_percent() == 20
+
+
+def test_busy_percent_counts_usable_cores_only(counters, monkeypatch):
+    monkeypatch.setattr(module, "allowed_cores", lambda: [0])
+    watch = FastWatch()
+    counters.cores[0].idle, counters.cores[1].user = 10.0, 10.0
+    assert watch.busy_percent() == 0
+    counters.cores[0].user = 30.0
+    assert watch.busy_percent() == 75
+
+
+def test_a_child_that_just_ended_has_no_seconds(counters):
+    def ended() -> None:
+        raise psutil.NoSuchProcess(1)
+
+    watch = FastWatch()
+    counters.children.append(SimpleNamespace(cpu_times=ended))
+    counters.cores[0].user, counters.cores[1].idle = 30.0, 30.0
+    assert watch.busy_percent() == 50
+
+
+def test_ended_children_count_as_own():
+    """The real counters, with a child that computes for a quarter of a second."""
+    before = module._own_seconds(psutil.Process())
+    loop = "import time\nwhile time.process_time() < 0.25: pass"
+    subprocess.run([sys.executable, "-c", loop], check=True)
+    assert module._own_seconds(psutil.Process()) - before >= 0.24
+
+
 @pytest.mark.parametrize(
-    ("said", "percent", "disturbed"),
+    ("script", "percent", "disturbed"),
     [
         ("printf '3\\n97\\n'", 97, [Disturbance(GPU_BUSY, "97 % > 20 %")]),
         ("printf '0\\n20\\n'", 20, []),
         ("echo '[N/A]'", 0, []),
         ("echo 'No devices were found'; exit 6", 0, []),
     ],
-    ids=["busy", "idle", "a part of a GPU", "none"],
+    ids=["busy", "idle", "MIG slice", "none"],
 )
-def test_a_gpu_that_others_use_at_the_beginning_is_noticed(
-    monkeypatch, tmp_path, said, percent, disturbed
-):
-    """By a stand-in for nvidia-smi: there is no GPU to load."""
-    (tmp_path / "nvidia-smi").write_text(f"#!/bin/sh\n{said}\n")
-    (tmp_path / "nvidia-smi").chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+def test_others_load_on_a_gpu(monkeypatch, fake_nvidia_smi, script, percent, disturbed):
+    fake_nvidia_smi(script)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     watch = FastWatch()
     assert watch.gpu_percent == percent
     assert watch.disturbances() == disturbed
 
 
-def test_without_a_gpu_nobody_asks_for_its_load(monkeypatch):
+def test_without_gpus_nvidia_smi_is_not_run(monkeypatch):
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
     monkeypatch.setattr(module, "query", None)
     assert module.gpu_percent() == 0
+
+
+# what happened between two readings
+
+
+@pytest.mark.parametrize(("slept_s", "found"), [(0.9, []), (12.0, [SLEEP])])
+def test_sleep_is_the_difference_of_two_clocks(slept_s, found):
+    after = replace(BEFORE, awake_s=160.0, since_boot_s=210.0 + slept_s)
+    assert between(BEFORE, after) == found
+
+
+@pytest.mark.parametrize(
+    ("cores", "throttled_s", "percent"),
+    [(0.5, 30, 50), (0.5, 12, None), (2, 30, 25), (2.9, 30, 25), (2, 24, None)],
+)
+def test_throttling_is_a_share_of_the_cores_time(cores, throttled_s, percent):
+    """In a minute; a quota below a core counts as one."""
+    before = replace(BEFORE, cores=cores)
+    after = Reading(awake_s=160.0, since_boot_s=210.0, throttled_s=throttled_s, cores=cores)
+    expected = [Disturbance(THROTTLED, f"{percent} % > 20 %")] if percent else []
+    assert between(before, after) == expected
+
+
+def test_real_readings(tmp_path, monkeypatch):
+    """Of this machine a moment apart, with the quota of a made-up cgroup."""
+    (tmp_path / "cpu.max").write_text("50000 100000\n")
+    (tmp_path / "cpu.stat").write_text("nr_throttled 1\nthrottled_usec 250000\n")
+    monkeypatch.setattr(readings, "allowed_cores", lambda: [2, 3])
+    first, second = read([tmp_path]), read([tmp_path])
+    assert (first.cores, first.throttled_s) == (0.5, 0.25)
+    assert second.awake_s > first.awake_s
+    assert between(first, second) == []
+
+
+# as metrics hold it
+
+
+def test_each_kind_of_disturbance_is_kept_once(monkeypatch):
+    watch = FastWatch()
+    monkeypatch.setattr(watch, "disturbances", lambda: [SLEEP])
+    throttled = Disturbance(THROTTLED, "25 % > 20 %")
+    remark = f"disturbed: {in_words([Disturbance(SLEPT, '9 s'), throttled])}"
+    measured = [replace(sampled("arm", 1.0, 1.0), remark=remark), sampled("other", 1.0)]
+    found = conditions(measured, DEVICES, watch, starts=2)
+    text = "the machine slept (12 s); the CPU quota held it back (25 % > 20 %)"
+    assert found["disturbed"] == text
+    assert disturbances_of({**found, "busy_percent": 0}) == [SLEEP, throttled]
+
+
+def test_unknown_kinds_are_read_as_well():
+    """Results of earlier versions name kinds that are no longer looked for."""
+    text = "the system's clock was set (-60 s); the machine slept (12 s)"
+    assert from_words(text) == [Disturbance("the system's clock was set", "-60 s"), SLEEP]
+    assert from_words("") == from_words("no brackets") == []
+
+
+def test_a_machine_is_busy_above_the_limit():
+    assert disturbances_of({"busy_percent": LIMIT_PERCENT}) == []
+    assert disturbances_of({"busy_percent": 93.4}) == [Disturbance(BUSY, "93.4 % > 20 %")]
+    both = disturbances_of({"busy_percent": 50.0, "disturbed": in_words([SLEEP])})
+    assert both == [Disturbance(BUSY, "50 % > 20 %"), SLEEP]
+    assert disturbances_of({}) == disturbances_of({"busy_percent": float("nan")}) == []

@@ -23,7 +23,7 @@ from lab.machine.gpus.errors import gpu_errors
 from lab.timing.fresh_starts import measure_in_starts
 from stages.train.measure import one_run
 from stages.train.measure.params import Params
-from tests.faults.busy_loops import FastWatch
+from tests.made_up import EvenWatch
 from tests.helpers import ROOT, edit_params, small_run, write_data
 
 AUTO = DeviceParams(cpu_threads="auto")
@@ -116,7 +116,7 @@ def test_a_training_that_loses_its_gpu_keeps_its_checkpoint_and_goes_on(
     """In the second of two epochs, three times; then it ends with the undisturbed run's bits."""
     write_data(project / "data", train=600, test=100)
     edit_params({"train.runs": {"whole": small_run(), "lost": small_run()}})
-    monkeypatch.setattr(one_run, "Watch", FastWatch)
+    monkeypatch.setattr(one_run, "Watch", EvenWatch)
     params = load(Params)
     assert run(lambda: one_run.train_run("whole", params)) == 0
     for words, code in ((LOST, 4), (UNKNOWN, 4), (TAKEN, 8)):

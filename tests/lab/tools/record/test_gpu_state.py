@@ -2,28 +2,13 @@
 
 import pytest
 
-from lab.tools.record import gpu_state as module
-from lab.tools.record.gpu_state import FIELDS, gpu_state, library_versions
+from lab.tools.record.gpu_state import FIELDS, gpu_state
 
 H200 = "NVIDIA H200, 570.86.15, P0, Default, Enabled, 1980, 1980, 3201, 3201, 74.51, 700.00, 31"
 
 
-@pytest.fixture
-def answer(tmp_path, monkeypatch):
-    """Have nvidia-smi run a line of shell."""
-    tool = tmp_path / "nvidia-smi"
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-
-    def write(line: str) -> None:
-        tool.write_text(f"#!/bin/sh\n{line}\n")
-        tool.chmod(0o755)
-
-    return write
-
-
-def test_clocks_power_and_others_load_are_told_for_each_gpu(answer, tmp_path):
-    answer(
+def test_clocks_power_and_others_load_are_told_for_each_gpu(fake_nvidia_smi, tmp_path):
+    fake_nvidia_smi(
         f'echo "$@" > {tmp_path}/asked\n'
         f'echo "{H200}, 0, 4, 143771"\necho "{H200}, 97, 60211, 143771"'
     )
@@ -40,8 +25,8 @@ def test_clocks_power_and_others_load_are_told_for_each_gpu(answer, tmp_path):
 
 
 @pytest.mark.parametrize("line", ["exit 9", "echo 'No devices were found'"])
-def test_where_nobody_can_tell_there_is_no_state(answer, line):
-    answer(line)
+def test_where_nobody_can_tell_there_is_no_state(fake_nvidia_smi, line):
+    fake_nvidia_smi(line)
     assert gpu_state() is None
 
 
@@ -50,15 +35,7 @@ def test_without_the_tool_there_is_no_state(monkeypatch, tmp_path):
     assert gpu_state() is None
 
 
-def test_what_a_gpu_does_not_have_is_left_open(answer):
-    answer('echo "A part of one, 570.86.15, [N/A]' + ", [N/A]" * (len(FIELDS) - 3) + '"')
+def test_what_a_gpu_does_not_have_is_left_open(fake_nvidia_smi):
+    fake_nvidia_smi('echo "A part of one, 570.86.15, [N/A]' + ", [N/A]" * (len(FIELDS) - 3) + '"')
     [part] = gpu_state()
     assert part == dict.fromkeys(FIELDS) | {"name": "A part of one", "driver_version": "570.86.15"}
-
-
-def test_versions_are_words_or_nothing():
-    found = library_versions()
-    assert set(found) == {"cuda", "cudnn", "nccl"}
-    assert all(version is None or isinstance(version, str) for version in found.values())
-    if module.torch.version.cuda is None:
-        assert found["cuda"] is found["cudnn"] is None

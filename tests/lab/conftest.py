@@ -1,0 +1,21 @@
+"""Fixtures of what the lab's rooms share."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def fake_nvidia_smi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Call it with a shell script to have nvidia-smi run that; until then there is none."""
+    program = tmp_path / "programs" / "nvidia-smi"
+    program.parent.mkdir()
+    monkeypatch.setenv("PATH", str(program.parent), prepend=":")
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+
+    def run(script: str) -> None:
+        program.write_text(f"#!/bin/sh\n{script}\n")
+        program.chmod(0o755)
+
+    return run
