@@ -23,7 +23,7 @@ from invoke.tasks import task
 
 from lab.core.process import ERROR_FILE, PR_SET_PDEATHSIG, end_family
 from lab.core.stage_times import in_words, known_seconds
-from lab.tools.doctor.dvc_state import forget_the_gone
+from lab.tools.doctor import clear_stale_dvc_locks
 
 ROOT = Path(__file__).resolve().parent
 BIN = Path(sys.executable).parent
@@ -80,7 +80,7 @@ def _repro(arguments: str = "") -> None:
     """Run `dvc repro` and end with the failed stage's own exit code, for which DVC has 255."""
     error_file = ROOT / ERROR_FILE
     error_file.unlink(missing_ok=True)
-    forget_the_gone()  # a DVC that was killed must not keep this one waiting
+    clear_stale_dvc_locks()  # a DVC that was killed must not keep this one waiting
     try:
         _run(f"dvc repro {arguments}".strip())
     except Exit as end:

@@ -23,8 +23,8 @@ from lab.machine.gpus.errors import gpu_errors
 from lab.timing.fresh_starts import measure_in_starts
 from stages.train.measure import one_run
 from stages.train.measure.params import Params
-from tests.made_up import EvenWatch
 from tests.helpers import ROOT, edit_params, small_run, write_data
+from tests.made_up import EvenWatch
 
 AUTO = DeviceParams(cpu_threads="auto")
 LOST = "CUDA error: uncorrectable ECC error encountered\nCUDA kernel errors might be reported late"
