@@ -84,6 +84,7 @@ def figures(made_up_reports, tmp_path_factory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_the_page_of_each_kind_of_machine(made_up_reports, figures):
     for stage, kind, part in sections(made_up_reports):
         assert part.stage == stage

@@ -114,6 +114,7 @@ answer_of("one that sleeps", time.sleep, 600)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="there processes are not forked")
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_neither_process_nor_server_outlives_a_launcher_that_is_killed(number):

@@ -17,6 +17,8 @@ from lab.core.shared_params import DistributedParams
 from lab.parallel import launch
 from tests.helpers import ROOT, edit_params, outlived, small_run, write_data
 
+pytestmark = pytest.mark.slow
+
 LONG = small_run(strategy="ddp", num_gpus=2, batch_size=32, num_epochs=10_000)
 
 

@@ -42,6 +42,7 @@ def test_threads_give_the_bits_of_one_device(expected, name, num_devices):
     assert hash_of(go_on(start(name, num_devices), name)) == expected[name]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NETS)
 def test_processes_do_too_whether_their_number_changes_in_mid_run_or_not(expected, name, tmp_path):
     file = tmp_path / "hashes.json"

@@ -42,6 +42,7 @@ def found(tmp_path_factory):
     return {int(count): facts for count, facts in json.loads(file.read_text()).items()}
 
 
+@pytest.mark.slow
 def test_ddp_is_the_book_by_hand_also_with_uneven_and_empty_shards(found):
     """To the bit with two ranks, whose sums have one order; three ranks add, and DDP divides, in
     another one.

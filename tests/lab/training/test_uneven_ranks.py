@@ -9,6 +9,8 @@ import pytest
 from lab.parallel.cost_model import MODELLED
 from tests.helpers import ROOT
 
+pytestmark = pytest.mark.slow
+
 TRAINED = ("ddp", *MODELLED, "replicas")
 # float32 errs by its order of adding alone: as much as one device does, or a few times that
 TIMES_ONE_DEVICE = 8

@@ -55,6 +55,7 @@ def test_a_sweep_without_torchs_own_size_decides_nothing_but_has_a_page(tmp_path
     assert names.SPEEDUP not in metrics("bench_buckets", made, "cuda")
 
 
+@pytest.mark.slow
 def test_a_start_measures_every_size_of_both_nets_and_its_model(project):
     """In real ranks; the model's part after the pass is the sums, and exposed is the difference."""
     edit_params({"bench": {"starts": 1, "rounds": 1, "min_sample_ms": 0.1}})

@@ -13,7 +13,7 @@ from stages.bench_collectives.page.explorables import allreduce
 from tests.explored import CHROMIUM, WHY_SKIPPED, check_keyboard, moved, opened
 from tests.helpers import ROOT
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=WHY_SKIPPED)
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason=WHY_SKIPPED)]
 
 
 @pytest.fixture(scope="module")

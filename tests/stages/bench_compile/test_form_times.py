@@ -89,6 +89,7 @@ print(json.dumps([sorted({m.arm for m in built}), remarks]))
 """
 
 
+@pytest.mark.slow
 def test_a_broken_compiler_costs_its_own_forms_alone(tmp_path):
     """It is on PATH, so that nothing is missing, and fails when it is called: in a first call."""
     compiler = tmp_path / "c++"

@@ -17,7 +17,7 @@ from stages.bench_compile.measure.saved_forms import (
 )
 
 CPU = torch.device("cpu")
-pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")]
 
 
 @pytest.fixture(scope="module")

@@ -15,6 +15,8 @@ from stages.bench_hardware.page.explorables import COSTS, MOST_IMAGES, roofline
 from tests.explored import CHROMIUM, WHY_SKIPPED, check_keyboard, moved, opened
 from tests.helpers import ROOT
 
+pytestmark = pytest.mark.slow
+
 LOG2 = 0.3010299956639812  # a factor of two, as the slider has it
 
 

@@ -17,6 +17,8 @@ from stages.bench_training.measure.arm_turns import TrainingArm
 from stages.bench_training.measure.race import TRACED_STEPS, by_hand, race
 from tests.helpers import ROOT, outlived, write_data
 
+pytestmark = pytest.mark.slow
+
 PRODUCT = TrainingArm("product", "", batch_size=64, steps=20, device="cpu", threads=1)
 BOOK = TrainingArm("book", "lenet", batch_size=8, steps=2, device="cpu", threads=1, num_workers=1)
 

@@ -13,7 +13,7 @@ from stages.optimizers.measure import quadratics
 from stages.optimizers.page.explorables import quadratic, stability
 from tests.explored import CHROMIUM, WHY_SKIPPED, check_keyboard, moved, opened
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=WHY_SKIPPED)
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason=WHY_SKIPPED)]
 RULES = {
     "gd": lambda rate, beta: update_rules.gd(rate),
     "momentum": update_rules.momentum,

@@ -37,6 +37,8 @@ from stages.parallelism.measure.step import train
 from stages.parallelism.measure.torch_ranks import measure_by_torch, numbers_sent, time_by_torch
 from stages.parallelism.measure.wires import Wires
 
+pytestmark = pytest.mark.slow
+
 CPU = torch.device("cpu")
 FOUR = Devices("cpu-virtual", [CPU] * 4, 1)
 UNITS, FEW, MANY = 8, 4, 8

@@ -19,7 +19,10 @@ from tests.helpers import ROOT
 CHROMIUM = (
     shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 )
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium (apt-get install chromium)")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium (apt-get install chromium)"),
+]
 PHONE, DESK = {"width": 360, "height": 740}, {"width": 1400, "height": 900}
 RULES = {
     "runOnly": ["wcag2a", "wcag2aa", "wcag21aa", "best-practice"],

@@ -4,6 +4,8 @@ import json
 import re
 import shutil
 
+import pytest
+
 from lab.claims.needs import A_GPU
 from lab.core.files import read_json, read_rows, write_json
 from lab.core.params import PARAMS_FILE, read_yaml
@@ -14,6 +16,8 @@ from stages.report import __main__ as report
 from stages.report import sections
 from tests.helpers import edit_params, errors, files, hardware, run_stage, small_run
 from tests.stages.report.conftest import report_without_torch, write_runs
+
+pytestmark = pytest.mark.slow
 
 EVIL = "<script>alert(1)"
 

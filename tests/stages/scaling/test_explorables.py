@@ -15,7 +15,7 @@ from stages.scaling.page.explorables import HERE, NUMBERS, machines, scaling_ste
 from tests.explored import CHROMIUM, WHY_SKIPPED, check_keyboard, moved, opened
 from tests.helpers import ROOT
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=WHY_SKIPPED)
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason=WHY_SKIPPED)]
 LINKS = {one.name: one.link for one in INTERCONNECTS}
 LOG2 = 0.3010299956639812  # a factor of two, as the sliders have it
 SETTINGS = [  # powers of two of devices and images, and the overlap

@@ -9,7 +9,7 @@ from stages.schedules.measure import book_schedules, names
 from stages.schedules.page.explorables import rate_schedule
 from tests.explored import CHROMIUM, WHY_SKIPPED, check_keyboard, moved, opened
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=WHY_SKIPPED)
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason=WHY_SKIPPED)]
 FINAL, EPOCHS, STEPS_PER_EPOCH = book_schedules.FINAL, book_schedules.EPOCHS, 10
 
 

@@ -21,6 +21,8 @@ from stages.train.measure.one_run import train_run
 from stages.train.measure.params import Params
 from tests.helpers import ROOT, edit_params, outlived, small_run, write_data
 
+pytestmark = pytest.mark.slow
+
 KILLS = int(os.environ.get("LAB_KILLS", "3"))
 TINY = small_run(batch_size=32, num_epochs=8)
 RUNS = {

@@ -19,6 +19,8 @@ import pytest
 
 from tests.helpers import ROOT, edit_params, outlived, small_run, write_data
 
+pytestmark = pytest.mark.slow
+
 RUN = small_run(batch_size=32, num_epochs=60, shards=4)
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
 import torch
 
 from lab.core import process
@@ -97,6 +98,7 @@ def test_the_worst_images_are_those_whose_own_class_is_least_believed():
     assert rows[0]["probability_percent"] < 1e-4
 
 
+@pytest.mark.slow
 def test_train_repeats_bit_for_bit_in_a_new_process_and_on_two_devices_to_rounding(
     project, monkeypatch
 ):
@@ -186,6 +188,7 @@ def test_a_mistake_ends_train_with_its_code_and_nothing_written(project, monkeyp
         assert files(project) - before == {".lab/last_error.json"}, complaint
 
 
+@pytest.mark.slow
 def test_divergence_ends_train_with_code_6_and_no_weights(project, monkeypatch, capsys):
     write_data(project / "data", train=600, test=100)
     diverging = small_run(lr=300, batch_size=32)

@@ -11,6 +11,8 @@ from lab.parallel.allreduce.collectives import ALGORITHMS
 from tests.helpers import ROOT
 from tests.lab.parallel.allreduce.collective_ranks import COUNTED, LENGTHS, ORDERS, WORLD_SIZES
 
+pytestmark = pytest.mark.slow
+
 BY_HAND = sorted(ORDERS)
 
 

@@ -145,6 +145,7 @@ def test_a_rank_that_fails_ends_the_measurement_of_all():
         time_among_ranks(arms, ONE_START, THREE)
 
 
+@pytest.mark.slow
 def test_a_rank_that_falls_silent_is_not_waited_for_for_half_an_hour(tmp_path):
     command = [
         sys.executable,

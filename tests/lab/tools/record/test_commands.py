@@ -15,6 +15,8 @@ from lab.tools.record.commands import run_stage
 from lab.tools.record.parts import Slice
 from tests.helpers import ROOT, outlived
 
+pytestmark = pytest.mark.slow
+
 LONG = Slice(60, 60)
 
 IN_STARTS = """

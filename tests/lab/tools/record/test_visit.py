@@ -17,6 +17,8 @@ from stages.bench_parallel.measure import names
 from tests.faults.processes import Command
 from tests.helpers import ROOT, files, write_data
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def ready(project):
