@@ -2,7 +2,7 @@
 
 import pytest
 
-from lab.claims.notes import BOOK, NOTES, Place, places_of
+from lab.claims.notes import BOOK, Place, places_of
 
 
 def test_places_are_lines_of_a_note_under_a_heading_or_a_section_of_the_book():
@@ -19,10 +19,3 @@ def test_places_are_lines_of_a_note_under_a_heading_or_a_section_of_the_book():
 def test_a_place_that_does_not_exist_is_refused(text):
     with pytest.raises(ValueError, match=r"place such as|has lines 1 to"):
         list(places_of(text))
-
-
-def test_every_heading_is_within_its_note_and_every_line_has_one():
-    for number, note in NOTES.items():
-        assert min(note.headings) == 1
-        assert max(note.headings) <= note.lines, number
-        assert list(note.headings) == sorted(note.headings), number

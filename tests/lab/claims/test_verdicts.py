@@ -14,21 +14,11 @@ from lab.claims.evidence import Column, Evidence, Metric, Read
 from lab.claims.ledger import ledger
 from lab.claims.needs import A_GPU, OWN_DEVICES, REAL_DATA, TWO_GPUS
 from lab.claims.rules import Estimate, Range, at_least, at_most, near, point
-from lab.claims.verdicts import (
-    Claim,
-    Finding,
-    Verdict,
-    findings_of,
-    judge,
-    most_surprising,
-    rows_of,
-    surprise,
-)
-from lab.core.files import read_json, read_rows
-from lab.results.disturbances import LIMIT_PERCENT, disturbances_of
+from lab.claims.verdicts import Claim, Finding, Verdict, findings_of, judge, rows_of, surprise
+from lab.core.files import read_rows
+from lab.results.disturbances import LIMIT_PERCENT
 from tests import made_up
 from tests.claim_cases import BY_ID, CONFIRMED, INCONCLUSIVE, NOT_TESTABLE, REFUTED
-from tests.helpers import ROOT
 
 NO_NUMBERS = (None, math.nan, math.inf, -math.inf, "", "fast", True, [1.0], {"a": 1}, 10**400)
 NO_KINDS = ("tpu", 1, {"a": 1}, ["cuda"])
@@ -104,15 +94,6 @@ def test_without_any_evidence_the_reason_names_the_command_that_measures():
             f"`dvc repro {read.folder.replace('/', '@')}` measures it" for read in claim.reads
         ]
         assert any(command in finding.reason for command in commands), claim.id
-
-
-def test_zeros_and_negative_numbers_are_no_error(server):
-    for claim in ledger():
-        for value in (0, -1):
-            evidence = only(claim, server)
-            for read in claim.rule.reads:
-                evidence = spoilt(evidence, read, value)
-            judge(claim, evidence)
 
 
 def test_a_kind_of_device_that_is_none_is_not_testable(server):
@@ -235,11 +216,6 @@ def test_a_missing_device_is_said_before_a_busy_machine(server):
     assert judge(BY_ID["C3b"], busy).reason.startswith("needs 2 GPUs")
 
 
-def test_the_committed_run_was_quiet():
-    for path in (ROOT / "reports").glob("**/metrics.json"):
-        assert disturbances_of(read_json(path)) == [], path
-
-
 def test_an_interval_that_does_not_hold_its_number_decides_nothing(server):
     claim = BY_ID["C3a"]
     broken = replace(claim.rule, estimate=lambda *values: Estimate(3, 1, 2))
@@ -263,18 +239,6 @@ def test_surprise_is_the_factor_to_the_nearest_number_that_would_do():
     assert surprise(finding("A6a", REFUTED, 9, near(0, 0))) == pytest.approx(math.log(10))
     assert surprise(finding("A6a", CONFIRMED, 9, at_least(1))) == 0
     assert surprise(Finding(BY_ID["A6a"], NOT_TESTABLE, None, "cpu", "")) == 0
-
-
-def test_the_most_surprising_are_refuted_and_of_different_stages():
-    found = [
-        finding("A6a", REFUTED, 0.5, at_least(1)),
-        finding("A6d", REFUTED, 0.1, at_least(1)),
-        finding("B3", REFUTED, 1, at_most(0.9)),
-        finding("C4", INCONCLUSIVE, 0.001, at_least(1)),
-        finding("C3a", CONFIRMED, 99, at_least(1)),
-    ]
-    assert [f.claim.id for f in most_surprising(found, 3)] == ["A6d", "B3"]
-    assert [f.claim.id for f in most_surprising(found, 1)] == ["A6d"]
 
 
 # --- rows ---

@@ -1,18 +1,8 @@
 """The rules of the claims about summing gradients."""
 
-from stages.bench_collectives.page import claims
-from tests.claim_cases import CONFIRMED, check_made_up, check_rules
+from tests.claim_cases import CONFIRMED, check_made_up
 from tests.made_up import LINK
 from tests.stages.bench_collectives.made_up import NETS
-
-
-def test_each_rule_gives_each_verdict_that_it_can():
-    """Of a sum of 100 ms, a share that one number's does not take."""
-    check_rules(
-        "bench_collectives",
-        {},
-        {claims.share_of_bytes: lambda low, high: ([100] * 8, [100 - low] * 4 + [100 - high] * 4)},
-    )
 
 
 def test_made_up_results_come_to_the_verdict_and_the_number_that_they_were_made_for():

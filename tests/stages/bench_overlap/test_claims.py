@@ -3,30 +3,8 @@
 from lab.claims.evidence import Evidence
 from lab.claims.verdicts import judge
 from stages.bench_overlap.measure import names
-from tests.claim_cases import (
-    BY_ID,
-    CONFIRMED,
-    INCONCLUSIVE,
-    NOT_TESTABLE,
-    REFUTED,
-    check_made_up,
-    check_rules,
-)
+from tests.claim_cases import BY_ID, CONFIRMED, NOT_TESTABLE, REFUTED, check_made_up
 from tests.launch_bound import verdicts
-
-
-def test_each_rule_gives_each_verdict_that_it_can():
-    computing, copying = [40.0] * 8, [200.0] * 8
-    check_rules(
-        "bench_overlap",
-        {
-            "C5d": {
-                CONFIRMED: (computing, copying, [146.0] * 8),
-                REFUTED: (computing, copying, [240.0] * 8),
-                INCONCLUSIVE: (computing, copying, [146.0, 240.0] * 4),
-            }
-        },
-    )
 
 
 def test_products_that_launching_takes_as_long_as_computing_decide_nothing():

@@ -10,48 +10,11 @@ from stages.bench_parallel.page.claims import (
     over_no_argument,
     still_at_work,
 )
-from tests.claim_cases import (
-    CONFIRMED,
-    INCONCLUSIVE,
-    NOT_TESTABLE,
-    REFUTED,
-    check_made_up,
-    check_rules,
-)
+from tests.claim_cases import CONFIRMED, NOT_TESTABLE, REFUTED, check_made_up
 from tests.launch_bound import verdicts
 
 ONE, FAST = [50.0] * 8, [30.0] * 8
 ONE_GPU, BOTH_GPUS = [25.0] * 8, [50.0] * 8  # waited for
-
-
-def test_each_rule_gives_each_verdict_that_it_can():
-    first, later = [100.0] * 8, [50.0] * 8
-    check_rules(
-        "bench_parallel",
-        {
-            "C2b": {
-                CONFIRMED: (first, later, [80.0] * 8),
-                REFUTED: (first, later, [60.0] * 8),
-                INCONCLUSIVE: (first, later, [60.0, 90.0] * 4),
-            },
-            "B4d": {
-                CONFIRMED: (ONE, [50.0] * 8, FAST),
-                REFUTED: (ONE, [40.0] * 8, FAST),
-                INCONCLUSIVE: (ONE, [40.0, 60.0] * 4, FAST),
-            },
-            "C3c": {
-                CONFIRMED: (BOTH_GPUS, BOTH_GPUS, ONE_GPU, BOTH_GPUS),
-                REFUTED: (BOTH_GPUS, ONE_GPU, ONE_GPU, BOTH_GPUS),
-                INCONCLUSIVE: (BOTH_GPUS, [25.0, 50.0] * 4, ONE_GPU, BOTH_GPUS),
-            },
-            "C3e": {
-                CONFIRMED: (ONE_GPU, ONE_GPU, ONE_GPU, BOTH_GPUS),
-                REFUTED: (ONE_GPU, BOTH_GPUS, ONE_GPU, BOTH_GPUS),
-                INCONCLUSIVE: (ONE_GPU, [25.0, 50.0] * 4, ONE_GPU, BOTH_GPUS),
-            },
-            "C3d": {CONFIRMED: ([2.0] * 8, [0.0] * 8), REFUTED: ([2.0] * 8, [0.0] * 7 + [1.0])},
-        },
-    )
 
 
 def test_half_of_what_the_first_run_takes_longer_is_the_mark():

@@ -18,7 +18,7 @@ from stages.convergence.measure.names import (
     of_net,
 )
 from stages.convergence.page.claims import CLAIMS, share_of_epochs
-from tests.claim_cases import CONFIRMED, INCONCLUSIVE, NOT_TESTABLE, REFUTED, check_rules
+from tests.claim_cases import CONFIRMED, INCONCLUSIVE, NOT_TESTABLE, REFUTED
 from tests.helpers import verdicts
 from tests.stages.convergence.made_up import (
     CAP,
@@ -38,14 +38,6 @@ def judged(curves, params, **metrics):
 
 def of(changes, **metrics):
     return judged(convergence_curves(changes), CONVERGENCE, **metrics)
-
-
-def test_each_rule_gives_each_verdict_that_it_can():
-    check_rules(
-        "convergence",
-        {},
-        {share_of_epochs: lambda low, high: ([low] * 4 + [high] * 4, ALL, [100.0] * 8, ALL)},
-    )
 
 
 def test_a_run_that_was_cut_bounds_its_share_from_above_only():

@@ -20,7 +20,7 @@ from stages.parallelism.measure.names import (
     WIDE_STEP_MS,
 )
 from stages.parallelism.page.claims import CLAIMS
-from tests.claim_cases import CONFIRMED, NOT_TESTABLE, REFUTED, check_rules
+from tests.claim_cases import CONFIRMED, NOT_TESTABLE, REFUTED
 from tests.helpers import verdicts
 from tests.stages.parallelism.made_up import (
     BY_DEVICES,
@@ -50,22 +50,6 @@ HERE = {
 
 def of(curves, kind="cpu-virtual"):
     return verdicts(CLAIMS, "parallelism", parallelism_metrics(curves, kind), rows_of(curves))
-
-
-def test_each_rule_gives_each_verdict_that_it_can():
-    check_rules(
-        "parallelism",
-        {
-            "D1a": {CONFIRMED: ((3.0, 28.0),), REFUTED: ((3.0, 2000.0),)},
-            "D1b": {CONFIRMED: ((0.5, 0.5), (0.5, 0.5)), REFUTED: ((0.5, 0.4), (0.5, 0.5))},
-            "D2d": {CONFIRMED: ((1.0, 1.0), (1.0, 1.0)), REFUTED: ((1.0, 1.0), (1.0, 0.9))},
-            "G7b": {CONFIRMED: (80.0, 46.0), REFUTED: (80.0, 80.0)},
-            "G7e": {CONFIRMED: (1.0, 2.0, 1.5), REFUTED: (2.0, 3.0, 1.0)},
-            "G10m": {CONFIRMED: ((1.0, 1.0),), REFUTED: ((1.0, 1.5),)},
-            "G10n": {CONFIRMED: ((1.0, 1.0),), REFUTED: ((1.0, 3.0),)},
-            "G12a": {CONFIRMED: (1.5, 15.0), REFUTED: (1.5, 0.9)},
-        },
-    )
 
 
 def test_verdicts_on_virtual_devices():

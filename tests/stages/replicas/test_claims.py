@@ -13,7 +13,7 @@ from stages.replicas.measure.names import (
     replica_of,
 )
 from stages.replicas.page.claims import CLAIMS
-from tests.claim_cases import CONFIRMED, INCONCLUSIVE, NOT_TESTABLE, REFUTED, check_rules
+from tests.claim_cases import CONFIRMED, INCONCLUSIVE, NOT_TESTABLE, REFUTED
 from tests.helpers import verdicts
 from tests.stages.replicas.made_up import (
     ACCURACIES,
@@ -58,10 +58,6 @@ HERE = {
 
 def of(curves, params=PARAMS):
     return verdicts(CLAIMS, "replicas", replicas_metrics(curves, params), rows_of(curves))
-
-
-def test_each_rule_gives_each_verdict_that_it_can():
-    check_rules("replicas", {})
 
 
 def test_replicas_that_are_one_network_where_the_book_has_them_so():

@@ -4,30 +4,10 @@ import pytest
 
 from lab.results.measurements import rows_of
 from stages.scaling.page import claims
-from tests.claim_cases import CONFIRMED, NOT_TESTABLE, REFUTED, check_made_up, check_rules
+from tests.claim_cases import CONFIRMED, NOT_TESTABLE, REFUTED, check_made_up
 from tests.helpers import verdicts
 from tests.made_up import STARTS, measurements, metrics
 from tests.stages.scaling.made_up import HIDDEN, LONGER, computing_ms, summing_ms
-
-
-def eight(low: float, high: float) -> list[float]:
-    return [low] * 4 + [high] * 4
-
-
-def test_each_rule_gives_each_verdict_that_it_can():
-    """Of 100 ms that each part takes, a share is hidden; of 100 ms a share is communication."""
-    check_rules(
-        "scaling",
-        {
-            "E1b": {CONFIRMED: ([3.0], [1.0]), REFUTED: ([1.0], [1.0])},
-            "G8a": {CONFIRMED: ((1.0, 1.0),), REFUTED: ((1.0, 0.0),)},
-        },
-        {
-            claims.hidden: lambda low, high: ([100] * 8, [100] * 8, eight(200 - low, 200 - high)),
-            claims.communication: lambda low, high: (eight(100 - low, 100 - high), [100] * 8),
-            claims.of_the_ideal: lambda low, high: (2, eight(2 * low, 2 * high), [100] * 8),
-        },
-    )
 
 
 def test_what_is_hidden_tells_the_longer_from_the_sum_whatever_the_batch():
