@@ -1,0 +1,14 @@
+"""What the fork server of tests/forked.py imports: what takes long, and nothing of the lab's.
+
+A test may give a command other code than this checkout's.
+"""
+
+import sys
+
+import matplotlib as matplotlib
+import pydantic as pydantic
+
+from lab.machine.torchvision_import import torchvision as torchvision
+
+for name in [name for name in sys.modules if name.partition(".")[0] in ("lab", "stages")]:
+    del sys.modules[name]
