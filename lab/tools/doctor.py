@@ -8,7 +8,6 @@ dvc.lock from git; results and edits stay as they are.
 # Imported here are only the standard library and what needs no more than that: the doctor also runs
 # where packages are missing and where torch crashes.
 import argparse
-import functools
 import importlib
 import itertools
 import json
@@ -21,13 +20,13 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
-from lab.core.errors import DataError, LabError, MachineError, SpaceError
+from lab.core.errors import LabError, MachineError, SpaceError
 
 if TYPE_CHECKING:
     import torch
@@ -100,8 +99,8 @@ def python() -> Iterator[Finding]:
     if on_path is None or Path(on_path).parent.resolve() != own.resolve():
         yield Finding(
             "warn",
-            f"`python` on PATH is {on_path or 'missing'}, not this environment's: `dvc repro` would"
-            " run the stages with it (`invoke repro` does not)",
+            f"`python` on PATH is {on_path or 'missing'}, expected {sys.executable}: `dvc repro`"
+            " runs the stages with it (`invoke repro` does not)",
             f"export PATH={shlex.quote(str(own))}:$PATH",
         )
 
@@ -165,8 +164,8 @@ def files() -> Iterator[Finding]:
         yield Finding("FAIL", "git is not installed, and DVC needs it", "sudo apt install git")
         return
     if status.returncode:
-        said = (status.stderr.splitlines() or ["no reason given"])[0]
-        yield Finding("FAIL", f"{said}; DVC needs a clone, not an unpacked archive", "git status")
+        said = " ".join(status.stderr.split())  # which has a remedy for another user's folder
+        yield Finding("FAIL", said, "git clone URL" if "not a git repository" in said else "")
         return
     missing = [line[3:] for line in status.stdout.splitlines() if line[1] == "D"]
     results = [name for name in missing if name.startswith("reports/")]
@@ -228,18 +227,19 @@ def dvc_lock() -> Iterator[Finding]:
         yield Finding("ok", f"{DVC_LOCK} has {len(stages)} stages")
 
 
-@functools.lru_cache(maxsize=2)  # it takes half a second
 def locked_stages(text: str) -> dict[str, Any]:
-    """The stages in the text of a dvc.lock.
+    """The stages in the text of a dvc.lock, which DVC writes in place.
 
     Raises:
-        ValueError: it has merge markers, or is not a dvc.lock.
+        ValueError: it has merge markers, is cut off, or is not a dvc.lock.
     """
     from ruamel.yaml import YAML
     from ruamel.yaml.error import YAMLError
 
     if re.search("^(<<<<<<<|>>>>>>>) ", text, re.MULTILINE):
         raise ValueError("a merge left both sides in it")
+    if not text.endswith("\n"):
+        raise ValueError("its end is missing")
     try:
         document = YAML(typ="safe").load(text)
     except YAMLError as error:
@@ -374,22 +374,20 @@ def _data_sources(why: str) -> Iterator[Finding]:
     import requests
 
     from lab.core.params import PARAMS_FILE, read_yaml
-    from lab.data.sources import AIRFOIL, FASHION_FILES, MIRROR_VARIABLE, own_mirror
+    from lab.data import sources
 
-    own, file = own_mirror(), FASHION_FILES[0]
-    mirrors = read_yaml(PARAMS_FILE)["data"]["mirrors"]["fashion_mnist"]
-    addresses = [f"{mirror}/{file.name}" for mirror in mirrors]
-    if own.startswith("http"):
-        addresses.insert(0, f"{own}/{file.folder}/{file.name}")
-    elif own:
-        names = [f"{each.folder}/{each.name}" for each in (*FASHION_FILES, AIRFOIL)]
+    own, variable = sources.own_mirror(), sources.MIRROR_VARIABLE
+    if own and not sources.is_address(own):
+        pinned = (*sources.FASHION_FILES, sources.AIRFOIL)
+        names = [f"{file.folder}/{file.name}" for file in pinned]
         missing = [name for name in names if not Path(own, name).is_file()]
         if not missing:
             yield Finding("note", f"{why}: {own} has the files", FETCH)
             return
-        text = f"{MIRROR_VARIABLE}: {own} lacks {_some(missing)}"
-        yield Finding("FAIL", text, f"export {MIRROR_VARIABLE}=FOLDER", DataError.exit_code)
-    for address in addresses:
+        text = f"{variable}: {own} lacks {_some(missing)}"
+        yield Finding("warn", text, f"export {variable}=FOLDER")
+    mirrors = read_yaml(PARAMS_FILE)["data"]["mirrors"]["fashion_mnist"]
+    for address in filter(sources.is_address, sources.sources(sources.FASHION_FILES[0], mirrors)):
         try:
             requests.head(address, timeout=5, allow_redirects=True).raise_for_status()
         except requests.RequestException:
@@ -400,25 +398,20 @@ def _data_sources(why: str) -> Iterator[Finding]:
         "warn",
         f"{why}: no source answers, and labelled synthetic data take their place; put the files"
         " into FOLDER/fashion-mnist and FOLDER/airfoil",
-        f"export {MIRROR_VARIABLE}=FOLDER",
+        f"export {variable}=FOLDER",
     )
 
 
 def weights() -> Iterator[Finding]:
-    """The weights that dvc.lock knows are here; a clone has none."""
+    """The weights of every run are here; a clone has none."""
     from lab.core.params import PARAMS_FILE, read_yaml
 
-    try:
-        runs = list(read_yaml(PARAMS_FILE)["train"]["runs"])
-        stages = locked_stages(DVC_LOCK.read_text(encoding="utf-8", errors="replace"))
-    except (LabError, OSError, ValueError, KeyError, TypeError):
-        return  # other checks report it
-    outs = [out["path"] for run in runs for out in stages.get(f"train@{run}", {}).get("outs", [])]
-    missing = [path for path in map(Path, outs) if path.suffix == ".pt" and not path.exists()]
+    runs = read_yaml(PARAMS_FILE)["train"]["runs"]
+    missing = [run for run in runs if not Path("models", f"{run}.pt").exists()]
     if missing:
-        fix = f"invoke train {missing[0].stem}" if len(missing) == 1 else "invoke repro"
-        text = f"{_some(missing)}: not here, as in a clone; DVC takes them from its cache or trains"
-        yield Finding("note", text, fix)
+        fix = f"invoke train {missing[0]}" if len(missing) == 1 else "invoke repro"
+        text = f"models: no weights of {_some(missing)}, as in a clone"
+        yield Finding("note", f"{text}; DVC takes them from its cache or trains the runs", fix)
 
 
 def checkpoints() -> Iterator[Finding]:
@@ -551,7 +544,6 @@ def try_torch() -> Iterator[str | Finding]:
             "warn",
             f"{name} is a build for processors only, and there is an NVIDIA driver; pytorch.org,"
             " “Start locally”, has builds for CUDA",
-            "nvidia-smi",
         )
     else:
         yield Finding("warn", f"{name} sees no GPU, and there is an NVIDIA driver", "nvidia-smi")
@@ -618,7 +610,7 @@ def repaired(finding: Finding) -> Finding:
     try:
         return Finding("fixed", finding.repair())
     except Exception as error:
-        return Finding("FAIL", f"{finding.text}; not fixed: {error}", finding.fix)
+        return replace(finding, level="FAIL", text=f"{finding.text}; not fixed: {error}")
 
 
 def main() -> int:
