@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -26,8 +27,18 @@ os.environ.setdefault("MPLCONFIGDIR", str(ROOT / ".lab" / "matplotlib"))
 
 # The same examples on every run, so that a red one repeats, and no time limit: shared machines are
 # slow at times.
-settings.register_profile("lab", derandomize=True, deadline=None)
-settings.load_profile("lab")
+settings.register_profile("fast", derandomize=True, deadline=None, max_examples=25)
+settings.register_profile("all", derandomize=True, deadline=None, max_examples=200)
+
+# Files that take longest, in that order: the other workers have something to do beside them.
+LONGEST = (
+    *("test_end_to_end", "test_stages", "test_several_hosts", "test_recovery", "test_sharded"),
+    *("test_launch", "test_report", "test_browser", "test_pages", "test_signals"),
+)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    settings.load_profile("fast" if config.option.markexpr == "not slow" else "all")
 
 
 @pytest.fixture
@@ -73,7 +84,7 @@ def made_up_reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return reports
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def one_thread() -> Iterator[None]:
     """Torch computes with one thread, as a virtual device does: small nets gain nothing by more."""
     threads = torch.get_num_threads()
@@ -83,5 +94,12 @@ def one_thread() -> Iterator[None]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest test first, so that the other cores have something to do beside it."""
-    items.sort(key=lambda item: item.get_closest_marker("e2e") is None)
+    places = {name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(item.path.stem, len(LONGEST)))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """How many tests were skipped for want of what."""
+    skipped = Counter(report.longrepr[2] for report in terminalreporter.stats.get("skipped", []))
+    for reason, count in skipped.most_common():
+        terminalreporter.write_line(f"{count} x {reason}")

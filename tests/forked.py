@@ -51,6 +51,7 @@ def run(
 def _be(words: list[str], cwd: str, env: dict[str, str], out: Path, err: Path) -> None:
     for number, path in ((1, out), (2, err)):
         os.dup2(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600), number)
+    multiprocessing.set_start_method(None, force=True)  # as in a process that nobody forked
     os.chdir(cwd)
     os.environ.clear()
     os.environ.update(env)

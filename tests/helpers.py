@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,6 +18,7 @@ from lab.core.files import Metrics, Row, write_json
 from lab.data import datasets, idx, synthetic
 from lab.data.datasets import sha256
 from lab.report.page import Section
+from tests import forked
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -99,15 +99,8 @@ def draw(section: Section, folder: Path) -> None:
 
 def run_stage(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run a module as DVC runs a stage, without any data mirror."""
-    command = [sys.executable, "-m", *words]
-    env = (
-        {k: v for k, v in os.environ.items() if k != "LAB_DATA_MIRROR"}
-        | {"PYTHONPATH": str(ROOT)}
-        | environment
-    )
-    return subprocess.run(
-        command, env=env, capture_output=True, text=True, check=False, timeout=120
-    )
+    env = {k: v for k, v in os.environ.items() if k != "LAB_DATA_MIRROR"}
+    return forked.run(*words, env=env | {"PYTHONPATH": str(ROOT)} | environment)
 
 
 def files(folder: Path) -> set[str]:

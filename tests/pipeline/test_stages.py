@@ -1,4 +1,4 @@
-"""Each stage's command in a folder that holds its declared deps, and nothing else of the project."""
+"""Each stage's command in a folder that holds its declared deps and no more of the project."""
 
 import os
 import shutil
@@ -17,7 +17,7 @@ from tests.helpers import ROOT, files
 PIPELINE = read_yaml(ROOT / "dvc.yaml")["stages"]
 HEAVY = {
     *("bench_buckets", "bench_compile", "bench_hardware", "bench_training", "parallelism"),
-    *("report", "scaling", "together"),
+    *("optimizers", "bench_input", "report", "scaling", "together"),
 }
 LEFT_BESIDE = (".lab/", "data/.gitignore")  # caches, times; what git ignores
 

@@ -57,6 +57,7 @@ def test_ddp_is_the_book_by_hand_also_with_uneven_and_empty_shards(found):
             assert count > 2 or exact == {0}, name
 
 
+@pytest.mark.slow
 def test_what_the_ranks_tell_each_other(found):
     for count, facts in found.items():
         told = facts["facts"]

@@ -10,8 +10,6 @@ from lab.training import update_steps
 from lab.training.short_training import SmallLeNet
 from lab.training.update_steps import RuleSteps, StaleSteps, sgd_step
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 
 def nets(count):
     return [SmallLeNet(torch.Generator().manual_seed(0), 14).double() for _ in range(count)]

@@ -16,8 +16,6 @@ from stages.convergence.measure import train_to_target as convergence
 from stages.convergence.measure.names import FIXED, ROOT, SCALED
 from stages.convergence.measure.train_to_target import Goal, Run, train_to_target
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 
 def images(count, seed):
     X, y = synthetic.fashion(count, seed)

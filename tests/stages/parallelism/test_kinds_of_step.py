@@ -26,7 +26,6 @@ KINDS = {
 PARAMS = 129_068
 OUTPUTS = (20 * 13 * 13, 50 * 4 * 4, 128, 10)  # numbers after each layer, of an image
 COUNTS = (1, 2, 3, 4)
-pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def lenet(dtype=torch.float64):

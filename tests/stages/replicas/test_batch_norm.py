@@ -9,8 +9,6 @@ from stages.replicas.measure.batch_norm import gradient, lenet_with_batch_norm, 
 from stages.replicas.measure.by_hand import step
 from stages.replicas.measure.training_variants import lenet
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 
 def batch():
     images, labels = synthetic.fashion(8, 0)

@@ -9,6 +9,8 @@ import pytest
 
 from tests.helpers import ROOT
 
+pytestmark = pytest.mark.slow
+
 ENGLISH, CHINESE = "index.html", "index.zh.html"
 NUMBER = re.compile(r"(?<![A-Za-z\d.])[−-]?\d[\d,]*(?:\.\d+)?")
 VOID = {"meta", "input", "img", "br", "hr", "link"}

@@ -18,7 +18,6 @@ from stages.schedules.measure.highest_rate import Trainer, find_edge, schedule_o
 from stages.schedules.measure.short_runs import NOTHING_LEARNED, diverged, onset, stretched, train
 from tests.stages.schedules.smallest import LENET
 
-pytestmark = pytest.mark.usefixtures("one_thread")
 GOOD, BAD = np.full(20, 1.0), np.full(20, 2.5)
 
 
