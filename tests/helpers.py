@@ -12,6 +12,7 @@ import psutil
 from ruamel.yaml import YAML
 
 from lab.claims.evidence import Evidence
+from lab.claims.ledger import ledger
 from lab.claims.rules import Verdict
 from lab.claims.verdicts import Claim, judge
 from lab.core.files import Metrics, Row, write_json
@@ -132,6 +133,11 @@ def errors(result: subprocess.CompletedProcess[str]) -> list[str]:
     assert lines, "an error says something"
     assert all(line.startswith("ERROR: ") for line in lines), result.stderr
     return lines
+
+
+def claim_of(claim_id: str) -> Claim:
+    """The ledger's claim of that id."""
+    return next(claim for claim in ledger() if claim.id == claim_id)
 
 
 def verdicts(

@@ -8,7 +8,7 @@ from lab.claims.rules import Verdict
 from lab.claims.verdicts import judge
 from lab.results.measurements import rows_of
 from lab.timing.bench import OVER_LAUNCH
-from tests.claim_cases import BY_ID
+from tests.helpers import claim_of
 from tests.made_up import measurements, metrics, samples
 
 Times = Mapping[tuple[str, str], float]  # by demo and arm, at whatever size
@@ -23,4 +23,4 @@ def verdicts(stage: str, times: Times, over_launch: float, *claims: str) -> list
         for m in measurements(stage, "cuda")
     ]
     found = Evidence({stage: metrics(stage, made, "cuda")}, {stage: rows_of(made)})
-    return [judge(BY_ID[claim], found).verdict for claim in claims]
+    return [judge(claim_of(claim), found).verdict for claim in claims]

@@ -9,8 +9,7 @@ from lab.core.errors import DataError
 from lab.core.files import read_json, write_json, write_rows
 from lab.tools import retest
 from stages.report import retest as page
-from tests.claim_cases import BY_ID
-from tests.helpers import hardware
+from tests.helpers import claim_of, hardware
 
 
 @pytest.fixture
@@ -20,7 +19,7 @@ def machine(project):
 
 
 def measure(project, verdict: Verdict, *samples: float) -> None:
-    found = Finding(BY_ID["A6a"], verdict, median(samples), "cpu-virtual", "")
+    found = Finding(claim_of("A6a"), verdict, median(samples), "cpu-virtual", "")
     write_rows(project / "reports" / "claims", rows_of([found]))
 
 
@@ -41,7 +40,7 @@ def test_runs_are_kept_in_their_order_and_what_they_differ_in_is_said(machine):
     assert "0.0 % agree" in section.answer
     assert "one run confirms and another refutes: A6a" in section.findings[-1]
     [[name, says, one, other]] = section.tables[0].rows
-    assert (name, says) == ("A6a", BY_ID["A6a"].says)
+    assert (name, says) == ("A6a", claim_of("A6a").says)
     assert (one, other) == (
         "✓ 1.2 (1.2 to 1.2: 99.2 % of 8 starts)",
         "✗ 0.8 (0.8 to 0.8: 99.2 % of 8 starts)",

@@ -24,9 +24,9 @@ from stages.claims import __main__ as claims
 from stages.claims.page import section as claims_section
 from stages.report import catalogue
 from tests import made_up
-from tests.claim_cases import CONFIRMED, NOT_TESTABLE, REFUTED
 from tests.helpers import ROOT
 
+CONFIRMED, REFUTED, INCONCLUSIVE, NOT_TESTABLE = Verdict
 FOLDERS = sorted({read.folder for claim in ledger() for read in claim.reads})
 
 

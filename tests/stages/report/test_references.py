@@ -11,8 +11,7 @@ from lab.tools import references as recorded
 from lab.tools.profiles import in_use
 from stages.report import catalogue, references
 from tests import made_up
-from tests.claim_cases import BY_ID
-from tests.helpers import ROOT, edit_params, hardware
+from tests.helpers import ROOT, claim_of, edit_params, hardware
 
 
 def test_stages_offer_the_ratios_to_compare():
@@ -86,7 +85,7 @@ def test_references_stand_beside_this_machine_and_what_is_none_is_left_out(tmp_p
     assert figure.caption.endswith("reference 1: server (H9000, H9000; params of its own).")
 
     a6a, undecided = (
-        Finding(BY_ID["A6a"], decide(e, at_least(1.02)), e, "cpu", "")
+        Finding(claim_of("A6a"), decide(e, at_least(1.02)), e, "cpu", "")
         for e in (median([1.2] * 8), median([1.2] * 3))
     )
     write_rows(reports / "claims", rows_of([undecided]))
