@@ -33,19 +33,16 @@ from matplotlib.ticker import (
     NullFormatter,
     NullLocator,
 )
-from numpy.typing import NDArray
 
 from lab.core.files import write_atomically
-from lab.report.language import say, translation
+from lab.report.language import say
 from lab.report.wide_letters import WIDE_LETTERS, know_wide_letters
-from lab.results.curves import Curve
 
 mpl.rcdefaults()  # whatever a user's matplotlibrc says
 
 WIDTH = 5.0  # inches of a panel: 360 pt, which 360 pixels of a phone show nearly as they are
 SMALLEST = 10  # points of a letter
 MOST_TICKS = 6  # of an axis, where a drawing does not set them
-MOST_POINTS = 2000  # of a line, or dots on a bar: more cannot be told apart
 
 # Okabe and Ito's colours, told apart by every kind of colour vision on dark and light pages.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
@@ -189,33 +186,6 @@ def label_ends(
         axes.text(
             1.015, height, name, color=text_colour(colour), va="center", transform=axes.transAxes
         )
-
-
-def draw_curves(axes: Axes, curves: Sequence[Curve], labels: bool = True) -> None:
-    """Draw each curve with its band in a colour of its own, and name it at its end.
-
-    The axes' limits and scales must be set before. Without `labels` the `key` can name them.
-    """
-    ends = []
-    for i, c in enumerate(curves):
-        colour, dashes = COLOURS[i % len(COLOURS)], ("-", (0, (4, 2)))[i // len(COLOURS) % 2]
-        some = _some_of(len(c.x))
-        axes.plot(c.x[some], c.y[some], color=colour, linestyle=dashes, label=translation(c.series))
-        axes.fill_between(
-            c.x[some], c.low[some], c.high[some], color=colour, alpha=0.18, linewidth=0
-        )
-        finite = np.flatnonzero(np.isfinite(c.y))
-        if len(finite):
-            ends.append(
-                (translation(c.series), float(c.x[finite[-1]]), float(c.y[finite[-1]]), colour)
-            )
-    if labels:
-        label_ends(axes, ends)
-
-
-def _some_of(count: int) -> NDArray[np.int64]:
-    """The places of so many points that are drawn: all of them, or MOST_POINTS at equal steps."""
-    return np.linspace(0, count - 1, min(count, MOST_POINTS)).round().astype(np.int64)
 
 
 def plain_ticks(axis: Axis) -> None:

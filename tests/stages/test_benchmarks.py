@@ -8,33 +8,21 @@ from pathlib import Path
 
 import pytest
 
-from lab.core.files import read_json, read_rows, write_metrics
-from lab.core.params import read_yaml
+from lab.core.files import read_json, write_metrics
 from lab.report import benchmarks
 from lab.report.language import speaking
 from lab.report.page import Section
 from stages.report import catalogue
 from tests.helpers import ROOT, draw
-from tests.made_up import BENCHES, STARTS
+from tests.made_up import BENCHES
 
 KINDS = ("cpu-virtual", "cuda")
-CONDITIONS = {
-    "device_kind",
-    "num_devices",
-    "threads_per_device",
-    "starts",
-    "busy_percent",
-    "product_gflops_before",
-    "product_gflops_after",
-    "copy_gbs_before",
-    "copy_gbs_after",
-    "noisy_percent",
-    "skipped",
-    "controls",
-    "false_speedups",
-    "control_starts",
-    "control_over",
-    "control_under",
+
+
+KEPT_FROM_TELLING = {
+    "busy": ({"busy_percent": 93.2}, "busy (93.2 % > 20 %)"),
+    "disturbed": ({"disturbed": "the machine slept (9 s)"}, "slept (9 s)"),
+    "one core": ({"not_measurable": "needs 2 cores"}, "needs 2 cores"),
 }
 
 
@@ -44,35 +32,6 @@ def sections(reports: Path) -> Iterator[tuple[str, str, Section]]:
         for stage in BENCHES:
             module = importlib.import_module(f"stages.{stage}.page.section")
             yield stage, kind, module.section(reports / kind / stage)
-
-
-def test_benchmarks_are_the_stages_that_compare_arms():
-    """Each has `starts`: those of `bench`, or its own."""
-    pipeline = read_yaml(ROOT / "dvc.yaml")["stages"]
-    params = read_yaml(ROOT / "params.yaml")
-    assert {stage for stage in pipeline if stage.startswith("bench_")} <= set(BENCHES)
-    for stage in BENCHES:
-        assert "bench" in pipeline[stage]["params"] or "starts" in params[stage], stage
-
-
-def test_every_row_says_what_it_was_measured_on(made_up_reports):
-    for stage in BENCHES:
-        for row in read_rows(made_up_reports / "cpu-virtual" / stage / "rows.csv"):
-            assert row["device_kind"] in ("cpu-virtual", "cpu", "simulated"), (stage, row)
-            skipped = str(row["remark"]).startswith("skipped: ")
-            assert (row["value"] == "") == skipped, (stage, row)
-
-
-def test_metrics_have_names_that_dvc_keeps_and_a_noise_control(made_up_reports):
-    for kind in KINDS:
-        for stage in BENCHES:
-            found = read_json(made_up_reports / kind / stage / "metrics.json")
-            assert all(re.fullmatch(r"[a-z0-9_]+", name) for name in found), (stage, list(found))
-            assert set(found) >= CONDITIONS, stage
-            assert found["device_kind"] == kind, stage
-            assert found["controls"] >= 1, stage
-            assert found["false_speedups"] == 0, stage
-            assert found["control_starts"] == STARTS * found["controls"], stage
 
 
 @pytest.fixture(scope="module")
@@ -96,25 +55,6 @@ def test_the_page_of_each_kind_of_machine(made_up_reports, figures):
         assert says_virtual == (kind == "cpu-virtual"), f"{stage}: {text}"
         for table in part.tables:
             assert all(len(row) == len(table.header) for row in table.rows), (stage, table.header)
-
-
-def test_what_virtual_devices_measured_is_hatched_and_nothing_on_a_gpu(figures):
-    """As bars, or by a swatch under lines and dots: in every stage that measures on devices."""
-    hatched = {
-        path.relative_to(figures).parts[:2]
-        for path in figures.rglob("*.svg")
-        if "<pattern" in path.read_text()
-    }
-    assert {kind for kind, _ in hatched} == {"cpu-virtual"}
-    on_one_processor = {"bench_hardware"}  # which has no devices to share out
-    assert {stage for _, stage in hatched} >= set(BENCHES) - on_one_processor
-
-
-KEPT_FROM_TELLING = {
-    "busy": ({"busy_percent": 93.2}, "busy (93.2 % > 20 %)"),
-    "disturbed": ({"disturbed": "the machine slept (9 s)"}, "slept (9 s)"),
-    "one core": ({"not_measurable": "needs 2 cores"}, "needs 2 cores"),
-}
 
 
 @pytest.mark.parametrize("how", KEPT_FROM_TELLING)
@@ -157,45 +97,3 @@ def test_a_section_on_counts_leaves_out_its_times_alone(stage, tmp_path, monkeyp
     left_out = set(quiet.findings) - set(busy.findings)
     assert left_out
     assert all(re.search(r" ms |fresh starts|timings|raced", each) for each in left_out)
-
-
-def test_the_page_speaks_chinese_throughout(made_up_reports):
-    with speaking("zh", catalogue.read("zh")):
-        for stage, kind, part in sections(made_up_reports):
-            assert part.try_this, stage
-            sentences = [part.title, part.question, part.answer, *part.findings]
-            sentences += [part.try_this.question, part.try_this.expected]
-            sentences += [text for figure in part.figures for text in (figure.alt, figure.caption)]
-            sentences += [table.note for table in part.tables]
-            english = [text for text in sentences if not re.search("[\u4e00-\u9fff]", text)]
-            assert english == [], (stage, kind)
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "words"),
-    [
-        (1.03, 2, "faster than"),
-        (1.01, 2, "not measurably different from"),
-        (0.5, 0.97, "slower than"),
-    ],
-)
-def test_the_page_claims_what_the_interval_allows(low, high, words):
-    m = {"speedup": (low + high) / 2, "speedup_low": low, "speedup_high": high, "starts": 8}
-    assert benchmarks.verdict(m, "speedup") == words
-    few = "not measurably different from"
-    assert benchmarks.verdict({**m, "starts": 7}, "speedup") == few
-
-
-def test_the_page_states_the_bound_on_false_speedups():
-    m = {
-        "control_over": 12,
-        "control_under": 10,
-        "control_starts": 40,
-        "starts": 8,
-        "controls": 5,
-        "false_speedups": 0,
-    }
-    said = benchmarks.control_in_words(m)
-    assert "raced against themselves (5) gave 0 false speed-ups" in said
-    # (Clopper and Pearson: 12 of 40 at most 46.5 %, 10 of 40 at most 41.2 %)
-    assert "at most 0.3 %" in said

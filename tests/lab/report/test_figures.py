@@ -3,13 +3,11 @@
 import itertools
 import re
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.report import figures
-from lab.results.curves import line
 
 
 def draw(path):
@@ -19,10 +17,6 @@ def draw(path):
         axes.bar([1], [2], hatch=figures.VIRTUAL_HATCH)
         axes.set_title("T < 5 & π")
     return path.read_bytes()
-
-
-def test_the_same_drawing_gives_the_same_bytes(tmp_path):
-    assert draw(tmp_path / "a.svg") == draw(tmp_path / "a.svg")
 
 
 def test_figures_on_one_page_share_no_id_that_another_refers_to(tmp_path):
@@ -56,30 +50,6 @@ def test_an_error_while_drawing_leaves_the_old_file(tmp_path):
     with pytest.raises(RuntimeError), figures.figure(tmp_path / "a.svg", 4, 3):
         raise RuntimeError
     assert (tmp_path / "a.svg").read_bytes() == old
-
-
-@pytest.mark.parametrize("scale", ["linear", "log"])
-@pytest.mark.parametrize("values", [[1.0], np.linspace(1, 2, 10**6), [3.0] * 10**6])
-def test_one_point_equal_points_and_a_million_are_drawn_in_a_bounded_file(
-    tmp_path, recwarn, values, scale
-):
-    with figures.figure(tmp_path / "line.svg", 5, 3) as fig:
-        axes = fig.add_subplot(yscale=scale)
-        figures.draw_curves(axes, [line("demo", "series", np.arange(1, len(values) + 1), values)])
-    with figures.figure(tmp_path / "bar.svg", 5, 3) as fig:
-        figures.bar_with_samples(fig.add_subplot(xscale=scale), 0, values, figures.COLOURS[0])
-    for name in ("line.svg", "bar.svg"):
-        text = (tmp_path / name).read_text()
-        assert "nan" not in text
-        assert len(text) < 300_000
-        assert "series" in text or name == "bar.svg"
-    assert [str(warning.message) for warning in recwarn] == []
-
-
-def test_of_many_points_the_first_and_the_last_are_drawn():
-    some = figures._some_of(10**6)
-    assert (some[0], some[-1], len(some)) == (0, 10**6 - 1, figures.MOST_POINTS)
-    assert list(figures._some_of(3)) == [0, 1, 2]
 
 
 @given(st.lists(st.floats(0, 100), min_size=1, max_size=6))

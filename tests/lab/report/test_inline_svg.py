@@ -111,22 +111,6 @@ def test_a_picture_keeps_its_pixels_and_only_the_channels_that_it_needs(
     np.testing.assert_array_equal(short.convert("RGBA"), picture_of(drawn).convert("RGBA"))
 
 
-def test_the_pages_own_colours_stand_for_the_figures(drawn):
-    styles = Styles()
-    inlined(drawn, "", styles)
-    assert figures.COLOURS[0] not in styles.css()
-    assert "var(--c0)" in styles.css()
-    assert "currentColor" in styles.css()
-
-
-def test_two_figures_share_the_classes_of_what_looks_the_same(drawn):
-    styles = Styles()
-    inlined(drawn, "", styles)
-    once = styles.css().count("\n")
-    inlined(drawn, "", styles)
-    assert styles.css().count("\n") <= once + 1, "the hatch alone is each figure's own"
-
-
 def test_chinese_letters_have_room_where_no_font_has_them(tmp_path, recwarn):
     """As wide as they are high, so that a label of them needs as many ems as letters."""
     with speaking("zh", {}), figures.figure(tmp_path / "a.svg", figures.WIDTH, 3) as fig:

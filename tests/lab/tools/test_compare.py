@@ -117,14 +117,6 @@ def test_times_of_a_busy_machine_are_neither_better_nor_worse(side):
     assert marks["test_accuracy_percent"] == "better", "which no load changes"
 
 
-def test_markdown_keeps_its_columns_whatever_stands_in_a_cell():
-    assert list(markdown([("a", "b"), ("x|y", "")])) == [
-        "| a | b |",
-        "| --- | --- |",
-        "| x\\|y |  |",
-    ]
-
-
 def test_markdown_holds_text_and_nothing_of_its_own():
     hostile = "<script>a()</script> [x](javascript:a) `b` ![c](d)\n| e | \\"
     [*_, row] = markdown([("a", "b"), (hostile, "0.1 -> 0.05")])
@@ -260,20 +252,3 @@ def test_damaged_results_are_said_whether_compared_or_kept(results):
             with pytest.raises(DataError, match=rf"json: damaged \({complaint}"):
                 read("mine")
         file.write_bytes(whole)
-
-
-def test_a_spread_that_is_no_number_is_none():
-    metrics = {
-        "epoch_s": {"old": 1.0, "new": 2.0},
-        "epoch_s_iqr": {"old": "wide", "new": None},
-        "copy_s": {"old": 1.0, "new": "fast"},
-        "copy_s_iqr": {"old": 0.1, "new": 0.1},
-        "net": {"old": "lenet", "new": "mlp"},
-        "net_low": {"old": 1.0, "new": 1.0},
-        "net_high": {"old": 2.0, "new": 2.0},
-    }
-    assert [row[1:] for row in table({"a": metrics}, other_hardware=())] == [
-        ("epoch_s", "1", "2", "one sample each"),
-        ("copy_s", "1 (IQR 0.1)", "fast", "changed"),
-        ("net", "lenet", "mlp", "changed"),
-    ]

@@ -7,7 +7,6 @@ from lab.core.errors import ParamsError
 from lab.tools import profiles
 from stages.probe.__main__ import params_models
 from stages.train.measure.params import Params as TrainStage
-from tests.helpers import edit_params
 
 
 def test_laptop_is_complete_and_equals_the_committed_params(pytestconfig):
@@ -70,13 +69,6 @@ def test_full_is_the_notes_workload(project, monkeypatch):
         }
 
 
-def test_what_changes_is_said(project, monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", ["profiles", "laptop"])
-    edit_params({"train.defaults.lr": 0.7})
-    profiles.main()
-    assert "train.defaults.lr: 0.7 -> 0.2" in capsys.readouterr().out
-
-
 def test_an_unknown_profile_or_key_is_refused_and_nothing_written(project, monkeypatch):
     before = (project / "params.yaml").read_bytes()
     (project / "profiles" / "odd.yaml").write_text("train:\n  epocs: 3\n")
@@ -95,15 +87,3 @@ def test_a_profile_may_add_a_run(project, monkeypatch):
     profiles.main()
     record = params.load(TrainStage).train.runs["record_94"]
     assert (record.net, record.batch_size, record.strategy) == ("convnet_deep", 128, "replicas")
-
-
-def test_a_run_may_get_any_key_of_the_defaults_and_no_other(project, monkeypatch):
-    odd = project / "profiles" / "odd.yaml"
-    odd.write_text("train:\n  runs:\n    lenet_1gpu: {num_epochs: 3}\n")
-    monkeypatch.setattr(sys, "argv", ["profiles", "odd"])
-    profiles.main()
-    runs = params.load(TrainStage).train.runs
-    assert (runs["lenet_1gpu"].num_epochs, runs["lenet_2gpu"].num_epochs) == (3, 5)
-    odd.write_text("train:\n  runs:\n    lenet_1gpu: {epocs: 3}\n")
-    with pytest.raises(ParamsError, match=r"train\.runs\.lenet_1gpu\.epocs: not in laptop"):
-        profiles.main()

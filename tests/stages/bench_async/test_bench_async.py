@@ -12,7 +12,7 @@ from stages.bench_async import __main__ as bench_async
 from stages.bench_async.measure import call_times, dependencies, names, one_start
 from stages.bench_async.measure.params import AsyncParams, Params
 from stages.bench_async.page import section
-from tests.made_up import measurements, metrics, write
+from tests.made_up import measurements, metrics
 
 CPU = Devices("cpu-virtual", [torch.device("cpu")], threads=1)
 PARAMS = Params(
@@ -111,23 +111,3 @@ def test_an_operation_costs_the_slope_of_its_series_waited_for_once_and_each_tim
     results = Results(measurements("bench_async", "cpu-virtual"))
     for arm, us in ((names.WAITING_ONCE, 2), (names.WAITING_EACH, 3)):
         assert section._us_per_operation(results, arm) == pytest.approx(us, rel=1e-2)
-
-
-def test_the_page_tells_when_calls_return_and_what_waiting_costs(tmp_path):
-    write("bench_async", tmp_path)
-    part = section.section(tmp_path / "bench_async")
-    assert part.answer.startswith("Not on this CPU: a product's call returns after 100 % (100 to")
-    waiting, claimed, fair, back_end, warm_up, *_ = part.findings
-    assert "costs 1 µs more: on a CPU just a synchronize call" in waiting
-    assert claimed.startswith("By the notes' clock torch is 2x (2 to 2) as fast as numpy")
-    assert "torch is 1.5x (1.5 to 1.5) as fast as numpy" in fair
-    assert "takes 99.0 % of the notes' random products' time, and 60 % of" in back_end
-    assert "takes 50 times as long" in warm_up
-    assert [row[-1] for row in part.tables[0].rows] == ["2", "1", "1"]
-
-
-def test_the_page_tells_that_a_gpu_queues(tmp_path):
-    write("bench_async", tmp_path, "cuda")
-    part = section.section(tmp_path / "bench_async")
-    assert part.answer.startswith("Yes: a matrix product's call returns after 1 % (1 to 1) of")
-    assert part.findings[0].endswith("costs 1 µs more.")

@@ -11,7 +11,7 @@ from lab.results.measurements import rows_of
 from stages.bench_buckets.measure import names, one_rank
 from stages.bench_buckets.measure.params import Params
 from stages.bench_buckets.page import section as buckets_section
-from tests.helpers import draw, edit_params
+from tests.helpers import edit_params
 from tests.made_up import measurements, metrics
 
 
@@ -20,39 +20,6 @@ def page(folder, kind, without: float | None = None) -> Section:
     write_rows(folder, rows_of(made))
     write_metrics(folder, metrics("bench_buckets", made, kind))
     return buckets_section.section(folder)
-
-
-def test_gpus_that_hide_sums_are_said_to_gain_and_a_processor_is_not(tmp_path):
-    on_gpus = page(tmp_path / "cuda", "cuda")
-    assert on_gpus.answer.startswith("It helps: ")
-    assert f"{122 / 106:.3g} times as fast" in on_gpus.answer
-    assert "With 25 MiB 6 of 22 ms of sums stay exposed; the model leaves 6." in on_gpus.findings
-    here = page(tmp_path / "cpu", "cpu-virtual")
-    assert here.answer.startswith("No gain is sure: ") and "1 times as fast" in here.answer
-    assert "With 25 MiB 6 of 22 ms would stay exposed, but 22 do" in " ".join(here.findings)
-    for told in (on_gpus, here):
-        assert any("75 % of the bytes" in finding for finding in told.findings)
-
-
-def test_the_table_has_each_size_of_each_net_and_all_is_drawn(tmp_path):
-    told = page(tmp_path, "cpu-virtual")
-    [table] = told.tables
-    rows = {row[0]: row[1:] for row in table.rows}
-    assert list(rows) == [
-        f"{net}, {mib} MiB" for net in ("LeNet", "ResNet-18") for mib in (25, 100)
-    ]
-    count, sums, last, model, once, hidden = rows["ResNet-18, 25 MiB"]
-    medians = [float(text.split()[0]) for text in (count, sums, last, model, once, hidden)]
-    assert medians == [2, 22, 22, 22, 22, 6]
-    draw(told, tmp_path / "figures")
-
-
-def test_a_sweep_without_torchs_own_size_decides_nothing_but_has_a_page(tmp_path):
-    told = page(tmp_path, "cuda", without=names.DEFAULT_MIB)
-    assert told.answer == "ResNet-18's step is 21 ms longer for its sums."
-    draw(told, tmp_path / "figures")
-    made = [m for m in measurements("bench_buckets", "cuda") if m.x != names.DEFAULT_MIB]
-    assert names.SPEEDUP not in metrics("bench_buckets", made, "cuda")
 
 
 @pytest.mark.slow

@@ -5,28 +5,26 @@ import torch
 
 from lab.core.files import write_metrics, write_rows
 from lab.machine.devices import Devices
-from lab.parallel.allreduce.times import Arm, Timed, gradient_lengths
+from lab.parallel.allreduce.times import Arm, Timed
 from lab.parallel.cost_model import (
     ADDING,
     ALGORITHMS,
     LIBRARY,
     PER_TENSOR,
     PROBES,
-    RING,
     STAR,
     THERE_AND_BACK,
     allreduce_name,
 )
 from lab.report.page import Section
-from lab.results.measurements import Measurement, Results, again, rows_of
+from lab.results.measurements import Results, again, rows_of
 from stages.bench_collectives.measure import names
 from stages.bench_collectives.measure.among_ranks import SUMS, arms_of, facts_of
 from stages.bench_collectives.measure.params import CollectiveParams
 from stages.bench_collectives.measure.predicted_times import model_of
 from stages.bench_collectives.page import section as collectives_section
-from tests.helpers import draw
 from tests.made_up import LINK, measurements, metrics
-from tests.stages.bench_collectives.made_up import NETS, SIZES
+from tests.stages.bench_collectives.made_up import NETS
 
 TENSORS, SIZE = NETS["lenet"]
 TWO = Devices("cpu-virtual", [torch.device("cpu")] * 2, 1)
@@ -71,50 +69,6 @@ def test_what_a_bucket_gains_is_that_of_the_made_up_times_and_of_the_model(tmp_p
     assert headline.number == f"{each / joined:.2g} times"
 
 
-def test_the_page_has_bandwidths_volumes_and_the_ring_against_the_star(tmp_path):
-    told = page(measurements("bench_collectives", "cuda"), tmp_path, "cuda")
-    size = SIZES[-1]
-    star, ring = (
-        6 * 100e-6 + volume * size / 2e9 + volume / 2 * size / 20e9 for volume in (6, 1.5)
-    )
-    rows = {row[0]: row[1:] for table in told.tables for row in table.rows}
-    bandwidth, sent, messages = rows["ring, 4 ranks"]
-    assert float(bandwidth.split()[0]) == pytest.approx(1.5 * size / ring / 1e9, rel=1e-2)
-    assert (sent, messages) == ("6", "6")
-    assert rows["star, 4 ranks"][1:] == ["12", "6"]
-    assert rows["tree, 2 ranks"][1:] == ["4", "2"]
-    assert rows["library, 4 ranks"][1:] == ["", ""]
-    found = f"4 MB and 4 ranks the ring is {star / ring:.3g} times as fast as the star"
-    assert any(found in text for text in told.findings)
-
-
-def test_one_wrong_sum_is_said(tmp_path):
-    made = measurements("bench_collectives", "cpu-virtual")
-    assert "Every sum was exact." in page(made, tmp_path).findings
-    made.append(Measurement(names.of_ranks(names.EXACT, 3), RING, 4, (0.0,), "", "cpu-virtual"))
-    findings = page(made, tmp_path).findings
-    assert "Every sum was exact." not in findings
-    assert "Sums were wrong: ring (exact, 3 ranks)." in findings
-
-
-def test_few_ranks_alone_give_no_prediction_but_a_page(tmp_path):
-    made = [m for m in measurements("bench_collectives", "cpu-virtual") if "4 ranks" not in m.demo]
-    made = [m for m in made if "resnet18" not in (m.arm, m.demo.partition(",")[0])]
-    m = metrics("bench_collectives", made, "cpu-virtual")
-    assert names.UNSEEN_ERROR not in m
-    assert names.bucket_speedup("resnet18") not in m
-    told = page(made, tmp_path)
-    draw(told, tmp_path / "figures")
-    assert "predicts" not in told.answer
-    assert not any("unseen" in finding or "ResNet" in finding for finding in told.findings)
-
-
-def test_demos_of_single_messages_can_be_read_back():
-    for n, cores in ((2, 0), (16, 2)):
-        assert names.ranks_and_cores(names.of_one_message(n, cores)) == (n, cores)
-    assert names.ranks_and_cores(names.of_ranks("lenet", 2)) is None
-
-
 def test_probes_nets_and_the_noise_control_are_timed_with_the_fewest_ranks_alone():
     p = CollectiveParams(world_sizes=[2, 4], message_bytes=[4, 400], nets=["lenet"])
     arms = arms_of(p, {n: names.of_one_message(n) for n in (2, 4)})
@@ -148,9 +102,3 @@ def test_a_sum_that_is_not_exact_and_the_largest_tensor_are_found_among_all():
         (names.of_ranks(names.MESSAGES, 2), STAR): (600, 1),
         (names.of_ranks(names.EXACT, 2), LIBRARY): (4, 1),
     }
-
-
-def test_what_the_page_says_of_resnets_gradient_is_so():
-    lengths = gradient_lengths("resnet18")
-    said = collectives_section.RESNET_TENSORS, collectives_section.RESNET_BYTES
-    assert (len(lengths), 4 * sum(lengths)) == said

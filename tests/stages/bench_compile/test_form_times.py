@@ -64,15 +64,6 @@ def test_all_forms_are_timed_at_every_size_and_what_is_missing_is_said():
     assert [m.demo for m in results.skipped()][-1] == names.ENQUEUE
 
 
-def test_what_is_enqueued_is_not_waited_for(monkeypatch):
-    waits, calls = [], []
-    monkeypatch.setattr(form_times, "synchronize", lambda devices: waits.append(len(calls)))
-    seconds = form_times._enqueue_seconds(lambda: calls.append(0), CPU, rounds=2)
-    assert len(seconds) == 2
-    assert waits == [0, form_times.QUEUED_CALLS], "before each round, not after"
-    assert all(s == pytest.approx(s) and s >= 0 for s in seconds)
-
-
 WITH_COMPILERS = """
 import json
 from stages.bench_compile.measure import form_times, names

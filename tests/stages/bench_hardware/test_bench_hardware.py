@@ -36,15 +36,6 @@ def test_a_gpus_peak_is_no_step_of_how_the_processor_scales(made_up_reports):
     assert "from 100 GFLOP/s on 1 thread to 1000 on 16: 10.00 times" in scaling
 
 
-def test_the_page_tells_what_limits_the_networks(made_up_reports):
-    """50 GFLOP/s each, at 1, 3, 9 and 27 FLOP per byte, under 50,000 GFLOP/s and 3,000 GB/s."""
-    part = section(made_up_reports / "cuda" / "bench_hardware")
-    assert part.answer.startswith("Arithmetic limits 1 of 4 networks here, those over 16.7 FLOP")
-    assert "reach 0 to 2 % of" in part.answer
-    limits = [row[-1] for row in part.tables[0].rows]
-    assert limits == ["memory", "memory", "memory", "arithmetic"]
-
-
 def test_a_gpu_gets_images_enough_that_launches_are_not_most_of_the_time(project, monkeypatch):
     monkeypatch.setattr(roofline, "NETS", {names.LENET: roofline.NETS[names.LENET]})
     params = lab.core.params.load(Params)

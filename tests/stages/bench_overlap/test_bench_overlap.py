@@ -13,8 +13,7 @@ from stages.bench_overlap import __main__ as bench_overlap
 from stages.bench_overlap.measure import names, one_start
 from stages.bench_overlap.measure.fractions import overlap_fractions
 from stages.bench_overlap.measure.params import OverlapParams, Params
-from stages.bench_overlap.page import section
-from tests.made_up import measurements, metrics, write
+from tests.made_up import measurements, metrics
 
 PARAMS = Params(
     seed=0,
@@ -73,38 +72,3 @@ def test_the_best_arm_is_held_against_the_same_copies_in_turn():
         assert m[names.BEST_ARM] == best
         assert m[names.OVERLAP_FRACTION] == pytest.approx((40 + 40 - 44) / 40), kind
         assert m[names.SPEEDUP] == pytest.approx(2 * (40 + 40) / 44, rel=1e-4), kind
-
-
-def test_a_workload_is_the_notes_only_at_their_sizes():
-    for size, count, balanced, workload in (
-        (4000, 50, False, names.NOTES),
-        (4000, 24, False, names.OWN),
-        (384, 50, False, names.OWN),
-        (4000, 50, True, names.BALANCED),
-    ):
-        found = OverlapParams(size=size, num_results=count, balanced=balanced).workload
-        assert found == workload, (size, count, balanced)
-
-
-def test_the_page_marks_the_books_comparison_wrong_and_no_other(tmp_path):
-    write("bench_overlap", tmp_path, "cuda")
-    part = section.section(tmp_path / "bench_overlap")
-    fractions, beside = part.tables
-    wrong = [row[0] for row in fractions.rows if str(row[-1]).startswith("wrong: ")]
-    assert wrong == [section.ways()[names.AS_THE_BOOK]]
-    assert part.answer == (
-        "Yes: copying in a second stream is 1.82 times as fast as copying after computing"
-        " (1.82 to 1.82)."
-    )
-    assert part.findings[0] == (
-        "Alone the parts take 80.0 ms together, the longer one 40.0 ms; at once they take 44.0 ms."
-    )
-    assert [row[2] for row in beside.rows] == ["0.0400 s", "0.1999 s (10.0 GB/s)", "0.0440 s"]
-
-
-def test_the_page_tells_when_gradients_are_ready_and_on_a_gpu_when_the_call_returns(tmp_path):
-    for kind, told in (("cuda", True), ("cpu-virtual", False)):
-        write("bench_overlap", tmp_path, kind)
-        findings = " ".join(section.section(tmp_path / "bench_overlap").findings)
-        assert "over 256 images the first gradient is ready after 4.00 ms" in findings, kind
-        assert ("returns after 6.0 ms; the copies are there after 60.0 ms" in findings) == told

@@ -12,8 +12,7 @@ from lab.timing.fresh_starts import merge
 from stages.bench_parallel import __main__ as bench_parallel
 from stages.bench_parallel.measure import names, one_start, products
 from stages.bench_parallel.measure.params import ParallelParams, Params
-from stages.bench_parallel.page import section
-from tests.made_up import measurements, metrics, write
+from tests.made_up import measurements, metrics
 
 PARAMS = Params(
     seed=0,
@@ -87,20 +86,3 @@ def test_the_speedups_are_those_of_together():
     assert m[names.SPEEDUP] == m[names.SMALL_SPEEDUP] == 1.8, "over one after the other"
     assert m[names.PARTS_SPEEDUP] == 1.6, "over both alone, added up"
     assert m[names.SPEEDUP_BOUND] == 2.0
-
-
-def test_the_page_tells_of_the_wait_for_one_gpu_where_there_are_two(tmp_path):
-    write("bench_parallel", tmp_path, "cuda")
-    part = section.section(tmp_path / "bench_parallel")
-    [sentence] = [text for text in part.findings if "longer job" in text]
-    assert "reports 25.0 ms where both have finished after 50.0 ms" in sentence
-    assert part.answer.startswith("At once, two GPUs compute products of 400 rows 1.8 times as")
-    assert part.answer.endswith("fast as one after the other (1.8 to 1.8).")
-    assert part.findings[0].startswith("At best it would be 2 times")
-
-
-def test_the_page_tells_of_emptied_caches_and_of_independent_products(tmp_path):
-    write("bench_parallel", tmp_path, "cpu-virtual")
-    findings = " ".join(section.section(tmp_path / "bench_parallel").findings)
-    assert "need nothing of each other run 1.67 times as fast as one chain" in findings
-    assert "caches are emptied takes 1.2 times as long as others (1.2 to 1.2)" in findings

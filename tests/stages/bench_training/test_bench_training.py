@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from lab.core.files import write_metrics, write_rows
-from lab.results.measurements import Results, again, rows_of
+from lab.results.measurements import Results, again
 from stages.bench_training import __main__ as bench_training
 from stages.bench_training.measure import arms as arms_module
 from stages.bench_training.measure import comparisons, names
@@ -17,7 +16,6 @@ from stages.bench_training.measure.arms import (
     products_per_step,
 )
 from stages.bench_training.measure.params import TrainingParams
-from stages.bench_training.page import section
 from tests.made_up import measurements, metrics
 
 PARAMS = TrainingParams(
@@ -168,16 +166,6 @@ def test_a_processor_without_bfloat16_computes_nothing_in_it_and_says_so():
         said = [m for m in lacking(params, old) if m.arm not in names.PEERS]
         assert {m.arm for m in said} == missing
         assert {m.remark for m in said} == {"skipped: needs instructions for bfloat16"}
-
-
-def test_the_page_of_a_processor_without_bfloat16(tmp_path):
-    made = [m for m in measurements("bench_training", "cpu-virtual") if "bf16" not in m.arm]
-    write_rows(tmp_path, rows_of(made))
-    write_metrics(tmp_path, metrics("bench_training", made, "cpu-virtual"))
-    part = section.section(tmp_path)
-    text = " ".join([part.answer, *part.findings])
-    assert "at 215 GFLOP/s in float32." in text
-    assert "bfloat16" not in text
 
 
 def test_rows_say_what_ran_where_and_the_products_worth_a_step():

@@ -20,13 +20,7 @@ from stages.convergence.measure.names import FIXED, LARS, MOMENTUM, ROOT, SCALED
 from stages.convergence.measure.params import Params
 from stages.convergence.page import section
 from tests.helpers import edit_params
-from tests.stages.convergence.made_up import (
-    CAP,
-    CONVERGENCE,
-    SEED_EPOCHS,
-    convergence_curves,
-    write,
-)
+from tests.stages.convergence.made_up import CONVERGENCE, convergence_curves, write
 
 CPU = torch.device("cpu")
 
@@ -44,10 +38,6 @@ def page(tmp_path, kind="cpu-virtual", curves=None):
     return section.section(tmp_path / "convergence")
 
 
-def test_metrics_have_names_that_dvc_keeps():
-    assert all(re.fullmatch(r"[a-z0-9_]+", name) for name in metrics())
-
-
 def test_failed_runs_are_counted_once():
     m = metrics()
     assert (of_lenet(m, names.NOT_REACHED_PERCENT), of_lenet(m, names.DIVERGED_PERCENT)) == (
@@ -57,62 +47,6 @@ def test_failed_runs_are_counted_once():
     sizes = names.SMALLEST, names.LARGEST, names.TUNED_BATCH
     assert [of_lenet(m, name) for name in sizes] == [64, 4096, 4096]
     assert m["resnet18_tuned_batch"] == 0, "it was not trained"
-
-
-@pytest.mark.parametrize("kind", ["cpu-virtual", "cuda"])
-def test_the_page(tmp_path, kind):
-    part, folder = page(tmp_path, kind), tmp_path / "figures"
-    for figure in part.figures:
-        figure.draw(folder)
-    drawn = sorted(path.name for path in folder.iterdir())
-    assert drawn == sorted(name for figure in part.figures for name in figure.files)
-    captions, notes = (f.caption for f in part.figures), (t.note for t in part.tables)
-    text = " ".join([part.answer, *part.findings, *captions, *notes])
-    assert "nan" not in text.lower()
-    assert ("virtual" in text) == (kind == "cpu-virtual")
-    for table in part.tables:
-        assert all(len(row) == len(table.header) for row in table.rows)
-    for name in part.figures[0].files:
-        assert (">virtual devices<" in (folder / name).read_text()) == (kind == "cpu-virtual")
-
-
-def test_the_page_says_what_the_numbers_say(tmp_path):
-    part = page(tmp_path)
-    assert "LeNet takes 1.5 epochs at batch 64, more than 8 at 4096" in part.answer
-    assert "and more than 8 there with 64 times the learning rate" in part.answer
-    text = " ".join(part.findings)
-    assert "Of LeNet's runs 15 % did not get there, 5 % because they diverged" in text
-    assert (
-        "momentum takes LeNet there in 1 epochs at batch 64, in 5 at 4096; LARS in 2 at 4096"
-        in text
-    )
-    assert "takes 25 % as long for an image at batch 4096 as at 64" in text
-    assert "With gradients 3 steps old 60.0 % of the test images are right" in text
-    assert "with fresh ones 70.0 %" in text
-    assert "on a sixteenth of the images LeNet gets 65.0 % right" in text
-    [fixed, *_] = part.tables[0].rows
-    assert fixed[1:] == ["1.5 (1 to 2)", "5 (4 to 6)", "more than 8; 8 not reached"]
-
-
-def test_a_page_of_runs_that_all_failed(tmp_path):
-    made = convergence_curves(dict.fromkeys(SEED_EPOCHS, [CAP] * 8))
-    assert "takes more than 8 epochs at batch 64" in page(tmp_path, curves=made).answer
-
-
-def test_a_page_with_resnet18_tells_of_both_nets(tmp_path):
-    part = page(tmp_path, "cuda")
-    assert "LeNet takes 1.5 epochs" in part.answer
-    text = " ".join(part.findings)
-    assert "ResNet-18 takes 2.5 epochs at batch 256, more than 8 at 4096" in text
-    assert "momentum takes ResNet-18 there in 0.5 epochs at batch 256, in 2.5 at 4096" in text
-    assert "ResNet-18 takes 50 % as long for an image at batch 4096 as at 256" in text
-    assert [table.header[0] for table in part.tables] == [
-        "epochs of LeNet to the target",
-        "epochs of ResNet-18 to the target",
-    ]
-    assert [figure.name for figure in part.figures[:2]] == ["convergence", "convergence_resnet18"]
-    part.figures[1].draw(tmp_path)
-    assert "batch 4096" in (tmp_path / "convergence_resnet18_1.svg").read_text()
 
 
 def small(**changes):

@@ -8,7 +8,6 @@ from lab.machine.devices import processor
 from lab.results.curves import rows_of
 from lab.results.measurements import again
 from stages.optimizers.measure import names, one_start, quadratics
-from stages.optimizers.page.section import section
 from tests import smallest
 from tests.stages.optimizers.smallest import PARAMS
 
@@ -120,22 +119,3 @@ def test_a_step_is_timed_with_each_optimizer_and_one_of_them_twice():
         names.LOSS_AND_GRADIENT,
         again(names.ADAGRAD_STEP),
     ]
-
-
-def test_the_page_says_what_was_found_on_what_data(found, tmp_path):
-    smallest.write("optimizers", tmp_path)
-    page = section(tmp_path / "optimizers")
-    for figure in page.figures:
-        figure.draw(tmp_path / "figures")
-    files = [file for figure in page.figures for file in figure.files]
-    assert {path.name for path in (tmp_path / "figures").iterdir()} == set(files)
-    percent = smallest.results("optimizers")[1][names.ADAGRAD_LOWER_PERCENT[45]]
-    assert f"rotated by 45° from {percent:.0f} %" in page.answer
-    text = " ".join(page.findings)
-    end = f"{found[names.TRACE, names.ADAGRAD_04].x[-1]:.3f}".replace("-", "−")
-    assert f"still at x₁ = {end}" in text
-    assert "takes 12 ms with torch's AdaGrad, 10 ms with its SGD" in text
-    assert "loss and gradient take 9 ms" in text
-    assert sum("SYNTHETIC" in figure.caption for figure in page.figures) == 3
-    [table] = page.tables
-    assert [row[-1] for row in table.rows] == ["–"] * len(table.rows), "nothing to compare with"

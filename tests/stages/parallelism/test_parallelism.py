@@ -52,10 +52,6 @@ def page(tmp_path, kind="cpu-virtual", curves=None):
     return section.section(tmp_path / "parallelism")
 
 
-def test_metrics_have_names_that_dvc_keeps():
-    assert all(re.fullmatch(r"[a-z0-9_]+", name) for name in metrics())
-
-
 def test_data_parallel_moves_less_from_the_crossing_on():
     m = metrics()
     assert m[crossing_images(on_devices(PIPELINE, 2))] == 40, "0.05 MB an image against 2 MB"
@@ -73,46 +69,6 @@ def test_the_notes_order_is_decided_by_its_weakest_pair():
     assert (m[INCEPTION_OVER_RESNET], m[RESNET_OVER_ALEXNET]) == (1.5, 15)
     assert metrics(**{RESNET_50: 301})[INCEPTION_OVER_RESNET] < 1
     assert metrics(**{ALEXNET: 150})[RESNET_OVER_ALEXNET] == 1
-
-
-@pytest.mark.parametrize("kind", ["cpu-virtual", "cuda"])
-def test_the_page(tmp_path, kind):
-    part, folder = page(tmp_path, kind), tmp_path / "figures"
-    for figure in part.figures:
-        figure.draw(folder)
-    drawn = sorted(path.name for path in folder.iterdir())
-    assert drawn == sorted(name for figure in part.figures for name in figure.files)
-    captions, notes = (f.caption for f in part.figures), (t.note for t in part.tables)
-    text = " ".join([part.answer, *part.findings, *captions, *notes])
-    assert "nan" not in text.lower()
-    assert ("virtual" in text) == (kind == "cpu-virtual")
-    for table in part.tables:
-        assert all(len(row) == len(table.header) for row in table.rows)
-    for name in part.figures[0].files:
-        assert (">virtual devices<" in (folder / name).read_text()) == (kind == "cpu-virtual")
-
-
-def test_the_page_says_what_the_numbers_say(tmp_path):
-    part = page(tmp_path)
-    assert "over 2 devices always sends 2 MB a step; a pipeline sends more from 40" in part.answer
-    text = " ".join(part.findings)
-    assert "to within 3 float64 rounding units" in text
-    assert "Over 3 devices a pipeline of 4 micro-batches idles 40 % of the time" in text
-    assert "70 % in LeNet's layers" in text
-    assert "The notes' order holds" in text
-    assert "the notes' LeNet computes 20 FLOP" in text
-    assert "less than either ResNet at 224" in text
-    assert "over 3 devices the adding device sends 2 times the gradient" in text
-    [times] = [table for table in part.tables if "dense layers" in table.note]
-    over_data = [row[2] for row in times.rows]
-    assert over_data[:3] == ["1", "1.6 (1.6 to 1.6)", "1.2 (1.2 to 1.2)"]
-    assert over_data[3:] == ["1", "0.75 (0.75 to 0.75)", "0.5 (0.5 to 0.5)"]
-    assert "50 % of the time in place of 33 %" in part.try_this.expected
-
-
-def test_a_page_of_another_order(tmp_path):
-    text = " ".join(page(tmp_path, curves=parallelism_curves(RATIOS | {ALEXNET: 900})).findings)
-    assert "does NOT hold" in text
 
 
 def test_a_small_real_run_repeats(one_thread):

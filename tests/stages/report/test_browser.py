@@ -173,13 +173,6 @@ def test_without_a_script_all_is_there_to_read(browser, drawn):
         assert page.locator("#claim-A5 dl").is_visible()
 
 
-def test_printed_nothing_stays_folded(browser, drawn):
-    with opened(browser, drawn / "index.html") as page:
-        page.emulate_media(media="print")
-        page.evaluate("dispatchEvent(new Event('beforeprint'))")
-        assert page.locator("details:not([open])").count() == 0
-
-
 def test_nothing_else_on_the_page_may_run_or_be_fetched(browser, drawn):
     """The Content-Security-Policy, with a page that tries."""
     page = browser.new_page()

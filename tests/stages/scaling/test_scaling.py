@@ -4,12 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from lab.core.files import write_metrics, write_rows
-from lab.parallel.allreduce.times import NOTHING, gradient_lengths
+from lab.parallel.allreduce.times import NOTHING
 from lab.parallel.cost_model import OVERLAPPED, RING, STAR
-from lab.results.measurements import AGAIN, Results, rows_of
+from lab.results.measurements import AGAIN, Results
 from stages.scaling.measure import arms, names, predictor
-from stages.scaling.page import section as scaling_section
 from tests.made_up import STARTS, measurements, metrics
 from tests.stages.scaling.made_up import (
     FLOOR,
@@ -95,45 +93,6 @@ def test_a_batch_out_of_reach_is_on_the_line_and_what_is_beyond_computing_stays(
     assert not results.one(names.at_notes_batch("lenet"), names.OVERLAPPED_STEP)
 
 
-def test_made_up_gradients_are_as_many_and_as_large_as_the_nets():
-    for net, lengths in GRADIENTS.items():
-        real = gradient_lengths(net)
-        assert (len(lengths), sum(lengths)) == (len(real), sum(real)), net
-
-
-def test_the_page_counts_the_steps_after_which_replicas_differ(tmp_path):
-    made = measurements("scaling", "cpu-virtual")
-    differ = next(i for i, m in enumerate(made) if m.demo == names.SAME_WEIGHTS)
-    made[differ] = replace(made[differ], values=(0.0,))
-    write_rows(tmp_path, rows_of(made))
-    write_metrics(tmp_path, metrics("scaling", made, "cpu-virtual"))
-    [note] = [
-        table.note for table in scaling_section.section(tmp_path).tables if "weights" in table.note
-    ]
-    assert "15 of 16" in note
-
-
-def test_the_page_sets_the_sum_of_the_parts_beside_the_notes_rule(tmp_path):
-    made = measurements("scaling", "cpu-virtual")
-    write_rows(tmp_path, rows_of(made))
-    write_metrics(tmp_path, metrics("scaling", made, "cpu-virtual"))
-    part = scaling_section.section(tmp_path)
-    assert "t1 + t2, predicts 16 steps with 4.8 % mean error (noise alone: 2.0 %)" in part.answer
-    assert part.headline
-    assert part.headline.number == "4.8 %"
-    assert part.headline.spread == "noise alone: 2.0 %; the worst step: 5 %"
-    text = " ".join(part.findings)
-    assert "predicted 5 % too short" in text
-    assert "arrives 0.5 to 0.5 ms late" in text
-    assert "47 of LeNet's steps at the notes' batch in a row (star, per tensor) took" in text
-    assert "predicted 20 % too short" in text
-    assert "Simulated on 1,024 devices with 256 images each" in text
-    for figure in part.figures:
-        figure.draw(tmp_path / "figures")
-    drawn = sorted(path.name for path in (tmp_path / "figures").iterdir())
-    assert drawn == sorted(name for figure in part.figures for name in figure.files)
-
-
 def test_all_that_claims_compare_is_timed_in_turn_and_a_noise_control_with_it():
     found = {(demo, name, x): arm for demo, name, x, arm in arms.arms_of(SCALING)}
     behind = {key: arm for key, arm in found.items() if names.computation(key[0])}
@@ -162,11 +121,3 @@ def test_all_that_claims_compare_is_timed_in_turn_and_a_noise_control_with_it():
     assert (overlapping.algorithm, overlapping.images) == (OVERLAPPED, 32)
     alone = found[names.ALONE, "resnet18", 32]
     assert (alone.algorithm, alone.world_size) == (NOTHING, 2)
-
-
-def test_what_is_simulated_is_not_said_to_be_measured():
-    made = measurements("scaling", "cpu-virtual")
-    simulated = [m for m in made if m.demo.startswith((names.STRONG, names.WEAK))]
-    assert {m.device_kind for m in simulated} == {"simulated"}
-    assert all(m.device_kind != "simulated" for m in made if m not in simulated)
-    assert max(m.x for m in simulated) == 1024

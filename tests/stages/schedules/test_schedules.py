@@ -12,9 +12,7 @@ from lab.results.curves import line
 from stages.schedules.__main__ import summarise
 from stages.schedules.measure import names
 from stages.schedules.measure.book_schedules import EPOCHS, SCHEDULES, WARM_UP_EPOCHS
-from stages.schedules.page.section import labels, section
 from tests import smallest
-from tests.stages.schedules import made_up
 
 
 def test_what_is_drawn_is_tried():
@@ -75,33 +73,3 @@ def test_schedules_are_pure_and_positive_after_the_start(t):
 def draw(page, folder):
     for figure in page.figures:
         figure.draw(folder)
-
-
-def test_the_page_says_what_was_found(tmp_path):
-    smallest.write("schedules", tmp_path)
-    found = section(tmp_path / "schedules")
-    ranking, warm_up, _ = found.findings
-    _, m = smallest.results("schedules")
-    points = m[names.BEST_ACCURACY] - m[names.CONSTANT_ACCURACY]
-    assert f"gains {points:.1f} points over a constant" in found.answer
-    assert "is unclear" in found.answer, "two seeds decide nothing"
-    assert f"up to {m[names.gain(names.LENET)]:.2f} times the learning rate" in warm_up
-    assert "50 % of 2 seeds" in warm_up, "the level that the range of two seeds has"
-    assert f"Of {len(SCHEDULES)} schedules" in ranking
-    assert f"“{labels()[m[names.BEST_SCHEDULE]]}”" in ranking
-    draw(found, tmp_path / "figures")
-
-
-def test_the_page_of_two_nets_tells_of_both(tmp_path):
-    made_up.write(tmp_path, "cuda")
-    found = section(tmp_path / "schedules")
-    text = " ".join(found.findings)
-    assert "the highest stable one is 1.10 times as high (1.10 to 1.10)" in found.answer
-    assert "LeNet learns at up to 1.10 times the learning rate (1.10 to 1.10): 2.20 instead" in text
-    assert (
-        "ResNet-18 learns at up to 4.00 times the learning rate (4.00 to 4.00): 1.60 instead"
-        in text
-    )
-    draw(found, tmp_path / "figures")
-    drawn = (tmp_path / "figures" / "schedule_results_2.svg").read_text()
-    assert ">ResNet-18<" in drawn, "two nets need names"

@@ -26,10 +26,6 @@ def params(project):
     torch.set_num_threads(threads)
 
 
-def test_the_rungs_have_the_names_that_rows_and_page_know_them_by():
-    assert tuple(LADDER) == names.RUNGS
-
-
 def test_each_rung_adds_one_lesson():
     """Momentum, and a schedule, need a rate of their own; a schedule its numbers of epochs."""
     for below, rung in itertools.pairwise(LADDER.values()):

@@ -236,29 +236,3 @@ def test_the_books_numbers_stand_only_beside_the_books_own_run():
         {"num_epochs": 10, "lr": 0.1},
     ):
         assert training_run("x", 1, **change).book is None
-
-
-def test_sentences_tell_runs_apart_by_net_devices_and_batch_or_by_their_own_names():
-    one, two = training_run("one", 1), training_run("two", 2)
-    assert section.labels_of([one, two]) == {"one": "LeNet, 1 device", "two": "LeNet, 2 devices"}
-    large = training_run("large", 1, batch_size=512)
-    labels = section.labels_of([one, large])
-    batch = one.metrics["batch_size"]
-    assert labels == {
-        "one": f"LeNet, 1 device, batch {batch}",
-        "large": "LeNet, 1 device, batch 512",
-    }
-    faster = training_run("faster", 1, lr=0.1)
-    assert section.labels_of([one, faster]) == {"one": "one", "faster": "faster"}
-
-
-def test_findings_say_whether_several_devices_run_the_same_algorithm():
-    pairs = {
-        net: [training_run("one", 1, net=net), training_run("two", 2, net=net)]
-        for net in ("lenet", "resnet18")
-    }
-    rounding = "add the same gradients in another order"
-    assert any(rounding in sentence for sentence in section.findings(pairs["lenet"]))
-    assert not any(rounding in sentence for sentence in section.findings(pairs["resnet18"]))
-    both = section.findings([*pairs["lenet"], *pairs["resnet18"]])
-    assert any("ResNet-18 on 2 devices is another algorithm" in sentence for sentence in both)

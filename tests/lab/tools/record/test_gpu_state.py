@@ -30,11 +30,6 @@ def test_where_nobody_can_tell_there_is_no_state(fake_nvidia_smi, line):
     assert gpu_state() is None
 
 
-def test_without_the_tool_there_is_no_state(monkeypatch, tmp_path):
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert gpu_state() is None
-
-
 def test_what_a_gpu_does_not_have_is_left_open(fake_nvidia_smi):
     fake_nvidia_smi('echo "A part of one, 570.86.15, [N/A]' + ", [N/A]" * (len(FIELDS) - 3) + '"')
     [part] = gpu_state()

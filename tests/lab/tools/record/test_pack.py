@@ -1,16 +1,15 @@
 """One file to carry, made by pip from made-up packages."""
 
 import shutil
-import sys
 import tarfile
 import zipfile
 from pathlib import Path
 
 import pytest
 
-from lab.core.errors import DataError, MachineError, ParamsError
+from lab.core.errors import DataError, MachineError
 from lab.tools.record.carried import PACKAGES
-from lab.tools.record.pack import CODE, main, pack
+from lab.tools.record.pack import CODE, pack
 from tests.helpers import ROOT, files, write_data
 
 PINNED = dict(
@@ -72,9 +71,3 @@ def test_without_data_there_is_nothing_to_carry(ready):
     shutil.rmtree(ready / "data")
     with pytest.raises(DataError, match="`invoke repro --stage fetch` brings them"):
         pack("3.12")
-
-
-def test_a_version_is_a_version(monkeypatch):
-    monkeypatch.setattr(sys, "argv", ["pack", "--python", "three"])
-    with pytest.raises(ParamsError, match="--python 'three': expected a version"):
-        main()

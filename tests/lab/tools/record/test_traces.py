@@ -60,8 +60,3 @@ def test_a_profilers_trace_is_kept_and_one_too_long_or_damaged_is_not(tmp_path):
     [copy] = kept.iterdir()
     assert copy.name == "lenet-engine.json.gz"
     assert gzip.decompress(copy.read_bytes()) == whole
-
-
-def test_without_traces_there_is_no_folder_of_them(tmp_path):
-    assert collect(tmp_path / "none", tmp_path / "kept") == {}
-    assert not (tmp_path / "kept").exists()
