@@ -33,6 +33,7 @@ from matplotlib.ticker import (
     NullFormatter,
     NullLocator,
 )
+from numpy.typing import NDArray
 
 from lab.core.files import write_atomically
 from lab.report.language import say
@@ -43,6 +44,7 @@ mpl.rcdefaults()  # whatever a user's matplotlibrc says
 WIDTH = 5.0  # inches of a panel: 360 pt, which 360 pixels of a phone show nearly as they are
 SMALLEST = 10  # points of a letter
 MOST_TICKS = 6  # of an axis, where a drawing does not set them
+MOST_POINTS = 2000  # of a line, or dots on a bar: more cannot be told apart
 
 # Okabe and Ito's colours, told apart by every kind of colour vision on dark and light pages.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
@@ -186,6 +188,11 @@ def label_ends(
         axes.text(
             1.015, height, name, color=text_colour(colour), va="center", transform=axes.transAxes
         )
+
+
+def _some_of(count: int) -> NDArray[np.int64]:
+    """The places of so many points that are drawn: all of them, or MOST_POINTS at equal steps."""
+    return np.linspace(0, count - 1, min(count, MOST_POINTS)).round().astype(np.int64)
 
 
 def plain_ticks(axis: Axis) -> None:
