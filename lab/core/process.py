@@ -51,11 +51,12 @@ def run(main: Callable[[], None]) -> int:
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stdout)
     logging.raiseExceptions = False  # `| head` is no reason for a traceback for each line
     _LAST_CHECKS.clear()
-    stage = os.environ.get("DVC_STAGE")
+    is_rank = "TORCHELASTIC_RUN_ID" in os.environ  # of torchrun's
+    stage = None if is_rank else os.environ.get("DVC_STAGE")
     began = time.monotonic()
     try:
         with raise_signals():
-            if stage or DIE_WITH_PARENT in os.environ:
+            if stage or is_rank or DIE_WITH_PARENT in os.environ:
                 die_with_parent()
             if stage:
                 announce(stage)

@@ -19,7 +19,7 @@ from multiprocessing.process import BaseProcess
 from typing import Any, TypeVar
 
 from lab.core.errors import DistributedError, LabError
-from lab.machine.child import ORPHANED
+from lab.core.process import ORPHANED
 
 # macOS's own libraries do not survive a fork
 METHOD = "forkserver" if sys.platform == "linux" else "spawn"
@@ -105,7 +105,13 @@ def answer_of(name: str, function: Callable[..., T], *arguments: Any) -> T:
         return answer
 
 
+def silence_stdout() -> None:
+    """Send to stderr what libraries print: it is no result of the command's."""
+    os.dup2(2, 1)
+
+
 def _answer(link: Connection, function: Callable[..., Any], *arguments: Any) -> None:
+    silence_stdout()
     link.send(function(*arguments))
 
 
@@ -128,7 +134,6 @@ def _run(
     # a data loader's workers start as everywhere, not by the server
     multiprocessing.set_start_method(None, force=True)
     os.environ.update(environment)  # the server has what was there when it started
-    os.dup2(2, 1)  # what libraries say is no output of the launcher's
     try:
         serve(link, *arguments)
     except LabError as error:

@@ -1,6 +1,6 @@
-"""Several processes for one run: torch's elastic launcher, and the process group in each of them.
+"""The process group of a run, and torch's elastic launcher for runs over several hosts.
 
-On one host everything listens on the loopback address alone. For several hosts set
+The ranks of one host are forked (lab/parallel/local_ranks.py). For several hosts set
 `train.distributed.nnodes`, and `rdzv_endpoint` to the first one's address, and give the same
 command on each, `python -m stages.train RUN`. On those beyond the first torch's own launcher does
 as well, with as many processes as the run has devices on each host:
@@ -32,25 +32,16 @@ import torch
 import torch.distributed as dist
 from torch.distributed.elastic.multiprocessing.api import DefaultLogsSpecs, SignalException
 from torch.distributed.elastic.multiprocessing.errors import ChildFailedError, ProcessFailure
-from torch.distributed.elastic.rendezvous import (
-    RendezvousError,
-    RendezvousHandler,
-    RendezvousParameters,
-    rendezvous_handler_registry,
-)
-from torch.distributed.elastic.rendezvous.c10d_rendezvous_backend import C10dRendezvousBackend
-from torch.distributed.elastic.rendezvous.dynamic_rendezvous import create_handler
+from torch.distributed.elastic.rendezvous import RendezvousError
 from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 
 from lab.core.errors import DistributedError, LabError, StoppedError
 from lab.core.loopback import stay_on_loopback
 from lab.core.shared_params import LOOPBACK, DistributedParams
-from lab.machine import child
 from lab.machine.devices import Devices
 
 # where the launcher tells its ranks that the store of this run listens; a job's script may, too
 ADDRESS_VARIABLE = "LAB_RENDEZVOUS"
-LOOPBACK_BACKEND = "loopback"
 SHUTDOWN_S = 6  # for a rank to finish its step and write a checkpoint before it is killed
 RANKS_FOLDER = Path(".lab/ranks")  # where ranks leave what they died of
 
@@ -89,13 +80,11 @@ def launch(
     os.environ["OMP_NUM_THREADS"] = str(threads)  # 1 otherwise, whatever the run says
     # or the agent would listen on every address
     os.environ["TORCH_DISABLE_SHARE_RDZV_TCP_STORE"] = "1"
-    rendezvous_handler_registry.register(LOOPBACK_BACKEND, _loopback_rendezvous)
     os.environ.setdefault(ADDRESS_VARIABLE, params.rdzv_endpoint)
-    os.environ[child.LAUNCHER_VARIABLE] = str(os.getpid())
     with _folder_for_errors() as folder:
         try:
             elastic_launch(_config(run, num_processes, params, folder), sys.executable)(
-                *child.command(module, run)
+                "-m", module, run
             )
         except ChildFailedError as error:
             raise _explain(error.failures) from None
@@ -136,7 +125,7 @@ def _config(run: str, num_processes: int, params: DistributedParams, folder: Pat
         "run_id": run,
         "max_restarts": 0,
         "shutdown_timeout": SHUTDOWN_S,  # since torch 2.12
-        "rdzv_backend": LOOPBACK_BACKEND if params.on_loopback else "c10d",
+        "rdzv_backend": "c10d",
         "rdzv_endpoint": params.rdzv_endpoint,
         "rdzv_configs": {"join_timeout": params.timeout_s, "read_timeout": params.timeout_s},
         "local_addr": LOOPBACK if params.on_loopback else None,
@@ -144,29 +133,6 @@ def _config(run: str, num_processes: int, params: DistributedParams, folder: Pat
     }
     known = {field.name for field in fields(LaunchConfig)}
     return LaunchConfig(**{name: value for name, value in settings.items() if name in known})
-
-
-class _LoopbackBackend(C10dRendezvousBackend):
-    @property
-    def name(self) -> str:  # the launcher wants back the name that it asked for
-        return LOOPBACK_BACKEND
-
-
-def _loopback_rendezvous(params: RendezvousParameters) -> RendezvousHandler:
-    """torch's own rendezvous on a store of the loopback address alone; port 0 is any free one."""
-    port, listener = int(params.endpoint.rpartition(":")[2]), None
-    try:
-        listener = socket.create_server((LOOPBACK, port))
-        port = listener.getsockname()[1]
-    except OSError as error:
-        if params.min_nodes == 1:
-            raise DistributedError(
-                f"train.distributed.rdzv_endpoint {params.endpoint}: {error.strerror}; take port 0"
-                " for any free one"
-            ) from None  # of several nodes on this host the first one has it
-    store = store_on_loopback(listener, port, float(params.get("read_timeout", 60)))
-    os.environ[ADDRESS_VARIABLE] = f"{LOOPBACK}:{port}"
-    return create_handler(store, _LoopbackBackend(store, params.run_id), params)
 
 
 def meeting_place(timeout_s: float) -> tuple[dist.TCPStore, str]:
@@ -235,8 +201,6 @@ def process_group(devices: Devices, own: torch.device, params: DistributedParams
     rank, world_size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
     host, _, port = os.environ.get(ADDRESS_VARIABLE, params.rdzv_endpoint).rpartition(":")
     timeout = timedelta(seconds=params.timeout_s)
-    if child.LAUNCHER_VARIABLE not in os.environ:  # started by torchrun
-        child.follow(os.getppid())
     # one channel fits both memory formats
     warnings.filterwarnings("ignore", "Grad strides do not match")
     if params.on_loopback and (params.nnodes == 1 or host in (LOOPBACK, "localhost")):

@@ -10,7 +10,7 @@ from lab.core.params import load
 from lab.core.process import run
 from lab.machine.devices import for_ranks
 from lab.machine.hardware import write_conditions
-from lab.parallel.fresh_ranks import ask_ranks
+from lab.parallel.local_ranks import run_on_ranks
 from lab.results.measurements import Measurement, Results, rows_of
 from lab.timing.bench import ratio_metrics, speedup_of
 from lab.timing.conditions import Watch, conditions
@@ -38,7 +38,9 @@ def main() -> None:
     n, starts = params.bench_buckets.world_size, params.bench.starts
     watch, devices = Watch(), for_ranks([n], params.devices)
     in_time = tqdm(starts_in_time(starts), "starts", total=starts, leave=False, disable=None)
-    measured = merge([ask_ranks(n, devices, one_rank.measure, devices, params, i) for i in in_time])
+    measured = merge(
+        [run_on_ranks(n, devices, one_rank.measure, devices, params, i) for i in in_time]
+    )
     write_rows(REPORTS / "bench_buckets", rows_of(measured))
     head = conditions(measured, devices, watch, starts, jobs_at_once=2)
     write_conditions(REPORTS / "bench_buckets")

@@ -15,8 +15,8 @@ import numpy as np
 from lab.claims.book_order import BOOK_ORDER, HEADING_OF, HEADINGS
 from lab.core.errors import DataError, SpaceError
 from lab.core.files import REPORTS, read_json
+from lab.core.process import die_with_parent
 from lab.data.datasets import CLASSES, Split, is_fetched, read_fashion_mnist
-from lab.machine.child import follow
 from lab.report import figures
 from lab.report.benchmarks import without_times
 from lab.report.language import say, speaking, translation
@@ -87,9 +87,7 @@ def draw_figures(stages: Sequence[str], folders: dict[str, Path]) -> dict[str, s
     num_processes = min(MOST_PROCESSES, os.cpu_count() or 1)
     try:
         # drawing is most of the work
-        with ProcessPoolExecutor(
-            num_processes, initializer=follow, initargs=(os.getpid(),)
-        ) as pool:
+        with ProcessPoolExecutor(num_processes, initializer=die_with_parent) as pool:
             found = list(pool.map(draw_stage, *words))
     except BrokenProcessPool:
         raise SpaceError(

@@ -8,7 +8,8 @@ from lab.core.process import run
 from lab.data.datasets import dataset_name
 from lab.machine.devices import resolve
 from lab.parallel.launch import launch, own_rank
-from stages.train.measure.one_run import train_run
+from lab.parallel.local_ranks import call_in_ranks
+from stages.train.measure.one_run import train_as_rank, train_run
 from stages.train.measure.params import Params
 
 
@@ -37,7 +38,11 @@ def launch_ranks(name: str, params: Params) -> None:
             f" got {params.train.runs[name].num_gpus}"
         )
     dataset_name()  # missing data are said before there are processes
-    launch("stages.train", name, here, distributed, resolve(here, params.devices).threads)
+    threads = resolve(here, params.devices).threads
+    if distributed.nnodes == 1:
+        call_in_ranks(here, threads, distributed.timeout_s, train_as_rank, name, params)
+    else:
+        launch("stages.train", name, here, distributed, threads)
 
 
 if __name__ == "__main__":

@@ -19,10 +19,10 @@ from tqdm import tqdm
 from lab.core.shared_params import BenchParams
 from lab.machine.devices import Devices
 from lab.nets.models import MODELS, OnBytes
-from lab.parallel import fresh_ranks
+from lab.parallel import local_ranks
 from lab.parallel.allreduce.collectives import ALGORITHMS, PROBES, Ranks, in_one_bucket, per_tensor
 from lab.parallel.cost_model import OVERLAPPED
-from lab.parallel.fresh_ranks import ask_ranks, calls_lasting, most, seconds_per_call
+from lab.parallel.local_ranks import calls_lasting, most, run_on_ranks, seconds_per_call
 from lab.parallel.replicas import (
     forward_backward,
     grad_of,
@@ -109,7 +109,7 @@ def time_among_ranks(arms: Sequence[Arm], params: BenchParams, devices: Devices)
     """
     world_size = max(arm.world_size for arm in arms)
     starts = [
-        ask_ranks(world_size, devices, _take_part, arms, params, start)
+        run_on_ranks(world_size, devices, _take_part, arms, params, start)
         for start in tqdm(
             starts_in_time(params.starts), "starts", total=params.starts, leave=False, disable=None
         )
@@ -263,7 +263,7 @@ def _take_part(
     The first rank has a part in every arm.
     """
     here: dict[int, _Rank] = {}
-    rank, timeout = dist.get_rank(), timedelta(seconds=fresh_ranks.DISTRIBUTED.timeout_s)
+    rank, timeout = dist.get_rank(), timedelta(seconds=local_ranks.DISTRIBUTED.timeout_s)
     for n in sorted({arm.world_size for arm in arms}):
         # every rank makes every group; by itself one would wait for a lost rank for half an hour
         group = dist.new_group(list(range(n)), timeout=timeout)

@@ -11,8 +11,8 @@ from torch import Tensor, nn
 
 from lab.machine.devices import Devices
 from lab.nets.models import MODELS, OnBytes
-from lab.parallel.fresh_ranks import time_in_turns
 from lab.parallel.gradient_times import ready_times
+from lab.parallel.local_ranks import time_in_turns
 from lab.results.measurements import Measurement, again
 from stages.bench_buckets.measure import names
 from stages.bench_buckets.measure.hidden import exposed_ms, fit_cost, ready_by_half

@@ -16,7 +16,7 @@ from torch.autograd.profiler import profile
 from tqdm import tqdm
 
 from lab.core.errors import LabError
-from lab.machine.fresh_process import fresh_process
+from lab.machine.fresh_process import fresh_process, silence_stdout
 from lab.timing.bench import turns
 from lab.timing.visits import starts_in_time
 from stages.bench_training.measure.arm_turns import TrainingArm, Turn, turn_of
@@ -110,6 +110,7 @@ def serve(link: Connection, arm: TrainingArm) -> None:
     The first request is a number; a later one may be a file for a trace.
     """
     logging.disable(logging.WARNING)
+    silence_stdout()
     if arm.kind == "lightning":
         from stages.bench_training.measure.lightning_arm import (
             serve_lightning,  # its package is optional

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from lab.machine.devices import Devices, for_ranks
 from lab.parallel.device_workers import thread_pool
-from lab.parallel.fresh_ranks import ask_ranks, most, time_in_turns
+from lab.parallel.local_ranks import most, run_on_ranks, time_in_turns
 from lab.results.curves import Curve, line
 from lab.results.measurements import Measurement, again
 from lab.timing.bench import in_unit
@@ -52,7 +52,7 @@ Arms = dict[str, Callable[[], object]]
 def measure_by_torch(params: ParallelismParams, devices: Devices, seed: int) -> Iterator[Curve]:
     """MB that all ranks send, by hand, by torch and by the model, calls, and MB of state."""
     counts = [n for n in params.num_devices if n <= len(devices.devices)]
-    found = [ask_ranks(n, devices, _count, params, seed) for n in counts]
+    found = [run_on_ranks(n, devices, _count, params, seed) for n in counts]
     yield from (curve for curves in found for curve in curves if curve.demo != WIDE_STATE_MB)
     for name in _libraries(params.num_micro_batches):
         held = [c.y[0] for curves in found for c in curves if _is_state(c, name)]
@@ -66,7 +66,7 @@ def time_by_torch(params: Params) -> list[Measurement]:
     """Milliseconds of a step on two devices by hand, in two threads, and by torch, in two ranks."""
     devices = for_ranks([NUM_DEVICES], params.devices)
     starts = starts_in_time(params.bench.starts)
-    return merge([ask_ranks(NUM_DEVICES, devices, _time, devices, params, i) for i in starts])
+    return merge([run_on_ranks(NUM_DEVICES, devices, _time, devices, params, i) for i in starts])
 
 
 def _libraries(num_micro_batches: int) -> dict[str, OfTorch]:

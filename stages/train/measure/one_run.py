@@ -2,6 +2,7 @@
 
 import logging
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
@@ -121,6 +122,12 @@ def train_run(name: str, params: Params) -> None:
             strategy.any(False)  # all results are written, also where hosts share the folder
             if keeps_checkpoints():
                 checkpoints.clear()
+
+
+def train_as_rank(name: str, params: Params) -> None:
+    """`train_run` in a process of its own, which says as much as a command does."""
+    logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stdout)
+    train_run(name, params)
 
 
 def checkpoint_key(name: str, settings: RunParams, seed: int, devices: Devices) -> str:

@@ -8,7 +8,6 @@ import torch
 
 from lab.core.loopback import stay_on_loopback
 from lab.core.shared_params import LOOPBACK, DistributedParams
-from lab.machine import child
 from lab.machine.devices import Devices
 from lab.parallel.launch import ADDRESS_VARIABLE, meeting_place, process_group
 
@@ -39,12 +38,7 @@ def test_ranks_are_told_before_they_meet_if_all_are_on_this_host(
     untold, nnodes, endpoint, loopback
 ):
     store, address = meeting_place(60)
-    for name, value in {
-        "RANK": "0",
-        "WORLD_SIZE": "1",
-        ADDRESS_VARIABLE: address,
-        child.LAUNCHER_VARIABLE: "1",
-    }.items():
+    for name, value in {"RANK": "0", "WORLD_SIZE": "1", ADDRESS_VARIABLE: address}.items():
         untold.setenv(name, value)
     if not loopback:
         untold.setenv("GLOO_SOCKET_IFNAME", next(iter(psutil.net_if_addrs())))

@@ -9,7 +9,6 @@ from torch import nn
 from torch._dynamo.backends.debugging import aot_eager
 
 from lab.core.shared_params import LOOPBACK, DistributedParams
-from lab.machine import child
 from lab.machine.devices import Devices
 from lab.nets.models import MODELS
 from lab.parallel import flat_bucket
@@ -27,7 +26,7 @@ CPU = torch.device("cpu")
 def alone(monkeypatch, one_thread):
     """A process group of this process alone."""
     store, address = meeting_place(60)
-    told = {"RANK": "0", "WORLD_SIZE": "1", ADDRESS_VARIABLE: address, child.LAUNCHER_VARIABLE: "1"}
+    told = {"RANK": "0", "WORLD_SIZE": "1", ADDRESS_VARIABLE: address}
     for name, value in told.items():
         monkeypatch.setenv(name, value)
     params = DistributedParams(nnodes=1, rdzv_endpoint=f"{LOOPBACK}:0", timeout_s=60)

@@ -5,7 +5,7 @@ import pytest
 from lab.core.files import write_metrics, write_rows
 from lab.core.params import load
 from lab.machine.devices import for_ranks
-from lab.parallel.fresh_ranks import ask_ranks
+from lab.parallel.local_ranks import run_on_ranks
 from lab.report.page import Section
 from lab.results.measurements import rows_of
 from stages.bench_buckets.measure import names, one_rank
@@ -30,7 +30,7 @@ def test_a_start_measures_every_size_of_both_nets_and_its_model(project):
         edit_params({f"bench_buckets.{net}": {"images": images, "bucket_mib": [0.25, 100]}})
     params = load(Params)
     devices = for_ranks([2], params.devices)
-    found = ask_ranks(2, devices, one_rank.measure, devices, params, 0)
+    found = run_on_ranks(2, devices, one_rank.measure, devices, params, 0)
     by_place = {(m.demo, m.arm, m.x): m.values[0] for m in found}
     for net, tensors in (("lenet", 8), ("resnet18", 76)):
         step, exposed = (names.of_net(demo, net) for demo in (names.STEP, names.EXPOSED))

@@ -9,7 +9,7 @@ import torch.distributed as dist
 from torch import nn
 
 from lab.machine.devices import Devices
-from lab.parallel.fresh_ranks import ask_ranks
+from lab.parallel.local_ranks import run_on_ranks
 from lab.parallel.replicas import forward_backward, sgd
 from stages.bench_buckets.measure import hooked
 from stages.bench_buckets.measure.hooked import Bucketed
@@ -75,7 +75,7 @@ def steps(device: torch.device) -> dict[str, object]:
 
 @pytest.fixture(scope="module")
 def told():
-    return ask_ranks(2, TWO, steps)
+    return run_on_ranks(2, TWO, steps)
 
 
 def test_gradients_are_those_of_replicas_whenever_they_are_summed(told):

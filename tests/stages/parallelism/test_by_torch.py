@@ -12,7 +12,7 @@ from torch.testing._internal.distributed.fake_pg import FakeStore
 from lab.core.shared_params import BenchParams, DeviceParams
 from lab.machine.devices import Devices
 from lab.parallel.device_workers import thread_pool
-from lab.parallel.fresh_ranks import ask_ranks
+from lab.parallel.local_ranks import run_on_ranks
 from lab.results.measurements import again
 from stages.parallelism.measure.by_torch import FullySharded, InColumnsAndRows, InMicroBatches
 from stages.parallelism.measure.calls import Calls
@@ -129,7 +129,7 @@ def _after_two_steps(device):
 
 
 def test_steps_are_those_of_one_device_and_calls_as_many_as_torch_counts():
-    apart, counts = ask_ranks(2, FOUR, _after_two_steps)
+    apart, counts = run_on_ranks(2, FOUR, _after_two_steps)
     assert all(0 < difference < 1e-12 for difference in apart.values()), apart
     assert counts == {FULLY_SHARD: (12, 12), PARALLELIZE: (3, 3)}
 

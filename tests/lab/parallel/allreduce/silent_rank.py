@@ -12,7 +12,7 @@ from pathlib import Path
 import torch.distributed as dist
 
 from lab.core.shared_params import BenchParams
-from lab.parallel import fresh_ranks
+from lab.parallel import local_ranks
 from lab.parallel.allreduce import times
 from lab.parallel.allreduce.times import Arm
 from lab.parallel.cost_model import RING
@@ -27,8 +27,8 @@ def run_rank(file: Path) -> None:
         while not file.exists():
             time.sleep(0.05)
         return
-    in_time = fresh_ranks.DISTRIBUTED.model_copy(update={"timeout_s": TIMEOUT_S})
-    fresh_ranks.DISTRIBUTED = in_time
+    in_time = local_ranks.DISTRIBUTED.model_copy(update={"timeout_s": TIMEOUT_S})
+    local_ranks.DISTRIBUTED = in_time
     bench = BenchParams(starts=1, rounds=1, min_sample_ms=1)
     try:
         times._take_part(CPU, [Arm(RING, 2, (1,))], bench, 0)

@@ -102,7 +102,7 @@ def test_a_start_gives_the_median_of_its_rounds_and_one_wrong_sum_is_a_wrong_arm
             Timed((2.0,) * 3, halves, late != 1, 0, 0),
         ]
 
-    monkeypatch.setattr(times, "ask_ranks", ask)
+    monkeypatch.setattr(times, "run_on_ranks", ask)
     params = BenchParams(starts=3, rounds=4, min_sample_ms=1)
     found = time_among_ranks(SUMS[1:3], params, THREE)
     halves = ((1.0, 9.0), (2.0, 9.0), (3.0, 9.0))

@@ -1,0 +1,206 @@
+"""Processes of this host as ranks of one process group: forked, on the loopback address alone."""
+
+import gc
+import math
+import os
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from typing import Any, TypeVar
+
+import torch
+import torch.distributed as dist
+
+from lab.core.errors import DistributedError, StoppedError
+from lab.core.process import Stopped
+from lab.core.shared_params import LOOPBACK, BenchParams, DistributedParams
+from lab.machine.allocator import keep_memory
+from lab.machine.devices import Devices
+from lab.machine.fresh_process import FreshProcess, fresh_process, silence_stdout
+from lab.parallel.launch import (
+    ADDRESS_VARIABLE,
+    SHUTDOWN_S,
+    PeerLostError,
+    meeting_place,
+    process_group,
+)
+from lab.timing.bench import turns
+from lab.timing.clock import read_clock
+
+DISTRIBUTED = DistributedParams(nnodes=1, rdzv_endpoint=f"{LOOPBACK}:0", timeout_s=600)
+CAUSE_S = 5  # from a collective that failed until the rank that caused it has reported
+GOES_ON = "the same command goes on from the last checkpoint"
+T = TypeVar("T")
+K = TypeVar("K")
+
+
+def run_on_ranks(world_size: int, devices: Devices, work: Callable[..., T], *arguments: Any) -> T:
+    """What `work(device, *arguments)` returns in the first of so many ranks.
+
+    All do it, in a process group, rank i with `devices`' number i and its threads.
+
+    Raises:
+        LabError: a rank died.
+        ValueError: there are more ranks than devices.
+    """
+    if world_size > len(devices.devices):
+        raise ValueError(
+            f"expected at most {len(devices.devices)} ranks, one for each device, got {world_size}"
+        )
+    answer: T = call_in_ranks(
+        world_size, devices.threads, DISTRIBUTED.timeout_s, _in_group, devices, work, arguments
+    )
+    return answer
+
+
+def call_in_ranks(
+    world_size: int, threads: int, timeout_s: int, work: Callable[..., T], *arguments: Any
+) -> T:
+    """What `work(*arguments)` returns in the first of so many processes that know their ranks.
+
+    They find RANK, WORLD_SIZE and the rest in their environment, as torch's launcher sets them.
+
+    Raises:
+        StoppedError: a signal; the ranks had SIGTERM and seconds to end in good order.
+        LabError: the first one that a rank raised, or a rank died or fell silent.
+    """
+    store, address = meeting_place(timeout_s)
+    with ExitStack() as stack:
+        ranks = {}
+        for rank in range(world_size):
+            place = _Place(rank, world_size, threads, address)
+            process = fresh_process(f"rank {rank}", _be_rank, place, work, arguments)
+            ranks[rank] = stack.enter_context(process)
+        try:
+            found = _received(ranks)
+        except Stopped as stop:
+            _end_in_order(ranks.values())
+            message = f"interrupted; {GOES_ON}"
+            raise StoppedError(message, stop.number) from None
+    del store  # it served the ranks until now
+    answer: T = found[0]
+    return answer
+
+
+def _received(ranks: Mapping[int, FreshProcess]) -> dict[int, Any]:
+    """What each rank sends; where one failed, the cause rather than what follows from it."""
+    found, left = {}, {process.link: rank for rank, process in ranks.items()}
+    lost: PeerLostError | None = None
+    while left and (ready := wait(list(left), CAUSE_S if lost else None)):
+        for link in ready:
+            assert isinstance(link, Connection)  # noqa: S101
+            rank = left.pop(link)
+            try:
+                found[rank] = ranks[rank].receive()
+            except PeerLostError as error:
+                lost = error
+            except StoppedError:
+                raise
+            except DistributedError as error:  # it was killed, say
+                raise DistributedError(f"{error}; {GOES_ON}") from None
+    if lost and left:
+        silent = ", ".join(f"rank {rank}" for rank in sorted(left.values()))
+        raise DistributedError(f"{silent} did not answer in time; {GOES_ON}")
+    if lost:
+        raise lost
+    return found
+
+
+def _end_in_order(ranks: Iterable[FreshProcess]) -> None:
+    """SIGTERM to all, and seconds for a step and a checkpoint; what stays is killed after that."""
+    processes = [rank.process for rank in ranks]
+    for process in processes:
+        process.terminate()
+    deadline = time.monotonic() + SHUTDOWN_S
+    for process in processes:
+        process.join(max(0.0, deadline - time.monotonic()))
+
+
+def time_in_turns(
+    arms: Mapping[K, Callable[[], object]], bench: BenchParams, start: int, device: torch.device
+) -> dict[K, tuple[float, ...]]:
+    """Seconds per call of each arm, by its key, of the slowest rank; sample i was taken in round i.
+
+    All ranks of the process group take part, with arms of the same keys in the same order. Start
+    number `start` goes on with the order of turns where earlier ones left off.
+    """
+    calls = {
+        key: calls_lasting(arm, bench.min_sample_ms / 1e3, device) for key, arm in arms.items()
+    }
+    seconds: dict[K, list[float]] = {key: [] for key in arms}
+    for key in turns(list(arms), bench.rounds, start * bench.rounds):
+        seconds[key].append(seconds_per_call(arms[key], calls[key], device))
+    return {key: tuple(samples) for key, samples in seconds.items()}
+
+
+def calls_lasting(
+    call: Callable[[], object],
+    min_sample_s: float,
+    device: torch.device,
+    group: dist.ProcessGroup | None = None,
+) -> int:
+    """How many calls take `min_sample_s`, the same number in every rank of the group."""
+    calls = 1
+    while (taken := calls * seconds_per_call(call, calls, device, group)) < min_sample_s:
+        calls = max(2 * calls, math.ceil(1.1 * calls * min_sample_s / taken))
+    return calls
+
+
+def seconds_per_call(
+    call: Callable[[], object],
+    calls: int,
+    device: torch.device,
+    group: dist.ProcessGroup | None = None,
+) -> float:
+    """The time of the group's slowest rank, of so many calls that all begin together."""
+    most([0], group)  # all ranks are here
+    start = read_clock([device])
+    for _ in range(calls):
+        call()
+    [slowest] = most([read_clock([device]) - start], group)
+    return slowest / calls
+
+
+def most(mine: Sequence[float], group: dist.ProcessGroup | None = None) -> list[float]:
+    """The largest of all ranks' numbers; it also makes the ranks wait for each other."""
+    values = torch.tensor(mine, dtype=torch.float64)
+    dist.all_reduce(values, dist.ReduceOp.MAX, group)
+    largest: list[float] = values.tolist()
+    return largest
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Which of how many ranks a process is, its threads, and the address at which they meet."""
+
+    rank: int
+    world_size: int
+    threads: int
+    address: str
+
+
+def _be_rank(
+    link: Connection, place: _Place, work: Callable[..., Any], arguments: tuple[Any, ...]
+) -> None:
+    os.environ |= {  # as torch's launcher tells its ranks
+        "RANK": str(place.rank),
+        "WORLD_SIZE": str(place.world_size),
+        "LOCAL_RANK": str(place.rank),
+        "LOCAL_WORLD_SIZE": str(place.world_size),
+        "OMP_NUM_THREADS": str(place.threads),
+        ADDRESS_VARIABLE: place.address,
+    }
+    found = work(*arguments)
+    link.send(found if place.rank == 0 else None)
+
+
+def _in_group(devices: Devices, work: Callable[..., T], arguments: tuple[Any, ...]) -> T:
+    silence_stdout()
+    keep_memory()
+    torch.set_num_threads(devices.threads)
+    gc.disable()
+    own = devices.devices[int(os.environ["RANK"])]
+    with process_group(devices, own, DISTRIBUTED):
+        return work(own, *arguments)
