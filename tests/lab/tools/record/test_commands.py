@@ -2,7 +2,6 @@
 
 import csv
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from lab.tools import supervised
+from lab.core import process
 from lab.tools.record.commands import run_stage
 from lab.tools.record.parts import Slice
 from tests.helpers import ROOT, outlived
@@ -47,11 +46,12 @@ def measure(start):
 LEAVES_OTHERS = """
 import subprocess, sys, time
 from pathlib import Path
+from lab.core.process import run
 
 words = [sys.executable, "-c", "import time; time.sleep(300)"]
 others = [subprocess.Popen(words, start_new_session=own) for own in (False, True)]
 Path("others").write_text(" ".join(str(other.pid) for other in others))
-time.sleep(300)
+sys.exit(run(lambda: time.sleep(300)))
 """
 
 
@@ -86,7 +86,7 @@ def test_a_stage_that_is_cut_keeps_its_complete_starts(work):
 
 def test_a_stage_that_runs_out_of_time_is_ended_with_all_it_started(work, monkeypatch):
     """Those in sessions of their own, too, as the ranks of a run are."""
-    monkeypatch.setattr(supervised, "PATIENCE_S", 1.0)  # with others that do not end by themselves
+    monkeypatch.setattr(process, "PATIENCE_S", 1.0)  # with others that do not end by themselves
     write_stage(work, slow=LEAVES_OTHERS)
     assert run_stage(["slow"], work, Slice(0, 3)) == "skipped: ran out of time"
     assert outlived(others_of(work)) == []
@@ -94,7 +94,6 @@ def test_a_stage_that_runs_out_of_time_is_ended_with_all_it_started(work, monkey
 
 
 def test_a_stage_does_not_outlive_the_record(work):
-    shutil.copy(ROOT / "stages" / "__init__.py", work / "stages")
     write_stage(work, slow=LEAVES_OTHERS.replace("(False, True)", "()") + "# alone")
     program = (
         "from pathlib import Path\n"

@@ -1,10 +1,14 @@
 """Visits of real stages, with the smallest params."""
 
 import json
+import os
 import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 from lab.claims.ledger import ledger
@@ -14,8 +18,7 @@ from lab.tools import references
 from lab.tools.record.parts import Part
 from lab.tools.record.visit import record
 from stages.bench_parallel.measure import names
-from tests.faults.processes import Command
-from tests.helpers import ROOT, files, write_data
+from tests.helpers import ROOT, files, outlived, write_data
 
 pytestmark = pytest.mark.slow
 
@@ -64,14 +67,17 @@ def test_a_visit_that_ends_early_has_what_was_finished_with_its_verdicts(ready):
         "parts = [Part('train', 1, 'record_83'), Part('bench_training', 1)]\n"
         "sys.exit(run(lambda: record('early', 'smoke', 600, parts)))\n"
     )
-    visit = Command([sys.executable, "-c", program], ready, {"PYTHONPATH": str(ROOT)})
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    visit = subprocess.Popen([sys.executable, "-c", program], cwd=ready, env=environment)
     path = ready / references.REFERENCE / "early.json"
-    assert visit.wait_for(path.is_file, 300)
-    assert visit.wait_for(lambda: len(visit.family()) > 1), "the next stage"
-    visit.process.send_signal(signal.SIGTERM)
-    code, lines = visit.end()
-    assert code == 143, lines
-    assert visit.orphans() == []
+    started: list[psutil.Process] = []
+    while not (path.is_file() and started):  # the next stage
+        assert visit.poll() is None
+        started = psutil.Process(visit.pid).children(recursive=True)
+        time.sleep(0.05)
+    visit.send_signal(signal.SIGTERM)
+    assert visit.wait(timeout=60) == 143
+    assert not outlived(started)
     document = json.loads(path.read_text())
     assert list(document["stages"]) == ["train/record_83"]
     assert document["stages"]["train/record_83"]["metrics"]["train_images"] == 256
