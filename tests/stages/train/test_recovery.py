@@ -24,7 +24,7 @@ from tests.helpers import ROOT, edit_params, outlived, small_run, write_data
 pytestmark = pytest.mark.slow
 
 KILLS = int(os.environ.get("LAB_KILLS", "3"))
-TINY = small_run(batch_size=32, num_epochs=8)
+TINY = small_run(batch_size=32, num_epochs=30)
 RUNS = {
     "one": TINY,
     "by_hand": TINY | {"num_gpus": 2},
@@ -48,15 +48,15 @@ def start(name: str) -> subprocess.Popen[str]:
 
 
 def kill(process: subprocess.Popen[str], rng: random.Random) -> None:
-    """Kill one of the run's processes some time after the first has spoken, and see all of them
-    end.
-    """
+    """Kill one of the run's processes while it trains, and see all of them end."""
     assert process.stdout is not None
     process.stdout.readline()
     time.sleep(rng.uniform(0, 0.6))
-    family = [psutil.Process(process.pid), *psutil.Process(process.pid).children()]
-    rng.choice(family).kill()
+    family = [psutil.Process(process.pid), *psutil.Process(process.pid).children(recursive=True)]
+    # the launcher or a rank, which the fork server in between has forked
+    rng.choice([each for each in family if each.ppid() != process.pid]).kill()
     process.communicate(timeout=60)
+    assert process.returncode in (7, -signal.SIGKILL), "it had ended before it was killed"
     assert not outlived(family)
 
 
