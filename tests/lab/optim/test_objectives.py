@@ -5,25 +5,26 @@ from hypothesis import strategies as st
 
 from lab.optim import objectives
 
+EIGENVALUES = np.array([0.1, 2.0])
 
-def test_the_books_minima():
-    for function, argmin, minimum in (
-        (objectives.risk, 1.0904, -1.0467),
-        (objectives.empirical_risk, 1.0170, -1.2085),
-    ):
-        best = objectives.minimise(function, 0.5, 1.5)
-        assert best == pytest.approx(argmin, abs=5e-5), function.__name__
-        assert function(np.array(best)) == pytest.approx(minimum, abs=5e-5), function.__name__
+
+@pytest.mark.parametrize(
+    ("function", "argmin", "minimum"),
+    [(objectives.risk, 1.0904, -1.0467), (objectives.empirical_risk, 1.0170, -1.2085)],
+)
+def test_the_books_minima(function, argmin, minimum):
+    best = objectives.minimise(function, 0.5, 1.5)
+    assert best == pytest.approx(argmin, abs=5e-5)
+    assert function(np.array(best)) == pytest.approx(minimum, abs=5e-5)
 
 
 @given(st.floats(-0.9, 0.9))
 def test_minimise_finds_the_vertex_of_a_parabola(vertex):
-    assert objectives.minimise(lambda x: (x - vertex) ** 2, -1, 1) == pytest.approx(
-        vertex, abs=1e-7
-    )
+    found = objectives.minimise(lambda x: (x - vertex) ** 2, -1, 1)
+    assert found == pytest.approx(vertex, abs=1e-7)
 
 
-def test_the_sampled_risk_is_the_mean_of_losses_and_its_expectation_the_risk():
+def test_expectation_of_the_sampled_risk_is_the_risk():
     x, rng = np.linspace(0.5, 1.5, 11), np.random.default_rng(0)
     phases = rng.normal(0, 0.7, 5)
     by_hand = np.mean([np.exp(0.245) * x * np.cos(np.pi * x + p) for p in phases], axis=0)
@@ -33,24 +34,18 @@ def test_the_sampled_risk_is_the_mean_of_losses_and_its_expectation_the_risk():
 
 
 @given(st.floats(-3, 3), st.floats(-3, 3), st.floats(0, 3.2))
-def test_the_quadratics_gradient_is_its_slope(x1, x2, angle):
-    eigenvalues, x, h = np.array([0.1, 2.0]), np.array([x1, x2]), 1e-6
-    slope = [
-        (
-            objectives.quadratic(x + h * e, eigenvalues, angle)
-            - objectives.quadratic(x - h * e, eigenvalues, angle)
-        )
-        / (2 * h)
-        for e in np.eye(2)
-    ]
-    assert objectives.quadratic_gradient(x, eigenvalues, angle) == pytest.approx(slope, abs=1e-6)
+def test_gradient_of_the_quadratic_is_its_slope(x1, x2, angle):
+    x, h = np.array([x1, x2]), 1e-6
+
+    def value(x):
+        return objectives.quadratic(x, EIGENVALUES, angle)
+
+    slope = [(value(x + h * e) - value(x - h * e)) / (2 * h) for e in np.eye(2)]
+    assert objectives.quadratic_gradient(x, EIGENVALUES, angle) == pytest.approx(slope, abs=1e-6)
 
 
 def test_turning_the_quadratic_keeps_its_eigenvalues():
-    e = np.eye(2)
-    hessian = np.stack(
-        [objectives.quadratic_gradient(e[i], np.array([0.1, 2.0]), 0.7) for i in range(2)]
-    )
+    hessian = [objectives.quadratic_gradient(e, EIGENVALUES, 0.7) for e in np.eye(2)]
     assert np.linalg.eigvalsh(hessian) == pytest.approx([0.2, 4.0])
 
 

@@ -16,25 +16,30 @@ from lab.optim.schedules import (
     warm_up,
 )
 
+CYCLE = one_cycle(0.3, 0.01, 20, 6)
 
-def test_a_schedule_has_its_closed_form():
-    for name, schedule, at, rate in (
-        ("constant", constant(0.3), 7, 0.3),
-        ("square_root", square_root(0.1), 3, 0.05),
-        ("factor", factor(2.0, 0.9, 0.01), 2, 1.62),
-        ("factor", factor(2.0, 0.9, 0.01), 100, 0.01),
-        ("multi_step", multi_step(0.5, 0.5, (15, 30)), 14.9, 0.5),
-        ("multi_step", multi_step(0.5, 0.5, (15, 30)), 15, 0.25),
-        ("multi_step", multi_step(0.5, 0.5, (15, 30)), 31, 0.125),
-        ("cosine", cosine(0.3, 0.01, 20), 0, 0.3),
-        ("cosine", cosine(0.3, 0.01, 20), 10, 0.155),
-        ("cosine", cosine(0.3, 0.01, 20), 25, 0.01),
-        ("inverse_sqrt", inverse_sqrt(0.3, 5), 20, 0.15),
-        ("one_cycle", one_cycle(0.3, 0.01, 20, 6), 0, 0.03),
-        ("one_cycle", one_cycle(0.3, 0.01, 20, 6), 6, 0.3),
-        ("one_cycle", one_cycle(0.3, 0.01, 20, 6), 20, 0.01),
-    ):
-        assert schedule(at) == pytest.approx(rate), (name, at)
+
+@pytest.mark.parametrize(
+    ("schedule", "at", "rate"),
+    [
+        (constant(0.3), 7, 0.3),
+        (square_root(0.1), 3, 0.05),
+        (factor(2.0, 0.9, 0.01), 2, 1.62),
+        (factor(2.0, 0.9, 0.01), 100, 0.01),
+        (multi_step(0.5, 0.5, (15, 30)), 14.9, 0.5),
+        (multi_step(0.5, 0.5, (15, 30)), 15, 0.25),
+        (multi_step(0.5, 0.5, (15, 30)), 31, 0.125),
+        (cosine(0.3, 0.01, 20), 0, 0.3),
+        (cosine(0.3, 0.01, 20), 10, 0.155),
+        (cosine(0.3, 0.01, 20), 25, 0.01),
+        (inverse_sqrt(0.3, 5), 20, 0.15),
+        (CYCLE, 0, 0.03),
+        (CYCLE, 6, 0.3),
+        (CYCLE, 20, 0.01),
+    ],
+)
+def test_closed_forms(schedule, at, rate):
+    assert schedule(at) == pytest.approx(rate)
 
 
 @given(st.floats(0.01, 4.99))
@@ -51,12 +56,12 @@ def test_per_step_rates_are_read_before_the_step():
     assert warmed == pytest.approx([*rising, 1, 1, 1, 1])
 
 
-def test_after_epoch_every_epoch_lags_by_one_and_the_first_has_the_highest_rate():
+def test_rates_after_the_epoch_lag_by_one():
     assert after_epoch(multi_step(0.4, 0.5, (2,)), 4, 2) == [0.4] * 6 + [0.2] * 2
     assert after_epoch(warm_up(constant(1.0), 2), 4, 1) == [1.0, 0.0, 0.5, 1.0]
 
 
-def test_a_run_has_one_rate_or_one_cycle_that_peaks_at_it_and_ends_at_0():
+def test_named_schedules_of_a_run():
     assert per_step(named("constant", 0.3, 2), 2, 3) == [0.3] * 6
     rates = per_step(named("one_cycle", 0.4, 4), 4, 50)
     assert rates[0] == pytest.approx(0.04, rel=0.1)

@@ -40,15 +40,15 @@ EVERY_RULE = {name: rule for name, (rule, _) in TORCH.items()} | {
 
 def regression(seed):
     generator = torch.Generator().manual_seed(seed)
-    X = torch.randn(120, 5, generator=generator, dtype=torch.float64)
-    y = X @ torch.randn(5, generator=generator, dtype=torch.float64) + 0.1 * torch.randn(
-        120, generator=generator
+    X, y, w = (
+        torch.randn(*shape, generator=generator, dtype=torch.float64)
+        for shape in ((120, 5), (120,), (5,))
     )
-    return X, y, torch.randn(5, generator=generator, dtype=torch.float64)
+    return X, y, w
 
 
 @pytest.mark.parametrize("name", TORCH)
-def test_a_rule_and_torchs_optimizer_are_the_same_experiment(name):
+def test_rule_and_torchs_optimizer_step_alike(name):
     """Same loss (half the mean squared error), batches, start and settings: the same trajectory."""
     rule, make = TORCH[name]
     for seed in (0, 1):
@@ -80,7 +80,7 @@ def test_floats_arrays_and_tensors_step_alike(x, seed):
         assert ends[1:] == pytest.approx([ends[0]] * 2, rel=1e-12, abs=1e-14), name
 
 
-def test_rates_that_fall_with_steps_or_with_counts():
+def test_rates_fall_with_steps_or_with_counts():
     gradients = [np.array([1.0, 0.0]), np.array([1.0, 0.0]), np.array([1.0, 1.0])]
     ends = {}
     for make in (update_rules.decaying_gd, update_rules.counting_gd):
@@ -94,74 +94,67 @@ def test_rates_that_fall_with_steps_or_with_counts():
     assert ends[update_rules.counting_gd] == pytest.approx([common, -1]), "seen for the first time"
 
 
-def test_without_its_correction_adam_begins_with_a_larger_step():
+def test_first_step_of_adam_with_and_without_its_correction():
     for correct, step in ((True, 1.0), (False, 0.1 / 0.001**0.5)):
         rule = update_rules.adam(0.01, eps=0.0, correct=correct)
         x, _ = rule.update(0.0, 5.0, rule.init(0.0))
         assert x == pytest.approx(-0.01 * step)
 
 
-def test_a_rule_changes_nothing_in_place():
-    for name, rule in EVERY_RULE.items():
-        x, g = np.ones(3), np.full(3, 0.5)
-        state = rule.init(x)
-        before = [np.copy(part) for part in state]
-        rule.update(x, g, state)
-        assert (x == 1).all(), name
-        assert (g == 0.5).all(), name
-        assert all(np.array_equal(a, b) for a, b in zip(state, before, strict=True)), name
+@pytest.mark.parametrize("rule", EVERY_RULE.values(), ids=EVERY_RULE)
+def test_rule_changes_nothing_in_place(rule):
+    x, g = np.ones(3), np.full(3, 0.5)
+    state = rule.init(x)
+    before = [np.copy(part) for part in state]
+    rule.update(x, g, state)
+    assert (x == 1).all()
+    assert (g == 0.5).all()
+    assert all(np.array_equal(a, b) for a, b in zip(state, before, strict=True))
 
 
-def test_an_array_of_rates_steps_each_as_if_alone():
-    makers = {
-        "momentum": lambda lr: update_rules.momentum(lr, 0.9),
-        "nesterov": lambda lr: update_rules.nesterov(lr, 0.9),
-        "adadelta": lambda lr: update_rules.adadelta(lr=lr),
-    }
+MAKERS = {name: getattr(update_rules, name) for name in EVERY_RULE} | {
+    "momentum": lambda lr: update_rules.momentum(lr, 0.9),
+    "nesterov": lambda lr: update_rules.nesterov(lr, 0.9),
+    "adadelta": lambda lr: update_rules.adadelta(lr=lr),
+}
+
+
+@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+def test_array_of_rates_steps_each_as_if_alone(make):
+    def end(lr, start):
+        return update_rules.trace(make(lr), lambda x: 0.3 * x, start, 10)[-1]
+
     rates = np.array([0.01, 0.1, 1.0])
-    for name in EVERY_RULE:
-        make = makers.get(name) or getattr(update_rules, name)
-        together = update_rules.trace(make(rates), lambda x: 0.3 * x, np.ones(3), 10)[-1]
-        alone = [
-            update_rules.trace(make(float(lr)), lambda x: 0.3 * x, 1.0, 10)[-1] for lr in rates
-        ]
-        assert together == pytest.approx(alone, rel=1e-12), name
+    assert end(rates, np.ones(3)) == pytest.approx([end(float(lr), 1.0) for lr in rates], rel=1e-12)
 
 
-def test_the_books_traces_end_where_the_book_says():
-    eigenvalues = np.array([0.1, 2.0])
-    for name, rule, end in (
-        ("AdaGrad at 0.4", update_rules.adagrad(0.4), (-2.382563, -0.158591)),
-        ("AdaGrad at 2", update_rules.adagrad(2.0), (-0.002295, 0.0)),
-        ("descent at 0.4", update_rules.gd(0.4), (-0.943467, -0.000073)),
-        ("descent at 0.6", update_rules.gd(0.6), (-0.387814, -1673.365109)),
-        ("momentum 0.5", update_rules.momentum(0.6, 0.5), (0.007188, 0.002553)),
-        ("momentum 0.25", update_rules.momentum(0.6, 0.25), (-0.126340, -0.186632)),
-    ):
-        path = update_rules.trace(
-            rule,
-            lambda x: objectives.quadratic_gradient(x, eigenvalues),
-            np.array([-5.0, -2.0]),
-            20,
-        )
-        assert len(path) == 21
-        assert path[-1] == pytest.approx(end, abs=1e-6), name
+@pytest.mark.parametrize(
+    ("rule", "end"),
+    [
+        (update_rules.adagrad(0.4), (-2.382563, -0.158591)),
+        (update_rules.adagrad(2.0), (-0.002295, 0.0)),
+        (update_rules.gd(0.4), (-0.943467, -0.000073)),
+        (update_rules.gd(0.6), (-0.387814, -1673.365109)),
+        (update_rules.momentum(0.6, 0.5), (0.007188, 0.002553)),
+        (update_rules.momentum(0.6, 0.25), (-0.126340, -0.186632)),
+    ],
+)
+def test_traces_end_where_the_book_says(rule, end):
+    def slope(x):
+        return objectives.quadratic_gradient(x, np.array([0.1, 2.0]))
+
+    path = update_rules.trace(rule, slope, np.array([-5.0, -2.0]), 20)
+    assert len(path) == 21
+    assert path[-1] == pytest.approx(end, abs=1e-6)
 
 
 @given(st.floats(0.01, 1.9), st.floats(0.1, 1))
-def test_gradient_descent_on_a_parabola_is_a_power(curvature, lr):
+def test_descent_on_a_parabola_is_a_power(curvature, lr):
     path = update_rules.trace(update_rules.gd(lr), lambda x: curvature * x, 1.0, 15)
     assert path[-1] == pytest.approx((1 - lr * curvature) ** 15, rel=1e-9, abs=1e-12)
 
 
-@given(st.floats(0.1, 1e3), st.floats(0.01, 3))
-def test_adagrads_first_step_is_its_rate_whatever_the_gradient(gradient, lr):
-    rule = update_rules.adagrad(lr)
-    x, _ = rule.update(1.0, gradient, rule.init(1.0))
-    assert x == pytest.approx(1 - lr, rel=1e-3, abs=1e-3)
-
-
-def test_yogi_moves_its_second_moment_by_a_bounded_amount():
+def test_second_moment_of_yogi_moves_by_a_bounded_amount():
     rule = update_rules.yogi(0.01, beta2=0.9)
     state = rule.init(0.0)
     for g, s in ((2.0, 0.4), (2.0, 0.8), (0.1, 0.8 - 0.1 * 0.01), (0.0, 0.8 - 0.1 * 0.01)):
@@ -169,7 +162,7 @@ def test_yogi_moves_its_second_moment_by_a_bounded_amount():
         assert state[1] == pytest.approx(s)
 
 
-def test_epsilon_stands_inside_the_root_or_beside_it():
+def test_epsilon_inside_the_root_or_beside_it():
     g, eps = 0.002, 1e-6
     for make in (update_rules.adagrad, update_rules.adam):
         inside, _ = make(0.1, eps=eps, inside=True).update(0.0, g, make(0.1).init(0.0))
@@ -178,12 +171,7 @@ def test_epsilon_stands_inside_the_root_or_beside_it():
         assert beside == pytest.approx(-0.1 * g / (g + eps))
 
 
-def test_adams_first_step_is_its_rate_thanks_to_the_correction():
-    x, _ = update_rules.adam(0.01).update(0.0, 37.0, update_rules.adam(0.01).init(0.0))
-    assert math.isclose(x, -0.01, rel_tol=1e-5)
-
-
-def test_lars_keeps_pace_with_the_layers_weights_whatever_the_gradients_scale():
+def test_lars_ignores_the_scale_of_the_gradient():
     rule = update_rules.lars(2.0, beta=0.0, trust=0.01)
     x, g = np.array([3.0, 4.0]), np.array([0.6, -0.8])
     for scale in (1e-3, 1.0, 1e3):
@@ -191,7 +179,7 @@ def test_lars_keeps_pace_with_the_layers_weights_whatever_the_gradients_scale():
         assert after == pytest.approx(x - 2.0 * 0.01 * 5.0 * g), "5 is the length of x"
 
 
-def test_lars_written_out_with_momentum_and_weight_decay_on_a_tensor():
+def test_lars_with_momentum_and_weight_decay():
     rule = update_rules.lars(0.5, beta=0.9, trust=0.1, weight_decay=0.2)
     x, v = torch.tensor([1.0, 2.0, 2.0]), torch.zeros(3)
     state = rule.init(x)
@@ -205,7 +193,7 @@ def test_lars_written_out_with_momentum_and_weight_decay_on_a_tensor():
 
 
 @pytest.mark.parametrize("zero", [0.0, np.zeros(2), torch.zeros(2)])
-def test_lars_moves_weights_that_are_zero_by_its_rate_and_trust(zero):
+def test_lars_moves_zero_weights_by_rate_and_trust(zero):
     rule = update_rules.lars(2.0, trust=0.01)
     moved, _ = rule.update(zero, zero + 1.0, rule.init(zero))
     assert np.asarray(moved) == pytest.approx(np.asarray(zero) - 0.02)

