@@ -34,6 +34,7 @@ DIE_WITH_PARENT = "LAB_DIE_WITH_PARENT"  # set for stages that another command s
 Handler = Callable[[int, FrameType | None], object]
 
 _LAST_CHECKS: list[Callable[[], None]] = []
+_WATCHES: list[int] = []  # this process, if it watches its parent; one that forked it, perhaps
 
 
 def before_success(check: Callable[[], None]) -> None:
@@ -172,6 +173,9 @@ def die_with_parent() -> None:
     A shell in between, as DVC uses to run a stage, is no starter of its own. The process gets
     SIGTERM first, and is ended where that does not do it within seconds.
     """
+    if os.getpid() in _WATCHES:
+        return
+    _WATCHES.append(os.getpid())
     starters = _starters()
 
     def watch() -> None:

@@ -31,7 +31,6 @@ from lab.timing.clock import read_clock
 
 DISTRIBUTED = DistributedParams(nnodes=1, rdzv_endpoint=f"{LOOPBACK}:0", timeout_s=600)
 CAUSE_S = 5  # from a collective that failed until the rank that caused it has reported
-GOES_ON = "the same command goes on from the last checkpoint"
 T = TypeVar("T")
 K = TypeVar("K")
 
@@ -77,8 +76,7 @@ def call_in_ranks(
             found = _received(ranks)
         except Stopped as stop:
             _end_in_order(ranks.values())
-            message = f"interrupted; {GOES_ON}"
-            raise StoppedError(message, stop.number) from None
+            raise StoppedError("interrupted", stop.number) from None
     del store  # it served the ranks until now
     answer: T = found[0]
     return answer
@@ -96,13 +94,9 @@ def _received(ranks: Mapping[int, FreshProcess]) -> dict[int, Any]:
                 found[rank] = ranks[rank].receive()
             except PeerLostError as error:
                 lost = error
-            except StoppedError:
-                raise
-            except DistributedError as error:  # it was killed, say
-                raise DistributedError(f"{error}; {GOES_ON}") from None
     if lost and left:
         silent = ", ".join(f"rank {rank}" for rank in sorted(left.values()))
-        raise DistributedError(f"{silent} did not answer in time; {GOES_ON}")
+        raise DistributedError(f"{silent} did not answer in time")
     if lost:
         raise lost
     return found

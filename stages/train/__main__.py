@@ -2,7 +2,7 @@
 
 import sys
 
-from lab.core.errors import ParamsError
+from lab.core.errors import DistributedError, ParamsError, StoppedError
 from lab.core.params import PARAMS_FILE, load
 from lab.core.process import run
 from lab.data.datasets import dataset_name
@@ -40,7 +40,11 @@ def launch_ranks(name: str, params: Params) -> None:
     dataset_name()  # missing data are said before there are processes
     threads = resolve(here, params.devices).threads
     if distributed.nnodes == 1:
-        call_in_ranks(here, threads, distributed.timeout_s, train_as_rank, name, params)
+        try:
+            call_in_ranks(here, threads, distributed.timeout_s, train_as_rank, name, params)
+        except (DistributedError, StoppedError) as error:
+            error.args = (f"{error}; the same command goes on from the last checkpoint",)
+            raise
     else:
         launch("stages.train", name, here, distributed, threads)
 
