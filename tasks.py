@@ -27,6 +27,7 @@ from lab.tools.doctor import clear_stale_dvc_locks
 
 ROOT = Path(__file__).resolve().parent
 BIN = Path(sys.executable).parent
+DVC_FAILED = 255  # its exit code for a stage that failed, whatever the stage's own
 CACHES = (
     ".lab",
     ".hypothesis",
@@ -51,19 +52,20 @@ def _run(command: str, echo: bool = True) -> None:
     words = shlex.split(command)
     environment = os.environ | {"PATH": f"{BIN}{os.pathsep}{os.environ.get('PATH', '')}"}
     process = subprocess.Popen(words, cwd=ROOT, env=environment, preexec_fn=_end_with_invoke())
+    received: list[int] = []
 
     def end(number: int, frame: FrameType | None) -> None:
-        end_family(process, number)
+        received.append(number)
+        if number != signal.SIGINT:
+            end_family(process, number)
 
-    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)}
-    code = None
-    while code is None:
-        try:
-            code = process.wait()
-        except KeyboardInterrupt:  # the command has it, too, and ends in its own time
-            continue
+    asked_to_end = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.signal(number, end) for number in asked_to_end}
+    code = process.wait()
     for number, handler in before.items():
         signal.signal(number, handler)
+    if received:
+        raise Exit(code=128 + received[0])
     if code:
         raise Exit(code=code if code > 0 else 128 - code)
 
@@ -84,6 +86,8 @@ def _repro(arguments: str = "") -> None:
     try:
         _run(f"dvc repro {arguments}".strip())
     except Exit as end:
+        if end.code != DVC_FAILED:  # stopped by a signal
+            raise
         if error_file.is_file():
             raise Exit(code=int(json.loads(error_file.read_text())["exit_code"])) from None
         print("# DVC failed, and no stage says why; the doctor looks for it", file=sys.stderr)
