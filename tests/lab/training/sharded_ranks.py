@@ -1,16 +1,7 @@
-"""Training in shards on several devices and processes, for tests/lab/training/test_sharded.py.
-
-`python -m tests.lab.training.sharded_ranks FILE NET CASE...` trains NET once for each CASE, `8` for
-eight ranks or `4-2-1` for four that take a step, two that take the next one, and one that takes the
-others, and writes the hashes of what came out to FILE.
-"""
+"""Training in shards on several devices and processes, for test_sharded.py."""
 
 import hashlib
-import json
-import sys
-from collections.abc import Sequence
-from functools import partial
-from pathlib import Path
+import io
 from typing import Any
 
 import torch
@@ -20,8 +11,7 @@ from lab.training.loop import Plan, Progress, predict, train
 from lab.training.steps import Stepper
 from lab.training.strategies.base import Recipe, Strategy
 from lab.training.strategies.sharded import Sharded, ShardedProcesses
-from tests.lab.parallel.forked_ranks import CPU, run_ranks
-from tests.lab.training.strategy_ranks import batch
+from tests.lab.training.strategy_ranks import CPU, batch
 
 NUM_SHARDS = 8
 # images and batch size: an epoch's last batch is smaller, and its shards are not all equal
@@ -74,33 +64,14 @@ def hash_of(state: dict[str, Any]) -> str:
     return digest.hexdigest()[:16]
 
 
-def run_rank(file: Path, name: str, steps: int | None) -> None:
-    state = torch.load(file, weights_only=True) if file.exists() else None
-    strategy = start(name, 1, ShardedProcesses)
-    is_first = strategy.is_first
-    found = go_on(strategy, name, state, steps)
-    if is_first:
-        torch.save(found, file)
+def go_on_as_a_rank(device: torch.device, name: str, saved: bytes, steps: int | None) -> bytes:
+    """The same in one of several processes, of and to what `torch.save` makes of a state."""
+    state = loaded(saved) if saved else None
+    found = io.BytesIO()
+    torch.save(go_on(start(name, 1, ShardedProcesses), name, state, steps), found)
+    return found.getvalue()
 
 
-def run_case(file: Path, name: str, world_sizes: Sequence[int]) -> str:
-    """The hash of a run that as many ranks began, others went on with, and the last ones ended.
-
-    Raises:
-        RuntimeError: a rank failed.
-    """
-    file.unlink(missing_ok=True)
-    for world_size in world_sizes[:-1]:
-        if run_ranks(world_size, partial(run_rank, file, name, 1)):
-            raise RuntimeError(f"a rank of {world_size} failed")
-    if run_ranks(world_sizes[-1], partial(run_rank, file, name, None)):
-        raise RuntimeError(f"a rank of {world_sizes[-1]} failed")
-    return hash_of(torch.load(file, weights_only=True))
-
-
-if __name__ == "__main__":
-    result, net = Path(sys.argv[1]), sys.argv[2]
-    cases = {words: [int(count) for count in words.split("-")] for words in sys.argv[3:]}
-    state_file = result.with_suffix(".pt")
-    hashes = {words: run_case(state_file, net, counts) for words, counts in cases.items()}
-    result.write_text(json.dumps(hashes))
+def loaded(saved: bytes) -> dict[str, Any]:
+    state: dict[str, Any] = torch.load(io.BytesIO(saved), weights_only=True)
+    return state

@@ -1,23 +1,12 @@
-"""One of three ranks: steps of `ddp` beside those of `replicas`, among three ranks and among two.
-
-`python -m tests.lab.training.strategy_ranks FILE PORT PORT`, with the rank in RANK and a store on
-each of the ports; rank 0 writes what was found to the file.
-"""
-
-import json
-import os
-import sys
-from pathlib import Path
+"""One of several ranks: steps of `ddp` beside those of `replicas`."""
 
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
 from lab.core.errors import DistributedError
-from lab.core.shared_params import DistributedParams
-from lab.machine.devices import Devices
 from lab.nets.models import MODELS
-from lab.parallel.launch import ADDRESS_VARIABLE, check_ranks_agree, process_group
+from lab.parallel.launch import check_ranks_agree
 from lab.training import steps
 from lab.training.loop import predict
 from lab.training.steps import Stepper
@@ -144,24 +133,10 @@ def stop_together(rank: int, world_size: int) -> dict[str, object]:
     return {"ranks": strategy.total(found).tolist(), "warm_up": max(warm_up)}
 
 
-def main() -> None:
-    torch.set_num_threads(1)
-    rank = int(os.environ["RANK"])
-    params = DistributedParams(nnodes=1, rdzv_endpoint="127.0.0.1:0", timeout_s=60)
-    found = {}
-    for world_size, port in zip((3, 2), sys.argv[2:], strict=True):
-        if rank >= world_size:
-            continue
-        os.environ |= {"WORLD_SIZE": str(world_size), ADDRESS_VARIABLE: f"127.0.0.1:{port}"}
-        with process_group(Devices("cpu-virtual", [CPU], 1), CPU, params):
-            found[world_size] = {
-                "nets": {name: compare(net, world_size) for name, net in nets().items()},
-                "facts": tell_each_other(rank),
-                "stop": stop_together(rank, dist.get_world_size()),
-            }
-    if rank == 0:
-        Path(sys.argv[1]).write_text(json.dumps(found))
-
-
-if __name__ == "__main__":
-    main()
+def found_by_rank(device: torch.device) -> dict[str, object]:
+    rank, world_size = dist.get_rank(), dist.get_world_size()
+    return {
+        "nets": {name: compare(net, world_size) for name, net in nets().items()},
+        "facts": tell_each_other(rank),
+        "stop": stop_together(rank, world_size),
+    }

@@ -1,45 +1,22 @@
-import json
-import os
-import subprocess
-import sys
-
 import pytest
 import torch
-import torch.distributed as dist
 from torch import nn
 
+from lab.machine.devices import Devices
 from lab.nets.models import MODELS
+from lab.parallel.local_ranks import run_on_ranks
 from lab.training.strategies.base import Recipe
 from lab.training.strategies.dataparallel import DataParallel
 from lab.training.strategies.replicas import Replicas
-from tests.helpers import ROOT
-from tests.lab.training.strategy_ranks import batch
+from tests.lab.training.strategy_ranks import batch, found_by_rank
 
 CPU = torch.device("cpu")
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory):
-    """What three ranks found, and then two of them, by the number of ranks."""
-    file = tmp_path_factory.mktemp("ranks") / "found.json"
-    stores = [
-        dist.TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False) for _ in range(2)
-    ]
-    command = [sys.executable, "-m", "tests.lab.training.strategy_ranks", str(file)]
-    ranks = [
-        subprocess.Popen(
-            [*command, *(str(store.port) for store in stores)],
-            cwd=ROOT,
-            env=os.environ | {"RANK": str(rank), "OMP_NUM_THREADS": "1"},
-        )
-        for rank in range(3)
-    ]
-    try:
-        assert [rank.wait(120) for rank in ranks] == [0, 0, 0]
-    finally:
-        for rank in ranks:
-            rank.kill()
-    return {int(count): facts for count, facts in json.loads(file.read_text()).items()}
+def found():
+    """What three ranks found, and then two, by the number of ranks."""
+    return {n: run_on_ranks(n, Devices("cpu-virtual", [CPU] * n, 1), found_by_rank) for n in (3, 2)}
 
 
 @pytest.mark.slow
@@ -70,6 +47,7 @@ def test_what_the_ranks_tell_each_other(found):
         assert told["shares"] == [1.0] * 9
 
 
+@pytest.mark.slow
 def test_ranks_that_measure_different_times_stop_after_the_same_step(found):
     """The rarest of their questions is the one that they all ask."""
     for count, facts in found.items():

@@ -1,16 +1,23 @@
 """What bench_hardware derives from its samples."""
 
+from types import SimpleNamespace
+
+import psutil
 import pytest
 import torch
 
 import lab.core.params
-from lab.machine.devices import Devices
+from lab.claims.evidence import NotTestableError
+from lab.machine.devices import Devices, processor, usable_cores
 from lab.results.measurements import Results
 from stages.bench_hardware.__main__ import summarise
-from stages.bench_hardware.measure import names, roofline
+from stages.bench_hardware.measure import facts, names, peak, rates, roofline, trips
+from stages.bench_hardware.measure.matmul import PRODUCTS
 from stages.bench_hardware.measure.params import Params
+from stages.bench_hardware.page import claims
 from stages.bench_hardware.page.explorables import COSTS
 from stages.bench_hardware.page.section import section
+from tests.helpers import edit_params
 from tests.made_up import measurements
 
 
@@ -45,3 +52,112 @@ def test_a_gpu_gets_images_enough_that_launches_are_not_most_of_the_time(project
         counted = Results(roofline.count_networks(params, Devices(kind, [torch.device(kind)], 1)))
         gflop = counted.one(names.COUNTED_GFLOP, names.LENET).values[0]
         assert gflop == pytest.approx(count * COSTS[names.LENET].flop / 1e9)
+
+
+def test_one_setting_alone_is_not_testable():
+    with pytest.raises(NotTestableError):
+        claims.all_cores_over_one([1, 1], [5, 6])
+    with pytest.raises(NotTestableError, match="4096 and 262144"):
+        claims.second_over_first([4096.0, 8192.0], [5, 6])
+
+
+def test_a_machine_without_a_gpu_tells_what_it_has(monkeypatch, tmp_path):
+    file = tmp_path / "line"
+    monkeypatch.setattr(facts, "LINE_FILE", file)
+    results = Results(facts.measure_facts(processor(1)))
+    skipped = {m.arm for m in results.skipped()}
+    assert skipped == {names.CACHE_LINE, names.MULTIPROCESSORS, names.GPU_MEMORY}
+    assert results.one(names.FACTS, names.CORES).values == (usable_cores(),)
+    gib = psutil.virtual_memory().total / 2**30
+    assert results.one(names.FACTS, names.MEMORY).values == (pytest.approx(gib),)
+    file.write_text("64\n")
+    line = Results(facts.measure_facts(processor(1))).one(names.FACTS, names.CACHE_LINE)
+    assert line.values == (64,)
+
+
+def test_every_arm_is_the_product():
+    for shape in ((3, 4, 5), (7, 9, 130), (1, 1, 1)):
+        rows, inner, columns = shape
+        A, B = torch.rand(rows, inner), torch.rand(inner, columns)
+        for arm, product in PRODUCTS.items():
+            torch.testing.assert_close(
+                product(A, B), A @ B, msg=lambda m, case=(arm, shape): f"{case}: {m}"
+            )
+
+
+@pytest.fixture
+def params(project):
+    edit_params({"bench_hardware.matrix_size": 20, "bench_hardware.copy_mib": 1})
+    before = torch.get_num_threads()
+    yield lab.core.params.load(Params)
+    torch.set_num_threads(before)
+
+
+def test_rates_are_amounts_over_seconds_for_each_number_of_threads(params, monkeypatch):
+    monkeypatch.setattr(rates, "time_arms", lambda arms, *_: dict.fromkeys(arms, (1e-3, 2e-3)))
+    results = Results(peak.measure_peak(params, processor(6), cores=6, start=0))
+    assert results.arms(names.PEAK) == [names.FLOAT64, names.FLOAT32, names.BFLOAT16]
+    for demo, arm, per_ms in (
+        (names.PEAK, names.FLOAT32, 2 * 20**3 / 1e6),
+        (names.BANDWIDTH, names.COPY, 2 * 2**20 / 1e6),
+        (names.VECTOR_RATE, names.ONE_CALL, 2**20 / 1e6),
+    ):
+        series = results.series(demo, arm)
+        assert [(m.x, m.threads) for m in series] == [(1, 1), (2, 2), (4, 4), (6, 6)]
+        assert all(m.values == pytest.approx((per_ms, per_ms / 2)) for m in series), arm
+
+
+@pytest.mark.parametrize(("fast", "rows"), [(True, 20), (False, 5)])
+def test_products_in_bfloat16_are_smaller_where_they_would_take_seconds(
+    params, monkeypatch, fast, rows
+):
+    monkeypatch.setattr(peak, "computes_in_bf16", lambda device: fast)
+    monkeypatch.setattr(rates, "time_arms", lambda arms, *_: dict.fromkeys(arms, (1.0,)))
+    results = Results(peak.measure_peak(params, processor(1), cores=1, start=0))
+    for name, n in ((names.FLOAT32, 20), (names.FLOAT64, 20), (names.BFLOAT16, rows)):
+        [rate] = results.series(names.PEAK, name)
+        assert rate.values == pytest.approx((2 * n**3 / 1e9,))
+
+
+def test_each_arm_works_with_its_own_threads_whatever_came_before(params, monkeypatch):
+    seen = []
+
+    def look(arms, *_):
+        for arm in arms.values():
+            arm()
+            seen.append(torch.get_num_threads())
+        return dict.fromkeys(arms, (1.0,))
+
+    monkeypatch.setattr(rates, "time_arms", look)
+    peak.measure_peak(params, processor(2), cores=2, start=0)
+    assert seen == [1, 1, 1, 2, 2, 2, 1, 2, 1, 2]  # three dtypes, copies, sums
+
+
+@pytest.mark.parametrize(("cache_mib", "copied"), [(60, 480), (4, 64)])
+def test_a_gpus_copies_are_larger_than_its_last_cache(project, monkeypatch, cache_mib, copied):
+    """An H200's would hold nearly all of the processor's 64 MiB."""
+    gpu = SimpleNamespace(L2_cache_size=cache_mib * 2**20)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: gpu)
+    params = lab.core.params.load(Params)
+    assert params.bench_hardware.copy_mib == 64
+    assert peak.copy_mib(params, torch.device("cuda", 0)) == copied
+    assert peak.copy_mib(params, torch.device("cpu")) == 64
+
+
+def test_products_are_the_same_wherever_their_results_go(project):
+    """On a CPU nothing jumps anywhere, but the arms can be called."""
+    edit_params({"bench_hardware.copy_mib": 1})
+    params = lab.core.params.load(Params)
+    arms = trips.trip_arms(params, torch.device("cpu"), rows=16)
+    assert tuple(arms) == trips.ARMS
+    made = {name: arm() for name, arm in arms.items()}
+    assert torch.equal(made[names.JUMPS], made[names.STAYS])
+    assert torch.equal(made[names.THERE_AND_BACK], made[names.ON_THE_GPU])
+    assert 1e-3 < made[names.STAYS].mean() < 1e3, "they neither grow nor fade"
+
+
+def test_without_a_gpu_every_arm_has_its_reason(project):
+    found = trips.measure_trips(lab.core.params.load(Params), processor(1), 0)
+    assert [(m.arm, m.remark) for m in found] == [
+        (arm, "skipped: needs a CUDA GPU") for arm in trips.ARMS
+    ]

@@ -1,12 +1,18 @@
+"""None"""
+
 import pytest
 import torch
 
 import lab.core.params
+from lab.claims.evidence import NotTestableError
 from lab.data.datasets import read_fashion_mnist
 from lab.data.images import to_tensors
 from lab.machine.devices import Devices
+from lab.nets.models import to_float
 from lab.results.measurements import Results, controls
+from stages.bench_input.__main__ import summarise
 from stages.bench_input.measure import feeds as feeds_module
+from stages.bench_input.measure import names
 from stages.bench_input.measure.feeds import Pass, feeds, measure_feeds, resident_batches, time_pass
 from stages.bench_input.measure.names import (
     BOOK,
@@ -18,7 +24,10 @@ from stages.bench_input.measure.names import (
     RESIDENT,
 )
 from stages.bench_input.measure.params import Params
+from stages.bench_input.measure.preparation import preprocess, read_images, stored_images
+from stages.bench_input.page import claims
 from tests.helpers import edit_params, write_data
+from tests.made_up import measurements
 
 CPU = torch.device("cpu")
 
@@ -96,3 +105,25 @@ def test_a_pass_is_split_at_its_first_and_last_batch(monkeypatch):
     monkeypatch.setattr(feeds_module, "read_clock", lambda devices: now)
     monkeypatch.setattr(feeds_module.time, "perf_counter", lambda: now)
     assert time_pass(epoch, CPU) == Pass(first_s=5, per_image_s=0.25, whole_s=10)
+
+
+def test_resident_images_are_compared_with_the_books_by_whole_epochs():
+    m = summarise(measurements("bench_input", "cpu-virtual"))
+    assert m[names.RESIDENT_OVER_BOOK] == pytest.approx(200, rel=1e-2)
+    assert m[names.BOOK_EPOCH_S] == pytest.approx(3, rel=1e-2)
+    assert m[names.RESIDENT_EPOCH_S] == pytest.approx(0.015, rel=1e-2)
+    assert m[names.BOOK_FIRST_BATCH_MS] == pytest.approx(80, rel=1e-2)
+
+
+def test_nobody_waits_for_one_device():
+    with pytest.raises(NotTestableError):
+        claims.idle_share(1, [1.0] * 8, [3.0] * 8)
+
+
+def test_what_is_read_and_preprocessed_is_what_resident_images_are(project):
+    write_data(project / "data", train=20, test=10)
+    images, _ = to_tensors(read_fashion_mnist("train"))
+    stored, rows = stored_images(), [7, 0, 7]
+    read = read_images(stored.data, rows)
+    assert [each.tolist() for each in read] == images[rows].tolist()
+    assert torch.equal(preprocess(read, stored.transform), to_float(images[rows]))

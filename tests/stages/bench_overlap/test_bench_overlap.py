@@ -1,18 +1,27 @@
 """What bench_overlap measures on this machine's CPU, and derives from its samples."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
+from lab.claims.evidence import Evidence
+from lab.claims.rules import Verdict
+from lab.claims.verdicts import judge
 from lab.core.shared_params import BenchParams, DeviceParams
 from lab.machine.devices import Devices
+from lab.nets.models import LENET_NAMES
 from lab.results.measurements import Measurement, Results, again
 from lab.timing.fresh_starts import merge
 from stages.bench_overlap import __main__ as bench_overlap
-from stages.bench_overlap.measure import names, one_start
-from stages.bench_overlap.measure.fractions import overlap_fractions
+from stages.bench_overlap.measure import gradients, names, non_blocking, one_start
+from stages.bench_overlap.measure.fractions import WRONG, overlap_fraction, overlap_fractions
 from stages.bench_overlap.measure.params import OverlapParams, Params
+from tests.helpers import claim_of
+from tests.launch_bound import verdicts
 from tests.made_up import measurements, metrics
 
 PARAMS = Params(
@@ -72,3 +81,165 @@ def test_the_best_arm_is_held_against_the_same_copies_in_turn():
         assert m[names.BEST_ARM] == best
         assert m[names.OVERLAP_FRACTION] == pytest.approx((40 + 40 - 44) / 40), kind
         assert m[names.SPEEDUP] == pytest.approx(2 * (40 + 40) / 44, rel=1e-4), kind
+
+
+def test_launch_bound_products_are_not_testable():
+    """What Python launches one after the other overlaps with nothing, whatever a GPU could do."""
+    no_overlap = {(names.TIMES, names.TWO_STREAMS): 80.0, (names.OVERLAP, names.TWO_STREAMS): 0.0}
+    claims = ("C4", "C4b", "C5")
+    assert verdicts("bench_overlap", no_overlap, 50, *claims) == [Verdict.REFUTED] * 3
+    assert verdicts("bench_overlap", no_overlap, 1.3, *claims) == [Verdict.NOT_TESTABLE] * 3
+
+
+@pytest.mark.parametrize("workload", [names.BALANCED, names.OWN])
+def test_printed_numbers_need_the_notes_sizes(workload):
+    metrics = {"device_kind": "cuda", names.WORKLOAD: workload}
+    for claim in ("C4d", "C5d"):
+        found = judge(claim_of(claim), Evidence({"bench_overlap": metrics}, {}))
+        assert found.verdict is Verdict.NOT_TESTABLE
+        assert "50 products of 4000 rows" in found.reason
+
+
+SECONDS = st.floats(0.01, 100)
+
+
+def timed(**times: tuple[float, ...]) -> list[Measurement]:
+    return [Measurement(names.TIMES, arm, 0, t, "ms", "cuda") for arm, t in times.items()]
+
+
+@given(SECONDS, SECONDS, st.floats(0, 1))
+def test_a_time_between_the_bounds_has_a_fraction_between_0_and_1(t1, t2, share):
+    total = max(t1, t2) + (1 - share) * min(t1, t2)
+    assert overlap_fraction([t1, t2], total) == pytest.approx(share, abs=1e-6)
+
+
+def test_the_books_printed_times_are_no_overlap():
+    assert overlap_fraction([0.5010, 2.3848], 2.1558) == pytest.approx(1.46, abs=0.005)
+    assert overlap_fraction([0.1232, 2.1620], 3.1346) < 0  # the newer edition's
+    times = {
+        names.COMPUTE: 0.5010,
+        names.PAGEABLE_COPIES: 2.3848,
+        names.BOOK_COPIES: 2.0,
+        names.BOOK: 2.1558,
+    }
+    [own, printed] = overlap_fractions(timed(**{arm: (t,) * 12 for arm, t in times.items()}))
+    assert (own.arm, own.remark) == (names.BOOK, "")
+    assert (printed.arm, printed.remark) == (names.AS_THE_BOOK, WRONG)
+    assert printed.values[0] == pytest.approx(1.457, abs=1e-3)
+
+
+def test_three_parts_overlap_fully_when_the_longest_is_all_one_sees():
+    assert overlap_fraction([1, 2, 3], 3) == 1
+    assert overlap_fraction([1, 2, 3], 6) == 0
+
+
+def test_each_arm_is_held_against_its_own_parts():
+    found = {m.arm: m for m in overlap_fractions(measurements("bench_overlap", "cuda"))}
+    expected = {
+        names.PAGEABLE: 0,
+        names.BOOK: 0,
+        names.ONE_STREAM: 0,
+        names.TWO_STREAMS: 36 / 40,
+        names.BOTH_DIRECTIONS: 70 / 80,
+        names.AS_THE_BOOK: (40 + 200 - 100) / 40,
+    }
+    assert set(found) == set(expected)
+    for arm, fraction in expected.items():
+        assert found[arm].summary.median == pytest.approx(fraction, abs=1e-2), arm
+        assert (found[arm].remark == WRONG) == (arm == names.AS_THE_BOOK), arm
+
+
+def test_a_fraction_that_noise_takes_over_a_bound_is_not_called_wrong():
+    times = {
+        names.COMPUTE: (40.0,) * 12,
+        names.COPIES: (40.0,) * 12,
+        names.IN_TURN: (79.0, 81.0) * 6,
+    }
+    [fraction] = overlap_fractions(timed(**times))
+    assert fraction.remark == ""
+    assert min(fraction.values) < 0 < max(fraction.values)
+
+
+def test_what_one_start_shows_is_not_called_wrong():
+    one = {names.COMPUTE: (40.0,), names.COPIES: (40.0,), names.IN_TURN: (90.0,)}
+    eight = {arm: t * 8 for arm, t in one.items()}
+    assert [f.remark for f in overlap_fractions(timed(**one))] == [""]
+    assert [f.remark for f in overlap_fractions(timed(**eight))] == [WRONG]
+
+
+CPU = torch.device("cpu")
+TWO_ROUNDS = Params.model_validate(
+    PARAMS.model_dump() | {"bench": {**PARAMS.bench.model_dump(), "rounds": 2}}
+)
+
+
+def test_the_first_and_the_last_are_those_of_each_pass(monkeypatch):
+    passes = [{"W1": 9.0, "b4": 9.0}, {"W1": 8.0, "b4": 2.0}, {"W1": 3.0, "b4": 6.0}]
+    each = [dict.fromkeys(LENET_NAMES, 5.0) | ms for ms in passes]
+    monkeypatch.setattr(gradients, "ready_times", lambda net, loss, count, device: each[:count])
+    one = Devices("cpu-virtual", [CPU], threads=1)
+    results = Results(gradients.measure_gradients(TWO_ROUNDS, one, images=512))
+    first, last = (
+        results.one(names.BACKWARD, arm).values for arm in (names.FIRST_READY, names.LAST_READY)
+    )
+    assert (first, last) == ((2.0, 3.0), (8.0, 6.0)), "without the pass that warms up"
+    assert results.one(names.BACKWARD, names.LAST_READY).x == 512
+    assert results.arms(names.GRADIENTS) == list(LENET_NAMES)
+    assert results.one(names.GRADIENTS, "W1").values == (8.0, 3.0)
+
+
+def test_a_pass_is_forward_and_backward_over_so_many_images(monkeypatch):
+    seen = []
+    loss = gradients.F.cross_entropy
+    monkeypatch.setattr(
+        gradients.F, "cross_entropy", lambda y_hat, y: seen.append(loss(y_hat, y)) or seen[-1]
+    )
+    arm = gradients.lenet_passes(CPU, seed=0)(6)
+    arm()
+    arm()
+    assert torch.equal(seen[0], seen[1]), "the same images, and weights that stay"
+
+
+GPU = Devices("cuda", [torch.device("cuda", 0)], threads=1)
+
+
+class OnGpu:
+    is_cuda = True
+
+    def __len__(self) -> int:
+        return 4
+
+
+def test_both_calls_take_the_argument():
+    assert non_blocking.calls_with_it() == 2
+
+
+def test_a_call_that_does_not_take_it_is_not_counted(monkeypatch):
+    def no_argument(self: torch.Tensor, *args: object) -> torch.Tensor:
+        return self
+
+    monkeypatch.setattr(torch.Tensor, "copy_", no_argument)
+    assert non_blocking.calls_with_it() == 1
+
+
+def test_a_call_returns_before_the_copies_are_there(monkeypatch):
+    """The call takes a second, the copies end two seconds later."""
+    now, done = 0.0, 0.0
+
+    def read_clock(devices: list[torch.device]) -> float:
+        nonlocal now
+        now = max(now, done) if devices else now
+        return now
+
+    def fresh_copies(non_blocking: bool) -> list[torch.Tensor]:
+        nonlocal now, done
+        assert non_blocking
+        now += 1
+        done = now + 2
+        return []
+
+    monkeypatch.setattr(non_blocking, "read_clock", read_clock)
+    work = SimpleNamespace(x=OnGpu(), fresh_copies=fresh_copies)
+    results = Results(non_blocking.measure_return(work, GPU, rounds=3))
+    assert results.one(names.CALL, names.RETURNS).values == pytest.approx((1e3,) * 3)
+    assert results.one(names.CALL, names.ARRIVES).values == pytest.approx((3e3,) * 3)

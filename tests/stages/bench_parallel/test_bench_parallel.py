@@ -5,13 +5,22 @@ import threading
 import pytest
 import torch
 
+from lab.claims.evidence import NotTestableError
+from lab.claims.rules import Verdict
 from lab.core.shared_params import BenchParams, DeviceParams
 from lab.machine.devices import Devices
 from lab.results.measurements import Measurement, Results, again
 from lab.timing.fresh_starts import merge
 from stages.bench_parallel import __main__ as bench_parallel
-from stages.bench_parallel.measure import names, one_start, products
+from stages.bench_parallel.measure import names, one_start, products, waits, warm_up
 from stages.bench_parallel.measure.params import ParallelParams, Params
+from stages.bench_parallel.page.claims import (
+    gain_of_dependent,
+    half_way,
+    over_no_argument,
+    still_at_work,
+)
+from tests.launch_bound import verdicts
 from tests.made_up import measurements, metrics
 
 PARAMS = Params(
@@ -86,3 +95,153 @@ def test_the_speedups_are_those_of_together():
     assert m[names.SPEEDUP] == m[names.SMALL_SPEEDUP] == 1.8, "over one after the other"
     assert m[names.PARTS_SPEEDUP] == 1.6, "over both alone, added up"
     assert m[names.SPEEDUP_BOUND] == 2.0
+
+
+SLOW = [50.0] * 8
+
+
+def test_half_way_mark():
+    assert half_way([100.0] * 8, [50.0] * 8, [75.0] * 8).value == 1
+
+
+def test_without_a_control_that_gains_nothing_is_testable():
+    with pytest.raises(NotTestableError):
+        gain_of_dependent(SLOW, SLOW, SLOW)
+    with pytest.raises(NotTestableError):
+        gain_of_dependent(SLOW, SLOW, [30.0, 60.0] * 4)
+    assert not gain_of_dependent(SLOW[:1], SLOW[:1], SLOW[:1]).decides, "one start says nothing"
+
+
+def test_equal_waits_do_not_tell_gpus_apart():
+    with pytest.raises(NotTestableError):
+        over_no_argument(SLOW, SLOW, SLOW, SLOW)
+
+
+def test_idle_stream_is_not_testable():
+    with pytest.raises(NotTestableError):
+        still_at_work([2.0, 1.0], [0.0, 0.0])
+
+
+def test_launch_bound_products_are_not_testable():
+    """Together is no faster: that is said of two GPUs only if there was work for them."""
+    in_turn = {
+        **{(names.PRODUCTS, arm): 1.0 for arm in (names.FIRST, names.SECOND)},
+        **{(names.PRODUCTS, arm): 2.0 for arm in (names.ONE_AFTER_THE_OTHER, names.TOGETHER)},
+    }
+    claims = ("C3a", "C3b", "C3f")
+    assert verdicts("bench_parallel", in_turn, 50, *claims) == [Verdict.REFUTED] * 3
+    assert verdicts("bench_parallel", in_turn, 1.3, *claims) == [Verdict.NOT_TESTABLE] * 3
+    assert verdicts("bench_parallel", in_turn, 1.3, "C1") == [Verdict.REFUTED], "a count is no time"
+
+
+GPUS = [torch.device("cuda", 0), torch.device("cuda", 1)]
+
+
+def test_the_wait_without_an_argument_misses_the_other_gpus_longer_job(monkeypatch):
+    """On a clock that knows how long each GPU has work; the second has twice as much."""
+    now, busy_until = 0.0, dict.fromkeys(GPUS, 0.0)
+
+    def wait(devices: list[torch.device]) -> None:
+        nonlocal now
+        now = max([now, *(busy_until[device] for device in devices)])
+
+    def read_clock(devices: list[torch.device]) -> float:
+        wait(devices)
+        return now
+
+    class Matrix:
+        def __init__(self, device: torch.device) -> None:
+            self.device = device
+
+    def run(x: Matrix) -> None:
+        busy_until[x.device] = max(now, busy_until[x.device]) + 1
+
+    monkeypatch.setattr(waits, "read_clock", read_clock)
+    monkeypatch.setattr(waits, "synchronize", wait)
+    monkeypatch.setattr(waits, "together", lambda jobs, workers, pool: [job() for job in jobs])
+    monkeypatch.setattr(waits, "workers_on", lambda devices: devices)
+    monkeypatch.setattr(waits, "random_matrices", lambda *_: [Matrix(gpu) for gpu in GPUS])
+    monkeypatch.setattr(waits, "run", run)
+    monkeypatch.setattr(waits, "_two_streams", lambda *_: [])
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda device=0: wait([GPUS[device]]))
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
+    results = Results(waits.measure_waits(PARAMS, Devices("cuda", GPUS, threads=1), 0))
+    expected = {names.NO_ARGUMENT: 1e3, names.CURRENT_WAITED_FOR: 1e3, names.BOTH_WAITED_FOR: 2e3}
+    for arm, milliseconds in expected.items():
+        [m] = results.series(names.LONGER_SECOND, arm)
+        assert m.values == pytest.approx((milliseconds,) * 2), arm
+        assert m.x == 8, "the largest size"
+
+
+@pytest.mark.parametrize("waits_for_all", [True, False])
+def test_streams_are_counted_before_and_after_the_wait(monkeypatch, waits_for_all):
+    at_work: set[object] = set()
+
+    class Stream:
+        def __init__(self, device: torch.device) -> None:
+            assert device == GPUS[0]
+
+        def query(self) -> bool:
+            return self not in at_work
+
+    class Worker:
+        def __init__(self, device: torch.device, stream: Stream) -> None:
+            self.stream = stream
+
+        def run(self, job: object) -> None:
+            at_work.add(self.stream)
+
+    def synchronize(device: torch.device) -> None:
+        if waits_for_all:
+            at_work.clear()
+        else:
+            at_work.pop()
+
+    monkeypatch.setattr(torch.cuda, "Stream", Stream)
+    monkeypatch.setattr(torch.cuda, "synchronize", synchronize)
+    monkeypatch.setattr(waits, "Worker", Worker)
+    monkeypatch.setattr(waits, "random_matrices", lambda *_: [torch.eye(2)])
+    one_gpu = Devices("cuda-shared", [GPUS[0], GPUS[0]], threads=1)
+    results = Results(waits.measure_waits(PARAMS, one_gpu, 0))
+    before, after = (
+        results.one(names.STREAMS, arm).values
+        for arm in (names.BEFORE_THE_WAIT, names.AFTER_THE_WAIT)
+    )
+    assert (before, after) == ((2,), (0 if waits_for_all else 1,))
+    assert {m.demo for m in results.skipped()} == {names.LONGER_SECOND}, "it needs two GPUs"
+
+
+ONE = Devices("cpu-virtual", [torch.device("cpu")] * 2, threads=1)
+
+
+def test_runs_are_timed_in_order_and_caches_are_emptied_before_their_own_runs(monkeypatch):
+    log: list[str] = []
+
+    class Rubbish:
+        def fill_(self, _: float) -> None:
+            log.append("emptied")
+
+    def seconds(_: torch.Tensor) -> float:
+        log.append("run")
+        return float(len([entry for entry in log if entry == "run"]))
+
+    monkeypatch.setattr(warm_up, "_seconds", seconds)
+    monkeypatch.setattr(warm_up.torch, "empty", lambda *_, **__: Rubbish())
+    results = Results(warm_up.measure_warm_up(PARAMS, ONE, 0))
+    found = {arm: results.one(names.WARM_UP, arm).values for arm in results.arms(names.WARM_UP)}
+    assert found == {
+        names.FIRST_RUN: (1e3,),
+        names.SECOND_RUN: (2e3,),
+        names.LATER_RUN: (3e3, 6e3),
+        names.EMPTIED_CACHES: (4e3, 5e3),
+    }
+    assert log == ["run", "run", "run", "emptied", "run", "emptied", "run", "run"]
+
+
+def test_the_first_run_comes_before_all_else_that_a_start_measures(monkeypatch):
+    order: list[str] = []
+    for name in ("measure_warm_up", "measure_products", "measure_dependencies", "measure_waits"):
+        monkeypatch.setattr(one_start, name, lambda *_, called=name: order.append(called) or [])
+    one_start.measure_on(PARAMS, ONE, 0)
+    assert order[0] == "measure_warm_up"
+    assert len(order) == 4

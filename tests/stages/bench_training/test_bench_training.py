@@ -1,6 +1,7 @@
 """What bench_training races, and what it derives from the samples."""
 
 from dataclasses import replace
+from importlib.util import find_spec
 
 import pytest
 
@@ -8,6 +9,7 @@ from lab.results.measurements import Results, again
 from stages.bench_training import __main__ as bench_training
 from stages.bench_training.measure import arms as arms_module
 from stages.bench_training.measure import comparisons, names
+from stages.bench_training.measure.arm_turns import TrainingArm
 from stages.bench_training.measure.arms import (
     Machine,
     arms_of,
@@ -16,6 +18,8 @@ from stages.bench_training.measure.arms import (
     products_per_step,
 )
 from stages.bench_training.measure.params import TrainingParams
+from stages.bench_training.page.claims import over_the_notes
+from tests.helpers import write_data
 from tests.made_up import measurements, metrics
 
 PARAMS = TrainingParams(
@@ -198,3 +202,44 @@ def test_two_epochs_by_hand_are_their_mean(monkeypatch):
     found = bench_training.timed_by_hand(names.FOUR_WORKERS, arm, CPU)
     assert asked == [(arm, 2)]
     assert found.values == (pytest.approx(235 * 0.020),)
+
+
+@pytest.mark.parametrize(("workers", "ratio"), [(4, 2.0), (0, 3.0)])
+def test_peer_against_loop_with_its_own_loader(workers, ratio):
+    assert over_the_notes([18] * 8, workers, [9] * 8, [6] * 8).value == ratio
+
+
+ARM = TrainingArm("lightning", "lenet", batch_size=8, steps=3, device="cpu", threads=1)
+
+
+class NobodyAsksError(Exception):
+    """The end of the race."""
+
+
+class Link:
+    """Asks for two turns, and keeps the answers."""
+
+    def __init__(self):
+        self.requests, self.answers = [3, 3], []
+
+    def recv(self):
+        if not self.requests:
+            raise NobodyAsksError
+        return self.requests.pop()
+
+    def send(self, seconds):
+        self.answers.append(seconds)
+
+
+def test_each_epoch_of_lightning_is_a_turn(project):
+    if find_spec("lightning") is None:
+        pytest.skip("PyTorch Lightning is not installed (pip install -e '.[peers]')")
+    from stages.bench_training.measure.lightning_arm import serve_lightning
+
+    write_data(project / "data", train=70, test=10)
+    link = Link()
+    with pytest.raises(NobodyAsksError):
+        serve_lightning(ARM, link)
+    assert len(link.answers) == 2
+    assert all(0 < seconds < 60 for seconds in link.answers)
+    assert {path.name for path in project.iterdir()} <= {"data", "params.yaml", "profiles"}

@@ -1,14 +1,31 @@
 """What `optimizers` finds, against what is known in closed form or printed by the book."""
 
+import os
+from pathlib import Path
+
 import numpy as np
 import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lab.core.shared_params import BenchParams
+from lab.data import synthetic
+from lab.data.datasets import AIRFOIL_FILE, Split, sha256
+from lab.data.images import small_images
+from lab.data.sources import AIRFOIL
 from lab.machine.devices import processor
+from lab.optim import update_rules
+from lab.optim.objectives import standardise
 from lab.results.curves import rows_of
 from lab.results.measurements import again
 from stages.optimizers.measure import names, one_start, quadratics
+from stages.optimizers.measure.deep_nets import SIDE, accuracies
+from stages.optimizers.measure.linear_regression import batches, descend, initial, problem
+from stages.optimizers.measure.params import DeepNetParams
+from stages.optimizers.page import claims
 from tests import smallest
+from tests.helpers import ROOT
 from tests.stages.optimizers.smallest import PARAMS
 
 
@@ -66,13 +83,13 @@ def test_a_rate_that_diverges_gives_a_row_with_its_share_and_step(found):
 
 
 def test_every_rule_is_swept_on_every_problem(found):
-    for problem in names.PROBLEMS:
-        best = [series for demo, series in found if demo == names.BEST[problem]]
-        assert [names.rule_of(series) for series in best] == list(names.RULES), problem
+    for task in names.PROBLEMS:
+        best = [series for demo, series in found if demo == names.BEST[task]]
+        assert [names.rule_of(series) for series in best] == list(names.RULES), task
         for rule in names.RULES:
-            ends = found[names.BEST_ENDS[problem], rule].y
+            ends = found[names.BEST_ENDS[task], rule].y
             assert len(ends) == PARAMS.num_seeds
-        assert len(found[names.BEST_ENDS[problem], names.BEST_RULE].y) == PARAMS.num_seeds
+        assert len(found[names.BEST_ENDS[task], names.BEST_RULE].y) == PARAMS.num_seeds
 
 
 def test_torchs_optimizers_end_where_those_from_scratch_do(found):
@@ -119,3 +136,106 @@ def test_a_step_is_timed_with_each_optimizer_and_one_of_them_twice():
         names.LOSS_AND_GRADIENT,
         again(names.ADAGRAD_STEP),
     ]
+
+
+def test_closed_forms():
+    assert claims.quadratic_ratio([9, 2], [9, 0], [9, 1], [9, 0]).value == pytest.approx(4)
+    assert claims.quadratic_ratio([0], [1], [1], [0]).value == pytest.approx(20), "2 over 0.1"
+    assert claims.turning([0, 1, 1, 0], [0, 0, 1, 1]) == pytest.approx(180), "two right angles"
+    assert claims.turning([0, -1, -2], [0, 0.1, 0]) == pytest.approx(11.42, abs=0.01), "past 180"
+    assert claims.largest_error([1, 2], [1, 1.5]).value == pytest.approx(25)
+
+
+def test_worst_problem_counts_for_each_seed():
+    """Three problems, two seeds: ratios (1, 4), (3, 1) and (1, 1), so 3 and 4 are the worst."""
+    assert claims.worst_ratio([1, 4], [1, 1], [3, 1], [1, 1], [1, 1], [1, 1]).value == 3.5
+
+
+CPU = torch.device("cpu")
+DEEP = DeepNetParams(num_seeds=2, steps=30, batch_size=16)
+
+
+def test_nets_trained_at_once_are_each_trained_alone_and_learn():
+    train, test = (
+        small_images(Split(images, labels.astype(np.int64)), SIDE, CPU)
+        for images, labels in (synthetic.fashion(400, 0), synthetic.fashion(200, 1))
+    )
+    rates, seeds = torch.tensor([0.03, 0.001]), [4, 5]
+    together = accuracies(update_rules.adagrad, rates, seeds, train, test, DEEP)
+    alone = [
+        accuracies(update_rules.adagrad, rates[i : i + 1], seeds[i : i + 1], train, test, DEEP)[0]
+        for i in range(2)
+    ]
+    assert np.abs(together - alone).max() < 0.03
+    assert together[0] > 0.4
+    assert together[0] > together[1], "too small a rate"
+
+
+def small_problem():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=(60, 3)), np.ones(60)])
+    return problem(X, X @ [1.0, -2.0, 0.5, 0.3] + 0.1 * rng.normal(size=60))
+
+
+@given(st.integers(1, 30), st.integers(1, 40), st.integers(0, 9))
+def test_batches_go_through_the_rows_once_an_epoch(batch_size, num_steps, seed):
+    rows = list(batches(30, batch_size, num_steps, seed))
+    per_epoch = 30 // batch_size
+    assert len(rows) == num_steps
+    for start in range(0, num_steps - per_epoch + 1, per_epoch):
+        epoch = np.concatenate(rows[start : start + per_epoch])
+        assert len(set(epoch)) == per_epoch * batch_size
+
+
+def test_all_rates_and_seeds_at_once_are_each_run_alone():
+    task, rates = small_problem(), np.array([0.01, 0.1])
+    w = initial(3, 4, seed=5)
+    together = descend(update_rules.adam, rates, task, w, 10, 12, 4, seed=7)
+    assert together.steps.tolist() == [0, 4, 8, 12]
+    for i, rate in enumerate(rates):
+        for j in range(3):
+            x, rule = w[j], update_rules.adam(float(rate))
+            state = rule.init(x)
+            for rows in batches(60, 10, 12, seed=7 + j):
+                gradient = task.X[rows].T @ (task.X[rows] @ x - task.y[rows]) / 10
+                x, state = rule.update(x, gradient, state)
+            expected = 0.5 * np.mean((task.X @ x - task.y) ** 2) - task.minimum
+            assert together.excess[-1, i, j] == pytest.approx(expected, rel=1e-9)
+
+
+def test_descent_reaches_the_minimum():
+    result = descend(
+        update_rules.gd, np.array([0.3]), small_problem(), initial(2, 4, 0), 60, 400, 100, seed=0
+    )
+    assert (result.excess[-1] < 1e-12).all()
+    assert not result.diverged_step.any()
+
+
+def test_divergence_is_marked_with_its_first_step_and_never_comes_back():
+    result = descend(
+        update_rules.gd,
+        np.array([0.1, 10.0]),
+        small_problem(),
+        initial(2, 4, 0),
+        60,
+        80,
+        10,
+        seed=0,
+    )
+    assert np.isfinite(result.excess[:, 0]).all()
+    first = result.diverged_step[1]
+    assert (first > 1).all()
+    assert not result.diverged_step[0].any()
+    for reading, step in zip(result.excess[:, 1], result.steps, strict=True):
+        assert (np.isnan(reading) == (step >= first)).all()
+
+
+def test_the_airfoil_minimum_is_the_known_one():
+    own = Path(os.environ.get("LAB_DATA_MIRROR", "")) / "airfoil" / "airfoil_self_noise.dat"
+    copies = [path for path in (ROOT / "data" / AIRFOIL_FILE, ROOT / own) if path.is_file()]
+    originals = [path for path in copies if sha256(path.read_bytes()) == AIRFOIL.sha256]
+    if not originals:
+        pytest.skip("the original airfoil table is neither fetched nor in LAB_DATA_MIRROR")
+    task = problem(*standardise(np.loadtxt(originals[0])))
+    assert task.minimum == pytest.approx(0.241688, abs=5e-7)
+    assert np.linalg.eigvalsh(task.hessian)[[0, -1]] == pytest.approx([0.174, 2.098], abs=1e-3)

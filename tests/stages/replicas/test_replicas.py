@@ -1,6 +1,17 @@
 """What `replicas` derives and its page says, from made-up results; and one small real run."""
 
+import pytest
+import torch
+from threadpoolctl import threadpool_limits
+
+from lab.claims.rules import Verdict
+from lab.data import synthetic
+from lab.parallel.replicas import allreduce, forward_backward, sum_gradients
+from lab.results.curves import rows_of
 from stages.replicas import __main__ as replicas
+from stages.replicas.measure import accuracy
+from stages.replicas.measure.batch_norm import gradient, lenet_with_batch_norm, sum_all_but_norms
+from stages.replicas.measure.by_hand import accuracy_percent, step
 from stages.replicas.measure.names import (
     ACCURACY,
     ALIASING,
@@ -10,14 +21,25 @@ from stages.replicas.measure.names import (
     FROM_ONE_DEVICE,
     GRADIENT_CHANGE,
     IN_PLACE,
+    MEANS,
+    ONE_DEVICE,
     REBINDING,
     WITH_BATCH_NORM,
     WITHOUT_BATCH_NORM,
     millionths,
     replica_of,
 )
+from stages.replicas.measure.params import AccuracyParams
+from stages.replicas.measure.training_variants import (
+    lenet,
+    measure_variants,
+    trained,
+    trained_on_one_tensor,
+)
+from stages.replicas.page.claims import CLAIMS
 from tests import smallest
-from tests.stages.replicas.made_up import PARAMS, replicas_curves
+from tests.helpers import verdicts
+from tests.stages.replicas.made_up import PARAMS, replicas_curves, replicas_metrics
 
 
 def test_metrics_are_the_ends_of_the_curves():
@@ -35,3 +57,142 @@ def test_batch_norm_makes_devices_matter_and_lenet_does_not():
     assert y[GRADIENT_CHANGE, WITHOUT_BATCH_NORM].max() < 1e-3
     assert len(y[FROM_ONE_DEVICE, IN_PLACE]) == 3, "its steps"
     assert [len(y[ACCURACY, replica_of(IN_PLACE, i)]) for i in (1, 2)] == [1, 1], "a seed each"
+
+
+def images(count):
+    found, labels = synthetic.fashion(count, 0)
+    return torch.from_numpy(found), torch.from_numpy(labels.astype("int64"))
+
+
+def test_accuracies_by_replica_and_seed(monkeypatch):
+    monkeypatch.setattr(accuracy, "BATCH_SIZE", 11)  # uneven shards
+    # from the notes' weights nothing is learned in so few steps
+    quick = {"lenet": lambda generator: lenet(generator.initial_seed()).net}
+    monkeypatch.setattr(accuracy, "MODELS", quick)
+    params = AccuracyParams(num_seeds=2, num_epochs=1, train_images=110, test_images=100)
+    curves = list(accuracy.measure_accuracy(params, 2, images(120), images(120), seed=3))
+    y = {c.series: c.y for c in curves}
+    replicas = [replica_of(name, i) for name in (IN_PLACE, REBINDING) for i in (1, 2)]
+    assert list(y) == [ONE_DEVICE, *replicas]
+    assert all(list(c.x) == [3, 4] for c in curves), "seeds"
+    assert list(y[replica_of(IN_PLACE, 1)]) == list(y[replica_of(IN_PLACE, 2)])
+    assert y[ONE_DEVICE] == pytest.approx(y[replica_of(IN_PLACE, 1)], abs=2)
+    assert list(y[replica_of(REBINDING, 2)]) != list(y[replica_of(REBINDING, 1)])
+    assert y[ONE_DEVICE].min() > 15, "it learns"
+
+
+def test_accuracy_is_the_share_of_right_labels():
+    class Fixed(torch.nn.Module):
+        def forward(self, X):
+            return torch.nn.functional.one_hot(X[:, 0, 0].long(), 10)
+
+    X = torch.zeros(1500, 28, 28, dtype=torch.uint8)
+    X[:, 0, 0] = torch.arange(1500) % 10
+    y = torch.where(torch.arange(1500) < 1200, X[:, 0, 0].long(), 10)
+    assert accuracy_percent(Fixed(), (X, y)) == 80
+
+
+def batch():
+    images, labels = synthetic.fashion(8, 0)
+    return torch.from_numpy(images), torch.from_numpy(labels.astype("int64"))
+
+
+def is_norm(name, net):
+    return "running_mean" in dict(net.get_submodule(name.rpartition(".")[0]).named_buffers())
+
+
+@pytest.mark.parametrize("count", [2, 4])
+def test_without_batch_norm_the_gradient_is_that_of_one_device(count):
+    X, y = batch()
+    net = lenet(0)
+    whole = gradient(net, X, y, 1)
+    assert (gradient(net, X, y, count) - whole).norm() < 1e-5 * whole.norm()
+
+
+def test_with_batch_norm_it_is_not():
+    X, y = batch()
+    net = lenet_with_batch_norm(0)
+    whole = gradient(net, X, y, 1)
+    assert (gradient(net, X, y, 2) - whole).norm() > 0.01 * whole.norm()
+
+
+@pytest.mark.parametrize(
+    ("combine", "own"), [(sum_gradients, False), (sum_all_but_norms, True)], ids=["local", "own"]
+)
+def test_replicas_share_all_parameters_or_all_but_those_of_batch_norm(combine, own):
+    X, y = batch()
+    nets = [lenet_with_batch_norm(0) for _ in range(2)]
+    step(nets, X, y, 0.1, combine)
+    for (name, p), q in zip(nets[0].named_parameters(), nets[1].parameters(), strict=True):
+        assert torch.equal(p, q) == (not (own and is_norm(name, nets[0]))), name
+
+
+def test_batch_norm_of_a_devices_own_takes_the_step_of_the_devices_own_images():
+    X, y = batch()
+    nets, alone = [lenet_with_batch_norm(0) for _ in range(2)], lenet_with_batch_norm(0)
+    step(nets, X, y, 0.1, sum_all_but_norms)
+    forward_backward(alone, X[:4], y[:4])
+    start = dict(lenet_with_batch_norm(0).named_parameters())
+    for (name, p), q in zip(nets[0].named_parameters(), alone.parameters(), strict=True):
+        if is_norm(name, nets[0]):
+            torch.testing.assert_close(p, start[name] - 0.1 / 4 * q.grad)
+
+
+def of(curves, params=PARAMS):
+    return verdicts(CLAIMS, "replicas", replicas_metrics(curves, params), rows_of(curves))
+
+
+def test_three_seeds_decide_nothing():
+    found = of(replicas_curves(seeds=range(3)))
+    assert found["D12a"] is Verdict.INCONCLUSIVE
+    assert found["D12b"] is Verdict.CONFIRMED, "weights are compared exactly"
+
+
+def test_other_recipe_says_nothing_of_the_notes():
+    short = PARAMS.accuracy.model_copy(update={"num_epochs": 2})
+    found = of(replicas_curves(), PARAMS.model_copy(update={"accuracy": short}))
+    assert found["D12a"] is Verdict.NOT_TESTABLE
+    assert found["D2b"] is Verdict.REFUTED, "batch norm has a recipe of its own"
+
+
+COUNTS = (2, 4)
+
+
+def uneven_batch():
+    images, labels = synthetic.fashion(9, 0)
+    return torch.from_numpy(images), torch.from_numpy(labels.astype("int64"))
+
+
+@pytest.fixture(scope="module")
+def found():
+    """Each variant's distances on two and on four devices: uneven shards of 9 images."""
+    with threadpool_limits(1):
+        curves = {n: measure_variants(n, [uneven_batch()] * 3, seed=0) for n in COUNTS}
+        return {n: {(c.demo, c.series): c.y for c in made} for n, made in curves.items()}
+
+
+@pytest.mark.parametrize("count", COUNTS)
+def test_the_book_stays_one_network(found, count):
+    y = found[count]
+    assert not y[APART, IN_PLACE].any(), "to the bit"
+    assert y[FROM_ONE_DEVICE, IN_PLACE].max() < 1e-14, "rounding of float64"
+
+
+@pytest.mark.parametrize("count", COUNTS)
+def test_the_mistakes_are_other_algorithms(found, count):
+    y = found[count]
+    for name in (REBINDING, ALIASING, MEANS):
+        assert y[FROM_ONE_DEVICE, name][0] > 100 * y[FROM_ONE_DEVICE, IN_PLACE][0], name
+    assert y[APART, REBINDING].all(), "replicas part from the first step on"
+    assert not y[APART, ALIASING].any(), "one tensor cannot part from itself"
+
+
+@pytest.mark.parametrize("count", COUNTS)
+def test_one_tensor_takes_steps_that_are_twice_as_long_for_each_further_replica(count, one_thread):
+    start, net, one = lenet(0), lenet(0), lenet(0)
+    next(trained_on_one_tensor(net, count, [uneven_batch()]))
+    next(trained([one], [uneven_batch()], allreduce))
+    for p, q, before in zip(net.parameters(), one.parameters(), start.parameters(), strict=True):
+        torch.testing.assert_close(
+            p - before, 2 ** (count - 1) * (q - before), rtol=1e-3, atol=1e-6
+        )

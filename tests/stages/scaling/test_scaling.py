@@ -3,11 +3,18 @@
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from lab.claims.rules import Verdict
+from lab.machine.torchvision_import import torchvision
 from lab.parallel.allreduce.times import NOTHING
-from lab.parallel.cost_model import OVERLAPPED, RING, STAR
-from lab.results.measurements import AGAIN, Results
-from stages.scaling.measure import arms, names, predictor
+from lab.parallel.cost_model import HALVING_DOUBLING, OVERLAPPED, RING, STAR, Link, two_level_s
+from lab.results.measurements import AGAIN, Results, rows_of
+from stages.scaling.measure import arms, clusters, names, predictor
+from stages.scaling.measure.clusters import NETWORKS, PUBLISHED, strong, weak
+from stages.scaling.page import claims
+from tests.helpers import verdicts
 from tests.made_up import STARTS, measurements, metrics
 from tests.stages.scaling.made_up import (
     FLOOR,
@@ -121,3 +128,72 @@ def test_all_that_claims_compare_is_timed_in_turn_and_a_noise_control_with_it():
     assert (overlapping.algorithm, overlapping.images) == (OVERLAPPED, 32)
     alone = found[names.ALONE, "resnet18", 32]
     assert (alone.algorithm, alone.world_size) == (NOTHING, 2)
+
+
+@pytest.mark.parametrize("t1", [1.0, 5.0, 500.0])
+def test_hidden_share_of_the_shorter_part(t1):
+    t2 = 5.0
+    shorter = min(t1, t2)
+    for hides, step in ((100, max(t1, t2)), (0, t1 + t2), (-100, t1 + t2 + shorter)):
+        assert claims.hidden([t1] * 8, [t2] * 8, [step] * 8).value == pytest.approx(hides)
+
+
+def test_shared_gpu_is_not_several_devices():
+    made = measurements("scaling", "cpu-virtual")
+    written = metrics("scaling", made, "cpu-virtual")
+    found = verdicts(claims.CLAIMS, "scaling", written, rows_of(made))
+    assert Verdict.NOT_TESTABLE not in found.values()
+    shared = {**written, "device_kind": "cuda-shared"}
+    found = verdicts(claims.CLAIMS, "scaling", shared, rows_of(made))
+    assert found["E5a"] is Verdict.NOT_TESTABLE
+    assert found["E1b"] is Verdict.CONFIRMED, "FLOP are counted"
+
+
+def test_the_gradients_of_resnet_50_are_counted():
+    net = torchvision.models.resnet50()
+    assert sum(4 * p.numel() for p in net.parameters()) == clusters.GRADIENT_BYTES
+
+
+def test_eight_gpus_take_the_published_29_hours():
+    """And 256 of them the published hour, at the published efficiency, but for a rounding."""
+    steps = clusters.EPOCHS * clusters.IMAGES / 256
+    assert clusters.computing_s(32) * steps == pytest.approx(29 * 3600)
+    [goyal] = [run for run in PUBLISHED if run.devices == 256]
+    assert clusters.computing_s(32) / goyal.step_s == pytest.approx(goyal.efficiency, abs=0.01)
+
+
+def test_two_levels_are_a_ring_in_each_host_and_one_vector_between_them():
+    """4 hosts of 2: the ring in a host moves a vector once; among 4 a ring 1.5 of it, 6 messages,
+    halving-doubling as many bytes in 4.
+    """
+    inside, between = Link(1e-3, 1e-6), Link(1.0, 1e-3)
+    in_host = 2 * 1e-3 + 1.0 * 1000 * 1e-6
+    by_ring = two_level_s(RING, 4, 2, 1000, inside, between)
+    assert by_ring == pytest.approx(in_host + 6 * 1.0 + 1.5 * 1000 * 1e-3)
+    halving = two_level_s(HALVING_DOUBLING, 4, 2, 1000, inside, between)
+    assert halving == pytest.approx(in_host + 4 * 1.0 + 1.5 * 1000 * 1e-3)
+    assert two_level_s(RING, 1, 2, 1000, inside, between) == pytest.approx(in_host)
+
+
+def test_goyals_run_lies_between_no_overlap_and_full_overlap():
+    [goyal] = [run for run in PUBLISHED if run.devices == 256]
+    [without] = weak([32], NETWORKS["50 Gb/s"])
+    assert without < goyal.efficiency < 1
+    assert 1e3 * goyal.t2_s == pytest.approx(2 * 31 / 32 * 102.228 / 6.25 + 10 * 0.03, rel=1e-3)
+
+
+@given(st.sampled_from(list(NETWORKS)), st.integers(1, 12_500), st.sampled_from([256, 8192]))
+def test_no_network_gains_more_than_its_hosts_and_a_faster_one_never_less(name, hosts, batch):
+    slow, fast = NETWORKS["25 Gb/s"], NETWORKS[name]
+    assert weak([1], fast) == [1]
+    assert weak([hosts], slow)[0] <= weak([hosts], fast)[0] <= 1
+    [gain] = strong([hosts], batch, fast)
+    assert 0 < gain <= hosts
+    assert strong([hosts], batch, slow)[0] <= gain
+
+
+def test_the_faster_algorithm_is_taken():
+    network = NETWORKS["100 Gb/s"]
+    for hosts in (2, 32, 1024, 12_500):
+        times = [clusters.by_algorithm_s(name, hosts, network) for name in (RING, HALVING_DOUBLING)]
+        assert clusters.among_hosts_s(hosts, network) == min(times)

@@ -1,8 +1,6 @@
 """Times of all-reduces and steps among three real ranks, in one launch for all tests."""
 
 import multiprocessing
-import subprocess
-import sys
 from dataclasses import replace
 
 import pytest
@@ -22,7 +20,6 @@ from lab.parallel.allreduce.times import (
     time_among_ranks,
 )
 from lab.parallel.cost_model import LIBRARY, OVERLAPPED, RING, STAR, THERE_AND_BACK
-from tests.helpers import ROOT
 
 THREE = Devices("cpu-virtual", [torch.device("cpu")] * 3, 1)
 ONE_START = BenchParams(starts=1, rounds=3, min_sample_ms=0.1)
@@ -143,22 +140,6 @@ def test_a_rank_that_fails_ends_the_measurement_of_all():
     arms = [Arm("no such algorithm", 1, (7,)), Arm(STAR, 3, (7,))]
     with pytest.raises(LabError, match=r"^rank \d ended with code 1; its own words are above$"):
         time_among_ranks(arms, ONE_START, THREE)
-
-
-@pytest.mark.slow
-def test_a_rank_that_falls_silent_is_not_waited_for_for_half_an_hour(tmp_path):
-    command = [
-        sys.executable,
-        "-m",
-        "tests.lab.parallel.allreduce.silent_rank",
-        str(tmp_path / "given up"),
-    ]
-    result = subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=120
-    )
-    assert result.returncode == 1
-    assert "PeerLostError: rank 0 lost another one" in result.stderr
-    assert "Timed out waiting 2000ms" in result.stderr
 
 
 def test_halves_are_every_other_round():
