@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import pytest
 import torch
-from tests.stages.bench_compile.test_form_times import PARAMS
 
 from lab.claims.rules import Over
 from lab.core.shared_params import BenchParams, DeviceParams
@@ -164,7 +163,7 @@ WITH_COMPILERS = """
 import json
 from stages.bench_compile.measure import form_times, names
 from stages.bench_compile.measure.compiled_forms import empty_compiler_cache, mlp
-from tests.stages.bench_compile.test_form_times import CPU, PARAMS
+from tests.stages.bench_compile.test_bench_compile import CPU, PARAMS
 
 ours = PARAMS.bench_compile.model_copy(update={"compilers": True})
 params = PARAMS.model_copy(update={"bench_compile": ours})

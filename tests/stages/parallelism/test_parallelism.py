@@ -1,4 +1,4 @@
-"""What `parallelism` derives and its page says, from made-up counts; and one small real run."""
+"""What `parallelism` measures and derives: exchanges, crossings, schedules; one small real run."""
 
 import re
 
@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from lab.claims.rules import Verdict
 from lab.core.errors import ParamsError
+from lab.core.files import read_json, read_rows
 from lab.core.params import load
 from lab.core.shared_params import BenchParams, DeviceParams
 from lab.data import synthetic
@@ -18,62 +19,36 @@ from lab.machine.devices import Devices
 from lab.nets.models import MODELS
 from lab.parallel.device_workers import thread_pool
 from lab.parallel.replicas import allreduce, rebinding_allreduce
-from lab.results.curves import line, rows_of
+from lab.results.curves import line
 from stages.parallelism import __main__ as parallelism
 from stages.parallelism.measure.data_parallel import DataParallel
 from stages.parallelism.measure.exchange import Exchange, exchange, sharded_allreduce
 from stages.parallelism.measure.layers import lenet_layers
 from stages.parallelism.measure.names import (
-    ALEXNET,
     DATA,
     FLOP_PER_BYTE,
     INCEPTION_OVER_RESNET,
     LARGEST_DIFFERENCE_EPS,
     LENET,
     MOVED_MB,
-    PIPELINE,
-    PIPELINE_IDLE,
-    PIPELINE_IDLE_BY_FLOP,
     RESNET_50,
     RESNET_OVER_ALEXNET,
-    TENSOR,
-    crossing_images,
     on_devices,
 )
+from stages.parallelism.measure.params import ParallelismParams
 from stages.parallelism.measure.pipeline import in_parts
 from stages.parallelism.measure.pipeline_schedule import idle_share, schedule
 from stages.parallelism.measure.step import train
 from stages.parallelism.measure.tensor_parallel import TensorParallel
 from stages.parallelism.measure.wires import Crossings, Wires
-from stages.parallelism.page import section
 from stages.parallelism.page.claims import CLAIMS
-from tests.helpers import edit_params, verdicts
+from tests.helpers import ROOT, edit_params, verdicts
 from tests.lab.parallel.placed import HOST, OnGpus, crossed
-from tests.stages.parallelism.made_up import (
-    PARALLELISM,
-    RATIOS,
-    parallelism_curves,
-    parallelism_metrics,
-    write_parallelism,
-)
 
 CPU = torch.device("cpu")
-
-
-def metrics(**ratios):
-    return parallelism.summarise(parallelism_curves(RATIOS | ratios), PARALLELISM)
-
-
-def page(tmp_path, kind="cpu-virtual", curves=None):
-    write_parallelism(tmp_path, kind, curves)
-    return section.section(tmp_path / "parallelism")
-
-
-def test_data_parallel_moves_less_from_the_crossing_on():
-    m = metrics()
-    assert m[crossing_images(on_devices(PIPELINE, 2))] == 40, "0.05 MB an image against 2 MB"
-    assert m[crossing_images(on_devices(TENSOR, 3))] == 30, "0.1 MB an image against 3 MB"
-    assert (m[PIPELINE_IDLE], m[PIPELINE_IDLE_BY_FLOP]) == (40, 70)
+PARALLELISM = ParallelismParams(
+    num_devices=[2], batch_sizes=[4, 8], num_micro_batches=4, wide_units=8
+)
 
 
 def test_crossing_of_a_line_that_does_not_start_at_zero():
@@ -81,25 +56,17 @@ def test_crossing_of_a_line_that_does_not_start_at_zero():
     assert parallelism.crossing_batch(growing, level) == 10
 
 
-def test_the_notes_order_is_decided_by_its_weakest_pair():
-    m = metrics()
-    assert (m[INCEPTION_OVER_RESNET], m[RESNET_OVER_ALEXNET]) == (1.5, 15)
-    assert metrics(**{RESNET_50: 301})[INCEPTION_OVER_RESNET] < 1
-    assert metrics(**{ALEXNET: 150})[RESNET_OVER_ALEXNET] == 1
-
-
 def test_a_small_real_run_repeats(one_thread):
     images, labels = synthetic.fashion(8, 0)
     split, devices = Split(images, labels.astype("int64")), Devices("cpu-virtual", [CPU] * 2, 1)
-    small = PARALLELISM.model_copy(update={"num_devices": [2], "batch_sizes": [4, 8]})
     params = parallelism.Params(
         seed=0,
         devices=DeviceParams(cpu_threads=1),
         bench=BenchParams(starts=1, rounds=1, min_sample_ms=1),
-        parallelism=small,
+        parallelism=PARALLELISM,
     )
     first = parallelism.measure(params, devices, split)
-    again = list(parallelism.measure_kinds(small, devices, split, 0))
+    again = list(parallelism.measure_kinds(PARALLELISM, devices, split, 0))
     for c, d in zip(first, again, strict=False):  # the ratio is not counted again
         assert (c.demo, c.series) == (d.demo, d.series)
         assert np.array_equal(c.x, d.x), c.series
@@ -108,7 +75,7 @@ def test_a_small_real_run_repeats(one_thread):
     assert y[MOVED_MB, on_devices(DATA, 2)][-1] == 2 * 4 * 129_068 / 1e6
     assert y[FLOP_PER_BYTE, LENET][0] == pytest.approx(13.26e6 / 516_272, rel=1e-3)
     assert y[FLOP_PER_BYTE, RESNET_50][0] == pytest.approx(3 * 8.18e9 / (4 * 25.557e6), rel=0.02)
-    m = parallelism.summarise(first, small)
+    m = parallelism.summarise(first, PARALLELISM)
     assert m[LARGEST_DIFFERENCE_EPS] < 1e4
     assert min(m[INCEPTION_OVER_RESNET], m[RESNET_OVER_ALEXNET]) > 1
 
@@ -127,9 +94,9 @@ def test_params_that_cannot_be_measured_are_refused(project):
 
 
 def test_two_streams_of_one_gpu_are_not_two_devices():
-    curves = parallelism_curves()
-    of_streams = parallelism_metrics(curves, "cuda-shared")
-    found = verdicts(CLAIMS, "parallelism", of_streams, rows_of(curves))
+    folder = ROOT / "reports" / "parallelism"
+    of_streams = {**read_json(folder / "metrics.json"), "device_kind": "cuda-shared"}
+    found = verdicts(CLAIMS, "parallelism", of_streams, read_rows(folder / "rows.csv"))
     assert found["G7a"] is Verdict.NOT_TESTABLE
     assert found["G7b"] is Verdict.CONFIRMED, "bytes are counted"
 

@@ -1,14 +1,11 @@
-"""What `replicas` derives and its page says, from made-up results; and one small real run."""
+"""What `replicas` measures: replicas and their mistakes, batch norm on several devices."""
 
 import pytest
 import torch
 from threadpoolctl import threadpool_limits
 
-from lab.claims.rules import Verdict
 from lab.data import synthetic
 from lab.parallel.replicas import allreduce, forward_backward, sum_gradients
-from lab.results.curves import rows_of
-from stages.replicas import __main__ as replicas
 from stages.replicas.measure import accuracy
 from stages.replicas.measure.batch_norm import gradient, lenet_with_batch_norm, sum_all_but_norms
 from stages.replicas.measure.by_hand import accuracy_percent, step
@@ -16,8 +13,6 @@ from stages.replicas.measure.names import (
     ACCURACY,
     ALIASING,
     APART,
-    BATCH_NORM_CHANGE,
-    EPOCHS,
     FROM_ONE_DEVICE,
     GRADIENT_CHANGE,
     IN_PLACE,
@@ -26,7 +21,6 @@ from stages.replicas.measure.names import (
     REBINDING,
     WITH_BATCH_NORM,
     WITHOUT_BATCH_NORM,
-    millionths,
     replica_of,
 )
 from stages.replicas.measure.params import AccuracyParams
@@ -36,18 +30,7 @@ from stages.replicas.measure.training_variants import (
     trained,
     trained_on_one_tensor,
 )
-from stages.replicas.page.claims import CLAIMS
 from tests import smallest
-from tests.helpers import verdicts
-from tests.stages.replicas.made_up import PARAMS, replicas_curves, replicas_metrics
-
-
-def test_metrics_are_the_ends_of_the_curves():
-    m = replicas.summarise(replicas_curves(), PARAMS)
-    assert m[millionths(IN_PLACE, FROM_ONE_DEVICE)] == 0.1
-    assert m[millionths(REBINDING, APART)] == 20_000
-    assert m[millionths(ALIASING, FROM_ONE_DEVICE)] == 40_000
-    assert (m[BATCH_NORM_CHANGE], m[EPOCHS]) == (128, 10)
 
 
 def test_batch_norm_makes_devices_matter_and_lenet_does_not():
@@ -136,23 +119,6 @@ def test_batch_norm_of_a_devices_own_takes_the_step_of_the_devices_own_images():
     for (name, p), q in zip(nets[0].named_parameters(), alone.parameters(), strict=True):
         if is_norm(name, nets[0]):
             torch.testing.assert_close(p, start[name] - 0.1 / 4 * q.grad)
-
-
-def of(curves, params=PARAMS):
-    return verdicts(CLAIMS, "replicas", replicas_metrics(curves, params), rows_of(curves))
-
-
-def test_three_seeds_decide_nothing():
-    found = of(replicas_curves(seeds=range(3)))
-    assert found["D12a"] is Verdict.INCONCLUSIVE
-    assert found["D12b"] is Verdict.CONFIRMED, "weights are compared exactly"
-
-
-def test_other_recipe_says_nothing_of_the_notes():
-    short = PARAMS.accuracy.model_copy(update={"num_epochs": 2})
-    found = of(replicas_curves(), PARAMS.model_copy(update={"accuracy": short}))
-    assert found["D12a"] is Verdict.NOT_TESTABLE
-    assert found["D2b"] is Verdict.REFUTED, "batch norm has a recipe of its own"
 
 
 COUNTS = (2, 4)
