@@ -1,0 +1,365 @@
+"""Every explorable in a browser: its controls moved, its numbers compared with the lab's own."""
+
+import math
+import operator
+from functools import cache, partial
+from itertools import product
+
+import numpy as np
+import pytest
+import torch
+
+from lab.nets.flops import forward_cost
+from lab.optim import objectives, schedules, update_rules
+from lab.parallel.allreduce.times import gradient_lengths
+from lab.parallel.cost_model import (
+    INTERCONNECTS,
+    MODELLED,
+    ONE_BUCKET,
+    RING,
+    Link,
+    allreduce_path,
+    allreduce_s,
+    bytes_sent,
+    step_bounds,
+)
+from lab.report import benchmarks
+from lab.report.page import Choice, Slider
+from stages.bench_collectives.measure import names as collectives_names
+from stages.bench_collectives.measure.predicted_times import model_of
+from stages.bench_collectives.page.explorables import allreduce
+from stages.bench_hardware.measure import names as hardware_names
+from stages.bench_hardware.measure.roofline import IMAGENET, NETS
+from stages.bench_hardware.page.explorables import COSTS, MOST_IMAGES, roofline
+from stages.optimizers.page.explorables import quadratic, stability
+from stages.scaling.measure import names as scaling_names
+from stages.scaling.measure.predictor import Machine
+from stages.scaling.measure.simulated_scaling import strong_scaling, weak_scaling
+from stages.scaling.page.explorables import HERE, NUMBERS, machines, scaling_step
+from stages.schedules.measure import book_schedules
+from stages.schedules.page.explorables import rate_schedule
+from tests.explored import CHROMIUM, WHY_SKIPPED, check_keyboard, moved, opened
+from tests.helpers import ROOT
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason=WHY_SKIPPED)]
+
+LOG2 = 0.3010299956639812  # a factor of two, as sliders have it
+FINAL, EPOCHS, STEPS_PER_EPOCH = book_schedules.FINAL, book_schedules.EPOCHS, 10
+
+
+def schedule_of(kind, base, warm_up):
+    """As the notes' figure has it, but for the base rate and the length of the warm-up."""
+    if kind == "one_cycle":
+        return schedules.one_cycle(base, FINAL, EPOCHS, peak=6)
+    if kind == "inverse_sqrt":
+        falling = schedules.inverse_sqrt(base, max(warm_up, 1))
+        return schedules.warm_up(falling, warm_up, shift=False)
+    schedule = {
+        "constant": schedules.constant(base),
+        "square_root": schedules.square_root(base),
+        "factor": schedules.factor(base, 0.9, FINAL),
+        "multi_step": schedules.multi_step(base, 0.5, (10, 15)),
+        "cosine": schedules.cosine(base, FINAL, EPOCHS - warm_up),
+    }[kind]
+    return schedules.warm_up(schedule, warm_up)
+
+
+def test_schedule():
+    [kinds] = [c.options for c in rate_schedule().controls if c.name == "kind"]
+    ways = {"step": schedules.per_step, "epoch": schedules.after_epoch}
+    with opened("schedules", rate_schedule()) as [root]:
+        for kind, when, (base, warm_up) in product(
+            kinds, ways, ((0.3, 5), (0.3, 0), (0.02, 10), (0.5, 1))
+        ):
+            wanted = {"kind": kind, "when": when, "base": base, "warmup": warm_up}
+            at, told = moved(root, wanted)
+            assert at == wanted
+            rates = ways[when](schedule_of(kind, base, warm_up), EPOCHS, STEPS_PER_EPOCH)
+            assert told == pytest.approx(
+                {
+                    "first": rates[0],
+                    "highest": max(rates),
+                    "last": rates[-1],
+                    "mean": sum(rates) / len(rates),
+                },
+                rel=1e-9,
+                abs=0,
+            ), wanted
+        check_keyboard(root, "base", "mean")
+
+
+RULES = {
+    "gd": lambda rate, beta: update_rules.gd(rate),
+    "momentum": update_rules.momentum,
+    "nesterov": update_rules.nesterov,
+    "adagrad": lambda rate, beta: update_rules.adagrad(rate),
+    "rmsprop": lambda rate, beta: update_rules.rmsprop(rate),
+    "adadelta": lambda rate, beta: update_rules.adadelta(lr=rate),
+    "adam": lambda rate, beta: update_rules.adam(rate),
+    "yogi": lambda rate, beta: update_rules.yogi(rate),
+}
+SETTINGS = [
+    {"rate": 0.4, "beta": 0.5, "steps": 20, "condition": 20, "angle": 0, "x1": -5, "x2": -2},
+    {"rate": 0.6, "beta": 0.25, "steps": 20, "condition": 20, "angle": 45, "x1": 3.3, "x2": -4.7},
+    {"rate": 0.01, "beta": 0, "steps": 1, "condition": 1, "angle": 90, "x1": -6, "x2": 6},
+    {"rate": 2.5, "beta": 0.99, "steps": 40, "condition": 100, "angle": 17, "x1": 6, "x2": 0.1},
+    {"rate": 0.05, "beta": 0.9, "steps": 100, "condition": 7, "angle": 62, "x1": 0.4, "x2": 5.9},
+]
+close = partial(pytest.approx, rel=1e-9, abs=0)
+
+
+def growth(rule, curvature):
+    """The spectral radius of a step of a linear rule, by what it does to (x, v)."""
+    columns = []
+    for x, v in ((1.0, 0.0), (0.0, 1.0)):
+        new, state = rule.update(x, curvature * x, (v,) if rule.init(x) else ())
+        columns.append([new, *(state or (0.0,))])
+    return np.abs(np.linalg.eigvals(np.array(columns).T)).max()
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    with opened("optimizers", quadratic(), stability()) as found:
+        yield found
+
+
+def test_quadratic(drawn):
+    root = drawn[0]
+    for name, setting in product(RULES, SETTINGS):
+        at, told = moved(root, {"rule": name, **setting})
+        assert at == {"rule": name, **setting}
+        rule = RULES[name](at["rate"], at["beta"])
+        turned = {"eigenvalues": [2 / at["condition"], 2], "angle": np.radians(at["angle"])}
+        gradient = partial(objectives.quadratic_gradient, **turned)
+        start = np.array([at["x1"], at["x2"]])
+        end = update_rules.trace(rule, gradient, start, int(at["steps"]))[-1]
+        found = [told["x1"], told["x2"], told["value"]]
+        assert found == close([*end, objectives.quadratic(end, **turned)]), (name, setting)
+        if name in ("gd", "momentum", "nesterov"):
+            bound = at["rate"] / told["of_bound"]
+            on_it = growth(RULES[name](bound, at["beta"]), curvature=4)
+            assert on_it == pytest.approx(1, rel=1e-6), "there it does not shrink any more"
+        else:
+            assert math.isnan(told["of_bound"])
+    check_keyboard(root, "rate", "value")
+
+
+def test_stability(drawn):
+    root = drawn[1]
+    for curvature, beta in product((0.01, 0.5, 1.3, 2.4, 3.9, 4.5), (0, 0.07, 0.5, 0.9, 1)):
+        at, told = moved(root, {"curvature": curvature, "beta": beta})
+        assert at == {"curvature": curvature, "beta": beta}
+        rule = update_rules.momentum(1.0, beta)
+        path = update_rules.trace(rule, partial(operator.mul, curvature), 1.0, 40)
+        assert told["last"] == close(path[-1]), at
+        factor = growth(rule, curvature)
+        assert told["growth"] == close(factor), at
+        fate = "stays" if abs(factor - 1) < 1e-9 else "grows" if factor > 1 else "shrinks"
+        assert told["fate"] == fate, at
+    check_keyboard(root, "curvature", "last")
+
+
+def test_start_of_the_quadratic_is_dragged(drawn):
+    root = drawn[0]
+    moved(root, {"x1": -5, "x2": -2})
+    box, mouse = root.locator("svg").bounding_box(), root.page.mouse
+    mouse.move(box["x"] + 0.2 * box["width"], box["y"] + 0.2 * box["height"])
+    mouse.down()
+    near, _ = moved(root, {})
+    assert near["x1"] > -5
+    assert near["x2"] > -2
+    mouse.move(box["x"], box["y"])
+    mouse.up()
+    corner, _ = moved(root, {})
+    assert (corner["x1"], corner["x2"]) == (-6, 6), "held to the plane"
+    mouse.click(box["x"] + 0.6 * box["width"], box["y"] + 0.3 * box["height"])
+    assert moved(root, {})[0] == corner, "beside it nothing can be dragged"
+
+
+@cache
+def made(net):
+    """A network; torchvision's without drawing weights."""
+    make, shape = NETS[net]
+    with torch.device("meta" if shape == IMAGENET else "cpu"):
+        return make(torch.Generator().manual_seed(0)).eval()
+
+
+@cache
+def counted(net, images):
+    """What Python counts of a forward pass."""
+    return forward_cost(made(net), (images, *NETS[net][1]))
+
+
+@pytest.mark.parametrize("net", NETS)
+def test_costs_of_the_roofline_are_what_is_counted(net):
+    for images in (1, 2, MOST_IMAGES):
+        cost, found = COSTS[net], counted(net, images)
+        assert cost.flop * images == found.flop
+        assert cost.num_bytes * images + cost.fixed_bytes == found.num_bytes
+
+
+def test_roofline():
+    results, m = benchmarks.read(ROOT / "reports" / "bench_hardware")
+    explorable = roofline(results, m[hardware_names.PEAK_RATE], m[hardware_names.COPY_RATE])
+    sliders = {each.name: each for each in explorable.controls if isinstance(each, Slider)}
+    with opened("bench_hardware", explorable) as [root]:
+        start, _ = moved(root, {})
+        here = {
+            "peak": 1e9 * m[hardware_names.PEAK_RATE],
+            "bandwidth": 1e9 * m[hardware_names.COPY_RATE],
+        }
+        assert {name: start[name] for name in here} == pytest.approx(here, rel=1e-5)
+        found = results.one(hardware_names.COUNTED_GFLOP, start["net"])
+        assert start["batch"] == round(1e9 * found.values[0] / COSTS[start["net"]].flop)
+        for net, images, peak, bandwidth in product(
+            NETS, (1, MOST_IMAGES, 2), ("low", "value", "high"), ("low", "value", "high")
+        ):
+            wanted = {
+                "net": net,
+                "batch": LOG2 * (images.bit_length() - 1),
+                "peak": getattr(sliders["peak"], peak),
+                "bandwidth": getattr(sliders["bandwidth"], bandwidth),
+            }
+            at, told = moved(root, wanted)
+            assert (at["net"], at["batch"]) == (net, images)
+            cost = counted(net, images)
+            memory = at["bandwidth"] * cost.intensity < at["peak"]  # as the section has it
+            assert told.pop("bound") == ("memory" if memory else "arithmetic")
+            assert told == pytest.approx(
+                {
+                    "flop": cost.flop,
+                    "bytes": cost.num_bytes,
+                    "intensity": cost.intensity,
+                    "rate": min(at["peak"], at["bandwidth"] * cost.intensity),
+                    "time": max(cost.flop / at["peak"], cost.num_bytes / at["bandwidth"]),
+                },
+                rel=1e-9,
+                abs=0,
+            ), at
+        check_keyboard(root, "batch", "intensity")
+
+
+@pytest.fixture(scope="module")
+def model():
+    return model_of(benchmarks.read(ROOT / "reports" / "bench_collectives")[0])
+
+
+def test_allreduce(model):
+    explorable = allreduce(model)
+    sliders = {each.name: each for each in explorable.controls if isinstance(each, Slider)}
+    with opened("bench_collectives", explorable) as [root]:
+        for (tensors, end), algorithm, link, ranks in product(
+            ((1, "low"), (200, "high"), (76, "value")),
+            MODELLED,
+            (collectives_names.OWN, collectives_names.SHARED),
+            (2, 64, 3, 63),
+        ):
+            wanted = {"algorithm": algorithm, "link": link, "ranks": ranks, "tensors": tensors}
+            ends = {n: getattr(sliders[n], end) for n in ("bytes", "latency", "bandwidth")}
+            at, told = moved(root, wanted if ranks > 2 else wanted | ends)  # the others stay
+            assert {name: at[name] for name in wanted} == wanted
+            reached = {name: at[name] for name in ends}
+            assert reached == pytest.approx({n: 10**v for n, v in ends.items()}, rel=1e-3)
+            over = Link(at["latency"], 1 / at["bandwidth"], model.fit.link.add_s_per_byte)
+            case = algorithm, ranks, tensors, at["bytes"]
+            shared = link == collectives_names.SHARED
+            time, messages = (
+                allreduce_s(*case, over, shared),
+                allreduce_path(*case, shared).messages,
+            )
+            assert told == pytest.approx(
+                {
+                    "time": time,
+                    "messages": messages,
+                    "sent": bytes_sent(algorithm, ranks, at["bytes"]),
+                    "latency_share": 100 * messages * at["latency"] / time,
+                },
+                rel=1e-9,
+                abs=0,
+            ), at
+        check_keyboard(root, "ranks", "time")
+
+
+def test_allreduce_starts_from_this_machine_and_can_be_dragged(model):
+    with opened("bench_collectives", allreduce(model)) as [root]:
+        start, told = moved(root, {})
+        fitted = model.seconds(RING, model.few, 1, start["bytes"])
+        assert told["time"] == pytest.approx(fitted, rel=1e-4)
+        box = root.locator("svg").bounding_box()
+        root.page.mouse.click(box["x"] + 0.3 * box["width"], box["y"] + 0.5 * box["height"])
+        dragged, _ = moved(root, {})
+        assert dragged["bytes"] < start["bytes"]
+        assert {**dragged, "bytes": 0} == {**start, "bytes": 0}, "along the bytes alone"
+        dots = root.locator("svg > circle")
+        counts = []
+        for place in ({"tensors": 1}, {"tensors": 8}, {"tensors": 9}, {"tensors": 1, "ranks": 64}):
+            moved(root, place)
+            counts.append(dots.count())
+        assert counts[0] > counts[1] > counts[2] == counts[3] == 1, "the ring alone"
+
+
+LINKS = {one.name: one.link for one in INTERCONNECTS}
+PLACES = [  # powers of two of devices and images, and the overlap
+    (0, 0, 0.0),
+    (10, 16, 0.0),
+    (10, 0, 1.0),
+    (3, 9, 0.35),
+]
+
+
+def predicted(at, found):
+    """What the predictor says of a setting of the controls."""
+    machine, network = found[at["net"]]
+    if at["link"] != HERE:
+        machine = Machine(machine.compute, LINKS[at["link"]])
+    algorithm, grouping = scaling_names.ALLREDUCES[at["allreduce"]]
+    n, own = int(at["devices"]), at["batch"] == "each"
+    images = at["images"] if own else at["images"] / n
+    t1, t2 = machine.parts(network, algorithm, grouping == ONE_BUCKET, n, images)
+    hidden, none = step_bounds(t1, t2)
+    step = at["overlap"] * hidden + (1 - at["overlap"]) * none
+    alone = machine.compute.seconds(at["images"])
+    if at["allreduce"] == scaling_names.RING_BUCKET and at["overlap"] == 0:  # as in the simulation
+        scaling = weak_scaling if own else strong_scaling
+        [gain] = scaling(machine, network, at["images"], [n])
+        efficiency = 100 * (gain if own else gain / n)
+    else:
+        efficiency = 100 * alone / (step if own else n * step)
+    return {
+        "t1": t1,
+        "t2": t2,
+        "step": step,
+        "images_per_s": n * images / step,
+        "efficiency": efficiency,
+    }
+
+
+def test_step_of_several_devices():
+    found, m = benchmarks.read(ROOT / "reports" / "scaling")
+    n = m[scaling_names.WORLD_SIZE]
+    explorable, parts = scaling_step(found, n), machines(found, n)
+    choices = {c.name: list(c.options) for c in explorable.controls if isinstance(c, Choice)}
+    assert choices["link"] == [HERE, *LINKS]
+    with opened("scaling", explorable) as [root]:
+        start, told = moved(root, {})
+        assert (start["devices"], start["images"]) == (n, n * scaling_names.NOTES_IMAGES["lenet"])
+        assert told == pytest.approx(predicted(start, parts), rel=1e-9)
+        for values in product(*choices.values()):
+            wanted = dict(zip(choices, values, strict=True))
+            moved(root, wanted)
+            for devices, images, overlap in PLACES:
+                places = {"devices": LOG2 * devices, "images": LOG2 * images, "overlap": overlap}
+                at, told = moved(root, places)
+                counts = {"devices": 2**devices, "images": 2**images, "overlap": overlap}
+                assert at == wanted | counts, "whole numbers"
+                assert told == pytest.approx(predicted(at, parts), rel=1e-9, abs=0), at
+        check_keyboard(root, "images", "t1")
+
+
+def test_gradients_of_the_step_are_counted():
+    found, m = benchmarks.read(ROOT / "reports" / "scaling")
+    for net, (_, network) in machines(found, m[scaling_names.WORLD_SIZE]).items():
+        lengths = gradient_lengths(net)
+        assert sum(lengths) == NUMBERS[net]
+        assert network.num_bytes == 4 * sum(lengths)
+        assert network.num_tensors == len(lengths)
