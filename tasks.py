@@ -21,12 +21,13 @@ from invoke.context import Context
 from invoke.exceptions import Exit
 from invoke.tasks import task
 
-from lab.core.process import ERROR_FILE, PR_SET_PDEATHSIG, end_family
+from lab.core.process import ERROR_FILE, end_family
 from lab.core.stage_times import in_words, known_seconds
 from lab.tools.doctor import clear_stale_dvc_locks
 
 ROOT = Path(__file__).resolve().parent
 BIN = Path(sys.executable).parent
+PR_SET_PDEATHSIG = 1  # of Linux's prctl
 DVC_FAILED = 255  # its exit code for a stage that failed, whatever the stage's own
 CACHES = (
     ".lab",

@@ -1,7 +1,6 @@
 """How every command of the lab runs and ends: exit codes, signals, and the process above it."""
 
 import contextlib
-import ctypes
 import json
 import logging
 import os
@@ -26,7 +25,6 @@ ERROR_FILE = Path(".lab/last_error.json")
 INTERRUPTED = "interrupted; the same command goes on"
 BROKEN_PIPE = 141  # as of a process that SIGPIPE ends
 ORPHANED = 143
-PR_SET_PDEATHSIG = 1  # of Linux's prctl
 POLL_S = 0.5
 PATIENCE_S = 10.0  # from a signal until what is left is killed
 DIE_WITH_PARENT = "LAB_DIE_WITH_PARENT"  # set for stages that another command starts
@@ -35,6 +33,7 @@ Handler = Callable[[int, FrameType | None], object]
 
 _LAST_CHECKS: list[Callable[[], None]] = []
 _WATCHES: list[int] = []  # this process, if it watches its parent; one that forked it, perhaps
+_STOP_ASKED = threading.Event()  # a signal was heard
 
 
 def before_success(check: Callable[[], None]) -> None:
@@ -131,6 +130,7 @@ class StopRequest:
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         self.signal_number = number
+        _STOP_ASKED.set()
         _restore(dict.fromkeys(self._before, signal.SIG_DFL))
 
 
@@ -139,6 +139,7 @@ def raise_signals() -> Iterator[None]:
     """Raise Stopped on the first signal; a second one ends the process."""
 
     def stop(number: int, frame: FrameType | None) -> None:
+        _STOP_ASKED.set()
         _restore(dict.fromkeys(before, signal.SIG_DFL))
         raise Stopped(number)
 
@@ -171,7 +172,8 @@ def die_with_parent() -> None:
     """End this process when the one that started it is gone: an orphan writes beside the next run.
 
     A shell in between, as DVC uses to run a stage, is no starter of its own. The process gets
-    SIGTERM first, and is ended where that does not do it within seconds.
+    SIGTERM, unless it is ending by a signal already, which a second one would cut short; where it
+    has not ended within seconds, it is ended.
     """
     if os.getpid() in _WATCHES:
         return
@@ -181,12 +183,11 @@ def die_with_parent() -> None:
     def watch() -> None:
         while all(map(_lives, starters)):
             time.sleep(POLL_S)
-        os.kill(os.getpid(), signal.SIGTERM)
+        if not _STOP_ASKED.is_set():
+            os.kill(os.getpid(), signal.SIGTERM)
         time.sleep(PATIENCE_S)
         os._exit(ORPHANED)
 
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)  # at once
     threading.Thread(target=watch, daemon=True).start()
 
 

@@ -151,7 +151,7 @@ def test_ended_children_count_as_own():
     before = module._own_seconds(psutil.Process())
     loop = "import time\nwhile time.process_time() < 0.25: pass"
     subprocess.run([sys.executable, "-c", loop], check=True)
-    assert module._own_seconds(psutil.Process()) - before >= 0.24
+    assert module._own_seconds(psutil.Process()) - before > 0.2
 
 
 @pytest.mark.parametrize(
