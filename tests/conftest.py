@@ -33,7 +33,14 @@ settings.register_profile("all", derandomize=True, deadline=None, max_examples=2
 # Files that take longest, in that order: the other workers have something to do beside them.
 LONGEST = (
     *("test_end_to_end", "test_stages", "test_several_hosts", "test_recovery", "test_sharded"),
-    *("test_launch", "test_report", "test_browser", "test_pages", "test_signals"),
+    *(
+        "test_launch",
+        "test_report",
+        "test_browser",
+        "test_pages",
+        "test_explorables",
+        "test_signals",
+    ),
 )
 
 

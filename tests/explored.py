@@ -1,19 +1,14 @@
 """Explorables in a real browser: the controls moved, the numbers read, compared with Python's."""
 
-import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from playwright.sync_api import Locator, sync_playwright
+from playwright.sync_api import Browser, Locator
 
 from lab.report.page import Explorable
 from stages.report.content import environment
 from tests.helpers import ROOT
 
-CHROMIUM = (
-    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-)
-WHY_SKIPPED = "no Chromium (apt-get install chromium)"
 # set controls as a hand would, and read what the page then holds and tells
 MOVE = """(root, wanted) => {
     for (const [name, value] of Object.entries(wanted)) {
@@ -45,20 +40,18 @@ def page_of(stage: str, explorable: Explorable) -> str:
 
 
 @contextmanager
-def opened(stage: str, *explorables: Explorable) -> Iterator[list[Locator]]:
+def opened(browser: Browser, stage: str, *explorables: Explorable) -> Iterator[list[Locator]]:
     """Each explorable in a page of its own, where it is drawn; no page may say anything."""
     said: list[str] = []
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+    with browser.new_context() as context:
         roots = []
         for explorable in explorables:
-            page = browser.new_page()
+            page = context.new_page()
             page.on("console", lambda message: said.append(message.text))
             page.on("pageerror", lambda error: said.append(str(error)))
             page.set_content(page_of(stage, explorable))
             roots.append(page.locator(".explorable"))
         yield roots
-        browser.close()
     assert said == []
 
 

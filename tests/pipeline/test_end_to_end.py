@@ -137,16 +137,7 @@ def test_the_whole_pipeline_runs_and_repeats_for_nothing(clone):
         )
     assert ("Synthetic data" in (clone / "reports" / "index.html").read_text()) == (not MIRROR)
 
-    commit(clone)
-    edit_params({"train.runs.lenet_1gpu.lr": 0.05}, path=clone / "params.yaml")
-    assert stages_run(command(clone, "invoke", "repro")) == [
-        "probe",
-        "train@lenet_1gpu",
-        "claims",
-        "report",
-    ]
-    for words in ("show", "diff"):
-        command(clone, "dvc", "plots", words, "--out", "dvc_plots")
-        shown = (clone / "dvc_plots" / "index.html").read_text()
-        assert "training_curves" in shown
-        assert "http" not in shown, "it asks nothing of a network"
+    command(clone, "dvc", "plots", "show", "--out", "dvc_plots")
+    shown = (clone / "dvc_plots" / "index.html").read_text()
+    assert "training_curves" in shown
+    assert "http" not in shown, "it asks nothing of a network"

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from filelock import FileLock
 
 from lab.core.files import write_json, write_metrics
 from lab.core.params import PARAMS_FILE, read_yaml
@@ -78,8 +79,13 @@ def report_without_torch(project: Path, hash_seed: str) -> None:
 
 @pytest.fixture(scope="session")
 def drawn(results: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The reports folder of that project after the report was drawn."""
-    project = tmp_path_factory.mktemp("drawn")
-    shutil.copytree(results, project, dirs_exist_ok=True)
-    report_without_torch(project, hash_seed="1")
+    """The reports folder of that project after the report was drawn, once for all workers."""
+    base = tmp_path_factory.getbasetemp()
+    project = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "drawn"
+    with FileLock(project.with_suffix(".lock")):
+        if not project.exists():
+            drawing = tmp_path_factory.mktemp("drawing") / "project"
+            shutil.copytree(results, drawing)
+            report_without_torch(drawing, hash_seed="1")
+            drawing.rename(project)
     return project / "reports"

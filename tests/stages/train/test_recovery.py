@@ -91,30 +91,6 @@ def test_a_stopped_run_says_where_and_leaves_a_checkpoint_of_that_step(runs):
     assert not Path("models").exists()
 
 
-def test_a_run_in_shards_is_killed_on_four_devices_goes_on_on_two_and_ends_on_one(runs):
-    """With the weights that one device finds; with another number of shards it starts afresh."""
-    long = TINY | {"shards": 8, "num_epochs": 40}
-    edit_params({"train.runs": {"whole": long, "moved": long}})
-    finish("whole")
-    for num_gpus, strategy, end in ((4, "ddp", signal.SIGTERM), (2, "replicas", signal.SIGKILL)):
-        edit_params({"train.runs.moved": long | {"num_gpus": num_gpus, "strategy": strategy}})
-        process = start("moved")
-        assert process.stdout is not None
-        said = [process.stdout.readline() for _ in range(3)]
-        process.send_signal(end)
-        process.communicate(timeout=60)
-        assert process.returncode == (143 if end == signal.SIGTERM else -end)
-        assert any("goes on after" in line for line in said) == (num_gpus == 2), said
-    edit_params({"train.runs.moved": long | {"shards": 16}})
-    process = start("moved")
-    assert process.stdout is not None
-    assert "goes on after" not in "".join(process.stdout.readline() for _ in range(2))
-    kill(process, random.Random(0))  # noqa: S311  (a moment, not a secret)
-    edit_params({"train.runs.moved": long})
-    finish("moved")
-    assert results("moved") == results("whole")
-
-
 def test_killed_runs_end_as_if_nobody_had_killed_them(runs):
     """Also in another process than the one it is compared with, and by hand as by ddp."""
     rng = random.Random(int(os.environ.get("LAB_KILL_SEED", "0")))  # noqa: S311  (moments, not secrets)
