@@ -128,7 +128,7 @@ def download(file: RemoteFile, mirrors: list[str], timeout_s: float) -> bytes:
         try:
             content = _read(source, file, timeout_s)
         except (requests.RequestException, FileNotFoundError, NotADirectoryError) as error:
-            tried.append(f"{source}: {getattr(error, 'strerror', None) or error}")
+            tried.append(f"{source}: {_reason(error)}")
         except ValueError:  # pooch's, of a wrong hash
             tried.append(f"{source}: other bytes than the published ones (SHA-256)")
             wrong = True
@@ -160,6 +160,15 @@ def _read(source: str, file: RemoteFile, timeout_s: float) -> bytes:
     if sha256(content) != file.sha256:
         raise ValueError
     return content
+
+
+def _reason(error: OSError) -> str:
+    """Why a source gives nothing, in place of the library's account of its attempts."""
+    if isinstance(error, requests.Timeout):
+        return "no answer in time"
+    if isinstance(error, requests.ConnectionError):
+        return "not reached"
+    return error.strerror or str(error)
 
 
 def _not_written(error: OSError) -> LabError:
