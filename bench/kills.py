@@ -21,7 +21,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import psutil
@@ -137,8 +137,10 @@ def undisturbed(folder: Path, job: str) -> dict[str, str]:
     return bits(folder, job)
 
 
-def disturb(folder: Path, job: str, rng: random.Random, seconds: float) -> str | None:
-    """Start a job and kill one of its processes; the layer, or None if it was over."""
+def disturb(
+    folder: Path, job: str, rng: random.Random, seconds: float, kills: Mapping[str, int]
+) -> str | None:
+    """Start a job and kill a process of the layer killed least; that layer, None if it was over."""
     mark = secrets.token_hex(8)
     process = start(folder, job, mark)
     time.sleep(rng.uniform(0.5, seconds))
@@ -146,7 +148,8 @@ def disturb(folder: Path, job: str, rng: random.Random, seconds: float) -> str |
     for each in family(mark):
         by_layer.setdefault(layer_of(each), []).append(each)
     there = [layer for layer in LAYERS if layer in by_layer]
-    layer = rng.choice(there) if there and process.poll() is None else None
+    alive = bool(there) and process.poll() is None
+    layer = min(there, key=lambda name: (kills[name], rng.random())) if alive else None
     if layer:
         with contextlib.suppress(psutil.NoSuchProcess):
             rng.choice(by_layer[layer]).kill()
@@ -180,15 +183,12 @@ def main() -> None:
         while time.monotonic() < until:
             job = rng.choice(list(JOBS))
             forget(folder, job)
-            layer = disturb(folder, job, rng, seconds[job])
+            layer = disturb(folder, job, rng, seconds[job], kills)
             if start(folder, job, "again").wait(LONGEST_S):
                 sys.exit(f"{job}, {layer} killed: the same command fails: see {folder / 'said'}")
             if layer:
                 kills[layer] += 1
                 same[layer] += bits(folder, job) == expected[job]
-            lasting = [*folder.glob("reports/**/*.part-*"), *folder.glob("models/*.part-*")]
-            for part in lasting:
-                part.unlink()
     print(f"{'layer':12} {'kills':>5} {'same bits':>9}")
     for layer in LAYERS:
         print(f"{layer:12} {kills[layer]:5} {same[layer]:9}")

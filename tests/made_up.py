@@ -21,7 +21,6 @@ from lab.results.measurements import Measurement, again, rows_of
 from lab.timing.conditions import Watch, conditions
 from stages.claims.__main__ import gather
 from tests.helpers import ROOT
-from tests.stages.train.made_up import write_notes_runs
 
 
 def _rows_have_arms(stage: str) -> bool:
@@ -100,14 +99,12 @@ def write(stage: str, reports: Path, kind: DeviceKind = "cpu-virtual") -> None:
 def evidence(stage: str) -> Evidence:
     """What a machine with two GPUs and real data leaves for the claims that a stage decides.
 
-    Benchmarks, training and what a laptop leaves out are made up, theory is the committed one.
+    Benchmarks and what a laptop leaves out are made up, theory is the committed one.
     """
     folders = {read.folder for claim in ledger() for read in claim.reads if claim.stage == stage}
     with TemporaryDirectory() as made:
         if stage in BENCHES:
             write(stage, Path(made), "cuda")
-        elif stage == "train":
-            write_notes_runs(Path(made))
         elif stage in LEFT_OUT:
             importlib.import_module(f"tests.stages.{stage}.made_up").write(Path(made), "cuda")
         committed = stage in THEORY and stage not in LEFT_OUT

@@ -127,8 +127,18 @@ def near(target: float, tolerance: float) -> Range:
     return Range(target - tolerance, target + tolerance)
 
 
-# of a speed-up: what lies within 2 % of 1 is none, however sure
+# What words ask for, the same in every claim.
+#
+# "faster", "better", "higher", "improves", "pays": more than 2 %, below which no difference counts.
+# "has to", "needs", "inefficient", "noticeably", "as long as": a tenth.
+# "well", "good", "enough", "clearly", "much", "harder": a factor of two, within it or over it.
+# "huge": half of the whole.
+# "every", "any", "always", "is", "whichever": one counterexample refutes them.
+# "usually": several cases, of which the middle one, or the worst, decides.
+# "may", "can", "some", "need not": one example confirms them, and no example refutes them.
 FASTER = at_least(1 + SMALLEST_EFFECT)
+NEEDED = 1.1
+EXAMPLE_ONLY = re.compile(r"\b(may|might|can|some|need not)\b(?! hardly)")
 
 
 def decide(estimate: Estimate, holds: Range) -> Verdict:
@@ -151,13 +161,15 @@ class Rule:
 
     `estimate` gets what `reads` names, in that order: a float for a metric, a tuple of floats for a
     column. It returns the number with its interval in `unit`, and raises NotTestableError where the
-    numbers do not answer the question.
+    numbers do not answer the question. A number outside of `possible`, as a part that is longer
+    than its whole, is that of a broken measurement.
     """
 
     reads: Sequence[Read]
     estimate: Callable[..., Estimate]
     holds: Range
     unit: str
+    possible: Range = Range()
 
     def __post_init__(self) -> None:
         """Refuse to take what a training run came to for a number that does not vary.

@@ -17,7 +17,7 @@ from typing import Any
 
 from lab.claims.evidence import CPU, DEVICE_KINDS, Evidence, NotTestableError, Read, stage_of
 from lab.claims.needs import Need
-from lab.claims.rules import DECIDED, Estimate, Over, Rule, Verdict, decide, point
+from lab.claims.rules import DECIDED, EXAMPLE_ONLY, Estimate, Over, Rule, Verdict, decide, point
 from lab.results.disturbances import NOT_MEASURABLE, disturbances_of, in_words
 
 MORE_SAMPLES = "the profile `study` takes more"  # where an interval is too weak for a verdict
@@ -73,6 +73,12 @@ class Claim:
         return stage_of(self.rule.reads[0])
 
     @property
+    def example_only(self) -> str:
+        """The word, if any, by which its sentence holds if one example shows it, as “may”."""
+        found = EXAMPLE_ONLY.search(self.says)
+        return found[0] if found else ""
+
+    @property
     def wants(self) -> tuple[str, ...]:
         """What it needs, in words, each once."""
         return tuple(dict.fromkeys(need.label for need in self.needs))
@@ -124,9 +130,17 @@ def judge(claim: Claim, evidence: Evidence) -> Finding:
     except (ArithmeticError, ValueError, IndexError) as error:
         misfit = f"the numbers of stage {claim.stage} do not fit together ({error})"
         return Finding(claim, Verdict.NOT_TESTABLE, None, kind, misfit)
+    possible = claim.rule.possible
+    if not possible.low <= estimate.value <= possible.high:
+        broken = f"{estimate.value:.3g} cannot be: the measurement is broken; {_again(claim)}"
+        return Finding(claim, Verdict.NOT_TESTABLE, None, kind, broken)
     if estimate.timed and (kept_from := _kept_from_telling(claim, evidence)):
         return Finding(claim, kept_from[0], None, kind, kept_from[1])
-    return Finding(claim, decide(estimate, claim.rule.holds), estimate, kind, _lack(estimate))
+    verdict = decide(estimate, claim.rule.holds)
+    if verdict is Verdict.REFUTED and claim.kind is Kind.SAID and (word := claim.example_only):
+        example = f"not seen here, which refutes no “{word}”"
+        return Finding(claim, Verdict.INCONCLUSIVE, estimate, kind, example)
+    return Finding(claim, verdict, estimate, kind, _lack(estimate))
 
 
 def _kept_from_telling(claim: Claim, evidence: Evidence) -> tuple[Verdict, str] | None:
@@ -135,9 +149,12 @@ def _kept_from_telling(claim: Claim, evidence: Evidence) -> tuple[Verdict, str] 
         if lack := metrics.get(NOT_MEASURABLE):
             return Verdict.NOT_TESTABLE, f"stage {claim.stage} skipped it: {lack}"
         if found := disturbances_of(metrics):
-            again = f"`invoke remeasure --stage {claim.stage}` measures again"
-            return Verdict.INCONCLUSIVE, f"{in_words(found)}; {again}"
+            return Verdict.INCONCLUSIVE, f"{in_words(found)}; {_again(claim)}"
     return None
+
+
+def _again(claim: Claim) -> str:
+    return f"`invoke remeasure --stage {claim.stage}` measures again"
 
 
 def _lack(estimate: Estimate) -> str:

@@ -3,9 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lab.claims.ledger import ledger
-from lab.claims.verdicts import Claim
-
 TO_WRITE, MOST_TO_WRITE_S = 0.25, 20.0  # of a part's time: to end what it has begun, and to write
 MOST_OVERDUE_S = 30.0  # over twice its share
 
@@ -40,21 +37,15 @@ OF_ONE_DEVICE = (
     Part("bench_hardware", 70),
     Part("bench_input", 60),
 )
-RUN_SHARE = 45  # of each training run
+TRAINED = (Part("train", 45, "resnet18_1gpu"), Part("train", 45, "resnet18_2gpu"))
 OF_SEVERAL = (Part("scaling", 20), Part("bench_collectives", 20), Part("bench_buckets", 15))
 
 
-def in_order(gpus: int, claims: Sequence[Claim] | None = None) -> list[Part]:
-    """What is worth most first; what needs several GPUs comes last where they are not there.
-
-    Of the training runs those take part that a claim reads.
-    """
-    folders = [read.folder for claim in claims or ledger() for read in claim.reads]
-    runs = dict.fromkeys(f.removeprefix("train/") for f in folders if f.startswith("train/"))
-    trained = [Part("train", RUN_SHARE, run) for run in runs]
+def in_order(gpus: int) -> list[Part]:
+    """What is worth most first; what needs several GPUs comes last where they are not there."""
     if gpus > 1:
-        return [*OF_ONE_DEVICE, *OF_SEVERAL, *trained]
-    return [*OF_ONE_DEVICE, *trained, *OF_SEVERAL]
+        return [*OF_ONE_DEVICE, *OF_SEVERAL, *TRAINED]
+    return [*OF_ONE_DEVICE, *TRAINED, *OF_SEVERAL]
 
 
 @dataclass(frozen=True)

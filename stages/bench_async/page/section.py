@@ -16,7 +16,13 @@ from lab.report.page import Figure, Section, Table, TryThis
 from lab.results.measurements import Measurement, Results
 from lab.results.stats import Ratio, fit_line, speedup
 from stages.bench_async.measure import names
-from stages.bench_async.page.claims import BOOK_SECONDS, RETURNS_BEFORE
+from stages.bench_async.page.claims import RETURNS_BEFORE
+
+BOOK_SECONDS = {  # of ten products, in the book's notebook
+    names.BOOK_NUMPY: 1.4693,
+    names.NOT_WAITED_FOR: 0.0022,
+    names.WAITED_FOR: 0.0058,
+}
 
 FAIR = (names.FAIR_NUMPY, names.FAIR_TORCH)
 LEAST_US = 0.01  # where a logarithmic axis begins that has no 0

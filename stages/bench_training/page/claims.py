@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 
 from lab.claims.evidence import Column, Metric
-from lab.claims.needs import TWO_GPUS, Need, on_gpu
+from lab.claims.needs import TWO_GPUS, Need
 from lab.claims.rules import (
     AS_FAST,
-    AS_LONG,
     FASTER,
     Estimate,
     Rule,
@@ -24,7 +23,6 @@ from stages.bench_training.measure import names
 
 STAGE = "bench_training"
 BOOKS_GAIN = 3.0 / 2.8  # seconds per epoch on one and on two GPUs that the book prints
-QUICK_EPOCH_S = 60
 
 TWO_OF_THEM = (
     Need(
@@ -75,18 +73,6 @@ def growth(demo: str) -> Rule:
 
 CLAIMS = (
     Claim(
-        "D9a",
-        "13.5",
-        Kind.SAID,
-        "000:374",
-        "No code of its own is needed for parallelism: since the devices' graphs do not depend on"
-        " each other, a step runs on the devices in parallel by itself.",
-        "The notes' step on a wider LeNet, a plain loop over two devices: time on one device over"
-        " that on two. Without GPUs on virtual devices, which tests the argument, not GPUs.",
-        speedup(step(names.WIDE, names.ONE_DEVICE), step(names.WIDE, names.LOOP), FASTER, AS_FAST),
-        "“In parallel”: faster than one device by over 2 %.",
-    ),
-    Claim(
         "D9b",
         "13.5",
         Kind.ASKED,
@@ -122,26 +108,6 @@ CLAIMS = (
         "“Slower”: the whole interval over 1.02.",
     ),
     Claim(
-        "D9e",
-        "13.5",
-        Kind.ASKED,
-        "000:398-412",
-        "PyTorch Lightning takes longer than the notes' own loop with the same loader.",
-        "Step of an epoch by Lightning, with all that is optional off, over that of the notes'"
-        " loop, in turn.",
-        Rule(
-            [
-                step(names.LENET, names.LIGHTNING),
-                Metric(STAGE, names.NOTES_WORKERS),
-                *[step(names.LENET, name) for name in names.BY_THE_NOTES.values()],
-            ],
-            over_the_notes,
-            FASTER,
-            AS_LONG,
-        ),
-        "“Longer”: the whole interval over 1.02.",
-    ),
-    Claim(
         "D12d",
         "13.5",
         Kind.SAID,
@@ -167,32 +133,5 @@ CLAIMS = (
         " its gain in LeNet's own. Without GPUs on virtual devices, which have less to start.",
         growth(names.WIDE),
         "“Too small”: the larger model gains more, by over 2 %.",
-    ),
-    Claim(
-        "D12h",
-        "13.5",
-        Kind.ASKED,
-        "000:427",
-        "With more images in each step LeNet, too, gains more from a second device.",
-        "Gain of a second device (a thread for each) in a step of a larger batch, over its gain in"
-        " one of the notes'.",
-        growth(names.LARGE_BATCH),
-        "“More”: by over 2 %.",
-    ),
-    Claim(
-        "E1c",
-        "13.6",
-        Kind.SAID,
-        "000:445",
-        "ResNet-18 can still be trained quickly.",
-        "Seconds per epoch of the notes' loop on one GPU, from its steps.",
-        Rule(
-            [step(names.RESNET18, f"{names.NOTES}*", column) for column in ("value", "x")],
-            epoch_s,
-            at_most(QUICK_EPOCH_S),
-            "s per epoch",
-        ),
-        "“Quickly”: in a minute; the book prints 12.2 s.",
-        on_gpu(STAGE),
     ),
 )

@@ -93,8 +93,8 @@ def _not_measured() -> Table:
         [say("where"), say("sentence"), say("why it is not measured")],
         rows,
         say(
-            "All other sentences of the notes that assert something. With these, each of them has"
-            " a verdict above or a reason here."
+            "Other sentences of the notes that assert something, each with the reason why nothing"
+            " here decides it."
         ),
         prose=True,
     )

@@ -1,13 +1,18 @@
 """The parts of a rule: intervals, ranges and the verdict of one on the other."""
 
 import math
+import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.claims.evidence import Metric
+from lab.claims.ledger import ledger
 from lab.claims.rules import (
+    AS_FAST,
+    AS_LONG,
+    NEEDED,
     Estimate,
     Over,
     Range,
@@ -113,3 +118,18 @@ def test_one_seed_is_no_exact_number(name):
     with pytest.raises(ValueError, match="SEEDS"):
         exact(Metric("train/record_90", name), at_least(0.5), "%")
     exact(Metric("train/record_90", "num_params"), at_least(1), "parameters")
+
+
+WORDS = {  # what a sentence with such a word asks for at least
+    r"\b(has to|have to|needs|inefficient|not efficient|noticeably)\b": {NEEDED, 1 / NEEDED},
+    r"\bhuge\b": {50.0},
+}
+
+
+def test_words_ask_for_the_same_everywhere():
+    for claim in ledger():
+        holds = claim.rule.holds
+        ends = {end for end in (holds.low, holds.high) if math.isfinite(end)}
+        for words, wanted in WORDS.items():
+            if re.search(words, claim.says) and claim.rule.unit in (AS_FAST, AS_LONG):
+                assert ends & wanted, (claim.id, claim.says, str(holds))

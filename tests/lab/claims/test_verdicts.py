@@ -90,6 +90,26 @@ def test_inconsistent_estimate_is_not_testable():
     assert judge(replace(TIMED, rule=broken), evidence()).verdict is NOT_TESTABLE
 
 
+def test_impossible_number_is_a_broken_measurement():
+    part_of_it = replace(TIMED.rule, possible=at_most(1))
+    found = judge(replace(TIMED, rule=part_of_it), evidence())
+    assert (found.verdict, found.estimate) == (NOT_TESTABLE, None)
+    assert "1.5 cannot be" in found.reason
+
+
+def test_one_example_does_not_refute_what_may_be():
+    slower = evidence([1.0] * 8)
+    for says, verdict in (
+        ("New may be faster.", INCONCLUSIVE),
+        ("New can be faster.", INCONCLUSIVE),
+        ("New can hardly be slower.", REFUTED),
+    ):
+        assert judge(replace(TIMED, says=says), slower).verdict is verdict
+    assert judge(replace(TIMED, says="New may be faster."), evidence()).verdict is CONFIRMED
+    asked = replace(TIMED, says="New can be faster.", kind=Kind.ASKED)
+    assert judge(asked, slower).verdict is REFUTED, "a question of our own is of this machine"
+
+
 @pytest.mark.parametrize("kind", ["tpu", 1, {"a": 1}, ["cuda"]])
 def test_unknown_device_kind_is_not_testable(kind):
     found = judge(TIMED, evidence(device_kind=kind))

@@ -7,7 +7,7 @@ from lab.report.language import speaking
 from lab.report.verdicts import card
 from stages.report import catalogue
 
-CLAIM = next(claim for claim in ledger() if claim.id == "A5")
+CLAIM = next(claim for claim in ledger() if claim.id == "B3b")
 UNIT = CLAIM.rule.unit
 SLOW, FAST = (median([value] * 8) for value in (0.5, 2.0))
 
@@ -19,10 +19,10 @@ def finding(estimate, device_kind="cuda"):
 
 def test_verdicts_and_numbers_of_machines_that_could_test_a_claim_stand_beside_it():
     others = {
-        "h200, profile full": {"A5": finding(FAST)},
-        "no GPU": {"A5": finding(None)},
+        "h200, profile full": {"B3b": finding(FAST)},
+        "no GPU": {"B3b": finding(None)},
         "another question": {},
-        "old": {"A5": finding(SLOW, "cpu-virtual")},
+        "old": {"B3b": finding(SLOW, "cpu-virtual")},
     }
     here = finding(None)
     assert card(here, others).elsewhere == (
@@ -36,10 +36,10 @@ def test_verdicts_and_numbers_of_machines_that_could_test_a_claim_stand_beside_i
 def test_beside_a_number_here_the_same_is_told_once_and_another_without_its_unit():
     here = finding(FAST)
     others = {
-        "twin": {"A5": finding(FAST)},
-        "slow": {"A5": finding(SLOW)},
-        "again": {"A5": finding(FAST)},
-        "virtual": {"A5": finding(SLOW, "cpu-virtual")},
+        "twin": {"B3b": finding(FAST)},
+        "slow": {"B3b": finding(SLOW)},
+        "again": {"B3b": finding(FAST)},
+        "virtual": {"B3b": finding(SLOW, "cpu-virtual")},
     }
     assert card(here, others).elsewhere == (
         "twin, again: ✓ as here; slow: ✗ 0.5 (0.5 to 0.5: 99.2 % of 8 starts); "
@@ -50,5 +50,5 @@ def test_beside_a_number_here_the_same_is_told_once_and_another_without_its_unit
 def test_they_are_told_in_the_pages_language():
     chinese = catalogue.read("zh")
     with speaking("zh", chinese):
-        told = card(finding(None), {"h200": {"A5": finding(FAST)}}).elsewhere
+        told = card(finding(None), {"h200": {"B3b": finding(FAST)}}).elsewhere
     assert told.startswith(f"h200：✓ 2 {chinese[UNIT]}")

@@ -15,7 +15,7 @@ CLAIMS = {claim.id: claim for claim in ledger()}
 WORD = re.compile(r"[A-Za-z]{3,}")
 
 
-def finding(verdict, estimate, reason="", name="A5"):
+def finding(verdict, estimate, reason="", name="B3b"):
     return Finding(CLAIMS[name], verdict, estimate, "cpu-virtual", reason)
 
 
@@ -24,7 +24,7 @@ INTERVAL = Estimate(-1.5, -2, 1234.5, 0.9921875, 8, Over.STARTS)
 
 def test_a_number_stands_with_its_unit_and_what_its_brackets_hold():
     found = card(finding(Verdict.INCONCLUSIVE, INTERVAL)).found
-    unit = CLAIMS["A5"].rule.unit
+    unit = CLAIMS["B3b"].rule.unit
     assert found == (f"−1.5 {unit} (−2 to 1,234: 99.2 % of 8 starts); virtual devices on the CPU")
     exact = card(finding(Verdict.CONFIRMED, point(3.0)))
     assert exact.found.startswith(f"3 {unit}; ")

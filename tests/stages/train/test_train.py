@@ -14,8 +14,6 @@ import torch
 from dvc.parsing.interpolate import to_str
 from pydantic import ValidationError
 
-from lab.claims.rules import Verdict
-from lab.claims.verdicts import judge
 from lab.core import process
 from lab.core.params import read_yaml
 from lab.data.datasets import CLASSES
@@ -28,17 +26,7 @@ from stages.train.__main__ import main
 from stages.train.measure import results as train
 from stages.train.page import section
 from stages.train.page.section import TrainingRun
-from tests import made_up
-from tests.helpers import (
-    ROOT,
-    claim_of,
-    edit_params,
-    errors,
-    files,
-    run_stage,
-    small_run,
-    write_data,
-)
+from tests.helpers import ROOT, edit_params, errors, files, run_stage, small_run, write_data
 from tests.stages.train.made_up import SPEED
 
 CPU = Devices("cpu-virtual", [torch.device("cpu")] * 2, threads=1)
@@ -254,13 +242,6 @@ def test_the_books_numbers_stand_only_beside_the_books_own_run():
         {"num_epochs": 10, "lr": 0.1},
     ):
         assert training_run("x", 1, **change).book is None
-
-
-def test_one_seed_decides_nothing():
-    """The notes' runs end at 84 % here; however far that is from 91, one seed is no proof."""
-    found = judge(claim_of("E4"), made_up.evidence("train"))
-    assert found.verdict is Verdict.INCONCLUSIVE, found.reason
-    assert found.estimate.count == 1
 
 
 @pytest.mark.parametrize("name", ["a", "$(touch b)", "a; touch b", "a' ; touch b; '", "-rf", "a b"])

@@ -11,7 +11,7 @@ def test_the_goals_come_first_and_what_takes_several_gpus_last_unless_they_are_t
     one, two = ([part.folder for part in in_order(gpus)] for gpus in (1, 2))
     assert one[0] == two[0] == "bench_training"
     assert one[-3:] == ["scaling", "bench_collectives", "bench_buckets"]
-    assert two[-2:] == ["train/resnet18_1gpu", "train/resnet18_2gpu"], "the runs that claims read"
+    assert two[-2:] == ["train/resnet18_1gpu", "train/resnet18_2gpu"]
     assert sorted(one) == sorted(two)
     assert in_order(0) == in_order(1)
 
