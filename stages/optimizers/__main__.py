@@ -19,7 +19,6 @@ from lab.timing.fresh_starts import measure_in_starts
 from stages.optimizers.measure import (
     gradient_averages,
     names,
-    non_smooth,
     one_start,
     quadratics,
     rate_sweeps,
@@ -42,20 +41,15 @@ def measure(
     problems = {names.AIRFOIL: table, names.ILL: ill_conditioned(seed), names.SPARSE: sparse(seed)}
     return [
         *quadratics.traces(),
-        *quadratics.adagrad_rates(),
         *quadratics.starts(params.num_starts),
         *quadratics.decays(),
         *quadratics.stability(),
         *notes_runs(table, params.num_seeds, seed),
         *torch_runs.concise_runs(table, params.num_seeds, seed),
-        *torch_runs.state_sizes(seed),
         *gradient_averages.averages(table, params.num_seeds, seed),
         *gradient_averages.geometric_sum(),
         *gradient_averages.adagrad_state(table, params.num_seeds, seed),
-        *gradient_averages.broken_weights(problems[names.SPARSE], params.num_seeds, seed),
-        *non_smooth.absolute_errors(problems[names.ILL], params.num_seeds, seed),
         *_sweeps(problems, params, seed),
-        *sparse_features.updates_when_absent(problems[names.SPARSE], seed),
         *lenet_accuracies(train, test, params.lenet, seed),
         *deep_net_accuracies(train, test, params.deep_nets, seed),
     ]

@@ -41,7 +41,7 @@ def measure(params: Params, train_set: LabelledImages, test_set: LabelledImages)
     order = torch.arange(p.num_steps * p.batch_size) % len(labels)
     batches = [(images[rows], labels[rows]) for rows in order.split(p.batch_size)]
     return [
-        *measure_cells(*batches[0], seed),
+        *measure_cells(seed),
         *measure_variants(p.num_devices, batches, seed),
         *measure_batch_norm(p.batch_norm, p.num_devices, train_set, test_set, seed),
         *measure_accuracy(p.accuracy, p.num_devices, train_set, test_set, seed),

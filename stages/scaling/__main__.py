@@ -3,15 +3,11 @@
 import sys
 from collections.abc import Mapping, Sequence
 
-import torch
-
 from lab.core.files import REPORTS, write_metrics, write_rows
 from lab.core.params import load
 from lab.core.process import run
 from lab.machine.devices import for_ranks
 from lab.machine.hardware import write_conditions
-from lab.nets.flops import training_flop
-from lab.nets.models import MODELS
 from lab.parallel.allreduce.times import gradient_lengths
 from lab.parallel.link_fit import fit_both
 from lab.results.measurements import Measurement, Results, rows_of
@@ -38,16 +34,6 @@ def derived(
 ) -> list[Measurement]:
     """What follows from the times of each start: predictions, and times at the notes' batch."""
     return [*predict(measured, gradients), *at_notes_batch(Results(measured), n)]
-
-
-def flop_per_parameter() -> list[Measurement]:
-    """What a network computes for each number that it sends, of one image; counted."""
-    found = []
-    for net in names.NETS:
-        model = MODELS[net](torch.Generator().manual_seed(0))
-        each = training_flop(model, (1, 1, 28, 28)) / sum(p.numel() for p in model.parameters())
-        found.append(Measurement(names.FLOP_PER_PARAMETER, net, 0, (each,), "FLOP", "cpu"))
-    return found
 
 
 def summarise(measurements: Sequence[Measurement], n: int) -> dict[str, float | str]:
@@ -80,7 +66,6 @@ def main() -> None:
         *derived(measured, p.world_size, gradients),
         *simulate(fit_machines(measured, p.world_size, gradients)),
         *simulate_clusters(),
-        *flop_per_parameter(),
     ]
     write_rows(REPORTS / "scaling", rows_of(rows))
     head = conditions(measured, devices, watch, params.bench.starts, jobs_at_once=2)

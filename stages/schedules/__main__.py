@@ -20,7 +20,7 @@ from stages.schedules.measure import names
 from stages.schedules.measure.book_schedules import drawn
 from stages.schedules.measure.highest_rate import Trainer, measure_highest_rate
 from stages.schedules.measure.params import Params, ScheduleParams
-from stages.schedules.measure.trials import measure_adam_steps, try_schedules, try_starts
+from stages.schedules.measure.trials import try_schedules
 
 
 def measure(
@@ -30,12 +30,7 @@ def measure(
     torch.backends.cudnn.deterministic = True  # the same seed, the same bits
     side = params.image_side
     train_set, test_set = (small_images(split, side, device) for split in (train, test))
-    curves = [
-        *drawn(),
-        *try_schedules(train_set, test_set, params, seed),
-        *try_starts(train_set, test_set, params, seed),
-        *measure_adam_steps(train_set, params, seed),
-    ]
+    curves = [*drawn(), *try_schedules(train_set, test_set, params, seed)]
     searched = {
         names.LENET: params.highest_rate.lenet,
         names.RESNET18: params.highest_rate.resnet18,

@@ -33,8 +33,6 @@ GD_04, GD_06 = at_rate("GD", "0.4"), at_rate("GD", "0.6")
 MOMENTUM_05_06, MOMENTUM_025_06 = (at_rate(f"momentum {b}", "0.6") for b in ("0.5", "0.25"))
 ADAGRAD_04, ADAGRAD_2 = at_rate(ADAGRAD, "0.4"), at_rate(ADAGRAD, "2")
 RMSPROP_04, ADAM_04 = at_rate(RMSPROP, "0.4"), at_rate(ADAM, "0.4")
-ADAGRAD_RATES = "adagrad_rates"  # of each coordinate at ADAGRAD_04, over its first one
-COORDINATES = ("x1", "x2")
 STARTS = {0: "start_turned_0", 45: "start_turned_45"}  # by the quadratic's angle in degrees
 DECAY = "decay"
 STABILITY = "stability"  # a series for each beta
@@ -72,22 +70,14 @@ def concise(run: str) -> str:
 
 ONLY_THE_OPTIMIZER = "torch_optimizer"  # by seed: with the start, loss and batches from scratch
 AFTER_TWO_EPOCHS = "concise_after_two_epochs"  # by seed: as the notes have it
-STATE_SIZE = "state_size"  # numbers of torch's state over LeNet's parameters
 
-# demos on AdaGrad's state and on Adam's averages, of airfoil gradients
-ADAGRAD_GROWTH = "adagrad_growth"
-SQUARES = "sum of squared gradients"
+# demos on AdaGrad's state and momentum's average, of airfoil gradients
 ADAGRAD_STATE = "adagrad_state"  # by seed
-EXPONENT, OVER_VARIANCE = "growth exponent", "sum over the gradients' variance"
-BROKEN = "broken_weights"  # by seed: weights that are no numbers after a step of AdaGrad
-WITH_EPSILON, WITHOUT_EPSILON = "with epsilon", "without epsilon"
+EXPONENT = "growth exponent"
 AVERAGES = "gradient_averages"  # by seed
 EFFECTIVE_NUMBER = "effective samples of momentum 0.9"
-FIRST_MOVES, SECOND_MOVES = "movement of the first moment", "movement of the second moment"
-UNCORRECTED, CORRECTED = "second moment, uncorrected", "second moment, corrected"
 GEOMETRIC_SUM = "geometric_sum"
 SUMMED, FORMULA = "summed", "the notes' formula"
-NON_SMOOTH = "non_smooth"  # by seed: mean absolute error, a series for each rate of momentum
 
 # sweeps of rates: per problem, the final excess by rate, and the descent at each rule's best rate
 AIRFOIL, ILL, SPARSE = "airfoil", "ill", "sparse"
@@ -108,7 +98,6 @@ NOTES_EPSILON, BEST_EPSILON = "epsilon 1e-06", "the best epsilon"
 FEATURE_ERRORS = "feature_errors"  # against the share of rows that have the feature
 COMMON, RARE = "common features", "rare features"
 GROUP_ERRORS = "group_errors"  # by seed, series as `of_group` names them
-UPDATES_WHEN_ABSENT = "updates_when_absent"  # % of the steps without the rarest feature
 
 
 def of_group(arm: str, group: str) -> str:

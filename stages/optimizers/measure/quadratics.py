@@ -44,22 +44,6 @@ def traces() -> Iterator[Curve]:
         yield line(names.TRACE, name, path[:, 0], path[:, 1])
 
 
-def adagrad_rates() -> Iterator[Curve]:
-    """The rate that AdaGrad at 0.4 gives each coordinate at each step, over its first one."""
-    path = np.array(
-        update_rules.trace(
-            TRACES[names.ADAGRAD_04],
-            partial(objectives.quadratic_gradient, eigenvalues=EIGENVALUES),
-            START,
-            TRACE_STEPS,
-        )
-    )
-    gradients = 2 * EIGENVALUES * path[:-1]
-    rates = -np.diff(path, axis=0) / gradients
-    for i, name in enumerate(names.COORDINATES):
-        yield line(names.ADAGRAD_RATES, name, np.arange(1, len(path)), rates[:, i] / rates[0, i])
-
-
 def starts(num_starts: int) -> Iterator[Curve]:
     """The value after 20 steps against the direction of the start, at the notes' distance.
 

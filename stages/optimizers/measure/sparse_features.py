@@ -5,12 +5,11 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from lab.optim import update_rules
 from lab.optim.objectives import Array
 from lab.results.curves import Curve, curve, line
 from stages.optimizers.measure import names
-from stages.optimizers.measure.linear_regression import Problem, batch_gradients, batches, initial
-from stages.optimizers.measure.rate_sweeps import NUM_STEPS, Sweep
+from stages.optimizers.measure.linear_regression import Problem
+from stages.optimizers.measure.rate_sweeps import Sweep
 
 ARMS = (names.SGD, names.DECAYING, names.COUNTING, names.ADAGRAD)
 IS_COMMON, IS_RARE = 0.1, 1 / 30  # of the rows: at least, at most
@@ -40,20 +39,3 @@ def _error(task: Problem, weights: Array, members: NDArray[np.generic]) -> Array
     """Of weights (seeds, d): (seeds,)."""
     best = task.minimiser[members]
     return np.asarray(((weights[:, members] - best) ** 2).mean(1) / (best**2).mean())
-
-
-def updates_when_absent(task: Problem, seed: int) -> Iterator[Curve]:
-    """How often, of the steps whose batch lacks the rarest feature, its weight moves, in %."""
-    rarest = int(np.argmin((task.X != 0).sum(0)))
-    for name, rule in (
-        (names.SGD, update_rules.gd(0.01)),
-        (names.MOMENTUM, update_rules.momentum(0.001, 0.9)),
-    ):
-        w = initial(1, task.X.shape[1], seed)
-        state, moved = rule.init(w), []
-        for rows in batches(len(task.X), 10, NUM_STEPS, seed):
-            before = w[0, rarest]
-            w, state = rule.update(w, batch_gradients(task, w, rows[None]), state)
-            if not task.X[rows, rarest].any():
-                moved.append(w[0, rarest] != before)
-        yield line(names.UPDATES_WHEN_ABSENT, name, [len(moved)], [100 * np.mean(moved)])

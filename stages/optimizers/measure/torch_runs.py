@@ -1,4 +1,4 @@
-"""torch's own optimizers: the notes' concise airfoil runs, and how much state they keep."""
+"""torch's own optimizers in the notes' concise airfoil runs."""
 
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
@@ -8,7 +8,6 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from lab.nets.lenet import lenet, lenet_params
 from lab.optim.objectives import Array, excess
 from lab.results.curves import Curve, curve, line
 from stages.optimizers.measure import names
@@ -88,23 +87,3 @@ def _linear(w: Array, own_start: bool, seed: int) -> nn.Linear:
 def _weights(net: nn.Linear) -> Array:
     parts = [net.weight.detach()[0], net.bias.detach()]
     return torch.cat(parts).double().numpy()
-
-
-def state_sizes(seed: int) -> Iterator[Curve]:
-    """How many numbers each optimizer keeps beside LeNet's parameters, over their number.
-
-    Only what has the shape of its parameter's gradient counts.
-    """
-    for name, make in OPTIMIZERS.items():
-        params = [p.requires_grad_() for p in lenet_params(torch.Generator().manual_seed(seed))]
-        optimizer = make(params)
-        lenet(torch.ones(1, 1, 28, 28), params).sum().backward()
-        optimizer.step()
-        kept = sum(
-            value.numel()
-            for p in params
-            for value in optimizer.state[p].values()
-            if isinstance(value, Tensor) and p.grad is not None and value.shape == p.grad.shape
-        )
-        count = sum(p.numel() for p in params)
-        yield line(names.STATE_SIZE, names.rule_of(name), [count], [kept / count])

@@ -32,7 +32,6 @@ from stages.replicas.measure.names import (
     ONE_DEVICE,
     RUNNING_STATISTICS,
     SEPARATE,
-    WEIGHTS,
     WITH_BATCH_NORM,
     WITHOUT_BATCH_NORM,
 )
@@ -186,9 +185,7 @@ def _four_steps(num_devices: int, train_set: LabelledImages, seed: int) -> Itera
     for rows in torch.arange(FOUR_STEPS_COUNT * batch_size).split(batch_size):
         some = rows % len(train_set[1])
         step(nets, train_set[0][some], train_set[1][some], LR)
-    weights = max(distance(nets[0].parameters(), net.parameters()) for net in nets)
     statistics = max(distance(_statistics(nets[0]), _statistics(net)) for net in nets)
-    yield line(FOUR_STEPS, WEIGHTS, [FOUR_STEPS_COUNT], [1e6 * weights])
     yield line(FOUR_STEPS, RUNNING_STATISTICS, [FOUR_STEPS_COUNT], [1e6 * statistics])
 
 

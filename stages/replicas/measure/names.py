@@ -25,17 +25,11 @@ SEPARATE = "several devices, batch norm of their own"
 WITH_BATCH_NORM, WITHOUT_BATCH_NORM = "ResNet-18, with batch norm", "LeNet, without"
 
 # what the replicas of ResNet-18 differ in
-WEIGHTS, RUNNING_STATISTICS = "weights", "running statistics"
+RUNNING_STATISTICS = "running statistics"
 
 # the notes' short cells
-ZEROS, NONES = "gradients that are zeros", "gradients that are None"
-CHANGED_ORIGINALS = "originals that get a gradient"
-SUM_OFF, REBINDING_HIDES = "all-reduce, off from 3", "tensors that are not what is printed"
-NEITHER_SUM_NOR_MEAN = "all-reduce, off from the sum or mean"
-MEAN_UPDATE = "update with a mean, % of that with a sum"
-FULLER_SHARE, UNEVEN = "% of the rows on the fuller device", "images between largest and smallest"
-REFUSED_ADDITIONS = "additions across devices that are refused"
-STEPS_ON_ONE = "steps of nn.DataParallel on one device"
+ZEROS = "gradients that are zeros"
+FULLER_SHARE = "% of the rows on the fuller device"
 BLANK_FORMATS = "formats with a blank that print"
 
 # metrics

@@ -24,7 +24,6 @@ STRONG, WEAK = "strong", "weak"
 # up to 100,000 devices in hosts: by network, and by images of the whole batch
 CLUSTER_WEAK, CLUSTER_STRONG = "ResNet-50, weak", "ResNet-50, strong"
 SIMULATED = "simulated"  # device_kind
-FLOP_PER_PARAMETER = "FLOP per parameter"  # of a training image, by net
 
 # arms: the all-reduces of the steps, each as its algorithm and grouping
 BY_NOTES = allreduce_name(STAR, PER_TENSOR)

@@ -15,18 +15,9 @@ from lab.training.short_training import make_net
 from stages.schedules.measure import names
 from stages.schedules.measure.book_schedules import BASE, EPOCHS, FINAL, WARM_UP_EPOCHS
 from stages.schedules.measure.params import RunParams
-from stages.schedules.measure.short_runs import (
-    NOTHING_LEARNED,
-    Losses,
-    diverged,
-    onset,
-    parts,
-    stretched,
-    train,
-)
+from stages.schedules.measure.short_runs import Losses, diverged, onset, stretched, train
 
 DOUBLINGS = 20  # of a rate, or halvings, until the search gives up
-MARGIN = 2.0  # by which a rate that is used stays under the highest stable one
 
 
 @dataclass(frozen=True)
@@ -95,7 +86,7 @@ def find_edge(losses_at: Callable[[float], Losses], first: float, resolution: fl
 
 
 def measure_highest_rate(trainer: Trainer, seed: int) -> Iterator[Curve]:
-    """A net's highest stable rates, when it diverges beyond, and its progress below, by seed."""
+    """A net's highest stable rates, and when it diverges beyond, by seed."""
     params, device = trainer.params, trainer.train_set.X.device
 
     def edge(job: tuple[str, int]) -> Edge:
@@ -106,22 +97,13 @@ def measure_highest_rate(trainer: Trainer, seed: int) -> Iterator[Curve]:
             params.resolution,
         )
 
-    def progress(job: tuple[str, int]) -> float:
-        """Of a rate found with another seed than the one that it is judged by."""
-        arm, i = job
-        rate = edges[arm, (i + 1) % params.seeds].stable / MARGIN
-        last = parts(trainer.losses(schedule_of(arm, rate), seed + i))[-1]
-        return float(min(last, NOTHING_LEARNED))  # a run that diverged has learned nothing
-
     seeds = range(params.seeds)
     jobs = [(arm, i) for i in seeds for arm in names.ARMS]
     edges = side_by_side(names.STABLE_RATE, edge, jobs, device)
-    ends = side_by_side(names.PROGRESS, progress, jobs, device)
     for arm in names.ARMS:
         series = names.arm_of(trainer.net, arm)
         yield line(names.STABLE_RATE, series, seeds, [edges[arm, i].stable for i in seeds])
         yield line(names.ONSET, series, seeds, [onset(edges[arm, i].above) for i in seeds])
-        yield line(names.PROGRESS, series, seeds, [ends[arm, i] for i in seeds])
     first = edges[names.NO_WARM_UP, 0]
     for side, losses in ((names.STABLE, first.below), (names.DIVERGING, first.above)):
         drawn = np.where(np.isfinite(losses), losses, np.nan)

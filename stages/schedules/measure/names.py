@@ -5,10 +5,7 @@ SCHEDULE = "schedule"  # rates over epochs
 ACCURACY = "schedule_accuracy"  # of each schedule, by seed
 STABLE_RATE = "highest_stable_rate"  # of each net and arm, by seed
 ONSET = "divergence_onset"  # percent of the run before it fails at the next rate, by seed
-PROGRESS = "progress"  # training loss at the end, half as high a rate as can be borne, by seed
 LOSSES = "losses"  # of one seed's runs on both sides of its highest stable rate, by step
-START_ACCURACY = "start_accuracy"  # of each way to draw the weights, by seed
-ADAM_STEP = "adam_step"  # mean length of a step at each rate, by seed
 
 # schedules
 CONSTANT = "constant"
@@ -27,10 +24,6 @@ NO_WARM_UP, WARM_UP = "no warm-up", "warm-up"
 ARMS = (NO_WARM_UP, WARM_UP)
 STABLE, DIVERGING = "still learns", "diverges"  # runs without warm-up
 
-# starts of LeNet
-SCALED, NOTES_START = "scaled weights", "the notes' weights"
-
-ADAM_RATE, TENFOLD = "rate 0.001", "rate 0.01"  # the notes' is 0.01
 
 TEST_IMAGES = 2000
 

@@ -44,11 +44,6 @@ def test_traces_end_where_the_books_do(found):
         assert (trace.x[-1], trace.y[-1]) == pytest.approx(end, abs=1e-6), series
 
 
-def test_adagrads_rates_are_those_of_its_sums(found):
-    trace = found[names.TRACE, names.ADAGRAD_04]
-    sums = np.cumsum((4 * trace.y[:-1]) ** 2)
-    rates = found[names.ADAGRAD_RATES, "x2"].y
-    assert rates == pytest.approx(np.sqrt(sums[0] / sums), rel=1e-6)
 
 
 def test_the_measured_boundary_of_momentum_is_the_closed_form(found):
@@ -101,30 +96,14 @@ def test_torchs_optimizers_end_where_those_from_scratch_do(found):
 
 
 def test_what_averages_keep_is_what_algebra_says(found):
-    means = {
-        series: found[names.AVERAGES, series].y.mean()
-        for demo, series in found
-        if demo == names.AVERAGES
-    }
-    assert means[names.EFFECTIVE_NUMBER] == pytest.approx(19, rel=0.1), "(1 + beta) / (1 - beta)"
-    assert means[names.UNCORRECTED] == pytest.approx(1 - 0.999**100, rel=0.2)
-    assert means[names.CORRECTED] == pytest.approx(1, rel=0.2)
-    assert {s: found[names.STATE_SIZE, s].y.tolist() for s in (names.MOMENTUM, names.ADAM)} == {
-        names.MOMENTUM: [1.0],
-        names.ADAM: [2.0],
-    }
+    effective = found[names.AVERAGES, names.EFFECTIVE_NUMBER].y.mean()
+    assert effective == pytest.approx(19, rel=0.1), "(1 + beta) / (1 - beta)"
     summed, formula = (found[names.GEOMETRIC_SUM, s].y for s in (names.SUMMED, names.FORMULA))
     assert formula[1:] == pytest.approx(summed[:-1]), "the notes' is the sum up to t - 1"
 
 
-def test_epsilon_is_what_keeps_weights_of_absent_features_numbers(found):
-    assert not found[names.BROKEN, names.WITH_EPSILON].y.any()
-    assert found[names.BROKEN, names.WITHOUT_EPSILON].y.all()
 
 
-def test_plain_descent_leaves_absent_features_alone_and_momentum_does_not(found):
-    assert found[names.UPDATES_WHEN_ABSENT, names.SGD].y == [0]
-    assert found[names.UPDATES_WHEN_ABSENT, names.MOMENTUM].y > 50
 
 
 def test_a_step_is_timed_with_each_optimizer_and_one_of_them_twice():

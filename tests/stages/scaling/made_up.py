@@ -49,7 +49,7 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
     measured = [*parts(kind), *steps(kind)]
     derived = scaling.derived(measured, 2, GRADIENTS)
     simulated = simulate(fit_machines(measured, 2, GRADIENTS))
-    return [*measured, *derived, *simulated, *scaling.flop_per_parameter()]
+    return [*measured, *derived, *simulated]
 
 
 def steps(kind: DeviceKind) -> list[Measurement]:

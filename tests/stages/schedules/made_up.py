@@ -26,14 +26,8 @@ def schedule_curves(nets: dict[str, tuple[float, float]]) -> list[Curve]:
             series = names.arm_of(net, arm)
             made.append(line(names.STABLE_RATE, series, SEEDS, [rate] * 8))
             made.append(line(names.ONSET, series, SEEDS, [10.0] * 8))
-            made.append(line(names.PROGRESS, series, SEEDS, [1 / rate] * 8))
         for side in (names.STABLE, names.DIVERGING):
             made.append(line(names.LOSSES, names.arm_of(net, side), range(3), [2.4, 2.3, 2.2]))
-    for demo, ends in (
-        (names.START_ACCURACY, {names.SCALED: 60.0, names.NOTES_START: 10.0}),
-        (names.ADAM_STEP, {names.ADAM_RATE: 0.1, names.TENFOLD: 0.6}),
-    ):
-        made += [line(demo, series, SEEDS, [y] * 8) for series, y in ends.items()]
     return made
 
 
