@@ -44,8 +44,6 @@ def test_traces_end_where_the_books_do(found):
         assert (trace.x[-1], trace.y[-1]) == pytest.approx(end, abs=1e-6), series
 
 
-
-
 def test_the_measured_boundary_of_momentum_is_the_closed_form(found):
     measured, bound = (found[names.BOUNDARY, s].y for s in (names.MEASURED, names.BOUND))
     assert measured == pytest.approx(bound, abs=1e-3)
@@ -100,10 +98,6 @@ def test_what_averages_keep_is_what_algebra_says(found):
     assert effective == pytest.approx(19, rel=0.1), "(1 + beta) / (1 - beta)"
     summed, formula = (found[names.GEOMETRIC_SUM, s].y for s in (names.SUMMED, names.FORMULA))
     assert formula[1:] == pytest.approx(summed[:-1]), "the notes' is the sum up to t - 1"
-
-
-
-
 
 
 def test_a_step_is_timed_with_each_optimizer_and_one_of_them_twice():
