@@ -222,8 +222,12 @@ def _number_in(row: Mapping[str, Any], name: str) -> float:
 
 
 def findings_of(rows: Sequence[Mapping[str, Any]], ledger: Sequence[Claim]) -> list[Finding]:
-    """The findings on the claims of `ledger` that rows hold; inverse of `rows_of` to 6 digits."""
+    """The findings on the claims of `ledger` that rows hold; inverse of `rows_of` to 6 digits.
+
+    A row with another unit or range is of an earlier rule, and none of this one's.
+    """
     claims = {claim.id: claim for claim in ledger}
+    asked = {claim.id: (claim.rule.unit, str(claim.rule.holds)) for claim in ledger}
     return [
         Finding(
             claims[row["id"]],
@@ -233,7 +237,7 @@ def findings_of(rows: Sequence[Mapping[str, Any]], ledger: Sequence[Claim]) -> l
             str(row["reason"]),
         )
         for row in rows
-        if row["id"] in claims
+        if asked.get(row["id"]) == (row["unit"], row["holds"])
     ]
 
 

@@ -36,7 +36,7 @@ from matplotlib.ticker import (
 from numpy.typing import NDArray
 
 from lab.core.files import write_atomically
-from lab.report.language import say
+from lab.report.language import say, superscript
 from lab.report.wide_letters import WIDE_LETTERS, know_wide_letters
 
 mpl.rcdefaults()  # whatever a user's matplotlibrc says
@@ -54,7 +54,6 @@ INK = "#24292f"  # text and axes; the page replaces it by its own text colour
 FAINT = "#8c959f"  # lines of what is not measured here: the book's numbers, guides
 FAINT_TEXT = "#5b646d"  # and their names
 PAPER = "#ffffff"
-SUPERSCRIPTS = str.maketrans("-.0123456789", "⁻·⁰¹²³⁴⁵⁶⁷⁸⁹")
 VIRTUAL_HATCH = "////"  # marks whatever was measured on virtual devices
 
 STYLE: dict[Any, Any] = {
@@ -227,11 +226,6 @@ def say_virtual(fig: Figure) -> None:
 def minus(text: str) -> str:
     """A text whose hyphens before numbers are minus signs, as axes have them."""
     return re.sub(r"(?<![\w-])-(?=[\d.])|(?<=[eE])-(?=\d)", "−", text)
-
-
-def superscript(number: str) -> str:
-    """A number as an exponent."""
-    return number.translate(SUPERSCRIPTS)
 
 
 def name_bound(axes: Axes, at: float, name: str) -> None:

@@ -24,6 +24,9 @@ def speaking(language: str, catalogue: Mapping[str, str]) -> Iterator[None]:
         _spoken.reset(token)
 
 
+SUPERSCRIPTS = str.maketrans("-.0123456789", "⁻·⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
 def language() -> str:
     """The code of the language that is spoken."""
     return _spoken.get()[0]
@@ -56,3 +59,8 @@ def in_markdown(text: object) -> str:
     """A text within a line of Markdown, where it makes no tags, links, code, lines or cells."""
     shown = re.sub(r"([\\`*\[\]|])", r"\\\1", " ".join(str(text).splitlines()))
     return shown.replace("&", "&amp;").replace("<", "&lt;")
+
+
+def superscript(number: str) -> str:
+    """A number as an exponent."""
+    return number.translate(SUPERSCRIPTS)

@@ -15,7 +15,7 @@ from lab.claims.verdicts import Claim, Finding, Kind, findings_of
 from lab.core.errors import LabError
 from lab.core.files import read_rows
 from lab.report.benchmarks import devices_in_words, happened_in_words
-from lab.report.language import say, section_number, translation
+from lab.report.language import say, section_number, superscript, translation
 from lab.report.scales import Scale, scale_of
 from lab.results.disturbances import from_words
 
@@ -239,11 +239,18 @@ def effect_of(finding: Finding) -> str:
     effect = say("{number} {unit}", number=_number(finding.estimate.value), unit=unit)
     if interval := _interval(finding.estimate):
         effect = say("{effect} ({interval})", effect=effect, interval=interval)
-    if finding.reason:
-        effect = say("{effect} ({reason})", effect=effect, reason=finding.reason)
+    if reason := _reason(finding):
+        effect = say("{effect} ({reason})", effect=effect, reason=reason)
     if finding.device_kind == CPU:
         return effect
     return say("{effect}; {devices}", effect=effect, devices=devices_in_words(finding.device_kind))
+
+
+def _reason(finding: Finding) -> str:
+    word = finding.claim.example_only
+    if word and finding.reason == f"not seen here, which refutes no “{word}”":
+        return say("not seen here, which refutes no “{word}”", word=word)
+    return finding.reason
 
 
 def _lacking(finding: Finding) -> str:
@@ -299,4 +306,8 @@ def _interval(e: Estimate) -> str:
 
 
 def _number(n: float) -> str:
-    return (f"{n:,.0f}" if abs(n) >= 1000 else f"{n:.4g}").replace("-", "−")
+    """Three digits, and powers of ten where that takes many zeros."""
+    if n and not 1e-3 <= abs(n) < 1e6:
+        mantissa, exponent = f"{n:.1e}".split("e")
+        return f"{mantissa}×10{superscript(str(int(exponent)))}".replace("-", "−")
+    return (f"{n:,.0f}" if abs(n) >= 1000 else f"{n:.3g}").replace("-", "−")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from lab.report import benchmarks, figures
 from lab.report.benchmarks import beside_the_book, ratio, ratio_of, ratio_text, verdict
-from lab.report.language import say
+from lab.report.language import say, superscript
 from lab.report.page import Figure, Headline, Section, Table, TryThis
 from lab.results.measurements import Results
 from lab.results.stats import Ratio, speedup
@@ -451,7 +451,7 @@ def _speed_with_building(
 
 
 def _power_of_ten(exponent: int) -> str:
-    return f"{10**exponent:,}" if exponent <= 3 else f"10{figures.superscript(str(exponent))}"
+    return f"{10**exponent:,}" if exponent <= 3 else f"10{superscript(str(exponent))}"
 
 
 def _draw_first_calls(results: Results, virtual: bool, path: Path) -> None:

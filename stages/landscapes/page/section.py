@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 
 from lab.core.files import read_json, read_rows
 from lab.report import figures
-from lab.report.language import say, section_number, translation
+from lab.report.language import say, section_number, superscript, translation
 from lab.report.page import Figure, Section, TryThis
 from lab.results.curves import Curve, curves_of
 from lab.results.stats import CONFIDENCE, Ratio, median_ratio, paired_ratios
@@ -173,7 +173,7 @@ def _minima(demos: Demos, m: dict[str, Any]) -> list[str]:
         say(
             "The gap between the two minimisers falls as n{exponent} (theory: n⁻⁰·⁵), from"
             " {first:.3f} at n = {least:,.0f} to {last:.4f} at n = {most:,.0f} (medians).",
-            exponent=figures.superscript(f"{m[names.GAP_EXPONENT]:.2f}"),
+            exponent=superscript(f"{m[names.GAP_EXPONENT]:.2f}"),
             first=gap.y[0],
             least=gap.x[0],
             last=gap.y[-1],

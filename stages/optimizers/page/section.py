@@ -11,7 +11,7 @@ from matplotlib.patches import Ellipse
 
 from lab.core.files import read_json, read_rows
 from lab.report import benchmarks, figures
-from lab.report.language import say, translation
+from lab.report.language import say, superscript, translation
 from lab.report.page import Figure, Headline, Section, Table, TryThis
 from lab.results.curves import Curve, curves_of
 from stages.optimizers.measure import names
@@ -359,8 +359,8 @@ def _growth(demos: Demos) -> str:
     return say(
         "AdaGrad's sum of squared gradients grows as t{growth} on airfoil, its learning rate as"
         " t{rate}; the notes say t and t⁻⁰·⁵.",
-        growth=figures.superscript(f"{exponent:.2f}"),
-        rate=figures.superscript(f"{-exponent / 2:.2f}"),
+        growth=superscript(f"{exponent:.2f}"),
+        rate=superscript(f"{-exponent / 2:.2f}"),
     )
 
 

@@ -13,7 +13,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from lab.core.files import read_json, read_rows
 from lab.report import figures
-from lab.report.language import say, translation
+from lab.report.language import say, superscript, translation
 from lab.report.page import Figure, Section, Table, TryThis
 from lab.results.curves import Curve, curves_of
 from stages.replicas.measure.names import (
@@ -180,7 +180,7 @@ def small(value: float) -> str:
     if value == 0 or abs(value) >= 1e-4:
         return figures.minus(f"{value:.2g}")
     mantissa, exponent = f"{value:.1e}".split("e")
-    return figures.minus(f"{mantissa}×10{figures.superscript(str(int(exponent)))}")
+    return figures.minus(f"{mantissa}×10{superscript(str(int(exponent)))}")
 
 
 def _table(demos: Demos) -> Table:
@@ -261,7 +261,7 @@ def _powers(axis: Axis) -> None:
 
     def words(value: float, _: int | None) -> str:
         exponent = round(np.log10(value))
-        return f"{value:g}" if abs(exponent) <= 2 else f"10{figures.superscript(str(exponent))}"
+        return f"{value:g}" if abs(exponent) <= 2 else f"10{superscript(str(exponent))}"
 
     axis.set_major_locator(LogLocator())
     axis.set_major_formatter(FuncFormatter(words))
