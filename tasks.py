@@ -184,6 +184,13 @@ def retest(c: Context) -> None:
 
 
 @task
+def claims(c: Context) -> None:
+    """Judge the claims from the results on disk, and redraw the report; in seconds."""
+    _repro("--single-item claims report")
+    print(f"open {ROOT / 'reports' / 'index.html'}")
+
+
+@task
 def report(c: Context) -> None:
     """Redraw the report from the results on disk, without measuring."""
     _repro("--single-item report")

@@ -36,10 +36,12 @@ class Claim:
     """One sentence that asserts something.
 
     Attributes:
-        id: the inventory's letter and number; a small letter tells claims of one demo apart.
+        id: of the notes' claims the inventory's letter and number, A to G, a small letter telling
+            those of one demo apart; of a question of your own another letter, as X1.
         section: the book's.
         kind: whether a note says it, the book's notebook prints it, or it is asked here.
-        places: where in the notes: `000:427`, or several; of what is asked here, what prompted it.
+        places: where in the notes: `000:427`, or several; of what is asked here, what prompted it,
+            or nothing.
         says: the claim in our own words, no more and no less than the note's.
         measured: what is measured for it.
         rule: how it is decided.

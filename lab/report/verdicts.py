@@ -220,6 +220,8 @@ def place_in_words(places: str) -> str:
 
 def source_of(claim: Claim) -> str:
     """Who makes a claim, and where."""
+    if not claim.places:
+        return say("asked here")
     where = place_in_words(claim.places)
     if claim.kind is Kind.ASKED:
         return say("asked here, about {where}", where=where)
