@@ -47,11 +47,6 @@ def smallest(*shares: Sequence[float]) -> Estimate:
     return median([min(of_start) for of_start in zip(*shares, strict=True)])
 
 
-def started(before: Sequence[float], after: Sequence[float]) -> Estimate:
-    """The fewest threads that any start has more afterwards."""
-    return point(min(b - a for a, b in zip(before, after, strict=True)))
-
-
 def order_kept(in_order: Sequence[float], unordered: Sequence[float]) -> Estimate:
     """The largest distance of the results in order from 3.
 

@@ -16,12 +16,10 @@ from lab.claims.rules import (
     at_most,
     farthest,
     median,
-    point,
     speedup,
     times_ratio,
 )
 from lab.claims.verdicts import Claim, Kind, Unmeasured
-from lab.results.stats import summarise
 from stages.bench_compile.measure import names
 
 DIFFERENCE = "(largest difference of a logit)"  # a unit
@@ -65,19 +63,6 @@ def with_first_call(
 ) -> Estimate:
     """Eager over TorchScript, which also pays for the first call of it in its process."""
     return times_ratio(eager, [calls + once for calls, once in zip(script, first, strict=True)])
-
-
-def error_of_one(times: Sequence[float]) -> Estimate:
-    """How far a start's timing lies from the median of the others, in percent."""
-    others = [[*times[:i], *times[i + 1 :]] or times for i in range(len(times))]
-    return median(
-        [100 * abs(t / summarise(o).median - 1) for t, o in zip(times, others, strict=True)]
-    )
-
-
-def fewer(before: Sequence[float], after: Sequence[float]) -> Estimate:
-    """How many operations less."""
-    return point(before[0] - after[0])
 
 
 def over_cases(

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from lab.claims.evidence import Column, NotTestableError
+from lab.claims.evidence import Column
 from lab.claims.needs import on_two_gpus
 from lab.claims.rules import AS_LONG, NEEDED, Estimate, Rule, arm, at_least, median, speedup
 from lab.claims.verdicts import Claim, Kind, Unmeasured
@@ -15,16 +15,6 @@ STAGE = "bench_input"
 def lenet_step(feed: str) -> Column:
     """The time of a whole LeNet step, one for each start."""
     return arm(STAGE, names.step(feed), names.part_of(LENET, WHOLE))
-
-
-def idle_share(num_devices: float, evaluation: Sequence[float], step: Sequence[float]) -> Estimate:
-    """The percent of an epoch for which the other devices wait while one evaluates.
-
-    `evaluation` is an epoch's on that device, divided by the epoch's steps.
-    """
-    if num_devices < 2:
-        raise NotTestableError("there is one device, so none waits for it")
-    return median([100 * e / (s + e) for e, s in zip(evaluation, step, strict=True)])
 
 
 def share_of_calls(x: Sequence[float], steps: Sequence[float], calls: Sequence[float]) -> Estimate:

@@ -7,7 +7,6 @@ from stages.bench_overlap.measure import names
 
 LEAST_OVERLAP = 0.1  # of what is possible
 # of the book's printed seconds: computing, copying, and both
-BOOK_COMPUTE, BOOK_COPY, BOOK_BOTH = 0.4656, 2.3125, 1.6907
 OF_THE_OVERLAP = "of the possible overlap"
 
 

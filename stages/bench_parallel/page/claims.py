@@ -16,7 +16,6 @@ from lab.claims.rules import (
     decide,
     exact,
     near,
-    point,
     ratio,
     speedup,
     times_ratio,
@@ -27,21 +26,6 @@ from stages.bench_parallel.measure import names
 
 NOTES_COUNT = 10  # of a run's products, in words
 WAITS = (names.NO_ARGUMENT, names.CURRENT_WAITED_FOR, names.BOTH_WAITED_FOR)
-
-
-def half_way(first: Sequence[float], later: Sequence[float], emptied: Sequence[float]) -> Estimate:
-    """A run with the caches emptied, over the time half way between later runs and the first."""
-    return times_ratio(emptied, [(a + b) / 2 for a, b in zip(first, later, strict=True)])
-
-
-def gain_of_dependent(
-    one: Sequence[float], dependent: Sequence[float], independent: Sequence[float]
-) -> Estimate:
-    """What two devices gain with dependent products, if they gain with independent ones."""
-    _must_be_faster(
-        one, independent, "two devices do not measurably gain with independent products"
-    )
-    return times_ratio(one, dependent)
 
 
 def over_no_argument(
@@ -60,17 +44,6 @@ def _must_be_faster(old: Sequence[float], new: Sequence[float], reason: str) -> 
     control = times_ratio(old, new)
     if control.decides and decide(control, FASTER) is not Verdict.CONFIRMED:
         raise NotTestableError(reason)
-
-
-def still_at_work(before: Sequence[float], after: Sequence[float]) -> Estimate:
-    """The streams at work after the wait, if both were at work before it.
-
-    Raises:
-        NotTestableError: one was idle already.
-    """
-    if min(before) < 2:
-        raise NotTestableError("a stream had finished before the wait; take larger matrices")
-    return point(max(after))
 
 
 CLAIMS = (

@@ -11,13 +11,11 @@ from lab.claims.rules import (
     Rule,
     arm,
     at_most,
-    median,
     ratio,
     speedup,
     times_ratio,
 )
 from lab.claims.verdicts import Claim, Kind
-from lab.data.datasets import FASHION_COUNTS
 from lab.results.stats import SMALLEST_EFFECT
 from stages.bench_training.measure import names
 
@@ -46,19 +44,6 @@ def more_gain(
     gains = [a / b for a, b in zip(one, two, strict=True)]
     more_gains = [a / b for a, b in zip(more_one, more_two, strict=True)]
     return times_ratio(more_gains, gains)
-
-
-def epoch_s(ms: Sequence[float], images: Sequence[float]) -> Estimate:
-    """Seconds per epoch of steps in ms."""
-    images_of_epoch = FASHION_COUNTS["train"]
-    return median([t / 1e3 * images_of_epoch / n for t, n in zip(ms, images, strict=True)])
-
-
-def over_the_notes(
-    peer: Sequence[float], notes_workers: float, *by_workers: Sequence[float]
-) -> Estimate:
-    """A peer's time over that of the notes' loop with as many workers as the peer's loader has."""
-    return times_ratio(peer, by_workers[list(names.BY_THE_NOTES).index(int(notes_workers))])
 
 
 def growth(demo: str) -> Rule:

@@ -20,16 +20,7 @@ from lab.claims.verdicts import Claim, Kind
 from stages.landscapes.measure import names
 
 STAGE = "landscapes"
-AT_BEST, TRAINED_ON = "times the error at the best step", "times the error on the rows trained on"
-
-
-def roughness_ratio(numbers: Sequence[float], others: Sequence[float]) -> Estimate:
-    """The largest bend between three neighbouring points of one curve over that of another."""
-
-    def largest_bend(y: Sequence[float]) -> float:
-        return max(abs(y[i - 1] - 2 * y[i] + y[i + 1]) for i in range(1, len(y) - 1))
-
-    return point(largest_bend(numbers) / largest_bend(others))
+AT_BEST = "times the error at the best step"
 
 
 def maxima(*shares: Sequence[float]) -> Estimate:

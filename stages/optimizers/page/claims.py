@@ -1,8 +1,6 @@
 """What the notes claim about what `optimizers` measures, and the rules that decide."""
 
 from collections.abc import Sequence
-from itertools import pairwise
-from math import atan2, degrees, pi
 
 from lab.claims.evidence import Column, Metric
 from lab.claims.needs import real_airfoil
@@ -53,22 +51,6 @@ def last_step_over_first(x1: Sequence[float], x2: Sequence[float]) -> Estimate:
     """The length of a trace's last step over that of its first."""
     first, last = (((x1[i] - x1[i - 1]) ** 2 + (x2[i] - x2[i - 1]) ** 2) ** 0.5 for i in (1, -1))
     return point(last / first)
-
-
-def turning(x1: Sequence[float], x2: Sequence[float]) -> float:
-    """By how many degrees a trace turns from step to step, all in all."""
-    headings = [
-        atan2(after2 - before2, after1 - before1)
-        for (before1, after1), (before2, after2) in zip(pairwise(x1), pairwise(x2), strict=True)
-    ]
-    turns = [abs(after - before) for before, after in pairwise(headings)]
-    return degrees(sum(min(turn, 2 * pi - turn) for turn in turns))
-
-
-def quadratic_ratio(*traces: Sequence[float]) -> Estimate:
-    """The book's quadratic at the end (x1, x2) of one trace over its value at another's."""
-    x1, x2, other_x1, other_x2 = [numbers[-1] for numbers in traces]
-    return point((0.1 * x1**2 + 2 * x2**2) / (0.1 * other_x1**2 + 2 * other_x2**2))
 
 
 def last_error(numbers: Sequence[float], others: Sequence[float]) -> Estimate:

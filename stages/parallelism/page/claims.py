@@ -1,6 +1,6 @@
 """What the notes claim about what `parallelism` measures, and the rules that decide."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import chain
 
 from lab.claims.evidence import Column, Metric
@@ -9,9 +9,7 @@ from lab.claims.rules import (
     AS_FAST,
     FASTER,
     NEEDED,
-    NOTES_BATCH,
     Estimate,
-    Range,
     Rule,
     at_least,
     at_most,
@@ -33,23 +31,9 @@ from stages.parallelism.measure.names import (
     RESNET_OVER_ALEXNET,
     TENSOR,
     WIDE_STATE_MB,
-    on_devices,
 )
 
 ROUNDINGS = 1000.0  # of float64: a gradient is a sum of thousands of products
-
-
-def at_notes_batch(estimate: Callable[..., Estimate], demo: str) -> Rule:
-    """The rule that compares replicas on two devices with a network that is split over them."""
-    reads = [
-        Column(
-            "parallelism",
-            "y",
-            {"demo": demo, "series": on_devices(kind, 2), "x": f"{NOTES_BATCH}.0"},
-        )
-        for kind in (DATA, PIPELINE, TENSOR)
-    ]
-    return Rule(reads, estimate, FASTER, "times as many MB")
 
 
 def of_two_devices(demo: str, name: str) -> Column:
@@ -62,21 +46,11 @@ def held(replicas: Sequence[float], split: Sequence[float]) -> Estimate:
     return point(replicas[0] / split[0])
 
 
-def time_over_data(demo: str, kind: str, holds: Range = FASTER) -> Rule:
-    """The rule on how many times faster data parallelism takes a step, start by start."""
-    return speedup(series("parallelism", demo, kind), series("parallelism", demo, DATA), holds)
-
-
 def smaller_ratio(*times: Sequence[float]) -> Estimate:
     """The smallest ratio over nets for each start; `times` are each net's two columns."""
     pairs = zip(times[::2], times[1::2], strict=True)
     ratios = [paired_ratios(one, other) for one, other in pairs]
     return median([min(of_start) for of_start in zip(*ratios, strict=True)])
-
-
-def fewest(several: Sequence[float], one: Sequence[float]) -> Estimate:
-    """What the device with fewest parameters holds, over what one device does."""
-    return point(min(several) / one[0])
 
 
 def from_one(*columns: Sequence[float]) -> Estimate:

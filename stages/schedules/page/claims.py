@@ -22,8 +22,8 @@ from stages.schedules.measure.names import LENET, NO_WARM_UP, RESNET18, WARM_UP
 
 STAGE = "schedules"
 NOTES_WARM_UP = 25  # percent of a run: 5 of 20 epochs
-AS_HIGH, AS_LARGE = "times as high a learning rate", "times as large a loss"
-LENGTH, OF_THE_RUN = "times the step length", "% of the run"
+AS_HIGH = "times as high a learning rate"
+OF_THE_RUN = "% of the run"
 
 real = real_images(STAGE)
 with_resnet18 = (

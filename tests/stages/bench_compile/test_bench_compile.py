@@ -82,13 +82,6 @@ def test_each_network_is_timed_eager_and_as_torchscript(monkeypatch):
             assert Results(measured).one(names.CASES, names.of_case(network, form))
 
 
-def test_one_timing_against_the_other_starts():
-    assert claims.error_of_one([1.0, 1.0, 1.0, 1.3]).value == 0
-    found = claims.error_of_one([1.0, 2.0])
-    assert found.value == pytest.approx((50 + 100) / 2)
-    assert not claims.error_of_one([1.0]).decides
-
-
 def test_cases_are_medians_over_their_starts():
     found = claims.over_cases([2, 2, 8, 3, 3, 3], [1] * 6, [0, 1, 2, 0, 1, 2])
     assert (found.value, found.count, found.over) == (2.5, 2, Over.CASES)

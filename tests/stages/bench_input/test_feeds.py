@@ -4,7 +4,6 @@ import pytest
 import torch
 
 import lab.core.params
-from lab.claims.evidence import NotTestableError
 from lab.data.datasets import read_fashion_mnist
 from lab.data.images import to_tensors
 from lab.machine.devices import Devices
@@ -25,7 +24,6 @@ from stages.bench_input.measure.names import (
 )
 from stages.bench_input.measure.params import Params
 from stages.bench_input.measure.preparation import preprocess, read_images, stored_images
-from stages.bench_input.page import claims
 from tests.helpers import edit_params, write_data
 from tests.made_up import measurements
 
@@ -113,11 +111,6 @@ def test_resident_images_are_compared_with_the_books_by_whole_epochs():
     assert m[names.BOOK_EPOCH_S] == pytest.approx(3, rel=1e-2)
     assert m[names.RESIDENT_EPOCH_S] == pytest.approx(0.015, rel=1e-2)
     assert m[names.BOOK_FIRST_BATCH_MS] == pytest.approx(80, rel=1e-2)
-
-
-def test_nobody_waits_for_one_device():
-    with pytest.raises(NotTestableError):
-        claims.idle_share(1, [1.0] * 8, [3.0] * 8)
 
 
 def test_what_is_read_and_preprocessed_is_what_resident_images_are(project):

@@ -14,12 +14,7 @@ from lab.timing.fresh_starts import merge
 from stages.bench_parallel import __main__ as bench_parallel
 from stages.bench_parallel.measure import names, one_start, products, waits, warm_up
 from stages.bench_parallel.measure.params import ParallelParams, Params
-from stages.bench_parallel.page.claims import (
-    gain_of_dependent,
-    half_way,
-    over_no_argument,
-    still_at_work,
-)
+from stages.bench_parallel.page.claims import over_no_argument
 from tests.launch_bound import verdicts
 from tests.made_up import measurements, metrics
 
@@ -100,26 +95,9 @@ def test_the_speedups_are_those_of_together():
 SLOW = [50.0] * 8
 
 
-def test_half_way_mark():
-    assert half_way([100.0] * 8, [50.0] * 8, [75.0] * 8).value == 1
-
-
-def test_without_a_control_that_gains_nothing_is_testable():
-    with pytest.raises(NotTestableError):
-        gain_of_dependent(SLOW, SLOW, SLOW)
-    with pytest.raises(NotTestableError):
-        gain_of_dependent(SLOW, SLOW, [30.0, 60.0] * 4)
-    assert not gain_of_dependent(SLOW[:1], SLOW[:1], SLOW[:1]).decides, "one start says nothing"
-
-
 def test_equal_waits_do_not_tell_gpus_apart():
     with pytest.raises(NotTestableError):
         over_no_argument(SLOW, SLOW, SLOW, SLOW)
-
-
-def test_idle_stream_is_not_testable():
-    with pytest.raises(NotTestableError):
-        still_at_work([2.0, 1.0], [0.0, 0.0])
 
 
 def test_launch_bound_products_are_not_testable():

@@ -18,7 +18,6 @@ from stages.bench_training.measure.arms import (
     products_per_step,
 )
 from stages.bench_training.measure.params import TrainingParams
-from stages.bench_training.page.claims import over_the_notes
 from tests.helpers import write_data
 from tests.made_up import measurements, metrics
 
@@ -202,11 +201,6 @@ def test_two_epochs_by_hand_are_their_mean(monkeypatch):
     found = bench_training.timed_by_hand(names.FOUR_WORKERS, arm, CPU)
     assert asked == [(arm, 2)]
     assert found.values == (pytest.approx(235 * 0.020),)
-
-
-@pytest.mark.parametrize(("workers", "ratio"), [(4, 2.0), (0, 3.0)])
-def test_peer_against_loop_with_its_own_loader(workers, ratio):
-    assert over_the_notes([18] * 8, workers, [9] * 8, [6] * 8).value == ratio
 
 
 ARM = TrainingArm("lightning", "lenet", batch_size=8, steps=3, device="cpu", threads=1)

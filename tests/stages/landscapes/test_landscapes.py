@@ -8,7 +8,6 @@ import pytest
 from lab.data import synthetic
 from stages.landscapes.measure import names
 from stages.landscapes.measure.overfitting import overfitting, quadratic_features
-from stages.landscapes.page import claims
 from stages.landscapes.page.section import section
 from tests import smallest
 
@@ -83,7 +82,3 @@ def test_the_minima_are_named_in_the_picture(tmp_path):
     drawn = (tmp_path / "risk.svg").read_text()
     assert "risk: −1.047 at x = 1.090" in drawn
     assert "empirical risk: −1.208 at x = 1.017" in drawn
-
-
-def test_bend_is_a_second_difference():
-    assert claims.roughness_ratio([0, 1, 4, 9], [0, 1, 2, 4]).value == pytest.approx(2)
