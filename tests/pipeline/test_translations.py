@@ -9,6 +9,7 @@ from pathlib import Path
 
 from lab.claims.book_order import BOOK_ORDER
 from lab.claims.ledger import ledger, unmeasured
+from stages.claims.page.slips import SLIPS
 from stages.report import catalogue
 from tests.helpers import ROOT
 
@@ -38,6 +39,8 @@ def test_every_message_has_a_translation():
         said |= {claim.rule.unit, claim.rule.holds.template}
     for each in unmeasured():
         said |= {each.says, each.reason}
+    for slip in SLIPS:
+        said |= {slip.stands, slip.right}
     for stage in BOOK_ORDER:
         section = importlib.import_module(f"stages.{stage}.page.section")
         said |= set(getattr(section, "HEADLINES", {}).values())

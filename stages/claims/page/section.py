@@ -12,6 +12,7 @@ from lab.core.files import MEND, read_json, read_rows
 from lab.report.language import say, translation
 from lab.report.page import Section, Table
 from lab.report.verdicts import counts, effect_of, of_the_notes, place_in_words, range_in_words
+from stages.claims.page.slips import SLIPS
 
 NUM_SURPRISES = 3
 
@@ -33,7 +34,7 @@ def section(folder: Path) -> Section:
         answer=_counts(of_notes),
         findings=[_doubt(findings), *map(_surprise, most_surprising(of_notes, NUM_SURPRISES))],
         figures=[],
-        tables=[*_missing(findings), _not_measured()],
+        tables=[*_missing(findings), _not_measured(), _slips()],
     )
 
 
@@ -96,5 +97,18 @@ def _not_measured() -> Table:
             "Other sentences of the notes that assert something, each with the reason why nothing"
             " here decides it."
         ),
+        prose=True,
+    )
+
+
+def _slips() -> Table:
+    rows = [
+        [place_in_words(each.places), translation(each.stands), translation(each.right)]
+        for each in SLIPS
+    ]
+    return Table(
+        [say("where"), say("what stands there"), say("what is right")],
+        rows,
+        say("Slips of the notes; they are no claims and are not counted."),
         prose=True,
     )
