@@ -21,6 +21,7 @@ from lab.report import verdicts
 from lab.report.language import speaking
 from stages.claims import __main__ as claims
 from stages.claims.page import section as claims_section
+from stages.claims.page.slips import SLIPS
 from stages.report import catalogue
 from tests import made_up
 from tests.helpers import ROOT
@@ -136,7 +137,8 @@ def test_the_page_has_a_card_for_each_claim_with_symbol_word_and_stage(server, t
         assert card.found.startswith(("needs ", "reason: ")) == (card.scale is None) == lacks
     asked = {f.claim.id for f in findings if f.claim.kind is Kind.ASKED}
     assert {card.id for card in cards.values() if not card.of_the_notes} == asked
-    assert len(section.tables[-1].rows) == len(unmeasured())
+    reasons, slips = section.tables[-2:]
+    assert (len(reasons.rows), len(slips.rows)) == (len(unmeasured()), len(SLIPS))
     assert len(set(verdicts.SYMBOLS.values())) == len(Verdict)
     of_the_notes = [f for f in findings if f.claim.kind is not Kind.ASKED]
     refuted = sum(f.verdict is REFUTED for f in of_the_notes)
@@ -154,11 +156,11 @@ def test_the_page_has_a_card_for_each_claim_with_symbol_word_and_stage(server, t
 
 def test_an_interval_is_shown_by_what_it_holds():
     starts = from_metrics(2, 1.9, 2.125, 8)
-    assert verdicts.interval_of(starts) == "2 (1.9 to 2.125: 99.2 % of 8 starts)"
+    assert verdicts.interval_of(starts) == "2 (1.9 to 2.12: 99.2 % of 8 starts)"
     assert verdicts.interval_of(median([3, 1, 2], Over.SEEDS)) == "2 (1 to 3: 75.0 % of 3 seeds)"
     assert verdicts.interval_of(point(7)) == "7"
     with speaking("zh", catalogue.read("zh")):
-        assert verdicts.interval_of(starts) == "2（1.9 至 2.125：8 次启动，99.2 %）"
+        assert verdicts.interval_of(starts) == "2（1.9 至 2.12：8 次启动，99.2 %）"
 
 
 def test_what_is_stored_is_english_whatever_is_spoken(server):
