@@ -24,7 +24,7 @@ from tests.helpers import ROOT, edit_params, outlived, small_run, write_data
 pytestmark = pytest.mark.slow
 
 KILLS = int(os.environ.get("LAB_KILLS", "3"))
-TINY = small_run(batch_size=32, num_epochs=30)
+TINY = small_run(batch_size=32, num_epochs=20)
 RUNS = {
     "one": TINY,
     "by_hand": TINY | {"num_gpus": 2},
