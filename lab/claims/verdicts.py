@@ -20,6 +20,7 @@ from lab.claims.needs import Need
 from lab.claims.rules import DECIDED, EXAMPLE_ONLY, Estimate, Over, Rule, Verdict, decide, point
 from lab.results.disturbances import NOT_MEASURABLE, disturbances_of, in_words
 
+NOT_SEEN = "not seen here, which refutes no “{word}”"  # a message that catalogues translate
 MORE_SAMPLES = "the profile `study` takes more"  # where an interval is too weak for a verdict
 
 
@@ -140,8 +141,8 @@ def judge(claim: Claim, evidence: Evidence) -> Finding:
         return Finding(claim, kept_from[0], None, kind, kept_from[1])
     verdict = decide(estimate, claim.rule.holds)
     if verdict is Verdict.REFUTED and claim.kind is Kind.SAID and (word := claim.example_only):
-        example = f"not seen here, which refutes no “{word}”"
-        return Finding(claim, Verdict.INCONCLUSIVE, estimate, kind, example)
+        not_seen = NOT_SEEN.format(word=word)
+        return Finding(claim, Verdict.INCONCLUSIVE, estimate, kind, not_seen)
     return Finding(claim, verdict, estimate, kind, _lack(estimate))
 
 

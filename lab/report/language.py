@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 ENGLISH = "en"
+SUPERSCRIPTS = str.maketrans("-.0123456789", "⁻·⁰¹²³⁴⁵⁶⁷⁸⁹")
 _spoken: ContextVar[tuple[str, Mapping[str, str]]] = ContextVar("spoken", default=(ENGLISH, {}))
 
 
@@ -22,9 +23,6 @@ def speaking(language: str, catalogue: Mapping[str, str]) -> Iterator[None]:
         yield
     finally:
         _spoken.reset(token)
-
-
-SUPERSCRIPTS = str.maketrans("-.0123456789", "⁻·⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def language() -> str:

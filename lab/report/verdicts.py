@@ -11,7 +11,7 @@ from lab.claims.evidence import CPU
 from lab.claims.ledger import ledger
 from lab.claims.notes import BOOK, places_of
 from lab.claims.rules import Estimate, Over, Range, Verdict
-from lab.claims.verdicts import Claim, Finding, Kind, findings_of
+from lab.claims.verdicts import NOT_SEEN, Claim, Finding, Kind, findings_of
 from lab.core.errors import LabError
 from lab.core.files import read_rows
 from lab.report.benchmarks import devices_in_words, happened_in_words
@@ -250,8 +250,8 @@ def effect_of(finding: Finding) -> str:
 
 def _reason(finding: Finding) -> str:
     word = finding.claim.example_only
-    if word and finding.reason == f"not seen here, which refutes no “{word}”":
-        return say("not seen here, which refutes no “{word}”", word=word)
+    if word and finding.reason == NOT_SEEN.format(word=word):
+        return translation(NOT_SEEN).format(word=word)
     return finding.reason
 
 

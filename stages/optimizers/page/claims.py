@@ -58,19 +58,22 @@ def last_error(numbers: Sequence[float], others: Sequence[float]) -> Estimate:
     return point(100 * abs(others[-1] / numbers[-1] - 1))
 
 
-def farthest_ratio(*ends: Sequence[float]) -> Estimate:
-    """The ratio farthest from 1 for each seed; `ends` are each pair's two columns."""
+def ratios_by_seed(*ends: Sequence[float]) -> list[tuple[float, ...]]:
+    """For each seed the ratio of each pair of columns; `ends` holds the pairs one by one."""
     pairs = zip(ends[::2], ends[1::2], strict=True)
     ratios = [[a / b for a, b in zip(one, other, strict=True)] for one, other in pairs]
-    farthest = [max(of_seed, key=lambda r: abs(r - 1)) for of_seed in zip(*ratios, strict=True)]
+    return list(zip(*ratios, strict=True))
+
+
+def farthest_ratio(*ends: Sequence[float]) -> Estimate:
+    """The ratio farthest from 1 for each seed; `ends` are each pair's two columns."""
+    farthest = [max(ratios, key=lambda r: abs(r - 1)) for ratios in ratios_by_seed(*ends)]
     return median(farthest, Over.SEEDS)
 
 
 def worst_ratio(*ends: Sequence[float]) -> Estimate:
     """The largest ratio over problems for each seed; `ends` are each problem's two columns."""
-    pairs = zip(ends[::2], ends[1::2], strict=True)
-    ratios = [[a / b for a, b in zip(one, other, strict=True)] for one, other in pairs]
-    return median([max(of_seed) for of_seed in zip(*ratios, strict=True)], Over.SEEDS)
+    return median([max(ratios) for ratios in ratios_by_seed(*ends)], Over.SEEDS)
 
 
 def rank_of_the_first(*decades: Sequence[float]) -> Estimate:

@@ -11,8 +11,6 @@ from lab.nets.lenet import lenet_params
 from lab.results.curves import Curve, line
 from stages.replicas.measure.names import BLANK_FORMATS, CELLS, FULLER_SHARE, ZEROS
 
-NUM_STEPS, NUM_IMAGES = 2, 4  # of nn.DataParallel
-
 
 def measure_cells(seed: int) -> Iterator[Curve]:
     """What each cell shows."""

@@ -24,7 +24,6 @@ NO_WARM_UP, WARM_UP = "no warm-up", "warm-up"
 ARMS = (NO_WARM_UP, WARM_UP)
 STABLE, DIVERGING = "still learns", "diverges"  # runs without warm-up
 
-
 TEST_IMAGES = 2000
 
 # metrics
