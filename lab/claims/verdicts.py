@@ -8,14 +8,21 @@ testable here`, with the reason and the command that measures it; it is never an
 pass.
 """
 
-import math
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from lab.claims.evidence import CPU, DEVICE_KINDS, Evidence, NotTestableError, Read, stage_of
+from lab.claims.evidence import (
+    CPU,
+    DEVICE_KINDS,
+    GPU_KINDS,
+    Evidence,
+    NotTestableError,
+    Read,
+    stage_of,
+)
 from lab.claims.needs import Need
 from lab.claims.rules import DECIDED, EXAMPLE_ONLY, Estimate, Over, Rule, Verdict, decide, point
 from lab.results.disturbances import NOT_MEASURABLE, disturbances_of, in_words
@@ -30,6 +37,22 @@ class Kind(StrEnum):
     SAID = "said"  # a note asserts it
     PRINTED = "printed"  # a number in the book's executed notebook
     ASKED = "asked here"  # this lab's own question, never credited to the notes
+
+
+@dataclass(frozen=True)
+class Front:
+    """How a claim is told on the front page, where a reader sees no more of it.
+
+    Attributes:
+        rank: how much a reader would care, from 1 on; no two claims have the same.
+        confirmed: a sentence that is true if the claim is confirmed; `{number}` stands for what was
+            found, with its interval. Empty: then the front page does not tell it.
+        refuted: the same if it is refuted.
+    """
+
+    rank: int
+    confirmed: str = ""
+    refuted: str = ""
 
 
 @dataclass(frozen=True)
@@ -48,6 +71,9 @@ class Claim:
         rule: how it is decided.
         tolerance: why the rule's range is what it is.
         needs: what must be so for it to be testable; nothing: any machine will do.
+        about_gpus: whether the sentence is about GPUs, the links between them, or a network. What
+            a processor shows of it is this lab's own question and counts apart.
+        front: how the front page tells it.
     """
 
     id: str
@@ -59,6 +85,8 @@ class Claim:
     rule: Rule
     tolerance: str
     needs: tuple[Need, ...] = ()
+    about_gpus: bool = False
+    front: Front | None = None
 
     @property
     def reads(self) -> tuple[Read, ...]:
@@ -114,6 +142,23 @@ class Finding:
     estimate: Estimate | None
     device_kind: str
     reason: str
+
+    @property
+    def kind(self) -> Kind:
+        """The claim's, but for a sentence about GPUs that was measured without one."""
+        without_gpu = self.claim.about_gpus and self.device_kind not in GPU_KINDS
+        return Kind.ASKED if without_gpu else self.claim.kind
+
+    @property
+    def told_in_front(self) -> str:
+        """The front page's sentence for this verdict, or nothing."""
+        if self.claim.front is None:
+            return ""
+        sentences = {
+            Verdict.CONFIRMED: self.claim.front.confirmed,
+            Verdict.REFUTED: self.claim.front.refuted,
+        }
+        return sentences.get(self.verdict, "")
 
 
 def judge(claim: Claim, evidence: Evidence) -> Finding:
@@ -174,7 +219,7 @@ def rows_of(findings: Sequence[Finding]) -> list[dict[str, float | str]]:
         {
             "id": f.claim.id,
             "section": f.claim.section,
-            "kind": f.claim.kind.value,
+            "kind": f.kind.value,
             "places": f.claim.places,
             "verdict": f.verdict.value,
             **_cells(f.estimate),
@@ -258,26 +303,10 @@ def false_verdicts(findings: Sequence[Finding]) -> float:
     return sum(1 - (f.estimate.level or 0) for f in by_interval(findings) if f.estimate)
 
 
-def surprise(finding: Finding) -> float:
-    """How far a refuted claim lies from what was measured, on a log scale; 0 for any other verdict.
-
-    The natural logarithm of the factor between the value and the nearest number for which the claim
-    would hold. Where one of them is not positive there is no factor: then of 1 + their distance in
-    units of that number, or in the rule's own unit where the number is 0.
-    """
-    if finding.verdict is not Verdict.REFUTED or finding.estimate is None:
-        return 0.0
-    found, holds = finding.estimate.value, finding.claim.rule.holds
-    bound = min(max(found, holds.low), holds.high)
-    if found > 0 < bound:
-        return abs(math.log(found / bound))
-    return math.log1p(abs(found - bound) / (abs(bound) or 1))
-
-
-def most_surprising(findings: Sequence[Finding], count: int) -> list[Finding]:
-    """The refuted claims that lie furthest off, the furthest first, one of each stage at most."""
-    furthest: dict[str, Finding] = {}
-    for finding in sorted(findings, key=surprise, reverse=True):
-        if finding.verdict is Verdict.REFUTED:
-            furthest.setdefault(finding.claim.stage, finding)
-    return list(furthest.values())[:count]
+def for_the_front(findings: Sequence[Finding], count: int) -> list[Finding]:
+    """The findings that a front page tells: what did not hold first, then by rank."""
+    told = [f for f in findings if f.claim.front and f.told_in_front]
+    told.sort(
+        key=lambda f: (f.verdict is not Verdict.REFUTED, f.claim.front and f.claim.front.rank)
+    )
+    return told[:count]

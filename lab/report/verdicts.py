@@ -11,7 +11,7 @@ from lab.claims.evidence import CPU
 from lab.claims.ledger import ledger
 from lab.claims.notes import BOOK, places_of
 from lab.claims.rules import Estimate, Over, Range, Verdict
-from lab.claims.verdicts import NOT_SEEN, Claim, Finding, Kind, findings_of
+from lab.claims.verdicts import NOT_SEEN, Finding, Kind, findings_of
 from lab.core.errors import LabError
 from lab.core.files import read_rows
 from lab.report.benchmarks import devices_in_words, happened_in_words
@@ -96,7 +96,7 @@ def findings(folder: Path) -> list[Finding]:
 
 def of_the_notes(findings: Sequence[Finding]) -> list[Finding]:
     """Those on what the notes say or print, without this lab's own questions."""
-    return [f for f in findings if f.claim.kind is not Kind.ASKED]
+    return [f for f in findings if f.kind is not Kind.ASKED]
 
 
 def card(f: Finding, others: Findings = NOWHERE) -> Card:
@@ -107,8 +107,8 @@ def card(f: Finding, others: Findings = NOWHERE) -> Card:
         symbol=SYMBOLS[f.verdict],
         word=in_words(f.verdict),
         says=translation(f.claim.says),
-        source=source_of(f.claim),
-        of_the_notes=f.claim.kind is not Kind.ASKED,
+        source=source_of(f),
+        of_the_notes=f.kind is not Kind.ASKED,
         chapter=f.claim.section.split(".")[0],
         section=section_number(f.claim.section),
         device_kind=f.device_kind if f.estimate else "none",
@@ -218,14 +218,15 @@ def place_in_words(places: str) -> str:
     return say("; ").join(found)
 
 
-def source_of(claim: Claim) -> str:
+def source_of(finding: Finding) -> str:
     """Who makes a claim, and where."""
-    if not claim.places:
+    places = finding.claim.places
+    if not places:
         return say("asked here")
-    where = place_in_words(claim.places)
-    if claim.kind is Kind.ASKED:
+    where = place_in_words(places)
+    if finding.kind is Kind.ASKED:
         return say("asked here, about {where}", where=where)
-    return say("{kind} in {where}", kind=kind_in_words(claim.kind), where=where)
+    return say("{kind} in {where}", kind=kind_in_words(finding.kind), where=where)
 
 
 def range_in_words(holds: Range) -> str:
@@ -274,6 +275,23 @@ def _lacking(finding: Finding) -> str:
     if left_out:
         return say("left out here: {reason}", reason=translation(left_out[1]))
     return say("reason: {reason}", reason=finding.reason)
+
+
+def in_front(finding: Finding) -> str:
+    """A finding as the front page tells it: its sentence, with the number and its interval."""
+    number = ""
+    if finding.estimate is not None:
+        e = finding.estimate
+        number = _number(e.value)
+        if not e.exact:
+            number = say(
+                "{n} ({low} to {high})", n=number, low=_number(e.low), high=_number(e.high)
+            )
+    return say(
+        "{symbol} {sentence}",
+        symbol=SYMBOLS[finding.verdict],
+        sentence=translation(finding.told_in_front).format(number=number),
+    )
 
 
 def verdict_and_number(finding: Finding | None) -> str:

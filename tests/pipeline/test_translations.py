@@ -38,6 +38,7 @@ def test_every_message_has_a_translation():
         remedies = {need.remedy for need in claim.needs}
         said |= {claim.says, claim.measured, claim.tolerance, *claim.wants, *remedies}
         said |= {claim.rule.unit, claim.rule.holds.template}
+        said |= {claim.front.confirmed, claim.front.refuted} if claim.front else set()
     for each in unmeasured():
         said |= {each.says, each.reason}
     for slip in SLIPS:

@@ -19,5 +19,6 @@ CLAIMS = (
         ratio("bench_buckets", names.SPEEDUP, FASTER),
         "“Advantage”: surely more than 2 % faster.",
         on_own_devices("bench_buckets"),
+        about_gpus=True,
     ),
 )

@@ -2,7 +2,7 @@
 
 from lab.claims.needs import on_own_devices
 from lab.claims.rules import FASTER, arm, speedup
-from lab.claims.verdicts import Claim, Kind
+from lab.claims.verdicts import Claim, Front, Kind
 from lab.parallel.cost_model import LIBRARY, ONE_BUCKET, PER_TENSOR, STAR, allreduce_name
 from stages.bench_collectives.measure import names
 
@@ -24,5 +24,13 @@ CLAIMS = (
         speedup(BY_NOTES, ALL_GRADIENTS, FASTER),
         "“High performance”: the whole interval over 1.02.",
         on_own_devices("bench_collectives"),
+        about_gpus=True,
+        front=Front(
+            rank=11,
+            confirmed="One all-reduce by torch over all gradients sums those of ResNet-18"
+            " {number} times as fast as the notes' way, tensor by tensor.",
+            refuted="One all-reduce by torch over all gradients is no faster than the notes'"
+            " way, tensor by tensor: {number} times as fast for ResNet-18.",
+        ),
     ),
 )

@@ -19,7 +19,7 @@ from lab.claims.rules import (
     speedup,
     times_ratio,
 )
-from lab.claims.verdicts import Claim, Kind, Unmeasured
+from lab.claims.verdicts import Claim, Front, Kind, Unmeasured
 from stages.bench_compile.measure import names
 
 DIFFERENCE = "(largest difference of a logit)"  # a unit
@@ -142,6 +142,12 @@ CLAIMS = (
         "Eager over TorchScript, gradients on in both as in the notes, after warm-up, at batch 1.",
         speedup(at_batch_1(names.EAGER), at_batch_1(names.SCRIPT), FASTER),
         "“Improves”: the whole interval over 1.02.",
+        front=Front(
+            rank=8,
+            confirmed="TorchScript makes the notes' small network {number} times as fast per call.",
+            refuted="TorchScript does not make the notes' small network faster: a call is"
+            " {number} times as fast.",
+        ),
     ),
     Claim(
         "A6b",
@@ -163,6 +169,13 @@ CLAIMS = (
         "Eager without gradients over torch.compile, at batch 1.",
         speedup(at_batch_1(names.INFERENCE), at_batch_1(names.COMPILE), FASTER),
         "“Faster”: the whole interval over 1.02.",
+        front=Front(
+            rank=9,
+            confirmed="torch.compile, today's compiler, makes the notes' small network {number}"
+            " times as fast at batch 1.",
+            refuted="torch.compile, today's compiler, does not speed up the notes' small"
+            " network: at batch 1 it is {number} times as fast.",
+        ),
     ),
     Claim(
         "A6e",
@@ -179,6 +192,13 @@ CLAIMS = (
             AS_FAST,
         ),
         "“Faster”: the whole interval over 1.02.",
+        front=Front(
+            rank=7,
+            confirmed="TorchScript makes up for its own start within the first 1,000 calls of a"
+            " process: {number} times as fast.",
+            refuted="In the first 1,000 calls of a process TorchScript does not pay: {number}"
+            " times as fast, since its own start counts.",
+        ),
     ),
     Claim(
         "A7b",
@@ -205,6 +225,11 @@ CLAIMS = (
         "Largest difference of a logit that a C++ program computes with the file from eager's.",
         equal_outputs(names.FRONT_END, names.CPP),
         "Rounding in another order of operations may differ by this much in float32.",
+        front=Front(
+            rank=19,
+            confirmed="A saved TorchScript network runs in a C++ program without Python; its"
+            " output differs from Python's by {number}.",
+        ),
     ),
 )
 

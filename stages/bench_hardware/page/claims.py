@@ -18,7 +18,7 @@ from lab.claims.rules import (
     speedup,
     times_ratio,
 )
-from lab.claims.verdicts import Claim, Kind, Unmeasured
+from lab.claims.verdicts import Claim, Front, Kind, Unmeasured
 from stages.bench_hardware.measure import names
 
 STAGE = "bench_hardware"
@@ -99,6 +99,13 @@ CLAIMS = (
             AS_LONG,
         ),
         "Half to twice the slide's factor, which is of no named processor.",
+        front=Front(
+            rank=20,
+            confirmed="The second cache takes about 14 times as long as the first, as the notes'"
+            " slide says: {number} times.",
+            refuted="The second cache does not take 14 times as long as the first, as the"
+            " notes' slide says: it takes {number} times.",
+        ),
     ),
     Claim(
         "G1b",

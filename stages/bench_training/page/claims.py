@@ -118,5 +118,6 @@ CLAIMS = (
         " its gain in LeNet's own. Without GPUs on virtual devices, which have less to start.",
         growth(names.WIDE),
         "“Too small”: the larger model gains more, by over 2 %.",
+        about_gpus=True,
     ),
 )

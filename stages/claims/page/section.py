@@ -6,15 +6,22 @@ from pathlib import Path
 
 from lab.claims.ledger import ledger, unmeasured
 from lab.claims.rules import Verdict
-from lab.claims.verdicts import Finding, by_interval, false_verdicts, findings_of, most_surprising
+from lab.claims.verdicts import (
+    Finding,
+    Kind,
+    by_interval,
+    false_verdicts,
+    findings_of,
+    for_the_front,
+)
 from lab.core.errors import DataError
 from lab.core.files import MEND, read_json, read_rows
 from lab.report.language import say, translation
 from lab.report.page import Section, Table
-from lab.report.verdicts import counts, effect_of, of_the_notes, place_in_words, range_in_words
+from lab.report.verdicts import counts, in_front, place_in_words
 from stages.claims.page.slips import SLIPS
 
-NUM_SURPRISES = 3
+MOST_IN_FRONT = 7
 
 
 def section(folder: Path) -> Section:
@@ -25,29 +32,37 @@ def section(folder: Path) -> Section:
             f"{folder}: {len(rows)} rows where metrics.json has {total} verdicts; {MEND}"
         )
     findings = findings_of(rows, ledger())
-    of_notes = of_the_notes(findings)
     return Section(
         stage="claims",
         title=say("All claims"),
         book="12, 13",
         question=say("Which sentences of the notes hold on this machine?"),
-        answer=_counts(of_notes),
-        findings=[_doubt(findings), *map(_surprise, most_surprising(of_notes, NUM_SURPRISES))],
+        answer=_counts(findings),
+        findings=[*map(in_front, for_the_front(findings, MOST_IN_FRONT)), _doubt(findings)],
         figures=[],
         tables=[*_missing(findings), _not_measured(), _slips()],
     )
 
 
 def _counts(findings: Sequence[Finding]) -> str:
-    count = counts(findings)
+    """How many hold, of what the notes and the book say; then of this lab's own questions."""
+    kinds = Counter(f.kind for f in findings)
+    theirs = counts([f for f in findings if f.kind is not Kind.ASKED])
+    ours = counts([f for f in findings if f.kind is Kind.ASKED])
     return say(
-        "Of {total} sentences and printed numbers {confirmed} hold here and {refuted} do not;"
-        " {inconclusive} are undecided, {untested} could not be tested.",
-        total=len(findings),
-        confirmed=count[Verdict.CONFIRMED],
-        refuted=count[Verdict.REFUTED],
-        inconclusive=count[Verdict.INCONCLUSIVE],
-        untested=count[Verdict.NOT_TESTABLE],
+        "Of {said} sentences of the notes and {printed} numbers that the book prints, {confirmed}"
+        " hold here and {refuted} do not; {inconclusive} are undecided, {untested} could not be"
+        " tested. Of {asked} questions of this lab's own the answer is yes for {yes} and no for"
+        " {no}.",
+        said=kinds[Kind.SAID],
+        printed=kinds[Kind.PRINTED],
+        confirmed=theirs[Verdict.CONFIRMED],
+        refuted=theirs[Verdict.REFUTED],
+        inconclusive=theirs[Verdict.INCONCLUSIVE],
+        untested=theirs[Verdict.NOT_TESTABLE],
+        asked=kinds[Kind.ASKED],
+        yes=ours[Verdict.CONFIRMED],
+        no=ours[Verdict.REFUTED],
     )
 
 
@@ -58,17 +73,6 @@ def _doubt(findings: Sequence[Finding]) -> str:
         " chance (what the intervals leave out, summed).",
         n=len(by_interval(findings)),
         false=false_verdicts(findings),
-    )
-
-
-def _surprise(finding: Finding) -> str:
-    """A refuted claim that lies far off, by the factor to the nearest number that would do."""
-    return say(
-        "{id} missed by the most in its section: “{claim}” Found {effect}; it holds for {range}.",
-        id=finding.claim.id,
-        claim=translation(finding.claim.says),
-        effect=effect_of(finding),
-        range=range_in_words(finding.claim.rule.holds),
     )
 
 

@@ -20,7 +20,7 @@ from lab.claims.rules import (
     series,
     speedup,
 )
-from lab.claims.verdicts import Claim, Kind
+from lab.claims.verdicts import Claim, Front, Kind
 from lab.results.stats import SMALLEST_EFFECT, median_interval, median_level, summarise
 from stages.convergence.measure.names import (
     EPOCHS,
@@ -107,6 +107,13 @@ CLAIMS = (
         fewer_epochs(epochs(FIXED, SMALLEST), epochs(FIXED, LARGE)),
         "“More”: by over 2 %.",
         real,
+        front=Front(
+            rank=12,
+            confirmed="Larger batches slow convergence: at the same rate, batch 64 reaches the"
+            " target accuracy in {number} % of the epochs that batch 256 takes.",
+            refuted="Larger batches do not slow convergence here: at the same rate, batch 64"
+            " takes {number} % of the epochs that batch 256 takes.",
+        ),
     ),
     Claim(
         "G11b",
@@ -133,6 +140,11 @@ CLAIMS = (
         fewer_epochs(epochs(SCALED, LARGE), epochs(FIXED, LARGE)),
         "“Need”: the kept rate takes over 2 % longer.",
         real,
+        front=Front(
+            rank=13,
+            confirmed="Raising the rate with the batch wins back much of that: with four times"
+            " the rate batch 256 takes {number} % of the epochs.",
+        ),
     ),
     Claim(
         "G12d",

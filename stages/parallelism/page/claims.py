@@ -94,6 +94,7 @@ CLAIMS = (
         ),
         "“Inefficient”: both take a tenth less time, or still less.",
         on_own_devices("parallelism"),
+        about_gpus=True,
     ),
     Claim(
         "G7a",
@@ -117,6 +118,7 @@ CLAIMS = (
         "“Usually”: of both nets, the second of which suits data parallelism least; more than 2 %"
         " faster.",
         on_own_devices("parallelism"),
+        about_gpus=True,
     ),
     Claim(
         "G7b",

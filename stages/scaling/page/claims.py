@@ -17,7 +17,7 @@ from lab.claims.rules import (
     speedup,
     times_ratio,
 )
-from lab.claims.verdicts import Claim, Kind, Unmeasured
+from lab.claims.verdicts import Claim, Front, Kind, Unmeasured
 from stages.scaling.measure import names
 
 CLEARLY = 2.0  # times as long: what nobody would call about as long
@@ -57,6 +57,7 @@ CLAIMS = (
         ),
         "“Advantage”: the whole interval over 1.02.",
         OWN_DEVICES,
+        about_gpus=True,
     ),
     Claim(
         "E5c",
@@ -75,6 +76,7 @@ CLAIMS = (
         ),
         "“Clearly longer”: at least twice as long.",
         OWN_DEVICES,
+        about_gpus=True,
     ),
     Claim(
         "E5d",
@@ -92,6 +94,7 @@ CLAIMS = (
         ),
         "“Better”: the whole interval over 1.02.",
         OWN_DEVICES,
+        about_gpus=True,
     ),
     Claim(
         "G10a",
@@ -115,6 +118,14 @@ CLAIMS = (
         "“As long as”: at most a tenth longer. The notes' code computes, then sums: the step takes"
         " as long as both together.",
         OWN_DEVICES,
+        about_gpus=True,
+        front=Front(
+            rank=10,
+            confirmed="A training step by the notes' code takes no longer than the longer of"
+            " computing and communicating: {number} times that.",
+            refuted="A training step by the notes' code takes computing and communicating"
+            " together, not the longer of the two: {number} times the longer part.",
+        ),
     ),
     Claim(
         "G10b",
@@ -133,6 +144,7 @@ CLAIMS = (
         "“Longer”: the whole interval over 1.02. No larger batch is needed if the notes' own will"
         " do.",
         OWN_DEVICES,
+        about_gpus=True,
     ),
 )
 

@@ -50,3 +50,11 @@ def test_entries_read_one_stage_that_dvc_runs_first():
     for claim in ledger():
         assert {read.folder.split("/")[0] for read in claim.reads} == {claim.stage}, claim.id
         assert f"reports/{claim.stage}" in first, claim.id
+
+
+def test_front_page_sentences_have_a_rank_each():
+    fronts = [claim.front for claim in ledger() if claim.front]
+    ranks = [front.rank for front in fronts]
+    assert sorted(ranks) == sorted(set(ranks))
+    assert len(ranks) <= 20
+    assert all(front.confirmed or front.refuted for front in fronts)

@@ -7,12 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.claims.evidence import Metric
+from lab.claims.evidence import Column, Metric
 from lab.claims.ledger import ledger
 from lab.claims.rules import (
-    AS_FAST,
-    AS_LONG,
-    NEEDED,
     Estimate,
     Over,
     Range,
@@ -120,16 +117,52 @@ def test_one_seed_is_no_exact_number(name):
     exact(Metric("train/record_90", "num_params"), at_least(1), "parameters")
 
 
-WORDS = {  # what a sentence with such a word asks for at least
-    r"\b(has to|have to|needs|inefficient|not efficient|noticeably)\b": {NEEDED, 1 / NEEDED},
+# The standard of words in lab/claims/rules.py, by what the ends of a ratio's range may be. What a
+# sentence says with the strongest of its words counts.
+STANDARD = {
     r"\bhuge\b": {50.0},
+    r"\borders of magnitude\b": {100.0},
+    r"\b(clearly|much|well|good balance|entirely enough|still far off|harder)\b": {2, 1 / 2},
+    r"\b(has to|have to|not efficient|inefficient|noticeably|as long as|is not to)\b": {
+        1.1,
+        1 / 1.1,
+    },
+    r"\b(faster|better|slower|helps|improves|pays|advantage|needs|usually)\b": {
+        1.02,
+        1 / 1.02,
+        1.1,
+    },
 }
+RATIO = re.compile("^(times|% as many)")
 
 
-def test_words_ask_for_the_same_everywhere():
-    for claim in ledger():
-        holds = claim.rule.holds
-        ends = {end for end in (holds.low, holds.high) if math.isfinite(end)}
-        for words, wanted in WORDS.items():
-            if re.search(words, claim.says) and claim.rule.unit in (AS_FAST, AS_LONG):
-                assert ends & wanted, (claim.id, claim.says, str(holds))
+def strongest(says: str) -> str:
+    """The first of STANDARD that a sentence has, or nothing."""
+    return next((words for words in STANDARD if re.search(words, says)), "")
+
+
+BY_WORD = [
+    pytest.param(words, claim, id=f"{re.search(words, claim.says)[0]}-{claim.id}")
+    for words in STANDARD
+    for claim in ledger()
+    if strongest(claim.says) == words and RATIO.search(claim.rule.unit)
+]
+
+
+@pytest.mark.parametrize(("words", "claim"), BY_WORD)
+def test_a_word_asks_for_the_same_in_every_entry(words, claim):
+    """`pytest -v` lists the entries by word."""
+    per_unit = 100 if claim.rule.unit.startswith("%") else 1
+    holds = claim.rule.holds
+    ends = {end / per_unit for end in (holds.low, holds.high) if math.isfinite(end)}
+    wanted = STANDARD[words]
+    assert any(end == pytest.approx(each, rel=1e-3) for end in ends for each in wanted), str(holds)
+
+
+@pytest.mark.parametrize(
+    "claim", [pytest.param(c, id=c.id) for c in ledger() if "usually" in c.says]
+)
+def test_usually_asks_for_several_cases(claim):
+    patterns = [read.where for read in claim.rule.reads if isinstance(read, Column)]
+    several = len(patterns) > 2 or any("*" in text for where in patterns for text in where.values())
+    assert several

@@ -20,20 +20,19 @@ from lab.claims.rules import (
     at_least,
     at_most,
     exact,
-    near,
     point,
     speedup,
 )
 from lab.claims.verdicts import (
     Claim,
     Finding,
+    Front,
     Kind,
     false_verdicts,
     findings_of,
+    for_the_front,
     judge,
-    most_surprising,
     rows_of,
-    surprise,
 )
 from lab.core.files import read_rows
 from tests import made_up
@@ -156,23 +155,33 @@ def finding(verdict: Verdict, value: float, holds: Range, claim: Claim = TIMED) 
     return Finding(ranged, verdict, point(value), "cpu", "")
 
 
-def test_surprise_is_the_factor_to_the_nearest_number_that_would_do():
-    assert surprise(finding(REFUTED, 0.5, at_least(1))) == pytest.approx(math.log(2))
-    assert surprise(finding(REFUTED, 2, at_most(1))) == pytest.approx(math.log(2))
-    assert surprise(finding(REFUTED, -1, at_least(0.5))) == pytest.approx(math.log(4))
-    assert surprise(finding(REFUTED, 9, near(0, 0))) == pytest.approx(math.log(10))
-    assert surprise(finding(CONFIRMED, 9, at_least(1))) == 0
-    assert surprise(Finding(TIMED, NOT_TESTABLE, None, "cpu", "")) == 0
+def test_the_front_tells_what_did_not_hold_first_then_by_rank():
+    def told(verdict: Verdict, rank: int, confirmed: str = "yes", refuted: str = "no") -> Finding:
+        claim = replace(TIMED, front=Front(rank, confirmed, refuted))
+        return finding(verdict, 1, at_least(1), claim)
+
+    first, second, held = told(REFUTED, 2), told(REFUTED, 3), told(CONFIRMED, 1)
+    left_out = [
+        told(INCONCLUSIVE, 1),
+        told(NOT_TESTABLE, 1),
+        told(REFUTED, 1, refuted=""),
+        finding(REFUTED, 1, at_least(1)),
+    ]
+    assert for_the_front([held, *left_out, second, first], 9) == [first, second, held]
+    assert for_the_front([held, second, first], 2) == [first, second]
 
 
-def test_most_surprising_is_one_of_each_stage():
-    elsewhere = replace(COUNTED, rule=exact(Metric("t", "calls"), at_least(2), "calls"))
-    little = finding(REFUTED, 0.5, at_least(1), ON_GPU)
-    much = finding(REFUTED, 0.1, at_least(1))
-    other = finding(REFUTED, 0.2, at_least(1), elsewhere)
-    confirmed = finding(CONFIRMED, 9, at_least(1), elsewhere)
-    assert most_surprising([confirmed, little, other, much], 3) == [much, other]
-    assert most_surprising([confirmed, little, other, much], 1) == [much]
+def test_what_a_processor_shows_of_gpus_is_our_own_question():
+    about_gpus = replace(TIMED, about_gpus=True)
+    for claim, device_kind, kind in (
+        (TIMED, "cpu-virtual", Kind.SAID),
+        (about_gpus, "cpu-virtual", Kind.ASKED),
+        (about_gpus, "cuda", Kind.SAID),
+        (about_gpus, "cuda-shared", Kind.SAID),
+    ):
+        found = judge(claim, evidence(device_kind=device_kind))
+        assert (found.kind, found.verdict) == (kind, CONFIRMED)
+        assert [row["kind"] for row in rows_of([found])] == [kind.value]
 
 
 def test_false_verdicts_add_up_what_intervals_leave_out():

@@ -13,7 +13,7 @@ import pytest
 from lab.claims.evidence import Evidence
 from lab.claims.ledger import ledger, unmeasured
 from lab.claims.rules import Over, Verdict, from_metrics, median, point
-from lab.claims.verdicts import Finding, Kind, judge, most_surprising, rows_of
+from lab.claims.verdicts import Finding, Kind, judge, rows_of
 from lab.core.errors import DataError
 from lab.core.files import read_rows, write_metrics, write_rows
 from lab.core.process import run
@@ -135,19 +135,16 @@ def test_the_page_has_a_card_for_each_claim_with_symbol_word_and_stage(server, t
         assert (card.symbol, card.word) == (verdicts.SYMBOLS[found.verdict], found.verdict.value)
         lacks = found.verdict is NOT_TESTABLE
         assert card.found.startswith(("needs ", "reason: ")) == (card.scale is None) == lacks
-    asked = {f.claim.id for f in findings if f.claim.kind is Kind.ASKED}
+    asked = {f.claim.id for f in findings if f.kind is Kind.ASKED}
     assert {card.id for card in cards.values() if not card.of_the_notes} == asked
     reasons, slips = section.tables[-2:]
     assert (len(reasons.rows), len(slips.rows)) == (len(unmeasured()), len(SLIPS))
     assert len(set(verdicts.SYMBOLS.values())) == len(Verdict)
-    of_the_notes = [f for f in findings if f.claim.kind is not Kind.ASKED]
+    of_the_notes = [f for f in findings if f.kind is not Kind.ASKED]
     refuted = sum(f.verdict is REFUTED for f in of_the_notes)
-    assert f"Of {len(of_the_notes)} sentences" in section.answer
+    said, printed = (sum(f.kind is kind for f in findings) for kind in (Kind.SAID, Kind.PRINTED))
+    assert f"Of {said} sentences of the notes and {printed} numbers" in section.answer
     assert f"{refuted} do not" in section.answer
-    surprises = most_surprising(of_the_notes, claims_section.NUM_SURPRISES)
-    assert surprises
-    for sentence, found in zip(section.findings[1:], surprises, strict=False):
-        assert found.claim.says in sentence
     missing = section.tables[0]
     assert missing.header[0] == "what is lacking"
     untested = sum(f.verdict is NOT_TESTABLE for f in findings)
