@@ -11,7 +11,8 @@ times; averages of each shard's mean weigh images of a smaller shard more.
 several; every replica is tested, where the notes test the first. *Batch norm*: it takes its
 statistics from each device's share, so that here several devices do compute another gradient than
 one; what that does to the accuracy, as it is and with parameters of each device's own. *Cells*:
-what the notes' short cells print, each as one number.
+what the notes' short cells print, each as one number. *Without a GPU*: which of the notes' programs
+run in a process that sees none (y is 1) and which stop (0), with torch's words as the remark.
 
 Read `reports/replicas/rows.csv`: per demo and series, points (x, y); x is the step, or the seed.
 Book: 13.5, 13.6.

@@ -13,8 +13,9 @@ from lab.data.datasets import dataset_name, read_fashion_mnist
 from lab.data.images import LabelledImages, to_tensors
 from lab.machine.allocator import keep_memory
 from lab.machine.devices import resolve
+from lab.machine.fresh_process import answer_of
 from lab.machine.hardware import write_conditions
-from lab.results.curves import Curve, rows_of
+from lab.results.curves import Curve, line, rows_of
 from stages.replicas.measure.accuracy import measure_accuracy
 from stages.replicas.measure.batch_norm import measure_batch_norm
 from stages.replicas.measure.names import (
@@ -28,11 +29,13 @@ from stages.replicas.measure.names import (
     REBINDING,
     TRAIN_IMAGES,
     WITH_BATCH_NORM,
+    WITHOUT_GPU,
     millionths,
 )
 from stages.replicas.measure.params import Params, ReplicaParams
 from stages.replicas.measure.short_cells import measure_cells
 from stages.replicas.measure.training_variants import measure_variants
+from stages.replicas.measure.without_gpu import stops_without_gpu
 
 
 def measure(params: Params, train_set: LabelledImages, test_set: LabelledImages) -> list[Curve]:
@@ -69,9 +72,12 @@ def main() -> None:
     keep_memory()
     resolve(params.replicas.num_devices, params.devices)
     train_set, test_set = (to_tensors(read_fashion_mnist(half)) for half in ("train", "t10k"))
-    curves = measure(params, train_set, test_set)
+    stops = answer_of("running the notes' programs without a GPU", stops_without_gpu)
+    programs = [line(WITHOUT_GPU, name, [0], [not words]) for name, words in stops.items()]
+    curves = [*measure(params, train_set, test_set), *programs]
+    rows = [{**row, "remark": stops.get(str(row["series"]), "")} for row in rows_of(curves)]
     about: Metrics = {"dataset": dataset_name(), "num_devices": params.replicas.num_devices}
-    write_rows(REPORTS / "replicas", rows_of(curves))
+    write_rows(REPORTS / "replicas", rows)
     write_conditions(REPORTS / "replicas")
     write_metrics(REPORTS / "replicas", {**about, **summarise(curves, params.replicas)})
 

@@ -32,6 +32,32 @@ ZEROS = "gradients that are zeros"
 FULLER_SHARE = "% of the rows on the fuller device"
 BLANK_FORMATS = "formats with a blank that print"
 
+# the notes' programs that compute on a device, and where they stand
+WITHOUT_GPU = "without_gpu"  # a demo: 1 for a program that runs without a GPU, 0 for one that stops
+PRODUCTS, WAITED_PRODUCTS = "products on try_gpu()", "products on try_gpu(), waited for"
+MATRICES = "matrices on two devices"
+PRODUCTS_OF_BOTH = "products on each device, waited for"
+COPIES = "copies to the CPU, waited for"
+MOVED_PARAMETERS = "parameters moved to try_gpu(0)"
+ALL_REDUCE = "all-reduce over try_gpu(0) and try_gpu(1)"
+SCATTER = "scatter to cuda:0 and cuda:1"
+SCRATCH_ON_ONE, SCRATCH_ON_TWO = "training from scratch, 1 GPU", "training from scratch, 2 GPUs"
+CONCISE_ON_ONE, CONCISE_ON_TWO = "concise training, 1 GPU", "concise training, 2 GPUs"
+PLACES = {
+    PRODUCTS: "000:136-157",
+    WAITED_PRODUCTS: "000:161-171",
+    MATRICES: "000:196-204",
+    PRODUCTS_OF_BOTH: "000:208-230",
+    COPIES: "000:237-257",
+    MOVED_PARAMETERS: "000:322-326 001:520-524 002:65-67 004:49-51",
+    ALL_REDUCE: "000:340-346 001:535-540 002:91-97 004:67-70",
+    SCATTER: "000:352-359 001:542-549 002:111-118 004:81-86",
+    SCRATCH_ON_ONE: "000:424 002:200",
+    SCRATCH_ON_TWO: "000:430 001:603 002:205 004:139",
+    CONCISE_ON_ONE: "000:552 002:327 003:94",
+    CONCISE_ON_TWO: "000:558 001:677 002:332",
+}
+
 # metrics
 BATCH_NORM_CHANGE = "batch_norm_gradient_change_percent"
 EPOCHS, TRAIN_IMAGES = "accuracy_epochs", "accuracy_train_images"

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from lab.claims.evidence import Metric
+from lab.claims.evidence import Column, Metric
 from lab.claims.needs import Need, real_images
 from lab.claims.rules import (
     POINTS,
@@ -72,6 +72,22 @@ def replicas_differ_in(what: str) -> Rule:
     return Rule([found], of_millionths, near(0, 0), IN_A_STATISTIC)
 
 
+def that_run(*programs: Sequence[float]) -> Estimate:
+    """How many programs run."""
+    return point(sum(map(sum, programs)))
+
+
+def that_stop(programs: Sequence[float]) -> Estimate:
+    """How many of all programs stop."""
+    return point(len(programs) - sum(programs))
+
+
+def none_runs(programs: Sequence[str], unit: str) -> Rule:
+    """The rule that none of some of the notes' programs runs without a GPU."""
+    reads = [series("replicas", names.WITHOUT_GPU, name) for name in programs]
+    return Rule(reads, that_run, near(0, 0), unit)
+
+
 def beside_one_device(demo: str, arm: str, holds: Range) -> Rule:
     """The rule on an arm's accuracy less that of one device, seed by seed."""
     one, other = (series("replicas", demo, name) for name in (arm, ONE_DEVICE))
@@ -89,6 +105,37 @@ def recipe() -> tuple[Need, ...]:
 
 
 CLAIMS = (
+    Claim(
+        "C1b",
+        "13.3",
+        Kind.SAID,
+        "000:185",
+        "The experiments on automatic parallelism need at least two GPUs.",
+        "How many of their three programs, each reduced to what it asks of its devices, run in a"
+        " process that sees no GPU.",
+        none_runs(
+            (names.MATRICES, names.PRODUCTS_OF_BOTH, names.COPIES),
+            "of the 3 programs run without a GPU",
+        ),
+        "None. The first takes the second of all devices by its number, which one GPU does not"
+        " give either; the copies would do with one.",
+    ),
+    Claim(
+        "G12n",
+        "13.5",
+        Kind.SAID,
+        "001:466",
+        "Without an Nvidia GPU part of the code does not run.",
+        "How many of the notes' 12 programs that compute on a device, each reduced to what it asks"
+        " of its devices, stop in a process that sees no GPU.",
+        Rule(
+            [Column("replicas", "y", {"demo": names.WITHOUT_GPU})],
+            that_stop,
+            at_least(1),
+            "of the 12 programs stop",
+        ),
+        "“Part”: one of them or more.",
+    ),
     Claim(
         "D2b",
         "13.5",
@@ -253,15 +300,21 @@ CLAIMS = (
         "Equal to the bit. No all-reduce of gradients touches them, so it matters which replica is"
         " evaluated.",
     ),
+    Claim(
+        "E3f",
+        "13.6",
+        Kind.SAID,
+        "000:435",
+        "The code of the concise section needs two GPUs at least.",
+        "How many of its two calls of the training, for one GPU and for two, each reduced to a"
+        " small step, run in a process that sees no GPU.",
+        none_runs((names.CONCISE_ON_ONE, names.CONCISE_ON_TWO), "of the 2 calls run without a GPU"),
+        "None. But nn.DataParallel without a GPU is the net itself. Note 003 trains on one GPU"
+        " (003:59, 003:94).",
+    ),
 )
 
 UNMEASURED = (
-    Unmeasured(
-        "000:435 003:59 003:94",
-        "The code of the concise section needs two GPUs at least.",
-        "It depends on the call: train(num_gpus=1) runs on one device, train(num_gpus=2) asks for"
-        " two GPUs.",
-    ),
     Unmeasured(
         "000:435",
         "To implement parallelism anew for each model is not interesting.",
