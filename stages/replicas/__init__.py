@@ -5,7 +5,8 @@ of uneven shards included). The book's all-reduce adds in place and copies back:
 to the bit, and differ from the one device by rounding alone. Three variants from the notes do not:
 all-reduce that rebinds list entries leaves the other replicas with their own gradients;
 `get_params` without a copy makes all replicas one tensor, so that each gradient counts several
-times; averages of each shard's mean weigh images of a smaller shard more.
+times; averages of each shard's mean weigh images of a smaller shard more. A sum of parameters in
+place of gradients, as a note words it, is compared after one step.
 
 *Accuracy*: LeNet trained by the notes' recipe on one device and, with either all-reduce, on
 several; every replica is tested, where the notes test the first. *Batch norm*: it takes its

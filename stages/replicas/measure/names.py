@@ -8,7 +8,7 @@ FROM_ONE_DEVICE, APART = "from_one_device", "apart"
 ACCURACY, NORM_ACCURACY = "accuracy", "norm_accuracy"
 GRADIENT_CHANGE = "gradient_change"
 # demos of one number each
-FOUR_STEPS, CELLS = "four_steps", "cells"
+FOUR_STEPS, ONE_STEP, CELLS = "four_steps", "one_step", "cells"
 
 # variants of training
 IN_PLACE = "in place, copies (the book)"
@@ -26,6 +26,9 @@ WITH_BATCH_NORM, WITHOUT_BATCH_NORM = "ResNet-18, with batch norm", "LeNet, with
 
 # what the replicas of ResNet-18 differ in
 RUNNING_STATISTICS = "running statistics"
+
+# how far weights are from one device's, % of these's length
+SUMMED_PARAMETERS = "parameters summed for gradients"
 
 # the notes' short cells
 ZEROS = "gradients that are zeros"

@@ -200,6 +200,23 @@ CLAIMS = (
         " the first device's tensor.",
     ),
     Claim(
+        "D6i",
+        "13.5",
+        Kind.SAID,
+        "000:310",
+        "Data parallelism needs the parameters to be summed over the devices.",
+        "LeNet in float64 from He's weights at rate 0.02. Each replica takes one step by its own"
+        " gradient, then the parameters are summed: their distance from one device's weights,"
+        " relative to the length of these.",
+        exact(
+            series("replicas", names.ONE_STEP, names.SUMMED_PARAMETERS),
+            at_most(0.1),
+            "% of the weights' length",
+        ),
+        "Within a thousandth, as with the sum of gradients (D12b). A sum of parameters also adds up"
+        " the weights that the replicas started from.",
+    ),
+    Claim(
         "D7a",
         "13.5",
         Kind.SAID,

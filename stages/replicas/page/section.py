@@ -33,10 +33,12 @@ from stages.replicas.measure.names import (
     MEANS,
     NORM_ACCURACY,
     ONE_DEVICE,
+    ONE_STEP,
     PLACES,
     REBINDING,
     RUNNING_STATISTICS,
     SEPARATE,
+    SUMMED_PARAMETERS,
     TRAIN_IMAGES,
     WITH_BATCH_NORM,
     WITHOUT_BATCH_NORM,
@@ -79,6 +81,7 @@ def section(folder: Path) -> Section:
         answer=_answer(demos),
         findings=[
             *_from_one_device(demos, m),
+            _summed_parameters(demos, m),
             _gradient(demos, m),
             _running_statistics(demos),
             *_without_gpu(demos[WITHOUT_GPU]),
@@ -161,6 +164,15 @@ def _from_one_device(demos: Demos, m: Mapping[str, Any]) -> list[str]:
             away=small(worst.y[-1]),
         ),
     ]
+
+
+def _summed_parameters(demos: Demos, m: Mapping[str, Any]) -> str:
+    return say(
+        "Note 000 asks for a sum of parameters, its code sums gradients. Summed over {n} devices,"
+        " LeNet's parameters are {percent} % of their length off after one step.",
+        n=m["num_devices"],
+        percent=small(demos[ONE_STEP][SUMMED_PARAMETERS].y[0]),
+    )
 
 
 def _gradient(demos: Demos, m: Mapping[str, Any]) -> str:
