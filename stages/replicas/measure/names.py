@@ -34,6 +34,7 @@ SUMMED_PARAMETERS = "parameters summed for gradients"
 ZEROS = "gradients that are zeros"
 FULLER_SHARE = "% of the rows on the fuller device"
 BLANK_FORMATS = "formats with a blank that print"
+EVALUATING = "devices that compute an accuracy"
 
 # the notes' programs that compute on a device, and where they stand
 WITHOUT_GPU = "without_gpu"  # a demo: 1 for a program that runs without a GPU, 0 for one that stops
@@ -64,6 +65,7 @@ PLACES = {
 # metrics
 BATCH_NORM_CHANGE = "batch_norm_gradient_change_percent"
 EPOCHS, TRAIN_IMAGES = "accuracy_epochs", "accuracy_train_images"
+TWO_DEVICES = "two_devices"  # the kind of those that EVALUATING is of; all else is the CPU's
 
 
 def millionths(variant: str, demo: str) -> str:

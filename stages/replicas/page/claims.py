@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from lab.claims.evidence import Column, Metric
-from lab.claims.needs import Need, real_images
+from lab.claims.needs import TWO_GPUS, Need, real_images
 from lab.claims.rules import (
     POINTS,
     Estimate,
@@ -328,6 +328,24 @@ CLAIMS = (
         none_runs((names.CONCISE_ON_ONE, names.CONCISE_ON_TWO), "of the 2 calls run without a GPU"),
         "None. But nn.DataParallel without a GPU is the net itself. Note 003 trains on one GPU"
         " (003:59, 003:94).",
+    ),
+    Claim(
+        "E3g",
+        "13.6",
+        Kind.SAID,
+        "000:506",
+        "The concise section computes its accuracy in parallel.",
+        "On how many of two GPUs the net runs while nn.DataParallel computes an accuracy.",
+        cell(names.EVALUATING, near(2, 0), "of the 2 GPUs"),
+        "Both.",
+        (
+            Need(
+                TWO_GPUS,
+                Metric("replicas", names.TWO_DEVICES),
+                ("cuda",),
+                "`invoke repro` on a machine with two measures it",
+            ),
+        ),
     ),
 )
 

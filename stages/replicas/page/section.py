@@ -22,9 +22,11 @@ from stages.replicas.measure.names import (
     ALIASING,
     APART,
     BATCH_NORM_CHANGE,
+    CELLS,
     CONCISE_ON_ONE,
     CONCISE_ON_TWO,
     EPOCHS,
+    EVALUATING,
     FOUR_STEPS,
     FROM_ONE_DEVICE,
     GRADIENT_CHANGE,
@@ -85,6 +87,7 @@ def section(folder: Path) -> Section:
             _gradient(demos, m),
             _running_statistics(demos),
             *_without_gpu(demos[WITHOUT_GPU]),
+            _evaluating(demos),
         ],
         figures=[
             Figure(
@@ -212,6 +215,14 @@ def _without_gpu(programs: Mapping[str, Curve]) -> list[str]:
             ran=sum(ran[name] for name in calls),
         ),
     ]
+
+
+def _evaluating(demos: Demos) -> str:
+    return say(
+        "While the concise section computes an accuracy, its net runs on {n:.0f} of two devices"
+        " here: nn.DataParallel spreads it over GPUs alone.",
+        n=demos[CELLS][EVALUATING].y[0],
+    )
 
 
 def small(value: float) -> str:
