@@ -13,26 +13,32 @@ from lab.data.datasets import dataset_name, read_fashion_mnist
 from lab.data.images import LabelledImages, to_tensors
 from lab.machine.allocator import keep_memory
 from lab.machine.devices import resolve
+from lab.machine.fresh_process import answer_of
 from lab.machine.hardware import write_conditions
-from lab.results.curves import Curve, rows_of
+from lab.results.curves import Curve, line, rows_of
 from stages.replicas.measure.accuracy import measure_accuracy
 from stages.replicas.measure.batch_norm import measure_batch_norm
 from stages.replicas.measure.names import (
     ALIASING,
     APART,
     BATCH_NORM_CHANGE,
+    CELLS,
     EPOCHS,
+    EVALUATING,
     FROM_ONE_DEVICE,
     GRADIENT_CHANGE,
     IN_PLACE,
     REBINDING,
     TRAIN_IMAGES,
+    TWO_DEVICES,
     WITH_BATCH_NORM,
+    WITHOUT_GPU,
     millionths,
 )
 from stages.replicas.measure.params import Params, ReplicaParams
-from stages.replicas.measure.short_cells import measure_cells
+from stages.replicas.measure.short_cells import evaluating_devices, measure_cells
 from stages.replicas.measure.training_variants import measure_variants
+from stages.replicas.measure.without_gpu import stops_without_gpu
 
 
 def measure(params: Params, train_set: LabelledImages, test_set: LabelledImages) -> list[Curve]:
@@ -67,11 +73,21 @@ def main() -> None:
     """Measure and write rows and metrics."""
     params = load(Params)
     keep_memory()
-    resolve(params.replicas.num_devices, params.devices)
+    devices = resolve(params.replicas.num_devices, params.devices)
     train_set, test_set = (to_tensors(read_fashion_mnist(half)) for half in ("train", "t10k"))
-    curves = measure(params, train_set, test_set)
-    about: Metrics = {"dataset": dataset_name(), "num_devices": params.replicas.num_devices}
-    write_rows(REPORTS / "replicas", rows_of(curves))
+    stops = answer_of("running the notes' programs without a GPU", stops_without_gpu)
+    curves = [
+        *measure(params, train_set, test_set),
+        line(CELLS, EVALUATING, [0], [evaluating_devices(dict.fromkeys(devices.devices[:2]))]),
+        *(line(WITHOUT_GPU, name, [0], [not words]) for name, words in stops.items()),
+    ]
+    rows = [{**row, "remark": stops.get(str(row["series"]), "")} for row in rows_of(curves)]
+    about: Metrics = {
+        "dataset": dataset_name(),
+        "num_devices": params.replicas.num_devices,
+        TWO_DEVICES: devices.kind,
+    }
+    write_rows(REPORTS / "replicas", rows)
     write_conditions(REPORTS / "replicas")
     write_metrics(REPORTS / "replicas", {**about, **summarise(curves, params.replicas)})
 

@@ -20,7 +20,7 @@ from lab.claims.rules import (
     speedup,
     times_ratio,
 )
-from lab.claims.verdicts import Claim, Kind, Unmeasured
+from lab.claims.verdicts import Claim, Kind
 from lab.results.stats import SMALLEST_EFFECT
 from stages.bench_parallel.measure import names
 
@@ -106,14 +106,5 @@ CLAIMS = (
         ),
         "It waits for all if the times agree within 2 %. The notes say both.",
         on_two_gpus("bench_parallel"),
-    ),
-)
-
-UNMEASURED = (
-    Unmeasured(
-        "000:185",
-        "The experiments of this section need at least two GPUs.",
-        "The notes' program asks for a second GPU by its number, and stops without one. Here the"
-        " same jobs run on virtual devices, and the copies need one GPU.",
     ),
 )

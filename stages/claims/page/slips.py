@@ -19,11 +19,6 @@ SLIPS = (
         "That is MXNet's; the code scripts the network by torch.jit.script.",
     ),
     Slip(
-        "000:310",
-        "The parameters have to be summed over the devices.",
-        "The gradients are, as the code has it.",
-    ),
-    Slip(
         "000:343",
         "The all-reduce sums or averages.",
         "It sums; a mean would make the step of two devices half as long.",

@@ -1,14 +1,16 @@
 """The notes' short cells of sections 13.5 and 13.6, each as one number; on a CPU, as they ran it.
 
-They print what `get_params` and the scatter do.
+They print what `get_params` and the scatter do. The accuracy alone is computed on GPUs, if any.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import torch
+from torch import Tensor, nn
 
 from lab.nets.lenet import lenet_params
 from lab.results.curves import Curve, line
+from stages.replicas.measure.by_hand import accuracy_percent
 from stages.replicas.measure.names import BLANK_FORMATS, CELLS, FULLER_SHARE, ZEROS
 
 
@@ -48,3 +50,18 @@ def formats_that_print(format_specification: str) -> int:
     except ValueError:
         return 0
     return 1
+
+
+def evaluating_devices(devices: Iterable[torch.device]) -> int:
+    """On how many devices a net runs while nn.DataParallel computes its accuracy over `devices`."""
+    first, *others = devices
+    seen = set()
+
+    def see(_: nn.Module, inputs: tuple[Tensor]) -> None:
+        seen.add(inputs[0].device)
+
+    net = nn.Linear(5, 2).to(first)
+    net.register_forward_pre_hook(see)  # of every replica, too
+    X, y = torch.ones(4, 5, device=first), torch.zeros(4, device=first)
+    accuracy_percent(nn.DataParallel(net, [first, *others]), (X, y))
+    return len(seen)

@@ -7,6 +7,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.nn.utils import parameters_to_vector
 
 from lab.nets.lenet import he_lenet_params
 from lab.nets.models import MODELS, OnBytes, to_float
@@ -27,7 +28,9 @@ from stages.replicas.measure.names import (
     FROM_ONE_DEVICE,
     IN_PLACE,
     MEANS,
+    ONE_STEP,
     REBINDING,
+    SUMMED_PARAMETERS,
 )
 
 LR = 0.02
@@ -36,6 +39,8 @@ Batches = Sequence[tuple[Tensor, Tensor]]
 
 def measure_variants(num_devices: int, batches: Batches, seed: int) -> Iterator[Curve]:
     """How far each variant is from one device, and its replicas from each other, by step.
+
+    Summed parameters, which grow with every step, are compared after the first alone.
 
     They compute in float64. In float32 rounding turns a hidden unit on or off within tens of steps,
     after which also the book's replicas part from one device by more than rounding: on some
@@ -68,6 +73,8 @@ def measure_variants(num_devices: int, batches: Batches, seed: int) -> Iterator[
     for name in variants:
         yield line(FROM_ONE_DEVICE, name, steps, from_one[name])
         yield line(APART, name, steps, apart[name])
+    summed = off_by_summed_parameters(start, num_devices, *batches[0])
+    yield line(ONE_STEP, SUMMED_PARAMETERS, [1], [100 * summed])
 
 
 def lenet(seed: int) -> OnBytes:
@@ -110,6 +117,23 @@ def trained_on_means(net: nn.Module, num_devices: int, batches: Batches) -> Iter
             (F.cross_entropy(net(X_shard), y_shard) / num_devices).backward()
         sgd(net.parameters(), LR, 1)
         yield
+
+
+def step_and_sum_parameters(nets: Sequence[nn.Module], X: Tensor, y: Tensor) -> None:
+    """Take each replica's step by its own shard's gradient, then sum the parameters."""
+    step(nets, X, y, LR, lambda nets: None)
+    with torch.no_grad():
+        for same in zip(*(net.parameters() for net in nets), strict=True):
+            allreduce(same)
+
+
+def off_by_summed_parameters(start: nn.Module, num_devices: int, X: Tensor, y: Tensor) -> float:
+    """How far such a step ends from one device's weights, relative to the length of these."""
+    one, nets = replicate(start, CPU), [replicate(start, CPU) for _ in range(num_devices)]
+    step([one], X, y, LR)
+    step_and_sum_parameters(nets, X, y)
+    summed, right = (parameters_to_vector(net.parameters()).detach() for net in (nets[0], one))
+    return float((summed - right).norm() / right.norm())
 
 
 def distance(some: Iterable[Tensor], others: Iterable[Tensor]) -> float:

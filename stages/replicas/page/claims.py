@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from lab.claims.evidence import Metric
-from lab.claims.needs import Need, real_images
+from lab.claims.evidence import Column, Metric
+from lab.claims.needs import TWO_GPUS, Need, real_images
 from lab.claims.rules import (
     POINTS,
     Estimate,
@@ -72,6 +72,22 @@ def replicas_differ_in(what: str) -> Rule:
     return Rule([found], of_millionths, near(0, 0), IN_A_STATISTIC)
 
 
+def that_run(*programs: Sequence[float]) -> Estimate:
+    """How many programs run."""
+    return point(sum(map(sum, programs)))
+
+
+def that_stop(programs: Sequence[float]) -> Estimate:
+    """How many of all programs stop."""
+    return point(len(programs) - sum(programs))
+
+
+def none_runs(programs: Sequence[str], unit: str) -> Rule:
+    """The rule that none of some of the notes' programs runs without a GPU."""
+    reads = [series("replicas", names.WITHOUT_GPU, name) for name in programs]
+    return Rule(reads, that_run, near(0, 0), unit)
+
+
 def beside_one_device(demo: str, arm: str, holds: Range) -> Rule:
     """The rule on an arm's accuracy less that of one device, seed by seed."""
     one, other = (series("replicas", demo, name) for name in (arm, ONE_DEVICE))
@@ -89,6 +105,37 @@ def recipe() -> tuple[Need, ...]:
 
 
 CLAIMS = (
+    Claim(
+        "C1b",
+        "13.3",
+        Kind.SAID,
+        "000:185",
+        "The experiments on automatic parallelism need at least two GPUs.",
+        "How many of their three programs, each reduced to what it asks of its devices, run in a"
+        " process that sees no GPU.",
+        none_runs(
+            (names.MATRICES, names.PRODUCTS_OF_BOTH, names.COPIES),
+            "of the 3 programs run without a GPU",
+        ),
+        "None. The first takes the second of all devices by its number, which one GPU does not"
+        " give either; the copies would do with one.",
+    ),
+    Claim(
+        "G12n",
+        "13.5",
+        Kind.SAID,
+        "001:466",
+        "Without an Nvidia GPU part of the code does not run.",
+        "How many of the notes' 12 programs that compute on a device, each reduced to what it asks"
+        " of its devices, stop in a process that sees no GPU.",
+        Rule(
+            [Column("replicas", "y", {"demo": names.WITHOUT_GPU})],
+            that_stop,
+            at_least(1),
+            "of the 12 programs stop",
+        ),
+        "“Part”: one of them or more.",
+    ),
     Claim(
         "D2b",
         "13.5",
@@ -151,6 +198,23 @@ CLAIMS = (
         apart(REBINDING),
         "Copies of one sum are equal to the bit. Assigning to an entry changes the list, and only"
         " the first device's tensor.",
+    ),
+    Claim(
+        "D6i",
+        "13.5",
+        Kind.SAID,
+        "000:310",
+        "Data parallelism needs the parameters to be summed over the devices.",
+        "LeNet in float64 from He's weights at rate 0.02. Each replica takes one step by its own"
+        " gradient, then the parameters are summed: their distance from one device's weights,"
+        " relative to the length of these.",
+        exact(
+            series("replicas", names.ONE_STEP, names.SUMMED_PARAMETERS),
+            at_most(0.1),
+            "% of the weights' length",
+        ),
+        "Within a thousandth, as with the sum of gradients (D12b). A sum of parameters also adds up"
+        " the weights that the replicas started from.",
     ),
     Claim(
         "D7a",
@@ -253,15 +317,39 @@ CLAIMS = (
         "Equal to the bit. No all-reduce of gradients touches them, so it matters which replica is"
         " evaluated.",
     ),
+    Claim(
+        "E3f",
+        "13.6",
+        Kind.SAID,
+        "000:435",
+        "The code of the concise section needs two GPUs at least.",
+        "How many of its two calls of the training, for one GPU and for two, each reduced to a"
+        " small step, run in a process that sees no GPU.",
+        none_runs((names.CONCISE_ON_ONE, names.CONCISE_ON_TWO), "of the 2 calls run without a GPU"),
+        "None. But nn.DataParallel without a GPU is the net itself. Note 003 trains on one GPU"
+        " (003:59, 003:94).",
+    ),
+    Claim(
+        "E3g",
+        "13.6",
+        Kind.SAID,
+        "000:506",
+        "The concise section computes its accuracy in parallel.",
+        "On how many of two GPUs the net runs while nn.DataParallel computes an accuracy.",
+        cell(names.EVALUATING, near(2, 0), "of the 2 GPUs"),
+        "Both.",
+        (
+            Need(
+                TWO_GPUS,
+                Metric("replicas", names.TWO_DEVICES),
+                ("cuda",),
+                "`invoke repro` on a machine with two measures it",
+            ),
+        ),
+    ),
 )
 
 UNMEASURED = (
-    Unmeasured(
-        "000:435 003:59 003:94",
-        "The code of the concise section needs two GPUs at least.",
-        "It depends on the call: train(num_gpus=1) runs on one device, train(num_gpus=2) asks for"
-        " two GPUs.",
-    ),
     Unmeasured(
         "000:435",
         "To implement parallelism anew for each model is not interesting.",

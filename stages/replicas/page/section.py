@@ -1,7 +1,7 @@
 """The report's section on replicas (13.5, 13.6): what keeps them one network."""
 
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,17 +11,22 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-from lab.core.files import read_json, read_rows
+from lab.core.files import Row, read_json, read_rows
 from lab.report import figures
 from lab.report.language import say, superscript, translation
 from lab.report.page import Figure, Section, Table, TryThis
+from lab.report.verdicts import place_in_words
 from lab.results.curves import Curve, curves_of
 from stages.replicas.measure.names import (
     ACCURACY,
     ALIASING,
     APART,
     BATCH_NORM_CHANGE,
+    CELLS,
+    CONCISE_ON_ONE,
+    CONCISE_ON_TWO,
     EPOCHS,
+    EVALUATING,
     FOUR_STEPS,
     FROM_ONE_DEVICE,
     GRADIENT_CHANGE,
@@ -30,12 +35,16 @@ from stages.replicas.measure.names import (
     MEANS,
     NORM_ACCURACY,
     ONE_DEVICE,
+    ONE_STEP,
+    PLACES,
     REBINDING,
     RUNNING_STATISTICS,
     SEPARATE,
+    SUMMED_PARAMETERS,
     TRAIN_IMAGES,
     WITH_BATCH_NORM,
     WITHOUT_BATCH_NORM,
+    WITHOUT_GPU,
 )
 
 Demos = dict[str, dict[str, Curve]]
@@ -64,14 +73,22 @@ def norm_arms() -> dict[str, str]:
 
 def section(folder: Path) -> Section:
     """The section on the results in `folder` (reports/replicas)."""
-    demos, m = curves_of(read_rows(folder / "rows.csv")), read_json(folder / "metrics.json")
+    rows, m = read_rows(folder / "rows.csv"), read_json(folder / "metrics.json")
+    demos = curves_of(rows)
     return Section(
         stage="replicas",
         title=say("Replicas: what keeps them one network"),
         book="13.5, 13.6",
         question=say("Do replicas stay one network, and what do the notes' mistakes change?"),
         answer=_answer(demos),
-        findings=[*_from_one_device(demos, m), _gradient(demos, m), _running_statistics(demos)],
+        findings=[
+            *_from_one_device(demos, m),
+            _summed_parameters(demos, m),
+            _gradient(demos, m),
+            _running_statistics(demos),
+            *_without_gpu(demos[WITHOUT_GPU]),
+            _evaluating(demos),
+        ],
         figures=[
             Figure(
                 "replicas",
@@ -104,7 +121,7 @@ def section(folder: Path) -> Section:
                 ],
             ),
         ],
-        tables=[_table(demos), _accuracies(demos, m)],
+        tables=[_table(demos), _accuracies(demos, m), _programs(rows)],
         try_this=TryThis(
             "replicas.num_devices",
             "4",
@@ -152,6 +169,15 @@ def _from_one_device(demos: Demos, m: Mapping[str, Any]) -> list[str]:
     ]
 
 
+def _summed_parameters(demos: Demos, m: Mapping[str, Any]) -> str:
+    return say(
+        "Note 000 asks for a sum of parameters, its code sums gradients. Summed over {n} devices,"
+        " LeNet's parameters are {percent} % of their length off after one step.",
+        n=m["num_devices"],
+        percent=small(demos[ONE_STEP][SUMMED_PARAMETERS].y[0]),
+    )
+
+
 def _gradient(demos: Demos, m: Mapping[str, Any]) -> str:
     without = demos[GRADIENT_CHANGE][WITHOUT_BATCH_NORM]
     return say(
@@ -170,6 +196,32 @@ def _running_statistics(demos: Demos) -> str:
         " {apart} apart after {steps:.0f} steps. Which replica is evaluated matters.",
         apart=small(found.y[0] / 1e6),
         steps=found.x[0],
+    )
+
+
+def _without_gpu(programs: Mapping[str, Curve]) -> list[str]:
+    ran = {name: bool(c.y[0]) for name, c in programs.items()}
+    calls = (CONCISE_ON_ONE, CONCISE_ON_TWO)
+    return [
+        say(
+            "Without a GPU {stopped} of the notes' {n} programs stop; the table says which.",
+            stopped=len(ran) - sum(ran.values()),
+            n=len(ran),
+        ),
+        say(
+            "The concise section is to need two GPUs; of its {n} training calls {ran} run without"
+            " any: nn.DataParallel is then the net itself.",
+            n=len(calls),
+            ran=sum(ran[name] for name in calls),
+        ),
+    ]
+
+
+def _evaluating(demos: Demos) -> str:
+    return say(
+        "While the concise section computes an accuracy, its net runs on {n:.0f} of two devices"
+        " here: nn.DataParallel spreads it over GPUs alone.",
+        n=demos[CELLS][EVALUATING].y[0],
     )
 
 
@@ -237,6 +289,29 @@ def _accuracies(demos: Demos, m: Mapping[str, Any]) -> Table:
             epochs=m[EPOCHS],
             images=f"{m[TRAIN_IMAGES]:,}",
         ),
+    )
+
+
+def _programs(rows: Sequence[Row]) -> Table:
+    """Which of the notes' programs run without a GPU, and what the others stop with."""
+    return Table(
+        [say("program"), say("where"), say("without a GPU")],
+        [
+            [
+                translation(str(row["series"])),
+                place_in_words(PLACES[str(row["series"])]),
+                say("runs") if row["y"] else say("stops: {words}", words=row["remark"]),
+            ]
+            for row in rows
+            if row["demo"] == WITHOUT_GPU
+        ],
+        say(
+            "What each program asks of its devices, on tiny inputs. Where there is no GPU,"
+            " `try_gpu` gives the CPU, which neither `scatter` nor `torch.cuda.synchronize` takes."
+            " With `tensor_split` for the one and without the other, training from scratch runs,"
+            " but in notes 000 and 004 its replicas then share their parameters."
+        ),
+        prose=True,
     )
 
 

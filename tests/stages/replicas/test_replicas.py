@@ -18,15 +18,19 @@ from stages.replicas.measure.names import (
     IN_PLACE,
     MEANS,
     ONE_DEVICE,
+    ONE_STEP,
     REBINDING,
+    SUMMED_PARAMETERS,
     WITH_BATCH_NORM,
     WITHOUT_BATCH_NORM,
     replica_of,
 )
 from stages.replicas.measure.params import AccuracyParams
 from stages.replicas.measure.training_variants import (
+    LR,
     lenet,
     measure_variants,
+    step_and_sum_parameters,
     trained,
     trained_on_one_tensor,
 )
@@ -162,3 +166,19 @@ def test_one_tensor_takes_steps_that_are_twice_as_long_for_each_further_replica(
         torch.testing.assert_close(
             p - before, 2 ** (count - 1) * (q - before), rtol=1e-3, atol=1e-6
         )
+
+
+@pytest.mark.parametrize("count", COUNTS)
+def test_a_sum_of_parameters_adds_up_what_the_replicas_started_from(found, count):
+    """Of a linear net with equal rows each class has the same chance, whatever its input."""
+    start, num_classes = 3.0, 5
+    nets = [torch.nn.Linear(2, num_classes, bias=False) for _ in range(count)]
+    for net in nets:
+        torch.nn.init.constant_(net.weight, start)
+    X, y = torch.tensor([[1.0, 2], [3, 4], [5, 6], [7, 8]]), torch.tensor([0, 1, 1, 4])
+    step_and_sum_parameters(nets, X, y)
+    wrong = 1 / num_classes - torch.nn.functional.one_hot(y, num_classes)
+    for net in nets:
+        torch.testing.assert_close(net.weight, count * start - LR / len(X) * wrong.T @ X)
+    # a step is short: the start is nearly all of a weight
+    assert found[count][ONE_STEP, SUMMED_PARAMETERS] == pytest.approx(100 * (count - 1), rel=0.05)
