@@ -19,7 +19,7 @@ from lab.claims.rules import (
     samples,
     series,
 )
-from lab.claims.verdicts import Claim, Kind, Unmeasured
+from lab.claims.verdicts import Claim, Front, Kind, Unmeasured
 from stages.replicas.measure import names
 from stages.replicas.measure.names import (
     ALIASING,
@@ -135,6 +135,11 @@ CLAIMS = (
             "of the 12 programs stop",
         ),
         "“Part”: one of them or more.",
+        front=Front(
+            rank=2,
+            confirmed="Of the notes' 12 programs that compute on a device {number} stop without a"
+            " GPU; the section on replicas says which, and with what words.",
+        ),
     ),
     Claim(
         "D2b",
@@ -151,6 +156,11 @@ CLAIMS = (
             Over.SEEDS,
         ),
         "“Has to”: a tenth of the gradient or more is another.",
+        front=Front(
+            rank=4,
+            confirmed="Batch norm changes what several devices compute: splitting a batch over"
+            " two of them changes ResNet-18's first gradient by {number} % of its length.",
+        ),
     ),
     Claim(
         "D5",
@@ -163,6 +173,12 @@ CLAIMS = (
         from_one_device(ALIASING),
         "A hundred roundings of a float32. The notes move parameters to GPUs, which copies; where"
         " they are already, `.to` copies nothing, and every replica adds its step to one tensor.",
+        front=Front(
+            rank=6,
+            refuted="On a machine without GPUs the `.to(device)` of notes 000 and 004 copies"
+            " nothing: all replicas share their weights, and a short training ends"
+            " {number} off in a weight.",
+        ),
     ),
     Claim(
         "D5b",
@@ -198,6 +214,12 @@ CLAIMS = (
         apart(REBINDING),
         "Copies of one sum are equal to the bit. Assigning to an entry changes the list, and only"
         " the first device's tensor.",
+        front=Front(
+            rank=1,
+            refuted="Note 001's all-reduce gives the sum to the first device alone, and no"
+            " error says so: after a short training the copies of the network differ by"
+            " {number} in a weight.",
+        ),
     ),
     Claim(
         "D6i",
@@ -275,6 +297,11 @@ CLAIMS = (
         from_one_device(IN_PLACE),
         "A hundred roundings of a float32: sums in another order. In float32 a rounding may turn a"
         " hidden unit on or off within tens of steps, and from there on runs part.",
+        front=Front(
+            rank=3,
+            confirmed="With a correct all-reduce two devices compute what one does: after a short"
+            " training all weights agree to rounding.",
+        ),
     ),
     Claim(
         "D12e",
@@ -316,6 +343,12 @@ CLAIMS = (
         replicas_differ_in(names.RUNNING_STATISTICS),
         "Equal to the bit. No all-reduce of gradients touches them, so it matters which replica is"
         " evaluated.",
+        front=Front(
+            rank=5,
+            refuted="Summing gradients, all that the notes list, does not keep a network with"
+            " batch norm one network: after two steps the running statistics of"
+            " ResNet-18's copies differ by {number}.",
+        ),
     ),
     Claim(
         "E3f",
