@@ -6,7 +6,7 @@ and turned by 45 degrees; the measured stability of momentum against the closed 
 many seeds, from scratch and with torch's own optimizers; what momentum, AdaGrad and Adam keep of
 gradients; a sweep of rates for every rule, also on two problems on which the rules do differ, one
 of them with rare features. Rates are chosen with other seeds than those that judge them. Last come
-small deep networks, LeNet for a short budget, and the time of its steps.
+LeNet for a short budget and the time of its steps.
 
 Read `reports/optimizers/rows.csv`: per demo and series, points (x, y) with the band of the middle
 half of the seeds; in the demos "by seed" x is the seed and y its value, which is what is paired.

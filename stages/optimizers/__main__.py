@@ -25,7 +25,6 @@ from stages.optimizers.measure import (
     sparse_features,
     torch_runs,
 )
-from stages.optimizers.measure.deep_nets import deep_net_accuracies
 from stages.optimizers.measure.lenet_rates import lenet_accuracies
 from stages.optimizers.measure.linear_regression import Problem, ill_conditioned, problem, sparse
 from stages.optimizers.measure.notes_runs import notes_runs
@@ -51,7 +50,6 @@ def measure(
         *gradient_averages.adagrad_state(table, params.num_seeds, seed),
         *_sweeps(problems, params, seed),
         *lenet_accuracies(train, test, params.lenet, seed),
-        *deep_net_accuracies(train, test, params.deep_nets, seed),
     ]
 
 

@@ -105,9 +105,7 @@ def of_group(arm: str, group: str) -> str:
     return f"{arm}: {group}"
 
 
-LENET = "lenet"  # a series for each rule
-DEEP_NETS = "deep_nets"  # test accuracy against the rate
-DEEP_NET_ENDS = "deep_net_ends"  # by seed, at the rate that is best for other seeds
+LENET = "lenet"  # test accuracy against the rate, a series for each rule
 STEP_TIME = "step_time"  # milliseconds by start
 ADAGRAD_STEP, SGD_STEP = "step with AdaGrad", "step with SGD"
 LOSS_AND_GRADIENT = "loss and gradient only"

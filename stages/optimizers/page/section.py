@@ -53,7 +53,7 @@ def section(folder: Path) -> Section:
         figures=[
             *_figures_of_rankings(demos, m),
             *_figures_of_quadratics(demos),
-            *_figures_of_networks(demos, m),
+            *_figures_of_lenet(demos, m),
         ],
         tables=[_airfoil_table(demos, m)],
         explorables=[quadratic(), stability()],
@@ -157,17 +157,16 @@ def _figures_of_quadratics(demos: Demos) -> list[Figure]:
     ]
 
 
-def _figures_of_networks(demos: Demos, m: Mapping[str, Any]) -> list[Figure]:
+def _figures_of_lenet(demos: Demos, m: Mapping[str, Any]) -> list[Figure]:
     return [
         Figure(
-            "networks",
-            say("Test accuracy of two small nets after a short budget against the learning rate."),
+            "lenet",
+            say("Test accuracy of LeNet after a short budget against the learning rate."),
             say(
-                "First: LeNet from a scaled start (He et al. 2015), one seed and the same batches"
-                " for all: read the shape, not the third digit. Second: a net of four layers,"
-                " medians of three seeds and their middle half."
+                "LeNet from a scaled start (He et al. 2015), one seed and the same batches for all:"
+                " read the shape, not the third digit."
             ),
-            [partial(_draw_lenet, demos), partial(_draw_deep_nets, demos)],
+            [partial(_draw_lenet, demos)],
         ),
         *([] if benchmarks.undecided(m, "optimizers") else [_figure_of_times(demos, m)]),
     ]
@@ -673,22 +672,14 @@ def _draw_decay(demos: Demos, path: Path) -> None:
 
 
 def _draw_lenet(demos: Demos, path: Path) -> None:
-    _draw_accuracies(demos[names.LENET], say("LeNet, one seed"), path)
-
-
-def _draw_deep_nets(demos: Demos, path: Path) -> None:
-    _draw_accuracies(demos[names.DEEP_NETS], say("A net of four layers"), path)
-
-
-def _draw_accuracies(curves: Mapping[str, Curve], title: str, path: Path) -> None:
     with figures.figure(path, figures.WIDTH, 3.4) as fig:
         axes = fig.add_subplot(
-            title=title,
+            title=say("LeNet, one seed"),
             xscale="log",
             xlabel=say("learning rate of the run"),
             ylabel=say("accuracy on test images (%)"),
         )
-        for place, (rule, c) in enumerate(curves.items()):
+        for place, (rule, c) in enumerate(demos[names.LENET].items()):
             scaled = c.scaled(y=100)
             _line(axes, scaled, place, _rule(rule))
             axes.plot(scaled.x, scaled.y, "os^Dvx"[place], color=figures.COLOURS[place])

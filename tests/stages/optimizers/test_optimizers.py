@@ -5,14 +5,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.core.shared_params import BenchParams
-from lab.data import synthetic
-from lab.data.datasets import AIRFOIL_FILE, Split, sha256
-from lab.data.images import small_images
+from lab.data.datasets import AIRFOIL_FILE, sha256
 from lab.data.sources import AIRFOIL
 from lab.machine.devices import processor
 from lab.optim import update_rules
@@ -20,9 +17,7 @@ from lab.optim.objectives import standardise
 from lab.results.curves import rows_of
 from lab.results.measurements import again
 from stages.optimizers.measure import names, one_start, quadratics
-from stages.optimizers.measure.deep_nets import SIDE, accuracies
 from stages.optimizers.measure.linear_regression import batches, descend, initial, problem
-from stages.optimizers.measure.params import DeepNetParams
 from stages.optimizers.page import claims
 from tests import smallest
 from tests.helpers import ROOT
@@ -119,26 +114,6 @@ def test_closed_forms():
 def test_worst_problem_counts_for_each_seed():
     """Three problems, two seeds: ratios (1, 4), (3, 1) and (1, 1), so 3 and 4 are the worst."""
     assert claims.worst_ratio([1, 4], [1, 1], [3, 1], [1, 1], [1, 1], [1, 1]).value == 3.5
-
-
-CPU = torch.device("cpu")
-DEEP = DeepNetParams(num_seeds=2, steps=30, batch_size=16)
-
-
-def test_nets_trained_at_once_are_each_trained_alone_and_learn():
-    train, test = (
-        small_images(Split(images, labels.astype(np.int64)), SIDE, CPU)
-        for images, labels in (synthetic.fashion(400, 0), synthetic.fashion(200, 1))
-    )
-    rates, seeds = torch.tensor([0.03, 0.001]), [4, 5]
-    together = accuracies(update_rules.adagrad, rates, seeds, train, test, DEEP)
-    alone = [
-        accuracies(update_rules.adagrad, rates[i : i + 1], seeds[i : i + 1], train, test, DEEP)[0]
-        for i in range(2)
-    ]
-    assert np.abs(together - alone).max() < 0.03
-    assert together[0] > 0.4
-    assert together[0] > together[1], "too small a rate"
 
 
 def small_problem():
