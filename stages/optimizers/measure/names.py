@@ -92,7 +92,8 @@ DECADES = "decades_near_the_best"  # by seed: of rates at which a rule ends with
 NEAR = 2.0
 EPSILONS = {problem: f"{problem}_epsilons" for problem in PROBLEMS}  # Adam's, at its best rate
 EPSILON_ENDS = {problem: f"{problem}_epsilon_ends" for problem in PROBLEMS}  # by seed
-NOTES_EPSILON, BEST_EPSILON = "epsilon 1e-06", "the best epsilon"
+NOTES_EPSILON, TORCHS_EPSILON = "epsilon 1e-06", "torch's epsilon"
+BEST_EPSILON = "the best epsilon"
 
 # demos on the sparse regression
 FEATURE_ERRORS = "feature_errors"  # against the share of rows that have the feature

@@ -361,6 +361,24 @@ CLAIMS = (
         real_airfoil(STAGE),
     ),
     Claim(
+        "F17g",
+        "12.10",
+        Kind.ASKED,
+        "001:271 001:318",
+        "torch's epsilon of 1e-8 does as well as the notes' 1e-6 on three regressions.",
+        "Excess of Adam at its best rate: with torch's default over with 1e-6, the worst of the"
+        " three.",
+        over_problems(
+            names.EPSILON_ENDS,
+            names.TORCHS_EPSILON,
+            names.NOTES_EPSILON,
+            at_most(1 + SMALLEST_EFFECT),
+        ),
+        "“As well”: on none worse by more than 2 %. Each is far smaller than the roots of the"
+        " squared gradients to which it is added.",
+        real_airfoil(STAGE),
+    ),
+    Claim(
         "F17e",
         "12.10",
         Kind.SAID,

@@ -88,6 +88,15 @@ def test_torchs_optimizers_end_where_those_from_scratch_do(found):
     assert concise.x.tolist() == [0, 1, 2, 3, 4], "four epochs, as the notes have it"
 
 
+def test_the_notes_epsilon_and_torchs_are_those_of_the_sweep(found):
+    for task in names.PROBLEMS:
+        sweep = found[names.EPSILONS[task], names.ADAM]
+        for series, epsilon in ((names.NOTES_EPSILON, 1e-6), (names.TORCHS_EPSILON, 1e-8)):
+            (y,) = sweep.y[np.isclose(sweep.x, epsilon, atol=0)]
+            ends = found[names.EPSILON_ENDS[task], series].y
+            assert np.median(ends) == pytest.approx(y, rel=1e-12), (task, series)
+
+
 def test_what_averages_keep_is_what_algebra_says(found):
     effective = found[names.AVERAGES, names.EFFECTIVE_NUMBER].y.mean()
     assert effective == pytest.approx(19, rel=0.1), "(1 + beta) / (1 - beta)"
