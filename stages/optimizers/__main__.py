@@ -17,6 +17,7 @@ from lab.results.measurements import Measurement
 from lab.timing.conditions import Watch, conditions
 from lab.timing.fresh_starts import measure_in_starts
 from stages.optimizers.measure import (
+    bias_correction,
     gradient_averages,
     names,
     one_start,
@@ -48,6 +49,7 @@ def measure(
         *gradient_averages.averages(table, params.num_seeds, seed),
         *gradient_averages.geometric_sum(),
         *gradient_averages.adagrad_state(table, params.num_seeds, seed),
+        *bias_correction.corrections(table, params.num_seeds, seed),
         *_sweeps(problems, params, seed),
         *lenet_accuracies(train, test, params.lenet, seed),
     ]

@@ -79,6 +79,12 @@ EFFECTIVE_NUMBER = "effective samples of momentum 0.9"
 GEOMETRIC_SUM = "geometric_sum"
 SUMMED, FORMULA = "summed", "the notes' formula"
 
+# demo on Adam's correction of its averages, at the settings of the notes' Adam
+BIAS_CORRECTION = "bias_correction"  # by seed: the mean excess of several runs
+DECAYS = (0.9, 0.999)  # of the squares' average: RMSProp's in the book, Adam's in the notes
+RMSPROP_AT = {decay: f"{RMSPROP}, decay {decay}" for decay in DECAYS}
+NO_MOMENTUM_AT = {decay: f"{ADAM} without momentum, decay {decay}" for decay in DECAYS}
+
 # sweeps of rates: per problem, the final excess by rate, and the descent at each rule's best rate
 AIRFOIL, ILL, SPARSE = "airfoil", "ill", "sparse"
 PROBLEMS = (AIRFOIL, ILL, SPARSE)

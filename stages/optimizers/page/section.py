@@ -225,6 +225,7 @@ def _findings(demos: Demos, m: Mapping[str, Any]) -> list[str]:
         _rare(demos),
         *_momentum(demos, m),
         _growth(demos),
+        _without_momentum(demos),
         benchmarks.undecided(m, "optimizers") or _step(demos),
     ]
 
@@ -360,6 +361,21 @@ def _growth(demos: Demos) -> str:
         " t{rate}; the notes say t and t⁻⁰·⁵.",
         growth=superscript(f"{exponent:.2f}"),
         rate=superscript(f"{-exponent / 2:.2f}"),
+    )
+
+
+def _without_momentum(demos: Demos) -> str:
+    ends = demos[names.BIAS_CORRECTION]
+    short, long = (
+        _plain(np.median(ends[names.RMSPROP_AT[decay]].y / ends[names.NO_MOMENTUM_AT[decay]].y), 3)
+        for decay in names.DECAYS
+    )
+    return say(
+        "At a decay of 0.999 RMSProp ends with {long} times the excess of Adam without momentum,"
+        " at 0.9 with {short} times. RMSProp does not correct its average for the start at 0, which"
+        " a decay of 0.9 soon forgets.",
+        long=long,
+        short=short,
     )
 
 

@@ -47,6 +47,15 @@ def regression(seed):
     return X, y, w
 
 
+def steps_of(rule, gradients):
+    """The steps (n, d) that a rule takes with gradients (n, d), each from 0."""
+    state, steps = rule.init(gradients[0]), []
+    for g in gradients:
+        step, state = rule.update(np.zeros_like(g), g, state)
+        steps.append(step)
+    return np.array(steps)
+
+
 @pytest.mark.parametrize("name", TORCH)
 def test_rule_and_torchs_optimizer_step_alike(name):
     """Same loss (half the mean squared error), batches, start and settings: the same trajectory."""
@@ -99,6 +108,19 @@ def test_first_step_of_adam_with_and_without_its_correction():
         rule = update_rules.adam(0.01, eps=0.0, correct=correct)
         x, _ = rule.update(0.0, 5.0, rule.init(0.0))
         assert x == pytest.approx(-0.01 * step)
+
+
+def test_adam_without_momentum_and_correction_is_rmsprop():
+    """With it, RMSProp's steps are longer by the root of the share that its average has yet."""
+    gradients = np.random.default_rng(0).normal(size=(20, 3))
+    for decay in (0.9, 0.999):
+        rmsprop = update_rules.rmsprop(0.01, decay, eps=0.0)
+        steps = steps_of(rmsprop, gradients)
+        without = update_rules.adam(0.01, 0.0, decay, eps=0.0, correct=False)
+        assert steps_of(without, gradients) == pytest.approx(steps, rel=1e-12)
+        share = 1 - decay ** np.arange(1, 21)[:, None]
+        corrected = steps_of(update_rules.adam(0.01, 0.0, decay, eps=0.0), gradients)
+        assert corrected == pytest.approx(steps * share**0.5)
 
 
 @pytest.mark.parametrize("rule", EVERY_RULE.values(), ids=EVERY_RULE)
