@@ -79,8 +79,10 @@ EFFECTIVE_NUMBER = "effective samples of momentum 0.9"
 GEOMETRIC_SUM = "geometric_sum"
 SUMMED, FORMULA = "summed", "the notes' formula"
 
-# demo on Adam's correction of its averages, at the settings of the notes' Adam
-BIAS_CORRECTION = "bias_correction"  # by seed: the mean excess of several runs
+# demos on Adam's correction of its averages, by seed: the mean excess of several runs; the keys are
+# epochs, as many as the notes' runs have from scratch and with torch
+BIAS_CORRECTION = {epochs: f"bias_correction_{epochs}_epochs" for epochs in (2, 4)}
+FIRST_GRADIENT = f"{ADAM} from the first gradient"
 DECAYS = (0.9, 0.999)  # of the squares' average: RMSProp's in the book, Adam's in the notes
 RMSPROP_AT = {decay: f"{RMSPROP}, decay {decay}" for decay in DECAYS}
 NO_MOMENTUM_AT = {decay: f"{ADAM} without momentum, decay {decay}" for decay in DECAYS}

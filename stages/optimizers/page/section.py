@@ -226,6 +226,7 @@ def _findings(demos: Demos, m: Mapping[str, Any]) -> list[str]:
         *_momentum(demos, m),
         _growth(demos),
         _without_momentum(demos),
+        _from_first_gradient(demos),
         benchmarks.undecided(m, "optimizers") or _step(demos),
     ]
 
@@ -365,7 +366,7 @@ def _growth(demos: Demos) -> str:
 
 
 def _without_momentum(demos: Demos) -> str:
-    ends = demos[names.BIAS_CORRECTION]
+    ends = demos[names.BIAS_CORRECTION[2]]
     short, long = (
         _plain(np.median(ends[names.RMSPROP_AT[decay]].y / ends[names.NO_MOMENTUM_AT[decay]].y), 3)
         for decay in names.DECAYS
@@ -376,6 +377,21 @@ def _without_momentum(demos: Demos) -> str:
         " a decay of 0.9 soon forgets.",
         long=long,
         short=short,
+    )
+
+
+def _from_first_gradient(demos: Demos) -> str:
+    early, late = (
+        _plain(np.median(demos[demo][names.FIRST_GRADIENT].y / demos[demo][names.ADAM].y), 3)
+        for demo in names.BIAS_CORRECTION.values()
+    )
+    return say(
+        "Adam whose averages start at the first gradient has {early} times the excess of corrected"
+        " Adam after two epochs, {late} times after four. In its average of squares, of decay"
+        " 0.999, that one batch has {weight:.0f} % of the weight after two.",
+        early=early,
+        late=late,
+        weight=100 * 0.999**299,
     )
 
 

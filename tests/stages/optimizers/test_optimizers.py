@@ -16,7 +16,7 @@ from lab.optim import update_rules
 from lab.optim.objectives import standardise
 from lab.results.curves import rows_of
 from lab.results.measurements import again
-from stages.optimizers.measure import names, one_start, quadratics
+from stages.optimizers.measure import bias_correction, names, one_start, quadratics
 from stages.optimizers.measure.linear_regression import batches, descend, initial, problem
 from stages.optimizers.page import claims
 from tests import smallest
@@ -155,6 +155,16 @@ def test_all_rates_and_seeds_at_once_are_each_run_alone():
                 x, state = rule.update(x, gradient, state)
             expected = 0.5 * np.mean((task.X @ x - task.y) ** 2) - task.minimum
             assert together.excess[-1, i, j] == pytest.approx(expected, rel=1e-9)
+
+
+def test_a_seeds_value_is_the_mean_of_its_own_runs_after_so_many_epochs():
+    task, runs, per_epoch = small_problem(), bias_correction.RUNS_PER_SEED, 6
+    found = {(c.demo, c.series): c.y for c in bias_correction.corrections(task, 2, seed=3)}
+    w = initial(2 * runs, 4, seed=3)[runs:]
+    for epochs, demo in names.BIAS_CORRECTION.items():
+        steps = epochs * per_epoch
+        own = descend(update_rules.adam, np.array([0.01]), task, w, 10, steps, steps, 3 + runs)
+        assert found[demo, names.ADAM][1] == pytest.approx(own.excess[-1].mean())
 
 
 def test_descent_reaches_the_minimum():
