@@ -130,7 +130,7 @@ def near(target: float, tolerance: float) -> Range:
 # What words ask for, the same in every claim.
 #
 # "faster", "better", "higher", "improves", "pays": more than 2 %, below which no difference counts.
-# "has to", "needs", "inefficient", "noticeably", "as long as": a tenth.
+# "has to", "needs", "inefficient", "noticeably", "as long as", "very like": a tenth.
 # "well", "good", "enough", "clearly", "much", "harder": a factor of two, within it or over it.
 # "huge": half of the whole.
 # "every", "any", "always", "is", "whichever": one counterexample refutes them.

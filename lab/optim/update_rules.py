@@ -177,6 +177,19 @@ def adam(
     return UpdateRule(_zeros_and_clock(2), update)
 
 
+def adam_from_first_gradient(
+    lr: X, beta1: float = 0.9, beta2: float = 0.999, eps: X = 1e-6
+) -> UpdateRule:
+    """Adam without its correction, whose averages start at the first gradient and its square."""
+    rule = adam(lr, beta1, beta2, eps, correct=False)
+
+    def update(x: X, g: X, state: State) -> tuple[X, State]:
+        is_first = state[2] == 0
+        return rule.update(x, g, (g, g * g, 0) if is_first else state)
+
+    return UpdateRule(rule.init, update)
+
+
 def adamw(
     lr: X, beta1: float = 0.9, beta2: float = 0.999, eps: float = 1e-8, weight_decay: float = 0.01
 ) -> UpdateRule:

@@ -17,6 +17,7 @@ from lab.results.measurements import Measurement
 from lab.timing.conditions import Watch, conditions
 from lab.timing.fresh_starts import measure_in_starts
 from stages.optimizers.measure import (
+    bias_correction,
     gradient_averages,
     names,
     one_start,
@@ -25,7 +26,6 @@ from stages.optimizers.measure import (
     sparse_features,
     torch_runs,
 )
-from stages.optimizers.measure.deep_nets import deep_net_accuracies
 from stages.optimizers.measure.lenet_rates import lenet_accuracies
 from stages.optimizers.measure.linear_regression import Problem, ill_conditioned, problem, sparse
 from stages.optimizers.measure.notes_runs import notes_runs
@@ -49,9 +49,9 @@ def measure(
         *gradient_averages.averages(table, params.num_seeds, seed),
         *gradient_averages.geometric_sum(),
         *gradient_averages.adagrad_state(table, params.num_seeds, seed),
+        *bias_correction.corrections(table, params.num_seeds, seed),
         *_sweeps(problems, params, seed),
         *lenet_accuracies(train, test, params.lenet, seed),
-        *deep_net_accuracies(train, test, params.deep_nets, seed),
     ]
 
 

@@ -79,6 +79,14 @@ EFFECTIVE_NUMBER = "effective samples of momentum 0.9"
 GEOMETRIC_SUM = "geometric_sum"
 SUMMED, FORMULA = "summed", "the notes' formula"
 
+# demos on Adam's correction of its averages, by seed: the mean excess of several runs; the keys are
+# epochs, as many as the notes' runs have from scratch and with torch
+BIAS_CORRECTION = {epochs: f"bias_correction_{epochs}_epochs" for epochs in (2, 4)}
+FIRST_GRADIENT = f"{ADAM} from the first gradient"
+DECAYS = (0.9, 0.999)  # of the squares' average: RMSProp's in the book, Adam's in the notes
+RMSPROP_AT = {decay: f"{RMSPROP}, decay {decay}" for decay in DECAYS}
+NO_MOMENTUM_AT = {decay: f"{ADAM} without momentum, decay {decay}" for decay in DECAYS}
+
 # sweeps of rates: per problem, the final excess by rate, and the descent at each rule's best rate
 AIRFOIL, ILL, SPARSE = "airfoil", "ill", "sparse"
 PROBLEMS = (AIRFOIL, ILL, SPARSE)
@@ -92,7 +100,8 @@ DECADES = "decades_near_the_best"  # by seed: of rates at which a rule ends with
 NEAR = 2.0
 EPSILONS = {problem: f"{problem}_epsilons" for problem in PROBLEMS}  # Adam's, at its best rate
 EPSILON_ENDS = {problem: f"{problem}_epsilon_ends" for problem in PROBLEMS}  # by seed
-NOTES_EPSILON, BEST_EPSILON = "epsilon 1e-06", "the best epsilon"
+NOTES_EPSILON, TORCHS_EPSILON = "epsilon 1e-06", "torch's epsilon"
+BEST_EPSILON = "the best epsilon"
 
 # demos on the sparse regression
 FEATURE_ERRORS = "feature_errors"  # against the share of rows that have the feature
@@ -105,9 +114,7 @@ def of_group(arm: str, group: str) -> str:
     return f"{arm}: {group}"
 
 
-LENET = "lenet"  # a series for each rule
-DEEP_NETS = "deep_nets"  # test accuracy against the rate
-DEEP_NET_ENDS = "deep_net_ends"  # by seed, at the rate that is best for other seeds
+LENET = "lenet"  # test accuracy against the rate, a series for each rule
 STEP_TIME = "step_time"  # milliseconds by start
 ADAGRAD_STEP, SGD_STEP = "step with AdaGrad", "step with SGD"
 LOSS_AND_GRADIENT = "loss and gradient only"

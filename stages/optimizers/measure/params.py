@@ -15,14 +15,6 @@ class LenetParams(Section):
     batch_size: Annotated[int, Field(ge=1, le=10_000)]
 
 
-class DeepNetParams(Section):
-    """The `optimizers.deep_nets` section of params.yaml."""
-
-    num_seeds: Annotated[int, Field(ge=1, le=1000)]
-    steps: Annotated[int, Field(ge=1, le=100_000)]
-    batch_size: Annotated[int, Field(ge=1, le=10_000)]
-
-
 class OptimizerParams(Section):
     """The `optimizers` section of params.yaml."""
 
@@ -31,7 +23,6 @@ class OptimizerParams(Section):
     num_starts: Annotated[int, Field(ge=8, le=3600)]
     test_images: Annotated[int, Field(ge=1, le=10_000)]
     lenet: LenetParams
-    deep_nets: DeepNetParams
 
 
 class Params(Section):

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
+import torch
 
 from lab.optim import update_rules
 from lab.optim.objectives import Array
@@ -14,7 +15,9 @@ from stages.optimizers.measure.linear_regression import Problem, Trajectory, des
 
 SWEPT_RATES = (1e-4, 1e2)
 NUM_STEPS = 300
-EPSILONS = np.logspace(-12, 0, 7)  # 1e-6 is one of them
+EPSILONS = np.logspace(-12, 0, 7)  # the notes' and torch's are among them
+NOTES_EPSILON = 1e-6
+TORCHS_EPSILON: float = torch.optim.Adam([torch.zeros(1)]).defaults["eps"]
 MakeRule = Callable[[Array], UpdateRule]
 RULES: dict[str, MakeRule] = {
     names.SGD: update_rules.gd,
@@ -119,10 +122,15 @@ def epsilons(problem: str, task: Problem, found: Sweep, seed: int) -> Iterator[C
     ends = descend(make_rule, EPSILONS, task, w, 10, NUM_STEPS, NUM_STEPS, seed).excess[-1]
     yield curve(names.EPSILONS[problem], names.ADAM, EPSILONS, list(ends[:, :num_seeds]))
     for name, row in (
-        (names.NOTES_EPSILON, int(np.argmin(np.abs(np.log(EPSILONS / 1e-6))))),
+        (names.NOTES_EPSILON, _row_of(NOTES_EPSILON)),
+        (names.TORCHS_EPSILON, _row_of(TORCHS_EPSILON)),
         (names.BEST_EPSILON, best_rate(ends, num_seeds)),
     ):
         yield _by_seed(names.EPSILON_ENDS[problem], name, ends[row, :num_seeds])
+
+
+def _row_of(epsilon: float) -> int:
+    return int(np.flatnonzero(np.isclose(EPSILONS, epsilon, atol=0))[0])
 
 
 def _by_seed(demo: str, series: str, values: Array) -> Curve:

@@ -361,6 +361,24 @@ CLAIMS = (
         real_airfoil(STAGE),
     ),
     Claim(
+        "F17g",
+        "12.10",
+        Kind.ASKED,
+        "001:271 001:318",
+        "torch's epsilon of 1e-8 does as well as the notes' 1e-6 on three regressions.",
+        "Excess of Adam at its best rate: with torch's default over with 1e-6, the worst of the"
+        " three.",
+        over_problems(
+            names.EPSILON_ENDS,
+            names.TORCHS_EPSILON,
+            names.NOTES_EPSILON,
+            at_most(1 + SMALLEST_EFFECT),
+        ),
+        "“As well”: on none worse by more than 2 %. Each is far smaller than the roots of the"
+        " squared gradients to which it is added.",
+        real_airfoil(STAGE),
+    ),
+    Claim(
         "F17e",
         "12.10",
         Kind.SAID,
@@ -372,6 +390,41 @@ CLAIMS = (
             of(names.ENDS, names.ADAM_UNCORRECTED), of(names.ENDS, names.ADAM_001), FASTER
         ),
         "“Pays”: a lower excess by more than 2 %.",
+        real_airfoil(STAGE),
+    ),
+    Claim(
+        "F17h",
+        "12.10",
+        Kind.ASKED,
+        "001:264-268",
+        "With the notes' decay of 0.999 Adam without its momentum is very like RMSProp.",
+        "Excess after two epochs at rate 0.01, as each seed's mean of 40 runs: RMSProp relative to"
+        " Adam with β1 = 0 and the same decay and epsilon.",
+        excess_ratio(
+            of(names.BIAS_CORRECTION[2], names.RMSPROP_AT[0.999]),
+            of(names.BIAS_CORRECTION[2], names.NO_MOMENTUM_AT[0.999]),
+            Range(1 / NEEDED, NEEDED),
+        ),
+        "“Very like”: within a tenth. They differ in the correction only: RMSProp has none, so its"
+        " step t is longer by the factor 1/√(1 − 0.999^t).",
+        real_airfoil(STAGE),
+    ),
+    Claim(
+        "F17i",
+        "12.10",
+        Kind.ASKED,
+        "001:279",
+        "In the notes' run averages that start at the first gradient do as well as corrected ones.",
+        "Excess of Adam after two epochs at rate 0.01, as each seed's mean of 40 runs: with such"
+        " averages relative to corrected ones.",
+        excess_ratio(
+            of(names.BIAS_CORRECTION[2], names.FIRST_GRADIENT),
+            of(names.BIAS_CORRECTION[2], names.ADAM),
+            at_most(1 + SMALLEST_EFFECT),
+        ),
+        "“As well”: worse by no more than 2 %. The note changes the update, too: with the weight"
+        " β(1 − β^(t−1))/(1 − β^t) for the past, in place of β, the averages are the corrected"
+        " ones.",
         real_airfoil(STAGE),
     ),
     Claim(

@@ -53,7 +53,7 @@ def section(folder: Path) -> Section:
         figures=[
             *_figures_of_rankings(demos, m),
             *_figures_of_quadratics(demos),
-            *_figures_of_networks(demos, m),
+            *_figures_of_lenet(demos, m),
         ],
         tables=[_airfoil_table(demos, m)],
         explorables=[quadratic(), stability()],
@@ -157,17 +157,16 @@ def _figures_of_quadratics(demos: Demos) -> list[Figure]:
     ]
 
 
-def _figures_of_networks(demos: Demos, m: Mapping[str, Any]) -> list[Figure]:
+def _figures_of_lenet(demos: Demos, m: Mapping[str, Any]) -> list[Figure]:
     return [
         Figure(
-            "networks",
-            say("Test accuracy of two small nets after a short budget against the learning rate."),
+            "lenet",
+            say("Test accuracy of LeNet after a short budget against the learning rate."),
             say(
-                "First: LeNet from a scaled start (He et al. 2015), one seed and the same batches"
-                " for all: read the shape, not the third digit. Second: a net of four layers,"
-                " medians of three seeds and their middle half."
+                "LeNet from a scaled start (He et al. 2015), one seed and the same batches for all:"
+                " read the shape, not the third digit."
             ),
-            [partial(_draw_lenet, demos), partial(_draw_deep_nets, demos)],
+            [partial(_draw_lenet, demos)],
         ),
         *([] if benchmarks.undecided(m, "optimizers") else [_figure_of_times(demos, m)]),
     ]
@@ -226,6 +225,8 @@ def _findings(demos: Demos, m: Mapping[str, Any]) -> list[str]:
         _rare(demos),
         *_momentum(demos, m),
         _growth(demos),
+        _without_momentum(demos),
+        _from_first_gradient(demos),
         benchmarks.undecided(m, "optimizers") or _step(demos),
     ]
 
@@ -361,6 +362,36 @@ def _growth(demos: Demos) -> str:
         " t{rate}; the notes say t and t⁻⁰·⁵.",
         growth=superscript(f"{exponent:.2f}"),
         rate=superscript(f"{-exponent / 2:.2f}"),
+    )
+
+
+def _without_momentum(demos: Demos) -> str:
+    ends = demos[names.BIAS_CORRECTION[2]]
+    short, long = (
+        _plain(np.median(ends[names.RMSPROP_AT[decay]].y / ends[names.NO_MOMENTUM_AT[decay]].y), 3)
+        for decay in names.DECAYS
+    )
+    return say(
+        "At a decay of 0.999 RMSProp ends with {long} times the excess of Adam without momentum,"
+        " at 0.9 with {short} times. RMSProp does not correct its average for the start at 0, which"
+        " a decay of 0.9 soon forgets.",
+        long=long,
+        short=short,
+    )
+
+
+def _from_first_gradient(demos: Demos) -> str:
+    early, late = (
+        _plain(np.median(demos[demo][names.FIRST_GRADIENT].y / demos[demo][names.ADAM].y), 3)
+        for demo in names.BIAS_CORRECTION.values()
+    )
+    return say(
+        "Adam whose averages start at the first gradient has {early} times the excess of corrected"
+        " Adam after two epochs, {late} times after four. In its average of squares, of decay"
+        " 0.999, that one batch has {weight:.0f} % of the weight after two.",
+        early=early,
+        late=late,
+        weight=100 * 0.999**299,
     )
 
 
@@ -673,22 +704,14 @@ def _draw_decay(demos: Demos, path: Path) -> None:
 
 
 def _draw_lenet(demos: Demos, path: Path) -> None:
-    _draw_accuracies(demos[names.LENET], say("LeNet, one seed"), path)
-
-
-def _draw_deep_nets(demos: Demos, path: Path) -> None:
-    _draw_accuracies(demos[names.DEEP_NETS], say("A net of four layers"), path)
-
-
-def _draw_accuracies(curves: Mapping[str, Curve], title: str, path: Path) -> None:
     with figures.figure(path, figures.WIDTH, 3.4) as fig:
         axes = fig.add_subplot(
-            title=title,
+            title=say("LeNet, one seed"),
             xscale="log",
             xlabel=say("learning rate of the run"),
             ylabel=say("accuracy on test images (%)"),
         )
-        for place, (rule, c) in enumerate(curves.items()):
+        for place, (rule, c) in enumerate(demos[names.LENET].items()):
             scaled = c.scaled(y=100)
             _line(axes, scaled, place, _rule(rule))
             axes.plot(scaled.x, scaled.y, "os^Dvx"[place], color=figures.COLOURS[place])

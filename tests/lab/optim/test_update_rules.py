@@ -32,6 +32,7 @@ TORCH = {
     "adamw": (update_rules.adamw(0.01), lambda p: torch.optim.AdamW(p, 0.01)),
 }
 EVERY_RULE = {name: rule for name, (rule, _) in TORCH.items()} | {
+    "adam_from_first_gradient": update_rules.adam_from_first_gradient(0.01),
     "yogi": update_rules.yogi(0.01),
     "decaying_gd": update_rules.decaying_gd(0.1),
     "counting_gd": update_rules.counting_gd(0.1),
@@ -45,6 +46,15 @@ def regression(seed):
         for shape in ((120, 5), (120,), (5,))
     )
     return X, y, w
+
+
+def steps_of(rule, gradients):
+    """The steps (n, d) that a rule takes with gradients (n, d), each from 0."""
+    state, steps = rule.init(gradients[0]), []
+    for g in gradients:
+        step, state = rule.update(np.zeros_like(g), g, state)
+        steps.append(step)
+    return np.array(steps)
 
 
 @pytest.mark.parametrize("name", TORCH)
@@ -99,6 +109,44 @@ def test_first_step_of_adam_with_and_without_its_correction():
         rule = update_rules.adam(0.01, eps=0.0, correct=correct)
         x, _ = rule.update(0.0, 5.0, rule.init(0.0))
         assert x == pytest.approx(-0.01 * step)
+
+
+def test_adam_without_momentum_and_correction_is_rmsprop():
+    """With it, RMSProp's steps are longer by the root of the share that its average has yet."""
+    gradients = np.random.default_rng(0).normal(size=(20, 3))
+    for decay in (0.9, 0.999):
+        rmsprop = update_rules.rmsprop(0.01, decay, eps=0.0)
+        steps = steps_of(rmsprop, gradients)
+        without = update_rules.adam(0.01, 0.0, decay, eps=0.0, correct=False)
+        assert steps_of(without, gradients) == pytest.approx(steps, rel=1e-12)
+        share = 1 - decay ** np.arange(1, 21)[:, None]
+        corrected = steps_of(update_rules.adam(0.01, 0.0, decay, eps=0.0), gradients)
+        assert corrected == pytest.approx(steps * share**0.5)
+
+
+def test_averages_from_the_first_gradient():
+    """The first step is the rate; of constant gradients each average is the gradient itself."""
+    gradients = np.repeat([[5.0, -2.0, 1e-3]], 10, axis=0)
+    steps = steps_of(update_rules.adam_from_first_gradient(0.01, eps=0.0), gradients)
+    assert steps == pytest.approx(-0.01 * np.sign(gradients))
+    alternating = steps_of(
+        update_rules.adam_from_first_gradient(1.0, 0.9, 0.99, eps=0.0), np.array([[1.0], [2.0]])
+    )
+    assert alternating[1] == pytest.approx(-(0.9 + 0.2) / (0.99 + 0.04) ** 0.5)
+
+
+def test_averages_whose_weights_grow_to_beta_are_the_corrected_ones():
+    """Another update in place of the correction (Shazeer, Stern 2018)."""
+    gradients = np.random.default_rng(0).normal(size=(50, 3))
+    v = s = np.zeros(3)
+    expected = []
+    for t, g in enumerate(gradients, start=1):
+        past1, past2 = (b * (1 - b ** (t - 1)) / (1 - b**t) for b in (0.9, 0.999))
+        v, s = past1 * v + (1 - past1) * g, past2 * s + (1 - past2) * g * g
+        expected.append(-0.01 * v / s**0.5)
+    assert steps_of(update_rules.adam(0.01, eps=0.0), gradients) == pytest.approx(
+        np.array(expected)
+    )
 
 
 @pytest.mark.parametrize("rule", EVERY_RULE.values(), ids=EVERY_RULE)

@@ -7,7 +7,7 @@ from lab.results.measurements import again
 from stages.optimizers.__main__ import by_start, measure, summarise
 from stages.optimizers.measure import names
 from stages.optimizers.measure.linear_regression import problem
-from stages.optimizers.measure.params import DeepNetParams, LenetParams, OptimizerParams
+from stages.optimizers.measure.params import LenetParams, OptimizerParams
 from tests import made_up
 
 PARAMS = OptimizerParams(
@@ -16,7 +16,6 @@ PARAMS = OptimizerParams(
     num_starts=36,
     test_images=32,
     lenet=LenetParams(steps=1, batch_size=16),
-    deep_nets=DeepNetParams(num_seeds=2, steps=2, batch_size=16),
 )
 TIMES = {
     names.SGD_STEP: 10.0,

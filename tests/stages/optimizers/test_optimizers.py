@@ -5,24 +5,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.core.shared_params import BenchParams
-from lab.data import synthetic
-from lab.data.datasets import AIRFOIL_FILE, Split, sha256
-from lab.data.images import small_images
+from lab.data.datasets import AIRFOIL_FILE, sha256
 from lab.data.sources import AIRFOIL
 from lab.machine.devices import processor
 from lab.optim import update_rules
 from lab.optim.objectives import standardise
 from lab.results.curves import rows_of
 from lab.results.measurements import again
-from stages.optimizers.measure import names, one_start, quadratics
-from stages.optimizers.measure.deep_nets import SIDE, accuracies
+from stages.optimizers.measure import bias_correction, names, one_start, quadratics
 from stages.optimizers.measure.linear_regression import batches, descend, initial, problem
-from stages.optimizers.measure.params import DeepNetParams
 from stages.optimizers.page import claims
 from tests import smallest
 from tests.helpers import ROOT
@@ -93,6 +88,15 @@ def test_torchs_optimizers_end_where_those_from_scratch_do(found):
     assert concise.x.tolist() == [0, 1, 2, 3, 4], "four epochs, as the notes have it"
 
 
+def test_the_notes_epsilon_and_torchs_are_those_of_the_sweep(found):
+    for task in names.PROBLEMS:
+        sweep = found[names.EPSILONS[task], names.ADAM]
+        for series, epsilon in ((names.NOTES_EPSILON, 1e-6), (names.TORCHS_EPSILON, 1e-8)):
+            (y,) = sweep.y[np.isclose(sweep.x, epsilon, atol=0)]
+            ends = found[names.EPSILON_ENDS[task], series].y
+            assert np.median(ends) == pytest.approx(y, rel=1e-12), (task, series)
+
+
 def test_what_averages_keep_is_what_algebra_says(found):
     effective = found[names.AVERAGES, names.EFFECTIVE_NUMBER].y.mean()
     assert effective == pytest.approx(19, rel=0.1), "(1 + beta) / (1 - beta)"
@@ -119,26 +123,6 @@ def test_closed_forms():
 def test_worst_problem_counts_for_each_seed():
     """Three problems, two seeds: ratios (1, 4), (3, 1) and (1, 1), so 3 and 4 are the worst."""
     assert claims.worst_ratio([1, 4], [1, 1], [3, 1], [1, 1], [1, 1], [1, 1]).value == 3.5
-
-
-CPU = torch.device("cpu")
-DEEP = DeepNetParams(num_seeds=2, steps=30, batch_size=16)
-
-
-def test_nets_trained_at_once_are_each_trained_alone_and_learn():
-    train, test = (
-        small_images(Split(images, labels.astype(np.int64)), SIDE, CPU)
-        for images, labels in (synthetic.fashion(400, 0), synthetic.fashion(200, 1))
-    )
-    rates, seeds = torch.tensor([0.03, 0.001]), [4, 5]
-    together = accuracies(update_rules.adagrad, rates, seeds, train, test, DEEP)
-    alone = [
-        accuracies(update_rules.adagrad, rates[i : i + 1], seeds[i : i + 1], train, test, DEEP)[0]
-        for i in range(2)
-    ]
-    assert np.abs(together - alone).max() < 0.03
-    assert together[0] > 0.4
-    assert together[0] > together[1], "too small a rate"
 
 
 def small_problem():
@@ -171,6 +155,16 @@ def test_all_rates_and_seeds_at_once_are_each_run_alone():
                 x, state = rule.update(x, gradient, state)
             expected = 0.5 * np.mean((task.X @ x - task.y) ** 2) - task.minimum
             assert together.excess[-1, i, j] == pytest.approx(expected, rel=1e-9)
+
+
+def test_a_seeds_value_is_the_mean_of_its_own_runs_after_so_many_epochs():
+    task, runs, per_epoch = small_problem(), bias_correction.RUNS_PER_SEED, 6
+    found = {(c.demo, c.series): c.y for c in bias_correction.corrections(task, 2, seed=3)}
+    w = initial(2 * runs, 4, seed=3)[runs:]
+    for epochs, demo in names.BIAS_CORRECTION.items():
+        steps = epochs * per_epoch
+        own = descend(update_rules.adam, np.array([0.01]), task, w, 10, steps, steps, 3 + runs)
+        assert found[demo, names.ADAM][1] == pytest.approx(own.excess[-1].mean())
 
 
 def test_descent_reaches_the_minimum():
