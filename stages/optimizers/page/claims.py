@@ -22,7 +22,7 @@ from lab.claims.rules import (
     series,
     speedup,
 )
-from lab.claims.verdicts import Claim, Kind, Unmeasured
+from lab.claims.verdicts import Claim, Front, Kind, Unmeasured
 from lab.results.stats import SMALLEST_EFFECT
 from stages.optimizers.measure import names
 
@@ -101,6 +101,11 @@ CLAIMS = (
         "A tenth of 10. The weights of the sum do add up to 10, but it is as quiet as the mean of"
         " (1 + β)/(1 − β) = 19 gradients.",
         real_airfoil(STAGE),
+        front=Front(
+            rank=18,
+            refuted="Momentum 0.9 averages more than the 10 gradients that the notes name: it"
+            " is as quiet as the mean of {number}.",
+        ),
     ),
     Claim(
         "F8a",
@@ -174,6 +179,12 @@ CLAIMS = (
         "“Repeats”: within 2 %. torch's MSELoss lacks the half of the notes' loss, which doubles"
         " the rate.",
         real_airfoil(STAGE),
+        front=Front(
+            rank=16,
+            refuted="The notes' concise momentum run does not repeat their run from scratch:"
+            " torch's loss lacks a half, which doubles the rate and leaves {number}"
+            " times the excess loss.",
+        ),
     ),
     Claim(
         "F11a",
@@ -224,6 +235,12 @@ CLAIMS = (
             FASTER,
         ),
         "“Helps”: by more than 2 %.",
+        front=Front(
+            rank=17,
+            confirmed="For rare features it pays to let each rate fall with how often its feature"
+            " was seen: one falling rate for all ends with {number} times the excess"
+            " loss.",
+        ),
     ),
     Claim(
         "F11e",
@@ -313,6 +330,12 @@ CLAIMS = (
         " turned by 45 degrees.",
         exact(Metric(STAGE, names.ADAGRAD_LOWER_PERCENT[45]), at_least(50), STARTS),
         "“Beats”: from most directions. Along the coordinates' axes it does from nearly all.",
+        front=Front(
+            rank=15,
+            refuted="AdaGrad's good showing in the notes hangs on the axes: in the same valley,"
+            " turned by 45 degrees, it beats gradient descent from {number} % of the"
+            " starting directions.",
+        ),
     ),
     Claim(
         "F17a",
