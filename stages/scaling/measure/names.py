@@ -27,7 +27,6 @@ SIMULATED = "simulated"  # device_kind
 
 # arms: the all-reduces of the steps, each as its algorithm and grouping
 BY_NOTES = allreduce_name(STAR, PER_TENSOR)
-RING_BUCKET = allreduce_name(RING, ONE_BUCKET)
 ALLREDUCES = {
     allreduce_name(algorithm, grouping): (algorithm, grouping)
     for algorithm in (STAR, RING)
