@@ -19,7 +19,6 @@ import numpy as np
 # names, which rows and pages use, too: this file needs no torch
 STAR, RING, TREE, HALVING_DOUBLING = "star", "ring", "tree", "halving-doubling"
 LIBRARY = "library"  # torch.distributed's own, whose messages nobody sees
-OVERLAPPED = "overlapped"  # by DistributedDataParallel, while gradients are still computed
 MODELLED = (STAR, RING, TREE, HALVING_DOUBLING)
 ALGORITHMS = (*MODELLED, LIBRARY)
 THERE_AND_BACK, ADDING = "there and back", "adding"

@@ -12,7 +12,6 @@ from functools import partial
 from typing import TypeVar
 
 import torch
-import torch.distributed as dist
 import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
@@ -93,10 +92,7 @@ def forward_backward(
 
 
 def overlapping(
-    net: nn.Module,
-    device: torch.device,
-    group: dist.ProcessGroup | None = None,
-    bucket_mib: float | None = None,
+    net: nn.Module, device: torch.device, bucket_mib: float | None = None
 ) -> DistributedDataParallel:
     """The net, its gradients summed among processes while others are computed, and averaged.
 
@@ -109,7 +105,6 @@ def overlapping(
         return DistributedDataParallel(
             net,
             [device] if device.type == "cuda" else None,
-            process_group=group,
             broadcast_buffers=False,
             bucket_cap_mb=bucket_mib,
             gradient_as_bucket_view=True,

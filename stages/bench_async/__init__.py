@@ -6,10 +6,10 @@ process: the time until a matrix product's call returns and until its result is 
 many small operations, waited for after each one and once at the end; what each thing that makes
 Python wait costs; by how much each careless way of timing would have been wrong, the notes' own
 comparison of numpy (float64) with torch (float32, random numbers inside the clock, no waiting)
-among them; the back end's share of the time of the notes' programs, and the threads that it starts;
-on a GPU, whether a stream keeps an order that another, which waits for no event, loses. There the
-largest product and the series' operation grow until they take many times as long as their launch:
-else Python would have nothing to run ahead of (lab/timing/bench.py).
+among them; the back end's share of the time of the notes' programs; on a GPU, whether a stream
+keeps an order that another, which waits for no event, loses. There the largest product and the
+series' operation grow until they take many times as long as their launch: else Python would have
+nothing to run ahead of (lab/timing/bench.py).
 
 Read `reports/bench_async/rows.csv`, one row per sample and start. Book: 13.2.
 """

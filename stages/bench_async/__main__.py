@@ -18,15 +18,13 @@ from stages.bench_async.measure.params import Params
 
 
 def summarise(measurements: Sequence[Measurement]) -> dict[str, float | str]:
-    """How soon calls return, how fast torch is, fairly and as the notes time it, and warm-up."""
+    """How soon calls return, how fast torch is as the notes time it, and warm-up."""
     results = Results(measurements)
-    returns, finishes, torch_, numpy, claimed, book_numpy = (
+    returns, finishes, claimed, book_numpy = (
         results.series(demo, arm)[-1]
         for demo, arm in (
             (names.PRODUCT, names.CALL_RETURNS),
             (names.PRODUCT, names.RESULT_THERE),
-            (names.NUMPY_TORCH, names.TORCH),
-            (names.NUMPY_TORCH, names.NUMPY),
             (names.BOOK, names.NOT_WAITED_FOR),
             (names.BOOK, names.BOOK_NUMPY),
         )
@@ -35,7 +33,6 @@ def summarise(measurements: Sequence[Measurement]) -> dict[str, float | str]:
     [steady] = [m for m in results.series(names.PRODUCT, names.RESULT_THERE) if m.x == first.x]
     return {
         **ratio_metrics(names.RETURN_OVER_FINISH, speedup_of(returns, finishes)),
-        **ratio_metrics(names.TORCH_OVER_NUMPY, speedup_of(numpy, torch_)),
         **ratio_metrics(names.BOOK_CLAIMS, speedup_of(book_numpy, claimed)),
         names.NO_WARM_UP_OVER_STEADY: round(speedup_of(first, steady).median, 3),
         **launch_bound(measurements),

@@ -14,12 +14,11 @@ from lab.timing.bench import ratio_metrics, speedup_of
 from lab.timing.conditions import Watch, conditions
 from lab.timing.fresh_starts import measure_in_starts
 from stages.bench_compile.measure import names, one_start
-from stages.bench_compile.measure.back_end_work import measure_operations
 from stages.bench_compile.measure.compiled_forms import empty_compiler_cache, mlp
 from stages.bench_compile.measure.form_times import measure_building
 from stages.bench_compile.measure.front_end import measure_front_end
 from stages.bench_compile.measure.params import Params
-from stages.bench_compile.measure.program_times import measure_printed
+from stages.bench_compile.measure.program_times import measure_folding
 from stages.bench_compile.measure.saved_forms import measure_saved
 
 
@@ -27,9 +26,8 @@ def measure_once(params: Params, devices: Devices, folder: Path) -> list[Measure
     """What does not vary, and what is built from an empty cache: one sample of each."""
     net = mlp(params.seed).to(devices.devices[0])
     return [
-        *measure_printed(devices),
+        *measure_folding(devices),
         *measure_building(net, params, devices, folder),
-        *measure_operations(net, params, devices),
         *measure_saved(net, params.seed, devices, folder),
         measure_front_end(net, params.bench_compile.compilers, devices, folder),
     ]

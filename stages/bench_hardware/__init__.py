@@ -4,9 +4,9 @@ device?
 What the notes' slides say of other machines, measured: latency against working set, in which the
 caches show as steps; reuse, order and stride of access; a matrix product in four ways; loops
 against vectors; how products and sums scale with threads and what each dtype gives; memory
-bandwidth; what a kernel launch, waiting for it, and a trip to the GPU and back cost. Then the
-roofline: networks placed by counted FLOP and bytes under what arithmetic and memory allow, with the
-rate they reach. The processor's rows have device_kind `cpu`, also beside a GPU.
+bandwidth; what a kernel launch costs, and jumping between processor and GPU. Then the roofline:
+networks placed by counted FLOP and bytes under what arithmetic and memory allow, with the rate they
+reach. The processor's rows have device_kind `cpu`, also beside a GPU.
 
 Read `reports/bench_hardware/rows.csv`, a row for each start of the process. Book: 13.4.
 """

@@ -12,22 +12,15 @@ from lab.timing import bench
 from lab.timing.conditions import Watch, conditions
 from lab.timing.fresh_starts import measure_in_starts
 from stages.bench_hardware.measure import names, one_start
-from stages.bench_hardware.measure.facts import measure_facts
 from stages.bench_hardware.measure.params import Params
 from stages.bench_hardware.measure.roofline import count_networks, network_device
 
 
 def summarise(measurements: Sequence[Measurement]) -> dict[str, float | str]:
-    """What order and vectors gain, and the roof over the networks: peak rate and bandwidth."""
+    """What vectors gain, and the roof over the networks: peak rate and bandwidth."""
     results = Results(measurements)
-    metrics: dict[str, float | str] = {}
-    for name, demo, old_arm, new_arm in (
-        (names.ROWS_OVER_COLUMNS, names.ORDER, names.BY_COLUMNS, names.BY_ROWS),
-        (names.VECTORISED, names.ADDING, names.LOOP, names.ONE_CALL),
-    ):
-        old, new = results.one(demo, old_arm), results.one(demo, new_arm)
-        if old and new:
-            metrics |= bench.ratio_metrics(name, bench.speedup_of(old, new))
+    loop, one_call = (results.series(names.ADDING, arm)[0] for arm in (names.LOOP, names.ONE_CALL))
+    metrics = bench.ratio_metrics(names.VECTORISED, bench.speedup_of(loop, one_call))
     kinds = {m.device_kind for m in measurements if m.demo == names.NETWORK}
     for name, demo, arm in (
         (names.PEAK_RATE, names.PEAK, names.FLOAT32),
@@ -43,11 +36,7 @@ def main() -> None:
     """Measure and write rows and metrics."""
     params = load(Params)
     watch, target = Watch(), network_device(params)
-    measured = [
-        *measure_facts(target),
-        *count_networks(params, target),
-        *measure_in_starts(one_start, params.bench.starts),
-    ]
+    measured = [*count_networks(params, target), *measure_in_starts(one_start, params.bench.starts)]
     write_rows(REPORTS / "bench_hardware", rows_of(measured))
     found = conditions(measured, target, watch, params.bench.starts)
     write_conditions(REPORTS / "bench_hardware")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from lab.core.files import REPORTS, write_metrics, write_rows
 from lab.core.params import load
 from lab.core.process import run
-from lab.machine.devices import Devices, resolve
+from lab.machine.devices import resolve
 from lab.machine.fresh_process import answer_of
 from lab.machine.hardware import write_conditions
 from lab.results.measurements import Measurement, Results, rows_of
@@ -16,18 +16,8 @@ from lab.timing.conditions import Watch, conditions
 from lab.timing.fresh_starts import measure_in_starts
 from stages.bench_overlap.measure import names, one_start
 from stages.bench_overlap.measure.fractions import overlap_fractions
-from stages.bench_overlap.measure.non_blocking import calls_with_it
 from stages.bench_overlap.measure.params import Params
 from stages.bench_overlap.measure.timeline import timelines
-
-
-def measure_once(params: Params, devices: Devices) -> list[Measurement]:
-    """What the page draws once, and what does not vary."""
-    count = calls_with_it()
-    return [
-        *timelines(params, devices),
-        Measurement(names.ARGUMENT, names.CALLS_WITH_IT, 0, (count,), "calls", devices.kind),
-    ]
 
 
 def summarise(measurements: Sequence[Measurement]) -> dict[str, float | str]:
@@ -57,7 +47,7 @@ def main() -> None:
     starts = params.bench.starts
     params, images = answer_of("looking for sizes", one_start.lasting, params)
     times = measure_in_starts(one_start, starts, params, images)
-    measured = [*times, *overlap_fractions(times), *measure_once(params, devices)]
+    measured = [*times, *overlap_fractions(times), *timelines(params, devices)]
     write_rows(REPORTS / "bench_overlap", rows_of(measured))
     write_conditions(REPORTS / "bench_overlap")
     write_metrics(

@@ -10,7 +10,6 @@ from lab.machine.devices import Devices, resolve
 from lab.machine.fresh_process import answer_of
 from lab.machine.hardware import write_conditions
 from lab.results.measurements import Measurement, Results, rows_of
-from lab.results.stats import speedup
 from lab.timing.bench import launch_bound, ratio_metrics, speedup_of
 from lab.timing.conditions import Watch, conditions
 from lab.timing.fresh_starts import measure_in_starts
@@ -35,10 +34,8 @@ def summarise(measurements: Sequence[Measurement]) -> dict[str, float | str]:
         for arm in (names.FIRST, names.SECOND, names.ONE_AFTER_THE_OTHER, names.TOGETHER)
     )
     alone = [m.summary.median for m in (first[-1], second[-1])]
-    parts = [sum(t) for t in zip(first[-1].values, second[-1].values, strict=True)]
     return {
         **ratio_metrics(names.SPEEDUP, speedup_of(in_turn[-1], both[-1])),
-        **ratio_metrics(names.PARTS_SPEEDUP, speedup(parts, both[-1].values)),
         names.SPEEDUP_BOUND: round(sum(alone) / max(alone), 4),
         **ratio_metrics(names.SMALL_SPEEDUP, speedup_of(in_turn[0], both[0])),
         **launch_bound(measurements),

@@ -4,9 +4,8 @@ LeNet, and in the profile `full` ResNet-18, is trained to a test accuracy at bat
 large, with the rate kept, and with the rate scaled by the batch or by its square root behind a
 warm-up, from several seeds. The profiles `study` and `full` go to batch 4096, and look there for
 the best rate of SGD with momentum and of LARS, which was made for large batches. Runs of equally
-many images apply gradients that are several steps old, as asynchronous workers do, or see a
-sixteenth of the images only. The time of an image at each batch size, measured in fresh processes,
-turns epochs into seconds.
+many images apply gradients that are several steps old, as asynchronous workers do. The time of an
+image at each batch size, measured in fresh processes, turns epochs into seconds.
 
 Read `reports/convergence/rows.csv`: per demo, which begins with the net's name, and series, points
 (x, y); x is the seed, or the start, where a series has a value for each. A run that did not reach

@@ -16,7 +16,6 @@ from stages.landscapes.measure.overfitting import overfitting
 from stages.landscapes.measure.params import LandscapeParams, Params
 from stages.landscapes.measure.risks import argmin_gaps, risks
 from stages.landscapes.measure.vanishing_gradients import (
-    curvatures,
     escapes,
     neighbours,
     shapes,
@@ -41,20 +40,18 @@ def measure(params: LandscapeParams, table: objectives.Array, seed: int) -> list
 
 
 def summarise(curves: Sequence[Curve]) -> Metrics:
-    """Minima and their distance, the saddle's curvatures, and how soon descent leaves it."""
+    """Minima and their distance, and how soon descent leaves a saddle."""
     by_name = {(c.demo, c.series): c for c in curves}
     risk = by_name[names.RISK_MINIMA, names.RISK]
     empirical = by_name[names.RISK_MINIMA, names.EMPIRICAL_RISK]
     gap = by_name[names.ARGMIN_GAP, names.DISTANCE]
     exponent = np.polyfit(np.log(gap.x), np.log(gap.y), 1)[0]
     escape = by_name[names.SADDLE_ESCAPE, names.GD]
-    along = dict(zip(names.SADDLE_CURVATURES, curvatures(), strict=True))
     return {
         names.ARGMIN_RISK: round(float(risk.x[0]), 6),
         names.ARGMIN_EMPIRICAL_RISK: round(float(empirical.x[0]), 6),
         names.EXCESS_RISK: round(float(objectives.risk(empirical.x)[0] - risk.y[0]), 6),
         names.GAP_EXPONENT: round(float(exponent), 4),
-        **{name: round(curvature, 6) for name, curvature in along.items()},
         names.GD_STEPS: int(escape.y[np.abs(escape.x - 1e-6).argmin()]),
     }
 

@@ -16,11 +16,7 @@ from lab.results.measurements import Measurement
 from lab.timing.conditions import Watch, conditions
 from lab.timing.fresh_starts import measure_in_starts
 from stages.parallelism.measure import one_start
-from stages.parallelism.measure.cost_by_kind import (
-    measure_kinds,
-    measure_shares_of_flop,
-    measure_wide_net,
-)
+from stages.parallelism.measure.cost_by_kind import measure_kinds, measure_wide_net
 from stages.parallelism.measure.exchange import measure_allreduce
 from stages.parallelism.measure.flop_per_byte import measure_ratio
 from stages.parallelism.measure.names import (
@@ -55,7 +51,6 @@ def measure(params: Params, devices: Devices, images: Split) -> list[Curve]:
     return [
         *measure_kinds(p, devices, images, seed),
         *measure_wide_net(p, devices, seed),
-        *measure_shares_of_flop(p),
         *measure_allreduce(p.num_devices, seed),
         *measure_ratio(p.batch_sizes),
     ]

@@ -9,9 +9,9 @@ find processors busy (`late_sums.py`). From the parts of each start of the proce
 that start are predicted: t1 + t2, since the notes' code sums after the backward pass, and max(t1,
 t2), the bound of perfect overlap. A step's error is the median over the starts; beside it stands
 how well one half of the rounds predicts the other. A fifth of an epoch, step after step, is
-predicted likewise. The ratios at the notes' own batches are taken start by start: one device
-against several, what DistributedDataParallel hides, what gradients 16 times as large cost. Where
-ResNet-18's batch takes minutes, a line through smaller ones stands for its computing.
+predicted likewise. The ratios at the notes' own batches are taken start by start, of one device
+against several. Where ResNet-18's batch takes minutes, a line through smaller ones stands for its
+computing.
 
 Formulas alone also simulate what up to 1024 such devices would do on published interconnects, and
 ResNet-50 on up to 100,000 GPUs in hosts of eight, beside published runs (`clusters.py`): those rows

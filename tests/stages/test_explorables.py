@@ -318,7 +318,7 @@ def predicted(at, found):
     hidden, none = step_bounds(t1, t2)
     step = at["overlap"] * hidden + (1 - at["overlap"]) * none
     alone = machine.compute.seconds(at["images"])
-    if at["allreduce"] == scaling_names.RING_BUCKET and at["overlap"] == 0:  # as in the simulation
+    if (algorithm, grouping) == (RING, ONE_BUCKET) and at["overlap"] == 0:  # as in the simulation
         scaling = weak_scaling if own else strong_scaling
         [gain] = scaling(machine, network, at["images"], [n])
         efficiency = 100 * (gain if own else gain / n)

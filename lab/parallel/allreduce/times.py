@@ -13,7 +13,6 @@ from functools import partial
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
-from torch.nn.parallel import DistributedDataParallel
 from tqdm import tqdm
 
 from lab.core.shared_params import BenchParams
@@ -21,16 +20,8 @@ from lab.machine.devices import Devices
 from lab.nets.models import MODELS, OnBytes
 from lab.parallel import local_ranks
 from lab.parallel.allreduce.collectives import ALGORITHMS, PROBES, Ranks, in_one_bucket, per_tensor
-from lab.parallel.cost_model import OVERLAPPED
 from lab.parallel.local_ranks import calls_lasting, most, run_on_ranks, seconds_per_call
-from lab.parallel.replicas import (
-    forward_backward,
-    grad_of,
-    overlapping,
-    replicate,
-    sgd,
-    sum_gradients,
-)
+from lab.parallel.replicas import forward_backward, grad_of, replicate, sgd, sum_gradients
 from lab.results.stats import summarise
 from lab.timing.bench import turns
 from lab.timing.visits import starts_in_time
@@ -46,15 +37,12 @@ class Arm:
     With a `net` (of lab.nets.models) each rank first computes its gradients for `images` images of
     its own, and then updates its replica: a step of SGD. In between the gradients are summed, or
     other tensors if `gradients` is false: then the difference to NOTHING is what communication
-    costs after computing. OVERLAPPED sums gradients while others are still computed: it is
-    DistributedDataParallel's step, with its own buckets.
+    costs after computing.
 
     An arm `in_a_row` is called so many times without a pause, once in each start, after all turns.
     """
 
-    algorithm: (
-        str  # of lab.parallel.allreduce.collectives' ALGORITHMS or PROBES, OVERLAPPED, or NOTHING
-    )
+    algorithm: str  # of lab.parallel.allreduce.collectives' ALGORITHMS or PROBES, or NOTHING
     world_size: int
     lengths: tuple[int, ...]
     one_bucket: bool = False
@@ -131,14 +119,14 @@ class _Rank:
     def __init__(self, ranks: Ranks, device: torch.device) -> None:
         self.ranks, self.device = ranks, device
         self._numbers: dict[tuple[int, ...], tuple[list[Tensor], list[Tensor]]] = {}
-        self._replicas: dict[tuple[str, bool, bool], nn.Module] = {}
+        self._replicas: dict[tuple[str, bool], nn.Module] = {}
         # NCCL needs all ranks the first time
         dist.all_reduce(torch.zeros(1, device=device), group=ranks.group)
 
     def first_call(self, arm: Arm, first_start: bool) -> tuple[bool, int, int]:
         """Call once, outside the clock: `exact`, `messages_sent` and `bytes_sent` of `Timed`."""
         before = self.ranks.messages_sent, self.ranks.bytes_sent
-        sums = arm.algorithm in (*ALGORITHMS, OVERLAPPED)
+        sums = arm.algorithm in ALGORITHMS
         trains = sums and bool(arm.net) and arm.gradients
         alone = self._step_in_one_process(arm) if trains and first_start else None
         self._prepared(arm)()
@@ -176,16 +164,12 @@ class _Rank:
     def _replica(self, arm: Arm) -> nn.Module:
         """The arm's replica, the same in every rank at first; arms that sum alike share it.
 
-        Where gradients are not summed, replicas drift apart; DistributedDataParallel's has hooks
-        that no other arm must meet.
+        Where gradients are not summed, replicas drift apart.
         """
-        overlapped = arm.algorithm == OVERLAPPED
-        key = arm.net, arm.gradients and arm.algorithm != NOTHING, overlapped
+        key = arm.net, arm.gradients and arm.algorithm != NOTHING
         if key not in self._replicas:
-            net = OnBytes(MODELS[arm.net](torch.Generator().manual_seed(0))).to(self.device)
-            self._replicas[key] = (
-                overlapping(net, self.device, self.ranks.group) if overlapped else net
-            )
+            net = OnBytes(MODELS[arm.net](torch.Generator().manual_seed(0)))
+            self._replicas[key] = net.to(self.device)
         return self._replicas[key]
 
     def _images(self, arm: Arm, rank: int) -> tuple[Tensor, Tensor]:
@@ -197,8 +181,7 @@ class _Rank:
 
     def _step_in_one_process(self, arm: Arm) -> tuple[Tensor, Tensor]:
         """All weights before and after a step of replicas that share a process, as in 13.5."""
-        replica, n = self._replica(arm), self.ranks.world_size
-        net = replica.module if isinstance(replica, DistributedDataParallel) else replica
+        net, n = self._replica(arm), self.ranks.world_size
         nets = [replicate(net, self.device) for _ in range(n)]
         for rank, each in enumerate(nets):
             forward_backward(each, *self._images(arm, rank))
@@ -247,12 +230,10 @@ def _step(
     arm: Arm, net: nn.Module, X: Tensor, y: Tensor, others: list[Tensor], ranks: Ranks
 ) -> None:
     """Take a step of data-parallel SGD, summing the gradients or other tensors."""
-    overlapped, n = arm.algorithm == OVERLAPPED, ranks.world_size
-    forward_backward(net, X, y, scale=n if overlapped else 1)  # it averages over the ranks
+    forward_backward(net, X, y)
     params = list(net.parameters())
-    if not overlapped:
-        _sum(arm, [grad_of(p) for p in params] if arm.gradients else others, ranks)
-    sgd(params, LR, arm.images * n)
+    _sum(arm, [grad_of(p) for p in params] if arm.gradients else others, ranks)
+    sgd(params, LR, arm.images * ranks.world_size)
 
 
 def _take_part(

@@ -4,7 +4,7 @@ import torch
 
 from lab.machine.devices import Devices
 from lab.results.measurements import Measurement
-from lab.timing.back_end import profiled
+from lab.timing.back_end import back_end_share
 from stages.bench_async.measure import names
 from stages.bench_async.measure.params import Params
 
@@ -20,7 +20,7 @@ def measure_back_end_share(params: Params, devices: Devices) -> list[Measurement
     x, y = torch.ones((1, 2), device=device), torch.ones((1, 2), device=device)
     programs = {names.ONES: lambda: x * y + 2, names.RANDOM_PRODUCT: product}
     min_s, kind, threads = params.bench.min_sample_ms / 1e3, devices.kind, devices.threads
-    shares = {arm: profiled(call, devices.devices, min_s).share for arm, call in programs.items()}
+    shares = {arm: back_end_share(call, devices.devices, min_s) for arm, call in programs.items()}
     return [
         Measurement(names.BACK_END, arm, 0, (share,), "%", kind, threads)
         for arm, share in shares.items()

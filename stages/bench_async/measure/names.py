@@ -3,14 +3,8 @@
 FIRST_PRODUCT = "first_product"  # x: rows of the matrices
 NO_WARM_UP = "no warm-up"
 
-THREADS = "threads"  # of the process
-BEFORE, AFTER = "before the first parallel operation", "after it"
-
 PRODUCT = "product"  # x: rows of the matrices
 CALL_RETURNS, RESULT_THERE = "call returns", "result there"
-
-NUMPY_TORCH = "numpy_torch"  # x: rows of the matrices
-NUMPY, TORCH = "numpy", "torch"
 
 RUN_AHEAD = "run_ahead"  # x: operations in the series
 WAITING_ONCE, WAITING_EACH = "waiting once", "waiting after each"
@@ -36,6 +30,5 @@ LARGEST_PRODUCT, ADDITION = "product of the largest matrices", "operation of the
 
 # metrics; the ratios have an interval: _low, _high
 RETURN_OVER_FINISH = "return_over_finish"  # of CALL_RETURNS to RESULT_THERE, largest size
-TORCH_OVER_NUMPY = "torch_over_numpy"  # speed-up of torch with equal threads, largest size
 BOOK_CLAIMS = "book_claims"  # speed-up of torch as the notes time it
 NO_WARM_UP_OVER_STEADY = "no_warm_up_over_steady"  # the median over starts

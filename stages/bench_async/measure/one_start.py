@@ -9,11 +9,7 @@ from stages.bench_async.measure.back_end_share import measure_back_end_share
 from stages.bench_async.measure.careless_clocks import measure_careless_clocks
 from stages.bench_async.measure.dependencies import measure_dependencies
 from stages.bench_async.measure.params import Params
-from stages.bench_async.measure.products import (
-    measure_back_end_threads,
-    measure_first_product,
-    measure_products,
-)
+from stages.bench_async.measure.products import measure_first_product, measure_products
 from stages.bench_async.measure.small_operations import (
     SIZE,
     additions,
@@ -46,8 +42,7 @@ def measure_all(
     addition = additions(device, params.seed)
     return [
         *measure_first_product(min(params.bench_async.sizes), devices),
-        *measure_back_end_threads(devices),
-        *measure_products(params, devices, start),
+        *measure_products(params, devices),
         *measure_run_ahead(params, devices, start, rows),
         *measure_blockers(params, devices, start),
         *measure_dependencies(devices),

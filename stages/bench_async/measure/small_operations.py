@@ -49,7 +49,7 @@ def measure_run_ahead(params: Params, devices: Devices, start: int, rows: int) -
     for count in params.bench_async.counts:
         once = partial(series, count)
         arms = {names.WAITING_ONCE: once, names.WAITING_EACH: partial(series_waiting, count)}
-        times = time_arms(arms, devices.devices, params.bench, start)
+        times = time_arms(arms, devices.devices, params.bench, start, control=names.WAITING_ONCE)
         returns, finishes = call_times(once, devices, params.bench.rounds)
         times |= {names.CALLS_RETURN: returns, names.SERIES_DONE: finishes}
         measured += in_unit(names.RUN_AHEAD, count, times, "us", devices)

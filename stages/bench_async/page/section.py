@@ -14,7 +14,7 @@ from lab.report.benchmarks import ratio, ratio_of, ratio_text
 from lab.report.language import say, translation
 from lab.report.page import Figure, Section, Table, TryThis
 from lab.results.measurements import Measurement, Results
-from lab.results.stats import Ratio, fit_line, speedup
+from lab.results.stats import fit_line, speedup
 from stages.bench_async.measure import names
 from stages.bench_async.page.claims import RETURNS_BEFORE
 
@@ -213,7 +213,7 @@ def _numpy(results: Results, virtual: bool) -> Figure:
             "Dots are medians, lines their 99 % intervals over starts; right of 1 torch is faster."
             " Fair: float32 in both, equal threads, random numbers made beforehand."
         ),
-        [partial(_draw_clocks, results, virtual), partial(_draw_sizes, results, virtual)],
+        [partial(_draw_clocks, results, virtual)],
     )
 
 
@@ -311,25 +311,11 @@ def _draw_clocks(results: Results, virtual: bool, path: Path) -> None:
     found = {
         name: speedup(old.values, new.values) for name, (old, new) in pairs.items() if old and new
     }
-    _draw_ratios(found, say("Ten products, by how they are timed"), virtual, path)
-
-
-def _draw_sizes(results: Results, virtual: bool, path: Path) -> None:
-    """Draw how many times as fast as numpy torch is, fairly timed, by size."""
-    numpy, torch = (results.series(names.NUMPY_TORCH, arm) for arm in (names.NUMPY, names.TORCH))
-    found = {
-        f"{new.x:.0f} × {new.x:.0f}": speedup(old.values, new.values)
-        for old, new in zip(numpy, torch, strict=True)
-    }
-    _draw_ratios(found, say("One product, fairly timed, by size"), virtual, path)
-
-
-def _draw_ratios(found: Mapping[str, Ratio], title: str, virtual: bool, path: Path) -> None:
     low = min(1.0, *(r.low for r in found.values())) / ROOM
     high = max(1.0, *(r.high for r in found.values())) * ROOM**2  # with room for the numbers
     with figures.figure(path, figures.WIDTH, 1.3 + 0.34 * len(found)) as fig:
         axes = fig.add_subplot(xscale="log", xlim=(low, high))
-        axes.set_title(title, x=0)
+        axes.set_title(say("Ten products, by how they are timed"), x=0)
         axes.set_xlabel(say("times as fast as numpy"))
         axes.axvline(1, color=figures.INK, linewidth=1)
         for row, r in enumerate(found.values()):

@@ -4,9 +4,7 @@
 PROGRAM = "program"
 INSTRUCTIONS = "instructions"  # left to execute
 PRINTED = "printed"
-CALLED = "called"
 TEXT, COMPILED_ONCE, FOLDED = "text", "compiled once", "folded first"
-FX_GRAPH = "FX graph"
 
 # 1000 calls as the notes time them
 THOUSAND_CALLS = "thousand_calls"
@@ -23,8 +21,6 @@ COMPILE, GRAPH = "torch.compile", "eager, CUDA graph"
 EXPORT, AOT = "torch.export", "AOTInductor"
 
 # what Python and the back end do in a call
-HANDED_OVER = "handed_over"  # operations that Python gives to the back end
-OPERATIONS = "operations"  # that the back end runs
 BACK_END = "back_end"  # its share of the time in percent; x: batch size
 ENQUEUE = "enqueue"  # until a call returns that only queues work; x: batch size
 THREADS = "threads"  # per call; x: Python threads that call
@@ -35,7 +31,6 @@ CASES = "cases"  # x: batch size
 # saved, and loaded again in a new process
 SAVED_SIZE, SAVED_LOAD = "saved_size", "saved_load"
 SAVED_DIFFERENCE = "saved_difference"  # of a logit from eager's
-OTHER_DEVICE = "other_device"  # the same, loaded on another device than it was saved from
 FRONT_END = "front_end"  # the same, run by a program in another language
 CPP = "C++"
 WEIGHTS = "weights alone"

@@ -1,4 +1,4 @@
-"""A program of the notes' structure, called and as text, and what seeing all of it allows (13.1).
+"""A program of the notes' structure, as text, and what seeing all of it allows (13.1).
 
 The notes put their program together from strings, `compile` and `exec` it, and call that symbolic;
 so does this one, in its own words: a function that adds, one that adds four numbers by three calls
@@ -12,20 +12,8 @@ from types import CodeType
 from typing import Any
 
 
-def add(a: int, b: int) -> int:
-    """The sum."""
-    return a + b
-
-
-def add_four(a: int, b: int, c: int, d: int) -> int:
-    """The sum of four, by three additions."""
-    left = add(a, b)
-    right = add(c, d)
-    return add(left, right)
-
-
 def text_of_add() -> str:
-    """`add` as text."""
+    """A function that adds two numbers."""
     return """
 def add(a, b):
     return a + b
@@ -33,7 +21,7 @@ def add(a, b):
 
 
 def text_of_add_four() -> str:
-    """`add_four` as text."""
+    """One that adds four, by three additions."""
     return """
 def add_four(a, b, c, d):
     left = add(a, b)

@@ -20,7 +20,6 @@ from stages.bench_compile.measure.compiled_forms import FILES, Form, batches, ex
 from stages.bench_compile.measure.names import (
     AOT,
     EXPORT,
-    OTHER_DEVICE,
     SAVED_DIFFERENCE,
     SAVED_LOAD,
     SAVED_SIZE,
@@ -39,7 +38,7 @@ def measure_saved(net: nn.Module, seed: int, devices: Devices, folder: Path) -> 
     [X] = batches([64], seed, devices.devices[0]).values()
     save(net, X, folder)
     loaded = load_in_a_new_process(folder, devices.devices[0])
-    measured = [_on_another_device(devices, folder)]
+    measured: list[Measurement] = []
     for arm in FILES:
         found = loaded.get(arm, {"problem": "nothing was saved"})
         if "problem" in found:
@@ -52,15 +51,6 @@ def measure_saved(net: nn.Module, seed: int, devices: Devices, folder: Path) -> 
             Measurement(SAVED_DIFFERENCE, arm, 0, (found["difference"],), "logit", devices.kind),
         ]
     return measured
-
-
-def _on_another_device(devices: Devices, folder: Path) -> Measurement:
-    """The TorchScript saved from a GPU, loaded on the processor: its difference from eager's."""
-    if devices.devices[0].type != "cuda":
-        return skip(OTHER_DEVICE, SCRIPT, "needs a CUDA GPU", devices.kind)
-    example = torch.load(folder / EXAMPLE, weights_only=True)  # noqa: TID251  (our own)
-    difference = _difference(_load(SCRIPT, folder / FILES[SCRIPT], torch.device("cpu")), **example)
-    return Measurement(OTHER_DEVICE, SCRIPT, 0, (difference,), "logit", devices.kind)
 
 
 def save(net: nn.Module, X: Tensor, folder: Path) -> None:

@@ -6,8 +6,7 @@ DEPENDENT_LOADS, LOADS_IN_ORDER = "dependent loads", "loads in order"
 REUSE = "reuse"  # of data larger than the caches; x: its bytes
 BY_BLOCKS, BY_PASSES = "each block 8 times", "8 times all blocks"
 
-ORDER = "order"  # of adding up a matrix; x: its rows
-BY_ROWS, BY_COLUMNS = "row by row", "column by column"
+ORDER = "order"  # of adding up a matrix that is stored by columns; x: its rows
 BY_ROWS_STORED_BY_COLUMNS = "row by row, stored by columns"
 BY_COLUMNS_STORED_BY_COLUMNS = "column by column, stored by columns"
 
@@ -31,22 +30,16 @@ COPY = "copy"
 VECTOR_RATE = "vector rate"  # of ONE_CALL on many numbers; x: threads
 
 TRIP = "trip"
-LAUNCH, WAITED_FOR = "launches", "launches waited for one by one"
-THERE_AND_BACK, ON_THE_GPU = "to the GPU and back", "copied on the GPU"
+LAUNCH = "launches"
 JUMPS, STAYS = "products by way of the processor", "products on the GPU"
 
-FACTS = "facts"  # that do not vary
-CACHE_LINE, CORES, MEMORY = "cache line", "cores", "memory"
-MULTIPROCESSORS, GPU_MEMORY = "GPU's multiprocessors", "GPU's memory"
-
 NETWORK = "network"  # x: FLOP per byte
-COUNTED_GFLOP, COUNTED_GB = "counted GFLOP", "counted GB"  # of a batch; x: parameters
+COUNTED_GFLOP = "counted GFLOP"  # of a batch; x: parameters
 LENET, RESNET = "LeNet", "ResNet-18 (28 x 28)"
 ALEXNET, GOOGLENET = "AlexNet", "GoogLeNet (Inception)"
 
-# metrics; the speed-ups have an interval: _low, _high
-ROWS_OVER_COLUMNS = "rows_over_columns_speedup"
-VECTORISED = "vectorised_speedup"
+# metrics
+VECTORISED = "vectorised_speedup"  # with its interval: _low, _high
 # of the device that the networks ran on
 PEAK_RATE = "peak_float32_gflop_per_s"
 COPY_RATE = "copy_gb_per_s"

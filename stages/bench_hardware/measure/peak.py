@@ -89,7 +89,7 @@ def _copy(params: Params, device: torch.device, threads: int) -> Work:
 
 
 def copy_mib(params: Params, device: torch.device) -> int:
-    """MiB of a copy on, from or to a device; on a GPU many times what its last cache holds."""
+    """MiB of a copy on a device; on a GPU many times what its last cache holds."""
     asked = params.bench_hardware.copy_mib
     if device.type == "cpu":
         return asked

@@ -14,7 +14,6 @@ from lab.results.measurements import Measurement
 from lab.timing.bench import time_arms
 from stages.bench_hardware.measure.names import (
     ALEXNET,
-    COUNTED_GB,
     COUNTED_GFLOP,
     GOOGLENET,
     LENET,
@@ -44,16 +43,12 @@ def network_device(params: Params) -> Devices:
 
 
 def count_networks(params: Params, target: Devices) -> list[Measurement]:
-    """GFLOP and GB of each network's forward pass of a batch."""
-    measured = []
-    for arm in NETS:
-        _, _, cost = _network(params, arm, target)
-        for demo, count, unit in (
-            (COUNTED_GFLOP, cost.flop / 1e9, "GFLOP"),
-            (COUNTED_GB, cost.num_bytes / 1e9, "GB"),
-        ):
-            measured.append(Measurement(demo, arm, cost.params, (count,), unit, target.kind))
-    return measured
+    """GFLOP of each network's forward pass of a batch."""
+    costs = {arm: _network(params, arm, target)[2] for arm in NETS}
+    return [
+        Measurement(COUNTED_GFLOP, arm, cost.params, (cost.flop / 1e9,), "GFLOP", target.kind)
+        for arm, cost in costs.items()
+    ]
 
 
 def measure_networks(params: Params, target: Devices, start: int) -> list[Measurement]:

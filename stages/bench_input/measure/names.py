@@ -12,7 +12,6 @@ LOAD, TRANSFER, FORWARD, BACKWARD = "load", "transfer", "forward", "backward"
 ALL_REDUCE, UPDATE = "all-reduce", "update"
 PARTS = (LOAD, TRANSFER, FORWARD, BACKWARD, ALL_REDUCE, UPDATE)
 WHOLE = "whole step"
-EVALUATION = "evaluation"  # an epoch's on one device, divided by its steps; its arm is LENET
 
 PREPARATION = "preparation"  # of a batch's images, one by one; x: batch size
 READ, PREPROCESS = "read", "preprocess"

@@ -6,12 +6,12 @@ from functools import partial
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import nn
 
 from lab.data.datasets import FASHION_COUNTS
 from lab.data.images import LabelledImages
 from lab.machine.devices import Devices
-from lab.nets.models import MODELS, to_float
+from lab.nets.models import MODELS
 from lab.parallel.device_workers import run_each, thread_pool
 from lab.parallel.replicas import replicate, sgd, split_batch, sum_gradients
 from lab.results.measurements import Measurement, again
@@ -19,7 +19,6 @@ from lab.timing.bench import in_unit, turns
 from lab.timing.clock import read_clock
 from stages.bench_input.measure.feeds import Feed, feeds
 from stages.bench_input.measure.names import (
-    EVALUATION,
     FEEDS,
     LENET,
     PARTS,
@@ -41,7 +40,7 @@ Seconds = Mapping[str, float]  # of what is timed together, by name
 def measure_steps(
     params: Params, resident: LabelledImages, devices: Devices, start: int
 ) -> list[Measurement]:
-    """Time the parts of both networks' steps, LeNet's evaluation, and the preparation of batches.
+    """Time the parts of both networks' steps, and the preparation of batches.
 
     LeNet's arms take turns; what feeds one but not the other is then all that they differ in.
     """
@@ -50,8 +49,6 @@ def measure_steps(
         lenets = _replicas(params, "lenet", devices)
         arms = _steps(LENET, lenets, p.batch_size, resident, devices, pool)
         arms[again(step(RESIDENT))] = arms[step(RESIDENT)]
-        X = to_float(resident[0][: p.batch_size])
-        arms[EVALUATION] = lambda: {LENET: _evaluation_per_step(lenets[0], X)}
         arms[PREPARATION] = partial(prepare, stored_images(), p.batch_size)
         measured = _take_turns(arms, p.steps, p.batch_size, devices, start)
         resnets = _replicas(params, "resnet18", devices)
@@ -141,17 +138,3 @@ def step_parts(
         part: after - before for part, before, after in zip(PARTS, times, times[1:], strict=False)
     }
     return parts | {WHOLE: times[-1] - times[0]}
-
-
-def _evaluation_per_step(net: nn.Module, X: Tensor) -> float:
-    """Seconds of evaluating the test images on one device, divided by the steps of an epoch."""
-    steps = -(-FASHION_COUNTS["train"] // len(X))
-    return evaluation_s(net, X) * FASHION_COUNTS["t10k"] / steps
-
-
-def evaluation_s(net: nn.Module, X: Tensor) -> float:
-    """Seconds per image of labelling X (n, 1, 28, 28) with a net on X's device."""
-    with torch.inference_mode():
-        start = read_clock([X.device])
-        net(X).argmax(1)
-        return (read_clock([X.device]) - start) / len(X)

@@ -17,7 +17,6 @@ from lab.results.stats import speedup, summarise
 from stages.bench_input.measure import names
 from stages.bench_input.measure.names import (
     BOOK,
-    EVALUATION,
     FEEDS,
     LENET,
     NO_WORKERS,
@@ -80,8 +79,7 @@ def section(folder: Path) -> Section:
                 ),
                 say(
                     "Dots are medians, lines the middle half of the starts; the scale is"
-                    " logarithmic. Evaluation (orange) is an epoch's on one device, divided by the"
-                    " epoch's steps."
+                    " logarithmic."
                 ),
                 [partial(_draw_parts, results, net, virtual) for net in FEEDS],
             ),
@@ -248,7 +246,7 @@ def _parts(results: Results) -> Table:
 
     def cell(net: str, feed: str, part: str) -> str:
         demo, arm = names.step(feed), names.part_of(net, part)
-        found = results.one(EVALUATION, net) if part == EVALUATION else results.one(demo, arm)
+        found = results.one(demo, arm)
         return f"{found.summary.median:.2f} ({found.summary.iqr:.2f})" if found else "–"
 
     return Table(
@@ -261,11 +259,11 @@ def _parts(results: Results) -> Table:
         ],
         [
             [translation(part), *(cell(net, feed, part) for net, feed in steps)]
-            for part in (*PARTS, WHOLE, EVALUATION)
+            for part in (*PARTS, WHOLE)
         ],
         say(
             "Medians over starts, every device waited for; {net} with images in memory. The whole"
-            " step is timed of itself, and evaluation is not a part of it.",
+            " step is timed of itself.",
             net=RESNET,
         ),
     )
@@ -348,9 +346,8 @@ def _draw_steps(results: Results, net: str, virtual: bool, path: Path) -> None:
 
 
 def _timed(results: Results, net: str) -> dict[str, Measurement]:
-    """The parts of a step with images in memory, and evaluation where it was timed."""
+    """The parts of a step with images in memory."""
     parts = {part: results.one(names.step(RESIDENT), names.part_of(net, part)) for part in PARTS}
-    parts[EVALUATION] = results.one(EVALUATION, net)
     return {part: one for part, one in parts.items() if one}
 
 
@@ -360,8 +357,8 @@ def _draw_parts(results: Results, net: str, virtual: bool, path: Path) -> None:
     with figures.figure(path, figures.WIDTH, 3.0) as fig:
         title = say("A step of {net}, {n:.0f} images", net=net, n=_batch(results, net))
         axes = fig.add_subplot(title=title, xlabel=say("milliseconds of a step"), xscale="log")
-        for i, (part, one) in enumerate(found.items()):
-            _draw_spread(axes, i, one, figures.COLOURS[1 if part == EVALUATION else 0])
+        for i, one in enumerate(found.values()):
+            _draw_spread(axes, i, one)
         axes.set_yticks(range(len(found)), [translation(part) for part in found])
         # the same for all nets, so that they can be compared
         axes.set(xlim=(min(medians) / 2, max(medians) * 6), ylim=(len(found) - 0.4, -0.6))
@@ -372,9 +369,9 @@ def _draw_parts(results: Results, net: str, virtual: bool, path: Path) -> None:
             figures.say_virtual(fig)
 
 
-def _draw_spread(axes: Axes, row: int, found: Measurement, colour: str) -> None:
+def _draw_spread(axes: Axes, row: int, found: Measurement) -> None:
     """Draw the middle half of the samples as a line through their median, and write that."""
-    s = found.summary
+    s, colour = found.summary, figures.COLOURS[0]
     axes.plot([s.q1, s.q3], [row, row], color=colour, linewidth=2)
     axes.plot([s.median], [row], "o", color=colour, markersize=6)
     axes.annotate(

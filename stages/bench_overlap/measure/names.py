@@ -33,8 +33,6 @@ COMPUTING, COPYING, UPLOADING = "compute", "copy", "upload"
 
 CALL = "the book's non_blocking call, nothing else at work"  # x: rows of the matrices
 RETURNS, ARRIVES = "call returns", "copies are there"
-ARGUMENT = "non_blocking as an argument"  # counts
-CALLS_WITH_IT = "calls that take it"
 
 GRADIENTS = "gradient ready"  # its arms are LeNet's parameters; x: their number in order
 BACKWARD = "backward pass"  # x: images

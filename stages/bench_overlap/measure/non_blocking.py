@@ -1,8 +1,4 @@
-"""What the argument `non_blocking` does: which calls take it, and when such a call returns."""
-
-from collections.abc import Callable
-
-import torch
+"""When a copy with the argument `non_blocking` returns, and when it is there."""
 
 from lab.machine.devices import Devices
 from lab.results.measurements import Measurement, skip
@@ -10,24 +6,6 @@ from lab.timing.bench import in_unit
 from lab.timing.clock import read_clock
 from stages.bench_overlap.measure import names
 from stages.bench_overlap.measure.arms import Work
-
-
-def calls_with_it() -> int:
-    """How many of `to` and `copy_` take the argument."""
-    x = torch.ones(2)
-    calls: tuple[Callable[[], object], ...] = (
-        lambda: x.to("cpu", non_blocking=True),
-        lambda: torch.empty(2).copy_(x, non_blocking=True),
-    )
-    return sum(map(_runs, calls))
-
-
-def _runs(call: Callable[[], object]) -> bool:
-    try:
-        call()
-    except TypeError:
-        return False
-    return True
 
 
 def measure_return(work: Work, devices: Devices, rounds: int) -> list[Measurement]:

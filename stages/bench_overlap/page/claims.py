@@ -6,7 +6,6 @@ from lab.claims.verdicts import Claim, Kind
 from stages.bench_overlap.measure import names
 
 LEAST_OVERLAP = 0.1  # of what is possible
-# of the book's printed seconds: computing, copying, and both
 OF_THE_OVERLAP = "of the possible overlap"
 
 

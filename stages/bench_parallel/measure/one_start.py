@@ -30,7 +30,7 @@ def measure_on(params: Params, devices: Devices, start: int) -> list[Measurement
     """All times on two devices; the process's first run comes first."""
     product, rows = products(devices.devices[0]), params.bench_parallel.largest
     return [
-        *measure_warm_up(params, devices, start),
+        *measure_warm_up(params, devices),
         *measure_products(params, devices, start),
         *measure_dependencies(params, devices, start),
         *measure_waits(params, devices, start),

@@ -1,9 +1,9 @@
-"""What `torch.cuda.synchronize` waits for: which GPU, and which of its streams."""
+"""Which GPU `torch.cuda.synchronize` waits for."""
 
 import torch
 
 from lab.machine.devices import Devices
-from lab.parallel.device_workers import Worker, thread_pool, together, workers_on
+from lab.parallel.device_workers import thread_pool, together, workers_on
 from lab.results.measurements import Measurement, skip
 from lab.timing.bench import in_unit, turns
 from lab.timing.clock import read_clock, synchronize
@@ -13,11 +13,6 @@ from stages.bench_parallel.measure.products import random_matrices, run
 
 
 def measure_waits(params: Params, devices: Devices, start: int) -> list[Measurement]:
-    """Time the waits for two GPUs, and count the streams at work before and after a wait."""
-    return [*_two_gpus(params, devices, start), *_two_streams(params, devices)]
-
-
-def _two_gpus(params: Params, devices: Devices, start: int) -> list[Measurement]:
     """Time two jobs, the second twice as long, until each kind of wait is over."""
     gpus = {device for device in devices.devices if device.type == "cuda"}
     waits = {
@@ -40,25 +35,3 @@ def _two_gpus(params: Params, devices: Devices, start: int) -> list[Measurement]
             waits[name]()
             times[name] += (read_clock([]) - began,)
     return in_unit(names.LONGER_SECOND, size, times, "ms", devices)
-
-
-def _two_streams(params: Params, devices: Devices) -> list[Measurement]:
-    """Count the streams of one GPU that are at work before and after a wait for that GPU."""
-    gpu = devices.devices[0]
-    arms = (names.BEFORE_THE_WAIT, names.AFTER_THE_WAIT)
-    if gpu.type != "cuda":
-        return [skip(names.STREAMS, arm, "needs a CUDA GPU", devices.kind) for arm in arms]
-    streams = [torch.cuda.Stream(gpu) for _ in range(2)]
-    x = random_matrices(params.bench_parallel.largest, devices, params.seed)[0]
-    before, after = [], []
-    for _ in range(1 + params.bench.rounds):
-        for stream in streams:
-            Worker(gpu, stream).run(lambda: run(x))
-        before.append(sum(not stream.query() for stream in streams))
-        torch.cuda.synchronize(gpu)
-        after.append(sum(not stream.query() for stream in streams))
-    worst = (min(before[1:]), max(after[1:]))  # without the warm-up
-    return [
-        Measurement(names.STREAMS, arm, 0, (count,), "streams", devices.kind)
-        for arm, count in zip(arms, worst, strict=True)
-    ]

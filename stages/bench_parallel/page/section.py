@@ -36,7 +36,6 @@ def section(folder: Path) -> Section:
         findings=[
             *_sizes(sizes[0], m),
             _independent(results),
-            _emptied_caches(results),
             *_careless(results),
             *benchmarks.trust(m),
             *benchmarks.skipped(results),
@@ -131,17 +130,6 @@ def _independent(results: Results) -> str:
         "Two chains of products that need nothing of each other run {median:.3g} times as fast as"
         " one chain of as many ({low:.3g} to {high:.3g}).",
         **vars(speedup(one.values, independent.values)),
-    )
-
-
-def _emptied_caches(results: Results) -> str:
-    later, emptied = (
-        results.series(names.WARM_UP, arm)[-1] for arm in (names.LATER_RUN, names.EMPTIED_CACHES)
-    )
-    return say(
-        "A run right after the caches are emptied takes {median:.3g} times as long as others"
-        " ({low:.3g} to {high:.3g}).",
-        **vars(speedup(emptied.values, later.values)),
     )
 
 

@@ -17,7 +17,6 @@ from lab.results.curves import Curve, line
 from lab.training.short_training import make_net
 from lab.training.update_steps import RuleSteps, Step, sgd_step
 from stages.convergence.measure.names import (
-    ACCURACY,
     BEST_RATE,
     EPOCHS,
     FIXED,
@@ -135,7 +134,7 @@ def climb(cost: Callable[[float], tuple[float, float]], first: float) -> float:
 
 
 def _curves(trainer: Trainer, series: str, runs: list[Run]) -> Iterator[Curve]:
-    """The epochs of an arm's runs by seed, whether they reached the target, and one's readings."""
+    """The epochs of an arm's runs by seed, and whether they reached the target."""
     seeds = range(len(runs))
     budget = trainer.params.max_epochs
     reached = [float(r.ending == "reached") for r in runs]
@@ -146,4 +145,3 @@ def _curves(trainer: Trainer, series: str, runs: list[Run]) -> Iterator[Curve]:
     diverged = np.array([float(r.ending == "diverged") for r in runs])
     yield replace(line(of_net(EPOCHS, trainer.net), series, seeds, epochs), diverged=diverged)
     yield line(of_net(REACHED, trainer.net), series, seeds, reached)
-    yield line(of_net(ACCURACY, trainer.net), series, runs[0].epochs, runs[0].accuracies)

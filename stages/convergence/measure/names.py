@@ -6,10 +6,10 @@ LENET, RESNET18 = NETS = "lenet", "resnet18"
 EPOCHS = "epochs"  # to the target
 REACHED = "reached"  # 1, or 0: then the epochs are the whole budget
 BEST_RATE = "best_rate"  # of each optimizer at each batch size
-ACCURACY = "accuracy"  # of one seed's readings, by epochs
 US_PER_IMAGE = "us_per_image"  # of a step at each size, by start
 # demos of LeNet alone
-SHORT_RUN = "short_run"  # test accuracy (percent) after equally many images, by seed
+SHORT_RUN = "short_run"  # test accuracy (percent) after equally many images, by seed: see `stale`
+STALENESS = "staleness "
 NOTES_US_PER_IMAGE = "notes_us_per_image"  # of the notes' 28 x 28 pixels
 
 # rules for the rate of plain SGD at a larger batch
@@ -19,9 +19,6 @@ RULES = (FIXED, SCALED, ROOT)
 
 # optimizers, each at its best rate
 MOMENTUM, LARS = "momentum, best rate", "LARS, best rate"
-
-# short runs
-FEW_IMAGES = "a sixteenth of the images"
 
 TRAIN_IMAGES = "train_images"  # metric
 # metrics of a net, beside its runs' own settings
@@ -50,4 +47,4 @@ def batch(batch_size: int) -> str:
 
 def stale(steps: int) -> str:
     """The series of gradients that are so many steps old."""
-    return f"staleness {steps}"
+    return f"{STALENESS}{steps}"

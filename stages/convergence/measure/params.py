@@ -55,11 +55,6 @@ class ConvergenceParams(Section):
             raise ValueError(
                 f"batch_sizes of at most train_images ({self.train_images}), got {largest}"
             )
-        if 16 * self.lenet.batch_sizes[0] > self.train_images:
-            raise ValueError(
-                "16 times the smallest of lenet.batch_sizes at most train_images"
-                f" ({self.train_images}), got {self.lenet.batch_sizes[0]}"
-            )
         if self.staleness != sorted(set(self.staleness)) or self.staleness[0] != 0:
             raise ValueError(f"growing staleness from 0, got {self.staleness}")
         return self

@@ -1,4 +1,4 @@
-"""Test accuracy after equally many images: with stale gradients, and from few images."""
+"""Test accuracy after equally many images, by the age of the gradients."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -11,7 +11,7 @@ from lab.parallel.device_workers import side_by_side
 from lab.results.curves import Curve, line
 from lab.training.short_training import SmallLeNet, accuracy_of
 from lab.training.update_steps import StaleSteps
-from stages.convergence.measure.names import FEW_IMAGES, SHORT_RUN, stale
+from stages.convergence.measure.names import SHORT_RUN, stale
 from stages.convergence.measure.params import ConvergenceParams
 
 CHANCE = 10.0  # the percentage that weights are worth which left the finite numbers
@@ -21,14 +21,11 @@ def measure_short_runs(
     params: ConvergenceParams, train_set: Images, test_set: Images, seed: int
 ) -> Iterator[Curve]:
     """Each arm's test accuracy (percent) after `short_images` at the smallest batch, by seed."""
-    few = train_set.first(len(train_set.y) // 16)
-    arms = {stale(steps): (steps, train_set) for steps in params.staleness}
-    arms[FEW_IMAGES] = (0, few)
     seeds = range(params.lenet.num_seeds)
-    for name, (staleness, images) in arms.items():
-        run = partial(_accuracy, params, images, test_set, staleness, seed)
-        found = side_by_side(name, run, seeds, train_set.y.device)
-        yield line(SHORT_RUN, name, seeds, list(found.values()))
+    for staleness in params.staleness:
+        run = partial(_accuracy, params, train_set, test_set, staleness, seed)
+        found = side_by_side(stale(staleness), run, seeds, train_set.y.device)
+        yield line(SHORT_RUN, stale(staleness), seeds, list(found.values()))
 
 
 def _accuracy(

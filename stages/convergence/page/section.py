@@ -1,5 +1,6 @@
 """The report's section on convergence (13.5, 13.7): what a larger batch costs in epochs."""
 
+from collections.abc import Mapping
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -10,8 +11,8 @@ from lab.core.files import read_json, read_rows
 from lab.report import figures
 from lab.report.language import say
 from lab.report.page import Figure, Section, TryThis
-from lab.results.curves import curves_of
-from stages.convergence.measure.names import EPOCHS, FEW_IMAGES, NETS, SHORT_RUN, SMALLEST, of_net
+from lab.results.curves import Curve, curves_of
+from stages.convergence.measure.names import EPOCHS, NETS, SHORT_RUN, SMALLEST, STALENESS, of_net
 from stages.convergence.page import runs_section
 from stages.convergence.page.runs_section import Curves, draw_median, runs_of
 
@@ -22,7 +23,7 @@ def section(folder: Path) -> Section:
     """The section on the results in `folder` (reports/convergence)."""
     demos, m = curves_of(read_rows(folder / "rows.csv")), read_json(folder / "metrics.json")
     lenet, *others = (runs_of(net, demos, m) for net in NETS if of_net(EPOCHS, net) in demos)
-    short_runs = demos[SHORT_RUN]
+    short_runs = _by_age(demos[SHORT_RUN])
     return Section(
         stage="convergence",
         title=say("Convergence: what a larger batch costs"),
@@ -37,7 +38,7 @@ def section(folder: Path) -> Section:
             *chain.from_iterable(
                 [runs_section.answer(runs), *runs_section.findings(runs)] for runs in others
             ),
-            *_short_runs(short_runs),
+            _short_runs(short_runs),
         ],
         figures=[
             *(runs_section.figure(runs) for runs in (lenet, *others)),
@@ -68,43 +69,39 @@ def section(folder: Path) -> Section:
     )
 
 
-def _short_runs(runs: Curves) -> list[str]:
-    aged = [series for series in runs if series != FEW_IMAGES]
-    fresh, few, old = (float(np.median(runs[name].y)) for name in (aged[0], FEW_IMAGES, aged[-1]))
-    return [
-        say(
-            "With gradients {steps} steps old {old:.1f} % of the test images are right after"
-            " equally many steps, with fresh ones {fresh:.1f} %.",
-            steps=_age(aged[-1]),
-            old=old,
-            fresh=fresh,
-        ),
-        say("Trained as long on a sixteenth of the images LeNet gets {few:.1f} % right.", few=few),
-    ]
+def _by_age(runs: Curves) -> dict[int, Curve]:
+    """The short runs by how many steps their gradients are old."""
+    return {
+        int(series.removeprefix(STALENESS)): c
+        for series, c in runs.items()
+        if series.startswith(STALENESS)
+    }
 
 
-def _age(series: str) -> int:
-    """How many steps the gradients of a short run are old."""
-    return int(series.rpartition(" ")[2])
+def _short_runs(runs: Mapping[int, Curve]) -> str:
+    oldest = max(runs)
+    return say(
+        "With gradients {steps} steps old {old:.1f} % of the test images are right after equally"
+        " many steps, with fresh ones {fresh:.1f} %.",
+        steps=oldest,
+        old=float(np.median(runs[oldest].y)),
+        fresh=float(np.median(runs[0].y)),
+    )
 
 
-def _short_run_in_words(series: str) -> str:
-    if series == FEW_IMAGES:
-        return say("1/16 of the images")
-    age = _age(series)
+def _age_in_words(age: int) -> str:
     if age == 0:
         return say("fresh gradients")
     return say("1 step old") if age == 1 else say("{n} steps old", n=age)
 
 
-def _draw_short_runs(runs: Curves, path: Path) -> None:
+def _draw_short_runs(runs: Mapping[int, Curve], path: Path) -> None:
     with figures.figure(path, figures.WIDTH, 0.7 + 0.36 * len(runs)) as fig:
         axes = fig.add_subplot(xlabel=say("test accuracy, %"))
         axes.axvline(CHANCE, color=figures.FAINT, linestyle="--")
         for row, c in enumerate(runs.values()):
-            colour = figures.COLOURS[1 if c.series == FEW_IMAGES else 0]
-            axes.plot(c.y, np.full(len(c.y), row), "o", color=colour, alpha=0.6)
-            draw_median(axes, float(np.median(c.y)), row, colour)
-        axes.set_yticks(range(len(runs)), [_short_run_in_words(series) for series in runs])
+            axes.plot(c.y, np.full(len(c.y), row), "o", color=figures.COLOURS[0], alpha=0.6)
+            draw_median(axes, float(np.median(c.y)), row, figures.COLOURS[0])
+        axes.set_yticks(range(len(runs)), [_age_in_words(age) for age in runs])
         axes.set(xlim=(0, None), ylim=(len(runs) - 0.45, -0.55))
         axes.grid(visible=False, axis="y")

@@ -53,5 +53,4 @@ NOISY_ESCAPE = "noisy_escape"  # by seed: steps of NOISY_GD started on the line 
 ARGMIN_RISK, ARGMIN_EMPIRICAL_RISK = "argmin_risk", "argmin_empirical_risk"
 EXCESS_RISK = "excess_risk"  # of the empirical risk's minimiser
 GAP_EXPONENT = "gap_exponent"  # of the sample size
-SADDLE_CURVATURES = ("saddle_curvature_x1", "saddle_curvature_x2")
 GD_STEPS = "escape_steps_gd_from_a_millionth"

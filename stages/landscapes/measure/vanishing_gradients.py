@@ -14,14 +14,12 @@ NUM_NEIGHBOURS = 360
 
 
 def neighbours() -> Iterator[Curve]:
-    """Where x^3 and the four quadratics without a slope at 0 lie lower and higher beside it."""
+    """Where the four quadratics without a slope at 0 lie lower and higher beside it."""
     angles = 2 * np.pi * (np.arange(NUM_NEIGHBOURS) + 0.5) / NUM_NEIGHBOURS
     around = NEAR * np.stack([np.cos(angles), np.sin(angles)])
-    values = {names.CUBE: np.array([-NEAR, NEAR]) ** 3}
     signs = [(1, 1), (1, -1), (-1, 1), (-1, -1)]
     for name, (a, b) in zip(names.QUADRATICS, signs, strict=True):
-        values[name] = a * around[0] ** 2 + b * around[1] ** 2
-    for name, value in values.items():
+        value = a * around[0] ** 2 + b * around[1] ** 2
         yield line(names.NEIGHBOURS, name, [(value < 0).mean()], [(value > 0).mean()])
 
 
@@ -32,17 +30,6 @@ def shapes() -> Iterator[Curve]:
     x = np.arange(-2, 5, 0.05)
     yield line(names.VANISHING_GRADIENT, names.TANH, x, np.tanh(x))
     yield line(names.VANISHING_GRADIENT, names.TANH_GRADIENT, x, 1 - np.tanh(x) ** 2)
-
-
-def curvatures() -> tuple[float, float]:
-    """The curvatures of x1^2 - x2^2 at 0 along x1 and x2, from values on the notes' grid."""
-    grid = np.linspace(-1, 1, 101)
-    values = grid[:, None] ** 2 - grid[None] ** 2
-    middle, step = len(grid) // 2, grid[1] - grid[0]
-    return (
-        float(np.diff(values[:, middle], 2)[middle - 1] / step**2),
-        float(np.diff(values[middle], 2)[middle - 1] / step**2),
-    )
 
 
 def spectra(dimensions: Sequence[int], num_draws: int, rng: np.random.Generator) -> Iterator[Curve]:

@@ -9,27 +9,20 @@ import torch
 from lab.data.datasets import Split
 from lab.data.images import to_tensors
 from lab.machine.devices import Devices
-from lab.nets.flops import training_flop
 from lab.nets.models import LeNet, to_float
-from lab.parallel.replicas import split_batch
 from lab.results.curves import Curve, line
 from stages.parallelism.measure.data_parallel import DataParallel
 from stages.parallelism.measure.layers import Layered, lenet_layers, wide_layers
 from stages.parallelism.measure.names import (
-    ACTIVATIONS_MB,
     DATA,
     DIFFERENCE_EPS,
     HELD_MB,
     IDLE_BY_FLOP_PERCENT,
     IDLE_PERCENT,
-    LARGEST_SHARD,
-    LEAST_PARAMS_MB,
     MOVED_MB,
     ONE,
     PARAMS_MB,
     PIPELINE,
-    SHARE_OF_FLOP,
-    SMALLEST_SHARD,
     TENSOR,
     WIDE_STATE_MB,
     in_micro_batches,
@@ -72,20 +65,6 @@ def measure_wide_net(params: ParallelismParams, devices: Devices, seed: int) -> 
         yield line(WIDE_STATE_MB, name, counts, held)
 
 
-def measure_shares_of_flop(params: ParallelismParams) -> Iterator[Curve]:
-    """LeNet's FLOP on a device of several whose batch grows with them, over those of one."""
-    net, batch = LeNet(torch.Generator()), params.batch_sizes[-1]
-    alone, largest, smallest = training_flop(net, (batch, 1, 28, 28)), [], []
-    for count in params.num_devices:
-        X = torch.empty(count * batch, 1, 28, 28, device="meta")
-        shards, _ = split_batch(X, X, [X.device] * count)
-        flop = [training_flop(net, tuple(shard.shape)) / alone for shard in shards]
-        largest.append(max(flop))
-        smallest.append(min(flop))
-    yield line(SHARE_OF_FLOP, LARGEST_SHARD, params.num_devices, largest)
-    yield line(SHARE_OF_FLOP, SMALLEST_SHARD, params.num_devices, smallest)
-
-
 def _kinds(params: ParallelismParams) -> dict[str, Kind]:
     return {
         DATA: DataParallel,
@@ -106,11 +85,9 @@ def _arms(params: ParallelismParams) -> Iterator[tuple[str, Kind, int]]:
 def _costs(name: str, sizes: list[int], steps: list[Step]) -> Iterator[Curve]:
     """MB moved, and MB held by the device that holds most."""
     yield line(MOVED_MB, name, sizes, [sum(step.moved.values()) / 1e6 for step in steps])
-    for demo, part in ((HELD_MB, "total"), (PARAMS_MB, "params"), (ACTIVATIONS_MB, "activations")):
+    for demo, part in ((HELD_MB, "total"), (PARAMS_MB, "params")):
         held = [max(getattr(memory, part) for memory in step.memory) / 1e6 for step in steps]
         yield line(demo, name, sizes, held)
-    least = [min(memory.params for memory in step.memory) / 1e6 for step in steps]
-    yield line(LEAST_PARAMS_MB, name, sizes, least)
 
 
 def _idle_by_flop(params: ParallelismParams, net: Layered) -> Iterator[Curve]:

@@ -1,4 +1,4 @@
-"""What each device sends and adds in an all-reduce: the notes', and one that all devices share."""
+"""What each device sends in an all-reduce: the notes', and one that all devices share."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -10,7 +10,6 @@ from lab.nets.lenet import LENET_SHAPES
 from lab.parallel.replicas import Collective, allreduce
 from lab.results.curves import Curve, line
 from stages.parallelism.measure.names import (
-    BUSIEST_ADDS,
     MOST_SENT,
     NOTES_ALLREDUCE,
     OTHERS_MOVE,
@@ -35,12 +34,11 @@ class Exchange(NamedTuple):
 
     most_sent: float  # by any device
     others_move: float  # the most that any device but the first sends or receives
-    busiest_adds: float  # % of the additions that the busiest device does
 
 
 def measure_allreduce(device_counts: Sequence[int], seed: int) -> Iterator[Curve]:
     """Each all-reduce's exchange by the number of devices."""
-    demos = (MOST_SENT, OTHERS_MOVE, BUSIEST_ADDS)
+    demos = (MOST_SENT, OTHERS_MOVE)
     for name, collective in COLLECTIVES.items():
         found = [exchange(collective, count, seed) for count in device_counts]
         for demo, values in zip(demos, zip(*found, strict=True), strict=True):
@@ -54,7 +52,7 @@ def exchange(collective: Collective, count: int, seed: int) -> Exchange:
         ValueError: it does not give every device the sum.
     """
     generator = torch.Generator().manual_seed(seed)
-    size, moved, added = 0, torch.zeros(2, count), torch.zeros(count)
+    size, moved = 0, torch.zeros(2, count)
     for shape in LENET_SHAPES:
         # whole numbers, whose sums are exact in any order
         data = [torch.randint(100, shape, generator=generator).float() for _ in range(count)]
@@ -65,9 +63,4 @@ def exchange(collective: Collective, count: int, seed: int) -> Exchange:
             raise ValueError("expected the sum on every device")
         size += wanted.nbytes
         moved += torch.tensor([crossings.sent, crossings.received])
-        added += torch.tensor(crossings.added)
-    return Exchange(
-        float(moved[0].max()) / size,
-        float(moved[:, 1:].max()) / size,
-        100 * float(added.max() / added.sum()),
-    )
+    return Exchange(float(moved[0].max()) / size, float(moved[:, 1:].max()) / size)

@@ -4,8 +4,7 @@ from lab.results.curves import key
 
 # demos by kind of parallelism; x: images per step
 MOVED_MB = "moved_mb"
-HELD_MB, PARAMS_MB, ACTIVATIONS_MB = "total_mb", "params_mb", "activations_mb"
-LEAST_PARAMS_MB = "least_params_mb"  # on the device that holds fewest
+HELD_MB, PARAMS_MB = "total_mb", "params_mb"
 # of the wide net, by hand and by torch's libraries; calls: of the process that makes most
 WIDE_MOVED_MB, WIDE_MODEL_MB, WIDE_CALLS = "wide_moved_mb", "wide_model_mb", "wide_calls"
 WIDE_STATE_MB = "wide_state_mb"  # parameters and gradients of the wide net; x: devices
@@ -13,8 +12,7 @@ DIFFERENCE_EPS = "difference_eps"  # of the gradient from one device's, in round
 IDLE_PERCENT, IDLE_BY_FLOP_PERCENT = "idle_percent", "idle_by_flop_percent"
 
 # demos by number of devices
-MOST_SENT, OTHERS_MOVE, BUSIEST_ADDS = "most_sent", "others_move", "busiest_adds_percent"
-SHARE_OF_FLOP = "share_of_flop"  # of a device if the batch grows with the devices, over that of one
+MOST_SENT, OTHERS_MOVE = "most_sent", "others_move"
 
 # demos by start: milliseconds
 LENET_STEP_MS, WIDE_STEP_MS, EVALUATION_MS = "lenet_step_ms", "wide_step_ms", "evaluation_ms"
@@ -35,7 +33,6 @@ BY_HAND = {FULLY_SHARD: DATA, PARALLELIZE: TENSOR, PIPELINING: PIPELINE}
 # ways to sum, and devices that evaluate
 NOTES_ALLREDUCE, SHARDED_ALLREDUCE = "one device adds (the notes)", "each device adds a share"
 ON_ONE, ON_BOTH = "on one device", "on both devices"
-LARGEST_SHARD, SMALLEST_SHARD = "largest shard", "smallest shard"
 
 # networks
 LENET, SMALL_RESNET_18 = "LeNet", "ResNet-18 (28 x 28)"

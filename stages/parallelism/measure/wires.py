@@ -97,17 +97,16 @@ class ByteCounter(Wires):
 
 
 class Crossings(TorchDispatchMode):
-    """Adds up the bytes that operations take from other devices' tensors, and the numbers added.
+    """Adds up the bytes that operations take from other devices' tensors.
 
-    `sent`, `received` (bytes) and `added` are each device's. An operation, and its result, belong
-    to the device of its first argument, also where `.to` has moved it: the bytes count when they
-    are used.
+    `sent` and `received` are each device's. An operation, and its result, belong to the device of
+    its first argument, also where `.to` has moved it: the bytes count when they are used.
     """
 
     def __init__(self, data: Sequence[Tensor]) -> None:
         """Begin at nothing, with a tensor of each device."""
         super().__init__()
-        self.sent, self.received, self.added = ([0] * len(data) for _ in range(3))
+        self.sent, self.received = ([0] * len(data) for _ in range(2))
         self._place = {_address(X): i for i, X in enumerate(data)}
         self._results: list[Tensor] = []  # alive, so that no address is given to another tensor
 
@@ -120,8 +119,6 @@ class Crossings(TorchDispatchMode):
             if there != here:
                 self.received[here] += X.nbytes
                 self.sent[there] += X.nbytes
-        if func is torch.ops.aten.add_.Tensor:
-            self.added[here] += tensors[0].numel()
         for made in result if isinstance(result, list | tuple) else [result]:
             self._place.setdefault(_address(made), here)
             self._results.append(made)

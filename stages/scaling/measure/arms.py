@@ -9,7 +9,7 @@ from functools import partial
 from lab.core.shared_params import BenchParams
 from lab.machine.devices import Devices
 from lab.parallel.allreduce.times import NOTHING, Arm, gradient_lengths, time_among_ranks
-from lab.parallel.cost_model import ADDING, LIBRARY, ONE_BUCKET, OVERLAPPED, STAR, THERE_AND_BACK
+from lab.parallel.cost_model import ADDING, ONE_BUCKET, STAR, THERE_AND_BACK
 from lab.results.measurements import AGAIN, Measurement, again
 from stages.scaling.measure import names
 from stages.scaling.measure.params import NetParams, ScalingParams
@@ -113,14 +113,7 @@ def _of_net(net: str, p: ScalingParams) -> list[Named]:
         for images in sorted({*of_net.heldout_images, most})
         for allreduce, (algorithm, grouping) in names.ALLREDUCES.items()
     ]
-    others = {names.SUMMING: Arm(STAR, n, lengths)}
-    if net == "lenet":
-        larger = tuple(names.TIMES_LARGER * length for length in lengths)
-        others[names.LARGER] = Arm(STAR, n, larger, False, net, most, gradients=False)
-    else:  # LeNet's gradients are one bucket, which is full when all are computed
-        others[names.BUCKET_ALONE] = Arm(LIBRARY, n, lengths, one_bucket=True)
-        others[names.OVERLAPPED_STEP] = Arm(OVERLAPPED, n, lengths, False, net, most)
-    arms += [(names.OTHERS, names.step(net, name), arm.images, arm) for name, arm in others.items()]
+    arms.append((names.OTHERS, names.step(net, names.SUMMING), 0, Arm(STAR, n, lengths)))
     return arms
 
 

@@ -14,7 +14,7 @@ MESSAGE = "message"  # x is bytes; the same behind computing: see `behind`
 JOINING = "joining"  # a net's gradients to a bucket, and back; x is tensors
 # demos: the steps, and what each start's parts predict of them
 MEASURED, SAME_WEIGHTS = "measured", "same weights"
-OTHERS = "beside the steps"  # of each net, what only some claims are about
+OTHERS = "beside the steps"  # of each net, SUMMING
 IN_A_ROW = "in a row"  # LeNet's steps at the notes' batch, ms per step; x is their number
 T1, T2 = "t1", "t2"
 HALVES = "one half of the rounds over the other"  # of each step, in percent beyond 100
@@ -27,7 +27,6 @@ SIMULATED = "simulated"  # device_kind
 
 # arms: the all-reduces of the steps, each as its algorithm and grouping
 BY_NOTES = allreduce_name(STAR, PER_TENSOR)
-RING_BUCKET = allreduce_name(RING, ONE_BUCKET)
 ALLREDUCES = {
     allreduce_name(algorithm, grouping): (algorithm, grouping)
     for algorithm in (STAR, RING)
@@ -38,15 +37,11 @@ ALGORITHMS = tuple(dict.fromkeys(algorithm for algorithm, _ in ALLREDUCES.values
 EFFICIENCY = "efficiency"  # computing's share of a step, by net; x is EQUAL_IMAGES
 EQUAL_IMAGES = 128  # of each device, whatever the net
 
-# arms of a net's steps at the notes' batch, see `at_notes_batch`; some are also of OTHERS
+# arms of a net's steps at the notes' batch, see `at_notes_batch`
 COMPUTING = "computing"  # on all devices at once
 WHOLE_BATCH = "whole batch on one device"
 STEP = "step"  # gradients summed as in the notes, after computing
 SUMMING = "summing alone"  # likewise
-OVERLAPPED_STEP = "overlapping step"  # of DistributedDataParallel
-BUCKET_ALONE = "library, one bucket, alone"  # what that step has to hide
-LARGER = "step with gradients 16 times as large"
-TIMES_LARGER = 16  # about what Inception and AlexNet, the notes' examples, differ by (parallelism)
 
 # metrics: of the steps' errors, each the median over the starts
 MEAN_ERROR, MAX_RULE_MEAN_ERROR = "mean_error_percent", "max_rule_mean_error_percent"

@@ -21,19 +21,15 @@ def at_notes_batch(results: Results, n: int) -> list[Measurement]:
     for net in names.NETS:
         notes = names.NOTES_IMAGES[net]
         computing, beyond = _computing(results, names.ALONE, net, notes), _beyond(results, net)
+        [summing] = results.series(names.OTHERS, names.step(net, names.SUMMING))
         arms = {
             names.COMPUTING: computing,
             names.WHOLE_BATCH: _computing(results, names.ONE_DEVICE, net, n * notes),
-            names.STEP: computing + beyond[names.BY_NOTES],
+            names.STEP: computing + beyond,
+            names.SUMMING: np.array(summing.values),
         }
-        for name in (names.OVERLAPPED_STEP, names.LARGER):
-            if name in beyond:
-                arms[name] = computing + beyond[name]
-        for name in (names.SUMMING, names.BUCKET_ALONE):
-            if alone := results.one(names.OTHERS, names.step(net, name)):
-                arms[name] = np.array(alone.values)
         equal = _computing(results, names.ALONE, net, names.EQUAL_IMAGES)
-        share = 100 * equal / (equal + beyond[names.BY_NOTES])
+        share = 100 * equal / (equal + beyond)
         like = results.series(names.ALONE, net)[0]
         on = like.device_kind, like.threads
         demo = names.at_notes_batch(net)
@@ -52,16 +48,9 @@ def _computing(results: Results, demo: str, net: str, images: int) -> Times:
     return np.array([1e3 * line.seconds(images) for line in lines])
 
 
-def _beyond(results: Results, net: str) -> dict[str, Times]:
-    """What steps take beyond computing, by all-reduce or name, at the most images computed."""
+def _beyond(results: Results, net: str) -> Times:
+    """What the notes' steps take beyond computing, at the most images computed."""
     alone = results.series(names.ALONE, net)[-1]
-    steps = {
-        names.BY_NOTES: results.one(names.MEASURED, names.step(net, names.BY_NOTES), alone.x),
-        names.OVERLAPPED_STEP: results.one(
-            names.OTHERS, names.step(net, names.OVERLAPPED_STEP), alone.x
-        ),
-        names.LARGER: results.one(names.OTHERS, names.step(net, names.LARGER), alone.x),
-    }
-    return {
-        name: np.array(step.values) - np.array(alone.values) for name, step in steps.items() if step
-    }
+    step = results.one(names.MEASURED, names.step(net, names.BY_NOTES), alone.x)
+    assert step, "the most images are computed alone and in a step"  # noqa: S101
+    return np.subtract(step.values, alone.values, dtype=np.float64)

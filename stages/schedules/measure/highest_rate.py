@@ -86,7 +86,7 @@ def find_edge(losses_at: Callable[[float], Losses], first: float, resolution: fl
 
 
 def measure_highest_rate(trainer: Trainer, seed: int) -> Iterator[Curve]:
-    """A net's highest stable rates, and when it diverges beyond, by seed."""
+    """A net's highest stable rates, and when without warm-up it diverges beyond, by seed."""
     params, device = trainer.params, trainer.train_set.X.device
 
     def edge(job: tuple[str, int]) -> Edge:
@@ -103,8 +103,9 @@ def measure_highest_rate(trainer: Trainer, seed: int) -> Iterator[Curve]:
     for arm in names.ARMS:
         series = names.arm_of(trainer.net, arm)
         yield line(names.STABLE_RATE, series, seeds, [edges[arm, i].stable for i in seeds])
-        yield line(names.ONSET, series, seeds, [onset(edges[arm, i].above) for i in seeds])
-    first = edges[names.NO_WARM_UP, 0]
-    for side, losses in ((names.STABLE, first.below), (names.DIVERGING, first.above)):
+    plain = [edges[names.NO_WARM_UP, i] for i in seeds]
+    series = names.arm_of(trainer.net, names.NO_WARM_UP)
+    yield line(names.ONSET, series, seeds, [onset(edge.above) for edge in plain])
+    for side, losses in ((names.STABLE, plain[0].below), (names.DIVERGING, plain[0].above)):
         drawn = np.where(np.isfinite(losses), losses, np.nan)
         yield line(names.LOSSES, names.arm_of(trainer.net, side), range(len(drawn)), drawn)

@@ -4,7 +4,7 @@
 SCHEDULE = "schedule"  # rates over epochs
 ACCURACY = "schedule_accuracy"  # of each schedule, by seed
 STABLE_RATE = "highest_stable_rate"  # of each net and arm, by seed
-ONSET = "divergence_onset"  # percent of the run before it fails at the next rate, by seed
+ONSET = "divergence_onset"  # percent of NO_WARM_UP's run before it fails at the next rate, by seed
 LOSSES = "losses"  # of one seed's runs on both sides of its highest stable rate, by step
 
 # schedules

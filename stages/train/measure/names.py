@@ -1,4 +1,4 @@
-"""The names that the stage's results, its section and its claims share."""
+"""The names that the stage's results and its section share."""
 
 WEIGHTS = "models/{run}.pt"  # under the project's root
 CONFUSION, WORST = "confusion.csv", "worst.csv"  # beside rows.csv

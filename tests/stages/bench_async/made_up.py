@@ -11,14 +11,10 @@ from tests.made_up import one
 def measurements(kind: DeviceKind) -> list[Measurement]:
     returns = 0.01 if kind == "cuda" else 1.0
     made = [one(names.FIRST_PRODUCT, names.NO_WARM_UP, 500, kind, 64, "us")]
-    for arm, count in ((names.BEFORE, 3), (names.AFTER, 5)):
-        made.append(Measurement(names.THREADS, arm, 0, (count,) * 12, "threads", kind))
     for n, t in ((64, 10.0), (1024, 1000.0)):
         made += [
             one(names.PRODUCT, names.CALL_RETURNS, returns * t, kind, n, "us"),
             one(names.PRODUCT, names.RESULT_THERE, t, kind, n, "us"),
-            one(names.NUMPY_TORCH, names.TORCH, t, kind, n, "us"),
-            one(names.NUMPY_TORCH, names.NUMPY, 2 * t, kind, n, "us"),
         ]
     for count in (1, 10, 100):
         made += [

@@ -36,7 +36,6 @@ def test_every_arm_of_every_demo_is_measured_at_every_size(measured):
     expected = {
         names.FIRST_PRODUCT: ({names.NO_WARM_UP}, [4]),
         names.PRODUCT: ({names.CALL_RETURNS, names.RESULT_THERE}, [4, 8]),
-        names.NUMPY_TORCH: ({names.NUMPY, names.TORCH}, [4, 8]),
         names.RUN_AHEAD: (
             {names.WAITING_ONCE, names.WAITING_EACH, names.CALLS_RETURN, names.SERIES_DONE},
             [1, 2],
@@ -52,7 +51,6 @@ def test_every_arm_of_every_demo_is_measured_at_every_size(measured):
             [4],
         ),
         names.BACK_END: ({names.ONES, names.RANDOM_PRODUCT}, [0]),
-        names.THREADS: ({names.BEFORE, names.AFTER}, [0]),
     }
     for demo, (arms, sizes) in expected.items():
         assert set(results.arms(demo)) - {names.WRONG_GPU} == arms, demo
@@ -60,7 +58,7 @@ def test_every_arm_of_every_demo_is_measured_at_every_size(measured):
             assert [m.x for m in results.series(demo, arm)] == sizes, (demo, arm)
     assert names.NOTHING in results.arms(names.BLOCKER)
     for m in measured:
-        once = m.demo in (names.FIRST_PRODUCT, names.BOOK, names.BACK_END, names.THREADS)
+        once = m.demo in (names.FIRST_PRODUCT, names.BOOK, names.BACK_END)
         assert len(m.values) == (0 if m.remark else 1 if once else 3), m
 
 
@@ -106,7 +104,7 @@ def test_a_queue_shows_as_a_call_that_returns_early():
     assert ratio_of(on_gpu, names.RETURN_OVER_FINISH).median == pytest.approx(0.01)
     assert ratio_of(on_cpu, names.RETURN_OVER_FINISH).median == pytest.approx(1)
     assert on_gpu[names.BOOK_CLAIMS] == pytest.approx(200)
-    assert on_cpu[names.BOOK_CLAIMS] == on_cpu[names.TORCH_OVER_NUMPY] == pytest.approx(2)
+    assert on_cpu[names.BOOK_CLAIMS] == pytest.approx(2)
     assert on_cpu[names.NO_WARM_UP_OVER_STEADY] == pytest.approx(50, rel=1e-2)
 
 

@@ -12,14 +12,11 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
     def exact(demo: str, arm: str, number: float, unit: str, x: float = 0) -> Measurement:
         return Measurement(demo, arm, x, (number,), unit, kind)
 
-    made = [exact(names.PRINTED, names.CALLED, 10, "")]
-    for program, us in ((names.TEXT, 40), (names.COMPILED_ONCE, 1), (names.FOLDED, 0.2)):
-        made += [
-            one(names.PROGRAM, program, us, kind, unit="us"),
-            exact(names.PRINTED, program, 10, ""),
-        ]
-    for program in (names.COMPILED_ONCE, names.FOLDED, names.FX_GRAPH):
-        made.append(exact(names.INSTRUCTIONS, program, 7, "instructions"))
+    made = [exact(names.PRINTED, names.FOLDED, 10, "")]
+    for program, us in ((names.TEXT, 40), (names.FOLDED, 0.2)):
+        made.append(one(names.PROGRAM, program, us, kind, unit="us"))
+    for program, count in ((names.COMPILED_ONCE, 30), (names.FOLDED, 7)):
+        made.append(exact(names.INSTRUCTIONS, program, count, "instructions"))
     for arm, ms in ((names.EAGER, 40), (names.SCRIPT, 35), (names.FIRST_IN_PROCESS, 45)):
         made.append(one(names.THOUSAND_CALLS, arm, ms, kind))
     for i, form in enumerate(BUILDERS):
@@ -36,15 +33,7 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
     for batch_size, share in ((1, 60), (256, 98)):
         made.append(one(names.BACK_END, names.EAGER, share, kind, batch_size, "%"))
     if kind == "cuda":
-        made += [
-            one(names.ENQUEUE, names.INFERENCE, 10, kind, 1, "us"),
-            exact(names.OTHER_DEVICE, names.SCRIPT, 0, "logit"),
-        ]
-    for form, handed_over, operations in ((names.EAGER, 5, 30), (names.SCRIPT, 1, 24)):
-        made += [
-            exact(names.HANDED_OVER, form, handed_over, "operations"),
-            exact(names.OPERATIONS, form, operations, "operations"),
-        ]
+        made.append(one(names.ENQUEUE, names.INFERENCE, 10, kind, 1, "us"))
     for form, us in ((names.EAGER, 40), (names.SCRIPT, 16)):
         made += [
             one(names.THREADS, form, 32, kind, 1, "us"),

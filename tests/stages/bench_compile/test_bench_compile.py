@@ -15,7 +15,7 @@ from lab.machine.devices import Devices
 from lab.results.measurements import Results
 from stages.bench_compile.__main__ import summarise
 from stages.bench_compile.measure import cases, form_times, front_end, names
-from stages.bench_compile.measure.back_end_work import measure_operations, measure_share
+from stages.bench_compile.measure.back_end_share import measure_share
 from stages.bench_compile.measure.compiled_forms import NUM_INPUTS, empty_compiler_cache, mlp
 from stages.bench_compile.measure.front_end import measure_front_end
 from stages.bench_compile.measure.params import CompileParams, Params
@@ -88,13 +88,6 @@ def test_cases_are_medians_over_their_starts():
 
 
 CPU = Devices("cpu-virtual", [torch.device("cpu")], 1)
-
-
-def test_an_eager_call_hands_over_an_operation_for_each_layer_and_torchscript_one():
-    results = Results(measure_operations(mlp(0), PARAMS, CPU))
-    assert results.one(names.HANDED_OVER, names.EAGER).values == (5,), "3 linear, 2 relu"
-    assert results.one(names.HANDED_OVER, names.SCRIPT).values == (1,)
-    assert results.one(names.OPERATIONS, names.EAGER).values[0] > 5, "those that they call"
 
 
 def test_the_share_is_measured_at_every_size():

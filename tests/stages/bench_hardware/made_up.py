@@ -20,8 +20,6 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
         one(names.LATENCY, names.LOADS_IN_ORDER, 3, "cpu", 4096 * 8**4, "ns"),
         one(names.REUSE, names.BY_PASSES, 30, "cpu", 2**26),
         one(names.REUSE, names.BY_BLOCKS, 10, "cpu", 2**26),
-        one(names.ORDER, names.BY_ROWS, 2, "cpu"),
-        one(names.ORDER, names.BY_COLUMNS, 16, "cpu"),
         one(names.ORDER, names.BY_ROWS_STORED_BY_COLUMNS, 20, "cpu"),
         one(names.ORDER, names.BY_COLUMNS_STORED_BY_COLUMNS, 2, "cpu"),
         *[one(names.STRIDE, names.SUM, 0.2 * s, "cpu", 4 * s, "ns") for s in (1, 4, 16, 64)],
@@ -39,7 +37,6 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
             one(names.VECTOR_RATE, names.ONE_CALL, sums, "cpu", threads, "billion sums/s"),
         ]
         made += [replace(rate, threads=threads) for rate in rates]
-    made += [fact(names.CORES, 16), fact(names.MEMORY, 128), fact(names.CACHE_LINE, 64)]
     target: DeviceKind = "cpu"
     if kind == "cuda":
         target = kind
@@ -48,26 +45,17 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
             one(names.BANDWIDTH, names.COPY, 3000, kind, 0, "GB/s"),
             *[
                 one(names.TRIP, arm, us, kind, 1, "us")
-                for arm, us in zip(trips.ARMS, (5, 20, 9000, 60, 4000, 1000), strict=True)
+                for arm, us in zip(trips.ARMS, (5, 4000, 1000), strict=True)
             ],
-            fact(names.MULTIPROCESSORS, 128, kind),
-            fact(names.GPU_MEMORY, 80, kind),
         ]
     else:
         made += [skip(names.TRIP, arm, "needs a CUDA GPU", kind) for arm in trips.ARMS]
-        gpu = (names.MULTIPROCESSORS, names.GPU_MEMORY)
-        made += [skip(names.FACTS, arm, "needs a CUDA GPU", "cpu") for arm in gpu]
     for i, net in enumerate(NETS):
         made += [
             one(names.NETWORK, net, 50, target, 3.0**i, "GFLOP/s"),
             Measurement(names.COUNTED_GFLOP, net, 1000, (3.0 * 3.0**i,), "GFLOP", target),
-            Measurement(names.COUNTED_GB, net, 1000, (3.0,), "GB", target),
         ]
     return made
-
-
-def fact(arm: str, value: float, kind: DeviceKind = "cpu") -> Measurement:
-    return Measurement(names.FACTS, arm, 0, (value,), "", kind)
 
 
 def summary(made: list[Measurement]) -> dict[str, float | str]:

@@ -34,7 +34,6 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
             ]
     return [
         *made,
-        one(names.EVALUATION, names.LENET, 3, kind, 256),
         one(names.PREPARATION, names.READ, 1, kind, 256),
         one(names.PREPARATION, names.PREPROCESS, 9, kind, 256),
         one(names.PYTHON, names.STEP, 2, kind, 16),

@@ -15,7 +15,7 @@ from lab.parallel.replicas import replicate
 from stages.bench_input.measure import step_parts as module
 from stages.bench_input.measure.names import PARTS, WHOLE
 from stages.bench_input.measure.python_overhead import LR, ONE_CHANNEL, copies, step
-from stages.bench_input.measure.step_parts import evaluation_s, step_parts
+from stages.bench_input.measure.step_parts import step_parts
 
 CPU = torch.device("cpu")
 
@@ -46,10 +46,6 @@ def test_a_timed_step_is_a_step_of_sgd_on_the_whole_batch_with_a_time_for_each_p
         for replica in replicas:
             for p, q in zip(replica.parameters(), expected.parameters(), strict=True):
                 torch.testing.assert_close(p, q - 0.5 * q.grad)
-
-
-def test_evaluation_has_a_time_per_image(clock):
-    assert evaluation_s(torch.nn.Flatten(), torch.rand(8, 1, 28, 28)) == 1 / 8
 
 
 def batch(count):

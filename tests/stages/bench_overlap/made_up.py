@@ -44,7 +44,6 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
         *[one(names.GRADIENTS, name, t, kind, i) for i, (name, t) in enumerate(ready.items(), 1)],
         one(names.BACKWARD, names.FIRST_READY, 4, kind, 256),
         one(names.BACKWARD, names.LAST_READY, 40, kind, 256),
-        Measurement(names.ARGUMENT, names.CALLS_WITH_IT, 0, (2,), "calls", kind),
     ]
     call = {names.RETURNS: 6, names.ARRIVES: 60}
     others += [

@@ -18,6 +18,7 @@ from stages.bench_overlap import __main__ as bench_overlap
 from stages.bench_overlap.measure import gradients, names, non_blocking, one_start
 from stages.bench_overlap.measure.fractions import WRONG, overlap_fraction, overlap_fractions
 from stages.bench_overlap.measure.params import OverlapParams, Params
+from stages.bench_overlap.measure.timeline import timelines
 from tests.launch_bound import verdicts
 from tests.made_up import measurements, metrics
 
@@ -37,7 +38,7 @@ ONE = Devices("cpu-virtual", [torch.device("cpu")], threads=1)
 def measured() -> list[Measurement]:
     """Two starts, one copying the results, one as much as takes as long as a product."""
     times = merge([one_start.measure_on(p, ONE, i) for i, p in enumerate((PARAMS, BALANCED))])
-    return [*times, *overlap_fractions(times), *bench_overlap.measure_once(PARAMS, ONE)]
+    return [*times, *overlap_fractions(times), *timelines(PARAMS, ONE)]
 
 
 def test_every_arm_of_a_cpu_is_timed_with_its_fraction_and_bandwidth(measured):
@@ -196,18 +197,6 @@ class OnGpu:
 
     def __len__(self) -> int:
         return 4
-
-
-def test_both_calls_take_the_argument():
-    assert non_blocking.calls_with_it() == 2
-
-
-def test_a_call_that_does_not_take_it_is_not_counted(monkeypatch):
-    def no_argument(self: torch.Tensor, *args: object) -> torch.Tensor:
-        return self
-
-    monkeypatch.setattr(torch.Tensor, "copy_", no_argument)
-    assert non_blocking.calls_with_it() == 1
 
 
 def test_a_call_returns_before_the_copies_are_there(monkeypatch):

@@ -9,12 +9,7 @@ from tests.made_up import one
 
 SIZE = 400
 
-WARM_UP = {
-    names.FIRST_RUN: 100,
-    names.SECOND_RUN: 50.5,
-    names.LATER_RUN: 50,
-    names.EMPTIED_CACHES: 60,
-}
+WARM_UP = {names.FIRST_RUN: 100, names.SECOND_RUN: 50.5, names.LATER_RUN: 50}
 DEPENDENCIES = {names.ONE_DEVICE: 50, names.DEPENDENT: 55, names.INDEPENDENT: 30}
 WAITS = {names.NO_ARGUMENT: 25, names.CURRENT_WAITED_FOR: 25, names.BOTH_WAITED_FOR: 50}
 
@@ -32,19 +27,13 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
             one(names.PRODUCTS, names.ONE_AFTER_THE_OTHER, 2.25 * t, kind, size),
             one(names.PRODUCTS, names.TOGETHER, 1.25 * t, kind, size),
         ]
-    counts = {names.BEFORE_THE_WAIT: 2, names.AFTER_THE_WAIT: 0}
     if kind != "cuda":
-        missing = [(names.LONGER_SECOND, arm, "needs 2 CUDA GPUs, found 0") for arm in WAITS]
-        missing += [(names.STREAMS, arm, "needs a CUDA GPU") for arm in counts]
-        return [*made, *[skip(demo, arm, reason, kind) for demo, arm, reason in missing]]
+        reason = "needs 2 CUDA GPUs, found 0"
+        return [*made, *[skip(names.LONGER_SECOND, arm, reason, kind) for arm in WAITS]]
     return [
         *made,
         one(OVER_LAUNCH, names.ONE_PRODUCT, 100, kind, SIZE, "times as long"),
         *[one(names.LONGER_SECOND, arm, t, kind, SIZE) for arm, t in WAITS.items()],
-        *[
-            Measurement(names.STREAMS, arm, 0, (count,) * 8, "streams", kind)
-            for arm, count in counts.items()
-        ],
     ]
 
 

@@ -88,7 +88,6 @@ def test_only_the_wait_between_the_jobs_tells_one_after_the_other_from_together(
 def test_the_speedups_are_those_of_together():
     m = metrics("bench_parallel", measurements("bench_parallel", "cpu-virtual"), "cpu-virtual")
     assert m[names.SPEEDUP] == m[names.SMALL_SPEEDUP] == 1.8, "over one after the other"
-    assert m[names.PARTS_SPEEDUP] == 1.6, "over both alone, added up"
     assert m[names.SPEEDUP_BOUND] == 2.0
 
 
@@ -139,7 +138,6 @@ def test_the_wait_without_an_argument_misses_the_other_gpus_longer_job(monkeypat
     monkeypatch.setattr(waits, "workers_on", lambda devices: devices)
     monkeypatch.setattr(waits, "random_matrices", lambda *_: [Matrix(gpu) for gpu in GPUS])
     monkeypatch.setattr(waits, "run", run)
-    monkeypatch.setattr(waits, "_two_streams", lambda *_: [])
     monkeypatch.setattr(torch.cuda, "synchronize", lambda device=0: wait([GPUS[device]]))
     monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
     results = Results(waits.measure_waits(PARAMS, Devices("cuda", GPUS, threads=1), 0))
@@ -150,69 +148,19 @@ def test_the_wait_without_an_argument_misses_the_other_gpus_longer_job(monkeypat
         assert m.x == 8, "the largest size"
 
 
-@pytest.mark.parametrize("waits_for_all", [True, False])
-def test_streams_are_counted_before_and_after_the_wait(monkeypatch, waits_for_all):
-    at_work: set[object] = set()
-
-    class Stream:
-        def __init__(self, device: torch.device) -> None:
-            assert device == GPUS[0]
-
-        def query(self) -> bool:
-            return self not in at_work
-
-    class Worker:
-        def __init__(self, device: torch.device, stream: Stream) -> None:
-            self.stream = stream
-
-        def run(self, job: object) -> None:
-            at_work.add(self.stream)
-
-    def synchronize(device: torch.device) -> None:
-        if waits_for_all:
-            at_work.clear()
-        else:
-            at_work.pop()
-
-    monkeypatch.setattr(torch.cuda, "Stream", Stream)
-    monkeypatch.setattr(torch.cuda, "synchronize", synchronize)
-    monkeypatch.setattr(waits, "Worker", Worker)
-    monkeypatch.setattr(waits, "random_matrices", lambda *_: [torch.eye(2)])
-    one_gpu = Devices("cuda-shared", [GPUS[0], GPUS[0]], threads=1)
-    results = Results(waits.measure_waits(PARAMS, one_gpu, 0))
-    before, after = (
-        results.one(names.STREAMS, arm).values
-        for arm in (names.BEFORE_THE_WAIT, names.AFTER_THE_WAIT)
-    )
-    assert (before, after) == ((2,), (0 if waits_for_all else 1,))
-    assert {m.demo for m in results.skipped()} == {names.LONGER_SECOND}, "it needs two GPUs"
-
-
 ONE = Devices("cpu-virtual", [torch.device("cpu")] * 2, threads=1)
 
 
-def test_runs_are_timed_in_order_and_caches_are_emptied_before_their_own_runs(monkeypatch):
-    log: list[str] = []
-
-    class Rubbish:
-        def fill_(self, _: float) -> None:
-            log.append("emptied")
-
-    def seconds(_: torch.Tensor) -> float:
-        log.append("run")
-        return float(len([entry for entry in log if entry == "run"]))
-
-    monkeypatch.setattr(warm_up, "_seconds", seconds)
-    monkeypatch.setattr(warm_up.torch, "empty", lambda *_, **__: Rubbish())
-    results = Results(warm_up.measure_warm_up(PARAMS, ONE, 0))
+def test_the_first_and_the_second_run_are_apart_from_later_ones(monkeypatch):
+    seconds = iter((3.0, 2.0, 1.0, 1.5))
+    monkeypatch.setattr(warm_up, "_seconds", lambda _: next(seconds))
+    results = Results(warm_up.measure_warm_up(PARAMS, ONE))
     found = {arm: results.one(names.WARM_UP, arm).values for arm in results.arms(names.WARM_UP)}
     assert found == {
-        names.FIRST_RUN: (1e3,),
+        names.FIRST_RUN: (3e3,),
         names.SECOND_RUN: (2e3,),
-        names.LATER_RUN: (3e3, 6e3),
-        names.EMPTIED_CACHES: (4e3, 5e3),
+        names.LATER_RUN: (1e3, 1.5e3),
     }
-    assert log == ["run", "run", "run", "emptied", "run", "emptied", "run", "run"]
 
 
 def test_the_first_run_comes_before_all_else_that_a_start_measures(monkeypatch):

@@ -11,9 +11,7 @@ from lab.machine.devices import DeviceKind
 from lab.results.curves import Curve, line, rows_of
 from stages.convergence import __main__ as convergence
 from stages.convergence.measure.names import (
-    ACCURACY,
     EPOCHS,
-    FEW_IMAGES,
     FIXED,
     LARS,
     LENET,
@@ -68,7 +66,7 @@ SEED_EPOCHS = {
     at_batch(MOMENTUM, 4096): [4.0, 6.0] * 4,
     at_batch(LARS, 4096): [2.0] * 8,
 }
-SHORT_RUNS = {stale(0): 70.0, stale(3): 60.0, FEW_IMAGES: 65.0}  # percent
+SHORT_RUNS = {stale(0): 70.0, stale(3): 60.0}  # percent
 
 
 TIMES = {64: 200.0, 256: 100.0, 4096: 50.0}  # microseconds per image
@@ -109,7 +107,6 @@ def of_runs(
         made += [
             replace(line(of_net(EPOCHS, net), series, seeds, epochs), diverged=diverged),
             line(of_net(REACHED, net), series, seeds, reached),
-            line(of_net(ACCURACY, net), series, [0.5, 1.0], [0.3, 0.6]),
         ]
     images = of_net(US_PER_IMAGE, net)
     return made + [line(images, batch(n), range(8), [t] * 8) for n, t in times.items()]

@@ -155,11 +155,6 @@ def test_params_that_cannot_be_measured_are_refused(project):
         ("lenet.num_seeds", 0, "expected 2 seeds of lenet at least, got 0"),
         ("lenet.num_seeds", 1, "lenet: expected 2 num_seeds at least, or 0 for none, got 1"),
         ("resnet18.num_seeds", 1, "resnet18: expected 2 num_seeds at least"),
-        (
-            "lenet.batch_sizes",
-            [3760, 3770],
-            "16 times the smallest of lenet.batch_sizes at most train_images (60000), got 3760",
-        ),
         ("staleness", [1, 3], "growing staleness from 0, got [1, 3]"),
         ("image_side", 20, "image_side: expected 14 or 28, got 20"),
     ]

@@ -17,7 +17,6 @@ def test_landscapes_finds_what_is_known():
     assert (m[names.ARGMIN_RISK], m[names.ARGMIN_EMPIRICAL_RISK]) == (1.090408, 1.016983)
     assert m[names.EXCESS_RISK] == pytest.approx(0.0312, abs=5e-5)
     assert -0.8 < m[names.GAP_EXPONENT] < -0.2, "theory says a half"
-    assert [m[name] for name in names.SADDLE_CURVATURES] == [2, -2]
 
     steps = {
         c.series: dict(zip(c.x, c.y, strict=True)) for c in curves if c.demo == names.SADDLE_ESCAPE
@@ -47,7 +46,6 @@ def test_neighbours_tell_minima_saddles_and_maxima_apart():
     minimum, saddle, other_saddle, maximum = (found[name] for name in names.QUADRATICS)
     assert (minimum, maximum) == ((0, 1), (1, 0))
     assert saddle == other_saddle == pytest.approx((0.5, 0.5))
-    assert found[names.CUBE] == (0.5, 0.5)
 
 
 def test_half_of_the_directions_lead_down_from_the_books_saddle_and_from_random_ones():

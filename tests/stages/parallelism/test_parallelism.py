@@ -105,15 +105,14 @@ COUNTS = (2, 3, 4)
 
 
 @pytest.mark.parametrize("count", COUNTS)
-def test_in_the_notes_all_reduce_one_device_adds_and_sends_to_all_others(count):
-    assert exchange(allreduce, count, 0) == Exchange(count - 1, 1, 100)
+def test_in_the_notes_all_reduce_one_device_sends_to_all_others(count):
+    assert exchange(allreduce, count, 0) == Exchange(count - 1, 1)
 
 
 @pytest.mark.parametrize("count", COUNTS)
 def test_devices_that_share_the_work_send_no_more_than_twice_the_gradient(count):
     found = exchange(sharded_allreduce, count, 0)
     assert found.most_sent == pytest.approx(2 * (count - 1) / count, rel=1e-3)
-    assert found.busiest_adds == pytest.approx(100 / count, rel=1e-3)
 
 
 def test_an_all_reduce_that_leaves_devices_without_the_sum_is_refused():
@@ -135,7 +134,7 @@ def test_crossings_count_what_goes_from_device_to_device():
         a.add_(b)
         a.add_(a)
         b[:2].copy_(a[:2])
-    assert (found.sent, found.received, found.added) == ([8, 12], [12, 8], [6, 0])
+    assert (found.sent, found.received) == ([8, 12], [12, 8])
 
 
 @given(st.integers(1, 6), st.integers(1, 12))

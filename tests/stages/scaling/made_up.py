@@ -20,7 +20,6 @@ FLOOR = 2.0  # percent, between the halves of a step's rounds
 MS_PER_IMAGE = {"lenet": 0.2, "resnet18": 30.0}
 GRADIENTS = {"lenet": (1,) * 7 + (129_061,), "resnet18": (1,) * 75 + (11_175_743,)}
 ALGORITHMS = ("star", "ring")
-HIDDEN = 0.25  # of communicating, by the overlapping step
 SCALING = ScalingParams(
     world_size=2,
     message_bytes=list(SIZES),
@@ -67,16 +66,8 @@ def steps(kind: DeviceKind) -> list[Measurement]:
                 made.append(one(names.MEASURED, arm, taken, kind, images))
                 made.append(Measurement(names.SAME_WEIGHTS, arm, images, (1.0,), "", kind))
                 made.append(one(names.HALVES, arm, FLOOR, kind, images, "%"))
-        bucket = summing_ms(net, "ring", False, kind)
-        others = {names.SUMMING: (summing_ms(net, "star", True, kind), 0)}
-        if net == "lenet":
-            others[names.LARGER] = (2 * computing_ms(net, most), most)
-        else:
-            others[names.BUCKET_ALONE] = (bucket, 0)
-            overlapped = computing_ms(net, most) + (1 - HIDDEN) * bucket
-            others[names.OVERLAPPED_STEP] = (overlapped, most)
-        for name, (ms, images) in others.items():
-            made.append(one(names.OTHERS, names.step(net, name), ms, kind, images))
+        summing = summing_ms(net, "star", True, kind)
+        made.append(one(names.OTHERS, names.step(net, names.SUMMING), summing, kind))
     return made
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.parallel.cost_model import Link
+from lab.parallel.cost_model import ONE_BUCKET, RING, Link, allreduce_name
 from lab.results.measurements import Measurement, Results
 from stages.scaling.measure import names
 from stages.scaling.measure.late_sums import LateSums, at, fit_late_sums
@@ -69,7 +69,7 @@ def test_an_error_is_a_median_over_the_starts_and_their_sizes_are_averaged():
 
 
 def test_an_interval_is_made_of_other_steps_that_sum_as_many_tensors_at_a_time():
-    quiet = step(names.RING_BUCKET, [1.0, 1.01, 0.99])
+    quiet = step(allreduce_name(RING, ONE_BUCKET), [1.0, 1.01, 0.99])
     own, *others = [step(names.BY_NOTES, [1 - w, 1, 1 + w]) for w in (0.9, 0.2, 0.3, 0.1)]
     assert interval(own, [own, quiet, *others]) == pytest.approx((0.7, 1.3))
     assert coverage([own, *others]) == pytest.approx(100 * 10 / 12), "two of its own are outside"

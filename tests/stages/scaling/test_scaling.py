@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from lab.claims.rules import Verdict
 from lab.machine.torchvision_import import torchvision
 from lab.parallel.allreduce.times import NOTHING
-from lab.parallel.cost_model import HALVING_DOUBLING, OVERLAPPED, RING, STAR, Link, two_level_s
+from lab.parallel.cost_model import HALVING_DOUBLING, RING, STAR, Link, two_level_s
 from lab.results.measurements import AGAIN, Results, rows_of
 from stages.scaling.measure import arms, clusters, names, predictor
 from stages.scaling.measure.clusters import NETWORKS, PUBLISHED, strong, weak
@@ -97,7 +97,6 @@ def test_a_batch_out_of_reach_is_on_the_line_and_what_is_beyond_computing_stays(
     lenet = results.series(names.at_notes_batch("lenet"), names.STEP)[0]
     [measured] = [m for m in results.series(names.MEASURED, "lenet, star, per tensor") if m.x > 100]
     assert lenet.values == pytest.approx(measured.values), "measured, where it is within reach"
-    assert not results.one(names.at_notes_batch("lenet"), names.OVERLAPPED_STEP)
 
 
 def test_all_that_claims_compare_is_timed_in_turn_and_a_noise_control_with_it():
@@ -121,11 +120,6 @@ def test_all_that_claims_compare_is_timed_in_turn_and_a_noise_control_with_it():
     assert in_a_row == replace(found[names.MEASURED, step, 128], in_a_row=47)
     assert found[names.ONE_DEVICE, "lenet", 256].world_size == 1
     assert {x for demo, net, x in found if (demo, net) == (names.ONE_DEVICE, "resnet18")} == {4, 32}
-    larger = found[names.OTHERS, names.step("lenet", names.LARGER), 128]
-    assert larger.num_bytes == 16 * found[names.MEASURED, step, 128].num_bytes
-    assert not larger.gradients
-    overlapping = found[names.OTHERS, names.step("resnet18", names.OVERLAPPED_STEP), 32]
-    assert (overlapping.algorithm, overlapping.images) == (OVERLAPPED, 32)
     alone = found[names.ALONE, "resnet18", 32]
     assert (alone.algorithm, alone.world_size) == (NOTHING, 2)
 
