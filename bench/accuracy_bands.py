@@ -1,7 +1,7 @@
 """Test accuracies of LeNet by the notes' loop and by this engine.
 
 `python -m bench.accuracy_bands SEEDS` prints one line of JSON per run of 10 epochs on all cores,
-then each arm's band over the seeds. It takes minutes per seed.
+then each variant's band over the seeds. It takes minutes per seed.
 """
 
 import json
@@ -56,24 +56,26 @@ def by_the_engine(seed: int, test_set: LabelledImages, precision: Precision) -> 
 
 
 def main() -> None:
-    """Train each arm with each seed."""
+    """Train each variant with each seed."""
     prepare_process("fp32")
     test_set = to_tensors(read_fashion_mnist("t10k"))
-    arms = {
+    variants = {
         "engine, fp32": lambda seed: by_the_engine(seed, test_set, "fp32"),
         "engine, bf16": lambda seed: by_the_engine(seed, test_set, "bf16"),
         "notes": lambda seed: by_the_notes(seed, test_set),
     }
-    last: dict[str, list[float]] = {arm: [] for arm in arms}
+    last: dict[str, list[float]] = {variant: [] for variant in variants}
     for seed in range(int(sys.argv[1])):
-        for arm, accuracies_of in arms.items():
+        for variant, accuracies_of in variants.items():
             accuracies = accuracies_of(seed)
-            last[arm].append(100 * accuracies[-1])
-            print(json.dumps({"arm": arm, "seed": seed, "test_accuracy": accuracies}), flush=True)
-    for arm, found in last.items():
+            last[variant].append(100 * accuracies[-1])
+            print(
+                json.dumps({"arm": variant, "seed": seed, "test_accuracy": accuracies}), flush=True
+            )
+    for variant, found in last.items():
         mean, sd = torch.tensor(found).mean().item(), torch.tensor(found).std().item()
         print(
-            f"{arm}: {mean:.2f} % (sd {sd:.2f}, {min(found):.2f} to {max(found):.2f}) over"
+            f"{variant}: {mean:.2f} % (sd {sd:.2f}, {min(found):.2f} to {max(found):.2f}) over"
             f" {len(found)} seeds"
         )
 

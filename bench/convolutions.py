@@ -16,7 +16,7 @@ from torch import Tensor
 
 from lab.core.shared_params import BenchParams
 from lab.results.stats import summarise
-from lab.timing.bench import time_arms
+from lab.timing.bench import time_variants
 
 CPU = torch.device("cpu")
 ROWS, BATCH_SIZE = 1024, 32
@@ -24,7 +24,7 @@ LAYERS = {64: 28, 128: 14, 256: 7, 512: 4}  # ResNet-18's channels, and the side
 BENCH = BenchParams(starts=1, rounds=25, min_sample_ms=50)
 
 
-class Arm(NamedTuple):
+class Variant(NamedTuple):
     """What is timed, and its floating-point operations, with the padding's and without."""
 
     run: Callable[[], Tensor]
@@ -32,14 +32,14 @@ class Arm(NamedTuple):
     flop_inside: float
 
 
-def arms() -> dict[str, Arm]:
+def variants() -> dict[str, Variant]:
     """A product of matrices, the same as a convolution, and convolutions that pad their images."""
     a, b = torch.rand(2, ROWS, ROWS)
     X, W = torch.rand(1, ROWS, ROWS, 1), torch.rand(ROWS, ROWS, 1, 1)
     flop = 2.0 * ROWS**3
     found = {
-        "matrix product": Arm(partial(torch.mm, a, b, out=torch.empty_like(a)), flop, flop),
-        "1 x 1": Arm(partial(F.conv2d, X, W), flop, flop),
+        "matrix product": Variant(partial(torch.mm, a, b, out=torch.empty_like(a)), flop, flop),
+        "1 x 1": Variant(partial(F.conv2d, X, W), flop, flop),
     }
     for channels, side in LAYERS.items():
         X = torch.rand(BATCH_SIZE, channels, side, side)
@@ -48,7 +48,7 @@ def arms() -> dict[str, Arm]:
         flop = 2.0 * BATCH_SIZE * channels**2 * (3 * side) ** 2
         inside = flop * ((3 * side - 2) / (3 * side)) ** 2
         run = partial(F.conv2d, X, W, padding=1)
-        found[f"3 x 3, {channels} channels"] = Arm(run, flop, inside)
+        found[f"3 x 3, {channels} channels"] = Variant(run, flop, inside)
     return found
 
 
@@ -56,15 +56,18 @@ def arms() -> dict[str, Arm]:
 def main() -> None:
     """Time them."""
     torch.set_num_threads(1)
-    timed = arms()
-    times = time_arms(
-        {name: arm.run for name, arm in timed.items()}, [CPU], BENCH, control="matrix product"
+    timed = variants()
+    times = time_variants(
+        {name: variant.run for name, variant in timed.items()},
+        [CPU],
+        BENCH,
+        control="matrix product",
     )
-    for name, arm in timed.items():
+    for name, variant in timed.items():
         seconds = summarise(times[name]).median
         print(
-            f"{name}: {arm.flop / seconds / 1e9:.0f} GFLOP/s,"
-            f" {arm.flop_inside / seconds / 1e9:.0f} without padding"
+            f"{name}: {variant.flop / seconds / 1e9:.0f} GFLOP/s,"
+            f" {variant.flop_inside / seconds / 1e9:.0f} without padding"
         )
 
 

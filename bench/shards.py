@@ -14,7 +14,7 @@ import torch
 from lab.core.shared_params import BenchParams, Precision
 from lab.nets.models import MODELS
 from lab.results.stats import speedup, summarise
-from lab.timing.bench import time_arms
+from lab.timing.bench import time_variants
 from lab.training.steps import prepare_process
 from lab.training.strategies.base import Recipe, Strategy
 from lab.training.strategies.replicas import Replicas
@@ -27,7 +27,7 @@ SHARDS = (2, 4, 8)
 BENCH = BenchParams(starts=1, rounds=16, min_sample_ms=50)
 
 
-def arms_of(net: str, precision: Precision) -> dict[str, Strategy]:
+def variants_of(net: str, precision: Precision) -> dict[str, Strategy]:
     """A strategy without shards, and with each number of them."""
     made = MODELS[net](torch.Generator().manual_seed(0))
     return {"none": Replicas(made, TWO, Recipe(precision))} | {
@@ -44,9 +44,9 @@ def main() -> None:
         size = BATCH_SIZES[net]
         X = torch.randint(0, 256, (size, 28, 28), dtype=torch.uint8)
         y = torch.randint(0, 10, (size,))
-        strategies = arms_of(net, precision)
+        strategies = variants_of(net, precision)
         steps = {name: partial(each.step, X, y, 0.01, size) for name, each in strategies.items()}
-        times = time_arms(steps, TWO, BENCH, control="none")
+        times = time_variants(steps, TWO, BENCH, control="none")
         for name, seconds in times.items():
             ms, ratio = 1e3 * summarise(seconds).median, speedup(seconds, times["none"])
             print(

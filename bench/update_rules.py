@@ -1,8 +1,8 @@
 """Steps per second of lab/optim/update_rules.py against torch.optim: `-m bench.update_rules`.
 
 Both do the same work, of the airfoil regression's size (6 weights, batches of 10): 300 steps, of
-one run at a time and of 20 seeds x 26 rates at once. Arms are interleaved; medians with their IQR.
-Not a test: nothing is asserted about time.
+one run at a time and of 20 seeds x 26 rates at once. Variants are interleaved; medians with their
+IQR. Not a test: nothing is asserted about time.
 """
 
 import platform
@@ -18,7 +18,7 @@ from lab.results.stats import summarise
 from stages.optimizers.measure.linear_regression import Problem, descend, initial, problem
 
 STEPS, ROUNDS = 300, 9
-ARMS: dict[
+VARIANTS: dict[
     str,
     tuple[
         Callable[[np.ndarray], update_rules.UpdateRule],
@@ -71,19 +71,19 @@ def main() -> None:
         f"{platform.machine()}, {usable_cores()} cores, torch {torch.__version__}, 1 thread;"
         " steps per second"
     )
-    for name, (make_rule, make) in ARMS.items():
-        arms = {
+    for name, (make_rule, make) in VARIANTS.items():
+        variants = {
             "torch.optim": lambda make=make: torchs(make, task),
             "one run": lambda r=make_rule: ours(r, task, 1, 1),
             "520 at once": lambda r=make_rule: ours(r, task, 20, 26),
         }
-        samples: dict[str, list[float]] = {arm: [] for arm in arms}
+        samples: dict[str, list[float]] = {variant: [] for variant in variants}
         for round_ in range(ROUNDS + 1):
-            for arm in list(arms)[:: 1 if round_ % 2 else -1]:
-                samples[arm].append(arms[arm]())
-        for arm, values in samples.items():
+            for variant in list(variants)[:: 1 if round_ % 2 else -1]:
+                samples[variant].append(variants[variant]())
+        for variant, values in samples.items():
             summary = summarise(values[1:])
-            print(f"{name:10} {arm:12} {summary.median:12,.0f}  IQR {summary.iqr:10,.0f}")
+            print(f"{name:10} {variant:12} {summary.median:12,.0f}  IQR {summary.iqr:10,.0f}")
 
 
 if __name__ == "__main__":

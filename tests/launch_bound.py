@@ -11,14 +11,14 @@ from lab.timing.bench import OVER_LAUNCH
 from tests.helpers import claim_of
 from tests.made_up import measurements, metrics, samples
 
-Times = Mapping[tuple[str, str], float]  # by demo and arm, at whatever size
+Times = Mapping[tuple[str, str], float]  # by experiment and variant, at whatever size
 
 
 def verdicts(stage: str, times: Times, over_launch: float, *claims: str) -> list[Verdict]:
-    """The verdicts on claims if a GPU's arms took these times, and work so long over its launch."""
+    """The verdicts on claims if a GPU's variants took these times, and work so long over its launch."""
     made = [
-        replace(m, values=samples(times.get((m.demo, m.arm), over_launch)))
-        if (m.demo, m.arm) in times or m.demo == OVER_LAUNCH
+        replace(m, values=samples(times.get((m.experiment, m.variant), over_launch)))
+        if (m.experiment, m.variant) in times or m.experiment == OVER_LAUNCH
         else m
         for m in measurements(stage, "cuda")
     ]

@@ -23,13 +23,13 @@ from stages.claims.__main__ import gather
 from tests.helpers import ROOT
 
 
-def _rows_have_arms(stage: str) -> bool:
+def _rows_have_variants(stage: str) -> bool:
     """Whether the committed rows of a stage are measurements."""
     path = ROOT / "reports" / stage / "rows.csv"
     return path.is_file() and "arm" in path.open(encoding="utf-8").readline().split(",")
 
 
-BENCHES = tuple(stage for stage in BOOK_ORDER if _rows_have_arms(stage))
+BENCHES = tuple(stage for stage in BOOK_ORDER if _rows_have_variants(stage))
 THEORY = (
     "together",
     "landscapes",
@@ -70,15 +70,17 @@ def samples(median: float) -> tuple[float, ...]:
 
 
 def one(
-    demo: str, arm: str, median: float, kind: DeviceKind, x: float = 0, unit: str = "ms"
+    experiment: str, variant: str, median: float, kind: DeviceKind, x: float = 0, unit: str = "ms"
 ) -> Measurement:
-    return Measurement(demo, arm, x, samples(median), unit, kind, 0 if kind == "cuda" else 1)
+    return Measurement(
+        experiment, variant, x, samples(median), unit, kind, 0 if kind == "cuda" else 1
+    )
 
 
 def measurements(stage: str, kind: DeviceKind) -> list[Measurement]:
-    """What a stage measures, in numbers easy to recognise; no GPU's arms on a CPU."""
+    """What a stage measures, in numbers easy to recognise; no GPU's variants on a CPU."""
     made = importlib.import_module(f"tests.stages.{stage}.made_up").measurements(kind)
-    return [*made, *(one("control", arm, 1.0, kind) for arm in ("arm", again("arm")))]
+    return [*made, *(one("control", variant, 1.0, kind) for variant in ("arm", again("arm")))]
 
 
 def metrics(stage: str, made: list[Measurement], kind: DeviceKind) -> dict[str, float | str]:

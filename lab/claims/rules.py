@@ -264,14 +264,14 @@ MEDIAN, PAIRED_RATIO, PAIRED_DIFFERENCE = (
 )
 
 
-def arm(stage: str, demo: str, name: str, column: str = "value", **more: str) -> Column:
-    """The read of an arm's samples."""
-    return Column(stage, column, {"demo": demo, "arm": name, **more})
+def variant(stage: str, experiment: str, name: str, column: str = "value", **more: str) -> Column:
+    """The read of a variant's samples."""
+    return Column(stage, column, {"demo": experiment, "arm": name, **more})
 
 
-def series(stage: str, demo: str, name: str, column: str = "y") -> Column:
+def series(stage: str, experiment: str, name: str, column: str = "y") -> Column:
     """The read of a curve's points: of a series by seed, the value for each seed."""
-    return Column(stage, column, {"demo": demo, "series": name})
+    return Column(stage, column, {"demo": experiment, "series": name})
 
 
 def farthest(numbers: Sequence[float], target: float = 0.0) -> Estimate:

@@ -61,7 +61,7 @@ class Claim:
 
     Attributes:
         id: of the notes' claims the inventory's letter and number, A to G, a small letter telling
-            those of one demo apart; of a question of your own another letter, as X1.
+            those of one experiment apart; of a question of your own another letter, as X1.
         section: the book's.
         kind: whether a note says it, the book's notebook prints it, or it is asked here.
         places: where in the notes: `000:427`, or several; of what is asked here, what prompted it,

@@ -45,14 +45,14 @@ def samples_of(times: Sequence[Measurement], n: int, shared: bool) -> Samples:
     It leaves out all-reduces that give some rank no number to sum, and all but the largest
     addition: short ones are mostly the cost of the call.
     """
-    largest = max((m.x for m in times if m.arm == ADDING), default=0)
+    largest = max((m.x for m in times if m.variant == ADDING), default=0)
 
     def path(m: Measurement) -> Path | None:
-        if m.arm == THERE_AND_BACK:
+        if m.variant == THERE_AND_BACK:
             return Path(2, 2 * m.x, 0)
-        if m.arm == ADDING:  # half of the tensor to the other, in each rank
+        if m.variant == ADDING:  # half of the tensor to the other, in each rank
             return Path(0, 0, m.x / 2 * (n if shared else 1)) if m.x == largest else None
-        return allreduce_path(m.arm, n, 1, m.x, shared) if m.x >= 4 * n else None
+        return allreduce_path(m.variant, n, 1, m.x, shared) if m.x >= 4 * n else None
 
     return [(found, [t / 1e3 for t in m.values]) for m in times if (found := path(m))]
 

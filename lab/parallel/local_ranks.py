@@ -113,19 +113,21 @@ def _end_in_order(ranks: Iterable[FreshProcess]) -> None:
 
 
 def time_in_turns(
-    arms: Mapping[K, Callable[[], object]], bench: BenchParams, start: int, device: torch.device
+    variants: Mapping[K, Callable[[], object]], bench: BenchParams, start: int, device: torch.device
 ) -> dict[K, tuple[float, ...]]:
-    """Seconds per call of each arm, by its key, of the slowest rank; sample i was taken in round i.
+    """Seconds per call of each variant, by its key, of the slowest rank; sample i was taken in
+    round i.
 
-    All ranks of the process group take part, with arms of the same keys in the same order. Start
-    number `start` goes on with the order of turns where earlier ones left off.
+    All ranks of the process group take part, with variants of the same keys in the same order.
+    Start number `start` goes on with the order of turns where earlier ones left off.
     """
     calls = {
-        key: calls_lasting(arm, bench.min_sample_ms / 1e3, device) for key, arm in arms.items()
+        key: calls_lasting(variant, bench.min_sample_ms / 1e3, device)
+        for key, variant in variants.items()
     }
-    seconds: dict[K, list[float]] = {key: [] for key in arms}
-    for key in turns(list(arms), bench.rounds, start * bench.rounds):
-        seconds[key].append(seconds_per_call(arms[key], calls[key], device))
+    seconds: dict[K, list[float]] = {key: [] for key in variants}
+    for key in turns(list(variants), bench.rounds, start * bench.rounds):
+        seconds[key].append(seconds_per_call(variants[key], calls[key], device))
     return {key: tuple(samples) for key, samples in seconds.items()}
 
 

@@ -146,7 +146,7 @@ def train_batch(
 
 
 def rebinding_allreduce(data: list[Tensor]) -> None:
-    """Change the list, and of the tensors only the first: one note's way; its demo prints 3, 3."""
+    """Change the list, and of the tensors only the first: one note's way; its experiment prints 3, 3."""
     for other in data[1:]:
         data[0].add_(other.to(data[0].device))
     for i in range(1, len(data)):

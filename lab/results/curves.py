@@ -1,4 +1,4 @@
-"""Curves: a demo's named series of points with bands, one CSV row per point."""
+"""Curves: an experiment's named series of points with bands, one CSV row per point."""
 
 import re
 from collections.abc import Sequence
@@ -12,13 +12,13 @@ from lab.core.files import Row
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """Points (x, y) of one series of a demo, with the band of the samples' middle half.
+    """Points (x, y) of one series of an experiment, with the band of the samples' middle half.
 
     All arrays are (k,). `diverged` is the share of a point's samples that left the finite numbers,
     which y and the band leave out; `diverged_step` is the first step at which one did, 0 for none.
     """
 
-    demo: str
+    experiment: str
     series: str
     x: NDArray[np.float64]
     y: NDArray[np.float64]
@@ -37,14 +37,16 @@ def key(name: str) -> str:
     return re.sub(r"[ ,()+-]+", "_", re.sub(r"[.':]", "", name.lower())).strip("_")
 
 
-def line(demo: str, series: str, x: ArrayLike, y: ArrayLike) -> Curve:
+def line(experiment: str, series: str, x: ArrayLike, y: ArrayLike) -> Curve:
     """A curve of single values, without a band."""
     xs, ys = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-    return Curve(demo, series, xs, ys, ys, ys, np.zeros(len(xs)), np.zeros(len(xs), dtype=np.int64))
+    return Curve(
+        experiment, series, xs, ys, ys, ys, np.zeros(len(xs)), np.zeros(len(xs), dtype=np.int64)
+    )
 
 
 def curve(
-    demo: str,
+    experiment: str,
     series: str,
     x: ArrayLike,
     samples: Sequence[NDArray[np.float64]],
@@ -55,7 +57,7 @@ def curve(
     A point whose samples have all diverged has y = NaN, and an empty cell in its row.
 
     Args:
-        demo: which demo.
+        experiment: which experiment.
         series: which line of it.
         x: (k,).
         samples: k arrays, of any lengths.
@@ -74,24 +76,31 @@ def curve(
     ]
     steps = np.array(first, dtype=np.int64)
     return Curve(
-        demo, series, np.asarray(x, dtype=float), bands[:, 1], bands[:, 0], bands[:, 2], lost, steps
+        experiment,
+        series,
+        np.asarray(x, dtype=float),
+        bands[:, 1],
+        bands[:, 0],
+        bands[:, 2],
+        lost,
+        steps,
     )
 
 
 def curves_of(rows: Sequence[Row]) -> dict[str, dict[str, Curve]]:
-    """The curves that rows hold, by demo and series in their order; the inverse of `rows_of`."""
+    """The curves that rows hold, by experiment and series in their order; the inverse of `rows_of`."""
     points: dict[tuple[str, str], list[list[float]]] = {}
     columns = ("x", "y", "low", "high", "diverged", "diverged_step")
     for row in rows:
         values = [float(row[name]) if row[name] != "" else np.nan for name in columns]
         points.setdefault((str(row["demo"]), str(row["series"])), []).append(values)
-    demos: dict[str, dict[str, Curve]] = {}
-    for (demo, series), columns_of in points.items():
+    experiments: dict[str, dict[str, Curve]] = {}
+    for (experiment, series), columns_of in points.items():
         x, y, low, high, diverged, step = np.array(columns_of).T
-        demos.setdefault(demo, {})[series] = Curve(
-            demo, series, x, y, low, high, diverged, step.astype(np.int64)
+        experiments.setdefault(experiment, {})[series] = Curve(
+            experiment, series, x, y, low, high, diverged, step.astype(np.int64)
         )
-    return demos
+    return experiments
 
 
 def rows_of(curves: Sequence[Curve]) -> list[Row]:
@@ -102,7 +111,7 @@ def rows_of(curves: Sequence[Curve]) -> list[Row]:
 
     return [
         {
-            "demo": c.demo,
+            "demo": c.experiment,
             "series": c.series,
             "x": number(c.x[i]),
             "y": number(c.y[i]),

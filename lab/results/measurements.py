@@ -1,4 +1,4 @@
-"""Measurements: the samples of an arm, one CSV row each, or why there are none."""
+"""Measurements: the samples of a variant, one CSV row each, or why there are none."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -8,12 +8,12 @@ from lab.results.disturbances import Disturbance, from_words
 from lab.results.stats import Summary, paired_ratios, summarise
 
 SKIPPED, DISTURBED = "skipped: ", "disturbed: "  # how remarks begin
-AGAIN = ", again"  # behind the name of an arm that takes part twice, as a noise control
+AGAIN = ", again"  # behind the name of a variant that takes part twice, as a noise control
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """Samples of one arm of a demo at one x (a size, a count, a call), in `unit`.
+    """Samples of one variant of an experiment at one x (a size, a count, a call), in `unit`.
 
     `device_kind` is that of lab.machine.devices; `threads` are those of one CPU device, 0 where
     they do not matter. `remark` is empty, or `skipped: <reason>` where there are no samples, or
@@ -21,8 +21,8 @@ class Measurement:
     something happened in a start that took one of them.
     """
 
-    demo: str
-    arm: str
+    experiment: str
+    variant: str
     x: float
     values: tuple[float, ...]
     unit: str
@@ -42,30 +42,30 @@ def disturbances(measurements: Iterable[Measurement]) -> list[Disturbance]:
     return [each for remark in remarks for each in from_words(remark.removeprefix(DISTURBED))]
 
 
-def again(arm: str) -> str:
-    """The name under which an arm takes part a second time, to be compared with itself."""
-    return arm + AGAIN
+def again(variant: str) -> str:
+    """The name under which a variant takes part a second time, to be compared with itself."""
+    return variant + AGAIN
 
 
 def controls(measurements: Sequence[Measurement]) -> Iterator[tuple[Measurement, list[float]]]:
-    """Each arm that took part twice, with the ratios of its samples to those of its second part."""
-    found = {(m.demo, m.arm, m.x): m for m in measurements if m.values}
-    for (demo, arm, x), m in found.items():
-        if second := found.get((demo, again(arm), x)):
+    """Each variant that took part twice, with the ratios of its samples to those of its second part."""
+    found = {(m.experiment, m.variant, m.x): m for m in measurements if m.values}
+    for (experiment, variant, x), m in found.items():
+        if second := found.get((experiment, again(variant), x)):
             yield m, paired_ratios(m.values, second.values)
 
 
-def skip(demo: str, arm: str, reason: str, device_kind: str) -> Measurement:
+def skip(experiment: str, variant: str, reason: str, device_kind: str) -> Measurement:
     """What this machine cannot measure, and why."""
-    return Measurement(demo, arm, 0, (), "", device_kind, remark=f"{SKIPPED}{reason}")
+    return Measurement(experiment, variant, 0, (), "", device_kind, remark=f"{SKIPPED}{reason}")
 
 
 def rows_of(measurements: Sequence[Measurement]) -> list[Row]:
     """One row per sample, with six digits; one row with an empty value for what was skipped."""
     return [
         {
-            "demo": m.demo,
-            "arm": m.arm,
+            "demo": m.experiment,
+            "arm": m.variant,
             "x": m.x,
             "sample": sample,
             "value": float(f"{value:.6g}") if value is not None else "",
@@ -86,8 +86,8 @@ def measurements_of(rows: Sequence[Row]) -> list[Measurement]:
         found.setdefault((str(row["demo"]), str(row["arm"]), float(row["x"])), []).append(row)
     return [
         Measurement(
-            demo,
-            arm,
+            experiment,
+            variant,
             x,
             tuple(float(row["value"]) for row in same if row["value"] != ""),
             str(same[0]["unit"]),
@@ -95,31 +95,35 @@ def measurements_of(rows: Sequence[Row]) -> list[Measurement]:
             int(float(same[0]["threads"])),
             str(same[0]["remark"]),
         )
-        for (demo, arm, x), same in found.items()
+        for (experiment, variant, x), same in found.items()
     ]
 
 
 @dataclass(frozen=True)
 class Results:
-    """A stage's measurements, to be asked for by demo and arm."""
+    """A stage's measurements, to be asked for by experiment and variant."""
 
     measurements: Sequence[Measurement]
 
-    def arms(self, demo: str) -> list[str]:
-        """The measured arms of a demo, in their order, without noise controls."""
-        found = (m.arm for m in self.measurements if m.demo == demo and m.values)
-        return [arm for arm in dict.fromkeys(found) if not arm.endswith(AGAIN)]
+    def variants(self, experiment: str) -> list[str]:
+        """The measured variants of an experiment, in their order, without noise controls."""
+        found = (m.variant for m in self.measurements if m.experiment == experiment and m.values)
+        return [variant for variant in dict.fromkeys(found) if not variant.endswith(AGAIN)]
 
-    def series(self, demo: str, arm: str) -> list[Measurement]:
-        """An arm's measurements by growing x; none if it was skipped or is unknown."""
+    def series(self, experiment: str, variant: str) -> list[Measurement]:
+        """A variant's measurements by growing x; none if it was skipped or is unknown."""
         return sorted(
-            (m for m in self.measurements if (m.demo, m.arm) == (demo, arm) and m.values),
+            (
+                m
+                for m in self.measurements
+                if (m.experiment, m.variant) == (experiment, variant) and m.values
+            ),
             key=lambda m: m.x,
         )
 
-    def one(self, demo: str, arm: str, x: float | None = None) -> Measurement | None:
-        """An arm's measurement at `x`, or at its smallest x; None if it was not measured."""
-        return next((m for m in self.series(demo, arm) if x is None or m.x == x), None)
+    def one(self, experiment: str, variant: str, x: float | None = None) -> Measurement | None:
+        """A variant's measurement at `x`, or at its smallest x; None if it was not measured."""
+        return next((m for m in self.series(experiment, variant) if x is None or m.x == x), None)
 
     def skipped(self) -> list[Measurement]:
         """What was skipped."""

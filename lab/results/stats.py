@@ -124,12 +124,12 @@ def median_level(count: int) -> float:
 
 
 def false_speedup_bound(over: int, under: int, starts: int, group: int) -> float:
-    """The chance, at most, that `group` starts of an arm against itself show a speed-up.
+    """The chance, at most, that `group` starts of a variant against itself show a speed-up.
 
-    Of `starts` ratios of an arm to itself `over` were above 1 + SMALLEST_EFFECT and `under` below
-    its inverse. A group shows a false speed-up if all its ratios but those that its interval drops
-    lie on one side. Starts are independent; the chance of each side is taken at the upper end of
-    its 95 % interval (Clopper and Pearson 1934), both ends together.
+    Of `starts` ratios of a variant to itself `over` were above 1 + SMALLEST_EFFECT and `under`
+    below its inverse. A group shows a false speed-up if all its ratios but those that its interval
+    drops lie on one side. Starts are independent; the chance of each side is taken at the upper end
+    of its 95 % interval (Clopper and Pearson 1934), both ends together.
     """
     needed = group - _outer_samples(group)
 

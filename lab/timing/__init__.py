@@ -1,1 +1,1 @@
-"""The clock, and arms timed side by side."""
+"""The clock, and variants timed side by side."""

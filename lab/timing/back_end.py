@@ -6,25 +6,25 @@ from collections.abc import Sequence
 import torch
 from torch.profiler import ProfilerActivity, profile
 
-from lab.timing.bench import Arm
+from lab.timing.bench import Variant
 from lab.timing.clock import read_clock
 
 
-def back_end_share(arm: Arm, devices: Sequence[torch.device], min_seconds: float) -> float:
+def back_end_share(variant: Variant, devices: Sequence[torch.device], min_seconds: float) -> float:
     """The percentage of the time of calls that take `min_seconds`, after two that do not count.
 
     What counts is the time between handing an operation over and having its result or, where it is
     queued, having queued it.
     """
     os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # its library would print that it starts
-    arm()
+    variant()
     start = read_clock(devices)
-    arm()
+    variant()
     calls = max(1, round(min_seconds / (read_clock(devices) - start)))
     with profile(activities=[ProfilerActivity.CPU]) as profiler:
         start = read_clock(devices)
         for _ in range(calls):
-            arm()
+            variant()
         seconds = read_clock(devices) - start
     handed_over = [event for event in profiler.events() if event.cpu_parent is None]
     busy_us: float = sum(event.cpu_time_total for event in handed_over)

@@ -1,12 +1,13 @@
-"""Arms timed side by side, with a noise control among them, and sizes that tell of a device.
+"""Variants timed side by side, with a noise control among them, and sizes that tell of a device.
 
-What is timed is an arm. A round is one sample of each arm; a turn is one arm's go within a round.
-What a process measures is one start; lab/timing/fresh_starts.py has a program start several
-times, since one and the same program can be a quarter faster or slower from one start to the next.
+What is timed is a variant. A round is one sample of each variant; a turn is one variant's go
+within a round. What a process measures is one start; lab/timing/fresh_starts.py has a program start
+several times, since one and the same program can be a quarter faster or slower from one start to
+the next.
 
 The rules, each of which the notes break: a monotonic clock; work finished on every device before
 each reading; warm-up outside the clock; samples long enough for the clock; an order of turns in
-which every arm stands in every place, and behind every other, equally often; medians with their
+which every variant stands in every place, and behind every other, equally often; medians with their
 spread; no speed-up claimed unless its interval excludes 1.
 
 A GPU takes microseconds to be given an operation, however small. Work that hardly takes longer is
@@ -31,37 +32,39 @@ from lab.results.stats import Ratio, speedup, summarise
 from lab.timing.clock import read_clock
 
 T = TypeVar("T")
-Arm = Callable[[], object]
-ArmOfSize = Callable[[int], Arm]  # of size 1 it does little but launch
+Variant = Callable[[], object]
+VariantOfSize = Callable[[int], Variant]  # of size 1 it does little but launch
 
-OVER_LAUNCH = "work over its launch"  # a demo; x: the size
+OVER_LAUNCH = "work over its launch"  # an experiment; x: the size
 LASTING = 30  # times as long as its launch takes the work of a size that is looked for,
 OUTLASTS = 10  # and at least work whose times decide, should the GPU be faster by then
 
 
-def time_arms(
-    arms: Mapping[str, Arm],
+def time_variants(
+    variants: Mapping[str, Variant],
     devices: Sequence[torch.device],
     params: BenchParams,
     start: int = 0,
     control: str = "",
 ) -> dict[str, tuple[float, ...]]:
-    """Seconds per call of each arm, by its name; sample i of every arm was taken in round i.
+    """Seconds per call of each variant, by its name; sample i of every variant was taken in round
+    i.
 
-    A sample calls its arm as often as takes `min_sample_ms`. Finding out how often warms it up.
-    Later starts go on with the order of turns where earlier ones left off. The arm named `control`
-    takes part twice, the second time as `again(control)`: what that shows as a speed-up is false.
+    A sample calls its variant as often as takes `min_sample_ms`. Finding out how often warms it up.
+    Later starts go on with the order of turns where earlier ones left off. The variant named
+    `control` takes part twice, the second time as `again(control)`: what that shows as a speed-up
+    is false.
     """
     if control:
-        arms = {**arms, again(control): arms[control]}
+        variants = {**variants, again(control): variants[control]}
     calls = {
-        name: _calls_per_sample(arm, devices, params.min_sample_ms / 1e3)
-        for name, arm in arms.items()
+        name: _calls_per_sample(variant, devices, params.min_sample_ms / 1e3)
+        for name, variant in variants.items()
     }
-    seconds: dict[str, list[float]] = {name: [] for name in arms}
+    seconds: dict[str, list[float]] = {name: [] for name in variants}
     with _no_garbage_collection():
-        for name in turns(list(arms), params.rounds, start * params.rounds):
-            seconds[name].append(_seconds_per_call(arms[name], calls[name], devices))
+        for name in turns(list(variants), params.rounds, start * params.rounds):
+            seconds[name].append(_seconds_per_call(variants[name], calls[name], devices))
     return {name: tuple(samples) for name, samples in seconds.items()}
 
 
@@ -73,27 +76,27 @@ def turns(names: Sequence[T], rounds: int, first_round: int = 0) -> Iterator[T]:
 
 
 def williams(count: int) -> list[list[int]]:
-    """Orders of `count` arms, balanced over places and neighbours (Williams 1949).
+    """Orders of `count` variants, balanced over places and neighbours (Williams 1949).
 
-    Taken together, each arm stands in each place, and right behind each other arm, equally often:
-    `count` orders if that is even, twice as many if it is odd.
+    Taken together, each variant stands in each place, and right behind each other variant, equally
+    often: `count` orders if that is even, twice as many if it is odd.
     """
     zigzag = [(i + 1) // 2 if i % 2 else (count - i // 2) % count for i in range(count)]
     square = [[(i + shift) % count for i in zigzag] for shift in range(count)]
     return square if count % 2 == 0 else square + [order[::-1] for order in square]
 
 
-def _calls_per_sample(arm: Arm, devices: Sequence[torch.device], min_seconds: float) -> int:
+def _calls_per_sample(variant: Variant, devices: Sequence[torch.device], min_seconds: float) -> int:
     """How many calls take `min_seconds`, found with at least three calls that no sample holds.
 
     A call may compile, or record a graph, and take a thousand times as long as later ones. So a
     reading counts only if one before it was nearly the same.
     """
-    arm()
+    variant()
     calls = 1
     before: list[float] = []  # seconds per call
     while True:
-        seconds = _seconds_per_call(arm, calls, devices)
+        seconds = _seconds_per_call(variant, calls, devices)
         taken = calls * seconds
         if taken < min_seconds:
             enough = 0.8 * min_seconds / seconds if taken > 0 else 0  # a coarse clock stood still
@@ -103,10 +106,10 @@ def _calls_per_sample(arm: Arm, devices: Sequence[torch.device], min_seconds: fl
         before.append(seconds)
 
 
-def _seconds_per_call(arm: Arm, calls: int, devices: Sequence[torch.device]) -> float:
+def _seconds_per_call(variant: Variant, calls: int, devices: Sequence[torch.device]) -> float:
     start = read_clock(devices)
     for _ in range(calls):
-        arm()
+        variant()
     return (read_clock(devices) - start) / calls
 
 
@@ -123,28 +126,28 @@ def _no_garbage_collection() -> Iterator[None]:
 
 
 def in_unit(
-    demo: str, x: float, times: Mapping[str, tuple[float, ...]], unit: str, devices: Devices
+    experiment: str, x: float, times: Mapping[str, tuple[float, ...]], unit: str, devices: Devices
 ) -> list[Measurement]:
-    """Measurements in s, ms, us or ns, of the seconds per call that `time_arms` gives."""
+    """Measurements in s, ms, us or ns, of the seconds per call that `time_variants` gives."""
     per_second = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}[unit]
     return [
         Measurement(
-            demo,
-            arm,
+            experiment,
+            variant,
             x,
             tuple(per_second * t for t in seconds),
             unit,
             devices.kind,
             devices.threads,
         )
-        for arm, seconds in times.items()
+        for variant, seconds in times.items()
     ]
 
 
-def products(device: torch.device) -> ArmOfSize:
+def products(device: torch.device) -> VariantOfSize:
     """The product of a random matrix of so many rows with itself."""
 
-    def product(rows: int) -> Arm:
+    def product(rows: int) -> Variant:
         x = torch.rand(rows, rows, device=device)
         return partial(torch.mm, x, x)
 
@@ -152,40 +155,42 @@ def products(device: torch.device) -> ArmOfSize:
 
 
 def over_launch(
-    arm_of: ArmOfSize, size: int, devices: Devices, params: BenchParams
+    variant_of: VariantOfSize, size: int, devices: Devices, params: BenchParams
 ) -> tuple[float, ...]:
-    """How many times as long as its launch an arm of a size takes, round by round."""
-    arms = {"work": arm_of(size), "launch": arm_of(1)}
-    times = time_arms(arms, devices.devices, params)
+    """How many times as long as its launch a variant of a size takes, round by round."""
+    variants = {"work": variant_of(size), "launch": variant_of(1)}
+    times = time_variants(variants, devices.devices, params)
     return tuple(t / launch for t, launch in zip(times["work"], times["launch"], strict=True))
 
 
-def lasting_size(arm_of: ArmOfSize, size: int, devices: Devices, params: BenchParams) -> int:
+def lasting_size(
+    variant_of: VariantOfSize, size: int, devices: Devices, params: BenchParams
+) -> int:
     """The size itself; on a GPU doubled until its work is LASTING times as long as its launch."""
     if not _on_gpu(devices):
         return size
-    while summarise(over_launch(arm_of, size, devices, params)).median < LASTING:
+    while summarise(over_launch(variant_of, size, devices, params)).median < LASTING:
         size *= 2
     return size
 
 
 def lasting_sizes(
-    arm_of: ArmOfSize, sizes: Sequence[int], devices: Devices, params: BenchParams
+    variant_of: VariantOfSize, sizes: Sequence[int], devices: Devices, params: BenchParams
 ) -> list[int]:
     """The sizes; on a GPU with a lasting one as the largest."""
     largest = max(sizes)
-    lasting = lasting_size(arm_of, largest, devices, params)
+    lasting = lasting_size(variant_of, largest, devices, params)
     return [lasting if size == largest else size for size in sizes]
 
 
 def measure_over_launch(
-    arm: str, arm_of: ArmOfSize, size: int, devices: Devices, params: BenchParams
+    variant: str, variant_of: VariantOfSize, size: int, devices: Devices, params: BenchParams
 ) -> list[Measurement]:
-    """How many times as long as its launch an arm takes on a GPU; a processor's has none."""
+    """How many times as long as its launch a variant takes on a GPU; a processor's has none."""
     if not _on_gpu(devices):
         return []
-    values = over_launch(arm_of, size, devices, params)
-    return [Measurement(OVER_LAUNCH, arm, size, values, "times as long", devices.kind)]
+    values = over_launch(variant_of, size, devices, params)
+    return [Measurement(OVER_LAUNCH, variant, size, values, "times as long", devices.kind)]
 
 
 def _on_gpu(devices: Devices) -> bool:
@@ -194,7 +199,7 @@ def _on_gpu(devices: Devices) -> bool:
 
 def launch_bound(measurements: Sequence[Measurement]) -> dict[str, float | str]:
     """A metric that keeps times from deciding anything, where any of the work was launch-bound."""
-    found = [m for m in measurements if m.demo == OVER_LAUNCH]
+    found = [m for m in measurements if m.experiment == OVER_LAUNCH]
     bound = any(m.summary.median < OUTLASTS for m in found)
     return {NOT_MEASURABLE: LARGER_SIZES} if bound else {}
 

@@ -24,7 +24,7 @@ from lab.results.disturbances import (
 from lab.results.measurements import Measurement, Results, controls, disturbances
 from lab.results.stats import SMALLEST_EFFECT, median_ratio, summarise
 from lab.timing import readings
-from lab.timing.bench import Arm
+from lab.timing.bench import Variant
 from lab.timing.clock import read_clock
 from lab.timing.names import COPY_SPEEDS, PRODUCT_SPEEDS
 
@@ -96,13 +96,13 @@ def machine_speed() -> tuple[float, float]:
     return 2 * PRODUCT_ROWS**3 / product_s / 1e9, 2 * source.nbytes / copy_s / 1e9
 
 
-def _median_seconds(arm: Arm) -> float:
+def _median_seconds(variant: Variant) -> float:
     cpu = [torch.device("cpu")]
-    arm()
+    variant()
     seconds = []
     for _ in range(SPEED_SAMPLES):
         start = read_clock(cpu)
-        arm()
+        variant()
         seconds.append(read_clock(cpu) - start)
     return summarise(seconds).median
 
@@ -164,8 +164,8 @@ def conditions(
 ) -> dict[str, float | str]:
     """What every benchmark's metrics begin with: devices, starts, load, speed, noise, controls.
 
-    `control_over` and `control_under` count the starts in which an arm against itself looked faster
-    or slower by more than 2 %; `false_speedups` the controls whose interval says so.
+    `control_over` and `control_under` count the starts in which a variant against itself looked
+    faster or slower by more than 2 %; `false_speedups` the controls whose interval says so.
     """
     ratios = [ratio for _, ratio in controls(measurements)]
     each = [r for ratio in ratios for r in ratio]

@@ -71,7 +71,7 @@ def merge(starts: Sequence[Sequence[Measurement]]) -> list[Measurement]:
     Raises:
         LabError: the starts did not measure the same things.
     """
-    keys = [[(m.demo, m.arm, m.x) for m in start] for start in starts]
+    keys = [[(m.experiment, m.variant, m.x) for m in start] for start in starts]
     if any(sorted(each) != sorted(keys[0]) for each in keys):
         raise LabError("two starts of a benchmark measured different things; measure it again")
     by_key = sorted((m for start in starts for m in start), key=_key)  # stable: starts in order
@@ -80,7 +80,7 @@ def merge(starts: Sequence[Sequence[Measurement]]) -> list[Measurement]:
 
 
 def _key(m: Measurement) -> tuple[str, str, float]:
-    return m.demo, m.arm, m.x
+    return m.experiment, m.variant, m.x
 
 
 def _over_starts(same: Sequence[Measurement]) -> Measurement:

@@ -21,8 +21,8 @@ def summarise(measurements: Sequence[Measurement]) -> dict[str, float | str]:
     """How soon calls return, how fast torch is as the notes time it, and warm-up."""
     results = Results(measurements)
     returns, finishes, claimed, book_numpy = (
-        results.series(demo, arm)[-1]
-        for demo, arm in (
+        results.series(experiment, variant)[-1]
+        for experiment, variant in (
             (names.PRODUCT, names.CALL_RETURNS),
             (names.PRODUCT, names.RESULT_THERE),
             (names.BOOK, names.NOT_WAITED_FOR),
@@ -40,7 +40,7 @@ def summarise(measurements: Sequence[Measurement]) -> dict[str, float | str]:
 
 
 def main() -> None:
-    """Measure all demos in each start and write rows and metrics."""
+    """Measure all experiments in each start and write rows and metrics."""
     params = load(Params)
     watch, devices = Watch(), resolve(1, params.devices)
     params, rows = answer_of("looking for sizes", one_start.lasting, params)

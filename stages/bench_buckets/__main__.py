@@ -24,8 +24,8 @@ def summarise(measurements: Sequence[Measurement]) -> dict[str, float | str]:
     """What overlap gains for ResNet-18 in DistributedDataParallel's own size of buckets."""
     results = Results(measurements)
     at_once, at_last = (
-        results.one(names.of_net(names.STEP, "resnet18"), arm, names.DEFAULT_MIB)
-        for arm in (names.AT_ONCE, names.AT_LAST)
+        results.one(names.of_net(names.STEP, "resnet18"), variant, names.DEFAULT_MIB)
+        for variant in (names.AT_ONCE, names.AT_LAST)
     )
     if not at_once or not at_last:  # params.yaml sweeps other sizes
         return {}

@@ -30,8 +30,8 @@ def measure(params: Params, devices: Devices, cores: int) -> list[Measurement]:
         return [*measured, skip(names.NCCL, names.BETWEEN_GPUS, reason, devices.kind)]
     for n in sorted(set(p.world_sizes) - set(world_sizes)):
         reason = f"needs {n} CUDA GPUs, found {len(devices.devices)}"
-        demo = names.of_one_message(n)
-        measured.append(skip(demo, demo, reason, devices.kind))
+        experiment = names.of_one_message(n)
+        measured.append(skip(experiment, experiment, reason, devices.kind))
     return measured
 
 
@@ -48,7 +48,7 @@ def summarise(measurements: Sequence[Measurement]) -> dict[str, float | str]:
     }
     if model.many > model.few:
         metrics[names.UNSEEN_ERROR] = round(model.unseen_error(model.fit), 1)
-    for net in results.arms(names.TENSORS):
+    for net in results.variants(names.TENSORS):
         each, joined = (
             results.series(names.of_ranks(net, model.few), allreduce_name(STAR, grouping))[0]
             for grouping in (PER_TENSOR, ONE_BUCKET)

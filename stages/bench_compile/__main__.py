@@ -37,18 +37,18 @@ def summarise(measurements: Sequence[Measurement]) -> dict[str, float | str]:
     """Speed-ups of what the notes compile, at the smallest batch, and whether outputs are equal."""
     results = Results(measurements)
     metrics: dict[str, float | str] = {}
-    for name, demo, old_arm, new_arm in (
+    for name, experiment, old_variant, new_variant in (
         (names.SCRIPT_SPEEDUP, names.CALL, names.EAGER, names.SCRIPT),
         (names.COMPILE_SPEEDUP, names.CALL, names.INFERENCE, names.COMPILE),
         (names.FOLDED_SPEEDUP, names.PROGRAM, names.TEXT, names.FOLDED),
     ):
-        old, new = results.one(demo, old_arm), results.one(demo, new_arm)
+        old, new = results.one(experiment, old_variant), results.one(experiment, new_variant)
         if old and new:
             metrics |= ratio_metrics(name, speedup_of(old, new))
     if built := results.one(names.BUILD, names.COMPILE):
         metrics[names.COMPILE_BUILD_S] = round(built.values[0], 3)
     compared = (names.DIFFERENCE, names.SAVED_DIFFERENCE)
-    differences = [m.values[0] for m in measurements if m.demo in compared and m.values]
+    differences = [m.values[0] for m in measurements if m.experiment in compared and m.values]
     same = max(differences, default=0) <= names.TOLERANCE
     return metrics | {names.SAME_OUTPUTS: "yes" if same else "no"}
 

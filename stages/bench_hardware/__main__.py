@@ -19,14 +19,16 @@ from stages.bench_hardware.measure.roofline import count_networks, network_devic
 def summarise(measurements: Sequence[Measurement]) -> dict[str, float | str]:
     """What vectors gain, and the roof over the networks: peak rate and bandwidth."""
     results = Results(measurements)
-    loop, one_call = (results.series(names.ADDING, arm)[0] for arm in (names.LOOP, names.ONE_CALL))
+    loop, one_call = (
+        results.series(names.ADDING, variant)[0] for variant in (names.LOOP, names.ONE_CALL)
+    )
     metrics = bench.ratio_metrics(names.VECTORISED, bench.speedup_of(loop, one_call))
-    kinds = {m.device_kind for m in measurements if m.demo == names.NETWORK}
-    for name, demo, arm in (
+    kinds = {m.device_kind for m in measurements if m.experiment == names.NETWORK}
+    for name, experiment, variant in (
         (names.PEAK_RATE, names.PEAK, names.FLOAT32),
         (names.COPY_RATE, names.BANDWIDTH, names.COPY),
     ):
-        rates = [m for m in results.series(demo, arm) if m.device_kind in kinds]
+        rates = [m for m in results.series(experiment, variant) if m.device_kind in kinds]
         if rates:
             metrics |= bench.median_metrics(name, rates[-1].values)  # on all cores, or the GPU
     return metrics

@@ -21,19 +21,19 @@ from stages.bench_overlap.measure.timeline import timelines
 
 
 def summarise(measurements: Sequence[Measurement]) -> dict[str, float | str]:
-    """The overlap fraction of this kind of machine's best arm, and what it gains over in turn."""
+    """The overlap fraction of this kind of machine's best variant, and what it gains over in turn."""
     results = Results(measurements)
-    best = names.TWO_STREAMS if names.TWO_STREAMS in results.arms(names.TIMES) else names.BESIDE
+    best = names.TWO_STREAMS if names.TWO_STREAMS in results.variants(names.TIMES) else names.BESIDE
     [fraction], [total], [in_turn] = (
-        results.series(demo, arm)
-        for demo, arm in (
+        results.series(experiment, variant)
+        for experiment, variant in (
             (names.OVERLAP, best),
             (names.TIMES, best),
             (names.TIMES, names.SAME_IN_TURN[best]),
         )
     )
     return {
-        names.BEST_ARM: best,
+        names.BEST_VARIANT: best,
         **ratio_metrics(names.OVERLAP_FRACTION, median_ratio(fraction.values)),
         **ratio_metrics(names.SPEEDUP, speedup_of(in_turn, total)),
         **launch_bound(measurements),

@@ -30,8 +30,8 @@ def summarise(measurements: Sequence[Measurement]) -> dict[str, float | str]:
     """The speed-ups of together, with their bound, at the largest size; at the smallest, one."""
     results = Results(measurements)
     first, second, in_turn, both = (
-        results.series(names.PRODUCTS, arm)
-        for arm in (names.FIRST, names.SECOND, names.ONE_AFTER_THE_OTHER, names.TOGETHER)
+        results.series(names.PRODUCTS, variant)
+        for variant in (names.FIRST, names.SECOND, names.ONE_AFTER_THE_OTHER, names.TOGETHER)
     )
     alone = [m.summary.median for m in (first[-1], second[-1])]
     return {

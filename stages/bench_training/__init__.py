@@ -4,7 +4,7 @@ do?
 The notes' loop (torchvision's data set, ToTensor, a DataLoader, eager, torch's defaults) against
 the loop of `stages.train` itself (resident bytes, of which only the pixels that LeNet's answer
 depends on are computed with, channels-last memory that stays in the process), on the same
-mathematics: the same layers, batches and plain SGD, the same losses but for rounding. Each arm
+mathematics: the same layers, batches and plain SGD, the same losses but for rounding. Each variant
 trains in a process of its own. All processes are new in each start, and take one long turn each, in
 an order that changes from start to start: one start, one value. Of the notes' 4 and 0 workers that
 race is judged with which a trial before it, whose times do not count, found the faster. The engine

@@ -17,40 +17,40 @@ from lab.timing.bench import ratio_metrics
 from lab.timing.conditions import Watch, conditions
 from lab.timing.visits import traces_folder
 from stages.bench_training.measure import names
-from stages.bench_training.measure.arm_turns import TrainingArm
-from stages.bench_training.measure.arms import (
-    Arms,
-    Machine,
-    arms_of,
-    by_the_notes,
-    lacking,
-    products_per_step,
-)
 from stages.bench_training.measure.comparisons import (
     against_the_notes,
     against_the_peak,
     gain,
-    notes_arm,
+    notes_variant,
     share_of_peak,
 )
 from stages.bench_training.measure.params import Params, TrainingParams
 from stages.bench_training.measure.race import by_hand, race
+from stages.bench_training.measure.variant_turns import TrainingVariant
+from stages.bench_training.measure.variants import (
+    Machine,
+    Variants,
+    by_the_notes,
+    lacking,
+    products_per_step,
+    variants_of,
+)
 
 TRIAL_STARTS = 1
 EPOCHS_BY_HAND = 2
 
 
 def measure(p: TrainingParams, machine: Machine, notes_workers: int) -> list[Measurement]:
-    """Milliseconds per step of all arms, one sample for each start; seconds per epoch by hand."""
-    arms = arms_of(p, machine, notes_workers)
-    seconds, unable = race(arms, p.starts, traces_folder())
-    raced = {key: arm for key, arm in arms.items() if key in seconds}
+    """Milliseconds per step of all variants, one sample for each start; seconds per epoch by hand."""
+    variants = variants_of(p, machine, notes_workers)
+    seconds, unable = race(variants, p.starts, traces_folder())
+    raced = {key: variant for key, variant in variants.items() if key in seconds}
     measured = in_rows(raced, seconds, machine)
     measured += [skip(*key, reason, machine.device) for key, reason in unable.items()]
     if p.peers:
         notes = names.BY_THE_NOTES[notes_workers]
         for name in (notes, names.ENGINE):
-            measured.append(timed_by_hand(name, arms[names.LENET, name], machine))
+            measured.append(timed_by_hand(name, variants[names.LENET, name], machine))
     return measured + lacking(p, machine)
 
 
@@ -62,31 +62,33 @@ def trial(p: TrainingParams, machine: Machine) -> int:
 
 
 def in_rows(
-    arms: Arms, seconds: Mapping[tuple[str, str], tuple[float, ...]], machine: Machine
+    variants: Variants, seconds: Mapping[tuple[str, str], tuple[float, ...]], machine: Machine
 ) -> list[Measurement]:
     """The race's samples in ms; products beside each net, since both have their turns with them."""
     rows = []
-    for (demo, name), arm in arms.items():
-        kind = machine.two_devices if demo in names.ON_DEVICES else None
-        ms = tuple(1e3 * s for s in seconds[demo, name])
-        row = Measurement(demo, name, arm.batch_size, ms, "ms", kind or machine.device, arm.threads)
+    for (experiment, name), variant in variants.items():
+        kind = machine.two_devices if experiment in names.ON_DEVICES else None
+        ms = tuple(1e3 * s for s in seconds[experiment, name])
+        row = Measurement(
+            experiment, name, variant.batch_size, ms, "ms", kind or machine.device, variant.threads
+        )
         if name not in names.PRODUCTS:
             rows.append(row)
             continue
         for net in names.NETS:
-            batch_size = arms[net, names.ENGINE].batch_size
-            worth = products_per_step(net, batch_size, arm.batch_size)
-            rows.append(replace(row, demo=net, x=worth))
+            batch_size = variants[net, names.ENGINE].batch_size
+            worth = products_per_step(net, batch_size, variant.batch_size)
+            rows.append(replace(row, experiment=net, x=worth))
     return rows
 
 
-def timed_by_hand(name: str, arm: TrainingArm, machine: Machine) -> Measurement:
+def timed_by_hand(name: str, variant: TrainingVariant, machine: Machine) -> Measurement:
     """Seconds per epoch as a reader finds them who times two in a program of their own."""
-    steps = -(-FASHION_COUNTS["train"] // arm.batch_size)
-    seconds = by_hand(arm, EPOCHS_BY_HAND)
+    steps = -(-FASHION_COUNTS["train"] // variant.batch_size)
+    seconds = by_hand(variant, EPOCHS_BY_HAND)
     epoch_s = steps * sum(seconds) / len(seconds)
     return Measurement(
-        names.BY_HAND, name, arm.batch_size, (epoch_s,), "s", machine.device, arm.threads
+        names.BY_HAND, name, variant.batch_size, (epoch_s,), "s", machine.device, variant.threads
     )
 
 
@@ -95,12 +97,12 @@ def summarise(measurements: Sequence[Measurement], notes_workers: int) -> dict[s
     results = Results(measurements)
     metrics: dict[str, float | str] = {names.NOTES_WORKERS: notes_workers}
     for net in names.NETS:
-        notes = notes_arm(results, net, notes_workers)
-        for metric, arm in against_the_notes(results, net).items():
-            if over_notes := gain(results, net, arm, over=notes):
+        notes = notes_variant(results, net, notes_workers)
+        for metric, variant in against_the_notes(results, net).items():
+            if over_notes := gain(results, net, variant, over=notes):
                 metrics |= ratio_metrics(f"{net}_{metric}", over_notes)
-        for metric, (arm, product) in against_the_peak(results, net).items():
-            if share := share_of_peak(results, net, arm, product):
+        for metric, (variant, product) in against_the_peak(results, net).items():
+            if share := share_of_peak(results, net, variant, product):
                 metrics[f"{net}_{metric}"] = round(share.median, 4)
     found = results.one(names.NOTES_LENET, names.ONE_DEVICE)
     return metrics | {names.TWO_DEVICES: found.device_kind if found else "none"}
@@ -113,7 +115,7 @@ def main() -> None:
     devices, cores, gpus = resolve(1, params.devices), usable_cores(), torch.cuda.device_count()
     bf16 = computes_in_bf16(devices.devices[0])
     machine = Machine("cuda" if gpus else "cpu", gpus, cores, devices.threads, bf16)
-    if not gpus:  # arms of one process have the processor to themselves
+    if not gpus:  # variants of one process have the processor to themselves
         devices = processor(cores)
     notes_workers = trial(p, machine)
     measured = measure(p, machine, notes_workers)

@@ -42,7 +42,7 @@ def measure(
 
 def times(measurements: Sequence[Measurement]) -> list[Curve]:
     """The times of an image, by start."""
-    return [line(m.demo, m.arm, range(len(m.values)), m.values) for m in measurements]
+    return [line(m.experiment, m.variant, range(len(m.values)), m.values) for m in measurements]
 
 
 def summarise(curves: Sequence[Curve], p: ConvergenceParams) -> Metrics:
@@ -50,8 +50,8 @@ def summarise(curves: Sequence[Curve], p: ConvergenceParams) -> Metrics:
     untrained = {names.of_net(names.TUNED_BATCH, net): 0 for net in names.NETS}
     found: dict[str, float | str] = {names.TRAIN_IMAGES: p.train_images, **untrained}
     for net, of_net in p.nets.items():
-        reached = [c for c in curves if c.demo == names.of_net(names.REACHED, net)]
-        epochs = [c for c in curves if c.demo == names.of_net(names.EPOCHS, net)]
+        reached = [c for c in curves if c.experiment == names.of_net(names.REACHED, net)]
+        epochs = [c for c in curves if c.experiment == names.of_net(names.EPOCHS, net)]
         missed = np.concatenate([1 - c.y for c in reached])
         diverged = np.concatenate([c.diverged for c in epochs])
         of_runs = {

@@ -25,7 +25,7 @@ from stages.landscapes.measure.vanishing_gradients import (
 
 
 def measure(params: LandscapeParams, table: objectives.Array, seed: int) -> list[Curve]:
-    """The curves of all demos."""
+    """The curves of all experiments."""
     rng = np.random.default_rng(seed)
     return [
         *risks(),
@@ -41,7 +41,7 @@ def measure(params: LandscapeParams, table: objectives.Array, seed: int) -> list
 
 def summarise(curves: Sequence[Curve]) -> Metrics:
     """Minima and their distance, and how soon descent leaves a saddle."""
-    by_name = {(c.demo, c.series): c for c in curves}
+    by_name = {(c.experiment, c.series): c for c in curves}
     risk = by_name[names.RISK_MINIMA, names.RISK]
     empirical = by_name[names.RISK_MINIMA, names.EMPIRICAL_RISK]
     gap = by_name[names.ARGMIN_GAP, names.DISTANCE]
@@ -57,7 +57,7 @@ def summarise(curves: Sequence[Curve]) -> Metrics:
 
 
 def main() -> None:
-    """Measure all demos and write rows and metrics."""
+    """Measure all experiments and write rows and metrics."""
     params = load(Params)
     curves = measure(params.landscapes, read_airfoil(), params.seed)
     metrics = {"airfoil": read_source()["airfoil"], **summarise(curves)}

@@ -31,13 +31,13 @@ from stages.optimizers.measure.linear_regression import Problem, ill_conditioned
 from stages.optimizers.measure.notes_runs import notes_runs
 from stages.optimizers.measure.params import OptimizerParams, Params
 
-ByName = Mapping[tuple[str, str], Curve]  # by demo and series
+ByName = Mapping[tuple[str, str], Curve]  # by experiment and series
 
 
 def measure(
     params: OptimizerParams, table: Problem, train: Split, test: Split, seed: int
 ) -> list[Curve]:
-    """The curves of all demos but the times; the same bits from the same seed."""
+    """The curves of all experiments but the times; the same bits from the same seed."""
     problems = {names.AIRFOIL: table, names.ILL: ill_conditioned(seed), names.SPARSE: sparse(seed)}
     return [
         *quadratics.traces(),
@@ -69,12 +69,12 @@ def _sweeps(problems: Mapping[str, Problem], params: OptimizerParams, seed: int)
 
 def by_start(times: Iterable[Measurement]) -> list[Curve]:
     """Times as curves: a value for each start."""
-    return [line(m.demo, m.arm, np.arange(len(m.values)), m.values) for m in times]
+    return [line(m.experiment, m.variant, np.arange(len(m.values)), m.values) for m in times]
 
 
 def summarise(curves: Sequence[Curve], table: Problem) -> Metrics:
     """How AdaGrad fares from all directions, and what is exact on the airfoil table."""
-    by_name = {(c.demo, c.series): c for c in curves}
+    by_name = {(c.experiment, c.series): c for c in curves}
     return {
         **{
             metric: _percent_where_adagrad_ends_lower(by_name, names.STARTS[turned])
@@ -85,13 +85,13 @@ def summarise(curves: Sequence[Curve], table: Problem) -> Metrics:
     }
 
 
-def _percent_where_adagrad_ends_lower(by_name: ByName, demo: str) -> float:
-    adagrad, gd = (by_name[demo, name].y for name in (names.ADAGRAD_2, names.GD_04))
+def _percent_where_adagrad_ends_lower(by_name: ByName, experiment: str) -> float:
+    adagrad, gd = (by_name[experiment, name].y for name in (names.ADAGRAD_2, names.GD_04))
     return round(100 * float((adagrad < gd).mean()), 2)
 
 
 def main() -> None:
-    """Measure all demos and write rows and metrics."""
+    """Measure all experiments and write rows and metrics."""
     params = load(Params)
     devices = processor(threads_per_device(1, params.devices.cpu_threads, usable_cores()))
     table = problem(*objectives.standardise(read_airfoil()))

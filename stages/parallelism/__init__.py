@@ -7,7 +7,7 @@ side by side, in fresh processes. *All-reduce*: what each device sends in the no
 that all devices share. *Ratio*: FLOP of a training step per byte of parameters, counted for the
 notes' networks and for those that the notes rank.
 
-Read `reports/parallelism/rows.csv`: per demo and series, points (x, y). x is images per step, or
-the devices, or in the demos of milliseconds the start; in `ratio_counted` it is MB of parameters,
-and y GFLOP of an image. Book: 13.5, 13.7.
+Read `reports/parallelism/rows.csv`: per experiment and series, points (x, y). x is images per step,
+or the devices, or in the experiments of milliseconds the start; in `ratio_counted` it is MB of
+parameters, and y GFLOP of an image. Book: 13.5, 13.7.
 """

@@ -41,7 +41,7 @@ from stages.parallelism.measure.names import (
 from stages.parallelism.measure.params import ParallelismParams, Params
 from stages.parallelism.measure.torch_ranks import measure_by_torch, time_by_torch
 
-Demos = dict[str, dict[str, Curve]]
+Experiments = dict[str, dict[str, Curve]]
 
 
 def measure(params: Params, devices: Devices, images: Split) -> list[Curve]:
@@ -57,22 +57,22 @@ def measure(params: Params, devices: Devices, images: Split) -> list[Curve]:
 
 
 def by_start(timed: Sequence[Measurement]) -> list[Curve]:
-    """The times of each arm by start, in milliseconds."""
-    return [line(m.demo, m.arm, range(len(m.values)), m.values) for m in timed]
+    """The times of each variant by start, in milliseconds."""
+    return [line(m.experiment, m.variant, range(len(m.values)), m.values) for m in timed]
 
 
 def summarise(curves: Sequence[Curve], params: ParallelismParams) -> dict[str, float | str]:
     """Where data parallel begins to move less, how idle a pipeline is, and the notes' ranking."""
-    demos: Demos = {}
+    experiments: Experiments = {}
     for c in curves:
-        demos.setdefault(c.demo, {})[c.series] = c
-    return _of_kinds(demos, params) | _of_networks(demos)
+        experiments.setdefault(c.experiment, {})[c.series] = c
+    return _of_kinds(experiments, params) | _of_networks(experiments)
 
 
-def _of_kinds(demos: Demos, params: ParallelismParams) -> dict[str, float | str]:
-    moved = demos[MOVED_MB]
+def _of_kinds(experiments: Experiments, params: ParallelismParams) -> dict[str, float | str]:
+    moved = experiments[MOVED_MB]
     piped = on_devices(in_micro_batches(params.num_micro_batches), max(params.num_devices))
-    rounding = max(float(c.y[0]) for c in demos[DIFFERENCE_EPS].values())
+    rounding = max(float(c.y[0]) for c in experiments[DIFFERENCE_EPS].values())
     return {
         LARGEST_DIFFERENCE_EPS: round(rounding, 4),
         **{
@@ -82,8 +82,8 @@ def _of_kinds(demos: Demos, params: ParallelismParams) -> dict[str, float | str]
             for count in params.num_devices
             for kind in (PIPELINE, TENSOR)
         },
-        PIPELINE_IDLE: round(float(demos[IDLE_PERCENT][piped].y[0]), 3),
-        PIPELINE_IDLE_BY_FLOP: round(float(demos[IDLE_BY_FLOP_PERCENT][piped].y[0]), 3),
+        PIPELINE_IDLE: round(float(experiments[IDLE_PERCENT][piped].y[0]), 3),
+        PIPELINE_IDLE_BY_FLOP: round(float(experiments[IDLE_BY_FLOP_PERCENT][piped].y[0]), 3),
     }
 
 
@@ -93,9 +93,9 @@ def crossing_batch(growing: Curve, level: Curve) -> float:
     return float(growing.x[0] + (level.y[0] - growing.y[0]) / slope)
 
 
-def _of_networks(demos: Demos) -> dict[str, float | str]:
+def _of_networks(experiments: Experiments) -> dict[str, float | str]:
     """The closest pair of each two neighbours of the notes' ranking; over 1 where it holds."""
-    per_image = {name: float(c.y[0]) for name, c in demos[FLOP_PER_BYTE].items()}
+    per_image = {name: float(c.y[0]) for name, c in experiments[FLOP_PER_BYTE].items()}
     inception, resnet, alexnet = ([per_image[name] for name in names] for names in RANKED)
     return {
         INCEPTION_OVER_RESNET: round(min(inception) / max(resnet), 4),

@@ -15,6 +15,6 @@ one; what that does to the accuracy, as it is and with parameters of each device
 what the notes' short cells print, each as one number. *Without a GPU*: which of the notes' programs
 run in a process that sees none (y is 1) and which stop (0), with torch's words as the remark.
 
-Read `reports/replicas/rows.csv`: per demo and series, points (x, y); x is the step, or the seed.
-Book: 13.5, 13.6.
+Read `reports/replicas/rows.csv`: per experiment and series, points (x, y); x is the step, or the
+seed. Book: 13.5, 13.6.
 """

@@ -56,12 +56,13 @@ def measure(params: Params, train_set: LabelledImages, test_set: LabelledImages)
 
 def summarise(curves: Sequence[Curve], params: ReplicaParams) -> Metrics:
     """Where the variants end, how batch norm changes the gradient, and how long LeNet trained."""
-    ends = {(c.demo, c.series): float(c.y[-1]) for c in curves}
-    [change] = [c for c in curves if (c.demo, c.series) == (GRADIENT_CHANGE, WITH_BATCH_NORM)]
+    ends = {(c.experiment, c.series): float(c.y[-1]) for c in curves}
+    [change] = [c for c in curves if (c.experiment, c.series) == (GRADIENT_CHANGE, WITH_BATCH_NORM)]
     judged = [(variant, FROM_ONE_DEVICE) for variant in (IN_PLACE, REBINDING, ALIASING)]
     judged += [(variant, APART) for variant in (IN_PLACE, REBINDING)]
     return {
-        millionths(variant, demo): round(1e6 * ends[demo, variant], 4) for variant, demo in judged
+        millionths(variant, experiment): round(1e6 * ends[experiment, variant], 4)
+        for variant, experiment in judged
     } | {
         BATCH_NORM_CHANGE: round(float(np.median(change.y)), 5),
         EPOCHS: params.accuracy.num_epochs,

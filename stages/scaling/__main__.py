@@ -13,7 +13,6 @@ from lab.parallel.link_fit import fit_both
 from lab.results.measurements import Measurement, Results, rows_of
 from lab.timing.conditions import Watch, conditions
 from stages.scaling.measure import names
-from stages.scaling.measure.arms import measure
 from stages.scaling.measure.clusters import simulate_clusters
 from stages.scaling.measure.notes_batch import at_notes_batch
 from stages.scaling.measure.params import Params
@@ -27,6 +26,7 @@ from stages.scaling.measure.predictor import (
     predict,
 )
 from stages.scaling.measure.simulated_scaling import simulate
+from stages.scaling.measure.variants import measure
 
 
 def derived(
@@ -39,7 +39,7 @@ def derived(
 def summarise(measurements: Sequence[Measurement], n: int) -> dict[str, float | str]:
     """The link, and how far the predictions are off."""
     results = Results(measurements)
-    fit, _ = fit_both([m for m in measurements if m.demo == names.MESSAGE], n)
+    fit, _ = fit_both([m for m in measurements if m.experiment == names.MESSAGE], n)
     steps = compared_steps(results)
     worst = max(100 * abs(step.error) for step in steps)
     return {

@@ -26,7 +26,7 @@ from stages.schedules.measure.trials import try_schedules
 def measure(
     params: ScheduleParams, device: torch.device, train: Split, test: Split, seed: int
 ) -> list[Curve]:
-    """The curves of all demos."""
+    """The curves of all experiments."""
     torch.backends.cudnn.deterministic = True  # the same seed, the same bits
     side = params.image_side
     train_set, test_set = (small_images(split, side, device) for split in (train, test))
@@ -46,19 +46,21 @@ def summarise(curves: Sequence[Curve]) -> Metrics:
 
     The best schedule is chosen by one half of the seeds and judged by the other.
     """
-    by_name = {(c.demo, c.series): c.y for c in curves}
+    by_name = {(c.experiment, c.series): c.y for c in curves}
     ranked = {
         series: y
-        for (demo, series), y in by_name.items()
-        if demo == names.ACCURACY and series != names.AS_THE_BOOK
+        for (experiment, series), y in by_name.items()
+        if experiment == names.ACCURACY and series != names.AS_THE_BOOK
     }
     half = len(ranked[names.CONSTANT]) // 2
     best = max(ranked, key=lambda name: median(ranked[name][:half]))
-    edges = {series: y for (demo, series), y in by_name.items() if demo == names.STABLE_RATE}
+    edges = {
+        series: y for (experiment, series), y in by_name.items() if experiment == names.STABLE_RATE
+    }
     nets = sorted({series.split(", ")[0] for series in edges})
     gains: dict[str, float | str] = {}
     for net in nets:
-        plain, warm = (edges[names.arm_of(net, arm)] for arm in names.ARMS)
+        plain, warm = (edges[names.variant_of(net, variant)] for variant in names.VARIANTS)
         gains[names.gain(net)] = round(median(paired_ratios(list(warm), list(plain))), 3)
     return {
         names.NETS: " ".join(nets),
@@ -70,7 +72,7 @@ def summarise(curves: Sequence[Curve]) -> Metrics:
 
 
 def main() -> None:
-    """Measure all demos and write rows and metrics."""
+    """Measure all experiments and write rows and metrics."""
     keep_memory()
     params = load(Params)
     devices = resolve(1, params.devices)

@@ -1,8 +1,8 @@
 """Times of all-reduces among real processes, and of training steps that wait for one.
 
-`time_among_ranks` starts a process for each device, several times. All ranks of an arm meet before
-each round, whose time is that of the slowest of them; one start of the processes gives one sample,
-the median of its rounds.
+`time_among_ranks` starts a process for each device, several times. All ranks of a variant meet
+before each round, whose time is that of the slowest of them; one start of the processes gives one
+sample, the median of its rounds.
 """
 
 from collections.abc import Callable, Sequence
@@ -31,7 +31,7 @@ LR = 0.01
 
 
 @dataclass(frozen=True)
-class Arm:
+class Variant:
     """What is timed: float32 tensors of `lengths`, summed by the first `world_size` ranks.
 
     With a `net` (of lab.nets.models) each rank first computes its gradients for `images` images of
@@ -39,7 +39,8 @@ class Arm:
     other tensors if `gradients` is false: then the difference to NOTHING is what communication
     costs after computing.
 
-    An arm `in_a_row` is called so many times without a pause, once in each start, after all turns.
+    A variant `in_a_row` is called so many times without a pause, once in each start, after all
+    turns.
     """
 
     algorithm: str  # of lab.parallel.allreduce.collectives' ALGORITHMS or PROBES, or NOTHING
@@ -59,7 +60,7 @@ class Arm:
 
 @dataclass(frozen=True)
 class Timed:
-    """What the ranks found of an arm.
+    """What the ranks found of a variant.
 
     Attributes:
         seconds: per call, one number for each start.
@@ -84,37 +85,39 @@ def gradient_lengths(net: str) -> tuple[int, ...]:
     return tuple(p.numel() for p in MODELS[net](torch.Generator().manual_seed(0)).parameters())
 
 
-def time_among_ranks(arms: Sequence[Arm], params: BenchParams, devices: Devices) -> list[Timed]:
-    """What each arm took, in their order; rank i computes on device i.
+def time_among_ranks(
+    variants: Sequence[Variant], params: BenchParams, devices: Devices
+) -> list[Timed]:
+    """What each variant took, in their order; rank i computes on device i.
 
-    In each of `params.starts` the processes start anew, and all arms take turns, those of fewer
-    ranks, too: the other ranks wait. Sample i of every arm is of start i. There are fewer starts if
-    there is a deadline.
+    In each of `params.starts` the processes start anew, and all variants take turns, those of fewer
+    ranks, too: the other ranks wait. Sample i of every variant is of start i. There are fewer
+    starts if there is a deadline.
 
     Raises:
         LabError: a rank died.
-        ValueError: an arm for more ranks than there are devices.
+        ValueError: a variant for more ranks than there are devices.
     """
-    world_size = max(arm.world_size for arm in arms)
+    world_size = max(variant.world_size for variant in variants)
     starts = [
-        run_on_ranks(world_size, devices, _take_part, arms, params, start)
+        run_on_ranks(world_size, devices, _take_part, variants, params, start)
         for start in tqdm(
             starts_in_time(params.starts), "starts", total=params.starts, leave=False, disable=None
         )
     ]
     return [
         replace(
-            of_arm[0],
-            seconds=tuple(summarise(one.seconds).median for one in of_arm),
-            halves=tuple(half for one in of_arm for half in one.halves),
-            exact=all(one.exact for one in of_arm),
+            of_variant[0],
+            seconds=tuple(summarise(one.seconds).median for one in of_variant),
+            halves=tuple(half for one in of_variant for half in one.halves),
+            exact=all(one.exact for one in of_variant),
         )
-        for of_arm in zip(*starts, strict=True)
+        for of_variant in zip(*starts, strict=True)
     ]
 
 
 class _Rank:
-    """This rank among those of one world size, with the tensors and nets of their arms."""
+    """This rank among those of one world size, with the tensors and nets of their variants."""
 
     def __init__(self, ranks: Ranks, device: torch.device) -> None:
         self.ranks, self.device = ranks, device
@@ -123,81 +126,84 @@ class _Rank:
         # NCCL needs all ranks the first time
         dist.all_reduce(torch.zeros(1, device=device), group=ranks.group)
 
-    def first_call(self, arm: Arm, first_start: bool) -> tuple[bool, int, int]:
+    def first_call(self, variant: Variant, first_start: bool) -> tuple[bool, int, int]:
         """Call once, outside the clock: `exact`, `messages_sent` and `bytes_sent` of `Timed`."""
         before = self.ranks.messages_sent, self.ranks.bytes_sent
-        sums = arm.algorithm in ALGORITHMS
-        trains = sums and bool(arm.net) and arm.gradients
-        alone = self._step_in_one_process(arm) if trains and first_start else None
-        self._prepared(arm)()
+        sums = variant.algorithm in ALGORITHMS
+        trains = sums and bool(variant.net) and variant.gradients
+        alone = self._step_in_one_process(variant) if trains and first_start else None
+        self._prepared(variant)()
         if trains:
-            weights = _weights(self._replica(arm))
+            weights = _weights(self._replica(variant))
             total = float(weights.double().sum())
             highest, lowest = most([total, -total], self.ranks.group)
             wrong = highest != -lowest or not (alone is None or is_step(weights, *alone))
         elif sums:
             n = self.ranks.world_size
-            expected = _integers(arm.lengths, n * (n + 1) // 2, self.device)
-            wrong = not all(map(torch.equal, self._numbers[arm.lengths][1], expected))
+            expected = _integers(variant.lengths, n * (n + 1) // 2, self.device)
+            wrong = not all(map(torch.equal, self._numbers[variant.lengths][1], expected))
         else:
             wrong = False
         sent = self.ranks.messages_sent - before[0], self.ranks.bytes_sent - before[1]
         any_wrong, messages, num_bytes = most([int(wrong), *sent], self.ranks.group)
         return not any_wrong, int(messages), int(num_bytes)
 
-    def calls_for(self, arm: Arm, min_sample_s: float) -> int:
+    def calls_for(self, variant: Variant, min_sample_s: float) -> int:
         """How many calls take `min_sample_s`, the same number in every rank."""
-        return calls_lasting(self._prepared(arm), min_sample_s, self.device, self.ranks.group)
+        return calls_lasting(self._prepared(variant), min_sample_s, self.device, self.ranks.group)
 
-    def sample(self, arm: Arm, calls: int) -> float:
+    def sample(self, variant: Variant, calls: int) -> float:
         """The slowest rank's seconds per call."""
-        return seconds_per_call(self._prepared(arm), calls, self.device, self.ranks.group)
+        return seconds_per_call(self._prepared(variant), calls, self.device, self.ranks.group)
 
-    def _prepared(self, arm: Arm) -> Callable[[], None]:
+    def _prepared(self, variant: Variant) -> Callable[[], None]:
         """The call that is timed, with all that it needs at hand."""
-        if not arm.net:
-            return partial(_sum, arm, self._filled(arm), self.ranks)
-        others = [] if arm.gradients else self._filled(arm)
-        X, y = self._images(arm, self.ranks.rank)
-        return partial(_step, arm, self._replica(arm), X, y, others, self.ranks)
+        if not variant.net:
+            return partial(_sum, variant, self._filled(variant), self.ranks)
+        others = [] if variant.gradients else self._filled(variant)
+        X, y = self._images(variant, self.ranks.rank)
+        return partial(_step, variant, self._replica(variant), X, y, others, self.ranks)
 
-    def _replica(self, arm: Arm) -> nn.Module:
-        """The arm's replica, the same in every rank at first; arms that sum alike share it.
+    def _replica(self, variant: Variant) -> nn.Module:
+        """The variant's replica, the same in every rank at first; variants that sum alike share it.
 
         Where gradients are not summed, replicas drift apart.
         """
-        key = arm.net, arm.gradients and arm.algorithm != NOTHING
+        key = variant.net, variant.gradients and variant.algorithm != NOTHING
         if key not in self._replicas:
-            net = OnBytes(MODELS[arm.net](torch.Generator().manual_seed(0)))
+            net = OnBytes(MODELS[variant.net](torch.Generator().manual_seed(0)))
             self._replicas[key] = net.to(self.device)
         return self._replicas[key]
 
-    def _images(self, arm: Arm, rank: int) -> tuple[Tensor, Tensor]:
+    def _images(self, variant: Variant, rank: int) -> tuple[Tensor, Tensor]:
         """The images and labels of a rank: random, its own."""
         generator = torch.Generator().manual_seed(1 + rank)
-        X = torch.randint(0, 256, (arm.images, 28, 28), dtype=torch.uint8, generator=generator)
-        y = torch.randint(0, 10, (arm.images,), generator=generator)
+        X = torch.randint(0, 256, (variant.images, 28, 28), dtype=torch.uint8, generator=generator)
+        y = torch.randint(0, 10, (variant.images,), generator=generator)
         return X.to(self.device), y.to(self.device)
 
-    def _step_in_one_process(self, arm: Arm) -> tuple[Tensor, Tensor]:
+    def _step_in_one_process(self, variant: Variant) -> tuple[Tensor, Tensor]:
         """All weights before and after a step of replicas that share a process, as in 13.5."""
-        net, n = self._replica(arm), self.ranks.world_size
+        net, n = self._replica(variant), self.ranks.world_size
         nets = [replicate(net, self.device) for _ in range(n)]
         for rank, each in enumerate(nets):
-            forward_backward(each, *self._images(arm, rank))
+            forward_backward(each, *self._images(variant, rank))
         sum_gradients(nets)
-        sgd(nets[0].parameters(), LR, arm.images * n)
+        sgd(nets[0].parameters(), LR, variant.images * n)
         return _weights(net), _weights(nets[0])
 
-    def _filled(self, arm: Arm) -> list[Tensor]:
-        """The arm's tensors with this rank's numbers; arms of the same lengths share them.
+    def _filled(self, variant: Variant) -> list[Tensor]:
+        """The variant's tensors with this rank's numbers; variants of the same lengths share them.
 
         Sums of sums soon leave the finite numbers; those are added as fast.
         """
-        if arm.lengths not in self._numbers:
-            numbers = _integers(arm.lengths, self.ranks.rank + 1, self.device)
-            self._numbers[arm.lengths] = numbers, [torch.empty_like(tensor) for tensor in numbers]
-        numbers, tensors = self._numbers[arm.lengths]
+        if variant.lengths not in self._numbers:
+            numbers = _integers(variant.lengths, self.ranks.rank + 1, self.device)
+            self._numbers[variant.lengths] = (
+                numbers,
+                [torch.empty_like(tensor) for tensor in numbers],
+            )
+        numbers, tensors = self._numbers[variant.lengths]
         for tensor, values in zip(tensors, numbers, strict=True):
             tensor.copy_(values)
         return tensors
@@ -221,48 +227,56 @@ def _integers(lengths: Sequence[int], factor: int, device: torch.device) -> list
     ]
 
 
-def _sum(arm: Arm, tensors: Sequence[Tensor], ranks: Ranks) -> None:
-    algorithm = {**ALGORITHMS, **PROBES, NOTHING: lambda tensor, ranks: None}[arm.algorithm]
-    (in_one_bucket if arm.one_bucket else per_tensor)(tensors, algorithm, ranks)
+def _sum(variant: Variant, tensors: Sequence[Tensor], ranks: Ranks) -> None:
+    algorithm = {**ALGORITHMS, **PROBES, NOTHING: lambda tensor, ranks: None}[variant.algorithm]
+    (in_one_bucket if variant.one_bucket else per_tensor)(tensors, algorithm, ranks)
 
 
 def _step(
-    arm: Arm, net: nn.Module, X: Tensor, y: Tensor, others: list[Tensor], ranks: Ranks
+    variant: Variant, net: nn.Module, X: Tensor, y: Tensor, others: list[Tensor], ranks: Ranks
 ) -> None:
     """Take a step of data-parallel SGD, summing the gradients or other tensors."""
     forward_backward(net, X, y)
     params = list(net.parameters())
-    _sum(arm, [grad_of(p) for p in params] if arm.gradients else others, ranks)
-    sgd(params, LR, arm.images * ranks.world_size)
+    _sum(variant, [grad_of(p) for p in params] if variant.gradients else others, ranks)
+    sgd(params, LR, variant.images * ranks.world_size)
 
 
 def _take_part(
-    device: torch.device, arms: Sequence[Arm], params: BenchParams, start: int
+    device: torch.device, variants: Sequence[Variant], params: BenchParams, start: int
 ) -> list[Timed | None]:
-    """Do this rank's share: what was found of each arm in its rounds, None where it has no part.
+    """Do this rank's share: what was found of each variant in its rounds, None where it has no
+    part.
 
-    The first rank has a part in every arm.
+    The first rank has a part in every variant.
     """
     here: dict[int, _Rank] = {}
     rank, timeout = dist.get_rank(), timedelta(seconds=local_ranks.DISTRIBUTED.timeout_s)
-    for n in sorted({arm.world_size for arm in arms}):
+    for n in sorted({variant.world_size for variant in variants}):
         # every rank makes every group; by itself one would wait for a lost rank for half an hour
         group = dist.new_group(list(range(n)), timeout=timeout)
         if rank < n:
             here[n] = _Rank(Ranks(group), device)
-    mine = {i: here[arm.world_size] for i, arm in enumerate(arms) if arm.world_size in here}
-    first = {i: who.first_call(arms[i], start == 0) for i, who in mine.items()}
+    mine = {
+        i: here[variant.world_size]
+        for i, variant in enumerate(variants)
+        if variant.world_size in here
+    }
+    first = {i: who.first_call(variants[i], start == 0) for i, who in mine.items()}
     min_sample_s = params.min_sample_ms / 1e3
-    calls = {i: arms[i].in_a_row or who.calls_for(arms[i], min_sample_s) for i, who in mine.items()}
+    calls = {
+        i: variants[i].in_a_row or who.calls_for(variants[i], min_sample_s)
+        for i, who in mine.items()
+    }
     seconds: dict[int, list[float]] = {i: [] for i in mine}
-    in_turns = [i for i, arm in enumerate(arms) if not arm.in_a_row]
-    in_a_row = [i for i, arm in enumerate(arms) if arm.in_a_row]
+    in_turns = [i for i, variant in enumerate(variants) if not variant.in_a_row]
+    in_a_row = [i for i, variant in enumerate(variants) if variant.in_a_row]
     for i in [*turns(in_turns, params.rounds, start * params.rounds), *in_a_row]:
         if i in mine:
-            seconds[i].append(mine[i].sample(arms[i], calls[i]))
+            seconds[i].append(mine[i].sample(variants[i], calls[i]))
     return [
         Timed(tuple(seconds[i]), (_halves(seconds[i]),), *first[i]) if i in mine else None
-        for i in range(len(arms))
+        for i in range(len(variants))
     ]
 
 

@@ -20,8 +20,10 @@ def measure_back_end_share(params: Params, devices: Devices) -> list[Measurement
     x, y = torch.ones((1, 2), device=device), torch.ones((1, 2), device=device)
     programs = {names.ONES: lambda: x * y + 2, names.RANDOM_PRODUCT: product}
     min_s, kind, threads = params.bench.min_sample_ms / 1e3, devices.kind, devices.threads
-    shares = {arm: back_end_share(call, devices.devices, min_s) for arm, call in programs.items()}
+    shares = {
+        variant: back_end_share(call, devices.devices, min_s) for variant, call in programs.items()
+    }
     return [
-        Measurement(names.BACK_END, arm, 0, (share,), "%", kind, threads)
-        for arm, share in shares.items()
+        Measurement(names.BACK_END, variant, 0, (share,), "%", kind, threads)
+        for variant, share in shares.items()
     ]

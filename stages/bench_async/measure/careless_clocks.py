@@ -8,7 +8,7 @@ from threadpoolctl import ThreadpoolController
 
 from lab.machine.devices import Devices
 from lab.results.measurements import Measurement, skip
-from lab.timing.bench import Arm, in_unit, turns
+from lab.timing.bench import Variant, in_unit, turns
 from lab.timing.clock import synchronize
 from stages.bench_async.measure import names
 from stages.bench_async.measure.call_times import call_times
@@ -21,8 +21,8 @@ def measure_careless_clocks(params: Params, devices: Devices, start: int) -> lis
     """Time products as the notes do, and fairly: one sample of each, of ten products.
 
     The notes' numpy computes in float64 with the threads that its library takes, torch in float32
-    on the device, waited for and not; each draws its random numbers inside the clock. The fair arms
-    multiply numbers drawn beforehand, in float32 with as many threads as the device has.
+    on the device, waited for and not; each draws its random numbers inside the clock. The fair
+    variants multiply numbers drawn beforehand, in float32 with as many threads as the device has.
     """
     device, n = devices.devices[0], params.bench_async.book_size
     A = np.random.default_rng(params.seed).standard_normal((n, n), dtype=np.float32)
@@ -51,7 +51,7 @@ def measure_careless_clocks(params: Params, devices: Devices, start: int) -> lis
             torch.mm(a, a, out=c)
         synchronize([device])
 
-    arms: dict[str, Arm] = {
+    variants: dict[str, Variant] = {
         names.BOOK_NUMPY: numpy_products,
         names.NOT_WAITED_FOR: lambda: torch_products([]),
         names.WAITED_FOR: lambda: torch_products([device]),
@@ -60,7 +60,7 @@ def measure_careless_clocks(params: Params, devices: Devices, start: int) -> lis
     }
     found, missing = torch.cuda.device_count(), []
     if found >= 2:
-        arms[names.WRONG_GPU] = lambda: torch_products([torch.device("cuda", 1)])
+        variants[names.WRONG_GPU] = lambda: torch_products([torch.device("cuda", 1)])
     else:
         missing = [
             skip(names.BOOK, names.WRONG_GPU, f"needs 2 CUDA GPUs, found {found}", devices.kind)
@@ -68,7 +68,7 @@ def measure_careless_clocks(params: Params, devices: Devices, start: int) -> lis
     np.dot(A, A, out=C)  # the notes warm up by one product
     torch.mm(a, a, out=c)
     times: dict[str, tuple[float, ...]] = {}
-    for name in turns(list(arms), 1, start):
-        times[name], _ = call_times(arms[name], devices, rounds=1)
-    in_order = {name: times[name] for name in arms}
+    for name in turns(list(variants), 1, start):
+        times[name], _ = call_times(variants[name], devices, rounds=1)
+    in_order = {name: times[name] for name in variants}
     return [*in_unit(names.BOOK, n, in_order, "ms", devices), *missing]

@@ -16,13 +16,16 @@ def measure_dependencies(devices: Devices) -> list[Measurement]:
     On one stream everything is in order. On another that waits for no event, z is computed from
     what x and y were before; this is the control that shows that there is an order to keep.
     """
-    arms, device = (names.IN_ORDER, names.UNORDERED), devices.devices[0]
+    variants, device = (names.IN_ORDER, names.UNORDERED), devices.devices[0]
     if device.type != "cuda":
-        return [skip(names.DEPENDENCIES, arm, "needs a CUDA GPU", devices.kind) for arm in arms]
+        return [
+            skip(names.DEPENDENCIES, variant, "needs a CUDA GPU", devices.kind)
+            for variant in variants
+        ]
     streams = (torch.cuda.current_stream(device), torch.cuda.Stream(device))
     return [
-        Measurement(names.DEPENDENCIES, arm, 0, (_z(device, stream),), "", devices.kind)
-        for arm, stream in zip(arms, streams, strict=True)
+        Measurement(names.DEPENDENCIES, variant, 0, (_z(device, stream),), "", devices.kind)
+        for variant, stream in zip(variants, streams, strict=True)
     ]
 
 

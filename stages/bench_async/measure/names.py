@@ -1,4 +1,4 @@
-"""The names of bench_async's demos, arms and metrics."""
+"""The names of bench_async's experiments, variants and metrics."""
 
 FIRST_PRODUCT = "first_product"  # x: rows of the matrices
 NO_WARM_UP = "no warm-up"

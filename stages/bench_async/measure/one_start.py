@@ -30,14 +30,14 @@ def lasting(params: Params) -> tuple[Params, int]:
 
 
 def measure(start: int, params: Params, rows: int) -> list[Measurement]:
-    """Measure all demos once; the series on a matrix of so many rows."""
+    """Measure all experiments once; the series on a matrix of so many rows."""
     return measure_all(params, resolve(1, params.devices), start, rows)
 
 
 def measure_all(
     params: Params, devices: Devices, start: int, rows: int = SIZE
 ) -> list[Measurement]:
-    """Measure all demos on `devices`; the profiler last, since it may slow what follows."""
+    """Measure all experiments on `devices`; the profiler last, since it may slow what follows."""
     device, largest = devices.devices[0], max(params.bench_async.sizes)
     addition = additions(device, params.seed)
     return [

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from lab.machine.devices import Devices
 from lab.results.measurements import Measurement
-from lab.timing.bench import Arm, ArmOfSize, in_unit, time_arms
+from lab.timing.bench import Variant, VariantOfSize, in_unit, time_variants
 from lab.timing.clock import synchronize
 from stages.bench_async.measure import names
 from stages.bench_async.measure.call_times import call_times
@@ -23,10 +23,10 @@ def small_matrix(seed: int, device: torch.device, rows: int = SIZE) -> Tensor:
     return torch.rand(rows, rows, generator=torch.Generator().manual_seed(seed)).to(device)
 
 
-def additions(device: torch.device, seed: int) -> ArmOfSize:
+def additions(device: torch.device, seed: int) -> VariantOfSize:
     """The operation of the series, on a matrix of so many rows."""
 
-    def addition(rows: int) -> Arm:
+    def addition(rows: int) -> Variant:
         return partial(small_matrix(seed, device, rows).add_, 1.0)
 
     return addition
@@ -48,8 +48,10 @@ def measure_run_ahead(params: Params, devices: Devices, start: int, rows: int) -
     measured = []
     for count in params.bench_async.counts:
         once = partial(series, count)
-        arms = {names.WAITING_ONCE: once, names.WAITING_EACH: partial(series_waiting, count)}
-        times = time_arms(arms, devices.devices, params.bench, start, control=names.WAITING_ONCE)
+        variants = {names.WAITING_ONCE: once, names.WAITING_EACH: partial(series_waiting, count)}
+        times = time_variants(
+            variants, devices.devices, params.bench, start, control=names.WAITING_ONCE
+        )
         returns, finishes = call_times(once, devices, params.bench.rounds)
         times |= {names.CALLS_RETURN: returns, names.SERIES_DONE: finishes}
         measured += in_unit(names.RUN_AHEAD, count, times, "us", devices)
@@ -61,14 +63,14 @@ def measure_blockers(params: Params, devices: Devices, start: int) -> list[Measu
     x = small_matrix(params.seed, devices.devices[0])
     nowhere = io.StringIO()
 
-    def then(blocker: Callable[[], object]) -> Arm:
-        def arm() -> None:
+    def then(blocker: Callable[[], object]) -> Variant:
+        def variant() -> None:
             x.add_(1.0)
             blocker()
 
-        return arm
+        return variant
 
-    arms = {
+    variants = {
         names.NOTHING: then(lambda: None),
         names.SYNCHRONISE: then(lambda: synchronize(devices.devices)),
         names.ITEM: then(lambda: x[0, 0].item()),
@@ -76,5 +78,5 @@ def measure_blockers(params: Params, devices: Devices, start: int) -> list[Measu
         names.NONZERO: then(lambda: x.nonzero()),
         names.PRINT: then(lambda: print(x[0, :4], file=nowhere)),
     }
-    times = time_arms(arms, devices.devices, params.bench, start)
+    times = time_variants(variants, devices.devices, params.bench, start)
     return in_unit(names.BLOCKER, 0, times, "us", devices)

@@ -101,7 +101,7 @@ def _findings(results: Results, m: Mapping[str, Any]) -> list[str]:
 def _model(results: Results, m: Mapping[str, Any]) -> str:
     """What waiting costs a small operation, by lines fitted over the series' lengths."""
     once, each = (
-        _us_per_operation(results, arm) for arm in (names.WAITING_ONCE, names.WAITING_EACH)
+        _us_per_operation(results, variant) for variant in (names.WAITING_ONCE, names.WAITING_EACH)
     )
     if _queued(m):
         return say(
@@ -115,16 +115,16 @@ def _model(results: Results, m: Mapping[str, Any]) -> str:
     )
 
 
-def _us_per_operation(results: Results, arm: str) -> float:
+def _us_per_operation(results: Results, variant: str) -> float:
     """The slope of a line through a series' median times against its length."""
-    series = results.series(names.RUN_AHEAD, arm)
+    series = results.series(names.RUN_AHEAD, variant)
     slope, _ = fit_line([m.x for m in series], [m.summary.median for m in series])
     return slope
 
 
 def _comparison(results: Results, m: Mapping[str, Any]) -> list[str]:
     """torch against numpy by the notes' clock, and fairly."""
-    fair_numpy, fair_torch = (results.series(names.BOOK, arm)[0].values for arm in FAIR)
+    fair_numpy, fair_torch = (results.series(names.BOOK, variant)[0].values for variant in FAIR)
     return [
         say(
             "By the notes' clock torch is {ratio} as fast as numpy, whose float64 and random"
@@ -140,8 +140,8 @@ def _comparison(results: Results, m: Mapping[str, Any]) -> list[str]:
 
 def _back_end(results: Results) -> str:
     products, ones = (
-        results.series(names.BACK_END, arm)[0].summary.median
-        for arm in (names.RANDOM_PRODUCT, names.ONES)
+        results.series(names.BACK_END, variant)[0].summary.median
+        for variant in (names.RANDOM_PRODUCT, names.ONES)
     )
     return say(
         "The back end takes {products:.1f} % of the notes' random products' time, and {ones:.0f} %"
@@ -155,7 +155,7 @@ def _ways_of_timing(results: Results) -> Table:
     """The notes' ten products by each clock, in the book and here."""
     waited = results.one(names.BOOK, names.WAITED_FOR)
     rows, size = [], 0.0
-    for way in (n for n in results.arms(names.BOOK) if n not in FAIR):
+    for way in (n for n in results.variants(names.BOOK) if n not in FAIR):
         found = results.one(names.BOOK, way)
         if found and waited:
             size = found.x
@@ -232,21 +232,23 @@ def _waiting(results: Results, virtual: bool) -> Figure:
     )
 
 
-def _draw_shares(results: Results, demo: str, virtual: bool, path: Path) -> None:
+def _draw_shares(results: Results, experiment: str, virtual: bool, path: Path) -> None:
     """Draw how much of the time until a result is ready passes within the call."""
-    done = names.RESULT_THERE if demo == names.PRODUCT else names.SERIES_DONE
-    calls = names.CALL_RETURNS if demo == names.PRODUCT else names.CALLS_RETURN
-    returns, ready = results.series(demo, calls), results.series(demo, done)
+    done = names.RESULT_THERE if experiment == names.PRODUCT else names.SERIES_DONE
+    calls = names.CALL_RETURNS if experiment == names.PRODUCT else names.CALLS_RETURN
+    returns, ready = results.series(experiment, calls), results.series(experiment, done)
     with figures.figure(path, figures.WIDTH, 1.3 + 0.5 * len(ready)) as fig:
         axes = fig.add_subplot(xlim=(0, 100))
         axes.set_title(
-            say("Products of matrices") if demo == names.PRODUCT else say("Series of operations"),
+            say("Products of matrices")
+            if experiment == names.PRODUCT
+            else say("Series of operations"),
             x=0,
         )
         axes.set_xlabel(say("% of the time until the result is ready"))
         for row, (call, whole) in enumerate(zip(returns, ready, strict=True)):
             _draw_share(axes, row, 100 * speedup(call.values, whole.values).median, virtual)
-        axes.set_yticks(range(len(ready)), [_work(demo, whole) for whole in ready])
+        axes.set_yticks(range(len(ready)), [_work(experiment, whole) for whole in ready])
         axes.set_ylim(len(ready) - 0.4, -0.6)
         axes.grid(visible=False, axis="y")
         figures.key(fig, axes)
@@ -279,9 +281,9 @@ def _draw_share(axes: Axes, row: int, percent: float, virtual: bool) -> None:
     )
 
 
-def _work(demo: str, whole: Measurement) -> str:
+def _work(experiment: str, whole: Measurement) -> str:
     """What was computed and how long it takes, on two lines."""
-    if demo == names.PRODUCT:
+    if experiment == names.PRODUCT:
         work = f"{whole.x:.0f} × {whole.x:.0f}"
     elif whole.x == 1:
         work = say("1 operation")
@@ -298,10 +300,10 @@ def _duration(us: float) -> str:
 def _draw_clocks(results: Results, virtual: bool, path: Path) -> None:
     """Draw how many times as fast as numpy torch looks by each clock."""
     numpy, waited, early, other = (
-        results.one(names.BOOK, arm)
-        for arm in (names.BOOK_NUMPY, names.WAITED_FOR, names.NOT_WAITED_FOR, names.WRONG_GPU)
+        results.one(names.BOOK, variant)
+        for variant in (names.BOOK_NUMPY, names.WAITED_FOR, names.NOT_WAITED_FOR, names.WRONG_GPU)
     )
-    fair_numpy, fair_torch = (results.one(names.BOOK, arm) for arm in FAIR)
+    fair_numpy, fair_torch = (results.one(names.BOOK, variant) for variant in FAIR)
     pairs = {
         say("the notes' clock"): (numpy, early),
         say("another GPU waited for"): (numpy, other),
@@ -347,8 +349,8 @@ def _name_rows(axes: Axes, rows: Sequence[str]) -> None:
 
 def _draw_series(results: Results, virtual: bool, path: Path) -> None:
     """Draw the time per operation of the longest series."""
-    arms = (names.WAITING_ONCE, names.WAITING_EACH, names.CALLS_RETURN)
-    longest = [results.series(names.RUN_AHEAD, arm)[-1] for arm in arms]
+    variants = (names.WAITING_ONCE, names.WAITING_EACH, names.CALLS_RETURN)
+    longest = [results.series(names.RUN_AHEAD, variant)[-1] for variant in variants]
     with figures.figure(path, figures.WIDTH, WAITING_HEIGHT) as fig:
         axes = fig.add_subplot()
         axes.set_title(say("Series of {count:,.0f} small operations", count=longest[0].x), x=0)
@@ -375,10 +377,10 @@ def _draw_blockers(results: Results, virtual: bool, path: Path) -> None:
     """Draw what each thing that makes Python wait adds to a small operation."""
     [nothing] = results.series(names.BLOCKER, names.NOTHING)
     added = {
-        translation(m.arm): m.summary.median - nothing.summary.median
-        for arm in results.arms(names.BLOCKER)
-        if arm != names.NOTHING
-        for m in results.series(names.BLOCKER, arm)
+        translation(m.variant): m.summary.median - nothing.summary.median
+        for variant in results.variants(names.BLOCKER)
+        if variant != names.NOTHING
+        for m in results.series(names.BLOCKER, variant)
     }
     drawn = {name: max(LEAST_US, us) for name, us in added.items()}
     low, high = min(drawn.values()), max(drawn.values())

@@ -1,17 +1,17 @@
-"""Names of the demos, arms and metrics of `bench_buckets`."""
+"""Names of the experiments, variants and metrics of `bench_buckets`."""
 
 NETS = ("lenet", "resnet18")
 
-# demos, each of a net
-READY = "gradient ready"  # ms since the backward pass began; arms: parameters; x: their bytes
+# experiments, each of a net
+READY = "gradient ready"  # ms since the backward pass began; variants: parameters; x: their bytes
 STEP = "step"  # ms; x: the most MiB of a bucket, 0 without buckets
 EXPOSED = "exposed"  # ms by which a step is longer than COMPUTING; x: as above
 PREDICTED = "predicted exposed"  # ms, from the parts of the same start; x: as above
 BUCKETS = "buckets"  # how many there are; x: as above
-# demo of all nets, whose arms are the nets
+# experiment of all nets, whose variants are the nets
 READY_BY_HALF = "ready by half of the pass"  # percent of the gradients' bytes
 
-# arms of STEP
+# variants of STEP
 COMPUTING = "nothing summed"
 SUMMING = "sums alone"
 AT_ONCE = "each bucket at once"  # when it is full; also of EXPOSED and PREDICTED
@@ -23,6 +23,6 @@ DEFAULT_MIB = 25  # of DistributedDataParallel's buckets
 SPEEDUP = "resnet18_overlap_speedup"  # AT_LAST over AT_ONCE at DEFAULT_MIB
 
 
-def of_net(demo: str, net: str) -> str:
-    """The demo of a net."""
-    return f"{demo}, {net}"
+def of_net(experiment: str, net: str) -> str:
+    """The experiment of a net."""
+    return f"{experiment}, {net}"

@@ -1,4 +1,4 @@
-"""One rank's share of a start: all arms of both nets in turn, and when gradients are ready."""
+"""One rank's share of a start: all variants of both nets in turn, and when gradients are ready."""
 
 from collections.abc import Callable
 from functools import partial
@@ -20,7 +20,7 @@ from stages.bench_buckets.measure.hooked import Bucket, Bucketed, sum_each
 from stages.bench_buckets.measure.names import AT_LAST, AT_ONCE, COMPUTING, SUMMING
 from stages.bench_buckets.measure.params import NetParams, Params
 
-Key = tuple[str, str, float]  # net, arm, most MiB of a bucket
+Key = tuple[str, str, float]  # net, variant, most MiB of a bucket
 PASSES = 5  # whose gradients are watched, the first of which warms up
 
 
@@ -30,15 +30,15 @@ def measure(
     """What start number `start` measured: times round by round, and what follows from them."""
     nets = params.bench_buckets.nets
     of_nets = [_OfNet(net, of_net, device, params.seed) for net, of_net in nets.items()]
-    arms = {key: arm for of_net in of_nets for key, arm in of_net.arms().items()}
-    net, arm, size = next(key for key in arms if key[1] == AT_LAST)
-    arms[net, again(arm), size] = arms[net, arm, size]  # the noise control
-    seconds = time_in_turns(arms, params.bench, start, device)
+    variants = {key: variant for of_net in of_nets for key, variant in of_net.variants().items()}
+    net, variant, size = next(key for key in variants if key[1] == AT_LAST)
+    variants[net, again(variant), size] = variants[net, variant, size]  # the noise control
+    seconds = time_in_turns(variants, params.bench, start, device)
     ms = {key: tuple(1e3 * t for t in samples) for key, samples in seconds.items()}
     on = devices.kind, devices.threads
     times = [
-        Measurement(names.of_net(names.STEP, net), arm, size, found, "ms", *on)
-        for (net, arm, size), found in ms.items()
+        Measurement(names.of_net(names.STEP, net), variant, size, found, "ms", *on)
+        for (net, variant, size), found in ms.items()
     ]
     of_start = {key: median(found) for key, found in ms.items()}
     return [*times, *(m for of_net in of_nets for m in of_net.derived(of_start, devices))]
@@ -60,8 +60,8 @@ class _OfNet:
             mib: replica.settle(self._X, self._y) for mib, replica in self._replicas.items()
         }
 
-    def arms(self) -> dict[Key, Callable[[], object]]:
-        """What is timed, by net, arm and size of buckets; without sums size does not matter."""
+    def variants(self) -> dict[Key, Callable[[], object]]:
+        """What is timed, by net, variant and size of buckets; without sums size does not matter."""
         found: dict[Key, Callable[[], object]] = {}
         largest = max(self._replicas)
         batch = self._X, self._y
@@ -106,10 +106,10 @@ class _OfNet:
                 AT_ONCE: exposed_ms(full, num_bytes, cost, max(ready.values())),
                 AT_LAST: sum(map(cost.ms, num_bytes)),
             }
-            for demo, of_arms in ((names.EXPOSED, exposed), (names.PREDICTED, predicted)):
+            for experiment, of_variants in ((names.EXPOSED, exposed), (names.PREDICTED, predicted)):
                 found += [
-                    Measurement(names.of_net(demo, net), arm, mib, (value,), "ms", *on)
-                    for arm, value in of_arms.items()
+                    Measurement(names.of_net(experiment, net), variant, mib, (value,), "ms", *on)
+                    for variant, value in of_variants.items()
                 ]
             count = float(len(each))
             found.append(

@@ -73,7 +73,7 @@ def section(folder: Path) -> Section:
 
 def _answer(results: Results, m: Mapping[str, Any]) -> str:
     if names.SPEEDUP not in m:
-        most = results.series(_demo(names.EXPOSED, "resnet18"), names.AT_ONCE)[-1]
+        most = results.series(_experiment(names.EXPOSED, "resnet18"), names.AT_ONCE)[-1]
         return say("ResNet-18's step is {ms:.3g} ms longer for its sums.", ms=most.summary.median)
     found = ratio_of(m, names.SPEEDUP)
     gain = say(
@@ -88,22 +88,22 @@ def _answer(results: Results, m: Mapping[str, Any]) -> str:
     }[found.verdict]
 
 
-def _demo(demo: str, net: str) -> str:
-    return names.of_net(demo, net)
+def _experiment(experiment: str, net: str) -> str:
+    return names.of_net(experiment, net)
 
 
 def _sizes(results: Results, net: str) -> list[float]:
-    return [m.x for m in results.series(_demo(names.EXPOSED, net), names.AT_ONCE)]
+    return [m.x for m in results.series(_experiment(names.EXPOSED, net), names.AT_ONCE)]
 
 
-def _one(results: Results, demo: str, net: str, arm: str, mib: float) -> Measurement:
-    found = results.one(_demo(demo, net), arm, mib)
+def _one(results: Results, experiment: str, net: str, variant: str, mib: float) -> Measurement:
+    found = results.one(_experiment(experiment, net), variant, mib)
     assert found is not None, "every size has it"  # noqa: S101
     return found
 
 
-def _median(results: Results, demo: str, net: str, arm: str, mib: float) -> float:
-    return _one(results, demo, net, arm, mib).summary.median
+def _median(results: Results, experiment: str, net: str, variant: str, mib: float) -> float:
+    return _one(results, experiment, net, variant, mib).summary.median
 
 
 def _model(results: Results, virtual: bool) -> str:
@@ -180,17 +180,19 @@ def _table(results: Results) -> Table:
 
 
 def _draw_exposed(results: Results, net: str, virtual: bool, path: Path) -> None:
-    rows = [(mib, arm) for mib in _sizes(results, net) for arm in (names.AT_ONCE, names.AT_LAST)]
+    rows = [
+        (mib, variant) for mib in _sizes(results, net) for variant in (names.AT_ONCE, names.AT_LAST)
+    ]
     words = {names.AT_ONCE: say("at once"), names.AT_LAST: say("after the pass")}
     with figures.figure(path, figures.WIDTH, 1.2 + 0.33 * len(rows)) as fig:
         axes = fig.add_subplot(xlabel=say("ms exposed per step"))
         axes.set_title(TITLES[net])
-        for row, (mib, arm) in enumerate(rows):
-            samples = _one(results, names.EXPOSED, net, arm, mib).values
-            colour = figures.COLOURS[0 if arm == names.AT_ONCE else 1]
+        for row, (mib, variant) in enumerate(rows):
+            samples = _one(results, names.EXPOSED, net, variant, mib).values
+            colour = figures.COLOURS[0 if variant == names.AT_ONCE else 1]
             figures.bar_with_samples(axes, row, samples, colour, virtual)
             axes.plot(
-                _median(results, names.PREDICTED, net, arm, mib),
+                _median(results, names.PREDICTED, net, variant, mib),
                 row,
                 "D",
                 color=figures.INK,
@@ -201,7 +203,7 @@ def _draw_exposed(results: Results, net: str, virtual: bool, path: Path) -> None
             )
         axes.set_yticks(
             range(len(rows)),
-            [say("{mib:g} MiB, {when}", mib=mib, when=words[arm]) for mib, arm in rows],
+            [say("{mib:g} MiB, {when}", mib=mib, when=words[variant]) for mib, variant in rows],
         )
         axes.set_ylim(len(rows) - 0.4, -0.6)
         axes.grid(visible=False, axis="y")
@@ -214,11 +216,11 @@ def _draw_ready(results: Results, path: Path) -> None:
         axes.set_title(say("Ready gradients, % of their bytes"))
         axes.set(xlim=(0, 100), ylim=(0, 103))
         for i, (net, title) in enumerate(TITLES.items()):
-            demo = _demo(names.READY, net)
+            experiment = _experiment(names.READY, net)
             each = sorted(
                 (found.summary.median, found.x)
-                for name in results.arms(demo)
-                for found in results.series(demo, name)
+                for name in results.variants(experiment)
+                for found in results.series(experiment, name)
             )
             at, num_bytes = np.array(each).T
             x = np.concatenate([[0], 100 * at / at[-1]])

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from lab.core.shared_params import BenchParams
 from lab.machine.devices import Devices
-from lab.parallel.allreduce.times import Arm, Timed, gradient_lengths, time_among_ranks
+from lab.parallel.allreduce.times import Timed, Variant, gradient_lengths, time_among_ranks
 from lab.parallel.cost_model import (
     ADDING,
     ALGORITHMS,
@@ -29,7 +29,7 @@ SUMS = (
     (LIBRARY, PER_TENSOR),
     (LIBRARY, ONE_BUCKET),
 )
-Named = tuple[str, str, Arm]  # demo, name, arm
+Named = tuple[str, str, Variant]  # experiment, name, variant
 
 
 def measure_among_ranks(
@@ -39,48 +39,50 @@ def measure_among_ranks(
     devices: Devices,
     cores: int,
 ) -> list[Measurement]:
-    """Time all arms in turn, a noise control among them; say whether the sums were right."""
+    """Time all variants in turn, a noise control among them; say whether the sums were right."""
     crowded = {n: cores if n > cores and devices.kind != "cuda" else 0 for n in world_sizes}
-    arms = arms_of(p, {n: names.of_one_message(n, crowded[n]) for n in world_sizes})
-    timed_arms = [arm for *_, arm in arms]
-    found = time_among_ranks(timed_arms, bench, devices)
+    variants = variants_of(p, {n: names.of_one_message(n, crowded[n]) for n in world_sizes})
+    timed_variants = [variant for *_, variant in variants]
+    found = time_among_ranks(timed_variants, bench, devices)
     times = [
         Measurement(
-            demo,
+            experiment,
             name,
-            arm.num_bytes,
+            variant.num_bytes,
             tuple(1e3 * t for t in timed.seconds),
             "ms",
             devices.kind,
             devices.threads,
         )
-        for (demo, name, arm), timed in zip(arms, found, strict=True)
+        for (experiment, name, variant), timed in zip(variants, found, strict=True)
     ]
-    facts = facts_of(list(zip(timed_arms, found, strict=True)), devices)
+    facts = facts_of(list(zip(timed_variants, found, strict=True)), devices)
     return [*times, *facts, *(tensors_of(net, devices) for net in p.nets)]
 
 
-def arms_of(p: CollectiveParams, demos: Mapping[int, str]) -> list[Named]:
-    """All arms with their demos and names; nets and probes with the fewest ranks alone.
+def variants_of(p: CollectiveParams, experiments: Mapping[int, str]) -> list[Named]:
+    """All variants with their experiments and names; nets and probes with the fewest ranks alone.
 
     The notes' way to sum the first net's gradients takes part twice, as the noise control.
     """
-    few, largest = min(demos), max(p.message_bytes)
-    arms: list[Named] = [
-        (demo, name, Arm(name, n, (num_bytes // 4,)))
-        for n, demo in demos.items()
+    few, largest = min(experiments), max(p.message_bytes)
+    variants: list[Named] = [
+        (experiment, name, Variant(name, n, (num_bytes // 4,)))
+        for n, experiment in experiments.items()
         for num_bytes in p.message_bytes
         for name in (*ALGORITHMS, *((THERE_AND_BACK,) if n == few else ()))
     ]
-    arms.append((demos[few], ADDING, Arm(ADDING, few, (largest // 4,))))
+    variants.append((experiments[few], ADDING, Variant(ADDING, few, (largest // 4,))))
     for net in p.nets:
         lengths = gradient_lengths(net)
         for algorithm, grouping in SUMS:
-            arm = Arm(algorithm, few, lengths, one_bucket=grouping == ONE_BUCKET)
-            arms.append((names.of_ranks(net, few), allreduce_name(algorithm, grouping), arm))
-    control = Arm(STAR, few, gradient_lengths(p.nets[0]))
+            variant = Variant(algorithm, few, lengths, one_bucket=grouping == ONE_BUCKET)
+            variants.append(
+                (names.of_ranks(net, few), allreduce_name(algorithm, grouping), variant)
+            )
+    control = Variant(STAR, few, gradient_lengths(p.nets[0]))
     name = again(allreduce_name(STAR, PER_TENSOR))
-    return [*arms, (names.of_ranks(p.nets[0], few), name, control)]
+    return [*variants, (names.of_ranks(p.nets[0], few), name, control)]
 
 
 def tensors_of(net: str, devices: Devices) -> Measurement:
@@ -90,16 +92,16 @@ def tensors_of(net: str, devices: Devices) -> Measurement:
     return Measurement(names.TENSORS, net, 4 * sum(lengths), (count,), "tensors", devices.kind)
 
 
-def facts_of(sums: Sequence[tuple[Arm, Timed]], devices: Devices) -> list[Measurement]:
+def facts_of(sums: Sequence[tuple[Variant, Timed]], devices: Devices) -> list[Measurement]:
     """For each algorithm and number of ranks: whether all sums were exact, and what was sent.
 
     That is what the busiest rank sent of the largest single tensor; the library's messages are not
     seen.
     """
-    groups: dict[tuple[str, int], list[tuple[Arm, Timed]]] = {}
-    for arm, timed in sums:
-        if arm.algorithm in ALGORITHMS:
-            groups.setdefault((arm.algorithm, arm.world_size), []).append((arm, timed))
+    groups: dict[tuple[str, int], list[tuple[Variant, Timed]]] = {}
+    for variant, timed in sums:
+        if variant.algorithm in ALGORITHMS:
+            groups.setdefault((variant.algorithm, variant.world_size), []).append((variant, timed))
     measured = []
     for (algorithm, n), same in groups.items():
         largest, timed = max(same, key=lambda pair: pair[0].num_bytes / len(pair[0].lengths))

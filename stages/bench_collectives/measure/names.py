@@ -1,11 +1,11 @@
-"""Names of the demos, arms and metrics of `bench_collectives`.
+"""Names of the experiments, variants and metrics of `bench_collectives`.
 
-The algorithms, which most arms are named after, are in lab.parallel.cost_model.
+The algorithms, which most variants are named after, are in lab.parallel.cost_model.
 """
 
 import re
 
-# demos
+# experiments
 TENSORS = "tensors"  # by net: how many its gradients are; x is their bytes
 EXACT, SENT, MESSAGES = "exact", "sent", "messages"  # of the largest tensor, see `of_ranks`
 NCCL, BETWEEN_GPUS = "nccl", "all-reduce between GPUs"  # what is skipped without GPUs
@@ -17,18 +17,18 @@ UNSEEN_ERROR = "unseen_error_percent"
 
 
 def of_one_message(n: int, shared_cores: int = 0) -> str:
-    """The demo of single messages among n ranks, and the cores they share if these are fewer."""
+    """The experiment of single messages among n ranks, and the cores they share if these are fewer."""
     return f"{n} ranks" + (f" sharing {shared_cores} core(s)" if shared_cores else "")
 
 
-def ranks_and_cores(demo: str) -> tuple[int, int] | None:
-    """The ranks and shared cores (or 0) of a demo of single messages; None for another demo."""
-    match = re.fullmatch(r"(\d+) ranks(?: sharing (\d+) core\(s\))?", demo)
+def ranks_and_cores(experiment: str) -> tuple[int, int] | None:
+    """The ranks and shared cores (or 0) of an experiment of single messages; None for another experiment."""
+    match = re.fullmatch(r"(\d+) ranks(?: sharing (\d+) core\(s\))?", experiment)
     return (int(match[1]), int(match[2] or 0)) if match else None
 
 
 def of_ranks(what: str, n: int) -> str:
-    """The demo of a net's gradients, or of a fact (EXACT, SENT, MESSAGES), among n ranks."""
+    """The experiment of a net's gradients, or of a fact (EXACT, SENT, MESSAGES), among n ranks."""
     return f"{what}, {n} ranks"
 
 

@@ -9,10 +9,12 @@ from lab.results.measurements import Measurement, Results
 from stages.bench_collectives.measure import names
 
 
-def demos(results: Results) -> dict[int, str]:
-    """The demos of single messages by their number of ranks, the fewest first."""
-    found = {m.demo: names.ranks_and_cores(m.demo) for m in results.measurements if m.values}
-    return dict(sorted((ranks[0], demo) for demo, ranks in found.items() if ranks))
+def experiments(results: Results) -> dict[int, str]:
+    """The experiments of single messages by their number of ranks, the fewest first."""
+    found = {
+        m.experiment: names.ranks_and_cores(m.experiment) for m in results.measurements if m.values
+    }
+    return dict(sorted((ranks[0], experiment) for experiment, ranks in found.items() if ranks))
 
 
 @dataclass(frozen=True)
@@ -20,19 +22,19 @@ class Model:
     """The link that fits the fewest ranks' times better, and the other kind of link."""
 
     results: Results
-    demos: dict[int, str]
+    experiments: dict[int, str]
     fit: FittedLink
     other: FittedLink
 
     @property
     def few(self) -> int:
         """The ranks that it was fitted to."""
-        return min(self.demos)
+        return min(self.experiments)
 
     @property
     def many(self) -> int:
         """The most ranks that there are times of; as many as `few` where it predicts none."""
-        return max(self.demos)
+        return max(self.experiments)
 
     def seconds(self, algorithm: str, n: int, num_tensors: int, num_bytes: float) -> float:
         """The time of an all-reduce."""
@@ -49,25 +51,25 @@ class Model:
     def unseen_error(self, fit: FittedLink) -> float:
         """How far a fit's times of the most ranks are off: the median of the sizes, in percent."""
         samples = link_fit.samples_of(
-            _single_messages(self.results, self.demos[self.many]), self.many, fit.shared
+            _single_messages(self.results, self.experiments[self.many]), self.many, fit.shared
         )
         return link_fit.typical_errors(link_fit.errors(fit.link, samples))[0]
 
     def interval(self) -> tuple[Link, Link]:
         """The low and the high ends of the link's numbers."""
-        times = _single_messages(self.results, self.demos[self.few])
+        times = _single_messages(self.results, self.experiments[self.few])
         return link_fit.link_interval(link_fit.samples_of(times, self.few, self.fit.shared))
 
 
 def model_of(results: Results) -> Model:
     """The model of a stage's rows."""
-    by_ranks = demos(results)
+    by_ranks = experiments(results)
     few = min(by_ranks)
     return Model(
         results, by_ranks, *link_fit.fit_both(_single_messages(results, by_ranks[few]), few)
     )
 
 
-def _single_messages(results: Results, demo: str) -> list[Measurement]:
+def _single_messages(results: Results, experiment: str) -> list[Measurement]:
     """The times of what the model is about, the library's own all-reduce left out."""
-    return [m for arm in (*MODELLED, *PROBES) for m in results.series(demo, arm)]
+    return [m for variant in (*MODELLED, *PROBES) for m in results.series(experiment, variant)]

@@ -58,10 +58,10 @@ def allreduce(model: Model) -> Explorable:
 
 def _measured(model: Model) -> list[dict[str, object]]:
     """The median times of all-reduces: of single tensors, and of nets' gradients one by one."""
-    arms = [
-        (demo, algorithm, algorithm, n, 1)
+    variants = [
+        (experiment, algorithm, algorithm, n, 1)
         for algorithm in ALGORITHMS
-        for n, demo in model.demos.items()
+        for n, experiment in model.experiments.items()
     ] + [
         (
             names.of_ranks(net, model.few),
@@ -82,6 +82,6 @@ def _measured(model: Model) -> list[dict[str, object]]:
             "bytes": m.x,
             "seconds": m.summary.median / 1e3,
         }
-        for demo, arm, algorithm, n, tensors in arms
-        for m in model.results.series(demo, arm)
+        for experiment, variant, algorithm, n, tensors in variants
+        for m in model.results.series(experiment, variant)
     ]

@@ -74,7 +74,7 @@ def section(folder: Path) -> Section:
                     " neither the library's messages nor those too small for all ranks to share.",
                     n=model.few,
                 ),
-                [partial(_draw_messages, model, n, virtual) for n in model.demos],
+                [partial(_draw_messages, model, n, virtual) for n in model.experiments],
             ),
             Figure(
                 "allreduce_gradients",
@@ -227,8 +227,8 @@ def _bucket(model: Model, m: Mapping[str, Any], net: str) -> str:
 
 def _volume(model: Model) -> list[str]:
     """The ring against the star, with the largest message and the most ranks."""
-    results, demo = model.results, model.demos[model.many]
-    star, ring = (results.series(demo, name)[-1] for name in (STAR, RING))
+    results, experiment = model.results, model.experiments[model.many]
+    star, ring = (results.series(experiment, name)[-1] for name in (STAR, RING))
     sent = {
         name: _one(results, names.of_ranks(names.SENT, model.many), name).values[0]
         for name in (STAR, RING)
@@ -249,7 +249,7 @@ def _volume(model: Model) -> list[str]:
             "With {mb:.3g} MB and {ranks} the ring is {median:.3g} times as fast as the star"
             " ({low:.3g} to {high:.3g}).",
             mb=star.x / 1e6,
-            ranks=_ranks(demo),
+            ranks=_ranks(experiment),
             **vars(speedup(star.values, ring.values)),
         ),
         volumes,
@@ -258,16 +258,21 @@ def _volume(model: Model) -> list[str]:
 
 def _exactness(results: Results) -> str:
     sums = [
-        m for m in results.measurements if m.demo.startswith(names.EXACT) and m.values != (1.0,)
+        m
+        for m in results.measurements
+        if m.experiment.startswith(names.EXACT) and m.values != (1.0,)
     ]
     if not sums:
         return say("Every sum was exact.")
-    return say("Sums were wrong: {arms}.", arms="; ".join(f"{m.arm} ({m.demo})" for m in sums))
+    return say(
+        "Sums were wrong: {variants}.",
+        variants="; ".join(f"{m.variant} ({m.experiment})" for m in sums),
+    )
 
 
-def _one(results: Results, demo: str, arm: str) -> Measurement:
-    """The only measurement of an arm that every run has."""
-    return results.series(demo, arm)[0]
+def _one(results: Results, experiment: str, variant: str) -> Measurement:
+    """The only measurement of a variant that every run has."""
+    return results.series(experiment, variant)[0]
 
 
 def _beside_the_book(model: Model, m: Mapping[str, Any]) -> Table:
@@ -297,9 +302,9 @@ def _beside_the_book(model: Model, m: Mapping[str, Any]) -> Table:
 def _bandwidths(model: Model) -> Table:
     """Each algorithm's bus bandwidth with the largest message, and what its busiest rank sends."""
     results, rows = model.results, []
-    for n, demo in model.demos.items():
+    for n, experiment in model.experiments.items():
         for name in ALGORITHMS:
-            largest = results.series(demo, name)[-1]
+            largest = results.series(experiment, name)[-1]
             rates = summarise(
                 [cost_model.bus_bandwidth(largest.x, n, t / 1e3) / 1e9 for t in largest.values]
             )
@@ -308,7 +313,11 @@ def _bandwidths(model: Model) -> Table:
             )
             rows.append(
                 [
-                    say("{algorithm}, {ranks}", algorithm=translation(name), ranks=_ranks(demo)),
+                    say(
+                        "{algorithm}, {ranks}",
+                        algorithm=translation(name),
+                        ranks=_ranks(experiment),
+                    ),
                     f"{rates.median:.2f} ({rates.iqr:.2f})",
                     f"{sent.values[0]:.3g}" if sent else "",
                     f"{messages.values[0]:.0f}" if messages else "",
@@ -364,9 +373,9 @@ def _elsewhere() -> Table:
     )
 
 
-def _ranks(demo: str) -> str:
-    """A demo's ranks, and the cores that they share where there are fewer, in words."""
-    n, cores = names.ranks_and_cores(demo) or (0, 0)
+def _ranks(experiment: str) -> str:
+    """An experiment's ranks, and the cores that they share where there are fewer, in words."""
+    n, cores = names.ranks_and_cores(experiment) or (0, 0)
     if cores:
         return say("{n} ranks sharing {cores} core(s)", n=n, cores=cores)
     return say("{n} ranks", n=n)
@@ -382,16 +391,16 @@ def _size(num_bytes: float) -> str:
 def _shown(model: Model) -> list[list[Measurement]]:
     """For each number of ranks the times to draw: the largest message, a middle one, the least."""
     found = []
-    for demo in model.demos.values():
-        sizes = [m.x for m in model.results.series(demo, STAR)]
+    for experiment in model.experiments.values():
+        sizes = [m.x for m in model.results.series(experiment, STAR)]
         some = dict.fromkeys((sizes[-1], sizes[len(sizes) // 2], sizes[0]))
-        timed = (model.results.one(demo, name, size) for size in some for name in ALGORITHMS)
+        timed = (model.results.one(experiment, name, size) for size in some for name in ALGORITHMS)
         found.append([m for m in timed if m])
     return found
 
 
 def _draw_messages(model: Model, n: int, virtual: bool, path: Path) -> None:
-    panels = dict(zip(model.demos, _shown(model), strict=True))
+    panels = dict(zip(model.experiments, _shown(model), strict=True))
     every = [m.summary for times in panels.values() for m in times]
     rows: list[str | Measurement] = []  # a size, then its algorithms
     for m in panels[n]:
@@ -405,7 +414,7 @@ def _draw_messages(model: Model, n: int, virtual: bool, path: Path) -> None:
         axes.set_ylim(len(rows) - 0.3, -0.7)
         drawn = [(i, row) for i, row in enumerate(rows) if isinstance(row, Measurement)]
         _draw_times(axes, model, n, drawn)
-        labels = [row if isinstance(row, str) else translation(row.arm) for row in rows]
+        labels = [row if isinstance(row, str) else translation(row.variant) for row in rows]
         ticks = axes.set_yticks(range(len(rows)), labels)
         for tick, row in zip(ticks, rows, strict=True):
             tick.label1.set_fontweight("bold" if isinstance(row, str) else "normal")
@@ -416,7 +425,7 @@ def _draw_messages(model: Model, n: int, virtual: bool, path: Path) -> None:
 
 
 def _title(model: Model, n: int) -> str:
-    ranks = _ranks(model.demos[n])
+    ranks = _ranks(model.experiments[n])
     if n == model.few:
         return say("{ranks}: fitted", ranks=ranks)
     return say("{ranks}: predicted", ranks=ranks)
@@ -426,9 +435,9 @@ def _draw_times(axes: Axes, model: Model, n: int, rows: Sequence[tuple[int, Meas
     """Draw measured times with their middle half, and the model's where it has one."""
     blue, orange = figures.COLOURS[:2]
     predicted = [
-        (1e3 * model.seconds(m.arm, n, 1, m.x), i)
+        (1e3 * model.seconds(m.variant, n, 1, m.x), i)
         for i, m in rows
-        if m.arm in MODELLED and m.x >= 4 * n  # as those that it was fitted to
+        if m.variant in MODELLED and m.x >= 4 * n  # as those that it was fitted to
     ]
     for i, m in rows:
         axes.plot([m.summary.q1, m.summary.q3], [i, i], color=blue, linewidth=2)
@@ -459,14 +468,14 @@ def _draw_key(fig: Drawing, axes: Axes, virtual: bool) -> None:
 
 
 def _draw_gradients(model: Model, net: str, virtual: bool, path: Path) -> None:
-    demo = names.of_ranks(net, model.few)
-    arms = model.results.arms(demo)
+    experiment = names.of_ranks(net, model.few)
+    variants = model.results.variants(experiment)
     tensors = _one(model.results, names.TENSORS, net)
-    with figures.figure(path, figures.WIDTH, 0.9 + 0.36 * len(arms)) as fig:
+    with figures.figure(path, figures.WIDTH, 0.9 + 0.36 * len(variants)) as fig:
         axes = fig.add_subplot(xlabel=say("milliseconds for all gradients"))
-        for i, arm in enumerate(arms):
-            found = _one(model.results, demo, arm)
-            colour = figures.COLOURS[0 if arm.endswith(PER_TENSOR) else 1]
+        for i, variant in enumerate(variants):
+            found = _one(model.results, experiment, variant)
+            colour = figures.COLOURS[0 if variant.endswith(PER_TENSOR) else 1]
             figures.bar_with_samples(axes, i, found.values, colour, virtual)
             axes.text(
                 1.015,
@@ -484,7 +493,7 @@ def _draw_gradients(model: Model, net: str, virtual: bool, path: Path) -> None:
                 mb=tensors.x / 1e6,
             )
         )
-        axes.set_yticks(range(len(arms)), [translation(arm) for arm in arms])
-        axes.set_ylim(len(arms) - 0.4, -0.6)
+        axes.set_yticks(range(len(variants)), [translation(variant) for variant in variants])
+        axes.set_ylim(len(variants) - 0.4, -0.6)
         axes.set_xlim(left=0)
         axes.grid(visible=False, axis="y")

@@ -8,7 +8,7 @@ from torch import nn
 from lab.machine.devices import Devices
 from lab.nets.models import lenet_of_layers
 from lab.results.measurements import Measurement
-from lab.timing.bench import in_unit, time_arms
+from lab.timing.bench import in_unit, time_variants
 from stages.bench_compile.measure import names
 from stages.bench_compile.measure.compiled_forms import NUM_INPUTS, Form, mlp, script
 from stages.bench_compile.measure.params import Params
@@ -33,7 +33,9 @@ def measure_cases(params: Params, devices: Devices, start: int) -> list[Measurem
         forms: dict[str, Form] = {names.EAGER: net, names.SCRIPT: script(net)}
         for size in params.bench_compile.case_batch_sizes:
             X = torch.randn(size, *shape, device=device)
-            arms = {names.of_case(network, name): partial(form, X) for name, form in forms.items()}
-            times = time_arms(arms, devices.devices, params.bench, start)
+            variants = {
+                names.of_case(network, name): partial(form, X) for name, form in forms.items()
+            }
+            times = time_variants(variants, devices.devices, params.bench, start)
             measured += in_unit(names.CASES, size, times, "us", devices)
     return measured

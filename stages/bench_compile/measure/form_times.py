@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from lab.machine.devices import Devices
 from lab.results.measurements import Measurement, skip
-from lab.timing.bench import in_unit, time_arms
+from lab.timing.bench import in_unit, time_variants
 from lab.timing.clock import read_clock, synchronize
 from stages.bench_compile.measure import names
 from stages.bench_compile.measure.compiled_forms import (
@@ -33,17 +33,17 @@ def measure_building(
     ours = params.bench_compile
     inputs = batches([1, *ours.batch_sizes], params.seed, devices.devices[0])
     measured = []
-    for arm in BUILDERS:
+    for variant in BUILDERS:
         use = partial(_first_results, inputs=inputs, devices=devices, count=ours.first_calls)
-        found, seconds, _ = build(arm, net, folder, [*inputs.values()], use, ours.compilers)
+        found, seconds, _ = build(variant, net, folder, [*inputs.values()], use, ours.compilers)
         if found is None:
             continue
         calls, outputs = found
-        measured += in_unit(names.BUILD, 0, {arm: (seconds + calls[0],)}, "s", devices)
+        measured += in_unit(names.BUILD, 0, {variant: (seconds + calls[0],)}, "s", devices)
         for number, call in enumerate(calls, 1):
-            measured += in_unit(names.FIRST_CALLS, number, {arm: (call,)}, "us", devices)
+            measured += in_unit(names.FIRST_CALLS, number, {variant: (call,)}, "us", devices)
         measured += [
-            _difference(arm, outputs[n], net(inputs[n]), devices) for n in ours.batch_sizes
+            _difference(variant, outputs[n], net(inputs[n]), devices) for n in ours.batch_sizes
         ]
     return measured
 
@@ -65,18 +65,22 @@ def measure_calls(
     use = partial(_called, inputs=[*inputs.values()])
     forms: dict[str, Form] = {}
     measured = []
-    for arm in BUILDERS:
-        form, _, reason = build(arm, net, compiler_cache(), [*inputs.values()], use, ours.compilers)
+    for variant in BUILDERS:
+        form, _, reason = build(
+            variant, net, compiler_cache(), [*inputs.values()], use, ours.compilers
+        )
         if form is None:
-            measured.append(skip(names.CALL, arm, reason, devices.kind))
+            measured.append(skip(names.CALL, variant, reason, devices.kind))
         else:
-            forms[arm] = form
+            forms[variant] = form
     for size, X in inputs.items():
-        arms = {arm: partial(form, X) for arm, form in forms.items()}
-        times = time_arms(arms, devices.devices, params.bench, start, control=names.INFERENCE)
+        variants = {variant: partial(form, X) for variant, form in forms.items()}
+        times = time_variants(
+            variants, devices.devices, params.bench, start, control=names.INFERENCE
+        )
         measured += in_unit(names.CALL, size, times, "us", devices)
         if devices.devices[0].type == "cuda":
-            enqueued = _enqueue_seconds(arms[names.INFERENCE], devices, params.bench.rounds)
+            enqueued = _enqueue_seconds(variants[names.INFERENCE], devices, params.bench.rounds)
             times = {names.INFERENCE: enqueued}
             measured += in_unit(names.ENQUEUE, size, times, "us", devices)
     if devices.devices[0].type != "cuda":
@@ -102,19 +106,19 @@ def first_calls(form: Form, x: Tensor, devices: Devices, count: int) -> list[flo
     return seconds
 
 
-def _enqueue_seconds(arm: partial[Tensor], devices: Devices, rounds: int) -> tuple[float, ...]:
+def _enqueue_seconds(variant: partial[Tensor], devices: Devices, rounds: int) -> tuple[float, ...]:
     """Seconds of Python's thread per call, while the GPU works: nothing is waited for."""
     seconds = []
     for _ in range(rounds):
         synchronize(devices.devices)
         start = time.perf_counter()
         for _ in range(QUEUED_CALLS):
-            arm()
+            variant()
         seconds.append((time.perf_counter() - start) / QUEUED_CALLS)
     return tuple(seconds)
 
 
-def _difference(arm: str, outputs: Tensor, y: Tensor, devices: Devices) -> Measurement:
+def _difference(variant: str, outputs: Tensor, y: Tensor, devices: Devices) -> Measurement:
     with torch.no_grad():
         largest = (outputs - y).abs().max().item()
-    return Measurement(names.DIFFERENCE, arm, len(y), (largest,), "logit", devices.kind)
+    return Measurement(names.DIFFERENCE, variant, len(y), (largest,), "logit", devices.kind)

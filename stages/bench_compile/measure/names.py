@@ -1,4 +1,4 @@
-"""The names of bench_compile's demos, arms and metrics."""
+"""The names of bench_compile's experiments, variants and metrics."""
 
 # the notes' program
 PROGRAM = "program"
@@ -46,5 +46,5 @@ TOLERANCE = 1e-4  # logits: the largest difference that rounding in another orde
 
 
 def of_case(network: str, form: str) -> str:
-    """The arm of a network in a form, among the cases; `*` stands for any network."""
+    """The variant of a network in a form, among the cases; `*` stands for any network."""
     return f"{network}: {form}"

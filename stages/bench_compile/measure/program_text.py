@@ -37,7 +37,7 @@ PROGRAM = DEFINITIONS + "print(add_four(1, 2, 3, 4))"
 def run(code: CodeType | str) -> list[object]:
     """Execute a program, as text or compiled, and return what it prints."""
     printed: list[object] = []
-    exec(code, {"print": printed.append})  # noqa: S102 - the notes' demo, on constants
+    exec(code, {"print": printed.append})  # noqa: S102 - the notes' experiment, on constants
     return printed
 
 

@@ -6,7 +6,7 @@ from types import CodeType
 from lab.core.shared_params import BenchParams
 from lab.machine.devices import Devices
 from lab.results.measurements import Measurement
-from lab.timing.bench import in_unit, time_arms
+from lab.timing.bench import in_unit, time_variants
 from stages.bench_compile.measure import names
 from stages.bench_compile.measure.program_text import PROGRAM, count_instructions, fold, run
 
@@ -21,8 +21,11 @@ def compiled() -> dict[str, CodeType]:
 
 def measure_program(devices: Devices, params: BenchParams, start: int) -> list[Measurement]:
     """Time the program as text, which is parsed each time, and folded."""
-    arms = {names.TEXT: partial(run, PROGRAM), names.FOLDED: partial(run, compiled()[names.FOLDED])}
-    times = time_arms(arms, [], params, start, control=names.TEXT)
+    variants = {
+        names.TEXT: partial(run, PROGRAM),
+        names.FOLDED: partial(run, compiled()[names.FOLDED]),
+    }
+    times = time_variants(variants, [], params, start, control=names.TEXT)
     return in_unit(names.PROGRAM, 0, times, "us", devices)
 
 
@@ -30,11 +33,11 @@ def measure_folding(devices: Devices) -> list[Measurement]:
     """What the folded program prints, and the instructions before and after."""
     programs = compiled()
     [printed] = run(programs[names.FOLDED])
-    counts = {arm: count_instructions(program) for arm, program in programs.items()}
+    counts = {variant: count_instructions(program) for variant, program in programs.items()}
     return [
         Measurement(names.PRINTED, names.FOLDED, 0, (float(str(printed)),), "", devices.kind),
         *[
-            Measurement(names.INSTRUCTIONS, arm, 0, (count,), "instructions", devices.kind)
-            for arm, count in counts.items()
+            Measurement(names.INSTRUCTIONS, variant, 0, (count,), "instructions", devices.kind)
+            for variant, count in counts.items()
         ],
     ]

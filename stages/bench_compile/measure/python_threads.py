@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from lab.core.shared_params import BenchParams
 from lab.machine.devices import Devices, usable_cores
 from lab.results.measurements import Measurement, skip
-from lab.timing.bench import in_unit, time_arms
+from lab.timing.bench import in_unit, time_variants
 from stages.bench_compile.measure import names
 from stages.bench_compile.measure.compiled_forms import NUM_INPUTS, Form, script
 
@@ -24,18 +24,19 @@ def measure_threads(
     forms: dict[str, Form] = {names.EAGER: net, names.SCRIPT: script(net)}
     if usable_cores() < max(COUNTS):
         reason = f"needs {max(COUNTS)} cores"
-        return [skip(names.THREADS, arm, reason, devices.kind) for arm in forms]
+        return [skip(names.THREADS, variant, reason, devices.kind) for variant in forms]
     x = torch.ones(1, NUM_INPUTS, device=devices.devices[0])
-    arms = {
-        f"{arm} {count}": partial(call_by_threads, form, x, count)
-        for arm, form in forms.items()
+    variants = {
+        f"{variant} {count}": partial(call_by_threads, form, x, count)
+        for variant, form in forms.items()
         for count in COUNTS
     }
-    times = time_arms(arms, devices.devices, params, start)
+    times = time_variants(variants, devices.devices, params, start)
     measured = []
     for count in COUNTS:
         of_count = {
-            arm: tuple(t / (CALLS * count) for t in times[f"{arm} {count}"]) for arm in forms
+            variant: tuple(t / (CALLS * count) for t in times[f"{variant} {count}"])
+            for variant in forms
         }
         measured += in_unit(names.THREADS, count, of_count, "us", devices)
     return measured

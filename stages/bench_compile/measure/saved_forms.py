@@ -39,16 +39,18 @@ def measure_saved(net: nn.Module, seed: int, devices: Devices, folder: Path) -> 
     save(net, X, folder)
     loaded = load_in_a_new_process(folder, devices.devices[0])
     measured: list[Measurement] = []
-    for arm in FILES:
-        found = loaded.get(arm, {"problem": "nothing was saved"})
+    for variant in FILES:
+        found = loaded.get(variant, {"problem": "nothing was saved"})
         if "problem" in found:
-            measured.append(skip(SAVED_LOAD, arm, found["problem"], devices.kind))
+            measured.append(skip(SAVED_LOAD, variant, found["problem"], devices.kind))
             continue
         load_ms = tuple(1e3 * t for t in found["load_s"])
         measured += [
-            Measurement(SAVED_SIZE, arm, 0, (found["bytes"] / 1024,), "KiB", devices.kind),
-            Measurement(SAVED_LOAD, arm, 0, load_ms, "ms", devices.kind),
-            Measurement(SAVED_DIFFERENCE, arm, 0, (found["difference"],), "logit", devices.kind),
+            Measurement(SAVED_SIZE, variant, 0, (found["bytes"] / 1024,), "KiB", devices.kind),
+            Measurement(SAVED_LOAD, variant, 0, load_ms, "ms", devices.kind),
+            Measurement(
+                SAVED_DIFFERENCE, variant, 0, (found["difference"],), "logit", devices.kind
+            ),
         ]
     return measured
 
@@ -87,22 +89,25 @@ def load_all(folder: Path, device: torch.device) -> dict[str, Loaded]:
     """Load each form that is saved: its bytes, seconds and difference from eager, or a problem."""
     example = torch.load(folder / EXAMPLE, weights_only=True)  # noqa: TID251  (our own)
     X, found = example["X"].to(device), {}
-    for arm, file in FILES.items():
+    for variant, file in FILES.items():
         path = folder / file
         if not path.exists():
             continue
         try:
-            found[arm] = {"bytes": path.stat().st_size, **_timed(arm, path, X, example["y"])}
+            found[variant] = {
+                "bytes": path.stat().st_size,
+                **_timed(variant, path, X, example["y"]),
+            }
         except Exception as error:  # whatever a form does not manage in a new process
-            found[arm] = {"problem": f"does not load in a new process ({type(error).__name__})"}
+            found[variant] = {"problem": f"does not load in a new process ({type(error).__name__})"}
     return found
 
 
-def _timed(arm: str, path: Path, X: Tensor, y: Tensor) -> Loaded:
+def _timed(variant: str, path: Path, X: Tensor, y: Tensor) -> Loaded:
     seconds = []
     for _ in range(LOADS):
         start = time.perf_counter()
-        form = _load(arm, path, X.device)
+        form = _load(variant, path, X.device)
         seconds.append(time.perf_counter() - start)
     return {"load_s": seconds, "difference": _difference(form, X, y)}
 
@@ -113,13 +118,13 @@ def _difference(form: Form, X: Tensor, y: Tensor) -> float:
     return (form(X).cpu() - y).abs().max().item()
 
 
-def _load(arm: str, path: Path, device: torch.device) -> Form:
-    if arm == SCRIPT:
+def _load(variant: str, path: Path, device: torch.device) -> Form:
+    if variant == SCRIPT:
         form: Form = torch.jit.load(str(path), map_location=device)
         return form
-    if arm == EXPORT:
+    if variant == EXPORT:
         return torch.export.load(path).module()
-    if arm == AOT:
+    if variant == AOT:
         return torch._inductor.aoti_load_package(str(path))
     net = mlp(0).to(device)
     weights = torch.load(path, weights_only=True, map_location=device)  # noqa: TID251

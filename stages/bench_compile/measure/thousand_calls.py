@@ -27,8 +27,8 @@ def measure_thousand_calls(seed: int, devices: Devices) -> list[Measurement]:
     net = mlp(seed + 1).to(device)
     eager = _seconds(net, x, CALLS, devices)
     compiled = _seconds(script(net), x, CALLS, devices)
-    arms = {names.EAGER: eager, names.SCRIPT: compiled, names.FIRST_IN_PROCESS: first}
-    times = {arm: (seconds,) for arm, seconds in arms.items()}
+    variants = {names.EAGER: eager, names.SCRIPT: compiled, names.FIRST_IN_PROCESS: first}
+    times = {variant: (seconds,) for variant, seconds in variants.items()}
     return in_unit(names.THOUSAND_CALLS, 0, times, "ms", devices)
 
 

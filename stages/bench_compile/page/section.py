@@ -189,11 +189,11 @@ def _program(results: Results, m: dict[str, Any]) -> str:
 
 def _compiled(results: Results) -> list[str]:
     """The measured forms that a compiler made."""
-    return [form for form in results.arms(CALL) if form not in (EAGER, INFERENCE)]
+    return [form for form in results.variants(CALL) if form not in (EAGER, INFERENCE)]
 
 
-def _number(results: Results, demo: str, arm: str) -> str:
-    found = results.one(demo, arm)
+def _number(results: Results, experiment: str, variant: str) -> str:
+    found = results.one(experiment, variant)
     return f"{found.values[0]:.0f}" if found else "–"
 
 
@@ -225,9 +225,9 @@ def _same(m: dict[str, Any]) -> str:
 
 def _forms(results: Results, m: dict[str, Any]) -> Table:
     rows = []
-    for form in results.arms(CALL):
+    for form in results.variants(CALL):
         call, built = results.one(CALL, form), results.one(names.BUILD, form)
-        assert call  # noqa: S101 - `arms` lists what was measured
+        assert call  # noqa: S101 - `variants` lists what was measured
         eager = form in (EAGER, INFERENCE)
         rows.append(
             [
@@ -455,7 +455,7 @@ def _power_of_ten(exponent: int) -> str:
 
 
 def _draw_first_calls(results: Results, virtual: bool, path: Path) -> None:
-    rows = [form for form in results.arms(names.FIRST_CALLS) if form != INFERENCE]
+    rows = [form for form in results.variants(names.FIRST_CALLS) if form != INFERENCE]
     times = {
         form: [m.values[0] / 1e6 for m in results.series(names.FIRST_CALLS, form)] for form in rows
     }

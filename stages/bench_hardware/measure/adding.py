@@ -4,7 +4,7 @@ import torch
 
 from lab.machine.devices import Devices
 from lab.results.measurements import Measurement
-from lab.timing.bench import in_unit, time_arms
+from lab.timing.bench import in_unit, time_variants
 from stages.bench_hardware.measure.names import ADDING, LOOP, ONE_CALL
 from stages.bench_hardware.measure.params import Params
 
@@ -21,6 +21,6 @@ def measure_adding(params: Params, host: Devices, start: int) -> list[Measuremen
         for i in range(len(x)):  # as the notes' slide has it
             z[i] = x[i] + y[i]
 
-    arms = {LOOP: loop, ONE_CALL: lambda: a + b}
-    times = time_arms(arms, [], params.bench, start, control=ONE_CALL)
+    variants = {LOOP: loop, ONE_CALL: lambda: a + b}
+    times = time_variants(variants, [], params.bench, start, control=ONE_CALL)
     return in_unit(ADDING, COUNT, times, "us", host)

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from lab.machine.devices import Devices
 from lab.results.measurements import Measurement
-from lab.timing.bench import time_arms
+from lab.timing.bench import time_variants
 from stages.bench_hardware.measure.names import AT_ONCE, BY_BLOCK, BY_COLUMN, BY_ELEMENT, MATMUL
 from stages.bench_hardware.measure.params import Params
 from stages.bench_hardware.measure.rates import gflop_per_s
@@ -56,8 +56,10 @@ def measure_matmul(params: Params, host: Devices, start: int) -> list[Measuremen
     By elements only some of its rows are computed: a rate needs no more.
     """
     A, B = torch.rand(2, SIZE, SIZE, generator=torch.Generator().manual_seed(params.seed))
-    rows = {arm: ROWS_BY_ELEMENT if arm == BY_ELEMENT else SIZE for arm in PRODUCTS}
-    arms = {arm: partial(product, A[: rows[arm]], B) for arm, product in PRODUCTS.items()}
-    times = time_arms(arms, [], params.bench, start)
-    flop = {arm: 2.0 * count * SIZE**2 for arm, count in rows.items()}
+    rows = {variant: ROWS_BY_ELEMENT if variant == BY_ELEMENT else SIZE for variant in PRODUCTS}
+    variants = {
+        variant: partial(product, A[: rows[variant]], B) for variant, product in PRODUCTS.items()
+    }
+    times = time_variants(variants, [], params.bench, start)
+    flop = {variant: 2.0 * count * SIZE**2 for variant, count in rows.items()}
     return gflop_per_s(MATMUL, SIZE, times, flop, host)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from lab.machine.devices import Devices
 from lab.results.measurements import Measurement, skip
-from lab.timing.bench import Arm, in_unit, time_arms
+from lab.timing.bench import Variant, in_unit, time_variants
 from stages.bench_hardware.measure.names import (
     BY_BLOCKS,
     BY_COLUMNS_STORED_BY_COLUMNS,
@@ -49,19 +49,19 @@ def measure_latency(params: Params, host: Devices, start: int) -> list[Measureme
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         chase = compile_chase(Path(folder))
         if isinstance(chase, str):
-            arms = (DEPENDENT_LOADS, LOADS_IN_ORDER)
-            return [skip(LATENCY, arm, chase, host.kind) for arm in arms]
+            variants = (DEPENDENT_LOADS, LOADS_IN_ORDER)
+            return [skip(LATENCY, variant, chase, host.kind) for variant in variants]
         largest = params.bench_hardware.largest_working_set_mib * 2**20
         sizes = list(takewhile(lambda size: size <= largest, (4**e for e in count(6))))
         walks = {f"{size}": walk(chase, chain_of(size, params.seed)) for size in sizes}
         walks[LOADS_IN_ORDER] = walk(chase, chain_of(sizes[-1], None))
-        times = time_arms(walks, [], params.bench, start)
+        times = time_variants(walks, [], params.bench, start)
     settings = [*((DEPENDENT_LOADS, size) for size in sizes), (LOADS_IN_ORDER, sizes[-1])]
     return [
         measurement
-        for (arm, size), seconds in zip(settings, times.values(), strict=True)
+        for (variant, size), seconds in zip(settings, times.values(), strict=True)
         for measurement in in_unit(
-            LATENCY, size, {arm: tuple(t / CHASE_STEPS for t in seconds)}, "ns", host
+            LATENCY, size, {variant: tuple(t / CHASE_STEPS for t in seconds)}, "ns", host
         )
     ]
 
@@ -70,21 +70,21 @@ def measure_reuse(params: Params, host: Devices, start: int) -> list[Measurement
     """Milliseconds of going over data 8 times: over each block in turn, or over all of them."""
     data = torch.rand(params.bench_hardware.copy_mib * 2**18)
     blocks = data.split(BLOCK)
-    arms = {
+    variants = {
         BY_BLOCKS: lambda: [torch.dot(b, b) for b in blocks for _ in range(VISITS)],
         BY_PASSES: lambda: [torch.dot(b, b) for _ in range(VISITS) for b in blocks],
     }
-    return in_unit(REUSE, data.nbytes, time_arms(arms, [], params.bench, start), "ms", host)
+    return in_unit(REUSE, data.nbytes, time_variants(variants, [], params.bench, start), "ms", host)
 
 
 def measure_order(params: Params, host: Devices, start: int) -> list[Measurement]:
     """Milliseconds of adding up a matrix that is stored by columns, by rows and by columns."""
     matrix = np.asfortranarray(_matrix(params.seed))
-    arms = {
+    variants = {
         BY_ROWS_STORED_BY_COLUMNS: lambda: sum_by_rows(matrix),
         BY_COLUMNS_STORED_BY_COLUMNS: lambda: sum_by_columns(matrix),
     }
-    times = time_arms(arms, [], params.bench, start, control=BY_COLUMNS_STORED_BY_COLUMNS)
+    times = time_variants(variants, [], params.bench, start, control=BY_COLUMNS_STORED_BY_COLUMNS)
     return in_unit(ORDER, ROWS, times, "ms", host)
 
 
@@ -92,8 +92,8 @@ def measure_stride(params: Params, host: Devices, start: int) -> list[Measuremen
     """Nanoseconds of a number in sums of equally many numbers at growing distances."""
     numbers = _matrix(params.seed).reshape(-1)
     length = len(numbers) // max(STRIDES)
-    arms = {f"{stride}": numbers[: length * stride : stride].sum for stride in STRIDES}
-    times = time_arms(arms, [], params.bench, start)
+    variants = {f"{stride}": numbers[: length * stride : stride].sum for stride in STRIDES}
+    times = time_variants(variants, [], params.bench, start)
     return [
         measurement
         for stride, seconds in zip(STRIDES, times.values(), strict=True)
@@ -141,8 +141,8 @@ def chain_of(num_bytes: int, seed: int | None) -> NDArray[np.uint32]:
     return chain
 
 
-def walk(chase: Chase, chain: NDArray[np.uint32]) -> Arm:
-    """An arm that goes on where its last call stopped, so that it comes to all of the chain."""
+def walk(chase: Chase, chain: NDArray[np.uint32]) -> Variant:
+    """A variant that goes on where its last call stopped, so that it comes to all of the chain."""
     at = 0
 
     def steps() -> None:

@@ -1,4 +1,4 @@
-"""The names of bench_hardware's demos, arms and metrics."""
+"""The names of bench_hardware's experiments, variants and metrics."""
 
 LATENCY = "latency"  # x: bytes of the working set
 DEPENDENT_LOADS, LOADS_IN_ORDER = "dependent loads", "loads in order"

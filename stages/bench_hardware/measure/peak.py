@@ -7,7 +7,7 @@ from torch import Tensor
 
 from lab.machine.devices import Devices, computes_in_bf16
 from lab.results.measurements import Measurement
-from lab.timing.bench import Arm
+from lab.timing.bench import Variant
 from stages.bench_hardware.measure.names import (
     BANDWIDTH,
     BFLOAT16,
@@ -76,7 +76,7 @@ def _matrix(params: Params, n: int) -> Tensor:
     return torch.rand(n, n, generator=torch.Generator().manual_seed(params.seed))
 
 
-def _product(m: Tensor) -> Arm:
+def _product(m: Tensor) -> Variant:
     out = torch.empty_like(m)
     return lambda: torch.mm(m, m, out=out)
 

@@ -7,16 +7,16 @@ import torch
 
 from lab.machine.devices import DeviceKind, Devices
 from lab.results.measurements import Measurement
-from lab.timing.bench import Arm, time_arms
+from lab.timing.bench import Variant, time_variants
 from stages.bench_hardware.measure.params import Params
 
 
 @dataclass(frozen=True)
 class Work:
-    """An arm of a demo, the `amount` that a call of it does, and on what: 0 threads on a GPU."""
+    """A variant of an experiment, the `amount` that a call of it does, and on what: 0 threads on a GPU."""
 
-    arm: str
-    call: Arm
+    variant: str
+    call: Variant
     amount: float
     threads: int
 
@@ -28,29 +28,34 @@ class Work:
 
 
 def measure_rates(
-    demo: str, unit: str, works: Sequence[Work], params: Params, target: Devices, start: int
+    experiment: str, unit: str, works: Sequence[Work], params: Params, target: Devices, start: int
 ) -> list[Measurement]:
     """The amount per second of each work, all in turn; x: its threads, 0 on `target`'s GPU."""
-    arms = {f"{work.arm} {work.threads}": work.run for work in works}
-    times = time_arms(arms, target.devices, params.bench, start)
+    variants = {f"{work.variant} {work.threads}": work.run for work in works}
+    times = time_variants(variants, target.devices, params.bench, start)
     measured = []
     for work, seconds in zip(works, times.values(), strict=True):
         kind: DeviceKind = "cpu" if work.threads else target.kind
         values = tuple(work.amount / t for t in seconds)
-        measured.append(Measurement(demo, work.arm, work.threads, values, unit, kind, work.threads))
+        measured.append(
+            Measurement(experiment, work.variant, work.threads, values, unit, kind, work.threads)
+        )
     return measured
 
 
 def gflop_per_s(
-    demo: str,
+    experiment: str,
     x: float,
     times: Mapping[str, tuple[float, ...]],
     flop: Mapping[str, float],
     devices: Devices,
 ) -> list[Measurement]:
-    """Measurements in GFLOP/s, of the seconds per call that `time_arms` gives for each `flop`."""
-    rates = {arm: tuple(flop[arm] / t / 1e9 for t in seconds) for arm, seconds in times.items()}
+    """Measurements in GFLOP/s, of the seconds per call that `time_variants` gives for each `flop`."""
+    rates = {
+        variant: tuple(flop[variant] / t / 1e9 for t in seconds)
+        for variant, seconds in times.items()
+    }
     return [
-        Measurement(demo, arm, x, values, "GFLOP/s", devices.kind, devices.threads)
-        for arm, values in rates.items()
+        Measurement(experiment, variant, x, values, "GFLOP/s", devices.kind, devices.threads)
+        for variant, values in rates.items()
     ]

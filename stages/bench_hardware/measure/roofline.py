@@ -11,7 +11,7 @@ from lab.machine.torchvision_import import torchvision
 from lab.nets.flops import Cost, forward_cost
 from lab.nets.models import MODELS
 from lab.results.measurements import Measurement
-from lab.timing.bench import time_arms
+from lab.timing.bench import time_variants
 from stages.bench_hardware.measure.names import (
     ALEXNET,
     COUNTED_GFLOP,
@@ -44,10 +44,10 @@ def network_device(params: Params) -> Devices:
 
 def count_networks(params: Params, target: Devices) -> list[Measurement]:
     """GFLOP of each network's forward pass of a batch."""
-    costs = {arm: _network(params, arm, target)[2] for arm in NETS}
+    costs = {variant: _network(params, variant, target)[2] for variant in NETS}
     return [
-        Measurement(COUNTED_GFLOP, arm, cost.params, (cost.flop / 1e9,), "GFLOP", target.kind)
-        for arm, cost in costs.items()
+        Measurement(COUNTED_GFLOP, variant, cost.params, (cost.flop / 1e9,), "GFLOP", target.kind)
+        for variant, cost in costs.items()
     ]
 
 
@@ -55,25 +55,29 @@ def measure_networks(params: Params, target: Devices, start: int) -> list[Measur
     """Each network's rate without gradients, in turn with the others'; x: FLOP per byte."""
     device = target.devices[0]
     torch.set_num_threads(max(1, target.threads))
-    arms, costs = {}, {}
-    for arm in NETS:
-        net, X, costs[arm] = _network(params, arm, target)
+    variants, costs = {}, {}
+    for variant in NETS:
+        net, X, costs[variant] = _network(params, variant, target)
         net.to(device).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         X = X.to(device, memory_format=torch.channels_last)
-        arms[arm] = partial(torch.inference_mode()(net), X)
-    times = time_arms(arms, target.devices, params.bench, start)
+        variants[variant] = partial(torch.inference_mode()(net), X)
+    times = time_variants(variants, target.devices, params.bench, start)
     return [
         measurement
-        for arm, cost in costs.items()
+        for variant, cost in costs.items()
         for measurement in gflop_per_s(
-            NETWORK, round(cost.intensity, 4), {arm: times[arm]}, {arm: cost.flop}, target
+            NETWORK,
+            round(cost.intensity, 4),
+            {variant: times[variant]},
+            {variant: cost.flop},
+            target,
         )
     ]
 
 
-def _network(params: Params, arm: str, target: Devices) -> tuple[nn.Module, Tensor, Cost]:
+def _network(params: Params, variant: str, target: Devices) -> tuple[nn.Module, Tensor, Cost]:
     """A network on the CPU, a batch of images for it, and what its forward pass costs."""
-    make_net, image_shape = NETS[arm]
+    make_net, image_shape = NETS[variant]
     least = GPU_BATCH_SIZE if target.devices[0].type == "cuda" else 1
     shape = (max(least, params.bench_hardware.batch_size), *image_shape)
     net = make_net(torch.Generator().manual_seed(params.seed)).eval()

@@ -7,27 +7,27 @@ from torch import Tensor
 
 from lab.machine.devices import Devices
 from lab.results.measurements import Measurement, skip
-from lab.timing.bench import Arm, in_unit, lasting_size, products, time_arms
+from lab.timing.bench import Variant, in_unit, lasting_size, products, time_variants
 from stages.bench_hardware.measure.names import JUMPS, LAUNCH, STAYS, TRIP
 from stages.bench_hardware.measure.params import Params
 
 LAUNCHES = 1000  # in a call, so that the GPU is waited for once in many
 PRODUCTS = 10  # in a row, each of the last one's result
-ARMS = (LAUNCH, JUMPS, STAYS)
+VARIANTS = (LAUNCH, JUMPS, STAYS)
 
 
 def measure_trips(params: Params, target: Devices, start: int) -> list[Measurement]:
     """Microseconds of a kernel launch and of a row of products."""
     device = target.devices[0]
     if device.type == "cpu":
-        return [skip(TRIP, arm, "needs a CUDA GPU", target.kind) for arm in ARMS]
+        return [skip(TRIP, variant, "needs a CUDA GPU", target.kind) for variant in VARIANTS]
     rows = lasting_size(products(device), params.bench_hardware.matrix_size, target, params.bench)
-    times = time_arms(trip_arms(params, device, rows), target.devices, params.bench, start)
+    times = time_variants(trip_variants(params, device, rows), target.devices, params.bench, start)
     times[LAUNCH] = tuple(t / LAUNCHES for t in times[LAUNCH])
     return in_unit(TRIP, 1, times, "us", target)
 
 
-def trip_arms(params: Params, device: torch.device, rows: int) -> Mapping[str, Arm]:
+def trip_variants(params: Params, device: torch.device, rows: int) -> Mapping[str, Variant]:
     """Launches, and products in a row, with what the notes warn of and without."""
     number = torch.zeros(1, device=device)
     # so that a row of products neither grows nor fades

@@ -12,11 +12,11 @@ from lab.claims.rules import (
     Estimate,
     Range,
     Rule,
-    arm,
     at_least,
     ratio,
     speedup,
     times_ratio,
+    variant,
 )
 from lab.claims.verdicts import Claim, Front, Kind, Unmeasured
 from stages.bench_hardware.measure import names
@@ -68,18 +68,18 @@ def over_the_most(
 def the_most_over(
     x: Sequence[float], numbers: Sequence[float], others: Sequence[float]
 ) -> Estimate:
-    """A series' samples at its largest x over those of another arm, of the same starts."""
+    """A series' samples at its largest x over those of another variant, of the same starts."""
     return times_ratio(at_the_most(numbers, x), others)
 
 
-def both_columns(demo: str, name: str, **more: str) -> list[Column]:
-    """The reads of an arm's x and values."""
-    return [arm(STAGE, demo, name, column, **more) for column in ("x", "value")]
+def both_columns(experiment: str, name: str, **more: str) -> list[Column]:
+    """The reads of a variant's x and values."""
+    return [variant(STAGE, experiment, name, column, **more) for column in ("x", "value")]
 
 
 def trips(old: str, new: str, holds: Range) -> Rule:
-    """The rule of two arms that work on a GPU."""
-    return speedup(arm(STAGE, names.TRIP, old), arm(STAGE, names.TRIP, new), holds, AS_LONG)
+    """The rule of two variants that work on a GPU."""
+    return speedup(variant(STAGE, names.TRIP, old), variant(STAGE, names.TRIP, new), holds, AS_LONG)
 
 
 OVER_2_PERCENT = "“Faster”: the whole interval over 1.02."
@@ -133,7 +133,7 @@ CLAIMS = (
         Rule(
             [
                 *both_columns(names.LATENCY, names.DEPENDENT_LOADS),
-                arm(STAGE, names.LATENCY, names.LOADS_IN_ORDER),
+                variant(STAGE, names.LATENCY, names.LOADS_IN_ORDER),
             ],
             the_most_over,
             FASTER,
@@ -151,8 +151,8 @@ CLAIMS = (
         "Going 8 times over data larger than the caches: over all of them each time, over 8 times"
         " over each block of 128 KiB.",
         speedup(
-            arm(STAGE, names.REUSE, names.BY_PASSES),
-            arm(STAGE, names.REUSE, names.BY_BLOCKS),
+            variant(STAGE, names.REUSE, names.BY_PASSES),
+            variant(STAGE, names.REUSE, names.BY_BLOCKS),
             FASTER,
             AS_LONG,
         ),
@@ -166,8 +166,8 @@ CLAIMS = (
         "A matrix stored by columns is read faster column by column than row by row.",
         "Sum of a matrix stored column after column: by rows over by columns.",
         speedup(
-            arm(STAGE, names.ORDER, names.BY_ROWS_STORED_BY_COLUMNS),
-            arm(STAGE, names.ORDER, names.BY_COLUMNS_STORED_BY_COLUMNS),
+            variant(STAGE, names.ORDER, names.BY_ROWS_STORED_BY_COLUMNS),
+            variant(STAGE, names.ORDER, names.BY_COLUMNS_STORED_BY_COLUMNS),
             FASTER,
         ),
         OVER_2_PERCENT,
@@ -206,7 +206,7 @@ CLAIMS = (
         "Copies on the GPU over copies by all of the processor's cores, in GB/s, in turn.",
         Rule(
             [
-                arm(STAGE, names.BANDWIDTH, names.COPY, device_kind="cuda*"),
+                variant(STAGE, names.BANDWIDTH, names.COPY, device_kind="cuda*"),
                 *both_columns(names.BANDWIDTH, names.COPY, device_kind="cpu"),
             ],
             over_the_most,
@@ -225,7 +225,7 @@ CLAIMS = (
         "Rate of large float32 products on the GPU over all of the processor's cores, in turn.",
         Rule(
             [
-                arm(STAGE, names.PEAK, names.FLOAT32, device_kind="cuda*"),
+                variant(STAGE, names.PEAK, names.FLOAT32, device_kind="cuda*"),
                 *both_columns(names.PEAK, names.FLOAT32, device_kind="cpu"),
             ],
             over_the_most,

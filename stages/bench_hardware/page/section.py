@@ -63,7 +63,7 @@ def _allowed(m: Mapping[str, Any], intensity: float) -> float:
 
 def _rates(results: Results) -> dict[str, Measurement]:
     """The networks' rates; x: FLOP per byte."""
-    found = {name: results.one(names.NETWORK, name) for name in results.arms(names.NETWORK)}
+    found = {name: results.one(names.NETWORK, name) for name in results.variants(names.NETWORK)}
     return {name: rate for name, rate in found.items() if rate}
 
 
@@ -83,14 +83,16 @@ def _answer(results: Results, m: Mapping[str, Any]) -> str:
 
 
 def _findings(results: Results) -> list[str]:
-    products = [results.series(names.MATMUL, arm)[0] for arm in results.arms(names.MATMUL)]
+    products = [
+        results.series(names.MATMUL, variant)[0] for variant in results.variants(names.MATMUL)
+    ]
     slow, fast = products[0].summary.median, products[-1].summary.median
     sentences = [
         say(
             "A 256 × 256 product {best} runs at {times:,.0f} times the rate of {worst}, on one"
             " thread.",
-            best=translation(products[-1].arm),
-            worst=translation(products[0].arm),
+            best=translation(products[-1].variant),
+            worst=translation(products[0].variant),
             times=float(f"{fast / slow:.3g}"),
         )
     ]
@@ -310,19 +312,19 @@ def _bytes(count: float) -> str:
 
 def _ways(results: Results) -> dict[str, float]:
     """The rate of a product in each way."""
-    found = {name: results.one(names.MATMUL, name) for name in results.arms(names.MATMUL)}
+    found = {name: results.one(names.MATMUL, name) for name in results.variants(names.MATMUL)}
     return {translation(name): m.summary.median for name, m in found.items() if m}
 
 
 def _peaks(results: Results) -> dict[str, float]:
     """The rate of large products by dtype and threads."""
-    measured = [m for n in results.arms(names.PEAK) for m in results.series(names.PEAK, n)]
+    measured = [m for n in results.variants(names.PEAK) for m in results.series(names.PEAK, n)]
     return {_work(m): m.summary.median for m in measured}
 
 
 def _work(m: Measurement) -> str:
     """The dtype and the threads of a product."""
-    dtype = translation(m.arm)
+    dtype = translation(m.variant)
     if m.threads == 0:
         return say("{dtype}, GPU", dtype=dtype)
     if m.threads == 1:

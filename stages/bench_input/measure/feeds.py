@@ -32,7 +32,7 @@ WHOLE_EPOCHS = (BOOK, RESIDENT, again(RESIDENT))
 
 
 def feeds(num_images: int, batch_size: int, resident: LabelledImages) -> dict[str, Feed]:
-    """Each arm's feed of the first `num_images` images."""
+    """Each variant's feed of the first `num_images` images."""
     some = Subset(book_images(), range(num_images))
     kept = loader(some, batch_size, BOOK_WORKERS, keep=True)
     images, labels = resident
@@ -96,27 +96,27 @@ def measure_feeds(
         feeds(count, p.batch_size, resident)
         for count in (p.epoch_images, p.rate_images, 2 * p.batch_size)
     )
-    arms = part | {arm: whole[arm] for arm in (BOOK, RESIDENT)}
-    arms[again(RESIDENT)] = whole[RESIDENT]
-    for feed in (first[BOOK], first[NO_WORKERS], arms[PERSISTENT], arms[RESIDENT]):
+    variants = part | {variant: whole[variant] for variant in (BOOK, RESIDENT)}
+    variants[again(RESIDENT)] = whole[RESIDENT]
+    for feed in (first[BOOK], first[NO_WORKERS], variants[PERSISTENT], variants[RESIDENT]):
         time_pass(feed, device)  # files are in memory, workers that stay have started
     passes = {}
-    for arm in turns(list(arms), 1, start):
+    for variant in turns(list(variants), 1, start):
         # resident images pass an epoch in less time than a sample should have
-        count = params.bench.rounds if arm.startswith(RESIDENT) else 1
-        passes[arm] = [time_pass(arms[arm], device) for _ in range(count)]
+        count = params.bench.rounds if variant.startswith(RESIDENT) else 1
+        passes[variant] = [time_pass(variants[variant], device) for _ in range(count)]
     torch.set_num_threads(devices.threads)
     measured = []
-    for arm, taken in passes.items():
-        demos = [(EPOCH, [t.whole_s for t in taken], "s")] if arm in WHOLE_EPOCHS else []
-        if arm != again(RESIDENT):  # a noise control, of the epoch
-            demos += [
+    for variant, taken in passes.items():
+        experiments = [(EPOCH, [t.whole_s for t in taken], "s")] if variant in WHOLE_EPOCHS else []
+        if variant != again(RESIDENT):  # a noise control, of the epoch
+            experiments += [
                 (FIRST_BATCH, [1e3 * t.first_s for t in taken], "ms"),
                 (IMAGES, [1 / t.per_image_s for t in taken], "images/s"),
             ]
-        x = p.epoch_images if arm in WHOLE_EPOCHS else p.rate_images
+        x = p.epoch_images if variant in WHOLE_EPOCHS else p.rate_images
         measured += [
-            Measurement(demo, arm, x, tuple(values), unit, devices.kind, cores)
-            for demo, values, unit in demos
+            Measurement(experiment, variant, x, tuple(values), unit, devices.kind, cores)
+            for experiment, values, unit in experiments
         ]
     return measured

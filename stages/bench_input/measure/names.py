@@ -1,4 +1,4 @@
-"""The names of bench_input's demos, arms and metrics."""
+"""The names of bench_input's experiments, variants and metrics."""
 
 # images fed to nothing; x: images of the pass
 FIRST_BATCH, IMAGES, EPOCH = "first_batch", "images", "epoch"
@@ -21,12 +21,12 @@ STEP, CALLS = "step", "its calls alone"
 
 
 def step(feed: str) -> str:
-    """The demo of a training step that BOOK, NO_WORKERS or RESIDENT feeds."""
+    """The experiment of a training step that BOOK, NO_WORKERS or RESIDENT feeds."""
     return f"step, {feed}"
 
 
 def part_of(net: str, part: str) -> str:
-    """The arm of a part of a network's step, or of WHOLE."""
+    """The variant of a part of a network's step, or of WHOLE."""
     return f"{net}: {part}"
 
 

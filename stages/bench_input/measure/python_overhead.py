@@ -18,7 +18,7 @@ from lab.nets.lenet import lenet, lenet_params
 from lab.nets.models import to_float
 from lab.parallel.replicas import allreduce, grad_of, sgd, split_batch
 from lab.results.measurements import Measurement, again
-from lab.timing.bench import in_unit, time_arms
+from lab.timing.bench import in_unit, time_variants
 from stages.bench_input.measure.names import CALLS, PYTHON, STEP
 from stages.bench_input.measure.params import Params
 
@@ -37,17 +37,17 @@ def measure_python(
     full = lenet_params(generator)
     thin = [torch.randn(shape, generator=generator) for shape in ONE_CHANNEL]
     sizes = sorted({SMALL_BATCH, params.bench_input.batch_size})
-    arms = {
+    variants = {
         f"{size}": partial(step, _batch(resident, size), copies(full, two), two) for size in sizes
     }
-    arms[CALLS] = partial(step, _batch(resident, SHARDS), copies(thin, two), two)
-    times = time_arms(arms, two, params.bench, start, control=CALLS)
+    variants[CALLS] = partial(step, _batch(resident, SHARDS), copies(thin, two), two)
+    times = time_variants(variants, two, params.bench, start, control=CALLS)
     measured = [
         measurement
         for size in sizes
         for measurement in in_unit(PYTHON, size, {STEP: times[f"{size}"]}, "ms", devices)
     ]
-    calls = {arm: times[arm] for arm in (CALLS, again(CALLS))}
+    calls = {variant: times[variant] for variant in (CALLS, again(CALLS))}
     return measured + in_unit(PYTHON, SHARDS, calls, "ms", devices)
 
 

@@ -33,7 +33,7 @@ from stages.bench_input.measure.params import Params
 from stages.bench_input.measure.preparation import prepare, stored_images
 
 LR = 0.01
-WARM_UP = 2  # steps of a turn that do not count: the last arm's workers have settled after them
+WARM_UP = 2  # steps of a turn that do not count: the last variant's workers have settled after them
 Seconds = Mapping[str, float]  # of what is timed together, by name
 
 
@@ -42,18 +42,18 @@ def measure_steps(
 ) -> list[Measurement]:
     """Time the parts of both networks' steps, and the preparation of batches.
 
-    LeNet's arms take turns; what feeds one but not the other is then all that they differ in.
+    LeNet's variants take turns; what feeds one but not the other is then all that they differ in.
     """
     p = params.bench_input
     with thread_pool(len(devices.devices), devices.threads) as pool:
         lenets = _replicas(params, "lenet", devices)
-        arms = _steps(LENET, lenets, p.batch_size, resident, devices, pool)
-        arms[again(step(RESIDENT))] = arms[step(RESIDENT)]
-        arms[PREPARATION] = partial(prepare, stored_images(), p.batch_size)
-        measured = _take_turns(arms, p.steps, p.batch_size, devices, start)
+        variants = _steps(LENET, lenets, p.batch_size, resident, devices, pool)
+        variants[again(step(RESIDENT))] = variants[step(RESIDENT)]
+        variants[PREPARATION] = partial(prepare, stored_images(), p.batch_size)
+        measured = _take_turns(variants, p.steps, p.batch_size, devices, start)
         resnets = _replicas(params, "resnet18", devices)
-        arms = _steps(RESNET, resnets, p.resnet_batch_size, resident, devices, pool)
-        return measured + _take_turns(arms, p.resnet_steps, p.resnet_batch_size, devices, start)
+        variants = _steps(RESNET, resnets, p.resnet_batch_size, resident, devices, pool)
+        return measured + _take_turns(variants, p.resnet_steps, p.resnet_batch_size, devices, start)
 
 
 def _replicas(params: Params, model: str, devices: Devices) -> list[nn.Module]:
@@ -69,33 +69,33 @@ def _steps(
     devices: Devices,
     pool: Executor,
 ) -> dict[str, Callable[[], Seconds]]:
-    """A network's arms: what times a step from each of its feeds."""
+    """A network's variants: what times a step from each of its feeds."""
     fed = feeds(FASHION_COUNTS["train"], batch_size, resident)
 
-    def arm(batches: Iterator[LabelledImages]) -> Seconds:
+    def variant(batches: Iterator[LabelledImages]) -> Seconds:
         parts = step_parts(batches, replicas, devices.devices, LR, pool)
         return {part_of(net, part): s for part, s in parts.items()}
 
-    return {step(feed): partial(arm, _endless(fed[feed])) for feed in FEEDS[net]}
+    return {step(feed): partial(variant, _endless(fed[feed])) for feed in FEEDS[net]}
 
 
 def _take_turns(
-    arms: Mapping[str, Callable[[], Seconds]],
+    variants: Mapping[str, Callable[[], Seconds]],
     count: int,
     batch_size: int,
     devices: Devices,
     start: int,
 ) -> list[Measurement]:
-    """Each arm's times, `count` in a row after some that do not count; its name is the demo's."""
+    """Each variant's times, `count` in a row after some that do not count; its name is the experiment's."""
     measured = []
-    for name in turns(list(arms), 1, start):
-        taken = [arms[name]() for _ in range(WARM_UP + count)][WARM_UP:]
+    for name in turns(list(variants), 1, start):
+        taken = [variants[name]() for _ in range(WARM_UP + count)][WARM_UP:]
         seconds = {part: tuple(each[part] for each in taken) for part in taken[0]}
-        demo = name.removesuffix(again(""))
-        if name != demo:  # a noise control, of the whole only: parts are too short for one
+        experiment = name.removesuffix(again(""))
+        if name != experiment:  # a noise control, of the whole only: parts are too short for one
             whole = part_of(LENET, WHOLE)
             seconds = {again(whole): seconds[whole]}
-        measured += in_unit(demo, batch_size, seconds, "ms", devices)
+        measured += in_unit(experiment, batch_size, seconds, "ms", devices)
     return measured
 
 

@@ -169,7 +169,7 @@ def _feeding_lenet(results: Results) -> list[str]:
 
 def _preparation(results: Results) -> list[str]:
     read, preprocess = (
-        results.one(names.PREPARATION, arm) for arm in (names.READ, names.PREPROCESS)
+        results.one(names.PREPARATION, variant) for variant in (names.READ, names.PREPROCESS)
     )
     if not read or not preprocess:
         return []
@@ -205,10 +205,10 @@ def _python(results: Results) -> list[str]:
 
 def _rates(results: Results) -> Table:
     rows = []
-    for name in results.arms(names.IMAGES):
+    for name in results.variants(names.IMAGES):
         rate, first, epoch = (
-            results.one(demo, name, x)
-            for demo, x in (
+            results.one(experiment, name, x)
+            for experiment, x in (
                 (names.IMAGES, None),
                 (names.FIRST_BATCH, None),
                 (names.EPOCH, EPOCH_IMAGES),
@@ -245,8 +245,8 @@ def _parts(results: Results) -> Table:
     steps = [(net, feed) for net, feeds in FEEDS.items() for feed in feeds]
 
     def cell(net: str, feed: str, part: str) -> str:
-        demo, arm = names.step(feed), names.part_of(net, part)
-        found = results.one(demo, arm)
+        experiment, variant = names.step(feed), names.part_of(net, part)
+        found = results.one(experiment, variant)
         return f"{found.summary.median:.2f} ({found.summary.iqr:.2f})" if found else "–"
 
     return Table(
@@ -286,14 +286,16 @@ def _epochs(results: Results, feed: str) -> tuple[float, ...]:
     """Seconds of an epoch by a feed, for each start; told from a part where that alone was fed."""
     if whole := results.one(names.EPOCH, feed, EPOCH_IMAGES):
         return whole.values
-    [first], [rate] = (results.series(demo, feed) for demo in (names.FIRST_BATCH, names.IMAGES))
+    [first], [rate] = (
+        results.series(experiment, feed) for experiment in (names.FIRST_BATCH, names.IMAGES)
+    )
     return tuple(
         ms / 1e3 + EPOCH_IMAGES / each for ms, each in zip(first.values, rate.values, strict=True)
     )
 
 
 def _draw_feeds(results: Results, virtual: bool, path: Path) -> None:
-    found = {feed: _epochs(results, feed) for feed in results.arms(names.IMAGES)}
+    found = {feed: _epochs(results, feed) for feed in results.variants(names.IMAGES)}
     with figures.figure(path, figures.WIDTH, 0.9 + 0.42 * len(found)) as fig:
         axes = fig.add_subplot(title=say("Feeding {n:,.0f} images", n=EPOCH_IMAGES))
         for i, seconds in enumerate(found.values()):

@@ -1,4 +1,4 @@
-"""The share of the possible overlap that each arm achieves."""
+"""The share of the possible overlap that each variant achieves."""
 
 from collections.abc import Sequence
 
@@ -19,12 +19,12 @@ def overlap_fraction(parts: Sequence[float], total: float) -> float:
 
 
 def overlap_fractions(times: Sequence[Measurement]) -> list[Measurement]:
-    """Each arm's fraction, start by start; WRONG where the whole interval cannot be overlap."""
+    """Each variant's fraction, start by start; WRONG where the whole interval cannot be overlap."""
     results, fractions = Results(times), []
-    compared = [(arm, arm, parts) for arm, parts in names.PARTS.items()]
+    compared = [(variant, variant, parts) for variant, parts in names.PARTS.items()]
     compared.append((names.AS_THE_BOOK, names.BOOK, (names.COMPUTE, names.PAGEABLE_COPIES)))
-    for name, arm, parts in compared:
-        total = results.one(names.TIMES, arm)
+    for name, variant, parts in compared:
+        total = results.one(names.TIMES, variant)
         alone = [m for part in parts if (m := results.one(names.TIMES, part))]
         if total is None or len(alone) < len(parts):
             continue

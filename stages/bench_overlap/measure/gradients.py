@@ -10,7 +10,7 @@ from lab.machine.devices import Devices
 from lab.nets.models import LENET_NAMES, MODELS
 from lab.parallel.gradient_times import ready_times
 from lab.results.measurements import Measurement
-from lab.timing.bench import Arm, ArmOfSize
+from lab.timing.bench import Variant, VariantOfSize
 from stages.bench_overlap.measure import names
 from stages.bench_overlap.measure.params import Params
 
@@ -33,22 +33,22 @@ def measure_gradients(params: Params, devices: Devices, images: int) -> list[Mea
         *[
             Measurement(
                 names.BACKWARD,
-                arm,
+                variant,
                 images,
                 tuple(which(ms.values()) for ms in each),
                 "ms",
                 kind,
                 threads,
             )
-            for arm, which in ((names.FIRST_READY, min), (names.LAST_READY, max))
+            for variant, which in ((names.FIRST_READY, min), (names.LAST_READY, max))
         ],
     ]
 
 
-def lenet_passes(device: torch.device, seed: int) -> ArmOfSize:
+def lenet_passes(device: torch.device, seed: int) -> VariantOfSize:
     """A forward and a backward pass of LeNet over so many images."""
 
-    def of(images: int) -> Arm:
+    def of(images: int) -> Variant:
         _, loss = _lenet(images, device, seed)
         return lambda: loss().backward()
 

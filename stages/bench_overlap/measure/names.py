@@ -1,4 +1,4 @@
-"""The names of bench_overlap's demos, arms and metrics, and which arms are parts of which."""
+"""The names of bench_overlap's experiments, variants and metrics, and which variants are parts of which."""
 
 TIMES = "times"  # x: rows of the matrices
 COMPUTE, COPIES, UPLOADS = "compute alone", "copies alone", "uploads alone"
@@ -9,7 +9,7 @@ PAGEABLE, BOOK = "pageable memory, blocking", "the book's non_blocking, one stre
 ONE_STREAM, TWO_STREAMS = "pinned buffers, one stream", "pinned buffers, second stream"
 BOTH_DIRECTIONS = "pinned buffers, both directions at once"
 ONLY_CUDA = (PAGEABLE, BOOK, ONE_STREAM, TWO_STREAMS, BOTH_DIRECTIONS)
-PARTS = {  # what an arm does, each part timed alone: their sum is its time without overlap
+PARTS = {  # what a variant does, each part timed alone: their sum is its time without overlap
     PAGEABLE: (COMPUTE, PAGEABLE_COPIES),
     BOOK: (COMPUTE, BOOK_COPIES),
     ONE_STREAM: (COMPUTE, COPIES),
@@ -22,19 +22,19 @@ PARTS = {  # what an arm does, each part timed alone: their sum is its time with
 # computing then copying, by the way that does both at once with the same copies
 SAME_IN_TURN = {BESIDE: IN_TURN, TWO_STREAMS: ONE_STREAM}
 
-BANDWIDTH = "bandwidth"  # of the copying arms of ALONE; x: rows of the matrices
+BANDWIDTH = "bandwidth"  # of the copying variants of ALONE; x: rows of the matrices
 
-OVERLAP = "overlap"  # fraction of each arm of PARTS; x: rows of the matrices
+OVERLAP = "overlap"  # fraction of each variant of PARTS; x: rows of the matrices
 # the book's own comparison, which shows no overlap
 AS_THE_BOOK = "the book's non_blocking, held against pageable copies"
 
-TIMELINE = "timeline, "  # and the arm; its own arms are "<number> <kind>"; x: start in ms
+TIMELINE = "timeline, "  # and the variant; its own variants are "<number> <kind>"; x: start in ms
 COMPUTING, COPYING, UPLOADING = "compute", "copy", "upload"
 
 CALL = "the book's non_blocking call, nothing else at work"  # x: rows of the matrices
 RETURNS, ARRIVES = "call returns", "copies are there"
 
-GRADIENTS = "gradient ready"  # its arms are LeNet's parameters; x: their number in order
+GRADIENTS = "gradient ready"  # its variants are LeNet's parameters; x: their number in order
 BACKWARD = "backward pass"  # x: images
 FIRST_READY, LAST_READY = "first gradient ready", "last gradient ready"
 
@@ -42,9 +42,9 @@ FIRST_READY, LAST_READY = "first gradient ready", "last gradient ready"
 ONE_PRODUCT, ONE_PASS = "product", "LeNet's forward and backward pass"
 
 # metrics; OVERLAP_FRACTION and SPEEDUP with _low, _high
-BEST_ARM = "best_arm"  # of this kind of machine: TWO_STREAMS or BESIDE
-OVERLAP_FRACTION = "overlap_fraction"  # of BEST_ARM
-SPEEDUP = "speedup"  # of BEST_ARM over the same in turn
+BEST_VARIANT = "best_arm"  # of this kind of machine: TWO_STREAMS or BESIDE
+OVERLAP_FRACTION = "overlap_fraction"  # of BEST_VARIANT
+SPEEDUP = "speedup"  # of BEST_VARIANT over the same in turn
 WORKLOAD = "workload"  # one of
 NOTES, BALANCED, OWN = "the notes'", "balanced", "of another size"
 NOTES_SIZE, NOTES_RESULTS = 4000, 50  # rows of the matrices, products

@@ -5,7 +5,7 @@ from lab.results.measurements import Measurement, skip
 from lab.timing.bench import in_unit
 from lab.timing.clock import read_clock
 from stages.bench_overlap.measure import names
-from stages.bench_overlap.measure.arms import Work
+from stages.bench_overlap.measure.variants import Work
 
 
 def measure_return(work: Work, devices: Devices, rounds: int) -> list[Measurement]:

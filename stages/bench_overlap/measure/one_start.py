@@ -4,12 +4,12 @@ from lab.machine.devices import Devices, resolve
 from lab.machine.gpus.errors import gpu_errors
 from lab.parallel.device_workers import thread_pool
 from lab.results.measurements import Measurement, skip
-from lab.timing.bench import in_unit, lasting_size, measure_over_launch, products, time_arms
+from lab.timing.bench import in_unit, lasting_size, measure_over_launch, products, time_variants
 from stages.bench_overlap.measure import names
-from stages.bench_overlap.measure.arms import arms_of, work_of
 from stages.bench_overlap.measure.gradients import BATCH_SIZE, lenet_passes, measure_gradients
 from stages.bench_overlap.measure.non_blocking import measure_return
 from stages.bench_overlap.measure.params import Params
+from stages.bench_overlap.measure.variants import variants_of, work_of
 
 
 def lasting(params: Params) -> tuple[Params, int]:
@@ -35,26 +35,26 @@ def measure(start: int, params: Params, images: int) -> list[Measurement]:
 def measure_on(
     params: Params, devices: Devices, start: int, images: int = BATCH_SIZE
 ) -> list[Measurement]:
-    """Times of all arms, bandwidths, when a call returns, and when gradients are ready."""
+    """Times of all variants, bandwidths, when a call returns, and when gradients are ready."""
     device = devices.devices[0]
     work = work_of(params, device)
     best = names.TWO_STREAMS if work.x.is_cuda else names.BESIDE
     with thread_pool(2, devices.threads) as pool:
-        arms = arms_of(work, pool)
-        seconds = time_arms(arms, devices.devices, params.bench, start, control=best)
+        variants = variants_of(work, pool)
+        seconds = time_variants(variants, devices.devices, params.bench, start, control=best)
     size, kind = params.bench_overlap.size, devices.kind
     rates = {
-        arm: tuple(work.num_bytes / t / 1e9 for t in seconds[arm])
-        for arm in names.ALONE
-        if arm in seconds and arm != names.COMPUTE
+        variant: tuple(work.num_bytes / t / 1e9 for t in seconds[variant])
+        for variant in names.ALONE
+        if variant in seconds and variant != names.COMPUTE
     }
     return [
         *in_unit(names.TIMES, size, seconds, "ms", devices),
         *[Measurement(names.BANDWIDTH, a, size, r, "GB/s", kind) for a, r in rates.items()],
         *[
-            skip(names.TIMES, arm, "needs a CUDA GPU", kind)
-            for arm in names.ONLY_CUDA
-            if arm not in seconds
+            skip(names.TIMES, variant, "needs a CUDA GPU", kind)
+            for variant in names.ONLY_CUDA
+            if variant not in seconds
         ],
         *measure_return(work, devices, params.bench.rounds),
         *measure_gradients(params, devices, images),

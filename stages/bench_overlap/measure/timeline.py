@@ -8,10 +8,10 @@ from torch.profiler import ProfilerActivity, profile
 from lab.machine.devices import Devices
 from lab.parallel.device_workers import thread_pool
 from lab.results.measurements import Measurement
-from lab.timing.bench import Arm
+from lab.timing.bench import Variant
 from stages.bench_overlap.measure import names
-from stages.bench_overlap.measure.arms import arms_of, work_of
 from stages.bench_overlap.measure.params import Params
+from stages.bench_overlap.measure.variants import variants_of, work_of
 
 
 @dataclass(frozen=True)
@@ -28,25 +28,25 @@ def timelines(params: Params, devices: Devices) -> list[Measurement]:
     device = devices.devices[0]
     drawn = (names.ONE_STREAM, names.TWO_STREAMS) if device.type == "cuda" else (names.BESIDE,)
     with thread_pool(2, devices.threads) as pool:
-        arms = arms_of(work_of(params, device), pool)
-        spans = {arm: timeline(arms[arm], device) for arm in drawn}
+        variants = variants_of(work_of(params, device), pool)
+        spans = {variant: timeline(variants[variant], device) for variant in drawn}
     return [
         Measurement(
-            f"{names.TIMELINE}{arm}",
+            f"{names.TIMELINE}{variant}",
             f"{i} {span.kind}",
             round(span.start, 4),
             (span.duration,),
             "ms",
             devices.kind,
         )
-        for arm in drawn
-        for i, span in enumerate(spans[arm])
+        for variant in drawn
+        for i, span in enumerate(spans[variant])
     ]
 
 
-def timeline(arm: Arm, device: torch.device) -> list[Span]:
-    """What torch.profiler saw of `arm`: a GPU's kernels and copies, a CPU's products and copies."""
-    arm()
+def timeline(variant: Variant, device: torch.device) -> list[Span]:
+    """What torch.profiler saw of `variant`: a GPU's kernels and copies, a CPU's products and copies."""
+    variant()
     on_gpu = device.type == "cuda"
     if on_gpu:
         profiling = profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])
@@ -54,7 +54,7 @@ def timeline(arm: Arm, device: torch.device) -> list[Span]:
         every_thread = torch._C._profiler._ExperimentalConfig(profile_all_threads=True)
         profiling = profile(activities=[ProfilerActivity.CPU], experimental_config=every_thread)
     with profiling as profiler:
-        arm()
+        variant()
         if on_gpu:
             torch.cuda.synchronize(device)
     events = [(kind, e.time_range) for e in profiler.events() if (kind := _kind(e, on_gpu))]

@@ -1,7 +1,7 @@
 """What the notes claim about what `bench_overlap` measures, and the rules that decide."""
 
 from lab.claims.needs import on_gpu
-from lab.claims.rules import NEEDED, Range, arm, at_least, at_most, ratio, samples, speedup
+from lab.claims.rules import NEEDED, Range, at_least, at_most, ratio, samples, speedup, variant
 from lab.claims.verdicts import Claim, Kind
 from stages.bench_overlap.measure import names
 
@@ -33,8 +33,8 @@ CLAIMS = (
         "Time from the start of LeNet's backward pass until its first gradient is ready, over the"
         " time until the last one is.",
         speedup(
-            arm("bench_overlap", names.BACKWARD, names.FIRST_READY),
-            arm("bench_overlap", names.BACKWARD, names.LAST_READY),
+            variant("bench_overlap", names.BACKWARD, names.FIRST_READY),
+            variant("bench_overlap", names.BACKWARD, names.LAST_READY),
             at_most(0.5),
             "of the whole pass",
         ),
@@ -48,7 +48,9 @@ CLAIMS = (
         "Copying with non_blocking=True, as in the notes, overlaps with products still running.",
         "Overlap fraction of the notes' way: 0 for the sum of both, 1 for the longer.",
         samples(
-            arm("bench_overlap", names.OVERLAP, names.BOOK), Range(LEAST_OVERLAP, 1), OF_THE_OVERLAP
+            variant("bench_overlap", names.OVERLAP, names.BOOK),
+            Range(LEAST_OVERLAP, 1),
+            OF_THE_OVERLAP,
         ),
         "A tenth of what is possible; over 1 it is something else than overlap.",
         on_gpu("bench_overlap"),

@@ -21,7 +21,7 @@ BOOK_FRACTION = (0.5010 + 2.3848 - 2.1558) / 0.5010
 
 
 def ways() -> dict[str, str]:
-    """The arms as the page calls them."""
+    """The variants as the page calls them."""
     return {
         names.COMPUTE: say("computing alone"),
         names.COPIES: say("copies alone"),
@@ -43,11 +43,11 @@ def section(folder: Path) -> Section:
     """The section of `folder` (reports/bench_overlap)."""
     results, m = benchmarks.read(folder)
     timelines = {
-        demo: partial(_draw_timeline, results, m, demo)
-        for demo in dict.fromkeys(m.demo for m in results.measurements)
-        if demo.startswith(names.TIMELINE)
+        experiment: partial(_draw_timeline, results, m, experiment)
+        for experiment in dict.fromkeys(m.experiment for m in results.measurements)
+        if experiment.startswith(names.TIMELINE)
     }
-    best = timelines.pop(names.TIMELINE + m[names.BEST_ARM], None)
+    best = timelines.pop(names.TIMELINE + m[names.BEST_VARIANT], None)
     return Section(
         stage="bench_overlap",
         title=say("Computing and copying at the same time"),
@@ -126,12 +126,12 @@ def _copied(m: dict[str, Any]) -> str:
 
 
 def _times(results: Results, m: dict[str, Any]) -> tuple[float, list[float]]:
-    """Median milliseconds of the best arm, and of its parts."""
-    best = m[names.BEST_ARM]
+    """Median milliseconds of the best variant, and of its parts."""
+    best = m[names.BEST_VARIANT]
     total, *parts = (
         found.summary.median
-        for arm in (best, *names.PARTS[best])
-        for found in results.series(names.TIMES, arm)
+        for variant in (best, *names.PARTS[best])
+        for found in results.series(names.TIMES, variant)
     )
     return total, parts
 
@@ -141,7 +141,7 @@ def _answer(m: dict[str, Any]) -> str:
     how = {
         names.BESIDE: say("copying in a second thread"),
         names.TWO_STREAMS: say("copying in a second stream"),
-    }[m[names.BEST_ARM]]
+    }[m[names.BEST_VARIANT]]
     gain = say(
         "{how} is {median:.3g} times as fast as copying after computing ({low:.3g} to {high:.3g})",
         how=how,
@@ -177,8 +177,8 @@ def _findings(results: Results, m: dict[str, Any]) -> list[str]:
 def _gradients(results: Results) -> str:
     first, last = (
         found
-        for arm in (names.FIRST_READY, names.LAST_READY)
-        for found in results.series(names.BACKWARD, arm)
+        for variant in (names.FIRST_READY, names.LAST_READY)
+        for found in results.series(names.BACKWARD, variant)
     )
     return say(
         "In LeNet's backward pass over {images:.0f} images the first gradient is ready after"
@@ -206,7 +206,7 @@ def _call(results: Results) -> list[str]:
 
 def _fractions(results: Results) -> Table:
     rows = []
-    for name in results.arms(names.OVERLAP):
+    for name in results.variants(names.OVERLAP):
         fraction, total = results.one(names.OVERLAP, name), results.one(names.TIMES, name)
         if fraction:
             took = f"{total.summary.median:.1f} ({total.summary.iqr:.1f})" if total else "–"
@@ -227,10 +227,12 @@ def _beside(results: Results, m: dict[str, Any]) -> Table:
     [compute] = results.series(names.TIMES, names.COMPUTE)
     copying = (
         names.PAGEABLE_COPIES
-        if names.PAGEABLE_COPIES in results.arms(names.TIMES)
+        if names.PAGEABLE_COPIES in results.variants(names.TIMES)
         else names.COPIES
     )
-    [copies], [rate] = (results.series(demo, copying) for demo in (names.TIMES, names.BANDWIDTH))
+    [copies], [rate] = (
+        results.series(experiment, copying) for experiment in (names.TIMES, names.BANDWIDTH)
+    )
     total, _ = _times(results, m)
     return beside_the_book(
         [
@@ -257,18 +259,18 @@ def _beside(results: Results, m: dict[str, Any]) -> Table:
 
 
 def _draw_times(results: Results, m: dict[str, Any], path: Path) -> None:
-    timed = results.arms(names.TIMES)
-    arms = [n for n in timed if n in names.ALONE] + [n for n in timed if n in names.PARTS]
-    found = [one for arm in arms if (one := results.one(names.TIMES, arm))]
+    timed = results.variants(names.TIMES)
+    variants = [n for n in timed if n in names.ALONE] + [n for n in timed if n in names.PARTS]
+    found = [one for variant in variants if (one := results.one(names.TIMES, variant))]
     with figures.figure(path, figures.WIDTH, 1.1 + 0.4 * len(found)) as fig:
         axes = fig.add_subplot(title=say("Alone, in turn, at once"), xlabel=say("milliseconds"))
         labels = []
         for i, one in enumerate(found):
-            fraction = results.one(names.OVERLAP, one.arm)
+            fraction = results.one(names.OVERLAP, one.variant)
             colour = figures.COLOURS[1 if fraction else 0]
             virtual = m["device_kind"] == "cpu-virtual"
             figures.bar_with_samples(axes, i, one.values, colour, virtual)
-            labels.append(ways()[one.arm] + (f"\n{_share(fraction)}" if fraction else ""))
+            labels.append(ways()[one.variant] + (f"\n{_share(fraction)}" if fraction else ""))
         axes.set_yticks(range(len(found)), labels)
         longest = max(max(one.values) for one in found)
         axes.set(xlim=(0, longest * 1.08), ylim=(len(found) - 0.4, -1.1))
@@ -290,7 +292,7 @@ def _draw_bounds(axes: Axes, parts: list[float]) -> None:
         figures.name_bound(axes, bound, label)
 
 
-def _draw_timeline(results: Results, m: dict[str, Any], demo: str, path: Path) -> None:
+def _draw_timeline(results: Results, m: dict[str, Any], experiment: str, path: Path) -> None:
     kinds = {
         names.COMPUTING: say("products at work"),
         names.COPYING: say("copies at work"),
@@ -298,8 +300,8 @@ def _draw_timeline(results: Results, m: dict[str, Any], demo: str, path: Path) -
     }
     spans: dict[str, list[tuple[float, float]]] = {kind: [] for kind in kinds}
     for one in results.measurements:
-        if one.demo == demo:
-            spans[one.arm.split()[1]].append((one.x, one.values[0]))
+        if one.experiment == experiment:
+            spans[one.variant.split()[1]].append((one.x, one.values[0]))
     shown = [kind for kind in kinds if spans[kind]]
     with figures.figure(path, figures.WIDTH, 1.0 + 0.6 * len(shown)) as fig:
         axes = fig.add_subplot(xlabel=say("milliseconds since the run began"))
@@ -313,14 +315,16 @@ def _draw_timeline(results: Results, m: dict[str, Any], demo: str, path: Path) -
                 linewidth=0.5,
             )
         axes.set_yticks(range(len(shown)), [kinds[kind] for kind in shown])
-        way = ways()[demo.removeprefix(names.TIMELINE)]
+        way = ways()[experiment.removeprefix(names.TIMELINE)]
         axes.set_title(say("One run: {way}", way=way))
         axes.set_ylim(len(shown) - 0.5, -0.5)
         axes.grid(visible=False, axis="y")
 
 
 def _draw_gradients(results: Results, m: dict[str, Any], path: Path) -> None:
-    params = [results.series(names.GRADIENTS, name)[0] for name in results.arms(names.GRADIENTS)]
+    params = [
+        results.series(names.GRADIENTS, name)[0] for name in results.variants(names.GRADIENTS)
+    ]
     by_time = sorted(params, key=lambda found: found.summary.median)
     with figures.figure(path, figures.WIDTH, 0.9 + 0.3 * len(params)) as fig:
         axes = fig.add_subplot(xlabel=say("milliseconds since the backward pass began"))
@@ -334,7 +338,7 @@ def _draw_gradients(results: Results, m: dict[str, Any], path: Path) -> None:
                 textcoords="offset points",
                 va="center",
             )
-        axes.set_yticks(range(len(by_time)), [found.arm for found in by_time])
+        axes.set_yticks(range(len(by_time)), [found.variant for found in by_time])
         axes.set_ylim(len(by_time) - 0.4, -0.6)
         axes.set_xlim(0, 1.12 * max(max(found.values) for found in by_time))
         axes.grid(visible=False, axis="y")

@@ -17,7 +17,7 @@ from torch import Tensor
 from lab.machine.devices import Devices
 from lab.parallel.device_workers import thread_pool
 from lab.results.measurements import Measurement
-from lab.timing.bench import Arm, in_unit, time_arms
+from lab.timing.bench import Variant, in_unit, time_variants
 from stages.bench_parallel.measure import names
 from stages.bench_parallel.measure.params import Params
 
@@ -38,10 +38,10 @@ def measure_dependencies(params: Params, devices: Devices, start: int) -> list[M
     matrices = factors(size, devices, params.seed)
     with ExitStack() as stack:
         queues = [stack.enter_context(thread_pool(1, devices.threads)) for _ in devices.devices]
-        arms: dict[str, Arm] = {
+        variants: dict[str, Variant] = {
             name: partial(grow, matrices, queues, chains) for name, chains in CHAINS.items()
         }
-        times = time_arms(arms, devices.devices, params.bench, start)
+        times = time_variants(variants, devices.devices, params.bench, start)
     return in_unit(names.DEPENDENCIES, size, times, "ms", devices)
 
 

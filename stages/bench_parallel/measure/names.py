@@ -1,4 +1,4 @@
-"""The names of bench_parallel's demos, arms and metrics."""
+"""The names of bench_parallel's experiments, variants and metrics."""
 
 PRODUCTS = "products"  # x: rows of the matrices
 FIRST, SECOND = "first alone", "second alone"

@@ -12,7 +12,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from lab.machine.devices import Devices
 from lab.parallel.device_workers import Job, Worker, thread_pool, together, workers_on
 from lab.results.measurements import Measurement
-from lab.timing.bench import Arm, in_unit, time_arms
+from lab.timing.bench import Variant, in_unit, time_variants
 from lab.timing.clock import synchronize
 from stages.bench_parallel.measure import names
 from stages.bench_parallel.measure.params import Params
@@ -56,14 +56,14 @@ def measure_products(params: Params, devices: Devices, start: int) -> list[Measu
     with thread_pool(len(workers), devices.threads) as pool:
         for size in params.bench_parallel.sizes:
             jobs = [partial(run, x) for x in random_matrices(size, devices, params.seed)]
-            arms: dict[str, Arm] = {
+            variants: dict[str, Variant] = {
                 names.FIRST: partial(workers[0].run, jobs[0]),
                 names.SECOND: partial(workers[1].run, jobs[1]),
                 names.ONE_AFTER_THE_OTHER: partial(_one_after_the_other, jobs, workers, pool),
                 names.TOGETHER: partial(together, jobs, workers, pool),
             }
             control = names.TOGETHER if size == params.bench_parallel.largest else ""
-            times = time_arms(arms, devices.devices, params.bench, start, control)
+            times = time_variants(variants, devices.devices, params.bench, start, control)
             measured += in_unit(names.PRODUCTS, size, times, "ms", devices)
     return measured
 

@@ -18,7 +18,7 @@ from stages.bench_parallel.measure import names
 # ratios that compare across machines, where times do not
 HEADLINES = {names.SPEEDUP: "two devices together over in turn"}
 
-ARMS = (names.FIRST, names.SECOND, names.ONE_AFTER_THE_OTHER, names.TOGETHER)
+VARIANTS = (names.FIRST, names.SECOND, names.ONE_AFTER_THE_OTHER, names.TOGETHER)
 
 
 def section(folder: Path) -> Section:
@@ -65,8 +65,8 @@ def section(folder: Path) -> Section:
                     " nothing of each other gain by a second device."
                 ),
                 [
-                    partial(_draw_demo, results, m, demo)
-                    for demo in (names.DEPENDENCIES, names.WARM_UP)
+                    partial(_draw_experiment, results, m, experiment)
+                    for experiment in (names.DEPENDENCIES, names.WARM_UP)
                 ],
             ),
         ],
@@ -124,7 +124,8 @@ def _sizes(smallest: float, m: dict[str, Any]) -> list[str]:
 
 def _independent(results: Results) -> str:
     one, independent = (
-        results.series(names.DEPENDENCIES, arm)[-1] for arm in (names.ONE_DEVICE, names.INDEPENDENT)
+        results.series(names.DEPENDENCIES, variant)[-1]
+        for variant in (names.ONE_DEVICE, names.INDEPENDENT)
     )
     return say(
         "Two chains of products that need nothing of each other run {median:.3g} times as fast as"
@@ -150,8 +151,8 @@ def _careless(results: Results) -> list[str]:
 
 def _beside_the_book(results: Results) -> Table:
     first, second, together = (
-        results.series(names.PRODUCTS, arm)[-1]
-        for arm in (names.FIRST, names.SECOND, names.TOGETHER)
+        results.series(names.PRODUCTS, variant)[-1]
+        for variant in (names.FIRST, names.SECOND, names.TOGETHER)
     )
     return beside_the_book(
         [
@@ -179,33 +180,40 @@ def _seconds(found: Measurement) -> str:
 def _draw_products(results: Results, m: dict[str, Any], size: float, path: Path) -> None:
     with figures.figure(path, figures.WIDTH, 2.4) as fig:
         axes = fig.add_subplot(title=say("Matrices of {rows:.0f} rows", rows=size))
-        medians = _draw_arms(axes, results, m, names.PRODUCTS, ARMS, size)
+        medians = _draw_variants(axes, results, m, names.PRODUCTS, VARIANTS, size)
         axes.set_ylim(top=-1.1)  # room for the bounds' names
         for bound, name in ((max(medians[:2]), say("longer")), (sum(medians[:2]), say("sum"))):
             figures.name_bound(axes, bound, name)
 
 
-def _draw_demo(results: Results, m: dict[str, Any], demo: str, path: Path) -> None:
+def _draw_experiment(results: Results, m: dict[str, Any], experiment: str, path: Path) -> None:
     title = {
         names.WARM_UP: say("Warming up"),
         names.DEPENDENCIES: say("Products that need each other, or not"),
-    }[demo]
-    arms = results.arms(demo)
+    }[experiment]
+    variants = results.variants(experiment)
     with figures.figure(path, figures.WIDTH, 2.2) as fig:
         axes = fig.add_subplot(title=title)
-        _draw_arms(axes, results, m, demo, arms, results.series(demo, arms[0])[-1].x)
+        _draw_variants(
+            axes, results, m, experiment, variants, results.series(experiment, variants[0])[-1].x
+        )
 
 
-def _draw_arms(
-    axes: Axes, results: Results, m: dict[str, Any], demo: str, arms: Sequence[str], size: float
+def _draw_variants(
+    axes: Axes,
+    results: Results,
+    m: dict[str, Any],
+    experiment: str,
+    variants: Sequence[str],
+    size: float,
 ) -> list[float]:
-    """Draw the arms' samples, the last arm in another colour; return their medians."""
-    found = [one for arm in arms if (one := results.one(demo, arm, size))]
+    """Draw the variants' samples, the last variant in another colour; return their medians."""
+    found = [one for variant in variants if (one := results.one(experiment, variant, size))]
     for i, one in enumerate(found):
         colour = figures.COLOURS[1 if i == len(found) - 1 else 0]
         figures.bar_with_samples(axes, i, one.values, colour, m["device_kind"] == "cpu-virtual")
     longest = max(max(one.values) for one in found)
-    axes.set_yticks(range(len(found)), [translation(one.arm) for one in found])
+    axes.set_yticks(range(len(found)), [translation(one.variant) for one in found])
     axes.set(xlim=(0, longest * 1.08), ylim=(len(found) - 0.4, -0.6))
     axes.set_xlabel(say("milliseconds for 50 products"))
     axes.grid(visible=False, axis="y")

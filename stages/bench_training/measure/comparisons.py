@@ -1,4 +1,4 @@
-"""What the rows say of one arm against another; sample i of each is of start i."""
+"""What the rows say of one variant against another; sample i of each is of start i."""
 
 from collections.abc import Sequence
 
@@ -7,35 +7,37 @@ from lab.results.stats import Ratio, speedup
 from stages.bench_training.measure import names
 
 
-def notes_arm(results: Results, net: str, notes_workers: int) -> str:
+def notes_variant(results: Results, net: str, notes_workers: int) -> str:
     """The notes' way that others are held against, not the one that the trial found slower."""
-    raced = [arm for arm in names.BY_THE_NOTES.values() if arm in results.arms(net)]
+    raced = [variant for variant in names.BY_THE_NOTES.values() if variant in results.variants(net)]
     return names.BY_THE_NOTES[notes_workers] if len(raced) > 1 else raced[0]
 
 
-def gain(results: Results, demo: str, arm: str, over: str) -> Ratio | None:
-    """How many times faster an arm is than another; None where one was not measured."""
-    new, old = results.one(demo, arm), results.one(demo, over)
+def gain(results: Results, experiment: str, variant: str, over: str) -> Ratio | None:
+    """How many times faster a variant is than another; None where one was not measured."""
+    new, old = results.one(experiment, variant), results.one(experiment, over)
     return speedup(old.values, new.values) if old and new else None
 
 
 def fastest_bf16(results: Results, net: str) -> str:
-    """The arm in bfloat16 with the shortest steps, of those that were measured."""
-    measured = [m for arm in (names.BF16, names.COMPILED_BF16) if (m := results.one(net, arm))]
-    return min(measured, key=lambda m: m.summary.median).arm if measured else names.BF16
+    """The variant in bfloat16 with the shortest steps, of those that were measured."""
+    measured = [
+        m for variant in (names.BF16, names.COMPILED_BF16) if (m := results.one(net, variant))
+    ]
+    return min(measured, key=lambda m: m.summary.median).variant if measured else names.BF16
 
 
 def against_the_notes(results: Results, net: str) -> dict[str, str]:
-    """The arms that are held against the notes' way, by metric."""
+    """The variants that are held against the notes' way, by metric."""
     found = {names.FP32_SPEEDUP: names.ENGINE, names.GRAPH_SPEEDUP: names.GRAPH}
-    if names.GRAPH in results.arms(net):
+    if names.GRAPH in results.variants(net):
         found[names.BF16_SPEEDUP] = fastest_bf16(results, net)
     return found
 
 
 def against_the_peak(results: Results, net: str) -> dict[str, tuple[str, str]]:
-    """The arms that are held against products of their own arithmetic, and these, by metric."""
-    strict = names.FP32 if names.FP32 in results.arms(net) else names.ENGINE
+    """The variants that are held against products of their own arithmetic, and these, by metric."""
+    strict = names.FP32 if names.FP32 in results.variants(net) else names.ENGINE
     return {
         names.FP32_OF_PEAK: (strict, names.PRODUCT),
         names.TF32_OF_PEAK: (names.TF32, names.TF32_PRODUCT),
@@ -50,10 +52,10 @@ def ms_at_peak(results: Results, net: str, product: str = names.PRODUCT) -> list
 
 
 def share_of_peak(
-    results: Results, net: str, arm: str = names.ENGINE, product: str = names.PRODUCT
+    results: Results, net: str, variant: str = names.ENGINE, product: str = names.PRODUCT
 ) -> Ratio | None:
-    """An arm's FLOP per second over those of large products in the same starts."""
-    found = results.one(net, arm)
+    """A variant's FLOP per second over those of large products in the same starts."""
+    found = results.one(net, variant)
     return speedup(ms_at_peak(results, net, product), found.values) if found else None
 
 

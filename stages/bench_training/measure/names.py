@@ -1,6 +1,6 @@
-"""The names of bench_training's demos, arms and metrics."""
+"""The names of bench_training's experiments, variants and metrics."""
 
-LENET, RESNET18 = "lenet", "resnet18"  # demos, by net; x: images per batch
+LENET, RESNET18 = "lenet", "resnet18"  # experiments, by net; x: images per batch
 NETS = (LENET, RESNET18)
 
 NOTES = "the notes' way"
@@ -18,20 +18,22 @@ BF16_PRODUCT = "matrix product, bf16"
 PRODUCTS = (PRODUCT, TF32_PRODUCT, BF16_PRODUCT)  # x: products that have the FLOP of a step
 PRODUCT_ROWS = {"cpu": 2048, "cuda": 8192}  # of the matrices, by kind of device
 
-# demos of LeNet on one and two devices; x: images per batch
+# experiments of LeNet on one and two devices; x: images per batch
 NOTES_LENET, LARGE_BATCH, WIDE = "lenet on devices", "lenet, larger batch", "lenet, wider"
 ON_DEVICES = (NOTES_LENET, LARGE_BATCH, WIDE)
 ONE_DEVICE = "one device"
 LOOP, THREADS = "two devices in a loop", "two devices in threads"
 
-BY_HAND = "lenet, by hand"  # demo: seconds per epoch, of one process that is alone
+BY_HAND = "lenet, by hand"  # experiment: seconds per epoch, of one process that is alone
 
 # metrics, these behind a net and _; speed-ups are over the notes' way, with _low, _high
 FP32_SPEEDUP = "fp32_speedup"  # of ENGINE, both in torch's own arithmetic
 GRAPH_SPEEDUP = "graph_speedup"  # of GRAPH, likewise
-BF16_SPEEDUP = "bf16_speedup"  # of the fastest arm in bfloat16 where there is a graph
+BF16_SPEEDUP = "bf16_speedup"  # of the fastest variant in bfloat16 where there is a graph
 FP32_OF_PEAK = "fp32_of_peak"  # the rate of FP32, or else of ENGINE, over that of PRODUCT
 TF32_OF_PEAK = "tf32_of_peak"  # the rate of TF32 over that of TF32_PRODUCT
-BF16_OF_PEAK = "bf16_of_peak"  # the rate of the fastest arm in bfloat16 over that of BF16_PRODUCT
+BF16_OF_PEAK = (
+    "bf16_of_peak"  # the rate of the fastest variant in bfloat16 over that of BF16_PRODUCT
+)
 NOTES_WORKERS = "lenet_notes_workers"  # of the notes' loader: what the trial found faster
 TWO_DEVICES = "two_devices"  # what ON_DEVICES ran on: a kind of device, or `none`

@@ -1,6 +1,6 @@
 """Ways to train, each in a process of its own, timed in turn.
 
-So no arm's allocator, threads or loaders help or hinder another's.
+So no variant's allocator, threads or loaders help or hinder another's.
 """
 
 import logging
@@ -19,7 +19,7 @@ from lab.core.errors import LabError
 from lab.machine.fresh_process import fresh_process, silence_stdout
 from lab.timing.bench import turns
 from lab.timing.visits import starts_in_time
-from stages.bench_training.measure.arm_turns import TrainingArm, Turn, turn_of
+from stages.bench_training.measure.variant_turns import TrainingVariant, Turn, turn_of
 
 WARM_UP_STEPS = 2  # of a turn that does not count
 TRACED_STEPS = 3  # of one that is traced
@@ -27,74 +27,75 @@ T = TypeVar("T")
 
 
 class UnableError(LabError):
-    """This machine's compilers do not manage an arm; the others race without it."""
+    """This machine's compilers do not manage a variant; the others race without it."""
 
 
 def race(
-    arms: Mapping[T, TrainingArm], starts: int, traces: Path | None = None
+    variants: Mapping[T, TrainingVariant], starts: int, traces: Path | None = None
 ) -> tuple[dict[T, tuple[float, ...]], dict[T, str]]:
-    """Seconds per step of each arm: sample i is from the turn that it took in start i.
+    """Seconds per step of each variant: sample i is from the turn that it took in start i.
 
-    Second, why those arms cannot race here that cannot. For each start all processes are new: one
-    and the same program can be a quarter faster or slower from one start to the next, which the
+    Second, why those variants cannot race here that cannot. For each start all processes are new:
+    one and the same program can be a quarter faster or slower from one start to the next, which the
     turns of one process do not show. A start's first round of short turns does not count; the
     orders of its second one are those of `turns`. There are fewer starts if there is a deadline.
     The first start's processes are traced into the folder `traces` when all have taken their turns.
 
     Raises:
-        LabError: an arm's process ended.
+        LabError: a variant's process ended.
     """
-    seconds: dict[T, list[float]] = {name: [] for name in arms}
+    seconds: dict[T, list[float]] = {name: [] for name in variants}
     unable: dict[T, str] = {}
     for start in tqdm(starts_in_time(starts), "race", total=starts, leave=False, disable=None):
-        with _processes({name: arms[name] for name in seconds}) as take:
+        with _processes({name: variants[name] for name in seconds}) as take:
             for name in list(seconds):
                 try:
-                    take(name, min(WARM_UP_STEPS, arms[name].steps))
+                    take(name, min(WARM_UP_STEPS, variants[name].steps))
                 except UnableError as error:
                     unable[name] = str(error)
                     del seconds[name]
             for name in turns(list(seconds), 1, start):
-                seconds[name].append(take(name, arms[name].steps))
+                seconds[name].append(take(name, variants[name].steps))
             if traces and start == 0:
-                for name in filter(lambda name: _can_be_traced(arms[name]), seconds):
+                for name in filter(lambda name: _can_be_traced(variants[name]), seconds):
                     with suppress(LabError):  # a profiler that fails here fails no race
                         take(name, traces / _file_of(name))
     return {name: tuple(samples) for name, samples in seconds.items()}, unable
 
 
-def by_hand(arm: TrainingArm, rounds: int) -> tuple[float, ...]:
-    """Seconds per step of an arm's first turns, in a process that is alone and nothing warmed up.
+def by_hand(variant: TrainingVariant, rounds: int) -> tuple[float, ...]:
+    """Seconds per step of a variant's first turns, in a process that is alone and nothing warmed
+    up.
 
     So a reader times it who starts a program and looks at the clock.
 
     Raises:
-        LabError: the arm's process ended.
+        LabError: the variant's process ended.
     """
-    with _processes({"alone": arm}) as take:
-        return tuple(take("alone", arm.steps) for _ in range(rounds))
+    with _processes({"alone": variant}) as take:
+        return tuple(take("alone", variant.steps) for _ in range(rounds))
 
 
-def _can_be_traced(arm: TrainingArm) -> bool:
+def _can_be_traced(variant: TrainingVariant) -> bool:
     """Whether its loop is ours, and starts no processes, which torch's profiler of GPUs forbids."""
-    return arm.kind != "lightning" and not arm.num_workers
+    return variant.kind != "lightning" and not variant.num_workers
 
 
 def _file_of(name: object) -> str:
-    """The file of an arm's trace: `lenet-engine-bf16.json` of ("lenet", "engine, bf16")."""
+    """The file of a variant's trace: `lenet-engine-bf16.json` of ("lenet", "engine, bf16")."""
     return "-".join(re.findall(r"\w+", str(name))) + ".json"
 
 
 @contextmanager
-def _processes(arms: Mapping[T, TrainingArm]) -> Iterator[Callable[[T, int | Path], float]]:
-    """The arms' processes, as a function that has one of them take a turn of so many steps.
+def _processes(variants: Mapping[T, TrainingVariant]) -> Iterator[Callable[[T, int | Path], float]]:
+    """The variants' processes, as a function that has one of them take a turn of so many steps.
 
     Or, given a file, a short one that is traced into it.
     """
     with ExitStack() as stack:
         processes = {
-            name: stack.enter_context(fresh_process(f"arm {name!r}", serve, arm))
-            for name, arm in arms.items()
+            name: stack.enter_context(fresh_process(f"arm {name!r}", serve, variant))
+            for name, variant in variants.items()
         }
 
         def take(name: T, wanted: int | Path) -> float:
@@ -104,26 +105,26 @@ def _processes(arms: Mapping[T, TrainingArm]) -> Iterator[Callable[[T, int | Pat
         yield take
 
 
-def serve(link: Connection, arm: TrainingArm) -> None:
-    """Be an arm's process: answer numbers of steps with the seconds that one of them took.
+def serve(link: Connection, variant: TrainingVariant) -> None:
+    """Be a variant's process: answer numbers of steps with the seconds that one of them took.
 
     The first request is a number; a later one may be a file for a trace.
     """
     logging.disable(logging.WARNING)
     silence_stdout()
-    if arm.kind == "lightning":
-        from stages.bench_training.measure.lightning_arm import (
+    if variant.kind == "lightning":
+        from stages.bench_training.measure.lightning_variant import (
             serve_lightning,  # its package is optional
         )
 
-        serve_lightning(arm, link)
+        serve_lightning(variant, link)
         return
     steps = link.recv()  # before it is asked it leaves the processor to the others
     try:
-        turn = turn_of(arm)
+        turn = turn_of(variant)
         seconds = turn(steps)  # a net is compiled when it is first called
     except Exception as error:  # whatever a compiler of this machine does not manage
-        if arm.compile_mode == "none":
+        if variant.compile_mode == "none":
             raise
         link.send(UnableError(f"does not compile here ({type(error).__name__})"))
         return

@@ -9,11 +9,11 @@ from lab.claims.rules import (
     FASTER,
     Estimate,
     Rule,
-    arm,
     at_most,
     ratio,
     speedup,
     times_ratio,
+    variant,
 )
 from lab.claims.verdicts import Claim, Kind
 from lab.results.stats import SMALLEST_EFFECT
@@ -32,9 +32,9 @@ TWO_OF_THEM = (
 )
 
 
-def step(demo: str, name: str, column: str = "value") -> Column:
-    """The times of an arm's steps, in ms."""
-    return arm(STAGE, demo, name, column)
+def step(experiment: str, name: str, column: str = "value") -> Column:
+    """The times of a variant's steps, in ms."""
+    return variant(STAGE, experiment, name, column)
 
 
 def more_gain(
@@ -46,11 +46,11 @@ def more_gain(
     return times_ratio(more_gains, gains)
 
 
-def growth(demo: str) -> Rule:
-    """The rule that a second device gains more in `demo` than with the notes' net and batch."""
+def growth(experiment: str) -> Rule:
+    """The rule that a second device gains more in `experiment` than with the notes' net and batch."""
     reads = [
         step(each, name)
-        for each in (names.NOTES_LENET, demo)
+        for each in (names.NOTES_LENET, experiment)
         for name in (names.ONE_DEVICE, names.THREADS)
     ]
     return Rule(reads, more_gain, FASTER, "times the gain")

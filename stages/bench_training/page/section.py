@@ -15,7 +15,12 @@ from lab.report.page import Figure, Headline, Section, Table, TryThis
 from lab.results.measurements import Measurement, Results
 from lab.results.stats import Ratio, summarise
 from stages.bench_training.measure import names
-from stages.bench_training.measure.comparisons import gain, ms_at_peak, notes_arm, product_gflops
+from stages.bench_training.measure.comparisons import (
+    gain,
+    ms_at_peak,
+    notes_variant,
+    product_gflops,
+)
 
 # ratios that compare across machines, where times do not
 HEADLINES = {
@@ -24,8 +29,8 @@ HEADLINES = {
 }
 
 
-def arms_in_words() -> dict[str, str]:
-    """The arms as the page calls them."""
+def variants_in_words() -> dict[str, str]:
+    """The variants as the page calls them."""
     return {
         names.FOUR_WORKERS: say("the notes' loop, 4 workers"),
         names.NO_WORKERS: say("the notes' loop, no workers"),
@@ -44,7 +49,7 @@ def arms_in_words() -> dict[str, str]:
     }
 
 
-def demos_in_words(results: Results) -> dict[str, str]:
+def experiments_in_words(results: Results) -> dict[str, str]:
     """The nets and batches that are trained on devices of one process, as the page calls them."""
     large = results.one(names.LARGE_BATCH, names.ONE_DEVICE)
     return {
@@ -140,7 +145,7 @@ def _figures(results: Results, m: Mapping[str, Any]) -> list[Figure]:
                     " two devices are faster. The loop serves one device after the other, as in the"
                     " notes; threads serve both at once."
                 ),
-                [partial(_draw_gains, gains, demos_in_words(results), virtual)],
+                [partial(_draw_gains, gains, experiments_in_words(results), virtual)],
             )
         )
     return shown
@@ -197,11 +202,11 @@ def _variants(results: Results) -> list[str]:
         names.TF32: say("in TensorFloat-32 as in float32, at less precision"),
     }
     sentences = []
-    for arm, how in variants.items():
+    for variant, how in variants.items():
         for net, title in TITLES.items():
-            graph = names.GRAPH if arm == names.COMPILED else names.FP32
-            base = graph if graph in results.arms(net) else names.ENGINE
-            if found := gain(results, net, arm, over=base):
+            graph = names.GRAPH if variant == names.COMPILED else names.FP32
+            base = graph if graph in results.variants(net) else names.ENGINE
+            if found := gain(results, net, variant, over=base):
                 text = ratio_text(found)
                 sentences.append(
                     say("{net} trains {ratio} as fast {how}.", net=title, how=how, ratio=text)
@@ -250,7 +255,7 @@ def _against_peers(results: Results, m: Mapping[str, Any]) -> list[str]:
                 ratio=ratio_text(plain),
             )
         )
-    notes = notes_arm(results, names.LENET, m[names.NOTES_WORKERS])
+    notes = notes_variant(results, names.LENET, m[names.NOTES_WORKERS])
     if peer := gain(results, names.LENET, names.LIGHTNING, over=notes):
         sentences.append(
             say(
@@ -264,17 +269,20 @@ def _against_peers(results: Results, m: Mapping[str, Any]) -> list[str]:
 
 
 def _by_hand(results: Results) -> list[str]:
-    timed = {arm: results.series(names.BY_HAND, arm)[0] for arm in results.arms(names.BY_HAND)}
+    timed = {
+        variant: results.series(names.BY_HAND, variant)[0]
+        for variant in results.variants(names.BY_HAND)
+    }
     engine = timed.pop(names.ENGINE, None)
     return [
         say(
-            "Two epochs timed by hand, alone on the machine: {notes:.1f} s each for {arm},"
+            "Two epochs timed by hand, alone on the machine: {notes:.1f} s each for {variant},"
             " {engine:.1f} s for this engine.",
             notes=found.values[0],
-            arm=arms_in_words().get(arm, arm),
+            variant=variants_in_words().get(variant, variant),
             engine=engine.values[0],
         )
-        for arm, found in timed.items()
+        for variant, found in timed.items()
         if engine
     ]
 
@@ -282,10 +290,10 @@ def _by_hand(results: Results) -> list[str]:
 def _gains(results: Results) -> dict[tuple[str, str], Ratio]:
     """How many times as fast as one device two are, by what they train and how."""
     return {
-        (demo, arm): found
-        for demo in names.ON_DEVICES
-        for arm in (names.LOOP, names.THREADS)
-        if (found := gain(results, demo, arm, over=names.ONE_DEVICE))
+        (experiment, variant): found
+        for experiment in names.ON_DEVICES
+        for variant in (names.LOOP, names.THREADS)
+        if (found := gain(results, experiment, variant, over=names.ONE_DEVICE))
     }
 
 
@@ -312,21 +320,23 @@ def _on_devices(results: Results, m: Mapping[str, Any]) -> list[str]:
     return sentences
 
 
-def _timed(results: Results, demo: str) -> list[Measurement]:
+def _timed(results: Results, experiment: str) -> list[Measurement]:
     return [
-        results.series(demo, name)[0] for name in results.arms(demo) if name not in names.PRODUCTS
+        results.series(experiment, name)[0]
+        for name in results.variants(experiment)
+        if name not in names.PRODUCTS
     ]
 
 
 def _table(results: Results) -> Table:
-    rows, words = [], arms_in_words()
-    for demo, title in (TITLES | demos_in_words(results)).items():
-        for found in _timed(results, demo):
+    rows, words = [], variants_in_words()
+    for experiment, title in (TITLES | experiments_in_words(results)).items():
+        for found in _timed(results, experiment):
             step, num_steps = found.summary, -(-FASHION_COUNTS["train"] // int(found.x))
-            arm = words.get(found.arm, found.arm)
+            variant = words.get(found.variant, found.variant)
             rows.append(
                 [
-                    say("{net}: {arm}", net=title, arm=arm),
+                    say("{net}: {variant}", net=title, variant=variant),
                     f"{found.x:.0f}",
                     f"{step.median:.2f} ({step.iqr:.2f})",
                     f"{num_steps * step.median / 1e3:.2f} ({num_steps * step.iqr / 1e3:.2f})",
@@ -349,14 +359,14 @@ def _table(results: Results) -> Table:
 
 def _draw_race(results: Results, net: str, path: Path) -> None:
     """Draw the times of a net's step: the notes' loop, others, and this engine."""
-    arms, words = _timed(results, net), arms_in_words()
-    with figures.figure(path, figures.WIDTH, 1.1 + 0.5 * len(arms)) as fig:
+    variants, words = _timed(results, net), variants_in_words()
+    with figures.figure(path, figures.WIDTH, 1.1 + 0.5 * len(variants)) as fig:
         axes = fig.add_subplot(xlabel=say("milliseconds per step"))
         axes.set_title(
-            say("{net}, {batch} images per step", net=TITLES[net], batch=f"{arms[0].x:.0f}")
+            say("{net}, {batch} images per step", net=TITLES[net], batch=f"{variants[0].x:.0f}")
         )
-        for row, found in enumerate(arms):
-            colour = figures.COLOURS[int(found.arm in names.BY_THE_ENGINE)]
+        for row, found in enumerate(variants):
+            colour = figures.COLOURS[int(found.variant in names.BY_THE_ENGINE)]
             figures.bar_with_samples(axes, row, found.values, colour)
             axes.annotate(
                 say("{ms} ms", ms=_digits(found.summary.median)),
@@ -365,9 +375,11 @@ def _draw_race(results: Results, net: str, path: Path) -> None:
                 textcoords="offset points",
                 va="center",
             )
-        longest = max(max(found.values) for found in arms)
-        axes.set(xlim=(0, 1.3 * longest), ylim=(len(arms) - 0.4, -1.1))
-        axes.set_yticks(range(len(arms)), [_in_lines(words.get(a.arm, a.arm)) for a in arms])
+        longest = max(max(found.values) for found in variants)
+        axes.set(xlim=(0, 1.3 * longest), ylim=(len(variants) - 0.4, -1.1))
+        axes.set_yticks(
+            range(len(variants)), [_in_lines(words.get(a.variant, a.variant)) for a in variants]
+        )
         axes.grid(visible=False, axis="y")
         _draw_peak(axes, summarise(ms_at_peak(results, net)).median)
 
@@ -388,17 +400,22 @@ def _draw_peak(axes: Axes, ms: float) -> None:
 
 
 def _draw_gains(
-    gains: Mapping[tuple[str, str], Ratio], demos: Mapping[str, str], virtual: bool, path: Path
+    gains: Mapping[tuple[str, str], Ratio],
+    experiments: Mapping[str, str],
+    virtual: bool,
+    path: Path,
 ) -> None:
     """Draw by how much two devices gain: a row for each net and batch, a mark for each way."""
-    shown = [demo for demo in names.ON_DEVICES if any(demo == of for of, _ in gains)]
+    shown = [
+        experiment for experiment in names.ON_DEVICES if any(experiment == of for of, _ in gains)
+    ]
     ways = {names.LOOP: (say("loop"), "o", -0.2), names.THREADS: (say("threads"), "s", 0.2)}
     with figures.figure(path, figures.WIDTH, 1.2 + 0.55 * len(shown)) as fig:
         axes = fig.add_subplot(xlabel=say("times as fast as one device"))
-        for (demo, arm), found in gains.items():
-            name, marker, shift = ways[arm]
-            colour = figures.COLOURS[int(arm == names.THREADS)]
-            row = shown.index(demo) + shift
+        for (experiment, variant), found in gains.items():
+            name, marker, shift = ways[variant]
+            colour = figures.COLOURS[int(variant == names.THREADS)]
+            row = shown.index(experiment) + shift
             axes.plot([found.low, found.high], [row, row], color=colour, linewidth=2)
             axes.plot(found.median, row, marker, color=colour, markersize=6)
             axes.annotate(
@@ -414,7 +431,9 @@ def _draw_gains(
         axes.axvline(1, color=figures.FAINT, linestyle="--", linewidth=1)
         axes.set(xlim=(low - 0.05, high + 0.45 * (high - low)))  # room for the names
         axes.set(ylim=(len(shown) - 0.5, -0.5))
-        axes.set_yticks(range(len(shown)), [_in_lines(demos[demo]) for demo in shown])
+        axes.set_yticks(
+            range(len(shown)), [_in_lines(experiments[experiment]) for experiment in shown]
+        )
         axes.grid(visible=False, axis="y")
         if virtual:
             figures.say_virtual(fig)

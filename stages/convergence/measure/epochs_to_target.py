@@ -87,15 +87,15 @@ def measure_epochs(trainer: Trainer) -> Iterator[Curve]:
     params, device = trainer.params, trainer.train_set.y.device
     seeds = range(params.num_seeds)
     smallest = params.batch_sizes[0]  # where all rules have one rate
-    arms = [
+    variants = [
         (rule, n)
         for n in reversed(params.batch_sizes)
         for rule in RULES
         if rule == FIXED or n != smallest
     ]
-    jobs = [(rule, n, i) for rule, n in arms for i in seeds]
+    jobs = [(rule, n, i) for rule, n in variants for i in seeds]
     runs = side_by_side(of_net(EPOCHS, trainer.net), trainer.run_rule, jobs, device)
-    for rule, n in sorted(arms, key=lambda arm: (RULES.index(arm[0]), arm[1])):
+    for rule, n in sorted(variants, key=lambda variant: (RULES.index(variant[0]), variant[1])):
         yield from _curves(trainer, at_batch(rule, n), [runs[rule, n, i] for i in seeds])
     if params.tuning_seeds:
         yield from _at_best_rates(trainer, device)
@@ -134,7 +134,7 @@ def climb(cost: Callable[[float], tuple[float, float]], first: float) -> float:
 
 
 def _curves(trainer: Trainer, series: str, runs: list[Run]) -> Iterator[Curve]:
-    """The epochs of an arm's runs by seed, and whether they reached the target."""
+    """The epochs of a variant's runs by seed, and whether they reached the target."""
     seeds = range(len(runs))
     budget = trainer.params.max_epochs
     reached = [float(r.ending == "reached") for r in runs]

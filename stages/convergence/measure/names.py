@@ -1,13 +1,13 @@
-"""The names of the demos, arms, series and metrics of `convergence`."""
+"""The names of the experiments, variants, series and metrics of `convergence`."""
 
 LENET, RESNET18 = NETS = "lenet", "resnet18"
 
-# demos of a net; of each arm at each batch size, by seed
+# experiments of a net; of each variant at each batch size, by seed
 EPOCHS = "epochs"  # to the target
 REACHED = "reached"  # 1, or 0: then the epochs are the whole budget
 BEST_RATE = "best_rate"  # of each optimizer at each batch size
 US_PER_IMAGE = "us_per_image"  # of a step at each size, by start
-# demos of LeNet alone
+# experiments of LeNet alone
 SHORT_RUN = "short_run"  # test accuracy (percent) after equally many images, by seed: see `stale`
 STALENESS = "staleness "
 NOTES_US_PER_IMAGE = "notes_us_per_image"  # of the notes' 28 x 28 pixels
@@ -31,13 +31,13 @@ SMALL_BATCH = 16  # images: of the notes' pixels, timed beside their own batch
 
 
 def of_net(name: str, net: str) -> str:
-    """The demo or metric of a net."""
+    """The experiment or metric of a net."""
     return f"{net}_{name}"
 
 
-def at_batch(arm: str, batch_size: int | str) -> str:
-    """The series of an arm at a batch size; `*` for all of them."""
-    return f"{arm}, batch {batch_size}"
+def at_batch(variant: str, batch_size: int | str) -> str:
+    """The series of a variant at a batch size; `*` for all of them."""
+    return f"{variant}, batch {batch_size}"
 
 
 def batch(batch_size: int) -> str:

@@ -10,7 +10,7 @@ from lab.data.images import Images
 from lab.machine.allocator import keep_memory
 from lab.machine.devices import Devices, resolve
 from lab.results.measurements import Measurement
-from lab.timing.bench import in_unit, time_arms
+from lab.timing.bench import in_unit, time_variants
 from lab.training.short_training import make_net
 from lab.training.update_steps import sgd_step
 from stages.convergence.measure.names import (
@@ -49,7 +49,7 @@ def measure_times(params: Params, devices: Devices, start: int) -> list[Measurem
 
 
 def _per_image(
-    demo: str,
+    experiment: str,
     net_name: str,
     side: int,
     sizes: list[int],
@@ -61,7 +61,7 @@ def _per_image(
     net = make_net(net_name, generator, side).to(device)
     X = torch.rand(max(sizes), side, side, 1, generator=generator).permute(0, 3, 1, 2).to(device)
     images = Images(X, torch.randint(10, (len(X),), generator=generator).to(device))
-    arms = {batch(n): partial(sgd_step, net, images.first(n), 0.0) for n in sizes}
-    times = time_arms(arms, devices.devices[:1], params.bench, start)
+    variants = {batch(n): partial(sgd_step, net, images.first(n), 0.0) for n in sizes}
+    times = time_variants(variants, devices.devices[:1], params.bench, start)
     of_image = {batch(n): tuple(t / n for t in times[batch(n)]) for n in sizes}
-    return in_unit(demo, 0, of_image, "us", devices)
+    return in_unit(experiment, 0, of_image, "us", devices)

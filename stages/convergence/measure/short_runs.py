@@ -20,7 +20,7 @@ CHANCE = 10.0  # the percentage that weights are worth which left the finite num
 def measure_short_runs(
     params: ConvergenceParams, train_set: Images, test_set: Images, seed: int
 ) -> Iterator[Curve]:
-    """Each arm's test accuracy (percent) after `short_images` at the smallest batch, by seed."""
+    """Each variant's test accuracy (percent) after `short_images` at the smallest batch, by seed."""
     seeds = range(params.lenet.num_seeds)
     for staleness in params.staleness:
         run = partial(_accuracy, params, train_set, test_set, staleness, seed)

@@ -65,11 +65,11 @@ def share_of_epochs(
     many: Sequence[float],
     many_reached: Sequence[float],
 ) -> Estimate:
-    """The epochs of one arm's runs in percent of another's, by seed; median and interval.
+    """The epochs of one variant's runs in percent of another's, by seed; median and interval.
 
-    A run of the other arm that did not reach the target within the budget would have needed more,
-    how much is not known: its share lies between 0 and that at the budget. The interval's lower end
-    is that of the smallest shares, its upper end and the value are those of the largest.
+    A run of the other variant that did not reach the target within the budget would have needed
+    more, how much is not known: its share lies between 0 and that at the budget. The interval's
+    lower end is that of the smallest shares, its upper end and the value are those of the largest.
     """
     missed = sum(1 - reached for reached in few_reached)
     if missed:
@@ -84,13 +84,16 @@ def share_of_epochs(
     return Estimate(summarise(largest).median, low, high, median_level(count), count, Over.SEEDS)
 
 
-def epochs(arm: str, batch_size: int, net: str = LENET) -> list[Column]:
-    """An arm's epochs by seed, and which runs reached the target."""
-    return [of(of_net(demo, net), at_batch(arm, batch_size)) for demo in (EPOCHS, REACHED)]
+def epochs(variant: str, batch_size: int, net: str = LENET) -> list[Column]:
+    """A variant's epochs by seed, and which runs reached the target."""
+    return [
+        of(of_net(experiment, net), at_batch(variant, batch_size))
+        for experiment in (EPOCHS, REACHED)
+    ]
 
 
 def fewer_epochs(few: list[Column], many: list[Column], holds: Range = FEWER) -> Rule:
-    """The rule that one arm needs fewer epochs than another."""
+    """The rule that one variant needs fewer epochs than another."""
     return Rule([*few, *many], share_of_epochs, holds, OF_THE_EPOCHS)
 
 

@@ -40,7 +40,7 @@ from stages.convergence.measure.names import (
 Curves = Mapping[str, Curve]  # by series
 
 
-def arms() -> dict[str, str]:
+def variants() -> dict[str, str]:
     """The ways to train at a batch size, as the page calls them."""
     return {
         FIXED: say("fixed learning rate"),
@@ -75,12 +75,12 @@ class NetRuns:
         """Of all runs."""
         return float(self.metric(NOT_REACHED_PERCENT) + self.metric(DIVERGED_PERCENT))
 
-    def arms(self) -> dict[str, dict[int, str]]:
-        """The series of each arm by batch size."""
+    def variants(self) -> dict[str, dict[int, str]]:
+        """The series of each variant by batch size."""
         found: dict[str, dict[int, str]] = {}
         for series in self.epochs:
-            arm, _, size = series.rpartition(", batch ")
-            found.setdefault(arm, {})[int(size)] = series
+            variant, _, size = series.rpartition(", batch ")
+            found.setdefault(variant, {})[int(size)] = series
         return found
 
     def median(self, series: str) -> tuple[float, bool]:
@@ -104,9 +104,11 @@ class NetRuns:
         return float(np.median(self.times[batch(batch_size)].y))
 
 
-def runs_of(net: str, demos: Mapping[str, Curves], metrics: Mapping[str, Any]) -> NetRuns:
+def runs_of(net: str, experiments: Mapping[str, Curves], metrics: Mapping[str, Any]) -> NetRuns:
     """The runs of a net among all curves and metrics of the stage."""
-    epochs, reached, times = (demos[of_net(demo, net)] for demo in (EPOCHS, REACHED, US_PER_IMAGE))
+    epochs, reached, times = (
+        experiments[of_net(experiment, net)] for experiment in (EPOCHS, REACHED, US_PER_IMAGE)
+    )
     return NetRuns(net, epochs, reached, times, metrics)
 
 
@@ -212,7 +214,7 @@ def _caption(runs: NetRuns) -> str:
 
 
 def table(runs: NetRuns) -> Table:
-    """Epochs by arm and batch size."""
+    """Epochs by variant and batch size."""
 
     def cell(series: str | None) -> str:
         if series is None:
@@ -234,8 +236,11 @@ def table(runs: NetRuns) -> Table:
         return say("; ").join(words)
 
     sizes = [int(series.rpartition(" ")[2]) for series in runs.times]
-    by_arm, shown = runs.arms(), arms()
-    rows = [[shown[arm], *(cell(by_arm[arm].get(n)) for n in sizes)] for arm in by_arm]
+    by_variant, shown = runs.variants(), variants()
+    rows = [
+        [shown[variant], *(cell(by_variant[variant].get(n)) for n in sizes)]
+        for variant in by_variant
+    ]
     rows.append([say("µs per image"), *(f"{runs.us_per_image(n):.3g}" for n in sizes)])
     return Table(
         [
@@ -251,18 +256,20 @@ def table(runs: NetRuns) -> Table:
 
 
 def _draw_runs(runs: NetRuns, in_seconds: bool, path: Path) -> None:
-    """Draw each seed's way to the target in a row of its batch size and arm."""
-    shown, by_arm = arms(), runs.arms()
-    colours = dict(zip(by_arm, figures.COLOURS, strict=False))
-    rows = sorted((n, arm) for arm, by_size in by_arm.items() for n in by_size)
+    """Draw each seed's way to the target in a row of its batch size and variant."""
+    shown, by_variant = variants(), runs.variants()
+    colours = dict(zip(by_variant, figures.COLOURS, strict=False))
+    rows = sorted((n, variant) for variant, by_size in by_variant.items() for n in by_size)
     rows.sort(key=lambda row: (row[0], list(colours).index(row[1])))
     with figures.figure(path, figures.WIDTH, 0.9 + 0.42 * len(rows)) as fig:
         axes = fig.add_subplot()
-        for i, (n, arm) in enumerate(rows):
+        for i, (n, variant) in enumerate(rows):
             epoch_s = runs.us_per_image(n) * float(runs.metrics[TRAIN_IMAGES]) / 1e6
-            _draw_seeds(axes, runs, at_batch(arm, n), i, epoch_s if in_seconds else 1, colours[arm])
+            _draw_seeds(
+                axes, runs, at_batch(variant, n), i, epoch_s if in_seconds else 1, colours[variant]
+            )
         axes.set_yticks(
-            range(len(rows)), [say("batch {n}", n=n) + "\n" + shown[arm] for n, arm in rows]
+            range(len(rows)), [say("batch {n}", n=n) + "\n" + shown[variant] for n, variant in rows]
         )
         axes.set_ylim(len(rows) - 0.45, -0.55)
         axes.set_xlim(left=0)

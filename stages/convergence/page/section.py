@@ -21,9 +21,11 @@ CHANCE = 10  # percent of the test images that a constant answer labels correctl
 
 def section(folder: Path) -> Section:
     """The section on the results in `folder` (reports/convergence)."""
-    demos, m = curves_of(read_rows(folder / "rows.csv")), read_json(folder / "metrics.json")
-    lenet, *others = (runs_of(net, demos, m) for net in NETS if of_net(EPOCHS, net) in demos)
-    short_runs = _by_age(demos[SHORT_RUN])
+    experiments, m = curves_of(read_rows(folder / "rows.csv")), read_json(folder / "metrics.json")
+    lenet, *others = (
+        runs_of(net, experiments, m) for net in NETS if of_net(EPOCHS, net) in experiments
+    )
+    short_runs = _by_age(experiments[SHORT_RUN])
     return Section(
         stage="convergence",
         title=say("Convergence: what a larger batch costs"),

@@ -1,9 +1,10 @@
-"""The names of the demos, series and metrics of `landscapes`, and the bound of its longest runs.
+"""The names of the experiments, series and metrics of `landscapes`, and the bound of its longest
+runs.
 
-A demo "by seed" has in each series a value (y) for each seed (x).
+An experiment "by seed" has in each series a value (y) for each seed (x).
 """
 
-# demos, each with its series
+# experiments, each with its series
 RISKS = "risk"
 RISK_MINIMA = "risk_minimum"
 RISK, EMPIRICAL_RISK = "risk", "empirical risk"

@@ -74,13 +74,13 @@ def escapes(lr: float, noise: float, num_seeds: int, rng: np.random.Generator) -
     By seed, those of noisy descent from (1, 0).
     """
     offsets = np.append(10.0 ** -np.arange(1, 13), 0.0)
-    arms = {
+    variants = {
         names.GD: (update_rules.gd(lr), 0.0),
         names.NOISY_GD: (update_rules.gd(lr), noise),
         names.MOMENTUM: (update_rules.momentum(lr, 0.9), 0.0),
         names.ADAM: (update_rules.adam(lr, eps=1e-8), 0.0),
     }
-    for name, (rule, its_noise) in arms.items():
+    for name, (rule, its_noise) in variants.items():
         steps = escape_steps(rule, offsets, its_noise, rng)
         yield line(names.SADDLE_ESCAPE, name, offsets, steps)
     steps = escape_steps(update_rules.gd(lr), np.zeros(num_seeds), noise, rng)

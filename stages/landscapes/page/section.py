@@ -17,13 +17,13 @@ from lab.results.curves import Curve, curves_of
 from lab.results.stats import CONFIDENCE, Ratio, median_ratio, paired_ratios
 from stages.landscapes.measure import names
 
-Demos = dict[str, dict[str, Curve]]
+Experiments = dict[str, dict[str, Curve]]
 LEVELS = (0.1, 0.3, 0.5)  # of the saddle's contours; room for words is left beyond the last
 
 
 def section(folder: Path) -> Section:
     """The section of `folder` (reports/landscapes)."""
-    demos, m = curves_of(read_rows(folder / "rows.csv")), read_json(folder / "metrics.json")
+    experiments, m = curves_of(read_rows(folder / "rows.csv")), read_json(folder / "metrics.json")
     return Section(
         stage="landscapes",
         title=say("What is minimised, and what gets in the way"),
@@ -32,9 +32,9 @@ def section(folder: Path) -> Section:
             "Is the minimum of the empirical risk the one we want, and where do optimizers get"
             " stuck?"
         ),
-        answer=_answer(demos),
-        findings=_findings(demos, m),
-        figures=_figures(demos, m),
+        answer=_answer(experiments),
+        findings=_findings(experiments, m),
+        figures=_figures(experiments, m),
         try_this=TryThis(
             "landscapes.saddle_noise",
             "0.0001",
@@ -47,7 +47,7 @@ def section(folder: Path) -> Section:
     )
 
 
-def _figures(demos: Demos, m: dict[str, Any]) -> list[Figure]:
+def _figures(experiments: Experiments, m: dict[str, Any]) -> list[Figure]:
     synthetic = (
         " " + say("These rows of the airfoil table are SYNTHETIC.")
         if m["airfoil"] == "synthetic"
@@ -62,7 +62,7 @@ def _figures(demos: Demos, m: dict[str, Any]) -> list[Figure]:
                 " seeds, each another split of the table; bands: their middle half."
             )
             + synthetic,
-            [partial(_draw_overfitting, demos)],
+            [partial(_draw_overfitting, experiments)],
         ),
         Figure(
             "risk",
@@ -71,7 +71,7 @@ def _figures(demos: Demos, m: dict[str, Any]) -> list[Figure]:
                 "The book's two functions ({section}), each minimum found numerically.",
                 section=section_number("12.1.1"),
             ),
-            [partial(_draw_risk, demos)],
+            [partial(_draw_risk, experiments)],
         ),
         Figure(
             "argmin_gap",
@@ -81,7 +81,10 @@ def _figures(demos: Demos, m: dict[str, Any]) -> list[Figure]:
                 " risk. Lines: medians over the samples; bands: their middle half; dashed: the"
                 " slope of theory."
             ),
-            [partial(_draw_gap, demos, names.DISTANCE), partial(_draw_gap, demos, names.EXCESS)],
+            [
+                partial(_draw_gap, experiments, names.DISTANCE),
+                partial(_draw_gap, experiments, names.EXCESS),
+            ],
         ),
         Figure(
             "shapes",
@@ -90,9 +93,13 @@ def _figures(demos: Demos, m: dict[str, Any]) -> list[Figure]:
                 "Dots: the gradient is 0, yet there is no minimum. The saddle's contours stand for"
                 " equal heights, solid above 0 and dashed below. At x = 4 tanh has the gradient"
                 " {gradient:.4f}.",
-                gradient=_at(demos[names.VANISHING_GRADIENT][names.TANH_GRADIENT], 4),
+                gradient=_at(experiments[names.VANISHING_GRADIENT][names.TANH_GRADIENT], 4),
             ),
-            [partial(_draw_flat_point, demos), _draw_saddle, partial(_draw_tanh, demos)],
+            [
+                partial(_draw_flat_point, experiments),
+                _draw_saddle,
+                partial(_draw_tanh, experiments),
+            ],
         ),
         Figure(
             "saddles",
@@ -101,13 +108,13 @@ def _figures(demos: Demos, m: dict[str, Any]) -> list[Figure]:
                 "First: random symmetric matrices. Second: steps to leave the saddle x₁² − x₂², on"
                 " whose line x₂ = 0 plain gradient descent stays forever; one run for each dot."
             ),
-            [partial(_draw_spectrum, demos), partial(_draw_escape, demos)],
+            [partial(_draw_spectrum, experiments), partial(_draw_escape, experiments)],
         ),
     ]
 
 
-def _answer(demos: Demos) -> str:
-    found = _price_of_the_end(demos)
+def _answer(experiments: Experiments) -> str:
+    found = _price_of_the_end(experiments)
     return say(
         "Not quite: trained to the end, the error on new rows is {ratio:.2f} ({low:.2f} to"
         " {high:.2f}) times its best; saddles hold up only noiseless descent.",
@@ -117,25 +124,25 @@ def _answer(demos: Demos) -> str:
     )
 
 
-def _price_of_the_end(demos: Demos) -> Ratio:
+def _price_of_the_end(experiments: Experiments) -> Ratio:
     """The error on other rows at the end of descent over that at the best step."""
-    ends = demos[names.OVERFITTING_ENDS]
+    ends = experiments[names.OVERFITTING_ENDS]
     pairs = (ends[name].y.tolist() for name in (names.OTHERS, names.OTHERS_AT_BEST))
     return median_ratio(paired_ratios(*pairs))
 
 
-def _findings(demos: Demos, m: dict[str, Any]) -> list[str]:
+def _findings(experiments: Experiments, m: dict[str, Any]) -> list[str]:
     return [
-        *_overfitting(demos),
-        *_minima(demos, m),
-        *_high_dimensions(demos),
-        *_saddle_steps(demos, m),
+        *_overfitting(experiments),
+        *_minima(experiments, m),
+        *_high_dimensions(experiments),
+        *_saddle_steps(experiments, m),
     ]
 
 
-def _overfitting(demos: Demos) -> list[str]:
+def _overfitting(experiments: Experiments) -> list[str]:
     training, others, at_best = (
-        float(np.median(demos[names.OVERFITTING_ENDS][name].y))
+        float(np.median(experiments[names.OVERFITTING_ENDS][name].y))
         for name in (names.TRAINING, names.OTHERS, names.OTHERS_AT_BEST)
     )
     found = [
@@ -147,7 +154,7 @@ def _overfitting(demos: Demos) -> list[str]:
             at_best=at_best,
         )
     ]
-    price = _price_of_the_end(demos)
+    price = _price_of_the_end(experiments)
     if price.level < CONFIDENCE:
         found.append(
             say(
@@ -160,8 +167,8 @@ def _overfitting(demos: Demos) -> list[str]:
     return found
 
 
-def _minima(demos: Demos, m: dict[str, Any]) -> list[str]:
-    gap = demos[names.ARGMIN_GAP][names.DISTANCE]
+def _minima(experiments: Experiments, m: dict[str, Any]) -> list[str]:
+    gap = experiments[names.ARGMIN_GAP][names.DISTANCE]
     return [
         say(
             "Taking the minimiser of the book's empirical risk, x = {empirical:.3f}, in place of"
@@ -182,8 +189,8 @@ def _minima(demos: Demos, m: dict[str, Any]) -> list[str]:
     ]
 
 
-def _high_dimensions(demos: Demos) -> list[str]:
-    minima = demos[names.NEGATIVE_EIGENVALUES][names.WITHOUT_NEGATIVE]
+def _high_dimensions(experiments: Experiments) -> list[str]:
+    minima = experiments[names.NEGATIVE_EIGENVALUES][names.WITHOUT_NEGATIVE]
     few, many = names.FEW, names.MANY
     return [
         say(
@@ -200,20 +207,20 @@ def _high_dimensions(demos: Demos) -> list[str]:
             " {few} dimensions, {one_many:.2g} % in {many}.",
             few=few,
             many=many,
-            one_few=_percent_down(demos, names.one_way(few)),
-            one_many=_percent_down(demos, names.one_way(many)),
+            one_few=_percent_down(experiments, names.one_way(few)),
+            one_many=_percent_down(experiments, names.one_way(many)),
         ),
         say(
             "From a random saddle it is {random_few:.0f} % and {random_many:.0f} %: such saddles do"
             " not hide.",
-            random_few=_percent_down(demos, names.random_saddles(few)),
-            random_many=_percent_down(demos, names.random_saddles(many)),
+            random_few=_percent_down(experiments, names.random_saddles(few)),
+            random_many=_percent_down(experiments, names.random_saddles(many)),
         ),
     ]
 
 
-def _saddle_steps(demos: Demos, m: dict[str, Any]) -> list[str]:
-    escape = demos[names.SADDLE_ESCAPE]
+def _saddle_steps(experiments: Experiments, m: dict[str, Any]) -> list[str]:
+    escape = experiments[names.SADDLE_ESCAPE]
     return [
         say(
             "From 10⁻⁶ beside the saddle's line gradient descent needs {gd} steps to leave,"
@@ -225,14 +232,14 @@ def _saddle_steps(demos: Demos, m: dict[str, Any]) -> list[str]:
         say(
             "On the line itself the gradient across it is 0 and descent stays; noise in the"
             " gradient frees it after {noisy:.0f} steps (median).",
-            noisy=np.median(demos[names.NOISY_ESCAPE][names.NOISY_GD].y),
+            noisy=np.median(experiments[names.NOISY_ESCAPE][names.NOISY_GD].y),
         ),
     ]
 
 
-def _percent_down(demos: Demos, series: str) -> float:
+def _percent_down(experiments: Experiments, series: str) -> float:
     """The median share of directions that lead down, in percent."""
-    return float(100 * np.median(demos[names.WAYS_DOWN][series].y))
+    return float(100 * np.median(experiments[names.WAYS_DOWN][series].y))
 
 
 def _at(c: Curve, x: float) -> float:
@@ -247,8 +254,10 @@ def _line(axes: Axes, c: Curve, colour: str, dashes: object = "-") -> tuple[floa
     return float(c.x[-1]), float(c.y[-1]), colour
 
 
-def _draw_overfitting(demos: Demos, path: Path) -> None:
-    training, others = (demos[names.OVERFITTING][name] for name in (names.TRAINING, names.OTHERS))
+def _draw_overfitting(experiments: Experiments, path: Path) -> None:
+    training, others = (
+        experiments[names.OVERFITTING][name] for name in (names.TRAINING, names.OTHERS)
+    )
     with figures.figure(path, figures.WIDTH, 3.0) as fig:
         axes = fig.add_subplot(
             xscale="log",
@@ -275,8 +284,8 @@ def _draw_overfitting(demos: Demos, path: Path) -> None:
         )
 
 
-def _draw_risk(demos: Demos, path: Path) -> None:
-    curves, minima = demos[names.RISKS], demos[names.RISK_MINIMA]
+def _draw_risk(experiments: Experiments, path: Path) -> None:
+    curves, minima = experiments[names.RISKS], experiments[names.RISK_MINIMA]
     with figures.figure(path, figures.WIDTH, 3.2) as fig:
         low = min(c.y.min() for c in curves.values())
         axes = fig.add_subplot(
@@ -309,8 +318,8 @@ def _minimum(c: Curve) -> dict[str, object]:
     return {"x": c.x[0], "y": figures.minus(f"{c.y[0]:.3f}")}
 
 
-def _draw_gap(demos: Demos, series: str, path: Path) -> None:
-    c = demos[names.ARGMIN_GAP][series]
+def _draw_gap(experiments: Experiments, series: str, path: Path) -> None:
+    c = experiments[names.ARGMIN_GAP][series]
     power, guide = {names.DISTANCE: (-0.5, "1/√n"), names.EXCESS: (-1.0, "1/n")}[series]
     theory = c.y[0] * (c.x / c.x[0]) ** power
     with figures.figure(path, figures.WIDTH, 2.8) as fig:
@@ -331,8 +340,8 @@ def _draw_gap(demos: Demos, series: str, path: Path) -> None:
         figures.label_ends(axes, [(guide, c.x[-1], theory[-1], figures.FAINT)])
 
 
-def _draw_flat_point(demos: Demos, path: Path) -> None:
-    c = demos[names.FLAT_POINT][names.CUBE]
+def _draw_flat_point(experiments: Experiments, path: Path) -> None:
+    c = experiments[names.FLAT_POINT][names.CUBE]
     with figures.figure(path, figures.WIDTH, 2.4) as fig:
         axes = fig.add_subplot(
             title=say("x³: flat at 0, but no minimum"), xlabel="x", ylabel="x³", xlim=(-2, 2)
@@ -367,8 +376,8 @@ def _draw_saddle(path: Path) -> None:
         axes.grid(visible=False)
 
 
-def _draw_tanh(demos: Demos, path: Path) -> None:
-    shown = demos[names.VANISHING_GRADIENT]
+def _draw_tanh(experiments: Experiments, path: Path) -> None:
+    shown = experiments[names.VANISHING_GRADIENT]
     with figures.figure(path, figures.WIDTH, 2.4) as fig:
         axes = fig.add_subplot(
             title=say("tanh: a vanishing gradient"), xlabel="x", xlim=(-2, 5), ylim=(-1.05, 1.1)
@@ -384,8 +393,8 @@ def _draw_tanh(demos: Demos, path: Path) -> None:
         axes.set_ylabel(say("height"))
 
 
-def _draw_spectrum(demos: Demos, path: Path) -> None:
-    share, minima = (c.scaled(y=100) for c in demos[names.NEGATIVE_EIGENVALUES].values())
+def _draw_spectrum(experiments: Experiments, path: Path) -> None:
+    share, minima = (c.scaled(y=100) for c in experiments[names.NEGATIVE_EIGENVALUES].values())
     with figures.figure(path, figures.WIDTH, 2.9) as fig:
         axes = fig.add_subplot(
             title=say("Random symmetric matrices"),
@@ -406,8 +415,8 @@ def _draw_spectrum(demos: Demos, path: Path) -> None:
             axes.text(0.98, height, label, color=figures.text_colour(colour), **right)
 
 
-def _draw_escape(demos: Demos, path: Path) -> None:
-    found = demos[names.SADDLE_ESCAPE]
+def _draw_escape(experiments: Experiments, path: Path) -> None:
+    found = experiments[names.SADDLE_ESCAPE]
     labels = {
         names.GD: say("plain descent"),
         names.NOISY_GD: say("with noise"),

@@ -36,6 +36,6 @@ def corrections(task: Problem, num_seeds: int, seed: int) -> Iterator[Curve]:
     num_steps = max(names.BIAS_CORRECTION) * per_epoch
     for name, make_rule in RULES.items():
         run = descend(make_rule, np.array([RATE]), task, w, BATCH_SIZE, num_steps, per_epoch, seed)
-        for epochs, demo in names.BIAS_CORRECTION.items():
+        for epochs, experiment in names.BIAS_CORRECTION.items():
             means = run.excess[epochs, 0].reshape(num_seeds, RUNS_PER_SEED).mean(1)
-            yield line(demo, name, np.arange(num_seeds), means)
+            yield line(experiment, name, np.arange(num_seeds), means)

@@ -1,6 +1,6 @@
-"""The names of the demos, update rules, runs and metrics of `optimizers`.
+"""The names of the experiments, update rules, runs and metrics of `optimizers`.
 
-A demo "by seed" has in each series a value (y) for each seed (x): what rules pair.
+An experiment "by seed" has in each series a value (y) for each seed (x): what rules pair.
 """
 
 # update rules
@@ -27,7 +27,7 @@ def rule_of(series: str) -> str:
     return series.split(", rate ")[0]
 
 
-# demos on quadratics
+# experiments on quadratics
 TRACE = "trace"
 GD_04, GD_06 = at_rate("GD", "0.4"), at_rate("GD", "0.6")
 MOMENTUM_05_06, MOMENTUM_025_06 = (at_rate(f"momentum {b}", "0.6") for b in ("0.5", "0.25"))
@@ -39,7 +39,7 @@ STABILITY = "stability"  # a series for each beta
 BOUNDARY = "stability_boundary"
 MEASURED, BOUND = "measured", "2 + 2β"
 
-# demos on the airfoil regression: the notes' runs
+# experiments on the airfoil regression: the notes' runs
 NOTES_RUNS = "airfoil"  # excess over the minimum against epochs
 ENDS = "airfoil_ends"  # by seed: where they end
 WORST = "airfoil_worst"  # by seed: the largest excess after the first epoch, over the start's
@@ -71,7 +71,7 @@ def concise(run: str) -> str:
 ONLY_THE_OPTIMIZER = "torch_optimizer"  # by seed: with the start, loss and batches from scratch
 AFTER_TWO_EPOCHS = "concise_after_two_epochs"  # by seed: as the notes have it
 
-# demos on AdaGrad's state and momentum's average, of airfoil gradients
+# experiments on AdaGrad's state and momentum's average, of airfoil gradients
 ADAGRAD_STATE = "adagrad_state"  # by seed
 EXPONENT = "growth exponent"
 AVERAGES = "gradient_averages"  # by seed
@@ -79,8 +79,8 @@ EFFECTIVE_NUMBER = "effective samples of momentum 0.9"
 GEOMETRIC_SUM = "geometric_sum"
 SUMMED, FORMULA = "summed", "the notes' formula"
 
-# demos on Adam's correction of its averages, by seed: the mean excess of several runs; the keys are
-# epochs, as many as the notes' runs have from scratch and with torch
+# experiments on Adam's correction of its averages, by seed: the mean excess of several runs; the
+# keys are epochs, as many as the notes' runs have from scratch and with torch
 BIAS_CORRECTION = {epochs: f"bias_correction_{epochs}_epochs" for epochs in (2, 4)}
 FIRST_GRADIENT = f"{ADAM} from the first gradient"
 DECAYS = (0.9, 0.999)  # of the squares' average: RMSProp's in the book, Adam's in the notes
@@ -103,15 +103,15 @@ EPSILON_ENDS = {problem: f"{problem}_epsilon_ends" for problem in PROBLEMS}  # b
 NOTES_EPSILON, TORCHS_EPSILON = "epsilon 1e-06", "torch's epsilon"
 BEST_EPSILON = "the best epsilon"
 
-# demos on the sparse regression
+# experiments on the sparse regression
 FEATURE_ERRORS = "feature_errors"  # against the share of rows that have the feature
 COMMON, RARE = "common features", "rare features"
 GROUP_ERRORS = "group_errors"  # by seed, series as `of_group` names them
 
 
-def of_group(arm: str, group: str) -> str:
-    """The series of an arm's error on one group of features."""
-    return f"{arm}: {group}"
+def of_group(variant: str, group: str) -> str:
+    """The series of a variant's error on one group of features."""
+    return f"{variant}: {group}"
 
 
 LENET = "lenet"  # test accuracy against the rate, a series for each rule

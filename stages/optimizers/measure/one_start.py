@@ -11,7 +11,7 @@ from lab.core.shared_params import BenchParams
 from lab.machine.devices import Devices, processor, threads_per_device, usable_cores
 from lab.nets.lenet import lenet, lenet_params
 from lab.results.measurements import Measurement
-from lab.timing.bench import in_unit, time_arms
+from lab.timing.bench import in_unit, time_variants
 from stages.optimizers.measure import names
 from stages.optimizers.measure.params import Params
 
@@ -36,12 +36,12 @@ def step_times(params: BenchParams, devices: Devices, start: int) -> list[Measur
 
     with_sgd, with_adagrad, alone = weights(), weights(), weights()
     sgd, adagrad = torch.optim.SGD(with_sgd, lr=0.01), torch.optim.Adagrad(with_adagrad, lr=0.01)
-    arms = {
+    variants = {
         names.SGD_STEP: partial(_step, with_sgd, X, y, sgd),
         names.ADAGRAD_STEP: partial(_step, with_adagrad, X, y, adagrad),
         names.LOSS_AND_GRADIENT: partial(_loss_and_gradient, alone, X, y),
     }
-    times = time_arms(arms, devices.devices, params, start, control=names.ADAGRAD_STEP)
+    times = time_variants(variants, devices.devices, params, start, control=names.ADAGRAD_STEP)
     return in_unit(names.STEP_TIME, BATCH_SIZE, times, "ms", devices)
 
 

@@ -53,7 +53,7 @@ def starts(num_starts: int) -> Iterator[Curve]:
     points = np.linalg.norm(START) * np.stack(
         [np.cos(np.radians(angles)), np.sin(np.radians(angles))]
     )
-    for degrees, demo in names.STARTS.items():
+    for degrees, experiment in names.STARTS.items():
         turn = np.radians(degrees)
         for name in (names.GD_04, names.ADAGRAD_04, names.ADAGRAD_2):
             end = update_rules.trace(
@@ -63,7 +63,7 @@ def starts(num_starts: int) -> Iterator[Curve]:
                 TRACE_STEPS,
             )[-1]
             values = objectives.quadratic(end, EIGENVALUES, turn)
-            yield line(demo, name, angles, np.maximum(values, 1e-16))
+            yield line(experiment, name, angles, np.maximum(values, 1e-16))
 
 
 def decays() -> Iterator[Curve]:

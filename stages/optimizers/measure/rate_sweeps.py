@@ -133,5 +133,5 @@ def _row_of(epsilon: float) -> int:
     return int(np.flatnonzero(np.isclose(EPSILONS, epsilon, atol=0))[0])
 
 
-def _by_seed(demo: str, series: str, values: Array) -> Curve:
-    return line(demo, series, np.arange(len(values)), values)
+def _by_seed(experiment: str, series: str, values: Array) -> Curve:
+    return line(experiment, series, np.arange(len(values)), values)

@@ -11,13 +11,13 @@ from stages.optimizers.measure import names
 from stages.optimizers.measure.linear_regression import Problem
 from stages.optimizers.measure.rate_sweeps import Sweep
 
-ARMS = (names.SGD, names.DECAYING, names.COUNTING, names.ADAGRAD)
+VARIANTS = (names.SGD, names.DECAYING, names.COUNTING, names.ADAGRAD)
 IS_COMMON, IS_RARE = 0.1, 1 / 30  # of the rows: at least, at most
 BIN = 10  # features, from rare to common, that share a point of the figure
 
 
 def feature_errors(task: Problem, found: Sweep) -> Iterator[Curve]:
-    """How far the features' weights end from their best, at each arm's best rate.
+    """How far the features' weights end from their best, at each variant's best rate.
 
     Errors are the mean squares of some features' weights, over those of the best weights: about 1
     at the start. By share of the rows, and by seed of common and of rare features.
@@ -25,12 +25,12 @@ def feature_errors(task: Problem, found: Sweep) -> Iterator[Curve]:
     share = (task.X != 0).mean(0)
     bins = np.array_split(np.argsort(share), max(2, len(share) // BIN))
     groups = {names.COMMON: share >= IS_COMMON, names.RARE: share <= IS_RARE}
-    for arm in ARMS:
-        weights = found.runs[arm].weights[found.best[arm], : found.num_seeds]
+    for variant in VARIANTS:
+        weights = found.runs[variant].weights[found.best[variant], : found.num_seeds]
         errors = [_error(task, weights, members) for members in bins]
-        yield curve(names.FEATURE_ERRORS, arm, [share[b].mean() for b in bins], errors)
+        yield curve(names.FEATURE_ERRORS, variant, [share[b].mean() for b in bins], errors)
         for group, members in groups.items():
-            series = names.of_group(arm, group)
+            series = names.of_group(variant, group)
             error = _error(task, weights, members)
             yield line(names.GROUP_ERRORS, series, np.arange(found.num_seeds), error)
 

@@ -32,9 +32,9 @@ RANKED = (names.ADAM, *(rule for rule in names.RULES if rule != names.ADAM))
 EXCESS, ERROR, STARTS = "times the excess loss", "times the error", "% of the starting directions"
 
 
-def of(demo: str, name: str) -> Column:
+def of(experiment: str, name: str) -> Column:
     """The read of a series: the value for each seed, or for each start."""
-    return series(STAGE, demo, name)
+    return series(STAGE, experiment, name)
 
 
 def excess_ratio(old: Column, new: Column, holds: Range) -> Rule:
@@ -82,9 +82,9 @@ def rank_of_the_first(*decades: Sequence[float]) -> Estimate:
     return median(ranks, Over.SEEDS)
 
 
-def over_problems(demos: dict[str, str], one: str, other: str, holds: Range) -> Rule:
+def over_problems(experiments: dict[str, str], one: str, other: str, holds: Range) -> Rule:
     """The rule of the largest ratio of two excesses over problems, paired by seed."""
-    reads = [of(demos[problem], name) for problem in names.PROBLEMS for name in (one, other)]
+    reads = [of(experiments[problem], name) for problem in names.PROBLEMS for name in (one, other)]
     return Rule(reads, worst_ratio, holds, EXCESS)
 
 
@@ -151,9 +151,9 @@ CLAIMS = (
         " the one from scratch, of the three the one farthest from 1.",
         Rule(
             [
-                of(demo, name)
+                of(experiment, name)
                 for name in (names.MOMENTUM_0005, names.ADAGRAD_01, names.ADAM_001)
-                for demo in (names.ONLY_THE_OPTIMIZER, names.ENDS)
+                for experiment in (names.ONLY_THE_OPTIMIZER, names.ENDS)
             ],
             farthest_ratio,
             SAME,

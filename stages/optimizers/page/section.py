@@ -17,7 +17,7 @@ from lab.results.curves import Curve, curves_of
 from stages.optimizers.measure import names
 from stages.optimizers.page.explorables import quadratic, stability
 
-Demos = dict[str, dict[str, Curve]]
+Experiments = dict[str, dict[str, Curve]]
 Dot = tuple[str, float, float, float]  # a label, a median, and the ends of the middle half
 
 # What a port of the book prints as the final loss of its airfoil runs, from one seed each.
@@ -38,7 +38,7 @@ DASHES = ("-", (0, (4, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)), (0, (2, 2)), (0, (
 
 def section(folder: Path) -> Section:
     """The section of `folder` (reports/optimizers)."""
-    demos, m = curves_of(read_rows(folder / "rows.csv")), read_json(folder / "metrics.json")
+    experiments, m = curves_of(read_rows(folder / "rows.csv")), read_json(folder / "metrics.json")
     return Section(
         stage="optimizers",
         title=say("Which update rule is better?"),
@@ -47,15 +47,15 @@ def section(folder: Path) -> Section:
             "When does a ranking of optimizers mean something, and when is it an accident of"
             " learning rate, start or axes?"
         ),
-        answer=_answer(demos, m),
-        headline=_headline(demos, m),
-        findings=_findings(demos, m),
+        answer=_answer(experiments, m),
+        headline=_headline(experiments, m),
+        findings=_findings(experiments, m),
         figures=[
-            *_figures_of_rankings(demos, m),
-            *_figures_of_quadratics(demos),
-            *_figures_of_lenet(demos, m),
+            *_figures_of_rankings(experiments, m),
+            *_figures_of_quadratics(experiments),
+            *_figures_of_lenet(experiments, m),
         ],
-        tables=[_airfoil_table(demos, m)],
+        tables=[_airfoil_table(experiments, m)],
         explorables=[quadratic(), stability()],
         try_this=TryThis(
             "optimizers.num_seeds",
@@ -70,7 +70,7 @@ def section(folder: Path) -> Section:
     )
 
 
-def _figures_of_rankings(demos: Demos, m: Mapping[str, Any]) -> list[Figure]:
+def _figures_of_rankings(experiments: Experiments, m: Mapping[str, Any]) -> list[Figure]:
     synthetic = (
         " " + say("The airfoil table here is SYNTHETIC.") if m["airfoil"] == "synthetic" else ""
     )
@@ -83,7 +83,7 @@ def _figures_of_rankings(demos: Demos, m: Mapping[str, Any]) -> list[Figure]:
                 " from the minimum; numbers after names are learning rates. Shaded: AdaGrad at 2"
                 " ends below gradient descent at 0.4. Values under 10⁻⁹ are cut off."
             ),
-            [partial(_draw_starts, demos, m, turned) for turned in names.STARTS],
+            [partial(_draw_starts, experiments, m, turned) for turned in names.STARTS],
         ),
         Figure(
             "airfoil",
@@ -94,7 +94,7 @@ def _figures_of_rankings(demos: Demos, m: Mapping[str, Any]) -> list[Figure]:
                 " learning rate."
             )
             + synthetic,
-            [partial(_draw_airfoil, demos)],
+            [partial(_draw_airfoil, experiments)],
         ),
         Figure(
             "best_rates",
@@ -106,7 +106,7 @@ def _figures_of_rankings(demos: Demos, m: Mapping[str, Any]) -> list[Figure]:
                 " of j."
             )
             + synthetic,
-            [partial(_draw_best, demos, problem) for problem in names.PROBLEMS],
+            [partial(_draw_best, experiments, problem) for problem in names.PROBLEMS],
         ),
         Figure(
             "airfoil_rates",
@@ -117,7 +117,10 @@ def _figures_of_rankings(demos: Demos, m: Mapping[str, Any]) -> list[Figure]:
                 " gradient descent. Momentum and Nesterov, Adam and AdamW nearly coincide."
             )
             + synthetic,
-            [partial(_draw_rates, demos, m, True), partial(_draw_rates, demos, m, False)],
+            [
+                partial(_draw_rates, experiments, m, True),
+                partial(_draw_rates, experiments, m, False),
+            ],
         ),
         Figure(
             "rare_features",
@@ -127,12 +130,12 @@ def _figures_of_rankings(demos: Demos, m: Mapping[str, Any]) -> list[Figure]:
                 " chosen: what is left of the weights' squared error at the start. Bands hold the"
                 " middle half of the seeds."
             ),
-            [partial(_draw_rare, demos)],
+            [partial(_draw_rare, experiments)],
         ),
     ]
 
 
-def _figures_of_quadratics(demos: Demos) -> list[Figure]:
+def _figures_of_quadratics(experiments: Experiments) -> list[Figure]:
     return [
         Figure(
             "traces",
@@ -142,7 +145,7 @@ def _figures_of_quadratics(demos: Demos) -> list[Figure]:
                 " arrow names where they end. Gradient descent at 0.6 leaves the picture: 0.6 is"
                 " over 2/λ = 0.5."
             ),
-            [partial(_draw_traces, demos)],
+            [partial(_draw_traces, experiments)],
         ),
         Figure(
             "stability",
@@ -152,12 +155,12 @@ def _figures_of_quadratics(demos: Demos) -> list[Figure]:
                 " 1 it diverges, which the dots put at lr λ = 2 + 2β. Second: gradient descent at"
                 " learning rate 0.1; λ = 19 gives 1 − 0.1 · 19 = −0.9 per step."
             ),
-            [partial(_draw_stability, demos), partial(_draw_decay, demos)],
+            [partial(_draw_stability, experiments), partial(_draw_decay, experiments)],
         ),
     ]
 
 
-def _figures_of_lenet(demos: Demos, m: Mapping[str, Any]) -> list[Figure]:
+def _figures_of_lenet(experiments: Experiments, m: Mapping[str, Any]) -> list[Figure]:
     return [
         Figure(
             "lenet",
@@ -166,28 +169,28 @@ def _figures_of_lenet(demos: Demos, m: Mapping[str, Any]) -> list[Figure]:
                 "LeNet from a scaled start (He et al. 2015), one seed and the same batches for all:"
                 " read the shape, not the third digit."
             ),
-            [partial(_draw_lenet, demos)],
+            [partial(_draw_lenet, experiments)],
         ),
-        *([] if benchmarks.undecided(m, "optimizers") else [_figure_of_times(demos, m)]),
+        *([] if benchmarks.undecided(m, "optimizers") else [_figure_of_times(experiments, m)]),
     ]
 
 
-def _figure_of_times(demos: Demos, m: Mapping[str, Any]) -> Figure:
+def _figure_of_times(experiments: Experiments, m: Mapping[str, Any]) -> Figure:
     return Figure(
         "step_time",
         say("Time of a training step of LeNet with torch's optimizers."),
         say("A bar is the median; a dot is a start of the process, in the order of measuring.")
         + " "
         + " ".join(benchmarks.trust(m)),
-        [partial(_draw_step_time, demos, m)],
+        [partial(_draw_step_time, experiments, m)],
     )
 
 
 # --- sentences ---
 
 
-def _answer(demos: Demos, m: Mapping[str, Any]) -> str:
-    overlapping, pairs = _overlapping_pairs(demos)
+def _answer(experiments: Experiments, m: Mapping[str, Any]) -> str:
+    overlapping, pairs = _overlapping_pairs(experiments)
     return say(
         "Axes decide: AdaGrad beats gradient descent from {straight:.0f} % of starts, rotated by"
         " 45° from {turned:.0f} %; of {pairs} pairs of airfoil runs {overlapping} overlap.",
@@ -198,9 +201,9 @@ def _answer(demos: Demos, m: Mapping[str, Any]) -> str:
     )
 
 
-def _headline(demos: Demos, m: Mapping[str, Any]) -> Headline:
+def _headline(experiments: Experiments, m: Mapping[str, Any]) -> Headline:
     straight, turned = (m[names.ADAGRAD_LOWER_PERCENT[angle]] for angle in names.STARTS)
-    directions = len(demos[names.STARTS[0]][names.GD_04].x)
+    directions = len(experiments[names.STARTS[0]][names.GD_04].x)
     return Headline(
         f"{straight:.0f} % → {turned:.0f} %",
         say("of {directions} starting directions", directions=directions),
@@ -210,36 +213,36 @@ def _headline(demos: Demos, m: Mapping[str, Any]) -> Headline:
     )
 
 
-def _findings(demos: Demos, m: Mapping[str, Any]) -> list[str]:
+def _findings(experiments: Experiments, m: Mapping[str, Any]) -> list[str]:
     return [
-        *_start_and_axes(demos),
-        _single_runs(demos, m),
+        *_start_and_axes(experiments),
+        _single_runs(experiments, m),
         *[
-            _best(demos[names.BEST[problem]], name)
+            _best(experiments[names.BEST[problem]], name)
             for problem, name in (
                 (names.ILL, say("ill-conditioned")),
                 (names.SPARSE, say("sparse")),
             )
         ],
-        *_falling(demos),
-        _rare(demos),
-        *_momentum(demos, m),
-        _growth(demos),
-        _without_momentum(demos),
-        _from_first_gradient(demos),
-        benchmarks.undecided(m, "optimizers") or _step(demos),
+        *_falling(experiments),
+        _rare(experiments),
+        *_momentum(experiments, m),
+        _growth(experiments),
+        _without_momentum(experiments),
+        _from_first_gradient(experiments),
+        benchmarks.undecided(m, "optimizers") or _step(experiments),
     ]
 
 
-def _overlapping_pairs(demos: Demos) -> tuple[int, int]:
+def _overlapping_pairs(experiments: Experiments) -> tuple[int, int]:
     """How many pairs of the airfoil runs' middle halves overlap, and how many there are."""
-    runs = list(demos[names.NOTES_RUNS].values())
+    runs = list(experiments[names.NOTES_RUNS].values())
     found = [_overlap(a, b) for i, a in enumerate(runs) for b in runs[:i]]
     return sum(found), len(found)
 
 
-def _start_and_axes(demos: Demos) -> list[str]:
-    adagrad, gd = (demos[names.TRACE][name].x[-1] for name in (names.ADAGRAD_04, names.GD_04))
+def _start_and_axes(experiments: Experiments) -> list[str]:
+    adagrad, gd = (experiments[names.TRACE][name].x[-1] for name in (names.ADAGRAD_04, names.GD_04))
     return [
         say(
             "From the notes' start AdaGrad at 0.4 is still at x₁ = {adagrad} after 20 steps,"
@@ -254,14 +257,14 @@ def _start_and_axes(demos: Demos) -> list[str]:
     ]
 
 
-def _losses(demos: Demos, m: Mapping[str, Any]) -> dict[str, float]:
+def _losses(experiments: Experiments, m: Mapping[str, Any]) -> dict[str, float]:
     """The median loss in which each airfoil run ends."""
-    runs = demos[names.NOTES_RUNS].items()
+    runs = experiments[names.NOTES_RUNS].items()
     return {series: float(m[names.AIRFOIL_MINIMUM] + c.y[-1]) for series, c in runs}
 
 
-def _single_runs(demos: Demos, m: Mapping[str, Any]) -> str:
-    finite = [loss for loss in _losses(demos, m).values() if np.isfinite(loss)]
+def _single_runs(experiments: Experiments, m: Mapping[str, Any]) -> str:
+    finite = [loss for loss in _losses(experiments, m).values() if np.isfinite(loss)]
     return say(
         "All {runs} airfoil runs end between {least:.4f} and {most:.4f}, the exact minimum being"
         " {minimum:.4f}: single runs, as in the notes, cannot tell neighbours apart.",
@@ -298,10 +301,10 @@ def _best(descents: dict[str, Curve], name: str) -> str:
     )
 
 
-def _falling(demos: Demos) -> list[str]:
+def _falling(experiments: Experiments) -> list[str]:
     airfoil, ill, sparse = (
         _plain(np.median(ends[names.SGD].y / ends[names.DECAYING].y))
-        for ends in (demos[names.BEST_ENDS[problem]] for problem in names.PROBLEMS)
+        for ends in (experiments[names.BEST_ENDS[problem]] for problem in names.PROBLEMS)
     )
     return [
         say(
@@ -318,14 +321,14 @@ def _falling(demos: Demos) -> list[str]:
     ]
 
 
-def _median(demos: Demos, demo: str, series: str) -> float:
+def _median(experiments: Experiments, experiment: str, series: str) -> float:
     """Of a series by seed or by start."""
-    return float(np.median(demos[demo][series].y))
+    return float(np.median(experiments[experiment][series].y))
 
 
-def _rare(demos: Demos) -> str:
+def _rare(experiments: Experiments) -> str:
     steps, counts, adagrad = (
-        _plain(100 * _median(demos, names.GROUP_ERRORS, names.of_group(variant, names.RARE)))
+        _plain(100 * _median(experiments, names.GROUP_ERRORS, names.of_group(variant, names.RARE)))
         for variant in (names.DECAYING, names.COUNTING, names.ADAGRAD)
     )
     return say(
@@ -337,8 +340,8 @@ def _rare(demos: Demos) -> str:
     )
 
 
-def _momentum(demos: Demos, m: Mapping[str, Any]) -> list[str]:
-    boundary, losses = demos[names.BOUNDARY], _losses(demos, m)
+def _momentum(experiments: Experiments, m: Mapping[str, Any]) -> list[str]:
+    boundary, losses = experiments[names.BOUNDARY], _losses(experiments, m)
     error = float(np.abs(boundary[names.MEASURED].y - boundary[names.BOUND].y).max())
     return [
         say(
@@ -355,8 +358,8 @@ def _momentum(demos: Demos, m: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _growth(demos: Demos) -> str:
-    exponent = _median(demos, names.ADAGRAD_STATE, names.EXPONENT)
+def _growth(experiments: Experiments) -> str:
+    exponent = _median(experiments, names.ADAGRAD_STATE, names.EXPONENT)
     return say(
         "AdaGrad's sum of squared gradients grows as t{growth} on airfoil, its learning rate as"
         " t{rate}; the notes say t and t⁻⁰·⁵.",
@@ -365,8 +368,8 @@ def _growth(demos: Demos) -> str:
     )
 
 
-def _without_momentum(demos: Demos) -> str:
-    ends = demos[names.BIAS_CORRECTION[2]]
+def _without_momentum(experiments: Experiments) -> str:
+    ends = experiments[names.BIAS_CORRECTION[2]]
     short, long = (
         _plain(np.median(ends[names.RMSPROP_AT[decay]].y / ends[names.NO_MOMENTUM_AT[decay]].y), 3)
         for decay in names.DECAYS
@@ -380,10 +383,16 @@ def _without_momentum(demos: Demos) -> str:
     )
 
 
-def _from_first_gradient(demos: Demos) -> str:
+def _from_first_gradient(experiments: Experiments) -> str:
     early, late = (
-        _plain(np.median(demos[demo][names.FIRST_GRADIENT].y / demos[demo][names.ADAM].y), 3)
-        for demo in names.BIAS_CORRECTION.values()
+        _plain(
+            np.median(
+                experiments[experiment][names.FIRST_GRADIENT].y
+                / experiments[experiment][names.ADAM].y
+            ),
+            3,
+        )
+        for experiment in names.BIAS_CORRECTION.values()
     )
     return say(
         "Adam whose averages start at the first gradient has {early} times the excess of corrected"
@@ -395,13 +404,13 @@ def _from_first_gradient(demos: Demos) -> str:
     )
 
 
-def _step(demos: Demos) -> str:
+def _step(experiments: Experiments) -> str:
     return say(
         "A LeNet step on 256 images takes {adagrad:.3g} ms with torch's AdaGrad, {sgd:.3g} ms with"
         " its SGD; loss and gradient take {alone:.3g} ms.",
-        adagrad=_median(demos, names.STEP_TIME, names.ADAGRAD_STEP),
-        sgd=_median(demos, names.STEP_TIME, names.SGD_STEP),
-        alone=_median(demos, names.STEP_TIME, names.LOSS_AND_GRADIENT),
+        adagrad=_median(experiments, names.STEP_TIME, names.ADAGRAD_STEP),
+        sgd=_median(experiments, names.STEP_TIME, names.SGD_STEP),
+        alone=_median(experiments, names.STEP_TIME, names.LOSS_AND_GRADIENT),
     )
 
 
@@ -455,9 +464,9 @@ def _coordinate(x: float) -> str:
 # --- the table ---
 
 
-def _airfoil_table(demos: Demos, m: Mapping[str, Any]) -> Table:
+def _airfoil_table(experiments: Experiments, m: Mapping[str, Any]) -> Table:
     rows = []
-    for name, c in demos[names.NOTES_RUNS].items():
+    for name, c in experiments[names.NOTES_RUNS].items():
         loss = [m[names.AIRFOIL_MINIMUM] + value for value in (c.y[-1], c.low[-1], c.high[-1])]
         published = (
             f"{PUBLISHED_LOSSES[name]:.4f}"
@@ -503,8 +512,8 @@ def _line(axes: Axes, c: Curve, place: int, label: str = "") -> tuple[float, flo
     return float(c.x[last]), float(c.y[last]), colour
 
 
-def _draw_starts(demos: Demos, m: Mapping[str, Any], turned: int, path: Path) -> None:
-    found = demos[names.STARTS[turned]]
+def _draw_starts(experiments: Experiments, m: Mapping[str, Any], turned: int, path: Path) -> None:
+    found = experiments[names.STARTS[turned]]
     half = next(iter(found.values())).x < HALF_TURN
     x = next(iter(found.values())).x[half]
     values = {name: c.y[half] for name, c in found.items()}
@@ -563,8 +572,8 @@ def _end(c: Curve, label: str, unit: float = 1.0) -> Dot:
     return label, c.y[-1] / unit, c.low[-1] / unit, c.high[-1] / unit
 
 
-def _draw_airfoil(demos: Demos, path: Path) -> None:
-    runs = sorted(demos[names.NOTES_RUNS].items(), key=lambda item: item[1].y[-1])
+def _draw_airfoil(experiments: Experiments, path: Path) -> None:
+    runs = sorted(experiments[names.NOTES_RUNS].items(), key=lambda item: item[1].y[-1])
     dots = [_end(c, _run(name), 1e-3) for name, c in runs]
     with figures.figure(path, figures.WIDTH, 0.8 + 0.23 * len(dots)) as fig:
         axes = fig.add_subplot(
@@ -582,12 +591,13 @@ def _around(values: Sequence[float]) -> tuple[float, float]:
     return min(finite) / 1.3, 1.3 * max(finite)
 
 
-def _draw_best(demos: Demos, problem: str, path: Path) -> None:
+def _draw_best(experiments: Experiments, problem: str, path: Path) -> None:
     ends = {
-        each: [_end(c, "") for c in demos[names.BEST[each]].values()] for each in names.PROBLEMS
+        each: [_end(c, "") for c in experiments[names.BEST[each]].values()]
+        for each in names.PROBLEMS
     }
     everywhere = [n for dots in ends.values() for _, *numbers in dots for n in numbers]
-    dots = [_end(c, _run(series)) for series, c in demos[names.BEST[problem]].items()]
+    dots = [_end(c, _run(series)) for series, c in experiments[names.BEST[problem]].items()]
     title = {
         names.AIRFOIL: say("Airfoil"),
         names.ILL: say("Ill-conditioned"),
@@ -603,9 +613,9 @@ def _draw_best(demos: Demos, problem: str, path: Path) -> None:
         _draw_dots(axes, dots, best=int(np.nanargmin([y for _, y, *_ in dots])))
 
 
-def _draw_rates(demos: Demos, m: Mapping[str, Any], for_all: bool, path: Path) -> None:
+def _draw_rates(experiments: Experiments, m: Mapping[str, Any], for_all: bool, path: Path) -> None:
     """Draw the rules that have one rate for all weights, or those that have one for each."""
-    curves = demos[names.RATES[names.AIRFOIL]]
+    curves = experiments[names.RATES[names.AIRFOIL]]
     title = say("One learning rate for all weights") if for_all else say("One for each weight")
     with figures.figure(path, figures.WIDTH, 3.4) as fig:
         axes = fig.add_subplot(
@@ -627,8 +637,8 @@ def _draw_rates(demos: Demos, m: Mapping[str, Any], for_all: bool, path: Path) -
         figures.key(fig, axes, columns=3)
 
 
-def _draw_rare(demos: Demos, path: Path) -> None:
-    found = {name: c.scaled(x=100, y=100) for name, c in demos[names.FEATURE_ERRORS].items()}
+def _draw_rare(experiments: Experiments, path: Path) -> None:
+    found = {name: c.scaled(x=100, y=100) for name, c in experiments[names.FEATURE_ERRORS].items()}
     labels = {
         names.SGD: say("SGD, constant"),
         names.DECAYING: say("SGD, falls with steps"),
@@ -652,10 +662,10 @@ def _draw_rare(demos: Demos, path: Path) -> None:
         figures.key(fig, axes)
 
 
-def _draw_traces(demos: Demos, path: Path) -> None:
+def _draw_traces(experiments: Experiments, path: Path) -> None:
     with figures.figure(path, figures.WIDTH, 7.4) as fig:
         panels = fig.subplots(4, 2, sharex=True, sharey=True)
-        for axes, (series, c) in zip(panels.flat, demos[names.TRACE].items(), strict=True):
+        for axes, (series, c) in zip(panels.flat, experiments[names.TRACE].items(), strict=True):
             for level in (0.05, 0.3, 1, 2.5, 5, 10, 18):
                 size = 2 * (level / 0.1) ** 0.5, 2 * (level / 2) ** 0.5
                 axes.add_patch(Ellipse((0, 0), *size, fill=False, edgecolor=figures.FAINT, lw=0.7))
@@ -668,9 +678,9 @@ def _draw_traces(demos: Demos, path: Path) -> None:
         fig.supylabel("x₂", fontsize=figures.SMALLEST)
 
 
-def _draw_stability(demos: Demos, path: Path) -> None:
-    bound = demos[names.BOUNDARY][names.BOUND]
-    growth = {float(series): c for series, c in demos[names.STABILITY].items()}
+def _draw_stability(experiments: Experiments, path: Path) -> None:
+    bound = experiments[names.BOUNDARY][names.BOUND]
+    growth = {float(series): c for series, c in experiments[names.STABILITY].items()}
     with figures.figure(path, figures.WIDTH, 3.2) as fig:
         axes = fig.add_subplot(
             title=say("Momentum on a parabola"),
@@ -688,7 +698,7 @@ def _draw_stability(demos: Demos, path: Path) -> None:
         figures.label_ends(axes, ends)
 
 
-def _draw_decay(demos: Demos, path: Path) -> None:
+def _draw_decay(experiments: Experiments, path: Path) -> None:
     with figures.figure(path, figures.WIDTH, 3.2) as fig:
         axes = fig.add_subplot(
             title=say("Gradient descent at 0.1"),
@@ -698,12 +708,12 @@ def _draw_decay(demos: Demos, path: Path) -> None:
             ylim=(-1, 1.05),
         )
         axes.set_xticks(range(0, 21, 5))
-        curves = demos[names.DECAY].items()
+        curves = experiments[names.DECAY].items()
         ends = [(name, *_line(axes, c, i)) for i, (name, c) in enumerate(curves)]
         figures.label_ends(axes, ends, gap=0.075)
 
 
-def _draw_lenet(demos: Demos, path: Path) -> None:
+def _draw_lenet(experiments: Experiments, path: Path) -> None:
     with figures.figure(path, figures.WIDTH, 3.4) as fig:
         axes = fig.add_subplot(
             title=say("LeNet, one seed"),
@@ -711,14 +721,14 @@ def _draw_lenet(demos: Demos, path: Path) -> None:
             xlabel=say("learning rate of the run"),
             ylabel=say("accuracy on test images (%)"),
         )
-        for place, (rule, c) in enumerate(demos[names.LENET].items()):
+        for place, (rule, c) in enumerate(experiments[names.LENET].items()):
             scaled = c.scaled(y=100)
             _line(axes, scaled, place, _rule(rule))
             axes.plot(scaled.x, scaled.y, "os^Dvx"[place], color=figures.COLOURS[place])
         figures.key(fig, axes, columns=3)
 
 
-def _draw_step_time(demos: Demos, m: Mapping[str, Any], path: Path) -> None:
+def _draw_step_time(experiments: Experiments, m: Mapping[str, Any], path: Path) -> None:
     labels = {
         names.SGD_STEP: say("step with SGD"),
         names.ADAGRAD_STEP: say("step with AdaGrad"),
@@ -727,7 +737,7 @@ def _draw_step_time(demos: Demos, m: Mapping[str, Any], path: Path) -> None:
     with figures.figure(path, figures.WIDTH, 1.9) as fig:
         axes = fig.add_subplot(xlabel=say("ms per training step"))
         for row, name in enumerate(labels):
-            samples = demos[names.STEP_TIME][name].y.tolist()
+            samples = experiments[names.STEP_TIME][name].y.tolist()
             virtual = m["device_kind"] == "cpu-virtual"
             figures.bar_with_samples(axes, row, samples, figures.COLOURS[0], virtual)
         axes.set_yticks(range(len(labels)), list(labels.values()))

@@ -44,7 +44,7 @@ def measure_kinds(
     X = to_float(bytes_of_images)
     exact, few = copy.deepcopy(net).double(), (X[: sizes[0]].double(), y[: sizes[0]])
     reference = counted_step(DataParallel, exact, *few, devices.devices[:1])
-    for name, kind, count in _arms(params):
+    for name, kind, count in _variants(params):
         steps = [counted_step(kind, net, X[:n], y[:n], devices.devices[:count]) for n in sizes]
         yield from _costs(name, sizes, steps)
         apart = difference(counted_step(kind, exact, *few, devices.devices[:count]), reference)
@@ -74,7 +74,7 @@ def _kinds(params: ParallelismParams) -> dict[str, Kind]:
     }
 
 
-def _arms(params: ParallelismParams) -> Iterator[tuple[str, Kind, int]]:
+def _variants(params: ParallelismParams) -> Iterator[tuple[str, Kind, int]]:
     """The series that are measured, each with its kind and its number of devices."""
     yield ONE, DataParallel, 1
     for count in params.num_devices:
@@ -85,9 +85,9 @@ def _arms(params: ParallelismParams) -> Iterator[tuple[str, Kind, int]]:
 def _costs(name: str, sizes: list[int], steps: list[Step]) -> Iterator[Curve]:
     """MB moved, and MB held by the device that holds most."""
     yield line(MOVED_MB, name, sizes, [sum(step.moved.values()) / 1e6 for step in steps])
-    for demo, part in ((HELD_MB, "total"), (PARAMS_MB, "params")):
+    for experiment, part in ((HELD_MB, "total"), (PARAMS_MB, "params")):
         held = [max(getattr(memory, part) for memory in step.memory) / 1e6 for step in steps]
-        yield line(demo, name, sizes, held)
+        yield line(experiment, name, sizes, held)
 
 
 def _idle_by_flop(params: ParallelismParams, net: Layered) -> Iterator[Curve]:

@@ -38,11 +38,11 @@ class Exchange(NamedTuple):
 
 def measure_allreduce(device_counts: Sequence[int], seed: int) -> Iterator[Curve]:
     """Each all-reduce's exchange by the number of devices."""
-    demos = (MOST_SENT, OTHERS_MOVE)
+    experiments = (MOST_SENT, OTHERS_MOVE)
     for name, collective in COLLECTIVES.items():
         found = [exchange(collective, count, seed) for count in device_counts]
-        for demo, values in zip(demos, zip(*found, strict=True), strict=True):
-            yield line(demo, name, device_counts, values)
+        for experiment, values in zip(experiments, zip(*found, strict=True), strict=True):
+            yield line(experiment, name, device_counts, values)
 
 
 def exchange(collective: Collective, count: int, seed: int) -> Exchange:

@@ -1,8 +1,8 @@
-"""The names of the demos, series, networks and metrics of `parallelism`."""
+"""The names of the experiments, series, networks and metrics of `parallelism`."""
 
 from lab.results.curves import key
 
-# demos by kind of parallelism; x: images per step
+# experiments by kind of parallelism; x: images per step
 MOVED_MB = "moved_mb"
 HELD_MB, PARAMS_MB = "total_mb", "params_mb"
 # of the wide net, by hand and by torch's libraries; calls: of the process that makes most
@@ -11,14 +11,14 @@ WIDE_STATE_MB = "wide_state_mb"  # parameters and gradients of the wide net; x: 
 DIFFERENCE_EPS = "difference_eps"  # of the gradient from one device's, in roundings of float64
 IDLE_PERCENT, IDLE_BY_FLOP_PERCENT = "idle_percent", "idle_by_flop_percent"
 
-# demos by number of devices
+# experiments by number of devices
 MOST_SENT, OTHERS_MOVE = "most_sent", "others_move"
 
-# demos by start: milliseconds
+# experiments by start: milliseconds
 LENET_STEP_MS, WIDE_STEP_MS, EVALUATION_MS = "lenet_step_ms", "wide_step_ms", "evaluation_ms"
 TORCH_STEP_MS = "torch_step_ms"  # the wide net's, by hand and by torch's libraries
 
-# demos by network
+# experiments by network
 FLOP_PER_BYTE = "ratio_flop_per_byte"  # x: images per step
 COUNTED = "ratio_counted"  # x: MB of parameters, y: GFLOP of an image
 

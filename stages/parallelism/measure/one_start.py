@@ -14,7 +14,7 @@ from lab.nets.models import LeNet
 from lab.parallel.device_workers import run_each, thread_pool
 from lab.parallel.replicas import replicate
 from lab.results.measurements import Measurement
-from lab.timing.bench import Arm, in_unit, time_arms
+from lab.timing.bench import Variant, in_unit, time_variants
 from stages.parallelism.measure.kinds import timed_kinds
 from stages.parallelism.measure.layers import lenet_layers, wide_layers
 from stages.parallelism.measure.names import (
@@ -46,22 +46,22 @@ def measure(start: int) -> list[Measurement]:
     nets = {LENET_STEP_MS: lenet_layers(lenet), WIDE_STEP_MS: wide_layers(p.wide_units, generator)}
     found: list[Measurement] = []
     with thread_pool(NUM_DEVICES, devices.threads) as pool:
-        demos: dict[str, dict[str, Arm]] = {
-            demo: {
+        experiments: dict[str, dict[str, Variant]] = {
+            experiment: {
                 name: partial(train, kind(net, devices.devices, pool), X, y, LR, pool)
                 for name, kind in kinds.items()
             }
-            for demo, net in nets.items()
+            for experiment, net in nets.items()
         }
         replicas = [replicate(lenet, device) for device in devices.devices]
-        demos[EVALUATION_MS] = {
+        experiments[EVALUATION_MS] = {
             name: partial(evaluate, replicas[:count], images, devices.devices[:count], pool)
             for name, count in ((ON_ONE, 1), (ON_BOTH, NUM_DEVICES))
         }
-        for demo, arms in demos.items():
-            control = DATA if demo == LENET_STEP_MS else ""
-            times = time_arms(arms, devices.devices, params.bench, start, control)
-            found += in_unit(demo, len(X), times, "ms", devices)
+        for experiment, variants in experiments.items():
+            control = DATA if experiment == LENET_STEP_MS else ""
+            times = time_variants(variants, devices.devices, params.bench, start, control)
+            found += in_unit(experiment, len(X), times, "ms", devices)
     return found
 
 

@@ -46,14 +46,14 @@ from stages.parallelism.measure.pipeline import cut
 from stages.parallelism.measure.step import counted_step, train
 
 NUM_DEVICES, LR = 2, 1e-3  # of the steps that are timed
-Arms = dict[str, Callable[[], object]]
+Variants = dict[str, Callable[[], object]]
 
 
 def measure_by_torch(params: ParallelismParams, devices: Devices, seed: int) -> Iterator[Curve]:
     """MB that all ranks send, by hand, by torch and by the model, calls, and MB of state."""
     counts = [n for n in params.num_devices if n <= len(devices.devices)]
     found = [run_on_ranks(n, devices, _count, params, seed) for n in counts]
-    yield from (curve for curves in found for curve in curves if curve.demo != WIDE_STATE_MB)
+    yield from (curve for curves in found for curve in curves if curve.experiment != WIDE_STATE_MB)
     for name in _libraries(params.num_micro_batches):
         held = [c.y[0] for curves in found for c in curves if _is_state(c, name)]
         yield line(WIDE_STATE_MB, name, counts, held)
@@ -121,7 +121,7 @@ def _count(device: torch.device, params: ParallelismParams, seed: int) -> list[C
 
 
 def _is_state(curve: Curve, name: str) -> bool:
-    return (curve.demo, curve.series) == (WIDE_STATE_MB, name)
+    return (curve.experiment, curve.series) == (WIDE_STATE_MB, name)
 
 
 def _by_hand(params: ParallelismParams, devices: Devices, n: int, seed: int) -> Iterator[Curve]:
@@ -168,25 +168,25 @@ def _time(device: torch.device, devices: Devices, params: Params, start: int) ->
     X, y = X.to(device), y.to(device)
     libraries = _libraries(p.num_micro_batches)
     with thread_pool(NUM_DEVICES, devices.threads) as pool:
-        arms: Arms = {
+        variants: Variants = {
             name: partial(library(net, device).step, X, y, LR)
             for name, library in libraries.items()
         } | _steps_by_hand(p, net, X, y, devices, pool)
-        times = time_in_turns(arms, params.bench, start, device)
+        times = time_in_turns(variants, params.bench, start, device)
     return in_unit(TORCH_STEP_MS, len(X), times, "ms", devices)
 
 
 def _steps_by_hand(
     params: ParallelismParams, net: Layered, X: Tensor, y: Tensor, devices: Devices, pool: Executor
-) -> Arms:
+) -> Variants:
     """Each kind's step on the first two devices, in the first rank; one takes part twice."""
     kinds = timed_kinds(params.num_micro_batches)
     names = [*kinds, again(DATA)]
     if dist.get_rank():
         return dict.fromkeys(names, lambda: None)
     on_two = devices.devices[:NUM_DEVICES]
-    arms: Arms = {
+    variants: Variants = {
         name: partial(train, kind(net, on_two, pool), X, y, LR, pool)
         for name, kind in kinds.items()
     }
-    return arms | {again(DATA): arms[DATA]}
+    return variants | {again(DATA): variants[DATA]}

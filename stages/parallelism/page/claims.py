@@ -36,9 +36,9 @@ from stages.parallelism.measure.names import (
 ROUNDINGS = 1000.0  # of float64: a gradient is a sum of thousands of products
 
 
-def of_two_devices(demo: str, name: str) -> Column:
+def of_two_devices(experiment: str, name: str) -> Column:
     """The read of a number on two devices."""
-    return Column("parallelism", "y", {"demo": demo, "series": name, "x": "2.0"})
+    return Column("parallelism", "y", {"demo": experiment, "series": name, "x": "2.0"})
 
 
 def held(replicas: Sequence[float], split: Sequence[float]) -> Estimate:
@@ -107,8 +107,11 @@ CLAIMS = (
         " shares of each layer; the smaller of the two.",
         Rule(
             [
-                series("parallelism", demo, name)
-                for demo, kind in ((names.LENET_STEP_MS, PIPELINE), (names.WIDE_STEP_MS, TENSOR))
+                series("parallelism", experiment, name)
+                for experiment, kind in (
+                    (names.LENET_STEP_MS, PIPELINE),
+                    (names.WIDE_STEP_MS, TENSOR),
+                )
                 for name in (kind, DATA)
             ],
             smaller_ratio,

@@ -49,7 +49,7 @@ from stages.parallelism.measure.names import (
 from stages.parallelism.measure.pipeline_schedule import idle_share, schedule
 from stages.parallelism.page import torch_section
 
-Demos = dict[str, dict[str, Curve]]
+Experiments = dict[str, dict[str, Curve]]
 KINDS = (DATA, PIPELINE, TENSOR)
 COLOURS = dict(zip(KINDS, figures.COLOURS, strict=False))
 MARKERS = {DATA: "o-", PIPELINE: "s--", TENSOR: "^-."}
@@ -57,8 +57,8 @@ MARKERS = {DATA: "o-", PIPELINE: "s--", TENSOR: "^-."}
 
 def section(folder: Path) -> Section:
     """The section on the results in `folder` (reports/parallelism)."""
-    demos, m = curves_of(read_rows(folder / "rows.csv")), read_json(folder / "metrics.json")
-    devices, micro_batches = _longest_pipeline(demos)
+    experiments, m = curves_of(read_rows(folder / "rows.csv")), read_json(folder / "metrics.json")
+    devices, micro_batches = _longest_pipeline(experiments)
     no_times = undecided(m, "parallelism")
     virtual = m["device_kind"] == "cpu-virtual"
     return Section(
@@ -69,14 +69,14 @@ def section(folder: Path) -> Section:
             "What do several devices send each other and hold in a step, and which"
             " networks can afford it?"
         ),
-        answer=_answer(demos, m),
+        answer=_answer(experiments, m),
         findings=[
             _same_gradient(m),
-            *_what_is_held(demos),
-            _who_adds(demos),
+            *_what_is_held(experiments),
+            _who_adds(experiments),
             *_idle(m, devices, micro_batches),
-            *torch_section.findings(demos),
-            *_ratio(demos, m),
+            *torch_section.findings(experiments),
+            *_ratio(experiments, m),
             *([no_times] if no_times else trust(m)),
         ],
         figures=[
@@ -91,10 +91,13 @@ def section(folder: Path) -> Section:
                     " Dotted: the batch from which on data parallelism sends less.",
                     devices=devices_in_words(m["device_kind"]),
                 ),
-                [partial(_draw_sent, demos, m, count, virtual) for count in _device_counts(demos)],
+                [
+                    partial(_draw_sent, experiments, m, count, virtual)
+                    for count in _device_counts(experiments)
+                ],
             ),
-            *([] if no_times else [_figure_of_times(demos, m)]),
-            *([] if no_times else [torch_section.figure(demos, virtual)]),
+            *([] if no_times else [_figure_of_times(experiments, m)]),
+            *([] if no_times else [torch_section.figure(experiments, virtual)]),
             Figure(
                 "parallelism_pipeline",
                 say(
@@ -116,14 +119,14 @@ def section(folder: Path) -> Section:
                     " own size and without auxiliary heads. Orange: what the notes train. A batch"
                     " multiplies all bars alike."
                 ),
-                [partial(_draw_ratio, demos)],
+                [partial(_draw_ratio, experiments)],
             ),
         ],
         tables=[
-            _kinds_table(demos),
-            *([] if no_times else [_times_table(demos)]),
-            torch_section.table(demos, with_times=not no_times),
-            _networks_table(demos),
+            _kinds_table(experiments),
+            *([] if no_times else [_times_table(experiments)]),
+            torch_section.table(experiments, with_times=not no_times),
+            _networks_table(experiments),
         ],
         try_this=TryThis(
             "parallelism.num_micro_batches",
@@ -146,7 +149,7 @@ def section(folder: Path) -> Section:
     )
 
 
-def _figure_of_times(demos: Demos, m: Mapping[str, Any]) -> Figure:
+def _figure_of_times(experiments: Experiments, m: Mapping[str, Any]) -> Figure:
     return Figure(
         "parallelism_times",
         say("Time of a step on two devices by each kind of parallelism, for two networks."),
@@ -155,8 +158,8 @@ def _figure_of_times(demos: Demos, m: Mapping[str, Any]) -> Figure:
             " pipeline goes in micro-batches. “times”: against data parallelism."
         ),
         [
-            partial(_draw_times, demos, demo, m["device_kind"] == "cpu-virtual")
-            for demo in (LENET_STEP_MS, WIDE_STEP_MS)
+            partial(_draw_times, experiments, experiment, m["device_kind"] == "cpu-virtual")
+            for experiment in (LENET_STEP_MS, WIDE_STEP_MS)
         ],
     )
 
@@ -164,21 +167,23 @@ def _figure_of_times(demos: Demos, m: Mapping[str, Any]) -> Figure:
 # --- kinds of parallelism
 
 
-def _on_several(demos: Demos) -> list[str]:
+def _on_several(experiments: Experiments) -> list[str]:
     """The series of several devices."""
-    return [name for name in demos[MOVED_MB] if name != ONE]
+    return [name for name in experiments[MOVED_MB] if name != ONE]
 
 
-def _device_counts(demos: Demos) -> list[int]:
+def _device_counts(experiments: Experiments) -> list[int]:
     """The numbers of devices, growing."""
-    found = {kind_and_devices(name)[1].partition(" ")[0] for name in _on_several(demos)}
+    found = {kind_and_devices(name)[1].partition(" ")[0] for name in _on_several(experiments)}
     return sorted(map(int, found))
 
 
-def _longest_pipeline(demos: Demos) -> tuple[int, int]:
+def _longest_pipeline(experiments: Experiments) -> tuple[int, int]:
     """The most devices of a pipeline, and its micro-batches."""
-    [chained] = {kind_and_devices(name)[0] for name in demos[IDLE_BY_FLOP_PERCENT]} - {PIPELINE}
-    return _device_counts(demos)[-1], int(chained.split()[2])
+    [chained] = {kind_and_devices(name)[0] for name in experiments[IDLE_BY_FLOP_PERCENT]} - {
+        PIPELINE
+    }
+    return _device_counts(experiments)[-1], int(chained.split()[2])
 
 
 def _in_words(series: str) -> str:
@@ -193,15 +198,15 @@ def _in_words(series: str) -> str:
     return say("{kind}, {n} devices", kind=kind, n=devices.partition(" ")[0])
 
 
-def _over_data(demos: Demos, demo: str, kind: str) -> Ratio:
+def _over_data(experiments: Experiments, experiment: str, kind: str) -> Ratio:
     """How many times as long a kind's step takes as data parallelism's."""
-    return speedup(list(demos[demo][kind].y), list(demos[demo][DATA].y))
+    return speedup(list(experiments[experiment][kind].y), list(experiments[experiment][DATA].y))
 
 
-def _answer(demos: Demos, m: Mapping[str, Any]) -> str:
-    count = _device_counts(demos)[0]
+def _answer(experiments: Experiments, m: Mapping[str, Any]) -> str:
+    count = _device_counts(experiments)[0]
     pipeline, tensor = (m[crossing_images(on_devices(kind, count))] for kind in (PIPELINE, TENSOR))
-    sent = {float(y) for y in demos[MOVED_MB][on_devices(DATA, count)].y}
+    sent = {float(y) for y in experiments[MOVED_MB][on_devices(DATA, count)].y}
     if len(sent) > 1:
         return say("What data parallelism sends is NOT the same at every batch size here.")
     return say(
@@ -222,8 +227,8 @@ def _same_gradient(m: Mapping[str, Any]) -> str:
     )
 
 
-def _what_is_held(demos: Demos) -> list[str]:
-    held, weights, names = demos[HELD_MB], demos[PARAMS_MB], _on_several(demos)
+def _what_is_held(experiments: Experiments) -> list[str]:
+    held, weights, names = experiments[HELD_MB], experiments[PARAMS_MB], _on_several(experiments)
     least = min(names, key=lambda name: held[name].y[-1])
     least_weights = min(names, key=lambda name: weights[name].y[-1])
     return [
@@ -245,8 +250,8 @@ def _what_is_held(demos: Demos) -> list[str]:
     ]
 
 
-def _who_adds(demos: Demos) -> str:
-    notes, shared = (demos[MOST_SENT][name] for name in (NOTES_ALLREDUCE, SHARDED_ALLREDUCE))
+def _who_adds(experiments: Experiments) -> str:
+    notes, shared = (experiments[MOST_SENT][name] for name in (NOTES_ALLREDUCE, SHARDED_ALLREDUCE))
     return say(
         "In the notes' all-reduce over {n:.0f} devices the adding device sends {notes:.3g} times"
         " the gradient; if each adds a share, none sends over {shared:.3g} times.",
@@ -273,11 +278,14 @@ def _idle(m: Mapping[str, Any], devices: int, micro_batches: int) -> list[str]:
     return [found, why]
 
 
-def _kinds_table(demos: Demos) -> Table:
+def _kinds_table(experiments: Experiments) -> Table:
     def row(name: str) -> list[str]:
-        small, large = demos[MOVED_MB][name].y
-        held = [demos[part][name].y[-1] for part in (HELD_MB, PARAMS_MB)]
-        idle, by_flop = demos[IDLE_PERCENT][name].y[0], demos[IDLE_BY_FLOP_PERCENT].get(name)
+        small, large = experiments[MOVED_MB][name].y
+        held = [experiments[part][name].y[-1] for part in (HELD_MB, PARAMS_MB)]
+        idle, by_flop = (
+            experiments[IDLE_PERCENT][name].y[0],
+            experiments[IDLE_BY_FLOP_PERCENT].get(name),
+        )
         return [
             _in_words(name),
             f"{small:.3g}",
@@ -286,7 +294,7 @@ def _kinds_table(demos: Demos) -> Table:
             f"{idle:.0f} %" + (f" ({by_flop.y[0]:.0f} %)" if by_flop else ""),
         ]
 
-    few, many = demos[MOVED_MB][ONE].x
+    few, many = experiments[MOVED_MB][ONE].x
     return Table(
         [
             say("LeNet, one step"),
@@ -295,7 +303,7 @@ def _kinds_table(demos: Demos) -> Table:
             say("MB of parameters"),
             say("idle"),
         ],
-        [row(name) for name in demos[MOVED_MB]],
+        [row(name) for name in experiments[MOVED_MB]],
         say(
             "Counted as the steps ran. Held: parameters, as much again for gradients, and what is"
             " kept for the backward pass at batch {n:.0f}, on the device that has most. Idle: of a"
@@ -306,17 +314,17 @@ def _kinds_table(demos: Demos) -> Table:
 
 
 def _nets() -> dict[str, str]:
-    """The networks whose steps are timed, by their demos."""
+    """The networks whose steps are timed, by their experiments."""
     return {LENET_STEP_MS: "LeNet", WIDE_STEP_MS: say("four dense layers")}
 
 
-def _times_table(demos: Demos) -> Table:
-    def row(demo: str, kind: str) -> list[str]:
-        ms, state = np.median(demos[demo][kind].y), demos[WIDE_STATE_MB][kind]
-        found = _over_data(demos, demo, kind)
+def _times_table(experiments: Experiments) -> Table:
+    def row(experiment: str, kind: str) -> list[str]:
+        ms, state = np.median(experiments[experiment][kind].y), experiments[WIDE_STATE_MB][kind]
+        found = _over_data(experiments, experiment, kind)
         ratio = say("{ratio:.3g} ({low:.3g} to {high:.3g})", ratio=found.median, **_ends(found))
-        held = f"{state.y[list(state.x).index(2)]:.3g}" if demo == WIDE_STEP_MS else "–"
-        name = say("{net}, {kind}", net=_nets()[demo], kind=translation(kind))
+        held = f"{state.y[list(state.x).index(2)]:.3g}" if experiment == WIDE_STEP_MS else "–"
+        name = say("{net}, {kind}", net=_nets()[experiment], kind=translation(kind))
         return [name, f"{ms:.3g}", "1" if kind == DATA else ratio, held]
 
     return Table(
@@ -326,7 +334,7 @@ def _times_table(demos: Demos) -> Table:
             say("times data parallelism"),
             say("MB of state"),
         ],
-        [row(demo, kind) for demo in _nets() for kind in KINDS],
+        [row(experiment, kind) for experiment in _nets() for kind in KINDS],
         say(
             "Medians, of the larger batch: forward, backward and update. State: parameters and"
             " gradients on the fuller device. The dense layers are nearly all parameters."
@@ -339,9 +347,11 @@ def _ends(found: Ratio) -> dict[str, float]:
     return {"low": found.low, "high": found.high}
 
 
-def _draw_sent(demos: Demos, m: Mapping[str, Any], count: int, virtual: bool, path: Path) -> None:
-    moved = demos[MOVED_MB]
-    every = np.concatenate([moved[name].y for name in _on_several(demos)])
+def _draw_sent(
+    experiments: Experiments, m: Mapping[str, Any], count: int, virtual: bool, path: Path
+) -> None:
+    moved = experiments[MOVED_MB]
+    every = np.concatenate([moved[name].y for name in _on_several(experiments)])
     curves = {kind: moved[on_devices(kind, count)] for kind in KINDS}
     few, many = curves[DATA].x
     with figures.figure(path, figures.WIDTH, 3.2) as fig:
@@ -379,14 +389,17 @@ def _draw_crossing(axes: Axes, images: float, mb: float, row: int, colour: str) 
     )
 
 
-def _draw_times(demos: Demos, demo: str, virtual: bool, path: Path) -> None:
-    longest = max(max(demos[demo][kind].y) for kind in KINDS)
+def _draw_times(experiments: Experiments, experiment: str, virtual: bool, path: Path) -> None:
+    longest = max(max(experiments[experiment][kind].y) for kind in KINDS)
     with figures.figure(path, figures.WIDTH, 2.0) as fig:
-        axes = fig.add_subplot(title=_nets()[demo], xlabel=say("ms per step"))
+        axes = fig.add_subplot(title=_nets()[experiment], xlabel=say("ms per step"))
         for row, kind in enumerate(KINDS):
-            samples = demos[demo][kind].y
+            samples = experiments[experiment][kind].y
             figures.bar_with_samples(axes, row, list(samples), COLOURS[kind], virtual)
-            ms, ratio = f"{np.median(samples):.3g}", _over_data(demos, demo, kind).median
+            ms, ratio = (
+                f"{np.median(samples):.3g}",
+                _over_data(experiments, experiment, kind).median,
+            )
             axes.annotate(
                 say("{ms} ms", ms=ms)
                 if kind == DATA
@@ -432,13 +445,13 @@ def _draw_pipeline(devices: int, micro_batches: int, path: Path) -> None:
 # --- FLOP per byte of parameters
 
 
-def _per_image(demos: Demos) -> dict[str, float]:
+def _per_image(experiments: Experiments) -> dict[str, float]:
     """Each network's FLOP per byte of parameters for an image, the most first."""
-    found = {name: float(c.y[0]) for name, c in demos[FLOP_PER_BYTE].items()}
+    found = {name: float(c.y[0]) for name, c in experiments[FLOP_PER_BYTE].items()}
     return dict(sorted(found.items(), key=lambda item: -item[1]))
 
 
-def _ratio(demos: Demos, m: Mapping[str, Any]) -> list[str]:
+def _ratio(experiments: Experiments, m: Mapping[str, Any]) -> list[str]:
     to_resnet, to_alexnet = m[INCEPTION_OVER_RESNET], m[RESNET_OVER_ALEXNET]
     order = (
         say(
@@ -450,7 +463,7 @@ def _ratio(demos: Demos, m: Mapping[str, Any]) -> list[str]:
         if min(to_resnet, to_alexnet) > 1
         else say("The notes' order, Inception over ResNet over AlexNet, does NOT hold.")
     )
-    per_image = _per_image(demos)
+    per_image = _per_image(experiments)
     of_small, of_large = (per_image[name] for name in NOTES_NETS)
     is_less = max(of_small, of_large) < min(per_image[RESNET_18], per_image[RESNET_50])
     own = say(
@@ -467,20 +480,20 @@ def _ratio(demos: Demos, m: Mapping[str, Any]) -> list[str]:
     return [order, own]
 
 
-def _networks_table(demos: Demos) -> Table:
+def _networks_table(experiments: Experiments) -> Table:
     def row(name: str, flop_per_byte: float) -> list[str]:
-        [mb], [gflop] = demos[COUNTED][name].x, demos[COUNTED][name].y
+        [mb], [gflop] = experiments[COUNTED][name].x, experiments[COUNTED][name].y
         return [translation(name), f"{gflop:.3g}", f"{mb:.3g}", f"{flop_per_byte:.3g}"]
 
     return Table(
         [say("network"), say("GFLOP per image"), say("MB of parameters"), say("FLOP per byte")],
-        [row(name, value) for name, value in _per_image(demos).items()],
+        [row(name, value) for name, value in _per_image(experiments).items()],
         say("Training: forward and backward pass of one image. ResNet-18 without a size: at 224."),
     )
 
 
-def _draw_ratio(demos: Demos, path: Path) -> None:
-    found = _per_image(demos)
+def _draw_ratio(experiments: Experiments, path: Path) -> None:
+    found = _per_image(experiments)
     with figures.figure(path, figures.WIDTH, 2.7) as fig:
         axes = fig.add_subplot(xlabel=say("FLOP of a training step per byte of parameters"))
         figures.bars(

@@ -27,31 +27,31 @@ from stages.parallelism.measure.names import (
     on_devices,
 )
 
-Demos = Mapping[str, Mapping[str, Curve]]
+Experiments = Mapping[str, Mapping[str, Curve]]
 TIMED_ON = 2  # devices
 
 
-def findings(demos: Demos) -> list[str]:
+def findings(experiments: Experiments) -> list[str]:
     """What the libraries send and hold, over what is done by hand, on the fewest devices."""
-    n = min(_device_counts(demos))
+    n = min(_device_counts(experiments))
     return [
         say(
             "By torch's libraries dense layers send what formulas say, to {percent:.2g} %;"
             " fully_shard holds {state:.2g} times data parallelism's state and sends {more:.3g}"
             " times its bytes.",
-            percent=_farthest_from_model(demos),
-            state=_state(demos, FULLY_SHARD, n) / _state(demos, DATA, n),
-            more=_sent(demos, FULLY_SHARD, n) / _sent(demos, DATA, n),
+            percent=_farthest_from_model(experiments),
+            state=_state(experiments, FULLY_SHARD, n) / _state(experiments, DATA, n),
+            more=_sent(experiments, FULLY_SHARD, n) / _sent(experiments, DATA, n),
         ),
         say(
             "parallelize_module sends {less:.2g} times the bytes of tensor parallelism by hand: it"
             " sums behind every second layer only.",
-            less=_sent(demos, PARALLELIZE, n) / _sent(demos, TENSOR, n),
+            less=_sent(experiments, PARALLELIZE, n) / _sent(experiments, TENSOR, n),
         ),
     ]
 
 
-def table(demos: Demos, with_times: bool) -> Table:
+def table(experiments: Experiments, with_times: bool) -> Table:
     """Each library's costs beside the same kind's by hand."""
 
     def row(name: str, n: int) -> list[str]:
@@ -59,13 +59,17 @@ def table(demos: Demos, with_times: bool) -> Table:
         timed = with_times and n == TIMED_ON
         return [
             say("{kind}, {n} devices", kind=name, n=n),
-            f"{demos[WIDE_CALLS][series].y[-1]:.0f}",
-            f"{_sent(demos, name, n):.4g}",
-            f"{demos[WIDE_MODEL_MB][series].y[-1]:.4g}",
-            f"{_sent(demos, by_hand, n):.4g}",
-            f"{_state(demos, name, n):.3g}",
-            f"{_state(demos, by_hand, n):.3g}",
-            *([_ratio_in_words(over_by_hand(demos, name)) if timed else "–"] if with_times else []),
+            f"{experiments[WIDE_CALLS][series].y[-1]:.0f}",
+            f"{_sent(experiments, name, n):.4g}",
+            f"{experiments[WIDE_MODEL_MB][series].y[-1]:.4g}",
+            f"{_sent(experiments, by_hand, n):.4g}",
+            f"{_state(experiments, name, n):.3g}",
+            f"{_state(experiments, by_hand, n):.3g}",
+            *(
+                [_ratio_in_words(over_by_hand(experiments, name)) if timed else "–"]
+                if with_times
+                else []
+            ),
         ]
 
     return Table(
@@ -79,18 +83,18 @@ def table(demos: Demos, with_times: bool) -> Table:
             say("by hand"),
             *([say("times as long as by hand")] if with_times else []),
         ],
-        [row(name, n) for n in _device_counts(demos) for name in BY_HAND],
+        [row(name, n) for n in _device_counts(experiments) for name in BY_HAND],
         say(
             "A step on {images:.0f} images, each device a process. Calls: collectives and messages"
             " of the process that makes most. By hand: data, tensor and pipeline parallelism of"
             " this page, in threads. Padding to equal shares is what a library sends beyond its"
             " formula.",
-            images=next(iter(demos[WIDE_CALLS].values())).x[-1],
+            images=next(iter(experiments[WIDE_CALLS].values())).x[-1],
         ),
     )
 
 
-def figure(demos: Demos, virtual: bool) -> Figure:
+def figure(experiments: Experiments, virtual: bool) -> Figure:
     """Times of a step by hand and by torch."""
     return Figure(
         "parallelism_torch",
@@ -101,36 +105,36 @@ def figure(demos: Demos, virtual: bool) -> Figure:
             " torch.distributed.pipelining) processes of their own, which hand everything on"
             " through the host. “times”: against the same kind by hand."
         ),
-        [partial(_draw, demos, virtual)],
+        [partial(_draw, experiments, virtual)],
     )
 
 
-def over_by_hand(demos: Demos, name: str) -> Ratio:
+def over_by_hand(experiments: Experiments, name: str) -> Ratio:
     """How many times as long a library's step takes as the same kind's by hand."""
-    times = demos[TORCH_STEP_MS]
+    times = experiments[TORCH_STEP_MS]
     return speedup(list(times[name].y), list(times[BY_HAND[name]].y))
 
 
-def _device_counts(demos: Demos) -> list[int]:
-    found = {kind_and_devices(name)[1].partition(" ")[0] for name in demos[WIDE_CALLS]}
+def _device_counts(experiments: Experiments) -> list[int]:
+    found = {kind_and_devices(name)[1].partition(" ")[0] for name in experiments[WIDE_CALLS]}
     return sorted(map(int, found))
 
 
-def _sent(demos: Demos, name: str, n: int) -> float:
+def _sent(experiments: Experiments, name: str, n: int) -> float:
     """MB, of the larger batch."""
-    return float(demos[WIDE_MOVED_MB][on_devices(name, n)].y[-1])
+    return float(experiments[WIDE_MOVED_MB][on_devices(name, n)].y[-1])
 
 
-def _state(demos: Demos, name: str, n: int) -> float:
-    held = demos[WIDE_STATE_MB][name]
+def _state(experiments: Experiments, name: str, n: int) -> float:
+    held = experiments[WIDE_STATE_MB][name]
     return float(held.y[list(held.x).index(n)])
 
 
-def _farthest_from_model(demos: Demos) -> float:
+def _farthest_from_model(experiments: Experiments) -> float:
     """Percent between what a library sent and its formula, where these differ most."""
     return max(
-        float(np.abs(demos[WIDE_MOVED_MB][series].y / model.y - 1).max() * 100)
-        for series, model in demos[WIDE_MODEL_MB].items()
+        float(np.abs(experiments[WIDE_MOVED_MB][series].y / model.y - 1).max() * 100)
+        for series, model in experiments[WIDE_MODEL_MB].items()
     )
 
 
@@ -140,8 +144,8 @@ def _ratio_in_words(found: Ratio) -> str:
     )
 
 
-def _draw(demos: Demos, virtual: bool, path: Path) -> None:
-    times = demos[TORCH_STEP_MS]
+def _draw(experiments: Experiments, virtual: bool, path: Path) -> None:
+    times = experiments[TORCH_STEP_MS]
     rows = [name for library, by_hand in BY_HAND.items() for name in (by_hand, library)]
     longest = max(max(times[name].y) for name in rows)
     with figures.figure(path, figures.WIDTH, 3.2) as fig:
@@ -152,7 +156,11 @@ def _draw(demos: Demos, virtual: bool, path: Path) -> None:
             figures.bar_with_samples(axes, row, list(samples), colour, virtual)
             ms = f"{np.median(samples):.3g}"
             axes.annotate(
-                say("{ms} ms: {ratio:.3g} times", ms=ms, ratio=over_by_hand(demos, name).median)
+                say(
+                    "{ms} ms: {ratio:.3g} times",
+                    ms=ms,
+                    ratio=over_by_hand(experiments, name).median,
+                )
                 if of_torch
                 else say("{ms} ms", ms=ms),
                 (max(samples), row),

@@ -27,7 +27,7 @@ def measure_accuracy(
     test_set: LabelledImages,
     seed: int,
 ) -> Iterator[Curve]:
-    """Each replica's test accuracy after the last epoch, by seed; arms share seeds and orders."""
+    """Each replica's test accuracy after the last epoch, by seed; variants share seeds and orders."""
     images, labels = (each[: params.train_images] for each in train_set)
     tested = (test_set[0][: params.test_images], test_set[1][: params.test_images])
     counts = {name: 1 if name == ONE_DEVICE else num_devices for name in COLLECTIVES}

@@ -1,7 +1,7 @@
 """Batch norm on several devices: what changes of the gradient, of the accuracy, of the replicas.
 
 Each device takes mean and variance from its own share of the batch. Synchronised statistics would
-be those of the whole batch, and so one device's gradient: that arm is `one device`.
+be those of the whole batch, and so one device's gradient: that variant is `one device`.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -143,8 +143,8 @@ def _accuracies(
     test_set: LabelledImages,
     seeds: Sequence[int],
 ) -> Iterator[Curve]:
-    """The first device's accuracy, as the notes evaluate; each arm has the same batches."""
-    arms = {
+    """The first device's accuracy, as the notes evaluate; each variant has the same batches."""
+    variants = {
         ONE_DEVICE: (1, sum_gradients),
         LOCAL: (num_devices, sum_gradients),
         SEPARATE: (num_devices, sum_all_but_norms),
@@ -153,8 +153,8 @@ def _accuracies(
     batch_size = num_devices * params.images_per_device
 
     def run(job: tuple[str, int]) -> float:
-        arm, seed = job
-        count, combine = arms[arm]
+        variant, seed = job
+        count, combine = variants[variant]
         nets = [lenet_with_batch_norm(seed) for _ in range(count)]
         order = _order(train_set, seed)
         for i in range(params.num_steps):
@@ -162,9 +162,9 @@ def _accuracies(
             step(nets, train_set[0][rows], train_set[1][rows], LR, combine)
         return accuracy_percent(nets[0], tested)
 
-    found = side_by_side(NORM_ACCURACY, run, product(arms, seeds), CPU)
-    for arm in arms:
-        yield line(NORM_ACCURACY, arm, seeds, [found[arm, s] for s in seeds])
+    found = side_by_side(NORM_ACCURACY, run, product(variants, seeds), CPU)
+    for variant in variants:
+        yield line(NORM_ACCURACY, variant, seeds, [found[variant, s] for s in seeds])
 
 
 def _order(train_set: LabelledImages, seed: int) -> Tensor:

@@ -1,4 +1,4 @@
-"""A step over replicas by hand, and a replica's accuracy: what several demos share."""
+"""A step over replicas by hand, and a replica's accuracy: what several experiments share."""
 
 from collections.abc import Callable, Sequence
 

@@ -1,13 +1,14 @@
-"""The names of the demos, series and metrics of `replicas`."""
+"""The names of the experiments, series and metrics of `replicas`."""
 
 from lab.results.curves import key
 
-# demos by step: the largest difference of a weight
+# experiments by step: the largest difference of a weight
 FROM_ONE_DEVICE, APART = "from_one_device", "apart"
-# demos by seed: % of test images labelled correctly, and % of its length that a gradient changes
+# experiments by seed: % of test images labelled correctly, and % of its length that a gradient
+# changes
 ACCURACY, NORM_ACCURACY = "accuracy", "norm_accuracy"
 GRADIENT_CHANGE = "gradient_change"
-# demos of one number each
+# experiments of one number each
 FOUR_STEPS, ONE_STEP, CELLS = "four_steps", "one_step", "cells"
 
 # variants of training
@@ -16,7 +17,7 @@ REBINDING = "all-reduce rebinds"
 ALIASING = "replicas without a copy"
 MEANS = "mean of the shards' means"
 
-# arms of accuracy, the first of both demos
+# variants of accuracy, the first of both experiments
 ONE_DEVICE = "one device"
 LOCAL = "several devices, as they are"
 SEPARATE = "several devices, batch norm of their own"
@@ -37,7 +38,9 @@ BLANK_FORMATS = "formats with a blank that print"
 EVALUATING = "devices that compute an accuracy"
 
 # the notes' programs that compute on a device, and where they stand
-WITHOUT_GPU = "without_gpu"  # a demo: 1 for a program that runs without a GPU, 0 for one that stops
+WITHOUT_GPU = (
+    "without_gpu"  # an experiment: 1 for a program that runs without a GPU, 0 for one that stops
+)
 PRODUCTS, WAITED_PRODUCTS = "products on try_gpu()", "products on try_gpu(), waited for"
 MATRICES = "matrices on two devices"
 PRODUCTS_OF_BOTH = "products on each device, waited for"
@@ -68,9 +71,9 @@ EPOCHS, TRAIN_IMAGES = "accuracy_epochs", "accuracy_train_images"
 TWO_DEVICES = "two_devices"  # the kind of those that EVALUATING is of; all else is the CPU's
 
 
-def millionths(variant: str, demo: str) -> str:
+def millionths(variant: str, experiment: str) -> str:
     """The metric of a variant's difference after the last step."""
-    return f"{key(variant)}_{demo}_millionths"
+    return f"{key(variant)}_{experiment}_millionths"
 
 
 def replica_of(variant: str, number: int) -> str:

@@ -88,9 +88,9 @@ def none_runs(programs: Sequence[str], unit: str) -> Rule:
     return Rule(reads, that_run, near(0, 0), unit)
 
 
-def beside_one_device(demo: str, arm: str, holds: Range) -> Rule:
-    """The rule on an arm's accuracy less that of one device, seed by seed."""
-    one, other = (series("replicas", demo, name) for name in (arm, ONE_DEVICE))
+def beside_one_device(experiment: str, variant: str, holds: Range) -> Rule:
+    """The rule on a variant's accuracy less that of one device, seed by seed."""
+    one, other = (series("replicas", experiment, name) for name in (variant, ONE_DEVICE))
     return difference(one, other, holds, POINTS, Over.SEEDS)
 
 

@@ -47,7 +47,7 @@ from stages.replicas.measure.names import (
     WITHOUT_GPU,
 )
 
-Demos = dict[str, dict[str, Curve]]
+Experiments = dict[str, dict[str, Curve]]
 LABEL_LETTERS = 16  # of a line of a label beside a panel
 DASHES = ("-", (0, (5, 2)), (0, (1, 1.2)), (0, (5, 2, 1, 2)))
 
@@ -62,7 +62,7 @@ def variants() -> dict[str, str]:
     }
 
 
-def norm_arms() -> dict[str, str]:
+def norm_variants() -> dict[str, str]:
     """The ways to train with batch norm, as the page calls them."""
     return {
         ONE_DEVICE: say("one device"),
@@ -74,20 +74,20 @@ def norm_arms() -> dict[str, str]:
 def section(folder: Path) -> Section:
     """The section on the results in `folder` (reports/replicas)."""
     rows, m = read_rows(folder / "rows.csv"), read_json(folder / "metrics.json")
-    demos = curves_of(rows)
+    experiments = curves_of(rows)
     return Section(
         stage="replicas",
         title=say("Replicas: what keeps them one network"),
         book="13.5, 13.6",
         question=say("Do replicas stay one network, and what do the notes' mistakes change?"),
-        answer=_answer(demos),
+        answer=_answer(experiments),
         findings=[
-            *_from_one_device(demos, m),
-            _summed_parameters(demos, m),
-            _gradient(demos, m),
-            _running_statistics(demos),
-            *_without_gpu(demos[WITHOUT_GPU]),
-            _evaluating(demos),
+            *_from_one_device(experiments, m),
+            _summed_parameters(experiments, m),
+            _gradient(experiments, m),
+            _running_statistics(experiments),
+            *_without_gpu(experiments[WITHOUT_GPU]),
+            _evaluating(experiments),
         ],
         figures=[
             Figure(
@@ -102,7 +102,7 @@ def section(folder: Path) -> Section:
                     " algorithms.",
                     n=m["num_devices"],
                 ),
-                [partial(_draw_weights, demos[FROM_ONE_DEVICE])],
+                [partial(_draw_weights, experiments[FROM_ONE_DEVICE])],
             ),
             Figure(
                 "replicas_batch_norm",
@@ -116,12 +116,12 @@ def section(folder: Path) -> Section:
                     " the batch."
                 ),
                 [
-                    partial(_draw_gradient_changes, demos[GRADIENT_CHANGE]),
-                    partial(_draw_norm_accuracies, demos[NORM_ACCURACY]),
+                    partial(_draw_gradient_changes, experiments[GRADIENT_CHANGE]),
+                    partial(_draw_norm_accuracies, experiments[NORM_ACCURACY]),
                 ],
             ),
         ],
-        tables=[_table(demos), _accuracies(demos, m), _programs(rows)],
+        tables=[_table(experiments), _accuracies(experiments, m), _programs(rows)],
         try_this=TryThis(
             "replicas.num_devices",
             "4",
@@ -135,8 +135,8 @@ def section(folder: Path) -> Section:
     )
 
 
-def _answer(demos: Demos) -> str:
-    book, rebound = (demos[APART][variant] for variant in (IN_PLACE, REBINDING))
+def _answer(experiments: Experiments) -> str:
+    book, rebound = (experiments[APART][variant] for variant in (IN_PLACE, REBINDING))
     numbers = {"apart": small(rebound.y[-1]), "steps": f"{rebound.x[-1]:.0f}"}
     if book.y.any():
         return say(
@@ -152,8 +152,8 @@ def _answer(demos: Demos) -> str:
     )
 
 
-def _from_one_device(demos: Demos, m: Mapping[str, Any]) -> list[str]:
-    one = demos[FROM_ONE_DEVICE]
+def _from_one_device(experiments: Experiments, m: Mapping[str, Any]) -> list[str]:
+    one = experiments[FROM_ONE_DEVICE]
     worst = max((c for c in one.values() if c.series != IN_PLACE), key=lambda c: c.y[-1])
     return [
         say(
@@ -169,17 +169,17 @@ def _from_one_device(demos: Demos, m: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _summed_parameters(demos: Demos, m: Mapping[str, Any]) -> str:
+def _summed_parameters(experiments: Experiments, m: Mapping[str, Any]) -> str:
     return say(
         "Note 000 asks for a sum of parameters, its code sums gradients. Summed over {n} devices,"
         " LeNet's parameters are {percent} % of their length off after one step.",
         n=m["num_devices"],
-        percent=small(demos[ONE_STEP][SUMMED_PARAMETERS].y[0]),
+        percent=small(experiments[ONE_STEP][SUMMED_PARAMETERS].y[0]),
     )
 
 
-def _gradient(demos: Demos, m: Mapping[str, Any]) -> str:
-    without = demos[GRADIENT_CHANGE][WITHOUT_BATCH_NORM]
+def _gradient(experiments: Experiments, m: Mapping[str, Any]) -> str:
+    without = experiments[GRADIENT_CHANGE][WITHOUT_BATCH_NORM]
     return say(
         "Splitting a batch changes ResNet-18's gradient, with batch norm, by {change:.0f} % of its"
         " length, LeNet's, without, by {other} % (medians; seeds: {seeds}).",
@@ -189,8 +189,8 @@ def _gradient(demos: Demos, m: Mapping[str, Any]) -> str:
     )
 
 
-def _running_statistics(demos: Demos) -> str:
-    found = demos[FOUR_STEPS][RUNNING_STATISTICS]
+def _running_statistics(experiments: Experiments) -> str:
+    found = experiments[FOUR_STEPS][RUNNING_STATISTICS]
     return say(
         "All-reduce keeps ResNet-18's weights equal, not batch norm's running statistics:"
         " {apart} apart after {steps:.0f} steps. Which replica is evaluated matters.",
@@ -217,11 +217,11 @@ def _without_gpu(programs: Mapping[str, Curve]) -> list[str]:
     ]
 
 
-def _evaluating(demos: Demos) -> str:
+def _evaluating(experiments: Experiments) -> str:
     return say(
         "While the concise section computes an accuracy, its net runs on {n:.0f} of two devices"
         " here: nn.DataParallel spreads it over GPUs alone.",
-        n=demos[CELLS][EVALUATING].y[0],
+        n=experiments[CELLS][EVALUATING].y[0],
     )
 
 
@@ -235,11 +235,11 @@ def small(value: float) -> str:
     return figures.minus(f"{mantissa}×10{superscript(str(int(exponent)))}")
 
 
-def _table(demos: Demos) -> Table:
+def _table(experiments: Experiments) -> Table:
     shown = variants()
     rows = [
-        [shown[name], small(c.y[0]), small(c.y[-1]), small(demos[APART][name].y[-1])]
-        for name, c in demos[FROM_ONE_DEVICE].items()
+        [shown[name], small(c.y[0]), small(c.y[-1]), small(experiments[APART][name].y[-1])]
+        for name, c in experiments[FROM_ONE_DEVICE].items()
     ]
     return Table(
         [
@@ -256,8 +256,8 @@ def _table(demos: Demos) -> Table:
     )
 
 
-def _accuracies(demos: Demos, m: Mapping[str, Any]) -> Table:
-    """Test accuracies of both demos: the notes' recipe by replica, batch norm by variant."""
+def _accuracies(experiments: Experiments, m: Mapping[str, Any]) -> Table:
+    """Test accuracies of both experiments: the notes' recipe by replica, batch norm by variant."""
 
     def row(name: str, net: str, c: Curve) -> list[str]:
         cells = (f"{accuracy:.1f}" for accuracy in (np.median(c.y), min(c.y), max(c.y)))
@@ -275,11 +275,11 @@ def _accuracies(demos: Demos, m: Mapping[str, Any]) -> Table:
         [
             *(
                 row(_replica(name), say("LeNet, the notes' recipe"), c)
-                for name, c in demos[ACCURACY].items()
+                for name, c in experiments[ACCURACY].items()
             ),
             *(
-                row(norm_arms()[name], say("LeNet with batch norm"), c)
-                for name, c in demos[NORM_ACCURACY].items()
+                row(norm_variants()[name], say("LeNet with batch norm"), c)
+                for name, c in experiments[NORM_ACCURACY].items()
             ),
         ],
         say(
@@ -319,7 +319,7 @@ def _replica(series: str) -> str:
     """One device, or a replica by its variant and number, as the page calls it."""
     variant, _, number = series.rpartition(", replica ")
     if not variant:
-        return norm_arms()[series]
+        return norm_variants()[series]
     return say("{variant}, replica {n}", variant=variants()[variant], n=number)
 
 
@@ -380,7 +380,7 @@ def _draw_gradient_changes(changes: Mapping[str, Curve], path: Path) -> None:
 
 
 def _draw_norm_accuracies(accuracies: Mapping[str, Curve], path: Path) -> None:
-    shown, curves = norm_arms(), list(accuracies.values())
+    shown, curves = norm_variants(), list(accuracies.values())
     with figures.figure(path, figures.WIDTH, 2.4) as fig:
         axes = fig.add_subplot(xlabel=say("test accuracy of LeNet with batch norm, %"))
         for values in zip(*(c.y for c in curves), strict=True):

@@ -109,5 +109,5 @@ def simulate_clusters() -> list[Measurement]:
     return found
 
 
-def _simulated(demo: str, arm: str, hosts: int, value: float) -> Measurement:
-    return Measurement(demo, arm, hosts * PER_HOST, (value,), "x", names.SIMULATED)
+def _simulated(experiment: str, variant: str, hosts: int, value: float) -> Measurement:
+    return Measurement(experiment, variant, hosts * PER_HOST, (value,), "x", names.SIMULATED)

@@ -56,7 +56,7 @@ def at(x: float, line: Line, beyond: bool = False) -> float:
 
 
 def fit_late_sums(results: Results, algorithm: str) -> LateSums:
-    """From one start's `names.behind` demos, and the steps that compute the same alone."""
+    """From one start's `names.behind` experiments, and the steps that compute the same alone."""
     shortest = min(size for *_, size in _lists(results, algorithm))
     beyond: dict[tuple[float, int, float], float] = {}  # by computing, number and size
     for net, images, count, size in _lists(results, algorithm):
@@ -80,7 +80,7 @@ def _lists(results: Results, algorithm: str) -> list[tuple[str, int, int, float]
     """The net and images of each computation, and the number and size of tensors behind it."""
     found = []
     for m in results.measurements:
-        computation, tensors = names.computation(m.demo), names.count_of(m.arm)
+        computation, tensors = names.computation(m.experiment), names.count_of(m.variant)
         if computation and tensors and tensors[0] == algorithm:
             found.append((*computation, tensors[1], m.x))
     return found

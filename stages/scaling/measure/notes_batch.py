@@ -16,13 +16,13 @@ Times = NDArray[np.float64]  # ms, of each start
 
 
 def at_notes_batch(results: Results, n: int) -> list[Measurement]:
-    """The demo `names.at_notes_batch` of each net, and EFFICIENCY."""
+    """The experiment `names.at_notes_batch` of each net, and EFFICIENCY."""
     found = []
     for net in names.NETS:
         notes = names.NOTES_IMAGES[net]
         computing, beyond = _computing(results, names.ALONE, net, notes), _beyond(results, net)
         [summing] = results.series(names.OTHERS, names.step(net, names.SUMMING))
-        arms = {
+        variants = {
             names.COMPUTING: computing,
             names.WHOLE_BATCH: _computing(results, names.ONE_DEVICE, net, n * notes),
             names.STEP: computing + beyond,
@@ -32,17 +32,20 @@ def at_notes_batch(results: Results, n: int) -> list[Measurement]:
         share = 100 * equal / (equal + beyond)
         like = results.series(names.ALONE, net)[0]
         on = like.device_kind, like.threads
-        demo = names.at_notes_batch(net)
-        found += [Measurement(demo, arm, notes, tuple(t), "ms", *on) for arm, t in arms.items()]
+        experiment = names.at_notes_batch(net)
+        found += [
+            Measurement(experiment, variant, notes, tuple(t), "ms", *on)
+            for variant, t in variants.items()
+        ]
         found.append(Measurement(names.EFFICIENCY, net, names.EQUAL_IMAGES, tuple(share), "%", *on))
     return found
 
 
-def _computing(results: Results, demo: str, net: str, images: int) -> Times:
+def _computing(results: Results, experiment: str, net: str, images: int) -> Times:
     """The time of `images`: measured, or on the line through the times of other numbers."""
-    if measured := results.one(demo, net, images):
+    if measured := results.one(experiment, net, images):
         return np.array(measured.values)
-    series = results.series(demo, net)
+    series = results.series(experiment, net)
     starts = range(len(series[0].values))
     lines = [fit_compute({m.x: m.values[i] / 1e3 for m in series}) for i in starts]
     return np.array([1e3 * line.seconds(images) for line in lines])

@@ -87,9 +87,9 @@ def fit_machines(
         gradients: how many numbers each gradient of a net has.
     """
     results = Results(parts)
-    fit, _ = fit_both([m for m in parts if m.demo == names.MESSAGE], n)
+    fit, _ = fit_both([m for m in parts if m.experiment == names.MESSAGE], n)
     found = {}
-    for net in results.arms(names.ALONE):
+    for net in results.variants(names.ALONE):
         [joining] = results.series(names.JOINING, net)
         lengths = gradients[net]
         found[net] = (
@@ -161,18 +161,20 @@ def predict(
     measured: Sequence[Measurement], gradients: Mapping[str, Sequence[int]]
 ) -> list[Measurement]:
     """T1 and T2 of each measured step: in each start, by that start's parts alone."""
-    steps = [m for m in measured if m.demo == names.MEASURED and not m.arm.endswith(AGAIN)]
+    steps = [
+        m for m in measured if m.experiment == names.MEASURED and not m.variant.endswith(AGAIN)
+    ]
     starts = [
         _OfStart(Results(parts), gradients)
         for parts in _starts(
-            [m for m in measured if m.demo not in (names.MEASURED, names.IN_A_ROW)]
+            [m for m in measured if m.experiment not in (names.MEASURED, names.IN_A_ROW)]
         )
     ]
     found = []
     for step in steps:
-        parts = [start.parts_ms(*names.net_and_allreduce(step.arm), step.x) for start in starts]
-        for demo, ms in zip((names.T1, names.T2), zip(*parts, strict=True), strict=True):
-            found.append(replace(step, demo=demo, values=ms))
+        parts = [start.parts_ms(*names.net_and_allreduce(step.variant), step.x) for start in starts]
+        for experiment, ms in zip((names.T1, names.T2), zip(*parts, strict=True), strict=True):
+            found.append(replace(step, experiment=experiment, values=ms))
     return found
 
 
@@ -182,7 +184,7 @@ class _OfStart:
     def __init__(self, parts: Results, gradients: Mapping[str, Sequence[int]]) -> None:
         """Fit computing and summing."""
         self._parts, self._gradients = parts, gradients
-        self._compute = {net: compute_of(parts, net) for net in parts.arms(names.ALONE)}
+        self._compute = {net: compute_of(parts, net) for net in parts.variants(names.ALONE)}
         self._sums = {name: fit_late_sums(parts, name) for name in names.ALGORITHMS}
 
     def parts_ms(self, net: str, allreduce: str, images: float) -> tuple[float, float]:
@@ -206,11 +208,11 @@ def _starts(measured: Sequence[Measurement]) -> list[list[Measurement]]:
 def compared_steps(results: Results) -> list[ComparedStep]:
     """The measured steps that rows hold, with their predicted parts."""
     found = []
-    for arm in results.arms(names.MEASURED):
-        for m in results.series(names.MEASURED, arm):
-            t1, t2 = results.one(names.T1, arm, m.x), results.one(names.T2, arm, m.x)
+    for variant in results.variants(names.MEASURED):
+        for m in results.series(names.MEASURED, variant):
+            t1, t2 = results.one(names.T1, variant, m.x), results.one(names.T2, variant, m.x)
             if t1 and t2:
-                found.append(ComparedStep(*names.net_and_allreduce(arm), m, t1, t2))
+                found.append(ComparedStep(*names.net_and_allreduce(variant), m, t1, t2))
     return found
 
 
@@ -224,7 +226,7 @@ def noise_floor(results: Results) -> float:
 
     As `mean_error`: the mean over the steps of the size of the median over the starts.
     """
-    halves = [m for m in results.measurements if m.demo == names.HALVES]
+    halves = [m for m in results.measurements if m.experiment == names.HALVES]
     return fmean(abs(median(m.values)) for m in halves)
 
 
@@ -256,10 +258,10 @@ def coverage(steps: Sequence[ComparedStep]) -> float:
 
 def in_a_row(results: Results, steps: Sequence[ComparedStep]) -> ComparedStep:
     """The steps in a row, as long as one of them, with the parts of the step that they repeat."""
-    [arm] = results.arms(names.IN_A_ROW)
-    [measured] = results.series(names.IN_A_ROW, arm)
-    of_arm = [step for step in steps if names.step(step.net, step.allreduce) == arm]
-    largest = max(of_arm, key=lambda step: step.measured.x)
+    [variant] = results.variants(names.IN_A_ROW)
+    [measured] = results.series(names.IN_A_ROW, variant)
+    of_variant = [step for step in steps if names.step(step.net, step.allreduce) == variant]
+    largest = max(of_variant, key=lambda step: step.measured.x)
     return replace(largest, measured=measured)
 
 

@@ -17,13 +17,18 @@ def simulate(machines: Mapping[str, tuple[Machine, Network]]) -> list[Measuremen
     for net, (machine, network) in machines.items():
         for one in INTERCONNECTS:
             there = Machine(machine.compute, one.link)
-            for demo, values in (
+            for experiment, values in (
                 (names.STRONG, strong_scaling(there, network, STRONG_BATCH, COUNTS)),
                 (names.WEAK, weak_scaling(there, network, WEAK_IMAGES, COUNTS)),
             ):
                 rows += [
                     Measurement(
-                        names.simulated(demo, net), one.name, n, (value,), "x", names.SIMULATED
+                        names.simulated(experiment, net),
+                        one.name,
+                        n,
+                        (value,),
+                        "x",
+                        names.SIMULATED,
                     )
                     for n, value in zip(COUNTS, values, strict=True)
                 ]

@@ -11,11 +11,11 @@ from lab.claims.rules import (
     NEEDED,
     Estimate,
     Rule,
-    arm,
     at_least,
     at_most,
     speedup,
     times_ratio,
+    variant,
 )
 from lab.claims.verdicts import Claim, Front, Kind, Unmeasured
 from stages.scaling.measure import names
@@ -25,13 +25,13 @@ OWN_DEVICES = on_own_devices("scaling")
 
 
 def at_notes_batch(net: str, name: str) -> Column:
-    """An arm at the notes' batch, a time of each start."""
-    return arm("scaling", names.at_notes_batch(net), name)
+    """A variant at the notes' batch, a time of each start."""
+    return variant("scaling", names.at_notes_batch(net), name)
 
 
-def of_net(demo: str, net: str) -> Column:
-    """A demo whose arms are the nets."""
-    return arm("scaling", demo, net)
+def of_net(experiment: str, net: str) -> Column:
+    """An experiment whose variants are the nets."""
+    return variant("scaling", experiment, net)
 
 
 def over_the_longer(t1: Sequence[float], t2: Sequence[float], step: Sequence[float]) -> Estimate:

@@ -137,17 +137,17 @@ def _draw_strong(results: Results, path: Path) -> None:
 
 
 def _draw_lines(
-    axes: Axes, results: Results, demo: str, scale: float, words: Callable[[str], str]
+    axes: Axes, results: Results, experiment: str, scale: float, words: Callable[[str], str]
 ) -> None:
-    """Draw a demo's arms, each named at its end."""
+    """Draw an experiment's variants, each named at its end."""
     axes.set_xlabel(say("devices"))
     axes.set_xscale("log", base=2)
     axes.set(xlim=(PER_HOST, MOST))
     axes.set_xticks(TICKS, map(str, TICKS))
     ends = []
-    for i, arm in enumerate(results.arms(demo)):
-        series = results.series(demo, arm)
+    for i, variant in enumerate(results.variants(experiment)):
+        series = results.series(experiment, variant)
         x, y = [m.x for m in series], [scale * m.values[0] for m in series]
         axes.plot(x, y, color=figures.COLOURS[i], linestyle=("-", (0, (4, 2)))[i % 2], linewidth=2)
-        ends.append((words(arm), x[-1], y[-1], figures.COLOURS[i]))
+        ends.append((words(variant), x[-1], y[-1], figures.COLOURS[i]))
     figures.label_ends(axes, ends, gap=0.075)

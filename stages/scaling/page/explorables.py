@@ -78,7 +78,7 @@ def scaling_step(results: Results, n: int) -> Explorable:
 def machines(results: Results, n: int) -> dict[str, tuple[Machine, Network]]:
     """Each net's machine and gradients, as the rows have them: `fit_machines` without torch."""
     gradients = {}
-    for net in results.arms(names.JOINING):
+    for net in results.variants(names.JOINING):
         tensors = int(results.series(names.JOINING, net)[0].x)
         # how the numbers are shared out among the tensors changes nothing
         gradients[net] = [0] * (tensors - 1) + [NUMBERS[net]]
@@ -117,8 +117,8 @@ def _facts(results: Results, n: int) -> Mapping[str, object]:
                 "images": m.x,
                 "seconds": m.summary.median / 1e3,
             }
-            for arm in results.arms(names.MEASURED)
-            for net, allreduce in [names.net_and_allreduce(arm)]
-            for m in results.series(names.MEASURED, arm)
+            for variant in results.variants(names.MEASURED)
+            for net, allreduce in [names.net_and_allreduce(variant)]
+            for m in results.series(names.MEASURED, variant)
         ],
     }

@@ -215,7 +215,7 @@ def _ends(found: Ratio) -> str:
 
 
 def _at_notes_batch(results: Results, net: str, name: str) -> Measurement:
-    """An arm at the notes' batch, which every run has."""
+    """A variant at the notes' batch, which every run has."""
     return results.series(names.at_notes_batch(net), name)[0]
 
 
@@ -247,10 +247,10 @@ def _weak(results: Results) -> str:
     )
 
 
-def _simulated(results: Results, demo: str, net: str) -> list[list[Measurement]]:
+def _simulated(results: Results, experiment: str, net: str) -> list[list[Measurement]]:
     """A net's simulated scaling on each link."""
-    name = names.simulated(demo, net)
-    return [list(results.series(name, link)) for link in results.arms(name)]
+    name = names.simulated(experiment, net)
+    return [list(results.series(name, link)) for link in results.variants(name)]
 
 
 def _interval_ms(step: ComparedStep, steps: Sequence[ComparedStep]) -> tuple[float, float]:
@@ -292,7 +292,7 @@ def _steps_table(results: Results, steps: Sequence[ComparedStep]) -> Table:
         ]
         for s in steps
     ]
-    same = [m.values == (1.0,) for m in results.measurements if m.demo == names.SAME_WEIGHTS]
+    same = [m.values == (1.0,) for m in results.measurements if m.experiment == names.SAME_WEIGHTS]
     return Table(
         [
             say("step (images on each device)"),
@@ -316,9 +316,9 @@ def _steps_table(results: Results, steps: Sequence[ComparedStep]) -> Table:
 def _notes_batch_table(results: Results) -> Table:
     rows = []
     for net, title in TITLES.items():
-        demo = names.at_notes_batch(net)
-        for name in results.arms(demo):
-            [m] = results.series(demo, name)
+        experiment = names.at_notes_batch(net)
+        for name in results.variants(experiment):
+            [m] = results.series(experiment, name)
             rows.append(
                 [
                     say("{net}: {part}", net=title, part=translation(name)),
@@ -465,15 +465,17 @@ def _draw_weak(results: Results, net: str, path: Path) -> None:
         _draw_links(axes, results, names.WEAK, net, 100.0)
 
 
-def _draw_links(axes: Axes, results: Results, demo: str, net: str, scale: float) -> None:
+def _draw_links(axes: Axes, results: Results, experiment: str, net: str, scale: float) -> None:
     """Draw a net's scaling on each link, and name the lines at their ends."""
     axes.set_xlabel(say("devices"))
     axes.set_xscale("log", base=2)
     axes.set(xlim=(1, 1024))
     axes.set_xticks(TICKS, map(str, TICKS))
     ends = []
-    links = results.arms(names.simulated(demo, net))
-    for i, (link, series) in enumerate(zip(links, _simulated(results, demo, net), strict=True)):
+    links = results.variants(names.simulated(experiment, net))
+    for i, (link, series) in enumerate(
+        zip(links, _simulated(results, experiment, net), strict=True)
+    ):
         x, y = [m.x for m in series], [scale * m.values[0] for m in series]
         colour = figures.COLOURS[i % len(figures.COLOURS)]
         axes.plot(x, y, color=colour, linestyle=DASHES[i % len(DASHES)], linewidth=2)

@@ -47,13 +47,13 @@ class Trainer:
         return train(net, self.train_set, rates, self.params.batch_size, generator)
 
 
-def schedule_of(arm: str, base: float) -> Schedule:
+def schedule_of(variant: str, base: float) -> Schedule:
     """The notes' schedule: a cosine down to a thirtieth of `base`, behind 5 epochs of warm-up.
 
     Without warm-up the cosine takes the 20 epochs.
     """
     final = base * FINAL / BASE
-    if arm == names.NO_WARM_UP:
+    if variant == names.NO_WARM_UP:
         return cosine(base, final, EPOCHS)
     return warm_up(cosine(base, final, EPOCHS - WARM_UP_EPOCHS), WARM_UP_EPOCHS)
 
@@ -90,22 +90,22 @@ def measure_highest_rate(trainer: Trainer, seed: int) -> Iterator[Curve]:
     params, device = trainer.params, trainer.train_set.X.device
 
     def edge(job: tuple[str, int]) -> Edge:
-        arm, i = job
+        variant, i = job
         return find_edge(
-            lambda rate: trainer.losses(schedule_of(arm, rate), seed + i),
+            lambda rate: trainer.losses(schedule_of(variant, rate), seed + i),
             params.first_rate,
             params.resolution,
         )
 
     seeds = range(params.seeds)
-    jobs = [(arm, i) for i in seeds for arm in names.ARMS]
+    jobs = [(variant, i) for i in seeds for variant in names.VARIANTS]
     edges = side_by_side(names.STABLE_RATE, edge, jobs, device)
-    for arm in names.ARMS:
-        series = names.arm_of(trainer.net, arm)
-        yield line(names.STABLE_RATE, series, seeds, [edges[arm, i].stable for i in seeds])
+    for variant in names.VARIANTS:
+        series = names.variant_of(trainer.net, variant)
+        yield line(names.STABLE_RATE, series, seeds, [edges[variant, i].stable for i in seeds])
     plain = [edges[names.NO_WARM_UP, i] for i in seeds]
-    series = names.arm_of(trainer.net, names.NO_WARM_UP)
+    series = names.variant_of(trainer.net, names.NO_WARM_UP)
     yield line(names.ONSET, series, seeds, [onset(edge.above) for edge in plain])
     for side, losses in ((names.STABLE, plain[0].below), (names.DIVERGING, plain[0].above)):
         drawn = np.where(np.isfinite(losses), losses, np.nan)
-        yield line(names.LOSSES, names.arm_of(trainer.net, side), range(len(drawn)), drawn)
+        yield line(names.LOSSES, names.variant_of(trainer.net, side), range(len(drawn)), drawn)

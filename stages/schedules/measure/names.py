@@ -1,9 +1,9 @@
-"""The names of the demos, schedules, arms and metrics of `schedules`, and what its runs share."""
+"""The names of the experiments, schedules, variants and metrics of `schedules`, and what its runs share."""
 
-# demos
+# experiments
 SCHEDULE = "schedule"  # rates over epochs
 ACCURACY = "schedule_accuracy"  # of each schedule, by seed
-STABLE_RATE = "highest_stable_rate"  # of each net and arm, by seed
+STABLE_RATE = "highest_stable_rate"  # of each net and variant, by seed
 ONSET = "divergence_onset"  # percent of NO_WARM_UP's run before it fails at the next rate, by seed
 LOSSES = "losses"  # of one seed's runs on both sides of its highest stable rate, by step
 
@@ -18,10 +18,10 @@ INVERSE_SQRT_WARM_UP = "inverse sqrt, warm-up"
 ONE_CYCLE = "one-cycle"
 AS_THE_BOOK = "warm-up as the book applies it"
 
-# nets and arms of the test of warm-up
+# nets and variants of the test of warm-up
 LENET, RESNET18 = "lenet", "resnet18"
 NO_WARM_UP, WARM_UP = "no warm-up", "warm-up"
-ARMS = (NO_WARM_UP, WARM_UP)
+VARIANTS = (NO_WARM_UP, WARM_UP)
 STABLE, DIVERGING = "still learns", "diverges"  # runs without warm-up
 
 TEST_IMAGES = 2000
@@ -33,9 +33,9 @@ BEST_ACCURACY = "best_accuracy_percent"  # medians over the other seeds
 CONSTANT_ACCURACY = "constant_accuracy_percent"
 
 
-def arm_of(net: str, arm: str) -> str:
-    """The series of a net's arm."""
-    return f"{net}, {arm}"
+def variant_of(net: str, variant: str) -> str:
+    """The series of a net's variant."""
+    return f"{net}, {variant}"
 
 
 def gain(net: str) -> str:

@@ -38,9 +38,9 @@ with_resnet18 = (
 of = partial(series, STAGE)
 
 
-def highest(net: str, arm: str) -> Column:
+def highest(net: str, variant: str) -> Column:
     """A net's highest stable rates, by seed."""
-    return of(names.STABLE_RATE, names.arm_of(net, arm))
+    return of(names.STABLE_RATE, names.variant_of(net, variant))
 
 
 def ratio_of_common_seeds(one: Sequence[float], other: Sequence[float]) -> Estimate:
@@ -59,7 +59,7 @@ CLAIMS = (
         "Percent of a run of LeNet without warm-up before it has learned nothing any more, at the"
         " lowest rate that bisection found to diverge.",
         samples(
-            of(names.ONSET, names.arm_of(LENET, NO_WARM_UP)),
+            of(names.ONSET, names.variant_of(LENET, NO_WARM_UP)),
             at_most(NOTES_WARM_UP),
             OF_THE_RUN,
             Over.SEEDS,

@@ -18,7 +18,7 @@ from lab.results.stats import CONFIDENCE, Ratio, median_ratio, paired_ratios
 from stages.schedules.measure import names
 from stages.schedules.page.explorables import rate_schedule
 
-Demos = dict[str, dict[str, Curve]]
+Experiments = dict[str, dict[str, Curve]]
 RISING = (names.COSINE_WARM_UP, names.INVERSE_SQRT_WARM_UP, names.ONE_CYCLE, names.AS_THE_BOOK)
 DASHES = ("-", (0, (4, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)), (0, (2, 2)))
 
@@ -40,7 +40,7 @@ def labels() -> dict[str, str]:
 
 def section(folder: Path) -> Section:
     """The section of `folder` (reports/schedules)."""
-    demos, m = curves_of(read_rows(folder / "rows.csv")), read_json(folder / "metrics.json")
+    experiments, m = curves_of(read_rows(folder / "rows.csv")), read_json(folder / "metrics.json")
     return Section(
         stage="schedules",
         title=say("Schedules, and warm-up put to the test"),
@@ -48,16 +48,16 @@ def section(folder: Path) -> Section:
         question=say(
             "What does a learning-rate schedule buy, and does warm-up prevent divergence?"
         ),
-        answer=_answer(demos, m),
+        answer=_answer(experiments, m),
         findings=[
-            _ranking(demos, m),
-            *[_warm_up(demos, net) for net in m[names.NETS].split()],
+            _ranking(experiments, m),
+            *[_warm_up(experiments, net) for net in m[names.NETS].split()],
             say(
                 "The book prints an accuracy of 0.888 for a constant learning rate and 0.901 for"
                 " the cosine, one seed each, after far more steps."
             ),
         ],
-        figures=_figures(demos, m),
+        figures=_figures(experiments, m),
         explorables=[rate_schedule()],
         try_this=TryThis(
             "schedules.highest_rate.lenet.batch_size",
@@ -71,7 +71,7 @@ def section(folder: Path) -> Section:
     )
 
 
-def _figures(demos: Demos, m: dict[str, Any]) -> list[Figure]:
+def _figures(experiments: Experiments, m: dict[str, Any]) -> list[Figure]:
     return [
         Figure(
             "schedule_results",
@@ -83,9 +83,9 @@ def _figures(demos: Demos, m: dict[str, Any]) -> list[Figure]:
                 "Accuracies: dots are medians, bars the middle half of {seeds} seeds; “the book's"
                 " loop” is the cosine with warm-up, an epoch late. Highest learning rates: a dot is"
                 " a seed; on the line warm-up changes nothing.",
-                seeds=len(demos[names.ACCURACY][names.CONSTANT].y),
+                seeds=len(experiments[names.ACCURACY][names.CONSTANT].y),
             ),
-            [partial(_draw_results, demos), partial(_draw_highest_rates, demos, m)],
+            [partial(_draw_results, experiments), partial(_draw_highest_rates, experiments, m)],
         ),
         Figure(
             "schedules",
@@ -94,7 +94,10 @@ def _figures(demos: Demos, m: dict[str, Any]) -> list[Figure]:
                 "The notes draw the cosine with warm-up. The book's training loop sets the learning"
                 " rate after each epoch: its first epoch runs at the full one, its second at 0."
             ),
-            [partial(_draw_schedules, demos, False), partial(_draw_schedules, demos, True)],
+            [
+                partial(_draw_schedules, experiments, False),
+                partial(_draw_schedules, experiments, True),
+            ],
         ),
         Figure(
             "divergence",
@@ -103,13 +106,13 @@ def _figures(demos: Demos, m: dict[str, Any]) -> list[Figure]:
                 "LeNet without warm-up, one seed: two learning rates, next to each other in the"
                 " search, on both sides of the highest one at which it learns."
             ),
-            [partial(_draw_losses, demos)],
+            [partial(_draw_losses, experiments)],
         ),
     ]
 
 
-def _answer(demos: Demos, m: dict[str, Any]) -> str:
-    found = _gain(demos, names.LENET)
+def _answer(experiments: Experiments, m: dict[str, Any]) -> str:
+    found = _gain(experiments, names.LENET)
     values = {
         "points": m[names.BEST_ACCURACY] - m[names.CONSTANT_ACCURACY],
         "ratio": m[names.gain(names.LENET)],
@@ -130,31 +133,34 @@ def _answer(demos: Demos, m: dict[str, Any]) -> str:
     )
 
 
-def _ranking(demos: Demos, m: dict[str, Any]) -> str:
+def _ranking(experiments: Experiments, m: dict[str, Any]) -> str:
     return say(
         "Of {count} schedules half of the seeds choose “{best}”; on the other half it ends at"
         " {accuracy:.1f} %, a constant learning rate at {constant:.1f} %.",
-        count=sum(name != names.AS_THE_BOOK for name in demos[names.ACCURACY]),
+        count=sum(name != names.AS_THE_BOOK for name in experiments[names.ACCURACY]),
         best=labels()[m[names.BEST_SCHEDULE]],
         accuracy=m[names.BEST_ACCURACY],
         constant=m[names.CONSTANT_ACCURACY],
     )
 
 
-def _rates(demos: Demos, net: str) -> tuple[np.ndarray, np.ndarray]:
+def _rates(experiments: Experiments, net: str) -> tuple[np.ndarray, np.ndarray]:
     """The highest stable rates without warm-up and with it, by seed."""
-    plain, warm = (demos[names.STABLE_RATE][names.arm_of(net, arm)].y for arm in names.ARMS)
+    plain, warm = (
+        experiments[names.STABLE_RATE][names.variant_of(net, variant)].y
+        for variant in names.VARIANTS
+    )
     return plain, warm
 
 
-def _gain(demos: Demos, net: str) -> Ratio:
+def _gain(experiments: Experiments, net: str) -> Ratio:
     """How many times as high a rate a net bears with warm-up."""
-    plain, warm = _rates(demos, net)
+    plain, warm = _rates(experiments, net)
     return median_ratio(paired_ratios(list(warm), list(plain)))
 
 
-def _warm_up(demos: Demos, net: str) -> str:
-    (plain, warm), found = _rates(demos, net), _gain(demos, net)
+def _warm_up(experiments: Experiments, net: str) -> str:
+    (plain, warm), found = _rates(experiments, net), _gain(experiments, net)
     values = {
         "net": TITLES[net],
         "gain": found.median,
@@ -178,8 +184,10 @@ def _warm_up(demos: Demos, net: str) -> str:
     )
 
 
-def _draw_results(demos: Demos, path: Path) -> None:
-    results = sorted(demos[names.ACCURACY].items(), key=lambda item: float(np.median(item[1].y)))
+def _draw_results(experiments: Experiments, path: Path) -> None:
+    results = sorted(
+        experiments[names.ACCURACY].items(), key=lambda item: float(np.median(item[1].y))
+    )
     with figures.figure(path, figures.WIDTH, 1.0 + 0.26 * len(results)) as fig:
         axes = fig.add_subplot(xlabel=say("LeNet's test accuracy (%)"))
         for i, (name, c) in enumerate(results):
@@ -191,8 +199,8 @@ def _draw_results(demos: Demos, path: Path) -> None:
         axes.grid(visible=False, axis="y")
 
 
-def _draw_highest_rates(demos: Demos, m: dict[str, Any], path: Path) -> None:
-    found = {net: _rates(demos, net) for net in m[names.NETS].split()}
+def _draw_highest_rates(experiments: Experiments, m: dict[str, Any], path: Path) -> None:
+    found = {net: _rates(experiments, net) for net in m[names.NETS].split()}
     ends = np.concatenate([rate for rates in found.values() for rate in rates])
     low, high = ends.min() / 1.2, ends.max() * 1.2
     with figures.figure(path, figures.WIDTH, 3.3) as fig:
@@ -216,9 +224,11 @@ def _draw_highest_rates(demos: Demos, m: dict[str, Any], path: Path) -> None:
             figures.key(fig, axes)
 
 
-def _draw_schedules(demos: Demos, rising: bool, path: Path) -> None:
+def _draw_schedules(experiments: Experiments, rising: bool, path: Path) -> None:
     """Draw the schedules that rise before they fall, or the others."""
-    found = {name: c for name, c in demos[names.SCHEDULE].items() if (name in RISING) == rising}
+    found = {
+        name: c for name, c in experiments[names.SCHEDULE].items() if (name in RISING) == rising
+    }
     title = say("That rise first") if rising else say("That only fall")
     with figures.figure(path, figures.WIDTH, 2.9) as fig:
         axes = fig.add_subplot(
@@ -253,22 +263,22 @@ def _without_warm_up() -> dict[str, str]:
     return {names.COSINE_WARM_UP: say("cosine"), names.INVERSE_SQRT_WARM_UP: say("inverse sqrt")}
 
 
-def _loss_limits(demos: Demos) -> tuple[float, float]:
+def _loss_limits(experiments: Experiments) -> tuple[float, float]:
     """From the lowest loss up to somewhat above that of a constant answer; the start is higher."""
-    lowest = min(np.nanmin(c.y) for c in demos[names.LOSSES].values())
+    lowest = min(np.nanmin(c.y) for c in experiments[names.LOSSES].values())
     return float(lowest) - 0.2, 1.4 * float(np.log(10))
 
 
-def _draw_losses(demos: Demos, path: Path) -> None:
+def _draw_losses(experiments: Experiments, path: Path) -> None:
     words = {names.STABLE: say("still learns"), names.DIVERGING: say("diverges")}
     with figures.figure(path, figures.WIDTH, 2.9) as fig:
         axes = fig.add_subplot(
-            xlabel=say("step"), ylabel=say("LeNet's training loss"), ylim=_loss_limits(demos)
+            xlabel=say("step"), ylabel=say("LeNet's training loss"), ylim=_loss_limits(experiments)
         )
         axes.margins(x=0)
         ends = []
         for i, (side, word) in enumerate(words.items()):
-            c = demos[names.LOSSES][names.arm_of(names.LENET, side)]
+            c = experiments[names.LOSSES][names.variant_of(names.LENET, side)]
             axes.plot(c.x, c.y, color=figures.COLOURS[i], linestyle=DASHES[i])
             finite = np.flatnonzero(np.isfinite(c.y))[-1]
             ends.append((word, float(c.x[finite]), float(c.y[finite]), figures.COLOURS[i]))

@@ -38,7 +38,7 @@ from lab.core.files import read_rows
 from tests import made_up
 
 CONFIRMED, REFUTED, INCONCLUSIVE, NOT_TESTABLE = Verdict
-OLD, NEW = (Column("s", "value", {"arm": arm}) for arm in ("old", "new"))
+OLD, NEW = (Column("s", "value", {"arm": variant}) for variant in ("old", "new"))
 TIMED = Claim(
     "X1",
     "13.1",
@@ -256,11 +256,13 @@ def test_look_alikes_decide_no_claim_about_accuracy(server):
 
 
 OF_TIMES = re.compile(r"(ms|us|ns|s|%|fraction|GB/s|GFLOP/s|billion sums/s)")  # units of rows
-TIMED_CURVES = re.compile(r"step_time|.*_(ms|us|us_per_image)")  # demos of rows without a unit
+TIMED_CURVES = re.compile(
+    r"step_time|.*_(ms|us|us_per_image)"
+)  # experiments of rows without a unit
 
 
 def reads_times(read: Read, server: Evidence) -> bool:
-    """Whether what is read are times, rates or shares of times, by its unit or its demo.
+    """Whether what is read are times, rates or shares of times, by its unit or its experiment.
 
     What has one value for each start, and no unit, is a ratio of times.
     """
@@ -268,8 +270,8 @@ def reads_times(read: Read, server: Evidence) -> bool:
         return f"{read.name}_low" in server.metrics[read.folder]
     rows = [row for row in server.rows[read.folder] if read.matches(row)]
     units = {str(row.get("unit", "")) for row in rows}
-    demos = {str(row["demo"]) for row in rows if "unit" not in row and "demo" in row}
-    return any(map(OF_TIMES.fullmatch, units)) or any(map(TIMED_CURVES.fullmatch, demos))
+    experiments = {str(row["demo"]) for row in rows if "unit" not in row and "demo" in row}
+    return any(map(OF_TIMES.fullmatch, units)) or any(map(TIMED_CURVES.fullmatch, experiments))
 
 
 def test_claims_that_read_times_are_timed(server):

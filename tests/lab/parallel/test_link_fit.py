@@ -58,8 +58,8 @@ def test_interval_is_that_of_the_medians_over_the_starts():
 def single_messages(shared: bool) -> list[Measurement]:
     """Times of three ranks just as the model has them, but for those that it is not about."""
 
-    def one(arm: str, num_bytes: float, seconds: float) -> Measurement:
-        return Measurement("", arm, num_bytes, (1e3 * seconds,) * 8, "ms", "cpu-virtual")
+    def one(variant: str, num_bytes: float, seconds: float) -> Measurement:
+        return Measurement("", variant, num_bytes, (1e3 * seconds,) * 8, "ms", "cpu-virtual")
 
     made = [
         one(name, size, allreduce_path(name, 3, 1, size, shared).seconds(LINK))

@@ -11,7 +11,7 @@ import torch
 
 from lab.core.shared_params import BenchParams
 from lab.machine.devices import Devices
-from lab.parallel.allreduce.times import Arm, time_among_ranks
+from lab.parallel.allreduce.times import Variant, time_among_ranks
 from lab.parallel.cost_model import RING
 
 
@@ -51,7 +51,7 @@ def test_ranks_listen_on_loopback_only():
     devices = Devices("cpu-virtual", [torch.device("cpu")] * 2, 1)
     params = BenchParams(starts=1, rounds=20, min_sample_ms=5)
     with watched() as found:
-        time_among_ranks([Arm(RING, 2, (1000,))], params, devices)
+        time_among_ranks([Variant(RING, 2, (1000,))], params, devices)
     assert found, "the ranks met somewhere"
     mapped = [ip_address(each.removeprefix("::ffff:")) for each in found]
     assert all(address.is_loopback for address in mapped), found

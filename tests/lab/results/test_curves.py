@@ -33,7 +33,7 @@ def test_rows_survive_the_file_and_hold_no_nan(tmp_path):
     back = curves_of(read_rows(tmp_path / "rows.csv"))
     assert list(back) == ["trace", "sweep"]
     for c in curves:
-        other = back[c.demo][c.series]
+        other = back[c.experiment][c.series]
         for part in ("x", "y", "low", "high", "diverged", "diverged_step"):
             assert np.array_equal(getattr(c, part), getattr(other, part), equal_nan=True), part
 

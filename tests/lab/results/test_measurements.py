@@ -21,11 +21,11 @@ def test_measurements_come_back_from_rows_as_text():
     assert back[2].values == (3.12346, 4.0)
 
 
-def test_results_by_demo_and_arm():
+def test_results_by_experiment_and_variant():
     results = Results(MEASURED)
-    assert results.arms("copy") == ["pinned", "pageable"]
+    assert results.variants("copy") == ["pinned", "pageable"]
     assert [m.x for m in results.series("copy", "pinned")] == [32, 64]
     assert results.one("copy", "pinned", 64).summary.median == 2.0
     assert results.one("copy", "two GPUs") is None
     assert results.one("copy", "pinned", 48) is None
-    assert [m.arm for m in results.skipped()] == ["two GPUs"]
+    assert [m.variant for m in results.skipped()] == ["two GPUs"]

@@ -1,4 +1,4 @@
-"""Arms on a clock of our own, the order of their turns, the control, and sizes that last."""
+"""Variants on a clock of our own, the order of their turns, the control, and sizes that last."""
 
 import gc
 from collections import Counter
@@ -23,7 +23,7 @@ from lab.timing.bench import (
     launch_bound,
     measure_over_launch,
     over_launch,
-    time_arms,
+    time_variants,
     turns,
     williams,
 )
@@ -35,7 +35,7 @@ ONE_CALL = BenchParams(starts=1, rounds=8, min_sample_ms=1e-6)
 
 
 class Clock:
-    """A clock that only arms move, and how many calls there were at each reading."""
+    """A clock that only variants move, and how many calls there were at each reading."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -43,8 +43,8 @@ class Clock:
         self.calls_at: list[int] = []
         self.devices: list[object] = []
 
-    def arm(self, seconds: Iterable[float]) -> Callable[[], None]:
-        """An arm whose calls take so long."""
+    def variant(self, seconds: Iterable[float]) -> Callable[[], None]:
+        """A variant whose calls take so long."""
         each = iter(seconds)
 
         def call() -> None:
@@ -76,7 +76,7 @@ def clock(monkeypatch) -> Clock:
 def test_orders_balance_places_and_neighbours(count):
     orders = williams(count)
     assert all(sorted(order) == list(range(count)) for order in orders)
-    places = Counter((place, arm) for order in orders for place, arm in enumerate(order))
+    places = Counter((place, variant) for order in orders for place, variant in enumerate(order))
     assert set(places.values()) == {len(orders) // count}
     assert len(places) == count * count
     neighbours = Counter(chain.from_iterable(pairwise(order) for order in orders))
@@ -90,11 +90,11 @@ def test_later_starts_go_on_with_the_orders():
     assert Counter(in_one) == {"A": 6, "B": 6, "C": 6}
 
 
-def test_arms_take_turns_with_the_control_once_they_are_warm(clock):
+def test_variants_take_turns_with_the_control_once_they_are_warm(clock):
     order = []
-    second = clock.arm(repeat(1.0))
-    arms = {name: lambda name=name: (order.append(name), second()) for name in "AB"}
-    times = time_arms(arms, CPU, ONE_CALL, start=1, control="A")
+    second = clock.variant(repeat(1.0))
+    variants = {name: lambda name=name: (order.append(name), second()) for name in "AB"}
+    times = time_variants(variants, CPU, ONE_CALL, start=1, control="A")
     expected = ["A" if name == again("A") else name for name in turns(["A", "B", again("A")], 8, 8)]
     warming, samples = order[:-24], order[-24:]
     assert samples == expected
@@ -102,13 +102,13 @@ def test_arms_take_turns_with_the_control_once_they_are_warm(clock):
     assert times == dict.fromkeys(("A", "B", again("A")), (1.0,) * 8)
 
 
-def test_short_arms_repeat_until_a_sample_is_long_enough(clock):
+def test_short_variants_repeat_until_a_sample_is_long_enough(clock):
     params = BenchParams(starts=1, rounds=8, min_sample_ms=1000)
-    arms = {"long": clock.arm(repeat(0.25)), "short": clock.arm(repeat(2**-10))}
-    assert time_arms(arms, CPU, params) == {"long": (0.25,) * 8, "short": (2**-10,) * 8}
-    of_arms = Counter(clock.calls_of_samples(16))
-    assert set(of_arms.values()) == {8}
-    long, short = sorted(of_arms)
+    variants = {"long": clock.variant(repeat(0.25)), "short": clock.variant(repeat(2**-10))}
+    assert time_variants(variants, CPU, params) == {"long": (0.25,) * 8, "short": (2**-10,) * 8}
+    of_variants = Counter(clock.calls_of_samples(16))
+    assert set(of_variants.values()) == {8}
+    long, short = sorted(of_variants)
     assert 4 <= long < 10
     assert 2**10 <= short < 2.5 * 2**10
 
@@ -117,7 +117,7 @@ def test_coarse_clock_gives_no_sample_of_zero(clock, monkeypatch):
     """One that moves 64 times a second, as some systems' do: 1e-6 s are 0 to it, or 1/64 s."""
     monkeypatch.setattr(bench, "read_clock", lambda devices: int(64 * clock.read(devices)) / 64)
     params = BenchParams(starts=1, rounds=4, min_sample_ms=250)
-    [samples] = time_arms({"arm": clock.arm(repeat(1e-6))}, CPU, params).values()
+    [samples] = time_variants({"arm": clock.variant(repeat(1e-6))}, CPU, params).values()
     assert samples == pytest.approx([1e-6] * 4, rel=2 / 16), "16 ticks, give or take one at an end"
     assert clock.now < 10, "over five times what all samples and finding out take"
 
@@ -126,31 +126,33 @@ def test_coarse_clock_gives_no_sample_of_zero(clock, monkeypatch):
 def test_slow_first_calls_set_no_samples_length(clock, slow):
     """A first call compiles, a second one records a graph; all others take 10 us."""
     params = BenchParams(starts=1, rounds=4, min_sample_ms=20)
-    times = time_arms({"arm": clock.arm(chain(slow, repeat(1e-5)))}, CPU, params)
+    times = time_variants({"arm": clock.variant(chain(slow, repeat(1e-5)))}, CPU, params)
     assert times["arm"] == pytest.approx([1e-5] * 4)
     assert all(2000 <= calls < 5000 for calls in clock.calls_of_samples(4)), "20 ms"
 
 
-def test_arm_that_is_never_as_slow_twice_is_timed(clock):
+def test_variant_that_is_never_as_slow_twice_is_timed(clock):
     params = BenchParams(starts=1, rounds=2, min_sample_ms=20)
-    times = time_arms({"arm": clock.arm(chain.from_iterable(repeat((0.03, 0.1))))}, CPU, params)
+    times = time_variants(
+        {"arm": clock.variant(chain.from_iterable(repeat((0.03, 0.1))))}, CPU, params
+    )
     assert sorted(times["arm"]) == pytest.approx([0.03, 0.1])
     assert clock.calls <= 10
 
 
 def test_clock_is_read_for_all_devices(clock):
     devices = [torch.device("cuda", 0), torch.device("cuda", 1)]
-    time_arms({"arm": clock.arm(repeat(1.0))}, devices, ONE_CALL)
+    time_variants({"arm": clock.variant(repeat(1.0))}, devices, ONE_CALL)
     assert all(each == devices for each in clock.devices)
 
 
 def test_garbage_is_collected_again_after_a_failure():
-    def arm() -> None:
+    def variant() -> None:
         if not gc.isenabled():
             raise RuntimeError("broken")
 
     with pytest.raises(RuntimeError, match="broken"):
-        time_arms({"arm": arm}, CPU, ONE_CALL)
+        time_variants({"arm": variant}, CPU, ONE_CALL)
     assert gc.isenabled()
 
 
@@ -169,12 +171,12 @@ def gpu(monkeypatch) -> Callable[[int], Callable[[], None]]:
     launched = done = 0.0
 
     def work(rows: int) -> Callable[[], None]:
-        def arm() -> None:
+        def variant() -> None:
             nonlocal launched, done
             launched += 5e-6
             done = max(done, launched) + rows**3 / 1e12
 
-        return arm
+        return variant
 
     def read_clock(devices: object) -> float:
         nonlocal launched
@@ -211,7 +213,7 @@ def test_sizes_of_a_processor_are_those_of_params():
 def test_launch_bound_work_decides_nothing(gpu):
     [short] = measure_over_launch("short", gpu, 320, GPU, LONG)
     [long] = measure_over_launch("long", gpu, 640, GPU, LONG)
-    assert (short.demo, short.arm, short.x) == (OVER_LAUNCH, "short", 320)
+    assert (short.experiment, short.variant, short.x) == (OVER_LAUNCH, "short", 320)
     assert short.summary.median < OUTLASTS < long.summary.median
     assert launch_bound([long]) == launch_bound([]) == {}
     assert set(launch_bound([long, short])) == {NOT_MEASURABLE}

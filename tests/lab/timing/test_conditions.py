@@ -39,8 +39,8 @@ class FastWatch(Watch):
         return 1.0, 1.0
 
 
-def sampled(arm: str, *values: float) -> Measurement:
-    return Measurement("demo", arm, 0, values, "ms", "cpu-virtual")
+def sampled(variant: str, *values: float) -> Measurement:
+    return Measurement("demo", variant, 0, values, "ms", "cpu-virtual")
 
 
 # the head of the metrics
@@ -68,7 +68,7 @@ def test_conditions_count_controls_noise_and_skips():
 def test_starts_are_those_that_were_made():
     """A deadline leaves fewer; other measurements have one sample, or as many as they like."""
     measured = [
-        *(sampled(arm, *[1.0] * 5) for arm in ("steady", again("steady"))),
+        *(sampled(variant, *[1.0] * 5) for variant in ("steady", again("steady"))),
         sampled("once", 1.0),
         sampled("calls", *[1.0] * 20),
     ]

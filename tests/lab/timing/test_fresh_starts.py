@@ -14,16 +14,16 @@ SKIPPED = skip("demo", "GPU", "needs a CUDA GPU", "cpu-virtual")
 
 
 def test_each_start_is_a_process_with_one_median():
-    arm, process, gpu = measure_in_starts(started, 2, NEVER, NEVER)
-    assert (arm.values, arm.remark) == ((2.0, 3.0), "")
+    variant, process, gpu = measure_in_starts(started, 2, NEVER, NEVER)
+    assert (variant.values, variant.remark) == ((2.0, 3.0), "")
     assert len({*process.values, float(os.getpid())}) == 3
     assert gpu == SKIPPED
 
 
 def test_disturbed_start_is_remarked_on():
-    arm, _, gpu = measure_in_starts(started, 2, NEVER, 0)
-    assert arm.values == (2.0, 3.0)
-    assert arm.remark.startswith("disturbed: the CPU quota held it back (")
+    variant, _, gpu = measure_in_starts(started, 2, NEVER, 0)
+    assert variant.values == (2.0, 3.0)
+    assert variant.remark.startswith("disturbed: the CPU quota held it back (")
     assert gpu == SKIPPED
 
 
@@ -32,8 +32,8 @@ def test_start_that_fails_ends_the_measurement():
         measure_in_starts(started, 2, 1, NEVER)
 
 
-def timed(arm: str, *values: float) -> Measurement:
-    return Measurement("demo", arm, 0, values, "ms", "cpu-virtual")
+def timed(variant: str, *values: float) -> Measurement:
+    return Measurement("demo", variant, 0, values, "ms", "cpu-virtual")
 
 
 def test_starts_are_merged_in_their_order():

@@ -26,10 +26,10 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
     for blocker, t in ((names.NOTHING, 2), (names.ITEM, 5), (names.PRINT, 100)):
         made.append(one(names.BLOCKER, blocker, t, kind, 0, "us"))
     if kind == "cuda":
-        for arm, x in ((names.LARGEST_PRODUCT, 1024), (names.ADDITION, 8192)):
-            made.append(one(OVER_LAUNCH, arm, 100, kind, x, "times as long"))
-        for arm, z in ((names.IN_ORDER, 3.0), (names.UNORDERED, 2.0)):
-            made.append(Measurement(names.DEPENDENCIES, arm, 0, (z,) * 12, "", kind))
+        for variant, x in ((names.LARGEST_PRODUCT, 1024), (names.ADDITION, 8192)):
+            made.append(one(OVER_LAUNCH, variant, 100, kind, x, "times as long"))
+        for variant, z in ((names.IN_ORDER, 3.0), (names.UNORDERED, 2.0)):
+            made.append(Measurement(names.DEPENDENCIES, variant, 0, (z,) * 12, "", kind))
     return [
         *made,
         one(names.BOOK, names.BOOK_NUMPY, 40, kind, 500),

@@ -31,7 +31,7 @@ def measured() -> list[Measurement]:
     return one_start.measure_all(PARAMS, CPU, start=0)
 
 
-def test_every_arm_of_every_demo_is_measured_at_every_size(measured):
+def test_every_variant_of_every_experiment_is_measured_at_every_size(measured):
     results = Results(measured)
     expected = {
         names.FIRST_PRODUCT: ({names.NO_WARM_UP}, [4]),
@@ -52,13 +52,16 @@ def test_every_arm_of_every_demo_is_measured_at_every_size(measured):
         ),
         names.BACK_END: ({names.ONES, names.RANDOM_PRODUCT}, [0]),
     }
-    for demo, (arms, sizes) in expected.items():
-        assert set(results.arms(demo)) - {names.WRONG_GPU} == arms, demo
-        for arm in arms:
-            assert [m.x for m in results.series(demo, arm)] == sizes, (demo, arm)
-    assert names.NOTHING in results.arms(names.BLOCKER)
+    for experiment, (variants, sizes) in expected.items():
+        assert set(results.variants(experiment)) - {names.WRONG_GPU} == variants, experiment
+        for variant in variants:
+            assert [m.x for m in results.series(experiment, variant)] == sizes, (
+                experiment,
+                variant,
+            )
+    assert names.NOTHING in results.variants(names.BLOCKER)
     for m in measured:
-        once = m.demo in (names.FIRST_PRODUCT, names.BOOK, names.BACK_END)
+        once = m.experiment in (names.FIRST_PRODUCT, names.BOOK, names.BACK_END)
         assert len(m.values) == (0 if m.remark else 1 if once else 3), m
 
 
@@ -84,7 +87,7 @@ def test_a_call_returns_before_the_wait_and_its_result_is_there_after_it(monkeyp
 
 
 def test_without_a_gpu_no_order_is_tested(measured):
-    skipped = {m.arm for m in measured if m.remark and m.demo == names.DEPENDENCIES}
+    skipped = {m.variant for m in measured if m.remark and m.experiment == names.DEPENDENCIES}
     assert skipped == {names.IN_ORDER, names.UNORDERED}
 
 
@@ -92,7 +95,7 @@ def test_without_a_gpu_no_order_is_tested(measured):
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA GPU")
 def test_a_stream_keeps_the_order_and_one_that_does_not_wait_loses_it():
     gpu = Devices("cuda", [torch.device("cuda", 0)], threads=1)
-    values = {m.arm: m.values for m in dependencies.measure_dependencies(gpu)}
+    values = {m.variant: m.values for m in dependencies.measure_dependencies(gpu)}
     assert values == {names.IN_ORDER: (3.0,), names.UNORDERED: (2.0,)}
 
 
@@ -110,8 +113,8 @@ def test_a_queue_shows_as_a_call_that_returns_early():
 
 def test_an_operation_costs_the_slope_of_its_series_waited_for_once_and_each_time():
     results = Results(measurements("bench_async", "cpu-virtual"))
-    for arm, us in ((names.WAITING_ONCE, 2), (names.WAITING_EACH, 3)):
-        assert section._us_per_operation(results, arm) == pytest.approx(us, rel=1e-2)
+    for variant, us in ((names.WAITING_ONCE, 2), (names.WAITING_EACH, 3)):
+        assert section._us_per_operation(results, variant) == pytest.approx(us, rel=1e-2)
 
 
 def test_order_without_a_race_is_not_testable():

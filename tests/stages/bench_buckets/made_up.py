@@ -25,12 +25,17 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
         made.append(one(names.READY_BY_HALF, net, 75.0, kind, unit="%"))
         for count, (mib, sums) in zip((2.0, 1.0), SUMS_MS.items(), strict=True):
             predicted = {names.AT_ONCE: EXPOSED_MS[mib], names.AT_LAST: sums}
-            exposed = {arm: ms if kind == "cuda" else sums for arm, ms in predicted.items()}
+            exposed = {variant: ms if kind == "cuda" else sums for variant, ms in predicted.items()}
             made.append(one(step, names.SUMMING, sums, kind, mib))
-            made += [one(step, arm, COMPUTING_MS + ms, kind, mib) for arm, ms in exposed.items()]
-            for demo, of_arms in ((names.EXPOSED, exposed), (names.PREDICTED, predicted)):
-                demo_of_net = names.of_net(demo, net)
-                made += [one(demo_of_net, arm, ms, kind, mib) for arm, ms in of_arms.items()]
+            made += [
+                one(step, variant, COMPUTING_MS + ms, kind, mib) for variant, ms in exposed.items()
+            ]
+            for experiment, of_variants in ((names.EXPOSED, exposed), (names.PREDICTED, predicted)):
+                experiment_of_net = names.of_net(experiment, net)
+                made += [
+                    one(experiment_of_net, variant, ms, kind, mib)
+                    for variant, ms in of_variants.items()
+                ]
             made.append(one(names.of_net(names.BUCKETS, net), net, count, kind, mib, "buckets"))
     return made
 

@@ -40,16 +40,18 @@ def test_a_start_measures_every_size_of_both_nets_and_its_model(project):
     params = load(Params)
     devices = for_ranks([2], params.devices)
     found = run_on_ranks(2, devices, one_rank.measure, devices, params, 0)
-    by_place = {(m.demo, m.arm, m.x): m.values[0] for m in found}
+    by_place = {(m.experiment, m.variant, m.x): m.values[0] for m in found}
     for net, tensors in (("lenet", 8), ("resnet18", 76)):
-        step, exposed = (names.of_net(demo, net) for demo in (names.STEP, names.EXPOSED))
+        step, exposed = (
+            names.of_net(experiment, net) for experiment in (names.STEP, names.EXPOSED)
+        )
         for mib in (0.25, 100):
-            for arm in (names.AT_ONCE, names.AT_LAST):
-                longer = by_place[step, arm, mib] - by_place[step, names.COMPUTING, 0]
-                assert by_place[exposed, arm, mib] == pytest.approx(longer)
+            for variant in (names.AT_ONCE, names.AT_LAST):
+                longer = by_place[step, variant, mib] - by_place[step, names.COMPUTING, 0]
+                assert by_place[exposed, variant, mib] == pytest.approx(longer)
         counts = [by_place[names.of_net(names.BUCKETS, net), net, mib] for mib in (0.25, 100)]
         assert counts[0] > counts[1] == 1
-        ready = [m for m in found if m.demo == names.of_net(names.READY, net)]
+        ready = [m for m in found if m.experiment == names.of_net(names.READY, net)]
         assert len(ready) == tensors
         assert 0 <= by_place[names.READY_BY_HALF, net, 0] <= 100
 

@@ -35,8 +35,8 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
     made = []
     for n, cores in ((2, 0), (4, 2 if shared else 0)):
         for name in ALGORITHMS:
-            demo = names.of_one_message(n, cores)
-            made += [one(demo, name, ms(name, n, 1, size), kind, size) for size in SIZES]
+            experiment = names.of_one_message(n, cores)
+            made += [one(experiment, name, ms(name, n, 1, size), kind, size) for size in SIZES]
             facts = {names.EXACT: 1.0}
             if name in MODELLED:
                 facts[names.SENT] = bytes_sent(name, n, 4e6) / 1e6
@@ -52,10 +52,10 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
         made.append(one(few, THERE_AND_BACK, 1e3 * both_ways, kind, size))
         made.append(one(few, ADDING, 1e3 * added * LINK.add_s_per_byte, kind, size))
     for net, (tensors, size) in NETS.items():
-        demo = names.of_ranks(net, 2)
+        experiment = names.of_ranks(net, 2)
         for name, grouping in SUMS:
             time = ms(name, 2, tensors if grouping == PER_TENSOR else 1, size)
-            made.append(one(demo, allreduce_name(name, grouping), time, kind, size))
+            made.append(one(experiment, allreduce_name(name, grouping), time, kind, size))
         made.append(Measurement(names.TENSORS, net, size, (tensors,), "tensors", kind))
     skipped = skip(names.NCCL, names.BETWEEN_GPUS, "needs 2 CUDA GPUs, found 0", kind)
     return made if kind == "cuda" else [*made, skipped]

@@ -5,7 +5,7 @@ import torch
 
 from lab.core.files import write_metrics, write_rows
 from lab.machine.devices import Devices
-from lab.parallel.allreduce.times import Arm, Timed
+from lab.parallel.allreduce.times import Timed, Variant
 from lab.parallel.cost_model import (
     ADDING,
     ALGORITHMS,
@@ -19,7 +19,7 @@ from lab.parallel.cost_model import (
 from lab.report.page import Section
 from lab.results.measurements import Results, again, rows_of
 from stages.bench_collectives.measure import names
-from stages.bench_collectives.measure.among_ranks import SUMS, arms_of, facts_of
+from stages.bench_collectives.measure.among_ranks import SUMS, facts_of, variants_of
 from stages.bench_collectives.measure.params import CollectiveParams
 from stages.bench_collectives.measure.predicted_times import model_of
 from stages.bench_collectives.page import section as collectives_section
@@ -71,16 +71,24 @@ def test_what_a_bucket_gains_is_that_of_the_made_up_times_and_of_the_model(tmp_p
 
 def test_probes_nets_and_the_noise_control_are_timed_with_the_fewest_ranks_alone():
     p = CollectiveParams(world_sizes=[2, 4], message_bytes=[4, 400], nets=["lenet"])
-    arms = arms_of(p, {n: names.of_one_message(n) for n in (2, 4)})
-    assert [arm.algorithm for *_, arm in arms if arm.world_size == 4] == [*ALGORITHMS] * 2
-    probes = [(arm.algorithm, arm.num_bytes) for *_, arm in arms if arm.algorithm in PROBES]
+    variants = variants_of(p, {n: names.of_one_message(n) for n in (2, 4)})
+    assert [variant.algorithm for *_, variant in variants if variant.world_size == 4] == [
+        *ALGORITHMS
+    ] * 2
+    probes = [
+        (variant.algorithm, variant.num_bytes)
+        for *_, variant in variants
+        if variant.algorithm in PROBES
+    ]
     assert probes == [(THERE_AND_BACK, 4), (THERE_AND_BACK, 400), (ADDING, 400)]
-    demo = names.of_ranks("lenet", 2)
-    of_net = {name: arm for where, name, arm in arms if where == demo}
+    experiment = names.of_ranks("lenet", 2)
+    of_net = {name: variant for where, name, variant in variants if where == experiment}
     by_notes = allreduce_name(STAR, PER_TENSOR)
     assert of_net.pop(again(by_notes)) == of_net[by_notes]
-    assert len({(arm.algorithm, arm.one_bucket) for arm in of_net.values()}) == len(SUMS)
-    [lengths] = {arm.lengths for arm in of_net.values()}
+    assert len({(variant.algorithm, variant.one_bucket) for variant in of_net.values()}) == len(
+        SUMS
+    )
+    [lengths] = {variant.lengths for variant in of_net.values()}
     assert (len(lengths), 4 * sum(lengths)) == (TENSORS, SIZE)
 
 
@@ -89,13 +97,13 @@ def test_a_sum_that_is_not_exact_and_the_largest_tensor_are_found_among_all():
         return Timed((1.0,), ((1.0, 1.0),), exact, messages, num_bytes)
 
     sums = [
-        (Arm(STAR, 2, (1,)), timed(True, 1, 4)),
-        (Arm(STAR, 2, (100, 100)), timed(False, 2, 800)),
-        (Arm(STAR, 2, (150,)), timed(True, 1, 600)),
-        (Arm(LIBRARY, 2, (1,)), timed(True, 0, 0)),
-        (Arm(PROBES[0], 2, (1000,)), timed(True, 1, 4000)),
+        (Variant(STAR, 2, (1,)), timed(True, 1, 4)),
+        (Variant(STAR, 2, (100, 100)), timed(False, 2, 800)),
+        (Variant(STAR, 2, (150,)), timed(True, 1, 600)),
+        (Variant(LIBRARY, 2, (1,)), timed(True, 0, 0)),
+        (Variant(PROBES[0], 2, (1000,)), timed(True, 1, 4000)),
     ]
-    found = {(m.demo, m.arm): (m.x, m.values[0]) for m in facts_of(sums, TWO)}
+    found = {(m.experiment, m.variant): (m.x, m.values[0]) for m in facts_of(sums, TWO)}
     assert found == {
         (names.of_ranks(names.EXACT, 2), STAR): (600, 0),
         (names.of_ranks(names.SENT, 2), STAR): (600, 600 / 1e6),

@@ -9,16 +9,16 @@ from tests.made_up import one
 
 
 def measurements(kind: DeviceKind) -> list[Measurement]:
-    def exact(demo: str, arm: str, number: float, unit: str, x: float = 0) -> Measurement:
-        return Measurement(demo, arm, x, (number,), unit, kind)
+    def exact(experiment: str, variant: str, number: float, unit: str, x: float = 0) -> Measurement:
+        return Measurement(experiment, variant, x, (number,), unit, kind)
 
     made = [exact(names.PRINTED, names.FOLDED, 10, "")]
     for program, us in ((names.TEXT, 40), (names.FOLDED, 0.2)):
         made.append(one(names.PROGRAM, program, us, kind, unit="us"))
     for program, count in ((names.COMPILED_ONCE, 30), (names.FOLDED, 7)):
         made.append(exact(names.INSTRUCTIONS, program, count, "instructions"))
-    for arm, ms in ((names.EAGER, 40), (names.SCRIPT, 35), (names.FIRST_IN_PROCESS, 45)):
-        made.append(one(names.THOUSAND_CALLS, arm, ms, kind))
+    for variant, ms in ((names.EAGER, 40), (names.SCRIPT, 35), (names.FIRST_IN_PROCESS, 45)):
+        made.append(one(names.THOUSAND_CALLS, variant, ms, kind))
     for i, form in enumerate(BUILDERS):
         if form == names.GRAPH and kind != "cuda":
             made.append(skip(names.CALL, form, "needs a CUDA GPU", kind))
@@ -42,8 +42,8 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
     for network, gain in (("a", 1.3), ("b", 1.2), ("c", 0.9)):
         for batch_size in (1, 2, 4):
             for form, us in ((names.EAGER, 10 * gain), (names.SCRIPT, 10)):
-                arm = names.of_case(network, form)
-                made.append(one(names.CASES, arm, us, kind, batch_size, "us"))
+                variant = names.of_case(network, form)
+                made.append(one(names.CASES, variant, us, kind, batch_size, "us"))
     for form in FILES:
         made += [
             exact(names.SAVED_SIZE, form, 650, "KiB"),

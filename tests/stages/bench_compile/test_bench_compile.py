@@ -35,9 +35,9 @@ def test_speedups_are_of_the_smallest_batch_and_outputs_are_compared():
 
 
 @pytest.mark.parametrize("demo", [names.DIFFERENCE, names.SAVED_DIFFERENCE])
-def test_one_output_that_differs_is_noticed(demo):
+def test_one_output_that_differs_is_noticed(experiment):
     made = measurements("bench_compile", "cpu-virtual")
-    last = max(i for i, m in enumerate(made) if m.demo == demo)
+    last = max(i for i, m in enumerate(made) if m.experiment == experiment)
     made[last] = replace(made[last], values=(0.5,))
     assert summarise(made)[names.SAME_OUTPUTS] == "no"
 
@@ -51,7 +51,7 @@ def test_compiling_pays_after_its_seconds_over_what_a_call_saves():
 def test_a_form_that_is_not_faster_never_pays():
     made = measurements("bench_compile", "cuda")
     for us in (36, 50):
-        others = [m for m in made if (m.demo, m.arm) != (names.CALL, names.AOT)]
+        others = [m for m in made if (m.experiment, m.variant) != (names.CALL, names.AOT)]
         slow = one(names.CALL, names.AOT, us, "cuda", 1, "us")
         assert break_even_calls(Results([*others, slow]), names.AOT) is None
 
@@ -65,17 +65,17 @@ def test_torchscript_is_compared_with_eager_as_the_notes_do_and_the_others_witho
 def test_each_network_is_timed_eager_and_as_torchscript(monkeypatch):
     called = []
 
-    def time_arms(arms, *_):
-        outputs = {name: arm() for name, arm in arms.items()}
+    def time_variants(variants, *_):
+        outputs = {name: variant() for name, variant in variants.items()}
         eager, scripted = outputs.values()
         torch.testing.assert_close(scripted, eager)
         assert not eager.requires_grad
         called.extend(outputs)
-        return dict.fromkeys(arms, (1e-6,))
+        return dict.fromkeys(variants, (1e-6,))
 
-    monkeypatch.setattr(cases, "time_arms", time_arms)
+    monkeypatch.setattr(cases, "time_arms", time_variants)
     measured = cases.measure_cases(PARAMS, Devices("cpu-virtual", [torch.device("cpu")], 1), 0)
-    networks = {arm.split(":")[0] for arm in called}
+    networks = {variant.split(":")[0] for variant in called}
     assert len(networks) >= 3
     for network in networks:
         for form in (names.EAGER, names.SCRIPT):
@@ -120,7 +120,7 @@ def test_each_of_the_first_calls_has_its_own_time(monkeypatch):
 
 def test_building_counts_the_first_call_and_outputs_are_compared(tmp_path):
     results = Results(form_times.measure_building(mlp(0), PARAMS, CPU, tmp_path))
-    assert results.arms(names.BUILD) == results.arms(names.DIFFERENCE) == BUILT
+    assert results.variants(names.BUILD) == results.variants(names.DIFFERENCE) == BUILT
     for form in BUILT:
         first, second = results.series(names.FIRST_CALLS, form)
         assert (first.x, second.x) == (1, 2)
@@ -134,15 +134,15 @@ def test_building_counts_the_first_call_and_outputs_are_compared(tmp_path):
 def test_all_forms_are_timed_at_every_size_and_what_is_missing_is_said():
     with empty_compiler_cache():
         results = Results(form_times.measure_calls(mlp(0), PARAMS, CPU, start=0))
-    assert results.arms(names.CALL) == BUILT
+    assert results.variants(names.CALL) == BUILT
     for form in BUILT:
         assert [m.x for m in results.series(names.CALL, form)] == [1, 4]
-    assert {m.arm for m in results.skipped() if m.demo == names.CALL} == {
+    assert {m.variant for m in results.skipped() if m.experiment == names.CALL} == {
         names.COMPILE,
         names.GRAPH,
         names.AOT,
     }
-    assert [m.demo for m in results.skipped()][-1] == names.ENQUEUE
+    assert [m.experiment for m in results.skipped()][-1] == names.ENQUEUE
 
 
 WITH_COMPILERS = """
@@ -156,8 +156,8 @@ params = PARAMS.model_copy(update={"bench_compile": ours})
 with empty_compiler_cache() as folder:
     built = form_times.measure_building(mlp(0), params, CPU, folder)
     called = form_times.measure_calls(mlp(0), params, CPU, start=0)
-remarks = {m.arm: m.remark for m in called if m.demo == names.CALL}
-print(json.dumps([sorted({m.arm for m in built}), remarks]))
+remarks = {m.variant: m.remark for m in called if m.experiment == names.CALL}
+print(json.dumps([sorted({m.variant for m in built}), remarks]))
 """
 
 
@@ -211,4 +211,4 @@ def test_what_keeps_it_from_running_is_said(monkeypatch, tmp_path):
     monkeypatch.setattr(front_end, "_compiled", fails)
     found = measure_front_end(net, True, CPU, tmp_path)
     assert found.remark == "skipped: does not build or run here (CalledProcessError)"
-    assert (found.demo, found.arm) == (names.FRONT_END, names.CPP)
+    assert (found.experiment, found.variant) == (names.FRONT_END, names.CPP)

@@ -65,7 +65,7 @@ PARAMS = BenchParams(starts=1, rounds=2, min_sample_ms=1e-3)
 
 def test_text_and_the_folded_program_are_timed():
     results = Results(program_times.measure_program(CPU, PARAMS, start=0))
-    assert results.arms(names.PROGRAM) == [names.TEXT, names.FOLDED]
+    assert results.variants(names.PROGRAM) == [names.TEXT, names.FOLDED]
 
 
 def test_the_folded_program_prints_the_books_result_with_less_work():
@@ -88,7 +88,9 @@ def test_each_thread_makes_all_its_calls(monkeypatch):
 
 def test_a_time_is_that_of_one_call_whoever_makes_it(monkeypatch):
     monkeypatch.setattr(python_threads, "usable_cores", lambda: 2)
-    monkeypatch.setattr(python_threads, "time_arms", lambda arms, *_: dict.fromkeys(arms, (0.6,)))
+    monkeypatch.setattr(
+        python_threads, "time_arms", lambda variants, *_: dict.fromkeys(variants, (0.6,))
+    )
     results = Results(python_threads.measure_threads(mlp(0), CPU, PARAMS, start=0))
     for form in (names.EAGER, names.SCRIPT):
         one, two = results.series(names.THREADS, form)
@@ -128,7 +130,7 @@ def test_the_calls_are_those_of_the_notes_in_their_order(monkeypatch):
     monkeypatch.setattr(thousand_calls, "read_clock", lambda devices: float(len(log)))
     measured = thousand_calls.measure_thousand_calls(0, CPU)
     assert log == [*("a", "script a", "a scripted"), *["b"] * 3, "script b", *["b scripted"] * 3]
-    assert {m.arm: m.values for m in measured} == {
+    assert {m.variant: m.values for m in measured} == {
         names.EAGER: (3000.0,),
         names.SCRIPT: (3000.0,),
         names.FIRST_IN_PROCESS: (1000.0,),

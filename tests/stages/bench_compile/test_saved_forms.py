@@ -57,11 +57,11 @@ def test_what_is_loaded_becomes_rows_and_what_is_not_a_reason(monkeypatch, tmp_p
     threads = torch.get_num_threads()
     results = Results(measure_saved(mlp(0), 0, processor(threads), tmp_path))
     values = [
-        results.one(demo, names.WEIGHTS).values
-        for demo in (names.SAVED_SIZE, names.SAVED_LOAD, names.SAVED_DIFFERENCE)
+        results.one(experiment, names.WEIGHTS).values
+        for experiment in (names.SAVED_SIZE, names.SAVED_LOAD, names.SAVED_DIFFERENCE)
     ]
     assert values == [(2.0,), (1.0, 2.0), (0.5,)]
-    skipped = {m.arm: m.remark for m in results.skipped() if m.demo == names.SAVED_LOAD}
+    skipped = {m.variant: m.remark for m in results.skipped() if m.experiment == names.SAVED_LOAD}
     assert skipped == {
         names.SCRIPT: "skipped: does not load in a new process (RuntimeError)",
         names.EXPORT: "skipped: nothing was saved",

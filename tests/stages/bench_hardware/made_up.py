@@ -44,12 +44,12 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
             one(names.PEAK, names.FLOAT32, 50_000, kind, 0, "GFLOP/s"),
             one(names.BANDWIDTH, names.COPY, 3000, kind, 0, "GB/s"),
             *[
-                one(names.TRIP, arm, us, kind, 1, "us")
-                for arm, us in zip(trips.ARMS, (5, 4000, 1000), strict=True)
+                one(names.TRIP, variant, us, kind, 1, "us")
+                for variant, us in zip(trips.VARIANTS, (5, 4000, 1000), strict=True)
             ],
         ]
     else:
-        made += [skip(names.TRIP, arm, "needs a CUDA GPU", kind) for arm in trips.ARMS]
+        made += [skip(names.TRIP, variant, "needs a CUDA GPU", kind) for variant in trips.VARIANTS]
     for i, net in enumerate(NETS):
         made += [
             one(names.NETWORK, net, 50, target, 3.0**i, "GFLOP/s"),

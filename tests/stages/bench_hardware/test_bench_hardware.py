@@ -59,13 +59,13 @@ def test_one_setting_alone_is_not_testable():
         claims.second_over_first([4096.0, 8192.0], [5, 6])
 
 
-def test_every_arm_is_the_product():
+def test_every_variant_is_the_product():
     for shape in ((3, 4, 5), (7, 9, 130), (1, 1, 1)):
         rows, inner, columns = shape
         A, B = torch.rand(rows, inner), torch.rand(inner, columns)
-        for arm, product in PRODUCTS.items():
+        for variant, product in PRODUCTS.items():
             torch.testing.assert_close(
-                product(A, B), A @ B, msg=lambda m, case=(arm, shape): f"{case}: {m}"
+                product(A, B), A @ B, msg=lambda m, case=(variant, shape): f"{case}: {m}"
             )
 
 
@@ -78,17 +78,19 @@ def params(project):
 
 
 def test_rates_are_amounts_over_seconds_for_each_number_of_threads(params, monkeypatch):
-    monkeypatch.setattr(rates, "time_arms", lambda arms, *_: dict.fromkeys(arms, (1e-3, 2e-3)))
+    monkeypatch.setattr(
+        rates, "time_arms", lambda variants, *_: dict.fromkeys(variants, (1e-3, 2e-3))
+    )
     results = Results(peak.measure_peak(params, processor(6), cores=6, start=0))
-    assert results.arms(names.PEAK) == [names.FLOAT64, names.FLOAT32, names.BFLOAT16]
-    for demo, arm, per_ms in (
+    assert results.variants(names.PEAK) == [names.FLOAT64, names.FLOAT32, names.BFLOAT16]
+    for experiment, variant, per_ms in (
         (names.PEAK, names.FLOAT32, 2 * 20**3 / 1e6),
         (names.BANDWIDTH, names.COPY, 2 * 2**20 / 1e6),
         (names.VECTOR_RATE, names.ONE_CALL, 2**20 / 1e6),
     ):
-        series = results.series(demo, arm)
+        series = results.series(experiment, variant)
         assert [(m.x, m.threads) for m in series] == [(1, 1), (2, 2), (4, 4), (6, 6)]
-        assert all(m.values == pytest.approx((per_ms, per_ms / 2)) for m in series), arm
+        assert all(m.values == pytest.approx((per_ms, per_ms / 2)) for m in series), variant
 
 
 @pytest.mark.parametrize(("fast", "rows"), [(True, 20), (False, 5)])
@@ -96,21 +98,21 @@ def test_products_in_bfloat16_are_smaller_where_they_would_take_seconds(
     params, monkeypatch, fast, rows
 ):
     monkeypatch.setattr(peak, "computes_in_bf16", lambda device: fast)
-    monkeypatch.setattr(rates, "time_arms", lambda arms, *_: dict.fromkeys(arms, (1.0,)))
+    monkeypatch.setattr(rates, "time_arms", lambda variants, *_: dict.fromkeys(variants, (1.0,)))
     results = Results(peak.measure_peak(params, processor(1), cores=1, start=0))
     for name, n in ((names.FLOAT32, 20), (names.FLOAT64, 20), (names.BFLOAT16, rows)):
         [rate] = results.series(names.PEAK, name)
         assert rate.values == pytest.approx((2 * n**3 / 1e9,))
 
 
-def test_each_arm_works_with_its_own_threads_whatever_came_before(params, monkeypatch):
+def test_each_variant_works_with_its_own_threads_whatever_came_before(params, monkeypatch):
     seen = []
 
-    def look(arms, *_):
-        for arm in arms.values():
-            arm()
+    def look(variants, *_):
+        for variant in variants.values():
+            variant()
             seen.append(torch.get_num_threads())
-        return dict.fromkeys(arms, (1.0,))
+        return dict.fromkeys(variants, (1.0,))
 
     monkeypatch.setattr(rates, "time_arms", look)
     peak.measure_peak(params, processor(2), cores=2, start=0)
@@ -129,17 +131,17 @@ def test_a_gpus_copies_are_larger_than_its_last_cache(project, monkeypatch, cach
 
 
 def test_products_are_the_same_wherever_their_results_go(project):
-    """On a CPU nothing jumps anywhere, but the arms can be called."""
+    """On a CPU nothing jumps anywhere, but the variants can be called."""
     params = lab.core.params.load(Params)
-    arms = trips.trip_arms(params, torch.device("cpu"), rows=16)
-    assert tuple(arms) == trips.ARMS
-    made = {name: arm() for name, arm in arms.items()}
+    variants = trips.trip_variants(params, torch.device("cpu"), rows=16)
+    assert tuple(variants) == trips.VARIANTS
+    made = {name: variant() for name, variant in variants.items()}
     assert torch.equal(made[names.JUMPS], made[names.STAYS])
     assert 1e-3 < made[names.STAYS].mean() < 1e3, "they neither grow nor fade"
 
 
-def test_without_a_gpu_every_arm_has_its_reason(project):
+def test_without_a_gpu_every_variant_has_its_reason(project):
     found = trips.measure_trips(lab.core.params.load(Params), processor(1), 0)
-    assert [(m.arm, m.remark) for m in found] == [
-        (arm, "skipped: needs a CUDA GPU") for arm in trips.ARMS
+    assert [(m.variant, m.remark) for m in found] == [
+        (variant, "skipped: needs a CUDA GPU") for variant in trips.VARIANTS
     ]

@@ -44,9 +44,9 @@ def test_a_walk_goes_on_where_it_stopped(monkeypatch):
         started.append(start)
         return start + steps
 
-    arm = memory_access.walk(chase, chain_of(CACHE_LINE, 0))
+    variant = memory_access.walk(chase, chain_of(CACHE_LINE, 0))
     for _ in range(3):
-        arm()
+        variant()
     assert started == [0, 3, 6]
 
 

@@ -43,11 +43,11 @@ def gathered(batches):
 
 
 def test_every_feed_gives_the_same_images_to_the_bit(resident):
-    arms = feeds(70, 32, resident)
-    assert set(arms) == {BOOK, PERSISTENT, NO_WORKERS, RESIDENT}
-    X, y = gathered(arms[RESIDENT]())
+    variants = feeds(70, 32, resident)
+    assert set(variants) == {BOOK, PERSISTENT, NO_WORKERS, RESIDENT}
+    X, y = gathered(variants[RESIDENT]())
     assert X.shape == (70, 1, 28, 28)
-    for name, feed in arms.items():
+    for name, feed in variants.items():
         other_X, other_y = gathered(feed())
         assert torch.equal(X, other_X), name
         assert torch.equal(y, other_y), name
@@ -74,14 +74,14 @@ def test_only_whole_epochs_have_an_epochs_time(resident, project):
     )
     params = lab.core.params.load(Params)
     found = Results(measure_feeds(params, resident, Devices("cpu-virtual", [CPU], 1), 0))
-    assert found.arms(EPOCH) == [BOOK, RESIDENT]
-    assert {arm: found.one(IMAGES, arm).x for arm in found.arms(IMAGES)} == {
+    assert found.variants(EPOCH) == [BOOK, RESIDENT]
+    assert {variant: found.one(IMAGES, variant).x for variant in found.variants(IMAGES)} == {
         BOOK: 64,
         RESIDENT: 64,
         PERSISTENT: 48,
         NO_WORKERS: 48,
     }
-    assert found.arms(FIRST_BATCH) == found.arms(IMAGES)
+    assert found.variants(FIRST_BATCH) == found.variants(IMAGES)
     assert len(list(controls(found.measurements))) == 1
 
 

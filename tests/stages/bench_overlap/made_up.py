@@ -22,8 +22,8 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
         }
         best = names.TWO_STREAMS
         missing = [
-            one(OVER_LAUNCH, arm, 100, kind, x, "times as long")
-            for arm, x in ((names.ONE_PRODUCT, 4000), (names.ONE_PASS, 4096))
+            one(OVER_LAUNCH, variant, 100, kind, x, "times as long")
+            for variant, x in ((names.ONE_PRODUCT, 4000), (names.ONE_PASS, 4096))
         ]
     else:
         both = {names.IN_TURN: 80, names.BESIDE: 44}
@@ -47,10 +47,10 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
     ]
     call = {names.RETURNS: 6, names.ARRIVES: 60}
     others += [
-        one(names.CALL, arm, t, kind, 4000)
+        one(names.CALL, variant, t, kind, 4000)
         if kind == "cuda"
-        else skip(names.CALL, arm, "needs a CUDA GPU", kind)
-        for arm, t in call.items()
+        else skip(names.CALL, variant, "needs a CUDA GPU", kind)
+        for variant, t in call.items()
     ]
     return [*times, *rates, *overlap_fractions(times), *spans, *missing, *others]
 
@@ -58,5 +58,5 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
 def summary(made: list[Measurement]) -> dict[str, float | str]:
     """The stage's own metrics of what it measured, its conditions apart."""
     derived = bench_overlap.summarise(made)
-    on_gpu = derived[names.BEST_ARM] == names.TWO_STREAMS
+    on_gpu = derived[names.BEST_VARIANT] == names.TWO_STREAMS
     return {names.WORKLOAD: names.NOTES if on_gpu else names.BALANCED, **derived}

@@ -41,20 +41,26 @@ def measured() -> list[Measurement]:
     return [*times, *overlap_fractions(times), *timelines(PARAMS, ONE)]
 
 
-def test_every_arm_of_a_cpu_is_timed_with_its_fraction_and_bandwidth(measured):
+def test_every_variant_of_a_cpu_is_timed_with_its_fraction_and_bandwidth(measured):
     results = Results(measured)
-    assert set(results.arms(names.TIMES)) == {
+    assert set(results.variants(names.TIMES)) == {
         names.COMPUTE,
         names.COPIES,
         names.IN_TURN,
         names.BESIDE,
     }
-    assert set(results.arms(names.OVERLAP)) == {names.IN_TURN, names.BESIDE}
-    assert {m.x for m in measured if m.demo == names.TIMES and m.values} == {16}
-    assert {m.arm for m in results.skipped()} == {*names.ONLY_CUDA, names.RETURNS, names.ARRIVES}
-    spans = [m.arm.split()[1] for m in measured if m.demo == names.TIMELINE + names.BESIDE]
+    assert set(results.variants(names.OVERLAP)) == {names.IN_TURN, names.BESIDE}
+    assert {m.x for m in measured if m.experiment == names.TIMES and m.values} == {16}
+    assert {m.variant for m in results.skipped()} == {
+        *names.ONLY_CUDA,
+        names.RETURNS,
+        names.ARRIVES,
+    }
+    spans = [
+        m.variant.split()[1] for m in measured if m.experiment == names.TIMELINE + names.BESIDE
+    ]
     assert sorted(spans) == [names.COMPUTING] * 4 + [names.COPYING] * 4
-    assert any(m.arm == again(names.BESIDE) for m in measured), "the headline's noise control"
+    assert any(m.variant == again(names.BESIDE) for m in measured), "the headline's noise control"
     made = bench_overlap.summarise(measurements("bench_overlap", "cuda"))
     assert set(bench_overlap.summarise(measured)) == set(made)
 
@@ -66,17 +72,17 @@ def test_a_bandwidth_is_that_of_the_results_in_the_time_of_the_copies(measured):
     assert rate.values[0] == pytest.approx(gigabytes / (copies.values[0] / 1e3))
 
 
-def test_the_best_arm_is_held_against_the_same_copies_in_turn():
+def test_the_best_variant_is_held_against_the_same_copies_in_turn():
     for kind, best in (("cuda", names.TWO_STREAMS), ("cpu-virtual", names.BESIDE)):
         made = measurements("bench_overlap", kind)
         slower = [
             replace(m, values=tuple(2 * t for t in m.values))
-            if m.arm in (names.IN_TURN, names.ONE_STREAM) and m.demo == names.TIMES
+            if m.variant in (names.IN_TURN, names.ONE_STREAM) and m.experiment == names.TIMES
             else m
             for m in made
         ]
         m = metrics("bench_overlap", slower, kind)
-        assert m[names.BEST_ARM] == best
+        assert m[names.BEST_VARIANT] == best
         assert m[names.OVERLAP_FRACTION] == pytest.approx((40 + 40 - 44) / 40), kind
         assert m[names.SPEEDUP] == pytest.approx(2 * (40 + 40) / 44, rel=1e-4), kind
 
@@ -93,7 +99,7 @@ SECONDS = st.floats(0.01, 100)
 
 
 def timed(**times: tuple[float, ...]) -> list[Measurement]:
-    return [Measurement(names.TIMES, arm, 0, t, "ms", "cuda") for arm, t in times.items()]
+    return [Measurement(names.TIMES, variant, 0, t, "ms", "cuda") for variant, t in times.items()]
 
 
 @given(SECONDS, SECONDS, st.floats(0, 1))
@@ -111,9 +117,11 @@ def test_the_books_printed_times_are_no_overlap():
         names.BOOK_COPIES: 2.0,
         names.BOOK: 2.1558,
     }
-    [own, printed] = overlap_fractions(timed(**{arm: (t,) * 12 for arm, t in times.items()}))
-    assert (own.arm, own.remark) == (names.BOOK, "")
-    assert (printed.arm, printed.remark) == (names.AS_THE_BOOK, WRONG)
+    [own, printed] = overlap_fractions(
+        timed(**{variant: (t,) * 12 for variant, t in times.items()})
+    )
+    assert (own.variant, own.remark) == (names.BOOK, "")
+    assert (printed.variant, printed.remark) == (names.AS_THE_BOOK, WRONG)
     assert printed.values[0] == pytest.approx(1.457, abs=1e-3)
 
 
@@ -122,8 +130,8 @@ def test_three_parts_overlap_fully_when_the_longest_is_all_one_sees():
     assert overlap_fraction([1, 2, 3], 6) == 0
 
 
-def test_each_arm_is_held_against_its_own_parts():
-    found = {m.arm: m for m in overlap_fractions(measurements("bench_overlap", "cuda"))}
+def test_each_variant_is_held_against_its_own_parts():
+    found = {m.variant: m for m in overlap_fractions(measurements("bench_overlap", "cuda"))}
     expected = {
         names.PAGEABLE: 0,
         names.BOOK: 0,
@@ -133,9 +141,9 @@ def test_each_arm_is_held_against_its_own_parts():
         names.AS_THE_BOOK: (40 + 200 - 100) / 40,
     }
     assert set(found) == set(expected)
-    for arm, fraction in expected.items():
-        assert found[arm].summary.median == pytest.approx(fraction, abs=1e-2), arm
-        assert (found[arm].remark == WRONG) == (arm == names.AS_THE_BOOK), arm
+    for variant, fraction in expected.items():
+        assert found[variant].summary.median == pytest.approx(fraction, abs=1e-2), variant
+        assert (found[variant].remark == WRONG) == (variant == names.AS_THE_BOOK), variant
 
 
 def test_a_fraction_that_noise_takes_over_a_bound_is_not_called_wrong():
@@ -151,7 +159,7 @@ def test_a_fraction_that_noise_takes_over_a_bound_is_not_called_wrong():
 
 def test_what_one_start_shows_is_not_called_wrong():
     one = {names.COMPUTE: (40.0,), names.COPIES: (40.0,), names.IN_TURN: (90.0,)}
-    eight = {arm: t * 8 for arm, t in one.items()}
+    eight = {variant: t * 8 for variant, t in one.items()}
     assert [f.remark for f in overlap_fractions(timed(**one))] == [""]
     assert [f.remark for f in overlap_fractions(timed(**eight))] == [WRONG]
 
@@ -169,11 +177,12 @@ def test_the_first_and_the_last_are_those_of_each_pass(monkeypatch):
     one = Devices("cpu-virtual", [CPU], threads=1)
     results = Results(gradients.measure_gradients(TWO_ROUNDS, one, images=512))
     first, last = (
-        results.one(names.BACKWARD, arm).values for arm in (names.FIRST_READY, names.LAST_READY)
+        results.one(names.BACKWARD, variant).values
+        for variant in (names.FIRST_READY, names.LAST_READY)
     )
     assert (first, last) == ((2.0, 3.0), (8.0, 6.0)), "without the pass that warms up"
     assert results.one(names.BACKWARD, names.LAST_READY).x == 512
-    assert results.arms(names.GRADIENTS) == list(LENET_NAMES)
+    assert results.variants(names.GRADIENTS) == list(LENET_NAMES)
     assert results.one(names.GRADIENTS, "W1").values == (8.0, 3.0)
 
 
@@ -183,9 +192,9 @@ def test_a_pass_is_forward_and_backward_over_so_many_images(monkeypatch):
     monkeypatch.setattr(
         gradients.F, "cross_entropy", lambda y_hat, y: seen.append(loss(y_hat, y)) or seen[-1]
     )
-    arm = gradients.lenet_passes(CPU, seed=0)(6)
-    arm()
-    arm()
+    variant = gradients.lenet_passes(CPU, seed=0)(6)
+    variant()
+    variant()
     assert torch.equal(seen[0], seen[1]), "the same images, and weights that stay"
 
 

@@ -17,8 +17,8 @@ WAITS = {names.NO_ARGUMENT: 25, names.CURRENT_WAITED_FOR: 25, names.BOTH_WAITED_
 def measurements(kind: DeviceKind) -> list[Measurement]:
     made = [
         Measurement(names.NOTES_RUN, names.PRODUCTS_OF_A_RUN, 0, (50,), "products", kind),
-        *[one(names.WARM_UP, arm, t, kind, SIZE) for arm, t in WARM_UP.items()],
-        *[one(names.DEPENDENCIES, arm, t, kind, SIZE) for arm, t in DEPENDENCIES.items()],
+        *[one(names.WARM_UP, variant, t, kind, SIZE) for variant, t in WARM_UP.items()],
+        *[one(names.DEPENDENCIES, variant, t, kind, SIZE) for variant, t in DEPENDENCIES.items()],
     ]
     for size, t in ((64, 1.0), (SIZE, 50.0)):
         made += [
@@ -29,11 +29,11 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
         ]
     if kind != "cuda":
         reason = "needs 2 CUDA GPUs, found 0"
-        return [*made, *[skip(names.LONGER_SECOND, arm, reason, kind) for arm in WAITS]]
+        return [*made, *[skip(names.LONGER_SECOND, variant, reason, kind) for variant in WAITS]]
     return [
         *made,
         one(OVER_LAUNCH, names.ONE_PRODUCT, 100, kind, SIZE, "times as long"),
-        *[one(names.LONGER_SECOND, arm, t, kind, SIZE) for arm, t in WAITS.items()],
+        *[one(names.LONGER_SECOND, variant, t, kind, SIZE) for variant, t in WAITS.items()],
     ]
 
 

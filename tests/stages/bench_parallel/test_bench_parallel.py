@@ -33,22 +33,22 @@ def measured() -> list[Measurement]:
     return [*starts, *bench_parallel.measure_once(TWO)]
 
 
-def test_every_arm_has_a_sample_for_each_start_and_gives_the_metrics(measured):
+def test_every_variant_has_a_sample_for_each_start_and_gives_the_metrics(measured):
     results, made = Results(measured), Results(measurements("bench_parallel", "cpu-virtual"))
-    for demo in (names.PRODUCTS, names.WARM_UP, names.DEPENDENCIES, names.NOTES_RUN):
-        assert set(results.arms(demo)) == set(made.arms(demo)), demo
-    for arm in results.arms(names.PRODUCTS):
-        found = [(m.x, len(m.values)) for m in results.series(names.PRODUCTS, arm)]
-        assert found == [(4, 2), (8, 2)], arm
-    skipped = {(m.demo, m.arm) for m in results.skipped()}
-    assert skipped == {(m.demo, m.arm) for m in made.skipped()}
+    for experiment in (names.PRODUCTS, names.WARM_UP, names.DEPENDENCIES, names.NOTES_RUN):
+        assert set(results.variants(experiment)) == set(made.variants(experiment)), experiment
+    for variant in results.variants(names.PRODUCTS):
+        found = [(m.x, len(m.values)) for m in results.series(names.PRODUCTS, variant)]
+        assert found == [(4, 2), (8, 2)], variant
+    skipped = {(m.experiment, m.variant) for m in results.skipped()}
+    assert skipped == {(m.experiment, m.variant) for m in made.skipped()}
     assert set(bench_parallel.summarise(measured)) == set(
         bench_parallel.summarise(made.measurements)
     )
 
 
-def test_the_arm_of_the_headline_takes_part_twice(measured):
-    twice = [m.x for m in measured if m.arm == again(names.TOGETHER)]
+def test_the_variant_of_the_headline_takes_part_twice(measured):
+    twice = [m.x for m in measured if m.variant == again(names.TOGETHER)]
     assert twice == [8], "at the largest size, whose speed-up is the headline"
 
 
@@ -71,14 +71,14 @@ def test_only_the_wait_between_the_jobs_tells_one_after_the_other_from_together(
             both_begun.wait()
         log.append("end")
 
-    def run_arms(arms, *_):
-        arms[names.ONE_AFTER_THE_OTHER]()
+    def run_variants(variants, *_):
+        variants[names.ONE_AFTER_THE_OTHER]()
         log.append("together")
-        arms[names.TOGETHER]()
-        return dict.fromkeys(arms, (1.0,))
+        variants[names.TOGETHER]()
+        return dict.fromkeys(variants, (1.0,))
 
     monkeypatch.setattr(products, "run", job)
-    monkeypatch.setattr(products, "time_arms", run_arms)
+    monkeypatch.setattr(products, "time_arms", run_variants)
     one_size = PARAMS.model_copy(update={"bench_parallel": ParallelParams(sizes=[4])})
     products.measure_products(one_size, TWO, 0)
     assert log[:4] == ["begin", "end", "begin", "end"]
@@ -102,8 +102,11 @@ def test_equal_waits_do_not_tell_gpus_apart():
 def test_launch_bound_products_are_not_testable():
     """Together is no faster: that is said of two GPUs only if there was work for them."""
     in_turn = {
-        **{(names.PRODUCTS, arm): 1.0 for arm in (names.FIRST, names.SECOND)},
-        **{(names.PRODUCTS, arm): 2.0 for arm in (names.ONE_AFTER_THE_OTHER, names.TOGETHER)},
+        **{(names.PRODUCTS, variant): 1.0 for variant in (names.FIRST, names.SECOND)},
+        **{
+            (names.PRODUCTS, variant): 2.0
+            for variant in (names.ONE_AFTER_THE_OTHER, names.TOGETHER)
+        },
     }
     assert verdicts("bench_parallel", in_turn, 50, "C3a") == [Verdict.REFUTED]
     assert verdicts("bench_parallel", in_turn, 1.3, "C3a") == [Verdict.NOT_TESTABLE]
@@ -142,9 +145,9 @@ def test_the_wait_without_an_argument_misses_the_other_gpus_longer_job(monkeypat
     monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
     results = Results(waits.measure_waits(PARAMS, Devices("cuda", GPUS, threads=1), 0))
     expected = {names.NO_ARGUMENT: 1e3, names.CURRENT_WAITED_FOR: 1e3, names.BOTH_WAITED_FOR: 2e3}
-    for arm, milliseconds in expected.items():
-        [m] = results.series(names.LONGER_SECOND, arm)
-        assert m.values == pytest.approx((milliseconds,) * 2), arm
+    for variant, milliseconds in expected.items():
+        [m] = results.series(names.LONGER_SECOND, variant)
+        assert m.values == pytest.approx((milliseconds,) * 2), variant
         assert m.x == 8, "the largest size"
 
 
@@ -155,7 +158,10 @@ def test_the_first_and_the_second_run_are_apart_from_later_ones(monkeypatch):
     seconds = iter((3.0, 2.0, 1.0, 1.5))
     monkeypatch.setattr(warm_up, "_seconds", lambda _: next(seconds))
     results = Results(warm_up.measure_warm_up(PARAMS, ONE))
-    found = {arm: results.one(names.WARM_UP, arm).values for arm in results.arms(names.WARM_UP)}
+    found = {
+        variant: results.one(names.WARM_UP, variant).values
+        for variant in results.variants(names.WARM_UP)
+    }
     assert found == {
         names.FIRST_RUN: (3e3,),
         names.SECOND_RUN: (2e3,),

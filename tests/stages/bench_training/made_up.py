@@ -40,9 +40,9 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
         if kind == "cuda" or product != names.TF32_PRODUCT
     ]
     made += [
-        one(demo, name, ms, kind, 256)
-        for demo, arms in ON_DEVICES.items()
-        for name, ms in arms.items()
+        one(experiment, name, ms, kind, 256)
+        for experiment, variants in ON_DEVICES.items()
+        for name, ms in variants.items()
     ]
     made += [
         Measurement(names.BY_HAND, name, 256, (seconds,), "s", kind)

@@ -7,17 +7,17 @@ import pytest
 
 from lab.results.measurements import Results, again
 from stages.bench_training import __main__ as bench_training
-from stages.bench_training.measure import arms as arms_module
 from stages.bench_training.measure import comparisons, names
-from stages.bench_training.measure.arm_turns import TrainingArm
-from stages.bench_training.measure.arms import (
+from stages.bench_training.measure import variants as variants_module
+from stages.bench_training.measure.params import TrainingParams
+from stages.bench_training.measure.variant_turns import TrainingVariant
+from stages.bench_training.measure.variants import (
     Machine,
-    arms_of,
     by_the_notes,
     lacking,
     products_per_step,
+    variants_of,
 )
-from stages.bench_training.measure.params import TrainingParams
 from tests.helpers import write_data
 from tests.made_up import measurements, metrics
 
@@ -39,7 +39,7 @@ PEERS = PARAMS.model_copy(update={"peers": True})
 
 @pytest.fixture(autouse=True)
 def without_lightning(monkeypatch):
-    monkeypatch.setattr(arms_module, "has_lightning", lambda: False)
+    monkeypatch.setattr(variants_module, "has_lightning", lambda: False)
 
 
 def test_the_engine_is_held_against_the_notes_way_of_the_trial_and_the_peak_of_the_same_start():
@@ -62,64 +62,80 @@ def test_the_engine_is_held_against_the_notes_way_of_the_trial_and_the_peak_of_t
 
 def test_a_laptop_races_the_notes_way_that_the_trial_found_faster_and_the_engine_twice():
     for workers, name in names.BY_THE_NOTES.items():
-        raced = arms_of(PARAMS, CPU, workers)
-        lenet = {arm: raced[demo, arm] for demo, arm in raced if demo == names.LENET}
+        raced = variants_of(PARAMS, CPU, workers)
+        lenet = {
+            variant: raced[experiment, variant]
+            for experiment, variant in raced
+            if experiment == names.LENET
+        }
         assert set(lenet) == {name, names.ENGINE, again(names.ENGINE), names.BF16}
         assert (lenet[name].kind, lenet[name].num_workers) == ("book", workers)
         assert lenet[names.ENGINE] == lenet[again(names.ENGINE)]
-    assert [m.arm for m in lacking(PARAMS, CPU)] == [names.LIGHTNING, names.PLAIN]
+    assert [m.variant for m in lacking(PARAMS, CPU)] == [names.LIGHTNING, names.PLAIN]
 
 
 def test_the_trial_chooses_the_setting_that_is_faster_on_samples_of_its_own(monkeypatch):
     raced = []
 
-    def race(arms, starts):
-        raced.append((arms, starts))
+    def race(variants, starts):
+        raced.append((variants, starts))
         return {4: (0.5, 0.2), 0: (0.3, 0.3)}, {}
 
     monkeypatch.setattr(bench_training, "race", race)
     assert bench_training.trial(PARAMS, CPU) == 0
-    [(arms, starts)] = raced
+    [(variants, starts)] = raced
     assert starts == bench_training.TRIAL_STARTS
-    assert {(arm.kind, n) for n, arm in arms.items()} == {("book", 4), ("book", 0)}
+    assert {(variant.kind, n) for n, variant in variants.items()} == {("book", 4), ("book", 0)}
 
 
 def test_peers_take_part_if_asked_for_and_lightning_if_it_is_installed(monkeypatch):
     peers = {(names.LENET, names.FOUR_WORKERS), (names.LENET, names.PLAIN)}
-    added = set(arms_of(PEERS, CPU, 0)) - set(arms_of(PARAMS, CPU, 0))
+    added = set(variants_of(PEERS, CPU, 0)) - set(variants_of(PARAMS, CPU, 0))
     assert added == {*peers, (names.RESNET18, names.BF16)}
-    assert [m.arm for m in lacking(PEERS, CPU)] == [names.LIGHTNING]
-    monkeypatch.setattr(arms_module, "has_lightning", lambda: True)
+    assert [m.variant for m in lacking(PEERS, CPU)] == [names.LIGHTNING]
+    monkeypatch.setattr(variants_module, "has_lightning", lambda: True)
     assert not lacking(PEERS, CPU)
     for workers in names.BY_THE_NOTES:
-        lightning = arms_of(PEERS, CPU, workers)[names.LENET, names.LIGHTNING]
+        lightning = variants_of(PEERS, CPU, workers)[names.LENET, names.LIGHTNING]
         assert (lightning.kind, lightning.num_workers) == ("lightning", workers)
 
 
 def test_one_gpu_is_not_two_devices():
     one_gpu = Machine("cuda", gpus=1, cores=8, share=4, bf16=True)
-    assert not [demo for demo, _ in arms_of(PARAMS, one_gpu, 0) if demo in names.ON_DEVICES]
+    assert not [
+        experiment
+        for experiment, _ in variants_of(PARAMS, one_gpu, 0)
+        if experiment in names.ON_DEVICES
+    ]
     skipped = lacking(PARAMS, one_gpu)
-    assert {m.demo for m in skipped if m.arm not in names.PEERS} == set(names.ON_DEVICES)
-    two = arms_of(PARAMS, replace(one_gpu, gpus=2), 0)
+    assert {m.experiment for m in skipped if m.variant not in names.PEERS} == set(names.ON_DEVICES)
+    two = variants_of(PARAMS, replace(one_gpu, gpus=2), 0)
     assert [str(d) for d in two[names.WIDE, names.LOOP].devices()] == ["cuda:0", "cuda:1"]
 
 
 def test_a_gpu_races_the_engines_step_as_a_graph_in_every_precision():
     """The notes' loop and the engine that is held against it are both in torch's own arithmetic."""
     gpu = Machine("cuda", gpus=1, cores=8, share=4, bf16=True)
-    arms = arms_of(PARAMS.model_copy(update={"compile": True}), gpu, 4)
+    variants = variants_of(PARAMS.model_copy(update={"compile": True}), gpu, 4)
     for net, notes in ((names.LENET, names.FOUR_WORKERS), (names.RESNET18, names.FOUR_WORKERS)):
-        assert {arms[net, arm].precision for arm in (notes, names.ENGINE, names.GRAPH)} == {
-            "default"
+        assert {
+            variants[net, variant].precision for variant in (notes, names.ENGINE, names.GRAPH)
+        } == {"default"}
+        graphs = {
+            variant: variants[net, variant]
+            for variant in names.BY_THE_ENGINE
+            if variant != names.ENGINE
         }
-        graphs = {arm: arms[net, arm] for arm in names.BY_THE_ENGINE if arm != names.ENGINE}
-        assert {arm.kind for arm in graphs.values()} == {"graph"}
-        assert [arm.precision for arm in graphs.values()] == [
+        assert {variant.kind for variant in graphs.values()} == {"graph"}
+        assert [variant.precision for variant in graphs.values()] == [
             *("default", "default", "fp32", "tf32", "bf16", "bf16")
         ]
         assert graphs[names.COMPILED].compile_mode == "max-autotune-no-cudagraphs"
-    assert [arms["", product].precision for product in names.PRODUCTS] == ["fp32", "tf32", "bf16"]
+    assert [variants["", product].precision for product in names.PRODUCTS] == [
+        "fp32",
+        "tf32",
+        "bf16",
+    ]
 
 
 def test_what_a_graph_gains_is_read_off_a_gpus_metrics():
@@ -148,32 +164,32 @@ def test_a_step_is_worth_products_by_its_flop():
     )
 
 
-def test_devices_of_one_process_have_equal_threads_and_other_arms_all_cores():
-    for (demo, name), arm in arms_of(PEERS, CPU, 0).items():
-        on_devices = demo in names.ON_DEVICES
-        assert arm.threads == (4 if on_devices else 8), (demo, name)
-        assert arm.num_devices == (2 if name in (names.LOOP, names.THREADS) else 1)
-        assert (arm.kind == "loop") == (name == names.LOOP)
-        assert arm.width == (2 if demo == names.WIDE else 1)
-        assert (arm.batch_size == 1024) == (demo == names.LARGE_BATCH)
+def test_devices_of_one_process_have_equal_threads_and_other_variants_all_cores():
+    for (experiment, name), variant in variants_of(PEERS, CPU, 0).items():
+        on_devices = experiment in names.ON_DEVICES
+        assert variant.threads == (4 if on_devices else 8), (experiment, name)
+        assert variant.num_devices == (2 if name in (names.LOOP, names.THREADS) else 1)
+        assert (variant.kind == "loop") == (name == names.LOOP)
+        assert variant.width == (2 if experiment == names.WIDE else 1)
+        assert (variant.batch_size == 1024) == (experiment == names.LARGE_BATCH)
 
 
 def test_a_processor_without_bfloat16_computes_nothing_in_it_and_says_so():
     """There a product of 2048 rows takes a minute, and a race of them half an hour."""
     old = replace(CPU, bf16=False)
     for params in (PARAMS, PEERS):
-        everywhere, here = arms_of(params, CPU, 0), arms_of(params, old, 0)
+        everywhere, here = variants_of(params, CPU, 0), variants_of(params, old, 0)
         missing = {name for _, name in set(everywhere) - set(here)}
         assert missing == {names.BF16, names.BF16_PRODUCT}
-        assert {arm.precision for arm in here.values()} == {"default", "fp32"}
-        said = [m for m in lacking(params, old) if m.arm not in names.PEERS]
-        assert {m.arm for m in said} == missing
+        assert {variant.precision for variant in here.values()} == {"default", "fp32"}
+        said = [m for m in lacking(params, old) if m.variant not in names.PEERS]
+        assert {m.variant for m in said} == missing
         assert {m.remark for m in said} == {"skipped: needs instructions for bfloat16"}
 
 
 def test_rows_say_what_ran_where_and_the_products_worth_a_step():
-    arms = arms_of(PARAMS, CPU, 0)
-    rows = bench_training.in_rows(arms, dict.fromkeys(arms, (0.002,) * 8), CPU)
+    variants = variants_of(PARAMS, CPU, 0)
+    rows = bench_training.in_rows(variants, dict.fromkeys(variants, (0.002,) * 8), CPU)
     results = Results(rows)
     engine = results.one(names.LENET, names.ENGINE)
     assert engine is not None
@@ -192,18 +208,18 @@ def test_rows_say_what_ran_where_and_the_products_worth_a_step():
 def test_two_epochs_by_hand_are_their_mean(monkeypatch):
     asked = []
 
-    def by_hand(arm, rounds):
-        asked.append((arm, rounds))
+    def by_hand(variant, rounds):
+        asked.append((variant, rounds))
         return 0.010, 0.030
 
     monkeypatch.setattr(bench_training, "by_hand", by_hand)
-    arm = by_the_notes(PARAMS, CPU)[4]
-    found = bench_training.timed_by_hand(names.FOUR_WORKERS, arm, CPU)
-    assert asked == [(arm, 2)]
+    variant = by_the_notes(PARAMS, CPU)[4]
+    found = bench_training.timed_by_hand(names.FOUR_WORKERS, variant, CPU)
+    assert asked == [(variant, 2)]
     assert found.values == (pytest.approx(235 * 0.020),)
 
 
-ARM = TrainingArm("lightning", "lenet", batch_size=8, steps=3, device="cpu", threads=1)
+VARIANT = TrainingVariant("lightning", "lenet", batch_size=8, steps=3, device="cpu", threads=1)
 
 
 class NobodyAsksError(Exception):
@@ -228,12 +244,12 @@ class Link:
 def test_each_epoch_of_lightning_is_a_turn(project):
     if find_spec("lightning") is None:
         pytest.skip("PyTorch Lightning is not installed (pip install -e '.[peers]')")
-    from stages.bench_training.measure.lightning_arm import serve_lightning
+    from stages.bench_training.measure.lightning_variant import serve_lightning
 
     write_data(project / "data", train=70, test=10)
     link = Link()
     with pytest.raises(NobodyAsksError):
-        serve_lightning(ARM, link)
+        serve_lightning(VARIANT, link)
     assert len(link.answers) == 2
     assert all(0 < seconds < 60 for seconds in link.answers)
     assert {path.name for path in project.iterdir()} <= {"data", "params.yaml", "profiles"}

@@ -13,14 +13,16 @@ import pytest
 
 from lab.core.errors import LabError
 from stages.bench_training.measure import race as race_module
-from stages.bench_training.measure.arm_turns import TrainingArm
 from stages.bench_training.measure.race import TRACED_STEPS, by_hand, race
+from stages.bench_training.measure.variant_turns import TrainingVariant
 from tests.helpers import ROOT, outlived, write_data
 
 pytestmark = pytest.mark.slow
 
-PRODUCT = TrainingArm("product", "", batch_size=64, steps=20, device="cpu", threads=1)
-BOOK = TrainingArm("book", "lenet", batch_size=8, steps=2, device="cpu", threads=1, num_workers=1)
+PRODUCT = TrainingVariant("product", "", batch_size=64, steps=20, device="cpu", threads=1)
+BOOK = TrainingVariant(
+    "book", "lenet", batch_size=8, steps=2, device="cpu", threads=1, num_workers=1
+)
 
 
 @pytest.fixture
@@ -31,7 +33,7 @@ def ready(project, monkeypatch):
     assert not multiprocessing.active_children(), "no arm's process outlives its race"
 
 
-def test_arms_take_turns_in_processes_of_their_own(ready):
+def test_variants_take_turns_in_processes_of_their_own(ready):
     times, _ = race({"product": PRODUCT, "book": BOOK}, starts=1)
     assert list(times) == ["product", "book"]
     for [seconds] in times.values():
@@ -44,8 +46,8 @@ def events(monkeypatch):
     found: list[str] = []
 
     @contextmanager
-    def processes(arms):
-        turns = {name: iter(range(99)) for name in arms}
+    def processes(variants):
+        turns = {name: iter(range(99)) for name in variants}
 
         def take(name, steps):
             found.append(f"{name} {steps}")
@@ -68,8 +70,8 @@ def test_each_start_has_a_short_turn_that_does_not_count_and_one_that_does(event
 
 def test_what_can_be_is_traced_once_when_all_turns_are_taken(events):
     lightning = replace(BOOK, kind="lightning", num_workers=0)
-    arms = {("lenet", "engine, bf16"): PRODUCT, "B": BOOK, "C": lightning}
-    race(arms, 2, Path("to"))
+    variants = {("lenet", "engine, bf16"): PRODUCT, "B": BOOK, "C": lightning}
+    race(variants, 2, Path("to"))
     traced = [event for event in events if " to/" in event]
     assert traced == ["('lenet', 'engine, bf16') to/lenet-engine-bf16.json"]
     first_start = events[: events.index("end")]
@@ -77,9 +79,9 @@ def test_what_can_be_is_traced_once_when_all_turns_are_taken(events):
 
 
 def test_a_trace_is_what_a_profiler_writes_and_one_that_fails_fails_no_race(ready, tmp_path):
-    arms = {"product": PRODUCT, "other": replace(PRODUCT, batch_size=8)}
+    variants = {"product": PRODUCT, "other": replace(PRODUCT, batch_size=8)}
     (tmp_path / "other.json").mkdir()  # where nothing can be written
-    times, _ = race(arms, 1, tmp_path)
+    times, _ = race(variants, 1, tmp_path)
     assert list(map(len, times.values())) == [1, 1]
     events = json.loads((tmp_path / "product.json").read_text())["traceEvents"]
     products = [each for each in events if each.get("name") == "aten::mm"]
@@ -91,11 +93,11 @@ def test_what_is_timed_by_hand_is_alone_and_not_warmed_up(events):
     assert ", ".join(events) == "start, alone 20, alone 20, end"
 
 
-def end_at_once(link, arm):
+def end_at_once(link, variant):
     raise SystemExit(4)
 
 
-def answer_once(link, arm):
+def answer_once(link, variant):
     link.send(1.0 * link.recv())
 
 
@@ -107,12 +109,12 @@ def test_processes_that_end_end_the_race(ready, monkeypatch, serve, code):
         race({"broken": PRODUCT}, 2)
 
 
-def test_an_arm_that_fails_ends_the_race(ready):
+def test_an_variant_that_fails_ends_the_race(ready):
     with pytest.raises(LabError, match=r"^arm 'broken' ended with code 1"):
         race({"sound": PRODUCT, "broken": replace(BOOK, net="no such net")}, 1)
 
 
-def test_an_arm_that_does_not_compile_leaves_the_race_to_the_others(ready):
+def test_an_variant_that_does_not_compile_leaves_the_race_to_the_others(ready):
     compiled = replace(BOOK, kind="replicas", compile_mode="no such mode")
     times, unable = race({"compiled": compiled, "product": PRODUCT}, starts=2)
     assert list(times) == ["product"]
@@ -123,14 +125,14 @@ def test_an_arm_that_does_not_compile_leaves_the_race_to_the_others(ready):
 RACE = """
 import json, sys
 from lab.core.process import run
-from stages.bench_training.measure.race import TrainingArm, race
-arms = {i: TrainingArm(**arm) for i, arm in enumerate(json.loads(sys.argv[1]))}
-sys.exit(run(lambda: race(arms, 1_000_000)))
+from stages.bench_training.measure.race import TrainingVariant, race
+variants = {i: TrainingVariant(**variant) for i, variant in enumerate(json.loads(sys.argv[1]))}
+sys.exit(run(lambda: race(variants, 1_000_000)))
 """
 
 
-def start_race(*arms: TrainingArm) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-c", RACE, json.dumps([asdict(arm) for arm in arms])]
+def start_race(*variants: TrainingVariant) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-c", RACE, json.dumps([asdict(variant) for variant in variants])]
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
@@ -146,11 +148,11 @@ def descendants(process: subprocess.Popen[bytes], count: int) -> list[psutil.Pro
 
 
 def test_a_race_that_is_killed_leaves_no_process(ready):
-    """Neither the arms that wait nor one in a turn that would never end."""
+    """Neither the variants that wait nor one in a turn that would never end."""
     endless = replace(PRODUCT, steps=10**12)
     races = {number: start_race(PRODUCT, endless) for number in (signal.SIGKILL, signal.SIGTERM)}
     for number, racing in races.items():
-        processes = descendants(racing, 4)  # the server, its tracker of resources, two arms
+        processes = descendants(racing, 4)  # the server, its tracker of resources, two variants
         racing.send_signal(number)
         racing.wait(10)
         assert not outlived(processes), number

@@ -75,7 +75,7 @@ TIMES = {64: 200.0, 256: 100.0, 4096: 50.0}  # microseconds per image
 def convergence_curves(changes: dict[str, list[float]] | None = None) -> list[Curve]:
     """What the stage measures of LeNet."""
     made = of_runs(LENET, SEED_EPOCHS | (changes or {}), TIMES)
-    made += [line(SHORT_RUN, arm, range(8), [y] * 8) for arm, y in SHORT_RUNS.items()]
+    made += [line(SHORT_RUN, variant, range(8), [y] * 8) for variant, y in SHORT_RUNS.items()]
     notes = {16: 300.0, 256: 150.0}
     made += [line(NOTES_US_PER_IMAGE, batch(n), range(8), [t] * 8) for n, t in notes.items()]
     return made
@@ -85,10 +85,10 @@ def resnet18_curves(changes: dict[str, list[float]] | None = None) -> list[Curve
     """What it measures of ResNet-18 where that is trained, too: half of LeNet's epochs."""
     sizes = CONVERGENCE.resnet18.batch_sizes
     seed_epochs = {
-        at_batch(arm, n): [e / 2 if e < CAP else CAP for e in SEED_EPOCHS[at_batch(arm, n)]]
-        for arm in (FIXED, SCALED, ROOT, LARS)
+        at_batch(variant, n): [e / 2 if e < CAP else CAP for e in SEED_EPOCHS[at_batch(variant, n)]]
+        for variant in (FIXED, SCALED, ROOT, LARS)
         for n in sizes
-        if at_batch(arm, n) in SEED_EPOCHS and not (arm in (SCALED, ROOT) and n == sizes[0])
+        if at_batch(variant, n) in SEED_EPOCHS and not (variant in (SCALED, ROOT) and n == sizes[0])
     }
     seed_epochs |= {at_batch(MOMENTUM, 256): [0.5] * 8, at_batch(MOMENTUM, 4096): [2.5] * 8}
     times = {n: 20 * TIMES[n] for n in sizes}
@@ -117,7 +117,7 @@ def write(
 ) -> None:
     """Write the rows and metrics of `convergence` under `reports`; a GPU trains ResNet-18, too."""
     made = curves or [*convergence_curves(), *(resnet18_curves() if kind == "cuda" else [])]
-    both = any(c.demo == of_net(EPOCHS, RESNET18) for c in made)
+    both = any(c.experiment == of_net(EPOCHS, RESNET18) for c in made)
     params = WITH_RESNET18 if both else CONVERGENCE
     write_rows(reports / "convergence", rows_of(made))
     conditions = {"device_kind": kind, "dataset": "fashion-mnist"}

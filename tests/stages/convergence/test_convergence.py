@@ -77,15 +77,15 @@ def split(count=256):
     return Split(images, labels.astype("int64"))
 
 
-def test_a_small_real_run_repeats_and_has_all_arms(one_thread):
+def test_a_small_real_run_repeats_and_has_all_variants(one_thread):
     few, images = small(), split()
     first, again = (convergence.measure(few, CPU, images, images.first(40), 0) for _ in range(2))
     for one, other in zip(first, again, strict=True):
-        assert (one.demo, one.series) == (other.demo, other.series)
+        assert (one.experiment, one.series) == (other.experiment, other.series)
         for column in ("x", "y", "diverged"):
             assert np.array_equal(getattr(one, column), getattr(other, column)), one.series
-    arms = [c.series for c in first if c.demo == names.of_net(names.EPOCHS, names.LENET)]
-    assert arms == [
+    variants = [c.series for c in first if c.experiment == names.of_net(names.EPOCHS, names.LENET)]
+    assert variants == [
         *(at_batch(FIXED, n) for n in (16, 64)),
         at_batch(SCALED, 64),
         at_batch(ROOT, 64),
@@ -93,7 +93,7 @@ def test_a_small_real_run_repeats_and_has_all_arms(one_thread):
         at_batch(LARS, 64),
     ]
     for c in first:
-        if c.demo == names.of_net(names.EPOCHS, names.LENET):
+        if c.experiment == names.of_net(names.EPOCHS, names.LENET):
             assert ((c.y > 0) & (c.y <= 1)).all()
     m = convergence.summarise(first, few)
     assert (of_lenet(m, names.TARGET_PERCENT), m[names.TRAIN_IMAGES]) == (60, 256)
@@ -121,13 +121,13 @@ def test_a_start_times_an_image_at_each_batch():
     few = small()
     params = Params(seed=0, devices=DeviceParams(cpu_threads=1), bench=bench, convergence=few)
     found = one_start.measure_times(params, Devices("cpu-virtual", [CPU], 1), 0)
-    assert [(m.demo, m.arm, m.unit) for m in found] == [
+    assert [(m.experiment, m.variant, m.unit) for m in found] == [
         ("lenet_us_per_image", "batch 16", "us"),
         ("lenet_us_per_image", "batch 64", "us"),
         (names.NOTES_US_PER_IMAGE, "batch 16", "us"),
         (names.NOTES_US_PER_IMAGE, "batch 256", "us"),
     ]
-    assert [c.series for c in convergence.times(found)] == [m.arm for m in found]
+    assert [c.series for c in convergence.times(found)] == [m.variant for m in found]
     assert all(len(m.values) == 2 and min(m.values) > 0 for m in found)
 
 

@@ -19,7 +19,9 @@ def test_landscapes_finds_what_is_known():
     assert -0.8 < m[names.GAP_EXPONENT] < -0.2, "theory says a half"
 
     steps = {
-        c.series: dict(zip(c.x, c.y, strict=True)) for c in curves if c.demo == names.SADDLE_ESCAPE
+        c.series: dict(zip(c.x, c.y, strict=True))
+        for c in curves
+        if c.experiment == names.SADDLE_ESCAPE
     }
     [millionth] = [x for x in steps[names.GD] if x == pytest.approx(1e-6)]
     by_hand = math.ceil(math.log(1e6) / math.log(1 + 2 * 0.05))
@@ -33,7 +35,7 @@ def test_landscapes_finds_what_is_known():
 
 def test_random_matrices_have_as_many_negative_eigenvalues_as_positive_and_are_rarely_minima():
     curves, _ = smallest.results("landscapes")
-    found = {c.series: c.y for c in curves if c.demo == names.NEGATIVE_EIGENVALUES}
+    found = {c.series: c.y for c in curves if c.experiment == names.NEGATIVE_EIGENVALUES}
     assert found[names.NEGATIVE_SHARE] == pytest.approx(0.5, abs=0.15)
     one, _, twenty = found[names.WITHOUT_NEGATIVE]
     assert one == pytest.approx(0.5, abs=0.15)
@@ -42,7 +44,7 @@ def test_random_matrices_have_as_many_negative_eigenvalues_as_positive_and_are_r
 
 def test_neighbours_tell_minima_saddles_and_maxima_apart():
     curves, _ = smallest.results("landscapes")
-    found = {c.series: (c.x[0], c.y[0]) for c in curves if c.demo == names.NEIGHBOURS}
+    found = {c.series: (c.x[0], c.y[0]) for c in curves if c.experiment == names.NEIGHBOURS}
     minimum, saddle, other_saddle, maximum = (found[name] for name in names.QUADRATICS)
     assert (minimum, maximum) == ((0, 1), (1, 0))
     assert saddle == other_saddle == pytest.approx((0.5, 0.5))
@@ -50,7 +52,7 @@ def test_neighbours_tell_minima_saddles_and_maxima_apart():
 
 def test_half_of_the_directions_lead_down_from_the_books_saddle_and_from_random_ones():
     curves, _ = smallest.results("landscapes")
-    found = {c.series: c.y.mean() for c in curves if c.demo == names.WAYS_DOWN}
+    found = {c.series: c.y.mean() for c in curves if c.experiment == names.WAYS_DOWN}
     for series in (
         names.one_way(names.FEW),
         names.random_saddles(names.FEW),
@@ -66,7 +68,7 @@ def test_descent_on_few_rows_ends_at_their_least_squares():
     rows = np.random.default_rng(0).permutation(len(table))[:100]
     X, y = quadratic_features(table)
     w = np.linalg.lstsq(X[rows], y[rows], rcond=None)[0]
-    curves = {(c.demo, c.series): c for c in overfitting(table, 100, 1, rng)}
+    curves = {(c.experiment, c.series): c for c in overfitting(table, 100, 1, rng)}
     training = curves[names.OVERFITTING, names.TRAINING].y
     assert (np.diff(training) <= 1e-12).all()
     least = 0.5 * np.mean((X[rows] @ w - y[rows]) ** 2)

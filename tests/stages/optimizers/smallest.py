@@ -44,6 +44,6 @@ def results() -> tuple[list[Curve], Metrics]:
     images, labels = synthetic.fashion(32, 0)
     split = Split(images, labels.astype("int64"))
     curves = measure(PARAMS, table, split, split, seed=0)
-    times = [made_up.one(names.STEP_TIME, arm, ms, "cpu") for arm, ms in TIMES.items()]
+    times = [made_up.one(names.STEP_TIME, variant, ms, "cpu") for variant, ms in TIMES.items()]
     metrics = {"airfoil": "synthetic", **CONDITIONS, **summarise(curves, table)}
     return [*curves, *by_start(times)], metrics

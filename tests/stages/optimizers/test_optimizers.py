@@ -27,7 +27,7 @@ from tests.stages.optimizers.smallest import PARAMS
 @pytest.fixture(scope="module")
 def found():
     curves, _ = smallest.results("optimizers")
-    return {(c.demo, c.series): c for c in curves}
+    return {(c.experiment, c.series): c for c in curves}
 
 
 def test_traces_end_where_the_books_do(found):
@@ -72,7 +72,7 @@ def test_a_rate_that_diverges_gives_a_row_with_its_share_and_step(found):
 
 def test_every_rule_is_swept_on_every_problem(found):
     for task in names.PROBLEMS:
-        best = [series for demo, series in found if demo == names.BEST[task]]
+        best = [series for experiment, series in found if experiment == names.BEST[task]]
         assert [names.rule_of(series) for series in best] == list(names.RULES), task
         for rule in names.RULES:
             ends = found[names.BEST_ENDS[task], rule].y
@@ -82,7 +82,9 @@ def test_every_rule_is_swept_on_every_problem(found):
 
 def test_torchs_optimizers_end_where_those_from_scratch_do(found):
     for run in names.WITH_TORCH:
-        scratch, torchs = (found[demo, run].y for demo in (names.ENDS, names.ONLY_THE_OPTIMIZER))
+        scratch, torchs = (
+            found[experiment, run].y for experiment in (names.ENDS, names.ONLY_THE_OPTIMIZER)
+        )
         assert torchs == pytest.approx(scratch, rel=0.01), run
     concise = found[names.NOTES_RUNS, names.concise(names.MOMENTUM_0005)]
     assert concise.x.tolist() == [0, 1, 2, 3, 4], "four epochs, as the notes have it"
@@ -107,7 +109,7 @@ def test_what_averages_keep_is_what_algebra_says(found):
 def test_a_step_is_timed_with_each_optimizer_and_one_of_them_twice():
     bench = BenchParams(starts=1, rounds=1, min_sample_ms=0.01)
     times = one_start.step_times(bench, processor(1), 0)
-    assert [m.arm for m in times] == [
+    assert [m.variant for m in times] == [
         names.SGD_STEP,
         names.ADAGRAD_STEP,
         names.LOSS_AND_GRADIENT,
@@ -159,12 +161,12 @@ def test_all_rates_and_seeds_at_once_are_each_run_alone():
 
 def test_a_seeds_value_is_the_mean_of_its_own_runs_after_so_many_epochs():
     task, runs, per_epoch = small_problem(), bias_correction.RUNS_PER_SEED, 6
-    found = {(c.demo, c.series): c.y for c in bias_correction.corrections(task, 2, seed=3)}
+    found = {(c.experiment, c.series): c.y for c in bias_correction.corrections(task, 2, seed=3)}
     w = initial(2 * runs, 4, seed=3)[runs:]
-    for epochs, demo in names.BIAS_CORRECTION.items():
+    for epochs, experiment in names.BIAS_CORRECTION.items():
         steps = epochs * per_epoch
         own = descend(update_rules.adam, np.array([0.01]), task, w, 10, steps, steps, 3 + runs)
-        assert found[demo, names.ADAM][1] == pytest.approx(own.excess[-1].mean())
+        assert found[experiment, names.ADAM][1] == pytest.approx(own.excess[-1].mean())
 
 
 def test_descent_reaches_the_minimum():

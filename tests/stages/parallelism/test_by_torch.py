@@ -52,7 +52,7 @@ NUMBERS = sum(a * b + b for a, b in pairwise((784, UNITS, UNITS, UNITS, 10)))
 
 @pytest.fixture(scope="module")
 def found():
-    return {(c.demo, c.series): c for c in measure_by_torch(PARAMS, FOUR, seed=0)}
+    return {(c.experiment, c.series): c for c in measure_by_torch(PARAMS, FOUR, seed=0)}
 
 
 def test_the_gradients_are_those_of_one_device(found):
@@ -142,8 +142,8 @@ def test_times_are_by_hand_and_by_torch_of_each_start():
         parallelism=PARAMS,
     )
     timed = time_by_torch(params)
-    assert {m.demo for m in timed} == {TORCH_STEP_MS}
-    assert {m.arm for m in timed} == {*BY_HAND, *BY_HAND.values(), again(DATA)}
+    assert {m.experiment for m in timed} == {TORCH_STEP_MS}
+    assert {m.variant for m in timed} == {*BY_HAND, *BY_HAND.values(), again(DATA)}
     assert all(len(m.values) == 2 and min(m.values) > 0 for m in timed)
 
 

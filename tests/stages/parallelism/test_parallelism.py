@@ -68,10 +68,10 @@ def test_a_small_real_run_repeats(one_thread):
     first = parallelism.measure(params, devices, split)
     again = list(parallelism.measure_kinds(PARALLELISM, devices, split, 0))
     for c, d in zip(first, again, strict=False):  # the ratio is not counted again
-        assert (c.demo, c.series) == (d.demo, d.series)
+        assert (c.experiment, c.series) == (d.experiment, d.series)
         assert np.array_equal(c.x, d.x), c.series
         assert np.array_equal(c.y, d.y), c.series
-    y = {(c.demo, c.series): c.y for c in first}
+    y = {(c.experiment, c.series): c.y for c in first}
     assert y[MOVED_MB, on_devices(DATA, 2)][-1] == 2 * 4 * 129_068 / 1e6
     assert y[FLOP_PER_BYTE, LENET][0] == pytest.approx(13.26e6 / 516_272, rel=1e-3)
     assert y[FLOP_PER_BYTE, RESNET_50][0] == pytest.approx(3 * 8.18e9 / (4 * 25.557e6), rel=0.02)

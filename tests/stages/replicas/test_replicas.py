@@ -39,7 +39,7 @@ from tests import smallest
 
 def test_batch_norm_makes_devices_matter_and_lenet_does_not():
     curves, _ = smallest.results("replicas")
-    y = {(c.demo, c.series): c.y for c in curves}
+    y = {(c.experiment, c.series): c.y for c in curves}
     assert y[GRADIENT_CHANGE, WITH_BATCH_NORM].min() > 1
     assert y[GRADIENT_CHANGE, WITHOUT_BATCH_NORM].max() < 1e-3
     assert len(y[FROM_ONE_DEVICE, IN_PLACE]) == 3, "its steps"
@@ -138,7 +138,7 @@ def found():
     """Each variant's distances on two and on four devices: uneven shards of 9 images."""
     with threadpool_limits(1):
         curves = {n: measure_variants(n, [uneven_batch()] * 3, seed=0) for n in COUNTS}
-        return {n: {(c.demo, c.series): c.y for c in made} for n, made in curves.items()}
+        return {n: {(c.experiment, c.series): c.y for c in made} for n, made in curves.items()}
 
 
 @pytest.mark.parametrize("count", COUNTS)

@@ -62,10 +62,10 @@ def steps(kind: DeviceKind) -> list[Measurement]:
             for allreduce, (algorithm, grouping) in names.ALLREDUCES.items():
                 summing = summing_ms(net, algorithm, grouping == PER_TENSOR, kind)
                 taken = LONGER * (computing_ms(net, images) + LATE + summing)
-                arm = names.step(net, allreduce)
-                made.append(one(names.MEASURED, arm, taken, kind, images))
-                made.append(Measurement(names.SAME_WEIGHTS, arm, images, (1.0,), "", kind))
-                made.append(one(names.HALVES, arm, FLOOR, kind, images, "%"))
+                variant = names.step(net, allreduce)
+                made.append(one(names.MEASURED, variant, taken, kind, images))
+                made.append(Measurement(names.SAME_WEIGHTS, variant, images, (1.0,), "", kind))
+                made.append(one(names.HALVES, variant, FLOOR, kind, images, "%"))
         summing = summing_ms(net, "star", True, kind)
         made.append(one(names.OTHERS, names.step(net, names.SUMMING), summing, kind))
     return made

@@ -112,8 +112,8 @@ def test_a_line_stays_between_its_points(line, x):
 
 
 def test_the_fit_takes_computing_away_and_never_goes_below_zero():
-    def ms(demo: str, arm: str, x: float, value: float) -> Measurement:
-        return Measurement(demo, arm, x, (value,), "ms", "cpu-virtual")
+    def ms(experiment: str, variant: str, x: float, value: float) -> Measurement:
+        return Measurement(experiment, variant, x, (value,), "ms", "cpu-virtual")
 
     def behind(net: str, count: int, size: float, value: float) -> Measurement:
         return ms(names.behind(net, 8), names.tensors("star", count), size, value)

@@ -11,7 +11,7 @@ from lab.machine.torchvision_import import torchvision
 from lab.parallel.allreduce.times import NOTHING
 from lab.parallel.cost_model import HALVING_DOUBLING, RING, STAR, Link, two_level_s
 from lab.results.measurements import AGAIN, Results, rows_of
-from stages.scaling.measure import arms, clusters, names, predictor
+from stages.scaling.measure import clusters, names, predictor, variants
 from stages.scaling.measure.clusters import NETWORKS, PUBLISHED, strong, weak
 from stages.scaling.page import claims
 from tests.helpers import verdicts
@@ -66,7 +66,7 @@ def slowness() -> list[float]:
 
 def test_each_start_is_predicted_by_its_own_parts():
     """A machine that is twice as slow in every other start is predicted as well."""
-    even = [m for m in measurements("scaling", "cuda") if m.demo not in (names.T1, names.T2)]
+    even = [m for m in measurements("scaling", "cuda") if m.experiment not in (names.T1, names.T2)]
     slow = [
         replace(m, values=tuple(t * (1 + i % 2) for i, t in enumerate(m.values)))
         if m.unit == "ms"
@@ -83,14 +83,14 @@ def test_each_start_is_predicted_by_its_own_parts():
 
 def test_a_batch_out_of_reach_is_on_the_line_and_what_is_beyond_computing_stays():
     results = Results(measurements("scaling", "cuda"))
-    arm = names.at_notes_batch("resnet18")
+    variant = names.at_notes_batch("resnet18")
     expected = [computing_ms("resnet18", 256) * i for i in slowness()]
-    [computing] = results.series(arm, names.COMPUTING)
+    [computing] = results.series(variant, names.COMPUTING)
     assert (computing.x, computing.values) == (256, pytest.approx(expected))
     [largest] = [m for m in results.series(names.ALONE, "resnet18") if m.x == 32]
     [step] = [m for m in results.series(names.MEASURED, "resnet18, star, per tensor") if m.x == 32]
     beyond = [a - b for a, b in zip(step.values, largest.values, strict=True)]
-    [at_notes] = results.series(arm, names.STEP)
+    [at_notes] = results.series(variant, names.STEP)
     assert [a - b for a, b in zip(at_notes.values, computing.values, strict=True)] == pytest.approx(
         beyond
     )
@@ -100,26 +100,34 @@ def test_a_batch_out_of_reach_is_on_the_line_and_what_is_beyond_computing_stays(
 
 
 def test_all_that_claims_compare_is_timed_in_turn_and_a_noise_control_with_it():
-    found = {(demo, name, x): arm for demo, name, x, arm in arms.arms_of(SCALING)}
-    behind = {key: arm for key, arm in found.items() if names.computation(key[0])}
-    assert {arm.algorithm for arm in behind.values()} == {STAR, RING}
-    assert not any(arm.gradients for arm in behind.values())
-    assert {(arm.net, arm.images) for arm in behind.values()} == {
+    found = {
+        (experiment, name, x): variant
+        for experiment, name, x, variant in variants.variants_of(SCALING)
+    }
+    behind = {key: variant for key, variant in found.items() if names.computation(key[0])}
+    assert {variant.algorithm for variant in behind.values()} == {STAR, RING}
+    assert not any(variant.gradients for variant in behind.values())
+    assert {(variant.net, variant.images) for variant in behind.values()} == {
         *(("lenet", 4), ("lenet", 128), ("resnet18", 4))
     }
-    for (demo, name, x), arm in behind.items():
-        assert names.computation(demo) == (arm.net, arm.images)
-        assert names.count_of(name) == (arm.algorithm, len(arm.lengths))
+    for (experiment, name, x), variant in behind.items():
+        assert names.computation(experiment) == (variant.net, variant.images)
+        assert names.count_of(name) == (variant.algorithm, len(variant.lengths))
         short = min(16, x)
-        assert {4 * length for length in arm.lengths} == {x, short if len(arm.lengths) > 1 else x}
-    sizes = {(x, len(arm.lengths)) for (_, _, x), arm in behind.items()}
+        assert {4 * length for length in variant.lengths} == {
+            x,
+            short if len(variant.lengths) > 1 else x,
+        }
+    sizes = {(x, len(variant.lengths)) for (_, _, x), variant in behind.items()}
     assert sizes == {(16, 1), (16, 8), (16, 76), (65536, 8), (2**22, 1)}
     step = names.step("lenet", names.BY_NOTES)
     assert found[names.MEASURED, step + AGAIN, 128] == found[names.MEASURED, step, 128]
     in_a_row = found[names.IN_A_ROW, step, 47]
     assert in_a_row == replace(found[names.MEASURED, step, 128], in_a_row=47)
     assert found[names.ONE_DEVICE, "lenet", 256].world_size == 1
-    assert {x for demo, net, x in found if (demo, net) == (names.ONE_DEVICE, "resnet18")} == {4, 32}
+    assert {
+        x for experiment, net, x in found if (experiment, net) == (names.ONE_DEVICE, "resnet18")
+    } == {4, 32}
     alone = found[names.ALONE, "resnet18", 32]
     assert (alone.algorithm, alone.world_size) == (NOTHING, 2)
 

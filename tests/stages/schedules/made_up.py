@@ -22,12 +22,12 @@ def schedule_curves(nets: dict[str, tuple[float, float]]) -> list[Curve]:
     for name in dict.fromkeys(c.series for c in made):
         made.append(line(names.ACCURACY, name, SEEDS, [70.0] * 8))
     for net, rates in nets.items():
-        for arm, rate in zip(names.ARMS, rates, strict=True):
-            series = names.arm_of(net, arm)
+        for variant, rate in zip(names.VARIANTS, rates, strict=True):
+            series = names.variant_of(net, variant)
             made.append(line(names.STABLE_RATE, series, SEEDS, [rate] * 8))
-        made.append(line(names.ONSET, names.arm_of(net, names.NO_WARM_UP), SEEDS, [10.0] * 8))
+        made.append(line(names.ONSET, names.variant_of(net, names.NO_WARM_UP), SEEDS, [10.0] * 8))
         for side in (names.STABLE, names.DIVERGING):
-            made.append(line(names.LOSSES, names.arm_of(net, side), range(3), [2.4, 2.3, 2.2]))
+            made.append(line(names.LOSSES, names.variant_of(net, side), range(3), [2.4, 2.3, 2.2]))
     return made
 
 

@@ -30,8 +30,8 @@ from tests.stages.schedules.smallest import LENET
 
 def test_what_is_drawn_is_tried():
     curves, m = smallest.results("schedules")
-    tried = {c.series: c for c in curves if c.demo == names.ACCURACY}
-    assert set(tried) == {c.series for c in curves if c.demo == names.SCHEDULE}
+    tried = {c.series: c for c in curves if c.experiment == names.ACCURACY}
+    assert set(tried) == {c.series for c in curves if c.experiment == names.SCHEDULE}
     assert set(tried) == {*SCHEDULES, names.AS_THE_BOOK}
     assert all(len(c.y) == 2 and ((c.y >= 0) & (c.y <= 100)).all() for c in tried.values())
     assert len(m) <= 12
@@ -40,8 +40,10 @@ def test_what_is_drawn_is_tried():
 def test_the_best_schedule_is_chosen_by_other_seeds_than_those_it_is_judged_by():
     accuracies = {names.CONSTANT: [50, 50, 70, 70], names.COSINE: [60, 60, 40, 42]}
     curves = [line(names.ACCURACY, name, range(4), y) for name, y in accuracies.items()]
-    for arm, rates in ((names.NO_WARM_UP, [1.0, 2.0, 4.0]), (names.WARM_UP, [2.0, 6.0, 4.0])):
-        curves.append(line(names.STABLE_RATE, names.arm_of(names.LENET, arm), range(3), rates))
+    for variant, rates in ((names.NO_WARM_UP, [1.0, 2.0, 4.0]), (names.WARM_UP, [2.0, 6.0, 4.0])):
+        curves.append(
+            line(names.STABLE_RATE, names.variant_of(names.LENET, variant), range(3), rates)
+        )
     m = summarise(curves)
     assert (m[names.BEST_SCHEDULE], m[names.BEST_ACCURACY]) == (names.COSINE, 41)
     assert m[names.CONSTANT_ACCURACY] == 70
@@ -49,12 +51,15 @@ def test_the_best_schedule_is_chosen_by_other_seeds_than_those_it_is_judged_by()
     assert m[names.NETS] == names.LENET
 
 
-def test_each_arm_has_a_rate_for_each_seed_and_without_warm_up_an_onset():
+def test_each_variant_has_a_rate_for_each_seed_and_without_warm_up_an_onset():
     curves, _ = smallest.results("schedules")
-    for demo, arms in ((names.STABLE_RATE, names.ARMS), (names.ONSET, [names.NO_WARM_UP])):
-        found = {c.series: c.y for c in curves if c.demo == demo}
-        assert set(found) == {names.arm_of(names.LENET, arm) for arm in arms}
-        assert all(len(y) == 2 and np.isfinite(y).all() for y in found.values()), demo
+    for experiment, variants in (
+        (names.STABLE_RATE, names.VARIANTS),
+        (names.ONSET, [names.NO_WARM_UP]),
+    ):
+        found = {c.series: c.y for c in curves if c.experiment == experiment}
+        assert set(found) == {names.variant_of(names.LENET, variant) for variant in variants}
+        assert all(len(y) == 2 and np.isfinite(y).all() for y in found.values()), experiment
 
 
 def test_the_notes_schedule_rises_for_five_epochs_and_falls_to_a_hundredth():
@@ -134,7 +139,9 @@ def test_the_onset_is_where_a_run_learns_nothing_any_more():
 
 
 def test_the_schedules_are_the_notes_at_any_base_rate():
-    warm, plain = (stretched(schedule_of(arm, 0.6), 200) for arm in (names.WARM_UP, "no warm-up"))
+    warm, plain = (
+        stretched(schedule_of(variant, 0.6), 200) for variant in (names.WARM_UP, "no warm-up")
+    )
     assert warm.index(max(warm)) == 50, "after a quarter of the run"
     assert max(warm) == pytest.approx(0.6, rel=0.02)
     assert warm[0] == pytest.approx(0.006, rel=0.01)
@@ -168,9 +175,9 @@ def test_a_run_is_sgd_and_ends_where_its_loss_is_not_finite():
     assert np.isinf(run([1e30] * 5)[0]).any()
 
 
-def test_the_same_seed_has_the_same_weights_and_order_in_both_arms():
+def test_the_same_seed_has_the_same_weights_and_order_in_both_variants():
     trainer = Trainer(names.LENET, 14, images(), LENET)
-    plain, warm = (trainer.losses(schedule_of(arm, 0.1), 3) for arm in names.ARMS)
+    plain, warm = (trainer.losses(schedule_of(variant, 0.1), 3) for variant in names.VARIANTS)
     other = trainer.losses(schedule_of(names.WARM_UP, 0.1), 4)
     assert plain[0] == warm[0] != other[0], "the loss before any step"
     assert plain[5] != warm[5]

@@ -13,8 +13,8 @@ from lab.machine.devices import Devices
 from lab.parallel.allreduce import times
 from lab.parallel.allreduce.times import (
     NOTHING,
-    Arm,
     Timed,
+    Variant,
     gradient_lengths,
     is_step,
     time_among_ranks,
@@ -24,33 +24,33 @@ from lab.parallel.cost_model import LIBRARY, RING, STAR, THERE_AND_BACK
 THREE = Devices("cpu-virtual", [torch.device("cpu")] * 3, 1)
 ONE_START = BenchParams(starts=1, rounds=3, min_sample_ms=0.1)
 SUMS = [
-    Arm(RING, 3, (600,)),
-    Arm(STAR, 2, (100, 0, 50)),
-    Arm(STAR, 2, (100, 0, 50), one_bucket=True),
-    Arm(THERE_AND_BACK, 2, (5,)),
-    Arm(LIBRARY, 3, (1, 2)),
+    Variant(RING, 3, (600,)),
+    Variant(STAR, 2, (100, 0, 50)),
+    Variant(STAR, 2, (100, 0, 50), one_bucket=True),
+    Variant(THERE_AND_BACK, 2, (5,)),
+    Variant(LIBRARY, 3, (1, 2)),
 ]
 LENET = gradient_lengths("lenet")
 STEPS = [
-    Arm(NOTHING, 2, LENET, False, "lenet", images=3),
-    Arm(NOTHING, 1, LENET, False, "lenet", images=6),
-    Arm(STAR, 2, LENET, False, "lenet", images=3),
-    Arm(RING, 2, LENET, True, "lenet", images=3),
+    Variant(NOTHING, 2, LENET, False, "lenet", images=3),
+    Variant(NOTHING, 1, LENET, False, "lenet", images=6),
+    Variant(STAR, 2, LENET, False, "lenet", images=3),
+    Variant(RING, 2, LENET, True, "lenet", images=3),
 ]
-AFTER = Arm(STAR, 2, (7,), net="lenet", images=3, gradients=False)
+AFTER = Variant(STAR, 2, (7,), net="lenet", images=3, gradients=False)
 
 
 @pytest.fixture(scope="module")
 def timed():
-    """What the ranks found of each arm."""
-    arms = [*SUMS, *STEPS, AFTER]
-    found = time_among_ranks(arms, ONE_START, THREE)
+    """What the ranks found of each variant."""
+    variants = [*SUMS, *STEPS, AFTER]
+    found = time_among_ranks(variants, ONE_START, THREE)
     assert not multiprocessing.active_children(), "no rank outlives its arms"
-    assert len(found) == len(arms)
+    assert len(found) == len(variants)
     return found
 
 
-def test_arms_of_several_world_sizes_are_timed_and_checked_in_their_order(timed):
+def test_variants_of_several_world_sizes_are_timed_and_checked_in_their_order(timed):
     found = timed[: len(SUMS)]
     assert [(one.messages_sent, one.bytes_sent) for one in found] == [
         (4, 3200),
@@ -66,7 +66,7 @@ def test_arms_of_several_world_sizes_are_timed_and_checked_in_their_order(timed)
 
 
 def test_a_step_leaves_the_weights_of_one_process_in_all_ranks_and_computing_sends_nothing(timed):
-    """`exact`, which all arms must be, holds each rank's weights against one process's replicas."""
+    """`exact`, which all variants must be, holds each rank's weights against one process's replicas."""
     steps = timed[len(SUMS) : len(SUMS) + len(STEPS)]
     assert [one.messages_sent for one in steps] == [0, 0, 8, 2]
     assert [one.bytes_sent for one in steps] == [0, 0, 4 * sum(LENET), 4 * sum(LENET)]
@@ -87,10 +87,10 @@ def test_a_step_can_sum_other_tensors_than_its_gradients(timed):
     assert (after.messages_sent, after.bytes_sent) == (1, 28)
 
 
-def test_a_start_gives_the_median_of_its_rounds_and_one_wrong_sum_is_a_wrong_arm(monkeypatch):
+def test_a_start_gives_the_median_of_its_rounds_and_one_wrong_sum_is_a_wrong_variant(monkeypatch):
     starts = []
 
-    def ask(world_size, devices, work, arms, params, late):
+    def ask(world_size, devices, work, variants, params, late):
         starts.append((late, world_size))
         halves = ((1.0 + late, 9.0),)
         return [
@@ -109,36 +109,36 @@ def test_a_start_gives_the_median_of_its_rounds_and_one_wrong_sum_is_a_wrong_arm
     assert starts == [(0, 2), (1, 2), (2, 2)]
 
 
-def test_arms_in_a_row_are_called_so_often_once_after_all_turns(monkeypatch):
+def test_variants_in_a_row_are_called_so_often_once_after_all_turns(monkeypatch):
     samples = []
 
-    def sample(_, arm, calls):
-        samples.append((arm, calls))
+    def sample(_, variant, calls):
+        samples.append((variant, calls))
         return 1.0
 
     monkeypatch.setattr(times._Rank, "sample", sample)
-    turn = Arm(NOTHING, 1, LENET, net="lenet", images=1)
+    turn = Variant(NOTHING, 1, LENET, net="lenet", images=1)
     in_a_row = replace(turn, in_a_row=1234)
     dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
     try:
         found = times._take_part(torch.device("cpu"), [in_a_row, turn], ONE_START, 0)
     finally:
         dist.destroy_process_group()
-    assert [arm for arm, _ in samples] == [turn] * ONE_START.rounds + [in_a_row]
+    assert [variant for variant, _ in samples] == [turn] * ONE_START.rounds + [in_a_row]
     assert samples[-1] == (in_a_row, 1234)
     assert [len(one.seconds) for one in found if one] == [1, ONE_START.rounds]
 
 
 def test_more_ranks_than_devices_are_refused():
     with pytest.raises(ValueError, match="at most 3 ranks"):
-        time_among_ranks([Arm(RING, 4, (1,))], ONE_START, THREE)
+        time_among_ranks([Variant(RING, 4, (1,))], ONE_START, THREE)
 
 
 def test_a_rank_that_fails_ends_the_measurement_of_all():
     """At once, while others wait for it, instead of after the timeout of 600 s."""
-    arms = [Arm("no such algorithm", 1, (7,)), Arm(STAR, 3, (7,))]
+    variants = [Variant("no such algorithm", 1, (7,)), Variant(STAR, 3, (7,))]
     with pytest.raises(LabError, match=r"^rank \d ended with code 1; its own words are above$"):
-        time_among_ranks(arms, ONE_START, THREE)
+        time_among_ranks(variants, ONE_START, THREE)
 
 
 def test_halves_are_every_other_round():

@@ -41,7 +41,7 @@ from lab.results.measurements import Measurement
 
 def measure(start):
     time.sleep(0.2)
-    return [Measurement("demo", "arm", 1, (float(start),), "ms", "cpu-virtual", 1)]
+    return [Measurement("experiment", "variant", 1, (float(start),), "ms", "cpu-virtual", 1)]
 """
 LEAVES_OTHERS = """
 import subprocess, sys, time

@@ -8,26 +8,26 @@ from functools import partial
 
 from lab.core.shared_params import BenchParams
 from lab.machine.devices import Devices
-from lab.parallel.allreduce.times import NOTHING, Arm, gradient_lengths, time_among_ranks
+from lab.parallel.allreduce.times import NOTHING, Variant, gradient_lengths, time_among_ranks
 from lab.parallel.cost_model import ADDING, ONE_BUCKET, STAR, THERE_AND_BACK
 from lab.results.measurements import AGAIN, Measurement, again
 from stages.scaling.measure import names
 from stages.scaling.measure.params import NetParams, ScalingParams
 
-Named = tuple[str, str, int, Arm]  # demo, name, x, arm
+Named = tuple[str, str, int, Variant]  # experiment, name, x, variant
 
 
 def measure(p: ScalingParams, bench: BenchParams, devices: Devices) -> list[Measurement]:
-    """Time all arms in turn, a noise control among them; say whether replicas stayed the same."""
-    arms = arms_of(p)
+    """Time all variants in turn, a noise control among them; say whether replicas stayed the same."""
+    variants = variants_of(p)
     several = bench.model_copy(update={"rounds": p.rounds})
-    found = time_among_ranks([arm for *_, arm in arms], several, devices)
+    found = time_among_ranks([variant for *_, variant in variants], several, devices)
     measured = []
-    for (demo, name, x, _), timed in zip(arms, found, strict=True):
+    for (experiment, name, x, _), timed in zip(variants, found, strict=True):
         on = devices.kind, devices.threads
         milliseconds = tuple(1e3 * t for t in timed.seconds)
-        measured.append(Measurement(demo, name, x, milliseconds, "ms", *on))
-        if demo == names.MEASURED and not name.endswith(AGAIN):
+        measured.append(Measurement(experiment, name, x, milliseconds, "ms", *on))
+        if experiment == names.MEASURED and not name.endswith(AGAIN):
             same = (float(timed.exact),)
             measured.append(Measurement(names.SAME_WEIGHTS, name, x, same, "", *on))
             halves = tuple(100 * (a / b - 1) for a, b in timed.halves)
@@ -35,17 +35,17 @@ def measure(p: ScalingParams, bench: BenchParams, devices: Devices) -> list[Meas
     return measured
 
 
-def arms_of(p: ScalingParams) -> list[Named]:
-    """All arms; LeNet's step at the notes' batch thrice: as the noise control, and in a row."""
-    arms = [*_messages(p), *_behind_computing(p)]
-    arms += [arm for net in p.nets for arm in _of_net(net, p)]
+def variants_of(p: ScalingParams) -> list[Named]:
+    """All variants; LeNet's step at the notes' batch thrice: as the noise control, and in a row."""
+    variants = [*_messages(p), *_behind_computing(p)]
+    variants += [variant for net in p.nets for variant in _of_net(net, p)]
     headline = names.MEASURED, names.step("lenet", names.BY_NOTES), _most(p.lenet)
-    [control] = [arm for *place, arm in arms if tuple(place) == headline]
-    demo, name, x = headline
+    [control] = [variant for *place, variant in variants if tuple(place) == headline]
+    experiment, name, x = headline
     in_a_row = replace(control, in_a_row=p.steps_in_a_row)
     return [
-        *arms,
-        (demo, again(name), x, control),
+        *variants,
+        (experiment, again(name), x, control),
         (names.IN_A_ROW, name, p.steps_in_a_row, in_a_row),
     ]
 
@@ -55,11 +55,11 @@ def _messages(p: ScalingParams) -> list[Named]:
     n, sizes = p.world_size, sorted(p.message_bytes)
     return [
         *(
-            (names.MESSAGE, name, size, Arm(name, n, (size // 4,)))
+            (names.MESSAGE, name, size, Variant(name, n, (size // 4,)))
             for size in sizes
             for name in (*names.ALGORITHMS, THERE_AND_BACK)
         ),
-        (names.MESSAGE, ADDING, sizes[-1], Arm(ADDING, n, (sizes[-1] // 4,))),
+        (names.MESSAGE, ADDING, sizes[-1], Variant(ADDING, n, (sizes[-1] // 4,))),
     ]
 
 
@@ -84,7 +84,7 @@ def _behind_computing(p: ScalingParams) -> list[Named]:
             names.behind(net, images),
             names.tensors(algorithm, len(lengths)),
             4 * max(lengths),
-            Arm(algorithm, p.world_size, lengths, False, net, images, False),
+            Variant(algorithm, p.world_size, lengths, False, net, images, False),
         )
         for net, images, lengths in lists
         for algorithm in names.ALGORITHMS
@@ -94,27 +94,27 @@ def _behind_computing(p: ScalingParams) -> list[Named]:
 def _of_net(net: str, p: ScalingParams) -> list[Named]:
     n, of_net, lengths = p.world_size, p.nets[net], gradient_lengths(net)
     most = _most(of_net)
-    alone = partial(Arm, NOTHING, lengths=lengths, net=net)
-    arms = [(names.JOINING, net, len(lengths), Arm(NOTHING, n, lengths, one_bucket=True))]
-    arms += [
+    alone = partial(Variant, NOTHING, lengths=lengths, net=net)
+    variants = [(names.JOINING, net, len(lengths), Variant(NOTHING, n, lengths, one_bucket=True))]
+    variants += [
         (names.ALONE, net, images, alone(n, images=images)) for images in of_net.calibration_images
     ]
-    arms += [
+    variants += [
         (names.ONE_DEVICE, net, images, alone(1, images=images))
         for images in _on_one_device(net, p)
     ]
-    arms += [
+    variants += [
         (
             names.MEASURED,
             names.step(net, allreduce),
             images,
-            Arm(algorithm, n, lengths, grouping == ONE_BUCKET, net, images),
+            Variant(algorithm, n, lengths, grouping == ONE_BUCKET, net, images),
         )
         for images in sorted({*of_net.heldout_images, most})
         for allreduce, (algorithm, grouping) in names.ALLREDUCES.items()
     ]
-    arms.append((names.OTHERS, names.step(net, names.SUMMING), 0, Arm(STAR, n, lengths)))
-    return arms
+    variants.append((names.OTHERS, names.step(net, names.SUMMING), 0, Variant(STAR, n, lengths)))
+    return variants
 
 
 def _on_one_device(net: str, p: ScalingParams) -> list[int]:

@@ -1,4 +1,4 @@
-"""Every arm copies every result, on a CPU and, in what a stand-in for torch.cuda logs, on a GPU."""
+"""Every variant copies every result, on a CPU and, in what a stand-in for torch.cuda logs, on a GPU."""
 
 import contextlib
 from concurrent.futures import ThreadPoolExecutor
@@ -7,10 +7,16 @@ from dataclasses import dataclass, field
 import pytest
 import torch
 
-from stages.bench_overlap.measure import arms as stage_arms
 from stages.bench_overlap.measure import names
-from stages.bench_overlap.measure.arms import Work, balanced_count, cpu_arms, gpu_arms, make_work
+from stages.bench_overlap.measure import variants as stage_variants
 from stages.bench_overlap.measure.timeline import timeline
+from stages.bench_overlap.measure.variants import (
+    Work,
+    balanced_count,
+    cpu_variants,
+    gpu_variants,
+    make_work,
+)
 
 CPU = torch.device("cpu")
 
@@ -20,24 +26,26 @@ def test_copies_are_made_as_long_as_products():
     assert balanced_count(compute_s=1e-9, copy_s=1.0, count=100) == 1
 
 
-def test_every_arm_of_a_cpu_copies_every_result():
+def test_every_variant_of_a_cpu_copies_every_result():
     for count in (10, 16 * 16, 1000):  # fewer elements than a product has, as many, more
-        for arm in (names.IN_TURN, names.BESIDE):
+        for variant in (names.IN_TURN, names.BESIDE):
             work = make_work(16, 5, count, CPU, seed=0)
             for payload in work.payloads:
                 payload.zero_()
             with ThreadPoolExecutor(2) as pool:
-                cpu_arms(work, pool)[arm]()
+                cpu_variants(work, pool)[variant]()
             product = (work.x @ work.x).flatten()[:count]
             for buffer, payload in zip(work.buffers, work.payloads, strict=True):
-                torch.testing.assert_close(buffer[: len(product)], product, msg=f"{arm}, {count}")
-                assert torch.equal(buffer, payload[:count]), (arm, count)
+                torch.testing.assert_close(
+                    buffer[: len(product)], product, msg=f"{variant}, {count}"
+                )
+                assert torch.equal(buffer, payload[:count]), (variant, count)
 
 
 def test_the_profiler_sees_every_product_and_copy_also_in_other_threads():
     work = make_work(32, 6, 5000, CPU, seed=0)
     with ThreadPoolExecutor(2) as pool:
-        spans = timeline(cpu_arms(work, pool)[names.BESIDE], CPU)
+        spans = timeline(cpu_variants(work, pool)[names.BESIDE], CPU)
     assert sorted(s.kind for s in spans) == [names.COMPUTING] * 6 + [names.COPYING] * 6
     assert min(span.start for span in spans) == 0
     assert all(span.duration > 0 for span in spans)
@@ -51,7 +59,7 @@ class FakeCuda:
     current: str = "main"
 
     def install(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        cuda, names = stage_arms.torch.cuda, iter(("down", "up"))
+        cuda, names = stage_variants.torch.cuda, iter(("down", "up"))
         log, fake = self.log, self
 
         class Stream:
@@ -87,7 +95,7 @@ class FakeCuda:
         monkeypatch.setattr(cuda, "synchronize", lambda device: log.append(("synchronize",)))
         zeros = torch.zeros
         monkeypatch.setattr(
-            stage_arms.torch, "zeros", lambda *a, pin_memory=False, **k: zeros(*a, **k)
+            stage_variants.torch, "zeros", lambda *a, pin_memory=False, **k: zeros(*a, **k)
         )
 
 
@@ -104,22 +112,22 @@ def cuda(monkeypatch):
             fake.log.append(("copy", i, fake.current))
 
     plain = make_work(4, 3, 8, CPU, seed=0)
-    arms = gpu_arms(LoggedWork(plain.x, plain.payloads, plain.buffers, plain.count))
+    variants = gpu_variants(LoggedWork(plain.x, plain.payloads, plain.buffers, plain.count))
     fake.log.clear()
-    return arms, fake.log
+    return variants, fake.log
 
 
 def test_on_one_stream_copies_follow_all_products(cuda):
-    arms, log = cuda
-    arms[names.ONE_STREAM]()
+    variants, log = cuda
+    variants[names.ONE_STREAM]()
     assert log == [("compute", i, "main") for i in range(3)] + [
         ("copy", i, "main") for i in range(3)
     ]
 
 
 def test_on_a_second_stream_each_copy_waits_for_its_own_product_only(cuda):
-    arms, log = cuda
-    arms[names.TWO_STREAMS]()
+    variants, log = cuda
+    variants[names.TWO_STREAMS]()
     each = [
         [
             ("compute", i, "main"),
@@ -132,23 +140,23 @@ def test_on_a_second_stream_each_copy_waits_for_its_own_product_only(cuda):
     assert log == [*each[0], *each[1], *each[2], ("wait for stream", "down", "main")]
 
 
-def test_the_arms_that_allocate_wait_before_they_free(cuda):
-    arms, log = cuda
-    for arm in (names.PAGEABLE, names.BOOK):
+def test_the_variants_that_allocate_wait_before_they_free(cuda):
+    variants, log = cuda
+    for variant in (names.PAGEABLE, names.BOOK):
         log.clear()
-        arms[arm]()
+        variants[variant]()
         assert log == [("compute", i, "main") for i in range(3)] + [("synchronize",)]
 
 
 def test_both_directions_use_a_stream_each(cuda):
-    arms, log = cuda
-    arms[names.BOTH_DIRECTIONS]()
+    variants, log = cuda
+    variants[names.BOTH_DIRECTIONS]()
     assert {entry[2] for entry in log if entry[0] == "copy"} == {"down"}
     assert log[-1] == ("wait for stream", "up", "main")
 
 
-def test_every_arm_of_a_gpu_has_its_parts_timed_alone(cuda):
-    arms, _ = cuda
-    assert set(arms) == {*names.ALONE, *names.ONLY_CUDA}
-    for arm in names.ONLY_CUDA:
-        assert set(names.PARTS[arm]) <= set(arms), arm
+def test_every_variant_of_a_gpu_has_its_parts_timed_alone(cuda):
+    variants, _ = cuda
+    assert set(variants) == {*names.ALONE, *names.ONLY_CUDA}
+    for variant in names.ONLY_CUDA:
+        assert set(names.PARTS[variant]) <= set(variants), variant

@@ -1,4 +1,4 @@
-"""What an arm of a race does in its turns: ways to train, and a product to hold them against."""
+"""What a variant of a race does in its turns: ways to train, and a product to hold them against."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ Turn = Callable[[int], float]  # takes so many steps, an epoch's at most; second
 
 
 @dataclass(frozen=True)
-class TrainingArm:
+class TrainingVariant:
     """What a process does in its turns of `steps` steps, or of as many as an epoch has.
 
     Attributes:
@@ -39,7 +39,7 @@ class TrainingArm:
             training's own step on `num_devices` devices of one process; `graph`, the same recorded
             as a CUDA graph; `loop`, the notes' step on them, one after the other; `product`,
             products of square matrices of `batch_size` rows.
-        precision: `default`, torch's own, unless the arm is about another one.
+        precision: `default`, torch's own, unless the variant is about another one.
         num_workers: processes that load, of `book` and `lightning`.
         width: so many times LeNet's channels and hidden units.
     """
@@ -57,13 +57,13 @@ class TrainingArm:
     width: int = 1
 
     def devices(self) -> list[torch.device]:
-        """The arm's devices: GPUs by number, or the CPU as often."""
+        """The variant's devices: GPUs by number, or the CPU as often."""
         if self.device == "cuda":
             return [torch.device("cuda", i) for i in range(self.num_devices)]
         return [torch.device(self.device)] * self.num_devices
 
     def make_net(self) -> nn.Module:
-        """The net that the arm trains, on the CPU."""
+        """The net that the variant trains, on the CPU."""
         generator = torch.Generator().manual_seed(0)
         return LeNet(generator, self.width) if self.width > 1 else MODELS[self.net](generator)
 
@@ -74,13 +74,13 @@ def train_set() -> LabelledImages:
     return to_tensors(read_fashion_mnist("train"))
 
 
-def turn_of(arm: TrainingArm) -> Turn:
-    """Set this process up for an arm; not for `lightning`, which keeps hold of the process."""
-    if arm.kind in ("replicas", "graph", "loop"):
-        prepare_process(arm.precision)
+def turn_of(variant: TrainingVariant) -> Turn:
+    """Set this process up for a variant; not for `lightning`, which keeps hold of the process."""
+    if variant.kind in ("replicas", "graph", "loop"):
+        prepare_process(variant.precision)
     else:
-        allow_tf32(arm.precision)
-    torch.set_num_threads(arm.threads)
+        allow_tf32(variant.precision)
+    torch.set_num_threads(variant.threads)
     kinds = {
         "book": _by_the_book,
         "plain": _plain,
@@ -89,26 +89,26 @@ def turn_of(arm: TrainingArm) -> Turn:
         "loop": _loop,
         "product": _product,
     }
-    return kinds[arm.kind](arm)
+    return kinds[variant.kind](variant)
 
 
-def _by_the_book(arm: TrainingArm) -> Turn:
+def _by_the_book(variant: TrainingVariant) -> Turn:
     """The notes' loop: PIL and floats for each image, a loader started anew, torch's defaults."""
-    [device], images = arm.devices(), loaders.book_images()
-    net = as_the_notes_keep_it(arm.make_net()).to(device)
+    [device], images = variant.devices(), loaders.book_images()
+    net = as_the_notes_keep_it(variant.make_net()).to(device)
 
     def turn(steps: int) -> float:
-        batches = loaders.loader(images, arm.batch_size, arm.num_workers)
+        batches = loaders.loader(images, variant.batch_size, variant.num_workers)
         count = len(images)  # type: ignore[arg-type]
-        clock = EpochClock.of([device], count, arm.batch_size, steps, arm.num_workers)
+        clock = EpochClock.of([device], count, variant.batch_size, steps, variant.num_workers)
         return notes_epoch(net, batches, LR, clock)
 
     return turn
 
 
-def _plain(arm: TrainingArm) -> Turn:
+def _plain(variant: TrainingVariant) -> Turn:
     """What a good engineer writes without this project: images in memory, torch's own parts."""
-    [device] = arm.devices()
+    [device] = variant.devices()
     images, labels = train_set()
     X, y = to_float(images).to(device, memory_format=torch.channels_last), labels.to(device)
     net = lenet_of_layers().to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]
@@ -116,7 +116,7 @@ def _plain(arm: TrainingArm) -> Turn:
 
     def turn(steps: int) -> float:
         start = read_clock([device])
-        batches = torch.randperm(len(y), device=device).split(arm.batch_size)[:steps]
+        batches = torch.randperm(len(y), device=device).split(variant.batch_size)[:steps]
         for rows in batches:
             loss = F.cross_entropy(net(X[rows]), y[rows])
             optimizer.zero_grad()
@@ -127,11 +127,11 @@ def _plain(arm: TrainingArm) -> Turn:
     return turn
 
 
-def _product(arm: TrainingArm) -> Turn:
+def _product(variant: TrainingVariant) -> Turn:
     """Products of square matrices, a step being one: the rate that a step is held against."""
-    [device] = arm.devices()
-    dtype = torch.bfloat16 if arm.precision == "bf16" else torch.float32
-    a = torch.rand(arm.batch_size, arm.batch_size, device=device).to(dtype)
+    [device] = variant.devices()
+    dtype = torch.bfloat16 if variant.precision == "bf16" else torch.float32
+    a = torch.rand(variant.batch_size, variant.batch_size, device=device).to(dtype)
     out = torch.empty_like(a)
 
     def turn(steps: int) -> float:
@@ -144,18 +144,18 @@ def _product(arm: TrainingArm) -> Turn:
     return turn
 
 
-def _replicas(arm: TrainingArm) -> Turn:
-    recipe = Recipe(arm.precision, arm.compile_mode)
-    return _training(arm, Replicas(arm.make_net(), arm.devices(), recipe))
+def _replicas(variant: TrainingVariant) -> Turn:
+    recipe = Recipe(variant.precision, variant.compile_mode)
+    return _training(variant, Replicas(variant.make_net(), variant.devices(), recipe))
 
 
-def _graph(arm: TrainingArm) -> Turn:
-    recipe = Recipe(arm.precision, arm.compile_mode)
-    return _training(arm, Graph(arm.make_net(), arm.devices(), recipe))
+def _graph(variant: TrainingVariant) -> Turn:
+    recipe = Recipe(variant.precision, variant.compile_mode)
+    return _training(variant, Graph(variant.make_net(), variant.devices(), recipe))
 
 
-def _loop(arm: TrainingArm) -> Turn:
-    return _training(arm, NotesLoop(arm.make_net(), arm.devices()))
+def _loop(variant: TrainingVariant) -> Turn:
+    return _training(variant, NotesLoop(variant.make_net(), variant.devices()))
 
 
 class NotesLoop(Strategy):
@@ -173,15 +173,15 @@ class NotesLoop(Strategy):
         return torch.stack([loss.detach().to(self.devices[0]) for loss in losses]).sum()
 
 
-def _training(arm: TrainingArm, strategy: Strategy) -> Turn:
+def _training(variant: TrainingVariant, strategy: Strategy) -> Turn:
     """The steps of stages.train, each turn those of another epoch."""
-    stepper = Stepper(strategy, train_set(), arm.batch_size, LR)
+    stepper = Stepper(strategy, train_set(), variant.batch_size, LR)
     epochs = count(1)
 
     def turn(steps: int) -> float:
         start = read_clock(strategy.devices)
         order = epoch_order(len(stepper.labels), seed=0, epoch=next(epochs)).to(stepper.device)
-        batches = order.split(arm.batch_size)[:steps]
+        batches = order.split(variant.batch_size)[:steps]
         losses = torch.zeros(len(batches), dtype=torch.float64, device=stepper.device)
         stepper.take(batches, [LR] * len(batches), losses)
         return (read_clock(strategy.devices) - start) / len(batches)

@@ -10,12 +10,12 @@ from lab.parallel.replicas import train_batch
 from lab.training import notes_loop
 from lab.training.steps import Stepper
 from lab.training.strategies.replicas import Replicas
-from stages.bench_training.measure import arm_turns
-from stages.bench_training.measure.arm_turns import NotesLoop, TrainingArm, turn_of
+from stages.bench_training.measure import variant_turns
+from stages.bench_training.measure.variant_turns import NotesLoop, TrainingVariant, turn_of
 from tests.helpers import write_data
 
 STEPS = 3
-ARM = TrainingArm("book", "lenet", batch_size=8, steps=STEPS, device="cpu", threads=1)
+VARIANT = TrainingVariant("book", "lenet", batch_size=8, steps=STEPS, device="cpu", threads=1)
 IMAGES = 70  # 8 batches of 8, and one of 6
 
 
@@ -24,12 +24,12 @@ def seconds(project, monkeypatch):
     """A clock by which nothing takes time but what `counted` makes take a second."""
     write_data(project / "data", train=IMAGES, test=10)
     now = [0.0]
-    for module in (arm_turns, notes_loop):
+    for module in (variant_turns, notes_loop):
         monkeypatch.setattr(module, "read_clock", lambda devices: now[0])
-    arm_turns.train_set.cache_clear()
+    variant_turns.train_set.cache_clear()
     deterministic, threads = torch.backends.cudnn.deterministic, torch.get_num_threads()
     yield now
-    arm_turns.train_set.cache_clear()
+    variant_turns.train_set.cache_clear()
     torch.backends.cudnn.deterministic = deterministic
     torch.set_num_threads(threads)
 
@@ -54,12 +54,12 @@ def test_the_engine_takes_trainings_own_steps_a_new_order_in_each_turn(monkeypat
         assert torch.backends.cudnn.deterministic, "as in training"
         taken.append(batches)
         seconds[0] += len(batches)
-        assert rates == [arm_turns.LR] * len(batches)
+        assert rates == [variant_turns.LR] * len(batches)
         return take(stepper, batches, rates, losses)
 
     torch.backends.cudnn.deterministic = False
     monkeypatch.setattr(Stepper, "take", remember)
-    turn = turn_of(replace(ARM, kind="replicas", num_devices=2, precision="bf16"))
+    turn = turn_of(replace(VARIANT, kind="replicas", num_devices=2, precision="bf16"))
     assert [turn(STEPS), turn(STEPS)] == [1.0, 1.0]
     assert [len(batches) for batches in taken] == [STEPS] * 2
     orders = [torch.cat(batches).tolist() for batches in taken]
@@ -78,7 +78,7 @@ def test_the_engine_takes_trainings_own_steps_a_new_order_in_each_turn(monkeypat
 )
 def test_a_turn_ends_with_its_epoch(monkeypatch, seconds, kind, owner, name):
     """All ways take all batches, the smaller one too, and the mean is over those taken."""
-    turn = turn_of(replace(ARM, kind=kind))
+    turn = turn_of(replace(VARIANT, kind=kind))
     calls = counted(monkeypatch, owner, name, seconds)
     assert turn(100) == 1.0
     assert len(calls) == 9
@@ -88,12 +88,12 @@ def test_a_turn_ends_with_its_epoch(monkeypatch, seconds, kind, owner, name):
 
 def test_the_notes_loop_takes_plain_steps_of_sgd(monkeypatch, seconds):
     calls = counted(monkeypatch, notes_loop, "sgd", seconds)
-    turn_of(ARM)(100)
+    turn_of(VARIANT)(100)
     assert [batch_size for _, _, batch_size in calls] == [8] * 8 + [6]
 
 
 def test_a_product_is_a_step(monkeypatch, seconds):
-    turn = turn_of(replace(ARM, kind="product", net=""))
+    turn = turn_of(replace(VARIANT, kind="product", net=""))
     calls = counted(monkeypatch, torch, "mm", seconds)
     assert turn(STEPS) == 1.0
     assert len(calls) == 1 + STEPS
@@ -118,12 +118,12 @@ def test_the_notes_loop_over_devices_is_the_step_by_hand(seconds):
 def test_a_plain_loops_net_is_lenet():
     """As many numbers of the same shapes; its own initialisation is torch's."""
     shapes = [p.shape for p in lenet_of_layers().parameters()]
-    weights = [p.shape for p in ARM.make_net().parameters()]
+    weights = [p.shape for p in VARIANT.make_net().parameters()]
     assert [sorted(s) for s in shapes] == [sorted(s) for s in weights]
 
 
 def test_a_wider_net_has_so_many_times_the_channels_and_hidden_units():
-    wide = replace(ARM, width=3).make_net()
+    wide = replace(VARIANT, width=3).make_net()
     shapes = [tuple(p.shape) for p in wide.parameters()]
     assert shapes == [
         *[(60, 1, 3, 3), (60,), (150, 60, 5, 5), (150,)],

@@ -1,4 +1,4 @@
-"""The arms: products, copies of their results to the host, and both in all the ways there are.
+"""The variants: products, copies of their results to the host, and both in all the ways there are.
 
 The notes copy with `non_blocking=True` on the stream that computes. A stream does its work in
 order, so nothing can overlap there; what they save comes from pinned memory, which that call
@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from lab.results.stats import summarise
-from lab.timing.bench import Arm, time_arms
+from lab.timing.bench import Variant, time_variants
 from stages.bench_overlap.measure import names
 from stages.bench_overlap.measure.params import Params
 
@@ -88,36 +88,36 @@ def _found_balanced(params: Params, device: torch.device) -> int:
     count = PROBE_COUNT
     for _ in range(PROBES):
         work = make_work(params.bench_overlap.size, PROBE_RESULTS, count, device, params.seed)
-        arms = {names.COMPUTE: _all(work.compute, work), names.COPIES: _all(work.copy, work)}
-        times = time_arms(arms, [device], params.bench)
-        compute_s, copy_s = (summarise(times[name]).median for name in arms)
+        variants = {names.COMPUTE: _all(work.compute, work), names.COPIES: _all(work.copy, work)}
+        times = time_variants(variants, [device], params.bench)
+        compute_s, copy_s = (summarise(times[name]).median for name in variants)
         count = balanced_count(compute_s, copy_s, count)
     return count
 
 
-def _all(one: Callable[[int], None], work: Work) -> Arm:
-    def arm() -> None:
+def _all(one: Callable[[int], None], work: Work) -> Variant:
+    def variant() -> None:
         for i in work.results():
             one(i)
 
-    return arm
+    return variant
 
 
-def _in_turn(*arms: Arm) -> Arm:
+def _in_turn(*variants: Variant) -> Variant:
     def in_turn() -> None:
-        for arm in arms:
-            arm()
+        for variant in variants:
+            variant()
 
     return in_turn
 
 
-def arms_of(work: Work, pool: Executor) -> dict[str, Arm]:
-    """The arms of this machine; `pool` has two threads."""
-    return gpu_arms(work) if work.x.is_cuda else cpu_arms(work, pool)
+def variants_of(work: Work, pool: Executor) -> dict[str, Variant]:
+    """The variants of this machine; `pool` has two threads."""
+    return gpu_variants(work) if work.x.is_cuda else cpu_variants(work, pool)
 
 
-def cpu_arms(work: Work, pool: Executor) -> dict[str, Arm]:
-    """The arms of a machine without a GPU; `pool` has two threads."""
+def cpu_variants(work: Work, pool: Executor) -> dict[str, Variant]:
+    """The variants of a machine without a GPU; `pool` has two threads."""
     compute, copies = _all(work.compute, work), _all(work.copy, work)
 
     def beside() -> None:
@@ -143,8 +143,8 @@ def cpu_arms(work: Work, pool: Executor) -> dict[str, Arm]:
     }
 
 
-def gpu_arms(work: Work) -> dict[str, Arm]:
-    """The arms of a machine with a GPU. None waits for all streams: reading the clock does."""
+def gpu_variants(work: Work) -> dict[str, Variant]:
+    """The variants of a machine with a GPU. None waits for all streams: reading the clock does."""
     device = work.x.device
     main, down, up = (
         torch.cuda.current_stream(device),

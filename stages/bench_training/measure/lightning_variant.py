@@ -1,4 +1,4 @@
-"""PyTorch Lightning as an arm of a race: the notes' net, loss, rate and loader, all else off.
+"""PyTorch Lightning as a variant of a race: the notes' net, loss, rate and loader, all else off.
 
 Lightning is an optional package: `pip install -e '.[peers]'`.
 """
@@ -13,18 +13,18 @@ from torch import Tensor
 
 from lab.data import loaders  # brings torchvision, which Lightning could not import by itself
 from lab.training.notes_loop import EpochClock, as_the_notes_keep_it
-from stages.bench_training.measure.arm_turns import LR, TrainingArm
+from stages.bench_training.measure.variant_turns import LR, TrainingVariant
 
 import lightning  # isort: skip
 
 
 class Lenet(lightning.LightningModule):
-    """The arm's net with plain SGD."""
+    """The variant's net with plain SGD."""
 
-    def __init__(self, arm: TrainingArm) -> None:
+    def __init__(self, variant: TrainingVariant) -> None:
         """Make the net."""
         super().__init__()
-        self.net = as_the_notes_keep_it(arm.make_net())
+        self.net = as_the_notes_keep_it(variant.make_net())
 
     def training_step(self, batch: tuple[Tensor, Tensor], _: int) -> Tensor:
         """The loss of a batch."""
@@ -42,16 +42,20 @@ class Turns(lightning.Callback):
     Lightning starts its first loader before it says so: the first turn lacks that.
     """
 
-    def __init__(self, arm: TrainingArm, link: Connection, num_images: int) -> None:
+    def __init__(self, variant: TrainingVariant, link: Connection, num_images: int) -> None:
         """Answer on `link`."""
-        self._arm, self._link, self._num_images = arm, link, num_images
+        self._variant, self._link, self._num_images = variant, link, num_images
 
     def on_train_epoch_start(self, *_: Any) -> None:
-        """Wait for a request; all turns have the arm's number of steps."""
+        """Wait for a request; all turns have the variant's number of steps."""
         self._link.recv()
-        arm = self._arm
+        variant = self._variant
         self._clock = EpochClock.of(
-            arm.devices(), self._num_images, arm.batch_size, arm.steps, arm.num_workers
+            variant.devices(),
+            self._num_images,
+            variant.batch_size,
+            variant.steps,
+            variant.num_workers,
         )
 
     def on_train_batch_end(self, _trainer: Any, _net: Any, _out: Any, _batch: Any, i: int) -> None:
@@ -64,20 +68,20 @@ class Turns(lightning.Callback):
         self._link.send(self._clock.seconds_per_step())
 
 
-def serve_lightning(arm: TrainingArm, link: Connection) -> None:
+def serve_lightning(variant: TrainingVariant, link: Connection) -> None:
     """Train until nobody asks any more."""
     warnings.simplefilter("ignore")
-    torch.set_num_threads(arm.threads)
+    torch.set_num_threads(variant.threads)
     images = loaders.book_images()
     trainer = lightning.Trainer(
-        accelerator="gpu" if arm.device == "cuda" else "cpu",
+        accelerator="gpu" if variant.device == "cuda" else "cpu",
         devices=1,
         max_epochs=-1,
-        limit_train_batches=arm.steps,
+        limit_train_batches=variant.steps,
         logger=False,
         enable_checkpointing=False,
         enable_progress_bar=False,
         enable_model_summary=False,
-        callbacks=[Turns(arm, link, len(images))],  # type: ignore[arg-type]
+        callbacks=[Turns(variant, link, len(images))],  # type: ignore[arg-type]
     )
-    trainer.fit(Lenet(arm), loaders.loader(images, arm.batch_size, arm.num_workers))
+    trainer.fit(Lenet(variant), loaders.loader(images, variant.batch_size, variant.num_workers))

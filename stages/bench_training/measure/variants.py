@@ -1,4 +1,4 @@
-"""The arms of the race by demo and name, and how many products are worth a step."""
+"""The variants of the race by experiment and name, and how many products are worth a step."""
 
 from dataclasses import dataclass, replace
 from functools import cache
@@ -13,12 +13,14 @@ from lab.nets.flops import training_flop
 from lab.nets.models import MODELS, seen_side
 from lab.results.measurements import Measurement, again, skip
 from stages.bench_training.measure import names
-from stages.bench_training.measure.arm_turns import TrainingArm
 from stages.bench_training.measure.params import TrainingParams
+from stages.bench_training.measure.variant_turns import TrainingVariant
 
 PRODUCTS = 4  # of a turn
 IN_GRAPHS: Compile = "max-autotune-no-cudagraphs"  # since the whole step is one
-Arms = dict[tuple[str, str], TrainingArm]  # by demo and name; products have the demo ""
+Variants = dict[
+    tuple[str, str], TrainingVariant
+]  # by experiment and name; products have the experiment ""
 
 
 @dataclass(frozen=True)
@@ -42,65 +44,69 @@ class Machine:
         return "cuda" if self.gpus > 1 else None
 
 
-def arms_of(p: TrainingParams, machine: Machine, notes_workers: int) -> Arms:
-    """What takes part, the notes' loader with `notes_workers`; with `p.peers` the slow arms too."""
+def variants_of(p: TrainingParams, machine: Machine, notes_workers: int) -> Variants:
+    """What takes part, the notes' loader with `notes_workers`; with `p.peers` the slow variants too."""
     lenet = _engine(names.LENET, p.lenet_batch_size, p.lenet_steps, machine)
     resnet = _engine(names.RESNET18, p.resnet_batch_size, p.resnet_steps, machine)
     notes = by_the_notes(p, machine)
-    product = TrainingArm(
+    product = TrainingVariant(
         "product", "", names.PRODUCT_ROWS[machine.device], PRODUCTS, machine.device, machine.cores
     )
-    arms = {(names.LENET, names.BY_THE_NOTES[notes_workers]): notes[notes_workers]}
-    arms |= {(names.LENET, name): arm for name, arm in _variants(lenet, p).items()}
-    arms[names.LENET, again(names.ENGINE)] = lenet
+    variants = {(names.LENET, names.BY_THE_NOTES[notes_workers]): notes[notes_workers]}
+    variants |= {(names.LENET, name): variant for name, variant in _variants(lenet, p).items()}
+    variants[names.LENET, again(names.ENGINE)] = lenet
     if p.peers:
-        arms |= {(names.LENET, name): notes[n] for n, name in names.BY_THE_NOTES.items()}
-        arms[names.LENET, names.PLAIN] = replace(lenet, kind="plain")
+        variants |= {(names.LENET, name): notes[n] for n, name in names.BY_THE_NOTES.items()}
+        variants[names.LENET, names.PLAIN] = replace(lenet, kind="plain")
         if has_lightning():
-            arms[names.LENET, names.LIGHTNING] = replace(notes[notes_workers], kind="lightning")
+            variants[names.LENET, names.LIGHTNING] = replace(notes[notes_workers], kind="lightning")
     # on a processor a step takes a hundred times as long as to load its batch
     workers = notes_workers if machine.gpus else 0
     by_notes = replace(resnet, kind="book", num_workers=workers)
-    arms[names.RESNET18, names.BY_THE_NOTES[workers]] = by_notes
-    arms |= {(names.RESNET18, name): arm for name, arm in _variants(resnet, p).items()}
+    variants[names.RESNET18, names.BY_THE_NOTES[workers]] = by_notes
+    variants |= {(names.RESNET18, name): variant for name, variant in _variants(resnet, p).items()}
     if not (p.peers or machine.gpus):
-        del arms[names.RESNET18, names.BF16]
-    arms["", names.PRODUCT] = replace(product, precision="fp32")
+        del variants[names.RESNET18, names.BF16]
+    variants["", names.PRODUCT] = replace(product, precision="fp32")
     if machine.gpus:
-        arms["", names.TF32_PRODUCT] = replace(product, precision="tf32")
-    arms["", names.BF16_PRODUCT] = replace(product, precision="bf16")
-    arms |= _on_devices(replace(lenet, steps=p.device_steps), p, machine)
-    return {key: arm for key, arm in arms.items() if machine.bf16 or arm.precision != "bf16"}
+        variants["", names.TF32_PRODUCT] = replace(product, precision="tf32")
+    variants["", names.BF16_PRODUCT] = replace(product, precision="bf16")
+    variants |= _on_devices(replace(lenet, steps=p.device_steps), p, machine)
+    return {
+        key: variant
+        for key, variant in variants.items()
+        if machine.bf16 or variant.precision != "bf16"
+    }
 
 
-def by_the_notes(p: TrainingParams, machine: Machine) -> dict[int, TrainingArm]:
+def by_the_notes(p: TrainingParams, machine: Machine) -> dict[int, TrainingVariant]:
     """The notes' loop on LeNet, by the workers of its loader."""
     lenet = _engine(names.LENET, p.lenet_batch_size, p.lenet_steps, machine)
     return {n: replace(lenet, kind="book", num_workers=n) for n in names.BY_THE_NOTES}
 
 
 def lacking(p: TrainingParams, machine: Machine) -> list[Measurement]:
-    """Why arms that were asked for do not take part."""
+    """Why variants that were asked for do not take part."""
     kind: DeviceKind = "cuda" if machine.gpus else "cpu"
     skipped = []
     if p.compile and (missing := missing_compiler()):
         skipped += [skip(net, names.COMPILED, f"needs {missing}", kind) for net in names.NETS]
     if not p.peers:
         reason = "bench_training.peers is false"
-        skipped += [skip(names.LENET, arm, reason, kind) for arm in names.PEERS]
+        skipped += [skip(names.LENET, variant, reason, kind) for variant in names.PEERS]
     elif not has_lightning():
         reason = "needs PyTorch Lightning: pip install -e '.[peers]'"
         skipped.append(skip(names.LENET, names.LIGHTNING, reason, kind))
     if not machine.bf16:
         reason = "needs instructions for bfloat16"
         skipped += [
-            skip(names.LENET, arm, reason, kind) for arm in (names.BF16, names.BF16_PRODUCT)
+            skip(names.LENET, variant, reason, kind) for variant in (names.BF16, names.BF16_PRODUCT)
         ]
     if machine.two_devices is None:
         skipped += [
-            skip(demo, arm, "needs two GPUs, or none", kind)
-            for demo in names.ON_DEVICES
-            for arm in (names.ONE_DEVICE, names.LOOP, names.THREADS)
+            skip(experiment, variant, "needs two GPUs, or none", kind)
+            for experiment in names.ON_DEVICES
+            for variant in (names.ONE_DEVICE, names.LOOP, names.THREADS)
         ]
     return skipped
 
@@ -110,20 +116,24 @@ def has_lightning() -> bool:
     return find_spec("lightning") is not None
 
 
-def _engine(net: str, batch_size: int, steps: int, machine: Machine) -> TrainingArm:
-    return TrainingArm("replicas", net, batch_size, steps, machine.device, machine.cores)
+def _engine(net: str, batch_size: int, steps: int, machine: Machine) -> TrainingVariant:
+    return TrainingVariant("replicas", net, batch_size, steps, machine.device, machine.cores)
 
 
-def _variants(arm: TrainingArm, p: TrainingParams) -> dict[str, TrainingArm]:
+def _variants(variant: TrainingVariant, p: TrainingParams) -> dict[str, TrainingVariant]:
     """The engine, and what it becomes by other precisions, by a compiler, by a GPU's graphs."""
     compiled = p.compile and not missing_compiler()
-    if arm.device != "cuda":
-        by_compiler = {names.COMPILED: replace(arm, compile_mode="default")} if compiled else {}
-        return {names.ENGINE: arm, **by_compiler, names.BF16: replace(arm, precision="bf16")}
-    graph = replace(arm, kind="graph")
+    if variant.device != "cuda":
+        by_compiler = {names.COMPILED: replace(variant, compile_mode="default")} if compiled else {}
+        return {
+            names.ENGINE: variant,
+            **by_compiler,
+            names.BF16: replace(variant, precision="bf16"),
+        }
+    graph = replace(variant, kind="graph")
     bf16 = replace(graph, precision="bf16")
     variants = {
-        names.ENGINE: arm,
+        names.ENGINE: variant,
         names.GRAPH: graph,
         names.FP32: replace(graph, precision="fp32"),
         names.TF32: replace(graph, precision="tf32"),
@@ -135,22 +145,22 @@ def _variants(arm: TrainingArm, p: TrainingParams) -> dict[str, TrainingArm]:
     return variants
 
 
-def _on_devices(lenet: TrainingArm, p: TrainingParams, machine: Machine) -> Arms:
+def _on_devices(lenet: TrainingVariant, p: TrainingParams, machine: Machine) -> Variants:
     """One and two devices: the notes' net and batch, a larger batch, a wider net."""
     if machine.two_devices is None:
         return {}
     one = replace(lenet, threads=machine.share)
-    arms: Arms = {}
-    for demo, single in {
+    variants: Variants = {}
+    for experiment, single in {
         names.NOTES_LENET: one,
         names.LARGE_BATCH: replace(one, batch_size=p.large_batch_size),
         names.WIDE: replace(one, width=p.width),
     }.items():
-        arms[demo, names.ONE_DEVICE] = single
-        arms[demo, names.LOOP] = replace(single, kind="loop", num_devices=2)
-        arms[demo, names.THREADS] = replace(single, num_devices=2)
-    del arms[names.LARGE_BATCH, names.LOOP]  # nothing asks for it
-    return arms
+        variants[experiment, names.ONE_DEVICE] = single
+        variants[experiment, names.LOOP] = replace(single, kind="loop", num_devices=2)
+        variants[experiment, names.THREADS] = replace(single, num_devices=2)
+    del variants[names.LARGE_BATCH, names.LOOP]  # nothing asks for it
+    return variants
 
 
 def products_per_step(net: str, batch_size: int, rows: int) -> float:
