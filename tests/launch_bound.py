@@ -15,7 +15,7 @@ Times = Mapping[tuple[str, str], float]  # by experiment and variant, at whateve
 
 
 def verdicts(stage: str, times: Times, over_launch: float, *claims: str) -> list[Verdict]:
-    """The verdicts on claims if a GPU's variants took these times, and work so long over its launch."""
+    """The verdicts if a GPU's variants took these times, and work so long over its launch."""
     made = [
         replace(m, values=samples(times.get((m.experiment, m.variant), over_launch)))
         if (m.experiment, m.variant) in times or m.experiment == OVER_LAUNCH

@@ -18,7 +18,7 @@ from lab.machine.devices import DeviceKind, Devices
 from lab.parallel.cost_model import Link
 from lab.results.disturbances import Disturbance
 from lab.results.measurements import Measurement, again, rows_of
-from lab.timing.conditions import Watch, conditions
+from lab.timing.conditions import LoadMonitor, conditions
 from stages.claims.__main__ import gather
 from tests.helpers import ROOT
 
@@ -26,7 +26,7 @@ from tests.helpers import ROOT
 def _rows_have_variants(stage: str) -> bool:
     """Whether the committed rows of a stage are measurements."""
     path = ROOT / "reports" / stage / "rows.csv"
-    return path.is_file() and "arm" in path.open(encoding="utf-8").readline().split(",")
+    return path.is_file() and "sample" in path.open(encoding="utf-8").readline().split(",")
 
 
 BENCHES = tuple(stage for stage in BOOK_ORDER if _rows_have_variants(stage))
@@ -51,7 +51,7 @@ LINK = Link(
 STARTS = 12
 
 
-class EvenWatch(Watch):
+class EvenWatch(LoadMonitor):
     """Of a quiet machine that is as fast after as before."""
 
     def speed(self) -> tuple[float, float]:

@@ -264,14 +264,16 @@ MEDIAN, PAIRED_RATIO, PAIRED_DIFFERENCE = (
 )
 
 
-def variant(stage: str, experiment: str, name: str, column: str = "value", **more: str) -> Column:
-    """The read of a variant's samples."""
-    return Column(stage, column, {"demo": experiment, "arm": name, **more})
+def values(
+    stage: str, experiment: str, variant: str, column: str = "value", **columns: str
+) -> Column:
+    """The read of a variant's samples, in the order of the rows, of those with such `columns`."""
+    return Column(stage, column, {"experiment": experiment, "variant": variant, **columns})
 
 
 def series(stage: str, experiment: str, name: str, column: str = "y") -> Column:
     """The read of a curve's points: of a series by seed, the value for each seed."""
-    return Column(stage, column, {"demo": experiment, "series": name})
+    return Column(stage, column, {"experiment": experiment, "variant": name})
 
 
 def farthest(numbers: Sequence[float], target: float = 0.0) -> Estimate:

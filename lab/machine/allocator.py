@@ -6,7 +6,7 @@ import sys
 _MMAP_THRESHOLD, _TRIM_THRESHOLD, _ARENA_MAX = -3, -1, -8  # of glibc's mallopt(3)
 
 
-def keep_memory() -> bool:
+def disable_malloc_trim() -> bool:
     """Have glibc keep freed memory in the process; False where the allocator is another.
 
     By default it gives a step's large tensors back to the kernel, which clears every page anew in

@@ -14,6 +14,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any, TypeVar
@@ -94,7 +95,7 @@ def fresh_process(name: str, serve: Callable[..., None], *arguments: Any) -> Ite
         link.close()
 
 
-def answer_of(name: str, function: Callable[..., T], *arguments: Any) -> T:
+def call_in_subprocess(name: str, function: Callable[..., T], *arguments: Any) -> T:
     """What function(*arguments) returns in a fresh process.
 
     Raises:
@@ -118,8 +119,14 @@ def _answer(link: Connection, function: Callable[..., Any], *arguments: Any) -> 
 def _imported(*given: Any) -> list[str]:
     """The modules that the server imports: those of functions, and the program's own."""
     program = getattr(sys.modules["__main__"], "__spec__", None)
-    functions = [each.__module__ for each in given if callable(each)]
+    whole = [part for each in given for part in _parts(each)]
+    functions = [each.__module__ for each in whole if callable(each)]
     return [*functions, *([program.name] if program else [])]
+
+
+def _parts(given: Any) -> list[Any]:
+    """A function with arguments bound to it, and these; anything else as it is."""
+    return [given.func, *given.args] if isinstance(given, partial) else [given]
 
 
 def _run(

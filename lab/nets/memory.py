@@ -13,7 +13,7 @@ from torch.autograd.graph import saved_tensors_hooks
 
 from lab.core.shared_params import Precision
 from lab.machine.limits import cgroup_folders
-from lab.nets.models import IMAGE_SHAPE, OnBytes
+from lab.nets.models import IMAGE_SHAPE, UInt8Input
 
 FEW, MORE = 2, 3  # images; batch norm cannot train on one
 
@@ -31,7 +31,7 @@ def least_step_bytes(net: nn.Module, batch_size: int, precision: Precision = "fp
 
 
 def _held_bytes(net: nn.Module, batch_size: int, precision: Precision) -> int:
-    net = OnBytes(copy.deepcopy(net), precision)  # its running statistics are to stay
+    net = UInt8Input(copy.deepcopy(net), precision)  # its running statistics are to stay
     held: dict[int, int] = {}  # bytes by address
 
     def hold(tensor: Tensor) -> Tensor:

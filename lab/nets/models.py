@@ -19,12 +19,13 @@ class LeNet(nn.Module):
     """The book's LeNet from scratch (13.5.2), its eight parameters under the book's names.
 
     Attributes:
-        seen_side: of the square of pixels that the logits depend on. The last pooling drops a row
+        receptive_size: of the square of pixels that the logits depend on. The last pooling drops a
+        row
             and a column of its 9 x 9 inputs, and so all that only these depend on: the last two
             rows and columns of an image.
     """
 
-    seen_side = 26
+    receptive_size = 26
 
     def __init__(self, generator: torch.Generator, width: int = 1, he: bool = False) -> None:
         """Draw the parameters of a net with `width` times the channels and hidden units.
@@ -76,15 +77,15 @@ def to_float(images: Tensor) -> Tensor:
     return images.to(torch.float32).div_(255).unsqueeze(3).permute(0, 3, 1, 2)
 
 
-def seen_side(net: nn.Module) -> int:
+def receptive_size(net: nn.Module) -> int:
     """The side of the square of pixels, at the top left, that a net's logits depend on."""
-    return int(getattr(net, "seen_side", IMAGE_SHAPE[0]))
+    return int(getattr(net, "receptive_size", IMAGE_SHAPE[0]))
 
 
-class OnBytes(nn.Module):
+class UInt8Input(nn.Module):
     """A net that takes uint8 images (n, 28, 28), so that a quarter of the bytes go to a device.
 
-    Pixels that its logits do not depend on are left out (`seen_side`), and what is computed of
+    Pixels that its logits do not depend on are left out (`receptive_size`), and what is computed of
     them.
 
     With precision `bf16` convolutions and products compute in bfloat16 (torch's autocast); the
@@ -97,7 +98,7 @@ class OnBytes(nn.Module):
         super().__init__()
         self.net = net
         self.precision = precision
-        self.side = seen_side(net)
+        self.side = receptive_size(net)
 
     def forward(self, images: Tensor) -> Tensor:
         """Logits (n, 10)."""

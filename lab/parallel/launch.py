@@ -135,7 +135,7 @@ def _config(run: str, num_processes: int, params: DistributedParams, folder: Pat
     return LaunchConfig(**{name: value for name, value in settings.items() if name in known})
 
 
-def meeting_place(timeout_s: float) -> tuple[dist.TCPStore, str]:
+def rendezvous_store(timeout_s: float) -> tuple[dist.TCPStore, str]:
     """A store on a free port of the loopback address, and that address: for ranks of this host.
 
     It serves for as long as it is kept.

@@ -16,17 +16,17 @@ import torch.distributed as dist
 from lab.core.errors import DistributedError, StoppedError
 from lab.core.process import Stopped
 from lab.core.shared_params import LOOPBACK, BenchParams, DistributedParams
-from lab.machine.allocator import keep_memory
+from lab.machine.allocator import disable_malloc_trim
 from lab.machine.devices import Devices
 from lab.machine.fresh_process import FreshProcess, fresh_process, silence_stdout
 from lab.parallel.launch import (
     ADDRESS_VARIABLE,
     SHUTDOWN_S,
     PeerLostError,
-    meeting_place,
     process_group,
+    rendezvous_store,
 )
-from lab.timing.bench import turns
+from lab.timing.bench import balanced_turns
 from lab.timing.clock import read_clock
 
 DISTRIBUTED = DistributedParams(nnodes=1, rdzv_endpoint=f"{LOOPBACK}:0", timeout_s=600)
@@ -54,6 +54,15 @@ def run_on_ranks(world_size: int, devices: Devices, work: Callable[..., T], *arg
     return answer
 
 
+def on_ranks(world_size: int, devices: Devices) -> Callable[..., Any]:
+    """How the runner has so many ranks do the work of a process: work(device, i, *arguments)."""
+
+    def call(name: str, work: Callable[..., T], *arguments: Any) -> T:
+        return run_on_ranks(world_size, devices, work, *arguments)
+
+    return call
+
+
 def call_in_ranks(
     world_size: int, threads: int, timeout_s: int, work: Callable[..., T], *arguments: Any
 ) -> T:
@@ -65,7 +74,7 @@ def call_in_ranks(
         StoppedError: a signal; the ranks had SIGTERM and seconds to end in good order.
         LabError: the first one that a rank raised, or a rank died or fell silent.
     """
-    store, address = meeting_place(timeout_s)
+    store, address = rendezvous_store(timeout_s)
     with ExitStack() as stack:
         ranks = {}
         for rank in range(world_size):
@@ -126,7 +135,7 @@ def time_in_turns(
         for key, variant in variants.items()
     }
     seconds: dict[K, list[float]] = {key: [] for key in variants}
-    for key in turns(list(variants), bench.rounds, start * bench.rounds):
+    for key in balanced_turns(list(variants), bench.rounds, start * bench.rounds):
         seconds[key].append(seconds_per_call(variants[key], calls[key], device))
     return {key: tuple(samples) for key, samples in seconds.items()}
 
@@ -151,15 +160,15 @@ def seconds_per_call(
     group: dist.ProcessGroup | None = None,
 ) -> float:
     """The time of the group's slowest rank, of so many calls that all begin together."""
-    most([0], group)  # all ranks are here
+    all_reduce_max([0], group)  # all ranks are here
     start = read_clock([device])
     for _ in range(calls):
         call()
-    [slowest] = most([read_clock([device]) - start], group)
+    [slowest] = all_reduce_max([read_clock([device]) - start], group)
     return slowest / calls
 
 
-def most(mine: Sequence[float], group: dist.ProcessGroup | None = None) -> list[float]:
+def all_reduce_max(mine: Sequence[float], group: dist.ProcessGroup | None = None) -> list[float]:
     """The largest of all ranks' numbers; it also makes the ranks wait for each other."""
     values = torch.tensor(mine, dtype=torch.float64)
     dist.all_reduce(values, dist.ReduceOp.MAX, group)
@@ -194,7 +203,7 @@ def _be_rank(
 
 def _in_group(devices: Devices, work: Callable[..., T], arguments: tuple[Any, ...]) -> T:
     silence_stdout()
-    keep_memory()
+    disable_malloc_trim()
     torch.set_num_threads(devices.threads)
     gc.disable()
     own = devices.devices[int(os.environ["RANK"])]

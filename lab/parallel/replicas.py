@@ -16,7 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
-from lab.parallel.device_workers import run_each
+from lab.parallel.workers import parallel_map
 
 M = TypeVar("M", bound=nn.Module)
 Collective = Callable[[list[Tensor]], None]  # allreduce, or the notes' broken one
@@ -138,7 +138,7 @@ def train_batch(
     gradient of one device. Batch norm uses the statistics of each shard, as in the notes.
     """
     gradients = partial(forward_backward, label_smoothing=label_smoothing)
-    losses = run_each(pool, gradients, nets, *split_batch(X, y, devices))
+    losses = parallel_map(pool, gradients, nets, *split_batch(X, y, devices))
     (combine or partial(sum_gradients, nets))()
     for net, update in zip(nets, updates or [sgd] * len(nets), strict=True):
         update(net.parameters(), lr, len(X))
@@ -146,7 +146,7 @@ def train_batch(
 
 
 def rebinding_allreduce(data: list[Tensor]) -> None:
-    """Change the list, and of the tensors only the first: one note's way; its experiment prints 3, 3."""
+    """Change the list, and of the tensors only the first: one note's way; its cell prints 3, 3."""
     for other in data[1:]:
         data[0].add_(other.to(data[0].device))
     for i in range(1, len(data)):

@@ -5,12 +5,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from lab.core.files import read_json, read_rows
 from lab.report.language import say, translation
 from lab.report.page import Section, Table
-from lab.results.curves import Curve, curve
 from lab.results.disturbances import (
     BUSY,
     BUSY_PERCENT,
@@ -24,7 +21,7 @@ from lab.results.disturbances import (
     Disturbance,
     disturbances_of,
 )
-from lab.results.measurements import SKIPPED, Measurement, Results, measurements_of
+from lab.results.measurements import SKIPPED, Results, measurements_of
 from lab.results.stats import Ratio, false_speedup_bound
 
 TITLES = {"lenet": "LeNet", "resnet18": "ResNet-18"}  # of nets, by their names in lab.nets.models
@@ -85,11 +82,6 @@ def read(folder: Path) -> tuple[Results, dict[str, Any]]:
     return Results(measurements_of(read_rows(folder / "rows.csv"))), read_json(
         folder / "metrics.json"
     )
-
-
-def curve_of(series: Sequence[Measurement], name: str, scale: float = 1.0) -> Curve:
-    """The medians of a series against x with the band of their middle halves."""
-    return curve("", name, [m.x for m in series], [scale * np.array(m.values) for m in series])
 
 
 def trust(m: Mapping[str, Any]) -> list[str]:

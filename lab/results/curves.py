@@ -88,12 +88,12 @@ def curve(
 
 
 def curves_of(rows: Sequence[Row]) -> dict[str, dict[str, Curve]]:
-    """The curves that rows hold, by experiment and series in their order; the inverse of `rows_of`."""
+    """The curves that rows hold, by experiment and series; the inverse of `rows_of`."""
     points: dict[tuple[str, str], list[list[float]]] = {}
     columns = ("x", "y", "low", "high", "diverged", "diverged_step")
     for row in rows:
         values = [float(row[name]) if row[name] != "" else np.nan for name in columns]
-        points.setdefault((str(row["demo"]), str(row["series"])), []).append(values)
+        points.setdefault((str(row["experiment"]), str(row["variant"])), []).append(values)
     experiments: dict[str, dict[str, Curve]] = {}
     for (experiment, series), columns_of in points.items():
         x, y, low, high, diverged, step = np.array(columns_of).T
@@ -111,8 +111,8 @@ def rows_of(curves: Sequence[Curve]) -> list[Row]:
 
     return [
         {
-            "demo": c.experiment,
-            "series": c.series,
+            "experiment": c.experiment,
+            "variant": c.series,
             "x": number(c.x[i]),
             "y": number(c.y[i]),
             "low": number(c.low[i]),

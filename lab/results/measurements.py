@@ -1,7 +1,14 @@
-"""Measurements: the samples of a variant, one CSV row each, or why there are none."""
+"""Measurements: the samples of one variant of an experiment, a CSV row each, or why there are none.
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+One format for all stages. What tells measurements apart is a column: the experiment, the variant,
+x, and whatever columns a stage has of its own, such as a net or a number of devices.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from lab.core.files import Row
 from lab.results.disturbances import Disturbance, from_words
@@ -9,31 +16,92 @@ from lab.results.stats import Summary, paired_ratios, summarise
 
 SKIPPED, DISTURBED = "skipped: ", "disturbed: "  # how remarks begin
 AGAIN = ", again"  # behind the name of a variant that takes part twice, as a noise control
+COLUMNS = ("experiment", "variant", "x", "sample", "value")  # of every file; then these:
+ABOUT = ("unit", "device_kind", "threads", "remark")
+
+Cell = str | float
 
 
 @dataclass(frozen=True)
 class Measurement:
     """Samples of one variant of an experiment at one x (a size, a count, a call), in `unit`.
 
-    `device_kind` is that of lab.machine.devices; `threads` are those of one CPU device, 0 where
-    they do not matter. `remark` is empty, or `skipped: <reason>` where there are no samples, or
-    `wrong: <reason>` where the samples cannot be what they are called, or `disturbed: <what>` where
-    something happened in a start that took one of them.
+    A sample that is NaN is that of a run that diverged. `device_kind` is that of
+    lab.machine.devices; `threads` are those of one CPU device, 0 where they do not matter.
+    `remark` is empty, or `skipped: <reason>` where there are no samples, or `wrong: <reason>` where
+    the samples cannot be what they are called, or `disturbed: <what>` where something happened in a
+    process that took one of them. `columns` are the stage's own.
     """
 
     experiment: str
     variant: str
     x: float
     values: tuple[float, ...]
-    unit: str
-    device_kind: str
+    unit: str = ""
+    device_kind: str = "cpu"
     threads: int = 0
     remark: str = ""
+    columns: Mapping[str, Cell] = field(default_factory=dict)
 
     @property
     def summary(self) -> Summary:
         """Median and quartiles; a ValueError where the measurement was skipped."""
         return summarise(self.values)
+
+    @property
+    def key(self) -> tuple[Cell, ...]:
+        """What tells it from the other measurements of its stage."""
+        return (self.experiment, self.variant, self.x, *map(str, self.columns.items()))
+
+
+def line(experiment: str, variant: str, x: ArrayLike, y: ArrayLike) -> list[Measurement]:
+    """One sample at each x."""
+    xs, ys = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    return [
+        Measurement(experiment, variant, float(a), (float(b),)) for a, b in zip(xs, ys, strict=True)
+    ]
+
+
+def by_seed(experiment: str, variant: str, y: ArrayLike) -> Measurement:
+    """One sample of each seed, in the order of the seeds."""
+    return Measurement(experiment, variant, 0, tuple(np.asarray(y, dtype=float).tolist()))
+
+
+def samples_at(
+    experiment: str, variant: str, x: ArrayLike, samples: Sequence[NDArray[np.float64]]
+) -> list[Measurement]:
+    """Several samples (of any number) at each x; NaN marks one that diverged."""
+    return [
+        Measurement(experiment, variant, float(a), tuple(each.tolist()))
+        for a, each in zip(np.asarray(x, dtype=float), samples, strict=True)
+    ]
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """A variant's samples against x: their medians y, and the band of their middle half.
+
+    All arrays are (k,). `diverged` is the share of a point's samples that are NaN, which y and the
+    band leave out; where all are, y is NaN.
+    """
+
+    x: NDArray[np.float64]
+    y: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    diverged: NDArray[np.float64]
+
+
+def curve_of(series: Sequence[Measurement], scale: float = 1.0) -> Curve:
+    """The curve of a variant's measurements, in the order of these, y times `scale`."""
+    bands, diverged = [], []
+    for m in series:
+        values = np.asarray(m.values)
+        finite = values[np.isfinite(values)]
+        bands.append(np.percentile(finite, [25, 50, 75]) if len(finite) else np.full(3, np.nan))
+        diverged.append(1 - len(finite) / len(values))
+    low, y, high = scale * np.array(bands).T
+    return Curve(np.array([m.x for m in series]), y, low, high, np.array(diverged))
 
 
 def disturbances(measurements: Iterable[Measurement]) -> list[Disturbance]:
@@ -48,10 +116,11 @@ def again(variant: str) -> str:
 
 
 def controls(measurements: Sequence[Measurement]) -> Iterator[tuple[Measurement, list[float]]]:
-    """Each variant that took part twice, with the ratios of its samples to those of its second part."""
-    found = {(m.experiment, m.variant, m.x): m for m in measurements if m.values}
-    for (experiment, variant, x), m in found.items():
-        if second := found.get((experiment, again(variant), x)):
+    """Each variant that took part twice, with the ratios of its samples to its second part's."""
+    found = {m.key: m for m in measurements if m.values}
+    for m in list(found.values()):
+        _, variant, *rest = m.key
+        if second := found.get((m.experiment, again(str(variant)), *rest)):
             yield m, paired_ratios(m.values, second.values)
 
 
@@ -61,70 +130,97 @@ def skip(experiment: str, variant: str, reason: str, device_kind: str) -> Measur
 
 
 def rows_of(measurements: Sequence[Measurement]) -> list[Row]:
-    """One row per sample, with six digits; one row with an empty value for what was skipped."""
+    """One row per sample, with eight digits; an empty value for one that diverged or was skipped.
+
+    A row has the columns of all stages, and those that any of the measurements has of its own.
+    """
+    own = list(dict.fromkeys(name for m in measurements for name in m.columns))
     return [
         {
-            "demo": m.experiment,
-            "arm": m.variant,
-            "x": m.x,
+            "experiment": m.experiment,
+            "variant": m.variant,
+            **{name: m.columns.get(name, "") for name in own},
+            "x": m.x if isinstance(m.x, int) else float(f"{m.x:.10g}"),
             "sample": sample,
-            "value": float(f"{value:.6g}") if value is not None else "",
+            "value": float(f"{value:.8g}") if np.isfinite(value) else "",
             "unit": m.unit,
             "device_kind": m.device_kind,
             "threads": m.threads,
             "remark": m.remark,
         }
         for m in measurements
-        for sample, value in enumerate(m.values or (None,))
+        for sample, value in enumerate(m.values or (np.nan,))
     ]
 
 
 def measurements_of(rows: Sequence[Row]) -> list[Measurement]:
     """The measurements that rows hold, in their order; the inverse of `rows_of`."""
-    found: dict[tuple[str, str, float], list[Row]] = {}
+    own = [name for name in rows[0] if name not in (*COLUMNS, *ABOUT)]
+    found: dict[tuple[Cell, ...], list[Row]] = {}
     for row in rows:
-        found.setdefault((str(row["demo"]), str(row["arm"]), float(row["x"])), []).append(row)
-    return [
-        Measurement(
-            experiment,
-            variant,
-            x,
-            tuple(float(row["value"]) for row in same if row["value"] != ""),
-            str(same[0]["unit"]),
-            str(same[0]["device_kind"]),
-            int(float(same[0]["threads"])),
-            str(same[0]["remark"]),
-        )
-        for (experiment, variant, x), same in found.items()
-    ]
+        key = (row["experiment"], row["variant"], row["x"], *(row[name] for name in own))
+        found.setdefault(key, []).append(row)
+    return [_measurement(same, own) for same in found.values()]
+
+
+def _measurement(rows: Sequence[Row], own: Sequence[str]) -> Measurement:
+    """The measurement of rows that differ in their samples alone."""
+    first = rows[0]
+    skipped = str(first["remark"]).startswith(SKIPPED)
+    return Measurement(
+        str(first["experiment"]),
+        str(first["variant"]),
+        float(first["x"]),
+        () if skipped else tuple(_sample(row["value"]) for row in rows),
+        str(first["unit"]),
+        str(first["device_kind"]),
+        int(float(first["threads"])),
+        str(first["remark"]),
+        {name: first[name] for name in own if first[name] != ""},
+    )
+
+
+def _sample(cell: Cell) -> float:
+    return float(cell) if cell != "" else float("nan")
 
 
 @dataclass(frozen=True)
 class Results:
-    """A stage's measurements, to be asked for by experiment and variant."""
+    """A stage's measurements, read by experiment, variant and the stage's own columns."""
 
     measurements: Sequence[Measurement]
 
-    def variants(self, experiment: str) -> list[str]:
+    def variants(self, experiment: str, **columns: Cell) -> list[str]:
         """The measured variants of an experiment, in their order, without noise controls."""
-        found = (m.variant for m in self.measurements if m.experiment == experiment and m.values)
-        return [variant for variant in dict.fromkeys(found) if not variant.endswith(AGAIN)]
+        found = (m.variant for m in self._where(experiment, columns))
+        return [name for name in dict.fromkeys(found) if not name.endswith(AGAIN)]
 
-    def series(self, experiment: str, variant: str) -> list[Measurement]:
+    def series(self, experiment: str, variant: str, **columns: Cell) -> list[Measurement]:
         """A variant's measurements by growing x; none if it was skipped or is unknown."""
-        return sorted(
-            (
-                m
-                for m in self.measurements
-                if (m.experiment, m.variant) == (experiment, variant) and m.values
-            ),
-            key=lambda m: m.x,
-        )
+        found = self._where(experiment, columns)
+        return sorted((m for m in found if m.variant == variant), key=lambda m: m.x)
 
-    def one(self, experiment: str, variant: str, x: float | None = None) -> Measurement | None:
+    def one(
+        self, experiment: str, variant: str, x: float | None = None, **columns: Cell
+    ) -> Measurement | None:
         """A variant's measurement at `x`, or at its smallest x; None if it was not measured."""
-        return next((m for m in self.series(experiment, variant) if x is None or m.x == x), None)
+        found = self.series(experiment, variant, **columns)
+        return next((m for m in found if x is None or m.x == x), None)
+
+    def curves(self, experiment: str, **columns: Cell) -> dict[str, Curve]:
+        """The curve of each variant of an experiment; none if there is no such experiment."""
+        return {
+            name: curve_of(self.series(experiment, name, **columns))
+            for name in self.variants(experiment, **columns)
+        }
 
     def skipped(self) -> list[Measurement]:
         """What was skipped."""
         return [m for m in self.measurements if m.remark.startswith(SKIPPED)]
+
+    def _where(self, experiment: str, columns: Mapping[str, Cell]) -> Iterator[Measurement]:
+        """The measurements of an experiment with such columns that have samples."""
+        for m in self.measurements:
+            same = all(m.columns.get(name) == value for name, value in columns.items())
+            if m.experiment == experiment and m.values and same:
+                yield m

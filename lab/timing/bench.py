@@ -1,7 +1,7 @@
 """Variants timed side by side, with a noise control among them, and sizes that tell of a device.
 
 What is timed is a variant. A round is one sample of each variant; a turn is one variant's go
-within a round. What a process measures is one start; lab/timing/fresh_starts.py has a program start
+within a round. What a process measures is one start; lab/timing/runner.py has a program start
 several times, since one and the same program can be a quarter faster or slower from one start to
 the next.
 
@@ -36,8 +36,8 @@ Variant = Callable[[], object]
 VariantOfSize = Callable[[int], Variant]  # of size 1 it does little but launch
 
 OVER_LAUNCH = "work over its launch"  # an experiment; x: the size
-LASTING = 30  # times as long as its launch takes the work of a size that is looked for,
-OUTLASTS = 10  # and at least work whose times decide, should the GPU be faster by then
+LAUNCHES_WANTED = 30  # times as long as its launch takes the work of a size that is looked for,
+MIN_LAUNCHES = 10  # and at least work whose times decide, should the GPU be faster by then
 
 
 def time_variants(
@@ -63,19 +63,19 @@ def time_variants(
     }
     seconds: dict[str, list[float]] = {name: [] for name in variants}
     with _no_garbage_collection():
-        for name in turns(list(variants), params.rounds, start * params.rounds):
+        for name in balanced_turns(list(variants), params.rounds, start * params.rounds):
             seconds[name].append(_seconds_per_call(variants[name], calls[name], devices))
     return {name: tuple(samples) for name, samples in seconds.items()}
 
 
-def turns(names: Sequence[T], rounds: int, first_round: int = 0) -> Iterator[T]:
+def balanced_turns(names: Sequence[T], rounds: int, first_round: int = 0) -> Iterator[T]:
     """Yield each name once a round, from round `first_round` on, in the orders of Williams."""
-    orders = williams(len(names))
+    orders = balanced_orders(len(names))
     for i in range(first_round, first_round + rounds):
         yield from (names[j] for j in orders[i % len(orders)])
 
 
-def williams(count: int) -> list[list[int]]:
+def balanced_orders(count: int) -> list[list[int]]:
     """Orders of `count` variants, balanced over places and neighbours (Williams 1949).
 
     Taken together, each variant stands in each place, and right behind each other variant, equally
@@ -163,23 +163,23 @@ def over_launch(
     return tuple(t / launch for t, launch in zip(times["work"], times["launch"], strict=True))
 
 
-def lasting_size(
+def size_past_launch_bound(
     variant_of: VariantOfSize, size: int, devices: Devices, params: BenchParams
 ) -> int:
-    """The size itself; on a GPU doubled until its work is LASTING times as long as its launch."""
+    """`size`; on a GPU doubled until its work takes LAUNCHES_WANTED times as long as its launch."""
     if not _on_gpu(devices):
         return size
-    while summarise(over_launch(variant_of, size, devices, params)).median < LASTING:
+    while summarise(over_launch(variant_of, size, devices, params)).median < LAUNCHES_WANTED:
         size *= 2
     return size
 
 
-def lasting_sizes(
+def sizes_past_launch_bound(
     variant_of: VariantOfSize, sizes: Sequence[int], devices: Devices, params: BenchParams
 ) -> list[int]:
     """The sizes; on a GPU with a lasting one as the largest."""
     largest = max(sizes)
-    lasting = lasting_size(variant_of, largest, devices, params)
+    lasting = size_past_launch_bound(variant_of, largest, devices, params)
     return [lasting if size == largest else size for size in sizes]
 
 
@@ -200,7 +200,7 @@ def _on_gpu(devices: Devices) -> bool:
 def launch_bound(measurements: Sequence[Measurement]) -> dict[str, float | str]:
     """A metric that keeps times from deciding anything, where any of the work was launch-bound."""
     found = [m for m in measurements if m.experiment == OVER_LAUNCH]
-    bound = any(m.summary.median < OUTLASTS for m in found)
+    bound = any(m.summary.median < MIN_LAUNCHES for m in found)
     return {NOT_MEASURABLE: LARGER_SIZES} if bound else {}
 
 

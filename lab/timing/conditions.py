@@ -23,7 +23,7 @@ from lab.results.disturbances import (
 )
 from lab.results.measurements import Measurement, Results, controls, disturbances
 from lab.results.stats import SMALLEST_EFFECT, median_ratio, summarise
-from lab.timing import readings
+from lab.timing import snapshot
 from lab.timing.bench import Variant
 from lab.timing.clock import read_clock
 from lab.timing.names import COPY_SPEEDS, PRODUCT_SPEEDS
@@ -34,7 +34,7 @@ SPEED_SAMPLES = 7  # of each, of which the median counts
 GPU_QUERY_S = 10
 
 
-class Watch:
+class LoadMonitor:
     """The machine's speed now, and the load and disturbances from now on.
 
     Create it before the process uses a GPU: a GPU's load at that time is others'.
@@ -45,7 +45,7 @@ class Watch:
         self.before = self.speed()
         self._cores = allowed_cores()
         self._others, self._all = _processor_seconds(self._cores)
-        self._began = readings.read()
+        self._began = snapshot.read()
 
     def speed(self) -> tuple[float, float]:
         """The machine's speed right now, see `machine_speed`."""
@@ -61,7 +61,7 @@ class Watch:
 
     def disturbances(self) -> list[Disturbance]:
         """What disturbed this process, and the load of the GPUs at the beginning."""
-        found = readings.between(self._began, readings.read())
+        found = snapshot.between(self._began, snapshot.read())
         if self.gpu_percent > LIMIT_PERCENT:
             found.append(Disturbance(GPU_BUSY, over_limit(self.gpu_percent)))
         return found
@@ -131,14 +131,14 @@ def _own_seconds(process: psutil.Process) -> float:
     return float(times.user + times.system + ended)
 
 
-def speed_metrics(watch: Watch) -> dict[str, float | str]:
+def speed_metrics(watch: LoadMonitor) -> dict[str, float | str]:
     """The machine's speed before and after, four metrics."""
     products, copies = zip(watch.before, watch.speed(), strict=True)
     found = dict(zip((*PRODUCT_SPEEDS, *COPY_SPEEDS), (*products, *copies), strict=True))
     return {name: round(speed, 3) for name, speed in found.items()}
 
 
-def load_metrics(watch: Watch, measurements: Sequence[Measurement] = ()) -> Metrics:
+def load_metrics(watch: LoadMonitor, measurements: Sequence[Measurement] = ()) -> Metrics:
     """The load by others; a second metric if anything disturbed a measurement."""
     disturbed = in_words([*watch.disturbances(), *disturbances(measurements)])
     return {
@@ -158,7 +158,7 @@ def lack_metrics(devices: Devices, jobs_at_once: int) -> Metrics:
 def conditions(
     measurements: Sequence[Measurement],
     devices: Devices,
-    watch: Watch,
+    watch: LoadMonitor,
     starts: int,
     jobs_at_once: int = 1,
 ) -> dict[str, float | str]:

@@ -20,7 +20,7 @@ from lab.core.params import PARAMS_FILE, Section, load
 from lab.core.process import run
 from lab.core.shared_params import NetName
 from lab.data.datasets import CLASSES, IMAGE_SHAPE
-from lab.nets.models import MODELS, OnBytes
+from lab.nets.models import MODELS, UInt8Input
 from lab.results.documents import Document, read_document
 from lab.training.checkpoints import tensors_in
 from lab.training.run_params import TrainParams
@@ -111,7 +111,7 @@ def load_net(name: str) -> nn.Module:
     except (OSError, ValueError, TypeError, RuntimeError) as error:
         reason = str(getattr(error, "strerror", None) or error).splitlines()[0]
         raise CheckpointError(f"{path}: {reason}; {again}") from None
-    return OnBytes(net).eval()
+    return UInt8Input(net).eval()
 
 
 @torch.no_grad()

@@ -12,9 +12,9 @@ from lab.core.errors import DivergedError
 from lab.core.shared_params import Augmentation, ScheduleName
 from lab.data.images import LabelledImages
 from lab.data.order import epoch_generator, shuffled
-from lab.nets.models import OnBytes
+from lab.nets.models import UInt8Input
 from lab.optim.schedules import named, per_step
-from lab.parallel.device_workers import run_each
+from lab.parallel.workers import parallel_map
 from lab.timing.clock import read_clock
 from lab.training.shards import blocks
 from lab.training.steps import Stepper
@@ -168,7 +168,7 @@ def predict(strategy: Strategy, images: Tensor, batch_size: int = 1000) -> Tenso
     Every device uses the first replica's weights and running statistics.
     """
 
-    def on_device(net: OnBytes, device: torch.device, images: Tensor) -> Tensor:
+    def on_device(net: UInt8Input, device: torch.device, images: Tensor) -> Tensor:
         with torch.no_grad():  # which holds for one thread only
             shards = images.tensor_split(strategy.shards_per_device)
             parts = [X for shard in shards for X in shard.split(batch_size)]
@@ -180,7 +180,7 @@ def predict(strategy: Strategy, images: Tensor, batch_size: int = 1000) -> Tenso
         images[mine.to(images.device)], num_devices * strategy.shards_per_device, num_devices
     )
     found = torch.cat(
-        run_each(strategy.pool, on_device, strategy.evaluators(), strategy.devices, shares)
+        parallel_map(strategy.pool, on_device, strategy.evaluators(), strategy.devices, shares)
     )
     logits = found.new_zeros(len(images), found.shape[1])
     logits[mine] = found

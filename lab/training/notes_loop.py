@@ -59,7 +59,7 @@ class EpochClock:
         return (self._after_lead - self._start + (self.whole - self.lead) * later) / self.whole
 
 
-def as_the_notes_keep_it(net: nn.Module) -> nn.Module:
+def to_contiguous(net: nn.Module) -> nn.Module:
     """The net with its weights in torch's own order of memory."""
     return net.to(memory_format=torch.contiguous_format)  # type: ignore[call-overload,no-any-return]
 

@@ -9,7 +9,7 @@ from torch import Tensor
 from lab.core.shared_params import Augmentation, Precision
 from lab.data.augment import varied
 from lab.data.images import LabelledImages
-from lab.machine.allocator import keep_memory
+from lab.machine.allocator import disable_malloc_trim
 from lab.machine.devices import allow_tf32
 from lab.timing.clock import read_clock
 from lab.training.strategies.base import Strategy
@@ -26,7 +26,7 @@ def prepare_process(precision: Precision) -> None:
 
     Call it before other threads are started.
     """
-    keep_memory()
+    disable_malloc_trim()
     allow_tf32(precision)
     torch.backends.cudnn.deterministic = True
 

@@ -27,7 +27,7 @@ def sgd_step(net: nn.Module, batch: Images, lr: float) -> None:
     sgd(net.parameters(), lr, len(batch.y))
 
 
-class RuleUpdates:
+class OptimizerStep:
     """Updates by an update rule, whose state they keep for each parameter of a net."""
 
     def __init__(self, make_rule: Callable[[float], UpdateRule], weight_decay: float = 0) -> None:
@@ -58,7 +58,7 @@ class RuleSteps:
 
     def __init__(self, make_rule: Callable[[float], UpdateRule]) -> None:
         """Steps of the rule that `make_rule` makes for each step's rate."""
-        self._update = RuleUpdates(make_rule)
+        self._update = OptimizerStep(make_rule)
 
     def __call__(self, net: nn.Module, batch: Images, lr: float) -> None:
         """Take a step."""

@@ -7,12 +7,12 @@ from lab.core.files import REPORTS, write_metrics, write_rows
 from lab.core.params import load
 from lab.core.process import run
 from lab.machine.devices import resolve
-from lab.machine.fresh_process import answer_of
+from lab.machine.fresh_process import call_in_subprocess
 from lab.machine.hardware import write_conditions
 from lab.results.measurements import Measurement, Results, rows_of
 from lab.timing.bench import launch_bound, ratio_metrics, speedup_of
-from lab.timing.conditions import Watch, conditions
-from lab.timing.fresh_starts import measure_in_starts
+from lab.timing.conditions import LoadMonitor, conditions
+from lab.timing.runner import measure_in_starts
 from stages.bench_async.measure import names, one_start
 from stages.bench_async.measure.params import Params
 
@@ -42,8 +42,8 @@ def summarise(measurements: Sequence[Measurement]) -> dict[str, float | str]:
 def main() -> None:
     """Measure all experiments in each start and write rows and metrics."""
     params = load(Params)
-    watch, devices = Watch(), resolve(1, params.devices)
-    params, rows = answer_of("looking for sizes", one_start.lasting, params)
+    watch, devices = LoadMonitor(), resolve(1, params.devices)
+    params, rows = call_in_subprocess("looking for sizes", one_start.lasting, params)
     measured = measure_in_starts(one_start, params.bench.starts, params, rows)
     write_rows(REPORTS / "bench_async", rows_of(measured))
     met = conditions(measured, devices, watch, params.bench.starts)

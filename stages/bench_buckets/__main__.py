@@ -13,9 +13,9 @@ from lab.machine.hardware import write_conditions
 from lab.parallel.local_ranks import run_on_ranks
 from lab.results.measurements import Measurement, Results, rows_of
 from lab.timing.bench import ratio_metrics, speedup_of
-from lab.timing.conditions import Watch, conditions
-from lab.timing.fresh_starts import merge
-from lab.timing.visits import starts_in_time
+from lab.timing.conditions import LoadMonitor, conditions
+from lab.timing.deadline import until_deadline
+from lab.timing.runner import merge
 from stages.bench_buckets.measure import names, one_rank
 from stages.bench_buckets.measure.params import Params
 
@@ -36,8 +36,8 @@ def main() -> None:
     """Measure and write rows and metrics."""
     params = load(Params)
     n, starts = params.bench_buckets.world_size, params.bench.starts
-    watch, devices = Watch(), for_ranks([n], params.devices)
-    in_time = tqdm(starts_in_time(starts), "starts", total=starts, leave=False, disable=None)
+    watch, devices = LoadMonitor(), for_ranks([n], params.devices)
+    in_time = tqdm(until_deadline(starts), "starts", total=starts, leave=False, disable=None)
     measured = merge(
         [run_on_ranks(n, devices, one_rank.measure, devices, params, i) for i in in_time]
     )

@@ -13,7 +13,7 @@ from lab.machine.hardware import write_conditions
 from lab.parallel.cost_model import ONE_BUCKET, PER_TENSOR, STAR, allreduce_name
 from lab.results.measurements import Measurement, Results, rows_of, skip
 from lab.timing import bench
-from lab.timing.conditions import Watch, conditions
+from lab.timing.conditions import LoadMonitor, conditions
 from stages.bench_collectives.measure import names
 from stages.bench_collectives.measure.among_ranks import measure_among_ranks
 from stages.bench_collectives.measure.params import Params
@@ -61,7 +61,7 @@ def main() -> None:
     """Measure and write rows and metrics."""
     params = load(Params)
     cores = usable_cores()
-    watch, devices = Watch(), for_ranks(params.bench_collectives.world_sizes, params.devices)
+    watch, devices = LoadMonitor(), for_ranks(params.bench_collectives.world_sizes, params.devices)
     measured = measure(params, devices, cores)
     write_rows(REPORTS / "bench_collectives", rows_of(measured))
     head = {

@@ -11,8 +11,8 @@ from lab.machine.devices import Devices, resolve
 from lab.machine.hardware import write_conditions
 from lab.results.measurements import Measurement, Results, rows_of
 from lab.timing.bench import ratio_metrics, speedup_of
-from lab.timing.conditions import Watch, conditions
-from lab.timing.fresh_starts import measure_in_starts
+from lab.timing.conditions import LoadMonitor, conditions
+from lab.timing.runner import measure_in_starts
 from stages.bench_compile.measure import names, one_start
 from stages.bench_compile.measure.compiled_forms import empty_compiler_cache, mlp
 from stages.bench_compile.measure.form_times import measure_building
@@ -56,7 +56,7 @@ def summarise(measurements: Sequence[Measurement]) -> dict[str, float | str]:
 def main() -> None:
     """Measure, the forms built before the starts that time them, and write rows and metrics."""
     params = load(Params)
-    watch, devices = Watch(), resolve(1, params.devices)
+    watch, devices = LoadMonitor(), resolve(1, params.devices)
     starts = params.bench.starts
     with empty_compiler_cache() as folder:
         once = measure_once(params, devices, folder)

@@ -9,8 +9,8 @@ from lab.core.process import run
 from lab.machine.hardware import write_conditions
 from lab.results.measurements import Measurement, Results, rows_of
 from lab.timing import bench
-from lab.timing.conditions import Watch, conditions
-from lab.timing.fresh_starts import measure_in_starts
+from lab.timing.conditions import LoadMonitor, conditions
+from lab.timing.runner import measure_in_starts
 from stages.bench_hardware.measure import names, one_start
 from stages.bench_hardware.measure.params import Params
 from stages.bench_hardware.measure.roofline import count_networks, network_device
@@ -37,7 +37,7 @@ def summarise(measurements: Sequence[Measurement]) -> dict[str, float | str]:
 def main() -> None:
     """Measure and write rows and metrics."""
     params = load(Params)
-    watch, target = Watch(), network_device(params)
+    watch, target = LoadMonitor(), network_device(params)
     measured = [*count_networks(params, target), *measure_in_starts(one_start, params.bench.starts)]
     write_rows(REPORTS / "bench_hardware", rows_of(measured))
     found = conditions(measured, target, watch, params.bench.starts)

@@ -10,8 +10,8 @@ from lab.data.datasets import dataset_name
 from lab.machine.hardware import write_conditions
 from lab.results.measurements import Measurement, Results, rows_of
 from lab.timing import bench
-from lab.timing.conditions import Watch, conditions
-from lab.timing.fresh_starts import measure_in_starts
+from lab.timing.conditions import LoadMonitor, conditions
+from lab.timing.runner import measure_in_starts
 from stages.bench_input.measure import names, one_start
 from stages.bench_input.measure.params import Params
 
@@ -36,7 +36,7 @@ def summarise(measurements: Sequence[Measurement]) -> dict[str, float | str]:
 
 def main() -> None:
     """Measure and write rows and metrics."""
-    params, watch = load(Params), Watch()
+    params, watch = load(Params), LoadMonitor()
     devices = one_start.training_devices(params)
     measured = measure_in_starts(one_start, params.bench.starts)
     write_rows(REPORTS / "bench_input", rows_of(measured))

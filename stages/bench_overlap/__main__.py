@@ -7,13 +7,13 @@ from lab.core.files import REPORTS, write_metrics, write_rows
 from lab.core.params import load
 from lab.core.process import run
 from lab.machine.devices import resolve
-from lab.machine.fresh_process import answer_of
+from lab.machine.fresh_process import call_in_subprocess
 from lab.machine.hardware import write_conditions
 from lab.results.measurements import Measurement, Results, rows_of
 from lab.results.stats import median_ratio
 from lab.timing.bench import launch_bound, ratio_metrics, speedup_of
-from lab.timing.conditions import Watch, conditions
-from lab.timing.fresh_starts import measure_in_starts
+from lab.timing.conditions import LoadMonitor, conditions
+from lab.timing.runner import measure_in_starts
 from stages.bench_overlap.measure import names, one_start
 from stages.bench_overlap.measure.fractions import overlap_fractions
 from stages.bench_overlap.measure.params import Params
@@ -21,7 +21,7 @@ from stages.bench_overlap.measure.timeline import timelines
 
 
 def summarise(measurements: Sequence[Measurement]) -> dict[str, float | str]:
-    """The overlap fraction of this kind of machine's best variant, and what it gains over in turn."""
+    """The overlap fraction of the best variant here, and what it gains over in turn."""
     results = Results(measurements)
     best = names.TWO_STREAMS if names.TWO_STREAMS in results.variants(names.TIMES) else names.BESIDE
     [fraction], [total], [in_turn] = (
@@ -43,9 +43,9 @@ def summarise(measurements: Sequence[Measurement]) -> dict[str, float | str]:
 def main() -> None:
     """Measure and write rows and metrics."""
     params = load(Params)
-    watch, devices = Watch(), resolve(1, params.devices)
+    watch, devices = LoadMonitor(), resolve(1, params.devices)
     starts = params.bench.starts
-    params, images = answer_of("looking for sizes", one_start.lasting, params)
+    params, images = call_in_subprocess("looking for sizes", one_start.lasting, params)
     times = measure_in_starts(one_start, starts, params, images)
     measured = [*times, *overlap_fractions(times), *timelines(params, devices)]
     write_rows(REPORTS / "bench_overlap", rows_of(measured))

@@ -7,12 +7,12 @@ from lab.core.files import REPORTS, write_metrics, write_rows
 from lab.core.params import load
 from lab.core.process import run
 from lab.machine.devices import Devices, resolve
-from lab.machine.fresh_process import answer_of
+from lab.machine.fresh_process import call_in_subprocess
 from lab.machine.hardware import write_conditions
 from lab.results.measurements import Measurement, Results, rows_of
 from lab.timing.bench import launch_bound, ratio_metrics, speedup_of
-from lab.timing.conditions import Watch, conditions
-from lab.timing.fresh_starts import measure_in_starts
+from lab.timing.conditions import LoadMonitor, conditions
+from lab.timing.runner import measure_in_starts
 from stages.bench_parallel.measure import names, one_start
 from stages.bench_parallel.measure.params import Params
 from stages.bench_parallel.measure.products import products_of_a_run
@@ -45,9 +45,9 @@ def summarise(measurements: Sequence[Measurement]) -> dict[str, float | str]:
 def main() -> None:
     """Measure and write rows and metrics."""
     params = load(Params)
-    watch, devices = Watch(), resolve(2, params.devices)
+    watch, devices = LoadMonitor(), resolve(2, params.devices)
     starts = params.bench.starts
-    sized = answer_of("looking for sizes", one_start.lasting, params)
+    sized = call_in_subprocess("looking for sizes", one_start.lasting, params)
     found = measure_in_starts(one_start, starts, sized)
     measured = [*found, *measure_once(devices)]
     write_rows(REPORTS / "bench_parallel", rows_of(measured))

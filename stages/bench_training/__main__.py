@@ -14,8 +14,8 @@ from lab.machine.devices import computes_in_bf16, processor, resolve, usable_cor
 from lab.machine.hardware import write_conditions
 from lab.results.measurements import Measurement, Results, rows_of, skip
 from lab.timing.bench import ratio_metrics
-from lab.timing.conditions import Watch, conditions
-from lab.timing.visits import traces_folder
+from lab.timing.conditions import LoadMonitor, conditions
+from lab.timing.deadline import traces_folder
 from stages.bench_training.measure import names
 from stages.bench_training.measure.comparisons import (
     against_the_notes,
@@ -41,7 +41,7 @@ EPOCHS_BY_HAND = 2
 
 
 def measure(p: TrainingParams, machine: Machine, notes_workers: int) -> list[Measurement]:
-    """Milliseconds per step of all variants, one sample for each start; seconds per epoch by hand."""
+    """Milliseconds per step of all variants; seconds per epoch by hand."""
     variants = variants_of(p, machine, notes_workers)
     seconds, unable = race(variants, p.starts, traces_folder())
     raced = {key: variant for key, variant in variants.items() if key in seconds}
@@ -111,7 +111,7 @@ def summarise(measurements: Sequence[Measurement], notes_workers: int) -> dict[s
 def main() -> None:
     """Measure and write rows and metrics."""
     params = load(Params)
-    p, watch = params.bench_training, Watch()
+    p, watch = params.bench_training, LoadMonitor()
     devices, cores, gpus = resolve(1, params.devices), usable_cores(), torch.cuda.device_count()
     bf16 = computes_in_bf16(devices.devices[0])
     machine = Machine("cuda" if gpus else "cpu", gpus, cores, devices.threads, bf16)

@@ -12,12 +12,12 @@ from lab.core.params import load
 from lab.core.process import run
 from lab.data.datasets import Split, dataset_name, read_fashion_mnist
 from lab.data.images import small_images
-from lab.machine.allocator import keep_memory
+from lab.machine.allocator import disable_malloc_trim
 from lab.machine.devices import resolve
 from lab.machine.hardware import write_conditions
 from lab.results.curves import Curve, line, rows_of
 from lab.results.measurements import Measurement
-from lab.timing.fresh_starts import measure_in_starts
+from lab.timing.runner import measure_in_starts
 from stages.convergence.measure import names, one_start
 from stages.convergence.measure.epochs_to_target import Trainer, measure_epochs
 from stages.convergence.measure.params import ConvergenceParams, Params
@@ -69,7 +69,7 @@ def summarise(curves: Sequence[Curve], p: ConvergenceParams) -> Metrics:
 
 def main() -> None:
     """Train, time, and write rows and metrics."""
-    keep_memory()
+    disable_malloc_trim()
     params = load(Params)
     p = params.convergence
     devices = resolve(1, params.devices)

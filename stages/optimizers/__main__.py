@@ -14,8 +14,8 @@ from lab.machine.hardware import write_conditions
 from lab.optim import objectives
 from lab.results.curves import Curve, line, rows_of
 from lab.results.measurements import Measurement
-from lab.timing.conditions import Watch, conditions
-from lab.timing.fresh_starts import measure_in_starts
+from lab.timing.conditions import LoadMonitor, conditions
+from lab.timing.runner import measure_in_starts
 from stages.optimizers.measure import (
     bias_correction,
     gradient_averages,
@@ -98,7 +98,7 @@ def main() -> None:
     train = read_fashion_mnist("train")
     test = read_fashion_mnist("t10k").first(params.optimizers.test_images)
     curves = measure(params.optimizers, table, train, test, params.seed)
-    watch = Watch()
+    watch = LoadMonitor()
     times = measure_in_starts(one_start, params.bench.starts)
     metrics = {
         "dataset": dataset_name(),

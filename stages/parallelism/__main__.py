@@ -13,8 +13,8 @@ from lab.machine.devices import Devices, for_ranks, resolve
 from lab.machine.hardware import write_conditions
 from lab.results.curves import Curve, line, rows_of
 from lab.results.measurements import Measurement
-from lab.timing.conditions import Watch, conditions
-from lab.timing.fresh_starts import measure_in_starts
+from lab.timing.conditions import LoadMonitor, conditions
+from lab.timing.runner import measure_in_starts
 from stages.parallelism.measure import one_start
 from stages.parallelism.measure.cost_by_kind import measure_kinds, measure_wide_net
 from stages.parallelism.measure.exchange import measure_allreduce
@@ -105,7 +105,7 @@ def _of_networks(experiments: Experiments) -> dict[str, float | str]:
 
 def main() -> None:
     """Count and time, and write rows and metrics."""
-    params, watch = load(Params), Watch()
+    params, watch = load(Params), LoadMonitor()
     p, starts = params.parallelism, params.bench.starts
     timed = measure_in_starts(one_start, starts) + time_by_torch(params)
     by_torch = measure_by_torch(p, for_ranks(p.num_devices, params.devices), params.seed)

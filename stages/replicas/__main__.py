@@ -11,9 +11,9 @@ from lab.core.params import load
 from lab.core.process import run
 from lab.data.datasets import dataset_name, read_fashion_mnist
 from lab.data.images import LabelledImages, to_tensors
-from lab.machine.allocator import keep_memory
+from lab.machine.allocator import disable_malloc_trim
 from lab.machine.devices import resolve
-from lab.machine.fresh_process import answer_of
+from lab.machine.fresh_process import call_in_subprocess
 from lab.machine.hardware import write_conditions
 from lab.results.curves import Curve, line, rows_of
 from stages.replicas.measure.accuracy import measure_accuracy
@@ -73,10 +73,10 @@ def summarise(curves: Sequence[Curve], params: ReplicaParams) -> Metrics:
 def main() -> None:
     """Measure and write rows and metrics."""
     params = load(Params)
-    keep_memory()
+    disable_malloc_trim()
     devices = resolve(params.replicas.num_devices, params.devices)
     train_set, test_set = (to_tensors(read_fashion_mnist(half)) for half in ("train", "t10k"))
-    stops = answer_of("running the notes' programs without a GPU", stops_without_gpu)
+    stops = call_in_subprocess("running the notes' programs without a GPU", stops_without_gpu)
     curves = [
         *measure(params, train_set, test_set),
         line(CELLS, EVALUATING, [0], [evaluating_devices(dict.fromkeys(devices.devices[:2]))]),

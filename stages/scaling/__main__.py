@@ -11,7 +11,7 @@ from lab.machine.hardware import write_conditions
 from lab.parallel.allreduce.times import gradient_lengths
 from lab.parallel.link_fit import fit_both
 from lab.results.measurements import Measurement, Results, rows_of
-from lab.timing.conditions import Watch, conditions
+from lab.timing.conditions import LoadMonitor, conditions
 from stages.scaling.measure import names
 from stages.scaling.measure.clusters import simulate_clusters
 from stages.scaling.measure.notes_batch import at_notes_batch
@@ -58,7 +58,7 @@ def main() -> None:
     """Measure all parts and steps in turn, in several starts; predict the ones by the others."""
     params = load(Params)
     p = params.scaling
-    watch, devices = Watch(), for_ranks([p.world_size], params.devices)
+    watch, devices = LoadMonitor(), for_ranks([p.world_size], params.devices)
     measured = measure(p, params.bench, devices)
     gradients = {net: gradient_lengths(net) for net in names.NETS}
     rows = [

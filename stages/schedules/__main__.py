@@ -11,7 +11,7 @@ from lab.core.params import load
 from lab.core.process import run
 from lab.data.datasets import Split, dataset_name, read_fashion_mnist
 from lab.data.images import small_images
-from lab.machine.allocator import keep_memory
+from lab.machine.allocator import disable_malloc_trim
 from lab.machine.devices import resolve
 from lab.machine.hardware import write_conditions
 from lab.results.curves import Curve, rows_of
@@ -73,7 +73,7 @@ def summarise(curves: Sequence[Curve]) -> Metrics:
 
 def main() -> None:
     """Measure all experiments and write rows and metrics."""
-    keep_memory()
+    disable_malloc_trim()
     params = load(Params)
     devices = resolve(1, params.devices)
     train = read_fashion_mnist("train").first(params.schedules.train_images)

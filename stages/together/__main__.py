@@ -11,9 +11,9 @@ from lab.core.files import REPORTS, Metrics, Row, write_metrics, write_rows
 from lab.core.params import load
 from lab.core.process import run
 from lab.data.datasets import dataset_name
-from lab.machine.fresh_process import answer_of
+from lab.machine.fresh_process import call_in_subprocess
 from lab.machine.hardware import write_conditions
-from lab.timing.conditions import Watch, load_metrics, speed_metrics
+from lab.timing.conditions import LoadMonitor, load_metrics, speed_metrics
 from stages.together.measure import names, one_run
 from stages.together.measure.ladder import Rung
 from stages.together.measure.params import Params, TogetherParams
@@ -56,7 +56,7 @@ def measure(params: Params) -> Iterator[Row]:
     ]
     for rung, seed, asked in tqdm(jobs, "together", leave=False, disable=None):
         devices = one_run.devices_of(rung, params.devices)
-        epochs = answer_of(
+        epochs = call_in_subprocess(
             f"a run of {rung.lesson!r}", one_run.epochs_of, rung, seed, *asked, params
         )
         for epoch, (seconds, accuracy) in enumerate(epochs, 1):
@@ -100,7 +100,7 @@ def _decisive(params: Params) -> object:
 def main() -> None:
     """Measure and write rows and metrics."""
     params = load(Params, decisive=_decisive)
-    watch = Watch()
+    watch = LoadMonitor()
     rows = list(measure(params))
     write_rows(REPORTS / "together", rows)
     head: Metrics = {"dataset": dataset_name(), **load_metrics(watch), **speed_metrics(watch)}

@@ -167,7 +167,7 @@ ALGORITHMS: dict[str, Algorithm] = {
 }
 
 
-def there_and_back(tensor: Tensor, ranks: Ranks) -> None:
+def ping_pong(tensor: Tensor, ranks: Ranks) -> None:
     """Send the tensor from rank 0 to rank 1 and back again; no other rank takes part."""
     if ranks.rank == 0:
         ranks.exchange(sends=[(tensor, 1)])
@@ -183,7 +183,7 @@ def adding(tensor: Tensor, ranks: Ranks) -> None:
     second.add_(first[: len(second)])
 
 
-PROBES: dict[str, Algorithm] = {THERE_AND_BACK: there_and_back, ADDING: adding}
+PROBES: dict[str, Algorithm] = {THERE_AND_BACK: ping_pong, ADDING: adding}
 
 
 def per_tensor(tensors: Sequence[Tensor], algorithm: Algorithm, ranks: Ranks) -> None:

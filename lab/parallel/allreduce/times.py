@@ -17,14 +17,14 @@ from tqdm import tqdm
 
 from lab.core.shared_params import BenchParams
 from lab.machine.devices import Devices
-from lab.nets.models import MODELS, OnBytes
+from lab.nets.models import MODELS, UInt8Input
 from lab.parallel import local_ranks
 from lab.parallel.allreduce.collectives import ALGORITHMS, PROBES, Ranks, in_one_bucket, per_tensor
-from lab.parallel.local_ranks import calls_lasting, most, run_on_ranks, seconds_per_call
+from lab.parallel.local_ranks import all_reduce_max, calls_lasting, run_on_ranks, seconds_per_call
 from lab.parallel.replicas import forward_backward, grad_of, replicate, sgd, sum_gradients
 from lab.results.stats import summarise
-from lab.timing.bench import turns
-from lab.timing.visits import starts_in_time
+from lab.timing.bench import balanced_turns
+from lab.timing.deadline import until_deadline
 
 NOTHING = "nothing"  # is summed; with a bucket, the tensors are still joined and taken apart
 LR = 0.01
@@ -102,7 +102,7 @@ def time_among_ranks(
     starts = [
         run_on_ranks(world_size, devices, _take_part, variants, params, start)
         for start in tqdm(
-            starts_in_time(params.starts), "starts", total=params.starts, leave=False, disable=None
+            until_deadline(params.starts), "starts", total=params.starts, leave=False, disable=None
         )
     ]
     return [
@@ -136,7 +136,7 @@ class _Rank:
         if trains:
             weights = _weights(self._replica(variant))
             total = float(weights.double().sum())
-            highest, lowest = most([total, -total], self.ranks.group)
+            highest, lowest = all_reduce_max([total, -total], self.ranks.group)
             wrong = highest != -lowest or not (alone is None or is_step(weights, *alone))
         elif sums:
             n = self.ranks.world_size
@@ -145,7 +145,7 @@ class _Rank:
         else:
             wrong = False
         sent = self.ranks.messages_sent - before[0], self.ranks.bytes_sent - before[1]
-        any_wrong, messages, num_bytes = most([int(wrong), *sent], self.ranks.group)
+        any_wrong, messages, num_bytes = all_reduce_max([int(wrong), *sent], self.ranks.group)
         return not any_wrong, int(messages), int(num_bytes)
 
     def calls_for(self, variant: Variant, min_sample_s: float) -> int:
@@ -171,7 +171,7 @@ class _Rank:
         """
         key = variant.net, variant.gradients and variant.algorithm != NOTHING
         if key not in self._replicas:
-            net = OnBytes(MODELS[variant.net](torch.Generator().manual_seed(0)))
+            net = UInt8Input(MODELS[variant.net](torch.Generator().manual_seed(0)))
             self._replicas[key] = net.to(self.device)
         return self._replicas[key]
 
@@ -271,7 +271,7 @@ def _take_part(
     seconds: dict[int, list[float]] = {i: [] for i in mine}
     in_turns = [i for i, variant in enumerate(variants) if not variant.in_a_row]
     in_a_row = [i for i, variant in enumerate(variants) if variant.in_a_row]
-    for i in [*turns(in_turns, params.rounds, start * params.rounds), *in_a_row]:
+    for i in [*balanced_turns(in_turns, params.rounds, start * params.rounds), *in_a_row]:
         if i in mine:
             seconds[i].append(mine[i].sample(variants[i], calls[i]))
     return [

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lab.core.process import DIE_WITH_PARENT, end_family
 from lab.data.sources import MIRROR_VARIABLE, is_address, own_mirror
-from lab.timing.visits import DEADLINE_VARIABLE, TRACES_VARIABLE
+from lab.timing.deadline import DEADLINE_VARIABLE, TRACES_VARIABLE
 from lab.tools.record import carried
 from lab.tools.record.parts import Slice
 

@@ -11,11 +11,11 @@ from torch import Tensor, nn
 
 from lab.core.shared_params import Compile, Precision
 from lab.data.images import LabelledImages
-from lab.nets.models import OnBytes
+from lab.nets.models import UInt8Input
 from lab.optim.update_rules import nesterov
-from lab.parallel.device_workers import thread_pool
 from lab.parallel.replicas import Update, replicate, sgd
-from lab.training.update_steps import RuleUpdates
+from lab.parallel.workers import thread_pool
+from lab.training.update_steps import OptimizerStep
 
 # params: by name; buffers: by name, one dictionary for each replica of all processes; updates: the
 # state of the first replica's, which all replicas share
@@ -62,7 +62,7 @@ class Strategy(ABC):
     ) -> None:
         """Copy `net`, which takes float images (n, 1, 28, 28), to `devices`."""
         self.devices = list(devices)
-        self.nets = [OnBytes(replicate(net, device), recipe.precision) for device in devices]
+        self.nets = [UInt8Input(replicate(net, device), recipe.precision) for device in devices]
         self.compiled = recipe.compile_mode != "none"
         if self.compiled:
             # copies to evaluate with are not compiled
@@ -70,7 +70,7 @@ class Strategy(ABC):
                 on_bytes.compile(mode=recipe.compile_mode, dynamic=False)
         rule = partial(nesterov, beta=recipe.momentum)
         self.updates: list[Update] = [
-            RuleUpdates(rule, recipe.weight_decay)
+            OptimizerStep(rule, recipe.weight_decay)
             if recipe.momentum or recipe.weight_decay
             else sgd
             for _ in self.nets
@@ -131,7 +131,7 @@ class Strategy(ABC):
         """What that process holds which has reached most; None if none holds anything."""
         return content
 
-    def evaluators(self) -> list[OnBytes]:
+    def evaluators(self) -> list[UInt8Input]:
         """Copies of the first replica and its running statistics, one for each device."""
         return [replicate(self.nets[0], device).eval() for device in self.devices]
 
@@ -158,9 +158,9 @@ class Strategy(ABC):
                 tuple(part.to(device, copy=True) for part in each) for each in state["updates"]
             ]
 
-    def _rules(self) -> list[RuleUpdates]:
+    def _rules(self) -> list[OptimizerStep]:
         """The updates that keep a state, one for each replica; plain SGD keeps none."""
-        return [update for update in self.updates if isinstance(update, RuleUpdates)]
+        return [update for update in self.updates if isinstance(update, OptimizerStep)]
 
     def close(self) -> None:
         """End the threads."""

@@ -6,7 +6,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
-from lab.nets.models import OnBytes
+from lab.nets.models import UInt8Input
 from lab.parallel.replicas import forward_backward, overlapping
 from lab.training.shards import blocks
 from lab.training.strategies.base import PLAIN, Recipe, State, Strategy, to_cpu
@@ -80,7 +80,7 @@ class Ddp(Processes):
         self.updates[0](self.nets[0].parameters(), lr, batch_size)
         return loss
 
-    def evaluators(self) -> list[OnBytes]:
+    def evaluators(self) -> list[UInt8Input]:
         """A copy of the first process's replica and its running statistics, on this device."""
         [net] = super().evaluators()
         for buffer in net.buffers():

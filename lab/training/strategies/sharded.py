@@ -14,11 +14,11 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
-from lab.nets.models import OnBytes
+from lab.nets.models import UInt8Input
 from lab.parallel.allreduce.collectives import Ranks, halving_doubling
-from lab.parallel.device_workers import run_each
 from lab.parallel.flat_bucket import bucket_of, views_of
 from lab.parallel.replicas import Update
+from lab.parallel.workers import parallel_map
 from lab.training.shards import blocks, tree_sum
 from lab.training.strategies.base import PLAIN, Recipe, State, Strategy
 from lab.training.strategies.processes import Processes
@@ -55,14 +55,16 @@ class Sharded(Strategy):
         here, num_devices = self.num_shards // self.num_processes, len(self.devices)
         shares = (blocks(data, here, num_devices) for data in (X, y))
         before = [[s.clone() for s in _running(net)] for net in self.nets]
-        sums = tree_sum(run_each(self.pool, self._sum_of_block, self.nets, self.devices, *shares))
+        sums = tree_sum(
+            parallel_map(self.pool, self._sum_of_block, self.nets, self.devices, *shares)
+        )
         sums = self._over_processes(sums)
         update = partial(self._update, lr=lr, batch_size=batch_size, sums=sums)
-        run_each(self.pool, update, self.nets, self.updates, before)
+        parallel_map(self.pool, update, self.nets, self.updates, before)
         return sums[0] if self.is_first else torch.zeros_like(sums[0])
 
     def _sum_of_block(
-        self, net: OnBytes, device: torch.device, X: Tensor, y: Tensor
+        self, net: UInt8Input, device: torch.device, X: Tensor, y: Tensor
     ) -> list[Tensor]:
         """The loss, gradients and changes of running statistics, summed over a device's shards."""
         X, y = X.to(device), y.to(device)
@@ -73,7 +75,7 @@ class Sharded(Strategy):
         )
         return tree_sum(self._of_shard(net, *shard) for shard in shards)
 
-    def _of_shard(self, net: OnBytes, X: Tensor, y: Tensor) -> list[Tensor]:
+    def _of_shard(self, net: UInt8Input, X: Tensor, y: Tensor) -> list[Tensor]:
         running = _running(net)
         for statistic in running:
             statistic.zero_()  # so that what batch norm adds is left
@@ -88,7 +90,7 @@ class Sharded(Strategy):
 
     def _update(
         self,
-        net: OnBytes,
+        net: UInt8Input,
         update: Update,
         before: Sequence[Tensor],
         lr: float,

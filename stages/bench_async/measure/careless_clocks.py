@@ -8,7 +8,7 @@ from threadpoolctl import ThreadpoolController
 
 from lab.machine.devices import Devices
 from lab.results.measurements import Measurement, skip
-from lab.timing.bench import Variant, in_unit, turns
+from lab.timing.bench import Variant, balanced_turns, in_unit
 from lab.timing.clock import synchronize
 from stages.bench_async.measure import names
 from stages.bench_async.measure.call_times import call_times
@@ -68,7 +68,7 @@ def measure_careless_clocks(params: Params, devices: Devices, start: int) -> lis
     np.dot(A, A, out=C)  # the notes warm up by one product
     torch.mm(a, a, out=c)
     times: dict[str, tuple[float, ...]] = {}
-    for name in turns(list(variants), 1, start):
+    for name in balanced_turns(list(variants), 1, start):
         times[name], _ = call_times(variants[name], devices, rounds=1)
     in_order = {name: times[name] for name in variants}
     return [*in_unit(names.BOOK, n, in_order, "ms", devices), *missing]

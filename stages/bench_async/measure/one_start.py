@@ -3,7 +3,12 @@
 from lab.machine.devices import Devices, resolve
 from lab.machine.gpus.errors import gpu_errors
 from lab.results.measurements import Measurement
-from lab.timing.bench import lasting_size, lasting_sizes, measure_over_launch, products
+from lab.timing.bench import (
+    measure_over_launch,
+    products,
+    size_past_launch_bound,
+    sizes_past_launch_bound,
+)
 from stages.bench_async.measure import names
 from stages.bench_async.measure.back_end_share import measure_back_end_share
 from stages.bench_async.measure.careless_clocks import measure_careless_clocks
@@ -23,8 +28,8 @@ def lasting(params: Params) -> tuple[Params, int]:
     devices = resolve(1, params.devices)
     device, ours = devices.devices[0], params.bench_async
     with gpu_errors():
-        sizes = lasting_sizes(products(device), ours.sizes, devices, params.bench)
-        rows = lasting_size(additions(device, params.seed), SIZE, devices, params.bench)
+        sizes = sizes_past_launch_bound(products(device), ours.sizes, devices, params.bench)
+        rows = size_past_launch_bound(additions(device, params.seed), SIZE, devices, params.bench)
     sized = ours.model_copy(update={"sizes": sizes})
     return params.model_copy(update={"bench_async": sized}), rows
 

@@ -16,7 +16,7 @@ from lab.claims.rules import (
     point,
     ratio,
     times_ratio,
-    variant,
+    values,
 )
 from lab.claims.verdicts import Claim, Kind, Unmeasured
 from lab.results.stats import paired_ratios, summarise
@@ -29,7 +29,7 @@ OVER_SMALLEST = 2  # x as long as a product that is little but its launch: that 
 
 def book(name: str) -> Column:
     """The times of ten products as the notes take them."""
-    return variant("bench_async", names.BOOK, name)
+    return values("bench_async", names.BOOK, name)
 
 
 def other_causes(
@@ -134,7 +134,7 @@ CLAIMS = (
                     for name in (names.WAITED_FOR, names.NOT_WAITED_FOR, names.FAIR_TORCH)
                 ],
                 *[
-                    variant("bench_async", names.PRODUCT, names.RESULT_THERE, column)
+                    values("bench_async", names.PRODUCT, names.RESULT_THERE, column)
                     for column in ("x", "value")
                 ],
             ],
@@ -169,7 +169,7 @@ CLAIMS = (
         " products and x · y + 2 of two numbers, as torch's profiler sees it: the smaller one.",
         Rule(
             [
-                variant("bench_async", names.BACK_END, name)
+                values("bench_async", names.BACK_END, name)
                 for name in (names.RANDOM_PRODUCT, names.ONES)
             ],
             smallest,
@@ -188,7 +188,7 @@ CLAIMS = (
         " ones; on a stream that waits for no event it must be wrong.",
         Rule(
             [
-                variant("bench_async", names.DEPENDENCIES, name)
+                values("bench_async", names.DEPENDENCIES, name)
                 for name in (names.IN_ORDER, names.UNORDERED)
             ],
             order_kept,

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from lab.machine.devices import Devices
-from lab.nets.models import MODELS, OnBytes
+from lab.nets.models import MODELS, UInt8Input
 from lab.parallel.gradient_times import ready_times
 from lab.parallel.local_ranks import time_in_turns
 from lab.results.measurements import Measurement, again
@@ -54,7 +54,9 @@ class _OfNet:
         X = torch.randint(0, 256, (params.images, 28, 28), dtype=torch.uint8, generator=own)
         self._X = X.to(device)
         self._y = torch.randint(10, (params.images,), generator=own).to(device)
-        self._build = lambda: OnBytes(MODELS[net](torch.Generator().manual_seed(seed))).to(device)
+        self._build = lambda: UInt8Input(MODELS[net](torch.Generator().manual_seed(seed))).to(
+            device
+        )
         self._replicas = {mib: Bucketed(self._build(), mib, device) for mib in params.bucket_mib}
         self._buckets: dict[float, list[Bucket]] = {
             mib: replica.settle(self._X, self._y) for mib, replica in self._replicas.items()

@@ -17,12 +17,12 @@ UNSEEN_ERROR = "unseen_error_percent"
 
 
 def of_one_message(n: int, shared_cores: int = 0) -> str:
-    """The experiment of single messages among n ranks, and the cores they share if these are fewer."""
+    """Single messages among n ranks, and the cores they share if these are fewer."""
     return f"{n} ranks" + (f" sharing {shared_cores} core(s)" if shared_cores else "")
 
 
 def ranks_and_cores(experiment: str) -> tuple[int, int] | None:
-    """The ranks and shared cores (or 0) of an experiment of single messages; None for another experiment."""
+    """The ranks and shared cores (or 0) of single messages; None for another experiment."""
     match = re.fullmatch(r"(\d+) ranks(?: sharing (\d+) core\(s\))?", experiment)
     return (int(match[1]), int(match[2] or 0)) if match else None
 

@@ -1,15 +1,15 @@
 """What the notes claim about what `bench_collectives` measures, and the rules that decide."""
 
 from lab.claims.needs import on_own_devices
-from lab.claims.rules import FASTER, speedup, variant
+from lab.claims.rules import FASTER, speedup, values
 from lab.claims.verdicts import Claim, Front, Kind
 from lab.parallel.cost_model import LIBRARY, ONE_BUCKET, PER_TENSOR, STAR, allreduce_name
 from stages.bench_collectives.measure import names
 
 STAGE = "bench_collectives"
 RESNET18 = names.of_ranks("resnet18", 2)
-ALL_GRADIENTS = variant(STAGE, RESNET18, allreduce_name(LIBRARY, ONE_BUCKET))
-BY_NOTES = variant(STAGE, RESNET18, allreduce_name(STAR, PER_TENSOR))
+ALL_GRADIENTS = values(STAGE, RESNET18, allreduce_name(LIBRARY, ONE_BUCKET))
+BY_NOTES = values(STAGE, RESNET18, allreduce_name(STAR, PER_TENSOR))
 
 
 CLAIMS = (

@@ -17,7 +17,7 @@ from lab.claims.rules import (
     median,
     speedup,
     times_ratio,
-    variant,
+    values,
 )
 from lab.claims.verdicts import Claim, Front, Kind, Unmeasured
 from stages.bench_compile.measure import names
@@ -29,34 +29,34 @@ HALF_A_CORE = 1.5  # x as many calls: a second thread adds half a core's or more
 
 def at_batch_1(form: str) -> Column:
     """The times of a call of one image."""
-    return variant("bench_compile", names.CALL, form, x="1.0")
+    return values("bench_compile", names.CALL, form, x="1.0")
 
 
 def thousand(form: str) -> Column:
     """The times of 1000 calls as the notes take them."""
-    return variant("bench_compile", names.THOUSAND_CALLS, form)
+    return values("bench_compile", names.THOUSAND_CALLS, form)
 
 
 def by_threads(form: str, count: int) -> Column:
     """The times of a call when so many threads call."""
-    return variant("bench_compile", names.THREADS, form, x=f"{count}.0")
+    return values("bench_compile", names.THREADS, form, x=f"{count}.0")
 
 
 def cases(form: str, column: str = "value") -> Column:
     """A column of the rows of all networks and batch sizes."""
-    return variant("bench_compile", names.CASES, names.of_case("*", form), column)
+    return values("bench_compile", names.CASES, names.of_case("*", form), column)
 
 
 def equal_outputs(experiment: str, form: str = "*") -> Rule:
     """The rule that no logit differs from eager's by more than rounding explains."""
     return Rule(
-        [variant("bench_compile", experiment, form)], farthest, at_most(names.TOLERANCE), DIFFERENCE
+        [values("bench_compile", experiment, form)], farthest, at_most(names.TOLERANCE), DIFFERENCE
     )
 
 
 def busy_gpus(holds: Range) -> Rule:
     """The rule of how many GPUs one thread keeps busy: their time of a call over Python's."""
-    python = variant("bench_compile", names.ENQUEUE, names.INFERENCE, x="1.0")
+    python = values("bench_compile", names.ENQUEUE, names.INFERENCE, x="1.0")
     return speedup(at_batch_1(names.GRAPH), python, holds, "GPUs")
 
 

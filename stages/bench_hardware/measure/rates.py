@@ -13,7 +13,7 @@ from stages.bench_hardware.measure.params import Params
 
 @dataclass(frozen=True)
 class Work:
-    """A variant of an experiment, the `amount` that a call of it does, and on what: 0 threads on a GPU."""
+    """A variant, the `amount` that a call of it does, and on what: 0 threads on a GPU."""
 
     variant: str
     call: Variant
@@ -50,7 +50,7 @@ def gflop_per_s(
     flop: Mapping[str, float],
     devices: Devices,
 ) -> list[Measurement]:
-    """Measurements in GFLOP/s, of the seconds per call that `time_variants` gives for each `flop`."""
+    """Measurements in GFLOP/s, from `time_variants`' seconds per call and each call's `flop`."""
     rates = {
         variant: tuple(flop[variant] / t / 1e9 for t in seconds)
         for variant, seconds in times.items()

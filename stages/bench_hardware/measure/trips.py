@@ -7,7 +7,7 @@ from torch import Tensor
 
 from lab.machine.devices import Devices
 from lab.results.measurements import Measurement, skip
-from lab.timing.bench import Variant, in_unit, lasting_size, products, time_variants
+from lab.timing.bench import Variant, in_unit, products, size_past_launch_bound, time_variants
 from stages.bench_hardware.measure.names import JUMPS, LAUNCH, STAYS, TRIP
 from stages.bench_hardware.measure.params import Params
 
@@ -21,7 +21,9 @@ def measure_trips(params: Params, target: Devices, start: int) -> list[Measureme
     device = target.devices[0]
     if device.type == "cpu":
         return [skip(TRIP, variant, "needs a CUDA GPU", target.kind) for variant in VARIANTS]
-    rows = lasting_size(products(device), params.bench_hardware.matrix_size, target, params.bench)
+    rows = size_past_launch_bound(
+        products(device), params.bench_hardware.matrix_size, target, params.bench
+    )
     times = time_variants(trip_variants(params, device, rows), target.devices, params.bench, start)
     times[LAUNCH] = tuple(t / LAUNCHES for t in times[LAUNCH])
     return in_unit(TRIP, 1, times, "us", target)

@@ -16,7 +16,7 @@ from lab.claims.rules import (
     ratio,
     speedup,
     times_ratio,
-    variant,
+    values,
 )
 from lab.claims.verdicts import Claim, Front, Kind, Unmeasured
 from stages.bench_hardware.measure import names
@@ -74,12 +74,12 @@ def the_most_over(
 
 def both_columns(experiment: str, name: str, **more: str) -> list[Column]:
     """The reads of a variant's x and values."""
-    return [variant(STAGE, experiment, name, column, **more) for column in ("x", "value")]
+    return [values(STAGE, experiment, name, column, **more) for column in ("x", "value")]
 
 
 def trips(old: str, new: str, holds: Range) -> Rule:
     """The rule of two variants that work on a GPU."""
-    return speedup(variant(STAGE, names.TRIP, old), variant(STAGE, names.TRIP, new), holds, AS_LONG)
+    return speedup(values(STAGE, names.TRIP, old), values(STAGE, names.TRIP, new), holds, AS_LONG)
 
 
 OVER_2_PERCENT = "“Faster”: the whole interval over 1.02."
@@ -133,7 +133,7 @@ CLAIMS = (
         Rule(
             [
                 *both_columns(names.LATENCY, names.DEPENDENT_LOADS),
-                variant(STAGE, names.LATENCY, names.LOADS_IN_ORDER),
+                values(STAGE, names.LATENCY, names.LOADS_IN_ORDER),
             ],
             the_most_over,
             FASTER,
@@ -151,8 +151,8 @@ CLAIMS = (
         "Going 8 times over data larger than the caches: over all of them each time, over 8 times"
         " over each block of 128 KiB.",
         speedup(
-            variant(STAGE, names.REUSE, names.BY_PASSES),
-            variant(STAGE, names.REUSE, names.BY_BLOCKS),
+            values(STAGE, names.REUSE, names.BY_PASSES),
+            values(STAGE, names.REUSE, names.BY_BLOCKS),
             FASTER,
             AS_LONG,
         ),
@@ -166,8 +166,8 @@ CLAIMS = (
         "A matrix stored by columns is read faster column by column than row by row.",
         "Sum of a matrix stored column after column: by rows over by columns.",
         speedup(
-            variant(STAGE, names.ORDER, names.BY_ROWS_STORED_BY_COLUMNS),
-            variant(STAGE, names.ORDER, names.BY_COLUMNS_STORED_BY_COLUMNS),
+            values(STAGE, names.ORDER, names.BY_ROWS_STORED_BY_COLUMNS),
+            values(STAGE, names.ORDER, names.BY_COLUMNS_STORED_BY_COLUMNS),
             FASTER,
         ),
         OVER_2_PERCENT,
@@ -206,7 +206,7 @@ CLAIMS = (
         "Copies on the GPU over copies by all of the processor's cores, in GB/s, in turn.",
         Rule(
             [
-                variant(STAGE, names.BANDWIDTH, names.COPY, device_kind="cuda*"),
+                values(STAGE, names.BANDWIDTH, names.COPY, device_kind="cuda*"),
                 *both_columns(names.BANDWIDTH, names.COPY, device_kind="cpu"),
             ],
             over_the_most,
@@ -225,7 +225,7 @@ CLAIMS = (
         "Rate of large float32 products on the GPU over all of the processor's cores, in turn.",
         Rule(
             [
-                variant(STAGE, names.PEAK, names.FLOAT32, device_kind="cuda*"),
+                values(STAGE, names.PEAK, names.FLOAT32, device_kind="cuda*"),
                 *both_columns(names.PEAK, names.FLOAT32, device_kind="cpu"),
             ],
             over_the_most,

@@ -10,10 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator
 
 from lab.report import benchmarks, figures
-from lab.report.benchmarks import curve_of
 from lab.report.language import say, translation
 from lab.report.page import Figure, Section, Table, TryThis
-from lab.results.measurements import Measurement, Results
+from lab.results.measurements import Measurement, Results, curve_of
 from stages.bench_hardware.measure import names
 from stages.bench_hardware.page.explorables import roofline
 
@@ -276,7 +275,7 @@ def _draw_band(
     axes: Axes, series: Sequence[Measurement], colour: str, name: Callable[[float], str]
 ) -> None:
     """Draw medians and their band on two logarithmic axes, with at most six names of x."""
-    c = curve_of(series, "")
+    c = curve_of(series)
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     axes.plot(c.x, c.y, "o-", color=colour, markersize=4)

@@ -13,7 +13,7 @@ from lab.data.order import shuffled
 from lab.machine.devices import Devices, usable_cores
 from lab.nets.models import to_float
 from lab.results.measurements import Measurement, again
-from lab.timing.bench import turns
+from lab.timing.bench import balanced_turns
 from lab.timing.clock import read_clock
 from stages.bench_input.measure.names import (
     BOOK,
@@ -101,7 +101,7 @@ def measure_feeds(
     for feed in (first[BOOK], first[NO_WORKERS], variants[PERSISTENT], variants[RESIDENT]):
         time_pass(feed, device)  # files are in memory, workers that stay have started
     passes = {}
-    for variant in turns(list(variants), 1, start):
+    for variant in balanced_turns(list(variants), 1, start):
         # resident images pass an epoch in less time than a sample should have
         count = params.bench.rounds if variant.startswith(RESIDENT) else 1
         passes[variant] = [time_pass(variants[variant], device) for _ in range(count)]

@@ -12,10 +12,10 @@ from lab.data.datasets import FASHION_COUNTS
 from lab.data.images import LabelledImages
 from lab.machine.devices import Devices
 from lab.nets.models import MODELS
-from lab.parallel.device_workers import run_each, thread_pool
 from lab.parallel.replicas import replicate, sgd, split_batch, sum_gradients
+from lab.parallel.workers import parallel_map, thread_pool
 from lab.results.measurements import Measurement, again
-from lab.timing.bench import in_unit, turns
+from lab.timing.bench import balanced_turns, in_unit
 from lab.timing.clock import read_clock
 from stages.bench_input.measure.feeds import Feed, feeds
 from stages.bench_input.measure.names import (
@@ -86,9 +86,9 @@ def _take_turns(
     devices: Devices,
     start: int,
 ) -> list[Measurement]:
-    """Each variant's times, `count` in a row after some that do not count; its name is the experiment's."""
+    """Each variant's times, `count` in a row after some that do not count."""
     measured = []
-    for name in turns(list(variants), 1, start):
+    for name in balanced_turns(list(variants), 1, start):
         taken = [variants[name]() for _ in range(WARM_UP + count)][WARM_UP:]
         seconds = {part: tuple(each[part] for each in taken) for part in taken[0]}
         experiment = name.removesuffix(again(""))
@@ -125,9 +125,11 @@ def step_parts(
     lap()
     X_shards, y_shards = split_batch(X, y, devices)
     lap()
-    logits = run_each(pool, lambda net, X: net(X), replicas, X_shards)
+    logits = parallel_map(pool, lambda net, X: net(X), replicas, X_shards)
     lap()
-    run_each(pool, lambda z, y: F.cross_entropy(z, y, reduction="sum").backward(), logits, y_shards)
+    parallel_map(
+        pool, lambda z, y: F.cross_entropy(z, y, reduction="sum").backward(), logits, y_shards
+    )
     lap()
     sum_gradients(replicas)
     lap()

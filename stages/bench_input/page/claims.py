@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from lab.claims.evidence import Column
 from lab.claims.needs import on_two_gpus
-from lab.claims.rules import AS_LONG, NEEDED, Estimate, Rule, at_least, median, speedup, variant
+from lab.claims.rules import AS_LONG, NEEDED, Estimate, Rule, at_least, median, speedup, values
 from lab.claims.verdicts import Claim, Front, Kind, Unmeasured
 from stages.bench_input.measure import names
 from stages.bench_input.measure.names import LENET, NO_WORKERS, RESIDENT, WHOLE
@@ -14,7 +14,7 @@ STAGE = "bench_input"
 
 def lenet_step(feed: str) -> Column:
     """The time of a whole LeNet step, one for each start."""
-    return variant(STAGE, names.step(feed), names.part_of(LENET, WHOLE))
+    return values(STAGE, names.step(feed), names.part_of(LENET, WHOLE))
 
 
 def share_of_calls(x: Sequence[float], steps: Sequence[float], calls: Sequence[float]) -> Estimate:
@@ -34,8 +34,8 @@ CLAIMS = (
         " their arithmetic: on one channel and one image a shard.",
         Rule(
             [
-                *[variant(STAGE, names.PYTHON, names.STEP, column) for column in ("x", "value")],
-                variant(STAGE, names.PYTHON, names.CALLS),
+                *[values(STAGE, names.PYTHON, names.STEP, column) for column in ("x", "value")],
+                values(STAGE, names.PYTHON, names.CALLS),
             ],
             share_of_calls,
             at_least(50),

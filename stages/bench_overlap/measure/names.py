@@ -1,4 +1,4 @@
-"""The names of bench_overlap's experiments, variants and metrics, and which variants are parts of which."""
+"""The names of bench_overlap's experiments, variants and metrics."""
 
 TIMES = "times"  # x: rows of the matrices
 COMPUTE, COPIES, UPLOADS = "compute alone", "copies alone", "uploads alone"

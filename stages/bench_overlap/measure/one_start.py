@@ -2,9 +2,15 @@
 
 from lab.machine.devices import Devices, resolve
 from lab.machine.gpus.errors import gpu_errors
-from lab.parallel.device_workers import thread_pool
+from lab.parallel.workers import thread_pool
 from lab.results.measurements import Measurement, skip
-from lab.timing.bench import in_unit, lasting_size, measure_over_launch, products, time_variants
+from lab.timing.bench import (
+    in_unit,
+    measure_over_launch,
+    products,
+    size_past_launch_bound,
+    time_variants,
+)
 from stages.bench_overlap.measure import names
 from stages.bench_overlap.measure.gradients import BATCH_SIZE, lenet_passes, measure_gradients
 from stages.bench_overlap.measure.non_blocking import measure_return
@@ -20,8 +26,10 @@ def lasting(params: Params) -> tuple[Params, int]:
     devices = resolve(1, params.devices)
     device, ours = devices.devices[0], params.bench_overlap
     with gpu_errors():
-        size = lasting_size(products(device), ours.size, devices, params.bench)
-        images = lasting_size(lenet_passes(device, params.seed), BATCH_SIZE, devices, params.bench)
+        size = size_past_launch_bound(products(device), ours.size, devices, params.bench)
+        images = size_past_launch_bound(
+            lenet_passes(device, params.seed), BATCH_SIZE, devices, params.bench
+        )
     count = max(ours.num_results, names.NOTES_RESULTS if device.type == "cuda" else 0)
     sized = ours.model_copy(update={"size": size, "num_results": count})
     return params.model_copy(update={"bench_overlap": sized}), images

@@ -6,7 +6,7 @@ import torch
 from torch.profiler import ProfilerActivity, profile
 
 from lab.machine.devices import Devices
-from lab.parallel.device_workers import thread_pool
+from lab.parallel.workers import thread_pool
 from lab.results.measurements import Measurement
 from lab.timing.bench import Variant
 from stages.bench_overlap.measure import names
@@ -45,7 +45,7 @@ def timelines(params: Params, devices: Devices) -> list[Measurement]:
 
 
 def timeline(variant: Variant, device: torch.device) -> list[Span]:
-    """What torch.profiler saw of `variant`: a GPU's kernels and copies, a CPU's products and copies."""
+    """What torch.profiler saw of `variant`: a GPU's kernels or a CPU's products, and copies."""
     variant()
     on_gpu = device.type == "cuda"
     if on_gpu:

@@ -1,7 +1,7 @@
 """What the notes claim about what `bench_overlap` measures, and the rules that decide."""
 
 from lab.claims.needs import on_gpu
-from lab.claims.rules import NEEDED, Range, at_least, at_most, ratio, samples, speedup, variant
+from lab.claims.rules import NEEDED, Range, at_least, at_most, ratio, samples, speedup, values
 from lab.claims.verdicts import Claim, Kind
 from stages.bench_overlap.measure import names
 
@@ -33,8 +33,8 @@ CLAIMS = (
         "Time from the start of LeNet's backward pass until its first gradient is ready, over the"
         " time until the last one is.",
         speedup(
-            variant("bench_overlap", names.BACKWARD, names.FIRST_READY),
-            variant("bench_overlap", names.BACKWARD, names.LAST_READY),
+            values("bench_overlap", names.BACKWARD, names.FIRST_READY),
+            values("bench_overlap", names.BACKWARD, names.LAST_READY),
             at_most(0.5),
             "of the whole pass",
         ),
@@ -48,7 +48,7 @@ CLAIMS = (
         "Copying with non_blocking=True, as in the notes, overlaps with products still running.",
         "Overlap fraction of the notes' way: 0 for the sum of both, 1 for the longer.",
         samples(
-            variant("bench_overlap", names.OVERLAP, names.BOOK),
+            values("bench_overlap", names.OVERLAP, names.BOOK),
             Range(LEAST_OVERLAP, 1),
             OF_THE_OVERLAP,
         ),

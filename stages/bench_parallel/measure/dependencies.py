@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from lab.machine.devices import Devices
-from lab.parallel.device_workers import thread_pool
+from lab.parallel.workers import thread_pool
 from lab.results.measurements import Measurement
 from lab.timing.bench import Variant, in_unit, time_variants
 from stages.bench_parallel.measure import names

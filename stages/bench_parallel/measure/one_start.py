@@ -3,7 +3,7 @@
 from lab.machine.devices import Devices, resolve
 from lab.machine.gpus.errors import gpu_errors
 from lab.results.measurements import Measurement
-from lab.timing.bench import lasting_sizes, measure_over_launch, products
+from lab.timing.bench import measure_over_launch, products, sizes_past_launch_bound
 from stages.bench_parallel.measure import names
 from stages.bench_parallel.measure.dependencies import measure_dependencies
 from stages.bench_parallel.measure.params import Params
@@ -16,7 +16,9 @@ def lasting(params: Params) -> Params:
     """The same params; on a GPU with largest matrices whose product outlasts its launch."""
     devices, ours = resolve(2, params.devices), params.bench_parallel
     with gpu_errors():
-        sizes = lasting_sizes(products(devices.devices[0]), ours.sizes, devices, params.bench)
+        sizes = sizes_past_launch_bound(
+            products(devices.devices[0]), ours.sizes, devices, params.bench
+        )
     sized = ours.model_copy(update={"sizes": sizes})
     return params.model_copy(update={"bench_parallel": sized})
 

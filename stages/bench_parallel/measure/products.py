@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from lab.machine.devices import Devices
-from lab.parallel.device_workers import Job, Worker, thread_pool, together, workers_on
+from lab.parallel.workers import Job, Worker, run_concurrently, thread_pool, workers_on
 from lab.results.measurements import Measurement
 from lab.timing.bench import Variant, in_unit, time_variants
 from lab.timing.clock import synchronize
@@ -60,7 +60,7 @@ def measure_products(params: Params, devices: Devices, start: int) -> list[Measu
                 names.FIRST: partial(workers[0].run, jobs[0]),
                 names.SECOND: partial(workers[1].run, jobs[1]),
                 names.ONE_AFTER_THE_OTHER: partial(_one_after_the_other, jobs, workers, pool),
-                names.TOGETHER: partial(together, jobs, workers, pool),
+                names.TOGETHER: partial(run_concurrently, jobs, workers, pool),
             }
             control = names.TOGETHER if size == params.bench_parallel.largest else ""
             times = time_variants(variants, devices.devices, params.bench, start, control)
@@ -70,7 +70,7 @@ def measure_products(params: Params, devices: Devices, start: int) -> list[Measu
 
 def _one_after_the_other(jobs: Sequence[Job], workers: Sequence[Worker], pool: Executor) -> None:
     """`together`, in the same threads or streams, but for a wait between the jobs."""
-    together(jobs[:1], workers[:1], pool)
+    run_concurrently(jobs[:1], workers[:1], pool)
     synchronize([workers[0].device])
     if workers[1].stream is None:
         pool.submit(workers[1].run, jobs[1]).result()

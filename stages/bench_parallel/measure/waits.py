@@ -3,9 +3,9 @@
 import torch
 
 from lab.machine.devices import Devices
-from lab.parallel.device_workers import thread_pool, together, workers_on
+from lab.parallel.workers import run_concurrently, thread_pool, workers_on
 from lab.results.measurements import Measurement, skip
-from lab.timing.bench import in_unit, turns
+from lab.timing.bench import balanced_turns, in_unit
 from lab.timing.clock import read_clock, synchronize
 from stages.bench_parallel.measure import names
 from stages.bench_parallel.measure.params import Params
@@ -28,10 +28,10 @@ def measure_waits(params: Params, devices: Devices, start: int) -> list[Measurem
     jobs = [lambda: run(first), lambda: [run(second), run(second)]]
     times: dict[str, tuple[float, ...]] = dict.fromkeys(waits, ())
     with thread_pool(len(workers), devices.threads) as pool:
-        together(jobs, workers, pool)  # warm-up
-        for name in turns(list(waits), params.bench.rounds, start * params.bench.rounds):
+        run_concurrently(jobs, workers, pool)  # warm-up
+        for name in balanced_turns(list(waits), params.bench.rounds, start * params.bench.rounds):
             began = read_clock(devices.devices)
-            together(jobs, workers, pool)
+            run_concurrently(jobs, workers, pool)
             waits[name]()
             times[name] += (read_clock([]) - began,)
     return in_unit(names.LONGER_SECOND, size, times, "ms", devices)

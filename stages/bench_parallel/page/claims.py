@@ -18,7 +18,7 @@ from lab.claims.rules import (
     ratio,
     speedup,
     times_ratio,
-    variant,
+    values,
 )
 from lab.claims.verdicts import Claim, Kind
 from lab.results.stats import SMALLEST_EFFECT
@@ -55,7 +55,7 @@ CLAIMS = (
         "The notes' run makes 10 products of matrices.",
         "Products that the notes' function makes, counted as it runs.",
         exact(
-            variant("bench_parallel", names.NOTES_RUN, names.PRODUCTS_OF_A_RUN),
+            values("bench_parallel", names.NOTES_RUN, names.PRODUCTS_OF_A_RUN),
             near(NOTES_COUNT, 0),
             "products",
         ),
@@ -69,8 +69,8 @@ CLAIMS = (
         "A device has to be warmed up before times are taken.",
         "The first run of a process over its later runs.",
         speedup(
-            variant("bench_parallel", names.WARM_UP, names.FIRST_RUN),
-            variant("bench_parallel", names.WARM_UP, names.LATER_RUN),
+            values("bench_parallel", names.WARM_UP, names.FIRST_RUN),
+            values("bench_parallel", names.WARM_UP, names.LATER_RUN),
             at_least(NEEDED),
             AS_LONG,
         ),
@@ -97,7 +97,7 @@ CLAIMS = (
         "Both GPUs waited for, over the wait without an argument, with a longer job on the second.",
         Rule(
             [
-                variant("bench_parallel", names.LONGER_SECOND, name)
+                values("bench_parallel", names.LONGER_SECOND, name)
                 for name in (names.BOTH_WAITED_FOR, *WAITS)
             ],
             over_no_argument,

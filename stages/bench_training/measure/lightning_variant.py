@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from lab.data import loaders  # brings torchvision, which Lightning could not import by itself
-from lab.training.notes_loop import EpochClock, as_the_notes_keep_it
+from lab.training.notes_loop import EpochClock, to_contiguous
 from stages.bench_training.measure.variant_turns import LR, TrainingVariant
 
 import lightning  # isort: skip
@@ -24,7 +24,7 @@ class Lenet(lightning.LightningModule):
     def __init__(self, variant: TrainingVariant) -> None:
         """Make the net."""
         super().__init__()
-        self.net = as_the_notes_keep_it(variant.make_net())
+        self.net = to_contiguous(variant.make_net())
 
     def training_step(self, batch: tuple[Tensor, Tensor], _: int) -> Tensor:
         """The loss of a batch."""

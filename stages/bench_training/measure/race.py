@@ -17,8 +17,8 @@ from tqdm import tqdm
 
 from lab.core.errors import LabError
 from lab.machine.fresh_process import fresh_process, silence_stdout
-from lab.timing.bench import turns
-from lab.timing.visits import starts_in_time
+from lab.timing.bench import balanced_turns
+from lab.timing.deadline import until_deadline
 from stages.bench_training.measure.variant_turns import TrainingVariant, Turn, turn_of
 
 WARM_UP_STEPS = 2  # of a turn that does not count
@@ -46,7 +46,7 @@ def race(
     """
     seconds: dict[T, list[float]] = {name: [] for name in variants}
     unable: dict[T, str] = {}
-    for start in tqdm(starts_in_time(starts), "race", total=starts, leave=False, disable=None):
+    for start in tqdm(until_deadline(starts), "race", total=starts, leave=False, disable=None):
         with _processes({name: variants[name] for name in seconds}) as take:
             for name in list(seconds):
                 try:
@@ -54,7 +54,7 @@ def race(
                 except UnableError as error:
                     unable[name] = str(error)
                     del seconds[name]
-            for name in turns(list(seconds), 1, start):
+            for name in balanced_turns(list(seconds), 1, start):
                 seconds[name].append(take(name, variants[name].steps))
             if traces and start == 0:
                 for name in filter(lambda name: _can_be_traced(variants[name]), seconds):

@@ -19,7 +19,7 @@ from lab.machine.devices import allow_tf32
 from lab.nets.models import MODELS, LeNet, lenet_of_layers, to_float
 from lab.parallel.replicas import sgd, split_batch, sum_gradients
 from lab.timing.clock import read_clock
-from lab.training.notes_loop import EpochClock, as_the_notes_keep_it, notes_epoch
+from lab.training.notes_loop import EpochClock, notes_epoch, to_contiguous
 from lab.training.steps import Stepper, prepare_process
 from lab.training.strategies.base import Recipe, Strategy
 from lab.training.strategies.graph import Graph
@@ -95,7 +95,7 @@ def turn_of(variant: TrainingVariant) -> Turn:
 def _by_the_book(variant: TrainingVariant) -> Turn:
     """The notes' loop: PIL and floats for each image, a loader started anew, torch's defaults."""
     [device], images = variant.devices(), loaders.book_images()
-    net = as_the_notes_keep_it(variant.make_net()).to(device)
+    net = to_contiguous(variant.make_net()).to(device)
 
     def turn(steps: int) -> float:
         batches = loaders.loader(images, variant.batch_size, variant.num_workers)

@@ -10,7 +10,7 @@ import torch
 from lab.core.shared_params import Compile
 from lab.machine.devices import DeviceKind, missing_compiler
 from lab.nets.flops import training_flop
-from lab.nets.models import MODELS, seen_side
+from lab.nets.models import MODELS, receptive_size
 from lab.results.measurements import Measurement, again, skip
 from stages.bench_training.measure import names
 from stages.bench_training.measure.params import TrainingParams
@@ -45,7 +45,7 @@ class Machine:
 
 
 def variants_of(p: TrainingParams, machine: Machine, notes_workers: int) -> Variants:
-    """What takes part, the notes' loader with `notes_workers`; with `p.peers` the slow variants too."""
+    """What takes part; with `p.peers` the slow variants, too."""
     lenet = _engine(names.LENET, p.lenet_batch_size, p.lenet_steps, machine)
     resnet = _engine(names.RESNET18, p.resnet_batch_size, p.resnet_steps, machine)
     notes = by_the_notes(p, machine)
@@ -172,5 +172,5 @@ def products_per_step(net: str, batch_size: int, rows: int) -> float:
 def _flop_per_image(net: str) -> float:
     """Of the pixels that the logits depend on; of two, since batch norm cannot train on one."""
     model = MODELS[net](torch.Generator())
-    side = seen_side(model)
+    side = receptive_size(model)
     return training_flop(model, (2, 1, side, side)) / 2

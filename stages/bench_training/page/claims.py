@@ -13,7 +13,7 @@ from lab.claims.rules import (
     ratio,
     speedup,
     times_ratio,
-    variant,
+    values,
 )
 from lab.claims.verdicts import Claim, Kind
 from lab.results.stats import SMALLEST_EFFECT
@@ -34,7 +34,7 @@ TWO_OF_THEM = (
 
 def step(experiment: str, name: str, column: str = "value") -> Column:
     """The times of a variant's steps, in ms."""
-    return variant(STAGE, experiment, name, column)
+    return values(STAGE, experiment, name, column)
 
 
 def more_gain(
@@ -47,7 +47,7 @@ def more_gain(
 
 
 def growth(experiment: str) -> Rule:
-    """The rule that a second device gains more in `experiment` than with the notes' net and batch."""
+    """The rule that a second device gains more than with the notes' net and batch."""
     reads = [
         step(each, name)
         for each in (names.NOTES_LENET, experiment)

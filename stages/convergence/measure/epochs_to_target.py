@@ -12,7 +12,7 @@ from lab.data.images import Images
 from lab.optim import schedules, update_rules
 from lab.optim.schedules import Schedule
 from lab.optim.update_rules import UpdateRule
-from lab.parallel.device_workers import side_by_side
+from lab.parallel.workers import map_with_progress
 from lab.results.curves import Curve, line
 from lab.training.short_training import make_net
 from lab.training.update_steps import RuleSteps, Step, sgd_step
@@ -94,7 +94,7 @@ def measure_epochs(trainer: Trainer) -> Iterator[Curve]:
         if rule == FIXED or n != smallest
     ]
     jobs = [(rule, n, i) for rule, n in variants for i in seeds]
-    runs = side_by_side(of_net(EPOCHS, trainer.net), trainer.run_rule, jobs, device)
+    runs = map_with_progress(of_net(EPOCHS, trainer.net), trainer.run_rule, jobs, device)
     for rule, n in sorted(variants, key=lambda variant: (RULES.index(variant[0]), variant[1])):
         yield from _curves(trainer, at_batch(rule, n), [runs[rule, n, i] for i in seeds])
     if params.tuning_seeds:
@@ -109,13 +109,13 @@ def _at_best_rates(trainer: Trainer, device: torch.device) -> Iterator[Curve]:
 
         def cost(rate: float, name: str = name, n: int = n) -> tuple[float, float]:
             jobs = [(name, rate, n, i) for i in tuning]
-            found = side_by_side(at_batch(name, n), trainer.run_optimizer, jobs, device)
+            found = map_with_progress(at_batch(name, n), trainer.run_optimizer, jobs, device)
             return trainer.cost(found.values())
 
         rate = climb(cost, OPTIMIZERS[name][1])
         jobs = [(name, rate, n, i) for i in range(p.num_seeds)]
         yield line(of_net(BEST_RATE, trainer.net), at_batch(name, n), [0], [rate])
-        ended = side_by_side(at_batch(name, n), trainer.run_optimizer, jobs, device)
+        ended = map_with_progress(at_batch(name, n), trainer.run_optimizer, jobs, device)
         yield from _curves(trainer, at_batch(name, n), list(ended.values()))
 
 

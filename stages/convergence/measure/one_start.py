@@ -7,7 +7,7 @@ import torch
 
 from lab.core.params import load
 from lab.data.images import Images
-from lab.machine.allocator import keep_memory
+from lab.machine.allocator import disable_malloc_trim
 from lab.machine.devices import Devices, resolve
 from lab.results.measurements import Measurement
 from lab.timing.bench import in_unit, time_variants
@@ -28,7 +28,7 @@ NOTES_SIDE, NOTES_BATCH = 28, 256
 
 def measure(start: int) -> list[Measurement]:
     """Measure once."""
-    keep_memory()
+    disable_malloc_trim()
     params = load(Params)
     return measure_times(params, resolve(1, params.devices), start)
 

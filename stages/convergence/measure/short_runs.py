@@ -7,7 +7,7 @@ import torch
 
 from lab.data.images import Images
 from lab.data.order import batches
-from lab.parallel.device_workers import side_by_side
+from lab.parallel.workers import map_with_progress
 from lab.results.curves import Curve, line
 from lab.training.short_training import SmallLeNet, accuracy_of
 from lab.training.update_steps import StaleSteps
@@ -20,11 +20,11 @@ CHANCE = 10.0  # the percentage that weights are worth which left the finite num
 def measure_short_runs(
     params: ConvergenceParams, train_set: Images, test_set: Images, seed: int
 ) -> Iterator[Curve]:
-    """Each variant's test accuracy (percent) after `short_images` at the smallest batch, by seed."""
+    """Each variant's test accuracy (percent) after `short_images`, by seed."""
     seeds = range(params.lenet.num_seeds)
     for staleness in params.staleness:
         run = partial(_accuracy, params, train_set, test_set, staleness, seed)
-        found = side_by_side(stale(staleness), run, seeds, train_set.y.device)
+        found = map_with_progress(stale(staleness), run, seeds, train_set.y.device)
         yield line(SHORT_RUN, stale(staleness), seeds, list(found.values()))
 
 

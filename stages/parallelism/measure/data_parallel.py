@@ -6,8 +6,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from lab.parallel.device_workers import run_each
 from lab.parallel.replicas import allreduce, grad_of, split_batch
+from lab.parallel.workers import parallel_map
 from stages.parallelism.measure.layers import Layered, own, through
 from stages.parallelism.measure.step import Devices
 from stages.parallelism.measure.wires import Wires
@@ -34,7 +34,7 @@ class DataParallel:
             return loss.detach()
 
         shards = split_batch(X, y, self.devices)
-        losses = run_each(self.pool, one, range(len(self.devices)), *shards)
+        losses = parallel_map(self.pool, one, range(len(self.devices)), *shards)
         for same in zip(*self.params, strict=True):
             gradients = [grad_of(p) for p in same]
             with wires.exchange(gradients):

@@ -8,11 +8,11 @@ import torch
 from torch import Tensor, nn
 
 from lab.core.params import load
-from lab.machine.allocator import keep_memory
+from lab.machine.allocator import disable_malloc_trim
 from lab.machine.devices import resolve
 from lab.nets.models import LeNet
-from lab.parallel.device_workers import run_each, thread_pool
 from lab.parallel.replicas import replicate
+from lab.parallel.workers import parallel_map, thread_pool
 from lab.results.measurements import Measurement
 from lab.timing.bench import Variant, in_unit, time_variants
 from stages.parallelism.measure.kinds import timed_kinds
@@ -34,7 +34,7 @@ EVALUATED_IMAGES = 512
 
 def measure(start: int) -> list[Measurement]:
     """Steps of LeNet and of the wide net by kind, then LeNet's evaluation on one device and two."""
-    keep_memory()
+    disable_malloc_trim()
     params = load(Params)
     p, devices = params.parallelism, resolve(NUM_DEVICES, params.devices)
     first, generator = devices.devices[0], torch.Generator().manual_seed(params.seed + start)
@@ -75,4 +75,4 @@ def evaluate(
             logits: Tensor = net(X.to(device))
             return logits.argmax(1)
 
-    return run_each(pool, labels, replicas, X.tensor_split(len(devices)), devices)
+    return parallel_map(pool, labels, replicas, X.tensor_split(len(devices)), devices)

@@ -9,8 +9,8 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.utils.flop_counter import FlopCounterMode
 
-from lab.parallel.device_workers import run_each
 from lab.parallel.replicas import grad_of
+from lab.parallel.workers import parallel_map
 from stages.parallelism.measure.layers import Layered, own, through
 from stages.parallelism.measure.pipeline_schedule import Slot, idle_share, schedule
 from stages.parallelism.measure.step import Devices, Kind
@@ -77,9 +77,9 @@ class Pipeline:
             torch.autograd.backward(outputs[device, i], grad)
 
         for tick in self.ticks:
-            run_each(self.pool, forward, tick)
+            parallel_map(self.pool, forward, tick)
         for tick in reversed(self.ticks):
-            run_each(self.pool, backward, tick)
+            parallel_map(self.pool, backward, tick)
         return torch.stack([outputs[last, i] for i in range(self.num_micro_batches)]).sum().detach()
 
     def gradients(self) -> list[Tensor]:

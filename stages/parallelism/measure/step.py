@@ -13,8 +13,8 @@ from typing import Protocol
 import torch
 from torch import Tensor, nn
 
-from lab.parallel.device_workers import run_each, thread_pool
 from lab.parallel.replicas import sgd
+from lab.parallel.workers import parallel_map, thread_pool
 from stages.parallelism.measure.layers import Layered, lenet_layers
 from stages.parallelism.measure.wires import ByteCounter, Memory, Phase, Wires
 
@@ -69,7 +69,7 @@ def counted_step(
 def train(placed: Placed, X: Tensor, y: Tensor, lr: float, pool: Executor) -> None:
     """Take a step of SGD, each device with its own parameters; nothing is counted."""
     placed.take_gradient(X, y, Wires())
-    run_each(pool, sgd, placed.params, [lr] * len(placed.params), [len(X)] * len(placed.params))
+    parallel_map(pool, sgd, placed.params, [lr] * len(placed.params), [len(X)] * len(placed.params))
 
 
 def difference(step: Step, reference: Step) -> float:

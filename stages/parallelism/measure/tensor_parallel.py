@@ -7,8 +7,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from lab.parallel.device_workers import run_each
 from lab.parallel.replicas import grad_of
+from lab.parallel.workers import parallel_map
 from stages.parallelism.measure.layers import Layered, own
 from stages.parallelism.measure.step import Devices
 from stages.parallelism.measure.wires import Wires
@@ -77,9 +77,9 @@ class TensorParallel:
             return torch.cat(sent, 1).requires_grad_()
 
         devices = range(len(self.devices))
-        outputs = run_each(self.pool, compute, devices)
+        outputs = parallel_map(self.pool, compute, devices)
         is_last = layer + 1 == len(self.shares)
-        return Passed(outputs, run_each(self.pool, gather, devices[:1] if is_last else devices))
+        return Passed(outputs, parallel_map(self.pool, gather, devices[:1] if is_last else devices))
 
     def _backward(self, outputs: list[Tensor], gathered: list[Tensor], wires: Wires) -> None:
         """Send each share's gradients to its owner, and go back through its layer."""
@@ -93,7 +93,7 @@ class TensorParallel:
             ]
             torch.autograd.backward(outputs[i], torch.stack(received).sum(0))
 
-        run_each(self.pool, back, range(len(self.devices)))
+        parallel_map(self.pool, back, range(len(self.devices)))
 
 
 def _shares(W: Tensor, b: Tensor, dim: int, devices: Devices) -> list[Share]:

@@ -11,13 +11,13 @@ import torch.distributed as dist
 from torch import Tensor
 
 from lab.machine.devices import Devices, for_ranks
-from lab.parallel.device_workers import thread_pool
-from lab.parallel.local_ranks import most, run_on_ranks, time_in_turns
+from lab.parallel.local_ranks import all_reduce_max, run_on_ranks, time_in_turns
+from lab.parallel.workers import thread_pool
 from lab.results.curves import Curve, line
 from lab.results.measurements import Measurement, again
 from lab.timing.bench import in_unit
-from lab.timing.fresh_starts import merge
-from lab.timing.visits import starts_in_time
+from lab.timing.deadline import until_deadline
+from lab.timing.runner import merge
 from stages.parallelism.measure.by_torch import (
     FullySharded,
     InColumnsAndRows,
@@ -65,7 +65,7 @@ def measure_by_torch(params: ParallelismParams, devices: Devices, seed: int) -> 
 def time_by_torch(params: Params) -> list[Measurement]:
     """Milliseconds of a step on two devices by hand, in two threads, and by torch, in two ranks."""
     devices = for_ranks([NUM_DEVICES], params.devices)
-    starts = starts_in_time(params.bench.starts)
+    starts = until_deadline(params.bench.starts)
     return merge([run_on_ranks(NUM_DEVICES, devices, _time, devices, params, i) for i in starts])
 
 
@@ -103,8 +103,8 @@ def _count(device: torch.device, params: ParallelismParams, seed: int) -> list[C
             received = torch.tensor(counted.received, dtype=torch.float64)
             dist.all_reduce(received)
             moved.append(received.item() / 1e6)
-            calls += most([counted.count])
-        state = most([placed.state_bytes() / 1e6])
+            calls += all_reduce_max([counted.count])
+        state = all_reduce_max([placed.state_bytes() / 1e6])
         curves += [
             line(WIDE_MOVED_MB, series, sizes, moved),
             line(WIDE_CALLS, series, sizes, calls),

@@ -38,7 +38,7 @@ ROUNDINGS = 1000.0  # of float64: a gradient is a sum of thousands of products
 
 def of_two_devices(experiment: str, name: str) -> Column:
     """The read of a number on two devices."""
-    return Column("parallelism", "y", {"demo": experiment, "series": name, "x": "2.0"})
+    return Column("parallelism", "y", {"experiment": experiment, "variant": name, "x": "2.0"})
 
 
 def held(replicas: Sequence[float], split: Sequence[float]) -> Estimate:

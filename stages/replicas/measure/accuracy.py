@@ -8,9 +8,9 @@ import torch
 
 from lab.data.images import LabelledImages
 from lab.data.order import epoch_order
-from lab.nets.models import MODELS, OnBytes
-from lab.parallel.device_workers import side_by_side
+from lab.nets.models import MODELS, UInt8Input
 from lab.parallel.replicas import allreduce, rebinding_allreduce, sum_gradients
+from lab.parallel.workers import map_with_progress
 from lab.results.curves import Curve, line
 from stages.replicas.measure.by_hand import CPU, accuracy_percent, step
 from stages.replicas.measure.names import ACCURACY, IN_PLACE, ONE_DEVICE, REBINDING, replica_of
@@ -27,7 +27,7 @@ def measure_accuracy(
     test_set: LabelledImages,
     seed: int,
 ) -> Iterator[Curve]:
-    """Each replica's test accuracy after the last epoch, by seed; variants share seeds and orders."""
+    """Each replica's test accuracy after the last epoch, by seed."""
     images, labels = (each[: params.train_images] for each in train_set)
     tested = (test_set[0][: params.test_images], test_set[1][: params.test_images])
     counts = {name: 1 if name == ONE_DEVICE else num_devices for name in COLLECTIVES}
@@ -35,7 +35,7 @@ def measure_accuracy(
     def run(job: tuple[str, int]) -> list[float]:
         variant, seed = job
         nets = [  # from one seed: replicas
-            OnBytes(MODELS["lenet"](torch.Generator().manual_seed(seed)))
+            UInt8Input(MODELS["lenet"](torch.Generator().manual_seed(seed)))
             for _ in range(counts[variant])
         ]
         combine = partial(sum_gradients, allreduce=COLLECTIVES[variant])
@@ -45,7 +45,7 @@ def measure_accuracy(
         return [accuracy_percent(net, tested) for net in nets]
 
     seeds = range(seed, seed + params.num_seeds)
-    found = side_by_side(ACCURACY, run, product(COLLECTIVES, seeds), CPU)
+    found = map_with_progress(ACCURACY, run, product(COLLECTIVES, seeds), CPU)
     for name, count in counts.items():
         for i in range(count):
             series = name if count == 1 else replica_of(name, i + 1)

@@ -12,8 +12,7 @@ from torch import Tensor, nn
 
 from lab.data.images import LabelledImages
 from lab.data.order import shuffled
-from lab.nets.models import MODELS, OnBytes
-from lab.parallel.device_workers import side_by_side
+from lab.nets.models import MODELS, UInt8Input
 from lab.parallel.replicas import (
     allreduce,
     forward_backward,
@@ -22,6 +21,7 @@ from lab.parallel.replicas import (
     split_batch,
     sum_gradients,
 )
+from lab.parallel.workers import map_with_progress
 from lab.results.curves import Curve, line
 from stages.replicas.measure.by_hand import CPU, accuracy_percent, step
 from stages.replicas.measure.names import (
@@ -64,7 +64,7 @@ def _gradient_changes(
 ) -> Iterator[Curve]:
     """By how many percent of its length splitting a batch changes the gradient, by seed."""
     nets: dict[str, Callable[[int], nn.Module]] = {
-        WITH_BATCH_NORM: lambda seed: OnBytes(MODELS["resnet18"](_generator(seed))),
+        WITH_BATCH_NORM: lambda seed: UInt8Input(MODELS["resnet18"](_generator(seed))),
         WITHOUT_BATCH_NORM: lenet,
     }
 
@@ -75,7 +75,7 @@ def _gradient_changes(
         whole = gradient(net, X, y, 1)
         return 100 * float((gradient(net, X, y, num_devices) - whole).norm() / whole.norm())
 
-    found = side_by_side(GRADIENT_CHANGE, run, product(nets, seeds), CPU)
+    found = map_with_progress(GRADIENT_CHANGE, run, product(nets, seeds), CPU)
     for name in nets:
         yield line(GRADIENT_CHANGE, name, seeds, [found[name, s] for s in seeds])
 
@@ -94,7 +94,7 @@ def gradient(net: nn.Module, X: Tensor, y: Tensor, num_devices: int) -> Tensor:
 # --- the accuracy
 
 
-def lenet_with_batch_norm(seed: int) -> OnBytes:
+def lenet_with_batch_norm(seed: int) -> UInt8Input:
     """LeNet with batch norm behind each layer but the last (book 8.5.4), weights of He et al."""
     net = nn.Sequential(
         nn.Conv2d(1, 20, 3),
@@ -117,7 +117,7 @@ def lenet_with_batch_norm(seed: int) -> OnBytes:
             nn.init.kaiming_normal_(layer.weight, generator=generator)
             assert layer.bias is not None  # noqa: S101
             nn.init.zeros_(layer.bias)
-    return OnBytes(net)
+    return UInt8Input(net)
 
 
 def sum_all_but_norms(nets: Sequence[nn.Module]) -> None:
@@ -162,7 +162,7 @@ def _accuracies(
             step(nets, train_set[0][rows], train_set[1][rows], LR, combine)
         return accuracy_percent(nets[0], tested)
 
-    found = side_by_side(NORM_ACCURACY, run, product(variants, seeds), CPU)
+    found = map_with_progress(NORM_ACCURACY, run, product(variants, seeds), CPU)
     for variant in variants:
         yield line(NORM_ACCURACY, variant, seeds, [found[variant, s] for s in seeds])
 
@@ -180,7 +180,7 @@ def _generator(seed: int) -> torch.Generator:
 
 def _four_steps(num_devices: int, train_set: LabelledImages, seed: int) -> Iterator[Curve]:
     """What ResNet-18's replicas differ in after the four steps that the notes name, and no more."""
-    nets = [OnBytes(MODELS["resnet18"](_generator(seed))) for _ in range(num_devices)]
+    nets = [UInt8Input(MODELS["resnet18"](_generator(seed))) for _ in range(num_devices)]
     batch_size = FOUR_STEPS_IMAGES * num_devices
     for rows in torch.arange(FOUR_STEPS_COUNT * batch_size).split(batch_size):
         some = rows % len(train_set[1])

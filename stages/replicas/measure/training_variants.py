@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn.utils import parameters_to_vector
 
 from lab.nets.lenet import he_lenet_params
-from lab.nets.models import MODELS, OnBytes, to_float
+from lab.nets.models import MODELS, UInt8Input, to_float
 from lab.parallel.replicas import (
     allreduce,
     forward_backward,
@@ -77,14 +77,14 @@ def measure_variants(num_devices: int, batches: Batches, seed: int) -> Iterator[
     yield line(ONE_STEP, SUMMED_PARAMETERS, [1], [100 * summed])
 
 
-def lenet(seed: int) -> OnBytes:
+def lenet(seed: int) -> UInt8Input:
     """LeNet with weights that learn at once: from the notes' 0.01 all variants look alike."""
     generator = torch.Generator().manual_seed(seed)
     net = MODELS["lenet"](generator)
     with torch.no_grad():
         for p, scaled in zip(net.parameters(), he_lenet_params(generator), strict=True):
             p.copy_(scaled)
-    return OnBytes(net)
+    return UInt8Input(net)
 
 
 def trained(

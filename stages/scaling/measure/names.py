@@ -64,7 +64,7 @@ def net_and_allreduce(variant: str) -> tuple[str, str]:
 
 
 def at_notes_batch(net: str) -> str:
-    """The experiment of a net's steps at the notes' batch on two devices; x is images per device."""
+    """A net's steps at the notes' batch on two devices; x is images per device."""
     return f"{net} at the notes' batch"
 
 

@@ -18,7 +18,7 @@ Named = tuple[str, str, int, Variant]  # experiment, name, x, variant
 
 
 def measure(p: ScalingParams, bench: BenchParams, devices: Devices) -> list[Measurement]:
-    """Time all variants in turn, a noise control among them; say whether replicas stayed the same."""
+    """Time all variants in turn; say whether replicas stayed the same."""
     variants = variants_of(p)
     several = bench.model_copy(update={"rounds": p.rounds})
     found = time_among_ranks([variant for *_, variant in variants], several, devices)

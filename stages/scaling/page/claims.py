@@ -15,7 +15,7 @@ from lab.claims.rules import (
     at_most,
     speedup,
     times_ratio,
-    variant,
+    values,
 )
 from lab.claims.verdicts import Claim, Front, Kind, Unmeasured
 from stages.scaling.measure import names
@@ -26,12 +26,12 @@ OWN_DEVICES = on_own_devices("scaling")
 
 def at_notes_batch(net: str, name: str) -> Column:
     """A variant at the notes' batch, a time of each start."""
-    return variant("scaling", names.at_notes_batch(net), name)
+    return values("scaling", names.at_notes_batch(net), name)
 
 
 def of_net(experiment: str, net: str) -> Column:
     """An experiment whose variants are the nets."""
-    return variant("scaling", experiment, net)
+    return values("scaling", experiment, net)
 
 
 def over_the_longer(t1: Sequence[float], t2: Sequence[float], step: Sequence[float]) -> Estimate:

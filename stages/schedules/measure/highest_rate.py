@@ -9,7 +9,7 @@ import torch
 from lab.core.errors import LabError
 from lab.data.images import Images
 from lab.optim.schedules import Schedule, cosine, warm_up
-from lab.parallel.device_workers import side_by_side
+from lab.parallel.workers import map_with_progress
 from lab.results.curves import Curve, line
 from lab.training.short_training import make_net
 from stages.schedules.measure import names
@@ -99,7 +99,7 @@ def measure_highest_rate(trainer: Trainer, seed: int) -> Iterator[Curve]:
 
     seeds = range(params.seeds)
     jobs = [(variant, i) for i in seeds for variant in names.VARIANTS]
-    edges = side_by_side(names.STABLE_RATE, edge, jobs, device)
+    edges = map_with_progress(names.STABLE_RATE, edge, jobs, device)
     for variant in names.VARIANTS:
         series = names.variant_of(trainer.net, variant)
         yield line(names.STABLE_RATE, series, seeds, [edges[variant, i].stable for i in seeds])

@@ -1,4 +1,4 @@
-"""The names of the experiments, schedules, variants and metrics of `schedules`, and what its runs share."""
+"""The names of `schedules`' experiments, variants and metrics, and what its runs share."""
 
 # experiments
 SCHEDULE = "schedule"  # rates over epochs

@@ -7,7 +7,7 @@ import torch
 
 from lab.data.images import Images
 from lab.optim.schedules import after_epoch
-from lab.parallel.device_workers import side_by_side
+from lab.parallel.workers import map_with_progress
 from lab.results.curves import Curve, line
 from lab.training.short_training import SmallLeNet, accuracy_of
 from stages.schedules.measure import names
@@ -35,6 +35,6 @@ def try_schedules(
         accuracy = accuracy_of(net, test_set)
         return 100 * (CHANCE if accuracy is None else accuracy)
 
-    found = side_by_side(names.ACCURACY, run, product(plans, seeds), device)
+    found = map_with_progress(names.ACCURACY, run, product(plans, seeds), device)
     for name in plans:
         yield line(names.ACCURACY, name, seeds, [found[name, i] for i in seeds])

@@ -11,7 +11,7 @@ from lab.core.shared_params import DeviceParams
 from lab.data.datasets import read_fashion_mnist
 from lab.data.images import LabelledImages, to_tensors
 from lab.data.order import epoch_order
-from lab.machine.allocator import keep_memory
+from lab.machine.allocator import disable_malloc_trim
 from lab.machine.devices import (
     Devices,
     allow_tf32,
@@ -21,11 +21,11 @@ from lab.machine.devices import (
     resolve,
     usable_cores,
 )
-from lab.nets.models import MODELS, seen_side
+from lab.nets.models import MODELS, receptive_size
 from lab.parallel.replicas import replicate
 from lab.timing.clock import read_clock
 from lab.training.loop import Plan, predict, train
-from lab.training.notes_loop import EpochClock, as_the_notes_keep_it, notes_epoch
+from lab.training.notes_loop import EpochClock, notes_epoch, to_contiguous
 from lab.training.steps import Stepper
 from lab.training.strategies.base import Recipe
 from lab.training.strategies.replicas import Replicas
@@ -87,7 +87,7 @@ def epochs_of(
     """
     p = params.together
     if rung.keeps_memory:
-        keep_memory()
+        disable_malloc_trim()
     devices = devices_of(rung, params.devices).devices
     allow_tf32(rung.precision)
     torch.manual_seed(seed)  # of the notes' loader
@@ -140,7 +140,7 @@ def _notes_loop(run: Run) -> Iterator[EpochResult]:
     """The notes' loop, over their loader or over images in memory."""
     rung, [device] = run.rung, run.devices
     net = MODELS[rung.net](torch.Generator().manual_seed(run.seed))
-    net = as_the_notes_keep_it(net).to(device)
+    net = to_contiguous(net).to(device)
     num_images = len(run.train_set[1])
     whole = -(-num_images // rung.batch_size)
     seconds = 0.0
@@ -148,7 +148,7 @@ def _notes_loop(run: Run) -> Iterator[EpochResult]:
         workers = NOTES_WORKERS if device.type == "cuda" and rung.loop == "loader" else 0
         steps = run.timed_steps or whole
         clock = EpochClock.of([device], num_images, rung.batch_size, steps, workers)
-        side = seen_side(net) if rung.crops else None
+        side = receptive_size(net) if rung.crops else None
         order = epoch_order(num_images, run.seed, epoch)
         batches = _batches(rung, run.train_set, order, workers, side)
         seconds += whole * notes_epoch(net, batches, rung.lr, clock)

@@ -23,7 +23,7 @@ from lab.optim import schedules, update_rules
 from lab.parallel import flat_bucket, replicas
 from lab.parallel.allreduce import collectives
 from lab.parallel.launch import check_ranks_agree, own_rank, process_group
-from lab.timing.conditions import Watch, speed_metrics
+from lab.timing.conditions import LoadMonitor, speed_metrics
 from lab.training import loop, shards, steps, update_steps
 from lab.training.checkpoints import Checkpoints, run_key
 from lab.training.loop import Epoch, Plan, Progress, predict, train
@@ -78,7 +78,7 @@ def train_run(name: str, params: Params) -> None:
     rank = own_rank()
     distributed = params.train.distributed
     group = nullcontext() if rank is None else process_group(devices, own[0], distributed)
-    watch = None if rank else Watch()  # one process alone sees how fast the machine is
+    watch = None if rank else LoadMonitor()  # one process alone sees how fast the machine is
     failures = gpu_errors(", ".join(dict.fromkeys(map(str, own))))
     with nullcontext() if rank else checkpoints.lock(), failures, group:
         if rank is not None:

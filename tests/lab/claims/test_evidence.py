@@ -3,12 +3,12 @@ import pytest
 from lab.claims.evidence import Column, Evidence, Metric, NotTestableError
 
 ROWS = [
-    {"arm": "SGD, rate 1", "value": 2.0},
-    {"arm": "SGD", "value": 9.0},
-    {"arm": "SGD, rate 2", "value": 1},
+    {"variant": "SGD, rate 1", "value": 2.0},
+    {"variant": "SGD", "value": 9.0},
+    {"variant": "SGD, rate 2", "value": 1},
 ]
-RATES = Column("s", "value", {"arm": "SGD, rate *"})
-ALONE = Column("s", "value", {"arm": "SGD"})
+RATES = Column("s", "value", {"variant": "SGD, rate *"})
+ALONE = Column("s", "value", {"variant": "SGD"})
 
 
 def test_columns_match_whole_cells_or_patterns():
@@ -19,14 +19,14 @@ def test_columns_match_whole_cells_or_patterns():
 
 
 def test_one_damaged_cell_spoils_its_column():
-    evidence = Evidence({}, {"s": [*ROWS, {"arm": "SGD", "value": ""}]})
+    evidence = Evidence({}, {"s": [*ROWS, {"variant": "SGD", "value": ""}]})
     assert evidence.read(RATES) == (2.0, 1.0)
     with pytest.raises(NotTestableError, match="column value"):
         evidence.read(ALONE)
 
 
 def test_skipped_row_gives_the_stages_reason():
-    rows = [{"arm": "SGD", "value": "", "remark": "skipped: needs a CUDA GPU"}]
+    rows = [{"variant": "SGD", "value": "", "remark": "skipped: needs a CUDA GPU"}]
     with pytest.raises(NotTestableError, match="needs a CUDA GPU"):
         Evidence({}, {"s": rows}).read(ALONE)
 
@@ -43,7 +43,7 @@ def test_metric_that_is_no_number_names_the_remedy(value):
 
 @pytest.mark.parametrize("value", NO_NUMBERS)
 def test_cell_that_is_no_number_names_the_remedy(value):
-    rows = [{"arm": "SGD", "value": value}]
+    rows = [{"variant": "SGD", "value": value}]
     with pytest.raises(NotTestableError, match="`dvc repro s`"):
         Evidence({}, {"s": rows}).read(ALONE)
 

@@ -38,7 +38,7 @@ from lab.core.files import read_rows
 from tests import made_up
 
 CONFIRMED, REFUTED, INCONCLUSIVE, NOT_TESTABLE = Verdict
-OLD, NEW = (Column("s", "value", {"arm": variant}) for variant in ("old", "new"))
+OLD, NEW = (Column("s", "value", {"variant": variant}) for variant in ("old", "new"))
 TIMED = Claim(
     "X1",
     "13.1",
@@ -56,8 +56,8 @@ LEDGER = [TIMED, COUNTED, ON_GPU]
 
 def evidence(old: Sequence[object] = (3.0,) * 8, **metrics: object) -> Evidence:
     """Times of eight starts, new's being 2, and three calls, on a GPU."""
-    rows = [{"arm": "old", "value": each} for each in old]
-    rows += [{"arm": "new", "value": 2.0} for _ in old]
+    rows = [{"variant": "old", "value": each} for each in old]
+    rows += [{"variant": "new", "value": 2.0} for _ in old]
     return Evidence({"s": {"calls": 3, "device_kind": "cuda", **metrics}}, {"s": rows})
 
 
@@ -270,7 +270,9 @@ def reads_times(read: Read, server: Evidence) -> bool:
         return f"{read.name}_low" in server.metrics[read.folder]
     rows = [row for row in server.rows[read.folder] if read.matches(row)]
     units = {str(row.get("unit", "")) for row in rows}
-    experiments = {str(row["demo"]) for row in rows if "unit" not in row and "demo" in row}
+    experiments = {
+        str(row["experiment"]) for row in rows if "unit" not in row and "experiment" in row
+    }
     return any(map(OF_TIMES.fullmatch, units)) or any(map(TIMED_CURVES.fullmatch, experiments))
 
 

@@ -9,7 +9,7 @@ import torch
 from lab.core.loopback import stay_on_loopback
 from lab.core.shared_params import LOOPBACK, DistributedParams
 from lab.machine.devices import Devices
-from lab.parallel.launch import ADDRESS_VARIABLE, meeting_place, process_group
+from lab.parallel.launch import ADDRESS_VARIABLE, process_group, rendezvous_store
 
 CPU = torch.device("cpu")
 TOLD = ("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME")
@@ -37,7 +37,7 @@ def test_both_are_told_the_loopback_interface(untold):
 def test_ranks_are_told_before_they_meet_if_all_are_on_this_host(
     untold, nnodes, endpoint, loopback
 ):
-    store, address = meeting_place(60)
+    store, address = rendezvous_store(60)
     for name, value in {"RANK": "0", "WORLD_SIZE": "1", ADDRESS_VARIABLE: address}.items():
         untold.setenv(name, value)
     if not loopback:

@@ -10,7 +10,7 @@ from tests.helpers import ROOT
 FAULTS = """
 import os, resource, sys, torch
 from concurrent.futures import ThreadPoolExecutor
-from lab.machine.allocator import keep_memory
+from lab.machine.allocator import disable_malloc_trim
 
 PAGES = 40 * 2**20 // resource.getpagesize()
 
@@ -21,7 +21,7 @@ def faults(run):
     return (resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before) // PAGES
 
 torch.set_num_threads(1)
-assert keep_memory()
+assert disable_malloc_trim()
 print(faults(lambda function, size: function(size)))
 with ThreadPoolExecutor(1) as pool:
     print(faults(lambda function, size: pool.submit(function, size).result()))

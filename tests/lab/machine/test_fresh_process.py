@@ -13,7 +13,7 @@ import pytest
 
 from lab.core.errors import DistributedError, LabError, ParamsError
 from lab.data.loaders import book_images, loader
-from lab.machine.fresh_process import answer_of, fresh_process
+from lab.machine.fresh_process import call_in_subprocess, fresh_process
 from tests.helpers import ROOT, outlived, write_data
 
 
@@ -31,10 +31,10 @@ def test_each_answer_is_of_a_process_of_its_own_in_the_launchers_place(
     tmp_path, monkeypatch, capfd
 ):
     """Whatever the server's place and environment were when it started."""
-    answer_of("one before", place_and, "SOME_VARIABLE")
+    call_in_subprocess("one before", place_and, "SOME_VARIABLE")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SOME_VARIABLE", "3")
-    found = [answer_of("one", place_and, "SOME_VARIABLE") for _ in range(2)]
+    found = [call_in_subprocess("one", place_and, "SOME_VARIABLE") for _ in range(2)]
     assert len({os.getpid(), *(pid for pid, *_ in found)}) == 3
     assert [rest for _, *rest in found] == [[str(tmp_path), "3"]] * 2
     assert "library" not in capfd.readouterr().out
@@ -44,8 +44,8 @@ FAILS = """
 from lab.core.process import run
 from lab.core.errors import DistributedError, LabError, ParamsError
 from lab.data.loaders import book_images, loader
-from lab.machine.fresh_process import answer_of
-run(lambda: answer_of("the third", int, "no number"))
+from lab.machine.fresh_process import call_in_subprocess
+run(lambda: call_in_subprocess("the third", int, "no number"))
 """
 
 
@@ -96,21 +96,21 @@ def refuse():
 def test_a_process_whose_loader_loses_a_worker_says_which_and_what_to_do(project):
     write_data(project / "data", train=70, test=10)
     with pytest.raises(DistributedError, match=r"^a data loader's worker died \(.*; free"):
-        answer_of("a loader", load_and_lose_a_worker)
+        call_in_subprocess("a loader", load_and_lose_a_worker)
 
 
 def test_a_mistake_in_a_process_is_the_launchers():
     with pytest.raises(ParamsError, match=r"^no such thing; name another$"):
-        answer_of("a process", refuse)
+        call_in_subprocess("a process", refuse)
 
 
 LAUNCHER = """
 import time
 from lab.core.errors import DistributedError, LabError, ParamsError
 from lab.data.loaders import book_images, loader
-from lab.machine.fresh_process import answer_of
+from lab.machine.fresh_process import call_in_subprocess
 print("ready", flush=True)
-answer_of("one that sleeps", time.sleep, 600)
+call_in_subprocess("one that sleeps", time.sleep, 600)
 """
 
 

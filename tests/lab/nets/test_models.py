@@ -6,7 +6,7 @@ from torch import nn
 
 from lab.core.shared_params import NetName
 from lab.nets import lenet
-from lab.nets.models import LENET_NAMES, MODELS, OnBytes, seen_side, to_float
+from lab.nets.models import LENET_NAMES, MODELS, UInt8Input, receptive_size, to_float
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,7 @@ def test_logits_depend_on_the_seen_pixels_alone(nets, name):
     assert logits.shape == (8, 10)
     (logits**2).sum().backward()
     rows, columns = (X.grad.abs().amax((0, 1, axis)).nonzero().flatten() for axis in (3, 2))
-    assert rows.tolist() == columns.tolist() == list(range(seen_side(nets[name])))
+    assert rows.tolist() == columns.tolist() == list(range(receptive_size(nets[name])))
 
 
 def test_lenet_has_the_books_parameters_and_function(nets):
@@ -53,7 +53,7 @@ def test_lenet_has_the_books_parameters_and_function(nets):
     assert all(torch.equal(p, q) for p, q in zip(nets["lenet"].parameters(), params, strict=True))
     X = torch.rand(3, 1, 28, 28)
     assert torch.equal(nets["lenet"](X), lenet.lenet(X, params))
-    assert seen_side(nets["lenet"]) == 26 < seen_side(nets["resnet18"]) == 28
+    assert receptive_size(nets["lenet"]) == 26 < receptive_size(nets["resnet18"]) == 28
 
 
 def test_lenet_learns_the_same_from_the_seen_pixels():
@@ -64,7 +64,7 @@ def test_lenet_learns_the_same_from_the_seen_pixels():
     expected.square().sum().backward()
     gradients = [p.grad for p in net.parameters()]
     net.zero_grad()
-    found = OnBytes(net)(images)
+    found = UInt8Input(net)(images)
     found.square().sum().backward()
     torch.testing.assert_close(found, expected)
     for p, gradient in zip(net.parameters(), gradients, strict=True):
@@ -98,6 +98,6 @@ def test_resnet18s_convolutions_lie_as_its_images_do(nets):
 def test_bf16_keeps_weights_and_logits_in_float32():
     net = MODELS["lenet_he"](torch.Generator().manual_seed(0))
     X = torch.randint(0, 256, (8, 28, 28), dtype=torch.uint8)
-    exact, rounded = OnBytes(net)(X), OnBytes(net, "bf16")(X)
+    exact, rounded = UInt8Input(net)(X), UInt8Input(net, "bf16")(X)
     assert exact.dtype == rounded.dtype == net.W1.dtype == torch.float32
     assert 0 < (exact - rounded).abs().max() < 0.03 * exact.abs().max()

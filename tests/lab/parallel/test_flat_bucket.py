@@ -8,12 +8,12 @@ from torch import Tensor, nn
 from torch.cuda import nccl
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from lab.nets.models import MODELS, OnBytes
+from lab.nets.models import MODELS, UInt8Input
 from lab.optim.update_rules import nesterov
-from lab.parallel.device_workers import thread_pool
 from lab.parallel.flat_bucket import FlatBuckets
 from lab.parallel.replicas import forward_backward, replicate, sum_gradients, train_batch
-from lab.training.update_steps import RuleUpdates
+from lab.parallel.workers import thread_pool
+from lab.training.update_steps import OptimizerStep
 from tests.lab.parallel.placed import HOST, OnGpus
 from tests.oracle import assert_same
 
@@ -22,7 +22,7 @@ LENET, CONVNET = "lenet_he", "convnet_deep"  # the latter with batch norm, weigh
 
 
 def net_of(name: str) -> nn.Module:
-    return OnBytes(MODELS[name](torch.Generator().manual_seed(0)))
+    return UInt8Input(MODELS[name](torch.Generator().manual_seed(0)))
 
 
 def batch(size: int, seed: int = 0) -> tuple[Tensor, Tensor]:
@@ -57,7 +57,9 @@ def test_training_has_the_stars_bits(name, count):
 def test_updates_with_a_state_do_not_see_the_next_sum():
     """Their averages are made of gradients, whose memory the next sum overwrites."""
     star, bucket = (
-        trained(LENET, [HOST] * 2, which, [RuleUpdates(partial(nesterov, beta=0.9)) for _ in "ab"])
+        trained(
+            LENET, [HOST] * 2, which, [OptimizerStep(partial(nesterov, beta=0.9)) for _ in "ab"]
+        )
         for which in (False, True)
     )
     assert_same(bucket[0], star[0])

@@ -7,7 +7,7 @@ from torch import nn
 
 from lab.nets.models import LeNet
 from lab.parallel import replicas
-from lab.parallel.device_workers import thread_pool
+from lab.parallel.workers import thread_pool
 from tests.oracle import assert_close, assert_same, gradients, one_device
 
 CPU = torch.device("cpu")

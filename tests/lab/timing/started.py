@@ -1,9 +1,9 @@
-"""What test_fresh_starts.py measures in processes of their own."""
+"""What test_runner.py measures in processes of their own."""
 
 import os
 
 from lab.results.measurements import Measurement, skip
-from lab.timing import readings
+from lab.timing import snapshot
 
 
 def measure(start: int, failing: int, disturbed: int) -> list[Measurement]:
@@ -12,7 +12,7 @@ def measure(start: int, failing: int, disturbed: int) -> list[Measurement]:
     if start == failing:
         raise SystemExit(4)
     if start == disturbed:
-        readings.throttled_seconds = lambda cgroups: 1e6
+        snapshot.throttled_seconds = lambda cgroups: 1e6
     times = (3.0 + start, 1.0 + start, 2.0 + start)
     return [
         Measurement("demo", "arm", 1, times, "ms", "cpu-virtual", 1),

@@ -14,18 +14,18 @@ from lab.results.disturbances import NOT_MEASURABLE
 from lab.results.measurements import Measurement, again
 from lab.timing import bench
 from lab.timing.bench import (
-    LASTING,
-    OUTLASTS,
+    LAUNCHES_WANTED,
+    MIN_LAUNCHES,
     OVER_LAUNCH,
+    balanced_orders,
+    balanced_turns,
     in_unit,
-    lasting_size,
-    lasting_sizes,
     launch_bound,
     measure_over_launch,
     over_launch,
+    size_past_launch_bound,
+    sizes_past_launch_bound,
     time_variants,
-    turns,
-    williams,
 )
 
 CPU = [torch.device("cpu")]
@@ -74,7 +74,7 @@ def clock(monkeypatch) -> Clock:
 
 @pytest.mark.parametrize("count", range(1, 10))
 def test_orders_balance_places_and_neighbours(count):
-    orders = williams(count)
+    orders = balanced_orders(count)
     assert all(sorted(order) == list(range(count)) for order in orders)
     places = Counter((place, variant) for order in orders for place, variant in enumerate(order))
     assert set(places.values()) == {len(orders) // count}
@@ -85,8 +85,12 @@ def test_orders_balance_places_and_neighbours(count):
 
 
 def test_later_starts_go_on_with_the_orders():
-    in_one = list(turns("ABC", 6))
-    assert in_one == [*turns("ABC", 2), *turns("ABC", 2, 2), *turns("ABC", 2, 4)]
+    in_one = list(balanced_turns("ABC", 6))
+    assert in_one == [
+        *balanced_turns("ABC", 2),
+        *balanced_turns("ABC", 2, 2),
+        *balanced_turns("ABC", 2, 4),
+    ]
     assert Counter(in_one) == {"A": 6, "B": 6, "C": 6}
 
 
@@ -95,7 +99,9 @@ def test_variants_take_turns_with_the_control_once_they_are_warm(clock):
     second = clock.variant(repeat(1.0))
     variants = {name: lambda name=name: (order.append(name), second()) for name in "AB"}
     times = time_variants(variants, CPU, ONE_CALL, start=1, control="A")
-    expected = ["A" if name == again("A") else name for name in turns(["A", "B", again("A")], 8, 8)]
+    expected = [
+        "A" if name == again("A") else name for name in balanced_turns(["A", "B", again("A")], 8, 8)
+    ]
     warming, samples = order[:-24], order[-24:]
     assert samples == expected
     assert min(warming.count("A"), warming.count("B")) >= 2
@@ -196,17 +202,17 @@ def test_work_over_its_launch(gpu):
 
 
 def test_sizes_grow_until_a_gpus_work_lasts(gpu):
-    assert lasting_size(gpu, 64, GPU, LONG) == 1024
-    assert 1024**3 / 1e12 > LASTING * 5e-6 > 512**3 / 1e12
-    assert lasting_size(gpu, 4000, GPU, LONG) == 4000, "long enough as it is"
-    assert lasting_sizes(gpu, [64, 320], GPU, LONG) == [64, 640]
+    assert size_past_launch_bound(gpu, 64, GPU, LONG) == 1024
+    assert 1024**3 / 1e12 > LAUNCHES_WANTED * 5e-6 > 512**3 / 1e12
+    assert size_past_launch_bound(gpu, 4000, GPU, LONG) == 4000, "long enough as it is"
+    assert sizes_past_launch_bound(gpu, [64, 320], GPU, LONG) == [64, 640]
 
 
 def test_sizes_of_a_processor_are_those_of_params():
     def work(rows: int) -> Callable[[], object]:
         raise AssertionError("nothing is tried")
 
-    assert lasting_sizes(work, [64, 320, 8], DEVICES, LONG) == [64, 320, 8]
+    assert sizes_past_launch_bound(work, [64, 320, 8], DEVICES, LONG) == [64, 320, 8]
     assert measure_over_launch("arm", work, 64, DEVICES, LONG) == []
 
 
@@ -214,6 +220,6 @@ def test_launch_bound_work_decides_nothing(gpu):
     [short] = measure_over_launch("short", gpu, 320, GPU, LONG)
     [long] = measure_over_launch("long", gpu, 640, GPU, LONG)
     assert (short.experiment, short.variant, short.x) == (OVER_LAUNCH, "short", 320)
-    assert short.summary.median < OUTLASTS < long.summary.median
+    assert short.summary.median < MIN_LAUNCHES < long.summary.median
     assert launch_bound([long]) == launch_bound([]) == {}
     assert set(launch_bound([long, short])) == {NOT_MEASURABLE}

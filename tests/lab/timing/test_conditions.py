@@ -23,16 +23,16 @@ from lab.results.disturbances import (
 )
 from lab.results.measurements import Measurement, again, skip
 from lab.timing import conditions as module
-from lab.timing import readings
-from lab.timing.conditions import Watch, conditions, machine_speed
-from lab.timing.readings import Reading, between, read
+from lab.timing import snapshot
+from lab.timing.conditions import LoadMonitor, conditions, machine_speed
+from lab.timing.snapshot import Snapshot, between, read
 
 DEVICES = Devices("cpu-virtual", [torch.device("cpu")], threads=1)
 SLEEP = Disturbance(SLEPT, "12 s")
-BEFORE = Reading(awake_s=100.0, since_boot_s=150.0, throttled_s=0.0, cores=2)
+BEFORE = Snapshot(awake_s=100.0, since_boot_s=150.0, throttled_s=0.0, cores=2)
 
 
-class FastWatch(Watch):
+class FastWatch(LoadMonitor):
     """A watch that does not measure the machine's speed."""
 
     def speed(self) -> tuple[float, float]:
@@ -178,7 +178,7 @@ def test_without_gpus_nvidia_smi_is_not_run(monkeypatch):
     assert module.gpu_percent() == 0
 
 
-# what happened between two readings
+# what happened between two snapshots
 
 
 @pytest.mark.parametrize(("slept_s", "found"), [(0.9, []), (12.0, [SLEEP])])
@@ -194,7 +194,7 @@ def test_sleep_is_the_difference_of_two_clocks(slept_s, found):
 def test_throttling_is_a_share_of_the_cores_time(cores, throttled_s, percent):
     """In a minute; a quota below a core counts as one."""
     before = replace(BEFORE, cores=cores)
-    after = Reading(awake_s=160.0, since_boot_s=210.0, throttled_s=throttled_s, cores=cores)
+    after = Snapshot(awake_s=160.0, since_boot_s=210.0, throttled_s=throttled_s, cores=cores)
     expected = [Disturbance(THROTTLED, f"{percent} % > 20 %")] if percent else []
     assert between(before, after) == expected
 
@@ -203,7 +203,7 @@ def test_real_readings(tmp_path, monkeypatch):
     """Of this machine a moment apart, with the quota of a made-up cgroup."""
     (tmp_path / "cpu.max").write_text("50000 100000\n")
     (tmp_path / "cpu.stat").write_text("nr_throttled 1\nthrottled_usec 250000\n")
-    monkeypatch.setattr(readings, "allowed_cores", lambda: [2, 3])
+    monkeypatch.setattr(snapshot, "allowed_cores", lambda: [2, 3])
     first, second = read([tmp_path]), read([tmp_path])
     assert (first.cores, first.throttled_s) == (0.5, 0.25)
     assert second.awake_s > first.awake_s

@@ -12,7 +12,7 @@ from lab.core.shared_params import LOOPBACK, DistributedParams
 from lab.machine.devices import Devices
 from lab.nets.models import MODELS
 from lab.parallel import flat_bucket
-from lab.parallel.launch import ADDRESS_VARIABLE, meeting_place, process_group
+from lab.parallel.launch import ADDRESS_VARIABLE, process_group, rendezvous_store
 from lab.parallel.replicas import allreduce
 from lab.training.strategies.base import Recipe
 from lab.training.strategies.processes import Ddp
@@ -25,7 +25,7 @@ CPU = torch.device("cpu")
 @pytest.fixture
 def alone(monkeypatch, one_thread):
     """A process group of this process alone."""
-    store, address = meeting_place(60)
+    store, address = rendezvous_store(60)
     told = {"RANK": "0", "WORLD_SIZE": "1", ADDRESS_VARIABLE: address}
     for name, value in told.items():
         monkeypatch.setenv(name, value)

@@ -10,7 +10,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from lab.nets.memory import least_step_bytes, memory_bytes
-from lab.nets.models import MODELS, OnBytes
+from lab.nets.models import MODELS, UInt8Input
 from lab.parallel.replicas import forward_backward, sgd
 from lab.training.strategies.base import Recipe
 from lab.training.strategies.replicas import Replicas
@@ -31,7 +31,7 @@ def make(name):
 def tracked_peak(name, batch_size, precision):
     """The peak of a step by torch's tracker, on tensors without numbers."""
     with FakeTensorMode():
-        net = OnBytes(make(name), precision)
+        net = UInt8Input(make(name), precision)
         X = torch.zeros(batch_size, 28, 28, dtype=torch.uint8)
         y = torch.zeros(batch_size, dtype=torch.int64)
         tracker = MemTracker()

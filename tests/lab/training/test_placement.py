@@ -7,10 +7,10 @@ import torch
 from torch.cuda import nccl
 
 from lab.data import synthetic
-from lab.nets.models import MODELS, OnBytes
-from lab.parallel.device_workers import thread_pool
+from lab.nets.models import MODELS, UInt8Input
 from lab.parallel.flat_bucket import FlatBuckets
 from lab.parallel.replicas import replicate, sgd, sum_gradients, train_batch
+from lab.parallel.workers import thread_pool
 from lab.timing import clock
 from lab.training.loop import Plan, train
 from lab.training.steps import Stepper
@@ -75,7 +75,7 @@ def step(nets, combine=None, update=sgd):
 
 
 def nets_on_gpus(count, name="lenet"):
-    net = OnBytes(MODELS[name](torch.Generator().manual_seed(0)))
+    net = UInt8Input(MODELS[name](torch.Generator().manual_seed(0)))
     return [replicate(net, device) for device in gpus(count)]
 
 
@@ -100,7 +100,7 @@ def forgets_to_copy(data):
         other.copy_(data[0])
 
 
-class KeepsAPlainTensor(OnBytes):
+class KeepsAPlainTensor(UInt8Input):
     """A net with a tensor that does not move with it."""
 
     def __init__(self, net):

@@ -6,7 +6,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from lab.machine.devices import Devices
-from lab.nets.models import MODELS, OnBytes
+from lab.nets.models import MODELS, UInt8Input
 from lab.parallel.local_ranks import run_on_ranks
 from lab.training.strategies.base import Recipe
 from lab.training.strategies.replicas import Replicas
@@ -83,7 +83,7 @@ def test_a_step_is_plain_sgd_and_running_statistics_move_to_the_mean_over_shards
 
     shards = list(zip(X.tensor_split(4), y.tensor_split(4), strict=True))
     outputs = [net[0](images[:, None] / 255).detach() for images, _ in shards]
-    alone = OnBytes(net)
+    alone = UInt8Input(net)
     expected = sum(F.cross_entropy(alone(X), y, reduction="sum") for X, y in shards)
     gradients = torch.autograd.grad(expected, list(net.parameters()))
     torch.testing.assert_close(loss, expected.detach())

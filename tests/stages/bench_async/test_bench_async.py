@@ -9,7 +9,7 @@ from lab.core.shared_params import BenchParams, DeviceParams
 from lab.machine.devices import Devices
 from lab.report.benchmarks import ratio_of
 from lab.results.measurements import Measurement, Results
-from lab.timing.fresh_starts import merge
+from lab.timing.runner import merge
 from stages.bench_async import __main__ as bench_async
 from stages.bench_async.measure import call_times, dependencies, names, one_start
 from stages.bench_async.measure.params import AsyncParams, Params

@@ -13,7 +13,7 @@ from lab.core.shared_params import BenchParams, DeviceParams
 from lab.machine.devices import Devices
 from lab.nets.models import LENET_NAMES
 from lab.results.measurements import Measurement, Results, again
-from lab.timing.fresh_starts import merge
+from lab.timing.runner import merge
 from stages.bench_overlap import __main__ as bench_overlap
 from stages.bench_overlap.measure import gradients, names, non_blocking, one_start
 from stages.bench_overlap.measure.fractions import WRONG, overlap_fraction, overlap_fractions

@@ -1,4 +1,4 @@
-"""Every variant copies every result, on a CPU and, in what a stand-in for torch.cuda logs, on a GPU."""
+"""Every variant copies every result, on a CPU and on a stand-in for a GPU."""
 
 import contextlib
 from concurrent.futures import ThreadPoolExecutor

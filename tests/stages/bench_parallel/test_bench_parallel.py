@@ -10,7 +10,7 @@ from lab.claims.rules import Verdict
 from lab.core.shared_params import BenchParams, DeviceParams
 from lab.machine.devices import Devices
 from lab.results.measurements import Measurement, Results, again
-from lab.timing.fresh_starts import merge
+from lab.timing.runner import merge
 from stages.bench_parallel import __main__ as bench_parallel
 from stages.bench_parallel.measure import names, one_start, products, waits, warm_up
 from stages.bench_parallel.measure.params import ParallelParams, Params

@@ -7,7 +7,7 @@ from itertools import pairwise
 import torch
 
 from lab.machine.devices import Devices
-from lab.parallel.device_workers import thread_pool
+from lab.parallel.workers import thread_pool
 from stages.bench_parallel.measure import names
 from stages.bench_parallel.measure.dependencies import CHAINS, STEPS, factors, grow
 

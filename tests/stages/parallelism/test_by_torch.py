@@ -11,8 +11,8 @@ from torch.testing._internal.distributed.fake_pg import FakeStore
 
 from lab.core.shared_params import BenchParams, DeviceParams
 from lab.machine.devices import Devices
-from lab.parallel.device_workers import thread_pool
 from lab.parallel.local_ranks import run_on_ranks
+from lab.parallel.workers import thread_pool
 from lab.results.measurements import again
 from stages.parallelism.measure.by_torch import FullySharded, InColumnsAndRows, InMicroBatches
 from stages.parallelism.measure.calls import Calls

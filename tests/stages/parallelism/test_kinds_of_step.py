@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 
 from lab.nets.models import LeNet
-from lab.parallel.device_workers import thread_pool
+from lab.parallel.workers import thread_pool
 from stages.parallelism.measure.data_parallel import DataParallel
 from stages.parallelism.measure.layers import lenet_layers, wide_layers
 from stages.parallelism.measure.pipeline import Pipeline, cut, flop_of_parts, in_parts

@@ -17,8 +17,8 @@ from lab.data import synthetic
 from lab.data.datasets import Split
 from lab.machine.devices import Devices
 from lab.nets.models import MODELS
-from lab.parallel.device_workers import thread_pool
 from lab.parallel.replicas import allreduce, rebinding_allreduce
+from lab.parallel.workers import thread_pool
 from lab.results.curves import line
 from stages.parallelism import __main__ as parallelism
 from stages.parallelism.measure.data_parallel import DataParallel

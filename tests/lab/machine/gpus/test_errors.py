@@ -16,7 +16,7 @@ from lab.core.shared_params import DeviceParams
 from lab.machine import hardware
 from lab.machine.devices import for_ranks, resolve
 from lab.machine.gpus.errors import gpu_errors
-from lab.timing.fresh_starts import measure_in_starts
+from lab.timing.runner import measure_in_starts
 from lab.training.strategies.replicas import Replicas
 from stages.train.measure import one_run
 from stages.train.measure.params import Params
@@ -113,7 +113,7 @@ def test_a_training_that_loses_its_gpu_keeps_its_checkpoint_and_goes_on(
     """In the second of two epochs, three times; then it ends with the undisturbed run's bits."""
     write_data(project / "data", train=600, test=100)
     edit_params({"train.runs": {"whole": small_run(), "lost": small_run()}})
-    monkeypatch.setattr(one_run, "Watch", EvenWatch)
+    monkeypatch.setattr(one_run, "LoadMonitor", EvenWatch)
     params, whole_step = load(Params), Replicas.step
     assert run(lambda: one_run.train_run("whole", params)) == 0
     for words, code in ((LOST, 4), (UNKNOWN, 4), (TAKEN, 8)):

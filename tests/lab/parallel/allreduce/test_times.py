@@ -66,7 +66,7 @@ def test_variants_of_several_world_sizes_are_timed_and_checked_in_their_order(ti
 
 
 def test_a_step_leaves_the_weights_of_one_process_in_all_ranks_and_computing_sends_nothing(timed):
-    """`exact`, which all variants must be, holds each rank's weights against one process's replicas."""
+    """`exact` holds each rank's weights against one process's replicas."""
     steps = timed[len(SUMS) : len(SUMS) + len(STEPS)]
     assert [one.messages_sent for one in steps] == [0, 0, 8, 2]
     assert [one.bytes_sent for one in steps] == [0, 0, 4 * sum(LENET), 4 * sum(LENET)]

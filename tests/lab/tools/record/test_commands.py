@@ -24,7 +24,7 @@ from pathlib import Path
 from lab.core.process import run
 from lab.core.files import write_metrics, write_rows
 from lab.results.measurements import Measurement, rows_of
-from lab.timing.fresh_starts import measure_in_starts
+from lab.timing.runner import measure_in_starts
 from stages import one_start
 
 def main():

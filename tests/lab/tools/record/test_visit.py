@@ -51,7 +51,7 @@ def test_a_record_has_what_was_finished_and_leaves_the_results_alone(ready):
     [metrics] = references.metrics_of(document).values()
     assert metrics["starts"] == 1, "the profile's params"
     assert files(kept) == {"bench_parallel/rows.csv"}
-    experiments = {row["demo"] for row in read_rows(kept / "bench_parallel" / "rows.csv")}
+    experiments = {row["experiment"] for row in read_rows(kept / "bench_parallel" / "rows.csv")}
     assert {names.PRODUCTS, names.NOTES_RUN} <= experiments
     assert {row["id"] for row in document["claims"]} == claims_about("bench_parallel")
     assert (ready / "reports" / "bench_parallel" / "metrics.json").read_text() == "{}"

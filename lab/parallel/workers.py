@@ -50,7 +50,7 @@ def thread_pool(size: int, threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(size, initializer=torch.set_num_threads, initargs=(threads,))
 
 
-def side_by_side(
+def map_with_progress(
     name: str, function: Callable[[J], T], jobs: Iterable[J], device: torch.device
 ) -> dict[J, T]:
     """`function` of each job; on a CPU as many at a time as there are cores, one thread each.
@@ -64,7 +64,7 @@ def side_by_side(
         return dict(zip(listed, found, strict=True))
 
 
-def run_each(pool: Executor, function: Callable[..., T], *columns: Sequence[Any]) -> list[T]:
+def parallel_map(pool: Executor, function: Callable[..., T], *columns: Sequence[Any]) -> list[T]:
     """`function` of each row of `columns`, side by side, the first in the calling thread.
 
     So one device needs no other thread, and with several the calling one is not idle.
@@ -74,7 +74,7 @@ def run_each(pool: Executor, function: Callable[..., T], *columns: Sequence[Any]
     return [function(*first), *(future.result() for future in waiting)]
 
 
-def together(jobs: Sequence[Job], workers: Sequence[Worker], pool: Executor) -> None:
+def run_concurrently(jobs: Sequence[Job], workers: Sequence[Worker], pool: Executor) -> None:
     """Start each worker's job. On a CPU all have finished on return; GPUs may still be working.
 
     This one thread fills the GPUs' streams, one after the other, as the notes do.
@@ -83,4 +83,4 @@ def together(jobs: Sequence[Job], workers: Sequence[Worker], pool: Executor) -> 
         for worker, job in zip(workers, jobs, strict=True):
             worker.run(job)
         return
-    run_each(pool, Worker.run, workers, jobs)
+    parallel_map(pool, Worker.run, workers, jobs)

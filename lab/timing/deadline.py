@@ -13,7 +13,7 @@ TRACES_VARIABLE = "LAB_TRACES"  # a folder; without it there are no traces
 log = logging.getLogger(__name__)
 
 
-def starts_in_time(starts: int) -> Iterator[int]:
+def until_deadline(starts: int) -> Iterator[int]:
     """The numbers of the starts that there is time for, from 0: one at least, `starts` at most.
 
     A start is measured before the next number is asked for; the next is expected to take as long.

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from lab.parallel import device_workers
-from lab.parallel.device_workers import side_by_side, thread_pool, together, workers_on
+from lab.parallel.workers import map_with_progress, run_concurrently, thread_pool, workers_on
 from tests.helpers import ROOT
 
 CPU = torch.device("cpu")
@@ -26,7 +26,7 @@ def test_jobs_of_virtual_devices_run_at_once():
         threads.append(threading.get_ident())
 
     with thread_pool(2, 1) as pool:
-        together([job, job], TWO, pool)
+        run_concurrently([job, job], TWO, pool)
     assert len(set(threads)) == 2
     assert threading.get_ident() in threads
 
@@ -36,19 +36,19 @@ def test_failure_in_a_worker_is_not_lost():
         raise RuntimeError("broken")
 
     with thread_pool(2, 1) as pool, pytest.raises(RuntimeError, match="broken"):
-        together([lambda: None, broken], TWO, pool)
+        run_concurrently([lambda: None, broken], TWO, pool)
 
 
 PROGRAM = """
 import psutil, torch
-from lab.parallel.device_workers import thread_pool, together, workers_on
+from lab.parallel.workers import thread_pool, run_concurrently, workers_on
 
 torch.set_num_threads(1)
 two, x = workers_on([torch.device("cpu")] * 2), torch.rand(512, 512)
 with thread_pool(2, 1) as pool:
-    together([lambda: None] * 2, two, pool)
+    run_concurrently([lambda: None] * 2, two, pool)
     before = psutil.Process().num_threads()
-    together([lambda: torch.mm(x, x)] * 2, two, pool)
+    run_concurrently([lambda: torch.mm(x, x)] * 2, two, pool)
     print(psutil.Process().num_threads() - before)
 """
 
@@ -79,11 +79,11 @@ def test_workers_of_gpus_are_streams_that_one_thread_fills(monkeypatch):
     workers = workers_on([torch.device("cuda", index) for index in (0, 1, 0)])
     assert len({id(worker.stream) for worker in workers}) == 3
     with thread_pool(3, 1) as pool:
-        together([lambda: threads.append(threading.get_ident())] * 3, workers, pool)
+        run_concurrently([lambda: threads.append(threading.get_ident())] * 3, workers, pool)
     assert entered == [0, 1, 0]
     assert set(threads) == {threading.get_ident()}
 
 
 def test_jobs_side_by_side_have_one_thread_each():
-    found = side_by_side("test", lambda job: (job, torch.get_num_threads()), range(5), CPU)
+    found = map_with_progress("test", lambda job: (job, torch.get_num_threads()), range(5), CPU)
     assert list(found.items()) == [(job, (job, 1)) for job in range(5)]

@@ -6,7 +6,7 @@ import pytest
 
 from lab.core.errors import LabError
 from lab.results.measurements import Measurement, skip
-from lab.timing.fresh_starts import measure_in_starts, merge
+from lab.timing.runner import measure_in_processes, merge
 from tests.lab.timing import started
 
 NEVER = -1
@@ -14,22 +14,22 @@ SKIPPED = skip("demo", "GPU", "needs a CUDA GPU", "cpu-virtual")
 
 
 def test_each_start_is_a_process_with_one_median():
-    variant, process, gpu = measure_in_starts(started, 2, NEVER, NEVER)
+    variant, process, gpu = measure_in_processes("started", 2, started.measure, NEVER, NEVER)
     assert (variant.values, variant.remark) == ((2.0, 3.0), "")
     assert len({*process.values, float(os.getpid())}) == 3
     assert gpu == SKIPPED
 
 
 def test_disturbed_start_is_remarked_on():
-    variant, _, gpu = measure_in_starts(started, 2, NEVER, 0)
+    variant, _, gpu = measure_in_processes("started", 2, started.measure, NEVER, 0)
     assert variant.values == (2.0, 3.0)
     assert variant.remark.startswith("disturbed: the CPU quota held it back (")
     assert gpu == SKIPPED
 
 
 def test_start_that_fails_ends_the_measurement():
-    with pytest.raises(LabError, match="start 1, ended with code 4"):
-        measure_in_starts(started, 2, 1, NEVER)
+    with pytest.raises(LabError, match="process 1, ended with code 4"):
+        measure_in_processes("started", 2, started.measure, 1, NEVER)
 
 
 def timed(variant: str, *values: float) -> Measurement:

@@ -2,7 +2,7 @@ import time
 
 import pytest
 
-from lab.timing.visits import DEADLINE_VARIABLE, starts_in_time
+from lab.timing.deadline import DEADLINE_VARIABLE, until_deadline
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ def test_starts_that_end_in_time_and_one_at_least(monkeypatch, deadline, seconds
     monkeypatch.setattr(time, "monotonic", lambda: now)
     monkeypatch.setenv(DEADLINE_VARIABLE, deadline)
     numbers = []
-    for start in starts_in_time(len(seconds)):
+    for start in until_deadline(len(seconds)):
         numbers.append(start)
         now += seconds[start]
     assert numbers == list(range(made))

@@ -16,7 +16,7 @@ SHORTEST_SLEEP_S = 1.0
 
 
 @dataclass(frozen=True)
-class Reading:
+class Snapshot:
     """The clocks and counters at one moment.
 
     Attributes:
@@ -32,12 +32,12 @@ class Reading:
     cores: float
 
 
-def read(cgroups: Sequence[Path] | None = None) -> Reading:
+def read(cgroups: Sequence[Path] | None = None) -> Snapshot:
     """Read everything; `cgroups` are the folders of this process's cgroup and of those above it."""
     folders = cgroup_folders() if cgroups is None else cgroups
     # Linux stops CLOCK_MONOTONIC while it sleeps; macOS does not, and has no CLOCK_BOOTTIME
     since_boot = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
-    return Reading(
+    return Snapshot(
         awake_s=time.monotonic(),
         since_boot_s=time.clock_gettime(since_boot),
         throttled_s=throttled_seconds(folders),
@@ -45,8 +45,8 @@ def read(cgroups: Sequence[Path] | None = None) -> Reading:
     )
 
 
-def between(before: Reading, after: Reading) -> list[Disturbance]:
-    """The disturbances between two readings."""
+def between(before: Snapshot, after: Snapshot) -> list[Disturbance]:
+    """The disturbances between two snapshots."""
     found = []
     awake = after.awake_s - before.awake_s
     slept = after.since_boot_s - before.since_boot_s - awake

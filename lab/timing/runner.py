@@ -1,0 +1,148 @@
+"""The runner of all stages that measure in fresh processes.
+
+One and the same program can be a quarter faster or slower from one process to the next, by how its
+memory happens to lie, which no repetition within a process shows. So a stage measures in fresh
+processes, one after the other; the median of what a process measured is one sample, and an interval
+over these covers what differs from process to process.
+
+A stage says what each process measures, what is measured once, and how it is summed up. Processes,
+their number before a deadline, load, disturbances, conditions and files are the runner's.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import groupby
+from typing import Any
+
+from tqdm import tqdm
+
+from lab.core.errors import LabError
+from lab.core.files import REPORTS, Metrics, write_metrics, write_rows
+from lab.machine.devices import Devices
+from lab.machine.fresh_process import call_in_subprocess
+from lab.machine.gpus.errors import gpu_errors
+from lab.machine.hardware import write_conditions
+from lab.results.disturbances import in_words
+from lab.results.measurements import DISTURBED, Measurement, Results, disturbances, rows_of
+from lab.results.stats import summarise as summary_of
+from lab.timing import snapshot
+from lab.timing.conditions import LoadMonitor, conditions
+from lab.timing.deadline import until_deadline
+
+Measured = Sequence[Measurement]
+# call(name, work, *args) is what work(*args) returns in a fresh process, or in the first of several
+Call = Callable[..., Any]
+
+
+def run_benchmark(
+    stage: str,
+    devices: Devices,
+    processes: int,
+    measure: Callable[..., Measured],
+    summarise: Callable[[Results], Metrics],
+    *,
+    prepare: Callable[[], Sequence[Any]] = tuple,
+    once: Callable[[Measured], Iterable[Measurement]] = lambda measured: (),
+    call: Call = call_in_subprocess,
+    jobs_at_once: int = 1,
+    about: Metrics | None = None,
+) -> None:
+    """Measure a stage and write its files.
+
+    Args:
+        stage: its name.
+        devices: what it measures on.
+        processes: how many fresh processes measure, one after the other.
+        measure: measure(i, *prepared) is what process number i, from 0, measured.
+        summarise: the metrics that follow.
+        prepare: what each process is told behind its number; it can be pickled.
+        once: what does not differ from process to process, or follows from what they measured.
+        call: how a process is started.
+        jobs_at_once: that are timed; two of them need two cores.
+        about: metrics that come first.
+    """
+    load = LoadMonitor()
+    prepared = prepare()
+    measured = measure_in_processes(stage, processes, measure, *prepared, call=call)
+    measured += once(measured)
+    head = conditions(measured, devices, load, processes, jobs_at_once)
+    write_results(stage, measured, {**(about or {}), **head, **summarise(Results(measured))})
+
+
+def write_results(stage: str, measured: Measured, metrics: Metrics) -> None:
+    """Write a stage's rows, the machine that measured them, and its metrics."""
+    write_rows(REPORTS / stage, rows_of(measured))
+    write_conditions(REPORTS / stage)
+    write_metrics(REPORTS / stage, metrics)
+
+
+def measure_in_processes(
+    name: str,
+    processes: int,
+    measure: Callable[..., Measured],
+    *args: Any,
+    call: Call = call_in_subprocess,
+) -> list[Measurement]:
+    """What `measure(i, *args)` finds in fresh processes: each sample is the median of one's.
+
+    Raises:
+        LabError: a process failed, or measured other things than the first.
+    """
+    return merge(in_processes(name, processes, partial(_watched, measure), *args, call=call))
+
+
+def in_processes(
+    name: str, processes: int, work: Callable[..., Any], *args: Any, call: Call = call_in_subprocess
+) -> list[Any]:
+    """What `work(i, *args)` returns in fresh processes i, one after the other; `args` are pickled.
+
+    There are fewer if there is a deadline.
+
+    Raises:
+        LabError: a process failed.
+    """
+    numbers = tqdm(until_deadline(processes), name, total=processes, leave=False, disable=None)
+    return [call(f"{name}, process {i},", work, i, *args) for i in numbers]
+
+
+def _watched(measure: Callable[..., Measured], *args: Any) -> Measured:
+    """What a process measured, remarked on if something disturbed it."""
+    before = snapshot.read()
+    with gpu_errors():
+        found = measure(*args)
+    happened = in_words(snapshot.between(before, snapshot.read()))
+    if not happened:
+        return found
+    return [replace(m, remark=m.remark or f"{DISTURBED}{happened}") for m in found]
+
+
+def merge(processes: Sequence[Measured]) -> list[Measurement]:
+    """One measurement of each kind, with one sample from each process, in their order.
+
+    Raises:
+        LabError: a process measured other things than the first.
+    """
+    keys = [[m.key for m in measured] for measured in processes]
+    if any(sorted(each) != sorted(keys[0]) for each in keys):
+        raise LabError("two processes of a benchmark measured different things; measure it again")
+    by_key = sorted((m for measured in processes for m in measured), key=lambda m: m.key)  # stable
+    merged = {key: _over_processes(list(same)) for key, same in groupby(by_key, lambda m: m.key)}
+    return [merged[key] for key in keys[0]]
+
+
+def _over_processes(same: Measured) -> Measurement:
+    without = [m for m in same if not m.values]
+    if without:
+        return without[0]
+    happened = in_words(disturbances(same))
+    return replace(
+        same[0],
+        values=tuple(summary_of(m.values).median for m in same),
+        remark=f"{DISTURBED}{happened}" if happened else same[0].remark,
+    )
+
+
+def measure_in_starts(module: Any, starts: int, *told: Any) -> list[Measurement]:
+    """Of stages that do not use `run_benchmark` yet."""
+    return measure_in_processes(module.__name__, starts, module.measure, *told)
