@@ -82,7 +82,7 @@ def main() -> None:
         line(CELLS, EVALUATING, [0], [evaluating_devices(dict.fromkeys(devices.devices[:2]))]),
         *(line(WITHOUT_GPU, name, [0], [not words]) for name, words in stops.items()),
     ]
-    rows = [{**row, "remark": stops.get(str(row["series"]), "")} for row in rows_of(curves)]
+    rows = [{**row, "remark": stops.get(str(row["variant"]), "")} for row in rows_of(curves)]
     about: Metrics = {
         "dataset": dataset_name(),
         "num_devices": params.replicas.num_devices,

@@ -129,7 +129,7 @@ CLAIMS = (
         "How many of the notes' 12 programs that compute on a device, each reduced to what it asks"
         " of its devices, stop in a process that sees no GPU.",
         Rule(
-            [Column("replicas", "y", {"demo": names.WITHOUT_GPU})],
+            [Column("replicas", "y", {"experiment": names.WITHOUT_GPU})],
             that_stop,
             at_least(1),
             "of the 12 programs stop",

@@ -298,12 +298,12 @@ def _programs(rows: Sequence[Row]) -> Table:
         [say("program"), say("where"), say("without a GPU")],
         [
             [
-                translation(str(row["series"])),
-                place_in_words(PLACES[str(row["series"])]),
+                translation(str(row["variant"])),
+                place_in_words(PLACES[str(row["variant"])]),
                 say("runs") if row["y"] else say("stops: {words}", words=row["remark"]),
             ]
             for row in rows
-            if row["demo"] == WITHOUT_GPU
+            if row["experiment"] == WITHOUT_GPU
         ],
         say(
             "What each program asks of its devices, on tiny inputs. Where there is no GPU,"

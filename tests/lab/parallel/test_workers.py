@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from lab.parallel import device_workers
+from lab.parallel import workers as workers_room
 from lab.parallel.workers import map_with_progress, run_concurrently, thread_pool, workers_on
 from tests.helpers import ROOT
 
@@ -74,8 +74,8 @@ def test_workers_of_gpus_are_streams_that_one_thread_fills(monkeypatch):
     def new_stream(device):
         return SimpleNamespace(device=device)
 
-    monkeypatch.setattr(device_workers.torch.cuda, "Stream", new_stream)
-    monkeypatch.setattr(device_workers.torch.cuda, "stream", stream)
+    monkeypatch.setattr(workers_room.torch.cuda, "Stream", new_stream)
+    monkeypatch.setattr(workers_room.torch.cuda, "stream", stream)
     workers = workers_on([torch.device("cuda", index) for index in (0, 1, 0)])
     assert len({id(worker.stream) for worker in workers}) == 3
     with thread_pool(3, 1) as pool:

@@ -34,7 +34,7 @@ def test_speedups_are_of_the_smallest_batch_and_outputs_are_compared():
     assert m[names.SAME_OUTPUTS] == "yes"
 
 
-@pytest.mark.parametrize("demo", [names.DIFFERENCE, names.SAVED_DIFFERENCE])
+@pytest.mark.parametrize("experiment", [names.DIFFERENCE, names.SAVED_DIFFERENCE])
 def test_one_output_that_differs_is_noticed(experiment):
     made = measurements("bench_compile", "cpu-virtual")
     last = max(i for i, m in enumerate(made) if m.experiment == experiment)
@@ -73,7 +73,7 @@ def test_each_network_is_timed_eager_and_as_torchscript(monkeypatch):
         called.extend(outputs)
         return dict.fromkeys(variants, (1e-6,))
 
-    monkeypatch.setattr(cases, "time_arms", time_variants)
+    monkeypatch.setattr(cases, "time_variants", time_variants)
     measured = cases.measure_cases(PARAMS, Devices("cpu-virtual", [torch.device("cpu")], 1), 0)
     networks = {variant.split(":")[0] for variant in called}
     assert len(networks) >= 3

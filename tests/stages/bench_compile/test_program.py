@@ -89,7 +89,7 @@ def test_each_thread_makes_all_its_calls(monkeypatch):
 def test_a_time_is_that_of_one_call_whoever_makes_it(monkeypatch):
     monkeypatch.setattr(python_threads, "usable_cores", lambda: 2)
     monkeypatch.setattr(
-        python_threads, "time_arms", lambda variants, *_: dict.fromkeys(variants, (0.6,))
+        python_threads, "time_variants", lambda variants, *_: dict.fromkeys(variants, (0.6,))
     )
     results = Results(python_threads.measure_threads(mlp(0), CPU, PARAMS, start=0))
     for form in (names.EAGER, names.SCRIPT):

@@ -79,7 +79,7 @@ def params(project):
 
 def test_rates_are_amounts_over_seconds_for_each_number_of_threads(params, monkeypatch):
     monkeypatch.setattr(
-        rates, "time_arms", lambda variants, *_: dict.fromkeys(variants, (1e-3, 2e-3))
+        rates, "time_variants", lambda variants, *_: dict.fromkeys(variants, (1e-3, 2e-3))
     )
     results = Results(peak.measure_peak(params, processor(6), cores=6, start=0))
     assert results.variants(names.PEAK) == [names.FLOAT64, names.FLOAT32, names.BFLOAT16]
@@ -98,7 +98,9 @@ def test_products_in_bfloat16_are_smaller_where_they_would_take_seconds(
     params, monkeypatch, fast, rows
 ):
     monkeypatch.setattr(peak, "computes_in_bf16", lambda device: fast)
-    monkeypatch.setattr(rates, "time_arms", lambda variants, *_: dict.fromkeys(variants, (1.0,)))
+    monkeypatch.setattr(
+        rates, "time_variants", lambda variants, *_: dict.fromkeys(variants, (1.0,))
+    )
     results = Results(peak.measure_peak(params, processor(1), cores=1, start=0))
     for name, n in ((names.FLOAT32, 20), (names.FLOAT64, 20), (names.BFLOAT16, rows)):
         [rate] = results.series(names.PEAK, name)
@@ -114,7 +116,7 @@ def test_each_variant_works_with_its_own_threads_whatever_came_before(params, mo
             seen.append(torch.get_num_threads())
         return dict.fromkeys(variants, (1.0,))
 
-    monkeypatch.setattr(rates, "time_arms", look)
+    monkeypatch.setattr(rates, "time_variants", look)
     peak.measure_peak(params, processor(2), cores=2, start=0)
     assert seen == [1, 1, 1, 2, 2, 2, 1, 2, 1, 2]  # three dtypes, copies, sums
 

@@ -78,7 +78,7 @@ def test_only_the_wait_between_the_jobs_tells_one_after_the_other_from_together(
         return dict.fromkeys(variants, (1.0,))
 
     monkeypatch.setattr(products, "run", job)
-    monkeypatch.setattr(products, "time_arms", run_variants)
+    monkeypatch.setattr(products, "time_variants", run_variants)
     one_size = PARAMS.model_copy(update={"bench_parallel": ParallelParams(sizes=[4])})
     products.measure_products(one_size, TWO, 0)
     assert log[:4] == ["begin", "end", "begin", "end"]
@@ -137,7 +137,9 @@ def test_the_wait_without_an_argument_misses_the_other_gpus_longer_job(monkeypat
 
     monkeypatch.setattr(waits, "read_clock", read_clock)
     monkeypatch.setattr(waits, "synchronize", wait)
-    monkeypatch.setattr(waits, "together", lambda jobs, workers, pool: [job() for job in jobs])
+    monkeypatch.setattr(
+        waits, "run_concurrently", lambda jobs, workers, pool: [job() for job in jobs]
+    )
     monkeypatch.setattr(waits, "workers_on", lambda devices: devices)
     monkeypatch.setattr(waits, "random_matrices", lambda *_: [Matrix(gpu) for gpu in GPUS])
     monkeypatch.setattr(waits, "run", run)
