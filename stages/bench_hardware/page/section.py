@@ -14,6 +14,7 @@ from lab.report.benchmarks import curve_of
 from lab.report.language import say, translation
 from lab.report.page import Figure, Section, Table, TryThis
 from lab.results.measurements import Measurement, Results
+from lab.results.stats import speedup
 from stages.bench_hardware.measure import names
 from stages.bench_hardware.page.explorables import roofline
 
@@ -34,7 +35,12 @@ def section(folder: Path) -> Section:
             "What limits a network on this machine: arithmetic, memory, or the trip to a device?"
         ),
         answer=_answer(results, m),
-        findings=[*_findings(results), *benchmarks.trust(m), *benchmarks.skipped(results)],
+        findings=[
+            *_findings(results),
+            *_stem(results),
+            *benchmarks.trust(m),
+            *benchmarks.skipped(results),
+        ],
         figures=[_roofline(results, m), _memory(results), _products(results)],
         tables=[_networks(results, m), _latencies(results)],
         explorables=[roofline(results, *_roof(m))],
@@ -111,6 +117,26 @@ def _findings(results: Results) -> list[str]:
             )
         )
     return sentences
+
+
+def _stem(results: Results) -> list[str]:
+    """What the notes' small stem costs ResNet-18."""
+    arms = names.SMALL_STEM, names.ORIGINAL_STEM
+    times = [m for arm in arms if (m := results.one(names.STEM, arm))]
+    flop = [m.values[0] for arm in arms if (m := results.one(names.COUNTED_GFLOP, arm))]
+    if len(times) < len(arms) or len(flop) < len(arms):
+        return []
+    small, original = times
+    return [
+        say(
+            "With the notes' small stem a pass of ResNet-18 over {images:.0f} images of 28 × 28"
+            " computes {flop:.3g} times as much as with the original one, and takes {median:.3g}"
+            " times as long ({low:.3g} to {high:.3g}).",
+            images=small.x,
+            flop=flop[0] / flop[1],
+            **vars(speedup(small.values, original.values)),
+        )
+    ]
 
 
 # --- tables ---
