@@ -52,19 +52,10 @@ def lenet_of_layers() -> nn.Sequential:
     )
 
 
-def _resnet18(generator: torch.Generator) -> nn.Module:
-    net = resnet18(generator)
-    for param in net.parameters():
-        # as the images lie, so that neither they nor the gradients are transposed
-        if param.ndim == 4:
-            param.data = param.data.contiguous(memory_format=torch.channels_last)
-    return net
-
-
 MODELS: dict[str, Callable[[torch.Generator], nn.Module]] = {
     "lenet": LeNet,
     "lenet_he": partial(LeNet, he=True),
-    "resnet18": _resnet18,
+    "resnet18": resnet18,
     "mlp": partial(mlp, width=128),
     "convnet": lambda generator: convnet(generator, 16, 32, 64),
     "convnet_deep": lambda generator: convnet(generator, 48, 96, 192, again=True),

@@ -1,10 +1,13 @@
 """ResNet-18 as the notes use it on 28 x 28 images (He et al. 2016; book 8.6, 13.6)."""
 
 from math import sqrt
+from typing import Literal
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+
+Stem = Literal["small", "original"]
 
 
 class Residual(nn.Module):
@@ -30,12 +33,14 @@ class Residual(nn.Module):
         return F.relu(Y + self.shortcut(X))
 
 
-def resnet18(generator: torch.Generator | None = None, num_classes: int = 10) -> nn.Sequential:
-    """The notes' ResNet-18, with a 3 x 3 stem of stride 1 and no max-pooling, for X (n, 1, 28, 28).
+def resnet18(generator: torch.Generator, stem: Stem = "small") -> nn.Sequential:
+    """The notes' ResNet-18, for X (n, 1, 28, 28) and ten classes.
 
-    It has 11,175,818 parameters for ten classes. As in the notes, every convolution keeps its bias,
-    which the batch norm after it makes redundant. Weights are N(0, 0.01), biases torch's default,
-    both drawn from `generator`.
+    Its stem is small: a 3 x 3 convolution of stride 1 and no max-pooling, with which it has
+    11,175,818 parameters. The original one, for large images, is a 7 x 7 convolution of stride 2
+    and 3 x 3 max-pooling of stride 2: the blocks then get 7 x 7 pixels. As in the notes, every
+    convolution keeps its bias, which the batch norm after it makes redundant. Weights are
+    N(0, 0.01), biases torch's default, both drawn from `generator`.
     """
     blocks, in_channels = [], 64
     for out_channels, first_stride in ((64, 1), (128, 2), (256, 2), (512, 2)):
@@ -45,13 +50,7 @@ def resnet18(generator: torch.Generator | None = None, num_classes: int = 10) ->
         ]
         in_channels = out_channels
     net = nn.Sequential(
-        nn.Conv2d(1, 64, 3, padding=1),
-        nn.BatchNorm2d(64),
-        nn.ReLU(),
-        *blocks,
-        nn.AdaptiveAvgPool2d(1),
-        nn.Flatten(),
-        nn.Linear(512, num_classes),
+        *_stem(stem), *blocks, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(512, 10)
     )
     for layer in net.modules():
         if isinstance(layer, nn.Conv2d | nn.Linear):
@@ -59,4 +58,15 @@ def resnet18(generator: torch.Generator | None = None, num_classes: int = 10) ->
             nn.init.normal_(layer.weight, 0, 0.01, generator)
             assert layer.bias is not None  # noqa: S101
             nn.init.uniform_(layer.bias, -bound, bound, generator)
+    for param in net.parameters():
+        # as the images lie, so that neither they nor the gradients are transposed
+        if param.ndim == 4:
+            param.data = param.data.contiguous(memory_format=torch.channels_last)
     return net
+
+
+def _stem(stem: Stem) -> list[nn.Module]:
+    if stem == "small":
+        return [nn.Conv2d(1, 64, 3, padding=1), nn.BatchNorm2d(64), nn.ReLU()]
+    convolution = nn.Conv2d(1, 64, 7, stride=2, padding=3)
+    return [convolution, nn.BatchNorm2d(64), nn.ReLU(), nn.MaxPool2d(3, stride=2, padding=1)]

@@ -6,7 +6,8 @@ caches show as steps; reuse, order and stride of access; a matrix product in fou
 against vectors; how products and sums scale with threads and what each dtype gives; memory
 bandwidth; what a kernel launch costs, and jumping between processor and GPU. Then the roofline:
 networks placed by counted FLOP and bytes under what arithmetic and memory allow, with the rate they
-reach. The processor's rows have device_kind `cpu`, also beside a GPU.
+reach; and what the notes' small stem costs ResNet-18 on small images, beside the original one. The
+processor's rows have device_kind `cpu`, also beside a GPU.
 
 Read `reports/bench_hardware/rows.csv`, a row for each start of the process. Book: 13.4.
 """

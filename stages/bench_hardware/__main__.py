@@ -14,6 +14,7 @@ from lab.timing.runner import measure_in_starts
 from stages.bench_hardware.measure import names, one_start
 from stages.bench_hardware.measure.params import Params
 from stages.bench_hardware.measure.roofline import count_networks, network_device
+from stages.bench_hardware.measure.stem import count_stems
 
 
 def summarise(measurements: Sequence[Measurement]) -> dict[str, float | str]:
@@ -38,7 +39,11 @@ def main() -> None:
     """Measure and write rows and metrics."""
     params = load(Params)
     watch, target = LoadMonitor(), network_device(params)
-    measured = [*count_networks(params, target), *measure_in_starts(one_start, params.bench.starts)]
+    measured = [
+        *count_networks(params, target),
+        *count_stems(params, target),
+        *measure_in_starts(one_start, params.bench.starts),
+    ]
     write_rows(REPORTS / "bench_hardware", rows_of(measured))
     found = conditions(measured, target, watch, params.bench.starts)
     write_conditions(REPORTS / "bench_hardware")

@@ -38,6 +38,9 @@ COUNTED_GFLOP = "counted GFLOP"  # of a batch; x: parameters
 LENET, RESNET = "LeNet", "ResNet-18 (28 x 28)"
 ALEXNET, GOOGLENET = "AlexNet", "GoogLeNet (Inception)"
 
+STEM = "ResNet-18's stem"  # x: images of a pass
+SMALL_STEM, ORIGINAL_STEM = "the notes' small stem", "the original stem"  # also of COUNTED_GFLOP
+
 # metrics
 VECTORISED = "vectorised_speedup"  # with its interval: _low, _high
 # of the device that the networks ran on

@@ -14,6 +14,7 @@ from stages.bench_hardware.measure.memory_access import (
 from stages.bench_hardware.measure.params import Params
 from stages.bench_hardware.measure.peak import measure_peak
 from stages.bench_hardware.measure.roofline import measure_networks, network_device
+from stages.bench_hardware.measure.stem import measure_stems
 from stages.bench_hardware.measure.trips import measure_trips
 
 
@@ -31,4 +32,5 @@ def measure(start: int) -> list[Measurement]:
         *measure_peak(params, target, usable_cores(), start),
         *measure_trips(params, target, start),
         *measure_networks(params, target, start),
+        *measure_stems(params, target, start),
     ]

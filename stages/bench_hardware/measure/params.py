@@ -16,6 +16,7 @@ class HardwareParams(Section):
     gpu_matrix_size: Annotated[int, Field(ge=16, le=2**15)]
     copy_mib: Annotated[int, Field(ge=1, le=16_384)]
     batch_size: Annotated[int, Field(ge=1, le=4096)]
+    stem_batch_size: Annotated[int, Field(ge=1, le=4096)]
 
 
 class Params(Section):

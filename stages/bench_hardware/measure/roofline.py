@@ -42,6 +42,11 @@ def network_device(params: Params) -> Devices:
     return processor(usable_cores()) if devices.kind == "cpu-virtual" else devices
 
 
+def images_on(target: Devices, asked: int) -> int:
+    """The images of a pass: as many as asked, and on a GPU enough that launches are not most."""
+    return max(asked, GPU_BATCH_SIZE if target.devices[0].type == "cuda" else 1)
+
+
 def count_networks(params: Params, target: Devices) -> list[Measurement]:
     """GFLOP of each network's forward pass of a batch."""
     costs = {variant: _network(params, variant, target)[2] for variant in NETS}
@@ -78,7 +83,6 @@ def measure_networks(params: Params, target: Devices, start: int) -> list[Measur
 def _network(params: Params, variant: str, target: Devices) -> tuple[nn.Module, Tensor, Cost]:
     """A network on the CPU, a batch of images for it, and what its forward pass costs."""
     make_net, image_shape = NETS[variant]
-    least = GPU_BATCH_SIZE if target.devices[0].type == "cuda" else 1
-    shape = (max(least, params.bench_hardware.batch_size), *image_shape)
+    shape = (images_on(target, params.bench_hardware.batch_size), *image_shape)
     net = make_net(torch.Generator().manual_seed(params.seed)).eval()
     return net, torch.rand(*shape), forward_cost(net, shape)

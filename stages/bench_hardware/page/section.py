@@ -13,6 +13,7 @@ from lab.report import benchmarks, figures
 from lab.report.language import say, translation
 from lab.report.page import Figure, Section, Table, TryThis
 from lab.results.measurements import Measurement, Results, curve_of
+from lab.results.stats import speedup
 from stages.bench_hardware.measure import names
 from stages.bench_hardware.page.explorables import roofline
 
@@ -33,7 +34,12 @@ def section(folder: Path) -> Section:
             "What limits a network on this machine: arithmetic, memory, or the trip to a device?"
         ),
         answer=_answer(results, m),
-        findings=[*_findings(results), *benchmarks.trust(m), *benchmarks.skipped(results)],
+        findings=[
+            *_findings(results),
+            *_stem(results),
+            *benchmarks.trust(m),
+            *benchmarks.skipped(results),
+        ],
         figures=[_roofline(results, m), _memory(results), _products(results)],
         tables=[_networks(results, m), _latencies(results)],
         explorables=[roofline(results, *_roof(m))],
@@ -112,6 +118,26 @@ def _findings(results: Results) -> list[str]:
             )
         )
     return sentences
+
+
+def _stem(results: Results) -> list[str]:
+    """What the notes' small stem costs ResNet-18."""
+    variants = names.SMALL_STEM, names.ORIGINAL_STEM
+    times = [m for variant in variants if (m := results.one(names.STEM, variant))]
+    flop = [m.values[0] for variant in variants if (m := results.one(names.COUNTED_GFLOP, variant))]
+    if len(times) < len(variants) or len(flop) < len(variants):
+        return []
+    small, original = times
+    return [
+        say(
+            "With the notes' small stem a pass of ResNet-18 over {images:.0f} images of 28 × 28"
+            " computes {flop:.3g} times as much as with the original one, and takes {median:.3g}"
+            " times as long ({low:.3g} to {high:.3g}).",
+            images=small.x,
+            flop=flop[0] / flop[1],
+            **vars(speedup(small.values, original.values)),
+        )
+    ]
 
 
 # --- tables ---

@@ -1,6 +1,7 @@
 import pytest
 import torch
 
+from lab.nets.flops import forward_cost
 from lab.nets.resnet import Residual, resnet18
 
 
@@ -13,6 +14,40 @@ def test_resnet18_is_the_notes_variant():
         p.detach().flatten() for name, p in net.named_parameters() if name.endswith("conv2.weight")
     ]
     assert torch.cat(weights).std() == pytest.approx(0.01, rel=0.01)
+
+
+def side_behind(stem):
+    """The side of what the blocks get of 28 x 28 pixels, and its channels."""
+    net = resnet18(torch.Generator().manual_seed(0), stem).eval()
+    X = torch.rand(2, 1, 28, 28)
+    for layer in net:
+        if isinstance(layer, Residual):
+            break
+        X = layer(X)
+    assert net(torch.rand(2, 1, 28, 28)).shape == (2, 10)
+    return X.shape[1:]
+
+
+def test_the_original_stem_leaves_a_sixteenth_of_the_pixels():
+    assert side_behind("small") == (64, 28, 28)
+    assert side_behind("original") == (64, 7, 7)
+
+
+@pytest.mark.parametrize(
+    ("stem", "kernel", "sides"), [("small", 3, (28, 14, 7, 4)), ("original", 7, (7, 4, 2, 1))]
+)
+def test_flop_by_hand(stem, kernel, sides):
+    """Multiply-adds of an image count as two: the stem's, the blocks' of each side, the last."""
+    channels = (64, 128, 256, 512)
+    stem_side = 28 if stem == "small" else 14
+    multiply_adds = stem_side**2 * kernel**2 * 64 + 512 * 10
+    for before, after, side in zip((64, *channels), channels, sides, strict=False):
+        first = 9 * before * after + (before * after if before != after else 0)
+        multiply_adds += side**2 * (first + 3 * 9 * after**2)
+    net = resnet18(torch.Generator(), stem).eval()
+    cost = forward_cost(net, (1, 1, 28, 28))
+    assert cost.flop == 2 * multiply_adds
+    assert cost.params == 11_175_818 + 64 * (kernel**2 - 9)
 
 
 @pytest.mark.parametrize(("channels", "stride", "side"), [(4, 1, 7), (8, 1, 7), (8, 2, 4)])

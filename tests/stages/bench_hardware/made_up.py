@@ -50,6 +50,11 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
         ]
     else:
         made += [skip(names.TRIP, variant, "needs a CUDA GPU", kind) for variant in trips.VARIANTS]
+    for stem, ms, gflop in ((names.SMALL_STEM, 300, 58), (names.ORIGINAL_STEM, 30, 4)):
+        made += [
+            one(names.STEM, stem, ms, target, 64),
+            Measurement(names.COUNTED_GFLOP, stem, 1000, (gflop,), "GFLOP", target),
+        ]
     for i, net in enumerate(NETS):
         made += [
             one(names.NETWORK, net, 50, target, 3.0**i, "GFLOP/s"),

@@ -10,7 +10,7 @@ from lab.claims.evidence import NotTestableError
 from lab.machine.devices import Devices, processor
 from lab.results.measurements import Results
 from stages.bench_hardware.__main__ import summarise
-from stages.bench_hardware.measure import names, peak, rates, roofline, trips
+from stages.bench_hardware.measure import names, peak, rates, roofline, stem, trips
 from stages.bench_hardware.measure.matmul import PRODUCTS
 from stages.bench_hardware.measure.params import Params
 from stages.bench_hardware.page import claims
@@ -50,6 +50,20 @@ def test_a_gpu_gets_images_enough_that_launches_are_not_most_of_the_time(project
         counted = Results(roofline.count_networks(params, Devices(kind, [torch.device(kind)], 1)))
         gflop = counted.one(names.COUNTED_GFLOP, names.LENET).values[0]
         assert gflop == pytest.approx(count * COSTS[names.LENET].flop / 1e9)
+
+
+def test_each_stem_is_timed_on_as_many_images_as_are_counted(project):
+    edit_params(
+        {"bench_hardware.stem_batch_size": 2, "bench.rounds": 1, "bench.min_sample_ms": 0.1}
+    )
+    params = lab.core.params.load(Params)
+    target = processor(torch.get_num_threads())
+    counted, timed = stem.count_stems(params, target), stem.measure_stems(params, target, start=0)
+    assert [m.variant for m in counted] == [m.variant for m in timed] == [*stem.STEMS]
+    assert [(m.x, m.unit) for m in timed] == [(2, "ms")] * 2
+    small, original = (m.values[0] for m in counted)
+    assert small == pytest.approx(2 * COSTS[names.RESNET].flop / 1e9)
+    assert small / original == pytest.approx(13.81, abs=0.01)
 
 
 def test_one_setting_alone_is_not_testable():
