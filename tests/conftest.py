@@ -14,7 +14,7 @@ import torch
 from hypothesis import settings
 
 from tests import made_up
-from tests.helpers import ROOT
+from tests.helpers import ROOT, committed_params
 
 # For every process that a test starts: threads that wait sleep, or they would spin on the core that
 # another test has.
@@ -51,7 +51,7 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder with the committed params and profiles, as the working directory."""
-    shutil.copy(ROOT / "profiles" / "laptop.yaml", tmp_path / "params.yaml")
+    (tmp_path / "params.yaml").write_text(committed_params())
     shutil.copytree(ROOT / "profiles", tmp_path / "profiles")
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("LAB_DATA_MIRROR", raising=False)

@@ -19,9 +19,15 @@ from lab.core.files import Metrics, Row, write_json
 from lab.data import datasets, idx, synthetic
 from lab.data.datasets import sha256
 from lab.report.page import Section
+from lab.tools.profiles import merge
 from tests import forked
 
 ROOT = Path(__file__).resolve().parent.parent
+
+
+def committed_params() -> str:
+    """The text of params.yaml for the profile `laptop`, whatever profile is in use."""
+    return merge("laptop", ROOT / "profiles", ROOT / "params.yaml")
 
 
 def write_data(root: Path, train: int = 96, test: int = 40, origin: str = "original") -> None:

@@ -105,11 +105,13 @@ def read_yaml(path: Path) -> dict[str, Any]:
     except (OSError, ValueError, ArithmeticError) as error:
         # a number that is none, say, or a folder
         reason = (getattr(error, "strerror", None) or str(error)).partition(";")[0]
-        raise ParamsError(f"{path}: {reason}; profiles/laptop.yaml shows how it looks") from None
+        raise ParamsError(
+            f"{path}: {reason}; `git checkout {path}` brings the committed one"
+        ) from None
     if not isinstance(document, dict):
         raise ParamsError(
-            f"{path}: expected sections with keys, got {type(document).__name__}; see"
-            " profiles/laptop.yaml"
+            f"{path}: expected sections with keys, got {type(document).__name__};"
+            f" `git checkout {path}` brings the committed one"
         )
     return document
 
@@ -133,7 +135,7 @@ def _describe(error: ErrorDetails, model: type[BaseModel]) -> str:
         near = difflib.get_close_matches(last, _keys_at(model, parents), n=1)
         return f"{key}: unknown key; " + (f"did you mean {near[0]}?" if near else "remove it")
     if error["type"] == "missing":
-        return f"{key}: missing key; add it (profiles/laptop.yaml shows it)"
+        return f"{key}: missing key; add it (`git show HEAD:params.yaml` has it)"
     message = error["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
     found = "" if error["type"] == "value_error" else f", got {_SHORT.repr(error['input'])}"
     return f"{key}: expected {message}{found}"

@@ -1,6 +1,7 @@
-"""Profiles: laptop.yaml is complete, the others hold what differs from it.
+"""Profiles: each lists the keys of params.yaml that it changes.
 
-A profile laid over laptop.yaml becomes params.yaml, with its comments.
+laptop.yaml has the committed values of all keys that any other profile changes. A profile is laid
+over laptop.yaml, and both over params.yaml as it is: comments, and edits of other keys, stay.
 """
 
 import io
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedSeq
 
 from lab.core.errors import ParamsError
 from lab.core.files import write_atomically
@@ -17,20 +19,20 @@ from lab.core.params import PARAMS_FILE, read_yaml
 from lab.core.process import run
 
 PROFILES = Path("profiles")
-BASE = "laptop"
+LAPTOP = "laptop"
+COMMENT_COLUMN = 28  # of params.yaml, where the text before it leaves room
 OWN_PARAMS = "own params"  # which are no profile's
 
 
-def merge(name: str, folder: Path = PROFILES) -> str:
-    """The text of params.yaml for a profile: laptop.yaml with the profile's values in place.
+def merge(name: str, folder: Path = PROFILES, base: Path = PARAMS_FILE) -> str:
+    """The text of params.yaml for a profile, made of what `base` holds.
 
     Raises:
-        ParamsError: no such profile, no YAML, or it has a key that laptop.yaml does not.
+        ParamsError: no such profile, no YAML, or it has a key that `base` does not.
     """
     known = sorted(path.stem for path in folder.glob("*.yaml"))
     if name not in known:
         raise ParamsError(f"no profile {name!r} in {folder}/; there are {', '.join(known)}")
-    base = folder / f"{BASE}.yaml"
     try:
         of_runs = read_yaml(base)["train"]["defaults"].keys()
     except (LookupError, TypeError, AttributeError):
@@ -39,8 +41,9 @@ def merge(name: str, folder: Path = PROFILES) -> str:
     yaml.width = 10_000
     yaml.indent(mapping=2, sequence=4, offset=2)
     document = yaml.load(base.read_text(encoding="utf-8-sig"))
-    if name != BASE:
-        _overlay(document, read_yaml(folder / f"{name}.yaml"), f"{folder / name}.yaml", of_runs)
+    for each in dict.fromkeys((LAPTOP, name)):
+        file = folder / f"{each}.yaml"
+        _overlay(document, read_yaml(file), str(file), of_runs)
     text = io.StringIO()
     yaml.dump(document, text)
     return text.getvalue()
@@ -49,18 +52,31 @@ def merge(name: str, folder: Path = PROFILES) -> str:
 def _overlay(
     base: Any, changes: dict[str, Any], file: str, of_runs: Collection[str], parents: str = ""
 ) -> None:
-    """Write a profile's values over those of `base`, which must have their keys.
+    """Write a profile's values over those of `base`, which must have the keys; null takes one out.
 
     An entry of train.runs holds only what differs from train.defaults; it may get any of its keys,
     and a profile may add entries.
     """
     for key, value in changes.items():
-        if isinstance(value, dict) and isinstance(base.get(key), dict):
+        if value is None:
+            base.pop(key, None)
+        elif isinstance(value, dict) and isinstance(base.get(key), dict):
             _overlay(base[key], value, file, of_runs, f"{parents}{key}.")
         elif key in base or _may_be_added(parents, key, of_runs):
-            base[key] = value
+            base[key] = _in_one_line(value) if isinstance(value, list) else value
+            if isinstance(value, list | str) and key in base.ca.items:
+                text = f"[{', '.join(map(str, value))}]" if isinstance(value, list) else value
+                end = 2 * parents.count(".") + len(f"{key}: {text}")
+                base.ca.items[key][2].column = max(COMMENT_COLUMN, end + 2)
         else:
-            raise ParamsError(f"{file}: {parents}{key}: not in {BASE}.yaml; add it there first")
+            raise ParamsError(f"{file}: {parents}{key}: not in {PARAMS_FILE}; add it there first")
+
+
+def _in_one_line(values: list[Any]) -> CommentedSeq:
+    """A list as params.yaml has them: `[1, 2]`."""
+    found = CommentedSeq(values)
+    found.fa.set_flow_style()
+    return found
 
 
 def _may_be_added(parents: str, key: str, of_runs: Collection[str]) -> bool:

@@ -37,9 +37,8 @@ def clone(tmp_path: Path) -> Path:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, folder / name)
     if not MIRROR:  # no source at all, rather than whatever network there may be
-        for name in ("params.yaml", "profiles/laptop.yaml"):
-            nowhere = {"data.mirrors.fashion_mnist": [], "data.mirrors.airfoil": []}
-            edit_params(nowhere, path=folder / name)
+        nowhere = {"data.mirrors.fashion_mnist": [], "data.mirrors.airfoil": []}
+        edit_params(nowhere, path=folder / "params.yaml")
     commit(folder, "init")
     return folder
 

@@ -58,7 +58,7 @@ def lay_out(folder: Path, stage: str, data: Path) -> None:
             shutil.copytree(source, folder / name, dirs_exist_ok=True)
         elif source.exists():
             shutil.copy(source, folder / name)
-    (folder / "params.yaml").write_text(merge("smoke", ROOT / "profiles"))
+    (folder / "params.yaml").write_text(merge("smoke", ROOT / "profiles", ROOT / "params.yaml"))
 
 
 @pytest.mark.parametrize(

@@ -7,15 +7,35 @@ from lab.core.errors import ParamsError
 from lab.tools import profiles
 from stages.probe.__main__ import params_models
 from stages.train.measure.params import Params as TrainStage
+from tests.helpers import ROOT
+
+PROFILES = ROOT / "profiles"
 
 
-def test_laptop_is_complete_and_equals_the_committed_params(pytestconfig):
-    root = pytestconfig.rootpath
-    committed = (root / "profiles" / "laptop.yaml").read_text()
-    assert profiles.merge("laptop", root / "profiles") == committed, (
-        "the round trip changes nothing"
-    )
-    assert (root / "params.yaml").read_text() == committed
+def test_laptop_brings_the_committed_params_back_whatever_profile_was_there(project, monkeypatch):
+    committed = (project / "params.yaml").read_bytes()
+    for name in ("smoke", "study", "full", "laptop"):
+        monkeypatch.setattr(sys, "argv", ["profiles", name])
+        profiles.main()
+    assert (project / "params.yaml").read_bytes() == committed
+
+
+def test_edits_of_keys_that_no_profile_changes_stay(project, monkeypatch):
+    path = project / "params.yaml"
+    path.write_text(path.read_text().replace("\nseed: 0", "\nseed: 7"))
+    for name in ("study", "laptop"):
+        monkeypatch.setattr(sys, "argv", ["profiles", name])
+        profiles.main()
+    assert params.read_yaml(path)["seed"] == 7
+
+
+def test_laptop_lists_what_the_others_change():
+    def keys(name: str) -> set[str]:
+        return {key for key, _ in profiles.leaves(params.read_yaml(PROFILES / f"{name}.yaml"))}
+
+    others = keys("smoke") | keys("study") | keys("full")
+    added = {key for key in keys("laptop") if key.count(".") == 2 and "train.runs." in key}
+    assert {key for key in others if key.rpartition(".")[0] not in added} == keys("laptop") - added
 
 
 @pytest.mark.parametrize("name", ["smoke", "laptop", "study", "full"])
@@ -29,7 +49,7 @@ def test_every_profile_fits_all_stages_and_keeps_the_comments(project, monkeypat
 
 @pytest.mark.parametrize("name", ["smoke", "study", "full"])
 def test_a_profile_holds_only_what_differs(project, name):
-    document = params.read_yaml(project / "profiles" / "laptop.yaml")
+    document = params.read_yaml(project / "params.yaml")
     defaults, runs = document["train"]["defaults"], document["train"]["runs"]
     document["train"]["runs"] = {run: defaults | own for run, own in runs.items()}
     base = dict(profiles.leaves(document))
@@ -74,7 +94,7 @@ def test_an_unknown_profile_or_key_is_refused_and_nothing_written(project, monke
     (project / "profiles" / "odd.yaml").write_text("train:\n  epocs: 3\n")
     for name, complaint in (
         ("nope", "there are full, laptop, odd, smoke"),
-        ("odd", "train.epocs: not in laptop"),
+        ("odd", "train.epocs: not in params.yaml"),
     ):
         monkeypatch.setattr(sys, "argv", ["profiles", name])
         with pytest.raises(ParamsError, match=complaint):

@@ -42,7 +42,7 @@ from stages.parallelism.measure.step import train
 from stages.parallelism.measure.tensor_parallel import TensorParallel
 from stages.parallelism.measure.wires import Crossings, Wires
 from stages.parallelism.page.claims import CLAIMS
-from tests.helpers import ROOT, edit_params, verdicts
+from tests.helpers import ROOT, committed_params, edit_params, verdicts
 from tests.lab.parallel.placed import HOST, OnGpus, crossed
 
 CPU = torch.device("cpu")
@@ -87,7 +87,7 @@ def test_params_that_cannot_be_measured_are_refused(project):
         ("num_devices", [2, 5], "num_devices.1: expected less than or equal to 4, got 5"),
     ]
     for key, value, complaint in bad:
-        (project / "params.yaml").write_text((project / "profiles" / "laptop.yaml").read_text())
+        (project / "params.yaml").write_text(committed_params())
         edit_params({f"parallelism.{key}": value})
         with pytest.raises(ParamsError, match=re.escape(complaint)):
             load(parallelism.Params)

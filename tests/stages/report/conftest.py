@@ -18,7 +18,7 @@ from lab.training.loop import Epoch
 from lab.training.run_params import RunParams
 from stages.claims.__main__ import main as judge_claims
 from tests import made_up
-from tests.helpers import ROOT, hardware, small_run, write_data
+from tests.helpers import ROOT, committed_params, hardware, small_run, write_data
 from tests.stages.train import made_up as made_up_training
 
 CPU = Devices("cpu-virtual", [torch.device("cpu")] * 2, threads=1)
@@ -38,7 +38,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project as the report finds it: made-up benchmarks and training, the committed theory."""
     project = tmp_path_factory.mktemp("results")
     reports = project / "reports"
-    shutil.copy(ROOT / "profiles" / "laptop.yaml", project / PARAMS_FILE)
+    (project / PARAMS_FILE).write_text(committed_params())
     write_data(project / "data", train=400)
     write_runs(project, "fashion-mnist")
     for stage in made_up.THEORY:

@@ -11,7 +11,7 @@ from lab.tools import references as recorded
 from lab.tools.profiles import in_use
 from stages.report import catalogue, references
 from tests import made_up
-from tests.helpers import ROOT, claim_of, edit_params, hardware
+from tests.helpers import ROOT, claim_of, committed_params, edit_params, hardware
 
 
 def test_stages_offer_the_ratios_to_compare():
@@ -29,7 +29,7 @@ def test_stages_offer_the_ratios_to_compare():
 def test_references_stand_beside_this_machine_and_what_is_none_is_left_out(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     shutil.copytree(ROOT / "profiles", tmp_path / "profiles")
-    shutil.copy(tmp_path / "profiles" / "laptop.yaml", tmp_path / "params.yaml")
+    (tmp_path / "params.yaml").write_text(committed_params())
     reports = tmp_path / "reports"
     for stage in ("bench_overlap", "bench_parallel"):
         made_up.write(stage, reports)
@@ -80,7 +80,7 @@ def test_references_stand_beside_this_machine_and_what_is_none_is_left_out(tmp_p
     assert "reference 1" in drawn
     assert "reference 2" not in drawn, "what is none is left out"
 
-    edit_params({"seed": 3})
+    edit_params({"bench.starts": 3})
     write_json(server, other | {"profile": in_use()})
     [figure] = references.section(reports).figures
     assert figure.caption.endswith("reference 1: server (H9000, H9000; params of its own).")

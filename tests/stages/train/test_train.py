@@ -254,7 +254,7 @@ def test_dvc_quotes_the_name(name):
     ["../../a", "/a", "a/b", "-rf", "$(touch b)", "a; touch b", "a b", "a\n", "ż", "", "a" * 65],
 )
 def test_a_name_is_no_path_no_option_and_no_command(name):
-    laptop = read_yaml(ROOT / "profiles" / "laptop.yaml")["train"]
+    laptop = read_yaml(ROOT / "params.yaml")["train"]
     assert TrainParams.model_validate({**laptop, "runs": {"a_1": {}}}).runs
     with pytest.raises(ValidationError):
         TrainParams.model_validate({**laptop, "runs": {name: {}}})
