@@ -16,7 +16,6 @@ from pathlib import Path
 from shlex import quote
 from types import FrameType
 
-from invoke.collection import Collection
 from invoke.context import Context
 from invoke.exceptions import Exit
 from invoke.tasks import task
@@ -244,23 +243,3 @@ def doctor(c: Context, fix: bool = False) -> None:
 def clean(c: Context) -> None:
     """Delete what can be made anew and is not in git or DVC: caches, downloads, plots pages."""
     _run(f"git clean -fdX -- {' '.join(CACHES)}")
-
-
-namespace = Collection(
-    test,
-    check,
-    repro,
-    smoke,
-    train,
-    predict,
-    profile,
-    remeasure,
-    retest,
-    report,
-    compare,
-    snapshot,
-    record,
-    pack,
-    doctor,
-    clean,
-)
