@@ -239,6 +239,24 @@ def doctor(c: Context, fix: bool = False) -> None:
     _run("python -m lab.tools.doctor" + (" --fix" if fix else ""))
 
 
+@task(
+    help={
+        "name": "of the folder under stages/: small letters, such as gradient_clipping",
+        "book": "the book's section, such as 12.11",
+        "question": "what it asks",
+    }
+)
+def new(c: Context, name: str, book: str, question: str) -> None:
+    """Write a new stage: its folder, its entries elsewhere, and a first test that fails."""
+    _run(f"python -m lab.tools.new_stage {quote(name)} {quote(book)} {quote(question)}")
+
+
+@task
+def deps(c: Context) -> None:
+    """Write into dvc.yaml which rooms of lab/ each stage imports."""
+    _run("python -m lab.tools.deps")
+
+
 @task
 def clean(c: Context) -> None:
     """Delete what can be made anew and is not in git or DVC: caches, downloads, plots pages."""

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from lab.tools.deps import closure, imports
 from lab.tools.record.carried import PACKAGES, PYTHON
 from lab.tools.record.parts import in_order
 from tests.helpers import ROOT
-from tests.pipeline.imports import closure, imports
 
 # torch, torchvision, numpy, and what comes with them; the last is optional everywhere
 THERE = {"torch", "torchvision", "numpy", "PIL", "lightning"}

@@ -1,0 +1,126 @@
+"""Write a new stage: `python -m lab.tools.new_stage NAME SECTION QUESTION`.
+
+The templates beside this file are a whole stage: two variants, a sample for each seed, a figure, a
+claim. What is left to write is the experiment itself, which the first test asks for.
+"""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from lab.claims.ledger import ledger
+from lab.core.errors import ParamsError
+from lab.core.files import write_atomically
+from lab.core.process import run
+from lab.tools.deps import with_deps
+
+HERE = Path(__file__).parent
+TEMPLATES = {  # by the file that each makes
+    "__init__.py.j2": "stages/{name}/__init__.py",
+    "main.py.j2": "stages/{name}/__main__.py",
+    "params.py.j2": "stages/{name}/measure/params.py",
+    "experiment.py.j2": "stages/{name}/measure/experiment.py",
+    "section.py.j2": "stages/{name}/page/section.py",
+    "claims.py.j2": "stages/{name}/page/claims.py",
+    "zh.po.j2": "stages/{name}/page/zh.po",
+    "test.py.j2": "tests/stages/{name}/test_{name}.py",
+}
+
+
+def write_stage(name: str, book: str, question: str) -> list[Path]:
+    """Write a stage's folder and its entries elsewhere; the files that are new or changed.
+
+    Raises:
+        ParamsError: a name that is no Python module's or is taken, or a section that is none.
+    """
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+        raise ParamsError(f"{name!r}: expected a name of small letters, such as gradient_clipping")
+    if Path("stages", name).exists():
+        raise ParamsError(f"stages/{name} is there already; take another name")
+    if not re.fullmatch(r"\d+\.\d+", book):
+        raise ParamsError(f"{book!r}: expected a section of the book, such as 12.11")
+    values = {
+        "name": name,
+        "book": book,
+        "question": question,
+        "params": "".join(word.title() for word in name.split("_")) + "Params",
+        "claim": _free_id(),
+    }
+    templates = Environment(  # noqa: S701  (it writes Python, no HTML)
+        loader=FileSystemLoader(HERE), undefined=StrictUndefined, keep_trailing_newline=True
+    )
+    made = {
+        Path(file.format(name=name)): templates.get_template(template).render(values)
+        for template, file in TEMPLATES.items()
+    }
+    made |= {Path("stages", name, part, "__init__.py"): "" for part in ("measure", "page")}
+    for path, text in made.items():
+        write_atomically(path, text.encode())
+    entries = {
+        Path("lab/claims/book_order.py"): _in_book_order,
+        Path("params.yaml"): _in_params,
+        Path("dvc.yaml"): _in_pipeline,
+        Path("README.md"): _in_table,
+    }
+    for path, entry in entries.items():
+        text = path.read_text(encoding="utf-8")
+        write_atomically(path, entry(text, name, book, question).encode())
+    return [*made, *entries]
+
+
+def _free_id() -> str:
+    """The first id X1, X2, … that no claim has."""
+    taken = {claim.id for claim in ledger()}
+    return next(f"X{i}" for i in range(1, len(taken) + 2) if f"X{i}" not in taken)
+
+
+def _in_book_order(text: str, name: str, book: str, question: str) -> str:
+    return text.replace(
+        '    "train": "Training",\n', f'    "{name}": "Training",\n    "train": "Training",\n'
+    )
+
+
+def _in_params(text: str, name: str, book: str, question: str) -> str:
+    section = f"{name}:".ljust(28) + f"# section {book}\n"
+    key = "  num_seeds: 8".ljust(28) + "# samples of each variant; 8 give an interval of 99 %\n"
+    return f"{text.rstrip()}\n\n{section}{key}"
+
+
+def _in_pipeline(text: str, name: str, book: str, question: str) -> str:
+    folder = f"reports/{name}"
+    entry = f"""\
+  {name}:
+    desc: {json.dumps(question, ensure_ascii=False)}
+    cmd: python -m stages.{name}
+    deps: []
+    params: [seed, {name}]
+    outs: [{{{folder}/rows.csv: {{cache: false}}}}, {{{folder}/conditions.json: {{cache: false}}}}]
+    metrics: [{{{folder}/metrics.json: {{cache: false}}}}]
+
+"""
+    return with_deps(text.replace("  train:\n", f"{entry}  train:\n", 1))
+
+
+def _in_table(text: str, name: str, book: str, question: str) -> str:
+    row = f"| [`{name}`](stages/{name}/) | {question} | {book} | `invoke repro --stage {name}` |\n"
+    return text.replace("| [`train`]", f"{row}| [`train`]", 1)
+
+
+def main() -> None:
+    """Write the stage and say what comes next."""
+    if len(sys.argv) != 4:
+        raise ParamsError("expected: invoke new NAME --book SECTION --question QUESTION")
+    name, book, question = sys.argv[1:]
+    for path in write_stage(name, book, question):
+        print(path)
+    print(
+        f"next: write stages/{name}/measure/experiment.py until `invoke test -k {name}` passes,"
+        f" then `invoke repro --stage {name}` and `invoke claims`"
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(run(main))

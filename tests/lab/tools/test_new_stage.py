@@ -1,0 +1,61 @@
+"""A new stage is whole but for its experiment, and everything that must name it does."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lab.core.errors import ParamsError
+from lab.tools.new_stage.__main__ import write_stage
+from tests.helpers import ROOT
+
+PROJECT = ("lab", "stages", "tests", "reports", "profiles", "dvc.yaml", "params.yaml", "README.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE",
+           "pyproject.toml", "constraints.txt", "tasks.py")  # fmt: skip
+ARCHITECTURE = (
+    "tests/pipeline/test_architecture.py",
+    "tests/pipeline/test_params.py",
+    "tests/pipeline/test_readme.py",
+    "tests/pipeline/test_translations.py",
+    "tests/lab/claims/test_ledger.py",
+)
+
+
+def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", *words], cwd=folder, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.slow
+def test_a_new_stage_lacks_its_experiment_alone(tmp_path):
+    folder = tmp_path / "project"
+    folder.mkdir()
+    for part in PROJECT:
+        source = ROOT / part
+        (shutil.copytree if source.is_dir() else shutil.copy)(source, folder / part)
+    made = run(folder, "lab.tools.new_stage", "clipping", "9.5", "Does it help: clipping?")
+    assert made.returncode == 0, made.stderr
+    walls = run(folder, "pytest", "-q", "-p", "no:cacheprovider", *ARCHITECTURE)
+    assert walls.returncode == 0, walls.stdout[-2000:]
+    first = run(folder, "pytest", "-q", "-p", "no:cacheprovider", "tests/stages/clipping")
+    assert "NotImplementedError: the experiment of clipping" in first.stdout
+    experiment = folder / "stages" / "clipping" / "measure" / "experiment.py"
+    text = experiment.read_text().partition("    raise")[0]
+    experiment.write_text(text + "    return 2.0 + seed / 100 - (variant == 'changed')\n")
+    for command in ("stages.clipping", "stages.claims", "stages.report"):
+        ended = run(folder, command)
+        assert ended.returncode == 0, ended.stderr[-2000:]
+        assert "clipping cannot be shown" not in ended.stderr
+    judged = (folder / "reports" / "claims" / "rows.csv").read_text().splitlines()
+    assert [row.split(",")[4] for row in judged if row.startswith("X1,")] == ["confirmed"]
+    for page in ("index.html", "index.zh.html"):
+        assert "clipping" in (folder / "reports" / page).read_text()
+
+
+@pytest.mark.parametrize("name", ["Clipping", "my-stage", "optimizers"])
+def test_a_name_that_is_none_or_taken_is_refused(name, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    with pytest.raises(ParamsError, match=name):
+        write_stage(name, "12.11", "Does it help?")
