@@ -17,6 +17,7 @@ Precision = Literal["fp32", "tf32", "bf16", "default"]
 # the last one: bf16 on what computes in it, else fp32
 RunPrecision = Literal["fp32", "tf32", "bf16", "default", "bf16_if_fast"]
 NetName = Literal["lenet", "lenet_he", "resnet18", "mlp", "convnet", "convnet_deep"]
+Stem = Literal["small", "original"]  # of ResNet-18
 # torch.compile's modes; reduce-overhead with CUDA graphs, the last one with more trials of kernels
 Compile = Literal["none", "default", "reduce-overhead", "max-autotune-no-cudagraphs"]
 

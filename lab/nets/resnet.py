@@ -1,13 +1,12 @@
 """ResNet-18 as the notes use it on 28 x 28 images (He et al. 2016; book 8.6, 13.6)."""
 
 from math import sqrt
-from typing import Literal
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-Stem = Literal["small", "original"]
+from lab.core.shared_params import Stem
 
 
 class Residual(nn.Module):

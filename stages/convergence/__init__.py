@@ -5,7 +5,9 @@ large, with the rate kept, and with the rate scaled by the batch or by its squar
 warm-up, from several seeds. The profiles `study` and `full` go to batch 4096, and look there for
 the best rate of SGD with momentum and of LARS, which was made for large batches. Runs of equally
 many images apply gradients that are several steps old, as asynchronous workers do. The time of an
-image at each batch size, measured in fresh processes, turns epochs into seconds.
+image at each batch size, measured in fresh processes, turns epochs into seconds. The profiles
+`study` and `full` train ResNet-18 on equally many images of 28 x 28 pixels with the notes' small
+stem and with the original one.
 
 Read `reports/convergence/rows.csv`: per experiment, which begins with the net's name, and series,
 points (x, y); x is the seed, or the start, where a series has a value for each. A run that did not

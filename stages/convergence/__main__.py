@@ -21,7 +21,7 @@ from lab.timing.runner import measure_in_starts
 from stages.convergence.measure import names, one_start
 from stages.convergence.measure.epochs_to_target import Trainer, measure_epochs
 from stages.convergence.measure.params import ConvergenceParams, Params
-from stages.convergence.measure.short_runs import measure_short_runs
+from stages.convergence.measure.short_runs import measure_short_runs, measure_stems
 
 
 def measure(
@@ -34,10 +34,17 @@ def measure(
         Trainer(net, p.image_side, of_net, train_set, test_set, seed)
         for net, of_net in p.nets.items()
     ]
-    return [
+    curves = [
         *chain.from_iterable(map(measure_epochs, trainers)),
         *measure_short_runs(p, train_set, test_set, seed),
     ]
+    if not p.stems.num_seeds:
+        return curves
+    seen, tested = (
+        small_images(split, names.NOTES_SIDE, device)
+        for split in (train.first(p.stems.images), test)
+    )
+    return [*curves, *measure_stems(p.stems, seen, tested, seed)]
 
 
 def times(measurements: Sequence[Measurement]) -> list[Curve]:
@@ -48,7 +55,11 @@ def times(measurements: Sequence[Measurement]) -> list[Curve]:
 def summarise(curves: Sequence[Curve], p: ConvergenceParams) -> Metrics:
     """The settings that the page names, and of each net the share of the runs that failed."""
     untrained = {names.of_net(names.TUNED_BATCH, net): 0 for net in names.NETS}
-    found: dict[str, float | str] = {names.TRAIN_IMAGES: p.train_images, **untrained}
+    found: dict[str, float | str] = {
+        names.TRAIN_IMAGES: p.train_images,
+        names.STEMS_TRAINED: " ".join(names.STEMS) if p.stems.num_seeds else "none",
+        **untrained,
+    }
     for net, of_net in p.nets.items():
         reached = [c for c in curves if c.experiment == names.of_net(names.REACHED, net)]
         epochs = [c for c in curves if c.experiment == names.of_net(names.EPOCHS, net)]

@@ -5,9 +5,10 @@ from functools import partial
 import torch
 from torch import nn
 
+from lab.core.shared_params import Stem
 from lab.machine.devices import Devices
 from lab.nets.flops import forward_cost
-from lab.nets.resnet import Stem, resnet18
+from lab.nets.resnet import resnet18
 from lab.results.measurements import Measurement
 from lab.timing.bench import in_unit, time_variants
 from stages.bench_hardware.measure.names import COUNTED_GFLOP, ORIGINAL_STEM, SMALL_STEM, STEM

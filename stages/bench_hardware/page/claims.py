@@ -252,8 +252,7 @@ CLAIMS = (
         "13.6",
         Kind.ASKED,
         "000:445",
-        "The small stem that the notes give ResNet-18 makes a pass over 28 x 28 images much"
-        " longer.",
+        "The notes' small stem makes a pass of ResNet-18 over 28 x 28 images much longer.",
         "A forward pass that begins with a 3 x 3 convolution of stride 1, as the notes have it,"
         " over one that begins with the original stem, a 7 x 7 convolution of stride 2 and"
         " max-pooling of stride 2; in turn.",

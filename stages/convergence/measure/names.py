@@ -1,5 +1,7 @@
 """The names of the experiments, variants, series and metrics of `convergence`."""
 
+from lab.core.shared_params import Stem
+
 LENET, RESNET18 = NETS = "lenet", "resnet18"
 
 # experiments of a net; of each variant at each batch size, by seed
@@ -10,7 +12,11 @@ US_PER_IMAGE = "us_per_image"  # of a step at each size, by start
 # experiments of LeNet alone
 SHORT_RUN = "short_run"  # test accuracy (percent) after equally many images, by seed: see `stale`
 STALENESS = "staleness "
-NOTES_US_PER_IMAGE = "notes_us_per_image"  # of the notes' 28 x 28 pixels
+NOTES_US_PER_IMAGE = "notes_us_per_image"  # of the notes' pixels
+# experiment of ResNet-18 on the notes' pixels, whose series are STEMS
+BY_STEM = "resnet18_by_stem"  # test accuracy (percent) after equally many images, by seed
+STEMS: tuple[Stem, Stem] = ("small", "original")
+SMALL_STEM, ORIGINAL_STEM = STEMS
 
 # rules for the rate of plain SGD at a larger batch
 FIXED, SCALED = "fixed rate", "rate x batch, warm-up"
@@ -20,7 +26,9 @@ RULES = (FIXED, SCALED, ROOT)
 # optimizers, each at its best rate
 MOMENTUM, LARS = "momentum, best rate", "LARS, best rate"
 
-TRAIN_IMAGES = "train_images"  # metric
+# metrics
+TRAIN_IMAGES = "train_images"
+STEMS_TRAINED = "stems"  # their names, or none
 # metrics of a net, beside its runs' own settings
 TARGET_PERCENT, MAX_EPOCHS = "target_percent", "max_epochs"
 SMALLEST, LARGEST = "smallest_batch", "largest_batch"
@@ -28,6 +36,7 @@ TUNED_BATCH = "tuned_batch"  # the largest at which best rates were looked for; 
 NOT_REACHED_PERCENT, DIVERGED_PERCENT = "not_reached_percent", "diverged_percent"  # of all runs
 
 SMALL_BATCH = 16  # images: of the notes' pixels, timed beside their own batch
+NOTES_SIDE = 28  # pixels
 
 
 def of_net(name: str, net: str) -> str:

@@ -15,6 +15,7 @@ from lab.training.short_training import make_net
 from lab.training.update_steps import sgd_step
 from stages.convergence.measure.names import (
     LENET,
+    NOTES_SIDE,
     NOTES_US_PER_IMAGE,
     SMALL_BATCH,
     US_PER_IMAGE,
@@ -23,7 +24,7 @@ from stages.convergence.measure.names import (
 )
 from stages.convergence.measure.params import Params
 
-NOTES_SIDE, NOTES_BATCH = 28, 256
+NOTES_BATCH = 256
 
 
 def measure(start: int) -> list[Measurement]:

@@ -29,6 +29,21 @@ class NetParams(Section):
         return self
 
 
+class StemParams(Section):
+    """ResNet-18's runs with the notes' small stem and with the original one."""
+
+    num_seeds: Annotated[int, Field(ge=0, le=1000)]
+    images: Annotated[int, Field(ge=2, le=60_000)]
+    batch_size: Annotated[int, Field(ge=2, le=60_000)]
+    lr: Annotated[float, Field(gt=0, le=1000)]
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if self.batch_size > self.images:
+            raise ValueError(f"batch_size of at most images ({self.images}), got {self.batch_size}")
+        return self
+
+
 class ConvergenceParams(Section):
     """The `convergence` section of params.yaml."""
 
@@ -39,6 +54,7 @@ class ConvergenceParams(Section):
     resnet18: NetParams
     staleness: list[Annotated[int, Field(ge=0, le=1000)]] = Field(min_length=2)
     short_images: Annotated[int, Field(ge=1, le=1_000_000_000)]
+    stems: StemParams
 
     @property
     def nets(self) -> dict[str, NetParams]:
@@ -54,6 +70,11 @@ class ConvergenceParams(Section):
         if largest > self.train_images:
             raise ValueError(
                 f"batch_sizes of at most train_images ({self.train_images}), got {largest}"
+            )
+        if self.stems.images > self.train_images and self.stems.num_seeds:
+            raise ValueError(
+                f"stems.images of at most train_images ({self.train_images}), got"
+                f" {self.stems.images}"
             )
         if self.staleness != sorted(set(self.staleness)) or self.staleness[0] != 0:
             raise ValueError(f"growing staleness from 0, got {self.staleness}")

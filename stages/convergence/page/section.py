@@ -12,7 +12,16 @@ from lab.report import figures
 from lab.report.language import say
 from lab.report.page import Figure, Section, TryThis
 from lab.results.curves import Curve, curves_of
-from stages.convergence.measure.names import EPOCHS, NETS, SHORT_RUN, SMALLEST, STALENESS, of_net
+from stages.convergence.measure.names import (
+    BY_STEM,
+    EPOCHS,
+    NETS,
+    SHORT_RUN,
+    SMALLEST,
+    STALENESS,
+    STEMS,
+    of_net,
+)
 from stages.convergence.page import runs_section
 from stages.convergence.page.runs_section import Curves, draw_median, runs_of
 
@@ -41,6 +50,7 @@ def section(folder: Path) -> Section:
                 [runs_section.answer(runs), *runs_section.findings(runs)] for runs in others
             ),
             _short_runs(short_runs),
+            *_stems(experiments),
         ],
         figures=[
             *(runs_section.figure(runs) for runs in (lenet, *others)),
@@ -89,6 +99,21 @@ def _short_runs(runs: Mapping[int, Curve]) -> str:
         old=float(np.median(runs[oldest].y)),
         fresh=float(np.median(runs[0].y)),
     )
+
+
+def _stems(experiments: Mapping[str, Curves]) -> list[str]:
+    """What ResNet-18's stem is worth, where it was trained with both."""
+    if BY_STEM not in experiments:
+        return []
+    small, original = (experiments[BY_STEM][stem].y for stem in STEMS)
+    return [
+        say(
+            "After equally many images ResNet-18 labels {small:.1f} % of the test images right with"
+            " the notes' small stem, {original:.1f} % with the original one (medians).",
+            small=float(np.median(small)),
+            original=float(np.median(original)),
+        )
+    ]
 
 
 def _age_in_words(age: int) -> str:

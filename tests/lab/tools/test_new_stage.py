@@ -11,8 +11,11 @@ from lab.core.errors import ParamsError
 from lab.tools.new_stage.__main__ import write_stage
 from tests.helpers import ROOT
 
-PROJECT = ("lab", "stages", "tests", "reports", "profiles", "dvc.yaml", "params.yaml", "README.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE",
-           "pyproject.toml", "constraints.txt", "tasks.py")  # fmt: skip
+PROJECT = (  # what the commands and tests below read
+    *("lab", "stages", "tests", "reports", "profiles"),
+    *("dvc.yaml", "params.yaml", "pyproject.toml", "constraints.txt", "tasks.py"),
+    *("README.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE"),
+)
 ARCHITECTURE = (
     "tests/pipeline/test_architecture.py",
     "tests/pipeline/test_params.py",

@@ -11,6 +11,7 @@ from lab.machine.devices import DeviceKind
 from lab.results.curves import Curve, line, rows_of
 from stages.convergence import __main__ as convergence
 from stages.convergence.measure.names import (
+    BY_STEM,
     EPOCHS,
     FIXED,
     LARS,
@@ -22,13 +23,14 @@ from stages.convergence.measure.names import (
     ROOT,
     SCALED,
     SHORT_RUN,
+    STEMS,
     US_PER_IMAGE,
     at_batch,
     batch,
     of_net,
     stale,
 )
-from stages.convergence.measure.params import ConvergenceParams, NetParams
+from stages.convergence.measure.params import ConvergenceParams, NetParams, StemParams
 
 LENET_RUNS = NetParams(
     batch_sizes=[64, 256, 4096],
@@ -47,9 +49,13 @@ CONVERGENCE = ConvergenceParams(
     resnet18=LENET_RUNS.model_copy(update={"batch_sizes": [256, 4096], "num_seeds": 0}),
     staleness=[0, 3],
     short_images=640,
+    stems=StemParams(num_seeds=0, images=64, batch_size=16, lr=0.01),
 )
 WITH_RESNET18 = CONVERGENCE.model_copy(
-    update={"resnet18": CONVERGENCE.resnet18.model_copy(update={"num_seeds": 8})}
+    update={
+        "resnet18": CONVERGENCE.resnet18.model_copy(update={"num_seeds": 8}),
+        "stems": CONVERGENCE.stems.model_copy(update={"num_seeds": 8}),
+    }
 )
 CAP = float(LENET_RUNS.max_epochs)
 
@@ -92,7 +98,10 @@ def resnet18_curves(changes: dict[str, list[float]] | None = None) -> list[Curve
     }
     seed_epochs |= {at_batch(MOMENTUM, 256): [0.5] * 8, at_batch(MOMENTUM, 4096): [2.5] * 8}
     times = {n: 20 * TIMES[n] for n in sizes}
-    return of_runs(RESNET18, seed_epochs | (changes or {}), times)
+    stems = [
+        line(BY_STEM, stem, range(8), [y] * 8) for stem, y in zip(STEMS, (80, 70), strict=True)
+    ]
+    return [*of_runs(RESNET18, seed_epochs | (changes or {}), times), *stems]
 
 
 def of_runs(

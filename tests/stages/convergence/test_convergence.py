@@ -13,7 +13,7 @@ from lab.core.params import load
 from lab.core.shared_params import BenchParams, DeviceParams
 from lab.data import synthetic
 from lab.data.datasets import Split
-from lab.data.images import small_images
+from lab.data.images import Images, small_images
 from lab.machine.devices import Devices
 from lab.results.curves import rows_of
 from stages.convergence import __main__ as convergence
@@ -32,6 +32,7 @@ from stages.convergence.measure.names import (
     of_net,
 )
 from stages.convergence.measure.params import Params
+from stages.convergence.measure.short_runs import measure_stems
 from stages.convergence.page import section
 from stages.convergence.page.claims import CLAIMS, share_of_epochs
 from tests.helpers import committed_params, edit_params, verdicts
@@ -108,6 +109,28 @@ def test_resnet18_trains_towards_the_target_too(one_thread):
     assert first.epochs == (1.0,)
 
 
+def test_each_stem_is_trained_from_the_same_seeds_on_the_notes_pixels(one_thread, monkeypatch):
+    seen = []
+    at = Images.at
+
+    def batch(images, rows):
+        seen.append((images.X.shape[-1], rows.tolist()))
+        return at(images, rows)
+
+    monkeypatch.setattr(Images, "at", batch)
+    stems = CONVERGENCE.stems.model_copy(update={"num_seeds": 2, "images": 32})
+    images = small_images(split(32), names.NOTES_SIDE, CPU)
+    found = list(measure_stems(stems, images, images.first(10), 0))
+    assert [(c.experiment, c.series, len(c.y)) for c in found] == [
+        (names.BY_STEM, stem, 2) for stem in ("small", "original")
+    ]
+    assert all(((c.y >= 0) & (c.y <= 100)).all() for c in found)
+    assert {side for side, _ in seen} == {28}
+    rows = sorted(rows for _, rows in seen)
+    assert len(rows) == 2 * 2 * 2, "two steps of each seed and stem"
+    assert rows[::2] == rows[1::2], "both stems have the same batches"
+
+
 def test_without_seeds_to_tune_by_there_are_no_best_rates(one_thread):
     images = split()
     few = small(tuning_seeds=0)
@@ -156,6 +179,7 @@ def test_params_that_cannot_be_measured_are_refused(project):
         ("lenet.num_seeds", 1, "lenet: expected 2 num_seeds at least, or 0 for none, got 1"),
         ("resnet18.num_seeds", 1, "resnet18: expected 2 num_seeds at least"),
         ("staleness", [1, 3], "growing staleness from 0, got [1, 3]"),
+        ("stems.images", 8, "stems: expected batch_size of at most images (8), got 16"),
         ("image_side", 20, "image_side: expected 14 or 28, got 20"),
     ]
     for key, value, complaint in bad:
@@ -197,6 +221,7 @@ def test_what_was_not_trained_is_not_judged():
     untuned = judged(**{of_net(TUNED_BATCH, LENET): 0})
     assert untuned["G11a"] is Verdict.CONFIRMED
     assert untuned["G11b"] is Verdict.NOT_TESTABLE
+    assert untuned["E2b"] is Verdict.NOT_TESTABLE
     synthetic = judged(dataset="synthetic")
     assert synthetic["G11a"] is Verdict.NOT_TESTABLE
     assert synthetic["G12d"] is Verdict.CONFIRMED, "times need no real data"
