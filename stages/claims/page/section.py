@@ -50,10 +50,11 @@ def _counts(findings: Sequence[Finding]) -> str:
     theirs = counts([f for f in findings if f.kind is not Kind.ASKED])
     ours = counts([f for f in findings if f.kind is Kind.ASKED])
     return say(
-        "Of {said} sentences of the notes and {printed} numbers that the book prints, {confirmed}"
+        "Of {total} claims ({said} said in the notes, {printed} printed in the book) {confirmed}"
         " hold here and {refuted} do not; {inconclusive} are undecided, {untested} could not be"
         " tested. Of {asked} questions of this lab's own the answer is yes for {yes} and no for"
         " {no}.",
+        total=sum(theirs.values()),
         said=kinds[Kind.SAID],
         printed=kinds[Kind.PRINTED],
         confirmed=theirs[Verdict.CONFIRMED],

@@ -143,7 +143,7 @@ def test_the_page_has_a_card_for_each_claim_with_symbol_word_and_stage(server, t
     of_the_notes = [f for f in findings if f.kind is not Kind.ASKED]
     refuted = sum(f.verdict is REFUTED for f in of_the_notes)
     said, printed = (sum(f.kind is kind for f in findings) for kind in (Kind.SAID, Kind.PRINTED))
-    assert f"Of {said} sentences of the notes and {printed} numbers" in section.answer
+    assert f"({said} said in the notes, {printed} printed in the book)" in section.answer
     assert f"{refuted} do not" in section.answer
     missing = section.tables[0]
     assert missing.header[0] == "what is lacking"
