@@ -12,6 +12,7 @@ MOST_PORT = 65_535
 Seed = Annotated[
     int, Field(ge=0, lt=2**31, description="of the weights and of the order of the images")
 ]
+Rows = Annotated[int, Field(ge=2, le=2**15)]  # of a square matrix
 # default: torch's own, with TensorFloat-32 in a GPU's convolutions and float32 elsewhere
 Precision = Literal["fp32", "tf32", "bf16", "default"]
 # the last one: bf16 on what computes in it, else fp32

@@ -1,54 +1,102 @@
 """Run the stage: `python -m stages.bench_async`."""
 
 import sys
-from collections.abc import Sequence
 
-from lab.core.files import REPORTS, write_metrics, write_rows
+from lab.core.files import Metrics
 from lab.core.params import load
 from lab.core.process import run
 from lab.machine.devices import resolve
 from lab.machine.fresh_process import call_in_subprocess
-from lab.machine.hardware import write_conditions
-from lab.results.measurements import Measurement, Results, rows_of
-from lab.timing.bench import launch_bound, ratio_metrics, speedup_of
-from lab.timing.conditions import LoadMonitor, conditions
-from lab.timing.runner import measure_in_starts
-from stages.bench_async.measure import names, one_start
+from lab.machine.gpus.errors import gpu_errors
+from lab.results.measurements import Measurement, Results
+from lab.timing.bench import (
+    launch_bound,
+    measure_over_launch,
+    products,
+    ratio_metrics,
+    size_past_launch_bound,
+    sizes_past_launch_bound,
+    speedup_of,
+)
+from lab.timing.runner import run_benchmark
+from stages.bench_async.measure.back_end import measure_back_end_share, measure_dependencies
+from stages.bench_async.measure.calls import (
+    SIZE,
+    additions,
+    measure_blockers,
+    measure_first_product,
+    measure_products,
+    measure_run_ahead,
+)
 from stages.bench_async.measure.params import Params
+from stages.bench_async.measure.timing_mistakes import measure_timing_mistakes
 
 
-def summarise(measurements: Sequence[Measurement]) -> dict[str, float | str]:
+def measure(process: int, params: Params, rows: int) -> list[Measurement]:
+    """Everything once in a fresh process; the series of operations on a matrix of `rows`.
+
+    The first product comes first, the profiler last, since it may slow what follows.
+    """
+    devices = resolve(1, params.devices)
+    device, largest = devices.devices[0], max(params.bench_async.sizes)
+    addition, bench = additions(device, params.seed), params.bench
+    return [
+        *measure_first_product(params, devices),
+        *measure_products(params, devices),
+        *measure_run_ahead(params, devices, process, rows),
+        *measure_blockers(params, devices, process),
+        *measure_dependencies(devices),
+        *measure_timing_mistakes(params, devices, process),
+        *measure_over_launch(
+            "product of the largest matrices", products(device), largest, devices, bench
+        ),
+        *measure_over_launch("operation of the series", addition, rows, devices, bench),
+        *measure_back_end_share(params, devices),
+    ]
+
+
+def past_launch_bound(params: Params) -> tuple[Params, int]:
+    """The same params, and the rows of a series' matrix; on a GPU those that outlast a launch."""
+    devices = resolve(1, params.devices)
+    device, ours = devices.devices[0], params.bench_async
+    with gpu_errors():
+        sizes = sizes_past_launch_bound(products(device), ours.sizes, devices, params.bench)
+        rows = size_past_launch_bound(additions(device, params.seed), SIZE, devices, params.bench)
+    sized = ours.model_copy(update={"sizes": sizes})
+    return params.model_copy(update={"bench_async": sized}), rows
+
+
+def summarise(results: Results) -> Metrics:
     """How soon calls return, how fast torch is as the notes time it, and warm-up."""
-    results = Results(measurements)
     returns, finishes, claimed, book_numpy = (
         results.series(experiment, variant)[-1]
         for experiment, variant in (
-            (names.PRODUCT, names.CALL_RETURNS),
-            (names.PRODUCT, names.RESULT_THERE),
-            (names.BOOK, names.NOT_WAITED_FOR),
-            (names.BOOK, names.BOOK_NUMPY),
+            ("product", "call returns"),
+            ("product", "result there"),
+            ("book", "torch, not waited for"),
+            ("book", "numpy, float64"),
         )
     )
-    [first] = results.series(names.FIRST_PRODUCT, names.NO_WARM_UP)
-    [steady] = [m for m in results.series(names.PRODUCT, names.RESULT_THERE) if m.x == first.x]
+    [first] = results.series("first_product", "no warm-up")
+    [steady] = [m for m in results.series("product", "result there") if m.x == first.x]
     return {
-        **ratio_metrics(names.RETURN_OVER_FINISH, speedup_of(returns, finishes)),
-        **ratio_metrics(names.BOOK_CLAIMS, speedup_of(book_numpy, claimed)),
-        names.NO_WARM_UP_OVER_STEADY: round(speedup_of(first, steady).median, 3),
-        **launch_bound(measurements),
+        **ratio_metrics("return_over_finish", speedup_of(returns, finishes)),
+        **ratio_metrics("book_claims", speedup_of(book_numpy, claimed)),
+        "no_warm_up_over_steady": round(speedup_of(first, steady).median, 3),
+        **launch_bound(results.measurements),
     }
 
 
 def main() -> None:
-    """Measure all experiments in each start and write rows and metrics."""
     params = load(Params)
-    watch, devices = LoadMonitor(), resolve(1, params.devices)
-    params, rows = call_in_subprocess("looking for sizes", one_start.lasting, params)
-    measured = measure_in_starts(one_start, params.bench.starts, params, rows)
-    write_rows(REPORTS / "bench_async", rows_of(measured))
-    met = conditions(measured, devices, watch, params.bench.starts)
-    write_conditions(REPORTS / "bench_async")
-    write_metrics(REPORTS / "bench_async", met | summarise(measured))
+    run_benchmark(
+        "bench_async",
+        resolve(1, params.devices),
+        params.bench.starts,
+        measure,
+        summarise,
+        prepare=lambda: call_in_subprocess("looking for sizes", past_launch_bound, params),
+    )
 
 
 if __name__ == "__main__":

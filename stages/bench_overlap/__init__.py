@@ -13,5 +13,5 @@ notes' LeNet is ready shows what there is to move meanwhile.
 The overlap fraction is (t1 + t2 - T) / min(t1, t2). A variant whose interval lies outside [0, 1]
 is marked wrong. On a GPU the matrices grow until a product takes many times as long as its launch:
 else nothing could overlap (lab/timing/bench.py). Read `reports/bench_overlap/rows.csv`, one sample
-per start of the process. Book: 13.3.
+per fresh process. Book: 13.3.
 """

@@ -1,60 +1,101 @@
 """Run the stage: `python -m stages.bench_overlap`."""
 
 import sys
-from collections.abc import Sequence
 
-from lab.core.files import REPORTS, write_metrics, write_rows
+from lab.core.files import Metrics
 from lab.core.params import load
 from lab.core.process import run
 from lab.machine.devices import resolve
 from lab.machine.fresh_process import call_in_subprocess
-from lab.machine.hardware import write_conditions
-from lab.results.measurements import Measurement, Results, rows_of
+from lab.machine.gpus.errors import gpu_errors
+from lab.results.measurements import Measurement, Results
 from lab.results.stats import median_ratio
-from lab.timing.bench import launch_bound, ratio_metrics, speedup_of
-from lab.timing.conditions import LoadMonitor, conditions
-from lab.timing.runner import measure_in_starts
-from stages.bench_overlap.measure import names, one_start
-from stages.bench_overlap.measure.fractions import overlap_fractions
+from lab.timing.bench import (
+    launch_bound,
+    measure_over_launch,
+    products,
+    ratio_metrics,
+    size_past_launch_bound,
+    speedup_of,
+)
+from lab.timing.runner import run_benchmark
+from stages.bench_overlap.measure.gradients import BATCH_SIZE, lenet_passes, measure_gradients
+from stages.bench_overlap.measure.names import BESIDE, SAME_IN_TURN, TWO_STREAMS
+from stages.bench_overlap.measure.overlap import (
+    measure_return,
+    measure_times,
+    overlap_fractions,
+    work_of,
+)
 from stages.bench_overlap.measure.params import Params
 from stages.bench_overlap.measure.timeline import timelines
 
+NOTES_RESULTS = 50  # products
 
-def summarise(measurements: Sequence[Measurement]) -> dict[str, float | str]:
+
+def measure(process: int, params: Params, images: int) -> list[Measurement]:
+    """Everything in a fresh process; the backward passes are over `images`."""
+    devices, bench = resolve(1, params.devices), params.bench
+    device, size = devices.devices[0], params.bench_overlap.size
+    work, passes = work_of(params, device), lenet_passes(device, params.seed)
+    return [
+        *measure_times(work, params, devices, process),
+        *measure_return(work, devices, bench.rounds),
+        *measure_gradients(params, devices, images),
+        *measure_over_launch("product", products(device), size, devices, bench),
+        *measure_over_launch("LeNet's forward and backward pass", passes, images, devices, bench),
+    ]
+
+
+def past_launch_bound(params: Params) -> tuple[Params, int]:
+    """The same params, and the images of a backward pass; on a GPU what outlasts its launch.
+
+    There the results are as many as the notes', too: all but one can be copied beside a product.
+    """
+    devices, ours = resolve(1, params.devices), params.bench_overlap
+    device, bench = devices.devices[0], params.bench
+    with gpu_errors():
+        size = size_past_launch_bound(products(device), ours.size, devices, bench)
+        passes = lenet_passes(device, params.seed)
+        images = size_past_launch_bound(passes, BATCH_SIZE, devices, bench)
+    count = max(ours.num_results, NOTES_RESULTS if device.type == "cuda" else 0)
+    sized = ours.model_copy(update={"size": size, "num_results": count})
+    return params.model_copy(update={"bench_overlap": sized}), images
+
+
+def summarise(results: Results) -> Metrics:
     """The overlap fraction of the best variant here, and what it gains over in turn."""
-    results = Results(measurements)
-    best = names.TWO_STREAMS if names.TWO_STREAMS in results.variants(names.TIMES) else names.BESIDE
+    best = TWO_STREAMS if TWO_STREAMS in results.variants("times") else BESIDE
     [fraction], [total], [in_turn] = (
         results.series(experiment, variant)
         for experiment, variant in (
-            (names.OVERLAP, best),
-            (names.TIMES, best),
-            (names.TIMES, names.SAME_IN_TURN[best]),
+            ("overlap", best),
+            ("times", best),
+            ("times", SAME_IN_TURN[best]),
         )
     )
     return {
-        names.BEST_VARIANT: best,
-        **ratio_metrics(names.OVERLAP_FRACTION, median_ratio(fraction.values)),
-        **ratio_metrics(names.SPEEDUP, speedup_of(in_turn, total)),
-        **launch_bound(measurements),
+        "best_arm": best,
+        **ratio_metrics("overlap_fraction", median_ratio(fraction.values)),
+        **ratio_metrics("speedup", speedup_of(in_turn, total)),
+        **launch_bound(results.measurements),
     }
 
 
 def main() -> None:
-    """Measure and write rows and metrics."""
     params = load(Params)
-    watch, devices = LoadMonitor(), resolve(1, params.devices)
-    starts = params.bench.starts
-    params, images = call_in_subprocess("looking for sizes", one_start.lasting, params)
-    times = measure_in_starts(one_start, starts, params, images)
-    measured = [*times, *overlap_fractions(times), *timelines(params, devices)]
-    write_rows(REPORTS / "bench_overlap", rows_of(measured))
-    write_conditions(REPORTS / "bench_overlap")
-    write_metrics(
-        REPORTS / "bench_overlap",
-        conditions(measured, devices, watch, starts, jobs_at_once=2)
-        | {names.WORKLOAD: params.bench_overlap.workload}
-        | summarise(measured),
+    devices = resolve(1, params.devices)
+    params, images = call_in_subprocess("looking for sizes", past_launch_bound, params)
+    run_benchmark(
+        "bench_overlap",
+        devices,
+        params.bench.starts,
+        measure,
+        summarise,
+        prepare=lambda: (params, images),
+        once=lambda measured: [*overlap_fractions(measured), *timelines(params, devices)],
+        jobs_at_once=2,
+        about={"workload": params.bench_overlap.workload},
     )
 
 

@@ -7,11 +7,11 @@ speed-up of together is drawn between its bounds: no gain (the sum) and full gai
 two). One GPU has two streams instead of two devices, with small and with large products, the book's
 own exercise; without a GPU there are two virtual devices in two threads.
 
-Before that, each start of the process times its first run against its second and later ones: what a
+Before that, each fresh process times its first run against its second and later ones: what a
 run to warm up is for. Chains of products that need each other's results show what two devices
 cannot do. On two GPUs, three waits tell which of them `torch.cuda.synchronize` waits for; on any,
 the large matrices grow until a product takes many times as long as its launch: else two GPUs would
 wait for one Python (lab/timing/bench.py).
 
-Read `reports/bench_parallel/rows.csv`, one sample per start of the process. Book: 13.2, 13.3.
+Read `reports/bench_parallel/rows.csv`, one sample per fresh process. Book: 13.2, 13.3.
 """

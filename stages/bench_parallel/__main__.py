@@ -1,60 +1,89 @@
 """Run the stage: `python -m stages.bench_parallel`."""
 
 import sys
-from collections.abc import Sequence
 
-from lab.core.files import REPORTS, write_metrics, write_rows
+from lab.core.files import Metrics
 from lab.core.params import load
 from lab.core.process import run
-from lab.machine.devices import Devices, resolve
+from lab.machine.devices import resolve
 from lab.machine.fresh_process import call_in_subprocess
-from lab.machine.hardware import write_conditions
-from lab.results.measurements import Measurement, Results, rows_of
-from lab.timing.bench import launch_bound, ratio_metrics, speedup_of
-from lab.timing.conditions import LoadMonitor, conditions
-from lab.timing.runner import measure_in_starts
-from stages.bench_parallel.measure import names, one_start
+from lab.machine.gpus.errors import gpu_errors
+from lab.results.measurements import Measurement, Results
+from lab.timing.bench import (
+    launch_bound,
+    measure_over_launch,
+    products,
+    ratio_metrics,
+    sizes_past_launch_bound,
+    speedup_of,
+)
+from lab.timing.runner import run_benchmark
+from stages.bench_parallel.measure.dependencies import measure_dependencies
 from stages.bench_parallel.measure.params import Params
-from stages.bench_parallel.measure.products import products_of_a_run
+from stages.bench_parallel.measure.two_devices import (
+    measure_products,
+    measure_waits,
+    measure_warm_up,
+    products_of_a_run,
+)
 
 
-def measure_once(devices: Devices) -> list[Measurement]:
-    """What does not vary: how many products a run of the notes makes."""
-    count = products_of_a_run()
+def measure(process: int, params: Params) -> list[Measurement]:
+    """All times of a fresh process, whose first run comes first."""
+    devices = resolve(2, params.devices)
+    product, rows = products(devices.devices[0]), params.bench_parallel.largest
     return [
-        Measurement(names.NOTES_RUN, names.PRODUCTS_OF_A_RUN, 0, (count,), "products", devices.kind)
+        *measure_warm_up(params, devices),
+        *measure_products(params, devices, process),
+        *measure_dependencies(params, devices, process),
+        *measure_waits(params, devices, process),
+        *measure_over_launch(
+            "product of the largest matrices", product, rows, devices, params.bench
+        ),
     ]
 
 
-def summarise(measurements: Sequence[Measurement]) -> dict[str, float | str]:
+def past_launch_bound(params: Params) -> Params:
+    """The same params; on a GPU with largest matrices whose product outlasts its launch."""
+    devices, ours = resolve(2, params.devices), params.bench_parallel
+    with gpu_errors():
+        sizes = sizes_past_launch_bound(
+            products(devices.devices[0]), ours.sizes, devices, params.bench
+        )
+    sized = ours.model_copy(update={"sizes": sizes})
+    return params.model_copy(update={"bench_parallel": sized})
+
+
+def summarise(results: Results) -> Metrics:
     """The speed-ups of together, with their bound, at the largest size; at the smallest, one."""
-    results = Results(measurements)
     first, second, in_turn, both = (
-        results.series(names.PRODUCTS, variant)
-        for variant in (names.FIRST, names.SECOND, names.ONE_AFTER_THE_OTHER, names.TOGETHER)
+        results.series("products", variant)
+        for variant in ("first alone", "second alone", "one after the other", "together")
     )
     alone = [m.summary.median for m in (first[-1], second[-1])]
     return {
-        **ratio_metrics(names.SPEEDUP, speedup_of(in_turn[-1], both[-1])),
-        names.SPEEDUP_BOUND: round(sum(alone) / max(alone), 4),
-        **ratio_metrics(names.SMALL_SPEEDUP, speedup_of(in_turn[0], both[0])),
-        **launch_bound(measurements),
+        **ratio_metrics("speedup", speedup_of(in_turn[-1], both[-1])),
+        "speedup_bound": round(sum(alone) / max(alone), 4),
+        **ratio_metrics("small_speedup", speedup_of(in_turn[0], both[0])),
+        **launch_bound(results.measurements),
     }
 
 
 def main() -> None:
-    """Measure and write rows and metrics."""
     params = load(Params)
-    watch, devices = LoadMonitor(), resolve(2, params.devices)
-    starts = params.bench.starts
-    sized = call_in_subprocess("looking for sizes", one_start.lasting, params)
-    found = measure_in_starts(one_start, starts, sized)
-    measured = [*found, *measure_once(devices)]
-    write_rows(REPORTS / "bench_parallel", rows_of(measured))
-    write_conditions(REPORTS / "bench_parallel")
-    write_metrics(
-        REPORTS / "bench_parallel",
-        conditions(measured, devices, watch, starts, jobs_at_once=2) | summarise(measured),
+    devices = resolve(2, params.devices)
+    count = Measurement(
+        "the notes' run", "products of a run", 0, (products_of_a_run(),), "products", devices.kind
+    )
+    run_benchmark(
+        "bench_parallel",
+        devices,
+        params.bench.starts,
+        measure,
+        summarise,
+        prepare=lambda: [call_in_subprocess("looking for sizes", past_launch_bound, params)],
+        once=lambda measured: [count],
+        jobs_at_once=2,
     )
 
 

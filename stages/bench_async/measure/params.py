@@ -5,21 +5,17 @@ from typing import Annotated
 from pydantic import Field
 
 from lab.core.params import Section
-from lab.core.shared_params import BenchParams, DeviceParams, Seed
+from lab.core.shared_params import BenchParams, DeviceParams, Rows, Seed
 
 
 class AsyncParams(Section):
-    """The `bench_async` section of params.yaml."""
-
-    sizes: list[Annotated[int, Field(ge=2, le=2**15)]] = Field(min_length=2)
+    sizes: list[Rows] = Field(min_length=2)
     # a GPU's queue holds a thousand operations: more could not be handed over ahead
     counts: list[Annotated[int, Field(ge=1, le=1000)]] = Field(min_length=2)
-    book_size: Annotated[int, Field(ge=2, le=2**15)]
+    book_size: Rows
 
 
 class Params(Section):
-    """What `bench_async` reads of params.yaml."""
-
     seed: Seed
     devices: DeviceParams
     bench: BenchParams

@@ -20,7 +20,6 @@ from lab.claims.rules import (
 )
 from lab.claims.verdicts import Claim, Kind, Unmeasured
 from lab.results.stats import paired_ratios, summarise
-from stages.bench_async.measure import names
 
 RETURNS_BEFORE = 0.9  # of the time until the result is there: less is before its work is done
 NOTES_PRODUCTS = 10  # timed together
@@ -29,7 +28,7 @@ OVER_SMALLEST = 2  # x as long as a product that is little but its launch: that 
 
 def book(name: str) -> Column:
     """The times of ten products as the notes take them."""
-    return values("bench_async", names.BOOK, name)
+    return values("bench_async", "book", name)
 
 
 def other_causes(
@@ -91,7 +90,7 @@ CLAIMS = (
         "By the benchmark's output torch's products are several orders of magnitude faster than"
         " numpy's.",
         "numpy over torch as the notes time it, without waiting.",
-        ratio("bench_async", names.BOOK_CLAIMS, at_least(100)),
+        ratio("bench_async", "book_claims", at_least(100)),
         "“Several orders”: two at least.",
         on_gpu("bench_async"),
     ),
@@ -107,10 +106,10 @@ CLAIMS = (
             [
                 book(name)
                 for name in (
-                    names.BOOK_NUMPY,
-                    names.NOT_WAITED_FOR,
-                    names.FAIR_NUMPY,
-                    names.FAIR_TORCH,
+                    "numpy, float64",
+                    "torch, not waited for",
+                    "numpy, products alone",
+                    "torch, products alone",
                 )
             ],
             other_causes,
@@ -131,10 +130,14 @@ CLAIMS = (
             [
                 *[
                     book(name)
-                    for name in (names.WAITED_FOR, names.NOT_WAITED_FOR, names.FAIR_TORCH)
+                    for name in (
+                        "torch, waited for",
+                        "torch, not waited for",
+                        "torch, products alone",
+                    )
                 ],
                 *[
-                    values("bench_async", names.PRODUCT, names.RESULT_THERE, column)
+                    values("bench_async", "product", "result there", column)
                     for column in ("x", "value")
                 ],
             ],
@@ -153,9 +156,7 @@ CLAIMS = (
         "The back end computes while the front end has given control back to Python.",
         "Time until a product's call returns over the time until its result is there, at the"
         " largest size.",
-        ratio(
-            "bench_async", names.RETURN_OVER_FINISH, at_most(RETURNS_BEFORE), "of the total time"
-        ),
+        ratio("bench_async", "return_over_finish", at_most(RETURNS_BEFORE), "of the total time"),
         "“While”: at least a tenth of the time earlier.",
         on_gpu("bench_async"),
     ),
@@ -168,10 +169,7 @@ CLAIMS = (
         "The back end's share of the time of the notes' programs of this section, random"
         " products and x · y + 2 of two numbers, as torch's profiler sees it: the smaller one.",
         Rule(
-            [
-                values("bench_async", names.BACK_END, name)
-                for name in (names.RANDOM_PRODUCT, names.ONES)
-            ],
+            [values("bench_async", "back_end", name) for name in ("random product", "x * y + 2")],
             smallest,
             at_least(50),
             "% of a program's time",
@@ -188,8 +186,8 @@ CLAIMS = (
         " ones; on a stream that waits for no event it must be wrong.",
         Rule(
             [
-                values("bench_async", names.DEPENDENCIES, name)
-                for name in (names.IN_ORDER, names.UNORDERED)
+                values("bench_async", "dependencies", name)
+                for name in ("one stream", "another stream, no event")
             ],
             order_kept,
             at_most(0),

@@ -15,16 +15,15 @@ from lab.report.language import say, translation
 from lab.report.page import Figure, Section, Table, TryThis
 from lab.results.measurements import Measurement, Results
 from lab.results.stats import fit_line, speedup
-from stages.bench_async.measure import names
 from stages.bench_async.page.claims import RETURNS_BEFORE
 
 BOOK_SECONDS = {  # of ten products, in the book's notebook
-    names.BOOK_NUMPY: 1.4693,
-    names.NOT_WAITED_FOR: 0.0022,
-    names.WAITED_FOR: 0.0058,
+    "numpy, float64": 1.4693,
+    "torch, not waited for": 0.0022,
+    "torch, waited for": 0.0058,
 }
 
-FAIR = (names.FAIR_NUMPY, names.FAIR_TORCH)
+FAIR = ("numpy, products alone", "torch, products alone")
 LEAST_US = 0.01  # where a logarithmic axis begins that has no 0
 WAITING_HEIGHT = 2.7  # inches of the two panels side by side
 ROOM = 1.15  # times, beside what a logarithmic axis shows
@@ -65,11 +64,11 @@ def section(folder: Path) -> Section:
 
 def _queued(m: Mapping[str, Any]) -> bool:
     """Whether calls return before their work is done."""
-    return ratio_of(m, names.RETURN_OVER_FINISH).high < RETURNS_BEFORE
+    return ratio_of(m, "return_over_finish").high < RETURNS_BEFORE
 
 
 def _answer(m: Mapping[str, Any]) -> str:
-    share = ratio_of(m, names.RETURN_OVER_FINISH)
+    share = ratio_of(m, "return_over_finish")
     percent = {"share": 100 * share.median, "low": 100 * share.low, "high": 100 * share.high}
     if _queued(m):
         return say(
@@ -92,7 +91,7 @@ def _findings(results: Results, m: Mapping[str, Any]) -> list[str]:
         say(
             "Without warm-up a process's first product takes {times:.0f} times as long as later"
             " ones (median over {starts} starts).",
-            times=m[names.NO_WARM_UP_OVER_STEADY],
+            times=m["no_warm_up_over_steady"],
             starts=m["starts"],
         ),
     ]
@@ -101,7 +100,7 @@ def _findings(results: Results, m: Mapping[str, Any]) -> list[str]:
 def _model(results: Results, m: Mapping[str, Any]) -> str:
     """What waiting costs a small operation, by lines fitted over the series' lengths."""
     once, each = (
-        _us_per_operation(results, variant) for variant in (names.WAITING_ONCE, names.WAITING_EACH)
+        _us_per_operation(results, variant) for variant in ("waiting once", "waiting after each")
     )
     if _queued(m):
         return say(
@@ -117,19 +116,19 @@ def _model(results: Results, m: Mapping[str, Any]) -> str:
 
 def _us_per_operation(results: Results, variant: str) -> float:
     """The slope of a line through a series' median times against its length."""
-    series = results.series(names.RUN_AHEAD, variant)
+    series = results.series("run_ahead", variant)
     slope, _ = fit_line([m.x for m in series], [m.summary.median for m in series])
     return slope
 
 
 def _comparison(results: Results, m: Mapping[str, Any]) -> list[str]:
     """torch against numpy by the notes' clock, and fairly."""
-    fair_numpy, fair_torch = (results.series(names.BOOK, variant)[0].values for variant in FAIR)
+    fair_numpy, fair_torch = (results.series("book", variant)[0].values for variant in FAIR)
     return [
         say(
             "By the notes' clock torch is {ratio} as fast as numpy, whose float64 and random"
             " numbers are timed, too.",
-            ratio=ratio(m, names.BOOK_CLAIMS),
+            ratio=ratio(m, "book_claims"),
         ),
         say(
             "With the same dtype, threads and random numbers torch is {ratio} as fast as numpy.",
@@ -140,8 +139,8 @@ def _comparison(results: Results, m: Mapping[str, Any]) -> list[str]:
 
 def _back_end(results: Results) -> str:
     products, ones = (
-        results.series(names.BACK_END, variant)[0].summary.median
-        for variant in (names.RANDOM_PRODUCT, names.ONES)
+        results.series("back_end", variant)[0].summary.median
+        for variant in ("random product", "x * y + 2")
     )
     return say(
         "The back end takes {products:.1f} % of the notes' random products' time, and {ones:.0f} %"
@@ -153,20 +152,18 @@ def _back_end(results: Results) -> str:
 
 def _ways_of_timing(results: Results) -> Table:
     """The notes' ten products by each clock, in the book and here."""
-    waited = results.one(names.BOOK, names.WAITED_FOR)
-    rows, size = [], 0.0
-    for way in (n for n in results.variants(names.BOOK) if n not in FAIR):
-        found = results.one(names.BOOK, way)
-        if found and waited:
-            size = found.x
-            rows.append(
-                [
-                    translation(way),
-                    f"{1e3 * BOOK_SECONDS[way]:.4g}" if way in BOOK_SECONDS else "–",
-                    f"{found.summary.median:.1f} ({found.summary.iqr:.1f})",
-                    f"{found.summary.median / waited.summary.median:.3g}",
-                ]
-            )
+    [waited] = results.series("book", "torch, waited for")
+    rows = []
+    for way in (n for n in results.variants("book") if n not in FAIR):
+        [found] = results.series("book", way)
+        rows.append(
+            [
+                translation(way),
+                f"{1e3 * BOOK_SECONDS[way]:.4g}" if way in BOOK_SECONDS else "–",
+                f"{found.summary.median:.1f} ({found.summary.iqr:.1f})",
+                f"{found.summary.median / waited.summary.median:.3g}",
+            ]
+        )
     return Table(
         [
             say("ten products"),
@@ -179,7 +176,7 @@ def _ways_of_timing(results: Results) -> Table:
             "The honest time waits for the device that computes. The book's numbers are one sample"
             " each, on a GPU: without waiting it is the time to queue ten products. Matrices of"
             " 1000 × 1000 in the book, {size:.0f} × {size:.0f} here.",
-            size=size,
+            size=waited.x,
         ),
     )
 
@@ -199,8 +196,8 @@ def _returning(results: Results, virtual: bool) -> Figure:
             " only queues its work would return early: much of the bar would be orange."
         ),
         [
-            partial(_draw_shares, results, names.PRODUCT, virtual),
-            partial(_draw_shares, results, names.RUN_AHEAD, virtual),
+            partial(_draw_shares, results, "product", virtual),
+            partial(_draw_shares, results, "run_ahead", virtual),
         ],
     )
 
@@ -234,17 +231,14 @@ def _waiting(results: Results, virtual: bool) -> Figure:
 
 def _draw_shares(results: Results, experiment: str, virtual: bool, path: Path) -> None:
     """Draw how much of the time until a result is ready passes within the call."""
-    done = names.RESULT_THERE if experiment == names.PRODUCT else names.SERIES_DONE
-    calls = names.CALL_RETURNS if experiment == names.PRODUCT else names.CALLS_RETURN
-    returns, ready = results.series(experiment, calls), results.series(experiment, done)
+    title, *variants = {
+        "product": (say("Products of matrices"), "call returns", "result there"),
+        "run_ahead": (say("Series of operations"), "calls return", "all done"),
+    }[experiment]
+    returns, ready = (results.series(experiment, variant) for variant in variants)
     with figures.figure(path, figures.WIDTH, 1.3 + 0.5 * len(ready)) as fig:
         axes = fig.add_subplot(xlim=(0, 100))
-        axes.set_title(
-            say("Products of matrices")
-            if experiment == names.PRODUCT
-            else say("Series of operations"),
-            x=0,
-        )
+        axes.set_title(title, x=0)
         axes.set_xlabel(say("% of the time until the result is ready"))
         for row, (call, whole) in enumerate(zip(returns, ready, strict=True)):
             _draw_share(axes, row, 100 * speedup(call.values, whole.values).median, virtual)
@@ -283,7 +277,7 @@ def _draw_share(axes: Axes, row: int, percent: float, virtual: bool) -> None:
 
 def _work(experiment: str, whole: Measurement) -> str:
     """What was computed and how long it takes, on two lines."""
-    if experiment == names.PRODUCT:
+    if experiment == "product":
         work = f"{whole.x:.0f} × {whole.x:.0f}"
     elif whole.x == 1:
         work = say("1 operation")
@@ -299,20 +293,18 @@ def _duration(us: float) -> str:
 
 def _draw_clocks(results: Results, virtual: bool, path: Path) -> None:
     """Draw how many times as fast as numpy torch looks by each clock."""
-    numpy, waited, early, other = (
-        results.one(names.BOOK, variant)
-        for variant in (names.BOOK_NUMPY, names.WAITED_FOR, names.NOT_WAITED_FOR, names.WRONG_GPU)
+    numpy, waited, early, fair_numpy, fair_torch = (
+        results.series("book", variant)[0]
+        for variant in ("numpy, float64", "torch, waited for", "torch, not waited for", *FAIR)
     )
-    fair_numpy, fair_torch = (results.one(names.BOOK, variant) for variant in FAIR)
+    other = results.one("book", "torch, another GPU waited for")
     pairs = {
         say("the notes' clock"): (numpy, early),
-        say("another GPU waited for"): (numpy, other),
+        **({say("another GPU waited for"): (numpy, other)} if other else {}),
         say("the notes', waiting"): (numpy, waited),
         say("fair"): (fair_numpy, fair_torch),
     }
-    found = {
-        name: speedup(old.values, new.values) for name, (old, new) in pairs.items() if old and new
-    }
+    found = {name: speedup(old.values, new.values) for name, (old, new) in pairs.items()}
     low = min(1.0, *(r.low for r in found.values())) / ROOM
     high = max(1.0, *(r.high for r in found.values())) * ROOM**2  # with room for the numbers
     with figures.figure(path, figures.WIDTH, 1.3 + 0.34 * len(found)) as fig:
@@ -349,8 +341,8 @@ def _name_rows(axes: Axes, rows: Sequence[str]) -> None:
 
 def _draw_series(results: Results, virtual: bool, path: Path) -> None:
     """Draw the time per operation of the longest series."""
-    variants = (names.WAITING_ONCE, names.WAITING_EACH, names.CALLS_RETURN)
-    longest = [results.series(names.RUN_AHEAD, variant)[-1] for variant in variants]
+    variants = ("waiting once", "waiting after each", "calls return")
+    longest = [results.series("run_ahead", variant)[-1] for variant in variants]
     with figures.figure(path, figures.WIDTH, WAITING_HEIGHT) as fig:
         axes = fig.add_subplot()
         axes.set_title(say("Series of {count:,.0f} small operations", count=longest[0].x), x=0)
@@ -375,12 +367,12 @@ def _draw_series(results: Results, virtual: bool, path: Path) -> None:
 
 def _draw_blockers(results: Results, virtual: bool, path: Path) -> None:
     """Draw what each thing that makes Python wait adds to a small operation."""
-    [nothing] = results.series(names.BLOCKER, names.NOTHING)
+    [nothing] = results.series("blocker", "nothing")
     added = {
         translation(m.variant): m.summary.median - nothing.summary.median
-        for variant in results.variants(names.BLOCKER)
-        if variant != names.NOTHING
-        for m in results.series(names.BLOCKER, variant)
+        for variant in results.variants("blocker")
+        if variant != "nothing"
+        for m in results.series("blocker", variant)
     }
     drawn = {name: max(LEAST_US, us) for name, us in added.items()}
     low, high = min(drawn.values()), max(drawn.values())

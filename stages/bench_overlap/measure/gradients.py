@@ -1,6 +1,6 @@
 """When in a backward pass of the notes' LeNet the gradient of each parameter is ready."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import torch
 import torch.nn.functional as F
@@ -11,7 +11,6 @@ from lab.nets.models import LENET_NAMES, MODELS
 from lab.parallel.gradient_times import ready_times
 from lab.results.measurements import Measurement
 from lab.timing.bench import Variant, VariantOfSize
-from stages.bench_overlap.measure import names
 from stages.bench_overlap.measure.params import Params
 
 BATCH_SIZE = 256  # images, the notes'; on a GPU as many times as outlasts the launch
@@ -19,29 +18,22 @@ BATCH_SIZE = 256  # images, the notes'; on a GPU as many times as outlasts the l
 
 def measure_gradients(params: Params, devices: Devices, images: int) -> list[Measurement]:
     """Milliseconds from the start of a backward pass until each gradient, the first, the last."""
-    count = 1 + params.bench.rounds
     device = devices.devices[0]
-    each = ready_times(*_lenet(images, device, params.seed), count, device)[1:]
-    kind, threads = devices.kind, devices.threads
+    net, loss = _lenet(images, device, params.seed)
+    each = ready_times(net, loss, 1 + params.bench.rounds, device)[1:]
+
+    def ready(experiment: str, variant: str, x: int, ms: Sequence[float]) -> Measurement:
+        kind, threads = devices.kind, devices.threads
+        return Measurement(experiment, variant, x, tuple(ms), "ms", kind, threads)
+
+    firsts, lasts = ([which(ms.values()) for ms in each] for which in (min, max))
     return [
         *[
-            Measurement(
-                names.GRADIENTS, name, i, tuple(ms[name] for ms in each), "ms", kind, threads
-            )
+            ready("gradient ready", name, i, [ms[name] for ms in each])
             for i, name in enumerate(LENET_NAMES, start=1)
         ],
-        *[
-            Measurement(
-                names.BACKWARD,
-                variant,
-                images,
-                tuple(which(ms.values()) for ms in each),
-                "ms",
-                kind,
-                threads,
-            )
-            for variant, which in ((names.FIRST_READY, min), (names.LAST_READY, max))
-        ],
+        ready("backward pass", "first gradient ready", images, firsts),
+        ready("backward pass", "last gradient ready", images, lasts),
     ]
 
 

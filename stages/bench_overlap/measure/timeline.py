@@ -1,6 +1,7 @@
 """What computed and what copied when, as torch's profiler saw it."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 import torch
 from torch.profiler import ProfilerActivity, profile
@@ -9,38 +10,42 @@ from lab.machine.devices import Devices
 from lab.parallel.workers import thread_pool
 from lab.results.measurements import Measurement
 from lab.timing.bench import Variant
-from stages.bench_overlap.measure import names
+from stages.bench_overlap.measure.names import BESIDE, SAME_IN_TURN, TWO_STREAMS
+from stages.bench_overlap.measure.overlap import variants_of, work_of
 from stages.bench_overlap.measure.params import Params
-from stages.bench_overlap.measure.variants import variants_of, work_of
+
+Activity = Literal["compute", "copy", "upload"]
 
 
 @dataclass(frozen=True)
 class Span:
-    """Something of a `kind` that took `duration` milliseconds from `start` on."""
+    """An activity that took `duration` milliseconds from `start` on."""
 
-    kind: str  # names.COMPUTING, COPYING or UPLOADING
+    activity: Activity
     start: float
     duration: float
 
 
 def timelines(params: Params, devices: Devices) -> list[Measurement]:
-    """One timeline of each way that the page draws."""
+    """One timeline of each variant that the page draws: a span's x is its start in ms."""
     device = devices.devices[0]
-    drawn = (names.ONE_STREAM, names.TWO_STREAMS) if device.type == "cuda" else (names.BESIDE,)
+    on_gpu = device.type == "cuda"
+    drawn = (SAME_IN_TURN[TWO_STREAMS], TWO_STREAMS) if on_gpu else (BESIDE,)
     with thread_pool(2, devices.threads) as pool:
         variants = variants_of(work_of(params, device), pool)
         spans = {variant: timeline(variants[variant], device) for variant in drawn}
     return [
         Measurement(
-            f"{names.TIMELINE}{variant}",
-            f"{i} {span.kind}",
+            "timeline",
+            variant,
             round(span.start, 4),
             (span.duration,),
             "ms",
             devices.kind,
+            columns={"activity": span.activity},
         )
         for variant in drawn
-        for i, span in enumerate(spans[variant])
+        for span in spans[variant]
     ]
 
 
@@ -57,20 +62,20 @@ def timeline(variant: Variant, device: torch.device) -> list[Span]:
         variant()
         if on_gpu:
             torch.cuda.synchronize(device)
-    events = [(kind, e.time_range) for e in profiler.events() if (kind := _kind(e, on_gpu))]
+    events = [(what, e.time_range) for e in profiler.events() if (what := _activity(e, on_gpu))]
     begin = min((span.start for _, span in events), default=0)
     return [
-        Span(kind, (span.start - begin) / 1e3, (span.end - span.start) / 1e3)
-        for kind, span in events
+        Span(what, (span.start - begin) / 1e3, (span.end - span.start) / 1e3)
+        for what, span in events
     ]
 
 
-def _kind(event: "torch.autograd.profiler_util.FunctionEvent", on_gpu: bool) -> str:
-    """What kind of span an event of the profiler is; nothing if none."""
+def _activity(event: "torch.autograd.profiler_util.FunctionEvent", on_gpu: bool) -> Activity | None:
     if not on_gpu:
-        return {"aten::mm": names.COMPUTING, "aten::copy_": names.COPYING}.get(event.name, "")
-    if event.device_type != torch.autograd.DeviceType.CUDA:
-        return ""
+        on_cpu: dict[str, Activity] = {"aten::mm": "compute", "aten::copy_": "copy"}
+        return on_cpu.get(event.name)
+    if event.device_type != torch.autograd.DeviceType.CUDA or event.name.startswith("Memset"):
+        return None
     if event.name.startswith("Memcpy"):
-        return names.UPLOADING if "HtoD" in event.name else names.COPYING
-    return "" if event.name.startswith("Memset") else names.COMPUTING
+        return "upload" if "HtoD" in event.name else "copy"
+    return "compute"

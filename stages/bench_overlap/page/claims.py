@@ -3,7 +3,6 @@
 from lab.claims.needs import on_gpu
 from lab.claims.rules import NEEDED, Range, at_least, at_most, ratio, samples, speedup, values
 from lab.claims.verdicts import Claim, Kind
-from stages.bench_overlap.measure import names
 
 LEAST_OVERLAP = 0.1  # of what is possible
 OF_THE_OVERLAP = "of the possible overlap"
@@ -20,7 +19,7 @@ CLAIMS = (
         "Computing then copying, over the same copies on a second stream beside the computation."
         " Unless the workload is the notes', a copy takes as long as a product: there it can pay"
         " most.",
-        ratio("bench_overlap", names.SPEEDUP, at_least(NEEDED)),
+        ratio("bench_overlap", "speedup", at_least(NEEDED)),
         "“Not efficient”: a tenth of the time is saved, or more.",
         on_gpu("bench_overlap"),
     ),
@@ -33,8 +32,8 @@ CLAIMS = (
         "Time from the start of LeNet's backward pass until its first gradient is ready, over the"
         " time until the last one is.",
         speedup(
-            values("bench_overlap", names.BACKWARD, names.FIRST_READY),
-            values("bench_overlap", names.BACKWARD, names.LAST_READY),
+            values("bench_overlap", "backward pass", "first gradient ready"),
+            values("bench_overlap", "backward pass", "last gradient ready"),
             at_most(0.5),
             "of the whole pass",
         ),
@@ -48,7 +47,7 @@ CLAIMS = (
         "Copying with non_blocking=True, as in the notes, overlaps with products still running.",
         "Overlap fraction of the notes' way: 0 for the sum of both, 1 for the longer.",
         samples(
-            values("bench_overlap", names.OVERLAP, names.BOOK),
+            values("bench_overlap", "overlap", "the book's non_blocking, one stream"),
             Range(LEAST_OVERLAP, 1),
             OF_THE_OVERLAP,
         ),

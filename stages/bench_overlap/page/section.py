@@ -14,7 +14,7 @@ from lab.results.measurements import Measurement, Results
 from stages.bench_overlap.measure import names
 
 # ratios that compare across machines, where times do not
-HEADLINES = {names.SPEEDUP: "copying beside computing over in turn"}
+HEADLINES = {"speedup": "copying beside computing over in turn"}
 
 # of the times that the book prints (2.0.0, executed in 2022)
 BOOK_FRACTION = (0.5010 + 2.3848 - 2.1558) / 0.5010
@@ -23,18 +23,18 @@ BOOK_FRACTION = (0.5010 + 2.3848 - 2.1558) / 0.5010
 def ways() -> dict[str, str]:
     """The variants as the page calls them."""
     return {
-        names.COMPUTE: say("computing alone"),
-        names.COPIES: say("copies alone"),
-        names.UPLOADS: say("uploads alone"),
-        names.PAGEABLE_COPIES: say("pageable copies alone"),
-        names.BOOK_COPIES: say("non_blocking copies alone"),
-        names.IN_TURN: say("one after the other"),
+        "compute alone": say("computing alone"),
+        "copies alone": say("copies alone"),
+        "uploads alone": say("uploads alone"),
+        "pageable copies alone": say("pageable copies alone"),
+        "non_blocking copies alone": say("non_blocking copies alone"),
+        "one after the other": say("one after the other"),
         names.BESIDE: say("two threads at once"),
-        names.PAGEABLE: say("pageable memory"),
-        names.BOOK: say("the notes' non_blocking"),
-        names.ONE_STREAM: say("pinned, one stream"),
+        "pageable memory, blocking": say("pageable memory"),
+        "the book's non_blocking, one stream": say("the notes' non_blocking"),
+        "pinned buffers, one stream": say("pinned, one stream"),
         names.TWO_STREAMS: say("pinned, two streams"),
-        names.BOTH_DIRECTIONS: say("pinned, both directions"),
+        "pinned buffers, both directions at once": say("pinned, both directions"),
         names.AS_THE_BOOK: say("the book's own comparison"),
     }
 
@@ -43,11 +43,9 @@ def section(folder: Path) -> Section:
     """The section of `folder` (reports/bench_overlap)."""
     results, m = benchmarks.read(folder)
     timelines = {
-        experiment: partial(_draw_timeline, results, m, experiment)
-        for experiment in dict.fromkeys(m.experiment for m in results.measurements)
-        if experiment.startswith(names.TIMELINE)
+        way: partial(_draw_timeline, results, m, way) for way in results.variants("timeline")
     }
-    best = timelines.pop(names.TIMELINE + m[names.BEST_VARIANT], None)
+    best = timelines.pop(m["best_arm"], None)
     return Section(
         stage="bench_overlap",
         title=say("Computing and copying at the same time"),
@@ -118,7 +116,7 @@ def _other_timelines(panels: list[partial[None]]) -> list[Figure]:
 
 
 def _copied(m: dict[str, Any]) -> str:
-    if m[names.WORKLOAD] == names.BALANCED:
+    if m["workload"] == "balanced":
         return say(
             "A copy is made as long as a product: the only point where overlap can halve the time."
         )
@@ -127,21 +125,21 @@ def _copied(m: dict[str, Any]) -> str:
 
 def _times(results: Results, m: dict[str, Any]) -> tuple[float, list[float]]:
     """Median milliseconds of the best variant, and of its parts."""
-    best = m[names.BEST_VARIANT]
+    best = m["best_arm"]
     total, *parts = (
         found.summary.median
         for variant in (best, *names.PARTS[best])
-        for found in results.series(names.TIMES, variant)
+        for found in results.series("times", variant)
     )
     return total, parts
 
 
 def _answer(m: dict[str, Any]) -> str:
-    found = ratio_of(m, names.SPEEDUP)
+    found = ratio_of(m, "speedup")
     how = {
         names.BESIDE: say("copying in a second thread"),
         names.TWO_STREAMS: say("copying in a second stream"),
-    }[m[names.BEST_VARIANT]]
+    }[m["best_arm"]]
     gain = say(
         "{how} is {median:.3g} times as fast as copying after computing ({low:.3g} to {high:.3g})",
         how=how,
@@ -177,8 +175,8 @@ def _findings(results: Results, m: dict[str, Any]) -> list[str]:
 def _gradients(results: Results) -> str:
     first, last = (
         found
-        for variant in (names.FIRST_READY, names.LAST_READY)
-        for found in results.series(names.BACKWARD, variant)
+        for variant in ("first gradient ready", "last gradient ready")
+        for found in results.series("backward pass", variant)
     )
     return say(
         "In LeNet's backward pass over {images:.0f} images the first gradient is ready after"
@@ -190,8 +188,9 @@ def _gradients(results: Results) -> str:
 
 
 def _call(results: Results) -> list[str]:
-    returns = results.one(names.CALL, names.RETURNS)
-    arrives = results.one(names.CALL, names.ARRIVES)
+    experiment = "the book's non_blocking call, nothing else at work"
+    returns = results.one(experiment, "call returns")
+    arrives = results.one(experiment, "copies are there")
     if not returns or not arrives:
         return []
     return [
@@ -206,8 +205,8 @@ def _call(results: Results) -> list[str]:
 
 def _fractions(results: Results) -> Table:
     rows = []
-    for name in results.variants(names.OVERLAP):
-        fraction, total = results.one(names.OVERLAP, name), results.one(names.TIMES, name)
+    for name in results.variants("overlap"):
+        fraction, total = results.one("overlap", name), results.one("times", name)
         if fraction:
             took = f"{total.summary.median:.1f} ({total.summary.iqr:.1f})" if total else "–"
             share = figures.minus(f"{fraction.summary.median:.2f} ({fraction.summary.iqr:.2f})")
@@ -224,14 +223,11 @@ def _fractions(results: Results) -> Table:
 
 
 def _beside(results: Results, m: dict[str, Any]) -> Table:
-    [compute] = results.series(names.TIMES, names.COMPUTE)
-    copying = (
-        names.PAGEABLE_COPIES
-        if names.PAGEABLE_COPIES in results.variants(names.TIMES)
-        else names.COPIES
-    )
+    [compute] = results.series("times", "compute alone")
+    pageable = "pageable copies alone"
+    copying = pageable if pageable in results.variants("times") else "copies alone"
     [copies], [rate] = (
-        results.series(experiment, copying) for experiment in (names.TIMES, names.BANDWIDTH)
+        results.series(experiment, copying) for experiment in ("times", "bandwidth")
     )
     total, _ = _times(results, m)
     return beside_the_book(
@@ -259,14 +255,14 @@ def _beside(results: Results, m: dict[str, Any]) -> Table:
 
 
 def _draw_times(results: Results, m: dict[str, Any], path: Path) -> None:
-    timed = results.variants(names.TIMES)
+    timed = results.variants("times")
     variants = [n for n in timed if n in names.ALONE] + [n for n in timed if n in names.PARTS]
-    found = [one for variant in variants if (one := results.one(names.TIMES, variant))]
+    found = [one for variant in variants if (one := results.one("times", variant))]
     with figures.figure(path, figures.WIDTH, 1.1 + 0.4 * len(found)) as fig:
         axes = fig.add_subplot(title=say("Alone, in turn, at once"), xlabel=say("milliseconds"))
         labels = []
         for i, one in enumerate(found):
-            fraction = results.one(names.OVERLAP, one.variant)
+            fraction = results.one("overlap", one.variant)
             colour = figures.COLOURS[1 if fraction else 0]
             virtual = m["device_kind"] == "cpu-virtual"
             figures.bar_with_samples(axes, i, one.values, colour, virtual)
@@ -292,16 +288,20 @@ def _draw_bounds(axes: Axes, parts: list[float]) -> None:
         figures.name_bound(axes, bound, label)
 
 
-def _draw_timeline(results: Results, m: dict[str, Any], experiment: str, path: Path) -> None:
+def _draw_timeline(results: Results, m: dict[str, Any], way: str, path: Path) -> None:
     kinds = {
-        names.COMPUTING: say("products at work"),
-        names.COPYING: say("copies at work"),
-        names.UPLOADING: say("uploads at work"),
+        "compute": say("products at work"),
+        "copy": say("copies at work"),
+        "upload": say("uploads at work"),
     }
-    spans: dict[str, list[tuple[float, float]]] = {kind: [] for kind in kinds}
-    for one in results.measurements:
-        if one.experiment == experiment:
-            spans[one.variant.split()[1]].append((one.x, one.values[0]))
+    spans = {
+        kind: [
+            (span.x, duration)
+            for span in results.series("timeline", way, activity=kind)
+            for duration in span.values
+        ]
+        for kind in kinds
+    }
     shown = [kind for kind in kinds if spans[kind]]
     with figures.figure(path, figures.WIDTH, 1.0 + 0.6 * len(shown)) as fig:
         axes = fig.add_subplot(xlabel=say("milliseconds since the run began"))
@@ -315,15 +315,14 @@ def _draw_timeline(results: Results, m: dict[str, Any], experiment: str, path: P
                 linewidth=0.5,
             )
         axes.set_yticks(range(len(shown)), [kinds[kind] for kind in shown])
-        way = ways()[experiment.removeprefix(names.TIMELINE)]
-        axes.set_title(say("One run: {way}", way=way))
+        axes.set_title(say("One run: {way}", way=ways()[way]))
         axes.set_ylim(len(shown) - 0.5, -0.5)
         axes.grid(visible=False, axis="y")
 
 
 def _draw_gradients(results: Results, m: dict[str, Any], path: Path) -> None:
     params = [
-        results.series(names.GRADIENTS, name)[0] for name in results.variants(names.GRADIENTS)
+        results.series("gradient ready", name)[0] for name in results.variants("gradient ready")
     ]
     by_time = sorted(params, key=lambda found: found.summary.median)
     with figures.figure(path, figures.WIDTH, 0.9 + 0.3 * len(params)) as fig:

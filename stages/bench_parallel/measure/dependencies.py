@@ -7,7 +7,7 @@ a virtual device is a thread with a queue, in which a product waits for the one 
 """
 
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future
 from contextlib import ExitStack
 from functools import partial
 
@@ -18,21 +18,41 @@ from lab.machine.devices import Devices
 from lab.parallel.workers import thread_pool
 from lab.results.measurements import Measurement
 from lab.timing.bench import Variant, in_unit, time_variants
-from stages.bench_parallel.measure import names
 from stages.bench_parallel.measure.params import Params
 
 STEPS = 25  # products of each of two chains; one chain has both
 # the device of each product of each chain
 CHAINS = {
-    names.ONE_DEVICE: [[0] * (2 * STEPS)],
-    names.DEPENDENT: [[0, 1] * STEPS],
-    names.INDEPENDENT: [[0] * STEPS, [1] * STEPS],
+    "dependent, one device": [[0] * (2 * STEPS)],
+    "dependent, two devices": [[0, 1] * STEPS],
+    "independent, two devices": [[0] * STEPS, [1] * STEPS],
 }
 
 Result = Tensor | Future[Tensor]
 
 
-def measure_dependencies(params: Params, devices: Devices, start: int) -> list[Measurement]:
+def grow(
+    matrices: Sequence[Tensor], queues: Sequence[Executor], chains: Sequence[Sequence[int]]
+) -> list[Tensor]:
+    """The last product of each chain, whose devices `chains` lists; the chains grow in turn."""
+    ends: list[Result] = [matrices[chain[0]] for chain in chains]
+    for devices in zip(*chains, strict=True):
+        for i, device in enumerate(devices):
+            ends[i] = _enqueue(ends[i], matrices[device], queues[device])
+    return [_result(end) for end in ends]
+
+
+def _enqueue(before: Result, factor: Tensor, queue: Executor) -> Result:
+    if factor.is_cuda:
+        return _result(before).to(factor.device, non_blocking=True) @ factor
+    return queue.submit(lambda: _result(before) @ factor)
+
+
+def _result(end: Result) -> Tensor:
+    return end.result() if isinstance(end, Future) else end
+
+
+def measure_dependencies(params: Params, devices: Devices, process: int) -> list[Measurement]:
     """Time one chain on one device, one chain on two, and two chains on two."""
     size = params.bench_parallel.largest
     matrices = factors(size, devices, params.seed)
@@ -41,8 +61,8 @@ def measure_dependencies(params: Params, devices: Devices, start: int) -> list[M
         variants: dict[str, Variant] = {
             name: partial(grow, matrices, queues, chains) for name, chains in CHAINS.items()
         }
-        times = time_variants(variants, devices.devices, params.bench, start)
-    return in_unit(names.DEPENDENCIES, size, times, "ms", devices)
+        times = time_variants(variants, devices.devices, params.bench, process)
+    return in_unit("dependencies", size, times, "ms", devices)
 
 
 def factors(size: int, devices: Devices, seed: int) -> list[Tensor]:
@@ -50,29 +70,3 @@ def factors(size: int, devices: Devices, seed: int) -> list[Tensor]:
     generator = torch.Generator().manual_seed(seed)
     matrix = torch.randn(size, size, generator=generator) / size**0.5
     return [matrix.to(device) for device in devices.devices]
-
-
-def grow(
-    matrices: Sequence[Tensor],
-    queues: Sequence[ThreadPoolExecutor],
-    chains: Sequence[Sequence[int]],
-) -> list[Tensor]:
-    """The last product of each chain, whose devices `chains` lists; the chains grow in turn.
-
-    `matrices` and `queues` are those of the devices.
-    """
-    ends: list[Result] = [matrices[chain[0]] for chain in chains]
-    for devices in zip(*chains, strict=True):
-        for i, device in enumerate(devices):
-            ends[i] = _enqueue(ends[i], matrices[device], queues[device])
-    return [_result(end) for end in ends]
-
-
-def _enqueue(before: Result, factor: Tensor, queue: ThreadPoolExecutor) -> Result:
-    if factor.is_cuda:
-        return _result(before).to(factor.device, non_blocking=True) @ factor
-    return queue.submit(lambda: _result(before) @ factor)
-
-
-def _result(end: Result) -> Tensor:
-    return end.result() if isinstance(end, Future) else end

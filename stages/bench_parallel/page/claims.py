@@ -22,10 +22,9 @@ from lab.claims.rules import (
 )
 from lab.claims.verdicts import Claim, Kind
 from lab.results.stats import SMALLEST_EFFECT
-from stages.bench_parallel.measure import names
 
 NOTES_COUNT = 10  # of a run's products, in words
-WAITS = (names.NO_ARGUMENT, names.CURRENT_WAITED_FOR, names.BOTH_WAITED_FOR)
+WAITS = ("wait without an argument", "wait for the current GPU", "wait for both GPUs")
 
 
 def over_no_argument(
@@ -55,7 +54,7 @@ CLAIMS = (
         "The notes' run makes 10 products of matrices.",
         "Products that the notes' function makes, counted as it runs.",
         exact(
-            values("bench_parallel", names.NOTES_RUN, names.PRODUCTS_OF_A_RUN),
+            values("bench_parallel", "the notes' run", "products of a run"),
             near(NOTES_COUNT, 0),
             "products",
         ),
@@ -69,8 +68,8 @@ CLAIMS = (
         "A device has to be warmed up before times are taken.",
         "The first run of a process over its later runs.",
         speedup(
-            values("bench_parallel", names.WARM_UP, names.FIRST_RUN),
-            values("bench_parallel", names.WARM_UP, names.LATER_RUN),
+            values("bench_parallel", "warm-up", "first run"),
+            values("bench_parallel", "warm-up", "later runs"),
             at_least(NEEDED),
             AS_LONG,
         ),
@@ -83,7 +82,7 @@ CLAIMS = (
         "000:223",
         "Two GPUs work in parallel once the wait between the two jobs is left out.",
         "The same two jobs with a wait in between, over without it, with large products.",
-        ratio("bench_parallel", names.SPEEDUP, FASTER),
+        ratio("bench_parallel", "speedup", FASTER),
         "“In parallel”: the whole interval over 1.02.",
         on_two_gpus("bench_parallel"),
     ),
@@ -97,8 +96,8 @@ CLAIMS = (
         "Both GPUs waited for, over the wait without an argument, with a longer job on the second.",
         Rule(
             [
-                values("bench_parallel", names.LONGER_SECOND, name)
-                for name in (names.BOTH_WAITED_FOR, *WAITS)
+                values("bench_parallel", "products, second job longer", name)
+                for name in ("wait for both GPUs", *WAITS)
             ],
             over_no_argument,
             near(1, SMALLEST_EFFECT),

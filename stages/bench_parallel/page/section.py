@@ -13,18 +13,17 @@ from lab.report.language import say, translation
 from lab.report.page import Figure, Section, Table, TryThis
 from lab.results.measurements import Measurement, Results
 from lab.results.stats import speedup
-from stages.bench_parallel.measure import names
 
 # ratios that compare across machines, where times do not
-HEADLINES = {names.SPEEDUP: "two devices together over in turn"}
+HEADLINES = {"speedup": "two devices together over in turn"}
 
-VARIANTS = (names.FIRST, names.SECOND, names.ONE_AFTER_THE_OTHER, names.TOGETHER)
+VARIANTS = ("first alone", "second alone", "one after the other", "together")
 
 
 def section(folder: Path) -> Section:
     """The section of `folder` (reports/bench_parallel)."""
     results, m = benchmarks.read(folder)
-    sizes = [found.x for found in results.series(names.PRODUCTS, names.TOGETHER)]
+    sizes = [found.x for found in results.series("products", "together")]
     return Section(
         stage="bench_parallel",
         title=say("Automatic parallelism: two devices at once"),
@@ -66,7 +65,7 @@ def section(folder: Path) -> Section:
                 ),
                 [
                     partial(_draw_experiment, results, m, experiment)
-                    for experiment in (names.DEPENDENCIES, names.WARM_UP)
+                    for experiment in ("dependencies", "warm-up")
                 ],
             ),
         ],
@@ -95,16 +94,16 @@ def _answer(size: float, m: dict[str, Any]) -> str:
         " after the other ({low:.3g} to {high:.3g}).",
         where=where,
         rows=size,
-        **vars(ratio_of(m, names.SPEEDUP)),
+        **vars(ratio_of(m, "speedup")),
     )
 
 
 def _sizes(smallest: float, m: dict[str, Any]) -> list[str]:
-    small = ratio_of(m, names.SMALL_SPEEDUP)
+    small = ratio_of(m, "small_speedup")
     sentences = [
         say(
             "At best it would be {bound:.3g} times: as fast as the slower of the two alone.",
-            bound=m[names.SPEEDUP_BOUND],
+            bound=m["speedup_bound"],
         ),
         say(
             "With products of {rows:.0f} rows it is {median:.3g} times ({low:.3g} to {high:.3g}).",
@@ -112,7 +111,7 @@ def _sizes(smallest: float, m: dict[str, Any]) -> list[str]:
             **vars(small),
         ),
     ]
-    if m["device_kind"] == "cpu-virtual" and small.high < ratio_of(m, names.SPEEDUP).low:
+    if m["device_kind"] == "cpu-virtual" and small.high < ratio_of(m, "speedup").low:
         sentences.append(
             say(
                 "Small products are over so soon that starting threads counts, and waiting for"
@@ -124,8 +123,8 @@ def _sizes(smallest: float, m: dict[str, Any]) -> list[str]:
 
 def _independent(results: Results) -> str:
     one, independent = (
-        results.series(names.DEPENDENCIES, variant)[-1]
-        for variant in (names.ONE_DEVICE, names.INDEPENDENT)
+        results.series("dependencies", variant)[-1]
+        for variant in ("dependent, one device", "independent, two devices")
     )
     return say(
         "Two chains of products that need nothing of each other run {median:.3g} times as fast as"
@@ -135,8 +134,8 @@ def _independent(results: Results) -> str:
 
 
 def _careless(results: Results) -> list[str]:
-    wrong = results.one(names.LONGER_SECOND, names.NO_ARGUMENT)
-    right = results.one(names.LONGER_SECOND, names.BOTH_WAITED_FOR)
+    wrong = results.one("products, second job longer", "wait without an argument")
+    right = results.one("products, second job longer", "wait for both GPUs")
     if not wrong or not right:
         return []
     return [
@@ -151,8 +150,8 @@ def _careless(results: Results) -> list[str]:
 
 def _beside_the_book(results: Results) -> Table:
     first, second, together = (
-        results.series(names.PRODUCTS, variant)[-1]
-        for variant in (names.FIRST, names.SECOND, names.TOGETHER)
+        results.series("products", variant)[-1]
+        for variant in ("first alone", "second alone", "together")
     )
     return beside_the_book(
         [
@@ -180,7 +179,7 @@ def _seconds(found: Measurement) -> str:
 def _draw_products(results: Results, m: dict[str, Any], size: float, path: Path) -> None:
     with figures.figure(path, figures.WIDTH, 2.4) as fig:
         axes = fig.add_subplot(title=say("Matrices of {rows:.0f} rows", rows=size))
-        medians = _draw_variants(axes, results, m, names.PRODUCTS, VARIANTS, size)
+        medians = _draw_variants(axes, results, m, "products", VARIANTS, size)
         axes.set_ylim(top=-1.1)  # room for the bounds' names
         for bound, name in ((max(medians[:2]), say("longer")), (sum(medians[:2]), say("sum"))):
             figures.name_bound(axes, bound, name)
@@ -188,8 +187,8 @@ def _draw_products(results: Results, m: dict[str, Any], size: float, path: Path)
 
 def _draw_experiment(results: Results, m: dict[str, Any], experiment: str, path: Path) -> None:
     title = {
-        names.WARM_UP: say("Warming up"),
-        names.DEPENDENCIES: say("Products that need each other, or not"),
+        "warm-up": say("Warming up"),
+        "dependencies": say("Products that need each other, or not"),
     }[experiment]
     variants = results.variants(experiment)
     with figures.figure(path, figures.WIDTH, 2.2) as fig:
@@ -208,7 +207,8 @@ def _draw_variants(
     size: float,
 ) -> list[float]:
     """Draw the variants' samples, the last variant in another colour; return their medians."""
-    found = [one for variant in variants if (one := results.one(experiment, variant, size))]
+    by_size = [{m.x: m for m in results.series(experiment, variant)} for variant in variants]
+    found = [measured[size] for measured in by_size]
     for i, one in enumerate(found):
         colour = figures.COLOURS[1 if i == len(found) - 1 else 0]
         figures.bar_with_samples(axes, i, one.values, colour, m["device_kind"] == "cpu-virtual")

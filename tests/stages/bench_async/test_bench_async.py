@@ -11,7 +11,7 @@ from lab.report.benchmarks import ratio_of
 from lab.results.measurements import Measurement, Results
 from lab.timing.runner import merge
 from stages.bench_async import __main__ as bench_async
-from stages.bench_async.measure import call_times, dependencies, names, one_start
+from stages.bench_async.measure import back_end, calls
 from stages.bench_async.measure.params import AsyncParams, Params
 from stages.bench_async.page import claims, section
 from tests.launch_bound import verdicts
@@ -28,47 +28,39 @@ PARAMS = Params(
 
 @pytest.fixture(scope="module")
 def measured() -> list[Measurement]:
-    return one_start.measure_all(PARAMS, CPU, start=0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(torch.cuda, "device_count", lambda: 0)
+        return bench_async.measure(0, PARAMS, calls.SIZE)
 
 
 def test_every_variant_of_every_experiment_is_measured_at_every_size(measured):
-    results = Results(measured)
-    expected = {
-        names.FIRST_PRODUCT: ({names.NO_WARM_UP}, [4]),
-        names.PRODUCT: ({names.CALL_RETURNS, names.RESULT_THERE}, [4, 8]),
-        names.RUN_AHEAD: (
-            {names.WAITING_ONCE, names.WAITING_EACH, names.CALLS_RETURN, names.SERIES_DONE},
-            [1, 2],
-        ),
-        names.BOOK: (
-            {
-                names.BOOK_NUMPY,
-                names.NOT_WAITED_FOR,
-                names.WAITED_FOR,
-                names.FAIR_NUMPY,
-                names.FAIR_TORCH,
-            },
-            [4],
-        ),
-        names.BACK_END: ({names.ONES, names.RANDOM_PRODUCT}, [0]),
-    }
-    for experiment, (variants, sizes) in expected.items():
-        assert set(results.variants(experiment)) - {names.WRONG_GPU} == variants, experiment
+    results, made = Results(measured), Results(measurements("bench_async", "cpu-virtual"))
+    sizes = {"product": [4, 8], "run_ahead": [1, 2], "first_product": [4], "book": [4]}
+    for experiment in ("first_product", "product", "run_ahead", "book", "back_end"):
+        variants = results.variants(experiment)
+        assert set(variants) == set(made.variants(experiment)), experiment
         for variant in variants:
-            assert [m.x for m in results.series(experiment, variant)] == sizes, (
-                experiment,
-                variant,
-            )
-    assert names.NOTHING in results.variants(names.BLOCKER)
+            found = [m.x for m in results.series(experiment, variant)]
+            assert found == sizes.get(experiment, [0]), (experiment, variant)
+    assert set(results.variants("blocker")) >= set(made.variants("blocker"))
     for m in measured:
-        once = m.experiment in (names.FIRST_PRODUCT, names.BOOK, names.BACK_END)
+        once = m.experiment in ("first_product", "book", "back_end")
         assert len(m.values) == (0 if m.remark else 1 if once else 3), m
 
 
+def test_the_first_product_of_a_process_comes_first(measured):
+    assert (measured[0].experiment, measured[0].variant) == ("first_product", "no warm-up")
+
+
 def test_the_stages_own_rows_give_its_metrics(measured):
-    assert set(bench_async.summarise(merge([measured]))) == set(
-        bench_async.summarise(measurements("bench_async", "cuda"))
+    made = Results(measurements("bench_async", "cuda"))
+    assert set(bench_async.summarise(Results(merge([measured])))) == set(
+        bench_async.summarise(made)
     )
+
+
+def test_every_number_of_the_book_stands_beside_one_measured_here(measured):
+    assert set(section.BOOK_SECONDS) <= set(Results(measured).variants("book"))
 
 
 def test_a_call_returns_before_the_wait_and_its_result_is_there_after_it(monkeypatch):
@@ -79,24 +71,24 @@ def test_a_call_returns_before_the_wait_and_its_result_is_there_after_it(monkeyp
         now += seconds
         log.append(what)
 
-    monkeypatch.setattr(call_times.time, "perf_counter", lambda: now)
-    monkeypatch.setattr(call_times, "synchronize", lambda devices: spend(4.0, "wait"))
-    returns, finishes = call_times.call_times(lambda: spend(1.0, "call"), CPU, rounds=2)
+    monkeypatch.setattr(calls.time, "perf_counter", lambda: now)
+    monkeypatch.setattr(calls, "synchronize", lambda devices: spend(4.0, "wait"))
+    returns, finishes = calls.call_times(lambda: spend(1.0, "call"), CPU, rounds=2)
     assert (returns, finishes) == ((1.0, 1.0), (5.0, 5.0))
     assert log == ["wait", "call", "wait"] * 2
 
 
 def test_without_a_gpu_no_order_is_tested(measured):
-    skipped = {m.variant for m in measured if m.remark and m.experiment == names.DEPENDENCIES}
-    assert skipped == {names.IN_ORDER, names.UNORDERED}
+    skipped = {m.variant for m in measured if m.remark and m.experiment == "dependencies"}
+    assert skipped == {"one stream", "another stream, no event"}
 
 
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA GPU")
 def test_a_stream_keeps_the_order_and_one_that_does_not_wait_loses_it():
-    gpu = Devices("cuda", [torch.device("cuda", 0)], threads=1)
-    values = {m.variant: m.values for m in dependencies.measure_dependencies(gpu)}
-    assert values == {names.IN_ORDER: (3.0,), names.UNORDERED: (2.0,)}
+    gpu = torch.device("cuda", 0)
+    assert back_end.z_on(torch.cuda.current_stream(gpu)).tolist() == [[3.0, 3.0]]
+    assert back_end.z_on(torch.cuda.Stream(gpu)).tolist() == [[2.0, 2.0]]
 
 
 def test_a_queue_shows_as_a_call_that_returns_early():
@@ -104,16 +96,16 @@ def test_a_queue_shows_as_a_call_that_returns_early():
         metrics("bench_async", measurements("bench_async", kind), kind)
         for kind in ("cuda", "cpu-virtual")
     )
-    assert ratio_of(on_gpu, names.RETURN_OVER_FINISH).median == pytest.approx(0.01)
-    assert ratio_of(on_cpu, names.RETURN_OVER_FINISH).median == pytest.approx(1)
-    assert on_gpu[names.BOOK_CLAIMS] == pytest.approx(200)
-    assert on_cpu[names.BOOK_CLAIMS] == pytest.approx(2)
-    assert on_cpu[names.NO_WARM_UP_OVER_STEADY] == pytest.approx(50, rel=1e-2)
+    assert ratio_of(on_gpu, "return_over_finish").median == pytest.approx(0.01)
+    assert ratio_of(on_cpu, "return_over_finish").median == pytest.approx(1)
+    assert on_gpu["book_claims"] == pytest.approx(200)
+    assert on_cpu["book_claims"] == pytest.approx(2)
+    assert on_cpu["no_warm_up_over_steady"] == pytest.approx(50, rel=1e-2)
 
 
 def test_an_operation_costs_the_slope_of_its_series_waited_for_once_and_each_time():
     results = Results(measurements("bench_async", "cpu-virtual"))
-    for variant, us in ((names.WAITING_ONCE, 2), (names.WAITING_EACH, 3)):
+    for variant, us in (("waiting once", 2), ("waiting after each", 3)):
         assert section._us_per_operation(results, variant) == pytest.approx(us, rel=1e-2)
 
 
@@ -125,10 +117,10 @@ def test_order_without_a_race_is_not_testable():
 def test_launch_bound_calls_are_not_testable():
     """Calls return when all is done, since each was over before the next was launched."""
     at_once = {
-        (names.PRODUCT, names.CALL_RETURNS): 980.0,
-        (names.PRODUCT, names.RESULT_THERE): 1000.0,
-        (names.RUN_AHEAD, names.CALLS_RETURN): 198.0,
-        (names.RUN_AHEAD, names.SERIES_DONE): 200.0,
+        ("product", "call returns"): 980.0,
+        ("product", "result there"): 1000.0,
+        ("run_ahead", "calls return"): 198.0,
+        ("run_ahead", "all done"): 200.0,
     }
     assert verdicts("bench_async", at_once, 50, "B3") == [Verdict.REFUTED]
     assert verdicts("bench_async", at_once, 1.3, "B3") == [Verdict.NOT_TESTABLE]
@@ -137,7 +129,7 @@ def test_launch_bound_calls_are_not_testable():
 
 def test_launch_bound_products_need_no_wait():
     """Ten take 120 us, twelve each; one of the smallest, little but its launch, takes 10 us."""
-    no_wait = {(names.BOOK, names.WAITED_FOR): 0.2, (names.BOOK, names.NOT_WAITED_FOR): 0.2}
-    short = {(names.BOOK, names.FAIR_TORCH): 0.12}
+    no_wait = {("book", "torch, waited for"): 0.2, ("book", "torch, not waited for"): 0.2}
+    short = {("book", "torch, products alone"): 0.12}
     assert verdicts("bench_async", no_wait, 50, "B2") == [Verdict.REFUTED]
     assert verdicts("bench_async", no_wait | short, 50, "B2") == [Verdict.NOT_TESTABLE]

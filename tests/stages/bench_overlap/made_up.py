@@ -1,62 +1,66 @@
 """Made-up results of bench_overlap, as a CPU or a GPU would leave them."""
 
+from lab.core.files import Metrics
 from lab.machine.devices import DeviceKind
-from lab.results.measurements import Measurement, skip
+from lab.results.measurements import Measurement, Results, skip
 from lab.timing.bench import OVER_LAUNCH
 from stages.bench_overlap import __main__ as bench_overlap
-from stages.bench_overlap.measure import names
-from stages.bench_overlap.measure.fractions import overlap_fractions
+from stages.bench_overlap.measure.names import BESIDE, PARTS, TWO_STREAMS
+from stages.bench_overlap.measure.overlap import overlap_fractions
 from tests.made_up import one
 
 
 def measurements(kind: DeviceKind) -> list[Measurement]:
-    alone = {names.COMPUTE: 40, names.COPIES: 40}
+    alone = {"compute alone": 40, "copies alone": 40}
     if kind == "cuda":
-        alone |= {names.PAGEABLE_COPIES: 200, names.BOOK_COPIES: 60, names.UPLOADS: 40}
-        both = {
-            names.PAGEABLE: 240,
-            names.BOOK: 100,
-            names.ONE_STREAM: 80,
-            names.TWO_STREAMS: 44,
-            names.BOTH_DIRECTIONS: 50,
+        alone |= {
+            "pageable copies alone": 200,
+            "non_blocking copies alone": 60,
+            "uploads alone": 40,
         }
-        best = names.TWO_STREAMS
+        both = {
+            "pageable memory, blocking": 240,
+            "the book's non_blocking, one stream": 100,
+            "pinned buffers, one stream": 80,
+            TWO_STREAMS: 44,
+            "pinned buffers, both directions at once": 50,
+        }
+        best = TWO_STREAMS
         missing = [
             one(OVER_LAUNCH, variant, 100, kind, x, "times as long")
-            for variant, x in ((names.ONE_PRODUCT, 4000), (names.ONE_PASS, 4096))
+            for variant, x in (("product", 4000), ("LeNet's forward and backward pass", 4096))
         ]
     else:
-        both = {names.IN_TURN: 80, names.BESIDE: 44}
-        best = names.BESIDE
-        missing = [skip(names.TIMES, n, "needs a CUDA GPU", kind) for n in names.ONLY_CUDA]
-    times = [one(names.TIMES, name, t, kind, 4000) for name, t in (alone | both).items()]
+        both = {"one after the other": 80, BESIDE: 44}
+        best = BESIDE
+        missing = [skip("times", n, "needs a CUDA GPU", kind) for n in PARTS if n not in both]
+    times = [one("times", name, t, kind, 4000) for name, t in (alone | both).items()]
     rates = [
-        one(names.BANDWIDTH, name, 10, kind, 4000, "GB/s")
-        for name in alone
-        if name != names.COMPUTE
+        one("bandwidth", name, 10, kind, 4000, "GB/s") for name in alone if name != "compute alone"
     ]
     spans = [
-        Measurement(f"{names.TIMELINE}{best}", f"{i} {what}", 2.0 * i, (1.5,), "ms", kind)
-        for i, what in enumerate(2 * (names.COMPUTING, names.COPYING))
+        Measurement("timeline", best, 2.0 * i, (1.5,), "ms", kind, columns={"activity": what})
+        for i, what in enumerate(2 * ("compute", "copy"))
     ]
     ready = {"W1": 40, "b1": 40, "W2": 30, "b2": 30, "W3": 8, "b3": 8, "W4": 5, "b4": 4}
     others = [
-        *[one(names.GRADIENTS, name, t, kind, i) for i, (name, t) in enumerate(ready.items(), 1)],
-        one(names.BACKWARD, names.FIRST_READY, 4, kind, 256),
-        one(names.BACKWARD, names.LAST_READY, 40, kind, 256),
+        *[one("gradient ready", name, t, kind, i) for i, (name, t) in enumerate(ready.items(), 1)],
+        one("backward pass", "first gradient ready", 4, kind, 256),
+        one("backward pass", "last gradient ready", 40, kind, 256),
     ]
-    call = {names.RETURNS: 6, names.ARRIVES: 60}
+    experiment = "the book's non_blocking call, nothing else at work"
+    call = {"call returns": 6, "copies are there": 60}
     others += [
-        one(names.CALL, variant, t, kind, 4000)
+        one(experiment, variant, t, kind, 4000)
         if kind == "cuda"
-        else skip(names.CALL, variant, "needs a CUDA GPU", kind)
+        else skip(experiment, variant, "needs a CUDA GPU", kind)
         for variant, t in call.items()
     ]
     return [*times, *rates, *overlap_fractions(times), *spans, *missing, *others]
 
 
-def summary(made: list[Measurement]) -> dict[str, float | str]:
+def summary(made: list[Measurement]) -> Metrics:
     """The stage's own metrics of what it measured, its conditions apart."""
-    derived = bench_overlap.summarise(made)
-    on_gpu = derived[names.BEST_VARIANT] == names.TWO_STREAMS
-    return {names.WORKLOAD: names.NOTES if on_gpu else names.BALANCED, **derived}
+    derived = bench_overlap.summarise(Results(made))
+    on_gpu = derived["best_arm"] == TWO_STREAMS
+    return {"workload": "the notes'" if on_gpu else "balanced", **derived}

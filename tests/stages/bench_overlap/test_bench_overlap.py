@@ -15,10 +15,12 @@ from lab.nets.models import LENET_NAMES
 from lab.results.measurements import Measurement, Results, again
 from lab.timing.runner import merge
 from stages.bench_overlap import __main__ as bench_overlap
-from stages.bench_overlap.measure import gradients, names, non_blocking, one_start
-from stages.bench_overlap.measure.fractions import WRONG, overlap_fraction, overlap_fractions
+from stages.bench_overlap.measure import gradients, overlap
+from stages.bench_overlap.measure.names import AS_THE_BOOK, BESIDE, TWO_STREAMS
+from stages.bench_overlap.measure.overlap import WRONG, overlap_fraction, overlap_fractions
 from stages.bench_overlap.measure.params import OverlapParams, Params
 from stages.bench_overlap.measure.timeline import timelines
+from stages.bench_overlap.page import section
 from tests.launch_bound import verdicts
 from tests.made_up import measurements, metrics
 
@@ -36,60 +38,70 @@ ONE = Devices("cpu-virtual", [torch.device("cpu")], threads=1)
 
 @pytest.fixture(scope="module")
 def measured() -> list[Measurement]:
-    """Two starts, one copying the results, one as much as takes as long as a product."""
-    times = merge([one_start.measure_on(p, ONE, i) for i, p in enumerate((PARAMS, BALANCED))])
+    """Two processes, one copying the results, one as much as takes as long as a product."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(torch.cuda, "device_count", lambda: 0)
+        each = [bench_overlap.measure(i, p, 256) for i, p in enumerate((PARAMS, BALANCED))]
+    times = merge(each)
     return [*times, *overlap_fractions(times), *timelines(PARAMS, ONE)]
 
 
 def test_every_variant_of_a_cpu_is_timed_with_its_fraction_and_bandwidth(measured):
-    results = Results(measured)
-    assert set(results.variants(names.TIMES)) == {
-        names.COMPUTE,
-        names.COPIES,
-        names.IN_TURN,
-        names.BESIDE,
-    }
-    assert set(results.variants(names.OVERLAP)) == {names.IN_TURN, names.BESIDE}
-    assert {m.x for m in measured if m.experiment == names.TIMES and m.values} == {16}
-    assert {m.variant for m in results.skipped()} == {
-        *names.ONLY_CUDA,
-        names.RETURNS,
-        names.ARRIVES,
-    }
-    spans = [
-        m.variant.split()[1] for m in measured if m.experiment == names.TIMELINE + names.BESIDE
-    ]
-    assert sorted(spans) == [names.COMPUTING] * 4 + [names.COPYING] * 4
-    assert any(m.variant == again(names.BESIDE) for m in measured), "the headline's noise control"
-    made = bench_overlap.summarise(measurements("bench_overlap", "cuda"))
-    assert set(bench_overlap.summarise(measured)) == set(made)
+    results, made = Results(measured), Results(measurements("bench_overlap", "cpu-virtual"))
+    for experiment in ("times", "overlap", "bandwidth", "gradient ready", "backward pass"):
+        assert set(results.variants(experiment)) == set(made.variants(experiment)), experiment
+    assert {m.x for m in results.measurements if m.experiment == "times" and m.values} == {16}
+    skipped = {(m.experiment, m.variant) for m in results.skipped()}
+    assert skipped == {(m.experiment, m.variant) for m in made.skipped()}
+    for activity in ("compute", "copy"):
+        spans = results.series("timeline", BESIDE, activity=activity)
+        assert sum(len(m.values) for m in spans) == 4
+    assert any(m.variant == again(BESIDE) for m in measured), "the headline's noise control"
+    on_gpu = Results(measurements("bench_overlap", "cuda"))
+    assert set(bench_overlap.summarise(results)) == set(bench_overlap.summarise(on_gpu))
 
 
 def test_a_bandwidth_is_that_of_the_results_in_the_time_of_the_copies(measured):
     results = Results(measured)
-    [copies], [rate] = (results.series(d, names.COPIES) for d in (names.TIMES, names.BANDWIDTH))
+    [copies], [rate] = (results.series(d, "copies alone") for d in ("times", "bandwidth"))
     gigabytes = 4 * 16 * 16 * 4 / 1e9  # 4 results of float32
     assert rate.values[0] == pytest.approx(gigabytes / (copies.values[0] / 1e3))
 
 
 def test_the_best_variant_is_held_against_the_same_copies_in_turn():
-    for kind, best in (("cuda", names.TWO_STREAMS), ("cpu-virtual", names.BESIDE)):
+    for kind, best in (("cuda", TWO_STREAMS), ("cpu-virtual", BESIDE)):
         made = measurements("bench_overlap", kind)
         slower = [
             replace(m, values=tuple(2 * t for t in m.values))
-            if m.variant in (names.IN_TURN, names.ONE_STREAM) and m.experiment == names.TIMES
+            if m.variant in ("one after the other", "pinned buffers, one stream")
+            and m.experiment == "times"
             else m
             for m in made
         ]
         m = metrics("bench_overlap", slower, kind)
-        assert m[names.BEST_VARIANT] == best
-        assert m[names.OVERLAP_FRACTION] == pytest.approx((40 + 40 - 44) / 40), kind
-        assert m[names.SPEEDUP] == pytest.approx(2 * (40 + 40) / 44, rel=1e-4), kind
+        assert m["best_arm"] == best
+        assert m["overlap_fraction"] == pytest.approx((40 + 40 - 44) / 40), kind
+        assert m["speedup"] == pytest.approx(2 * (40 + 40) / 44, rel=1e-4), kind
+
+
+def test_the_page_has_the_numbers_of_a_gpus_call_alone():
+    [sentence] = section._call(Results(measurements("bench_overlap", "cuda")))
+    assert "6.0" in sentence
+    assert "60.0" in sentence
+    assert section._call(Results(measurements("bench_overlap", "cpu-virtual"))) == []
+
+
+def test_the_page_knows_a_balanced_workload():
+    balanced, own = (
+        section._copied({"workload": params.bench_overlap.workload})
+        for params in (BALANCED, PARAMS)
+    )
+    assert balanced != own
 
 
 def test_launch_bound_products_are_not_testable():
     """What Python launches one after the other overlaps with nothing, whatever a GPU could do."""
-    no_overlap = {(names.TIMES, names.TWO_STREAMS): 80.0, (names.OVERLAP, names.TWO_STREAMS): 0.0}
+    no_overlap = {("times", TWO_STREAMS): 80.0, ("overlap", TWO_STREAMS): 0.0}
     claims = ("C4", "C5")
     assert verdicts("bench_overlap", no_overlap, 50, *claims) == [Verdict.REFUTED] * 2
     assert verdicts("bench_overlap", no_overlap, 1.3, *claims) == [Verdict.NOT_TESTABLE] * 2
@@ -99,7 +111,7 @@ SECONDS = st.floats(0.01, 100)
 
 
 def timed(**times: tuple[float, ...]) -> list[Measurement]:
-    return [Measurement(names.TIMES, variant, 0, t, "ms", "cuda") for variant, t in times.items()]
+    return [Measurement("times", variant, 0, t, "ms", "cuda") for variant, t in times.items()]
 
 
 @given(SECONDS, SECONDS, st.floats(0, 1))
@@ -112,16 +124,16 @@ def test_the_books_printed_times_are_no_overlap():
     assert overlap_fraction([0.5010, 2.3848], 2.1558) == pytest.approx(1.46, abs=0.005)
     assert overlap_fraction([0.1232, 2.1620], 3.1346) < 0  # the newer edition's
     times = {
-        names.COMPUTE: 0.5010,
-        names.PAGEABLE_COPIES: 2.3848,
-        names.BOOK_COPIES: 2.0,
-        names.BOOK: 2.1558,
+        "compute alone": 0.5010,
+        "pageable copies alone": 2.3848,
+        "non_blocking copies alone": 2.0,
+        "the book's non_blocking, one stream": 2.1558,
     }
     [own, printed] = overlap_fractions(
         timed(**{variant: (t,) * 12 for variant, t in times.items()})
     )
-    assert (own.variant, own.remark) == (names.BOOK, "")
-    assert (printed.variant, printed.remark) == (names.AS_THE_BOOK, WRONG)
+    assert (own.variant, own.remark) == ("the book's non_blocking, one stream", "")
+    assert (printed.variant, printed.remark) == (AS_THE_BOOK, WRONG)
     assert printed.values[0] == pytest.approx(1.457, abs=1e-3)
 
 
@@ -133,24 +145,24 @@ def test_three_parts_overlap_fully_when_the_longest_is_all_one_sees():
 def test_each_variant_is_held_against_its_own_parts():
     found = {m.variant: m for m in overlap_fractions(measurements("bench_overlap", "cuda"))}
     expected = {
-        names.PAGEABLE: 0,
-        names.BOOK: 0,
-        names.ONE_STREAM: 0,
-        names.TWO_STREAMS: 36 / 40,
-        names.BOTH_DIRECTIONS: 70 / 80,
-        names.AS_THE_BOOK: (40 + 200 - 100) / 40,
+        "pageable memory, blocking": 0,
+        "the book's non_blocking, one stream": 0,
+        "pinned buffers, one stream": 0,
+        TWO_STREAMS: 36 / 40,
+        "pinned buffers, both directions at once": 70 / 80,
+        AS_THE_BOOK: (40 + 200 - 100) / 40,
     }
     assert set(found) == set(expected)
     for variant, fraction in expected.items():
         assert found[variant].summary.median == pytest.approx(fraction, abs=1e-2), variant
-        assert (found[variant].remark == WRONG) == (variant == names.AS_THE_BOOK), variant
+        assert (found[variant].remark == WRONG) == (variant == AS_THE_BOOK), variant
 
 
 def test_a_fraction_that_noise_takes_over_a_bound_is_not_called_wrong():
     times = {
-        names.COMPUTE: (40.0,) * 12,
-        names.COPIES: (40.0,) * 12,
-        names.IN_TURN: (79.0, 81.0) * 6,
+        "compute alone": (40.0,) * 12,
+        "copies alone": (40.0,) * 12,
+        "one after the other": (79.0, 81.0) * 6,
     }
     [fraction] = overlap_fractions(timed(**times))
     assert fraction.remark == ""
@@ -158,7 +170,7 @@ def test_a_fraction_that_noise_takes_over_a_bound_is_not_called_wrong():
 
 
 def test_what_one_start_shows_is_not_called_wrong():
-    one = {names.COMPUTE: (40.0,), names.COPIES: (40.0,), names.IN_TURN: (90.0,)}
+    one = {"compute alone": (40.0,), "copies alone": (40.0,), "one after the other": (90.0,)}
     eight = {variant: t * 8 for variant, t in one.items()}
     assert [f.remark for f in overlap_fractions(timed(**one))] == [""]
     assert [f.remark for f in overlap_fractions(timed(**eight))] == [WRONG]
@@ -177,13 +189,13 @@ def test_the_first_and_the_last_are_those_of_each_pass(monkeypatch):
     one = Devices("cpu-virtual", [CPU], threads=1)
     results = Results(gradients.measure_gradients(TWO_ROUNDS, one, images=512))
     first, last = (
-        results.one(names.BACKWARD, variant).values
-        for variant in (names.FIRST_READY, names.LAST_READY)
+        results.one("backward pass", variant).values
+        for variant in ("first gradient ready", "last gradient ready")
     )
     assert (first, last) == ((2.0, 3.0), (8.0, 6.0)), "without the pass that warms up"
-    assert results.one(names.BACKWARD, names.LAST_READY).x == 512
-    assert results.variants(names.GRADIENTS) == list(LENET_NAMES)
-    assert results.one(names.GRADIENTS, "W1").values == (8.0, 3.0)
+    assert results.one("backward pass", "last gradient ready").x == 512
+    assert results.variants("gradient ready") == list(LENET_NAMES)
+    assert results.one("gradient ready", "W1").values == (8.0, 3.0)
 
 
 def test_a_pass_is_forward_and_backward_over_so_many_images(monkeypatch):
@@ -224,8 +236,12 @@ def test_a_call_returns_before_the_copies_are_there(monkeypatch):
         done = now + 2
         return []
 
-    monkeypatch.setattr(non_blocking, "read_clock", read_clock)
+    monkeypatch.setattr(overlap, "read_clock", read_clock)
     work = SimpleNamespace(x=OnGpu(), fresh_copies=fresh_copies)
-    results = Results(non_blocking.measure_return(work, GPU, rounds=3))
-    assert results.one(names.CALL, names.RETURNS).values == pytest.approx((1e3,) * 3)
-    assert results.one(names.CALL, names.ARRIVES).values == pytest.approx((3e3,) * 3)
+    results = Results(overlap.measure_return(work, GPU, rounds=3))
+    assert results.one(
+        "the book's non_blocking call, nothing else at work", "call returns"
+    ).values == pytest.approx((1e3,) * 3)
+    assert results.one(
+        "the book's non_blocking call, nothing else at work", "copies are there"
+    ).values == pytest.approx((3e3,) * 3)

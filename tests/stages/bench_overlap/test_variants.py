@@ -7,16 +7,15 @@ from dataclasses import dataclass, field
 import pytest
 import torch
 
-from stages.bench_overlap.measure import names
-from stages.bench_overlap.measure import variants as stage_variants
-from stages.bench_overlap.measure.timeline import timeline
-from stages.bench_overlap.measure.variants import (
+from stages.bench_overlap.measure.names import ALONE, BESIDE, PARTS, SAME_IN_TURN, TWO_STREAMS
+from stages.bench_overlap.measure.overlap import (
     Work,
     balanced_count,
     cpu_variants,
     gpu_variants,
     make_work,
 )
+from stages.bench_overlap.measure.timeline import timeline
 
 CPU = torch.device("cpu")
 
@@ -28,7 +27,7 @@ def test_copies_are_made_as_long_as_products():
 
 def test_every_variant_of_a_cpu_copies_every_result():
     for count in (10, 16 * 16, 1000):  # fewer elements than a product has, as many, more
-        for variant in (names.IN_TURN, names.BESIDE):
+        for variant in ("one after the other", BESIDE):
             work = make_work(16, 5, count, CPU, seed=0)
             for payload in work.payloads:
                 payload.zero_()
@@ -45,8 +44,8 @@ def test_every_variant_of_a_cpu_copies_every_result():
 def test_the_profiler_sees_every_product_and_copy_also_in_other_threads():
     work = make_work(32, 6, 5000, CPU, seed=0)
     with ThreadPoolExecutor(2) as pool:
-        spans = timeline(cpu_variants(work, pool)[names.BESIDE], CPU)
-    assert sorted(s.kind for s in spans) == [names.COMPUTING] * 6 + [names.COPYING] * 6
+        spans = timeline(cpu_variants(work, pool)[BESIDE], CPU)
+    assert sorted(s.activity for s in spans) == ["compute"] * 6 + ["copy"] * 6
     assert min(span.start for span in spans) == 0
     assert all(span.duration > 0 for span in spans)
 
@@ -59,12 +58,12 @@ class FakeCuda:
     current: str = "main"
 
     def install(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        cuda, names = stage_variants.torch.cuda, iter(("down", "up"))
+        cuda, streams = torch.cuda, iter(("down", "up"))
         log, fake = self.log, self
 
         class Stream:
             def __init__(self, device: object = None, name: str = "") -> None:
-                self.name = name or next(names)
+                self.name = name or next(streams)
 
             def wait_event(self, event: "Event") -> None:
                 log.append(("wait for event", event.number, self.name))
@@ -94,9 +93,7 @@ class FakeCuda:
         monkeypatch.setattr(cuda, "current_stream", lambda device: main)
         monkeypatch.setattr(cuda, "synchronize", lambda device: log.append(("synchronize",)))
         zeros = torch.zeros
-        monkeypatch.setattr(
-            stage_variants.torch, "zeros", lambda *a, pin_memory=False, **k: zeros(*a, **k)
-        )
+        monkeypatch.setattr(torch, "zeros", lambda *a, pin_memory=False, **k: zeros(*a, **k))
 
 
 @pytest.fixture
@@ -119,7 +116,7 @@ def cuda(monkeypatch):
 
 def test_on_one_stream_copies_follow_all_products(cuda):
     variants, log = cuda
-    variants[names.ONE_STREAM]()
+    variants["pinned buffers, one stream"]()
     assert log == [("compute", i, "main") for i in range(3)] + [
         ("copy", i, "main") for i in range(3)
     ]
@@ -127,7 +124,7 @@ def test_on_one_stream_copies_follow_all_products(cuda):
 
 def test_on_a_second_stream_each_copy_waits_for_its_own_product_only(cuda):
     variants, log = cuda
-    variants[names.TWO_STREAMS]()
+    variants[TWO_STREAMS]()
     each = [
         [
             ("compute", i, "main"),
@@ -142,7 +139,7 @@ def test_on_a_second_stream_each_copy_waits_for_its_own_product_only(cuda):
 
 def test_the_variants_that_allocate_wait_before_they_free(cuda):
     variants, log = cuda
-    for variant in (names.PAGEABLE, names.BOOK):
+    for variant in ("pageable memory, blocking", "the book's non_blocking, one stream"):
         log.clear()
         variants[variant]()
         assert log == [("compute", i, "main") for i in range(3)] + [("synchronize",)]
@@ -150,13 +147,14 @@ def test_the_variants_that_allocate_wait_before_they_free(cuda):
 
 def test_both_directions_use_a_stream_each(cuda):
     variants, log = cuda
-    variants[names.BOTH_DIRECTIONS]()
+    variants["pinned buffers, both directions at once"]()
     assert {entry[2] for entry in log if entry[0] == "copy"} == {"down"}
     assert log[-1] == ("wait for stream", "up", "main")
 
 
 def test_every_variant_of_a_gpu_has_its_parts_timed_alone(cuda):
     variants, _ = cuda
-    assert set(variants) == {*names.ALONE, *names.ONLY_CUDA}
-    for variant in names.ONLY_CUDA:
-        assert set(names.PARTS[variant]) <= set(variants), variant
+    both = set(PARTS) - {BESIDE, SAME_IN_TURN[BESIDE]}  # a CPU's
+    assert set(variants) == {*ALONE, *both}
+    for variant in both:
+        assert set(PARTS[variant]) <= set(ALONE), variant

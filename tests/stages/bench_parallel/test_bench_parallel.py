@@ -12,9 +12,10 @@ from lab.machine.devices import Devices
 from lab.results.measurements import Measurement, Results, again
 from lab.timing.runner import merge
 from stages.bench_parallel import __main__ as bench_parallel
-from stages.bench_parallel.measure import names, one_start, products, waits, warm_up
+from stages.bench_parallel.measure import two_devices
 from stages.bench_parallel.measure.params import ParallelParams, Params
 from stages.bench_parallel.page.claims import over_no_argument
+from stages.bench_parallel.page.section import _careless
 from tests.launch_bound import verdicts
 from tests.made_up import measurements, metrics
 
@@ -24,71 +25,90 @@ PARAMS = Params(
     bench=BenchParams(starts=2, rounds=2, min_sample_ms=1e-3),
     bench_parallel=ParallelParams(sizes=[4, 8]),
 )
-TWO = Devices("cpu-virtual", [torch.device("cpu")] * 2, threads=1)
+CPUS = [torch.device("cpu")] * 2
+GPUS = [torch.device("cuda", 0), torch.device("cuda", 1)]
 
 
 @pytest.fixture(scope="module")
 def measured() -> list[Measurement]:
-    starts = merge([one_start.measure_on(PARAMS, TWO, start) for start in range(2)])
-    return [*starts, *bench_parallel.measure_once(TWO)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(torch.cuda, "device_count", lambda: 0)
+        return merge([bench_parallel.measure(process, PARAMS) for process in range(2)])
 
 
-def test_every_variant_has_a_sample_for_each_start_and_gives_the_metrics(measured):
+def test_every_variant_has_a_sample_for_each_process_and_gives_the_metrics(measured):
     results, made = Results(measured), Results(measurements("bench_parallel", "cpu-virtual"))
-    for experiment in (names.PRODUCTS, names.WARM_UP, names.DEPENDENCIES, names.NOTES_RUN):
+    for experiment in ("products", "warm-up", "dependencies"):
         assert set(results.variants(experiment)) == set(made.variants(experiment)), experiment
-    for variant in results.variants(names.PRODUCTS):
-        found = [(m.x, len(m.values)) for m in results.series(names.PRODUCTS, variant)]
+    for variant in results.variants("products"):
+        found = [(m.x, len(m.values)) for m in results.series("products", variant)]
         assert found == [(4, 2), (8, 2)], variant
     skipped = {(m.experiment, m.variant) for m in results.skipped()}
     assert skipped == {(m.experiment, m.variant) for m in made.skipped()}
-    assert set(bench_parallel.summarise(measured)) == set(
-        bench_parallel.summarise(made.measurements)
-    )
+    assert set(bench_parallel.summarise(results)) == set(bench_parallel.summarise(made))
 
 
 def test_the_variant_of_the_headline_takes_part_twice(measured):
-    twice = [m.x for m in measured if m.variant == again(names.TOGETHER)]
+    twice = [m.x for m in measured if m.variant == again("together")]
     assert twice == [8], "at the largest size, whose speed-up is the headline"
+
+
+def test_the_first_run_comes_before_all_else_that_a_process_measures(measured):
+    assert [m.variant for m in measured[:3]] == ["first run", "second run", "later runs"]
 
 
 def test_a_run_keeps_fifty_products():
     x = torch.rand(3, 3)
-    kept = products.run(x)
-    assert len(kept) == products.products_of_a_run() == 50
+    kept = two_devices.run(x)
+    assert len(kept) == two_devices.products_of_a_run() == 50
     for y in kept:
         torch.testing.assert_close(y, x @ x)
 
 
-def test_only_the_wait_between_the_jobs_tells_one_after_the_other_from_together(monkeypatch):
-    """Jobs that log what they do; together, neither ends before both have begun."""
-    log: list[str] = []
-    both_begun = threading.Barrier(2, timeout=30)
+def test_together_neither_job_ends_before_both_have_begun():
+    both_begun, threads = threading.Barrier(2, timeout=30), set()
 
-    def job(x: torch.Tensor) -> None:
-        log.append("begin")
-        if "together" in log:
-            both_begun.wait()
-        log.append("end")
+    def job() -> None:
+        both_begun.wait()
+        threads.add(threading.get_ident())
 
-    def run_variants(variants, *_):
-        variants[names.ONE_AFTER_THE_OTHER]()
-        log.append("together")
-        variants[names.TOGETHER]()
-        return dict.fromkeys(variants, (1.0,))
+    with two_devices.thread_pool(1, 1) as pool:
+        two_devices.together([job, job], CPUS, pool)
+    assert len(threads) == 2
+    assert threading.get_ident() in threads
 
-    monkeypatch.setattr(products, "run", job)
-    monkeypatch.setattr(products, "time_variants", run_variants)
-    one_size = PARAMS.model_copy(update={"bench_parallel": ParallelParams(sizes=[4])})
-    products.measure_products(one_size, TWO, 0)
-    assert log[:4] == ["begin", "end", "begin", "end"]
-    assert log[4:] == ["together", "begin", "begin", "end", "end"]
+
+def test_one_after_the_other_the_second_job_begins_when_the_first_has_ended_in_the_same_threads():
+    log: list[tuple[str, int]] = []
+
+    def job() -> None:
+        log.append(("begin", threading.get_ident()))
+        log.append(("end", threading.get_ident()))
+
+    with two_devices.thread_pool(1, 1) as pool:
+        two_devices.one_after_the_other([job, job], CPUS, pool)
+    assert [what for what, _ in log] == ["begin", "end"] * 2
+    first, _, second, _ = (thread for _, thread in log)
+    assert first == threading.get_ident() != second
+
+
+def test_only_the_wait_between_the_jobs_tells_one_after_the_other_from_together_on_gpus(
+    monkeypatch,
+):
+    log: list[object] = []
+    monkeypatch.setattr(torch.cuda, "synchronize", log.append)
+    jobs = [lambda: log.append("first"), lambda: log.append("second")]
+    two_devices.together(jobs, GPUS, pool=None)
+    assert log == ["first", "second"]
+    log.clear()
+    two_devices.one_after_the_other(jobs, GPUS, pool=None)
+    assert log == ["first", GPUS[0], "second", GPUS[1]]
 
 
 def test_the_speedups_are_those_of_together():
     m = metrics("bench_parallel", measurements("bench_parallel", "cpu-virtual"), "cpu-virtual")
-    assert m[names.SPEEDUP] == m[names.SMALL_SPEEDUP] == 1.8, "over one after the other"
-    assert m[names.SPEEDUP_BOUND] == 2.0
+    assert m["speedup"] == m["small_speedup"] == 1.8, "over one after the other"
+    assert m["speedup_bound"] == 2.0
 
 
 SLOW = [50.0] * 8
@@ -99,21 +119,22 @@ def test_equal_waits_do_not_tell_gpus_apart():
         over_no_argument(SLOW, SLOW, SLOW, SLOW)
 
 
+def test_the_page_has_both_waits_where_there_are_two_gpus():
+    [sentence] = _careless(Results(measurements("bench_parallel", "cuda")))
+    assert "25.0" in sentence
+    assert "50.0" in sentence
+    assert _careless(Results(measurements("bench_parallel", "cpu-virtual"))) == []
+
+
 def test_launch_bound_products_are_not_testable():
     """Together is no faster: that is said of two GPUs only if there was work for them."""
     in_turn = {
-        **{(names.PRODUCTS, variant): 1.0 for variant in (names.FIRST, names.SECOND)},
-        **{
-            (names.PRODUCTS, variant): 2.0
-            for variant in (names.ONE_AFTER_THE_OTHER, names.TOGETHER)
-        },
+        **{("products", variant): 1.0 for variant in ("first alone", "second alone")},
+        **{("products", variant): 2.0 for variant in ("one after the other", "together")},
     }
     assert verdicts("bench_parallel", in_turn, 50, "C3a") == [Verdict.REFUTED]
     assert verdicts("bench_parallel", in_turn, 1.3, "C3a") == [Verdict.NOT_TESTABLE]
     assert verdicts("bench_parallel", in_turn, 1.3, "C1") == [Verdict.REFUTED], "a count is no time"
-
-
-GPUS = [torch.device("cuda", 0), torch.device("cuda", 1)]
 
 
 def test_the_wait_without_an_argument_misses_the_other_gpus_longer_job(monkeypatch):
@@ -128,53 +149,22 @@ def test_the_wait_without_an_argument_misses_the_other_gpus_longer_job(monkeypat
         wait(devices)
         return now
 
-    class Matrix:
-        def __init__(self, device: torch.device) -> None:
-            self.device = device
+    def job_on(gpu: torch.device) -> two_devices.Job:
+        def job() -> None:
+            busy_until[gpu] = max(now, busy_until[gpu]) + 1
 
-    def run(x: Matrix) -> None:
-        busy_until[x.device] = max(now, busy_until[x.device]) + 1
+        return job
 
-    monkeypatch.setattr(waits, "read_clock", read_clock)
-    monkeypatch.setattr(waits, "synchronize", wait)
-    monkeypatch.setattr(
-        waits, "run_concurrently", lambda jobs, workers, pool: [job() for job in jobs]
-    )
-    monkeypatch.setattr(waits, "workers_on", lambda devices: devices)
-    monkeypatch.setattr(waits, "random_matrices", lambda *_: [Matrix(gpu) for gpu in GPUS])
-    monkeypatch.setattr(waits, "run", run)
+    monkeypatch.setattr(two_devices, "read_clock", read_clock)
+    monkeypatch.setattr(two_devices, "synchronize", wait)
+    monkeypatch.setattr(two_devices, "random_matrices", lambda *_: GPUS)
+    monkeypatch.setattr(two_devices, "job_on", job_on)
     monkeypatch.setattr(torch.cuda, "synchronize", lambda device=0: wait([GPUS[device]]))
     monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
-    results = Results(waits.measure_waits(PARAMS, Devices("cuda", GPUS, threads=1), 0))
-    expected = {names.NO_ARGUMENT: 1e3, names.CURRENT_WAITED_FOR: 1e3, names.BOTH_WAITED_FOR: 2e3}
-    for variant, milliseconds in expected.items():
-        [m] = results.series(names.LONGER_SECOND, variant)
-        assert m.values == pytest.approx((milliseconds,) * 2), variant
-        assert m.x == 8, "the largest size"
-
-
-ONE = Devices("cpu-virtual", [torch.device("cpu")] * 2, threads=1)
-
-
-def test_the_first_and_the_second_run_are_apart_from_later_ones(monkeypatch):
-    seconds = iter((3.0, 2.0, 1.0, 1.5))
-    monkeypatch.setattr(warm_up, "_seconds", lambda _: next(seconds))
-    results = Results(warm_up.measure_warm_up(PARAMS, ONE))
-    found = {
-        variant: results.one(names.WARM_UP, variant).values
-        for variant in results.variants(names.WARM_UP)
+    found = two_devices.measure_waits(PARAMS, Devices("cuda", GPUS, threads=1), 0)
+    assert {m.variant: m.values for m in found} == {
+        "wait without an argument": (1e3,) * 2,
+        "wait for the current GPU": (1e3,) * 2,
+        "wait for both GPUs": (2e3,) * 2,
     }
-    assert found == {
-        names.FIRST_RUN: (3e3,),
-        names.SECOND_RUN: (2e3,),
-        names.LATER_RUN: (1e3, 1.5e3),
-    }
-
-
-def test_the_first_run_comes_before_all_else_that_a_start_measures(monkeypatch):
-    order: list[str] = []
-    for name in ("measure_warm_up", "measure_products", "measure_dependencies", "measure_waits"):
-        monkeypatch.setattr(one_start, name, lambda *_, called=name: order.append(called) or [])
-    one_start.measure_on(PARAMS, ONE, 0)
-    assert order[0] == "measure_warm_up"
-    assert len(order) == 4
+    assert {m.x for m in found} == {8}, "the largest size"

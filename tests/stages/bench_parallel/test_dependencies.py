@@ -8,7 +8,6 @@ import torch
 
 from lab.machine.devices import Devices
 from lab.parallel.workers import thread_pool
-from stages.bench_parallel.measure import names
 from stages.bench_parallel.measure.dependencies import CHAINS, STEPS, factors, grow
 
 TWO = Devices("cpu-virtual", [torch.device("cpu")] * 2, threads=1)
@@ -45,10 +44,10 @@ def test_the_products_are_made_on_the_devices_that_a_chain_names(monkeypatch):
         with thread_pool(1, 1) as first, thread_pool(1, 1) as second:
             grow(matrices, [first, second], chains)
         counts = Counter(seen)
-        wanted = [2 * STEPS] if name == names.ONE_DEVICE else [STEPS, STEPS]
+        wanted = [2 * STEPS] if name == "dependent, one device" else [STEPS, STEPS]
         assert list(counts.values()) == wanted, name
         alternating = all(a != b for a, b in pairwise(seen))
-        if name == names.DEPENDENT:
+        if name == "dependent, two devices":
             assert alternating, "each product waits for the other device's"
 
 

@@ -17,7 +17,6 @@ from lab.core.files import read_rows
 from lab.tools import references
 from lab.tools.record.parts import Part
 from lab.tools.record.visit import record
-from stages.bench_parallel.measure import names
 from tests.helpers import ROOT, files, outlived, write_data
 
 pytestmark = pytest.mark.slow
@@ -52,7 +51,7 @@ def test_a_record_has_what_was_finished_and_leaves_the_results_alone(ready):
     assert metrics["starts"] == 1, "the profile's params"
     assert files(kept) == {"bench_parallel/rows.csv"}
     experiments = {row["experiment"] for row in read_rows(kept / "bench_parallel" / "rows.csv")}
-    assert {names.PRODUCTS, names.NOTES_RUN} <= experiments
+    assert {"products", "the notes' run"} <= experiments
     assert {row["id"] for row in document["claims"]} == claims_about("bench_parallel")
     assert (ready / "reports" / "bench_parallel" / "metrics.json").read_text() == "{}"
     assert (ready / "params.yaml").read_text() == (ready / "profiles" / "laptop.yaml").read_text()

@@ -1,0 +1,282 @@
+"""Products, and copies of their results to the host: each alone, in turn, and at once.
+
+The notes copy with `non_blocking=True` on the stream that computes. A stream does its work in
+order, so nothing can overlap there; what they save comes from pinned memory, which that call
+allocates. Overlap needs pinned memory that is there already, a second stream, and an event per
+result. On a CPU a second thread copies beside the one that computes.
+"""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from functools import partial
+from queue import SimpleQueue
+
+import torch
+from torch import Tensor
+
+from lab.machine.devices import Devices
+from lab.parallel.workers import thread_pool
+from lab.results.measurements import Measurement, Results, skip
+from lab.results.stats import CONFIDENCE, median_ratio, summarise
+from lab.timing.bench import Variant, in_unit, time_variants
+from lab.timing.clock import read_clock
+from stages.bench_overlap.measure.names import ALONE, AS_THE_BOOK, BESIDE, PARTS, TWO_STREAMS
+from stages.bench_overlap.measure.params import Params
+
+BYTES = 4  # of a float32
+PROBES, PROBE_RESULTS, PROBE_COUNT = 2, 4, 2**20  # to balance: tries, results, elements
+NO_GPU = "needs a CUDA GPU"
+WRONG = "wrong: outside [0, 1]"
+
+
+@dataclass(frozen=True)
+class Work:
+    """Products of x (n, n), each with a payload, and a buffer on the host to copy it to.
+
+    A product is written to the front of its payload, whose first `count` elements are copied.
+    """
+
+    x: Tensor
+    payloads: Sequence[Tensor]
+    buffers: Sequence[Tensor]
+    count: int
+
+    def compute(self, i: int) -> None:
+        """Compute product i."""
+        n = len(self.x)
+        torch.mm(self.x, self.x, out=self.payloads[i][: n * n].view(n, n))
+
+    def copy(self, i: int) -> None:
+        """Copy result i into its buffer; on a GPU with pinned buffers the host does not wait."""
+        self.buffers[i].copy_(self.payloads[i][: self.count], non_blocking=True)
+
+    def fresh_copies(self, non_blocking: bool) -> list[Tensor]:
+        """Copy all results as the notes do, to memory that the call allocates."""
+        return [
+            self.payloads[i][: self.count].to("cpu", non_blocking=non_blocking)
+            for i in self.results()
+        ]
+
+    def results(self) -> range:
+        """The numbers of the results."""
+        return range(len(self.payloads))
+
+    @property
+    def num_bytes(self) -> int:
+        """Bytes of all copies."""
+        return BYTES * self.count * len(self.payloads)
+
+
+def copy_in_second_stream(
+    work: Work,
+    computing: torch.cuda.Stream,
+    copying: torch.cuda.Stream,
+    done: Sequence[torch.cuda.Event],
+) -> None:
+    """Copy each result as soon as it is there, while the GPU computes the next ones."""
+    for i in work.results():
+        work.compute(i)
+        done[i].record(computing)
+        with torch.cuda.stream(copying):
+            copying.wait_event(done[i])
+            work.copy(i)
+    computing.wait_stream(copying)  # the next round's products overwrite what this one copies
+
+
+def copy_in_second_thread(work: Work, pool: Executor) -> None:
+    """The same on a CPU: one thread computes, another copies each result as soon as it is there."""
+    done: SimpleQueue[int] = SimpleQueue()
+
+    def compute() -> None:
+        for i in work.results():
+            work.compute(i)
+            done.put(i)
+
+    def copy() -> None:
+        for _ in work.results():
+            work.copy(done.get())
+
+    for thread in (pool.submit(compute), pool.submit(copy)):
+        thread.result()
+
+
+def measure_times(work: Work, params: Params, devices: Devices, process: int) -> list[Measurement]:
+    """Times of all variants, and the bandwidths of those that only copy."""
+    size, kind, on_gpu = params.bench_overlap.size, devices.kind, work.x.is_cuda
+    with thread_pool(2, devices.threads) as pool:
+        variants = variants_of(work, pool)
+        best = TWO_STREAMS if on_gpu else BESIDE
+        seconds = time_variants(variants, devices.devices, params.bench, process, control=best)
+    rates = {
+        variant: tuple(work.num_bytes / t / 1e9 for t in seconds[variant])
+        for variant in ALONE
+        if variant in seconds and variant != "compute alone"
+    }
+    missing = [] if on_gpu else [variant for variant in PARTS if variant not in seconds]
+    return [
+        *in_unit("times", size, seconds, "ms", devices),
+        *[Measurement("bandwidth", a, size, r, "GB/s", kind) for a, r in rates.items()],
+        *[skip("times", variant, NO_GPU, kind) for variant in missing],
+    ]
+
+
+def variants_of(work: Work, pool: Executor) -> dict[str, Variant]:
+    """The variants of this machine; `pool` has two threads."""
+    return gpu_variants(work) if work.x.is_cuda else cpu_variants(work, pool)
+
+
+def cpu_variants(work: Work, pool: Executor) -> dict[str, Variant]:
+    """The variants of a machine without a GPU; `pool` has two threads."""
+    compute, copies = _all(work.compute, work), _all(work.copy, work)
+    return {
+        "compute alone": compute,
+        "copies alone": copies,
+        "one after the other": _in_turn(compute, copies),
+        BESIDE: partial(copy_in_second_thread, work, pool),
+    }
+
+
+def gpu_variants(work: Work) -> dict[str, Variant]:
+    """The variants of a machine with a GPU. None waits for all streams: reading the clock does."""
+    device = work.x.device
+    main, down, up = (
+        torch.cuda.current_stream(device),
+        torch.cuda.Stream(device),
+        torch.cuda.Stream(device),
+    )
+    events = [torch.cuda.Event() for _ in work.results()]
+    # two of each in turn: more memory than the notes' results take is not needed
+    incoming = [torch.zeros(work.count, pin_memory=True) for _ in range(2)]
+    arriving = [torch.empty(work.count, device=device) for _ in range(2)]
+    compute, copies = _all(work.compute, work), _all(work.copy, work)
+    second_stream = partial(copy_in_second_stream, work, main, down, events)
+
+    def fresh_copies(non_blocking: bool) -> None:
+        hosts = work.fresh_copies(non_blocking)
+        torch.cuda.synchronize(device)  # before the pinned memory is freed
+        del hosts
+
+    def uploads() -> None:
+        for i in work.results():
+            arriving[i % 2].copy_(work.buffers[i], non_blocking=True)
+
+    def both_directions() -> None:
+        with torch.cuda.stream(up):
+            for i in work.results():
+                arriving[i % 2].copy_(incoming[i % 2], non_blocking=True)
+        second_stream()
+        main.wait_stream(up)
+
+    pageable_copies = partial(fresh_copies, non_blocking=False)
+    notes_copies = partial(fresh_copies, non_blocking=True)
+    return {
+        "compute alone": compute,
+        "copies alone": copies,
+        "pageable copies alone": pageable_copies,
+        "non_blocking copies alone": notes_copies,
+        "uploads alone": uploads,
+        "pageable memory, blocking": _in_turn(compute, pageable_copies),
+        "the book's non_blocking, one stream": _in_turn(compute, notes_copies),
+        "pinned buffers, one stream": _in_turn(compute, copies),
+        TWO_STREAMS: second_stream,
+        "pinned buffers, both directions at once": both_directions,
+    }
+
+
+def _all(one: Callable[[int], None], work: Work) -> Variant:
+    def variant() -> None:
+        for i in work.results():
+            one(i)
+
+    return variant
+
+
+def _in_turn(*variants: Variant) -> Variant:
+    def in_turn() -> None:
+        for variant in variants:
+            variant()
+
+    return in_turn
+
+
+def overlap_fraction(parts: Sequence[float], total: float) -> float:
+    """0 where `total` seconds are the sum of the parts, 1 where they are the longest part.
+
+    For two parts (t1 + t2 - T) / min(t1, t2). Outside [0, 1], by more than noise, something else
+    than overlap was measured.
+    """
+    return (sum(parts) - total) / (sum(parts) - max(parts))
+
+
+def overlap_fractions(times: Sequence[Measurement]) -> list[Measurement]:
+    """Each variant's fraction in each process; WRONG where the interval cannot be overlap."""
+    results, fractions = Results(times), []
+    compared = [(variant, variant, parts) for variant, parts in PARTS.items()]
+    book = "the book's non_blocking, one stream"
+    compared.append((AS_THE_BOOK, book, ("compute alone", "pageable copies alone")))
+    for name, variant, parts in compared:
+        total = results.one("times", variant)
+        alone = [m for part in parts if (m := results.one("times", part))]
+        if total is None or len(alone) < len(parts):
+            continue
+        each = zip(*(m.values for m in alone), strict=True)
+        values = tuple(overlap_fraction(p, t) for p, t in zip(each, total.values, strict=True))
+        interval = median_ratio(values)
+        impossible = interval.low > 1 or interval.high < 0
+        remark = WRONG if impossible and interval.level >= CONFIDENCE else ""
+        kind, threads = total.device_kind, total.threads
+        fractions.append(
+            Measurement("overlap", name, total.x, values, "fraction", kind, threads, remark)
+        )
+    return fractions
+
+
+def measure_return(work: Work, devices: Devices, rounds: int) -> list[Measurement]:
+    """Time until the notes' call to copy all results returns, and until the copies are there."""
+    experiment = "the book's non_blocking call, nothing else at work"
+    if not work.x.is_cuda:
+        variants = ("call returns", "copies are there")
+        return [skip(experiment, variant, NO_GPU, devices.kind) for variant in variants]
+    returns, arrives = [], []
+    for _ in range(1 + rounds):
+        start = read_clock(devices.devices)
+        hosts = work.fresh_copies(non_blocking=True)
+        returns.append(read_clock([]) - start)
+        arrives.append(read_clock(devices.devices) - start)
+        del hosts
+    times = {"call returns": tuple(returns[1:]), "copies are there": tuple(arrives[1:])}  # warm
+    return in_unit(experiment, len(work.x), times, "ms", devices)
+
+
+def work_of(params: Params, device: torch.device) -> Work:
+    """The work that params ask for: the results are copied, or as much as takes as long as one."""
+    p = params.bench_overlap
+    count = _found_balanced(params, device) if p.balanced else p.size**2
+    return make_work(p.size, p.num_results, count, device, params.seed)
+
+
+def make_work(size: int, num_results: int, count: int, device: torch.device, seed: int) -> Work:
+    """Random work whose buffers, pinned beside a GPU, are allocated and touched already."""
+    x = torch.rand(size, size, generator=torch.Generator().manual_seed(seed)).to(device)
+    elements = max(size * size, count)
+    payloads = [torch.rand(elements, device=device) for _ in range(num_results)]
+    buffers = [torch.zeros(count, pin_memory=device.type == "cuda") for _ in range(num_results)]
+    return Work(x, payloads, buffers, count)
+
+
+def _found_balanced(params: Params, device: torch.device) -> int:
+    """How many elements take as long to copy as a product, as timed with a few results."""
+    count = PROBE_COUNT
+    for _ in range(PROBES):
+        work = make_work(params.bench_overlap.size, PROBE_RESULTS, count, device, params.seed)
+        variants = {"compute": _all(work.compute, work), "copies": _all(work.copy, work)}
+        times = time_variants(variants, [device], params.bench)
+        compute_s, copy_s = (summarise(times[name]).median for name in variants)
+        count = balanced_count(compute_s, copy_s, count)
+    return count
+
+
+def balanced_count(compute_s: float, copy_s: float, count: int) -> int:
+    """How many elements take as long to copy as a product, if `count` take `copy_s`."""
+    return max(1, round(count * compute_s / copy_s))
