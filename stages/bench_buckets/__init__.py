@@ -7,7 +7,7 @@ buckets varies; the sums are timed alone, too, and so is when each gradient is r
 parts follows what overlap can hide at best: a bucket's sum begins when the bucket is full and the
 sum before it has ended. What is left after the pass is exposed: it makes the step longer.
 
-All variants take turns in each start of the processes; one start gives one sample. On virtual
+All variants take turns in fresh processes; the ranks of one give one sample. On virtual
 devices sums and gradients are computed by the same processor, where nothing can hide.
 
 Read `reports/bench_buckets/rows.csv`, one row per sample. Book: 13.3, 13.7; Li et al., "PyTorch

@@ -9,15 +9,11 @@ from lab.core.shared_params import BenchParams, DeviceParams, Seed
 
 
 class NetParams(Section):
-    """Images of each device in a step, and the most MiB of a bucket, one sweep."""
-
     images: Annotated[int, Field(ge=1, le=60_000)]
     bucket_mib: list[Annotated[float, Field(gt=0, le=1024)]] = Field(min_length=2)
 
 
 class BucketParams(Section):
-    """The `bench_buckets` section of params.yaml."""
-
     world_size: Annotated[int, Field(ge=2, le=64)]
     lenet: NetParams
     resnet18: NetParams
@@ -29,8 +25,6 @@ class BucketParams(Section):
 
 
 class Params(Section):
-    """What `bench_buckets` reads of params.yaml."""
-
     seed: Seed
     devices: DeviceParams
     bench: BenchParams

@@ -3,7 +3,7 @@
 from lab.claims.needs import on_own_devices
 from lab.claims.rules import FASTER, ratio
 from lab.claims.verdicts import Claim, Kind
-from stages.bench_buckets.measure import names
+from stages.bench_buckets.measure.names import SPEEDUP
 
 CLAIMS = (
     Claim(
@@ -16,7 +16,7 @@ CLAIMS = (
         "Step of ResNet-18 in two processes whose buckets are summed after the backward pass, over"
         " the step that sums each as soon as it is full. Without GPUs one processor computes and"
         " sums.",
-        ratio("bench_buckets", names.SPEEDUP, FASTER),
+        ratio("bench_buckets", SPEEDUP, FASTER),
         "“Advantage”: surely more than 2 % faster.",
         on_own_devices("bench_buckets"),
         about_gpus=True,

@@ -12,10 +12,10 @@ from lab.report.benchmarks import TITLES, ratio_of
 from lab.report.language import say
 from lab.report.page import Figure, Section, Table, TryThis
 from lab.results.measurements import Measurement, Results
-from stages.bench_buckets.measure import names
+from stages.bench_buckets.measure.names import AT_LAST, AT_ONCE, SPEEDUP, SUMMING
 
 # ratios that compare across machines, where times do not
-HEADLINES = {names.SPEEDUP: "ResNet-18's sums during the backward pass over after it"}
+HEADLINES = {SPEEDUP: "ResNet-18's sums during the backward pass over after it"}
 
 
 def section(folder: Path) -> Section:
@@ -72,10 +72,10 @@ def section(folder: Path) -> Section:
 
 
 def _answer(results: Results, m: Mapping[str, Any]) -> str:
-    if names.SPEEDUP not in m:
-        most = results.series(_experiment(names.EXPOSED, "resnet18"), names.AT_ONCE)[-1]
+    if SPEEDUP not in m:
+        most = results.series("exposed", AT_ONCE, net="resnet18")[-1]
         return say("ResNet-18's step is {ms:.3g} ms longer for its sums.", ms=most.summary.median)
-    found = ratio_of(m, names.SPEEDUP)
+    found = ratio_of(m, SPEEDUP)
     gain = say(
         "ResNet-18's step with sums during the pass is {median:.3g} times as fast as with sums"
         " after it ({low:.3g} to {high:.3g})",
@@ -88,16 +88,12 @@ def _answer(results: Results, m: Mapping[str, Any]) -> str:
     }[found.verdict]
 
 
-def _experiment(experiment: str, net: str) -> str:
-    return names.of_net(experiment, net)
-
-
 def _sizes(results: Results, net: str) -> list[float]:
-    return [m.x for m in results.series(_experiment(names.EXPOSED, net), names.AT_ONCE)]
+    return [m.x for m in results.series("exposed", AT_ONCE, net=net)]
 
 
 def _one(results: Results, experiment: str, net: str, variant: str, mib: float) -> Measurement:
-    found = results.one(_experiment(experiment, net), variant, mib)
+    found = results.one(experiment, variant, mib, net=net)
     assert found is not None, "every size has it"  # noqa: S101
     return found
 
@@ -111,13 +107,13 @@ def _model(results: Results, virtual: bool) -> str:
     net = "resnet18"
     best = min(
         _sizes(results, net),
-        key=lambda mib: _median(results, names.PREDICTED, net, names.AT_ONCE, mib),
+        key=lambda mib: _median(results, "predicted exposed", net, AT_ONCE, mib),
     )
     numbers = {
         "mib": best,
-        "sums": _median(results, names.STEP, net, names.SUMMING, best),
-        "model": _median(results, names.PREDICTED, net, names.AT_ONCE, best),
-        "exposed": _median(results, names.EXPOSED, net, names.AT_ONCE, best),
+        "sums": _median(results, "step", net, SUMMING, best),
+        "model": _median(results, "predicted exposed", net, AT_ONCE, best),
+        "exposed": _median(results, "exposed", net, AT_ONCE, best),
     }
     if virtual:
         return say(
@@ -133,7 +129,7 @@ def _model(results: Results, virtual: bool) -> str:
 
 
 def _ready(results: Results, net: str) -> str:
-    found = results.series(names.READY_BY_HALF, net)[0].summary
+    found = results.series("ready by half of the pass", "all gradients", net=net)[0].summary
     return say(
         "Of {net}'s gradients {percent:.0f} % of the bytes are ready by half of the backward pass.",
         net=TITLES[net],
@@ -153,12 +149,12 @@ def _table(results: Results) -> Table:
             rows.append(
                 [
                     say("{net}, {mib:g} MiB", net=TITLES[net], mib=mib),
-                    f"{_median(results, names.BUCKETS, net, net, mib):.0f}",
-                    _ms(_one(results, names.STEP, net, names.SUMMING, mib)),
-                    _ms(_one(results, names.EXPOSED, net, names.AT_LAST, mib)),
-                    f"{_median(results, names.PREDICTED, net, names.AT_LAST, mib):.3g}",
-                    _ms(_one(results, names.EXPOSED, net, names.AT_ONCE, mib)),
-                    f"{_median(results, names.PREDICTED, net, names.AT_ONCE, mib):.3g}",
+                    f"{_median(results, 'buckets', net, 'all gradients', mib):.0f}",
+                    _ms(_one(results, "step", net, SUMMING, mib)),
+                    _ms(_one(results, "exposed", net, AT_LAST, mib)),
+                    f"{_median(results, 'predicted exposed', net, AT_LAST, mib):.3g}",
+                    _ms(_one(results, "exposed", net, AT_ONCE, mib)),
+                    f"{_median(results, 'predicted exposed', net, AT_ONCE, mib):.3g}",
                 ]
             )
     return Table(
@@ -180,19 +176,17 @@ def _table(results: Results) -> Table:
 
 
 def _draw_exposed(results: Results, net: str, virtual: bool, path: Path) -> None:
-    rows = [
-        (mib, variant) for mib in _sizes(results, net) for variant in (names.AT_ONCE, names.AT_LAST)
-    ]
-    words = {names.AT_ONCE: say("at once"), names.AT_LAST: say("after the pass")}
+    rows = [(mib, variant) for mib in _sizes(results, net) for variant in (AT_ONCE, AT_LAST)]
+    words = {AT_ONCE: say("at once"), AT_LAST: say("after the pass")}
     with figures.figure(path, figures.WIDTH, 1.2 + 0.33 * len(rows)) as fig:
         axes = fig.add_subplot(xlabel=say("ms exposed per step"))
         axes.set_title(TITLES[net])
         for row, (mib, variant) in enumerate(rows):
-            samples = _one(results, names.EXPOSED, net, variant, mib).values
-            colour = figures.COLOURS[0 if variant == names.AT_ONCE else 1]
+            samples = _one(results, "exposed", net, variant, mib).values
+            colour = figures.COLOURS[0 if variant == AT_ONCE else 1]
             figures.bar_with_samples(axes, row, samples, colour, virtual)
             axes.plot(
-                _median(results, names.PREDICTED, net, variant, mib),
+                _median(results, "predicted exposed", net, variant, mib),
                 row,
                 "D",
                 color=figures.INK,
@@ -216,11 +210,10 @@ def _draw_ready(results: Results, path: Path) -> None:
         axes.set_title(say("Ready gradients, % of their bytes"))
         axes.set(xlim=(0, 100), ylim=(0, 103))
         for i, (net, title) in enumerate(TITLES.items()):
-            experiment = _experiment(names.READY, net)
             each = sorted(
                 (found.summary.median, found.x)
-                for name in results.variants(experiment)
-                for found in results.series(experiment, name)
+                for name in results.variants("gradient ready", net=net)
+                for found in results.series("gradient ready", name, net=net)
             )
             at, num_bytes = np.array(each).T
             x = np.concatenate([[0], 100 * at / at[-1]])

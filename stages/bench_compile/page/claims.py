@@ -24,27 +24,28 @@ from stages.bench_compile.measure import names
 
 DIFFERENCE = "(largest difference of a logit)"  # a unit
 SERVER_GPUS = 8  # of the server that the notes name
+FIRST = "first TorchScript call of the process"
 HALF_A_CORE = 1.5  # x as many calls: a second thread adds half a core's or more
 
 
 def at_batch_1(form: str) -> Column:
     """The times of a call of one image."""
-    return values("bench_compile", names.CALL, form, x="1.0")
+    return values("bench_compile", "call", form, x="1.0")
 
 
 def thousand(form: str) -> Column:
     """The times of 1000 calls as the notes take them."""
-    return values("bench_compile", names.THOUSAND_CALLS, form)
+    return values("bench_compile", "thousand_calls", form)
 
 
 def by_threads(form: str, count: int) -> Column:
     """The times of a call when so many threads call."""
-    return values("bench_compile", names.THREADS, form, x=f"{count}.0")
+    return values("bench_compile", "threads", form, x=f"{count}.0")
 
 
 def cases(form: str, column: str = "value") -> Column:
     """A column of the rows of all networks and batch sizes."""
-    return values("bench_compile", names.CASES, names.of_case("*", form), column)
+    return values("bench_compile", "cases", form, column)
 
 
 def equal_outputs(experiment: str, form: str = "*") -> Rule:
@@ -56,7 +57,7 @@ def equal_outputs(experiment: str, form: str = "*") -> Rule:
 
 def busy_gpus(holds: Range) -> Rule:
     """The rule of how many GPUs one thread keeps busy: their time of a call over Python's."""
-    python = values("bench_compile", names.ENQUEUE, names.INFERENCE, x="1.0")
+    python = values("bench_compile", "enqueue", names.INFERENCE, x="1.0")
     return speedup(at_batch_1(names.GRAPH), python, holds, "GPUs")
 
 
@@ -132,7 +133,7 @@ CLAIMS = (
         "000:70",
         "Compiling leaves the network's result unchanged.",
         "Largest difference of any logit from eager's, over all forms and batch sizes.",
-        equal_outputs(names.DIFFERENCE),
+        equal_outputs("difference"),
         "Rounding in another order of operations may differ by this much in float32.",
     ),
     Claim(
@@ -188,7 +189,7 @@ CLAIMS = (
         "Eager over TorchScript, 1000 calls run as in the notes; added to TorchScript's is the time"
         " of the process's first call of it, which the notes make before they start the clock.",
         Rule(
-            [thousand(names.EAGER), thousand(names.SCRIPT), thousand(names.FIRST_IN_PROCESS)],
+            [thousand(names.EAGER), thousand(names.SCRIPT), thousand(FIRST)],
             with_first_call,
             FASTER,
             AS_FAST,
@@ -225,7 +226,7 @@ CLAIMS = (
         "000:113 000:173",
         "The saved network can be used from other languages than Python, such as C++.",
         "Largest difference of a logit that a C++ program computes with the file from eager's.",
-        equal_outputs(names.FRONT_END, names.CPP),
+        equal_outputs("front_end", "C++"),
         "Rounding in another order of operations may differ by this much in float32.",
         front=Front(
             rank=19,

@@ -17,9 +17,9 @@ from lab.report.page import Figure, Headline, Section, Table, TryThis
 from lab.results.measurements import Results
 from lab.results.stats import Ratio, speedup
 from stages.bench_compile.measure import names
-from stages.bench_compile.measure.names import CALL, EAGER, INFERENCE, SCRIPT, WEIGHTS
+from stages.bench_compile.measure.names import EAGER, INFERENCE, SCRIPT, WEIGHTS
 
-BOOK_SECONDS = {names.EAGER: 2.1447, names.SCRIPT: 4.0545}  # of 1000 calls, in the book's notebook
+BOOK_SECONDS = {EAGER: 2.1447, SCRIPT: 4.0545}  # of 1000 calls, in the book's notebook
 
 # ratios that compare across machines, where times do not
 HEADLINES = {
@@ -82,15 +82,15 @@ def eager_like(form: str) -> str:
 
 def over_eager(results: Results, form: str, batch: float | None = None) -> Ratio:
     """A form's speed-up over eager in the same mode, by default at the smallest batch."""
-    base, call = (results.one(CALL, name, batch) for name in (eager_like(form), form))
+    base, call = (results.one("call", name, batch) for name in (eager_like(form), form))
     assert base and call  # noqa: S101 - asked of measured forms only, and eager always is
     return speedup(base.values, call.values)
 
 
 def break_even_calls(results: Results, form: str) -> int | None:
     """After how many calls what a form gains has made up for building it; None if it never does."""
-    base, call = results.one(CALL, eager_like(form)), results.one(CALL, form)
-    built = results.one(names.BUILD, form)
+    base, call = results.one("call", eager_like(form)), results.one("call", form)
+    built = results.one("build", form)
     if not (base and call and built) or over_eager(results, form).verdict != "faster":
         return None
     return round(1e6 * built.values[0] / (base.summary.median - call.summary.median))
@@ -129,7 +129,7 @@ def _headline(m: dict[str, Any]) -> Headline:
 
 def _findings(results: Results, m: dict[str, Any]) -> list[str]:
     compiled = _compiled(results)
-    largest = results.series(CALL, EAGER)[-1].x
+    largest = results.series("call", EAGER)[-1].x
     faster = [f for f in compiled if over_eager(results, f, largest).verdict == "faster"]
     sentences = [
         say(
@@ -165,7 +165,7 @@ def _findings(results: Results, m: dict[str, Any]) -> list[str]:
 
 def _back_end(results: Results) -> str:
     """What Python leaves of a call to the back end."""
-    shares = results.series(names.BACK_END, EAGER)
+    shares = results.series("back_end", EAGER)
     return say(
         "The back end takes {small:.0f} % of an eager call at batch {smallest:.0f} and {large:.0f}"
         " % at batch {largest:.0f}; the rest is Python.",
@@ -180,21 +180,22 @@ def _program(results: Results, m: dict[str, Any]) -> str:
     return say(
         "Seen whole, the notes' program is “{program}”: {before} bytecode instructions become"
         " {after}; it runs {ratio} as fast as parsed each time.",
-        program=f"print({_number(results, names.PRINTED, names.FOLDED)})",
-        before=_number(results, names.INSTRUCTIONS, names.COMPILED_ONCE),
-        after=_number(results, names.INSTRUCTIONS, names.FOLDED),
+        program="print(" + _number(results, "printed", "folded first") + ")",
+        before=_number(results, "instructions", "compiled once"),
+        after=_number(results, "instructions", "folded first"),
         ratio=ratio(m, names.FOLDED_SPEEDUP),
     )
 
 
 def _compiled(results: Results) -> list[str]:
     """The measured forms that a compiler made."""
-    return [form for form in results.variants(CALL) if form not in (EAGER, INFERENCE)]
+    return [form for form in results.variants("call") if form not in (EAGER, INFERENCE)]
 
 
 def _number(results: Results, experiment: str, variant: str) -> str:
     found = results.one(experiment, variant)
-    return f"{found.values[0]:.0f}" if found else "–"
+    assert found, f"{variant} of {experiment} is not among the rows"  # noqa: S101
+    return f"{found.values[0]:.0f}"
 
 
 def _calls(count: int | None) -> str:
@@ -225,8 +226,8 @@ def _same(m: dict[str, Any]) -> str:
 
 def _forms(results: Results, m: dict[str, Any]) -> Table:
     rows = []
-    for form in results.variants(CALL):
-        call, built = results.one(CALL, form), results.one(names.BUILD, form)
+    for form in results.variants("call"):
+        call, built = results.one("call", form), results.one("build", form)
         assert call  # noqa: S101 - `variants` lists what was measured
         eager = form in (EAGER, INFERENCE)
         rows.append(
@@ -264,7 +265,7 @@ def _forms(results: Results, m: dict[str, Any]) -> Table:
 
 
 def _file(results: Results, form: str) -> str:
-    size, load = results.one(names.SAVED_SIZE, form), results.one(names.SAVED_LOAD, form)
+    size, load = results.one("saved_size", form), results.one("saved_load", form)
     return f"{size.values[0]:,.0f} KiB, {load.summary.median:.1f} ms" if size and load else "–"
 
 
@@ -273,8 +274,9 @@ def _beside(results: Results) -> Table:
         return say("{english} (zh {chinese})", english=english, chinese=chinese)
 
     def thousand(form: str) -> str:
-        calls = results.one(names.THOUSAND_CALLS, form)
-        return f"{calls.summary.median / 1e3:.4f} s" if calls else say("skipped")
+        calls = results.one("thousand_calls", form)
+        assert calls, f"{form} is not among the rows"  # noqa: S101
+        return f"{calls.summary.median / 1e3:.4f} s"
 
     return beside_the_book(
         [
@@ -299,7 +301,7 @@ def _beside(results: Results) -> Table:
 
 def _figures(results: Results, m: dict[str, Any]) -> list[Figure]:
     virtual = m["device_kind"] == "cpu-virtual"
-    sizes = [call.x for call in results.series(CALL, EAGER)]
+    sizes = [call.x for call in results.series("call", EAGER)]
     found = [
         Figure(
             "compile_speedups",
@@ -372,7 +374,7 @@ def _height(rows: Sequence[str]) -> float:
 
 def _limits(results: Results) -> tuple[float, float]:
     """From the lowest to the highest end of any form's interval at any batch, and 1."""
-    sizes = [call.x for call in results.series(CALL, EAGER)]
+    sizes = [call.x for call in results.series("call", EAGER)]
     found = [over_eager(results, form, size) for form in _compiled(results) for size in sizes]
     low, high = min([1, *(r.low for r in found)]), max([1, *(r.high for r in found)])
     return low / ROOM**2, high * ROOM**2  # with room for the numbers
@@ -402,7 +404,7 @@ def _name_rows(axes: Axes, rows: Sequence[str]) -> None:
 
 def _draw_paying_off(results: Results, virtual: bool, path: Path) -> None:
     """Draw how many times as fast a number of calls is, building included."""
-    built = [form for form in _compiled(results) if results.one(names.BUILD, form)]
+    built = [form for form in _compiled(results) if results.one("build", form)]
     pays = {form: break_even_calls(results, form) for form in built}
     decades = _decades(results, pays)
     calls = np.geomspace(1, 10**decades, 120)
@@ -432,7 +434,7 @@ def _decades(results: Results, pays: Mapping[str, int | None]) -> int:
     """Of the calls until all forms have paid off that do, and building hardly shows of any."""
     shown = [1000.0]
     for form, count in pays.items():
-        call, built = results.one(CALL, form), results.one(names.BUILD, form)
+        call, built = results.one("call", form), results.one("build", form)
         assert call and built  # noqa: S101 - asked of built forms only
         shown.append(count or 1e6 * built.values[0] / call.summary.median)
     return math.ceil(math.log10(10 * max(shown)))
@@ -442,8 +444,8 @@ def _speed_with_building(
     results: Results, form: str, calls: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Times of so many eager calls over those of building a form and calling it."""
-    base, call = results.one(CALL, eager_like(form)), results.one(CALL, form)
-    built = results.one(names.BUILD, form)
+    base, call = results.one("call", eager_like(form)), results.one("call", form)
+    built = results.one("build", form)
     assert base and call and built  # noqa: S101 - asked of built forms only
     microseconds = 1e6 * built.values[0] + calls * call.summary.median
     speeds: NDArray[np.float64] = calls * base.summary.median / microseconds
@@ -455,9 +457,9 @@ def _power_of_ten(exponent: int) -> str:
 
 
 def _draw_first_calls(results: Results, virtual: bool, path: Path) -> None:
-    rows = [form for form in results.variants(names.FIRST_CALLS) if form != INFERENCE]
+    rows = [form for form in results.variants("first_calls") if form != INFERENCE]
     times = {
-        form: [m.values[0] / 1e6 for m in results.series(names.FIRST_CALLS, form)] for form in rows
+        form: [m.values[0] / 1e6 for m in results.series("first_calls", form)] for form in rows
     }
     low, high = min(map(min, times.values())), max(map(max, times.values()))
     with figures.figure(path, figures.WIDTH, 1.1 + 0.42 * len(rows)) as fig:

@@ -1,4 +1,4 @@
-"""What bench_buckets derives from times, and says on the page."""
+"""What bench_buckets derives from times, and when its hooks sum."""
 
 import pytest
 import torch
@@ -7,53 +7,62 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from lab.core.files import write_metrics, write_rows
 from lab.core.params import load
 from lab.machine.devices import Devices, for_ranks
-from lab.parallel.local_ranks import run_on_ranks
+from lab.parallel.local_ranks import on_ranks, run_on_ranks
 from lab.parallel.replicas import forward_backward, sgd
-from lab.report.page import Section
-from lab.results.measurements import rows_of
-from stages.bench_buckets.measure import hooked, names, one_rank
-from stages.bench_buckets.measure.hidden import SumCost, exposed_ms, fit_cost, ready_by_half
-from stages.bench_buckets.measure.hooked import Bucketed
-from stages.bench_buckets.measure.names import AT_LAST, AT_ONCE, COMPUTING
+from lab.results.measurements import Measurement, Results
+from stages.bench_buckets.__main__ import summarise
+from stages.bench_buckets.measure.exposed import SumCost, exposed_ms, fit_cost, ready_by_half
+from stages.bench_buckets.measure.names import AT_LAST, AT_ONCE, COMPUTING, SPEEDUP
+from stages.bench_buckets.measure.overlap import LR, Replica, measure
 from stages.bench_buckets.measure.params import Params
-from stages.bench_buckets.page import section as buckets_section
 from tests.helpers import edit_params
-from tests.made_up import measurements, metrics
 
 
-def page(folder, kind, without: float | None = None) -> Section:
-    made = [m for m in measurements("bench_buckets", kind) if m.x != without]
-    write_rows(folder, rows_of(made))
-    write_metrics(folder, metrics("bench_buckets", made, kind))
-    return buckets_section.section(folder)
+def made(variant: str, mib: float, net: str, *ms: float) -> Measurement:
+    return Measurement("step", variant, mib, ms, "ms", columns={"net": net})
+
+
+def test_the_speedup_is_of_resnet18_in_buckets_of_25_mib():
+    speed = [
+        made(AT_ONCE, 25, "resnet18", 2, 4, 4),
+        made(AT_LAST, 25, "resnet18", 4, 8, 12),
+        *(made(when, mib, "lenet", 1, 1, 1) for when in (AT_ONCE, AT_LAST) for mib in (1, 25)),
+    ]
+    found = summarise(Results(speed))
+    assert {name: found[name] for name in (SPEEDUP, f"{SPEEDUP}_low", f"{SPEEDUP}_high")} == {
+        SPEEDUP: 2,
+        f"{SPEEDUP}_low": 2,
+        f"{SPEEDUP}_high": 3,
+    }
+    assert summarise(Results(speed[2:])) == {}
 
 
 @pytest.mark.slow
-def test_a_start_measures_every_size_of_both_nets_and_its_model(project):
+def test_ranks_measure_every_size_of_both_nets_and_its_model(project):
     """In real ranks; the model's part after the pass is the sums, and exposed is the difference."""
     edit_params({"bench": {"starts": 1, "rounds": 1, "min_sample_ms": 0.1}})
     for net, images in (("lenet", 2), ("resnet18", 1)):
         edit_params({f"bench_buckets.{net}": {"images": images, "bucket_mib": [0.25, 100]}})
     params = load(Params)
     devices = for_ranks([2], params.devices)
-    found = run_on_ranks(2, devices, one_rank.measure, devices, params, 0)
-    by_place = {(m.experiment, m.variant, m.x): m.values[0] for m in found}
+    found = Results(on_ranks(2, devices)("a process", measure, 0, devices, params))
+
+    def value(experiment: str, variant: str, mib: float, net: str) -> float:
+        [number] = found.one(experiment, variant, mib, net=net).values
+        return number
+
     for net, tensors in (("lenet", 8), ("resnet18", 76)):
-        step, exposed = (
-            names.of_net(experiment, net) for experiment in (names.STEP, names.EXPOSED)
-        )
+        computing = value("step", COMPUTING, 0, net)
         for mib in (0.25, 100):
-            for variant in (names.AT_ONCE, names.AT_LAST):
-                longer = by_place[step, variant, mib] - by_place[step, names.COMPUTING, 0]
-                assert by_place[exposed, variant, mib] == pytest.approx(longer)
-        counts = [by_place[names.of_net(names.BUCKETS, net), net, mib] for mib in (0.25, 100)]
+            for variant in (AT_ONCE, AT_LAST):
+                longer = value("step", variant, mib, net) - computing
+                assert value("exposed", variant, mib, net) == pytest.approx(longer)
+        counts = [value("buckets", "all gradients", mib, net) for mib in (0.25, 100)]
         assert counts[0] > counts[1] == 1
-        ready = [m for m in found if m.experiment == names.of_net(names.READY, net)]
-        assert len(ready) == tensors
-        assert 0 <= by_place[names.READY_BY_HALF, net, 0] <= 100
+        assert len(found.variants("gradient ready", net=net)) == tensors
+        assert 0 <= value("ready by half of the pass", "all gradients", 0, net) <= 100
 
 
 FREE = SumCost(0, 0)
@@ -130,11 +139,11 @@ def steps(device: torch.device) -> dict[str, object]:
     mine = batch(dist.get_rank())
     for when in (AT_ONCE, AT_LAST, COMPUTING):
         module = net()
-        replica = Bucketed(module, SMALL, device)
+        replica = Replica(module, SMALL, device)
         replica.step(when, *mine)
         told[when] = weights(module)
     module = net()
-    replica = Bucketed(module, SMALL, device)
+    replica = Replica(module, SMALL, device)
     buckets = replica.settle(*mine)
     told["parameters"] = [bucket.parameters for bucket in buckets]
     told["numbers"] = [len(bucket.numbers) for bucket in buckets]
@@ -147,14 +156,14 @@ def steps(device: torch.device) -> dict[str, object]:
 
     for name, p in module.named_parameters():
         p.register_post_accumulate_grad_hook(lambda _, name=name: events.append(name))
-    hooked.dist.all_reduce = noted
+    dist.all_reduce = noted
     try:
         for when in (AT_ONCE, AT_LAST, COMPUTING):
             events.clear()
             replica.step(when, *mine)
             told[f"events {when}"] = list(events)
     finally:
-        hooked.dist.all_reduce = allreduce
+        dist.all_reduce = allreduce
     return told
 
 
@@ -167,9 +176,9 @@ def test_gradients_are_those_of_replicas_whenever_they_are_summed(told):
     both, alone = net(), net()
     for rank in (0, 1):
         forward_backward(both, *batch(rank))
-    sgd(both.parameters(), hooked.LR, 8)
+    sgd(both.parameters(), LR, 8)
     forward_backward(alone, *batch(0))
-    sgd(alone.parameters(), hooked.LR, 8)
+    sgd(alone.parameters(), LR, 8)
     for when in (AT_ONCE, AT_LAST):
         assert told[when] == pytest.approx(weights(both), abs=1e-7)
     assert told[COMPUTING] == pytest.approx(weights(alone), abs=1e-7)

@@ -1,20 +1,16 @@
-"""None"""
-
-import threading
-
 import pytest
 import torch
 
 from lab.core.shared_params import BenchParams
 from lab.machine.devices import Devices
 from lab.results.measurements import Results
-from stages.bench_compile.measure import names, program_times, python_threads, thousand_calls
-from stages.bench_compile.measure.compiled_forms import mlp
-from stages.bench_compile.measure.program_text import (
+from stages.bench_compile.measure.program import (
     DEFINITIONS,
     PROGRAM,
     count_instructions,
     fold,
+    measure_folding,
+    measure_program,
     run,
 )
 
@@ -64,74 +60,14 @@ PARAMS = BenchParams(starts=1, rounds=2, min_sample_ms=1e-3)
 
 
 def test_text_and_the_folded_program_are_timed():
-    results = Results(program_times.measure_program(CPU, PARAMS, start=0))
-    assert results.variants(names.PROGRAM) == [names.TEXT, names.FOLDED]
+    results = Results(measure_program(CPU, PARAMS, 0))
+    assert results.variants("program") == ["text", "folded first"]
 
 
 def test_the_folded_program_prints_the_books_result_with_less_work():
-    results = Results(program_times.measure_folding(CPU))
-    assert results.one(names.PRINTED, names.FOLDED).values == (10,)
+    results = Results(measure_folding(CPU))
+    assert results.one("printed", "folded first").values == (10,)
     before, after = (
-        results.one(names.INSTRUCTIONS, form).values[0]
-        for form in (names.COMPILED_ONCE, names.FOLDED)
+        results.one("instructions", form).values[0] for form in ("compiled once", "folded first")
     )
     assert after < before / 2
-
-
-def test_each_thread_makes_all_its_calls(monkeypatch):
-    monkeypatch.setattr(python_threads, "CALLS", 5)
-    callers = []
-    python_threads.call_by_threads(lambda x: callers.append(threading.get_ident()), None, 2)
-    assert len(callers) == 10
-    assert threading.get_ident() not in callers
-
-
-def test_a_time_is_that_of_one_call_whoever_makes_it(monkeypatch):
-    monkeypatch.setattr(python_threads, "usable_cores", lambda: 2)
-    monkeypatch.setattr(
-        python_threads, "time_variants", lambda variants, *_: dict.fromkeys(variants, (0.6,))
-    )
-    results = Results(python_threads.measure_threads(mlp(0), CPU, PARAMS, start=0))
-    for form in (names.EAGER, names.SCRIPT):
-        one, two = results.series(names.THREADS, form)
-        assert (one.x, two.x) == (1, 2)
-        assert one.values[0] == pytest.approx(6e5 / python_threads.CALLS)
-        assert two.values[0] == pytest.approx(one.values[0] / 2)
-
-
-def test_one_core_shows_nothing(monkeypatch):
-    monkeypatch.setattr(python_threads, "usable_cores", lambda: 1)
-    measured = python_threads.measure_threads(mlp(0), CPU, PARAMS, start=0)
-    assert {m.remark for m in measured} == {"skipped: needs 2 cores"}
-
-
-def test_the_calls_are_those_of_the_notes_in_their_order(monkeypatch):
-    """Called, scripted, called; then a new net is called, scripted outside the clock, called."""
-    log: list[str] = []
-
-    class Net:
-        def __init__(self, name: str) -> None:
-            self.name = name
-
-        def to(self, device: torch.device) -> "Net":
-            return self
-
-        def __call__(self, x: torch.Tensor) -> None:
-            log.append(self.name)
-
-    def script(net: Net) -> Net:
-        log.append(f"script {net.name}")
-        return Net(f"{net.name} scripted")
-
-    nets = iter((Net("a"), Net("b")))
-    monkeypatch.setattr(thousand_calls, "mlp", lambda seed: next(nets))
-    monkeypatch.setattr(thousand_calls, "script", script)
-    monkeypatch.setattr(thousand_calls, "CALLS", 3)
-    monkeypatch.setattr(thousand_calls, "read_clock", lambda devices: float(len(log)))
-    measured = thousand_calls.measure_thousand_calls(0, CPU)
-    assert log == [*("a", "script a", "a scripted"), *["b"] * 3, "script b", *["b scripted"] * 3]
-    assert {m.variant: m.values for m in measured} == {
-        names.EAGER: (3000.0,),
-        names.SCRIPT: (3000.0,),
-        names.FIRST_IN_PROCESS: (1000.0,),
-    }

@@ -1,4 +1,4 @@
-"""The notes' MLP in each form that a compiler gives it (section 13.1).
+"""The notes' MLP in each form that a compiler gives it, and how each form is built (section 13.1).
 
 A form is a function of X (n, 512) that gives logits (n, 2).
 """
@@ -40,8 +40,7 @@ Form = Callable[[Tensor], Tensor]
 T = TypeVar("T")
 
 
-class RanEagerError(Exception):
-    """Under the compiler's name torch ran what it had not compiled."""
+# --- the network and its forms ---
 
 
 def mlp(seed: int) -> nn.Sequential:
@@ -58,18 +57,23 @@ def mlp(seed: int) -> nn.Sequential:
     return nn.Sequential(*layers).eval()
 
 
-def batches(sizes: list[int], seed: int, device: torch.device) -> dict[int, Tensor]:
-    """Random inputs (n, 512) of each size n; the same ones in every process."""
-    generator = torch.Generator().manual_seed(seed)
-    return {n: torch.randn(n, NUM_INPUTS, generator=generator).to(device) for n in sizes}
-
-
 def script(net: nn.Module) -> torch.jit.ScriptModule:
     """The network as TorchScript, without the warning of its deprecation, which its name says."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         scripted: torch.jit.ScriptModule = torch.jit.script(net)
     return scripted
+
+
+def compiled(net: nn.Module) -> Form:
+    """Compiled anew for each shape, and whole, or an error where eager would stand in for a part.
+
+    Compiled forms of one network share what they compiled, and the limit of shapes: none is left.
+    """
+    torch._dynamo.reset()
+    torch._dynamo.config.recompile_limit = MOST_SHAPES
+    form: Form = torch.compile(net, dynamic=False, fullgraph=True)
+    return form
 
 
 def exported(net: nn.Module) -> torch.export.ExportedProgram:
@@ -81,26 +85,16 @@ def exported(net: nn.Module) -> torch.export.ExportedProgram:
     )
 
 
-def _frozen(net: nn.Module, folder: Path) -> Form:
-    return without_gradients(torch.jit.freeze(script(net)))
+def ahead_of_time(net: nn.Module, folder: Path) -> Form:
+    """AOTInductor's package in `folder`, which is made if it is not there."""
+    path = folder / FILES[AOT]
+    if not path.exists():
+        torch._inductor.aoti_compile_and_package(exported(net), package_path=str(path))
+    form: Form = torch._inductor.aoti_load_package(str(path))
+    return form
 
 
-def _compiled(net: nn.Module, folder: Path) -> Form:
-    """Compiled anew for each shape, and whole, or an error where eager would stand in for a part.
-
-    Compiled forms of one network share what they compiled, and the limit of shapes: none is left.
-    """
-    torch._dynamo.reset()
-    torch._dynamo.config.recompile_limit = MOST_SHAPES
-    return without_gradients(torch.compile(net, dynamic=False, fullgraph=True))
-
-
-def _compiled_graphs() -> int:
-    """How many graphs torch.compile has compiled in this process."""
-    return int(torch._dynamo.utils.counters["stats"]["unique_graphs"])
-
-
-def _cuda_graph(net: nn.Module, folder: Path) -> Form:
+def cuda_graph(net: nn.Module) -> Form:
     """The eager network's kernels, recorded for each input and replayed without Python."""
     graphs: dict[int, tuple[Callable[[], None], Tensor]] = {}
 
@@ -111,15 +105,7 @@ def _cuda_graph(net: nn.Module, folder: Path) -> Form:
         replay()
         return outputs
 
-    return without_gradients(call)
-
-
-def _aot(net: nn.Module, folder: Path) -> Form:
-    """The package in `folder`, which is made if it is not there."""
-    path = folder / FILES[AOT]
-    if not path.exists():
-        torch._inductor.aoti_compile_and_package(exported(net), package_path=str(path))
-    return without_gradients(torch._inductor.aoti_load_package(str(path)))
+    return call
 
 
 def without_gradients(form: Form) -> Form:
@@ -132,23 +118,24 @@ BUILDERS: dict[str, Callable[[nn.Module, Path], Form]] = {
     EAGER: lambda net, folder: net,
     INFERENCE: lambda net, folder: without_gradients(net),
     SCRIPT: lambda net, folder: script(net),
-    FROZEN: _frozen,
-    COMPILE: _compiled,
-    GRAPH: _cuda_graph,
-    AOT: _aot,
+    FROZEN: lambda net, folder: without_gradients(torch.jit.freeze(script(net))),
+    COMPILE: lambda net, folder: without_gradients(compiled(net)),
+    GRAPH: lambda net, folder: without_gradients(cuda_graph(net)),
+    AOT: lambda net, folder: without_gradients(ahead_of_time(net, folder)),
 }
 
 
-def obstacle(name: str, device: torch.device, compilers: bool) -> str:
-    """Why a form cannot be built here, or nothing."""
-    if name == GRAPH and device.type != "cuda":
-        return "needs a CUDA GPU"
-    if name not in NEED_COMPILER:
-        return ""
-    if not compilers:
-        return "bench_compile.compilers is false"
-    missing = missing_compiler()
-    return f"needs {missing}" if missing else ""
+def batches(sizes: list[int], seed: int, device: torch.device) -> dict[int, Tensor]:
+    """Random inputs (n, 512) of each size n; the same ones in every process."""
+    generator = torch.Generator().manual_seed(seed)
+    return {n: torch.randn(n, NUM_INPUTS, generator=generator).to(device) for n in sizes}
+
+
+# --- building them ---
+
+
+class RanEagerError(Exception):
+    """Under the compiler's name torch ran what it had not compiled."""
 
 
 def build(
@@ -179,6 +166,18 @@ def build(
     return used, seconds, ""
 
 
+def obstacle(name: str, device: torch.device, compilers: bool) -> str:
+    """Why a form cannot be built here, or nothing."""
+    if name == GRAPH and device.type != "cuda":
+        return "needs a CUDA GPU"
+    if name not in NEED_COMPILER:
+        return ""
+    if not compilers:
+        return "bench_compile.compilers is false"
+    missing = missing_compiler()
+    return f"needs {missing}" if missing else ""
+
+
 def _used_compiled(form: Form, use: Callable[[Form], T], inputs: Sequence[Tensor]) -> T:
     """`use(form)` of a form by torch.compile, none of whose calls ran eager.
 
@@ -190,6 +189,11 @@ def _used_compiled(form: Form, use: Callable[[Form], T], inputs: Sequence[Tensor
     if _compiled_graphs() - before < len(inputs):
         raise RanEagerError
     return used
+
+
+def _compiled_graphs() -> int:
+    """How many graphs torch.compile has compiled in this process."""
+    return int(torch._dynamo.utils.counters["stats"]["unique_graphs"])
 
 
 @contextmanager

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from stages.bench_compile.measure import compiled_forms, names
-from stages.bench_compile.measure.compiled_forms import (
+from stages.bench_compile.measure import forms, names
+from stages.bench_compile.measure.forms import (
     BUILDERS,
     NEED_COMPILER,
     batches,
@@ -66,7 +66,7 @@ def test_a_compiler_that_fails_is_no_crash(monkeypatch, tmp_path):
     def broken(net, folder):
         raise RuntimeError("cannot compile")
 
-    monkeypatch.setitem(compiled_forms.BUILDERS, names.FROZEN, broken)
+    monkeypatch.setitem(forms.BUILDERS, names.FROZEN, broken)
     reason = "does not build here (RuntimeError)"
     assert build(names.FROZEN, mlp(0), tmp_path, [], call_each([])) == (None, 0.0, reason)
 
@@ -111,7 +111,7 @@ def test_what_would_run_eager_under_the_compilers_name_is_no_form(graphs, monkey
     def reason() -> str:
         return build(names.COMPILE, mlp(0), tmp_path, inputs, call_each(inputs))[2]
 
-    monkeypatch.setattr(compiled_forms, "MOST_SHAPES", 8)
+    monkeypatch.setattr(forms, "MOST_SHAPES", 8)
     assert reason() == "does not build here (FailOnRecompileLimitHit)"
     monkeypatch.setenv("TORCHDYNAMO_DISABLE", "1")
     assert reason() == "does not build here (RanEagerError)"

@@ -15,7 +15,6 @@ class SumCost:
     ms_per_byte: float
 
     def ms(self, num_bytes: float) -> float:
-        """The time of a bucket's sum."""
         return self.each_ms + self.ms_per_byte * num_bytes
 
 

@@ -8,12 +8,17 @@ possible is to change it before it runs: `fold` computes what is known beforehan
 
 import ast
 import dis
+from functools import partial
 from types import CodeType
 from typing import Any
 
+from lab.core.shared_params import BenchParams
+from lab.machine.devices import Devices
+from lab.results.measurements import Measurement
+from lab.timing.bench import in_unit, time_variants
+
 
 def text_of_add() -> str:
-    """A function that adds two numbers."""
     return """
 def add(a, b):
     return a + b
@@ -21,7 +26,6 @@ def add(a, b):
 
 
 def text_of_add_four() -> str:
-    """One that adds four, by three additions."""
     return """
 def add_four(a, b, c, d):
     left = add(a, b)
@@ -74,3 +78,33 @@ def count_instructions(code: CodeType) -> int:
     return len(list(dis.get_instructions(code))) + sum(
         count_instructions(inner) for inner in nested
     )
+
+
+def measure_program(devices: Devices, params: BenchParams, process: int) -> list[Measurement]:
+    """Time the program as text, which is parsed each time, and folded."""
+    folded = compile(fold(PROGRAM), "", "exec")
+    variants = {"text": partial(run, PROGRAM), "folded first": partial(run, folded)}
+    times = time_variants(variants, [], params, process, control="text")
+    return in_unit("program", 0, times, "us", devices)
+
+
+def measure_folding(devices: Devices) -> list[Measurement]:
+    """What the folded program prints, and the instructions before and after."""
+    programs = {"compiled once": PROGRAM, "folded first": fold(PROGRAM)}
+    codes = {variant: compile(text, "", "exec") for variant, text in programs.items()}
+    [printed] = run(codes["folded first"])
+    printed_sum = (float(str(printed)),)
+    return [
+        Measurement("printed", "folded first", 0, printed_sum, "", devices.kind),
+        *[
+            Measurement(
+                "instructions",
+                variant,
+                0,
+                (count_instructions(code),),
+                "instructions",
+                devices.kind,
+            )
+            for variant, code in codes.items()
+        ],
+    ]

@@ -1,0 +1,189 @@
+"""The compiled forms that can be saved, loaded again in a new process, and in a C++ program (13.1).
+
+The new process runs this file: `python -m stages.bench_compile.measure.saved FOLDER DEVICE`.
+"""
+
+import copy
+import json
+import os
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from lab.machine.devices import Devices, missing_compiler
+from lab.results.measurements import Measurement, skip
+from stages.bench_compile.measure.forms import (
+    FILES,
+    NUM_INPUTS,
+    Form,
+    batches,
+    exported,
+    mlp,
+    script,
+)
+from stages.bench_compile.measure.names import AOT, EXPORT, SCRIPT, WEIGHTS
+
+LOADS = 5
+EXAMPLE = "example.pt"
+
+Loaded = dict[str, Any]  # bytes, load_s, difference; or a problem
+
+
+# --- in a new process ---
+
+
+def measure_saved(net: nn.Module, seed: int, devices: Devices, folder: Path) -> list[Measurement]:
+    """Load every form saved in `folder` anew: its size, time to load, difference from eager."""
+    [X] = batches([64], seed, devices.devices[0]).values()
+    save(net, X, folder)
+    loaded = load_in_a_new_process(folder, devices.devices[0])
+    kind = devices.kind
+    measured: list[Measurement] = []
+    for variant in FILES:
+        found = loaded.get(variant, {"problem": "nothing was saved"})
+        if "problem" in found:
+            measured.append(skip("saved_load", variant, found["problem"], kind))
+            continue
+        load_ms = tuple(1e3 * t for t in found["load_s"])
+        measured += [
+            Measurement("saved_size", variant, 0, (found["bytes"] / 1024,), "KiB", kind),
+            Measurement("saved_load", variant, 0, load_ms, "ms", kind),
+            Measurement("saved_difference", variant, 0, (found["difference"],), "logit", kind),
+        ]
+    return measured
+
+
+def save(net: nn.Module, X: Tensor, folder: Path) -> None:
+    """Save weights, TorchScript and export, and an input with eager's output to compare with.
+
+    AOTInductor's package is saved where it is built.
+    """
+    torch.save(net.state_dict(), folder / FILES[WEIGHTS])
+    script(net).save(str(folder / FILES[SCRIPT]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of torch.export's own code
+        torch.export.save(exported(net), folder / FILES[EXPORT])
+    with torch.inference_mode():
+        torch.save({"X": X.cpu(), "y": net(X).cpu()}, folder / EXAMPLE)
+
+
+def load_form(variant: str, path: Path, device: torch.device) -> Form:
+    """A form from its file; of weights alone the program must know the network."""
+    if variant == SCRIPT:
+        form: Form = torch.jit.load(str(path), map_location=device)
+        return form
+    if variant == EXPORT:
+        return torch.export.load(path).module()
+    if variant == AOT:
+        return torch._inductor.aoti_load_package(str(path))
+    net = mlp(0).to(device)
+    weights = torch.load(path, weights_only=True, map_location=device)  # noqa: TID251
+    net.load_state_dict(weights)
+    return net
+
+
+def load_in_a_new_process(folder: Path, device: torch.device) -> dict[str, Loaded]:
+    """What `load_all` finds in a new process."""
+    command = [sys.executable, "-m", "stages.bench_compile.measure.saved", str(folder), str(device)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    if result.returncode:
+        raise RuntimeError(f"loading the saved forms in a new process failed:\n{result.stderr}")
+    found: dict[str, Loaded] = json.loads(result.stdout.splitlines()[-1])
+    return found
+
+
+def load_all(folder: Path, device: torch.device) -> dict[str, Loaded]:
+    """Load each form that is saved: its bytes, seconds and difference from eager, or a problem."""
+    example = torch.load(folder / EXAMPLE, weights_only=True)  # noqa: TID251  (our own)
+    X, found = example["X"].to(device), {}
+    for variant, file in FILES.items():
+        path = folder / file
+        if not path.exists():
+            continue
+        try:
+            loaded = _timed(variant, path, X, example["y"])
+            found[variant] = {"bytes": path.stat().st_size, **loaded}
+        except Exception as error:  # whatever a form does not manage in a new process
+            found[variant] = {"problem": f"does not load in a new process ({type(error).__name__})"}
+    return found
+
+
+def _timed(variant: str, path: Path, X: Tensor, y: Tensor) -> Loaded:
+    seconds = []
+    for _ in range(LOADS):
+        start = time.perf_counter()
+        form = load_form(variant, path, X.device)
+        seconds.append(time.perf_counter() - start)
+    with torch.inference_mode():
+        difference = (form(X).cpu() - y).abs().max().item()
+    return {"load_s": seconds, "difference": difference}
+
+
+# --- in another language ---
+
+CPP = """
+#include <torch/csrc/jit/serialization/import.h>
+#include <iostream>
+int main(int argc, char** argv) {
+  auto net = torch::jit::load(argv[1]);
+  auto y = net.forward({at::ones({1, NUM_INPUTS})}).toTensor();
+  std::cout.precision(9);
+  for (int64_t i = 0; i < y.numel(); ++i) std::cout << y[0][i].item<float>() << " ";
+}
+"""
+
+
+def measure_cpp(net: nn.Module, compilers: bool, devices: Devices, folder: Path) -> Measurement:
+    """Have a C++ program load the TorchScript and call it: its difference from eager's logits."""
+    missing = missing_compiler() if compilers else "bench_compile.compilers"
+    if missing:
+        return skip("front_end", "C++", f"needs {missing}", devices.kind)
+    on_cpu = copy.deepcopy(net).cpu()
+    saved = folder / "front_end.pt"
+    script(on_cpu).save(str(saved))
+    try:
+        program = _cpp_program(folder)
+        printed = subprocess.run(
+            [program, saved], capture_output=True, text=True, check=True
+        ).stdout
+    except (subprocess.CalledProcessError, OSError) as error:
+        reason = f"does not build or run here ({type(error).__name__})"
+        return skip("front_end", "C++", reason, devices.kind)
+    with torch.no_grad():
+        y = on_cpu(torch.ones(1, NUM_INPUTS)).flatten()
+    logits = torch.tensor([float(word) for word in printed.split()])
+    largest = (logits - y).abs().max().item()
+    return Measurement("front_end", "C++", 0, (largest,), "logit", devices.kind)
+
+
+def _cpp_program(folder: Path) -> Path:
+    """The program, built against the libraries of this torch."""
+    torch_folder = Path(torch.__file__).parent
+    source, program = folder / "front_end.cpp", folder / "front_end"
+    source.write_text(CPP, encoding="utf-8")
+    compiler = os.environ.get("CXX", "clang++" if sys.platform == "darwin" else "g++")
+    command = [
+        compiler,
+        "-std=c++20",
+        f"-DNUM_INPUTS={NUM_INPUTS}",
+        str(source),
+        "-o",
+        str(program),
+    ]
+    headers = ("include", "include/torch/csrc/api/include")
+    command += [f"-I{torch_folder / header}" for header in headers]
+    library = torch_folder / "lib"
+    command += [f"-L{library}", f"-Wl,-rpath,{library}", "-ltorch", "-ltorch_cpu", "-lc10"]
+    subprocess.run(command, capture_output=True, check=True)
+    return program
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    print(json.dumps(load_all(Path(sys.argv[1]), torch.device(sys.argv[2]))))

@@ -1,0 +1,262 @@
+"""How long the notes' network takes in each form: 1000 calls, building, first calls, and then on.
+
+Also what Python does in a call: the back end's share of the time, and two Python threads instead of
+one. And other networks, so that "usually" is asked of several.
+"""
+
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+
+from lab.core.params import load
+from lab.core.shared_params import BenchParams
+from lab.machine.devices import Devices, resolve, usable_cores
+from lab.nets.models import lenet_of_layers
+from lab.results.measurements import Measurement, skip
+from lab.timing.back_end import back_end_share
+from lab.timing.bench import in_unit, time_variants
+from lab.timing.clock import read_clock, synchronize
+from stages.bench_compile.measure.forms import (
+    BUILDERS,
+    NUM_INPUTS,
+    Form,
+    batches,
+    build,
+    compiler_cache,
+    mlp,
+    script,
+)
+from stages.bench_compile.measure.names import EAGER, INFERENCE, SCRIPT
+from stages.bench_compile.measure.params import Params
+from stages.bench_compile.measure.program import measure_program
+
+CALLS = 1000  # as the notes time them
+WARM_UP_CALLS = 3
+QUEUED_CALLS = 50  # enqueued at once: a GPU's queue holds over a thousand kernels
+CALLS_OF_A_THREAD = 300  # so that starting threads takes little of the time
+THREADS = (1, 2)
+
+
+def measure(process: int) -> list[Measurement]:
+    """What a fresh process times; the notes' 1000 calls first, before any other TorchScript."""
+    params = load(Params)
+    devices = resolve(1, params.devices)
+    thousand = measure_thousand_calls(params.seed, devices)
+    net = mlp(params.seed).to(devices.devices[0])
+    return [
+        *thousand,
+        *measure_program(devices, params.bench, process),
+        *measure_calls(net, params, devices, process),
+        *measure_nets(params, devices, process),
+        *measure_threads(net, devices, params.bench, process),
+        *measure_share(net, params, devices),
+    ]
+
+
+def call_in_a_row(form: Form, x: Tensor, calls: int) -> None:
+    """What the notes time: the same call again and again."""
+    for _ in range(calls):
+        form(x)
+
+
+def measure_thousand_calls(seed: int, devices: Devices) -> list[Measurement]:
+    """The notes' steps, in a process that has not used TorchScript: one sample of each.
+
+    A network is called, scripted and called once; then 1000 calls of a new one are timed, it is
+    scripted outside the clock, and 1000 more are timed. Gradients are on, and nothing else warms
+    up. What TorchScript's first use in a process costs lies before the clock, and is timed apart.
+    """
+    device = devices.devices[0]
+    x = torch.randn(1, NUM_INPUTS, generator=torch.Generator().manual_seed(seed)).to(device)
+    earlier = mlp(seed).to(device)
+    earlier(x)
+    first = _seconds(script(earlier), x, 1, devices)
+    net = mlp(seed + 1).to(device)
+    eager = _seconds(net, x, CALLS, devices)
+    scripted = _seconds(script(net), x, CALLS, devices)
+    seconds = {EAGER: eager, SCRIPT: scripted, "first TorchScript call of the process": first}
+    times = {variant: (each,) for variant, each in seconds.items()}
+    return in_unit("thousand_calls", 0, times, "ms", devices)
+
+
+def _seconds(form: Form, x: Tensor, calls: int, devices: Devices) -> float:
+    start = read_clock(devices.devices)
+    call_in_a_row(form, x, calls)
+    return read_clock(devices.devices) - start
+
+
+# --- the network in each form ---
+
+
+def measure_building(
+    net: nn.Module, params: Params, devices: Devices, folder: Path
+) -> list[Measurement]:
+    """Build each form from an empty cache: seconds, first calls, and outputs beside eager's.
+
+    The time to build holds the first call, in which compilers work.
+    """
+    ours = params.bench_compile
+    inputs = batches([1, *ours.batch_sizes], params.seed, devices.devices[0])
+    measured = []
+    for variant in BUILDERS:
+        use = partial(_first_results, inputs=inputs, devices=devices, count=ours.first_calls)
+        found, seconds, _ = build(variant, net, folder, [*inputs.values()], use, ours.compilers)
+        if found is None:
+            continue
+        calls, outputs = found
+        measured += in_unit("build", 0, {variant: (seconds + calls[0],)}, "s", devices)
+        for number, call in enumerate(calls, 1):
+            measured += in_unit("first_calls", number, {variant: (call,)}, "us", devices)
+        measured += [
+            _difference(variant, outputs[n], net(inputs[n]), devices) for n in ours.batch_sizes
+        ]
+    return measured
+
+
+def _first_results(
+    form: Form, inputs: Mapping[int, Tensor], devices: Devices, count: int
+) -> tuple[list[float], dict[int, Tensor]]:
+    """Seconds of each of the first `count` calls, of one image; then all outputs by batch size."""
+    calls = [_seconds(form, inputs[1], 1, devices) for _ in range(count)]
+    return calls, {n: form(X).clone() for n, X in inputs.items()}
+
+
+def _difference(variant: str, outputs: Tensor, y: Tensor, devices: Devices) -> Measurement:
+    with torch.no_grad():
+        largest = (outputs - y).abs().max().item()
+    return Measurement("difference", variant, len(y), (largest,), "logit", devices.kind)
+
+
+def measure_calls(
+    net: nn.Module, params: Params, devices: Devices, process: int
+) -> list[Measurement]:
+    """Time all forms side by side at each batch size; what is not built here is skipped."""
+    ours = params.bench_compile
+    inputs = batches(ours.batch_sizes, params.seed, devices.devices[0])
+    use = partial(_warmed_up, inputs=[*inputs.values()])
+    forms: dict[str, Form] = {}
+    measured = []
+    for variant in BUILDERS:
+        form, _, reason = build(
+            variant, net, compiler_cache(), [*inputs.values()], use, ours.compilers
+        )
+        if form is None:
+            measured.append(skip("call", variant, reason, devices.kind))
+        else:
+            forms[variant] = form
+    for size, X in inputs.items():
+        variants = {variant: partial(form, X) for variant, form in forms.items()}
+        times = time_variants(variants, devices.devices, params.bench, process, control=INFERENCE)
+        measured += in_unit("call", size, times, "us", devices)
+        if devices.devices[0].type == "cuda":
+            enqueued = _enqueue_seconds(forms[INFERENCE], X, devices, params.bench.rounds)
+            measured += in_unit("enqueue", size, {INFERENCE: enqueued}, "us", devices)
+    if devices.devices[0].type != "cuda":
+        measured.append(skip("enqueue", INFERENCE, "needs a CUDA GPU", devices.kind))
+    return measured
+
+
+def _warmed_up(form: Form, inputs: Sequence[Tensor]) -> Form:
+    """The form, after calls with each input: TorchScript, too, compiles what it has seen twice."""
+    for X in inputs:
+        call_in_a_row(form, X, WARM_UP_CALLS)
+    return form
+
+
+def _enqueue_seconds(form: Form, X: Tensor, devices: Devices, rounds: int) -> tuple[float, ...]:
+    """Seconds of Python's thread per call, while the GPU works: nothing is waited for."""
+    seconds = []
+    for _ in range(rounds):
+        synchronize(devices.devices)
+        start = time.perf_counter()
+        call_in_a_row(form, X, QUEUED_CALLS)
+        seconds.append((time.perf_counter() - start) / QUEUED_CALLS)
+    return tuple(seconds)
+
+
+# --- other networks ---
+
+
+def deep() -> nn.Sequential:
+    """Sixteen narrow layers of 64: most of what a call does is going from one to the next."""
+    return nn.Sequential(*[layer for _ in range(16) for layer in (nn.Linear(64, 64), nn.Tanh())])
+
+
+def measure_nets(params: Params, devices: Devices, process: int) -> list[Measurement]:
+    """Time each network at each batch size, eager and as TorchScript, both without gradients."""
+    device = devices.devices[0]
+    networks: dict[str, tuple[nn.Sequential, tuple[int, ...]]] = {
+        "MLP": (mlp(params.seed), (NUM_INPUTS,)),
+        "LeNet": (lenet_of_layers(), (1, 28, 28)),
+        "16 layers": (deep(), (64,)),
+    }
+    measured = []
+    for network, (layers, shape) in networks.items():
+        net = layers.eval().requires_grad_(False).to(device)
+        forms: dict[str, Form] = {EAGER: net, SCRIPT: script(net)}
+        for size in params.bench_compile.case_batch_sizes:
+            X = torch.randn(size, *shape, device=device)
+            variants = {variant: partial(form, X) for variant, form in forms.items()}
+            times = time_variants(variants, devices.devices, params.bench, process)
+            measured += [
+                replace(m, columns={"net": network})
+                for m in in_unit("cases", size, times, "us", devices)
+            ]
+    return measured
+
+
+# --- what Python does in a call ---
+
+
+def measure_threads(
+    net: nn.Module, devices: Devices, params: BenchParams, process: int
+) -> list[Measurement]:
+    """Time a call of batch 1, eager and as TorchScript, made by one Python thread and by two.
+
+    The interpreter runs one of them at a time.
+    """
+    forms: dict[str, Form] = {EAGER: net, SCRIPT: script(net)}
+    if usable_cores() < max(THREADS):
+        reason = f"needs {max(THREADS)} cores"
+        return [skip("threads", variant, reason, devices.kind) for variant in forms]
+    x = torch.ones(1, NUM_INPUTS, device=devices.devices[0])
+    variants = {
+        f"{variant} {count}": partial(call_by_threads, form, x, count)
+        for variant, form in forms.items()
+        for count in THREADS
+    }
+    times = time_variants(variants, devices.devices, params, process)
+    measured = []
+    for count in THREADS:
+        of_count = {
+            variant: tuple(t / (CALLS_OF_A_THREAD * count) for t in times[f"{variant} {count}"])
+            for variant in forms
+        }
+        measured += in_unit("threads", count, of_count, "us", devices)
+    return measured
+
+
+def call_by_threads(form: Form, x: Tensor, count: int) -> None:
+    """Have `count` threads call the form CALLS_OF_A_THREAD times each, and wait for them."""
+    threads = [
+        threading.Thread(target=call_in_a_row, args=(form, x, CALLS_OF_A_THREAD))
+        for _ in range(count)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def measure_share(net: nn.Module, params: Params, devices: Devices) -> list[Measurement]:
+    """The back end's percentage of an eager call's time, gradients on, at each batch size."""
+    inputs = batches(params.bench_compile.batch_sizes, params.seed, devices.devices[0])
+    min_s, on = params.bench.min_sample_ms / 1e3, (devices.kind, devices.threads)
+    shares = {n: back_end_share(partial(net, X), devices.devices, min_s) for n, X in inputs.items()}
+    return [Measurement("back_end", EAGER, n, (share,), "%", *on) for n, share in shares.items()]

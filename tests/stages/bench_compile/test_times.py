@@ -1,0 +1,242 @@
+"""What bench_compile times, and what follows from its samples."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+
+import pytest
+import torch
+
+from lab.claims.rules import Over
+from lab.core.shared_params import BenchParams, DeviceParams
+from lab.machine.devices import Devices
+from lab.results.measurements import Measurement, Results
+from stages.bench_compile.__main__ import summarise
+from stages.bench_compile.measure import names, times
+from stages.bench_compile.measure.forms import empty_compiler_cache, mlp
+from stages.bench_compile.measure.names import AOT, EAGER, INFERENCE, SCRIPT
+from stages.bench_compile.measure.params import CompileParams, Params
+from stages.bench_compile.page.claims import over_cases
+from stages.bench_compile.page.section import break_even_calls, over_eager
+from tests.helpers import ROOT
+
+
+def calls(**us: float) -> list[Measurement]:
+    """Microseconds of a call of batch 1 of each form, the same in eight processes."""
+    forms = {getattr(names, name): each for name, each in us.items()}
+    return [
+        Measurement("call", form, batch, (batch * each,) * 8, "us")
+        for form, each in forms.items()
+        for batch in (1, 4)
+    ]
+
+
+CALLS = calls(EAGER=40, INFERENCE=36, SCRIPT=32, COMPILE=24, AOT=16)
+BUILDS = [Measurement("build", names.COMPILE, 0, (2,)), Measurement("build", AOT, 0, (3,))]
+
+
+def test_speedups_are_of_forms_and_of_the_folded_program():
+    program = [
+        Measurement("program", "text", 0, (40.0, 60.0)),
+        Measurement("program", "folded first", 0, (0.2, 0.3)),
+    ]
+    m = summarise(Results([*CALLS, *BUILDS, *program]))
+    assert m[names.SCRIPT_SPEEDUP] == 40 / 32
+    assert m[names.COMPILE_SPEEDUP] == 36 / 24
+    assert m[names.FOLDED_SPEEDUP] == 200
+    assert m[names.COMPILE_BUILD_S] == 2
+
+
+@pytest.mark.parametrize("experiment", ["difference", "saved_difference"])
+def test_one_output_that_differs_is_noticed(experiment):
+    def same(largest: float) -> object:
+        made = [Measurement(experiment, form, 0, (x,)) for form, x in ((SCRIPT, 0), (AOT, largest))]
+        return summarise(Results(made))[names.SAME_OUTPUTS]
+
+    assert (same(1e-6), same(0.5)) == ("yes", "no")
+
+
+def test_compiling_pays_after_its_seconds_over_what_a_call_saves():
+    results = Results([*CALLS, *BUILDS])
+    assert over_eager(results, AOT).median == 36 / 16
+    assert break_even_calls(results, AOT) == pytest.approx(3 / (36e-6 - 16e-6))
+
+
+@pytest.mark.parametrize("us", [36, 50])
+def test_a_form_that_is_not_faster_never_pays(us):
+    slow = Results([*calls(INFERENCE=36, AOT=us), *BUILDS])
+    assert break_even_calls(slow, AOT) is None
+
+
+def test_torchscript_is_compared_with_eager_as_the_notes_do_and_the_others_without_gradients():
+    results = Results(calls(EAGER=40, INFERENCE=36, SCRIPT=32, FROZEN=28))
+    assert over_eager(results, SCRIPT).median == 40 / 32
+    assert over_eager(results, names.FROZEN).median == 36 / 28
+
+
+def test_each_network_is_timed_eager_and_as_torchscript(monkeypatch):
+    def time_variants(variants, *_):
+        outputs = {name: variant() for name, variant in variants.items()}
+        eager, scripted = outputs.values()
+        torch.testing.assert_close(scripted, eager)
+        assert not eager.requires_grad
+        return dict.fromkeys(variants, (1e-6,))
+
+    monkeypatch.setattr(times, "time_variants", time_variants)
+    found = [(m.columns["net"], m.variant) for m in times.measure_nets(PARAMS, CPU, 0)]
+    networks = {net for net, _ in found}
+    assert len(networks) >= 3
+    assert sorted(found) == sorted((net, form) for net in networks for form in (EAGER, SCRIPT))
+
+
+def test_cases_are_medians_over_their_starts():
+    found = over_cases([2, 2, 8, 3, 3, 3], [1] * 6, [0, 1, 2, 0, 1, 2])
+    assert (found.value, found.count, found.over) == (2.5, 2, Over.CASES)
+
+
+CPU = Devices("cpu-virtual", [torch.device("cpu")], 1)
+
+
+def test_the_share_is_measured_at_every_size():
+    shares = Results(times.measure_share(mlp(0), PARAMS, CPU)).series("back_end", EAGER)
+    assert [m.x for m in shares] == [1, 4]
+    assert all(0 < share < 100 for m in shares for share in m.values)
+
+
+PARAMS = Params(
+    seed=0,
+    devices=DeviceParams(cpu_threads=1),
+    bench=BenchParams(starts=1, rounds=2, min_sample_ms=1e-3),
+    bench_compile=CompileParams(
+        batch_sizes=[1, 4], case_batch_sizes=[1], first_calls=2, compilers=False
+    ),
+)
+BUILT = [EAGER, INFERENCE, SCRIPT, names.FROZEN]
+
+
+def test_building_counts_the_first_call_and_outputs_are_compared(tmp_path):
+    results = Results(times.measure_building(mlp(0), PARAMS, CPU, tmp_path))
+    assert results.variants("build") == results.variants("difference") == BUILT
+    for form in BUILT:
+        first, second = results.series("first_calls", form)
+        assert (first.x, second.x) == (1, 2)
+        [built] = results.one("build", form).values
+        assert built >= 1e-6 * first.values[0], form
+        differences = results.series("difference", form)
+        assert [m.x for m in differences] == [1, 4]
+        assert max(m.values[0] for m in differences) <= names.TOLERANCE
+
+
+def test_all_forms_are_timed_at_every_size_and_what_is_missing_is_said():
+    with empty_compiler_cache():
+        results = Results(times.measure_calls(mlp(0), PARAMS, CPU, 0))
+    assert results.variants("call") == BUILT
+    for form in BUILT:
+        assert [m.x for m in results.series("call", form)] == [1, 4]
+    assert {m.variant for m in results.skipped() if m.experiment == "call"} == {
+        names.COMPILE,
+        names.GRAPH,
+        AOT,
+    }
+    assert [m.experiment for m in results.skipped()][-1] == "enqueue"
+
+
+WITH_COMPILERS = """
+import json
+from stages.bench_compile.measure import times, names
+from stages.bench_compile.measure.forms import empty_compiler_cache, mlp
+from tests.stages.bench_compile.test_times import CPU, PARAMS
+
+ours = PARAMS.bench_compile.model_copy(update={"compilers": True})
+params = PARAMS.model_copy(update={"bench_compile": ours})
+with empty_compiler_cache() as folder:
+    built = times.measure_building(mlp(0), params, CPU, folder)
+    called = times.measure_calls(mlp(0), params, CPU, 0)
+remarks = {m.variant: m.remark for m in called if m.experiment == "call"}
+print(json.dumps([sorted({m.variant for m in built}), remarks]))
+"""
+
+
+@pytest.mark.slow
+def test_a_broken_compiler_costs_its_own_forms_alone(tmp_path):
+    """It is on PATH, so that nothing is missing, and fails when it is called: in a first call."""
+    compiler = tmp_path / "c++"
+    compiler.write_text("#!/bin/sh\necho 'internal compiler error' >&2\nexit 4\n")
+    compiler.chmod(0o755)
+    result = subprocess.run(
+        [sys.executable, "-c", WITH_COMPILERS],
+        env=os.environ | {"CXX": str(compiler), "PYTHONPATH": str(ROOT)},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert result.returncode == 0, result.stderr
+    built, remarks = json.loads(result.stdout.splitlines()[-1])
+    assert built == sorted(BUILT)
+    for form in BUILT:
+        assert remarks[form] == "", form
+    for form in (names.COMPILE, AOT):
+        assert remarks[form].startswith("skipped: does not build here ("), form
+
+
+def test_each_thread_makes_all_its_calls(monkeypatch):
+    monkeypatch.setattr(times, "CALLS_OF_A_THREAD", 5)
+    callers = []
+    times.call_by_threads(lambda x: callers.append(threading.get_ident()), None, 2)
+    assert len(callers) == 10
+    assert threading.get_ident() not in callers
+
+
+def test_a_time_is_that_of_one_call_whoever_makes_it(monkeypatch):
+    monkeypatch.setattr(times, "usable_cores", lambda: 2)
+    monkeypatch.setattr(
+        times, "time_variants", lambda variants, *_: dict.fromkeys(variants, (0.6,))
+    )
+    results = Results(times.measure_threads(mlp(0), CPU, PARAMS.bench, 0))
+    for form in (EAGER, SCRIPT):
+        one, two = results.series("threads", form)
+        assert (one.x, two.x) == (1, 2)
+        assert one.values[0] == pytest.approx(6e5 / times.CALLS_OF_A_THREAD)
+        assert two.values[0] == pytest.approx(one.values[0] / 2)
+
+
+def test_one_core_shows_nothing(monkeypatch):
+    monkeypatch.setattr(times, "usable_cores", lambda: 1)
+    measured = times.measure_threads(mlp(0), CPU, PARAMS.bench, 0)
+    assert {m.remark for m in measured} == {"skipped: needs 2 cores"}
+
+
+def test_the_calls_are_those_of_the_notes_in_their_order(monkeypatch):
+    """Called, scripted, called; then a new net is called, scripted outside the clock, called."""
+    log: list[str] = []
+
+    class Net:
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        def to(self, device: torch.device) -> "Net":
+            return self
+
+        def __call__(self, x: torch.Tensor) -> None:
+            log.append(self.name)
+
+    def script(net: Net) -> Net:
+        log.append(f"script {net.name}")
+        return Net(f"{net.name} scripted")
+
+    nets = iter((Net("a"), Net("b")))
+    monkeypatch.setattr(times, "mlp", lambda seed: next(nets))
+    monkeypatch.setattr(times, "script", script)
+    monkeypatch.setattr(times, "CALLS", 3)
+    monkeypatch.setattr(times, "read_clock", lambda devices: float(len(log)))
+    measured = times.measure_thousand_calls(0, CPU)
+    assert log == [*("a", "script a", "a scripted"), *["b"] * 3, "script b", *["b scripted"] * 3]
+    assert {m.variant: m.values for m in measured} == {
+        EAGER: (3000.0,),
+        SCRIPT: (3000.0,),
+        "first TorchScript call of the process": (1000.0,),
+    }
