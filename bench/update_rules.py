@@ -15,7 +15,7 @@ import torch
 from lab.machine.devices import usable_cores
 from lab.optim import update_rules
 from lab.results.stats import summarise
-from stages.optimizers.measure.linear_regression import Problem, descend, initial, problem
+from stages.optimizers.measure.regression import Problem, descend, initial, problem
 
 STEPS, ROUNDS = 300, 9
 VARIANTS: dict[

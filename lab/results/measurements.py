@@ -54,25 +54,32 @@ class Measurement:
         return (self.experiment, self.variant, self.x, *map(str, self.columns.items()))
 
 
-def line(experiment: str, variant: str, x: ArrayLike, y: ArrayLike) -> list[Measurement]:
+def line(
+    experiment: str, variant: str, x: ArrayLike, y: ArrayLike, **columns: Cell
+) -> list[Measurement]:
     """One sample at each x."""
-    xs, ys = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-    return [
-        Measurement(experiment, variant, float(a), (float(b),)) for a, b in zip(xs, ys, strict=True)
-    ]
+    ys = np.asarray(y, dtype=float)
+    return samples_at(experiment, variant, x, list(ys[:, None]), **columns)
 
 
-def by_seed(experiment: str, variant: str, y: ArrayLike) -> Measurement:
+def by_seed(
+    experiment: str, variant: str, y: ArrayLike, x: float = 0, **columns: Cell
+) -> Measurement:
     """One sample of each seed, in the order of the seeds."""
-    return Measurement(experiment, variant, 0, tuple(np.asarray(y, dtype=float).tolist()))
+    values = tuple(np.asarray(y, dtype=float).tolist())
+    return Measurement(experiment, variant, x, values, columns=columns)
 
 
 def samples_at(
-    experiment: str, variant: str, x: ArrayLike, samples: Sequence[NDArray[np.float64]]
+    experiment: str,
+    variant: str,
+    x: ArrayLike,
+    samples: Sequence[NDArray[np.float64]],
+    **columns: Cell,
 ) -> list[Measurement]:
     """Several samples (of any number) at each x; NaN marks one that diverged."""
     return [
-        Measurement(experiment, variant, float(a), tuple(each.tolist()))
+        by_seed(experiment, variant, each, float(a), **columns)
         for a, each in zip(np.asarray(x, dtype=float), samples, strict=True)
     ]
 

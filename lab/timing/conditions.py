@@ -165,11 +165,12 @@ def conditions(
     """What every benchmark's metrics begin with: devices, starts, load, speed, noise, controls.
 
     `control_over` and `control_under` count the starts in which a variant against itself looked
-    faster or slower by more than 2 %; `false_speedups` the controls whose interval says so.
+    faster or slower by more than 2 %; `false_speedups` the controls whose interval says so. What
+    has no unit is no timing: it makes nothing noisy.
     """
     ratios = [ratio for _, ratio in controls(measurements)]
     each = [r for ratio in ratios for r in ratio]
-    timed = [m for m in measurements if len(m.values) > 1]
+    timed = [m for m in measurements if len(m.values) > 1 and m.unit]
     return {
         "device_kind": devices.kind,
         "num_devices": len(devices.devices),

@@ -7,7 +7,7 @@ the error on other rows rises. Last come vanishing gradients: how common saddles
 dimension (eigenvalues of random symmetric matrices), how many ways lead down from one, and how long
 optimizers stay on it.
 
-Read `reports/landscapes/rows.csv`: per experiment and series, points (x, y) with a band (low,
-high), the middle half of the samples, equal to y where there is none; in the experiments "by seed"
-x is the seed. All float64 and seeded. Book: 12.1.
+Read `reports/landscapes/rows.csv`: a row for each sample. The samples of one x are seeds, each
+another split of the airfoil table or another draw; of `argmin_gap`, which has a thousand draws,
+there are quantiles. All float64 and seeded. Book: 12.1.
 """

@@ -1,7 +1,6 @@
 """Run the stage: `python -m stages.landscapes`."""
 
 import sys
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -10,22 +9,14 @@ from lab.core.params import load
 from lab.core.process import run
 from lab.data.datasets import read_airfoil, read_source
 from lab.optim import objectives
-from lab.results.curves import Curve, rows_of
-from stages.landscapes.measure import names
-from stages.landscapes.measure.overfitting import overfitting
+from lab.results.measurements import Measurement, Results, rows_of
+from stages.landscapes.measure.flat_points import escapes, neighbours, shapes, spectra, ways_down
 from stages.landscapes.measure.params import LandscapeParams, Params
-from stages.landscapes.measure.risks import argmin_gaps, risks
-from stages.landscapes.measure.vanishing_gradients import (
-    escapes,
-    neighbours,
-    shapes,
-    spectra,
-    ways_down,
-)
+from stages.landscapes.measure.risks import argmin_gaps, overfitting, risks
 
 
-def measure(params: LandscapeParams, table: objectives.Array, seed: int) -> list[Curve]:
-    """The curves of all experiments."""
+def measure(params: LandscapeParams, table: objectives.Array, seed: int) -> list[Measurement]:
+    """All experiments."""
     rng = np.random.default_rng(seed)
     return [
         *risks(),
@@ -39,30 +30,30 @@ def measure(params: LandscapeParams, table: objectives.Array, seed: int) -> list
     ]
 
 
-def summarise(curves: Sequence[Curve]) -> Metrics:
+def summarise(results: Results) -> Metrics:
     """Minima and their distance, and how soon descent leaves a saddle."""
-    by_name = {(c.experiment, c.series): c for c in curves}
-    risk = by_name[names.RISK_MINIMA, names.RISK]
-    empirical = by_name[names.RISK_MINIMA, names.EMPIRICAL_RISK]
-    gap = by_name[names.ARGMIN_GAP, names.DISTANCE]
-    exponent = np.polyfit(np.log(gap.x), np.log(gap.y), 1)[0]
-    escape = by_name[names.SADDLE_ESCAPE, names.GD]
+    minima = results.curves("risk_minimum")
+    risk, empirical = minima["risk"], minima["empirical risk"]
+    gap = results.curves("argmin_gap", quantile=0.5)["distance of the minimisers"]
+    escape = results.curves("saddle_escape")["GD"]
     return {
-        names.ARGMIN_RISK: round(float(risk.x[0]), 6),
-        names.ARGMIN_EMPIRICAL_RISK: round(float(empirical.x[0]), 6),
-        names.EXCESS_RISK: round(float(objectives.risk(empirical.x)[0] - risk.y[0]), 6),
-        names.GAP_EXPONENT: round(float(exponent), 4),
-        names.GD_STEPS: int(escape.y[np.abs(escape.x - 1e-6).argmin()]),
+        "argmin_risk": round(float(risk.x[0]), 6),
+        "argmin_empirical_risk": round(float(empirical.x[0]), 6),
+        "excess_risk": round(float(objectives.risk(empirical.x)[0] - risk.y[0]), 6),
+        "gap_exponent": round(float(np.polyfit(np.log(gap.x), np.log(gap.y), 1)[0]), 4),
+        "escape_steps_gd_from_a_millionth": int(escape.y[np.abs(escape.x - 1e-6).argmin()]),
     }
 
 
 def main() -> None:
-    """Measure all experiments and write rows and metrics."""
+    """Measure, and write rows and metrics; they are the same on any machine."""
     params = load(Params)
-    curves = measure(params.landscapes, read_airfoil(), params.seed)
-    metrics = {"airfoil": read_source()["airfoil"], **summarise(curves)}
-    write_rows(REPORTS / "landscapes", rows_of(curves))
-    write_metrics(REPORTS / "landscapes", metrics)
+    measured = measure(params.landscapes, read_airfoil(), params.seed)
+    write_rows(REPORTS / "landscapes", rows_of(measured))
+    write_metrics(
+        REPORTS / "landscapes",
+        {"airfoil": read_source()["airfoil"], **summarise(Results(measured))},
+    )
 
 
 if __name__ == "__main__":

@@ -9,8 +9,7 @@ two problems on which the rules do differ, one of them with rare features. Rates
 other seeds than those that judge them. Last come LeNet for a short budget and the time of its
 steps.
 
-Read `reports/optimizers/rows.csv`: per experiment and series, points (x, y) with the band of the
-middle half of the seeds; in the experiments "by seed" x is the seed and y its value, which is what
-is paired. Only the rows of `step_time` are times, in ms by start of the process. Book: 12.3 to
-12.10.
+Read `reports/optimizers/rows.csv`: a row for each sample, which is a seed's; seeds are what is
+paired. Only the rows of `step_time` are times, in ms, a sample from each fresh process. Book: 12.3
+to 12.10.
 """

@@ -1,5 +1,3 @@
-"""What `landscapes` reads of params.yaml."""
-
 from typing import Annotated
 
 from pydantic import Field
@@ -9,8 +7,6 @@ from lab.core.shared_params import Seed
 
 
 class LandscapeParams(Section):
-    """The `landscapes` section of params.yaml."""
-
     num_seeds: Annotated[int, Field(ge=1, le=1000)]
     num_draws: Annotated[int, Field(ge=10, le=100_000)]
     sample_sizes: list[Annotated[int, Field(ge=1, le=100_000)]] = Field(min_length=2)
@@ -21,7 +17,5 @@ class LandscapeParams(Section):
 
 
 class Params(Section):
-    """What `landscapes` reads of params.yaml."""
-
     seed: Seed
     landscapes: LandscapeParams

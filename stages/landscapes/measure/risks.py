@@ -1,40 +1,104 @@
-"""Risk against empirical risk (12.1.1): the book's functions, and samples of n examples."""
+"""Risk, empirical risk and overfitting (12.1.1)."""
 
 from collections.abc import Iterator, Sequence
+from itertools import combinations_with_replacement
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lab.optim import objectives
-from lab.results.curves import Curve, curve, line
-from stages.landscapes.measure import names
+from lab.optim.objectives import Array
+from lab.results.measurements import Measurement, by_seed, line, samples_at
 
 RANGE = (0.5, 1.5)  # where the book draws risk and empirical risk
 SIGMA = 1.0  # of the phases of `sampled_risk`: an example's own minimum may lie anywhere in RANGE
+QUANTILES = (0.25, 0.5, 0.75)
+MOST_STEPS = 100_000
 
 
-def risks() -> Iterator[Curve]:
+def risks() -> Iterator[Measurement]:
     """Risk and empirical risk over the book's range, and each one's minimum."""
     x = np.arange(*RANGE, 0.01)
     for name, function in (
-        (names.RISK, objectives.risk),
-        (names.EMPIRICAL_RISK, objectives.empirical_risk),
+        ("risk", objectives.risk),
+        ("empirical risk", objectives.empirical_risk),
     ):
-        yield line(names.RISKS, name, x, function(x))
-        best = objectives.minimise(function, *RANGE)
-        yield line(names.RISK_MINIMA, name, np.array([best]), function(np.array([best])))
+        yield from line("risk", name, x, function(x))
+        best = np.array([objectives.minimise(function, *RANGE)])
+        yield from line("risk_minimum", name, best, function(best))
 
 
 def argmin_gaps(
     sample_sizes: Sequence[int], num_draws: int, rng: np.random.Generator
-) -> Iterator[Curve]:
-    """How far a sample's minimiser lies from the risk's, and the risk it costs, against n."""
+) -> Iterator[Measurement]:
+    """Quantiles over draws of n examples: the distance of both minimisers, and the excess risk."""
     best = objectives.minimise(objectives.risk, *RANGE)
-    grid = np.linspace(*RANGE, 2001)
-    gaps, costs = [], []
     for n in sample_sizes:
-        phases = rng.normal(0, SIGMA, (num_draws, n))
-        found = grid[objectives.sampled_risk(grid, phases, SIGMA).argmin(1)]
-        gaps.append(np.abs(found - best))
-        costs.append(objectives.risk(found) - objectives.risk(np.array(best)))
-    yield curve(names.ARGMIN_GAP, names.DISTANCE, sample_sizes, gaps)
-    yield curve(names.ARGMIN_GAP, names.EXCESS, sample_sizes, costs)
+        found = sample_minimisers(n, num_draws, rng)
+        costs = objectives.risk(found) - objectives.risk(np.array(best))
+        for quantile in QUANTILES:
+            for name, draws in (
+                ("distance of the minimisers", np.abs(found - best)),
+                ("excess risk", costs),
+            ):
+                yield from line(
+                    "argmin_gap", name, [n], [np.quantile(draws, quantile)], quantile=quantile
+                )
+
+
+def sample_minimisers(n: int, num_draws: int, rng: np.random.Generator) -> Array:
+    """Where the mean loss of n examples is least (num_draws,), on a grid of 2001 points."""
+    grid = np.linspace(*RANGE, 2001)
+    phases = rng.normal(0, SIGMA, (num_draws, n))
+    return np.asarray(grid[objectives.sampled_risk(grid, phases, SIGMA).argmin(1)])
+
+
+def overfitting(
+    table: Array, train_rows: int, num_seeds: int, rng: np.random.Generator
+) -> Iterator[Measurement]:
+    """Errors on `train_rows` rows of the airfoil table, and on all others, against the steps.
+
+    Each seed is a split of the rows. The best step is chosen with other splits.
+    """
+    steps = np.unique(np.geomspace(1, MOST_STEPS, 41).astype(np.int64))
+    X, y = quadratic_features(table)
+    splits = [rng.permutation(len(y)) for _ in range(2 * num_seeds)]
+    found = [errors(X, y, each[:train_rows], each[train_rows:], steps) for each in splits]
+    training, others = (np.stack(each, axis=1) for each in zip(*found, strict=True))
+    judged = slice(None, num_seeds)
+    best = int(np.argmin(np.median(others[:, num_seeds:], axis=1)))
+    yield from samples_at("overfitting", "rows trained on", steps, list(training[:, judged]))
+    yield from samples_at("overfitting", "other rows", steps, list(others[:, judged]))
+    yield by_seed("best_step", "other rows", others[best, judged], float(steps[best]))
+
+
+def errors(
+    X: Array,
+    y: Array,
+    train: NDArray[np.int64],
+    others: NDArray[np.int64],
+    steps: NDArray[np.int64],
+) -> tuple[Array, Array]:
+    """Half the mean squared errors (steps,) on both sets of rows, of descent on `train` from 0.
+
+    The rate is 1 / largest curvature. In closed form: along an eigenvector of the Hessian, t steps
+    go 1 - (1 - lr curvature)^t of the way.
+    """
+    curvatures, vectors = np.linalg.eigh(X[train].T @ X[train] / len(train))
+    curvatures = np.maximum(curvatures, 1e-12)
+    target = vectors.T @ (X[train].T @ y[train] / len(train)) / curvatures
+    gone = 1 - (1 - curvatures / curvatures[-1]) ** steps[:, None]
+    w = gone * target @ vectors.T  # (steps, d)
+    training, other = (
+        0.5 * ((X[rows] @ w.T - y[rows, None]) ** 2).mean(0) for rows in (train, others)
+    )
+    return training, other
+
+
+def quadratic_features(table: Array) -> tuple[Array, Array]:
+    """A constant, the features and their products, and the target, all standardised."""
+    scaled = (table - table.mean(0)) / table.std(0)
+    columns = scaled[:, :-1].T
+    pairs = [a * b for a, b in combinations_with_replacement(columns, 2)]
+    X = np.stack([np.ones(len(table)), *columns, *pairs], axis=1)
+    return X / np.sqrt((X**2).mean(0)), scaled[:, -1]

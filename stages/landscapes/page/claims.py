@@ -13,13 +13,13 @@ from lab.claims.rules import (
     at_most,
     median,
     point,
-    series,
     speedup,
+    values,
 )
 from lab.claims.verdicts import Claim, Kind
-from stages.landscapes.measure import names
 
 STAGE = "landscapes"
+QUADRATICS = ("x1² + x2²", "x1² - x2²", "-x1² + x2²", "-x1² - x2²")  # all flat at 0
 AT_BEST = "times the error at the best step"
 
 
@@ -39,7 +39,7 @@ def share_ratio(many: Sequence[float], few: Sequence[float]) -> Estimate:
 
 def neighbours(function: str) -> list[Column]:
     """The read of a flat point's shares of lower and of higher neighbours."""
-    return [series(STAGE, names.NEIGHBOURS, function, axis) for axis in ("x", "y")]
+    return [values(STAGE, "neighbours", function, side=side) for side in ("lower", "higher")]
 
 
 CLAIMS = (
@@ -52,8 +52,8 @@ CLAIMS = (
         "Error on other rows of the airfoil table at the end of descent on a few, over that at the"
         " step best for other seeds.",
         speedup(
-            series(STAGE, names.OVERFITTING_ENDS, names.OTHERS),
-            series(STAGE, names.OVERFITTING_ENDS, names.OTHERS_AT_BEST),
+            values(STAGE, "overfitting", "other rows", x="100000.0"),
+            values(STAGE, "best_step", "other rows"),
             FASTER,
             AT_BEST,
             Over.SEEDS,
@@ -69,7 +69,7 @@ CLAIMS = (
         "The minimum of the empirical risk need not be where the minimum of the risk is.",
         "Distance of the two minimisers, found numerically.",
         Rule(
-            [Metric(STAGE, names.ARGMIN_RISK), Metric(STAGE, names.ARGMIN_EMPIRICAL_RISK)],
+            [Metric(STAGE, "argmin_risk"), Metric(STAGE, "argmin_empirical_risk")],
             lambda a, b: point(abs(a - b)),
             at_least(0.01),
             "apart on the x axis",
@@ -84,7 +84,7 @@ CLAIMS = (
         "Every point without slope that is no minimum is a saddle; −x1² − x2² at 0 would be one.",
         "Of the quadratics ±x1² ± x2², those that only fall from their flat point at 0: maxima.",
         Rule(
-            [read for name in names.QUADRATICS for read in neighbours(name)],
+            [read for name in QUADRATICS for read in neighbours(name)],
             maxima,
             at_most(0),
             "counterexamples",
@@ -100,7 +100,7 @@ CLAIMS = (
         "Share of random directions that lead down from a saddle like the notes', which goes up"
         " along each axis but the last: in 10 dimensions over in 2.",
         Rule(
-            [series(STAGE, names.WAYS_DOWN, names.one_way(d)) for d in (names.MANY, names.FEW)],
+            [values(STAGE, "ways_down", "one way down", dimension=d) for d in ("10.0", "2.0")],
             share_ratio,
             at_most(0.5),
             "times the share in 2 dimensions",

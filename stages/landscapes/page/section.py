@@ -9,21 +9,18 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from lab.core.files import read_json, read_rows
-from lab.report import figures
+from lab.report import benchmarks, figures
 from lab.report.language import say, section_number, superscript, translation
 from lab.report.page import Figure, Section, TryThis
-from lab.results.curves import Curve, curves_of
+from lab.results.measurements import Curve, Results, curve_of
 from lab.results.stats import CONFIDENCE, Ratio, median_ratio, paired_ratios
-from stages.landscapes.measure import names
 
-Experiments = dict[str, dict[str, Curve]]
 LEVELS = (0.1, 0.3, 0.5)  # of the saddle's contours; room for words is left beyond the last
 
 
 def section(folder: Path) -> Section:
     """The section of `folder` (reports/landscapes)."""
-    experiments, m = curves_of(read_rows(folder / "rows.csv")), read_json(folder / "metrics.json")
+    results, m = benchmarks.read(folder)
     return Section(
         stage="landscapes",
         title=say("What is minimised, and what gets in the way"),
@@ -32,9 +29,9 @@ def section(folder: Path) -> Section:
             "Is the minimum of the empirical risk the one we want, and where do optimizers get"
             " stuck?"
         ),
-        answer=_answer(experiments),
-        findings=_findings(experiments, m),
-        figures=_figures(experiments, m),
+        answer=_answer(results),
+        findings=_findings(results, m),
+        figures=_figures(results, m),
         try_this=TryThis(
             "landscapes.saddle_noise",
             "0.0001",
@@ -47,7 +44,7 @@ def section(folder: Path) -> Section:
     )
 
 
-def _figures(experiments: Experiments, m: dict[str, Any]) -> list[Figure]:
+def _figures(results: Results, m: dict[str, Any]) -> list[Figure]:
     synthetic = (
         " " + say("These rows of the airfoil table are SYNTHETIC.")
         if m["airfoil"] == "synthetic"
@@ -62,7 +59,7 @@ def _figures(experiments: Experiments, m: dict[str, Any]) -> list[Figure]:
                 " seeds, each another split of the table; bands: their middle half."
             )
             + synthetic,
-            [partial(_draw_overfitting, experiments)],
+            [partial(_draw_overfitting, results)],
         ),
         Figure(
             "risk",
@@ -71,7 +68,7 @@ def _figures(experiments: Experiments, m: dict[str, Any]) -> list[Figure]:
                 "The book's two functions ({section}), each minimum found numerically.",
                 section=section_number("12.1.1"),
             ),
-            [partial(_draw_risk, experiments)],
+            [partial(_draw_risk, results)],
         ),
         Figure(
             "argmin_gap",
@@ -82,8 +79,8 @@ def _figures(experiments: Experiments, m: dict[str, Any]) -> list[Figure]:
                 " slope of theory."
             ),
             [
-                partial(_draw_gap, experiments, names.DISTANCE),
-                partial(_draw_gap, experiments, names.EXCESS),
+                partial(_draw_gap, results, "distance of the minimisers"),
+                partial(_draw_gap, results, "excess risk"),
             ],
         ),
         Figure(
@@ -93,13 +90,9 @@ def _figures(experiments: Experiments, m: dict[str, Any]) -> list[Figure]:
                 "Dots: the gradient is 0, yet there is no minimum. The saddle's contours stand for"
                 " equal heights, solid above 0 and dashed below. At x = 4 tanh has the gradient"
                 " {gradient:.4f}.",
-                gradient=_at(experiments[names.VANISHING_GRADIENT][names.TANH_GRADIENT], 4),
+                gradient=_at(results.curves("vanishing_gradient")["its gradient"], 4),
             ),
-            [
-                partial(_draw_flat_point, experiments),
-                _draw_saddle,
-                partial(_draw_tanh, experiments),
-            ],
+            [partial(_draw_flat_point, results), _draw_saddle, partial(_draw_tanh, results)],
         ),
         Figure(
             "saddles",
@@ -108,13 +101,13 @@ def _figures(experiments: Experiments, m: dict[str, Any]) -> list[Figure]:
                 "First: random symmetric matrices. Second: steps to leave the saddle x₁² − x₂², on"
                 " whose line x₂ = 0 plain gradient descent stays forever; one run for each dot."
             ),
-            [partial(_draw_spectrum, experiments), partial(_draw_escape, experiments)],
+            [partial(_draw_spectrum, results), partial(_draw_escape, results)],
         ),
     ]
 
 
-def _answer(experiments: Experiments) -> str:
-    found = _price_of_the_end(experiments)
+def _answer(results: Results) -> str:
+    found = _price_of_the_end(results)
     return say(
         "Not quite: trained to the end, the error on new rows is {ratio:.2f} ({low:.2f} to"
         " {high:.2f}) times its best; saddles hold up only noiseless descent.",
@@ -124,27 +117,31 @@ def _answer(experiments: Experiments) -> str:
     )
 
 
-def _price_of_the_end(experiments: Experiments) -> Ratio:
+def _price_of_the_end(results: Results) -> Ratio:
     """The error on other rows at the end of descent over that at the best step."""
-    ends = experiments[names.OVERFITTING_ENDS]
-    pairs = (ends[name].y.tolist() for name in (names.OTHERS, names.OTHERS_AT_BEST))
-    return median_ratio(paired_ratios(*pairs))
+    _, others, at_best = _final_errors(results)
+    return median_ratio(paired_ratios(others, at_best))
 
 
-def _findings(experiments: Experiments, m: dict[str, Any]) -> list[str]:
+def _final_errors(results: Results) -> list[tuple[float, ...]]:
+    """By seed: the errors at the end on the rows trained on and on others, and at the best step."""
+    *_, training = results.series("overfitting", "rows trained on")
+    *_, others = results.series("overfitting", "other rows")
+    [at_best] = results.series("best_step", "other rows")
+    return [training.values, others.values, at_best.values]
+
+
+def _findings(results: Results, m: dict[str, Any]) -> list[str]:
     return [
-        *_overfitting(experiments),
-        *_minima(experiments, m),
-        *_high_dimensions(experiments),
-        *_saddle_steps(experiments, m),
+        *_overfitting(results),
+        *_minima(results, m),
+        *_high_dimensions(results),
+        *_saddle_steps(results, m),
     ]
 
 
-def _overfitting(experiments: Experiments) -> list[str]:
-    training, others, at_best = (
-        float(np.median(experiments[names.OVERFITTING_ENDS][name].y))
-        for name in (names.TRAINING, names.OTHERS, names.OTHERS_AT_BEST)
-    )
+def _overfitting(results: Results) -> list[str]:
+    training, others, at_best = map(np.median, _final_errors(results))
     found = [
         say(
             "At the end of descent the error is {training:.3f} on the rows trained on and"
@@ -154,7 +151,7 @@ def _overfitting(experiments: Experiments) -> list[str]:
             at_best=at_best,
         )
     ]
-    price = _price_of_the_end(experiments)
+    price = _price_of_the_end(results)
     if price.level < CONFIDENCE:
         found.append(
             say(
@@ -167,20 +164,20 @@ def _overfitting(experiments: Experiments) -> list[str]:
     return found
 
 
-def _minima(experiments: Experiments, m: dict[str, Any]) -> list[str]:
-    gap = experiments[names.ARGMIN_GAP][names.DISTANCE]
+def _minima(results: Results, m: dict[str, Any]) -> list[str]:
+    gap = _gap(results, "distance of the minimisers")
     return [
         say(
             "Taking the minimiser of the book's empirical risk, x = {empirical:.3f}, in place of"
             " {x:.3f} costs {excess:.3f} of risk.",
-            empirical=m[names.ARGMIN_EMPIRICAL_RISK],
-            x=m[names.ARGMIN_RISK],
-            excess=m[names.EXCESS_RISK],
+            empirical=m["argmin_empirical_risk"],
+            x=m["argmin_risk"],
+            excess=m["excess_risk"],
         ),
         say(
             "The gap between the two minimisers falls as n{exponent} (theory: n⁻⁰·⁵), from"
             " {first:.3f} at n = {least:,.0f} to {last:.4f} at n = {most:,.0f} (medians).",
-            exponent=superscript(f"{m[names.GAP_EXPONENT]:.2f}"),
+            exponent=superscript(f"{m['gap_exponent']:.2f}"),
             first=gap.y[0],
             least=gap.x[0],
             last=gap.y[-1],
@@ -189,9 +186,9 @@ def _minima(experiments: Experiments, m: dict[str, Any]) -> list[str]:
     ]
 
 
-def _high_dimensions(experiments: Experiments) -> list[str]:
-    minima = experiments[names.NEGATIVE_EIGENVALUES][names.WITHOUT_NEGATIVE]
-    few, many = names.FEW, names.MANY
+def _high_dimensions(results: Results) -> list[str]:
+    minima = results.curves("negative_eigenvalues")["matrices without a negative one"]
+    few, many = 2, 10
     return [
         say(
             "{first:.0f} % of random symmetric matrices have no negative eigenvalue in dimension"
@@ -207,39 +204,46 @@ def _high_dimensions(experiments: Experiments) -> list[str]:
             " {few} dimensions, {one_many:.2g} % in {many}.",
             few=few,
             many=many,
-            one_few=_percent_down(experiments, names.one_way(few)),
-            one_many=_percent_down(experiments, names.one_way(many)),
+            one_few=_percent_down(results, "one way down", few),
+            one_many=_percent_down(results, "one way down", many),
         ),
         say(
             "From a random saddle it is {random_few:.0f} % and {random_many:.0f} %: such saddles do"
             " not hide.",
-            random_few=_percent_down(experiments, names.random_saddles(few)),
-            random_many=_percent_down(experiments, names.random_saddles(many)),
+            random_few=_percent_down(results, "random", few),
+            random_many=_percent_down(results, "random", many),
         ),
     ]
 
 
-def _saddle_steps(experiments: Experiments, m: dict[str, Any]) -> list[str]:
-    escape = experiments[names.SADDLE_ESCAPE]
+def _saddle_steps(results: Results, m: dict[str, Any]) -> list[str]:
+    escape = results.curves("saddle_escape")
     return [
         say(
             "From 10⁻⁶ beside the saddle's line gradient descent needs {gd} steps to leave,"
             " momentum {momentum:.0f}, Adam {adam:.0f}.",
-            gd=m[names.GD_STEPS],
-            momentum=_at(escape[names.MOMENTUM], 1e-6),
-            adam=_at(escape[names.ADAM], 1e-6),
+            gd=m["escape_steps_gd_from_a_millionth"],
+            momentum=_at(escape["momentum 0.9"], 1e-6),
+            adam=_at(escape["Adam"], 1e-6),
         ),
         say(
             "On the line itself the gradient across it is 0 and descent stays; noise in the"
             " gradient frees it after {noisy:.0f} steps (median).",
-            noisy=np.median(experiments[names.NOISY_ESCAPE][names.NOISY_GD].y),
+            noisy=results.curves("noisy_escape")["GD with noise"].y[0],
         ),
     ]
 
 
-def _percent_down(experiments: Experiments, series: str) -> float:
+def _percent_down(results: Results, saddle: str, dimension: int) -> float:
     """The median share of directions that lead down, in percent."""
-    return float(100 * np.median(experiments[names.WAYS_DOWN][series].y))
+    [found] = results.series("ways_down", saddle, dimension=dimension)
+    return 100 * found.summary.median
+
+
+def _gap(results: Results, name: str) -> Curve:
+    """The median over draws of n examples against n, and the band of their middle half."""
+    low, middle, high = (results.curves("argmin_gap", quantile=q)[name] for q in (0.25, 0.5, 0.75))
+    return replace(middle, low=low.y, high=high.y)
 
 
 def _at(c: Curve, x: float) -> float:
@@ -254,9 +258,9 @@ def _line(axes: Axes, c: Curve, colour: str, dashes: object = "-") -> tuple[floa
     return float(c.x[-1]), float(c.y[-1]), colour
 
 
-def _draw_overfitting(experiments: Experiments, path: Path) -> None:
+def _draw_overfitting(results: Results, path: Path) -> None:
     training, others = (
-        experiments[names.OVERFITTING][name] for name in (names.TRAINING, names.OTHERS)
+        results.curves("overfitting")[name] for name in ("rows trained on", "other rows")
     )
     with figures.figure(path, figures.WIDTH, 3.0) as fig:
         axes = fig.add_subplot(
@@ -284,17 +288,17 @@ def _draw_overfitting(experiments: Experiments, path: Path) -> None:
         )
 
 
-def _draw_risk(experiments: Experiments, path: Path) -> None:
-    curves, minima = experiments[names.RISKS], experiments[names.RISK_MINIMA]
+def _draw_risk(results: Results, path: Path) -> None:
+    curves, minima = results.curves("risk"), results.curves("risk_minimum")
     with figures.figure(path, figures.WIDTH, 3.2) as fig:
         low = min(c.y.min() for c in curves.values())
         axes = fig.add_subplot(
             xlabel="x", ylabel=say("risk"), xlim=(0.5, 1.5), ylim=(low - 0.35, 0.3)
         )
         places = {  # one label in the valley, one under it
-            names.RISK: (say("risk: {y} at x = {x:.3f}", **_minimum(minima[names.RISK])), -0.12),
-            names.EMPIRICAL_RISK: (
-                say("empirical risk: {y} at x = {x:.3f}", **_minimum(minima[names.EMPIRICAL_RISK])),
+            "risk": (say("risk: {y} at x = {x:.3f}", **_minimum(minima["risk"])), -0.12),
+            "empirical risk": (
+                say("empirical risk: {y} at x = {x:.3f}", **_minimum(minima["empirical risk"])),
                 low - 0.25,
             ),
         }
@@ -318,30 +322,32 @@ def _minimum(c: Curve) -> dict[str, object]:
     return {"x": c.x[0], "y": figures.minus(f"{c.y[0]:.3f}")}
 
 
-def _draw_gap(experiments: Experiments, series: str, path: Path) -> None:
-    c = experiments[names.ARGMIN_GAP][series]
-    power, guide = {names.DISTANCE: (-0.5, "1/√n"), names.EXCESS: (-1.0, "1/n")}[series]
+def _draw_gap(results: Results, series: str, path: Path) -> None:
+    c = _gap(results, series)
+    power, guide = {"distance of the minimisers": (-0.5, "1/√n"), "excess risk": (-1.0, "1/n")}[
+        series
+    ]
     theory = c.y[0] * (c.x / c.x[0]) ** power
     with figures.figure(path, figures.WIDTH, 2.8) as fig:
         axes = fig.add_subplot(
             xscale="log",
             yscale="log",
             title=say("distance of the minimisers (in x)")
-            if series == names.DISTANCE
+            if series == "distance of the minimisers"
             else say("excess risk"),
             xlabel=say("examples in the sample, n"),
             xlim=(c.x[0], c.x[-1]),
             ylim=(min(c.low[c.low > 0].min(), theory[-1]) / 1.3, c.high.max() * 1.3),
         )
-        if series == names.DISTANCE:
+        if series == "distance of the minimisers":
             figures.plain_ticks(axes.yaxis)
         _line(axes, c, figures.COLOURS[0])
         axes.plot(c.x, theory, "--", color=figures.FAINT)
         figures.label_ends(axes, [(guide, c.x[-1], theory[-1], figures.FAINT)])
 
 
-def _draw_flat_point(experiments: Experiments, path: Path) -> None:
-    c = experiments[names.FLAT_POINT][names.CUBE]
+def _draw_flat_point(results: Results, path: Path) -> None:
+    c = results.curves("flat_point")["x³"]
     with figures.figure(path, figures.WIDTH, 2.4) as fig:
         axes = fig.add_subplot(
             title=say("x³: flat at 0, but no minimum"), xlabel="x", ylabel="x³", xlim=(-2, 2)
@@ -376,25 +382,28 @@ def _draw_saddle(path: Path) -> None:
         axes.grid(visible=False)
 
 
-def _draw_tanh(experiments: Experiments, path: Path) -> None:
-    shown = experiments[names.VANISHING_GRADIENT]
+def _draw_tanh(results: Results, path: Path) -> None:
+    shown = results.curves("vanishing_gradient")
     with figures.figure(path, figures.WIDTH, 2.4) as fig:
         axes = fig.add_subplot(
             title=say("tanh: a vanishing gradient"), xlabel="x", xlim=(-2, 5), ylim=(-1.05, 1.1)
         )
         ends = [
-            ("tanh x", *_line(axes, shown[names.TANH], figures.COLOURS[0])),
+            ("tanh x", *_line(axes, shown["tanh(x)"], figures.COLOURS[0])),
             (
                 say("its gradient"),
-                *_line(axes, shown[names.TANH_GRADIENT], figures.COLOURS[1], (0, (4, 2))),
+                *_line(axes, shown["its gradient"], figures.COLOURS[1], (0, (4, 2))),
             ),
         ]
         figures.label_ends(axes, ends)
         axes.set_ylabel(say("height"))
 
 
-def _draw_spectrum(experiments: Experiments, path: Path) -> None:
-    share, minima = (c.scaled(y=100) for c in experiments[names.NEGATIVE_EIGENVALUES].values())
+def _draw_spectrum(results: Results, path: Path) -> None:
+    share, minima = (
+        curve_of(results.series("negative_eigenvalues", name), 100)
+        for name in ("share of negative eigenvalues", "matrices without a negative one")
+    )
     with figures.figure(path, figures.WIDTH, 2.9) as fig:
         axes = fig.add_subplot(
             title=say("Random symmetric matrices"),
@@ -415,16 +424,17 @@ def _draw_spectrum(experiments: Experiments, path: Path) -> None:
             axes.text(0.98, height, label, color=figures.text_colour(colour), **right)
 
 
-def _draw_escape(experiments: Experiments, path: Path) -> None:
-    found = experiments[names.SADDLE_ESCAPE]
+def _draw_escape(results: Results, path: Path) -> None:
     labels = {
-        names.GD: say("plain descent"),
-        names.NOISY_GD: say("with noise"),
-        names.MOMENTUM: say("with momentum"),
-        names.ADAM: translation(names.ADAM),
+        "GD": say("plain descent"),
+        "GD with noise": say("with noise"),
+        "momentum 0.9": say("with momentum"),
+        "Adam": translation("Adam"),
     }
-    # the start on the line itself has no place on this axis
-    shown = {name: _without_last(found[name]) for name in labels}
+    shown = {  # from far to near; the start on the line itself has no place on this axis
+        name: curve_of([m for m in reversed(results.series("saddle_escape", name)) if m.x > 0])
+        for name in labels
+    }
     with figures.figure(path, figures.WIDTH, 2.9) as fig:
         axes = fig.add_subplot(
             title=say("Leaving the saddle"),
@@ -450,7 +460,3 @@ def _escape_lines(
         axes.plot(c.x, c.y, "os^D"[i], color=colour, markersize=3.5)
         ends.append((labels[name], x, y, colour))
     return ends
-
-
-def _without_last(c: Curve) -> Curve:
-    return replace(c, **{k: getattr(c, k)[:-1] for k in ("x", "y", "low", "high")})

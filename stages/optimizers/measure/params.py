@@ -1,5 +1,3 @@
-"""What `optimizers` reads of params.yaml."""
-
 from typing import Annotated
 
 from pydantic import Field
@@ -9,15 +7,11 @@ from lab.core.shared_params import BenchParams, DeviceParams, Seed
 
 
 class LenetParams(Section):
-    """The `optimizers.lenet` section of params.yaml: its short runs."""
-
     steps: Annotated[int, Field(ge=1, le=100_000)]
     batch_size: Annotated[int, Field(ge=1, le=10_000)]
 
 
 class OptimizerParams(Section):
-    """The `optimizers` section of params.yaml."""
-
     num_seeds: Annotated[int, Field(ge=2, le=1000)]
     num_rates: Annotated[int, Field(ge=3, le=200)]
     num_starts: Annotated[int, Field(ge=8, le=3600)]
@@ -26,8 +20,6 @@ class OptimizerParams(Section):
 
 
 class Params(Section):
-    """What `optimizers` reads of params.yaml."""
-
     seed: Seed
     devices: DeviceParams
     bench: BenchParams

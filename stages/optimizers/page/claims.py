@@ -1,6 +1,6 @@
 """What the notes claim about what `optimizers` measures, and the rules that decide."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from lab.claims.evidence import Column, Metric
 from lab.claims.needs import real_airfoil
@@ -19,22 +19,39 @@ from lab.claims.rules import (
     near,
     point,
     samples,
-    series,
     speedup,
+    values,
 )
 from lab.claims.verdicts import Claim, Front, Kind, Unmeasured
 from lab.results.stats import SMALLEST_EFFECT
-from stages.optimizers.measure import names
+from stages.optimizers.measure.names import (
+    ADAGRAD_LOWER_PERCENT,
+    COUNTING,
+    DECAYING,
+    NEAR,
+    PROBLEMS,
+    RULES,
+)
 
 STAGE = "optimizers"
 SAME = Range(1 / (1 + SMALLEST_EFFECT), 1 + SMALLEST_EFFECT)
-RANKED = (names.ADAM, *(rule for rule in names.RULES if rule != names.ADAM))
+RANKED = ("Adam", *(rule for rule in RULES if rule != "Adam"))
 EXCESS, ERROR, STARTS = "times the excess loss", "times the error", "% of the starting directions"
 
 
-def of(experiment: str, name: str) -> Column:
-    """The read of a series: the value for each seed, or for each start."""
-    return series(STAGE, experiment, name)
+def of(experiment: str, variant: str, **columns: str) -> Column:
+    """The read of a variant's samples: a value of each seed, or of each fresh process."""
+    return values(STAGE, experiment, variant, **columns)
+
+
+def after_two_epochs(rule: str, rate: str, version: str = "from scratch") -> Column:
+    """The read of the excess of one of the notes' airfoil runs, on batches of 10."""
+    return of("airfoil_runs", rule, rate=rate, batch_size="10.0", version=version, x="2.0")
+
+
+def at_best_rate(problem: str, rule: str) -> Column:
+    """The read of the excess at a rule's best rate, which other seeds have chosen."""
+    return of("best_rate", rule, problem=problem)
 
 
 def excess_ratio(old: Column, new: Column, holds: Range) -> Rule:
@@ -42,9 +59,9 @@ def excess_ratio(old: Column, new: Column, holds: Range) -> Rule:
     return speedup(old, new, holds, EXCESS, Over.SEEDS)
 
 
-def trace(name: str) -> list[Column]:
+def trace(rule: str, rate: str) -> list[Column]:
     """A trace's points, x1 and x2."""
-    return [series(STAGE, names.TRACE, name, axis) for axis in ("x", "y")]
+    return [of("trace", rule, rate=rate, coordinate=axis) for axis in ("x1", "x2")]
 
 
 def last_step_over_first(x1: Sequence[float], x2: Sequence[float]) -> Estimate:
@@ -82,10 +99,19 @@ def rank_of_the_first(*decades: Sequence[float]) -> Estimate:
     return median(ranks, Over.SEEDS)
 
 
-def over_problems(experiments: dict[str, str], one: str, other: str, holds: Range) -> Rule:
+def over_problems(old: Callable[[str], Column], new: Callable[[str], Column], holds: Range) -> Rule:
     """The rule of the largest ratio of two excesses over problems, paired by seed."""
-    reads = [of(experiments[problem], name) for problem in names.PROBLEMS for name in (one, other)]
+    reads = [read(problem) for problem in PROBLEMS for read in (old, new)]
     return Rule(reads, worst_ratio, holds, EXCESS)
+
+
+def with_epsilon(epsilon: str) -> Callable[[str], Column]:
+    """The read, for a problem, of Adam's excess at its best rate with this epsilon."""
+    return lambda problem: of("epsilons", "Adam", problem=problem, x=epsilon)
+
+
+def with_best_epsilon(problem: str) -> Column:
+    return of("best_epsilon", "Adam", problem=problem)
 
 
 CLAIMS = (
@@ -97,7 +123,12 @@ CLAIMS = (
         "Momentum 0.9 averages noise away like the mean of 1/(1 − 0.9) = 10 gradients.",
         "How often the variance of the averaged gradient goes into that of a single one, for"
         " independent airfoil gradients.",
-        samples(of(names.AVERAGES, names.EFFECTIVE_NUMBER), near(10, 1), "gradients", Over.SEEDS),
+        samples(
+            of("gradient_averages", "effective samples of momentum 0.9"),
+            near(10, 1),
+            "gradients",
+            Over.SEEDS,
+        ),
         "A tenth of 10. The weights of the sum do add up to 10, but it is as quiet as the mean of"
         " (1 + β)/(1 − β) = 19 gradients.",
         real_airfoil(STAGE),
@@ -117,7 +148,7 @@ CLAIMS = (
         "Largest excess over the exact minimum after the first epoch at rate 0.02, over that of the"
         " start.",
         samples(
-            of(names.WORST, names.MOMENTUM_002),
+            of("airfoil_worst", "momentum 0.9", rate="0.02"),
             at_least(1),
             "of the excess at the start",
             Over.SEEDS,
@@ -133,9 +164,9 @@ CLAIMS = (
         "Momentum 0.9 at rate 0.005 converges well on the airfoil regression.",
         "Excess after two epochs over that at the best of many rates, chosen with other seeds.",
         excess_ratio(
-            of(names.ENDS, names.MOMENTUM_0005),
-            of(names.BEST_ENDS[names.AIRFOIL], names.MOMENTUM),
-            at_most(names.NEAR),
+            after_two_epochs("momentum 0.9", "0.005"),
+            at_best_rate("airfoil", "momentum 0.9"),
+            at_most(NEAR),
         ),
         "“Well”: at most twice the excess of the best rate; one step of the sweep's rates is a"
         " factor of 1.6.",
@@ -151,9 +182,9 @@ CLAIMS = (
         " the one from scratch, of the three the one farthest from 1.",
         Rule(
             [
-                of(experiment, name)
-                for name in (names.MOMENTUM_0005, names.ADAGRAD_01, names.ADAM_001)
-                for experiment in (names.ONLY_THE_OPTIMIZER, names.ENDS)
+                after_two_epochs(rule, rate, version)
+                for rule, rate in (("momentum 0.9", "0.005"), ("AdaGrad", "0.1"), ("Adam", "0.01"))
+                for version in ("torch's optimizer", "from scratch")
             ],
             farthest_ratio,
             SAME,
@@ -172,8 +203,8 @@ CLAIMS = (
         "Excess after two epochs each: the concise run as the notes have it over the one from"
         " scratch.",
         excess_ratio(
-            of(names.AFTER_TWO_EPOCHS, names.MOMENTUM_0005),
-            of(names.ENDS, names.MOMENTUM_0005),
+            after_two_epochs("momentum 0.9", "0.005", "concise"),
+            after_two_epochs("momentum 0.9", "0.005"),
             SAME,
         ),
         "“Repeats”: within 2 %. torch's MSELoss lacks the half of the notes' loss, which doubles"
@@ -194,11 +225,7 @@ CLAIMS = (
         "For good accuracy the rate should fall in training, about as t^−1/2.",
         "Excess on the airfoil regression, each at its best rate: SGD at a constant rate over SGD"
         " at a falling one.",
-        excess_ratio(
-            of(names.BEST_ENDS[names.AIRFOIL], names.SGD),
-            of(names.BEST_ENDS[names.AIRFOIL], names.DECAYING),
-            FASTER,
-        ),
+        excess_ratio(at_best_rate("airfoil", "SGD"), at_best_rate("airfoil", DECAYING), FASTER),
         "“Good”: lower by more than 2 %, each rate chosen with other seeds. The notes speak of a"
         " language model; this is their own regression.",
         real_airfoil(STAGE),
@@ -212,9 +239,9 @@ CLAIMS = (
         "Error of rare features' weights over that of common ones', SGD with a rate that falls as"
         " t^−1/2.",
         speedup(
-            of(names.GROUP_ERRORS, names.of_group(names.DECAYING, names.RARE)),
-            of(names.GROUP_ERRORS, names.of_group(names.DECAYING, names.COMMON)),
-            at_least(names.NEAR),
+            of("group_errors", DECAYING, features="rare"),
+            of("group_errors", DECAYING, features="common"),
+            at_least(NEAR),
             ERROR,
             Over.SEEDS,
         ),
@@ -229,11 +256,7 @@ CLAIMS = (
         "Counting how often a feature was seen, to set its rate, helps with rare features.",
         "Excess on sparse regression, each at its best rate: a rate that falls with steps over one"
         " that falls with counts.",
-        excess_ratio(
-            of(names.BEST_ENDS[names.SPARSE], names.DECAYING),
-            of(names.BEST_ENDS[names.SPARSE], names.COUNTING),
-            FASTER,
-        ),
+        excess_ratio(at_best_rate("sparse", DECAYING), at_best_rate("sparse", COUNTING), FASTER),
         "“Helps”: by more than 2 %.",
         front=Front(
             rank=17,
@@ -250,11 +273,7 @@ CLAIMS = (
         "AdaGrad does better on sparse features than one falling rate for all.",
         "Excess on sparse regression, each at its best rate: SGD with a rate that falls as t^−1/2"
         " over AdaGrad.",
-        excess_ratio(
-            of(names.BEST_ENDS[names.SPARSE], names.DECAYING),
-            of(names.BEST_ENDS[names.SPARSE], names.ADAGRAD),
-            FASTER,
-        ),
+        excess_ratio(at_best_rate("sparse", DECAYING), at_best_rate("sparse", "AdaGrad"), FASTER),
         "“Better”: by more than 2 %. Both rates fall, so that what differs is who has his own.",
     ),
     Claim(
@@ -265,10 +284,7 @@ CLAIMS = (
         "AdaGrad's sum of squared gradients grows about linearly, so its rate falls as t^−1/2.",
         "Exponent with which the sum grows on the airfoil regression, fitted after step 300.",
         samples(
-            of(names.ADAGRAD_STATE, names.EXPONENT),
-            near(1, 0.1),
-            "as the exponent of t",
-            Over.SEEDS,
+            of("adagrad_state", "growth exponent"), near(1, 0.1), "as the exponent of t", Over.SEEDS
         ),
         "“About”: a tenth either way.",
         real_airfoil(STAGE),
@@ -282,7 +298,7 @@ CLAIMS = (
         "Time of a whole training step of LeNet on 256 images: with torch's AdaGrad over with its"
         " SGD.",
         Rule(
-            [of(names.STEP_TIME, name) for name in (names.ADAGRAD_STEP, names.SGD_STEP)],
+            [of("step_time", name) for name in ("step with AdaGrad", "step with SGD")],
             PAIRED_RATIO[Over.STARTS],
             at_most(NEEDED),
             "times as long",
@@ -299,7 +315,11 @@ CLAIMS = (
         "For three convex regressions AdaGrad's t^−1/2 is entirely enough.",
         "Excess of AdaGrad over that of the best of nine rules, each at its best rate: the worst of"
         " the three regressions.",
-        over_problems(names.BEST_ENDS, names.ADAGRAD, names.BEST_RULE, at_most(names.NEAR)),
+        over_problems(
+            lambda problem: at_best_rate(problem, "AdaGrad"),
+            lambda problem: at_best_rate(problem, "the best rule"),
+            at_most(NEAR),
+        ),
         "“Enough”: on none more than twice the excess of the best; rule and rates are chosen with"
         " other seeds. Of a convex valley that is turned it is not true (F14c).",
         real_airfoil(STAGE),
@@ -312,7 +332,7 @@ CLAIMS = (
         "AdaGrad at rate 0.4 moves only a little in the later steps.",
         "Length of its last of 20 steps over that of its first.",
         Rule(
-            trace(names.ADAGRAD_04),
+            trace("AdaGrad", "0.4"),
             last_step_over_first,
             at_most(round(20**-0.5, 3)),
             "of the first step's length",
@@ -328,7 +348,7 @@ CLAIMS = (
         " by 45 degrees.",
         "Starting directions from which AdaGrad ends lower, on the notes' quadratic with its axes"
         " turned by 45 degrees.",
-        exact(Metric(STAGE, names.ADAGRAD_LOWER_PERCENT[45]), at_least(50), STARTS),
+        exact(Metric(STAGE, ADAGRAD_LOWER_PERCENT[45]), at_least(50), STARTS),
         "“Beats”: from most directions. Along the coordinates' axes it does from nearly all.",
         front=Front(
             rank=15,
@@ -346,7 +366,7 @@ CLAIMS = (
         "Its rank of nine by the decades of rates at which a rule ends within twice the best"
         " excess, mean of three regressions.",
         Rule(
-            [of(names.DECADES, rule) for rule in RANKED],
+            [of("decades_near_the_best", rule) for rule in RANKED],
             rank_of_the_first,
             at_most(4),
             "of 9 in rank",
@@ -363,7 +383,9 @@ CLAIMS = (
         "Excess over the exact minimum after two epochs at the notes' settings: inside over"
         " outside, paired by seed.",
         excess_ratio(
-            of(names.ENDS, names.ADAM_EPSILON_INSIDE), of(names.ENDS, names.ADAM_001), FASTER
+            after_two_epochs("Adam", "0.01", "epsilon inside"),
+            after_two_epochs("Adam", "0.01"),
+            FASTER,
         ),
         "“Slightly better”: anything over 2 %. Gradients here are far larger than epsilon, which"
         " therefore hardly matters.",
@@ -377,9 +399,7 @@ CLAIMS = (
         "An epsilon of 1e-6 is a good balance of stability and fidelity.",
         "Excess of Adam with it over that with the best of seven epsilons, chosen with other seeds:"
         " the worst of three regressions.",
-        over_problems(
-            names.EPSILON_ENDS, names.NOTES_EPSILON, names.BEST_EPSILON, at_most(names.NEAR)
-        ),
+        over_problems(with_epsilon("1e-06"), with_best_epsilon, at_most(NEAR)),
         "“Good”: at most twice the best excess.",
         real_airfoil(STAGE),
     ),
@@ -391,12 +411,7 @@ CLAIMS = (
         "torch's epsilon of 1e-8 does as well as the notes' 1e-6 on three regressions.",
         "Excess of Adam at its best rate: with torch's default over with 1e-6, the worst of the"
         " three.",
-        over_problems(
-            names.EPSILON_ENDS,
-            names.TORCHS_EPSILON,
-            names.NOTES_EPSILON,
-            at_most(1 + SMALLEST_EFFECT),
-        ),
+        over_problems(with_epsilon("1e-08"), with_epsilon("1e-06"), at_most(1 + SMALLEST_EFFECT)),
         "“As well”: on none worse by more than 2 %. Each is far smaller than the roots of the"
         " squared gradients to which it is added.",
         real_airfoil(STAGE),
@@ -410,7 +425,9 @@ CLAIMS = (
         " pays.",
         "Excess of Adam at rate 0.01 after two epochs: without the correction over with it.",
         excess_ratio(
-            of(names.ENDS, names.ADAM_UNCORRECTED), of(names.ENDS, names.ADAM_001), FASTER
+            after_two_epochs("Adam", "0.01", "uncorrected"),
+            after_two_epochs("Adam", "0.01"),
+            FASTER,
         ),
         "“Pays”: a lower excess by more than 2 %.",
         real_airfoil(STAGE),
@@ -424,8 +441,8 @@ CLAIMS = (
         "Excess after two epochs at rate 0.01, as each seed's mean of 40 runs: RMSProp relative to"
         " Adam with β1 = 0 and the same decay and epsilon.",
         excess_ratio(
-            of(names.BIAS_CORRECTION[2], names.RMSPROP_AT[0.999]),
-            of(names.BIAS_CORRECTION[2], names.NO_MOMENTUM_AT[0.999]),
+            of("bias_correction", "RMSProp", decay="0.999", x="2.0"),
+            of("bias_correction", "Adam without momentum", decay="0.999", x="2.0"),
             Range(1 / NEEDED, NEEDED),
         ),
         "“Very like”: within a tenth. They differ in the correction only: RMSProp has none, so its"
@@ -441,8 +458,8 @@ CLAIMS = (
         "Excess of Adam after two epochs at rate 0.01, as each seed's mean of 40 runs: with such"
         " averages relative to corrected ones.",
         excess_ratio(
-            of(names.BIAS_CORRECTION[2], names.FIRST_GRADIENT),
-            of(names.BIAS_CORRECTION[2], names.ADAM),
+            of("bias_correction", "Adam from the first gradient", x="2.0"),
+            of("bias_correction", "Adam", x="2.0"),
             at_most(1 + SMALLEST_EFFECT),
         ),
         "“As well”: worse by no more than 2 %. The note changes the update, too: with the weight"
@@ -458,7 +475,7 @@ CLAIMS = (
         "The powers of β from 0 to t add up to (1 − β^t)/(1 − β), as for β = 0.9 and t = 20.",
         "Error of the formula for β = 0.9 and t = 20.",
         Rule(
-            [of(names.GEOMETRIC_SUM, name) for name in (names.SUMMED, names.FORMULA)],
+            [of("geometric_sum", name) for name in ("summed", "the notes' formula")],
             last_error,
             at_most(1e-6),
             "% of the sum",

@@ -5,7 +5,6 @@
 
 from lab.report.language import say, section_number
 from lab.report.page import Choice, Explorable, Slider
-from stages.optimizers.measure import names
 
 
 def quadratic() -> Explorable:
@@ -21,11 +20,11 @@ def quadratic() -> Explorable:
                     "gd": say("gradient descent"),
                     "momentum": say("heavy-ball momentum"),
                     "nesterov": say("Nesterov's momentum"),
-                    "adagrad": names.ADAGRAD,
-                    "rmsprop": names.RMSPROP,
-                    "adadelta": names.ADADELTA,
-                    "adam": names.ADAM,
-                    "yogi": names.YOGI,
+                    "adagrad": "AdaGrad",
+                    "rmsprop": "RMSProp",
+                    "adadelta": "Adadelta",
+                    "adam": "Adam",
+                    "yogi": "Yogi",
                 },
                 "momentum",
             ),

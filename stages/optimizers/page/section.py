@@ -1,44 +1,64 @@
 """The report's section on update rules (12.3 to 12.10): findings, figures, and a table."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Ellipse
+from numpy.typing import NDArray
 
-from lab.core.files import read_json, read_rows
 from lab.report import benchmarks, figures
 from lab.report.language import say, superscript, translation
 from lab.report.page import Figure, Headline, Section, Table, TryThis
-from lab.results.curves import Curve, curves_of
-from stages.optimizers.measure import names
+from lab.results.measurements import Cell, Curve, Measurement, Results, curve_of
+from stages.optimizers.measure.names import (
+    ADAGRAD_LOWER_PERCENT,
+    COUNTING,
+    DECAYING,
+    PROBLEMS,
+    RULES,
+)
 from stages.optimizers.page.explorables import quadratic, stability
 
-Experiments = dict[str, dict[str, Curve]]
 Dot = tuple[str, float, float, float]  # a label, a median, and the ends of the middle half
+
+
+class Run(NamedTuple):
+    """An airfoil run by its columns."""
+
+    rule: str
+    rate: float
+    batch_size: float = 10
+    version: str = "from scratch"
+
 
 # What a port of the book prints as the final loss of its airfoil runs, from one seed each.
 PUBLISHED_LOSSES = {
-    names.MOMENTUM_05_002: 0.2455,
-    names.ADAGRAD_01: 0.2437,
-    names.concise(names.ADAGRAD_01): 0.2431,
-    names.ADAM_001: 0.2454,
-    names.concise(names.ADAM_001): 0.2421,
+    Run("momentum 0.5", 0.02): 0.2455,
+    Run("AdaGrad", 0.1): 0.2437,
+    Run("AdaGrad", 0.1, version="concise"): 0.2431,
+    Run("Adam", 0.01): 0.2454,
+    Run("Adam", 0.01, version="concise"): 0.2421,
 }
 HALF_TURN = 180  # degrees: a start and the one across from it end at the same value
 BOOK_START_DEGREES = float(np.degrees(np.arctan2(-2, -5))) % HALF_TURN
 LEAST_SHOWN = 1e-9  # of values after 20 steps
 SHOWN_BETAS = (0, 0.5, 0.9)
-ONE_FOR_ALL = (names.SGD, names.MOMENTUM, names.NESTEROV)  # weights: one rate
+TRACES = (
+    *(("GD", 0.4), ("GD", 0.6), ("momentum 0.5", 0.6), ("momentum 0.25", 0.6)),
+    *(("AdaGrad", 0.4), ("AdaGrad", 2), ("RMSProp", 0.4), ("Adam", 0.4)),
+)
+ONE_FOR_ALL = ("SGD", "momentum 0.9", "Nesterov 0.9")  # weights: one rate
 DASHES = ("-", (0, (4, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)), (0, (2, 2)), (0, (8, 2)))
 
 
 def section(folder: Path) -> Section:
     """The section of `folder` (reports/optimizers)."""
-    experiments, m = curves_of(read_rows(folder / "rows.csv")), read_json(folder / "metrics.json")
+    results, m = benchmarks.read(folder)
     return Section(
         stage="optimizers",
         title=say("Which update rule is better?"),
@@ -47,15 +67,15 @@ def section(folder: Path) -> Section:
             "When does a ranking of optimizers mean something, and when is it an accident of"
             " learning rate, start or axes?"
         ),
-        answer=_answer(experiments, m),
-        headline=_headline(experiments, m),
-        findings=_findings(experiments, m),
+        answer=_answer(results, m),
+        headline=_headline(results, m),
+        findings=_findings(results, m),
         figures=[
-            *_figures_of_rankings(experiments, m),
-            *_figures_of_quadratics(experiments),
-            *_figures_of_lenet(experiments, m),
+            *_figures_of_rankings(results, m),
+            *_figures_of_quadratics(results),
+            *_figures_of_lenet(results, m),
         ],
-        tables=[_airfoil_table(experiments, m)],
+        tables=[_airfoil_table(results, m)],
         explorables=[quadratic(), stability()],
         try_this=TryThis(
             "optimizers.num_seeds",
@@ -70,7 +90,7 @@ def section(folder: Path) -> Section:
     )
 
 
-def _figures_of_rankings(experiments: Experiments, m: Mapping[str, Any]) -> list[Figure]:
+def _figures_of_rankings(results: Results, m: Mapping[str, Any]) -> list[Figure]:
     synthetic = (
         " " + say("The airfoil table here is SYNTHETIC.") if m["airfoil"] == "synthetic" else ""
     )
@@ -83,7 +103,7 @@ def _figures_of_rankings(experiments: Experiments, m: Mapping[str, Any]) -> list
                 " from the minimum; numbers after names are learning rates. Shaded: AdaGrad at 2"
                 " ends below gradient descent at 0.4. Values under 10⁻⁹ are cut off."
             ),
-            [partial(_draw_starts, experiments, m, turned) for turned in names.STARTS],
+            [partial(_draw_starts, results, m, turned) for turned in ADAGRAD_LOWER_PERCENT],
         ),
         Figure(
             "airfoil",
@@ -94,7 +114,7 @@ def _figures_of_rankings(experiments: Experiments, m: Mapping[str, Any]) -> list
                 " learning rate."
             )
             + synthetic,
-            [partial(_draw_airfoil, experiments)],
+            [partial(_draw_airfoil, results)],
         ),
         Figure(
             "best_rates",
@@ -106,7 +126,7 @@ def _figures_of_rankings(experiments: Experiments, m: Mapping[str, Any]) -> list
                 " of j."
             )
             + synthetic,
-            [partial(_draw_best, experiments, problem) for problem in names.PROBLEMS],
+            [partial(_draw_best, results, problem) for problem in PROBLEMS],
         ),
         Figure(
             "airfoil_rates",
@@ -117,10 +137,7 @@ def _figures_of_rankings(experiments: Experiments, m: Mapping[str, Any]) -> list
                 " gradient descent. Momentum and Nesterov, Adam and AdamW nearly coincide."
             )
             + synthetic,
-            [
-                partial(_draw_rates, experiments, m, True),
-                partial(_draw_rates, experiments, m, False),
-            ],
+            [partial(_draw_rates, results, m, True), partial(_draw_rates, results, m, False)],
         ),
         Figure(
             "rare_features",
@@ -130,12 +147,12 @@ def _figures_of_rankings(experiments: Experiments, m: Mapping[str, Any]) -> list
                 " chosen: what is left of the weights' squared error at the start. Bands hold the"
                 " middle half of the seeds."
             ),
-            [partial(_draw_rare, experiments)],
+            [partial(_draw_rare, results)],
         ),
     ]
 
 
-def _figures_of_quadratics(experiments: Experiments) -> list[Figure]:
+def _figures_of_quadratics(results: Results) -> list[Figure]:
     return [
         Figure(
             "traces",
@@ -145,7 +162,7 @@ def _figures_of_quadratics(experiments: Experiments) -> list[Figure]:
                 " arrow names where they end. Gradient descent at 0.6 leaves the picture: 0.6 is"
                 " over 2/λ = 0.5."
             ),
-            [partial(_draw_traces, experiments)],
+            [partial(_draw_traces, results)],
         ),
         Figure(
             "stability",
@@ -155,12 +172,12 @@ def _figures_of_quadratics(experiments: Experiments) -> list[Figure]:
                 " 1 it diverges, which the dots put at lr λ = 2 + 2β. Second: gradient descent at"
                 " learning rate 0.1; λ = 19 gives 1 − 0.1 · 19 = −0.9 per step."
             ),
-            [partial(_draw_stability, experiments), partial(_draw_decay, experiments)],
+            [partial(_draw_stability, results), partial(_draw_decay, results)],
         ),
     ]
 
 
-def _figures_of_lenet(experiments: Experiments, m: Mapping[str, Any]) -> list[Figure]:
+def _figures_of_lenet(results: Results, m: Mapping[str, Any]) -> list[Figure]:
     return [
         Figure(
             "lenet",
@@ -169,41 +186,41 @@ def _figures_of_lenet(experiments: Experiments, m: Mapping[str, Any]) -> list[Fi
                 "LeNet from a scaled start (He et al. 2015), one seed and the same batches for all:"
                 " read the shape, not the third digit."
             ),
-            [partial(_draw_lenet, experiments)],
+            [partial(_draw_lenet, results)],
         ),
-        *([] if benchmarks.undecided(m, "optimizers") else [_figure_of_times(experiments, m)]),
+        *([] if benchmarks.undecided(m, "optimizers") else [_figure_of_times(results, m)]),
     ]
 
 
-def _figure_of_times(experiments: Experiments, m: Mapping[str, Any]) -> Figure:
+def _figure_of_times(results: Results, m: Mapping[str, Any]) -> Figure:
     return Figure(
         "step_time",
         say("Time of a training step of LeNet with torch's optimizers."),
         say("A bar is the median; a dot is a start of the process, in the order of measuring.")
         + " "
         + " ".join(benchmarks.trust(m)),
-        [partial(_draw_step_time, experiments, m)],
+        [partial(_draw_step_time, results, m)],
     )
 
 
 # --- sentences ---
 
 
-def _answer(experiments: Experiments, m: Mapping[str, Any]) -> str:
-    overlapping, pairs = _overlapping_pairs(experiments)
+def _answer(results: Results, m: Mapping[str, Any]) -> str:
+    overlapping, pairs = _overlapping_pairs(results)
     return say(
         "Axes decide: AdaGrad beats gradient descent from {straight:.0f} % of starts, rotated by"
         " 45° from {turned:.0f} %; of {pairs} pairs of airfoil runs {overlapping} overlap.",
-        straight=m[names.ADAGRAD_LOWER_PERCENT[0]],
-        turned=m[names.ADAGRAD_LOWER_PERCENT[45]],
+        straight=m[ADAGRAD_LOWER_PERCENT[0]],
+        turned=m[ADAGRAD_LOWER_PERCENT[45]],
         pairs=pairs,
         overlapping=overlapping,
     )
 
 
-def _headline(experiments: Experiments, m: Mapping[str, Any]) -> Headline:
-    straight, turned = (m[names.ADAGRAD_LOWER_PERCENT[angle]] for angle in names.STARTS)
-    directions = len(experiments[names.STARTS[0]][names.GD_04].x)
+def _headline(results: Results, m: Mapping[str, Any]) -> Headline:
+    straight, turned = (m[metric] for metric in ADAGRAD_LOWER_PERCENT.values())
+    directions = len(results.series("starts", "GD", turned=0))
     return Headline(
         f"{straight:.0f} % → {turned:.0f} %",
         say("of {directions} starting directions", directions=directions),
@@ -213,36 +230,35 @@ def _headline(experiments: Experiments, m: Mapping[str, Any]) -> Headline:
     )
 
 
-def _findings(experiments: Experiments, m: Mapping[str, Any]) -> list[str]:
+def _findings(results: Results, m: Mapping[str, Any]) -> list[str]:
     return [
-        *_start_and_axes(experiments),
-        _single_runs(experiments, m),
+        *_start_and_axes(results),
+        _single_runs(results, m),
         *[
-            _best(experiments[names.BEST[problem]], name)
-            for problem, name in (
-                (names.ILL, say("ill-conditioned")),
-                (names.SPARSE, say("sparse")),
-            )
+            _best(results, problem, name)
+            for problem, name in (("ill", say("ill-conditioned")), ("sparse", say("sparse")))
         ],
-        *_falling(experiments),
-        _rare(experiments),
-        *_momentum(experiments, m),
-        _growth(experiments),
-        _without_momentum(experiments),
-        _from_first_gradient(experiments),
-        benchmarks.undecided(m, "optimizers") or _step(experiments),
+        *_falling(results),
+        _rare(results),
+        *_momentum(results, m),
+        _growth(results),
+        _without_momentum(results),
+        _from_first_gradient(results),
+        benchmarks.undecided(m, "optimizers") or _step(results),
     ]
 
 
-def _overlapping_pairs(experiments: Experiments) -> tuple[int, int]:
+def _overlapping_pairs(results: Results) -> tuple[int, int]:
     """How many pairs of the airfoil runs' middle halves overlap, and how many there are."""
-    runs = list(experiments[names.NOTES_RUNS].values())
+    runs = list(_airfoil_runs(results).values())
     found = [_overlap(a, b) for i, a in enumerate(runs) for b in runs[:i]]
     return sum(found), len(found)
 
 
-def _start_and_axes(experiments: Experiments) -> list[str]:
-    adagrad, gd = (experiments[names.TRACE][name].x[-1] for name in (names.ADAGRAD_04, names.GD_04))
+def _start_and_axes(results: Results) -> list[str]:
+    adagrad, gd = (
+        results.curves("trace", rate=0.4, coordinate="x1")[rule].y[-1] for rule in ("AdaGrad", "GD")
+    )
     return [
         say(
             "From the notes' start AdaGrad at 0.4 is still at x₁ = {adagrad} after 20 steps,"
@@ -257,21 +273,32 @@ def _start_and_axes(experiments: Experiments) -> list[str]:
     ]
 
 
-def _losses(experiments: Experiments, m: Mapping[str, Any]) -> dict[str, float]:
+def _airfoil_runs(results: Results) -> dict[Run, Curve]:
+    """The excess of each of the notes' runs against epochs."""
+    found: dict[Run, list[Measurement]] = {}
+    for m in results.measurements:
+        if m.experiment == "airfoil_runs" and m.columns["version"] != "torch's optimizer":
+            rate, batch_size, version = (m.columns[k] for k in ("rate", "batch_size", "version"))
+            run = Run(m.variant, float(rate), float(batch_size), str(version))
+            found.setdefault(run, []).append(m)
+    return {run: curve_of(series) for run, series in found.items()}
+
+
+def _losses(results: Results, m: Mapping[str, Any]) -> dict[Run, float]:
     """The median loss in which each airfoil run ends."""
-    runs = experiments[names.NOTES_RUNS].items()
-    return {series: float(m[names.AIRFOIL_MINIMUM] + c.y[-1]) for series, c in runs}
+    runs = _airfoil_runs(results).items()
+    return {run: float(m["airfoil_minimum"] + c.y[-1]) for run, c in runs}
 
 
-def _single_runs(experiments: Experiments, m: Mapping[str, Any]) -> str:
-    finite = [loss for loss in _losses(experiments, m).values() if np.isfinite(loss)]
+def _single_runs(results: Results, m: Mapping[str, Any]) -> str:
+    finite = [loss for loss in _losses(results, m).values() if np.isfinite(loss)]
     return say(
         "All {runs} airfoil runs end between {least:.4f} and {most:.4f}, the exact minimum being"
         " {minimum:.4f}: single runs, as in the notes, cannot tell neighbours apart.",
         runs=len(finite),
         least=min(finite),
         most=max(finite),
-        minimum=m[names.AIRFOIL_MINIMUM],
+        minimum=m["airfoil_minimum"],
     )
 
 
@@ -279,16 +306,17 @@ def _overlap(a: Curve, b: Curve) -> bool:
     return bool(a.low[-1] <= b.high[-1] and b.low[-1] <= a.high[-1])
 
 
-def _best(descents: dict[str, Curve], name: str) -> str:
-    curves = sorted(descents.values(), key=lambda c: np.inf if np.isnan(c.y[-1]) else c.y[-1])
-    sgd = next(c for c in curves if names.rule_of(c.series) == names.SGD)
+def _best(results: Results, problem: str, name: str) -> str:
+    curves = {rule: _at_best_rate(results, problem, rule) for rule in RULES}
+    best = min(RULES, key=lambda rule: np.nan_to_num(curves[rule].y[-1], nan=np.inf))
+    sgd = curves["SGD"]
     values = {
         "name": name,
-        "best": _rule(names.rule_of(curves[0].series)),
-        "excess": _plain(curves[0].y[-1]),
+        "best": _rule(best),
+        "excess": _plain(curves[best].y[-1]),
         "sgd": _plain(sgd.y[-1]),
     }
-    if _overlap(curves[0], sgd):
+    if _overlap(curves[best], sgd):
         return say(
             "On the {name} problem {best} ends at an excess of {excess}, SGD at {sgd}; their"
             " interquartile ranges over the seeds overlap.",
@@ -301,10 +329,10 @@ def _best(descents: dict[str, Curve], name: str) -> str:
     )
 
 
-def _falling(experiments: Experiments) -> list[str]:
+def _falling(results: Results) -> list[str]:
     airfoil, ill, sparse = (
-        _plain(np.median(ends[names.SGD].y / ends[names.DECAYING].y))
-        for ends in (experiments[names.BEST_ENDS[problem]] for problem in names.PROBLEMS)
+        _plain(_median_ratio(results, "best_rate", "SGD", DECAYING, problem=problem))
+        for problem in PROBLEMS
     )
     return [
         say(
@@ -321,15 +349,31 @@ def _falling(experiments: Experiments) -> list[str]:
     ]
 
 
-def _median(experiments: Experiments, experiment: str, series: str) -> float:
-    """Of a series by seed or by start."""
-    return float(np.median(experiments[experiment][series].y))
+def _samples(
+    results: Results, experiment: str, variant: str, x: float | None = None, **columns: Cell
+) -> NDArray[np.float64]:
+    """Of one measurement: a value of each seed, or of each fresh process.
+
+    Raises:
+        ValueError: there is none, or several.
+    """
+    series = results.series(experiment, variant, **columns)
+    [found] = [m for m in series if x in (None, m.x)]
+    return np.array(found.values)
 
 
-def _rare(experiments: Experiments) -> str:
+def _median_ratio(
+    results: Results, experiment: str, old: str, new: str, x: float | None = None, **columns: Cell
+) -> float:
+    """Of two variants, paired by seed."""
+    a, b = (_samples(results, experiment, variant, x, **columns) for variant in (old, new))
+    return float(np.median(a / b))
+
+
+def _rare(results: Results) -> str:
     steps, counts, adagrad = (
-        _plain(100 * _median(experiments, names.GROUP_ERRORS, names.of_group(variant, names.RARE)))
-        for variant in (names.DECAYING, names.COUNTING, names.ADAGRAD)
+        _plain(100 * np.median(_samples(results, "group_errors", variant, features="rare")))
+        for variant in (DECAYING, COUNTING, "AdaGrad")
     )
     return say(
         "Of rare features' error {steps} % is left when the learning rate falls with steps,"
@@ -340,9 +384,9 @@ def _rare(experiments: Experiments) -> str:
     )
 
 
-def _momentum(experiments: Experiments, m: Mapping[str, Any]) -> list[str]:
-    boundary, losses = experiments[names.BOUNDARY], _losses(experiments, m)
-    error = float(np.abs(boundary[names.MEASURED].y - boundary[names.BOUND].y).max())
+def _momentum(results: Results, m: Mapping[str, Any]) -> list[str]:
+    boundary, losses = results.curves("stability_boundary"), _losses(results, m)
+    error = float(np.abs(boundary["measured"].y - boundary["2 + 2β"].y).max())
     return [
         say(
             "Momentum is stable up to lr λ = 2 + 2β: for β from 0 to 0.95 the measured boundary is"
@@ -352,14 +396,14 @@ def _momentum(experiments: Experiments, m: Mapping[str, Any]) -> list[str]:
         say(
             "Momentum at 0.02 with β = 0.5 ends at {before:.4f}, at 0.01 with β = 0.9 at"
             " {after:.4f}: lr/(1 − β) rises.",
-            before=losses[names.MOMENTUM_05_002],
-            after=losses[names.MOMENTUM_001],
+            before=losses[Run("momentum 0.5", 0.02)],
+            after=losses[Run("momentum 0.9", 0.01)],
         ),
     ]
 
 
-def _growth(experiments: Experiments) -> str:
-    exponent = _median(experiments, names.ADAGRAD_STATE, names.EXPONENT)
+def _growth(results: Results) -> str:
+    exponent = float(np.median(_samples(results, "adagrad_state", "growth exponent")))
     return say(
         "AdaGrad's sum of squared gradients grows as t{growth} on airfoil, its learning rate as"
         " t{rate}; the notes say t and t⁻⁰·⁵.",
@@ -368,11 +412,10 @@ def _growth(experiments: Experiments) -> str:
     )
 
 
-def _without_momentum(experiments: Experiments) -> str:
-    ends = experiments[names.BIAS_CORRECTION[2]]
+def _without_momentum(results: Results) -> str:
+    correction = "bias_correction", "RMSProp", "Adam without momentum"
     short, long = (
-        _plain(np.median(ends[names.RMSPROP_AT[decay]].y / ends[names.NO_MOMENTUM_AT[decay]].y), 3)
-        for decay in names.DECAYS
+        _plain(_median_ratio(results, *correction, x=2, decay=decay), 3) for decay in (0.9, 0.999)
     )
     return say(
         "At a decay of 0.999 RMSProp ends with {long} times the excess of Adam without momentum,"
@@ -383,17 +426,9 @@ def _without_momentum(experiments: Experiments) -> str:
     )
 
 
-def _from_first_gradient(experiments: Experiments) -> str:
-    early, late = (
-        _plain(
-            np.median(
-                experiments[experiment][names.FIRST_GRADIENT].y
-                / experiments[experiment][names.ADAM].y
-            ),
-            3,
-        )
-        for experiment in names.BIAS_CORRECTION.values()
-    )
+def _from_first_gradient(results: Results) -> str:
+    correction = "bias_correction", "Adam from the first gradient", "Adam"
+    early, late = (_plain(_median_ratio(results, *correction, x=epochs), 3) for epochs in (2, 4))
     return say(
         "Adam whose averages start at the first gradient has {early} times the excess of corrected"
         " Adam after two epochs, {late} times after four. In its average of squares, of decay"
@@ -404,13 +439,17 @@ def _from_first_gradient(experiments: Experiments) -> str:
     )
 
 
-def _step(experiments: Experiments) -> str:
+def _step(results: Results) -> str:
+    adagrad, sgd, alone = (
+        np.median(_samples(results, "step_time", variant))
+        for variant in ("step with AdaGrad", "step with SGD", "loss and gradient only")
+    )
     return say(
         "A LeNet step on 256 images takes {adagrad:.3g} ms with torch's AdaGrad, {sgd:.3g} ms with"
         " its SGD; loss and gradient take {alone:.3g} ms.",
-        adagrad=_median(experiments, names.STEP_TIME, names.ADAGRAD_STEP),
-        sgd=_median(experiments, names.STEP_TIME, names.SGD_STEP),
-        alone=_median(experiments, names.STEP_TIME, names.LOSS_AND_GRADIENT),
+        adagrad=adagrad,
+        sgd=sgd,
+        alone=alone,
     )
 
 
@@ -419,35 +458,29 @@ def _step(experiments: Experiments) -> str:
 
 def _rule(name: str) -> str:
     """An update rule as the page calls it."""
-    match name.split():
-        case ["momentum", beta]:
-            return say("momentum {beta}", beta=beta)
-        case ["Nesterov", beta]:
-            return say("Nesterov {beta}", beta=beta)
-        case ["GD"]:
-            return say("GD")
-    return translation(name)
+    words = {
+        "GD": say("GD"),
+        "Nesterov 0.9": say("Nesterov {beta}", beta=0.9),
+        **{f"momentum {beta}": say("momentum {beta}", beta=beta) for beta in (0.25, 0.5, 0.9)},
+    }
+    return words.get(name) or translation(name)
 
 
-def _run(series: str) -> str:
+def _at_rate(rule: str, rate: str) -> str:
+    return say(", ").join([_rule(rule), say("lr {rate}", rate=rate)])
+
+
+def _run(run: Run) -> str:
     """A run as the page calls it: its rule and its settings."""
-    rule, *settings = series.split(", ")
-    return say(", ").join([_rule(rule), *map(_setting, settings)])
-
-
-def _setting(text: str) -> str:
-    match text.split():
-        case ["rate", rate]:
-            return say("lr {rate}", rate=rate)
-        case ["batch", size]:
-            return say("batch {size}", size=size)
-        case ["rho", rho]:
-            return f"ρ {rho}"
-    return {
-        "epsilon inside": say("ε inside"),
-        "uncorrected": say("uncorrected"),
-        "concise": "torch",
-    }[text]
+    batch = [say("batch {size}", size=f"{run.batch_size:g}")] if run.rule == "SGD" else []
+    rate = "ρ 0.9" if run.rule == "Adadelta" else say("lr {rate}", rate=f"{run.rate:g}")
+    version = {
+        "from scratch": [],
+        "epsilon inside": [say("ε inside")],
+        "uncorrected": [say("uncorrected")],
+        "concise": ["torch"],
+    }[run.version]
+    return say(", ").join([_rule(run.rule), *batch, rate, *version])
 
 
 def _plain(number: float, digits: int = 2) -> str:
@@ -464,18 +497,18 @@ def _coordinate(x: float) -> str:
 # --- the table ---
 
 
-def _airfoil_table(experiments: Experiments, m: Mapping[str, Any]) -> Table:
+def _airfoil_table(results: Results, m: Mapping[str, Any]) -> Table:
     rows = []
-    for name, c in experiments[names.NOTES_RUNS].items():
-        loss = [m[names.AIRFOIL_MINIMUM] + value for value in (c.y[-1], c.low[-1], c.high[-1])]
+    for run, c in _airfoil_runs(results).items():
+        loss = [m["airfoil_minimum"] + value for value in (c.y[-1], c.low[-1], c.high[-1])]
         published = (
-            f"{PUBLISHED_LOSSES[name]:.4f}"
-            if name in PUBLISHED_LOSSES and m["airfoil"] == "original"
+            f"{PUBLISHED_LOSSES[run]:.4f}"
+            if run in PUBLISHED_LOSSES and m["airfoil"] == "original"
             else "–"
         )
         rows.append(
             [
-                _run(name),
+                _run(run),
                 f"{c.x[-1]:g}",
                 f"{loss[0]:.4f}",
                 f"{loss[1]:.4f} – {loss[2]:.4f}",
@@ -512,12 +545,15 @@ def _line(axes: Axes, c: Curve, place: int, label: str = "") -> tuple[float, flo
     return float(c.x[last]), float(c.y[last]), colour
 
 
-def _draw_starts(experiments: Experiments, m: Mapping[str, Any], turned: int, path: Path) -> None:
-    found = experiments[names.STARTS[turned]]
-    half = next(iter(found.values())).x < HALF_TURN
-    x = next(iter(found.values())).x[half]
-    values = {name: c.y[half] for name, c in found.items()}
-    percent = m[names.ADAGRAD_LOWER_PERCENT[turned]]
+def _draw_starts(results: Results, m: Mapping[str, Any], turned: int, path: Path) -> None:
+    found = {
+        (rule, rate): curve_of(results.series("starts", rule, rate=rate, turned=turned))
+        for rule, rate in (("GD", 0.4), ("AdaGrad", 0.4), ("AdaGrad", 2))
+    }
+    half = found["GD", 0.4].x < HALF_TURN
+    x = found["GD", 0.4].x[half]
+    values = {run: c.y[half] for run, c in found.items()}
+    percent = m[ADAGRAD_LOWER_PERCENT[turned]]
     with figures.figure(path, figures.WIDTH, 2.9) as fig:
         axes = fig.add_subplot(
             title=say("Rotated by 45°: AdaGrad 2 wins from {percent:.0f} %", percent=percent)
@@ -534,17 +570,16 @@ def _draw_starts(experiments: Experiments, m: Mapping[str, Any], turned: int, pa
             x,
             0,
             1,
-            where=list(values[names.ADAGRAD_2] < values[names.GD_04]),
+            where=list(values["AdaGrad", 2] < values["GD", 0.4]),
             transform=axes.get_xaxis_transform(),
             color=figures.COLOURS[2],
             alpha=0.13,
             linewidth=0,
         )
         ends = []
-        for i, (name, y) in enumerate(values.items()):
+        for i, ((rule, rate), y) in enumerate(values.items()):
             axes.plot(x, y, color=figures.COLOURS[i], linestyle=DASHES[i])
-            rule, rate = name.split(", rate ")
-            ends.append((f"{_rule(rule)} {rate}", x[-1], y[-1], figures.COLOURS[i]))
+            ends.append((f"{_rule(rule)} {rate:g}", x[-1], y[-1], figures.COLOURS[i]))
         figures.label_ends(axes, ends, gap=0.085)
         axes.axvline(BOOK_START_DEGREES, color=figures.FAINT, linewidth=1)
         axes.text(
@@ -572,9 +607,9 @@ def _end(c: Curve, label: str, unit: float = 1.0) -> Dot:
     return label, c.y[-1] / unit, c.low[-1] / unit, c.high[-1] / unit
 
 
-def _draw_airfoil(experiments: Experiments, path: Path) -> None:
-    runs = sorted(experiments[names.NOTES_RUNS].items(), key=lambda item: item[1].y[-1])
-    dots = [_end(c, _run(name), 1e-3) for name, c in runs]
+def _draw_airfoil(results: Results, path: Path) -> None:
+    runs = sorted(_airfoil_runs(results).items(), key=lambda item: item[1].y[-1])
+    dots = [_end(c, _run(run), 1e-3) for run, c in runs]
     with figures.figure(path, figures.WIDTH, 0.8 + 0.23 * len(dots)) as fig:
         axes = fig.add_subplot(
             xscale="log",
@@ -591,17 +626,24 @@ def _around(values: Sequence[float]) -> tuple[float, float]:
     return min(finite) / 1.3, 1.3 * max(finite)
 
 
-def _draw_best(experiments: Experiments, problem: str, path: Path) -> None:
-    ends = {
-        each: [_end(c, "") for c in experiments[names.BEST[each]].values()]
-        for each in names.PROBLEMS
-    }
+def _at_best_rate(results: Results, problem: str, rule: str) -> Curve:
+    """The one point of a rule's best rate (x)."""
+    return curve_of(results.series("best_rate", rule, problem=problem))
+
+
+def _best_dot(results: Results, problem: str, rule: str) -> Dot:
+    c = _at_best_rate(results, problem, rule)
+    return _end(c, _at_rate(rule, f"{c.x[-1]:.2g}"))
+
+
+def _draw_best(results: Results, problem: str, path: Path) -> None:
+    ends = {each: [_best_dot(results, each, rule) for rule in RULES] for each in PROBLEMS}
     everywhere = [n for dots in ends.values() for _, *numbers in dots for n in numbers]
-    dots = [_end(c, _run(series)) for series, c in experiments[names.BEST[problem]].items()]
+    dots = ends[problem]
     title = {
-        names.AIRFOIL: say("Airfoil"),
-        names.ILL: say("Ill-conditioned"),
-        names.SPARSE: say("Sparse features"),
+        "airfoil": say("Airfoil"),
+        "ill": say("Ill-conditioned"),
+        "sparse": say("Sparse features"),
     }[problem]
     with figures.figure(path, figures.WIDTH, 0.9 + 0.23 * len(dots)) as fig:
         axes = fig.add_subplot(
@@ -613,9 +655,9 @@ def _draw_best(experiments: Experiments, problem: str, path: Path) -> None:
         _draw_dots(axes, dots, best=int(np.nanargmin([y for _, y, *_ in dots])))
 
 
-def _draw_rates(experiments: Experiments, m: Mapping[str, Any], for_all: bool, path: Path) -> None:
+def _draw_rates(results: Results, m: Mapping[str, Any], for_all: bool, path: Path) -> None:
     """Draw the rules that have one rate for all weights, or those that have one for each."""
-    curves = experiments[names.RATES[names.AIRFOIL]]
+    curves = results.curves("rates", problem="airfoil")
     title = say("One learning rate for all weights") if for_all else say("One for each weight")
     with figures.figure(path, figures.WIDTH, 3.4) as fig:
         axes = fig.add_subplot(
@@ -624,28 +666,31 @@ def _draw_rates(experiments: Experiments, m: Mapping[str, Any], for_all: bool, p
             yscale="log",
             xlabel=say("learning rate of the sweep"),
             ylabel=say("excess loss after two epochs"),
-            xlim=(curves[names.SGD].x[0], curves[names.SGD].x[-1]),
+            xlim=(curves["SGD"].x[0], curves["SGD"].x[-1]),
             ylim=(5e-4, 2),
         )
-        shown = [rule for rule in names.RULES if (rule in ONE_FOR_ALL) == for_all]
+        shown = [rule for rule in RULES if (rule in ONE_FOR_ALL) == for_all]
         for place, rule in enumerate(shown):
             _line(axes, curves[rule], place, _rule(rule))
         if for_all:
-            bound = m[names.AIRFOIL_RATE_BOUND]
+            bound = m["airfoil_rate_bound"]
             axes.axvline(bound, color=figures.FAINT, linestyle="--")
             axes.text(bound * 1.3, 7e-4, "2/λmax", color=figures.FAINT_TEXT)
         figures.key(fig, axes, columns=3)
 
 
-def _draw_rare(experiments: Experiments, path: Path) -> None:
-    found = {name: c.scaled(x=100, y=100) for name, c in experiments[names.FEATURE_ERRORS].items()}
+def _draw_rare(results: Results, path: Path) -> None:
     labels = {
-        names.SGD: say("SGD, constant"),
-        names.DECAYING: say("SGD, falls with steps"),
-        names.COUNTING: say("SGD, falls with counts"),
-        names.ADAGRAD: translation(names.ADAGRAD),
+        "SGD": say("SGD, constant"),
+        DECAYING: say("SGD, falls with steps"),
+        COUNTING: say("SGD, falls with counts"),
+        "AdaGrad": translation("AdaGrad"),
     }
-    shares = found[names.SGD].x
+    found = {}
+    for name in labels:
+        c = curve_of(results.series("feature_errors", name), 100)
+        found[name] = replace(c, x=100 * c.x)
+    shares = found["SGD"].x
     with figures.figure(path, figures.WIDTH, 3.3) as fig:
         axes = fig.add_subplot(
             xscale="log",
@@ -662,25 +707,27 @@ def _draw_rare(experiments: Experiments, path: Path) -> None:
         figures.key(fig, axes)
 
 
-def _draw_traces(experiments: Experiments, path: Path) -> None:
+def _draw_traces(results: Results, path: Path) -> None:
     with figures.figure(path, figures.WIDTH, 7.4) as fig:
         panels = fig.subplots(4, 2, sharex=True, sharey=True)
-        for axes, (series, c) in zip(panels.flat, experiments[names.TRACE].items(), strict=True):
+        for axes, (rule, rate) in zip(panels.flat, TRACES, strict=True):
+            x1, x2 = (
+                results.curves("trace", rate=rate, coordinate=each)[rule].y for each in ("x1", "x2")
+            )
             for level in (0.05, 0.3, 1, 2.5, 5, 10, 18):
                 size = 2 * (level / 0.1) ** 0.5, 2 * (level / 2) ** 0.5
                 axes.add_patch(Ellipse((0, 0), *size, fill=False, edgecolor=figures.FAINT, lw=0.7))
-            axes.plot(c.x, c.y, "o-", color=figures.COLOURS[1], markersize=3.5, linewidth=1.2)
+            axes.plot(x1, x2, "o-", color=figures.COLOURS[1], markersize=3.5, linewidth=1.2)
             axes.plot(0, 0, "+", color=figures.COLOURS[0], markersize=10)
-            axes.set(xlim=(-6, 2.5), ylim=(-3.2, 3.2), title=_run(series))
-            axes.set_xlabel(f"→ ({_coordinate(c.x[-1])}, {_coordinate(c.y[-1])})")
+            axes.set(xlim=(-6, 2.5), ylim=(-3.2, 3.2), title=_at_rate(rule, f"{rate:g}"))
+            axes.set_xlabel(f"→ ({_coordinate(x1[-1])}, {_coordinate(x2[-1])})")
             axes.grid(visible=False)
         fig.supxlabel("x₁", fontsize=figures.SMALLEST)
         fig.supylabel("x₂", fontsize=figures.SMALLEST)
 
 
-def _draw_stability(experiments: Experiments, path: Path) -> None:
-    bound = experiments[names.BOUNDARY][names.BOUND]
-    growth = {float(series): c for series, c in experiments[names.STABILITY].items()}
+def _draw_stability(results: Results, path: Path) -> None:
+    bound = results.curves("stability_boundary")["2 + 2β"]
     with figures.figure(path, figures.WIDTH, 3.2) as fig:
         axes = fig.add_subplot(
             title=say("Momentum on a parabola"),
@@ -692,13 +739,14 @@ def _draw_stability(experiments: Experiments, path: Path) -> None:
         axes.axhline(1, color=figures.FAINT, linewidth=1)
         ends = []
         for place, beta in enumerate(SHOWN_BETAS):
-            x, y, colour = _line(axes, growth[beta], place)
+            growth = results.curves("stability", beta=beta)["momentum"]
+            x, y, colour = _line(axes, growth, place)
             axes.plot(np.interp(beta, bound.x, bound.y), 1, "o", color=colour)
             ends.append((f"β = {beta:g}", x, y, colour))
         figures.label_ends(axes, ends)
 
 
-def _draw_decay(experiments: Experiments, path: Path) -> None:
+def _draw_decay(results: Results, path: Path) -> None:
     with figures.figure(path, figures.WIDTH, 3.2) as fig:
         axes = fig.add_subplot(
             title=say("Gradient descent at 0.1"),
@@ -708,12 +756,14 @@ def _draw_decay(experiments: Experiments, path: Path) -> None:
             ylim=(-1, 1.05),
         )
         axes.set_xticks(range(0, 21, 5))
-        curves = experiments[names.DECAY].items()
-        ends = [(name, *_line(axes, c, i)) for i, (name, c) in enumerate(curves)]
+        ends = []
+        for place, curvature in enumerate((0.1, 1, 10, 19)):
+            c = results.curves("decay", curvature=curvature)["GD"]
+            ends.append((f"λ = {curvature:g}", *_line(axes, c, place)))
         figures.label_ends(axes, ends, gap=0.075)
 
 
-def _draw_lenet(experiments: Experiments, path: Path) -> None:
+def _draw_lenet(results: Results, path: Path) -> None:
     with figures.figure(path, figures.WIDTH, 3.4) as fig:
         axes = fig.add_subplot(
             title=say("LeNet, one seed"),
@@ -721,23 +771,23 @@ def _draw_lenet(experiments: Experiments, path: Path) -> None:
             xlabel=say("learning rate of the run"),
             ylabel=say("accuracy on test images (%)"),
         )
-        for place, (rule, c) in enumerate(experiments[names.LENET].items()):
-            scaled = c.scaled(y=100)
-            _line(axes, scaled, place, _rule(rule))
-            axes.plot(scaled.x, scaled.y, "os^Dvx"[place], color=figures.COLOURS[place])
+        for place, rule in enumerate(results.variants("lenet")):
+            c = curve_of(results.series("lenet", rule), 100)
+            _line(axes, c, place, _rule(rule))
+            axes.plot(c.x, c.y, "os^Dvx"[place], color=figures.COLOURS[place])
         figures.key(fig, axes, columns=3)
 
 
-def _draw_step_time(experiments: Experiments, m: Mapping[str, Any], path: Path) -> None:
+def _draw_step_time(results: Results, m: Mapping[str, Any], path: Path) -> None:
     labels = {
-        names.SGD_STEP: say("step with SGD"),
-        names.ADAGRAD_STEP: say("step with AdaGrad"),
-        names.LOSS_AND_GRADIENT: say("loss and gradient only"),
+        "step with SGD": say("step with SGD"),
+        "step with AdaGrad": say("step with AdaGrad"),
+        "loss and gradient only": say("loss and gradient only"),
     }
     with figures.figure(path, figures.WIDTH, 1.9) as fig:
         axes = fig.add_subplot(xlabel=say("ms per training step"))
         for row, name in enumerate(labels):
-            samples = experiments[names.STEP_TIME][name].y.tolist()
+            samples = _samples(results, "step_time", name).tolist()
             virtual = m["device_kind"] == "cpu-virtual"
             figures.bar_with_samples(axes, row, samples, figures.COLOURS[0], virtual)
         axes.set_yticks(range(len(labels)), list(labels.values()))

@@ -1,6 +1,6 @@
 from lab.core.files import Metrics
 from lab.data import synthetic
-from lab.results.curves import Curve
+from lab.results.measurements import Measurement, Results
 from stages.landscapes.__main__ import measure, summarise
 from stages.landscapes.measure.params import LandscapeParams
 
@@ -15,6 +15,6 @@ PARAMS = LandscapeParams(
 )
 
 
-def results() -> tuple[list[Curve], Metrics]:
-    curves = measure(PARAMS, synthetic.airfoil(0), seed=0)
-    return curves, {"airfoil": "synthetic", **summarise(curves)}
+def results() -> tuple[list[Measurement], Metrics]:
+    measured = measure(PARAMS, synthetic.airfoil(0), seed=0)
+    return measured, {"airfoil": "synthetic", **summarise(Results(measured))}

@@ -6,60 +6,74 @@ import numpy as np
 import pytest
 
 from lab.data import synthetic
-from stages.landscapes.measure import names
-from stages.landscapes.measure.overfitting import overfitting, quadratic_features
+from lab.results.measurements import Results, curve_of
+from stages.landscapes.measure.flat_points import SADDLE_LIMIT, share_down
+from stages.landscapes.measure.risks import overfitting, quadratic_features, sample_minimisers
+from stages.landscapes.page.claims import QUADRATICS
 from stages.landscapes.page.section import section
 from tests import smallest
 
 
-def test_landscapes_finds_what_is_known():
-    curves, m = smallest.results("landscapes")
-    assert (m[names.ARGMIN_RISK], m[names.ARGMIN_EMPIRICAL_RISK]) == (1.090408, 1.016983)
-    assert m[names.EXCESS_RISK] == pytest.approx(0.0312, abs=5e-5)
-    assert -0.8 < m[names.GAP_EXPONENT] < -0.2, "theory says a half"
+@pytest.fixture(scope="module")
+def found():
+    measured, _ = smallest.results("landscapes")
+    return Results(measured)
+
+
+def test_landscapes_finds_what_is_known(found):
+    _, m = smallest.results("landscapes")
+    assert (m["argmin_risk"], m["argmin_empirical_risk"]) == (1.090408, 1.016983)
+    assert m["excess_risk"] == pytest.approx(0.0312, abs=5e-5)
+    assert -0.8 < m["gap_exponent"] < -0.2, "theory says a half"
 
     steps = {
-        c.series: dict(zip(c.x, c.y, strict=True))
-        for c in curves
-        if c.experiment == names.SADDLE_ESCAPE
+        rule: {round(x, 12): y for x, y in zip(c.x, c.y, strict=True)}
+        for rule, c in found.curves("saddle_escape").items()
     }
-    [millionth] = [x for x in steps[names.GD] if x == pytest.approx(1e-6)]
     by_hand = math.ceil(math.log(1e6) / math.log(1 + 2 * 0.05))
-    assert steps[names.GD][millionth] == by_hand, "x2 grows by 1.1 a step"
-    assert m[names.GD_STEPS] == by_hand
-    assert steps[names.GD][0] == names.SADDLE_LIMIT, "on the line itself GD stays"
-    assert steps[names.NOISY_GD][0] < 500
-    for faster in (names.MOMENTUM, names.ADAM):
-        assert steps[faster][millionth] < by_hand, faster
+    assert steps["GD"][1e-6] == by_hand, "x2 grows by 1.1 a step"
+    assert m["escape_steps_gd_from_a_millionth"] == by_hand
+    assert steps["GD"][0] == SADDLE_LIMIT, "on the line itself GD stays"
+    assert steps["GD with noise"][0] < 500
+    for faster in ("momentum 0.9", "Adam"):
+        assert steps[faster][1e-6] < by_hand, faster
 
 
-def test_random_matrices_have_as_many_negative_eigenvalues_as_positive_and_are_rarely_minima():
-    curves, _ = smallest.results("landscapes")
-    found = {c.series: c.y for c in curves if c.experiment == names.NEGATIVE_EIGENVALUES}
-    assert found[names.NEGATIVE_SHARE] == pytest.approx(0.5, abs=0.15)
-    one, _, twenty = found[names.WITHOUT_NEGATIVE]
+def test_random_matrices_have_as_many_negative_eigenvalues_as_positive_and_are_rarely_minima(found):
+    curves = found.curves("negative_eigenvalues")
+    assert curves["share of negative eigenvalues"].y == pytest.approx(0.5, abs=0.15)
+    one, _, twenty = curves["matrices without a negative one"].y
     assert one == pytest.approx(0.5, abs=0.15)
     assert twenty == 0
 
 
-def test_neighbours_tell_minima_saddles_and_maxima_apart():
-    curves, _ = smallest.results("landscapes")
-    found = {c.series: (c.x[0], c.y[0]) for c in curves if c.experiment == names.NEIGHBOURS}
-    minimum, saddle, other_saddle, maximum = (found[name] for name in names.QUADRATICS)
+def test_neighbours_tell_minima_saddles_and_maxima_apart(found):
+    minimum, saddle, other_saddle, maximum = (
+        tuple(found.one("neighbours", name, side=side).values[0] for side in ("lower", "higher"))
+        for name in QUADRATICS
+    )
     assert (minimum, maximum) == ((0, 1), (1, 0))
     assert saddle == other_saddle == pytest.approx((0.5, 0.5))
 
 
-def test_half_of_the_directions_lead_down_from_the_books_saddle_and_from_random_ones():
-    curves, _ = smallest.results("landscapes")
-    found = {c.series: c.y.mean() for c in curves if c.experiment == names.WAYS_DOWN}
-    for series in (
-        names.one_way(names.FEW),
-        names.random_saddles(names.FEW),
-        names.random_saddles(names.MANY),
-    ):
-        assert found[series] == pytest.approx(0.5, abs=0.1), series
-    assert found[names.one_way(names.MANY)] < 0.1
+def test_half_of_the_directions_lead_down_from_the_books_saddle_and_from_random_ones(found):
+    shares = {
+        (saddle, d): np.mean(found.one("ways_down", saddle, dimension=d).values)
+        for saddle in ("one way down", "random")
+        for d in (2, 10)
+    }
+    assert shares.pop(("one way down", 10)) < 0.1
+    assert list(shares.values()) == pytest.approx([0.5] * 3, abs=0.1)
+
+
+def test_a_direction_leads_down_where_its_curvature_is_negative():
+    u = np.array([[1.0, 0.5], [1.0, 2.0], [0.0, 1.0], [3.0, -1.0]])
+    assert share_down(u, np.diag([1.0, -1.0])[None]) == 0.5
+
+
+def test_many_examples_have_their_minimum_near_that_of_the_risk():
+    found = sample_minimisers(100_000, 3, np.random.default_rng(0))
+    assert found == pytest.approx(1.0904, abs=0.02)
 
 
 def test_descent_on_few_rows_ends_at_their_least_squares():
@@ -68,8 +82,8 @@ def test_descent_on_few_rows_ends_at_their_least_squares():
     rows = np.random.default_rng(0).permutation(len(table))[:100]
     X, y = quadratic_features(table)
     w = np.linalg.lstsq(X[rows], y[rows], rcond=None)[0]
-    curves = {(c.experiment, c.series): c for c in overfitting(table, 100, 1, rng)}
-    training = curves[names.OVERFITTING, names.TRAINING].y
+    results = Results(list(overfitting(table, 100, 1, rng)))
+    training = curve_of(results.series("overfitting", "rows trained on")).y
     assert (np.diff(training) <= 1e-12).all()
     least = 0.5 * np.mean((X[rows] @ w - y[rows]) ** 2)
     assert training[-1] == pytest.approx(least, rel=1e-3)

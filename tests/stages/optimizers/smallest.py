@@ -2,12 +2,10 @@ from lab.core.files import Metrics
 from lab.data import synthetic
 from lab.data.datasets import Split
 from lab.optim import objectives
-from lab.results.curves import Curve
-from lab.results.measurements import again
-from stages.optimizers.__main__ import by_start, measure, summarise
-from stages.optimizers.measure import names
-from stages.optimizers.measure.linear_regression import problem
+from lab.results.measurements import Measurement, Results, again
+from stages.optimizers.__main__ import measure, summarise
 from stages.optimizers.measure.params import LenetParams, OptimizerParams
+from stages.optimizers.measure.regression import problem
 from tests import made_up
 
 PARAMS = OptimizerParams(
@@ -18,10 +16,10 @@ PARAMS = OptimizerParams(
     lenet=LenetParams(steps=1, batch_size=16),
 )
 TIMES = {
-    names.SGD_STEP: 10.0,
-    names.ADAGRAD_STEP: 12.0,
-    again(names.ADAGRAD_STEP): 12.0,
-    names.LOSS_AND_GRADIENT: 9.0,
+    "step with SGD": 10.0,
+    "step with AdaGrad": 12.0,
+    again("step with AdaGrad"): 12.0,
+    "loss and gradient only": 9.0,
 }
 CONDITIONS: Metrics = {
     "device_kind": "cpu",
@@ -38,12 +36,12 @@ CONDITIONS: Metrics = {
 }
 
 
-def results() -> tuple[list[Curve], Metrics]:
+def results() -> tuple[list[Measurement], Metrics]:
     """As `main` has them, with made-up times."""
     table = problem(*objectives.standardise(synthetic.airfoil(0)))
     images, labels = synthetic.fashion(32, 0)
     split = Split(images, labels.astype("int64"))
-    curves = measure(PARAMS, table, split, split, seed=0)
-    times = [made_up.one(names.STEP_TIME, variant, ms, "cpu") for variant, ms in TIMES.items()]
-    metrics = {"airfoil": "synthetic", **CONDITIONS, **summarise(curves, table)}
-    return [*curves, *by_start(times)], metrics
+    times = [made_up.one("step_time", variant, ms, "cpu") for variant, ms in TIMES.items()]
+    measured = [*times, *measure(PARAMS, table, split, split, seed=0)]
+    metrics = {"airfoil": "synthetic", **CONDITIONS, **summarise(Results(measured), table)}
+    return measured, metrics

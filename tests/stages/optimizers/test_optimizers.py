@@ -5,19 +5,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.core.shared_params import BenchParams
 from lab.data.datasets import AIRFOIL_FILE, sha256
 from lab.data.sources import AIRFOIL
-from lab.machine.devices import processor
 from lab.optim import update_rules
 from lab.optim.objectives import standardise
-from lab.results.curves import rows_of
-from lab.results.measurements import again
-from stages.optimizers.measure import bias_correction, names, one_start, quadratics
-from stages.optimizers.measure.linear_regression import batches, descend, initial, problem
+from lab.results.measurements import Results, again, curve_of
+from stages.optimizers.measure import averages, quadratics, regression, sweeps
+from stages.optimizers.measure.names import ADAGRAD_LOWER_PERCENT, PROBLEMS, RULES
+from stages.optimizers.measure.regression import batches, descend, initial, problem
 from stages.optimizers.page import claims
 from tests import smallest
 from tests.helpers import ROOT
@@ -26,22 +26,21 @@ from tests.stages.optimizers.smallest import PARAMS
 
 @pytest.fixture(scope="module")
 def found():
-    curves, _ = smallest.results("optimizers")
-    return {(c.experiment, c.series): c for c in curves}
+    measured, _ = smallest.results("optimizers")
+    return Results(measured)
 
 
 def test_traces_end_where_the_books_do(found):
-    for series, end in (
-        (names.ADAGRAD_04, (-2.382563, -0.158591)),
-        (names.GD_04, (-0.943467, -0.000073)),
-    ):
-        trace = found[names.TRACE, series]
-        assert (trace.x[-1], trace.y[-1]) == pytest.approx(end, abs=1e-6), series
+    for rule, end in (("AdaGrad", (-2.382563, -0.158591)), ("GD", (-0.943467, -0.000073))):
+        for coordinate, value in zip(("x1", "x2"), end, strict=True):
+            trace = found.curves("trace", rate=0.4, coordinate=coordinate)[rule]
+            assert len(trace.x) == 21
+            assert trace.y[-1] == pytest.approx(value, abs=1e-6), (rule, coordinate)
 
 
 def test_the_measured_boundary_of_momentum_is_the_closed_form(found):
-    measured, bound = (found[names.BOUNDARY, s].y for s in (names.MEASURED, names.BOUND))
-    assert measured == pytest.approx(bound, abs=1e-3)
+    boundary = found.curves("stability_boundary")
+    assert boundary["measured"].y == pytest.approx(boundary["2 + 2β"].y, abs=1e-3)
 
 
 def test_the_measured_growth_of_momentum_is_the_spectral_radius():
@@ -52,68 +51,80 @@ def test_the_measured_growth_of_momentum_is_the_spectral_radius():
         assert growth == pytest.approx(radius, rel=0.01), (beta, curvature)
 
 
-def test_metrics_are_few_and_follow_from_the_curves(found):
+def test_metrics_are_few_and_follow_from_the_rows(found):
     _, m = smallest.results("optimizers")
-    for turned, metric in names.ADAGRAD_LOWER_PERCENT.items():
-        adagrad, gd = (found[names.STARTS[turned], s].y for s in (names.ADAGRAD_2, names.GD_04))
+    for turned, metric in ADAGRAD_LOWER_PERCENT.items():
+        adagrad, gd = (
+            curve_of(found.series("starts", rule, rate=rate, turned=turned)).y
+            for rule, rate in (("AdaGrad", 2), ("GD", 0.4))
+        )
         assert m[metric] == pytest.approx(100 * np.mean(adagrad < gd), abs=0.01)
-    assert m[names.AIRFOIL_MINIMUM] > 0
-    bound = m[names.AIRFOIL_RATE_BOUND]
-    descent = found[names.RATES[names.AIRFOIL], names.SGD]
-    assert (descent.diverged[descent.x > 10 * bound] == 1).all(), "2/λmax bounds descent's rate"
+    assert m["airfoil_minimum"] > 0
+    descent = found.curves("rates", problem="airfoil")["SGD"]
+    beyond = descent.x > 10 * m["airfoil_rate_bound"]
+    assert (descent.diverged[beyond] == 1).all(), "2/λmax bounds descent's rate"
 
 
-def test_a_rate_that_diverges_gives_a_row_with_its_share_and_step(found):
-    row = rows_of([found[names.RATES[names.AIRFOIL], names.SGD]])[-1]
-    assert row["diverged"] == 1
-    assert row["diverged_step"] > 0
-    assert row["y"] == ""
-
-
-def test_every_rule_is_swept_on_every_problem(found):
-    for task in names.PROBLEMS:
-        best = [series for experiment, series in found if experiment == names.BEST[task]]
-        assert [names.rule_of(series) for series in best] == list(names.RULES), task
-        for rule in names.RULES:
-            ends = found[names.BEST_ENDS[task], rule].y
-            assert len(ends) == PARAMS.num_seeds
-        assert len(found[names.BEST_ENDS[task], names.BEST_RULE].y) == PARAMS.num_seeds
+def test_every_rule_is_swept_on_every_problem_and_judged_at_its_best_rate(found):
+    for task in PROBLEMS:
+        assert found.variants("rates", problem=task) == list(RULES)
+        for rule in RULES:
+            [best] = found.series("best_rate", rule, problem=task)
+            assert len(best.values) == PARAMS.num_seeds
+            assert found.one("rates", rule, best.x, problem=task).values == best.values
+        [best] = found.series("best_rate", "the best rule", problem=task)
+        assert any(found.one("best_rate", r, problem=task).values == best.values for r in RULES)
 
 
 def test_torchs_optimizers_end_where_those_from_scratch_do(found):
-    for run in names.WITH_TORCH:
+    for run in regression.CONCISE_RUNS:
         scratch, torchs = (
-            found[experiment, run].y for experiment in (names.ENDS, names.ONLY_THE_OPTIMIZER)
+            found.one("airfoil_runs", run.name, 2, rate=run.rate, version=version).values
+            for version in ("from scratch", "torch's optimizer")
         )
-        assert torchs == pytest.approx(scratch, rel=0.01), run
-    concise = found[names.NOTES_RUNS, names.concise(names.MOMENTUM_0005)]
-    assert concise.x.tolist() == [0, 1, 2, 3, 4], "four epochs, as the notes have it"
+        assert torchs == pytest.approx(scratch, rel=0.01), run.name
+        concise = found.series("airfoil_runs", run.name, version="concise")
+        assert [m.x for m in concise] == [0, 1, 2, 3, 4], "four epochs, as the notes have it"
 
 
 def test_the_notes_epsilon_and_torchs_are_those_of_the_sweep(found):
-    for task in names.PROBLEMS:
-        sweep = found[names.EPSILONS[task], names.ADAM]
-        for series, epsilon in ((names.NOTES_EPSILON, 1e-6), (names.TORCHS_EPSILON, 1e-8)):
-            (y,) = sweep.y[np.isclose(sweep.x, epsilon, atol=0)]
-            ends = found[names.EPSILON_ENDS[task], series].y
-            assert np.median(ends) == pytest.approx(y, rel=1e-12), (task, series)
+    torchs = torch.optim.Adam([torch.zeros(1)]).defaults["eps"]
+    for task in PROBLEMS:
+        swept = found.series("epsilons", "Adam", problem=task)
+        assert {1e-6, torchs} <= {float(f"{m.x:.10g}") for m in swept}
+        [best] = found.series("best_epsilon", "Adam", problem=task)
+        assert any((m.x, m.values) == (best.x, best.values) for m in swept)
+
+
+def test_momentum_averages_of_a_constant_gradient_approach_it():
+    g = np.full((50, 2), 3.0)
+    steps = np.arange(1, 51)[:, None]
+    assert averages.momentum_averages(g) == pytest.approx(3 * (1 - 0.9**steps) * np.ones((1, 2)))
 
 
 def test_what_averages_keep_is_what_algebra_says(found):
-    effective = found[names.AVERAGES, names.EFFECTIVE_NUMBER].y.mean()
-    assert effective == pytest.approx(19, rel=0.1), "(1 + beta) / (1 - beta)"
-    summed, formula = (found[names.GEOMETRIC_SUM, s].y for s in (names.SUMMED, names.FORMULA))
+    effective = found.curves("gradient_averages")["effective samples of momentum 0.9"]
+    assert effective.y == pytest.approx(19, rel=0.1), "(1 + beta) / (1 - beta)"
+    sums = found.curves("geometric_sum")
+    summed, formula = sums["summed"].y, sums["the notes' formula"].y
     assert formula[1:] == pytest.approx(summed[:-1]), "the notes' is the sum up to t - 1"
+
+
+def test_errors_left_are_relative_to_the_best_weights():
+    task = problem(np.eye(4), np.array([1.0, 2.0, 2.0, 5.0]))
+    weights = np.array([[0.0, 0.0, 0.0, 0.0], [1.0, 2.0, 0.0, 0.0]])
+    left = sweeps.error_left(task, weights, np.array([1, 2]))
+    assert left == pytest.approx([1.0, 0.5])
 
 
 def test_a_step_is_timed_with_each_optimizer_and_one_of_them_twice():
     bench = BenchParams(starts=1, rounds=1, min_sample_ms=0.01)
-    times = one_start.step_times(bench, processor(1), 0)
+    times = sweeps.step_times(0, bench, 1)
     assert [m.variant for m in times] == [
-        names.SGD_STEP,
-        names.ADAGRAD_STEP,
-        names.LOSS_AND_GRADIENT,
-        again(names.ADAGRAD_STEP),
+        "step with SGD",
+        "step with AdaGrad",
+        "loss and gradient only",
+        again("step with AdaGrad"),
     ]
 
 
@@ -160,13 +171,14 @@ def test_all_rates_and_seeds_at_once_are_each_run_alone():
 
 
 def test_a_seeds_value_is_the_mean_of_its_own_runs_after_so_many_epochs():
-    task, runs, per_epoch = small_problem(), bias_correction.RUNS_PER_SEED, 6
-    found = {(c.experiment, c.series): c.y for c in bias_correction.corrections(task, 2, seed=3)}
+    task, runs, per_epoch = small_problem(), averages.RUNS_PER_SEED, 6
+    found = Results(list(averages.corrections(task, 2, seed=3)))
     w = initial(2 * runs, 4, seed=3)[runs:]
-    for epochs, experiment in names.BIAS_CORRECTION.items():
+    for epochs in (2, 4):
         steps = epochs * per_epoch
         own = descend(update_rules.adam, np.array([0.01]), task, w, 10, steps, steps, 3 + runs)
-        assert found[experiment, names.ADAM][1] == pytest.approx(own.excess[-1].mean())
+        values = found.one("bias_correction", "Adam", epochs).values
+        assert values[1] == pytest.approx(own.excess[-1].mean())
 
 
 def test_descent_reaches_the_minimum():

@@ -1,0 +1,119 @@
+"""Where gradients vanish (12.1.2, 12.1.3): flat points, tanh, and saddles."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from lab.optim import objectives, update_rules
+from lab.optim.objectives import Array
+from lab.optim.update_rules import UpdateRule
+from lab.results.measurements import Measurement, by_seed, line
+
+QUADRATICS = {
+    "x1² + x2²": (1, 1),
+    "x1² - x2²": (1, -1),
+    "-x1² + x2²": (-1, 1),
+    "-x1² - x2²": (-1, -1),
+}
+NEAR = 1e-3  # how near to a flat point its neighbours are
+NUM_NEIGHBOURS = 360
+SADDLE_LIMIT = 10_000  # steps after which a run counts as still on the saddle
+
+
+def shapes() -> Iterator[Measurement]:
+    """x^3 around its flat point, tanh and its gradient."""
+    x = np.arange(-2, 2, 0.01)
+    yield from line("flat_point", "x³", x, x**3)
+    x = np.arange(-2, 5, 0.05)
+    yield from line("vanishing_gradient", "tanh(x)", x, np.tanh(x))
+    yield from line("vanishing_gradient", "its gradient", x, 1 - np.tanh(x) ** 2)
+
+
+def neighbours() -> Iterator[Measurement]:
+    """Shares of the points around 0, where each quadratic is flat, that lie lower and higher."""
+    angles = 2 * np.pi * (np.arange(NUM_NEIGHBOURS) + 0.5) / NUM_NEIGHBOURS
+    around = NEAR * np.stack([np.cos(angles), np.sin(angles)])
+    for name, (a, b) in QUADRATICS.items():
+        value = a * around[0] ** 2 + b * around[1] ** 2
+        for side, shares in (("lower", value < 0), ("higher", value > 0)):
+            yield from line("neighbours", name, [0], [shares.mean()], side=side)
+
+
+def spectra(
+    dimensions: Sequence[int], num_draws: int, rng: np.random.Generator
+) -> Iterator[Measurement]:
+    """How many eigenvalues of random symmetric matrices are negative, and how often none is."""
+    shares, minima = [], []
+    for d in dimensions:
+        eigenvalues = np.linalg.eigvalsh(random_symmetric(max(20, num_draws // d), d, rng))
+        shares.append((eigenvalues < 0).mean())
+        minima.append((eigenvalues > 0).all(1).mean())
+    experiment = "negative_eigenvalues"
+    yield from line(experiment, "share of negative eigenvalues", dimensions, shares)
+    yield from line(experiment, "matrices without a negative one", dimensions, minima)
+
+
+def ways_down(num_seeds: int, num_draws: int, rng: np.random.Generator) -> Iterator[Measurement]:
+    """Share of random directions in which saddles go down, in few and in many dimensions."""
+    for d in (2, 10):
+        size = (num_draws, d)
+        one_way = np.diag([1.0] * (d - 1) + [-1.0])[None]
+        shares = [share_down(rng.normal(size=size), one_way) for _ in range(num_seeds)]
+        yield by_seed("ways_down", "one way down", shares, dimension=d)
+        shares = [
+            share_down(rng.normal(size=size), random_saddles(num_draws, d, rng))
+            for _ in range(num_seeds)
+        ]
+        yield by_seed("ways_down", "random", shares, dimension=d)
+
+
+def share_down(u: Array, hessians: Array) -> float:
+    """Share of directions u (n, d) with uᵀ H u < 0; the Hessians (k, d, d) take turns."""
+    n, d = u.shape
+    return float((np.einsum("ni,nij,nj->n", u, np.resize(hessians, (n, d, d)), u) < 0).mean())
+
+
+def random_saddles(count: int, d: int, rng: np.random.Generator) -> Array:
+    """Those of `count` random symmetric matrices that have eigenvalues of both signs."""
+    matrices = random_symmetric(count, d, rng)
+    eigenvalues = np.linalg.eigvalsh(matrices)
+    return np.asarray(matrices[(eigenvalues[:, 0] < 0) & (eigenvalues[:, -1] > 0)])
+
+
+def random_symmetric(count: int, d: int, rng: np.random.Generator) -> Array:
+    """Symmetric matrices (count, d, d) of normal numbers."""
+    matrices = rng.normal(size=(count, d, d))
+    return np.asarray(matrices + matrices.swapaxes(1, 2))
+
+
+def escapes(
+    lr: float, noise: float, num_seeds: int, rng: np.random.Generator
+) -> Iterator[Measurement]:
+    """Steps off the saddle x1^2 - x2^2 from (1, offset), for offsets down to 1e-12, and 0.
+
+    And those of noisy descent from (1, 0), for each seed.
+    """
+    offsets = np.append(10.0 ** -np.arange(1, 13), 0.0)
+    for name, rule, its_noise in (
+        ("GD", update_rules.gd(lr), 0.0),
+        ("GD with noise", update_rules.gd(lr), noise),
+        ("momentum 0.9", update_rules.momentum(lr, 0.9), 0.0),
+        ("Adam", update_rules.adam(lr, eps=1e-8), 0.0),
+    ):
+        yield from line("saddle_escape", name, offsets, escape_steps(rule, offsets, its_noise, rng))
+    steps = escape_steps(update_rules.gd(lr), np.zeros(num_seeds), noise, rng)
+    yield by_seed("noisy_escape", "GD with noise", steps)
+
+
+def escape_steps(rule: UpdateRule, offsets: Array, noise: float, rng: np.random.Generator) -> Array:
+    """For each offset the first step with |x2| > 1, SADDLE_LIMIT where there is none."""
+    x = np.stack([np.ones_like(offsets), offsets])
+    state, steps = rule.init(x), np.full(offsets.shape, SADDLE_LIMIT)
+    for step in range(1, SADDLE_LIMIT):
+        gradient = objectives.saddle_gradient(x) + noise * rng.normal(size=x.shape)
+        x, state = rule.update(x, gradient, state)
+        steps[(np.abs(x[1]) > 1) & (steps == SADDLE_LIMIT)] = step
+        x = x.clip(-2, 2)  # what has escaped must not overflow
+        if (steps < SADDLE_LIMIT).all():
+            break
+    return steps

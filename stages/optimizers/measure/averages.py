@@ -1,0 +1,100 @@
+"""What momentum, AdaGrad and Adam keep of the airfoil regression's gradients (12.6 to 12.10)."""
+
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+
+from lab.optim import update_rules
+from lab.optim.objectives import Array
+from lab.results.measurements import Measurement, by_seed, line
+from stages.optimizers.measure.regression import (
+    BATCH_SIZE,
+    MakeRule,
+    Problem,
+    batch_gradients,
+    batches,
+    descend,
+    initial,
+)
+
+BETA1 = 0.9
+NUM_GRADIENTS = 4000  # at the minimum
+WARM_UP = 200  # gradients after which momentum has forgotten its start
+LATE_STEP = 300  # of AdaGrad's run, two epochs: the start is forgotten
+
+RUNS_PER_SEED = 40  # where a run ends depends much on its batches; a seed's value is their mean
+CORRECTION_EPOCHS = (2, 4)  # of the notes' runs from scratch and with torch
+DECAYS = (0.9, 0.999)  # of the squares' average: RMSProp's in the book, Adam's in the notes
+
+
+def averages(task: Problem, num_seeds: int, seed: int) -> Iterator[Measurement]:
+    """To how many samples momentum's average of independent gradients amounts (12.6)."""
+    g = np.stack([_independent_gradients(task, seed + i) for i in range(num_seeds)], axis=1)
+    v = momentum_averages(g)[WARM_UP:]
+    effective = ((g**2).mean(0) / (v**2).mean(0)).mean(1)
+    yield by_seed("gradient_averages", "effective samples of momentum 0.9", effective)
+
+
+def momentum_averages(g: Array) -> Array:
+    """The leaky average of gradients (steps, ...) after each step, from 0."""
+    v = np.zeros_like(g)
+    for t in range(len(g)):
+        v[t] = BETA1 * v[t - 1] + (1 - BETA1) * g[t] if t else (1 - BETA1) * g[t]
+    return v
+
+
+def _independent_gradients(task: Problem, seed: int) -> Array:
+    """Gradients (steps, d) at the minimiser, of batches drawn with replacement."""
+    rows = np.random.default_rng(seed).integers(len(task.X), size=(NUM_GRADIENTS, BATCH_SIZE))
+    return batch_gradients(
+        task, np.broadcast_to(task.minimiser, (len(rows), task.X.shape[1])), rows
+    )
+
+
+def geometric_sum() -> Iterator[Measurement]:
+    """The sum of beta^i for i from 0 to t, and the notes' formula for it, at beta 0.9."""
+    t = np.arange(21)
+    yield from line("geometric_sum", "summed", t, np.cumsum(BETA1**t))
+    yield from line("geometric_sum", "the notes' formula", t, (1 - BETA1**t) / (1 - BETA1))
+
+
+def adagrad_state(task: Problem, num_seeds: int, seed: int) -> Iterator[Measurement]:
+    """The exponent with which AdaGrad's sum of squared gradients grows after LATE_STEP (12.7.1).
+
+    Ten epochs; of the coordinates' sums the mean.
+    """
+    rule, w = update_rules.adagrad(0.1), initial(num_seeds, task.X.shape[1], seed)
+    state, sums = rule.init(w), []
+    streams = [batches(len(task.X), BATCH_SIZE, 1500, seed + i) for i in range(num_seeds)]
+    for rows in zip(*streams, strict=True):
+        w, state = rule.update(w, batch_gradients(task, w, np.stack(rows)), state)
+        sums.append(state[0].mean(1))
+    steps = np.arange(1, len(sums) + 1)
+    late = steps > LATE_STEP
+    exponents = np.polyfit(np.log(steps[late]), np.log(np.array(sums)[late]), 1)[0]
+    yield by_seed("adagrad_state", "growth exponent", exponents)
+
+
+def corrections(task: Problem, num_seeds: int, seed: int) -> Iterator[Measurement]:
+    """What Adam's correction of its averages does: each seed's mean excess, at the notes' rate.
+
+    RMSProp's epsilon stands beside the root, as Adam's, so that only the correction differs.
+    """
+    variants: list[tuple[str, MakeRule, dict[str, float]]] = [
+        ("Adam", update_rules.adam, {}),
+        ("Adam from the first gradient", update_rules.adam_from_first_gradient, {}),
+    ]
+    for decay in DECAYS:
+        rmsprop = partial(update_rules.rmsprop, gamma=decay, inside=False)
+        no_momentum = partial(update_rules.adam, beta1=0.0, beta2=decay)
+        variants.append(("RMSProp", rmsprop, {"decay": decay}))
+        variants.append(("Adam without momentum", no_momentum, {"decay": decay}))
+    w = initial(num_seeds * RUNS_PER_SEED, task.X.shape[1], seed)
+    per_epoch = len(task.X) // BATCH_SIZE
+    num_steps = max(CORRECTION_EPOCHS) * per_epoch
+    for name, make_rule, columns in variants:
+        run = descend(make_rule, np.array([0.01]), task, w, BATCH_SIZE, num_steps, per_epoch, seed)
+        for epochs in CORRECTION_EPOCHS:
+            means = run.excess[epochs, 0].reshape(num_seeds, RUNS_PER_SEED).mean(1)
+            yield by_seed("bias_correction", name, means, epochs, **columns)

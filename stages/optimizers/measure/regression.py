@@ -1,0 +1,290 @@
+"""Descent on linear regressions: the notes' airfoil runs (12.5 to 12.10), also torch's."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from lab.optim import update_rules
+from lab.optim.objectives import Array, excess, least_squares
+from lab.optim.update_rules import UpdateRule
+from lab.results.measurements import Cell, Measurement, by_seed, samples_at
+
+BATCH_SIZE = 10  # of the notes' runs, where they say no other
+DIVERGED_ABOVE = 1e6  # an excess that no start of any problem here comes near
+
+MakeRule = Callable[[Array], UpdateRule]
+
+
+class Problem(NamedTuple):
+    """Features X (n, d), targets y (n,), and what is exact of half their mean squared error."""
+
+    X: Array
+    y: Array
+    hessian: Array
+    minimiser: Array
+    minimum: float
+
+
+class Trajectory(NamedTuple):
+    """Excess (checks, rates, seeds) over the minimum after `steps` (checks,).
+
+    `diverged_step` (rates, seeds) is the step at which a run diverged, 0 if it did not; from then
+    on its excess is NaN. `weights` (rates, seeds, d) are the last.
+    """
+
+    steps: NDArray[np.int64]
+    excess: Array
+    diverged_step: NDArray[np.int64]
+    weights: Array
+
+
+# --- the notes' runs ---
+
+
+class Run(NamedTuple):
+    """One of the notes' airfoil runs, or one to compare with them."""
+
+    name: str
+    make_rule: MakeRule
+    rate: float
+    batch_size: int = BATCH_SIZE
+    num_epochs: int = 2
+    version: str = "from scratch"
+
+
+NOTES_RUNS = (
+    Run("GD", update_rules.gd, 1.0, batch_size=1500, num_epochs=10),
+    Run("SGD", update_rules.gd, 0.005, batch_size=1, num_epochs=1),
+    Run("SGD", update_rules.gd, 0.4, batch_size=100),
+    Run("SGD", update_rules.gd, 0.05),
+    Run("momentum 0.5", partial(update_rules.momentum, beta=0.5), 0.02),
+    Run("momentum 0.9", partial(update_rules.momentum, beta=0.9), 0.02),
+    Run("momentum 0.9", partial(update_rules.momentum, beta=0.9), 0.01),
+    Run("momentum 0.9", partial(update_rules.momentum, beta=0.9), 0.005),
+    Run("AdaGrad", update_rules.adagrad, 0.1),
+    Run("RMSProp", update_rules.rmsprop, 0.01),
+    Run("Adadelta", lambda lr: update_rules.adadelta(lr=lr), 1.0),
+    Run("Adam", update_rules.adam, 0.01),
+    Run("Adam", partial(update_rules.adam, inside=True), 0.01, version="epsilon inside"),
+    Run("Adam", partial(update_rules.adam, correct=False), 0.01, version="uncorrected"),
+    Run("Yogi", update_rules.yogi, 0.01),
+)
+
+
+def notes_runs(task: Problem, num_seeds: int, seed: int) -> Iterator[Measurement]:
+    """Excess over the minimum at the end, and its largest after one epoch over the start's."""
+    w = initial(num_seeds, task.X.shape[1], seed)
+    for run in NOTES_RUNS:
+        per_epoch = len(task.X) // run.batch_size
+        result = descend(
+            run.make_rule,
+            np.array([run.rate]),
+            task,
+            w,
+            run.batch_size,
+            run.num_epochs * per_epoch,
+            max(1, per_epoch // 8),
+            seed,
+        )
+        readings = result.excess[:, 0]  # (checks, seeds)
+        late = readings[result.steps >= per_epoch]
+        about: dict[str, Cell] = {
+            "rate": run.rate,
+            "batch_size": run.batch_size,
+            "version": run.version,
+        }
+        yield by_seed("airfoil_runs", run.name, readings[-1], run.num_epochs, **about)
+        yield by_seed("airfoil_worst", run.name, late.max(0) / readings[0], 0, **about)
+
+
+class Concise(NamedTuple):
+    """A run with torch's optimizer, which the notes have in a concise form."""
+
+    name: str
+    make_optimizer: Callable[[list[Tensor]], torch.optim.Optimizer]
+    rate: float
+
+
+CONCISE_RUNS = (
+    Concise("momentum 0.9", partial(torch.optim.SGD, lr=0.005, momentum=0.9), 0.005),
+    Concise("AdaGrad", partial(torch.optim.Adagrad, lr=0.1), 0.1),
+    Concise("Adam", partial(torch.optim.Adam, lr=0.01), 0.01),
+)
+
+
+class Settings(NamedTuple):
+    """Settings in which the concise run differs from the one from scratch."""
+
+    loss_factor: float
+    own_start: bool  # torch's default start of the bias, not 0
+    num_epochs: int
+
+
+FROM_SCRATCH = Settings(0.5, own_start=False, num_epochs=2)
+CONCISE = Settings(1.0, own_start=True, num_epochs=4)
+
+
+def concise_runs(task: Problem, num_seeds: int, seed: int) -> Iterator[Measurement]:
+    """The notes' concise runs, and torch's optimizers with everything else as from scratch."""
+    w = initial(num_seeds, task.X.shape[1], seed)
+    for run in CONCISE_RUNS:
+        for version, settings in (("torch's optimizer", FROM_SCRATCH), ("concise", CONCISE)):
+            readings = [
+                concise_descent(run.make_optimizer, settings, task, start, seed + i)
+                for i, start in enumerate(w)
+            ]
+            yield from samples_at(
+                "airfoil_runs",
+                run.name,
+                np.arange(settings.num_epochs + 1),
+                list(np.stack(readings, axis=1)),
+                rate=run.rate,
+                batch_size=BATCH_SIZE,
+                version=version,
+            )
+
+
+def concise_descent(
+    make_optimizer: Callable[[list[Tensor]], torch.optim.Optimizer],
+    settings: Settings,
+    task: Problem,
+    w: Array,
+    seed: int,
+) -> Array:
+    """The excess (epochs + 1,) of one run of torch's optimizer, in float32 as its users compute."""
+    X, y = torch.from_numpy(task.X).float(), torch.from_numpy(task.y).float()[:, None]
+    features = X[:, :-1].contiguous()  # the last column is the bias's
+    net = _linear(w, settings.own_start, seed)
+    optimizer = make_optimizer(list(net.parameters()))
+    per_epoch = len(y) // BATCH_SIZE
+    readings = [_weights(net)]
+    for step, rows in enumerate(
+        batches(len(y), BATCH_SIZE, settings.num_epochs * per_epoch, seed), start=1
+    ):
+        optimizer.zero_grad()
+        loss = settings.loss_factor * F.mse_loss(net(features[rows]), y[rows])
+        loss.backward()
+        optimizer.step()
+        if step % per_epoch == 0:
+            readings.append(_weights(net))
+    return excess(np.stack(readings), task.hessian, task.minimiser)
+
+
+def _linear(w: Array, own_start: bool, seed: int) -> nn.Linear:
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        net = nn.Linear(len(w) - 1, 1)
+    with torch.no_grad():
+        net.weight.copy_(torch.from_numpy(w[None, :-1]))
+        if not own_start:
+            net.bias.fill_(w[-1])
+    return net
+
+
+def _weights(net: nn.Linear) -> Array:
+    parts = [net.weight.detach()[0], net.bias.detach()]
+    return torch.cat(parts).double().numpy()
+
+
+# --- problems, and descent on them ---
+
+
+def problem(X: Array, y: Array) -> Problem:
+    """The regression of y on X with its Hessian, minimiser and minimum."""
+    return Problem(X, y, *least_squares(X, y))
+
+
+def ill_conditioned(seed: int) -> Problem:
+    """A regression whose Hessian is diagonal with eigenvalues from 1 to 1e-3."""
+    rng = np.random.default_rng(seed)
+    scales = np.logspace(0, -1.5, 20)
+    X = np.linalg.qr(rng.normal(size=(1500, 20)))[0] * np.sqrt(1500) * scales
+    return problem(X, X @ (rng.normal(size=20) / scales) + 0.1 * rng.normal(size=1500))
+
+
+def sparse(seed: int) -> Problem:
+    """A regression on rare features: feature j is 1 in a share 1 / (j + 1) of the rows, else 0."""
+    rng = np.random.default_rng(seed)
+    X = (rng.random((1500, 60)) < 1 / np.arange(1, 61)).astype(float)
+    return problem(X, X @ rng.normal(size=60) + 0.1 * rng.normal(size=1500))
+
+
+def descend(
+    make_rule: Callable[[Array], UpdateRule],
+    rates: Array,
+    task: Problem,
+    w: Array,
+    batch_size: int,
+    num_steps: int,
+    check_every: int,
+    seed: int,
+) -> Trajectory:
+    """Run a rule at all rates from all starts at once.
+
+    Start i has batches of its own, those of `seed` + i, the same at every rate.
+
+    Args:
+        make_rule: a rule for an array of rates (rates, 1, 1).
+        rates: (rates,).
+        task: the regression problem.
+        w: starts (seeds, d).
+        batch_size: examples per step, of whose half mean squared error the gradient is.
+        num_steps: steps of each run.
+        check_every: steps between two readings of the excess.
+        seed: of the first start's batches.
+    """
+    rule = make_rule(rates[:, None, None])
+    x = np.broadcast_to(w, (len(rates), *w.shape)).copy()
+    state = rule.init(x)
+    streams = [batches(len(task.X), batch_size, num_steps, seed + i) for i in range(len(w))]
+    diverged = np.zeros(x.shape[:2], dtype=np.int64)
+    steps, readings = [0], [excess(x, task.hessian, task.minimiser)]
+    with np.errstate(over="ignore", invalid="ignore"):
+        for step in range(1, num_steps + 1):
+            rows = np.stack([next(stream) for stream in streams])
+            X, y = task.X[rows], task.y[rows]  # (seeds, batch, d), (seeds, batch)
+            error = x[:, :, None, :] @ X.swapaxes(1, 2) - y[:, None, :]  # (rates, seeds, 1, batch)
+            x, state = rule.update(x, (error @ X)[:, :, 0, :] / batch_size, state)
+            now = excess(x, task.hessian, task.minimiser)
+            diverged[~(now < DIVERGED_ABOVE) & (diverged == 0)] = step
+            if step % check_every == 0 or step == num_steps:
+                steps.append(step)
+                readings.append(np.where(diverged > 0, np.nan, now))
+    return Trajectory(np.array(steps), np.stack(readings), diverged, x)
+
+
+def batches(n: int, batch_size: int, num_steps: int, seed: int) -> Iterator[NDArray[np.int64]]:
+    """`num_steps` minibatches of row numbers, a new permutation for each epoch.
+
+    Rows that fill no batch are left out of their epoch.
+    """
+    rng = np.random.default_rng(seed)
+    per_epoch = n // batch_size
+    for step in range(num_steps):
+        if step % per_epoch == 0:
+            order = rng.permutation(n)
+        start = step % per_epoch * batch_size
+        yield order[start : start + batch_size]
+
+
+def batch_gradients(task: Problem, x: Array, rows: NDArray[np.int64]) -> Array:
+    """The gradients (seeds, d) of half the mean squared error at x (seeds, d), on each one's rows.
+
+    `rows` is (seeds, batch).
+    """
+    X = task.X[rows]
+    error = (X @ x[:, :, None])[:, :, 0] - task.y[rows]
+    return np.asarray(np.einsum("sb,sbd->sd", error, X) / rows.shape[1])
+
+
+def initial(num_seeds: int, d: int, seed: int) -> Array:
+    """The book's starts (num_seeds, d): weights N(0, 0.01^2), and 0 for the last, the bias."""
+    w = np.random.default_rng(seed).normal(0, 0.01, (num_seeds, d))
+    w[:, -1] = 0
+    return w

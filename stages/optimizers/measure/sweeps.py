@@ -1,0 +1,233 @@
+"""Every rule at many rates: on linear regressions (12.4 to 12.10), on rare features, on LeNet.
+
+The rates that seeds judge have been chosen with other seeds.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from numpy.typing import NDArray
+from torch import Tensor
+
+from lab.core.shared_params import BenchParams
+from lab.data.datasets import Split
+from lab.machine.devices import processor
+from lab.nets.lenet import lenet, lenet_params
+from lab.optim import update_rules
+from lab.optim.objectives import Array
+from lab.optim.update_rules import UpdateRule
+from lab.results.measurements import Measurement, by_seed, line, samples_at
+from lab.timing.bench import in_unit, time_variants
+from lab.training.short_training import accuracy_after
+from stages.optimizers.measure.names import COUNTING, DECAYING, NEAR, RULES
+from stages.optimizers.measure.params import LenetParams
+from stages.optimizers.measure.regression import (
+    BATCH_SIZE,
+    MakeRule,
+    Problem,
+    Trajectory,
+    descend,
+    initial,
+)
+
+SWEPT_RATES = (1e-4, 1e2)
+NUM_STEPS = 300
+EPSILONS = np.logspace(-12, 0, 7)  # the notes' 1e-6 and torch's 1e-8 are among them
+MAKE_RULE: dict[str, MakeRule] = {
+    "SGD": update_rules.gd,
+    "momentum 0.9": partial(update_rules.momentum, beta=0.9),
+    "Nesterov 0.9": partial(update_rules.nesterov, beta=0.9),
+    "AdaGrad": update_rules.adagrad,
+    "RMSProp": update_rules.rmsprop,
+    "Adadelta": lambda lr: update_rules.adadelta(lr=lr),
+    "Adam": update_rules.adam,
+    "AdamW": update_rules.adamw,
+    "Yogi": update_rules.yogi,
+    DECAYING: update_rules.decaying_gd,
+    COUNTING: update_rules.counting_gd,
+}
+
+
+class Sweep(NamedTuple):
+    """Runs of rules on a problem, at each rate from twice `num_seeds` starts.
+
+    The first `num_seeds` judge what the others choose. `best` is each rule's best rate, its place
+    in `rates`.
+    """
+
+    rates: Array
+    num_seeds: int
+    runs: Mapping[str, Trajectory]
+    best: Mapping[str, int]
+
+    def ends(self, rule: str) -> Array:
+        """The excess (seeds,) at the end, at the rule's best rate."""
+        values: Array = self.runs[rule].excess[-1, self.best[rule], : self.num_seeds]
+        return values
+
+    def best_rate(self, rule: str) -> float:
+        return float(self.rates[self.best[rule]])
+
+    def best_rule(self) -> str:
+        """The rule of RULES that is best, each at its best rate."""
+        chosen = {
+            rule: np.median(self.runs[rule].excess[-1, self.best[rule], self.num_seeds :])
+            for rule in RULES
+        }
+        return min(chosen, key=lambda rule: np.nan_to_num(chosen[rule], nan=np.inf))
+
+
+def sweep(task: Problem, num_seeds: int, num_rates: int, seed: int) -> Sweep:
+    """All rules' runs on a problem."""
+    rates = np.geomspace(*SWEPT_RATES, num_rates)
+    w = initial(2 * num_seeds, task.X.shape[1], seed)
+    runs = {
+        name: descend(make_rule, rates, task, w, BATCH_SIZE, NUM_STEPS, NUM_STEPS, seed)
+        for name, make_rule in MAKE_RULE.items()
+    }
+    best = {name: best_place(run.excess[-1], num_seeds) for name, run in runs.items()}
+    return Sweep(rates, num_seeds, runs, best)
+
+
+def best_place(values: Array, num_seeds: int) -> int:
+    """The place of the rate whose median over the choosing seeds is least; `values` (rates, all).
+
+    A rate at which one of them diverged is none.
+    """
+    return int(np.argmin(np.nan_to_num(np.median(values[:, num_seeds:], 1), nan=np.inf)))
+
+
+def final_excess(problem: str, found: Sweep) -> Iterator[Measurement]:
+    """The excess after two epochs against the rate, and at the best rate."""
+    for name in RULES:
+        ends = found.runs[name].excess[-1, :, : found.num_seeds]
+        yield from samples_at("rates", name, found.rates, list(ends), problem=problem)
+    rules = {name: name for name in MAKE_RULE} | {"the best rule": found.best_rule()}
+    for name, rule in rules.items():
+        yield by_seed("best_rate", name, found.ends(rule), found.best_rate(rule), problem=problem)
+
+
+def decades(sweeps: Mapping[str, Sweep]) -> Iterator[Measurement]:
+    """Decades of rates at which a rule ends within NEAR of the best rule: mean of the problems.
+
+    The grid's step is all that they resolve.
+    """
+    for rule in RULES:
+        found = []
+        for each in sweeps.values():
+            ends = each.runs[rule].excess[-1, :, : each.num_seeds]
+            near = ends <= NEAR * each.ends(each.best_rule())
+            found.append(near.sum(0) * np.log10(each.rates[1] / each.rates[0]))
+        yield by_seed("decades_near_the_best", rule, np.mean(found, axis=0))
+
+
+def epsilons(problem: str, task: Problem, found: Sweep, seed: int) -> Iterator[Measurement]:
+    """Adam's final excess at its best rate against epsilon, and at the best epsilon."""
+    rate, num_seeds = found.best_rate("Adam"), found.num_seeds
+    w = initial(2 * num_seeds, task.X.shape[1], seed)
+
+    def make_rule(epsilon: Array) -> UpdateRule:
+        return update_rules.adam(rate, eps=epsilon)
+
+    ends = descend(make_rule, EPSILONS, task, w, BATCH_SIZE, NUM_STEPS, NUM_STEPS, seed).excess[-1]
+    judged = ends[:, :num_seeds]
+    yield from samples_at("epsilons", "Adam", EPSILONS, list(judged), problem=problem)
+    best = best_place(ends, num_seeds)
+    yield by_seed("best_epsilon", "Adam", judged[best], float(EPSILONS[best]), problem=problem)
+
+
+# --- rare features (12.7.1) ---
+
+IS_COMMON, IS_RARE = 0.1, 1 / 30  # of the rows: at least, at most
+BIN = 10  # features, from rare to common, that share a point of the figure
+
+
+def feature_errors(task: Problem, found: Sweep) -> Iterator[Measurement]:
+    """How far the features' weights end from their best, at each rule's best rate.
+
+    Against the share of rows that have the feature, and of common and of rare features.
+    """
+    share = (task.X != 0).mean(0)
+    bins = np.array_split(np.argsort(share), max(2, len(share) // BIN))
+    groups = {"common": share >= IS_COMMON, "rare": share <= IS_RARE}
+    for rule in ("SGD", DECAYING, COUNTING, "AdaGrad"):
+        weights = found.runs[rule].weights[found.best[rule], : found.num_seeds]
+        errors = [error_left(task, weights, members) for members in bins]
+        shares = [share[members].mean() for members in bins]
+        yield from samples_at("feature_errors", rule, shares, errors)
+        for group, members in groups.items():
+            error = error_left(task, weights, members)
+            yield by_seed("group_errors", rule, error, features=group)
+
+
+def error_left(task: Problem, weights: Array, members: NDArray[np.generic]) -> Array:
+    """Mean square (seeds,) of some features' errors over that of their best weights.
+
+    `weights` is (seeds, d). It is about 1 at the start.
+    """
+    best = task.minimiser[members]
+    return np.asarray(((weights[:, members] - best) ** 2).mean(1) / (best**2).mean())
+
+
+# --- LeNet ---
+
+IMAGES = 256  # of a timed step, as in the notes' training
+
+LENET_RATES: dict[str, tuple[Callable[[float], UpdateRule], tuple[float, ...]]] = {
+    "SGD": (update_rules.gd, (0.03, 0.1, 0.3)),
+    "momentum 0.9": (lambda lr: update_rules.momentum(lr, 0.9), (0.003, 0.01, 0.03)),
+    "AdaGrad": (update_rules.adagrad, (0.003, 0.01, 0.03)),
+    "RMSProp": (update_rules.rmsprop, (0.0003, 0.001, 0.003)),
+    "Adam": (update_rules.adam, (0.0003, 0.001, 0.003)),
+    "Yogi": (update_rules.yogi, (0.001, 0.003, 0.01)),
+}
+
+
+def lenet_accuracies(
+    train: Split, test: Split, params: LenetParams, seed: int
+) -> Iterator[Measurement]:
+    """The test accuracy after a few steps against the rate, one seed."""
+    for name, (make_rule, rates) in LENET_RATES.items():
+        found = [
+            accuracy_after(make_rule(rate), train, test, params.steps, params.batch_size, seed)
+            for rate in rates
+        ]
+        yield from line("lenet", name, rates, found)
+
+
+def step_times(process: int, params: BenchParams, threads: int) -> list[Measurement]:
+    """Milliseconds of a step with either optimizer of torch, and of its loss and gradient alone."""
+    devices = processor(threads)
+    generator = torch.Generator().manual_seed(0)
+    X = torch.rand(IMAGES, 1, 28, 28, generator=generator)
+    y = torch.randint(10, (IMAGES,), generator=generator)
+
+    def weights() -> list[Tensor]:
+        return [p.requires_grad_() for p in lenet_params(generator)]
+
+    with_sgd, with_adagrad, alone = weights(), weights(), weights()
+    sgd, adagrad = torch.optim.SGD(with_sgd, lr=0.01), torch.optim.Adagrad(with_adagrad, lr=0.01)
+    variants = {
+        "step with SGD": partial(step, with_sgd, X, y, sgd),
+        "step with AdaGrad": partial(step, with_adagrad, X, y, adagrad),
+        "loss and gradient only": partial(loss_and_gradient, alone, X, y),
+    }
+    times = time_variants(variants, devices.devices, params, process, control="step with AdaGrad")
+    return in_unit("step_time", IMAGES, times, "ms", devices)
+
+
+def step(params: list[Tensor], X: Tensor, y: Tensor, optimizer: torch.optim.Optimizer) -> None:
+    """A training step of LeNet."""
+    loss_and_gradient(params, X, y)
+    optimizer.step()
+
+
+def loss_and_gradient(params: list[Tensor], X: Tensor, y: Tensor) -> None:
+    """What every optimizer's step begins with."""
+    for p in params:
+        p.grad = None
+    F.cross_entropy(lenet(X, params), y).backward()
