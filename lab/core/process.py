@@ -1,6 +1,7 @@
 """How every command of the lab runs and ends: exit codes, signals, and the process above it."""
 
 import contextlib
+import importlib
 import json
 import logging
 import os
@@ -60,7 +61,7 @@ def run(main: Callable[[], None]) -> int:
                 die_with_parent()
             if stage:
                 announce(stage)
-            main()
+            _importable(main)()
             for check in _LAST_CHECKS:
                 check()
             if stage:
@@ -74,6 +75,18 @@ def run(main: Callable[[], None]) -> int:
             raise
         return _failed(*_explain(error), kind=type(error).__name__)
     return 0
+
+
+def _importable(main: Callable[[], None]) -> Callable[[], None]:
+    """`main`, of the module under the name by which other processes import it.
+
+    They cannot unpickle a function of `__main__`: multiprocessing leaves out that of a package.
+    """
+    program = getattr(sys.modules["__main__"], "__spec__", None)
+    if program is None or main.__module__ != "__main__":
+        return main
+    found: Callable[[], None] = getattr(importlib.import_module(program.name), main.__name__)
+    return found
 
 
 def _explain(error: BaseException) -> tuple[int, str]:

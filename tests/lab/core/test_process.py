@@ -163,3 +163,34 @@ def test_damaged_times_are_none(project):
     assert known_seconds() == {"a": 40.0}
     remember("b", 1.26)
     assert known_seconds() == {"a": 40.0, "b": 1.3}
+
+
+ASKS = """
+import sys
+from lab.core.process import run
+from lab.machine.fresh_process import call_in_subprocess
+
+def answer() -> int:
+    return 42
+
+def main() -> None:
+    print(call_in_subprocess("it", answer))
+
+if __name__ == "__main__":
+    sys.exit(run(main))
+"""
+
+
+def test_a_fresh_process_can_call_a_function_of_the_command_itself(project):
+    package = project / "asking"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "__main__.py").write_text(ASKS)
+    done = subprocess.run(
+        [sys.executable, "-m", "asking"],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "42\n"
