@@ -9,5 +9,5 @@ networks placed by counted FLOP and bytes under what arithmetic and memory allow
 reach; and what the notes' small stem costs ResNet-18 on small images, beside the original one. The
 processor's rows have device_kind `cpu`, also beside a GPU.
 
-Read `reports/bench_hardware/rows.csv`, a row for each start of the process. Book: 13.4.
+Read `reports/bench_hardware/rows.csv`, a row for each fresh process. Book: 13.4.
 """

@@ -1,53 +1,76 @@
 """Run the stage: `python -m stages.bench_hardware`."""
 
 import sys
-from collections.abc import Sequence
 
-from lab.core.files import REPORTS, write_metrics, write_rows
 from lab.core.params import load
 from lab.core.process import run
-from lab.machine.hardware import write_conditions
-from lab.results.measurements import Measurement, Results, rows_of
-from lab.timing import bench
-from lab.timing.conditions import LoadMonitor, conditions
-from lab.timing.runner import measure_in_starts
-from stages.bench_hardware.measure import names, one_start
+from lab.machine.devices import processor, usable_cores
+from lab.results.measurements import Measurement, Results
+from lab.timing.bench import median_metrics, ratio_metrics, speedup_of
+from lab.timing.runner import run_benchmark
+from stages.bench_hardware.measure.arithmetic import measure_adding, measure_matmul
+from stages.bench_hardware.measure.memory import (
+    measure_latency,
+    measure_order,
+    measure_reuse,
+    measure_stride,
+)
 from stages.bench_hardware.measure.params import Params
-from stages.bench_hardware.measure.roofline import count_networks, network_device
-from stages.bench_hardware.measure.stem import count_stems
+from stages.bench_hardware.measure.roofline import (
+    count_flop,
+    measure_networks,
+    measure_roof,
+    measure_stems,
+    network_device,
+)
+from stages.bench_hardware.measure.transfers import measure_transfers
 
 
-def summarise(measurements: Sequence[Measurement]) -> dict[str, float | str]:
+def measure(process: int) -> list[Measurement]:
+    """The processor, memory, the way to a GPU, and networks on the GPU or on all cores."""
+    params = load(Params)
+    target, one_core = network_device(params), processor(1)
+    return [
+        *measure_latency(params, one_core, process),
+        *measure_reuse(params, one_core, process),
+        *measure_order(params, one_core, process),
+        *measure_stride(params, one_core, process),
+        *measure_matmul(params, one_core, process),
+        *measure_adding(params, one_core, process),
+        *measure_roof(params, target, usable_cores(), process),
+        *measure_transfers(params, target, process),
+        *measure_networks(params, target, process),
+        *measure_stems(params, target, process),
+    ]
+
+
+def summarise(results: Results) -> dict[str, float | str]:
     """What vectors gain, and the roof over the networks: peak rate and bandwidth."""
-    results = Results(measurements)
-    loop, one_call = (
-        results.series(names.ADDING, variant)[0] for variant in (names.LOOP, names.ONE_CALL)
+    [loop], [one_call] = (
+        results.series("adding", variant) for variant in ("Python loop", "one call")
     )
-    metrics = bench.ratio_metrics(names.VECTORISED, bench.speedup_of(loop, one_call))
-    kinds = {m.device_kind for m in measurements if m.experiment == names.NETWORK}
+    metrics = ratio_metrics("vectorised_speedup", speedup_of(loop, one_call))
+    kinds = {m.device_kind for m in results.measurements if m.experiment == "network"}
     for name, experiment, variant in (
-        (names.PEAK_RATE, names.PEAK, names.FLOAT32),
-        (names.COPY_RATE, names.BANDWIDTH, names.COPY),
+        ("peak_float32_gflop_per_s", "peak", "float32"),
+        ("copy_gb_per_s", "bandwidth", "copy"),
     ):
         rates = [m for m in results.series(experiment, variant) if m.device_kind in kinds]
-        if rates:
-            metrics |= bench.median_metrics(name, rates[-1].values)  # on all cores, or the GPU
+        metrics |= median_metrics(name, rates[-1].values)  # on all cores, or the GPU
     return metrics
 
 
 def main() -> None:
-    """Measure and write rows and metrics."""
     params = load(Params)
-    watch, target = LoadMonitor(), network_device(params)
-    measured = [
-        *count_networks(params, target),
-        *count_stems(params, target),
-        *measure_in_starts(one_start, params.bench.starts),
-    ]
-    write_rows(REPORTS / "bench_hardware", rows_of(measured))
-    found = conditions(measured, target, watch, params.bench.starts)
-    write_conditions(REPORTS / "bench_hardware")
-    write_metrics(REPORTS / "bench_hardware", found | summarise(measured))
+    target = network_device(params)
+    run_benchmark(
+        "bench_hardware",
+        target,
+        params.bench.starts,
+        measure,
+        summarise,
+        once=lambda measured: count_flop(params, target),
+    )
 
 
 if __name__ == "__main__":

@@ -1,49 +1,63 @@
 """Run the stage: `python -m stages.bench_input`."""
 
 import sys
-from collections.abc import Sequence
 
-from lab.core.files import REPORTS, write_metrics, write_rows
+import torch
+
 from lab.core.params import load
 from lab.core.process import run
-from lab.data.datasets import dataset_name
-from lab.machine.hardware import write_conditions
-from lab.results.measurements import Measurement, Results, rows_of
-from lab.timing import bench
-from lab.timing.conditions import LoadMonitor, conditions
-from lab.timing.runner import measure_in_starts
-from stages.bench_input.measure import names, one_start
+from lab.data.datasets import dataset_name, read_fashion_mnist
+from lab.data.images import to_tensors
+from lab.machine.devices import Devices, resolve
+from lab.results.measurements import Measurement, Results
+from lab.timing.bench import median_metrics, ratio_metrics, speedup_of
+from lab.timing.runner import run_benchmark
+from stages.bench_input.measure.feeds import measure_feeds
+from stages.bench_input.measure.names import BOOK, RESIDENT
 from stages.bench_input.measure.params import Params
+from stages.bench_input.measure.python_overhead import measure_python
+from stages.bench_input.measure.step_parts import measure_steps
 
 
-def summarise(measurements: Sequence[Measurement]) -> dict[str, float | str]:
+def training_devices(params: Params) -> Devices:
+    """The devices of a step: two, unless there is one GPU."""
+    return resolve(1 if torch.cuda.device_count() == 1 else 2, params.devices)
+
+
+def measure(process: int) -> list[Measurement]:
+    """The feeds, then the parts of training steps, then the calls of one."""
+    params = load(Params)
+    devices = training_devices(params)
+    images, labels = to_tensors(read_fashion_mnist("train"))
+    resident = (images.to(devices.devices[0]), labels.to(devices.devices[0]))
+    return [
+        *measure_feeds(params, resident, devices, process),
+        *measure_steps(params, resident, devices, process),
+        *measure_python(params, resident, devices, process),
+    ]
+
+
+def summarise(results: Results) -> dict[str, float | str]:
     """How much faster an epoch of resident images is than the book's, and what both take."""
-    results = Results(measurements)
-    metrics: dict[str, float | str] = {}
-    book = results.one(names.EPOCH, names.BOOK)
-    resident = results.one(names.EPOCH, names.RESIDENT)
-    if book and resident:
-        metrics |= bench.ratio_metrics(names.RESIDENT_OVER_BOOK, bench.speedup_of(book, resident))
-    for name, m in (
-        (names.BOOK_EPOCH_S, book),
-        (names.RESIDENT_EPOCH_S, resident),
-        (names.BOOK_FIRST_BATCH_MS, results.one(names.FIRST_BATCH, names.BOOK)),
-    ):
-        if m:
-            metrics |= bench.median_metrics(name, m.values)
-    return metrics
+    [book], [resident] = (results.series("epoch", variant) for variant in (BOOK, RESIDENT))
+    [first_batch] = results.series("first_batch", BOOK)
+    return {
+        **ratio_metrics("resident_over_book", speedup_of(book, resident)),
+        **median_metrics("the_books_loader_epoch_s", book.values),
+        **median_metrics("resident_bytes_epoch_s", resident.values),
+        **median_metrics("the_books_loader_first_batch_ms", first_batch.values),
+    }
 
 
 def main() -> None:
-    """Measure and write rows and metrics."""
-    params, watch = load(Params), LoadMonitor()
-    devices = one_start.training_devices(params)
-    measured = measure_in_starts(one_start, params.bench.starts)
-    write_rows(REPORTS / "bench_input", rows_of(measured))
-    found = conditions(measured, devices, watch, params.bench.starts)
-    write_conditions(REPORTS / "bench_input")
-    write_metrics(
-        REPORTS / "bench_input", {"dataset": dataset_name(), **found, **summarise(measured)}
+    params = load(Params)
+    run_benchmark(
+        "bench_input",
+        training_devices(params),
+        params.bench.starts,
+        measure,
+        summarise,
+        about={"dataset": dataset_name()},
     )
 
 

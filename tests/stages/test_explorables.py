@@ -28,7 +28,6 @@ from lab.report.page import Choice, Slider
 from stages.bench_collectives.measure import names as collectives_names
 from stages.bench_collectives.measure.predicted_times import model_of
 from stages.bench_collectives.page.explorables import allreduce
-from stages.bench_hardware.measure import names as hardware_names
 from stages.bench_hardware.measure.roofline import IMAGENET, NETS
 from stages.bench_hardware.page.explorables import COSTS, MOST_IMAGES, roofline
 from stages.optimizers.page.explorables import quadratic, stability
@@ -200,16 +199,13 @@ def test_costs_of_the_roofline_are_what_is_counted(net):
 
 def test_roofline(browser):
     results, m = benchmarks.read(ROOT / "reports" / "bench_hardware")
-    explorable = roofline(results, m[hardware_names.PEAK_RATE], m[hardware_names.COPY_RATE])
+    explorable = roofline(results, m["peak_float32_gflop_per_s"], m["copy_gb_per_s"])
     sliders = {each.name: each for each in explorable.controls if isinstance(each, Slider)}
     with opened(browser, "bench_hardware", explorable) as [root]:
         start, _ = moved(root, {})
-        here = {
-            "peak": 1e9 * m[hardware_names.PEAK_RATE],
-            "bandwidth": 1e9 * m[hardware_names.COPY_RATE],
-        }
+        here = {"peak": 1e9 * m["peak_float32_gflop_per_s"], "bandwidth": 1e9 * m["copy_gb_per_s"]}
         assert {name: start[name] for name in here} == pytest.approx(here, rel=1e-5)
-        found = results.one(hardware_names.COUNTED_GFLOP, start["net"])
+        found = results.one("counted GFLOP", start["net"])
         assert start["batch"] == round(1e9 * found.values[0] / COSTS[start["net"]].flop)
         for net, images, peak, bandwidth in product(
             NETS, (1, MOST_IMAGES, 2), ("low", "value", "high"), ("low", "value", "high")

@@ -19,7 +19,6 @@ from lab.claims.rules import (
     values,
 )
 from lab.claims.verdicts import Claim, Front, Kind, Unmeasured
-from stages.bench_hardware.measure import names
 
 STAGE = "bench_hardware"
 FIRST_CACHE, SECOND_CACHE = 4096.0, 262_144.0  # working sets that they hold, in bytes
@@ -78,11 +77,6 @@ def both_columns(experiment: str, name: str, **more: str) -> list[Column]:
     return [values(STAGE, experiment, name, column, **more) for column in ("x", "value")]
 
 
-def trips(old: str, new: str, holds: Range) -> Rule:
-    """The rule of two variants that work on a GPU."""
-    return speedup(values(STAGE, names.TRIP, old), values(STAGE, names.TRIP, new), holds, AS_LONG)
-
-
 OVER_2_PERCENT = "“Faster”: the whole interval over 1.02."
 
 CLAIMS = (
@@ -93,12 +87,7 @@ CLAIMS = (
         "001:346",
         "The second cache takes 14 times as long to answer as the first (slide).",
         "Time of a load that waits for the one before, in 256 KiB over in 4 KiB.",
-        Rule(
-            both_columns(names.LATENCY, names.DEPENDENT_LOADS),
-            second_over_first,
-            Range(7, 28),
-            AS_LONG,
-        ),
+        Rule(both_columns("latency", "dependent loads"), second_over_first, Range(7, 28), AS_LONG),
         "Half to twice the slide's factor, which is of no named processor.",
         front=Front(
             rank=20,
@@ -116,10 +105,7 @@ CLAIMS = (
         "Main memory takes 200 times as long to answer as the first cache (slide).",
         "Time of a load that waits for the one before, in the largest working set over in 4 KiB.",
         Rule(
-            both_columns(names.LATENCY, names.DEPENDENT_LOADS),
-            memory_over_first,
-            Range(100, 400),
-            AS_LONG,
+            both_columns("latency", "dependent loads"), memory_over_first, Range(100, 400), AS_LONG
         ),
         "Half to twice the slide's factor, which is of no named processor.",
     ),
@@ -133,8 +119,8 @@ CLAIMS = (
         "Loads from the largest working set, in random order over in order.",
         Rule(
             [
-                *both_columns(names.LATENCY, names.DEPENDENT_LOADS),
-                values(STAGE, names.LATENCY, names.LOADS_IN_ORDER),
+                *both_columns("latency", "dependent loads"),
+                values(STAGE, "latency", "loads in order"),
             ],
             the_most_over,
             FASTER,
@@ -152,8 +138,8 @@ CLAIMS = (
         "Going 8 times over data larger than the caches: over all of them each time, over 8 times"
         " over each block of 128 KiB.",
         speedup(
-            values(STAGE, names.REUSE, names.BY_PASSES),
-            values(STAGE, names.REUSE, names.BY_BLOCKS),
+            values(STAGE, "reuse", "8 times all blocks"),
+            values(STAGE, "reuse", "each block 8 times"),
             FASTER,
             AS_LONG,
         ),
@@ -167,8 +153,8 @@ CLAIMS = (
         "A matrix stored by columns is read faster column by column than row by row.",
         "Sum of a matrix stored column after column: by rows over by columns.",
         speedup(
-            values(STAGE, names.ORDER, names.BY_ROWS_STORED_BY_COLUMNS),
-            values(STAGE, names.ORDER, names.BY_COLUMNS_STORED_BY_COLUMNS),
+            values(STAGE, "order", "row by row, stored by columns"),
+            values(STAGE, "order", "column by column, stored by columns"),
             FASTER,
         ),
         OVER_2_PERCENT,
@@ -180,7 +166,7 @@ CLAIMS = (
         "001:350",
         "Adding two vectors number by number in a Python loop is slower than in one call (slide).",
         "10,000 numbers: the loop over the call.",
-        ratio(STAGE, names.VECTORISED, FASTER),
+        ratio(STAGE, "vectorised_speedup", FASTER),
         OVER_2_PERCENT,
     ),
     Claim(
@@ -191,7 +177,7 @@ CLAIMS = (
         "Adding two vectors in one call is easily spread over cores (slide).",
         "A million numbers: rate on all cores over one.",
         Rule(
-            both_columns(names.VECTOR_RATE, names.ONE_CALL, device_kind="cpu"),
+            both_columns("vector rate", "one call", device_kind="cpu"),
             all_cores_over_one,
             FASTER,
             AS_FAST,
@@ -207,8 +193,8 @@ CLAIMS = (
         "Copies on the GPU over copies by all of the processor's cores, in GB/s, in turn.",
         Rule(
             [
-                values(STAGE, names.BANDWIDTH, names.COPY, device_kind="cuda*"),
-                *both_columns(names.BANDWIDTH, names.COPY, device_kind="cpu"),
+                values(STAGE, "bandwidth", "copy", device_kind="cuda*"),
+                *both_columns("bandwidth", "copy", device_kind="cpu"),
             ],
             over_the_most,
             FASTER,
@@ -226,8 +212,8 @@ CLAIMS = (
         "Rate of large float32 products on the GPU over all of the processor's cores, in turn.",
         Rule(
             [
-                values(STAGE, names.PEAK, names.FLOAT32, device_kind="cuda*"),
-                *both_columns(names.PEAK, names.FLOAT32, device_kind="cpu"),
+                values(STAGE, "peak", "float32", device_kind="cuda*"),
+                *both_columns("peak", "float32", device_kind="cpu"),
             ],
             over_the_most,
             FASTER,
@@ -243,7 +229,12 @@ CLAIMS = (
         "001:365",
         "Work is not to jump back and forth between processor and GPU.",
         "Ten products in a row: each result to the processor and back, over all on the GPU.",
-        trips(names.JUMPS, names.STAYS, at_least(NEEDED)),
+        speedup(
+            values(STAGE, "transfers", "products by way of the processor"),
+            values(STAGE, "transfers", "products on the GPU"),
+            at_least(NEEDED),
+            AS_LONG,
+        ),
         "“Not to”: jumping takes a tenth longer, or more.",
         on_gpu(STAGE),
     ),
@@ -257,8 +248,8 @@ CLAIMS = (
         " over one that begins with the original stem, a 7 x 7 convolution of stride 2 and"
         " max-pooling of stride 2; in turn.",
         speedup(
-            values(STAGE, names.STEM, names.SMALL_STEM),
-            values(STAGE, names.STEM, names.ORIGINAL_STEM),
+            values(STAGE, "stem", "the notes' small stem"),
+            values(STAGE, "stem", "the original stem"),
             at_least(MUCH),
             AS_LONG,
         ),

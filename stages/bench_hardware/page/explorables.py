@@ -9,7 +9,6 @@ from typing import NamedTuple
 from lab.report.language import say
 from lab.report.page import Choice, Explorable, Slider
 from lab.results.measurements import Results
-from stages.bench_hardware.measure import names
 
 MOST_IMAGES = 2**12
 
@@ -24,10 +23,10 @@ class Cost(NamedTuple):
 
 # as `forward_cost` in lab.nets.flops, which needs torch, counts them; a test counts again
 COSTS = {
-    names.LENET: Cost(4_500_720, 320_888, 516_272),
-    names.RESNET: Cost(911_601_664, 13_266_024, 44_765_736),
-    names.ALEXNET: Cost(1_428_376_960, 9_983_904, 244_403_360),
-    names.GOOGLENET: Cost(2_996_752_384, 121_783_072, 26_616_096),
+    "LeNet": Cost(4_500_720, 320_888, 516_272),
+    "ResNet-18 (28 x 28)": Cost(911_601_664, 13_266_024, 44_765_736),
+    "AlexNet": Cost(1_428_376_960, 9_983_904, 244_403_360),
+    "GoogLeNet (Inception)": Cost(2_996_752_384, 121_783_072, 26_616_096),
 }
 
 
@@ -37,7 +36,7 @@ def roofline(results: Results, peak: float, bandwidth: float) -> Explorable:
         name="roofline",
         title=say("What would limit a network on another device?"),
         controls=[
-            Choice("net", say("network"), {net: net for net in COSTS}, names.ALEXNET),
+            Choice("net", say("network"), {net: net for net in COSTS}, "AlexNet"),
             Slider.by_factors("batch", say("images"), 1, MOST_IMAGES, _images(results), 2),
             Slider.by_factors("peak", say("peak rate"), 1e9, 1e15, 1e9 * peak, 1.15, "FLOP/s"),
             Slider.by_factors(
@@ -66,7 +65,7 @@ def roofline(results: Results, peak: float, bandwidth: float) -> Explorable:
             "measured": [
                 {"net": net, "intensity": m.x, "flop_per_s": 1e9 * m.summary.median}
                 for net in COSTS
-                if (m := results.one(names.NETWORK, net))
+                if (m := results.one("network", net))
             ],
         },
         how=say(
@@ -80,6 +79,6 @@ def roofline(results: Results, peak: float, bandwidth: float) -> Explorable:
 
 def _images(results: Results) -> int:
     """A power of two near the images of the measured passes."""
-    counted = results.one(names.COUNTED_GFLOP, names.LENET)
-    images = 1e9 * counted.values[0] / COSTS[names.LENET].flop if counted else 1
+    counted = results.one("counted GFLOP", "LeNet")
+    images = 1e9 * counted.values[0] / COSTS["LeNet"].flop if counted else 1
     return int(2 ** max(0, round(math.log2(images))))

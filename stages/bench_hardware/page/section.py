@@ -14,11 +14,10 @@ from lab.report.language import say, translation
 from lab.report.page import Figure, Section, Table, TryThis
 from lab.results.measurements import Measurement, Results, curve_of
 from lab.results.stats import speedup
-from stages.bench_hardware.measure import names
 from stages.bench_hardware.page.explorables import roofline
 
 # ratios that compare across machines, where times do not
-HEADLINES = {names.VECTORISED: f"{names.ONE_CALL} over a {names.LOOP}"}
+HEADLINES = {"vectorised_speedup": "one call over a Python loop"}
 CACHE_LINE = 64  # bytes
 CACHES = ((4, "L1"), (256, "L2"), (4096, "L3"))  # KiB of working sets that they hold
 
@@ -57,7 +56,7 @@ def section(folder: Path) -> Section:
 
 def _roof(m: Mapping[str, Any]) -> tuple[float, float]:
     """Peak GFLOP/s in float32 and GB/s of the device that the networks ran on."""
-    return m[names.PEAK_RATE], m[names.COPY_RATE]
+    return m["peak_float32_gflop_per_s"], m["copy_gb_per_s"]
 
 
 def _allowed(m: Mapping[str, Any], intensity: float) -> float:
@@ -68,7 +67,7 @@ def _allowed(m: Mapping[str, Any], intensity: float) -> float:
 
 def _rates(results: Results) -> dict[str, Measurement]:
     """The networks' rates; x: FLOP per byte."""
-    found = {name: results.one(names.NETWORK, name) for name in results.variants(names.NETWORK)}
+    found = {name: results.one("network", name) for name in results.variants("network")}
     return {name: rate for name, rate in found.items() if rate}
 
 
@@ -88,9 +87,7 @@ def _answer(results: Results, m: Mapping[str, Any]) -> str:
 
 
 def _findings(results: Results) -> list[str]:
-    products = [
-        results.series(names.MATMUL, variant)[0] for variant in results.variants(names.MATMUL)
-    ]
+    products = [results.series("matmul", variant)[0] for variant in results.variants("matmul")]
     slow, fast = products[0].summary.median, products[-1].summary.median
     sentences = [
         say(
@@ -101,9 +98,7 @@ def _findings(results: Results) -> list[str]:
             times=float(f"{fast / slow:.3g}"),
         )
     ]
-    peaks = [
-        peak for peak in results.series(names.PEAK, names.FLOAT32) if peak.device_kind == "cpu"
-    ]
+    peaks = [peak for peak in results.series("peak", "float32") if peak.device_kind == "cpu"]
     if len(peaks) > 1:
         first, last = peaks[0].summary.median, peaks[-1].summary.median
         sentences.append(
@@ -122,9 +117,9 @@ def _findings(results: Results) -> list[str]:
 
 def _stem(results: Results) -> list[str]:
     """What the notes' small stem costs ResNet-18."""
-    variants = names.SMALL_STEM, names.ORIGINAL_STEM
-    times = [m for variant in variants if (m := results.one(names.STEM, variant))]
-    flop = [m.values[0] for variant in variants if (m := results.one(names.COUNTED_GFLOP, variant))]
+    variants = "the notes' small stem", "the original stem"
+    times = [m for variant in variants if (m := results.one("stem", variant))]
+    flop = [m.values[0] for variant in variants if (m := results.one("counted GFLOP", variant))]
     if len(times) < len(variants) or len(flop) < len(variants):
         return []
     small, original = times
@@ -159,14 +154,14 @@ def _latencies(results: Results) -> Table:
         [
             say("{size} ({cache})", size=_bytes(1024 * kib), cache=cache),
             printed,
-            nanoseconds(results.one(names.LATENCY, names.DEPENDENT_LOADS, 1024 * kib)),
+            nanoseconds(results.one("latency", "dependent loads", 1024 * kib)),
         ]
         for (kib, cache), printed in zip(CACHES, book, strict=True)
     ]
-    if loads := results.series(names.LATENCY, names.DEPENDENT_LOADS):
+    if loads := results.series("latency", "dependent loads"):
         largest = say("{size} (main memory)", size=_bytes(loads[-1].x))
         rows.append([largest, between(46, 120), nanoseconds(loads[-1])])
-    if launch := results.one(names.TRIP, names.LAUNCH):
+    if launch := results.one("transfers", "launches"):
         rows.append([say("kernel launch"), "10 µs", f"{launch.summary.median:.3g} µs"])
     return Table(
         [say("a load from"), say("the book"), say("here (IQR over starts)")],
@@ -182,7 +177,7 @@ def _networks(results: Results, m: Mapping[str, Any]) -> Table:
     peak, bandwidth = _roof(m)
     rows = []
     for name, rate in _rates(results).items():
-        gflop = results.one(names.COUNTED_GFLOP, name)
+        gflop = results.one("counted GFLOP", name)
         share = rate.summary.median / _allowed(m, rate.x)
         rows.append(
             [
@@ -259,8 +254,8 @@ def _products(results: Results) -> Figure:
 
 
 def _draw_latency(results: Results, path: Path) -> None:
-    loads = results.series(names.LATENCY, names.DEPENDENT_LOADS)
-    in_order = results.one(names.LATENCY, names.LOADS_IN_ORDER)
+    loads = results.series("latency", "dependent loads")
+    in_order = results.one("latency", "loads in order")
     with figures.figure(path, figures.WIDTH, 3.0) as fig:
         axes = fig.add_subplot()
         axes.set_title(say("A load that waits for the one before"), x=0)
@@ -279,7 +274,7 @@ def _draw_latency(results: Results, path: Path) -> None:
 
 
 def _draw_stride(results: Results, path: Path) -> None:
-    sums = results.series(names.STRIDE, names.SUM)
+    sums = results.series("stride", "sum")
     with figures.figure(path, figures.WIDTH, 3.0) as fig:
         axes = fig.add_subplot()
         axes.set_title(say("A sum of equally many numbers"), x=0)
@@ -337,13 +332,13 @@ def _bytes(count: float) -> str:
 
 def _ways(results: Results) -> dict[str, float]:
     """The rate of a product in each way."""
-    found = {name: results.one(names.MATMUL, name) for name in results.variants(names.MATMUL)}
+    found = {name: results.one("matmul", name) for name in results.variants("matmul")}
     return {translation(name): m.summary.median for name, m in found.items() if m}
 
 
 def _peaks(results: Results) -> dict[str, float]:
     """The rate of large products by dtype and threads."""
-    measured = [m for n in results.variants(names.PEAK) for m in results.series(names.PEAK, n)]
+    measured = [m for n in results.variants("peak") for m in results.series("peak", n)]
     return {_work(m): m.summary.median for m in measured}
 
 

@@ -3,8 +3,11 @@
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import torch
+from PIL import Image
+from torch import Tensor
 from torch.utils.data import Subset
 
 from lab.data.images import LabelledImages
@@ -15,20 +18,12 @@ from lab.nets.models import to_float
 from lab.results.measurements import Measurement, again
 from lab.timing.bench import balanced_turns
 from lab.timing.clock import read_clock
-from stages.bench_input.measure.names import (
-    BOOK,
-    EPOCH,
-    FIRST_BATCH,
-    IMAGES,
-    NO_WORKERS,
-    PERSISTENT,
-    RESIDENT,
-)
+from stages.bench_input.measure.names import BOOK, NO_WORKERS, PERSISTENT, RESIDENT
 from stages.bench_input.measure.params import Params
 
-Batches = Iterable[LabelledImages]
-Feed = Callable[[], Batches]  # starts a pass
+Feed = Callable[[], Iterable[LabelledImages]]  # starts a pass
 WHOLE_EPOCHS = (BOOK, RESIDENT, again(RESIDENT))
+CPU = [torch.device("cpu")]
 
 
 def feeds(num_images: int, batch_size: int, resident: LabelledImages) -> dict[str, Feed]:
@@ -50,6 +45,47 @@ def resident_batches(resident: LabelledImages, batch_size: int) -> Iterator[Labe
     order = shuffled(len(labels), torch.default_generator).to(images.device)
     for rows in order.split(batch_size):
         yield to_float(images.index_select(0, rows)), labels.index_select(0, rows)
+
+
+def measure_feeds(
+    params: Params, resident: LabelledImages, devices: Devices, process: int
+) -> list[Measurement]:
+    """Time a pass of each feed, resident images several, with all cores free for it.
+
+    What passes only a part of an epoch has no epoch's time.
+    """
+    p, device, cores = params.bench_input, devices.devices[0], usable_cores()
+    torch.set_num_threads(cores)
+    whole, part, first = (
+        feeds(count, p.batch_size, resident)
+        for count in (p.epoch_images, p.rate_images, 2 * p.batch_size)
+    )
+    variants = part | {variant: whole[variant] for variant in (BOOK, RESIDENT)}
+    variants[again(RESIDENT)] = whole[RESIDENT]
+    for feed in (first[BOOK], first[NO_WORKERS], variants[PERSISTENT], variants[RESIDENT]):
+        time_pass(feed, device)  # files are in memory, workers that stay have started
+    passes = {}
+    for variant in balanced_turns(list(variants), 1, process):
+        # resident images pass an epoch in less time than a sample should have
+        count = params.bench.rounds if variant.startswith(RESIDENT) else 1
+        passes[variant] = [time_pass(variants[variant], device) for _ in range(count)]
+    torch.set_num_threads(devices.threads)
+    measured = []
+    for variant, taken in passes.items():
+        experiments = (
+            [("epoch", [t.whole_s for t in taken], "s")] if variant in WHOLE_EPOCHS else []
+        )
+        if variant != again(RESIDENT):  # a noise control, of the epoch
+            experiments += [
+                ("first_batch", [1e3 * t.first_s for t in taken], "ms"),
+                ("images", [1 / t.per_image_s for t in taken], "images/s"),
+            ]
+        x = p.epoch_images if variant in WHOLE_EPOCHS else p.rate_images
+        measured += [
+            Measurement(experiment, variant, x, tuple(values), unit, devices.kind, cores)
+            for experiment, values, unit in experiments
+        ]
+    return measured
 
 
 @dataclass(frozen=True)
@@ -83,40 +119,27 @@ def time_pass(feed: Feed, device: torch.device) -> Pass:
     return Pass(times[0] - start, (times[-1] - times[0]) / sum(counts[1:]), end - start)
 
 
-def measure_feeds(
-    params: Params, resident: LabelledImages, devices: Devices, start: int
-) -> list[Measurement]:
-    """Time a pass of each feed, resident images several, with all cores free for it.
+# --- what torchvision's set does when it is asked for an image, in two loops ---
 
-    What passes only a part of an epoch has no epoch's time.
+
+def prepare(stored: Any, batch_size: int) -> dict[str, float]:
+    """Seconds of reading a random batch's bytes one by one, and of making a float tensor of them.
+
+    `stored` is torchvision's training set: bytes in memory as `data`, and a `transform`.
     """
-    p, device, cores = params.bench_input, devices.devices[0], usable_cores()
-    torch.set_num_threads(cores)
-    whole, part, first = (
-        feeds(count, p.batch_size, resident)
-        for count in (p.epoch_images, p.rate_images, 2 * p.batch_size)
-    )
-    variants = part | {variant: whole[variant] for variant in (BOOK, RESIDENT)}
-    variants[again(RESIDENT)] = whole[RESIDENT]
-    for feed in (first[BOOK], first[NO_WORKERS], variants[PERSISTENT], variants[RESIDENT]):
-        time_pass(feed, device)  # files are in memory, workers that stay have started
-    passes = {}
-    for variant in balanced_turns(list(variants), 1, start):
-        # resident images pass an epoch in less time than a sample should have
-        count = params.bench.rounds if variant.startswith(RESIDENT) else 1
-        passes[variant] = [time_pass(variants[variant], device) for _ in range(count)]
-    torch.set_num_threads(devices.threads)
-    measured = []
-    for variant, taken in passes.items():
-        experiments = [(EPOCH, [t.whole_s for t in taken], "s")] if variant in WHOLE_EPOCHS else []
-        if variant != again(RESIDENT):  # a noise control, of the epoch
-            experiments += [
-                (FIRST_BATCH, [1e3 * t.first_s for t in taken], "ms"),
-                (IMAGES, [1 / t.per_image_s for t in taken], "images/s"),
-            ]
-        x = p.epoch_images if variant in WHOLE_EPOCHS else p.rate_images
-        measured += [
-            Measurement(experiment, variant, x, tuple(values), unit, devices.kind, cores)
-            for experiment, values, unit in experiments
-        ]
-    return measured
+    rows = torch.randint(len(stored.data), (batch_size,)).tolist()
+    start = read_clock(CPU)
+    read = read_images(stored.data, rows)
+    between = read_clock(CPU)
+    preprocess(read, stored.transform)
+    return {"read": between - start, "preprocess": read_clock(CPU) - between}
+
+
+def read_images(data: Tensor, rows: list[int]) -> list[Any]:
+    """The bytes of each image, as an array (28, 28)."""
+    return [data[row].numpy() for row in rows]
+
+
+def preprocess(read: list[Any], transform: Any) -> Tensor:
+    """A PIL image and a float tensor of each image, and a batch (n, 1, 28, 28) of these."""
+    return torch.stack([transform(Image.fromarray(each)) for each in read])

@@ -8,16 +8,18 @@ from lab.core.params import Section
 from lab.core.shared_params import BenchParams, DeviceParams, Seed
 from lab.data.datasets import FASHION_COUNTS
 
+PassImages = Annotated[int, Field(ge=2, le=FASHION_COUNTS["train"])]
+BatchSize = Annotated[int, Field(ge=2, le=FASHION_COUNTS["train"] // 2)]
+Steps = Annotated[int, Field(ge=1, le=1000)]
+
 
 class InputParams(Section):
-    """The `bench_input` section of params.yaml."""
-
-    epoch_images: Annotated[int, Field(ge=2, le=FASHION_COUNTS["train"])]
-    rate_images: Annotated[int, Field(ge=2, le=FASHION_COUNTS["train"])]
-    batch_size: Annotated[int, Field(ge=2, le=FASHION_COUNTS["train"] // 2)]
-    resnet_batch_size: Annotated[int, Field(ge=2, le=FASHION_COUNTS["train"] // 2)]
-    steps: Annotated[int, Field(ge=1, le=1000)]
-    resnet_steps: Annotated[int, Field(ge=1, le=1000)]
+    epoch_images: PassImages
+    rate_images: PassImages
+    batch_size: BatchSize
+    resnet_batch_size: BatchSize
+    steps: Steps
+    resnet_steps: Steps
 
     @model_validator(mode="after")
     def _two_batches(self) -> Self:
@@ -31,8 +33,6 @@ class InputParams(Section):
 
 
 class Params(Section):
-    """What `bench_input` reads of params.yaml."""
-
     seed: Seed
     devices: DeviceParams
     bench: BenchParams

@@ -19,45 +19,12 @@ from lab.nets.models import to_float
 from lab.parallel.replicas import allreduce, grad_of, sgd, split_batch
 from lab.results.measurements import Measurement, again
 from lab.timing.bench import in_unit, time_variants
-from stages.bench_input.measure.names import CALLS, PYTHON, STEP
 from stages.bench_input.measure.params import Params
 
 LR = 0.01
 SMALL_BATCH = 16  # images, beside the batch of params.yaml
 SHARDS = 2
 ONE_CHANNEL = ((1, 1, 3, 3), (1,), (1, 1, 5, 5), (1,), (16, 1), (1,), (1, 10), (10,))  # of lenet
-
-
-def measure_python(
-    params: Params, resident: LabelledImages, devices: Devices, start: int
-) -> list[Measurement]:
-    """Milliseconds of the notes' step at two batch sizes, and of its calls alone."""
-    two = [devices.devices[0], devices.devices[-1]]
-    generator = torch.Generator().manual_seed(params.seed)
-    full = lenet_params(generator)
-    thin = [torch.randn(shape, generator=generator) for shape in ONE_CHANNEL]
-    sizes = sorted({SMALL_BATCH, params.bench_input.batch_size})
-    variants = {
-        f"{size}": partial(step, _batch(resident, size), copies(full, two), two) for size in sizes
-    }
-    variants[CALLS] = partial(step, _batch(resident, SHARDS), copies(thin, two), two)
-    times = time_variants(variants, two, params.bench, start, control=CALLS)
-    measured = [
-        measurement
-        for size in sizes
-        for measurement in in_unit(PYTHON, size, {STEP: times[f"{size}"]}, "ms", devices)
-    ]
-    calls = {variant: times[variant] for variant in (CALLS, again(CALLS))}
-    return measured + in_unit(PYTHON, SHARDS, calls, "ms", devices)
-
-
-def _batch(resident: LabelledImages, size: int) -> LabelledImages:
-    return to_float(resident[0][:size]), resident[1][:size]
-
-
-def copies(params: Sequence[Tensor], devices: Sequence[torch.device]) -> list[list[Tensor]]:
-    """LeNet's parameters on each device, with gradients (the notes' `get_params`)."""
-    return [[p.clone().to(device).requires_grad_() for p in params] for device in devices]
 
 
 def step(
@@ -78,3 +45,41 @@ def step(
             allreduce([grad_of(p) for p in same])
     for params in device_params:
         sgd(params, LR, len(batch[1]))
+
+
+def copies(params: Sequence[Tensor], devices: Sequence[torch.device]) -> list[list[Tensor]]:
+    """LeNet's parameters on each device, with gradients (the notes' `get_params`)."""
+    return [[p.clone().to(device).requires_grad_() for p in params] for device in devices]
+
+
+def measure_python(
+    params: Params, resident: LabelledImages, devices: Devices, process: int
+) -> list[Measurement]:
+    """Milliseconds of the notes' step at two batch sizes, and of its calls alone; x: images."""
+    two = [devices.devices[0], devices.devices[-1]]
+    generator = torch.Generator().manual_seed(params.seed)
+    full = lenet_params(generator)
+    thin = [torch.randn(shape, generator=generator) for shape in ONE_CHANNEL]
+    sizes = sorted({SMALL_BATCH, params.bench_input.batch_size})
+    calls = "its calls alone"
+    variants = {
+        f"{size} images": partial(step, _batch(resident, size), copies(full, two), two)
+        for size in sizes
+    }
+    variants[calls] = partial(step, _batch(resident, SHARDS), copies(thin, two), two)
+    times = time_variants(variants, two, params.bench, process, control=calls)
+    alone = {variant: times[variant] for variant in (calls, again(calls))}
+    return [
+        *(
+            measurement
+            for size in sizes
+            for measurement in in_unit(
+                "python", size, {"step": times[f"{size} images"]}, "ms", devices
+            )
+        ),
+        *in_unit("python", SHARDS, alone, "ms", devices),
+    ]
+
+
+def _batch(resident: LabelledImages, size: int) -> LabelledImages:
+    return to_float(resident[0][:size]), resident[1][:size]

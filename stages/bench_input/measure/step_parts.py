@@ -8,8 +8,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from lab.data.datasets import FASHION_COUNTS
 from lab.data.images import LabelledImages
+from lab.data.loaders import book_images
 from lab.machine.devices import Devices
 from lab.nets.models import MODELS
 from lab.parallel.replicas import replicate, sgd, split_batch, sum_gradients
@@ -17,28 +17,56 @@ from lab.parallel.workers import parallel_map, thread_pool
 from lab.results.measurements import Measurement, again
 from lab.timing.bench import balanced_turns, in_unit
 from lab.timing.clock import read_clock
-from stages.bench_input.measure.feeds import Feed, feeds
-from stages.bench_input.measure.names import (
-    FEEDS,
-    LENET,
-    PARTS,
-    PREPARATION,
-    RESIDENT,
-    RESNET,
-    WHOLE,
-    part_of,
-    step,
-)
+from stages.bench_input.measure.feeds import Feed, feeds, prepare
+from stages.bench_input.measure.names import FEEDS, RESIDENT, WHOLE
 from stages.bench_input.measure.params import Params
-from stages.bench_input.measure.preparation import prepare, stored_images
 
 LR = 0.01
 WARM_UP = 2  # steps of a turn that do not count: the last variant's workers have settled after them
-Seconds = Mapping[str, float]  # of what is timed together, by name
+Timed = Callable[[], Mapping[str, float]]  # the seconds of what is timed together, by name
+Taken = dict[str, dict[str, tuple[float, ...]]]  # these of each variant, step by step
+
+
+def step_in_parts(
+    batches: Iterator[LabelledImages],
+    replicas: Sequence[nn.Module],
+    devices: Sequence[torch.device],
+    pool: Executor,
+) -> Iterator[str]:
+    """Take one step of data-parallel SGD; yield the name of each part (PARTS) when it is done."""
+    X, y = next(batches)
+    yield "load"
+    X_shards, y_shards = split_batch(X, y, devices)
+    yield "transfer"
+    logits = parallel_map(pool, lambda net, X: net(X), replicas, X_shards)
+    yield "forward"
+    parallel_map(
+        pool, lambda z, y: F.cross_entropy(z, y, reduction="sum").backward(), logits, y_shards
+    )
+    yield "backward"
+    sum_gradients(replicas)
+    yield "all-reduce"
+    for net in replicas:
+        sgd(net.parameters(), LR, len(X))
+    yield "update"
+
+
+def time_parts(parts: Iterator[str], devices: Sequence[torch.device]) -> dict[str, float]:
+    """The seconds of each part, and of the whole.
+
+    Nothing overlaps: each part waits for the one before it on every device, so the whole is an
+    upper bound of what a step takes in training.
+    """
+    times = [read_clock(devices)]
+    seconds = {}
+    for part in parts:
+        times.append(read_clock(devices))
+        seconds[part] = times[-1] - times[-2]
+    return seconds | {WHOLE: times[-1] - times[0]}
 
 
 def measure_steps(
-    params: Params, resident: LabelledImages, devices: Devices, start: int
+    params: Params, resident: LabelledImages, devices: Devices, process: int
 ) -> list[Measurement]:
     """Time the parts of both networks' steps, and the preparation of batches.
 
@@ -46,57 +74,33 @@ def measure_steps(
     """
     p = params.bench_input
     with thread_pool(len(devices.devices), devices.threads) as pool:
-        lenets = _replicas(params, "lenet", devices)
-        variants = _steps(LENET, lenets, p.batch_size, resident, devices, pool)
-        variants[again(step(RESIDENT))] = variants[step(RESIDENT)]
-        variants[PREPARATION] = partial(prepare, stored_images(), p.batch_size)
-        measured = _take_turns(variants, p.steps, p.batch_size, devices, start)
-        resnets = _replicas(params, "resnet18", devices)
-        variants = _steps(RESNET, resnets, p.resnet_batch_size, resident, devices, pool)
-        return measured + _take_turns(variants, p.resnet_steps, p.resnet_batch_size, devices, start)
-
-
-def _replicas(params: Params, model: str, devices: Devices) -> list[nn.Module]:
-    net = MODELS[model](torch.Generator().manual_seed(params.seed))
-    return [replicate(net, device) for device in devices.devices]
+        steps = partial(_steps, params.seed, resident=resident, devices=devices, pool=pool)
+        variants = steps("lenet", p.batch_size)
+        variants[again(RESIDENT)] = variants[RESIDENT]
+        variants["preparation"] = partial(prepare, book_images(), p.batch_size)
+        lenet = _take_turns(variants, p.steps, process)
+        prepared = lenet.pop("preparation")
+        resnet = _take_turns(steps("resnet18", p.resnet_batch_size), p.resnet_steps, process)
+    return [
+        *_measured("lenet", p.batch_size, lenet, devices),
+        *in_unit("preparation", p.batch_size, prepared, "ms", devices),
+        *_measured("resnet18", p.resnet_batch_size, resnet, devices),
+    ]
 
 
 def _steps(
-    net: str,
-    replicas: Sequence[nn.Module],
-    batch_size: int,
-    resident: LabelledImages,
-    devices: Devices,
-    pool: Executor,
-) -> dict[str, Callable[[], Seconds]]:
-    """A network's variants: what times a step from each of its feeds."""
-    fed = feeds(FASHION_COUNTS["train"], batch_size, resident)
+    seed: int, net: str, batch_size: int, resident: LabelledImages, devices: Devices, pool: Executor
+) -> dict[str, Timed]:
+    """What times a network's step, from each of its feeds."""
+    made = MODELS[net](torch.Generator().manual_seed(seed))
+    replicas = [replicate(made, device) for device in devices.devices]
+    fed = feeds(len(resident[1]), batch_size, resident)
 
-    def variant(batches: Iterator[LabelledImages]) -> Seconds:
-        parts = step_parts(batches, replicas, devices.devices, LR, pool)
-        return {part_of(net, part): s for part, s in parts.items()}
+    def timed(batches: Iterator[LabelledImages]) -> Mapping[str, float]:
+        parts = step_in_parts(batches, replicas, devices.devices, pool)
+        return time_parts(parts, devices.devices)
 
-    return {step(feed): partial(variant, _endless(fed[feed])) for feed in FEEDS[net]}
-
-
-def _take_turns(
-    variants: Mapping[str, Callable[[], Seconds]],
-    count: int,
-    batch_size: int,
-    devices: Devices,
-    start: int,
-) -> list[Measurement]:
-    """Each variant's times, `count` in a row after some that do not count."""
-    measured = []
-    for name in balanced_turns(list(variants), 1, start):
-        taken = [variants[name]() for _ in range(WARM_UP + count)][WARM_UP:]
-        seconds = {part: tuple(each[part] for each in taken) for part in taken[0]}
-        experiment = name.removesuffix(again(""))
-        if name != experiment:  # a noise control, of the whole only: parts are too short for one
-            whole = part_of(LENET, WHOLE)
-            seconds = {again(whole): seconds[whole]}
-        measured += in_unit(experiment, batch_size, seconds, "ms", devices)
-    return measured
+    return {feed: partial(timed, _endless(fed[feed])) for feed in FEEDS[net]}
 
 
 def _endless(feed: Feed) -> Iterator[LabelledImages]:
@@ -104,39 +108,29 @@ def _endless(feed: Feed) -> Iterator[LabelledImages]:
         yield from feed()
 
 
-def step_parts(
-    batches: Iterator[LabelledImages],
-    replicas: Sequence[nn.Module],
-    devices: Sequence[torch.device],
-    lr: float,
-    pool: Executor,
-) -> dict[str, float]:
-    """Take one step of data-parallel SGD; the seconds of each of PARTS, and of the whole.
+def _take_turns(variants: Mapping[str, Timed], count: int, process: int) -> Taken:
+    """Each variant's seconds, `count` times in a row after some that do not count."""
+    taken = {}
+    for name in balanced_turns(list(variants), 1, process):
+        found = [variants[name]() for _ in range(WARM_UP + count)][WARM_UP:]
+        taken[name] = {part: tuple(each[part] for each in found) for part in found[0]}
+    return taken
 
-    Nothing overlaps: each part waits for the one before it on every device, so the whole is an
-    upper bound of what a step takes in training.
-    """
-    times = [read_clock(devices)]
 
-    def lap() -> None:
-        times.append(read_clock(devices))
-
-    X, y = next(batches)
-    lap()
-    X_shards, y_shards = split_batch(X, y, devices)
-    lap()
-    logits = parallel_map(pool, lambda net, X: net(X), replicas, X_shards)
-    lap()
-    parallel_map(
-        pool, lambda z, y: F.cross_entropy(z, y, reduction="sum").backward(), logits, y_shards
-    )
-    lap()
-    sum_gradients(replicas)
-    lap()
-    for net in replicas:
-        sgd(net.parameters(), lr, len(X))
-    lap()
-    parts = {
-        part: after - before for part, before, after in zip(PARTS, times, times[1:], strict=False)
-    }
-    return parts | {WHOLE: times[-1] - times[0]}
+def _measured(net: str, batch_size: int, taken: Taken, devices: Devices) -> list[Measurement]:
+    """Milliseconds of a network's steps; of the noise control the whole, as parts are too short."""
+    return [
+        Measurement(
+            "step",
+            feed,
+            batch_size,
+            tuple(1e3 * each for each in seconds),
+            "ms",
+            devices.kind,
+            devices.threads,
+            columns={"net": net, "part": part},
+        )
+        for feed, parts in taken.items()
+        for part, seconds in parts.items()
+        if part == WHOLE or feed != again(RESIDENT)
+    ]

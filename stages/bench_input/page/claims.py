@@ -6,15 +6,14 @@ from lab.claims.evidence import Column
 from lab.claims.needs import on_two_gpus
 from lab.claims.rules import AS_LONG, NEEDED, Estimate, Rule, at_least, median, speedup, values
 from lab.claims.verdicts import Claim, Front, Kind, Unmeasured
-from stages.bench_input.measure import names
-from stages.bench_input.measure.names import LENET, NO_WORKERS, RESIDENT, WHOLE
+from stages.bench_input.measure.names import NO_WORKERS, RESIDENT, WHOLE
 
 STAGE = "bench_input"
 
 
 def lenet_step(feed: str) -> Column:
     """The time of a whole LeNet step, one for each start."""
-    return values(STAGE, names.step(feed), names.part_of(LENET, WHOLE))
+    return values(STAGE, "step", feed, net="lenet", part=WHOLE)
 
 
 def share_of_calls(x: Sequence[float], steps: Sequence[float], calls: Sequence[float]) -> Estimate:
@@ -34,8 +33,8 @@ CLAIMS = (
         " their arithmetic: on one channel and one image a shard.",
         Rule(
             [
-                *[values(STAGE, names.PYTHON, names.STEP, column) for column in ("x", "value")],
-                values(STAGE, names.PYTHON, names.CALLS),
+                *[values(STAGE, "python", "step", column) for column in ("x", "value")],
+                values(STAGE, "python", "its calls alone"),
             ],
             share_of_calls,
             at_least(50),

@@ -9,35 +9,32 @@ from matplotlib.ticker import LogLocator
 
 from lab.data.datasets import FASHION_COUNTS
 from lab.report import benchmarks, figures
-from lab.report.benchmarks import ratio_of
+from lab.report.benchmarks import TITLES, ratio_of
 from lab.report.language import say, translation
 from lab.report.page import Figure, Section, Table, TryThis
 from lab.results.measurements import Measurement, Results
 from lab.results.stats import speedup, summarise
-from stages.bench_input.measure import names
 from stages.bench_input.measure.names import (
     BOOK,
     FEEDS,
-    LENET,
     NO_WORKERS,
     PARTS,
+    PERSISTENT,
     RESIDENT,
-    RESNET,
     WHOLE,
 )
 
 # ratios that compare across machines, where times do not
-HEADLINES = {names.RESIDENT_OVER_BOOK: f"{RESIDENT} over {BOOK}"}
+HEADLINES = {"resident_over_book": f"{RESIDENT} over {BOOK}"}
 
 EPOCH_IMAGES = FASHION_COUNTS["train"]
-SMALL = (names.TRANSFER, names.ALL_REDUCE, names.UPDATE)  # drawn as one
 
 
 def ways() -> dict[str, str]:
     """What feeds a network, as the page calls it."""
     return {
         BOOK: say("the book's loader"),
-        names.PERSISTENT: say("workers that stay"),
+        PERSISTENT: say("workers that stay"),
         NO_WORKERS: say("no workers"),
         RESIDENT: say("kept in memory"),
     }
@@ -69,7 +66,7 @@ def section(folder: Path) -> Section:
                 ),
                 [
                     partial(_draw_feeds, results, virtual),
-                    partial(_draw_steps, results, LENET, virtual),
+                    partial(_draw_steps, results, "lenet", virtual),
                 ],
             ),
             Figure(
@@ -99,15 +96,15 @@ def section(folder: Path) -> Section:
 
 
 def _answer(m: dict[str, Any]) -> str:
-    found = ratio_of(m, names.RESIDENT_OVER_BOOK)
+    found = ratio_of(m, "resident_over_book")
     return say(
         "Images kept in memory arrive {median} times as fast as through the book's loader ({low}"
         " to {high}): an epoch in {resident:.2g} s, not {book:.2g} s.",
         median=_number(found.median),
         low=_number(found.low),
         high=_number(found.high),
-        resident=m[names.RESIDENT_EPOCH_S],
-        book=m[names.BOOK_EPOCH_S],
+        resident=m["resident_bytes_epoch_s"],
+        book=m["the_books_loader_epoch_s"],
     )
 
 
@@ -116,16 +113,21 @@ def _number(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
+def _step(results: Results, feed: str, net: str, part: str) -> Measurement:
+    """A part of a network's step, or all of it, in ms; x: images."""
+    [found] = results.series("step", feed, net=net, part=part)
+    return found
+
+
 def _step_ms(results: Results, feed: str, net: str, part: str) -> float:
-    found = results.one(names.step(feed), names.part_of(net, part))
-    return found.summary.median if found else 0.0
+    return _step(results, feed, net, part).summary.median
 
 
 def _findings(results: Results, m: dict[str, Any]) -> list[str]:
     sentences = [
         say(
             "The book's loader spends {first:.0f} ms of each epoch before its first batch.",
-            first=m[names.BOOK_FIRST_BATCH_MS],
+            first=m["the_books_loader_first_batch_ms"],
         )
     ]
     for net in FEEDS:
@@ -136,23 +138,19 @@ def _findings(results: Results, m: dict[str, Any]) -> list[str]:
             say(
                 "With images in memory a step of {net} takes {whole} ms: {most:.0f} %"
                 " {largest}, {all_reduce:.1f} % all-reduce, {update:.1f} % update.",
-                net=net,
+                net=TITLES[net],
                 whole=_number(whole),
                 largest=translation(largest),
                 most=percent[largest],
-                all_reduce=percent[names.ALL_REDUCE],
-                update=percent[names.UPDATE],
+                all_reduce=percent["all-reduce"],
+                update=percent["update"],
             )
         )
-    return [*sentences, *_feeding_lenet(results), *_preparation(results), *_python(results)]
+    return [*sentences, *_feeding_lenet(results), _preparation(results), *_python(results)]
 
 
 def _feeding_lenet(results: Results) -> list[str]:
-    book, resident = (
-        results.one(names.step(feed), names.part_of(LENET, WHOLE)) for feed in (BOOK, RESIDENT)
-    )
-    if not book or not resident:
-        return []
+    book, resident = (_step(results, feed, "lenet", WHOLE) for feed in (BOOK, RESIDENT))
     return [
         say(
             "With the book's four workers LeNet's step takes {median:.3g} times as long as with"
@@ -162,32 +160,26 @@ def _feeding_lenet(results: Results) -> list[str]:
         say(
             "Only {load:.1f} ms of that is waiting for the workers; the rest is the cores that"
             " they take.",
-            load=_step_ms(results, BOOK, LENET, names.LOAD),
+            load=_step_ms(results, BOOK, "lenet", "load"),
         ),
     ]
 
 
-def _preparation(results: Results) -> list[str]:
-    read, preprocess = (
-        results.one(names.PREPARATION, variant) for variant in (names.READ, names.PREPROCESS)
+def _preparation(results: Results) -> str:
+    [read], [preprocess] = (
+        results.series("preparation", variant) for variant in ("read", "preprocess")
     )
-    if not read or not preprocess:
-        return []
-    return [
-        say(
-            "Reading the bytes of {n:.0f} images takes {read:.2g} ms, preprocessing them"
-            " {preprocess:.2g} ms.",
-            n=read.x,
-            read=read.summary.median,
-            preprocess=preprocess.summary.median,
-        )
-    ]
+    return say(
+        "Reading the bytes of {n:.0f} images takes {read:.2g} ms, preprocessing them"
+        " {preprocess:.2g} ms.",
+        n=read.x,
+        read=read.summary.median,
+        preprocess=preprocess.summary.median,
+    )
 
 
 def _python(results: Results) -> list[str]:
-    calls = results.one(names.PYTHON, names.CALLS)
-    if not calls:
-        return []
+    [calls] = results.series("python", "its calls alone")
     return [
         say(
             "Of the notes' LeNet step with {n:.0f} images, Python and the framework's calls take"
@@ -198,32 +190,25 @@ def _python(results: Results) -> list[str]:
             low=100 * share.low,
             high=100 * share.high,
         )
-        for step in results.series(names.PYTHON, names.STEP)
+        for step in results.series("python", "step")
         for share in [speedup(calls.values, step.values)]
     ]
 
 
 def _rates(results: Results) -> Table:
     rows = []
-    for name in results.variants(names.IMAGES):
-        rate, first, epoch = (
-            results.one(experiment, name, x)
-            for experiment, x in (
-                (names.IMAGES, None),
-                (names.FIRST_BATCH, None),
-                (names.EPOCH, EPOCH_IMAGES),
-            )
+    for name in results.variants("images"):
+        [rate], [first] = (results.series(each, name) for each in ("images", "first_batch"))
+        epoch = results.one("epoch", name, EPOCH_IMAGES)
+        rows.append(
+            [
+                ways()[name],
+                f"{rate.summary.median:,.0f} ({rate.summary.iqr:,.0f})",
+                f"{rate.x:,.0f}",
+                f"{first.summary.median:.1f}",
+                f"{epoch.summary.median:.3f} ({epoch.summary.iqr:.3f})" if epoch else "–",
+            ]
         )
-        if rate and first:
-            rows.append(
-                [
-                    ways()[name],
-                    f"{rate.summary.median:,.0f} ({rate.summary.iqr:,.0f})",
-                    f"{rate.x:,.0f}",
-                    f"{first.summary.median:.1f}",
-                    f"{epoch.summary.median:.3f} ({epoch.summary.iqr:.3f})" if epoch else "–",
-                ]
-            )
     return Table(
         [
             say("fed by"),
@@ -245,15 +230,16 @@ def _parts(results: Results) -> Table:
     steps = [(net, feed) for net, feeds in FEEDS.items() for feed in feeds]
 
     def cell(net: str, feed: str, part: str) -> str:
-        experiment, variant = names.step(feed), names.part_of(net, part)
-        found = results.one(experiment, variant)
-        return f"{found.summary.median:.2f} ({found.summary.iqr:.2f})" if found else "–"
+        s = _step(results, feed, net, part).summary
+        return f"{s.median:.2f} ({s.iqr:.2f})"
 
     return Table(
         [
             say("ms of a step (IQR)"),
             *(
-                say("{net}, {feed}", net=net, feed=ways()[feed]) if len(FEEDS[net]) > 1 else net
+                say("{net}, {feed}", net=TITLES[net], feed=ways()[feed])
+                if len(FEEDS[net]) > 1
+                else TITLES[net]
                 for net, feed in steps
             ),
         ],
@@ -264,15 +250,14 @@ def _parts(results: Results) -> Table:
         say(
             "Medians over starts, every device waited for; {net} with images in memory. The whole"
             " step is timed of itself.",
-            net=RESNET,
+            net=TITLES["resnet18"],
         ),
     )
 
 
-def _batch(results: Results, net: str) -> float:
-    """The images of a net's step."""
-    whole = results.one(names.step(RESIDENT), names.part_of(net, WHOLE))
-    return whole.x if whole else 0
+def _title(results: Results, net: str) -> str:
+    images = _step(results, RESIDENT, net, WHOLE).x
+    return say("A step of {net}, {n:.0f} images", net=TITLES[net], n=images)
 
 
 def _name_feeds(axes: Axes, feeds: list[str]) -> None:
@@ -284,18 +269,16 @@ def _name_feeds(axes: Axes, feeds: list[str]) -> None:
 
 def _epochs(results: Results, feed: str) -> tuple[float, ...]:
     """Seconds of an epoch by a feed, for each start; told from a part where that alone was fed."""
-    if whole := results.one(names.EPOCH, feed, EPOCH_IMAGES):
+    if whole := results.one("epoch", feed, EPOCH_IMAGES):
         return whole.values
-    [first], [rate] = (
-        results.series(experiment, feed) for experiment in (names.FIRST_BATCH, names.IMAGES)
-    )
+    [first], [rate] = (results.series(experiment, feed) for experiment in ("first_batch", "images"))
     return tuple(
         ms / 1e3 + EPOCH_IMAGES / each for ms, each in zip(first.values, rate.values, strict=True)
     )
 
 
 def _draw_feeds(results: Results, virtual: bool, path: Path) -> None:
-    found = {feed: _epochs(results, feed) for feed in results.variants(names.IMAGES)}
+    found = {feed: _epochs(results, feed) for feed in results.variants("images")}
     with figures.figure(path, figures.WIDTH, 0.9 + 0.42 * len(found)) as fig:
         axes = fig.add_subplot(title=say("Feeding {n:,.0f} images", n=EPOCH_IMAGES))
         for i, seconds in enumerate(found.values()):
@@ -316,14 +299,14 @@ def _draw_steps(results: Results, net: str, virtual: bool, path: Path) -> None:
     """Draw a bar for each feed, of the parts of a step in their order."""
     feeds = list(FEEDS[net])
     stack = {
-        say("load"): (names.LOAD,),
-        say("forward"): (names.FORWARD,),
-        say("backward"): (names.BACKWARD,),
-        say("transfer, all-reduce, update"): SMALL,
+        say("load"): ("load",),
+        say("forward"): ("forward",),
+        say("backward"): ("backward",),
+        say("transfer, all-reduce, update"): ("transfer", "all-reduce", "update"),
     }
     with figures.figure(path, figures.WIDTH, 1.4 + 0.42 * len(feeds)) as fig:
-        title = say("A step of {net}, {n:.0f} images", net=net, n=_batch(results, net))
-        axes = fig.add_subplot(title=title, xlabel=say("milliseconds of a step"))
+        title, xlabel = _title(results, net), say("milliseconds of a step")
+        axes = fig.add_subplot(title=title, xlabel=xlabel)
         ends = [0.0] * len(feeds)
         for (label, parts), colour in zip(stack.items(), figures.COLOURS, strict=False):
             widths = [sum(_step_ms(results, feed, net, part) for part in parts) for feed in feeds]
@@ -349,16 +332,15 @@ def _draw_steps(results: Results, net: str, virtual: bool, path: Path) -> None:
 
 def _timed(results: Results, net: str) -> dict[str, Measurement]:
     """The parts of a step with images in memory."""
-    parts = {part: results.one(names.step(RESIDENT), names.part_of(net, part)) for part in PARTS}
-    return {part: one for part, one in parts.items() if one}
+    return {part: _step(results, RESIDENT, net, part) for part in PARTS}
 
 
 def _draw_parts(results: Results, net: str, virtual: bool, path: Path) -> None:
     found = _timed(results, net)
     medians = [one.summary.median for each in FEEDS for one in _timed(results, each).values()]
     with figures.figure(path, figures.WIDTH, 3.0) as fig:
-        title = say("A step of {net}, {n:.0f} images", net=net, n=_batch(results, net))
-        axes = fig.add_subplot(title=title, xlabel=say("milliseconds of a step"), xscale="log")
+        title, xlabel = _title(results, net), say("milliseconds of a step")
+        axes = fig.add_subplot(title=title, xlabel=xlabel, xscale="log")
         for i, one in enumerate(found.values()):
             _draw_spread(axes, i, one)
         axes.set_yticks(range(len(found)), [translation(part) for part in found])

@@ -3,66 +3,63 @@
 from dataclasses import replace
 
 from lab.machine.devices import DeviceKind
-from lab.results.measurements import Measurement, skip
+from lab.results.measurements import Measurement, Results, skip
 from stages.bench_hardware import __main__ as bench_hardware
-from stages.bench_hardware.measure import names, trips
-from stages.bench_hardware.measure.matmul import PRODUCTS
+from stages.bench_hardware.measure.arithmetic import WAYS
 from stages.bench_hardware.measure.roofline import NETS
+from stages.bench_hardware.measure.transfers import VARIANTS
 from tests.made_up import one
 
 
 def measurements(kind: DeviceKind) -> list[Measurement]:
     made = [
-        one(names.LATENCY, names.DEPENDENT_LOADS, t, "cpu", 4096 * 8**i, "ns")
-        for i, t in enumerate((1, 4, 15, 100, 150))
+        one("latency", "dependent loads", t, "cpu", 1024 * kib, "ns")
+        for kib, t in ((4, 1), (32, 4), (256, 15), (4096, 100), (16384, 150))
     ]
     made += [
-        one(names.LATENCY, names.LOADS_IN_ORDER, 3, "cpu", 4096 * 8**4, "ns"),
-        one(names.REUSE, names.BY_PASSES, 30, "cpu", 2**26),
-        one(names.REUSE, names.BY_BLOCKS, 10, "cpu", 2**26),
-        one(names.ORDER, names.BY_ROWS_STORED_BY_COLUMNS, 20, "cpu"),
-        one(names.ORDER, names.BY_COLUMNS_STORED_BY_COLUMNS, 2, "cpu"),
-        *[one(names.STRIDE, names.SUM, 0.2 * s, "cpu", 4 * s, "ns") for s in (1, 4, 16, 64)],
-        *[
-            one(names.MATMUL, product, 10.0**i, "cpu", 256, "GFLOP/s")
-            for i, product in enumerate(PRODUCTS)
-        ],
-        one(names.ADDING, names.LOOP, 400, "cpu", 0, "us"),
-        one(names.ADDING, names.ONE_CALL, 4, "cpu", 0, "us"),
+        one("latency", "loads in order", 3, "cpu", 1024 * 16384, "ns"),
+        one("reuse", "8 times all blocks", 30, "cpu", 2**26),
+        one("reuse", "each block 8 times", 10, "cpu", 2**26),
+        one("order", "row by row, stored by columns", 20, "cpu"),
+        one("order", "column by column, stored by columns", 2, "cpu"),
+        *[one("stride", "sum", 0.2 * s, "cpu", 4 * s, "ns") for s in (1, 4, 16, 64)],
+        *[one("matmul", way, 10.0**i, "cpu", 256, "GFLOP/s") for i, way in enumerate(WAYS)],
+        one("adding", "Python loop", 400, "cpu", 0, "us"),
+        one("adding", "one call", 4, "cpu", 0, "us"),
     ]
     for threads, gflop_per_s, gb_per_s, sums in ((1, 100, 20, 2), (16, 1000, 1000, 12)):
         rates = [
-            one(names.PEAK, names.FLOAT32, gflop_per_s, "cpu", threads, "GFLOP/s"),
-            one(names.BANDWIDTH, names.COPY, gb_per_s, "cpu", threads, "GB/s"),
-            one(names.VECTOR_RATE, names.ONE_CALL, sums, "cpu", threads, "billion sums/s"),
+            one("peak", "float32", gflop_per_s, "cpu", threads, "GFLOP/s"),
+            one("bandwidth", "copy", gb_per_s, "cpu", threads, "GB/s"),
+            one("vector rate", "one call", sums, "cpu", threads, "billion sums/s"),
         ]
         made += [replace(rate, threads=threads) for rate in rates]
     target: DeviceKind = "cpu"
     if kind == "cuda":
         target = kind
         made += [
-            one(names.PEAK, names.FLOAT32, 50_000, kind, 0, "GFLOP/s"),
-            one(names.BANDWIDTH, names.COPY, 3000, kind, 0, "GB/s"),
+            one("peak", "float32", 50_000, kind, 0, "GFLOP/s"),
+            one("bandwidth", "copy", 3000, kind, 0, "GB/s"),
             *[
-                one(names.TRIP, variant, us, kind, 1, "us")
-                for variant, us in zip(trips.VARIANTS, (5, 4000, 1000), strict=True)
+                one("transfers", variant, us, kind, 1, "us")
+                for variant, us in zip(VARIANTS, (5, 4000, 1000), strict=True)
             ],
         ]
     else:
-        made += [skip(names.TRIP, variant, "needs a CUDA GPU", kind) for variant in trips.VARIANTS]
-    for stem, ms, gflop in ((names.SMALL_STEM, 300, 58), (names.ORIGINAL_STEM, 30, 4)):
+        made += [skip("transfers", variant, "needs a CUDA GPU", kind) for variant in VARIANTS]
+    for stem, ms, gflop in (("the notes' small stem", 300, 58), ("the original stem", 30, 4)):
         made += [
-            one(names.STEM, stem, ms, target, 64),
-            Measurement(names.COUNTED_GFLOP, stem, 1000, (gflop,), "GFLOP", target),
+            one("stem", stem, ms, target, 64),
+            Measurement("counted GFLOP", stem, 1000, (gflop,), "GFLOP", target),
         ]
     for i, net in enumerate(NETS):
         made += [
-            one(names.NETWORK, net, 50, target, 3.0**i, "GFLOP/s"),
-            Measurement(names.COUNTED_GFLOP, net, 1000, (3.0 * 3.0**i,), "GFLOP", target),
+            one("network", net, 50, target, 3.0**i, "GFLOP/s"),
+            Measurement("counted GFLOP", net, 1000, (3.0 * 3.0**i,), "GFLOP", target),
         ]
     return made
 
 
 def summary(made: list[Measurement]) -> dict[str, float | str]:
     """Return the stage's own metrics of what it measured, its conditions apart."""
-    return bench_hardware.summarise(made)
+    return bench_hardware.summarise(Results(made))

@@ -9,10 +9,11 @@ import lab.core.params
 from lab.claims.evidence import NotTestableError
 from lab.machine.devices import Devices, processor
 from lab.results.measurements import Results
-from stages.bench_hardware.__main__ import summarise
-from stages.bench_hardware.measure import names, peak, rates, roofline, stem, trips
-from stages.bench_hardware.measure.matmul import PRODUCTS
+from stages.bench_hardware.__main__ import measure, summarise
+from stages.bench_hardware.measure import arithmetic, memory, roofline
+from stages.bench_hardware.measure.arithmetic import WAYS, add_in_a_loop
 from stages.bench_hardware.measure.params import Params
+from stages.bench_hardware.measure.transfers import VARIANTS, measure_transfers, transfers
 from stages.bench_hardware.page import claims
 from stages.bench_hardware.page.explorables import COSTS
 from stages.bench_hardware.page.section import section
@@ -22,17 +23,17 @@ from tests.made_up import measurements
 
 def test_the_roof_is_the_best_of_the_device_that_the_networks_ran_on():
     on_gpu, on_cpu = (
-        summarise(measurements("bench_hardware", kind)) for kind in ("cuda", "cpu-virtual")
+        summarise(Results(measurements("bench_hardware", kind))) for kind in ("cuda", "cpu-virtual")
     )
-    assert on_gpu[names.PEAK_RATE] == pytest.approx(50_000, rel=1e-2)
-    assert on_gpu[names.COPY_RATE] == pytest.approx(3000, rel=1e-2)
-    assert on_cpu[names.PEAK_RATE] == pytest.approx(1000, rel=1e-2)
-    assert on_cpu[names.COPY_RATE] == pytest.approx(1000, rel=1e-2)
+    assert on_gpu["peak_float32_gflop_per_s"] == pytest.approx(50_000, rel=1e-2)
+    assert on_gpu["copy_gb_per_s"] == pytest.approx(3000, rel=1e-2)
+    assert on_cpu["peak_float32_gflop_per_s"] == pytest.approx(1000, rel=1e-2)
+    assert on_cpu["copy_gb_per_s"] == pytest.approx(1000, rel=1e-2)
 
 
 def test_what_is_faster_is_over_1():
-    m = summarise(measurements("bench_hardware", "cpu-virtual"))
-    assert m[names.VECTORISED] == pytest.approx(100, rel=1e-2)
+    m = summarise(Results(measurements("bench_hardware", "cpu-virtual")))
+    assert m["vectorised_speedup"] == pytest.approx(100, rel=1e-2)
 
 
 def test_a_gpus_peak_is_no_step_of_how_the_processor_scales(made_up_reports):
@@ -42,28 +43,50 @@ def test_a_gpus_peak_is_no_step_of_how_the_processor_scales(made_up_reports):
 
 
 def test_a_gpu_gets_images_enough_that_launches_are_not_most_of_the_time(project, monkeypatch):
-    monkeypatch.setattr(roofline, "NETS", {names.LENET: roofline.NETS[names.LENET]})
+    monkeypatch.setattr(roofline, "NETS", {"LeNet": roofline.NETS["LeNet"]})
+    monkeypatch.setattr(roofline, "STEMS", {})
     params = lab.core.params.load(Params)
     images = {"cpu": params.bench_hardware.batch_size, "cuda": roofline.GPU_BATCH_SIZE}
     assert images["cpu"] < images["cuda"]
     for kind, count in images.items():
-        counted = Results(roofline.count_networks(params, Devices(kind, [torch.device(kind)], 1)))
-        gflop = counted.one(names.COUNTED_GFLOP, names.LENET).values[0]
-        assert gflop == pytest.approx(count * COSTS[names.LENET].flop / 1e9)
+        counted = Results(roofline.count_flop(params, Devices(kind, [torch.device(kind)], 1)))
+        gflop = counted.one("counted GFLOP", "LeNet").values[0]
+        assert gflop == pytest.approx(count * COSTS["LeNet"].flop / 1e9)
 
 
-def test_each_stem_is_timed_on_as_many_images_as_are_counted(project):
+def test_each_stem_is_timed_on_as_many_images_as_are_counted(project, monkeypatch):
+    monkeypatch.setattr(roofline, "NETS", {})
     edit_params(
         {"bench_hardware.stem_batch_size": 2, "bench.rounds": 1, "bench.min_sample_ms": 0.1}
     )
     params = lab.core.params.load(Params)
     target = processor(torch.get_num_threads())
-    counted, timed = stem.count_stems(params, target), stem.measure_stems(params, target, start=0)
-    assert [m.variant for m in counted] == [m.variant for m in timed] == [*stem.STEMS]
+    counted, timed = roofline.count_flop(params, target), roofline.measure_stems(params, target, 0)
+    assert [m.variant for m in counted] == [m.variant for m in timed] == [*roofline.STEMS]
     assert [(m.x, m.unit) for m in timed] == [(2, "ms")] * 2
     small, original = (m.values[0] for m in counted)
-    assert small == pytest.approx(2 * COSTS[names.RESNET].flop / 1e9)
+    assert small == pytest.approx(2 * COSTS["ResNet-18 (28 x 28)"].flop / 1e9)
     assert small / original == pytest.approx(13.81, abs=0.01)
+
+
+def test_a_process_measures_what_the_page_and_the_claims_read(project, monkeypatch):
+    """Both read the made-up results in other tests."""
+    edit_params({"bench_hardware.largest_working_set_mib": 1, "bench_hardware.matrix_size": 16})
+    for module in (memory, arithmetic, roofline):
+        monkeypatch.setattr(module, "time_variants", lambda v, *_, **__: dict.fromkeys(v, (1.0,)))
+    measured = {(m.experiment, m.variant, m.unit) for m in measure(0)}
+    made = {(m.experiment, m.variant, m.unit) for m in measurements("bench_hardware", "cpu")}
+    assert {kind for kind in made if kind[0] not in ("control", "counted GFLOP")} <= measured
+
+
+def test_the_page_tells_all_that_was_measured(made_up_reports):
+    part = section(made_up_reports / "cuda" / "bench_hardware")
+    networks, latencies = part.tables
+    assert len(networks.rows) == len(COSTS)
+    assert latencies.rows[-1][0] == "kernel launch"
+    cells = [cell for table in part.tables for row in table.rows for cell in row]
+    assert not {"skipped", "–"} & set(cells)
+    assert any("small stem" in finding for finding in part.findings)
 
 
 def test_one_setting_alone_is_not_testable():
@@ -73,13 +96,20 @@ def test_one_setting_alone_is_not_testable():
         claims.second_over_first([4096.0, 8192.0], [5, 6])
 
 
-def test_every_variant_is_the_product():
+def test_a_loop_adds_what_one_call_adds():
+    a, b = torch.rand(2, 50)
+    z = [0.0] * 50
+    add_in_a_loop(a.tolist(), b.tolist(), z)
+    torch.testing.assert_close(torch.tensor(z), a + b)
+
+
+def test_every_way_gives_the_product():
     for shape in ((3, 4, 5), (7, 9, 130), (1, 1, 1)):
         rows, inner, columns = shape
         A, B = torch.rand(rows, inner), torch.rand(inner, columns)
-        for variant, product in PRODUCTS.items():
+        for way, product in WAYS.items():
             torch.testing.assert_close(
-                product(A, B), A @ B, msg=lambda m, case=(variant, shape): f"{case}: {m}"
+                product(A, B), A @ B, msg=lambda m, case=(way, shape): f"{case}: {m}"
             )
 
 
@@ -93,14 +123,14 @@ def params(project):
 
 def test_rates_are_amounts_over_seconds_for_each_number_of_threads(params, monkeypatch):
     monkeypatch.setattr(
-        rates, "time_variants", lambda variants, *_: dict.fromkeys(variants, (1e-3, 2e-3))
+        roofline, "time_variants", lambda variants, *_: dict.fromkeys(variants, (1e-3, 2e-3))
     )
-    results = Results(peak.measure_peak(params, processor(6), cores=6, start=0))
-    assert results.variants(names.PEAK) == [names.FLOAT64, names.FLOAT32, names.BFLOAT16]
+    results = Results(roofline.measure_roof(params, processor(6), cores=6, process=0))
+    assert results.variants("peak") == ["float64", "float32", "bfloat16"]
     for experiment, variant, per_ms in (
-        (names.PEAK, names.FLOAT32, 2 * 20**3 / 1e6),
-        (names.BANDWIDTH, names.COPY, 2 * 2**20 / 1e6),
-        (names.VECTOR_RATE, names.ONE_CALL, 2**20 / 1e6),
+        ("peak", "float32", 2 * 20**3 / 1e6),
+        ("bandwidth", "copy", 2 * 2**20 / 1e6),
+        ("vector rate", "one call", 2**20 / 1e6),
     ):
         series = results.series(experiment, variant)
         assert [(m.x, m.threads) for m in series] == [(1, 1), (2, 2), (4, 4), (6, 6)]
@@ -111,13 +141,13 @@ def test_rates_are_amounts_over_seconds_for_each_number_of_threads(params, monke
 def test_products_in_bfloat16_are_smaller_where_they_would_take_seconds(
     params, monkeypatch, fast, rows
 ):
-    monkeypatch.setattr(peak, "computes_in_bf16", lambda device: fast)
+    monkeypatch.setattr(roofline, "computes_in_bf16", lambda device: fast)
     monkeypatch.setattr(
-        rates, "time_variants", lambda variants, *_: dict.fromkeys(variants, (1.0,))
+        roofline, "time_variants", lambda variants, *_: dict.fromkeys(variants, (1.0,))
     )
-    results = Results(peak.measure_peak(params, processor(1), cores=1, start=0))
-    for name, n in ((names.FLOAT32, 20), (names.FLOAT64, 20), (names.BFLOAT16, rows)):
-        [rate] = results.series(names.PEAK, name)
+    results = Results(roofline.measure_roof(params, processor(1), cores=1, process=0))
+    for name, n in (("float32", 20), ("float64", 20), ("bfloat16", rows)):
+        [rate] = results.series("peak", name)
         assert rate.values == pytest.approx((2 * n**3 / 1e9,))
 
 
@@ -130,8 +160,8 @@ def test_each_variant_works_with_its_own_threads_whatever_came_before(params, mo
             seen.append(torch.get_num_threads())
         return dict.fromkeys(variants, (1.0,))
 
-    monkeypatch.setattr(rates, "time_variants", look)
-    peak.measure_peak(params, processor(2), cores=2, start=0)
+    monkeypatch.setattr(roofline, "time_variants", look)
+    roofline.measure_roof(params, processor(2), cores=2, process=0)
     assert seen == [1, 1, 1, 2, 2, 2, 1, 2, 1, 2]  # three dtypes, copies, sums
 
 
@@ -142,22 +172,22 @@ def test_a_gpus_copies_are_larger_than_its_last_cache(project, monkeypatch, cach
     monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: gpu)
     params = lab.core.params.load(Params)
     assert params.bench_hardware.copy_mib == 64
-    assert peak.copy_mib(params, torch.device("cuda", 0)) == copied
-    assert peak.copy_mib(params, torch.device("cpu")) == 64
+    assert roofline.copy_mib(params, torch.device("cuda", 0)) == copied
+    assert roofline.copy_mib(params, torch.device("cpu")) == 64
 
 
 def test_products_are_the_same_wherever_their_results_go(project):
     """On a CPU nothing jumps anywhere, but the variants can be called."""
     params = lab.core.params.load(Params)
-    variants = trips.trip_variants(params, torch.device("cpu"), rows=16)
-    assert tuple(variants) == trips.VARIANTS
+    variants = transfers(params.seed, torch.device("cpu"), rows=16)
+    assert tuple(variants) == VARIANTS
     made = {name: variant() for name, variant in variants.items()}
-    assert torch.equal(made[names.JUMPS], made[names.STAYS])
-    assert 1e-3 < made[names.STAYS].mean() < 1e3, "they neither grow nor fade"
+    assert torch.equal(made["products by way of the processor"], made["products on the GPU"])
+    assert 1e-3 < made["products on the GPU"].mean() < 1e3, "they neither grow nor fade"
 
 
 def test_without_a_gpu_every_variant_has_its_reason(project):
-    found = trips.measure_trips(lab.core.params.load(Params), processor(1), 0)
+    found = measure_transfers(lab.core.params.load(Params), processor(1), 0)
     assert [(m.variant, m.remark) for m in found] == [
-        (variant, "skipped: needs a CUDA GPU") for variant in trips.VARIANTS
+        (variant, "skipped: needs a CUDA GPU") for variant in VARIANTS
     ]

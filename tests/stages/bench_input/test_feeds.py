@@ -1,31 +1,28 @@
-"""None"""
-
 import pytest
 import torch
 
 import lab.core.params
 from lab.data.datasets import read_fashion_mnist
 from lab.data.images import to_tensors
+from lab.data.loaders import book_images
 from lab.machine.devices import Devices
 from lab.nets.models import to_float
 from lab.results.measurements import Results, controls
-from stages.bench_input.__main__ import summarise
+from stages.bench_input.__main__ import measure, summarise
 from stages.bench_input.measure import feeds as feeds_module
-from stages.bench_input.measure import names
-from stages.bench_input.measure.feeds import Pass, feeds, measure_feeds, resident_batches, time_pass
-from stages.bench_input.measure.names import (
-    BOOK,
-    EPOCH,
-    FIRST_BATCH,
-    IMAGES,
-    NO_WORKERS,
-    PERSISTENT,
-    RESIDENT,
+from stages.bench_input.measure.feeds import (
+    Pass,
+    feeds,
+    measure_feeds,
+    preprocess,
+    read_images,
+    resident_batches,
+    time_pass,
 )
+from stages.bench_input.measure.names import BOOK, NO_WORKERS, PERSISTENT, RESIDENT
 from stages.bench_input.measure.params import Params
-from stages.bench_input.measure.preparation import preprocess, read_images, stored_images
 from tests.helpers import edit_params, write_data
-from tests.made_up import measurements
+from tests.made_up import measurements, one
 
 CPU = torch.device("cpu")
 
@@ -74,14 +71,14 @@ def test_only_whole_epochs_have_an_epochs_time(resident, project):
     )
     params = lab.core.params.load(Params)
     found = Results(measure_feeds(params, resident, Devices("cpu-virtual", [CPU], 1), 0))
-    assert found.variants(EPOCH) == [BOOK, RESIDENT]
-    assert {variant: found.one(IMAGES, variant).x for variant in found.variants(IMAGES)} == {
+    assert found.variants("epoch") == [BOOK, RESIDENT]
+    assert {variant: found.one("images", variant).x for variant in found.variants("images")} == {
         BOOK: 64,
         RESIDENT: 64,
         PERSISTENT: 48,
         NO_WORKERS: 48,
     }
-    assert found.variants(FIRST_BATCH) == found.variants(IMAGES)
+    assert found.variants("first_batch") == found.variants("images")
     assert len(list(controls(found.measurements))) == 1
 
 
@@ -106,17 +103,40 @@ def test_a_pass_is_split_at_its_first_and_last_batch(monkeypatch):
 
 
 def test_resident_images_are_compared_with_the_books_by_whole_epochs():
-    m = summarise(measurements("bench_input", "cpu-virtual"))
-    assert m[names.RESIDENT_OVER_BOOK] == pytest.approx(200, rel=1e-2)
-    assert m[names.BOOK_EPOCH_S] == pytest.approx(3, rel=1e-2)
-    assert m[names.RESIDENT_EPOCH_S] == pytest.approx(0.015, rel=1e-2)
-    assert m[names.BOOK_FIRST_BATCH_MS] == pytest.approx(80, rel=1e-2)
+    kind = "cpu-virtual"
+    m = summarise(
+        Results(
+            [
+                one("epoch", BOOK, 3, kind, 60_000, "s"),
+                one("epoch", RESIDENT, 0.015, kind, 60_000, "s"),
+                one("first_batch", BOOK, 80, kind, 60_000),
+            ]
+        )
+    )
+    assert m["resident_over_book"] == pytest.approx(200, rel=1e-2)
+    assert m["the_books_loader_epoch_s"] == pytest.approx(3, rel=1e-2)
+    assert m["resident_bytes_epoch_s"] == pytest.approx(0.015, rel=1e-2)
+    assert m["the_books_loader_first_batch_ms"] == pytest.approx(80, rel=1e-2)
 
 
 def test_what_is_read_and_preprocessed_is_what_resident_images_are(project):
     write_data(project / "data", train=20, test=10)
     images, _ = to_tensors(read_fashion_mnist("train"))
-    stored, rows = stored_images(), [7, 0, 7]
+    stored, rows = book_images(), [7, 0, 7]
     read = read_images(stored.data, rows)
     assert [each.tolist() for each in read] == images[rows].tolist()
     assert torch.equal(preprocess(read, stored.transform), to_float(images[rows]))
+
+
+def test_a_process_measures_what_the_page_and_the_claims_read(project):
+    """Both read the made-up results in other tests."""
+    write_data(project / "data", train=64, test=10)
+    small = {"epoch_images": 48, "rate_images": 32, "batch_size": 16, "resnet_batch_size": 2}
+    small |= {"steps": 1, "resnet_steps": 1}
+    edit_params({f"bench_input.{key}": value for key, value in small.items()})
+    edit_params({"bench.rounds": 1, "bench.min_sample_ms": 0.01})
+    measured, made = (
+        {(m.experiment, m.variant, m.unit, *m.columns.items()) for m in found}
+        for found in (measure(0), measurements("bench_input", "cpu-virtual"))
+    )
+    assert measured <= made

@@ -1,5 +1,3 @@
-"""None"""
-
 import copy
 from concurrent.futures import ThreadPoolExecutor
 from itertools import accumulate
@@ -15,7 +13,7 @@ from lab.parallel.replicas import replicate
 from stages.bench_input.measure import step_parts as module
 from stages.bench_input.measure.names import PARTS, WHOLE
 from stages.bench_input.measure.python_overhead import LR, ONE_CHANNEL, copies, step
-from stages.bench_input.measure.step_parts import step_parts
+from stages.bench_input.measure.step_parts import step_in_parts, time_parts
 
 CPU = torch.device("cpu")
 
@@ -39,13 +37,13 @@ def test_a_timed_step_is_a_step_of_sgd_on_the_whole_batch_with_a_time_for_each_p
         devices = [CPU] * num_devices
         replicas = [replicate(net, device) for device in devices]
         with ThreadPoolExecutor(num_devices) as pool:
-            parts = step_parts(iter([(X, y)]), replicas, devices, 0.5, pool)
+            parts = time_parts(step_in_parts(iter([(X, y)]), replicas, devices, pool), devices)
         seconds = [parts[part] for part in PARTS]
         assert seconds == list(range(seconds[0], seconds[0] + len(PARTS))), num_devices
         assert parts[WHOLE] == sum(seconds)
         for replica in replicas:
             for p, q in zip(replica.parameters(), expected.parameters(), strict=True):
-                torch.testing.assert_close(p, q - 0.5 * q.grad)
+                torch.testing.assert_close(p, q - module.LR * q.grad)
 
 
 def batch(count):

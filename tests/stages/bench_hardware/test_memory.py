@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stages.bench_hardware.measure import memory_access
-from stages.bench_hardware.measure.memory_access import CACHE_LINE, chain_of, compile_chase
+from stages.bench_hardware.measure import memory
+from stages.bench_hardware.measure.memory import CACHE_LINE, chain_of, compile_chase
 
 
 @given(st.integers(1, 200), st.integers(0, 100))
@@ -37,14 +37,14 @@ def test_lines_in_their_order_follow_one_another_and_come_back():
 
 
 def test_a_walk_goes_on_where_it_stopped(monkeypatch):
-    monkeypatch.setattr(memory_access, "CHASE_STEPS", 3)
+    monkeypatch.setattr(memory, "CHASE_STEPS", 3)
     started = []
 
     def chase(chain, start, steps):
         started.append(start)
         return start + steps
 
-    variant = memory_access.walk(chase, chain_of(CACHE_LINE, 0))
+    variant = memory.walk(chase, chain_of(CACHE_LINE, 0))
     for _ in range(3):
         variant()
     assert started == [0, 3, 6]
@@ -52,7 +52,7 @@ def test_a_walk_goes_on_where_it_stopped(monkeypatch):
 
 def test_without_a_compiler_there_is_a_reason(monkeypatch, tmp_path):
     monkeypatch.delenv("CC", raising=False)
-    monkeypatch.setattr(memory_access.shutil, "which", lambda name: None)
+    monkeypatch.setattr(memory.shutil, "which", lambda name: None)
     assert compile_chase(tmp_path) == "needs a C compiler (cc is not on PATH)"
     monkeypatch.setenv("CC", "false")
     assert compile_chase(tmp_path) == "chase.c does not build here (CalledProcessError)"
@@ -60,5 +60,5 @@ def test_without_a_compiler_there_is_a_reason(monkeypatch, tmp_path):
 
 def test_both_orders_add_up_the_same_numbers():
     matrix = np.random.default_rng(0).random((30, 40), dtype=np.float32)
-    assert memory_access.sum_by_rows(matrix) == pytest.approx(matrix.sum(), rel=1e-5)
-    assert memory_access.sum_by_columns(matrix) == pytest.approx(matrix.sum(), rel=1e-5)
+    assert memory.sum_by_rows(matrix) == pytest.approx(matrix.sum(), rel=1e-5)
+    assert memory.sum_by_columns(matrix) == pytest.approx(matrix.sum(), rel=1e-5)
