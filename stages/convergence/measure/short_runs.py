@@ -9,12 +9,10 @@ from lab.data.images import Images
 from lab.data.order import batches
 from lab.parallel.workers import map_with_progress
 from lab.results.curves import Curve, line
-from lab.training.short_training import SmallLeNet, accuracy_of
+from lab.training.short_training import SmallLeNet, accuracy_or_chance
 from lab.training.update_steps import StaleSteps
 from stages.convergence.measure.names import SHORT_RUN, stale
 from stages.convergence.measure.params import ConvergenceParams
-
-CHANCE = 10.0  # the percentage that weights are worth which left the finite numbers
 
 
 def measure_short_runs(
@@ -42,5 +40,4 @@ def _accuracy(
     order = batches(len(train_set.y), batch_size, generator)
     for _ in range(max(1, params.short_images // batch_size)):
         step(net, train_set.at(next(order).to(device)), params.lenet.lr)
-    accuracy = accuracy_of(net, test_set)
-    return CHANCE if accuracy is None else 100 * accuracy
+    return 100 * accuracy_or_chance(net, test_set)

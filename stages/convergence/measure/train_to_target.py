@@ -15,7 +15,7 @@ from lab.data.images import Images
 from lab.data.order import batches
 from lab.optim import schedules
 from lab.optim.schedules import Schedule
-from lab.training.short_training import accuracy_of
+from lab.training.short_training import accuracy, constant_answer
 from lab.training.update_steps import Step, sgd_step
 from stages.convergence.measure.names import FIXED, ROOT
 
@@ -86,7 +86,6 @@ def train_to_target(
     of the training set by `batch_size` is left out of each epoch.
     """
     epochs, accuracies = [], []
-    constant_answer = float(test_set.y.bincount().max()) / len(test_set.y)
     steps_per_epoch = len(train_set.y) // batch_size
     order = batches(len(train_set.y), batch_size, generator)
     read_at = set(readings(goal.max_epochs * steps_per_epoch, batch_size))
@@ -95,14 +94,14 @@ def train_to_target(
         step(net, batch, lr((number - 0.5) / steps_per_epoch))
         if number not in read_at:
             continue
-        accuracy = accuracy_of(net, test_set)
+        reading = accuracy(net, test_set)
         epochs.append(number / steps_per_epoch)
-        accuracies.append(0.0 if accuracy is None else accuracy)
-        if accuracy is None:
+        accuracies.append(0.0 if math.isnan(reading) else reading)
+        if math.isnan(reading):
             return Run(tuple(epochs), tuple(accuracies), "diverged")
-        if accuracy >= goal.accuracy:
+        if reading >= goal.accuracy:
             return Run(tuple(epochs), tuple(accuracies), "reached")
-    ending: Ending = "not reached" if accuracies[-1] > constant_answer else "diverged"
+    ending: Ending = "not reached" if accuracies[-1] > constant_answer(test_set) else "diverged"
     return Run(tuple(epochs), tuple(accuracies), ending)
 
 

@@ -9,13 +9,11 @@ from lab.data.images import Images
 from lab.optim.schedules import after_epoch
 from lab.parallel.workers import map_with_progress
 from lab.results.curves import Curve, line
-from lab.training.short_training import SmallLeNet, accuracy_of
+from lab.training.short_training import SmallLeNet, accuracy_or_chance
 from stages.schedules.measure import names
 from stages.schedules.measure.book_schedules import EPOCHS, SCHEDULES
 from stages.schedules.measure.params import ScheduleParams
 from stages.schedules.measure.short_runs import stretched, train
-
-CHANCE = 0.1  # the accuracy of weights that are no longer finite
 
 
 def try_schedules(
@@ -32,8 +30,7 @@ def try_schedules(
         generator = torch.Generator().manual_seed(seed + i)
         net = SmallLeNet(generator, params.image_side).to(device)
         train(net, train_set, plans[name], params.batch_size, generator)
-        accuracy = accuracy_of(net, test_set)
-        return 100 * (CHANCE if accuracy is None else accuracy)
+        return 100 * accuracy_or_chance(net, test_set)
 
     found = map_with_progress(names.ACCURACY, run, product(plans, seeds), device)
     for name in plans:

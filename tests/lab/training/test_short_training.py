@@ -1,3 +1,5 @@
+import math
+
 import numpy as np
 import pytest
 import torch
@@ -9,8 +11,8 @@ from lab.nets.models import to_float
 from lab.optim import update_rules
 from lab.training.short_training import (
     SmallLeNet,
+    accuracy,
     accuracy_after,
-    accuracy_of,
     he_lenet_params,
     make_net,
     num_features,
@@ -76,17 +78,17 @@ def test_lenet_on_small_images_has_its_own_fan_in_and_on_large_ones_is_the_notes
     assert of(14, notes_start=True).params[4].std().item() == pytest.approx(0.01, rel=0.05)
 
 
-def test_accuracy_is_the_share_of_right_labels_and_none_without_finite_logits():
+def test_accuracy_is_the_share_of_right_labels_and_nan_without_finite_logits():
     images = Images(torch.eye(4), torch.tensor([0, 1, 0, 3]))
-    assert accuracy_of(torch.nn.Identity(), images) == 0.75
-    assert accuracy_of(torch.nn.Identity(), images._replace(X=images.X / 0)) is None
+    assert accuracy(torch.nn.Identity(), images) == 0.75
+    assert math.isnan(accuracy(torch.nn.Identity(), images._replace(X=images.X / 0)))
 
 
 def test_accuracy_is_that_of_evaluation_and_leaves_the_net_as_it_was():
     norm = torch.nn.BatchNorm1d(2)  # of one image alone training would make zeros
     norm.running_mean.copy_(torch.tensor([0.0, 10.0]))
     images = Images(torch.tensor([[5.0, 6.0]]), torch.tensor([0]))
-    assert accuracy_of(norm, images) == 1
+    assert accuracy(norm, images) == 1
     assert norm.training
     assert norm.num_batches_tracked == 0
 
