@@ -10,21 +10,24 @@ from pathlib import Path
 from threadpoolctl import threadpool_limits
 
 from lab.core.files import Metrics, write_metrics, write_rows
-from lab.results.curves import Curve, rows_of
+from lab.results import curves, measurements
+from lab.results.curves import Curve
+from lab.results.measurements import Measurement
 
 STAGES = ("landscapes", "optimizers", "schedules", "replicas")
 
 
 @functools.cache
-def results(stage: str) -> tuple[list[Curve], Metrics]:
-    """The curves and metrics of a stage; `results.__wrapped__` measures again."""
+def results(stage: str) -> tuple[list[Curve] | list[Measurement], Metrics]:
+    """What a stage measured, and its metrics; `results.__wrapped__` measures again."""
     with threadpool_limits(1):  # work so small is faster on one thread
-        curves, metrics = importlib.import_module(f"tests.stages.{stage}.smallest").results()
-    return curves, metrics
+        measured, metrics = importlib.import_module(f"tests.stages.{stage}.smallest").results()
+    return measured, metrics
 
 
 def write(stage: str, reports: Path) -> None:
     """Write a stage's rows and metrics under `reports`."""
-    curves, metrics = results(stage)
-    write_rows(reports / stage, rows_of(curves))
+    measured, metrics = results(stage)
+    of_curves = isinstance(measured[0], Curve)
+    write_rows(reports / stage, (curves if of_curves else measurements).rows_of(measured))
     write_metrics(reports / stage, metrics)
