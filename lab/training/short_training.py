@@ -77,26 +77,6 @@ def sgd_steps(
         yield step(net, batch, lr)
 
 
-def losses_of(
-    net: nn.Module,
-    train_set: Images,
-    rates: list[float],
-    batch_size: int,
-    generator: torch.Generator,
-) -> Losses:
-    """The mean loss before each step of plain SGD.
-
-    A run ends where its loss is not finite: the rest is infinite.
-    """
-    losses = np.full(len(rates), np.inf)
-    batches = batches_of(train_set, batch_size, generator)
-    for i, loss in enumerate(sgd_steps(net, batches, rates)):
-        if not loss.isfinite():
-            break
-        losses[i] = float(loss) / batch_size
-    return losses
-
-
 def mean_of_tenths(losses: Losses) -> Losses:
     """The mean loss of each tenth of a run (10,)."""
     return np.array([part.mean() for part in np.array_split(losses, TENTHS)])

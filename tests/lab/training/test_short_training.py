@@ -10,9 +10,12 @@ from lab.nets.lenet import lenet, lenet_params
 from lab.nets.models import to_float
 from lab.optim import update_rules
 from lab.training.short_training import (
+    NOTHING_LEARNED,
     SmallLeNet,
     accuracy,
     accuracy_after,
+    constant_answer,
+    diverged,
     he_lenet_params,
     make_net,
     num_features,
@@ -97,3 +100,16 @@ def test_lenet_is_made_for_small_images_and_resnet18_takes_any():
     for name in ("lenet", "resnet18"):
         net = make_net(name, torch.Generator().manual_seed(0), 14)
         assert net(torch.rand(2, 1, 14, 14)).shape == (2, 10)
+
+
+def test_a_run_has_diverged_if_it_ends_no_better_than_a_constant_answer():
+    good, bad = np.full(20, 1.0), np.full(20, 2.5)
+    assert pytest.approx(math.log(10) * 0.98) == NOTHING_LEARNED
+    assert diverged(bad)
+    assert not diverged(good)
+    assert diverged(np.array([1.0] * 19 + [math.inf]))
+    assert not diverged(np.concatenate([bad, good])), "it came back"
+
+
+def test_a_constant_answer_is_right_for_the_commonest_label():
+    assert constant_answer(Images(torch.zeros(5, 1), torch.tensor([3, 1, 3, 0, 3]))) == 0.6
