@@ -122,7 +122,7 @@ def measure_variants(num_devices: int, batches: Batches, seed: int) -> Iterator[
         yield from line("apart", name, steps, apart[name])
     # summed parameters grow with every step, so that the first alone is compared
     off = 100 * off_by_summed_parameters(start, num_devices, *batches[0])
-    yield Measurement("one_step", "parameters summed for gradients", 1, (off,), "%")
+    yield Measurement("one_step", "parameters summed for gradients", 1, (off,))
 
 
 def lenet(seed: int) -> UInt8Input:
@@ -192,4 +192,4 @@ def measure_accuracy(
     for name, (count, _) in variants.items():
         for i in range(count):
             percent = tuple(found[name, s][i] for s in seeds)
-            yield Measurement("accuracy", name, 0, percent, "%", columns={"replica": i + 1})
+            yield Measurement("accuracy", name, 0, percent, columns={"replica": i + 1})
