@@ -1,43 +1,47 @@
 """Test accuracy after equally many images, by the age of the gradients."""
 
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import product
 
 import torch
+from torch import nn
 
 from lab.data.images import Images
-from lab.data.order import batches
 from lab.parallel.workers import map_with_progress
-from lab.results.curves import Curve, line
-from lab.training.short_training import SmallLeNet, accuracy_or_chance
-from lab.training.update_steps import StaleSteps
-from stages.convergence.measure.names import SHORT_RUN, stale
+from lab.results.measurements import Measurement, by_seed
+from lab.training.short_training import SmallLeNet, accuracy_or_chance, batches_of, sgd_steps
+from lab.training.update_steps import StaleSteps, Step
+from stages.convergence.measure.names import PLAIN
 from stages.convergence.measure.params import ConvergenceParams
 
 
 def measure_short_runs(
     params: ConvergenceParams, train_set: Images, test_set: Images, seed: int
-) -> Iterator[Curve]:
-    """Each variant's test accuracy (percent) after `short_images`, by seed."""
+) -> Iterator[Measurement]:
+    """LeNet's test accuracy (percent) after `short_images` at the smallest batch, by seed."""
+    batch_size = params.lenet.batch_sizes[0]
+    rates = [params.lenet.lr] * max(1, params.short_images // batch_size)
+
+    def run(job: tuple[int, int]) -> float:
+        staleness, i = job
+        generator = torch.Generator().manual_seed(seed + i)
+        net = SmallLeNet(generator, params.image_side).to(train_set.y.device)
+        batches = batches_of(train_set, batch_size, generator)
+        return percent_after(net, batches, rates, StaleSteps(staleness), test_set)
+
     seeds = range(params.lenet.num_seeds)
+    jobs = product(params.staleness, seeds)
+    found = map_with_progress("short runs", run, jobs, train_set.y.device)
     for staleness in params.staleness:
-        run = partial(_accuracy, params, train_set, test_set, staleness, seed)
-        found = map_with_progress(stale(staleness), run, seeds, train_set.y.device)
-        yield line(SHORT_RUN, stale(staleness), seeds, list(found.values()))
+        measured = by_seed("short_run", PLAIN, [found[staleness, i] for i in seeds])
+        yield replace(measured, columns={"net": "lenet", "staleness": staleness})
 
 
-def _accuracy(
-    params: ConvergenceParams,
-    train_set: Images,
-    test_set: Images,
-    staleness: int,
-    seed: int,
-    i: int,
+def percent_after(
+    net: nn.Module, batches: Iterable[Images], rates: Iterable[float], step: Step, test_set: Images
 ) -> float:
-    batch_size, device = params.lenet.batch_sizes[0], train_set.y.device
-    generator = torch.Generator().manual_seed(seed + i)
-    net, step = SmallLeNet(generator, params.image_side).to(device), StaleSteps(staleness)
-    order = batches(len(train_set.y), batch_size, generator)
-    for _ in range(max(1, params.short_images // batch_size)):
-        step(net, train_set.at(next(order).to(device)), params.lenet.lr)
+    """The test accuracy after a step at each rate."""
+    for _ in sgd_steps(net, batches, rates, step):
+        pass
     return 100 * accuracy_or_chance(net, test_set)
