@@ -29,7 +29,7 @@ class Metric:
 class Column:
     """The numbers in a column of a rows.csv, of the rows whose cells match `where`.
 
-    In a cell's pattern `*` stands for any text.
+    In a cell's pattern `*` stands for any text; a number is written as 64 or 64.0.
     """
 
     folder: str
@@ -39,8 +39,9 @@ class Column:
     def matches(self, row: Mapping[str, Any]) -> bool:
         """Whether a row belongs to it."""
         for key, pattern in self.where.items():
-            cell = str(row.get(key))
-            if cell != pattern and not ("*" in pattern and fnmatchcase(cell, pattern)):
+            cell = row.get(key)
+            texts = [str(cell), f"{cell:g}"] if isinstance(cell, float) else [str(cell)]
+            if pattern not in texts and not ("*" in pattern and fnmatchcase(texts[0], pattern)):
                 return False
         return True
 

@@ -1,19 +1,33 @@
-"""Nets for a short budget under any update rule, from an initialisation that learns at once."""
+"""Short runs: a net under any update rule, from an initialisation that learns at once.
+
+A run has diverged if it leaves the finite numbers, or if it ends no better than a constant answer:
+by its losses (`diverged`), or by its accuracy (`constant_answer`).
+"""
 
 import math
+from collections.abc import Iterable, Iterator
+from itertools import repeat
 
 import numpy as np
 import torch
-import torch.nn.functional as F
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from lab.data import order
 from lab.data.images import Images
-from lab.data.order import shuffled
 from lab.nets.lenet import he_lenet_params, lenet, lenet_params
 from lab.nets.models import MODELS, to_float
 from lab.optim.update_rules import UpdateRule
+from lab.results.stats import SMALLEST_EFFECT
+from lab.training.update_steps import RuleSteps, Step, sgd_step
 
 TEST_PIECE = 1000  # images that are classified at once
+NUM_CLASSES = 10
+CHANCE = 1 / NUM_CLASSES  # the accuracy that weights are worth which left the finite numbers
+# the loss of a constant answer; what comes within 2 % of it has learned nothing
+NOTHING_LEARNED = math.log(NUM_CLASSES) * (1 - SMALLEST_EFFECT)
+TENTHS = 10  # of a run, over each of which its losses are averaged
+Losses = NDArray[np.float64]
 
 
 class SmallLeNet(nn.Module):
@@ -49,8 +63,37 @@ def num_features(side: int) -> int:
     return 50 * (((side - 2) // 2 - 4) // 2) ** 2
 
 
-def accuracy_of(net: nn.Module, images: Images) -> float | None:
-    """The share of images labelled right, by the net in evaluation; None if a logit is not finite.
+def batches_of(images: Images, batch_size: int, generator: torch.Generator) -> Iterator[Images]:
+    """Batch after batch without end, each epoch in an order of its own."""
+    for rows in order.batches(len(images.y), batch_size, generator):
+        yield images.at(rows.to(images.y.device))
+
+
+def sgd_steps(
+    net: nn.Module, batches: Iterable[Images], rates: Iterable[float], step: Step = sgd_step
+) -> Iterator[Tensor]:
+    """Take a step at each rate, on a batch each; yield the batch's summed loss before it."""
+    for lr, batch in zip(rates, batches, strict=False):  # rates first: none takes a batch too many
+        yield step(net, batch, lr)
+
+
+def mean_of_tenths(losses: Losses) -> Losses:
+    """The mean loss of each tenth of a run (10,)."""
+    return np.array([part.mean() for part in np.array_split(losses, TENTHS)])
+
+
+def diverged(losses: Losses) -> bool:
+    """Whether the last tenth of a run is no better than a constant answer."""
+    return bool(mean_of_tenths(losses)[-1] >= NOTHING_LEARNED)
+
+
+def constant_answer(images: Images) -> float:
+    """The accuracy of the best answer that is the same for all images."""
+    return float(images.y.bincount().max()) / len(images.y)
+
+
+def accuracy(net: nn.Module, images: Images) -> float:
+    """The share of images labelled right, by the net in evaluation; NaN if a logit is not finite.
 
     The net comes back in the mode in which it was.
     """
@@ -60,8 +103,14 @@ def accuracy_of(net: nn.Module, images: Images) -> float | None:
         logits = torch.cat([net(X) for X in images.X.split(TEST_PIECE)])
     net.train(training)
     if not logits.isfinite().all():
-        return None
+        return math.nan
     return float((logits.argmax(1) == images.y).double().mean())
+
+
+def accuracy_or_chance(net: nn.Module, images: Images) -> float:
+    """The same, a tenth if a logit is not finite."""
+    found = accuracy(net, images)
+    return CHANCE if math.isnan(found) else found
 
 
 def accuracy_after(
@@ -78,20 +127,16 @@ def accuracy_after(
     from one permutation, the same for every rule. Weights that are no longer finite count as
     chance, a tenth.
     """
+    X, y = train_set
     generator = torch.Generator().manual_seed(seed)
-    params = [p.requires_grad_() for p in he_lenet_params(generator)]
-    states = [rule.init(p.detach()) for p in params]
-    order = shuffled(len(train_set[1]), generator)
-    for step in range(num_steps):
-        rows = order[torch.arange(step * batch_size, (step + 1) * batch_size) % len(order)].numpy()
-        X, y = to_float(torch.from_numpy(train_set[0][rows])), torch.from_numpy(train_set[1][rows])
-        grads = torch.autograd.grad(F.cross_entropy(lenet(X, params), y), params)
-        pairs = [
-            rule.update(p.detach(), g, s) for p, g, s in zip(params, grads, states, strict=True)
-        ]
-        params, states = [p.requires_grad_() for p, _ in pairs], [s for _, s in pairs]
-    with torch.no_grad():
-        if not all(p.isfinite().all() for p in params):
-            return 0.1
-        logits = lenet(to_float(torch.tensor(test_set[0])), params)
-    return float((logits.argmax(1) == torch.from_numpy(test_set[1])).double().mean())
+    net = SmallLeNet(generator, side=28)
+    places = torch.arange(num_steps * batch_size) % len(y)
+    shuffled = order.shuffled(len(y), generator)[places].split(batch_size)
+    batches = (_images(X[rows], y[rows]) for rows in map(Tensor.numpy, shuffled))
+    for _ in sgd_steps(net, batches, repeat(1.0, num_steps), RuleSteps(lambda _: rule)):
+        pass
+    return accuracy_or_chance(net, _images(*test_set))
+
+
+def _images(X: np.ndarray, y: np.ndarray) -> Images:
+    return Images(to_float(torch.tensor(X)), torch.tensor(y))

@@ -12,19 +12,21 @@ from lab.parallel.replicas import forward_backward, grad_of, sgd
 
 # images of a batch that are computed at once: larger pieces leave the caches, and sums stay sums
 PIECE = 256
-Step = Callable[[nn.Module, Images, float], None]  # on the mean loss of a batch, at a rate
+# on the mean loss of a batch, at a rate; returns the summed loss before it (a scalar)
+Step = Callable[[nn.Module, Images, float], Tensor]
 
 
-def add_gradients(net: nn.Module, batch: Images) -> None:
-    """Add the gradient of a batch's summed loss, in pieces whose gradients add up."""
-    for X, y in zip(batch.X.split(PIECE), batch.y.split(PIECE), strict=True):
-        forward_backward(net, X, y)
+def add_gradients(net: nn.Module, batch: Images) -> Tensor:
+    """Add the gradient of a batch's summed loss, in pieces whose sums add up; return the loss."""
+    pieces = zip(batch.X.split(PIECE), batch.y.split(PIECE), strict=True)
+    return torch.stack([forward_backward(net, X, y) for X, y in pieces]).sum()
 
 
-def sgd_step(net: nn.Module, batch: Images, lr: float) -> None:
+def sgd_step(net: nn.Module, batch: Images, lr: float) -> Tensor:
     """Take a step of plain SGD."""
-    add_gradients(net, batch)
+    loss = add_gradients(net, batch)
     sgd(net.parameters(), lr, len(batch.y))
+    return loss
 
 
 class OptimizerStep:
@@ -60,10 +62,11 @@ class RuleSteps:
         """Steps of the rule that `make_rule` makes for each step's rate."""
         self._update = OptimizerStep(make_rule)
 
-    def __call__(self, net: nn.Module, batch: Images, lr: float) -> None:
+    def __call__(self, net: nn.Module, batch: Images, lr: float) -> Tensor:
         """Take a step."""
-        add_gradients(net, batch)
+        loss = add_gradients(net, batch)
         self._update(net.parameters(), lr, len(batch.y))
+        return loss
 
 
 class StaleSteps:
@@ -78,15 +81,15 @@ class StaleSteps:
         self._staleness = staleness
         self._waiting: deque[list[Tensor]] = deque()
 
-    def __call__(self, net: nn.Module, batch: Images, lr: float) -> None:
+    def __call__(self, net: nn.Module, batch: Images, lr: float) -> Tensor:
         """Compute the gradient of a batch, and apply the one that has waited long enough."""
         params = list(net.parameters())
-        add_gradients(net, batch)
+        loss = add_gradients(net, batch)
         self._waiting.append([grad_of(p) for p in params])
         for p in params:
             p.grad = None
-        if len(self._waiting) <= self._staleness:
-            return
-        with torch.no_grad():
-            for p, gradient in zip(params, self._waiting.popleft(), strict=True):
-                p.sub_(gradient, alpha=lr / len(batch.y))
+        if len(self._waiting) > self._staleness:
+            with torch.no_grad():
+                for p, gradient in zip(params, self._waiting.popleft(), strict=True):
+                    p.sub_(gradient, alpha=lr / len(batch.y))
+        return loss

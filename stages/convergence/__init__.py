@@ -9,8 +9,7 @@ image at each batch size, measured in fresh processes, turns epochs into seconds
 `study` and `full` train ResNet-18 on equally many images of 28 x 28 pixels with the notes' small
 stem and with the original one.
 
-Read `reports/convergence/rows.csv`: per experiment, which begins with the net's name, and series,
-points (x, y); x is the seed, or the start, where a series has a value for each. A run that did not
-reach the target has the whole budget as its epochs, `reached` 0, and `diverged` 1 if it left the
-finite numbers or ended no better than a constant answer. Book: 13.5, 13.7.
+Read `reports/convergence/rows.csv`: a row for each sample, of a seed or of a process. A run without
+the target has the whole budget as its `epochs`, `reached` 0, and `diverged` 1 if it left the finite
+numbers or ended no better than a constant answer. Book: 13.5, 13.7.
 """

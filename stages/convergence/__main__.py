@@ -2,100 +2,96 @@
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import chain
+from statistics import mean
 
-import numpy as np
 import torch
 
-from lab.core.files import REPORTS, Metrics, write_metrics, write_rows
+from lab.core.files import Metrics
 from lab.core.params import load
 from lab.core.process import run
 from lab.data.datasets import Split, dataset_name, read_fashion_mnist
 from lab.data.images import small_images
 from lab.machine.allocator import disable_malloc_trim
-from lab.machine.devices import resolve
-from lab.machine.hardware import write_conditions
-from lab.results.curves import Curve, line, rows_of
+from lab.machine.devices import Devices, resolve
 from lab.results.measurements import Measurement
-from lab.timing.runner import measure_in_starts
-from stages.convergence.measure import names, one_start
+from lab.timing.runner import measure_in_processes, write_results
 from stages.convergence.measure.epochs_to_target import Trainer, measure_epochs
+from stages.convergence.measure.names import NETS, STEMS
 from stages.convergence.measure.params import ConvergenceParams, Params
 from stages.convergence.measure.short_runs import measure_short_runs, measure_stems
+from stages.convergence.measure.time_per_image import NOTES_SIDE, measure_times
 
 
 def measure(
-    p: ConvergenceParams, device: torch.device, train: Split, test: Split, seed: int
-) -> list[Curve]:
+    p: ConvergenceParams, devices: Devices, train: Split, test: Split, seed: int
+) -> list[Measurement]:
     """What does not depend on the clock: epochs to the target, and short runs."""
     torch.backends.cudnn.deterministic = True  # the same seed, the same bits
+    [device] = devices.devices
     train_set, test_set = (small_images(split, p.image_side, device) for split in (train, test))
     trainers = [
         Trainer(net, p.image_side, of_net, train_set, test_set, seed)
         for net, of_net in p.nets.items()
     ]
-    curves = [
+    trained = [
         *chain.from_iterable(map(measure_epochs, trainers)),
         *measure_short_runs(p, train_set, test_set, seed),
     ]
-    if not p.stems.num_seeds:
-        return curves
-    seen, tested = (
-        small_images(split, names.NOTES_SIDE, device)
-        for split in (train.first(p.stems.images), test)
-    )
-    return [*curves, *measure_stems(p.stems, seen, tested, seed)]
+    if p.stems.num_seeds:
+        seen, tested = (
+            small_images(split, NOTES_SIDE, device) for split in (train.first(p.stems.images), test)
+        )
+        trained += measure_stems(p.stems, seen, tested, seed)
+    return [replace(m, device_kind=devices.kind, threads=devices.threads) for m in trained]
 
 
-def times(measurements: Sequence[Measurement]) -> list[Curve]:
-    """The times of an image, by start."""
-    return [line(m.experiment, m.variant, range(len(m.values)), m.values) for m in measurements]
-
-
-def summarise(curves: Sequence[Curve], p: ConvergenceParams) -> Metrics:
+def summarise(measured: Sequence[Measurement], p: ConvergenceParams) -> Metrics:
     """The settings that the page names, and of each net the share of the runs that failed."""
-    untrained = {names.of_net(names.TUNED_BATCH, net): 0 for net in names.NETS}
     found: dict[str, float | str] = {
-        names.TRAIN_IMAGES: p.train_images,
-        names.STEMS_TRAINED: " ".join(names.STEMS) if p.stems.num_seeds else "none",
-        **untrained,
+        "train_images": p.train_images,
+        "stems": " ".join(STEMS) if p.stems.num_seeds else "none",
     }
+    found |= {f"{net}_tuned_batch": 0 for net in NETS}
     for net, of_net in p.nets.items():
-        reached = [c for c in curves if c.experiment == names.of_net(names.REACHED, net)]
-        epochs = [c for c in curves if c.experiment == names.of_net(names.EPOCHS, net)]
-        missed = np.concatenate([1 - c.y for c in reached])
-        diverged = np.concatenate([c.diverged for c in epochs])
+        reached, diverged = (
+            [
+                value
+                for m in measured
+                if m.experiment == experiment and m.columns["net"] == net
+                for value in m.values
+            ]
+            for experiment in ("reached", "diverged")
+        )
+        missed = len(reached) - sum(reached) - sum(diverged)
         of_runs = {
-            names.TARGET_PERCENT: of_net.target_accuracy_percent,
-            names.MAX_EPOCHS: of_net.max_epochs,
-            names.SMALLEST: of_net.batch_sizes[0],
-            names.LARGEST: of_net.batch_sizes[-1],
-            names.TUNED_BATCH: of_net.batch_sizes[-1] if of_net.tuning_seeds else 0,
-            names.NOT_REACHED_PERCENT: round(100 * float((missed - diverged).mean()), 3),
-            names.DIVERGED_PERCENT: round(100 * float(diverged.mean()), 3),
+            "target_percent": of_net.target_accuracy_percent,
+            "max_epochs": of_net.max_epochs,
+            "smallest_batch": of_net.batch_sizes[0],
+            "largest_batch": of_net.batch_sizes[-1],
+            "tuned_batch": of_net.batch_sizes[-1] if of_net.tuning_seeds else 0,
+            "not_reached_percent": round(100 * missed / len(reached), 3),
+            "diverged_percent": round(100 * mean(diverged), 3),
         }
-        found |= {names.of_net(name, net): value for name, value in of_runs.items()}
+        found |= {f"{net}_{name}": value for name, value in of_runs.items()}
     return found
 
 
 def main() -> None:
-    """Train, time, and write rows and metrics."""
     disable_malloc_trim()
     params = load(Params)
-    p = params.convergence
-    devices = resolve(1, params.devices)
+    p, devices = params.convergence, resolve(1, params.devices)
     train = read_fashion_mnist("train").first(p.train_images)
     test = read_fashion_mnist("t10k").first(p.test_images)
-    curves = measure(p, devices.devices[0], train, test, params.seed)
-    curves += times(measure_in_starts(one_start, params.bench.starts))
-    write_rows(REPORTS / "convergence", rows_of(curves))
-    about: dict[str, float | str] = {
+    measured = measure(p, devices, train, test, params.seed)
+    measured += measure_in_processes("convergence", params.bench.starts, measure_times, params)
+    about: Metrics = {
         "dataset": dataset_name(),
         "device_kind": devices.kind,
         "threads_per_device": devices.threads,
     }
-    write_conditions(REPORTS / "convergence")
-    write_metrics(REPORTS / "convergence", {**about, **summarise(curves, p)})
+    write_results("convergence", measured, {**about, **summarise(measured, p)})
 
 
 if __name__ == "__main__":

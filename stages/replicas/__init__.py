@@ -13,8 +13,8 @@ several; every replica is tested, where the notes test the first. *Batch norm*: 
 statistics from each device's share, so that here several devices do compute another gradient than
 one; what that does to the accuracy, as it is and with parameters of each device's own. *Cells*:
 what the notes' short cells print, each as one number. *Without a GPU*: which of the notes' programs
-run in a process that sees none (y is 1) and which stop (0), with torch's words as the remark.
+run in a process that sees none (1) and which stop (0), with torch's words as the remark.
 
-Read `reports/replicas/rows.csv`: per experiment and series, points (x, y); x is the step, or the
-seed. Book: 13.5, 13.6.
+Read `reports/replicas/rows.csv`: a row for each sample; x is the step. Accuracies and changes of
+the gradient have a sample for each seed. Book: 13.5, 13.6.
 """

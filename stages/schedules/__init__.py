@@ -8,6 +8,6 @@ seed, with the notes' warm-up and without it; the profile `study` does so for Re
 
 A run has diverged if its loss is infinite, or if it ends no better than a constant answer's.
 
-Read `reports/schedules/rows.csv`: per experiment and series, points (x, y); x is the seed where a
-series has a value for each. Book: 12.11.
+Read `reports/schedules/rows.csv`: a row for each sample; x is the epoch of a drawn schedule, or the
+step of a loss. Accuracies and highest rates have a sample for each seed. Book: 12.11.
 """

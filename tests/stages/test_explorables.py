@@ -35,7 +35,7 @@ from stages.scaling.measure import names as scaling_names
 from stages.scaling.measure.predictor import Machine
 from stages.scaling.measure.simulated_scaling import strong_scaling, weak_scaling
 from stages.scaling.page.explorables import HERE, NUMBERS, machines, scaling_step
-from stages.schedules.measure import book_schedules
+from stages.schedules.measure import by_schedule
 from stages.schedules.page.explorables import rate_schedule
 from tests.explored import check_keyboard, moved, opened
 from tests.helpers import ROOT
@@ -43,7 +43,7 @@ from tests.helpers import ROOT
 pytestmark = pytest.mark.slow
 
 LOG2 = 0.3010299956639812  # a factor of two, as sliders have it
-FINAL, EPOCHS, STEPS_PER_EPOCH = book_schedules.FINAL, book_schedules.EPOCHS, 10
+FINAL, EPOCHS, STEPS_PER_EPOCH = by_schedule.FINAL, by_schedule.EPOCHS, 10
 
 
 def schedule_of(kind, base, warm_up):

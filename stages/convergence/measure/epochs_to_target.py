@@ -1,41 +1,136 @@
-"""Epochs to the target accuracy by batch size, for each rule or optimizer and seed."""
+"""How long a net trains until it is good enough, by batch size and rate (book 13.5, 13.7).
 
+A larger batch makes fewer steps of the same images. Whether it needs more images decides what many
+devices gain.
+"""
+
+import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from statistics import median
+from typing import Literal
 
 import numpy as np
 import torch
+from torch import nn
 
 from lab.data.images import Images
 from lab.optim import schedules, update_rules
 from lab.optim.schedules import Schedule
 from lab.optim.update_rules import UpdateRule
 from lab.parallel.workers import map_with_progress
-from lab.results.curves import Curve, line
-from lab.training.short_training import make_net
+from lab.results.measurements import Cell, Measurement, by_seed
+from lab.training.short_training import accuracy, batches_of, constant_answer, make_net, sgd_steps
 from lab.training.update_steps import RuleSteps, Step, sgd_step
-from stages.convergence.measure.names import (
-    BEST_RATE,
-    EPOCHS,
-    FIXED,
-    LARS,
-    MOMENTUM,
-    REACHED,
-    RULES,
-    at_batch,
-    of_net,
-)
+from stages.convergence.measure.names import FIXED, LARS, MOMENTUM, ROOT, RULES
 from stages.convergence.measure.params import NetParams
-from stages.convergence.measure.train_to_target import Goal, Run, schedule, train_to_target
 
+FIRST_READING = 1024  # images before it
+READINGS_PER_OCTAVE = 8
 # how to make each for a rate, and the rate at which the search begins
 OPTIMIZERS: dict[str, tuple[Callable[[float], UpdateRule], float]] = {
     MOMENTUM: (partial(update_rules.momentum, beta=0.9), 0.05),
     LARS: (update_rules.lars, 4.0),
 }
 CLIMBS = 8  # doublings of a rate, or halvings, at most
+Ending = Literal["reached", "not reached", "diverged"]
+
+
+def schedule(
+    rule: str, lr: float, batch_size: int, smallest: int, warm_up_epochs: float
+) -> Schedule:
+    """The rate over the epochs by one of RULES; `lr` is the rate of the smallest batch.
+
+    With SCALED it grows with the batch (Goyal et al. 2017), so that the same images move the
+    weights as far; with ROOT as the batch's square root (Krizhevsky 2014), so that the noise of the
+    steps moves them as far.
+    """
+    if rule == FIXED:
+        return schedules.constant(lr)
+    times = batch_size / smallest
+    higher = lr * (math.sqrt(times) if rule == ROOT else times)
+    return schedules.warm_up(schedules.constant(higher), warm_up_epochs)
+
+
+@dataclass(frozen=True)
+class Goal:
+    """Where a run ends: at a test accuracy (0 to 1), or after `max_epochs` without it."""
+
+    accuracy: float
+    max_epochs: int
+
+
+@dataclass(frozen=True)
+class Run:
+    """The epochs of the readings, the test accuracies read, and how the run ended."""
+
+    epochs: tuple[float, ...]
+    accuracies: tuple[float, ...]
+    ending: Ending
+
+    def epochs_to(self, accuracy: float) -> float:
+        """The epochs to a reading of `accuracy`, the run's whole epochs if there is none.
+
+        Between the last reading under it and the one that reached it, the accuracy is taken to grow
+        by the logarithm of the epochs: so the result does not hang on where readings are.
+        """
+        if self.ending != "reached" or len(self.epochs) == 1:
+            return self.epochs[-1]
+        (before, after), (low, high) = self.epochs[-2:], self.accuracies[-2:]
+        share = (accuracy - low) / (high - low)
+        return float(before * (after / before) ** share)
+
+
+def train_to_target(
+    net: nn.Module,
+    train_set: Images,
+    test_set: Images,
+    lr: Schedule,
+    batch_size: int,
+    goal: Goal,
+    generator: torch.Generator,
+    step: Step = sgd_step,
+) -> Run:
+    """Train `net` until it reaches the goal or its budget ends.
+
+    Readings are an eighth of an octave apart, 9 %, however large the batch. A run has diverged if
+    its logits leave the finite numbers, or if it ends no better than a constant answer. A remainder
+    of the training set by `batch_size` is left out of each epoch.
+    """
+    epochs, accuracies = [], []
+    steps_per_epoch = len(train_set.y) // batch_size
+    num_steps = goal.max_epochs * steps_per_epoch
+    rates = (lr((i + 0.5) / steps_per_epoch) for i in range(num_steps))
+    batches = batches_of(train_set, batch_size, generator)
+    read_at = set(readings(num_steps, batch_size))
+    for number, _ in enumerate(sgd_steps(net, batches, rates, step), 1):
+        if number not in read_at:
+            continue
+        reading = accuracy(net, test_set)
+        epochs.append(number / steps_per_epoch)
+        accuracies.append(0.0 if math.isnan(reading) else reading)
+        if math.isnan(reading):
+            return Run(tuple(epochs), tuple(accuracies), "diverged")
+        if reading >= goal.accuracy:
+            return Run(tuple(epochs), tuple(accuracies), "reached")
+    ending: Ending = "not reached" if accuracies[-1] > constant_answer(test_set) else "diverged"
+    return Run(tuple(epochs), tuple(accuracies), ending)
+
+
+def readings(num_steps: int, batch_size: int) -> list[int]:
+    """The steps to read after: those nearest to 1024 images and each 9 % more, and the last."""
+    octaves = math.log2(max(1, num_steps * batch_size / FIRST_READING))
+    grid = (
+        FIRST_READING * 2 ** (i / READINGS_PER_OCTAVE)
+        for i in range(int(octaves * READINGS_PER_OCTAVE) + 1)
+    )
+    return sorted(
+        {min(max(1, round(images / batch_size)), num_steps) for images in grid} | {num_steps}
+    )
+
+
+# --- by rule, batch size and seed
 
 
 @dataclass(frozen=True)
@@ -82,11 +177,12 @@ class Trainer:
         return median(epochs), -median(max(r.accuracies) for r in ended)
 
 
-def measure_epochs(trainer: Trainer) -> Iterator[Curve]:
+def measure_epochs(trainer: Trainer) -> Iterator[Measurement]:
     """Each seed's epochs to the target by rule and batch size; optimizers at their best rates."""
     params, device = trainer.params, trainer.train_set.y.device
     seeds = range(params.num_seeds)
-    smallest = params.batch_sizes[0]  # where all rules have one rate
+    # at the smallest batch all rules have one rate
+    smallest, largest = params.batch_sizes[0], params.batch_sizes[-1]
     variants = [
         (rule, n)
         for n in reversed(params.batch_sizes)
@@ -94,29 +190,28 @@ def measure_epochs(trainer: Trainer) -> Iterator[Curve]:
         if rule == FIXED or n != smallest
     ]
     jobs = [(rule, n, i) for rule, n in variants for i in seeds]
-    runs = map_with_progress(of_net(EPOCHS, trainer.net), trainer.run_rule, jobs, device)
+    runs = map_with_progress(f"{trainer.net} to the target", trainer.run_rule, jobs, device)
     for rule, n in sorted(variants, key=lambda variant: (RULES.index(variant[0]), variant[1])):
-        yield from _curves(trainer, at_batch(rule, n), [runs[rule, n, i] for i in seeds])
+        yield from _of_runs(trainer, rule, n, [runs[rule, n, i] for i in seeds])
     if params.tuning_seeds:
-        yield from _at_best_rates(trainer, device)
+        for name, n in ((MOMENTUM, smallest), (MOMENTUM, largest), (LARS, largest)):
+            yield from _at_best_rate(trainer, name, n)
 
 
-def _at_best_rates(trainer: Trainer, device: torch.device) -> Iterator[Curve]:
+def _at_best_rate(trainer: Trainer, name: str, batch_size: int) -> Iterator[Measurement]:
+    """An optimizer's epochs at the rate that other seeds found to be the best."""
     p = trainer.params
-    smallest, largest = p.batch_sizes[0], p.batch_sizes[-1]
+
+    def runs(rate: float, seeds: Iterable[int]) -> list[Run]:
+        jobs = [(name, rate, batch_size, i) for i in seeds]
+        label, device = f"{name}, batch {batch_size}", trainer.train_set.y.device
+        return list(map_with_progress(label, trainer.run_optimizer, jobs, device).values())
+
     tuning = range(p.num_seeds, p.num_seeds + p.tuning_seeds)  # none that is judged
-    for name, n in ((MOMENTUM, smallest), (MOMENTUM, largest), (LARS, largest)):
-
-        def cost(rate: float, name: str = name, n: int = n) -> tuple[float, float]:
-            jobs = [(name, rate, n, i) for i in tuning]
-            found = map_with_progress(at_batch(name, n), trainer.run_optimizer, jobs, device)
-            return trainer.cost(found.values())
-
-        rate = climb(cost, OPTIMIZERS[name][1])
-        jobs = [(name, rate, n, i) for i in range(p.num_seeds)]
-        yield line(of_net(BEST_RATE, trainer.net), at_batch(name, n), [0], [rate])
-        ended = map_with_progress(at_batch(name, n), trainer.run_optimizer, jobs, device)
-        yield from _curves(trainer, at_batch(name, n), list(ended.values()))
+    rate = climb(lambda rate: trainer.cost(runs(rate, tuning)), OPTIMIZERS[name][1])
+    columns: dict[str, Cell] = {"net": trainer.net, "batch_size": batch_size}
+    yield Measurement("best_rate", name, 0, (rate,), columns=columns)
+    yield from _of_runs(trainer, name, batch_size, runs(rate, range(p.num_seeds)))
 
 
 def climb(cost: Callable[[float], tuple[float, float]], first: float) -> float:
@@ -133,15 +228,16 @@ def climb(cost: Callable[[float], tuple[float, float]], first: float) -> float:
     return best
 
 
-def _curves(trainer: Trainer, series: str, runs: list[Run]) -> Iterator[Curve]:
-    """The epochs of a variant's runs by seed, and whether they reached the target."""
-    seeds = range(len(runs))
-    budget = trainer.params.max_epochs
-    reached = [float(r.ending == "reached") for r in runs]
+def _of_runs(
+    trainer: Trainer, variant: str, batch_size: int, runs: list[Run]
+) -> Iterator[Measurement]:
+    """The epochs of a variant's runs by seed, and which reached the target or diverged."""
+    reached = [run.ending == "reached" for run in runs]
     epochs = [
-        r.epochs_to(trainer.target) if ended else budget
-        for r, ended in zip(runs, reached, strict=True)
+        run.epochs_to(trainer.target) if ended else trainer.params.max_epochs
+        for run, ended in zip(runs, reached, strict=True)
     ]
-    diverged = np.array([float(r.ending == "diverged") for r in runs])
-    yield replace(line(of_net(EPOCHS, trainer.net), series, seeds, epochs), diverged=diverged)
-    yield line(of_net(REACHED, trainer.net), series, seeds, reached)
+    diverged = [run.ending == "diverged" for run in runs]
+    for experiment, values in (("epochs", epochs), ("reached", reached), ("diverged", diverged)):
+        measured = by_seed(experiment, variant, values)
+        yield replace(measured, columns={"net": trainer.net, "batch_size": batch_size})

@@ -8,17 +8,17 @@ from lab.core.params import Section
 from lab.core.shared_params import BenchParams, DeviceParams, Seed
 from stages.convergence.measure.names import LENET, RESNET18
 
+Seeds = Annotated[int, Field(ge=0, le=1000)]
+
 
 class NetParams(Section):
-    """One net's runs until it is good enough."""
-
     batch_sizes: list[Annotated[int, Field(ge=1, le=60_000)]] = Field(min_length=2)
     lr: Annotated[float, Field(gt=0, le=1000)]
     warm_up_epochs: Annotated[float, Field(gt=0, le=100)]
     target_accuracy_percent: Annotated[float, Field(gt=0, le=100)]
     max_epochs: Annotated[int, Field(ge=1, le=1000)]
-    num_seeds: Annotated[int, Field(ge=0, le=1000)]
-    tuning_seeds: Annotated[int, Field(ge=0, le=1000)]
+    num_seeds: Seeds
+    tuning_seeds: Seeds
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
@@ -45,8 +45,6 @@ class StemParams(Section):
 
 
 class ConvergenceParams(Section):
-    """The `convergence` section of params.yaml."""
-
     image_side: Literal[14, 28]
     train_images: Annotated[int, Field(ge=16, le=60_000)]
     test_images: Annotated[int, Field(ge=1, le=10_000)]
@@ -82,8 +80,6 @@ class ConvergenceParams(Section):
 
 
 class Params(Section):
-    """What `convergence` reads of params.yaml."""
-
     seed: Seed
     devices: DeviceParams
     bench: BenchParams

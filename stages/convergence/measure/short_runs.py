@@ -1,80 +1,72 @@
 """Test accuracy after equally many images: by the age of the gradients, and by ResNet-18's stem."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import product
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from lab.core.shared_params import Stem
 from lab.data.images import Images
-from lab.data.order import batches
 from lab.nets.resnet import resnet18
 from lab.parallel.workers import map_with_progress
-from lab.results.curves import Curve, line
-from lab.training.short_training import SmallLeNet, accuracy_of
+from lab.results.measurements import Measurement, by_seed
+from lab.training.short_training import SmallLeNet, accuracy_or_chance, batches_of, sgd_steps
 from lab.training.update_steps import StaleSteps, Step, sgd_step
-from stages.convergence.measure.names import BY_STEM, SHORT_RUN, STEMS, stale
+from stages.convergence.measure.names import PLAIN, STEMS
 from stages.convergence.measure.params import ConvergenceParams, StemParams
-
-CHANCE = 10.0  # the percentage that weights are worth which left the finite numbers
 
 
 def measure_short_runs(
     params: ConvergenceParams, train_set: Images, test_set: Images, seed: int
-) -> Iterator[Curve]:
+) -> Iterator[Measurement]:
     """LeNet's test accuracy (percent) after `short_images` at the smallest batch, by seed."""
-    batch_size, lr = params.lenet.batch_sizes[0], params.lenet.lr
-    num_steps = max(1, params.short_images // batch_size)
+    batch_size = params.lenet.batch_sizes[0]
+    rates = [params.lenet.lr] * max(1, params.short_images // batch_size)
 
-    def accuracy(job: tuple[int, int]) -> float:
+    def run(job: tuple[int, int]) -> float:
         staleness, i = job
         generator = torch.Generator().manual_seed(seed + i)
         net = SmallLeNet(generator, params.image_side).to(train_set.y.device)
-        order = batches(len(train_set.y), batch_size, generator)
-        rows = (next(order) for _ in range(num_steps))
-        return _percent_after(net, StaleSteps(staleness), rows, lr, train_set, test_set)
+        batches = batches_of(train_set, batch_size, generator)
+        return percent_after(net, batches, rates, StaleSteps(staleness), test_set)
 
     seeds = range(params.lenet.num_seeds)
     jobs = product(params.staleness, seeds)
-    found = map_with_progress(SHORT_RUN, accuracy, jobs, train_set.y.device)
+    found = map_with_progress("short runs", run, jobs, train_set.y.device)
     for staleness in params.staleness:
-        yield line(SHORT_RUN, stale(staleness), seeds, [found[staleness, i] for i in seeds])
+        measured = by_seed("short_run", PLAIN, [found[staleness, i] for i in seeds])
+        yield replace(measured, columns={"net": "lenet", "staleness": staleness})
 
 
 def measure_stems(
     params: StemParams, train_set: Images, test_set: Images, seed: int
-) -> Iterator[Curve]:
+) -> Iterator[Measurement]:
     """ResNet-18's test accuracy (percent) with each stem after each image once, by seed.
 
     With both stems a seed has the same batches in the same order.
     """
-    num_steps = len(train_set.y) // params.batch_size
+    rates = [params.lr] * (len(train_set.y) // params.batch_size)
 
-    def accuracy(job: tuple[Stem, int]) -> float:
+    def run(job: tuple[Stem, int]) -> float:
         stem, i = job
         net = resnet18(torch.Generator().manual_seed(seed + i), stem).to(train_set.y.device)
         ordered = torch.Generator().manual_seed(seed + i)
-        order = batches(len(train_set.y), params.batch_size, ordered)
-        rows = (next(order) for _ in range(num_steps))
-        return _percent_after(net, sgd_step, rows, params.lr, train_set, test_set)
+        batches = batches_of(train_set, params.batch_size, ordered)
+        return percent_after(net, batches, rates, sgd_step, test_set)
 
     seeds = range(params.num_seeds)
-    found = map_with_progress(BY_STEM, accuracy, product(STEMS, seeds), train_set.y.device)
+    found = map_with_progress("stems", run, product(STEMS, seeds), train_set.y.device)
     for stem in STEMS:
-        yield line(BY_STEM, stem, seeds, [found[stem, i] for i in seeds])
+        measured = by_seed("by_stem", stem, [found[stem, i] for i in seeds])
+        yield replace(measured, columns={"net": "resnet18"})
 
 
-def _percent_after(
-    net: nn.Module,
-    step: Step,
-    batch_rows: Iterator[Tensor],
-    lr: float,
-    train_set: Images,
-    test_set: Images,
+def percent_after(
+    net: nn.Module, batches: Iterable[Images], rates: Iterable[float], step: Step, test_set: Images
 ) -> float:
-    """The test accuracy after a step on each batch."""
-    for rows in batch_rows:
-        step(net, train_set.at(rows.to(train_set.y.device)), lr)
-    accuracy = accuracy_of(net, test_set)
-    return CHANCE if accuracy is None else 100 * accuracy
+    """The test accuracy after a step at each rate."""
+    for _ in sgd_steps(net, batches, rates, step):
+        pass
+    return 100 * accuracy_or_chance(net, test_set)

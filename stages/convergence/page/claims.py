@@ -1,7 +1,6 @@
 """What the notes claim about what `convergence` measures, and the rules that decide."""
 
 from collections.abc import Sequence
-from functools import partial
 
 from lab.claims.evidence import Column, Metric, NotTestableError
 from lab.claims.needs import Need, real_images
@@ -17,33 +16,12 @@ from lab.claims.rules import (
     at_least,
     at_most,
     difference,
-    series,
     speedup,
+    values,
 )
 from lab.claims.verdicts import Claim, Front, Kind
 from lab.results.stats import SMALLEST_EFFECT, median_interval, median_level, summarise
-from stages.convergence.measure.names import (
-    BY_STEM,
-    EPOCHS,
-    FIXED,
-    LARS,
-    LENET,
-    MOMENTUM,
-    NOTES_US_PER_IMAGE,
-    ORIGINAL_STEM,
-    REACHED,
-    SCALED,
-    SHORT_RUN,
-    SMALL_BATCH,
-    SMALL_STEM,
-    STEMS,
-    STEMS_TRAINED,
-    TUNED_BATCH,
-    at_batch,
-    batch,
-    of_net,
-    stale,
-)
+from stages.convergence.measure.names import FIXED, LARS, LENET, MOMENTUM, PLAIN, SCALED, STEMS
 
 STAGE = "convergence"
 SMALLEST, LARGE, VERY_LARGE = 64, 256, 4096  # images; LARGE: on four devices of SMALLEST each
@@ -56,7 +34,7 @@ at_very_large = (
     *real,
     Need(
         "batches of 4096 images",
-        Metric(STAGE, of_net(TUNED_BATCH, LENET)),
+        Metric(STAGE, "lenet_tuned_batch"),
         (VERY_LARGE,),
         "the profiles `study` and `full` train at them",
     ),
@@ -65,12 +43,11 @@ with_both_stems = (
     *real,
     Need(
         "training with both stems",
-        Metric(STAGE, STEMS_TRAINED),
+        Metric(STAGE, "stems"),
         (" ".join(STEMS),),
         "the profiles `study` and `full` train with them",
     ),
 )
-of = partial(series, STAGE)
 
 
 def share_of_epochs(
@@ -101,9 +78,19 @@ def share_of_epochs(
 def epochs(variant: str, batch_size: int, net: str = LENET) -> list[Column]:
     """A variant's epochs by seed, and which runs reached the target."""
     return [
-        of(of_net(experiment, net), at_batch(variant, batch_size))
-        for experiment in (EPOCHS, REACHED)
+        values(STAGE, experiment, variant, net=net, batch_size=str(batch_size))
+        for experiment in ("epochs", "reached")
     ]
+
+
+def us_per_image(batch_size: int) -> Column:
+    """The time of an image of the notes' size in LeNet's step."""
+    return values(STAGE, "notes_us_per_image", PLAIN, batch_size=str(batch_size))
+
+
+def after_short_run(staleness: int) -> Column:
+    """LeNet's accuracy with gradients that are so many steps old, by seed."""
+    return values(STAGE, "short_run", PLAIN, staleness=str(staleness))
 
 
 def fewer_epochs(few: list[Column], many: list[Column], holds: Range = FEWER) -> Rule:
@@ -171,11 +158,7 @@ CLAIMS = (
         "A sufficiently large batch makes the system faster.",
         "Images per second of LeNet's training step on one device: at the notes' batch of 256 over"
         " a batch of 16, in turn.",
-        speedup(
-            of(NOTES_US_PER_IMAGE, batch(SMALL_BATCH)),
-            of(NOTES_US_PER_IMAGE, batch(NOTES_BATCH)),
-            FASTER,
-        ),
+        speedup(us_per_image(16), us_per_image(NOTES_BATCH), FASTER),
         "“Faster”: than the small batch by more than 2 %.",
     ),
     Claim(
@@ -198,7 +181,7 @@ CLAIMS = (
         "Gradients three steps old, as four asynchronous workers bring them, cost accuracy.",
         "Test accuracy after equally many images at batch 64, in percentage points: with fresh"
         " gradients less with those three steps old.",
-        difference(of(SHORT_RUN, stale(0)), of(SHORT_RUN, stale(STALE)), at_least(1), POINTS),
+        difference(after_short_run(0), after_short_run(STALE), at_least(1), POINTS),
         "“Cost”: a point or more.",
         real,
     ),
@@ -212,7 +195,12 @@ CLAIMS = (
         "Test accuracy after equally many images of 28 x 28 pixels, at the same rate and the same"
         " seed, in percentage points: with the notes' stem (a 3 x 3 convolution of stride 1) less"
         " with the original one (a 7 x 7 convolution of stride 2, max-pooling of stride 2).",
-        difference(of(BY_STEM, SMALL_STEM), of(BY_STEM, ORIGINAL_STEM), at_least(1), POINTS),
+        difference(
+            values(STAGE, "by_stem", "small"),
+            values(STAGE, "by_stem", "original"),
+            at_least(1),
+            POINTS,
+        ),
         "“Want”: a point or more.",
         with_both_stems,
     ),

@@ -8,36 +8,16 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from numpy.typing import NDArray
 
 from lab.report import figures
 from lab.report.benchmarks import TITLES, devices_in_words
 from lab.report.language import say
 from lab.report.page import Figure, Table
-from lab.results.curves import Curve
-from stages.convergence.measure.names import (
-    DIVERGED_PERCENT,
-    EPOCHS,
-    FIXED,
-    LARGEST,
-    LARS,
-    LENET,
-    MAX_EPOCHS,
-    MOMENTUM,
-    NOT_REACHED_PERCENT,
-    REACHED,
-    ROOT,
-    SCALED,
-    SMALLEST,
-    TARGET_PERCENT,
-    TRAIN_IMAGES,
-    TUNED_BATCH,
-    US_PER_IMAGE,
-    at_batch,
-    batch,
-    of_net,
-)
+from lab.results.measurements import Results
+from stages.convergence.measure.names import FIXED, LARS, LENET, MOMENTUM, PLAIN, ROOT, SCALED
 
-Curves = Mapping[str, Curve]  # by series
+Floats = NDArray[np.float64]
 
 
 def variants() -> dict[str, str]:
@@ -53,17 +33,15 @@ def variants() -> dict[str, str]:
 
 @dataclass(frozen=True)
 class NetRuns:
-    """One net's runs: epochs to the target, who reached it, times of an image, and the metrics."""
+    """One net's runs among the stage's results."""
 
     net: str
-    epochs: Curves
-    reached: Curves
-    times: Curves
+    results: Results
     metrics: Mapping[str, Any]
 
     def metric(self, name: str) -> Any:
         """A metric of the net."""
-        return self.metrics[of_net(name, self.net)]
+        return self.metrics[f"{self.net}_{name}"]
 
     @property
     def name(self) -> str:
@@ -73,58 +51,58 @@ class NetRuns:
     @property
     def failed_percent(self) -> float:
         """Of all runs."""
-        return float(self.metric(NOT_REACHED_PERCENT) + self.metric(DIVERGED_PERCENT))
+        return float(self.metric("not_reached_percent") + self.metric("diverged_percent"))
 
-    def variants(self) -> dict[str, dict[int, str]]:
-        """The series of each variant by batch size."""
-        found: dict[str, dict[int, str]] = {}
-        for series in self.epochs:
-            variant, _, size = series.rpartition(", batch ")
-            found.setdefault(variant, {})[int(size)] = series
+    def values(self, experiment: str, variant: str, batch_size: int) -> Floats:
+        """A variant's samples at a batch size: `epochs`, `reached` and `diverged` by seed."""
+        found = self.results.one(experiment, variant, net=self.net, batch_size=batch_size)
+        if found is None:
+            raise KeyError(f"{experiment} of {self.net}: {variant}, batch {batch_size}")
+        return np.array(found.values)
+
+    def batch_sizes(self, experiment: str = "epochs") -> dict[str, list[int]]:
+        """The batch sizes of each variant of an experiment."""
+        found: dict[str, list[int]] = {}
+        for m in self.results.measurements:
+            if m.experiment == experiment and m.columns["net"] == self.net:
+                found.setdefault(m.variant, []).append(int(m.columns["batch_size"]))
         return found
 
-    def median(self, series: str) -> tuple[float, bool]:
-        """A series' median epochs, and whether it is at least that: too few seeds got there."""
-        epochs, reached = self.epochs[series].y, self.reached[series].y
+    def median(self, variant: str, batch_size: int) -> tuple[float, bool]:
+        """A variant's median epochs, and whether it is at least that: too few seeds got there."""
+        epochs = self.values("epochs", variant, batch_size)
+        reached = self.values("reached", variant, batch_size)
         if reached.all():
             return float(np.median(epochs)), False
         ordered = np.sort(np.where(reached, epochs, np.inf))
         middle = ordered[len(ordered) // 2]  # of an even number the higher
         return (float(middle), False) if np.isfinite(middle) else (float(epochs.max()), True)
 
-    def in_words(self, series: str) -> str:
-        """The median epochs of a series."""
-        epochs, more = self.median(series)
+    def in_words(self, variant: str, batch_size: int) -> str:
+        """The median epochs of a variant."""
+        epochs, more = self.median(variant, batch_size)
         if more:
             return say("more than {epochs:.3g}", epochs=epochs)
         return f"{epochs:.3g}"
 
     def us_per_image(self, batch_size: int) -> float:
         """The median time of an image in a step."""
-        return float(np.median(self.times[batch(batch_size)].y))
-
-
-def runs_of(net: str, experiments: Mapping[str, Curves], metrics: Mapping[str, Any]) -> NetRuns:
-    """The runs of a net among all curves and metrics of the stage."""
-    epochs, reached, times = (
-        experiments[of_net(experiment, net)] for experiment in (EPOCHS, REACHED, US_PER_IMAGE)
-    )
-    return NetRuns(net, epochs, reached, times, metrics)
+        return float(np.median(self.values("us_per_image", PLAIN, batch_size)))
 
 
 def answer(runs: NetRuns) -> str:
     """The sentence on plain SGD at the smallest batch and at the largest."""
-    smallest, largest = runs.metric(SMALLEST), runs.metric(LARGEST)
+    smallest, largest = runs.metric("smallest_batch"), runs.metric("largest_batch")
     return say(
         "To {target:g} % test accuracy {net} takes {epochs} epochs at batch {smallest}, {fixed} at"
         " {largest}, and {scaled} there with {times:g} times the learning rate.",
-        target=runs.metric(TARGET_PERCENT),
+        target=runs.metric("target_percent"),
         net=runs.name,
-        epochs=runs.in_words(at_batch(FIXED, smallest)),
+        epochs=runs.in_words(FIXED, smallest),
         smallest=smallest,
-        fixed=runs.in_words(at_batch(FIXED, largest)),
+        fixed=runs.in_words(FIXED, largest),
         largest=largest,
-        scaled=runs.in_words(at_batch(SCALED, largest)),
+        scaled=runs.in_words(SCALED, largest),
         times=largest / smallest,
     )
 
@@ -144,24 +122,24 @@ def _failed(runs: NetRuns) -> list[str]:
             " diverged.",
             net=runs.name,
             failed=runs.failed_percent,
-            diverged=runs.metric(DIVERGED_PERCENT),
+            diverged=runs.metric("diverged_percent"),
         )
     ]
 
 
 def _optimizers(runs: NetRuns) -> list[str]:
     """The sentence on the best learning rates, where they were looked for."""
-    if not runs.metric(TUNED_BATCH):
+    if not runs.metric("tuned_batch"):
         return []
-    smallest, largest = runs.metric(SMALLEST), runs.metric(LARGEST)
+    smallest, largest = runs.metric("smallest_batch"), runs.metric("largest_batch")
     return [
         say(
             "At its best learning rate momentum takes {net} there in {small} epochs at batch"
             " {smallest}, in {large} at {largest}; LARS in {lars} at {largest}.",
             net=runs.name,
-            small=runs.in_words(at_batch(MOMENTUM, smallest)),
-            large=runs.in_words(at_batch(MOMENTUM, largest)),
-            lars=runs.in_words(at_batch(LARS, largest)),
+            small=runs.in_words(MOMENTUM, smallest),
+            large=runs.in_words(MOMENTUM, largest),
+            lars=runs.in_words(LARS, largest),
             smallest=smallest,
             largest=largest,
         )
@@ -169,7 +147,7 @@ def _optimizers(runs: NetRuns) -> list[str]:
 
 
 def _times(runs: NetRuns) -> str:
-    smallest, largest = runs.metric(SMALLEST), runs.metric(LARGEST)
+    smallest, largest = runs.metric("smallest_batch"), runs.metric("largest_batch")
     return say(
         "{net} takes {share:.0f} % as long for an image at batch {largest} as at {smallest}: larger"
         " batches pay only if epochs rise by less.",
@@ -200,13 +178,13 @@ def _caption(runs: NetRuns) -> str:
             " batch, or with its square root, after a warm-up. Runs end after {n:g} epochs at most."
             " Seconds are those of one device ({devices}).",
             net=runs.name,
-            n=runs.metric(MAX_EPOCHS),
+            n=runs.metric("max_epochs"),
             devices=devices_in_words(runs.metrics["device_kind"]),
         )
     ]
     if runs.failed_percent:
         sentences.append(say("Crosses: seeds without the target by then."))
-    if runs.metric(TUNED_BATCH):
+    if runs.metric("tuned_batch"):
         sentences.append(
             say("Momentum and LARS have the best learning rate that other seeds found.")
         )
@@ -216,14 +194,16 @@ def _caption(runs: NetRuns) -> str:
 def table(runs: NetRuns) -> Table:
     """Epochs by variant and batch size."""
 
-    def cell(series: str | None) -> str:
-        if series is None:
+    def cell(variant: str, n: int) -> str:
+        if n not in by_variant[variant]:
             return "–"
-        epochs, reached = runs.epochs[series].y, runs.reached[series].y
-        diverged = int(runs.epochs[series].diverged.sum())
+        epochs, reached, failed = (
+            runs.values(experiment, variant, n) for experiment in ("epochs", "reached", "diverged")
+        )
+        diverged = int(failed.sum())
         missed = int((1 - reached).sum()) - diverged
         ended = epochs[reached == 1]
-        words = [runs.in_words(series)]
+        words = [runs.in_words(variant, n)]
         if len(ended):
             words[0] = say(
                 "{median} ({low:.3g} to {high:.3g})",
@@ -235,12 +215,9 @@ def table(runs: NetRuns) -> Table:
         words += [say("{n} diverged", n=diverged)] if diverged else []
         return say("; ").join(words)
 
-    sizes = [int(series.rpartition(" ")[2]) for series in runs.times]
-    by_variant, shown = runs.variants(), variants()
-    rows = [
-        [shown[variant], *(cell(by_variant[variant].get(n)) for n in sizes)]
-        for variant in by_variant
-    ]
+    sizes = runs.batch_sizes("us_per_image")[PLAIN]
+    by_variant, shown = runs.batch_sizes(), variants()
+    rows = [[shown[variant], *(cell(variant, n) for n in sizes)] for variant in by_variant]
     rows.append([say("µs per image"), *(f"{runs.us_per_image(n):.3g}" for n in sizes)])
     return Table(
         [
@@ -257,24 +234,22 @@ def table(runs: NetRuns) -> Table:
 
 def _draw_runs(runs: NetRuns, in_seconds: bool, path: Path) -> None:
     """Draw each seed's way to the target in a row of its batch size and variant."""
-    shown, by_variant = variants(), runs.variants()
+    shown, by_variant = variants(), runs.batch_sizes()
     colours = dict(zip(by_variant, figures.COLOURS, strict=False))
     rows = sorted((n, variant) for variant, by_size in by_variant.items() for n in by_size)
     rows.sort(key=lambda row: (row[0], list(colours).index(row[1])))
     with figures.figure(path, figures.WIDTH, 0.9 + 0.42 * len(rows)) as fig:
         axes = fig.add_subplot()
         for i, (n, variant) in enumerate(rows):
-            epoch_s = runs.us_per_image(n) * float(runs.metrics[TRAIN_IMAGES]) / 1e6
-            _draw_seeds(
-                axes, runs, at_batch(variant, n), i, epoch_s if in_seconds else 1, colours[variant]
-            )
+            epoch_s = runs.us_per_image(n) * float(runs.metrics["train_images"]) / 1e6
+            _draw_seeds(axes, runs, variant, n, i, epoch_s if in_seconds else 1, colours[variant])
         axes.set_yticks(
             range(len(rows)), [say("batch {n}", n=n) + "\n" + shown[variant] for n, variant in rows]
         )
         axes.set_ylim(len(rows) - 0.45, -0.55)
         axes.set_xlim(left=0)
         axes.grid(visible=False, axis="y")
-        target = runs.metric(TARGET_PERCENT)
+        target = runs.metric("target_percent")
         axes.set_xlabel(
             say("seconds to {target:g} % test accuracy", target=target)
             if in_seconds
@@ -285,13 +260,14 @@ def _draw_runs(runs: NetRuns, in_seconds: bool, path: Path) -> None:
 
 
 def _draw_seeds(
-    axes: Axes, runs: NetRuns, series: str, row: int, scale: float, colour: str
+    axes: Axes, runs: NetRuns, variant: str, n: int, row: int, scale: float, colour: str
 ) -> None:
-    """Draw a series' seeds, crosses for those that did not get there, and a bar at their median."""
-    epochs, reached = scale * runs.epochs[series].y, runs.reached[series].y == 1
+    """Draw a variant's seeds, crosses for those that did not get there, a bar at their median."""
+    epochs = scale * runs.values("epochs", variant, n)
+    reached = runs.values("reached", variant, n) == 1
     axes.plot(epochs[reached], np.full(reached.sum(), row), "o", color=colour, alpha=0.6)
     axes.plot(epochs[~reached], np.full((~reached).sum(), row), "x", color=colour, markersize=7)
-    median, more = runs.median(series)
+    median, more = runs.median(variant, n)
     if not more:
         draw_median(axes, scale * median, row, colour)
 

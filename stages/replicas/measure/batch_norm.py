@@ -10,7 +10,7 @@ from itertools import product
 import torch
 from torch import Tensor, nn
 
-from lab.data.images import LabelledImages
+from lab.data.images import Images, LabelledImages
 from lab.data.order import shuffled
 from lab.nets.models import MODELS, UInt8Input
 from lab.parallel.replicas import (
@@ -22,21 +22,11 @@ from lab.parallel.replicas import (
     sum_gradients,
 )
 from lab.parallel.workers import map_with_progress
-from lab.results.curves import Curve, line
-from stages.replicas.measure.by_hand import CPU, accuracy_percent, step
-from stages.replicas.measure.names import (
-    FOUR_STEPS,
-    GRADIENT_CHANGE,
-    LOCAL,
-    NORM_ACCURACY,
-    ONE_DEVICE,
-    RUNNING_STATISTICS,
-    SEPARATE,
-    WITH_BATCH_NORM,
-    WITHOUT_BATCH_NORM,
-)
+from lab.results.measurements import Measurement, by_seed
+from lab.training.short_training import accuracy_or_chance
+from stages.replicas.measure.names import ONE_DEVICE, WITH_BATCH_NORM, WITHOUT_BATCH_NORM
 from stages.replicas.measure.params import BatchNormParams
-from stages.replicas.measure.training_variants import distance, lenet
+from stages.replicas.measure.training import CPU, Combine, distance, lenet, step
 
 LR = 0.1
 FOUR_STEPS_IMAGES, FOUR_STEPS_COUNT = 4, 2  # images per device, steps
@@ -48,12 +38,12 @@ def measure_batch_norm(
     train_set: LabelledImages,
     test_set: LabelledImages,
     seed: int,
-) -> Iterator[Curve]:
+) -> Iterator[Measurement]:
     """The gradient's change and the accuracy by seed, then ResNet-18's replicas after two steps."""
     seeds = range(seed, seed + params.num_seeds)
     yield from _gradient_changes(params, num_devices, train_set, seeds)
     yield from _accuracies(params, num_devices, train_set, test_set, seeds)
-    yield from _four_steps(num_devices, train_set, seed)
+    yield _four_steps(num_devices, train_set, seed)
 
 
 # --- the gradient
@@ -61,7 +51,7 @@ def measure_batch_norm(
 
 def _gradient_changes(
     params: BatchNormParams, num_devices: int, train_set: LabelledImages, seeds: Sequence[int]
-) -> Iterator[Curve]:
+) -> Iterator[Measurement]:
     """By how many percent of its length splitting a batch changes the gradient, by seed."""
     nets: dict[str, Callable[[int], nn.Module]] = {
         WITH_BATCH_NORM: lambda seed: UInt8Input(MODELS["resnet18"](_generator(seed))),
@@ -75,9 +65,9 @@ def _gradient_changes(
         whole = gradient(net, X, y, 1)
         return 100 * float((gradient(net, X, y, num_devices) - whole).norm() / whole.norm())
 
-    found = map_with_progress(GRADIENT_CHANGE, run, product(nets, seeds), CPU)
+    found = map_with_progress("gradient_change", run, product(nets, seeds), CPU)
     for name in nets:
-        yield line(GRADIENT_CHANGE, name, seeds, [found[name, s] for s in seeds])
+        yield by_seed("gradient_change", name, [found[name, s] for s in seeds])
 
 
 def gradient(net: nn.Module, X: Tensor, y: Tensor, num_devices: int) -> Tensor:
@@ -142,14 +132,14 @@ def _accuracies(
     train_set: LabelledImages,
     test_set: LabelledImages,
     seeds: Sequence[int],
-) -> Iterator[Curve]:
+) -> Iterator[Measurement]:
     """The first device's accuracy, as the notes evaluate; each variant has the same batches."""
-    variants = {
+    variants: dict[str, tuple[int, Combine]] = {
         ONE_DEVICE: (1, sum_gradients),
-        LOCAL: (num_devices, sum_gradients),
-        SEPARATE: (num_devices, sum_all_but_norms),
+        "several devices, as they are": (num_devices, sum_gradients),
+        "several devices, batch norm of their own": (num_devices, sum_all_but_norms),
     }
-    tested = (test_set[0][: params.test_images], test_set[1][: params.test_images])
+    tested = Images(*test_set).first(params.test_images)
     batch_size = num_devices * params.images_per_device
 
     def run(job: tuple[str, int]) -> float:
@@ -160,11 +150,11 @@ def _accuracies(
         for i in range(params.num_steps):
             rows = order[torch.arange(i * batch_size, (i + 1) * batch_size) % len(order)]
             step(nets, train_set[0][rows], train_set[1][rows], LR, combine)
-        return accuracy_percent(nets[0], tested)
+        return 100 * accuracy_or_chance(nets[0], tested)
 
-    found = map_with_progress(NORM_ACCURACY, run, product(variants, seeds), CPU)
+    found = map_with_progress("norm_accuracy", run, product(variants, seeds), CPU)
     for variant in variants:
-        yield line(NORM_ACCURACY, variant, seeds, [found[variant, s] for s in seeds])
+        yield by_seed("norm_accuracy", variant, [found[variant, s] for s in seeds])
 
 
 def _order(train_set: LabelledImages, seed: int) -> Tensor:
@@ -178,7 +168,7 @@ def _generator(seed: int) -> torch.Generator:
 # --- the notes' four steps
 
 
-def _four_steps(num_devices: int, train_set: LabelledImages, seed: int) -> Iterator[Curve]:
+def _four_steps(num_devices: int, train_set: LabelledImages, seed: int) -> Measurement:
     """What ResNet-18's replicas differ in after the four steps that the notes name, and no more."""
     nets = [UInt8Input(MODELS["resnet18"](_generator(seed))) for _ in range(num_devices)]
     batch_size = FOUR_STEPS_IMAGES * num_devices
@@ -186,7 +176,9 @@ def _four_steps(num_devices: int, train_set: LabelledImages, seed: int) -> Itera
         some = rows % len(train_set[1])
         step(nets, train_set[0][some], train_set[1][some], LR)
     statistics = max(distance(_statistics(nets[0]), _statistics(net)) for net in nets)
-    yield line(FOUR_STEPS, RUNNING_STATISTICS, [FOUR_STEPS_COUNT], [1e6 * statistics])
+    return Measurement(
+        "four_steps", "running statistics", FOUR_STEPS_COUNT, (1e6 * statistics,), "millionths"
+    )
 
 
 def _statistics(net: nn.Module) -> list[Tensor]:

@@ -17,19 +17,17 @@ from lab.claims.rules import (
     near,
     point,
     samples,
-    series,
+    values,
 )
 from lab.claims.verdicts import Claim, Front, Kind, Unmeasured
-from stages.replicas.measure import names
 from stages.replicas.measure.names import (
     ALIASING,
-    APART,
-    FROM_ONE_DEVICE,
     IN_PLACE,
     ONE_DEVICE,
     REBINDING,
+    WITH_BATCH_NORM,
+    WITHOUT_BATCH_NORM,
     millionths,
-    replica_of,
 )
 
 IN_A_WEIGHT = "in a weight (largest difference)"
@@ -51,24 +49,24 @@ def of_millionths(found: float | Sequence[float]) -> Estimate:
 
 def from_one_device(variant: str) -> Rule:
     """The rule that only rounding tells a variant's weights from those of one device."""
-    metric = Metric("replicas", millionths(variant, FROM_ONE_DEVICE))
+    metric = Metric("replicas", millionths(variant, "from_one_device"))
     return Rule([metric], of_millionths, at_most(ROUNDING), IN_A_WEIGHT)
 
 
 def apart(variant: str) -> Rule:
     """The rule that a variant's replicas are equal to the bit."""
-    metric = Metric("replicas", millionths(variant, APART))
+    metric = Metric("replicas", millionths(variant, "apart"))
     return Rule([metric], of_millionths, near(0, 0), IN_A_WEIGHT)
 
 
 def cell(name: str, holds: Range, unit: str) -> Rule:
     """The rule on what one of the notes' short cells shows."""
-    return exact(series("replicas", names.CELLS, name), holds, unit)
+    return exact(values("replicas", "cells", name), holds, unit)
 
 
-def replicas_differ_in(what: str) -> Rule:
-    """The rule that ResNet-18's replicas are equal to the bit in their weights or statistics."""
-    found = series("replicas", names.FOUR_STEPS, what)
+def equal_statistics() -> Rule:
+    """The rule that ResNet-18's replicas are equal to the bit in their running statistics."""
+    found = values("replicas", "four_steps", "running statistics")
     return Rule([found], of_millionths, near(0, 0), IN_A_STATISTIC)
 
 
@@ -84,20 +82,25 @@ def that_stop(programs: Sequence[float]) -> Estimate:
 
 def none_runs(programs: Sequence[str], unit: str) -> Rule:
     """The rule that none of some of the notes' programs runs without a GPU."""
-    reads = [series("replicas", names.WITHOUT_GPU, name) for name in programs]
+    reads = [values("replicas", "without_gpu", name) for name in programs]
     return Rule(reads, that_run, near(0, 0), unit)
 
 
-def beside_one_device(experiment: str, variant: str, holds: Range) -> Rule:
-    """The rule on a variant's accuracy less that of one device, seed by seed."""
-    one, other = (series("replicas", experiment, name) for name in (variant, ONE_DEVICE))
-    return difference(one, other, holds, POINTS, Over.SEEDS)
+def accuracy_of_first(variant: str) -> Column:
+    """The accuracy of a variant's first replica, which the notes test, by seed."""
+    return values("replicas", "accuracy", variant, replica="1")
+
+
+def as_accurate_as_one_device(variant: str) -> Rule:
+    """The rule on the first replica's accuracy less that of one device, seed by seed."""
+    one, other = accuracy_of_first(variant), accuracy_of_first(ONE_DEVICE)
+    return difference(one, other, near(0, SAME_ACCURACY), POINTS, Over.SEEDS)
 
 
 def recipe() -> tuple[Need, ...]:
     """The notes' recipe: ten epochs of all images, on two devices where there are several."""
     remedy = "the profile `study` trains as the notes do"
-    wanted = ((names.EPOCHS, 10), (names.TRAIN_IMAGES, 60_000), ("num_devices", 2))
+    wanted = (("accuracy_epochs", 10), ("accuracy_train_images", 60_000), ("num_devices", 2))
     return (
         *real_images("replicas"),
         *(Need("the notes' recipe", Metric("replicas", n), (v,), remedy) for n, v in wanted),
@@ -114,7 +117,11 @@ CLAIMS = (
         "How many of their three programs, each reduced to what it asks of its devices, run in a"
         " process that sees no GPU.",
         none_runs(
-            (names.MATRICES, names.PRODUCTS_OF_BOTH, names.COPIES),
+            (
+                "matrices on two devices",
+                "products on each device, waited for",
+                "copies to the CPU, waited for",
+            ),
             "of the 3 programs run without a GPU",
         ),
         "None. The first takes the second of all devices by its number, which one GPU does not"
@@ -129,7 +136,7 @@ CLAIMS = (
         "How many of the notes' 12 programs that compute on a device, each reduced to what it asks"
         " of its devices, stop in a process that sees no GPU.",
         Rule(
-            [Column("replicas", "y", {"experiment": names.WITHOUT_GPU})],
+            [Column("replicas", "value", {"experiment": "without_gpu"})],
             that_stop,
             at_least(1),
             "of the 12 programs stop",
@@ -150,7 +157,7 @@ CLAIMS = (
         "Change of the first gradient of the notes' ResNet-18 when a batch is split over devices,"
         " each with its own statistics, relative to its length, the median over seeds.",
         samples(
-            series("replicas", names.GRADIENT_CHANGE, names.WITH_BATCH_NORM),
+            values("replicas", "gradient_change", WITH_BATCH_NORM),
             at_least(10),
             OF_GRADIENT,
             Over.SEEDS,
@@ -187,7 +194,7 @@ CLAIMS = (
         "000:328",
         "Before anything is computed, the parameters' gradients are zero.",
         "How many of LeNet's eight gradients are tensors of zeros after `get_params`.",
-        cell(names.ZEROS, near(NUM_GRADIENTS, 0), "of the 8 gradients"),
+        cell("gradients that are zeros", near(NUM_GRADIENTS, 0), "of the 8 gradients"),
         "All eight. There are none: torch has None until the first backward pass.",
     ),
     Claim(
@@ -231,7 +238,7 @@ CLAIMS = (
         " gradient, then the parameters are summed: their distance from one device's weights,"
         " relative to the length of these.",
         exact(
-            series("replicas", names.ONE_STEP, names.SUMMED_PARAMETERS),
+            values("replicas", "one_step", "parameters summed for gradients"),
             at_most(0.1),
             "% of the weights' length",
         ),
@@ -245,7 +252,9 @@ CLAIMS = (
         "000:350 001:545 002:5",
         "A batch is spread evenly: of two devices each gets half of the 4 x 5 matrix.",
         "Share of its rows on the fuller of two devices, split by what torch's scatter calls.",
-        cell(names.FULLER_SHARE, near(50, 0), "% of the rows on the fuller device"),
+        cell(
+            "% of the rows on the fuller device", near(50, 0), "% of the rows on the fuller device"
+        ),
         "Half. The scatter itself takes GPUs only; it splits by `chunk`.",
     ),
     Claim(
@@ -256,7 +265,7 @@ CLAIMS = (
         "Note 004's training, which it never ran, prints its accuracy at the end.",
         "Whether Python formats a number by `.2f` with a blank behind it, as the note's last line"
         " has it.",
-        cell(names.BLANK_FORMATS, near(1, 0), "of 1 accuracy printed"),
+        cell("formats with a blank that print", near(1, 0), "of 1 accuracy printed"),
         "It raises a ValueError or it does not.",
     ),
     Claim(
@@ -267,10 +276,7 @@ CLAIMS = (
         "LeNet on one device, batch 256 and rate 0.2, ends at a test accuracy of 0.83 or 0.84.",
         "Test accuracy after ten epochs, the median over seeds.",
         samples(
-            series("replicas", names.ACCURACY, ONE_DEVICE),
-            near(BOOK_ACCURACY, BOOK_WOBBLE),
-            ACCURACY,
-            Over.SEEDS,
+            accuracy_of_first(ONE_DEVICE), near(BOOK_ACCURACY, BOOK_WOBBLE), ACCURACY, Over.SEEDS
         ),
         "Half of the 5.9 points by which the last four epochs of the book's own curve differ.",
         recipe(),
@@ -282,7 +288,7 @@ CLAIMS = (
         "000:427",
         "Two devices reach essentially the test accuracy of one.",
         "Test accuracy after ten epochs on two devices, less that on one, by seed.",
-        beside_one_device(names.ACCURACY, replica_of(IN_PLACE, 1), near(0, SAME_ACCURACY)),
+        as_accurate_as_one_device(IN_PLACE),
         "The book prints two digits and calls 0.83 and 0.84 the same: under two points.",
         recipe(),
     ),
@@ -310,7 +316,7 @@ CLAIMS = (
         "001:527-533 001:596-597",
         "With note 001's all-reduce, the replica that it evaluates is as accurate as one device.",
         "Its test accuracy after ten epochs on two devices, less that on one, by seed.",
-        beside_one_device(names.ACCURACY, replica_of(REBINDING, 1), near(0, SAME_ACCURACY)),
+        as_accurate_as_one_device(REBINDING),
         "As for the all-reduce in place: under two points.",
         recipe(),
     ),
@@ -324,7 +330,7 @@ CLAIMS = (
         "Change of LeNet's first gradient when a batch is split over devices, relative to its"
         " length, the median over seeds.",
         samples(
-            series("replicas", names.GRADIENT_CHANGE, names.WITHOUT_BATCH_NORM),
+            values("replicas", "gradient_change", WITHOUT_BATCH_NORM),
             at_most(0.1),
             OF_GRADIENT,
             Over.SEEDS,
@@ -340,7 +346,7 @@ CLAIMS = (
         "The four things that the notes list keep replicas one network also with batch norm.",
         "Largest difference between the running statistics of two ResNet-18 replicas after two"
         " steps.",
-        replicas_differ_in(names.RUNNING_STATISTICS),
+        equal_statistics(),
         "Equal to the bit. No all-reduce of gradients touches them, so it matters which replica is"
         " evaluated.",
         front=Front(
@@ -358,7 +364,10 @@ CLAIMS = (
         "The code of the concise section needs two GPUs at least.",
         "How many of its two calls of the training, for one GPU and for two, each reduced to a"
         " small step, run in a process that sees no GPU.",
-        none_runs((names.CONCISE_ON_ONE, names.CONCISE_ON_TWO), "of the 2 calls run without a GPU"),
+        none_runs(
+            ("concise training, 1 GPU", "concise training, 2 GPUs"),
+            "of the 2 calls run without a GPU",
+        ),
         "None. But nn.DataParallel without a GPU is the net itself. Note 003 trains on one GPU"
         " (003:59, 003:94).",
     ),
@@ -369,12 +378,12 @@ CLAIMS = (
         "000:506",
         "The concise section computes its accuracy in parallel.",
         "On how many of two GPUs the net runs while nn.DataParallel computes an accuracy.",
-        cell(names.EVALUATING, near(2, 0), "of the 2 GPUs"),
+        cell("devices that compute an accuracy", near(2, 0), "of the 2 GPUs"),
         "Both.",
         (
             Need(
                 TWO_GPUS,
-                Metric("replicas", names.TWO_DEVICES),
+                Metric("replicas", "two_devices"),
                 ("cuda",),
                 "`invoke repro` on a machine with two measures it",
             ),

@@ -4,6 +4,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -11,43 +12,21 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-from lab.core.files import Row, read_json, read_rows
-from lab.report import figures
+from lab.report import benchmarks, figures
 from lab.report.language import say, superscript, translation
 from lab.report.page import Figure, Section, Table, TryThis
 from lab.report.verdicts import place_in_words
-from lab.results.curves import Curve, curves_of
+from lab.results.measurements import Curve, Measurement, Results
 from stages.replicas.measure.names import (
-    ACCURACY,
     ALIASING,
-    APART,
-    BATCH_NORM_CHANGE,
-    CELLS,
-    CONCISE_ON_ONE,
-    CONCISE_ON_TWO,
-    EPOCHS,
-    EVALUATING,
-    FOUR_STEPS,
-    FROM_ONE_DEVICE,
-    GRADIENT_CHANGE,
     IN_PLACE,
-    LOCAL,
     MEANS,
-    NORM_ACCURACY,
     ONE_DEVICE,
-    ONE_STEP,
-    PLACES,
     REBINDING,
-    RUNNING_STATISTICS,
-    SEPARATE,
-    SUMMED_PARAMETERS,
-    TRAIN_IMAGES,
     WITH_BATCH_NORM,
     WITHOUT_BATCH_NORM,
-    WITHOUT_GPU,
 )
 
-Experiments = dict[str, dict[str, Curve]]
 LABEL_LETTERS = 16  # of a line of a label beside a panel
 DASHES = ("-", (0, (5, 2)), (0, (1, 1.2)), (0, (5, 2, 1, 2)))
 
@@ -66,28 +45,29 @@ def norm_variants() -> dict[str, str]:
     """The ways to train with batch norm, as the page calls them."""
     return {
         ONE_DEVICE: say("one device"),
-        LOCAL: say("several, each with its own statistics"),
-        SEPARATE: say("several, each also with its own parameters"),
+        "several devices, as they are": say("several, each with its own statistics"),
+        "several devices, batch norm of their own": say(
+            "several, each also with its own parameters"
+        ),
     }
 
 
 def section(folder: Path) -> Section:
     """The section on the results in `folder` (reports/replicas)."""
-    rows, m = read_rows(folder / "rows.csv"), read_json(folder / "metrics.json")
-    experiments = curves_of(rows)
+    results, m = benchmarks.read(folder)
     return Section(
         stage="replicas",
         title=say("Replicas: what keeps them one network"),
         book="13.5, 13.6",
         question=say("Do replicas stay one network, and what do the notes' mistakes change?"),
-        answer=_answer(experiments),
+        answer=_answer(results),
         findings=[
-            *_from_one_device(experiments, m),
-            _summed_parameters(experiments, m),
-            _gradient(experiments, m),
-            _running_statistics(experiments),
-            *_without_gpu(experiments[WITHOUT_GPU]),
-            _evaluating(experiments),
+            *_from_one_device(results, m),
+            _summed_parameters(results, m),
+            _gradient(results, m),
+            _running_statistics(results),
+            *_without_gpu(results),
+            _evaluating(results),
         ],
         figures=[
             Figure(
@@ -102,7 +82,7 @@ def section(folder: Path) -> Section:
                     " algorithms.",
                     n=m["num_devices"],
                 ),
-                [partial(_draw_weights, experiments[FROM_ONE_DEVICE])],
+                [partial(_draw_weights, results.curves("from_one_device"))],
             ),
             Figure(
                 "replicas_batch_norm",
@@ -115,13 +95,10 @@ def section(folder: Path) -> Section:
                     " Each device computes batch norm's mean and variance from its own share of"
                     " the batch."
                 ),
-                [
-                    partial(_draw_gradient_changes, experiments[GRADIENT_CHANGE]),
-                    partial(_draw_norm_accuracies, experiments[NORM_ACCURACY]),
-                ],
+                [partial(_draw_gradient_changes, results), partial(_draw_norm_accuracies, results)],
             ),
         ],
-        tables=[_table(experiments), _accuracies(experiments, m), _programs(rows)],
+        tables=[_table(results), _accuracies(results, m), _programs(results)],
         try_this=TryThis(
             "replicas.num_devices",
             "4",
@@ -135,8 +112,9 @@ def section(folder: Path) -> Section:
     )
 
 
-def _answer(experiments: Experiments) -> str:
-    book, rebound = (experiments[APART][variant] for variant in (IN_PLACE, REBINDING))
+def _answer(results: Results) -> str:
+    apart = results.curves("apart")
+    book, rebound = apart[IN_PLACE], apart[REBINDING]
     numbers = {"apart": small(rebound.y[-1]), "steps": f"{rebound.x[-1]:.0f}"}
     if book.y.any():
         return say(
@@ -152,56 +130,63 @@ def _answer(experiments: Experiments) -> str:
     )
 
 
-def _from_one_device(experiments: Experiments, m: Mapping[str, Any]) -> list[str]:
-    one = experiments[FROM_ONE_DEVICE]
-    worst = max((c for c in one.values() if c.series != IN_PLACE), key=lambda c: c.y[-1])
+def _from_one_device(results: Results, m: Mapping[str, Any]) -> list[str]:
+    ends = {name: float(c.y[-1]) for name, c in results.curves("from_one_device").items()}
+    worst = max((name for name in ends if name != IN_PLACE), key=lambda name: ends[name])
     return [
         say(
             "By the book {n} devices end within {rounding} of the weights of one device: rounding.",
             n=m["num_devices"],
-            rounding=small(one[IN_PLACE].y[-1]),
+            rounding=small(ends[IN_PLACE]),
         ),
         say(
             "“{worst}” ends farthest from one device's weights: {away}.",
-            worst=variants()[worst.series],
-            away=small(worst.y[-1]),
+            worst=variants()[worst],
+            away=small(ends[worst]),
         ),
     ]
 
 
-def _summed_parameters(experiments: Experiments, m: Mapping[str, Any]) -> str:
+def _of(results: Results, experiment: str, variant: str) -> Measurement:
+    found = results.one(experiment, variant)
+    if found is None:
+        raise KeyError(f"{experiment}, {variant}")
+    return found
+
+
+def _summed_parameters(results: Results, m: Mapping[str, Any]) -> str:
     return say(
         "Note 000 asks for a sum of parameters, its code sums gradients. Summed over {n} devices,"
         " LeNet's parameters are {percent} % of their length off after one step.",
         n=m["num_devices"],
-        percent=small(experiments[ONE_STEP][SUMMED_PARAMETERS].y[0]),
+        percent=small(_of(results, "one_step", "parameters summed for gradients").values[0]),
     )
 
 
-def _gradient(experiments: Experiments, m: Mapping[str, Any]) -> str:
-    without = experiments[GRADIENT_CHANGE][WITHOUT_BATCH_NORM]
+def _gradient(results: Results, m: Mapping[str, Any]) -> str:
+    without = _of(results, "gradient_change", WITHOUT_BATCH_NORM).values
     return say(
         "Splitting a batch changes ResNet-18's gradient, with batch norm, by {change:.0f} % of its"
         " length, LeNet's, without, by {other} % (medians; seeds: {seeds}).",
-        change=m[BATCH_NORM_CHANGE],
-        other=small(float(np.median(without.y))),
-        seeds=len(without.y),
+        change=m["batch_norm_gradient_change_percent"],
+        other=small(median(without)),
+        seeds=len(without),
     )
 
 
-def _running_statistics(experiments: Experiments) -> str:
-    found = experiments[FOUR_STEPS][RUNNING_STATISTICS]
+def _running_statistics(results: Results) -> str:
+    found = _of(results, "four_steps", "running statistics")
     return say(
         "All-reduce keeps ResNet-18's weights equal, not batch norm's running statistics:"
         " {apart} apart after {steps:.0f} steps. Which replica is evaluated matters.",
-        apart=small(found.y[0] / 1e6),
-        steps=found.x[0],
+        apart=small(found.values[0] / 1e6),
+        steps=found.x,
     )
 
 
-def _without_gpu(programs: Mapping[str, Curve]) -> list[str]:
-    ran = {name: bool(c.y[0]) for name, c in programs.items()}
-    calls = (CONCISE_ON_ONE, CONCISE_ON_TWO)
+def _without_gpu(results: Results) -> list[str]:
+    ran = {m.variant: bool(m.values[0]) for m in _all(results, "without_gpu")}
+    calls = ("concise training, 1 GPU", "concise training, 2 GPUs")
     return [
         say(
             "Without a GPU {stopped} of the notes' {n} programs stop; the table says which.",
@@ -217,11 +202,15 @@ def _without_gpu(programs: Mapping[str, Curve]) -> list[str]:
     ]
 
 
-def _evaluating(experiments: Experiments) -> str:
+def _all(results: Results, experiment: str) -> list[Measurement]:
+    return [m for m in results.measurements if m.experiment == experiment]
+
+
+def _evaluating(results: Results) -> str:
     return say(
         "While the concise section computes an accuracy, its net runs on {n:.0f} of two devices"
         " here: nn.DataParallel spreads it over GPUs alone.",
-        n=experiments[CELLS][EVALUATING].y[0],
+        n=_of(results, "cells", "devices that compute an accuracy").values[0],
     )
 
 
@@ -235,11 +224,11 @@ def small(value: float) -> str:
     return figures.minus(f"{mantissa}×10{superscript(str(int(exponent)))}")
 
 
-def _table(experiments: Experiments) -> Table:
-    shown = variants()
+def _table(results: Results) -> Table:
+    shown, apart = variants(), results.curves("apart")
     rows = [
-        [shown[name], small(c.y[0]), small(c.y[-1]), small(experiments[APART][name].y[-1])]
-        for name, c in experiments[FROM_ONE_DEVICE].items()
+        [shown[name], small(c.y[0]), small(c.y[-1]), small(apart[name].y[-1])]
+        for name, c in results.curves("from_one_device").items()
     ]
     return Table(
         [
@@ -256,12 +245,12 @@ def _table(experiments: Experiments) -> Table:
     )
 
 
-def _accuracies(experiments: Experiments, m: Mapping[str, Any]) -> Table:
+def _accuracies(results: Results, m: Mapping[str, Any]) -> Table:
     """Test accuracies of both experiments: the notes' recipe by replica, batch norm by variant."""
 
-    def row(name: str, net: str, c: Curve) -> list[str]:
-        cells = (f"{accuracy:.1f}" for accuracy in (np.median(c.y), min(c.y), max(c.y)))
-        return [name, net, *cells, str(len(c.y))]
+    def row(name: str, net: str, percent: Sequence[float]) -> list[str]:
+        cells = (f"{each:.1f}" for each in (median(percent), min(percent), max(percent)))
+        return [name, net, *cells, str(len(percent))]
 
     return Table(
         [
@@ -274,36 +263,35 @@ def _accuracies(experiments: Experiments, m: Mapping[str, Any]) -> Table:
         ],
         [
             *(
-                row(_replica(name), say("LeNet, the notes' recipe"), c)
-                for name, c in experiments[ACCURACY].items()
+                row(_replica(each), say("LeNet, the notes' recipe"), each.values)
+                for each in _all(results, "accuracy")
             ),
             *(
-                row(norm_variants()[name], say("LeNet with batch norm"), c)
-                for name, c in experiments[NORM_ACCURACY].items()
+                row(norm_variants()[each.variant], say("LeNet with batch norm"), each.values)
+                for each in _all(results, "norm_accuracy")
             ),
         ],
         say(
             "Test accuracy after the last step, the median over seeds. The notes' recipe ran for"
             " {epochs} epochs of {images} images; theirs is 10 of 60,000, as in the profile"
             " study. The notes evaluate replica 1 alone.",
-            epochs=m[EPOCHS],
-            images=f"{m[TRAIN_IMAGES]:,}",
+            epochs=m["accuracy_epochs"],
+            images=f"{m['accuracy_train_images']:,}",
         ),
     )
 
 
-def _programs(rows: Sequence[Row]) -> Table:
+def _programs(results: Results) -> Table:
     """Which of the notes' programs run without a GPU, and what the others stop with."""
     return Table(
         [say("program"), say("where"), say("without a GPU")],
         [
             [
-                translation(str(row["variant"])),
-                place_in_words(PLACES[str(row["variant"])]),
-                say("runs") if row["y"] else say("stops: {words}", words=row["remark"]),
+                translation(each.variant),
+                place_in_words(str(each.columns["place"])),
+                say("runs") if each.values[0] else say("stops: {words}", words=each.remark),
             ]
-            for row in rows
-            if row["experiment"] == WITHOUT_GPU
+            for each in _all(results, "without_gpu")
         ],
         say(
             "What each program asks of its devices, on tiny inputs. Where there is no GPU,"
@@ -315,12 +303,12 @@ def _programs(rows: Sequence[Row]) -> Table:
     )
 
 
-def _replica(series: str) -> str:
+def _replica(m: Measurement) -> str:
     """One device, or a replica by its variant and number, as the page calls it."""
-    variant, _, number = series.rpartition(", replica ")
-    if not variant:
-        return norm_variants()[series]
-    return say("{variant}, replica {n}", variant=variants()[variant], n=number)
+    if m.variant == ONE_DEVICE:
+        return norm_variants()[m.variant]
+    n = f"{m.columns['replica']:g}"
+    return say("{variant}, replica {n}", variant=variants()[m.variant], n=n)
 
 
 def _in_lines(label: str) -> str:
@@ -358,43 +346,44 @@ def _draw_weights(curves: Mapping[str, Curve], path: Path) -> None:
         figures.say_virtual(fig)
 
 
-def _draw_gradient_changes(changes: Mapping[str, Curve], path: Path) -> None:
-    values = np.concatenate([c.y[c.y > 0] for c in changes.values()])
+def _draw_gradient_changes(results: Results, path: Path) -> None:
+    changes = _all(results, "gradient_change")
+    values = [value for m in changes for value in m.values if value > 0]
     with figures.figure(path, figures.WIDTH, 2.4) as fig:
-        axes = fig.add_subplot(xscale="log", xlim=(values.min() / 40, values.max() * 40))
-        for row, c in enumerate(changes.values()):
-            colour = figures.COLOURS[1 if c.series == WITH_BATCH_NORM else 0]
-            _draw_seeds(axes, row, c, colour)
+        axes = fig.add_subplot(xscale="log", xlim=(min(values) / 40, max(values) * 40))
+        for row, m in enumerate(changes):
+            colour = figures.COLOURS[1 if m.variant == WITH_BATCH_NORM else 0]
+            _draw_seeds(axes, row, m.values, colour)
             axes.annotate(
-                say("{percent} %", percent=small(float(np.median(c.y)))),
-                (float(np.median(c.y)), row - 0.27),
+                say("{percent} %", percent=small(median(m.values))),
+                (median(m.values), row - 0.27),
                 (0, 3),
                 textcoords="offset points",
                 ha="center",
                 va="bottom",
                 color=figures.text_colour(colour),
             )
-        _rows(axes, [translation(name) for name in changes])
+        _rows(axes, [translation(m.variant) for m in changes])
         _powers(axes.xaxis)
         axes.set_xlabel(say("change of the gradient, % of its length"))
 
 
-def _draw_norm_accuracies(accuracies: Mapping[str, Curve], path: Path) -> None:
-    shown, curves = norm_variants(), list(accuracies.values())
+def _draw_norm_accuracies(results: Results, path: Path) -> None:
+    shown, accuracies = norm_variants(), _all(results, "norm_accuracy")
     with figures.figure(path, figures.WIDTH, 2.4) as fig:
         axes = fig.add_subplot(xlabel=say("test accuracy of LeNet with batch norm, %"))
-        for values in zip(*(c.y for c in curves), strict=True):
-            axes.plot(values, range(len(curves)), color=figures.FAINT, linewidth=0.7, zorder=1)
-        for row, c in enumerate(curves):
-            _draw_seeds(axes, row, c, figures.COLOURS[0])
-        _rows(axes, [shown[name] for name in accuracies])
+        for values in zip(*(m.values for m in accuracies), strict=True):
+            axes.plot(values, range(len(accuracies)), color=figures.FAINT, linewidth=0.7, zorder=1)
+        for row, m in enumerate(accuracies):
+            _draw_seeds(axes, row, m.values, figures.COLOURS[0])
+        _rows(axes, [shown[m.variant] for m in accuracies])
 
 
-def _draw_seeds(axes: Axes, row: int, c: Curve, colour: str) -> None:
+def _draw_seeds(axes: Axes, row: int, values: Sequence[float], colour: str) -> None:
     """Draw a dot for each seed in a row, and a bar at their median."""
-    axes.plot(c.y, np.full(len(c.y), row), "o", color=colour, markersize=5, alpha=0.6)
-    median = float(np.median(c.y))
-    axes.plot([median, median], [row - 0.25, row + 0.25], color=colour, linewidth=2.5)
+    axes.plot(values, np.full(len(values), row), "o", color=colour, markersize=5, alpha=0.6)
+    middle = median(values)
+    axes.plot([middle, middle], [row - 0.25, row + 0.25], color=colour, linewidth=2.5)
 
 
 def _rows(axes: Axes, names: list[str]) -> None:

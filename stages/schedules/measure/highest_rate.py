@@ -1,27 +1,36 @@
 """The highest rate at which a net still learns, with warm-up and without, for each seed."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 import torch
 
 from lab.core.errors import LabError
 from lab.data.images import Images
-from lab.optim.schedules import Schedule, cosine, warm_up
+from lab.optim.schedules import Schedule, cosine
 from lab.parallel.workers import map_with_progress
-from lab.results.curves import Curve, line
-from lab.training.short_training import make_net
-from stages.schedules.measure import names
-from stages.schedules.measure.book_schedules import BASE, EPOCHS, FINAL, WARM_UP_EPOCHS
+from lab.results.measurements import Measurement, by_seed, line
+from lab.training.short_training import (
+    NOTHING_LEARNED,
+    TENTHS,
+    Losses,
+    batches_of,
+    diverged,
+    make_net,
+    mean_of_tenths,
+    sgd_steps,
+)
+from stages.schedules.measure.by_schedule import BASE, EPOCHS, FINAL, stretched, with_warm_up
+from stages.schedules.measure.names import NO_WARM_UP, WARM_UP
 from stages.schedules.measure.params import RunParams
-from stages.schedules.measure.short_runs import Losses, diverged, onset, stretched, train
 
 DOUBLINGS = 20  # of a rate, or halvings, until the search gives up
 
 
 @dataclass(frozen=True)
-class Edge:
+class StabilityLimit:
     """The highest stable rate that was found, the next one, and the losses at both."""
 
     stable: float
@@ -40,11 +49,49 @@ class Trainer:
     params: RunParams
 
     def losses(self, schedule: Schedule, seed: int) -> Losses:
-        """The losses of a run: the same weights and order of the images for the same seed."""
+        """The mean loss before each step of SGD, infinite from where it is not finite.
+
+        Weights and order of the images are the same for the same seed.
+        """
+        batch_size, rates = self.params.batch_size, stretched(schedule, self.params.steps)
         generator = torch.Generator().manual_seed(seed)
-        net = make_net(self.net, generator, self.side).to(self.train_set.X.device)
-        rates = stretched(schedule, self.params.steps)
-        return train(net, self.train_set, rates, self.params.batch_size, generator)
+        net = make_net(self.net, generator, self.side).to(self.train_set.y.device)
+        batches = batches_of(self.train_set, batch_size, generator)
+        losses = np.full(len(rates), np.inf)
+        for i, loss in enumerate(sgd_steps(net, batches, rates)):
+            if not loss.isfinite():
+                break
+            losses[i] = float(loss) / batch_size
+        return losses
+
+
+def measure_highest_rate(trainer: Trainer, seed: int) -> Iterator[Measurement]:
+    """A net's highest stable rates, and when without warm-up it diverges beyond, by seed."""
+    params, device = trainer.params, trainer.train_set.y.device
+
+    def limit(job: tuple[int, str]) -> StabilityLimit:
+        i, variant = job
+        return bisect_limit(
+            lambda rate: trainer.losses(schedule_of(variant, rate), seed + i),
+            params.first_rate,
+            params.resolution,
+        )
+
+    seeds, variants = range(params.seeds), (NO_WARM_UP, WARM_UP)
+    limits = map_with_progress("highest_stable_rate", limit, product(seeds, variants), device)
+    plain = [limits[i, NO_WARM_UP] for i in seeds]
+    measured = [
+        *(
+            by_seed("highest_stable_rate", variant, [limits[i, variant].stable for i in seeds])
+            for variant in variants
+        ),
+        by_seed("divergence_onset", NO_WARM_UP, [divergence_time(each.above) for each in plain]),
+    ]
+    for side, losses in (("still learns", plain[0].below), ("diverges", plain[0].above)):
+        finite = np.where(np.isfinite(losses), losses, np.nan)
+        measured += line("losses", side, range(len(finite)), finite)
+    for m in measured:
+        yield replace(m, columns={"net": trainer.net})
 
 
 def schedule_of(variant: str, base: float) -> Schedule:
@@ -53,12 +100,12 @@ def schedule_of(variant: str, base: float) -> Schedule:
     Without warm-up the cosine takes the 20 epochs.
     """
     final = base * FINAL / BASE
-    if variant == names.NO_WARM_UP:
-        return cosine(base, final, EPOCHS)
-    return warm_up(cosine(base, final, EPOCHS - WARM_UP_EPOCHS), WARM_UP_EPOCHS)
+    return cosine(base, final, EPOCHS) if variant == NO_WARM_UP else with_warm_up(base, final)
 
 
-def find_edge(losses_at: Callable[[float], Losses], first: float, resolution: float) -> Edge:
+def bisect_limit(
+    losses_at: Callable[[float], Losses], first: float, resolution: float
+) -> StabilityLimit:
     """Bisect, on a logarithmic scale, between a rate that is stable and one that is not.
 
     Both are found from `first` by doubling or halving.
@@ -82,30 +129,10 @@ def find_edge(losses_at: Callable[[float], Losses], first: float, resolution: fl
         rate = (found[True][0] * found[False][0]) ** 0.5
         losses = losses_at(rate)
         found[diverged(losses)] = rate, losses
-    return Edge(found[False][0], found[True][0], found[False][1], found[True][1])
+    return StabilityLimit(found[False][0], found[True][0], found[False][1], found[True][1])
 
 
-def measure_highest_rate(trainer: Trainer, seed: int) -> Iterator[Curve]:
-    """A net's highest stable rates, and when without warm-up it diverges beyond, by seed."""
-    params, device = trainer.params, trainer.train_set.X.device
-
-    def edge(job: tuple[str, int]) -> Edge:
-        variant, i = job
-        return find_edge(
-            lambda rate: trainer.losses(schedule_of(variant, rate), seed + i),
-            params.first_rate,
-            params.resolution,
-        )
-
-    seeds = range(params.seeds)
-    jobs = [(variant, i) for i in seeds for variant in names.VARIANTS]
-    edges = map_with_progress(names.STABLE_RATE, edge, jobs, device)
-    for variant in names.VARIANTS:
-        series = names.variant_of(trainer.net, variant)
-        yield line(names.STABLE_RATE, series, seeds, [edges[variant, i].stable for i in seeds])
-    plain = [edges[names.NO_WARM_UP, i] for i in seeds]
-    series = names.variant_of(trainer.net, names.NO_WARM_UP)
-    yield line(names.ONSET, series, seeds, [onset(edge.above) for edge in plain])
-    for side, losses in ((names.STABLE, plain[0].below), (names.DIVERGING, plain[0].above)):
-        drawn = np.where(np.isfinite(losses), losses, np.nan)
-        yield line(names.LOSSES, names.variant_of(trainer.net, side), range(len(drawn)), drawn)
+def divergence_time(losses: Losses) -> float:
+    """The percent of a run that diverged before the tenths from which on it has learned nothing."""
+    learned = np.flatnonzero(mean_of_tenths(losses) < NOTHING_LEARNED)
+    return 100 * (learned[-1] + 1) / TENTHS if len(learned) else 0.0

@@ -7,31 +7,27 @@ from pydantic import Field, model_validator
 from lab.core.params import Section
 from lab.core.shared_params import DeviceParams, Seed
 
+BatchSize = Annotated[int, Field(ge=1, le=4096)]
+
 
 class RunParams(Section):
-    """One net's runs in the search for its highest stable rate."""
-
     seeds: Annotated[int, Field(ge=0, le=1000)]
-    batch_size: Annotated[int, Field(ge=1, le=4096)]
+    batch_size: BatchSize
     steps: Annotated[int, Field(ge=10, le=1_000_000)]
     first_rate: Annotated[float, Field(gt=0, le=1000)]
     resolution: Annotated[float, Field(gt=1, le=2)]
 
 
 class HighestRateParams(Section):
-    """The search, for each net."""
-
     lenet: RunParams
     resnet18: RunParams
 
 
 class ScheduleParams(Section):
-    """The `schedules` section of params.yaml."""
-
     image_side: Literal[14, 28]
     train_images: Annotated[int, Field(ge=128, le=60_000)]
     num_seeds: Annotated[int, Field(ge=2, le=1000)]
-    batch_size: Annotated[int, Field(ge=1, le=4096)]
+    batch_size: BatchSize
     steps: Annotated[int, Field(ge=20, le=1_000_000)]
     highest_rate: HighestRateParams
 
@@ -49,8 +45,6 @@ class ScheduleParams(Section):
 
 
 class Params(Section):
-    """What `schedules` reads of params.yaml."""
-
     seed: Seed
     devices: DeviceParams
     schedules: ScheduleParams

@@ -1,7 +1,6 @@
 """What the notes claim about what `schedules` measures, and the rules that decide."""
 
 from collections.abc import Sequence
-from functools import partial
 
 from lab.claims.evidence import Column, Metric
 from lab.claims.needs import Need, real_images
@@ -12,13 +11,12 @@ from lab.claims.rules import (
     Rule,
     at_most,
     samples,
-    series,
     speedup,
     times_ratio,
+    values,
 )
 from lab.claims.verdicts import Claim, Kind
-from stages.schedules.measure import names
-from stages.schedules.measure.names import LENET, NO_WARM_UP, RESNET18, WARM_UP
+from stages.schedules.measure.names import NO_WARM_UP, WARM_UP
 
 STAGE = "schedules"
 NOTES_WARM_UP = 25  # percent of a run: 5 of 20 epochs
@@ -30,17 +28,16 @@ with_resnet18 = (
     *real,
     Need(
         "training of ResNet-18",
-        Metric(STAGE, names.NETS),
-        (f"{LENET} {RESNET18}",),
+        Metric(STAGE, "nets"),
+        ("lenet resnet18",),
         "the profiles `study` and `full` train it",
     ),
 )
-of = partial(series, STAGE)
 
 
 def highest(net: str, variant: str) -> Column:
     """A net's highest stable rates, by seed."""
-    return of(names.STABLE_RATE, names.variant_of(net, variant))
+    return values(STAGE, "highest_stable_rate", variant, net=net)
 
 
 def ratio_of_common_seeds(one: Sequence[float], other: Sequence[float]) -> Estimate:
@@ -59,7 +56,7 @@ CLAIMS = (
         "Percent of a run of LeNet without warm-up before it has learned nothing any more, at the"
         " lowest rate that bisection found to diverge.",
         samples(
-            of(names.ONSET, names.variant_of(LENET, NO_WARM_UP)),
+            values(STAGE, "divergence_onset", NO_WARM_UP, net="lenet"),
             at_most(NOTES_WARM_UP),
             OF_THE_RUN,
             Over.SEEDS,
@@ -75,7 +72,9 @@ CLAIMS = (
         "Warm-up lets LeNet train at a higher rate without diverging.",
         "LeNet's highest rate that does not diverge, by bisection: with the notes' warm-up over"
         " without.",
-        speedup(highest(LENET, WARM_UP), highest(LENET, NO_WARM_UP), FASTER, AS_HIGH, Over.SEEDS),
+        speedup(
+            highest("lenet", WARM_UP), highest("lenet", NO_WARM_UP), FASTER, AS_HIGH, Over.SEEDS
+        ),
         "“Higher”: by more than 2 %.",
         real,
     ),
@@ -88,7 +87,7 @@ CLAIMS = (
         "Highest rate that does not diverge without warm-up, by bisection: LeNet's over"
         " ResNet-18's.",
         Rule(
-            [highest(LENET, NO_WARM_UP), highest(RESNET18, NO_WARM_UP)],
+            [highest("lenet", NO_WARM_UP), highest("resnet18", NO_WARM_UP)],
             ratio_of_common_seeds,
             FASTER,
             AS_HIGH,
@@ -105,7 +104,11 @@ CLAIMS = (
         "ResNet-18's highest rate that does not diverge, by bisection: with the notes' warm-up"
         " over without.",
         speedup(
-            highest(RESNET18, WARM_UP), highest(RESNET18, NO_WARM_UP), FASTER, AS_HIGH, Over.SEEDS
+            highest("resnet18", WARM_UP),
+            highest("resnet18", NO_WARM_UP),
+            FASTER,
+            AS_HIGH,
+            Over.SEEDS,
         ),
         "“No longer”: higher rates by more than 2 %.",
         with_resnet18,

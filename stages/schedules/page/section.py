@@ -3,44 +3,43 @@
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 
-from lab.core.files import read_json, read_rows
-from lab.report import figures
+from lab.report import benchmarks, figures
 from lab.report.benchmarks import TITLES
 from lab.report.language import say
 from lab.report.page import Figure, Section, TryThis
-from lab.results.curves import Curve, curves_of
+from lab.results.measurements import Curve, Results
 from lab.results.stats import CONFIDENCE, Ratio, median_ratio, paired_ratios
-from stages.schedules.measure import names
+from stages.schedules.measure.names import AS_THE_BOOK, CONSTANT, NO_WARM_UP, WARM_UP
 from stages.schedules.page.explorables import rate_schedule
 
-Experiments = dict[str, dict[str, Curve]]
-RISING = (names.COSINE_WARM_UP, names.INVERSE_SQRT_WARM_UP, names.ONE_CYCLE, names.AS_THE_BOOK)
+RISING = ("cosine, warm-up", "inverse sqrt, warm-up", "one-cycle", AS_THE_BOOK)
 DASHES = ("-", (0, (4, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)), (0, (2, 2)))
 
 
 def labels() -> dict[str, str]:
     """The schedules as the page calls them."""
     return {
-        names.CONSTANT: say("constant"),
-        names.SQUARE_ROOT: say("square root"),
-        names.FACTOR: say("factor {factor}", factor=0.9),
-        names.MULTI_STEP: say("multi-step"),
-        names.COSINE: say("cosine"),
-        names.COSINE_WARM_UP: say("cosine, warm-up"),
-        names.INVERSE_SQRT_WARM_UP: say("inverse sqrt, warm-up"),
-        names.ONE_CYCLE: say("one-cycle"),
-        names.AS_THE_BOOK: say("the book's loop"),
+        CONSTANT: say("constant"),
+        "square root": say("square root"),
+        "factor 0.9": say("factor {factor}", factor=0.9),
+        "multi-step": say("multi-step"),
+        "cosine": say("cosine"),
+        "cosine, warm-up": say("cosine, warm-up"),
+        "inverse sqrt, warm-up": say("inverse sqrt, warm-up"),
+        "one-cycle": say("one-cycle"),
+        AS_THE_BOOK: say("the book's loop"),
     }
 
 
 def section(folder: Path) -> Section:
     """The section of `folder` (reports/schedules)."""
-    experiments, m = curves_of(read_rows(folder / "rows.csv")), read_json(folder / "metrics.json")
+    results, m = benchmarks.read(folder)
     return Section(
         stage="schedules",
         title=say("Schedules, and warm-up put to the test"),
@@ -48,16 +47,16 @@ def section(folder: Path) -> Section:
         question=say(
             "What does a learning-rate schedule buy, and does warm-up prevent divergence?"
         ),
-        answer=_answer(experiments, m),
+        answer=_answer(results, m),
         findings=[
-            _ranking(experiments, m),
-            *[_warm_up(experiments, net) for net in m[names.NETS].split()],
+            _ranking(results, m),
+            *[_warm_up(results, net) for net in m["nets"].split()],
             say(
                 "The book prints an accuracy of 0.888 for a constant learning rate and 0.901 for"
                 " the cosine, one seed each, after far more steps."
             ),
         ],
-        figures=_figures(experiments, m),
+        figures=_figures(results, m),
         explorables=[rate_schedule()],
         try_this=TryThis(
             "schedules.highest_rate.lenet.batch_size",
@@ -71,7 +70,7 @@ def section(folder: Path) -> Section:
     )
 
 
-def _figures(experiments: Experiments, m: dict[str, Any]) -> list[Figure]:
+def _figures(results: Results, m: dict[str, Any]) -> list[Figure]:
     return [
         Figure(
             "schedule_results",
@@ -83,9 +82,9 @@ def _figures(experiments: Experiments, m: dict[str, Any]) -> list[Figure]:
                 "Accuracies: dots are medians, bars the middle half of {seeds} seeds; “the book's"
                 " loop” is the cosine with warm-up, an epoch late. Highest learning rates: a dot is"
                 " a seed; on the line warm-up changes nothing.",
-                seeds=len(experiments[names.ACCURACY][names.CONSTANT].y),
+                seeds=len(_accuracies(results)[CONSTANT]),
             ),
-            [partial(_draw_results, experiments), partial(_draw_highest_rates, experiments, m)],
+            [partial(_draw_results, results), partial(_draw_highest_rates, results, m)],
         ),
         Figure(
             "schedules",
@@ -94,10 +93,7 @@ def _figures(experiments: Experiments, m: dict[str, Any]) -> list[Figure]:
                 "The notes draw the cosine with warm-up. The book's training loop sets the learning"
                 " rate after each epoch: its first epoch runs at the full one, its second at 0."
             ),
-            [
-                partial(_draw_schedules, experiments, False),
-                partial(_draw_schedules, experiments, True),
-            ],
+            [partial(_draw_schedules, results, False), partial(_draw_schedules, results, True)],
         ),
         Figure(
             "divergence",
@@ -106,16 +102,16 @@ def _figures(experiments: Experiments, m: dict[str, Any]) -> list[Figure]:
                 "LeNet without warm-up, one seed: two learning rates, next to each other in the"
                 " search, on both sides of the highest one at which it learns."
             ),
-            [partial(_draw_losses, experiments)],
+            [partial(_draw_losses, results)],
         ),
     ]
 
 
-def _answer(experiments: Experiments, m: dict[str, Any]) -> str:
-    found = _gain(experiments, names.LENET)
+def _answer(results: Results, m: dict[str, Any]) -> str:
+    found = _gain(results, "lenet")
     values = {
-        "points": m[names.BEST_ACCURACY] - m[names.CONSTANT_ACCURACY],
-        "ratio": m[names.gain(names.LENET)],
+        "points": m["best_accuracy_percent"] - m["constant_accuracy_percent"],
+        "ratio": m["lenet_warm_up_gain"],
         "low": found.low,
         "high": found.high,
     }
@@ -133,41 +129,49 @@ def _answer(experiments: Experiments, m: dict[str, Any]) -> str:
     )
 
 
-def _ranking(experiments: Experiments, m: dict[str, Any]) -> str:
+def _ranking(results: Results, m: dict[str, Any]) -> str:
     return say(
         "Of {count} schedules half of the seeds choose “{best}”; on the other half it ends at"
         " {accuracy:.1f} %, a constant learning rate at {constant:.1f} %.",
-        count=sum(name != names.AS_THE_BOOK for name in experiments[names.ACCURACY]),
-        best=labels()[m[names.BEST_SCHEDULE]],
-        accuracy=m[names.BEST_ACCURACY],
-        constant=m[names.CONSTANT_ACCURACY],
+        count=sum(name != AS_THE_BOOK for name in _accuracies(results)),
+        best=labels()[m["best_schedule"]],
+        accuracy=m["best_accuracy_percent"],
+        constant=m["constant_accuracy_percent"],
     )
 
 
-def _rates(experiments: Experiments, net: str) -> tuple[np.ndarray, np.ndarray]:
+def _accuracies(results: Results) -> dict[str, Sequence[float]]:
+    """The accuracies under each schedule, by seed."""
+    return {
+        m.variant: m.values for m in results.measurements if m.experiment == "schedule_accuracy"
+    }
+
+
+def _rates(results: Results, net: str) -> tuple[Sequence[float], Sequence[float]]:
     """The highest stable rates without warm-up and with it, by seed."""
-    plain, warm = (
-        experiments[names.STABLE_RATE][names.variant_of(net, variant)].y
-        for variant in names.VARIANTS
-    )
-    return plain, warm
+    found = {
+        m.variant: m.values
+        for m in results.measurements
+        if m.experiment == "highest_stable_rate" and m.columns["net"] == net
+    }
+    return found[NO_WARM_UP], found[WARM_UP]
 
 
-def _gain(experiments: Experiments, net: str) -> Ratio:
+def _gain(results: Results, net: str) -> Ratio:
     """How many times as high a rate a net bears with warm-up."""
-    plain, warm = _rates(experiments, net)
-    return median_ratio(paired_ratios(list(warm), list(plain)))
+    plain, warm = _rates(results, net)
+    return median_ratio(paired_ratios(warm, plain))
 
 
-def _warm_up(experiments: Experiments, net: str) -> str:
-    (plain, warm), found = _rates(experiments, net), _gain(experiments, net)
+def _warm_up(results: Results, net: str) -> str:
+    (plain, warm), found = _rates(results, net), _gain(results, net)
     values = {
         "net": TITLES[net],
         "gain": found.median,
         "low": found.low,
         "high": found.high,
-        "warm": float(np.median(warm)),
-        "plain": float(np.median(plain)),
+        "warm": median(warm),
+        "plain": median(plain),
     }
     if found.level < CONFIDENCE:
         return say(
@@ -184,25 +188,23 @@ def _warm_up(experiments: Experiments, net: str) -> str:
     )
 
 
-def _draw_results(experiments: Experiments, path: Path) -> None:
-    results = sorted(
-        experiments[names.ACCURACY].items(), key=lambda item: float(np.median(item[1].y))
-    )
-    with figures.figure(path, figures.WIDTH, 1.0 + 0.26 * len(results)) as fig:
+def _draw_results(results: Results, path: Path) -> None:
+    ranked = sorted(_accuracies(results).items(), key=lambda item: median(item[1]))
+    with figures.figure(path, figures.WIDTH, 1.0 + 0.26 * len(ranked)) as fig:
         axes = fig.add_subplot(xlabel=say("LeNet's test accuracy (%)"))
-        for i, (name, c) in enumerate(results):
-            low, middle, high = np.percentile(c.y, [25, 50, 75])
-            colour = figures.COLOURS[0 if name == names.CONSTANT else 2]
+        for i, (name, percent) in enumerate(ranked):
+            low, middle, high = np.percentile(percent, [25, 50, 75])
+            colour = figures.COLOURS[0 if name == CONSTANT else 2]
             axes.plot([low, high], [i, i], color=colour, linewidth=4, alpha=0.4)
             axes.plot(middle, i, "o", color=colour)
-        axes.set_yticks(range(len(results)), [labels()[name] for name, _ in results])
+        axes.set_yticks(range(len(ranked)), [labels()[name] for name, _ in ranked])
         axes.grid(visible=False, axis="y")
 
 
-def _draw_highest_rates(experiments: Experiments, m: dict[str, Any], path: Path) -> None:
-    found = {net: _rates(experiments, net) for net in m[names.NETS].split()}
-    ends = np.concatenate([rate for rates in found.values() for rate in rates])
-    low, high = ends.min() / 1.2, ends.max() * 1.2
+def _draw_highest_rates(results: Results, m: dict[str, Any], path: Path) -> None:
+    found = {net: _rates(results, net) for net in m["nets"].split()}
+    ends = [rate for rates in found.values() for variant in rates for rate in variant]
+    low, high = min(ends) / 1.2, max(ends) * 1.2
     with figures.figure(path, figures.WIDTH, 3.3) as fig:
         axes = fig.add_subplot(
             xscale="log",
@@ -224,10 +226,10 @@ def _draw_highest_rates(experiments: Experiments, m: dict[str, Any], path: Path)
             figures.key(fig, axes)
 
 
-def _draw_schedules(experiments: Experiments, rising: bool, path: Path) -> None:
+def _draw_schedules(results: Results, rising: bool, path: Path) -> None:
     """Draw the schedules that rise before they fall, or the others."""
     found = {
-        name: c for name, c in experiments[names.SCHEDULE].items() if (name in RISING) == rising
+        name: c for name, c in results.curves("schedule").items() if (name in RISING) == rising
     }
     title = say("That rise first") if rising else say("That only fall")
     with figures.figure(path, figures.WIDTH, 2.9) as fig:
@@ -245,7 +247,7 @@ def _schedule_lines(
     """Draw each schedule, and give their labels."""
     ends, words = [], labels() | _without_warm_up()
     for i, (name, c) in enumerate(found.items()):
-        book = name == names.AS_THE_BOOK  # a rate for each whole epoch
+        book = name == AS_THE_BOOK  # a rate for each whole epoch
         colour, thin = figures.COLOURS[i], slice(None, None, 1 if book else 2)
         axes.plot(
             c.x[thin],
@@ -260,25 +262,26 @@ def _schedule_lines(
 
 def _without_warm_up() -> dict[str, str]:
     """Shorter names where the title says that all rise first."""
-    return {names.COSINE_WARM_UP: say("cosine"), names.INVERSE_SQRT_WARM_UP: say("inverse sqrt")}
+    return {"cosine, warm-up": say("cosine"), "inverse sqrt, warm-up": say("inverse sqrt")}
 
 
-def _loss_limits(experiments: Experiments) -> tuple[float, float]:
+def _loss_limits(results: Results) -> tuple[float, float]:
     """From the lowest loss up to somewhat above that of a constant answer; the start is higher."""
-    lowest = min(np.nanmin(c.y) for c in experiments[names.LOSSES].values())
+    lowest = min(np.nanmin(c.y) for c in results.curves("losses", net="lenet").values())
     return float(lowest) - 0.2, 1.4 * float(np.log(10))
 
 
-def _draw_losses(experiments: Experiments, path: Path) -> None:
-    words = {names.STABLE: say("still learns"), names.DIVERGING: say("diverges")}
+def _draw_losses(results: Results, path: Path) -> None:
+    words = {"still learns": say("still learns"), "diverges": say("diverges")}
+    curves = results.curves("losses", net="lenet")
     with figures.figure(path, figures.WIDTH, 2.9) as fig:
         axes = fig.add_subplot(
-            xlabel=say("step"), ylabel=say("LeNet's training loss"), ylim=_loss_limits(experiments)
+            xlabel=say("step"), ylabel=say("LeNet's training loss"), ylim=_loss_limits(results)
         )
         axes.margins(x=0)
         ends = []
         for i, (side, word) in enumerate(words.items()):
-            c = experiments[names.LOSSES][names.variant_of(names.LENET, side)]
+            c = curves[side]
             axes.plot(c.x, c.y, color=figures.COLOURS[i], linestyle=DASHES[i])
             finite = np.flatnonzero(np.isfinite(c.y))[-1]
             ends.append((word, float(c.x[finite]), float(c.y[finite]), figures.COLOURS[i]))

@@ -1,3 +1,5 @@
+import math
+
 import numpy as np
 import pytest
 import torch
@@ -8,9 +10,12 @@ from lab.nets.lenet import lenet, lenet_params
 from lab.nets.models import to_float
 from lab.optim import update_rules
 from lab.training.short_training import (
+    NOTHING_LEARNED,
     SmallLeNet,
+    accuracy,
     accuracy_after,
-    accuracy_of,
+    constant_answer,
+    diverged,
     he_lenet_params,
     make_net,
     num_features,
@@ -76,17 +81,17 @@ def test_lenet_on_small_images_has_its_own_fan_in_and_on_large_ones_is_the_notes
     assert of(14, notes_start=True).params[4].std().item() == pytest.approx(0.01, rel=0.05)
 
 
-def test_accuracy_is_the_share_of_right_labels_and_none_without_finite_logits():
+def test_accuracy_is_the_share_of_right_labels_and_nan_without_finite_logits():
     images = Images(torch.eye(4), torch.tensor([0, 1, 0, 3]))
-    assert accuracy_of(torch.nn.Identity(), images) == 0.75
-    assert accuracy_of(torch.nn.Identity(), images._replace(X=images.X / 0)) is None
+    assert accuracy(torch.nn.Identity(), images) == 0.75
+    assert math.isnan(accuracy(torch.nn.Identity(), images._replace(X=images.X / 0)))
 
 
 def test_accuracy_is_that_of_evaluation_and_leaves_the_net_as_it_was():
     norm = torch.nn.BatchNorm1d(2)  # of one image alone training would make zeros
     norm.running_mean.copy_(torch.tensor([0.0, 10.0]))
     images = Images(torch.tensor([[5.0, 6.0]]), torch.tensor([0]))
-    assert accuracy_of(norm, images) == 1
+    assert accuracy(norm, images) == 1
     assert norm.training
     assert norm.num_batches_tracked == 0
 
@@ -95,3 +100,16 @@ def test_lenet_is_made_for_small_images_and_resnet18_takes_any():
     for name in ("lenet", "resnet18"):
         net = make_net(name, torch.Generator().manual_seed(0), 14)
         assert net(torch.rand(2, 1, 14, 14)).shape == (2, 10)
+
+
+def test_a_run_has_diverged_if_it_ends_no_better_than_a_constant_answer():
+    good, bad = np.full(20, 1.0), np.full(20, 2.5)
+    assert pytest.approx(math.log(10) * 0.98) == NOTHING_LEARNED
+    assert diverged(bad)
+    assert not diverged(good)
+    assert diverged(np.array([1.0] * 19 + [math.inf]))
+    assert not diverged(np.concatenate([bad, good])), "it came back"
+
+
+def test_a_constant_answer_is_right_for_the_commonest_label():
+    assert constant_answer(Images(torch.zeros(5, 1), torch.tensor([3, 1, 3, 0, 3]))) == 0.6

@@ -4,32 +4,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-
 from lab.core.files import write_metrics, write_rows
 from lab.machine.devices import DeviceKind
-from lab.results.curves import Curve, line, rows_of
-from stages.convergence import __main__ as convergence
-from stages.convergence.measure.names import (
-    BY_STEM,
-    EPOCHS,
-    FIXED,
-    LARS,
-    LENET,
-    MOMENTUM,
-    NOTES_US_PER_IMAGE,
-    REACHED,
-    RESNET18,
-    ROOT,
-    SCALED,
-    SHORT_RUN,
-    STEMS,
-    US_PER_IMAGE,
-    at_batch,
-    batch,
-    of_net,
-    stale,
-)
+from lab.results.measurements import Measurement, by_seed, rows_of
+from stages.convergence.__main__ import summarise
+from stages.convergence.measure.names import FIXED, LARS, MOMENTUM, PLAIN, ROOT, SCALED
 from stages.convergence.measure.params import ConvergenceParams, NetParams, StemParams
 
 LENET_RUNS = NetParams(
@@ -59,76 +38,74 @@ WITH_RESNET18 = CONVERGENCE.model_copy(
 )
 CAP = float(LENET_RUNS.max_epochs)
 
+SeedEpochs = Mapping[tuple[str, int], list[float]]  # by variant and batch size
+
 # epochs to the target of each seed, CAP where it was not reached
-SEED_EPOCHS = {
-    at_batch(FIXED, 64): [1.0, 2.0] * 4,
-    at_batch(FIXED, 256): [4.0, 6.0] * 4,
-    at_batch(FIXED, 4096): [CAP] * 8,
-    at_batch(SCALED, 256): [1.0, 2.0] * 4,
-    at_batch(SCALED, 4096): [6.0, CAP] * 4,
-    at_batch(ROOT, 256): [2.0, 4.0] * 4,
-    at_batch(ROOT, 4096): [7.0] * 8,
-    at_batch(MOMENTUM, 64): [1.0] * 8,
-    at_batch(MOMENTUM, 4096): [4.0, 6.0] * 4,
-    at_batch(LARS, 4096): [2.0] * 8,
+LENET_EPOCHS: SeedEpochs = {
+    (FIXED, 64): [1.0, 2.0] * 4,
+    (FIXED, 256): [4.0, 6.0] * 4,
+    (FIXED, 4096): [CAP] * 8,
+    (SCALED, 256): [1.0, 2.0] * 4,
+    (SCALED, 4096): [6.0, CAP] * 4,
+    (ROOT, 256): [2.0, 4.0] * 4,
+    (ROOT, 4096): [7.0] * 8,
+    (MOMENTUM, 64): [1.0] * 8,
+    (MOMENTUM, 4096): [4.0, 6.0] * 4,
+    (LARS, 4096): [2.0] * 8,
 }
-SHORT_RUNS = {stale(0): 70.0, stale(3): 60.0}  # percent
+RESNET18_EPOCHS: SeedEpochs = {
+    (FIXED, 256): [2.0, 3.0] * 4,
+    (FIXED, 4096): [CAP] * 8,
+    (SCALED, 4096): [3.0, CAP] * 4,
+    (ROOT, 4096): [3.5] * 8,
+    (MOMENTUM, 256): [0.5] * 8,
+    (MOMENTUM, 4096): [2.5] * 8,
+    (LARS, 4096): [1.0] * 8,
+}
+LENET_US = {64: 200.0, 256: 100.0, 4096: 50.0}  # per image
+RESNET18_US = {256: 2000.0, 4096: 1000.0}
 
 
-TIMES = {64: 200.0, 256: 100.0, 4096: 50.0}  # microseconds per image
-
-
-def convergence_curves(changes: dict[str, list[float]] | None = None) -> list[Curve]:
+def lenet_results() -> list[Measurement]:
     """What the stage measures of LeNet."""
-    made = of_runs(LENET, SEED_EPOCHS | (changes or {}), TIMES)
-    made += [line(SHORT_RUN, variant, range(8), [y] * 8) for variant, y in SHORT_RUNS.items()]
-    notes = {16: 300.0, 256: 150.0}
-    made += [line(NOTES_US_PER_IMAGE, batch(n), range(8), [t] * 8) for n, t in notes.items()]
-    return made
-
-
-def resnet18_curves(changes: dict[str, list[float]] | None = None) -> list[Curve]:
-    """What it measures of ResNet-18 where that is trained, too: half of LeNet's epochs."""
-    sizes = CONVERGENCE.resnet18.batch_sizes
-    seed_epochs = {
-        at_batch(variant, n): [e / 2 if e < CAP else CAP for e in SEED_EPOCHS[at_batch(variant, n)]]
-        for variant in (FIXED, SCALED, ROOT, LARS)
-        for n in sizes
-        if at_batch(variant, n) in SEED_EPOCHS and not (variant in (SCALED, ROOT) and n == sizes[0])
-    }
-    seed_epochs |= {at_batch(MOMENTUM, 256): [0.5] * 8, at_batch(MOMENTUM, 4096): [2.5] * 8}
-    times = {n: 20 * TIMES[n] for n in sizes}
-    stems = [
-        line(BY_STEM, stem, range(8), [y] * 8) for stem, y in zip(STEMS, (80, 70), strict=True)
-    ]
-    return [*of_runs(RESNET18, seed_epochs | (changes or {}), times), *stems]
+    made = of_runs("lenet", LENET_EPOCHS, LENET_US)
+    for staleness, percent in ((0, 70.0), (3, 60.0)):
+        runs = by_seed("short_run", PLAIN, [percent] * 8)
+        made.append(replace(runs, columns={"net": "lenet", "staleness": staleness}))
+    return made + times("notes_us_per_image", "lenet", {16: 300.0, 256: 150.0})
 
 
 def of_runs(
-    net: str, seed_epochs: Mapping[str, list[float]], times: Mapping[int, float]
-) -> list[Curve]:
-    """A net's curves; runs at a scaled rate that do not reach the target diverge."""
+    net: str, seed_epochs: SeedEpochs, us_per_image: Mapping[int, float]
+) -> list[Measurement]:
+    """A net's results; runs at a scaled rate that do not reach the target diverge."""
     made = []
-    for series, epochs in seed_epochs.items():
-        seeds = range(len(epochs))
-        reached = [float(e < CAP) for e in epochs]
-        diverged = 1 - np.array(reached) if SCALED in series else np.zeros(len(epochs))
-        made += [
-            replace(line(of_net(EPOCHS, net), series, seeds, epochs), diverged=diverged),
-            line(of_net(REACHED, net), series, seeds, reached),
-        ]
-    images = of_net(US_PER_IMAGE, net)
-    return made + [line(images, batch(n), range(8), [t] * 8) for n, t in times.items()]
+    for (variant, n), epochs in seed_epochs.items():
+        missed = [e == CAP for e in epochs]
+        for experiment, values in (
+            ("epochs", epochs),
+            ("reached", [not each for each in missed]),
+            ("diverged", [each and variant == SCALED for each in missed]),
+        ):
+            measured = by_seed(experiment, variant, values)
+            made.append(replace(measured, columns={"net": net, "batch_size": n}))
+    return made + times("us_per_image", net, us_per_image)
 
 
-def write(
-    reports: Path, kind: DeviceKind = "cpu-virtual", curves: list[Curve] | None = None
-) -> None:
+def times(experiment: str, net: str, us_per_image: Mapping[int, float]) -> list[Measurement]:
+    return [
+        Measurement(experiment, PLAIN, 0, (us,) * 8, "us", columns={"net": net, "batch_size": n})
+        for n, us in us_per_image.items()
+    ]
+
+
+def write(reports: Path, kind: DeviceKind = "cpu-virtual") -> None:
     """Write the rows and metrics of `convergence` under `reports`; a GPU trains ResNet-18, too."""
-    made = curves or [*convergence_curves(), *(resnet18_curves() if kind == "cuda" else [])]
-    both = any(c.experiment == of_net(EPOCHS, RESNET18) for c in made)
-    params = WITH_RESNET18 if both else CONVERGENCE
+    made, params = lenet_results(), CONVERGENCE
+    if kind == "cuda":
+        made += of_runs("resnet18", RESNET18_EPOCHS, RESNET18_US)
+        made += [by_seed("by_stem", stem, [y] * 8) for stem, y in (("small", 80), ("original", 70))]
+        params = WITH_RESNET18
     write_rows(reports / "convergence", rows_of(made))
     conditions = {"device_kind": kind, "dataset": "fashion-mnist"}
-    metrics = {**conditions, **convergence.summarise(made, params)}
-    write_metrics(reports / "convergence", metrics)
+    write_metrics(reports / "convergence", {**conditions, **summarise(made, params)})

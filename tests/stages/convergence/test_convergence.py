@@ -15,53 +15,27 @@ from lab.data import synthetic
 from lab.data.datasets import Split
 from lab.data.images import Images, small_images
 from lab.machine.devices import Devices
-from lab.results.curves import rows_of
-from stages.convergence import __main__ as convergence
-from stages.convergence.__main__ import summarise
-from stages.convergence.measure import names, one_start
+from lab.results.measurements import Results, rows_of
+from stages.convergence.__main__ import measure, summarise
 from stages.convergence.measure.epochs_to_target import Trainer, climb
-from stages.convergence.measure.names import (
-    FIXED,
-    LARS,
-    LENET,
-    MOMENTUM,
-    ROOT,
-    SCALED,
-    TUNED_BATCH,
-    at_batch,
-    of_net,
-)
+from stages.convergence.measure.names import FIXED, LARS, MOMENTUM, PLAIN, ROOT, SCALED
 from stages.convergence.measure.params import Params
 from stages.convergence.measure.short_runs import measure_stems
-from stages.convergence.page import section
+from stages.convergence.measure.time_per_image import NOTES_SIDE, measure_times
 from stages.convergence.page.claims import CLAIMS, share_of_epochs
-from tests.helpers import committed_params, edit_params, verdicts
-from tests.stages.convergence.made_up import CONVERGENCE, convergence_curves, write
+from tests.helpers import edit_params, verdicts
+from tests.stages.convergence.made_up import CONVERGENCE, lenet_results
 
 CPU = torch.device("cpu")
-
-
-def metrics(changes=None):
-    return convergence.summarise(convergence_curves(changes), CONVERGENCE)
-
-
-def of_lenet(metrics, name):
-    return metrics[names.of_net(name, names.LENET)]
-
-
-def page(tmp_path, kind="cpu-virtual", curves=None):
-    write(tmp_path, kind, curves)
-    return section.section(tmp_path / "convergence")
+DEVICES = Devices("cpu-virtual", [CPU], 1)
 
 
 def test_failed_runs_are_counted_once():
-    m = metrics()
-    assert (of_lenet(m, names.NOT_REACHED_PERCENT), of_lenet(m, names.DIVERGED_PERCENT)) == (
-        10,
-        5,
-    ), "of 80 runs"
-    sizes = names.SMALLEST, names.LARGEST, names.TUNED_BATCH
-    assert [of_lenet(m, name) for name in sizes] == [64, 4096, 4096]
+    m = summarise(lenet_results(), CONVERGENCE)
+    failed = m["lenet_not_reached_percent"], m["lenet_diverged_percent"]
+    assert failed == (10, 5), "of 80 runs"
+    sizes = ("smallest_batch", "largest_batch", "tuned_batch")
+    assert [m[f"lenet_{name}"] for name in sizes] == [64, 4096, 4096]
     assert m["resnet18_tuned_batch"] == 0, "it was not trained"
 
 
@@ -80,30 +54,27 @@ def split(count=256):
 
 def test_a_small_real_run_repeats_and_has_all_variants(one_thread):
     few, images = small(), split()
-    first, again = (convergence.measure(few, CPU, images, images.first(40), 0) for _ in range(2))
-    for one, other in zip(first, again, strict=True):
-        assert (one.experiment, one.series) == (other.experiment, other.series)
-        for column in ("x", "y", "diverged"):
-            assert np.array_equal(getattr(one, column), getattr(other, column)), one.series
-    variants = [c.series for c in first if c.experiment == names.of_net(names.EPOCHS, names.LENET)]
-    assert variants == [
-        *(at_batch(FIXED, n) for n in (16, 64)),
-        at_batch(SCALED, 64),
-        at_batch(ROOT, 64),
-        *(at_batch(MOMENTUM, n) for n in (16, 64)),
-        at_batch(LARS, 64),
+    first, again = (measure(few, DEVICES, images, images.first(40), 0) for _ in range(2))
+    assert first == again
+    epochs = [m for m in first if m.experiment == "epochs"]
+    assert [(m.variant, m.columns["batch_size"]) for m in epochs] == [
+        *((FIXED, n) for n in (16, 64)),
+        (SCALED, 64),
+        (ROOT, 64),
+        *((MOMENTUM, n) for n in (16, 64)),
+        (LARS, 64),
     ]
-    for c in first:
-        if c.experiment == names.of_net(names.EPOCHS, names.LENET):
-            assert ((c.y > 0) & (c.y <= 1)).all()
-    m = convergence.summarise(first, few)
-    assert (of_lenet(m, names.TARGET_PERCENT), m[names.TRAIN_IMAGES]) == (60, 256)
+    assert all(0 < value <= 1 for m in epochs for value in m.values)
+    ages = [m.columns["staleness"] for m in Results(first).series("short_run", PLAIN)]
+    assert ages == [0, 1]
+    m = summarise(first, few)
+    assert (m["lenet_target_percent"], m["train_images"]) == (60, 256)
 
 
 def test_resnet18_trains_towards_the_target_too(one_thread):
     images = small_images(split(64), 14, CPU)
     runs = CONVERGENCE.resnet18.model_copy(update={"batch_sizes": [16, 64], "max_epochs": 1})
-    trainer = Trainer(names.RESNET18, 14, runs, images, images.first(32), 0)
+    trainer = Trainer("resnet18", 14, runs, images, images.first(32), 0)
     first, again = (trainer.run_rule((FIXED, 16, 0)) for _ in range(2))
     assert first == again
     assert first.epochs == (1.0,)
@@ -119,12 +90,10 @@ def test_each_stem_is_trained_from_the_same_seeds_on_the_notes_pixels(one_thread
 
     monkeypatch.setattr(Images, "at", batch)
     stems = CONVERGENCE.stems.model_copy(update={"num_seeds": 2, "images": 32})
-    images = small_images(split(32), names.NOTES_SIDE, CPU)
+    images = small_images(split(32), NOTES_SIDE, CPU)
     found = list(measure_stems(stems, images, images.first(10), 0))
-    assert [(c.experiment, c.series, len(c.y)) for c in found] == [
-        (names.BY_STEM, stem, 2) for stem in ("small", "original")
-    ]
-    assert all(((c.y >= 0) & (c.y <= 100)).all() for c in found)
+    assert [(m.variant, len(m.values)) for m in found] == [("small", 2), ("original", 2)]
+    assert all(0 <= percent <= 100 for m in found for percent in m.values)
     assert {side for side, _ in seen} == {28}
     rows = sorted(rows for _, rows in seen)
     assert len(rows) == 2 * 2 * 2, "two steps of each seed and stem"
@@ -134,23 +103,23 @@ def test_each_stem_is_trained_from_the_same_seeds_on_the_notes_pixels(one_thread
 def test_without_seeds_to_tune_by_there_are_no_best_rates(one_thread):
     images = split()
     few = small(tuning_seeds=0)
-    curves = convergence.measure(few, CPU, images, images.first(40), 0)
-    assert not any(MOMENTUM in c.series or LARS in c.series for c in curves)
-    assert of_lenet(convergence.summarise(curves, few), names.TUNED_BATCH) == 0
+    measured = measure(few, DEVICES, images, images.first(40), 0)
+    assert not {MOMENTUM, LARS} & {m.variant for m in measured}
+    assert summarise(measured, few)["lenet_tuned_batch"] == 0
 
 
-def test_a_start_times_an_image_at_each_batch():
+def test_a_process_times_an_image_at_each_batch():
     bench = BenchParams(starts=1, rounds=2, min_sample_ms=0.1)
-    few = small()
-    params = Params(seed=0, devices=DeviceParams(cpu_threads=1), bench=bench, convergence=few)
-    found = one_start.measure_times(params, Devices("cpu-virtual", [CPU], 1), 0)
-    assert [(m.experiment, m.variant, m.unit) for m in found] == [
-        ("lenet_us_per_image", "batch 16", "us"),
-        ("lenet_us_per_image", "batch 64", "us"),
-        (names.NOTES_US_PER_IMAGE, "batch 16", "us"),
-        (names.NOTES_US_PER_IMAGE, "batch 256", "us"),
+    devices = DeviceParams(cpu_threads=1)
+    params = Params(seed=0, devices=devices, bench=bench, convergence=small())
+    found = measure_times(0, params)
+    columns = ("net", "pixels", "batch_size")
+    assert [(m.experiment, *(m.columns[name] for name in columns), m.unit) for m in found] == [
+        ("us_per_image", "lenet", 14, 16, "us"),
+        ("us_per_image", "lenet", 14, 64, "us"),
+        ("notes_us_per_image", "lenet", 28, 16, "us"),
+        ("notes_us_per_image", "lenet", 28, 256, "us"),
     ]
-    assert [c.series for c in convergence.times(found)] == [m.variant for m in found]
     assert all(len(m.values) == 2 and min(m.values) > 0 for m in found)
 
 
@@ -183,7 +152,7 @@ def test_params_that_cannot_be_measured_are_refused(project):
         ("image_side", 20, "image_side: expected 14 or 28, got 20"),
     ]
     for key, value, complaint in bad:
-        (project / "params.yaml").write_text(committed_params())
+        (project / "params.yaml").write_text((project / "profiles" / "laptop.yaml").read_text())
         edit_params({f"convergence.{key}": value})
         with pytest.raises(ParamsError, match=re.escape(complaint)):
             load(Params)
@@ -212,13 +181,13 @@ def test_cut_runs_can_confirm_but_not_refute():
 
 
 def judged(**metrics):
-    curves = convergence_curves()
-    found = {"dataset": "fashion-mnist", **summarise(curves, CONVERGENCE), **metrics}
-    return verdicts(CLAIMS, "convergence", found, rows_of(curves))
+    made = lenet_results()
+    found = {"dataset": "fashion-mnist", **summarise(made, CONVERGENCE), **metrics}
+    return verdicts(CLAIMS, "convergence", found, rows_of(made))
 
 
 def test_what_was_not_trained_is_not_judged():
-    untuned = judged(**{of_net(TUNED_BATCH, LENET): 0})
+    untuned = judged(lenet_tuned_batch=0)
     assert untuned["G11a"] is Verdict.CONFIRMED
     assert untuned["G11b"] is Verdict.NOT_TESTABLE
     assert untuned["E2b"] is Verdict.NOT_TESTABLE

@@ -12,9 +12,14 @@ from lab.data import synthetic
 from lab.data.images import Images, shrink
 from lab.optim import schedules
 from lab.training.short_training import SmallLeNet
-from stages.convergence.measure import train_to_target as convergence
+from stages.convergence.measure.epochs_to_target import (
+    Goal,
+    Run,
+    readings,
+    schedule,
+    train_to_target,
+)
 from stages.convergence.measure.names import FIXED, ROOT, SCALED
-from stages.convergence.measure.train_to_target import Goal, Run, train_to_target
 
 
 def images(count, seed):
@@ -36,8 +41,7 @@ def run(lr=0.05, batch_size=32, accuracy=0.5, max_epochs=4, seed=0, train=TRAIN)
 @given(st.floats(0.001, 1), st.integers(1, 64), st.integers(1, 64))
 def test_rules_of_the_rate(lr, smallest, times):
     fixed, warm, root = (
-        convergence.schedule(rule, lr, smallest * times, smallest, 2.0)
-        for rule in (FIXED, SCALED, ROOT)
+        schedule(rule, lr, smallest * times, smallest, 2.0) for rule in (FIXED, SCALED, ROOT)
     )
     assert fixed(0.0) == fixed(7.0) == lr
     assert [warm(t) for t in (0.0, 1.0, 2.0, 7.0)] == pytest.approx(
@@ -81,7 +85,7 @@ def test_leaving_the_finite_numbers_ends_a_run_at_once_and_a_constant_answer_at_
 
 @given(st.integers(1, 2000), st.sampled_from([16, 64, 256, 1024, 4096]))
 def test_readings_are_whole_steps_an_octaves_eighth_apart_and_the_last(num_steps, batch_size):
-    steps = convergence.readings(num_steps, batch_size)
+    steps = readings(num_steps, batch_size)
     assert steps == sorted(set(steps))
     assert steps[-1] == num_steps
     assert steps[0] >= 1

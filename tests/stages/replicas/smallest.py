@@ -3,9 +3,10 @@ import torch
 from lab.core.files import Metrics
 from lab.core.shared_params import DeviceParams
 from lab.data import synthetic
-from lab.results.curves import Curve
-from stages.replicas.__main__ import Params, measure, summarise
-from stages.replicas.measure.params import AccuracyParams, BatchNormParams, ReplicaParams
+from lab.machine.devices import Devices
+from lab.results.measurements import Measurement
+from stages.replicas.__main__ import measure, summarise
+from stages.replicas.measure.params import AccuracyParams, BatchNormParams, Params, ReplicaParams
 
 PARAMS = Params(
     seed=0,
@@ -26,8 +27,8 @@ PARAMS = Params(
 )
 
 
-def results() -> tuple[list[Curve], Metrics]:
+def results() -> tuple[list[Measurement], Metrics]:
     images, labels = synthetic.fashion(9, 0)
     some = (torch.tensor(images), torch.tensor(labels).long())
-    curves = measure(PARAMS, some, some)
-    return curves, summarise(curves, PARAMS.replicas)
+    measured = measure(PARAMS, Devices("cpu-virtual", [torch.device("cpu")] * 2, 1), some, some)
+    return measured, summarise(measured, PARAMS.replicas)

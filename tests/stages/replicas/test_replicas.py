@@ -1,49 +1,45 @@
 """What `replicas` measures: replicas and their mistakes, batch norm on several devices."""
 
+import copy
+
 import pytest
 import torch
 from threadpoolctl import threadpool_limits
 
 from lab.data import synthetic
-from lab.parallel.replicas import allreduce, forward_backward, sum_gradients
-from stages.replicas.measure import accuracy
+from lab.parallel.replicas import forward_backward, sum_gradients
+from lab.results.measurements import Results
+from stages.replicas.measure import training
 from stages.replicas.measure.batch_norm import gradient, lenet_with_batch_norm, sum_all_but_norms
-from stages.replicas.measure.by_hand import accuracy_percent, step
 from stages.replicas.measure.names import (
-    ACCURACY,
     ALIASING,
-    APART,
-    FROM_ONE_DEVICE,
-    GRADIENT_CHANGE,
     IN_PLACE,
     MEANS,
     ONE_DEVICE,
-    ONE_STEP,
     REBINDING,
-    SUMMED_PARAMETERS,
     WITH_BATCH_NORM,
     WITHOUT_BATCH_NORM,
-    replica_of,
 )
 from stages.replicas.measure.params import AccuracyParams
-from stages.replicas.measure.training_variants import (
+from stages.replicas.measure.training import (
     LR,
     lenet,
+    measure_accuracy,
     measure_variants,
+    step,
     step_and_sum_parameters,
-    trained,
-    trained_on_one_tensor,
+    step_of_means,
+    step_of_one_tensor,
 )
 from tests import smallest
 
 
 def test_batch_norm_makes_devices_matter_and_lenet_does_not():
-    curves, _ = smallest.results("replicas")
-    y = {(c.experiment, c.series): c.y for c in curves}
-    assert y[GRADIENT_CHANGE, WITH_BATCH_NORM].min() > 1
-    assert y[GRADIENT_CHANGE, WITHOUT_BATCH_NORM].max() < 1e-3
-    assert len(y[FROM_ONE_DEVICE, IN_PLACE]) == 3, "its steps"
-    assert [len(y[ACCURACY, replica_of(IN_PLACE, i)]) for i in (1, 2)] == [1, 1], "a seed each"
+    found = Results(smallest.results("replicas")[0])
+    assert min(found.one("gradient_change", WITH_BATCH_NORM).values) > 1
+    assert max(found.one("gradient_change", WITHOUT_BATCH_NORM).values) < 1e-3
+    assert [m.x for m in found.series("from_one_device", IN_PLACE)] == [1, 2, 3], "its steps"
+    assert [len(m.values) for m in found.series("accuracy", IN_PLACE)] == [1, 1], "a seed each"
 
 
 def images(count):
@@ -52,31 +48,21 @@ def images(count):
 
 
 def test_accuracies_by_replica_and_seed(monkeypatch):
-    monkeypatch.setattr(accuracy, "BATCH_SIZE", 11)  # uneven shards
+    monkeypatch.setattr(training, "NOTES_BATCH", 11)  # uneven shards
     # from the notes' weights nothing is learned in so few steps
-    quick = {"lenet": lambda generator: lenet(generator.initial_seed()).net}
-    monkeypatch.setattr(accuracy, "MODELS", quick)
+    quick = {seed: lenet(seed).net for seed in (3, 4)}
+    made = {"lenet": lambda generator: copy.deepcopy(quick[generator.initial_seed()])}
+    monkeypatch.setattr(training, "MODELS", made)
     params = AccuracyParams(num_seeds=2, num_epochs=1, train_images=110, test_images=100)
-    curves = list(accuracy.measure_accuracy(params, 2, images(120), images(120), seed=3))
-    y = {c.series: c.y for c in curves}
-    replicas = [replica_of(name, i) for name in (IN_PLACE, REBINDING) for i in (1, 2)]
-    assert list(y) == [ONE_DEVICE, *replicas]
-    assert all(list(c.x) == [3, 4] for c in curves), "seeds"
-    assert list(y[replica_of(IN_PLACE, 1)]) == list(y[replica_of(IN_PLACE, 2)])
-    assert y[ONE_DEVICE] == pytest.approx(y[replica_of(IN_PLACE, 1)], abs=2)
-    assert list(y[replica_of(REBINDING, 2)]) != list(y[replica_of(REBINDING, 1)])
-    assert y[ONE_DEVICE].min() > 15, "it learns"
-
-
-def test_accuracy_is_the_share_of_right_labels():
-    class Fixed(torch.nn.Module):
-        def forward(self, X):
-            return torch.nn.functional.one_hot(X[:, 0, 0].long(), 10)
-
-    X = torch.zeros(1500, 28, 28, dtype=torch.uint8)
-    X[:, 0, 0] = torch.arange(1500) % 10
-    y = torch.where(torch.arange(1500) < 1200, X[:, 0, 0].long(), 10)
-    assert accuracy_percent(Fixed(), (X, y)) == 80
+    made = list(measure_accuracy(params, 2, images(120), images(120), seed=3))
+    found = {(m.variant, m.columns["replica"]): m.values for m in made}
+    replicas = [(name, i) for name in (IN_PLACE, REBINDING) for i in (1, 2)]
+    assert list(found) == [(ONE_DEVICE, 1), *replicas]
+    assert all(len(values) == 2 for values in found.values()), "a value for each seed"
+    assert found[IN_PLACE, 1] == found[IN_PLACE, 2]
+    assert found[ONE_DEVICE, 1] == pytest.approx(found[IN_PLACE, 1], abs=2)
+    assert found[REBINDING, 2] != found[REBINDING, 1]
+    assert min(found[ONE_DEVICE, 1]) > 15, "it learns"
 
 
 def batch():
@@ -137,35 +123,50 @@ def uneven_batch():
 def found():
     """Each variant's distances on two and on four devices: uneven shards of 9 images."""
     with threadpool_limits(1):
-        curves = {n: measure_variants(n, [uneven_batch()] * 3, seed=0) for n in COUNTS}
-        return {n: {(c.experiment, c.series): c.y for c in made} for n, made in curves.items()}
+        made = {n: Results([*measure_variants(n, [uneven_batch()] * 3, seed=0)]) for n in COUNTS}
+    return {
+        n: {(e, name): c.y for e in ("from_one_device", "apart") for name, c in r.curves(e).items()}
+        | {"one_step": r.one("one_step", "parameters summed for gradients").values[0]}
+        for n, r in made.items()
+    }
 
 
 @pytest.mark.parametrize("count", COUNTS)
 def test_the_book_stays_one_network(found, count):
     y = found[count]
-    assert not y[APART, IN_PLACE].any(), "to the bit"
-    assert y[FROM_ONE_DEVICE, IN_PLACE].max() < 1e-14, "rounding of float64"
+    assert not y["apart", IN_PLACE].any(), "to the bit"
+    assert y["from_one_device", IN_PLACE].max() < 1e-14, "rounding of float64"
 
 
 @pytest.mark.parametrize("count", COUNTS)
 def test_the_mistakes_are_other_algorithms(found, count):
     y = found[count]
     for name in (REBINDING, ALIASING, MEANS):
-        assert y[FROM_ONE_DEVICE, name][0] > 100 * y[FROM_ONE_DEVICE, IN_PLACE][0], name
-    assert y[APART, REBINDING].all(), "replicas part from the first step on"
-    assert not y[APART, ALIASING].any(), "one tensor cannot part from itself"
+        assert y["from_one_device", name][0] > 100 * y["from_one_device", IN_PLACE][0], name
+    assert y["apart", REBINDING].all(), "replicas part from the first step on"
+    assert not y["apart", ALIASING].any(), "one tensor cannot part from itself"
 
 
 @pytest.mark.parametrize("count", COUNTS)
 def test_one_tensor_takes_steps_that_are_twice_as_long_for_each_further_replica(count, one_thread):
     start, net, one = lenet(0), lenet(0), lenet(0)
-    next(trained_on_one_tensor(net, count, [uneven_batch()]))
-    next(trained([one], [uneven_batch()], allreduce))
+    step_of_one_tensor(net, count, *uneven_batch())
+    step([one], *uneven_batch(), LR)
     for p, q, before in zip(net.parameters(), one.parameters(), start.parameters(), strict=True):
         torch.testing.assert_close(
             p - before, 2 ** (count - 1) * (q - before), rtol=1e-3, atol=1e-6
         )
+
+
+def test_the_mean_of_means_weighs_an_image_by_its_shard(one_thread):
+    """Of 9 images over two devices: 5 of them count a tenth each, 4 of them an eighth."""
+    net, weighed = lenet(0), lenet(0)
+    X, y = uneven_batch()
+    step_of_means(net, 2, X, y)
+    losses = torch.nn.functional.cross_entropy(weighed(X), y, reduction="none")
+    losses.dot(torch.tensor([1 / 10] * 5 + [1 / 8] * 4)).backward()
+    for p, q in zip(net.parameters(), weighed.parameters(), strict=True):
+        torch.testing.assert_close(p, q - LR * q.grad)
 
 
 @pytest.mark.parametrize("count", COUNTS)
@@ -181,4 +182,4 @@ def test_a_sum_of_parameters_adds_up_what_the_replicas_started_from(found, count
     for net in nets:
         torch.testing.assert_close(net.weight, count * start - LR / len(X) * wrong.T @ X)
     # a step is short: the start is nearly all of a weight
-    assert found[count][ONE_STEP, SUMMED_PARAMETERS] == pytest.approx(100 * (count - 1), rel=0.05)
+    assert found[count]["one_step"] == pytest.approx(100 * (count - 1), rel=0.05)

@@ -1,38 +1,37 @@
 """Made-up results of schedules, with both nets searched."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from lab.core.files import write_metrics, write_rows
 from lab.machine.devices import DeviceKind
-from lab.results.curves import Curve, line, rows_of
+from lab.results.measurements import Measurement, by_seed, line, rows_of
 from stages.schedules.__main__ import summarise
-from stages.schedules.measure import names
-from stages.schedules.measure.book_schedules import drawn
+from stages.schedules.measure.by_schedule import drawn
+from stages.schedules.measure.names import NO_WARM_UP, WARM_UP
 
-SEEDS = range(8)
-RATES = {  # without warm-up and with it
-    names.LENET: (2.0, 2.2),
-    names.RESNET18: (0.4, 1.6),
-}
+RATES = {"lenet": (2.0, 2.2), "resnet18": (0.4, 1.6)}  # without warm-up and with it
 
 
-def schedule_curves(nets: dict[str, tuple[float, float]]) -> list[Curve]:
+def schedule_results(nets: dict[str, tuple[float, float]]) -> list[Measurement]:
     """What the stage finds, the same for each seed."""
     made = list(drawn())
-    for name in dict.fromkeys(c.series for c in made):
-        made.append(line(names.ACCURACY, name, SEEDS, [70.0] * 8))
-    for net, rates in nets.items():
-        for variant, rate in zip(names.VARIANTS, rates, strict=True):
-            series = names.variant_of(net, variant)
-            made.append(line(names.STABLE_RATE, series, SEEDS, [rate] * 8))
-        made.append(line(names.ONSET, names.variant_of(net, names.NO_WARM_UP), SEEDS, [10.0] * 8))
-        for side in (names.STABLE, names.DIVERGING):
-            made.append(line(names.LOSSES, names.variant_of(net, side), range(3), [2.4, 2.3, 2.2]))
+    schedules = dict.fromkeys(m.variant for m in made)
+    made += [by_seed("schedule_accuracy", name, [70.0] * 8) for name in schedules]
+    for net, (plain, warm) in nets.items():
+        of_net = [
+            by_seed("highest_stable_rate", NO_WARM_UP, [plain] * 8),
+            by_seed("highest_stable_rate", WARM_UP, [warm] * 8),
+            by_seed("divergence_onset", NO_WARM_UP, [10.0] * 8),
+            *line("losses", "still learns", range(3), [2.4, 2.3, 2.2]),
+            *line("losses", "diverges", range(3), [2.4, 2.3, 2.2]),
+        ]
+        made += [replace(m, columns={"net": net}) for m in of_net]
     return made
 
 
 def write(reports: Path, kind: DeviceKind, nets: dict[str, tuple[float, float]] = RATES) -> None:
     """Write the rows and metrics of `schedules` under `reports`, the same on any device."""
-    made = schedule_curves(nets)
+    made = schedule_results(nets)
     write_rows(reports / "schedules", rows_of(made))
     write_metrics(reports / "schedules", {"dataset": "fashion-mnist", **summarise(made)})

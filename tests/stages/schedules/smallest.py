@@ -3,7 +3,8 @@ import torch
 from lab.core.files import Metrics
 from lab.data import synthetic
 from lab.data.datasets import Split
-from lab.results.curves import Curve
+from lab.machine.devices import Devices
+from lab.results.measurements import Measurement
 from stages.schedules.__main__ import measure, summarise
 from stages.schedules.measure.params import HighestRateParams, RunParams, ScheduleParams
 
@@ -19,8 +20,9 @@ PARAMS = ScheduleParams(
 )
 
 
-def results() -> tuple[list[Curve], Metrics]:
+def results() -> tuple[list[Measurement], Metrics]:
     images, labels = synthetic.fashion(PARAMS.train_images, 0)
     split = Split(images, labels.astype("int64"))
-    curves = measure(PARAMS, torch.device("cpu"), split, split, seed=0)
-    return curves, summarise(curves)
+    devices = Devices("cpu-virtual", [torch.device("cpu")], 1)
+    measured = measure(PARAMS, devices, split, split, seed=0)
+    return measured, summarise(measured)

@@ -1,6 +1,7 @@
 """What `schedules` draws, tries and derives."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,56 +15,62 @@ from lab.data import synthetic
 from lab.data.datasets import Split
 from lab.data.images import small_images
 from lab.optim.schedules import after_epoch
-from lab.results.curves import line, rows_of
+from lab.results.measurements import Results, by_seed, rows_of
 from lab.training.short_training import make_net
 from stages.schedules.__main__ import summarise
-from stages.schedules.measure import names
-from stages.schedules.measure.book_schedules import EPOCHS, SCHEDULES, WARM_UP_EPOCHS
-from stages.schedules.measure.highest_rate import Trainer, find_edge, schedule_of
-from stages.schedules.measure.short_runs import NOTHING_LEARNED, diverged, onset, stretched, train
+from stages.schedules.measure.by_schedule import EPOCHS, SCHEDULES, WARM_UP_EPOCHS, stretched
+from stages.schedules.measure.highest_rate import (
+    Trainer,
+    bisect_limit,
+    divergence_time,
+    schedule_of,
+)
+from stages.schedules.measure.names import AS_THE_BOOK, CONSTANT, NO_WARM_UP, WARM_UP
 from stages.schedules.page import claims
 from tests import smallest
 from tests.helpers import verdicts
-from tests.stages.schedules.made_up import schedule_curves
+from tests.stages.schedules.made_up import schedule_results
 from tests.stages.schedules.smallest import LENET
 
 
 def test_what_is_drawn_is_tried():
-    curves, m = smallest.results("schedules")
-    tried = {c.series: c for c in curves if c.experiment == names.ACCURACY}
-    assert set(tried) == {c.series for c in curves if c.experiment == names.SCHEDULE}
-    assert set(tried) == {*SCHEDULES, names.AS_THE_BOOK}
-    assert all(len(c.y) == 2 and ((c.y >= 0) & (c.y <= 100)).all() for c in tried.values())
-    assert len(m) <= 12
+    found = Results(smallest.results("schedules")[0])
+    tried = found.variants("schedule_accuracy")
+    assert tried == found.variants("schedule") == [*SCHEDULES, AS_THE_BOOK]
+    for name in tried:
+        percent = found.one("schedule_accuracy", name).values
+        assert len(percent) == 2
+        assert all(0 <= each <= 100 for each in percent), name
 
 
 def test_the_best_schedule_is_chosen_by_other_seeds_than_those_it_is_judged_by():
-    accuracies = {names.CONSTANT: [50, 50, 70, 70], names.COSINE: [60, 60, 40, 42]}
-    curves = [line(names.ACCURACY, name, range(4), y) for name, y in accuracies.items()]
-    for variant, rates in ((names.NO_WARM_UP, [1.0, 2.0, 4.0]), (names.WARM_UP, [2.0, 6.0, 4.0])):
-        curves.append(
-            line(names.STABLE_RATE, names.variant_of(names.LENET, variant), range(3), rates)
-        )
-    m = summarise(curves)
-    assert (m[names.BEST_SCHEDULE], m[names.BEST_ACCURACY]) == (names.COSINE, 41)
-    assert m[names.CONSTANT_ACCURACY] == 70
-    assert m[names.gain(names.LENET)] == 2, "the median of 2, 3 and 1: paired by seed"
-    assert m[names.NETS] == names.LENET
+    accuracies = {CONSTANT: [50, 50, 70, 70], "cosine": [60, 60, 40, 42]}
+    made = [by_seed("schedule_accuracy", name, y) for name, y in accuracies.items()]
+    for variant, rates in ((NO_WARM_UP, [1.0, 2.0, 4.0]), (WARM_UP, [2.0, 6.0, 4.0])):
+        limits = by_seed("highest_stable_rate", variant, rates)
+        made.append(replace(limits, columns={"net": "lenet"}))
+    m = summarise(made)
+    assert (m["best_schedule"], m["best_accuracy_percent"]) == ("cosine", 41)
+    assert m["constant_accuracy_percent"] == 70
+    assert m["lenet_warm_up_gain"] == 2, "the median of 2, 3 and 1: paired by seed"
+    assert m["nets"] == "lenet"
 
 
 def test_each_variant_has_a_rate_for_each_seed_and_without_warm_up_an_onset():
-    curves, _ = smallest.results("schedules")
+    found = Results(smallest.results("schedules")[0])
     for experiment, variants in (
-        (names.STABLE_RATE, names.VARIANTS),
-        (names.ONSET, [names.NO_WARM_UP]),
+        ("highest_stable_rate", [NO_WARM_UP, WARM_UP]),
+        ("divergence_onset", [NO_WARM_UP]),
     ):
-        found = {c.series: c.y for c in curves if c.experiment == experiment}
-        assert set(found) == {names.variant_of(names.LENET, variant) for variant in variants}
-        assert all(len(y) == 2 and np.isfinite(y).all() for y in found.values()), experiment
+        assert found.variants(experiment, net="lenet") == variants
+        for variant in variants:
+            values = found.one(experiment, variant).values
+            assert len(values) == 2
+            assert np.isfinite(values).all(), experiment
 
 
 def test_the_notes_schedule_rises_for_five_epochs_and_falls_to_a_hundredth():
-    schedule = SCHEDULES[names.COSINE_WARM_UP]
+    schedule = SCHEDULES["cosine, warm-up"]
     assert [schedule(t) for t in (0, 2.5, 5)] == pytest.approx([0, 0.15, 0.3])
     assert schedule(EPOCHS) == pytest.approx(0.01)
     values = [schedule(t / 10) for t in range(10 * WARM_UP_EPOCHS, 10 * EPOCHS)]
@@ -71,7 +78,7 @@ def test_the_notes_schedule_rises_for_five_epochs_and_falls_to_a_hundredth():
 
 
 def test_as_the_book_applies_it_the_first_epoch_has_the_full_rate_and_the_second_none():
-    plan = after_epoch(SCHEDULES[names.COSINE_WARM_UP], EPOCHS, 2)
+    plan = after_epoch(SCHEDULES["cosine, warm-up"], EPOCHS, 2)
     assert len(plan) == 2 * EPOCHS
     assert plan[:2] == [0.3, 0.3]
     assert plan[2:4] == [0, 0]
@@ -98,7 +105,7 @@ def test_nets_are_compared_over_their_common_seeds():
 
 
 def test_net_that_was_not_trained_is_not_judged():
-    made = schedule_curves({names.LENET: (2.0, 1.0)})
+    made = schedule_results({"lenet": (2.0, 1.0)})
     metrics = {"dataset": "fashion-mnist", **summarise(made)}
     found = verdicts(claims.CLAIMS, "schedules", metrics, rows_of(made))
     assert found["F20b"] is Verdict.REFUTED
@@ -109,8 +116,8 @@ GOOD, BAD = np.full(20, 1.0), np.full(20, 2.5)
 
 
 @given(st.floats(1e-3, 1e3), st.floats(0.01, 100), st.floats(1.01, 1.9))
-def test_bisection_finds_an_edge_wherever_it_begins(edge, first, resolution):
-    found = find_edge(lambda rate: GOOD if rate <= edge else BAD, first, resolution)
+def test_bisection_finds_the_limit_wherever_it_begins(edge, first, resolution):
+    found = bisect_limit(lambda rate: GOOD if rate <= edge else BAD, first, resolution)
     assert found.stable <= edge < found.diverging
     assert found.diverging / found.stable <= resolution
     assert found.below is GOOD
@@ -118,30 +125,20 @@ def test_bisection_finds_an_edge_wherever_it_begins(edge, first, resolution):
 
 
 @pytest.mark.parametrize(("losses", "what"), [(GOOD, "every run learns"), (BAD, "no run learns")])
-def test_a_search_without_an_edge_ends_with_words(losses, what):
+def test_a_search_without_a_limit_ends_with_words(losses, what):
     with pytest.raises(LabError, match=what):
-        find_edge(lambda rate: losses, 1.0, 1.1)
+        bisect_limit(lambda rate: losses, 1.0, 1.1)
 
 
-def test_a_run_has_diverged_if_it_ends_no_better_than_a_constant_answer():
-    assert pytest.approx(math.log(10) * 0.98) == NOTHING_LEARNED
-    assert diverged(BAD)
-    assert not diverged(GOOD)
-    assert diverged(np.array([1.0] * 19 + [math.inf]))
-    assert not diverged(np.concatenate([BAD, GOOD])), "it came back"
-
-
-def test_the_onset_is_where_a_run_learns_nothing_any_more():
-    assert onset(BAD) == 0
-    assert onset(np.concatenate([GOOD, BAD])) == 50
-    assert onset(np.concatenate([GOOD, BAD, GOOD, BAD])) == 80, "the last time counts"
-    assert onset(np.array([1.0] * 7 + [math.inf] * 3)) == 70
+def test_the_time_of_divergence_is_where_a_run_learns_nothing_any_more():
+    assert divergence_time(BAD) == 0
+    assert divergence_time(np.concatenate([GOOD, BAD])) == 50
+    assert divergence_time(np.concatenate([GOOD, BAD, GOOD, BAD])) == 80, "the last time counts"
+    assert divergence_time(np.array([1.0] * 7 + [math.inf] * 3)) == 70
 
 
 def test_the_schedules_are_the_notes_at_any_base_rate():
-    warm, plain = (
-        stretched(schedule_of(variant, 0.6), 200) for variant in (names.WARM_UP, "no warm-up")
-    )
+    warm, plain = (stretched(schedule_of(variant, 0.6), 200) for variant in (WARM_UP, NO_WARM_UP))
     assert warm.index(max(warm)) == 50, "after a quarter of the run"
     assert max(warm) == pytest.approx(0.6, rel=0.02)
     assert warm[0] == pytest.approx(0.006, rel=0.01)
@@ -157,33 +154,31 @@ def images():
 
 def test_a_run_is_sgd_and_ends_where_its_loss_is_not_finite():
     train_set = images()
-
-    def run(rates):
-        generator = torch.Generator().manual_seed(0)
-        net = make_net(names.LENET, generator, 14)
-        return train(net, train_set, rates, 128, generator), net
-
-    losses, net = run([0.1])
-    twin = make_net(names.LENET, torch.Generator().manual_seed(0), 14)
-    optimizer = torch.optim.SGD(twin.parameters(), 0.1)
-    loss = torch.nn.functional.cross_entropy(twin(train_set.X), train_set.y)
-    loss.backward()
-    optimizer.step()
-    assert losses[0] == pytest.approx(loss.item(), rel=1e-5)
-    for p, q in zip(net.parameters(), twin.parameters(), strict=True):
-        torch.testing.assert_close(p, q)
-    assert np.isinf(run([1e30] * 5)[0]).any()
+    params = LENET.model_copy(update={"steps": 3, "batch_size": 128})
+    losses = Trainer("lenet", 14, train_set, params).losses(lambda t: 0.1, 0)
+    net = make_net("lenet", torch.Generator().manual_seed(0), 14)
+    optimizer = torch.optim.SGD(net.parameters(), 0.1)
+    for loss in losses:  # of batches that are the whole set
+        expected = torch.nn.functional.cross_entropy(net(train_set.X), train_set.y)
+        assert loss == pytest.approx(expected.item(), rel=1e-4)
+        optimizer.zero_grad()
+        expected.backward()
+        optimizer.step()
+    lost = Trainer("lenet", 14, train_set, LENET).losses(lambda t: 1e30, 0)
+    assert np.isinf(lost[-1])
 
 
 def test_the_same_seed_has_the_same_weights_and_order_in_both_variants():
-    trainer = Trainer(names.LENET, 14, images(), LENET)
-    plain, warm = (trainer.losses(schedule_of(variant, 0.1), 3) for variant in names.VARIANTS)
-    other = trainer.losses(schedule_of(names.WARM_UP, 0.1), 4)
+    trainer = Trainer("lenet", 14, images(), LENET)
+    plain, warm = (
+        trainer.losses(schedule_of(variant, 0.1), 3) for variant in (NO_WARM_UP, WARM_UP)
+    )
+    other = trainer.losses(schedule_of(WARM_UP, 0.1), 4)
     assert plain[0] == warm[0] != other[0], "the loss before any step"
     assert plain[5] != warm[5]
 
 
 def test_resnet18_can_be_searched_too():
     few = LENET.model_copy(update={"steps": 10, "batch_size": 4})
-    losses = Trainer(names.RESNET18, 14, images(), few).losses(lambda t: 1e30, 0)
-    assert diverged(losses)
+    losses = Trainer("resnet18", 14, images(), few).losses(lambda t: 1e30, 0)
+    assert losses[-1] == math.inf

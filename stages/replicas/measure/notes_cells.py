@@ -1,0 +1,213 @@
+"""What the notes' cells of sections 13.3 to 13.6 do here: what they print, and without a GPU.
+
+Each is reduced to what it asks of torch and of its devices, on tiny inputs.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from lab.data.images import Images
+from lab.machine.devices import DeviceKind
+from lab.nets.lenet import lenet_params
+from lab.parallel.replicas import allreduce, grad_of
+from lab.results.measurements import Measurement
+from lab.training.short_training import accuracy
+
+CPU = torch.device("cpu")
+
+# --- what they print, each as one number
+
+
+def measure_cells(
+    seed: int, devices: Sequence[torch.device], kind: DeviceKind
+) -> Iterator[Measurement]:
+    """What each cell shows: on a CPU, as the notes ran it, but for the accuracy."""
+    found = {
+        "gradients that are zeros": gradients_of_zeros(seed),
+        "% of the rows on the fuller device": fuller_share(),
+        "formats with a blank that print": formats_that_print(".2f "),
+    }
+    for name, value in found.items():
+        yield Measurement("cells", name, 0, (value,))
+    computing = evaluating_devices(dict.fromkeys(devices))
+    yield Measurement("cells", "devices that compute an accuracy", 0, (computing,), "", kind)
+
+
+def gradients_of_zeros(seed: int) -> int:
+    """How many gradients are zero after LeNet's parameters were moved to where they are."""
+    originals = lenet_params(torch.Generator().manual_seed(seed))
+    moved = [p.to("cpu") for p in originals]
+    for p in moved:
+        p.requires_grad_()
+    return sum(p.grad is not None and not p.grad.any() for p in moved)
+
+
+def fuller_share() -> float:
+    """The percent of rows that the fuller of two devices gets of the notes' scatter.
+
+    Split by `torch.chunk`, as `nn.parallel.scatter` does, which itself takes GPUs only.
+    """
+    rows = [len(part) for part in torch.arange(20).reshape(4, 5).chunk(2)]
+    return 100 * max(rows) / sum(rows)
+
+
+def formats_that_print(format_specification: str) -> int:
+    """Whether a format, 1 or 0, prints an accuracy."""
+    try:
+        format(0.83, format_specification)
+    except ValueError:
+        return 0
+    return 1
+
+
+def evaluating_devices(devices: Iterable[torch.device]) -> int:
+    """On how many devices a net runs while nn.DataParallel computes its accuracy over `devices`."""
+    first, *others = devices
+    seen = set()
+
+    def see(_: nn.Module, inputs: tuple[Tensor]) -> None:
+        seen.add(inputs[0].device)
+
+    net = nn.Linear(5, 2).to(first)
+    net.register_forward_pre_hook(see)  # of every replica, too
+    X, y = torch.ones(4, 5, device=first), torch.zeros(4, device=first)
+    accuracy(nn.DataParallel(net, [first, *others]), Images(X, y))
+    return len(seen)
+
+
+# --- without a GPU
+
+Program = Callable[[], object]
+
+
+def try_gpu(i: int = 0) -> torch.device:
+    """GPU i, or the CPU where there is none, as d2l's."""
+    return torch.device("cuda", i) if i < torch.cuda.device_count() else CPU
+
+
+def try_all_gpus() -> list[torch.device]:
+    """All GPUs, or a list of the CPU where there is none, as d2l's."""
+    return [try_gpu(i) for i in range(max(1, torch.cuda.device_count()))]
+
+
+def products() -> None:
+    X = torch.ones(2, 2, device=try_gpu())
+    X.mm(X)
+
+
+def products_waited_for() -> None:
+    products()
+    torch.cuda.synchronize(try_gpu())
+
+
+def matrices_on_two_devices() -> None:
+    devices = try_all_gpus()
+    for i in range(2):
+        torch.ones(2, 2, device=devices[i])
+
+
+def products_on_each_waited_for() -> None:
+    devices = try_all_gpus()
+    for device in devices:
+        X = torch.ones(2, 2, device=device)
+        X.mm(X)
+    for device in devices:
+        torch.cuda.synchronize(device)
+
+
+def copies_waited_for() -> None:
+    X = torch.ones(2, 2, device=try_all_gpus()[0])
+    X.mm(X).to("cpu", non_blocking=True)
+    torch.cuda.synchronize()
+
+
+def moved_parameters() -> None:
+    torch.zeros(2).to(try_gpu(0)).requires_grad_()
+
+
+def all_reduce_over_two() -> None:
+    allreduce([torch.ones(1, 2, device=try_gpu(i)) for i in range(2)])
+
+
+def scatter_to_gpus() -> None:
+    nn.parallel.scatter(torch.ones(4, 5), [torch.device("cuda", i) for i in range(2)])
+
+
+def training_from_scratch(num_gpus: int) -> None:
+    """A step of it: split, forward and backward on each device, sum the gradients, wait."""
+    devices = [try_gpu(i) for i in range(num_gpus)]
+    params = [torch.ones(5).to(device).requires_grad_() for device in devices]
+    shards = nn.parallel.scatter(torch.ones(4, 5), devices)
+    for X_shard, w in zip(shards, params, strict=True):
+        X_shard.mv(w).sum().backward()
+    with torch.no_grad():
+        allreduce([grad_of(w) for w in params])
+    torch.cuda.synchronize()
+
+
+def concise_training(num_gpus: int) -> None:
+    """A step of it: nn.DataParallel does what the other does by hand."""
+    devices = [try_gpu(i) for i in range(num_gpus)]
+    net = nn.DataParallel(nn.Linear(5, 2), device_ids=devices)
+    trainer = torch.optim.SGD(net.parameters(), 0.1)
+    X, y = torch.ones(4, 5).to(devices[0]), torch.zeros(4, dtype=torch.long).to(devices[0])
+    F.cross_entropy(net(X), y).backward()
+    trainer.step()
+
+
+# where each program stands in the notes
+PROGRAMS: dict[str, tuple[str, Program]] = {
+    "products on try_gpu()": ("000:136-157", products),
+    "products on try_gpu(), waited for": ("000:161-171", products_waited_for),
+    "matrices on two devices": ("000:196-204", matrices_on_two_devices),
+    "products on each device, waited for": ("000:208-230", products_on_each_waited_for),
+    "copies to the CPU, waited for": ("000:237-257", copies_waited_for),
+    "parameters moved to try_gpu(0)": (
+        "000:322-326 001:520-524 002:65-67 004:49-51",
+        moved_parameters,
+    ),
+    "all-reduce over try_gpu(0) and try_gpu(1)": (
+        "000:340-346 001:535-540 002:91-97 004:67-70",
+        all_reduce_over_two,
+    ),
+    "scatter to cuda:0 and cuda:1": (
+        "000:352-359 001:542-549 002:111-118 004:81-86",
+        scatter_to_gpus,
+    ),
+    "training from scratch, 1 GPU": ("000:424 002:200", lambda: training_from_scratch(1)),
+    "training from scratch, 2 GPUs": (
+        "000:430 001:603 002:205 004:139",
+        lambda: training_from_scratch(2),
+    ),
+    "concise training, 1 GPU": ("000:552 002:327 003:94", lambda: concise_training(1)),
+    "concise training, 2 GPUs": ("000:558 001:677 002:332", lambda: concise_training(2)),
+}
+
+
+def measure_without_gpu() -> list[Measurement]:
+    """Whether each program runs, 1 or 0, with torch's words; in a process of its own.
+
+    It hides what GPUs there are, which works until the first call of CUDA.
+    """
+    os.environ["CUDA_VISIBLE_DEVICES"] = ""
+    found = {name: (place, error_of(program)) for name, (place, program) in PROGRAMS.items()}
+    return [
+        Measurement(
+            "without_gpu", name, 0, (float(not error),), remark=error, columns={"place": place}
+        )
+        for name, (place, error) in found.items()
+    ]
+
+
+def error_of(program: Program) -> str:
+    """The error that stops a program, with the first line of its words; nothing if it runs."""
+    try:
+        program()
+    except Exception as error:
+        first, *_ = str(error).partition("\n")
+        return f"{type(error).__name__}: {first}"
+    return ""
