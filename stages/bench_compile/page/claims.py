@@ -197,9 +197,9 @@ CLAIMS = (
         "“Faster”: the whole interval over 1.02.",
         front=Front(
             rank=7,
-            confirmed="TorchScript makes up for its own start within the first 1,000 calls of a"
+            confirmed="TorchScript makes up for its own start within the first 1000 calls of a"
             " process: {number} times as fast.",
-            refuted="In the first 1,000 calls of a process TorchScript does not pay: {number}"
+            refuted="In the first 1000 calls of a process TorchScript does not pay: {number}"
             " times as fast, since its own start counts.",
         ),
     ),

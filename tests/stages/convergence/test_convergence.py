@@ -23,7 +23,7 @@ from stages.convergence.measure.params import Params
 from stages.convergence.measure.short_runs import measure_stems
 from stages.convergence.measure.time_per_image import NOTES_SIDE, measure_times
 from stages.convergence.page.claims import CLAIMS, share_of_epochs
-from tests.helpers import edit_params, verdicts
+from tests.helpers import committed_params, edit_params, verdicts
 from tests.stages.convergence.made_up import CONVERGENCE, lenet_results
 
 CPU = torch.device("cpu")
@@ -152,7 +152,7 @@ def test_params_that_cannot_be_measured_are_refused(project):
         ("image_side", 20, "image_side: expected 14 or 28, got 20"),
     ]
     for key, value, complaint in bad:
-        (project / "params.yaml").write_text((project / "profiles" / "laptop.yaml").read_text())
+        (project / "params.yaml").write_text(committed_params())
         edit_params({f"convergence.{key}": value})
         with pytest.raises(ParamsError, match=re.escape(complaint)):
             load(Params)
