@@ -1,4 +1,8 @@
-"""Training runs in params.yaml: what each may say, and the defaults that fill the rest."""
+"""The recipe of a training run, and the runs in params.yaml with the defaults that fill the rest.
+
+The one recipe holds for a run of `stages.train`, for a rung of `stages.together` and for a variant
+of the race in `stages.bench_training`. It needs no torch, so that pages can compare recipes.
+"""
 
 from typing import Annotated, Any, Literal, Self
 
@@ -18,7 +22,7 @@ from lab.data.datasets import FASHION_COUNTS
 
 
 class RunParams(Section):
-    """One training run; the notes' values are those of profiles/full.yaml."""
+    """The recipe of a training run; params.yaml says what each value means."""
 
     net: NetName
     strategy: Literal["replicas", "graph", "dataparallel", "ddp"]
@@ -107,6 +111,26 @@ class RunParams(Section):
                 f" GPU's compiled net, got {self.compile!r}"
             )
         return self
+
+
+NOTES = RunParams(  # the notes' run of LeNet on one device (13.5)
+    net="lenet",
+    strategy="replicas",
+    precision="fp32",
+    compile="none",
+    num_gpus=1,
+    shards="none",
+    batch_size=256,
+    lr=0.2,
+    momentum=0.0,
+    weight_decay=0.0,
+    label_smoothing=0.0,
+    schedule="constant",
+    augment="none",
+    num_epochs=10,
+    train_images=FASHION_COUNTS["train"],
+    test_images=FASHION_COUNTS["t10k"],
+)
 
 
 class TrainParams(Section):

@@ -20,8 +20,9 @@ from lab.nets.models import MODELS, LeNet, lenet_of_layers, to_float
 from lab.parallel.replicas import sgd, split_batch, sum_gradients
 from lab.timing.clock import read_clock
 from lab.training.notes_loop import EpochClock, notes_epoch, to_contiguous
+from lab.training.run_params import NOTES, RunParams
 from lab.training.steps import Stepper, prepare_process
-from lab.training.strategies.base import Recipe, Strategy
+from lab.training.strategies.base import Strategy
 from lab.training.strategies.graph import Graph
 from lab.training.strategies.replicas import Replicas
 
@@ -145,17 +146,26 @@ def _product(variant: TrainingVariant) -> Turn:
 
 
 def _replicas(variant: TrainingVariant) -> Turn:
-    recipe = Recipe(variant.precision, variant.compile_mode)
-    return _training(variant, Replicas(variant.make_net(), variant.devices(), recipe))
+    return _training(variant, Replicas(variant.make_net(), variant.devices(), _recipe(variant)))
 
 
 def _graph(variant: TrainingVariant) -> Turn:
-    recipe = Recipe(variant.precision, variant.compile_mode)
-    return _training(variant, Graph(variant.make_net(), variant.devices(), recipe))
+    return _training(variant, Graph(variant.make_net(), variant.devices(), _recipe(variant)))
 
 
 def _loop(variant: TrainingVariant) -> Turn:
-    return _training(variant, NotesLoop(variant.make_net(), variant.devices()))
+    return _training(variant, NotesLoop(variant.make_net(), variant.devices(), _recipe(variant)))
+
+
+def _recipe(variant: TrainingVariant) -> RunParams:
+    return NOTES.model_copy(
+        update={
+            "precision": variant.precision,
+            "compile": variant.compile_mode,
+            "batch_size": variant.batch_size,
+            "lr": LR,
+        }
+    )
 
 
 class NotesLoop(Strategy):
@@ -175,7 +185,7 @@ class NotesLoop(Strategy):
 
 def _training(variant: TrainingVariant, strategy: Strategy) -> Turn:
     """The steps of stages.train, each turn those of another epoch."""
-    stepper = Stepper(strategy, train_set(), variant.batch_size, LR)
+    stepper = Stepper(strategy, train_set())
     epochs = count(1)
 
     def turn(steps: int) -> float:
