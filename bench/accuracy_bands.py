@@ -43,7 +43,7 @@ def by_the_engine(seed: int, test_set: LabelledImages, precision: Precision) -> 
     """Accuracies after each epoch of this engine."""
     train_set = to_tensors(read_fashion_mnist("train"))
     net = LeNet(torch.Generator().manual_seed(seed))
-    strategy = Replicas(net, [CPU], NOTES.model_copy(update={"precision": precision}))
+    strategy = Replicas(net, [CPU], NOTES.but(precision=precision))
     *_, last = train(Stepper(strategy, train_set), test_set, seed)
     strategy.close()
     return [epoch.test_accuracy for epoch in last.epochs]

@@ -31,10 +31,9 @@ BENCH = BenchParams(starts=1, rounds=16, min_sample_ms=50)
 def variants_of(net: str, precision: Precision) -> dict[str, Strategy]:
     """A strategy without shards, and with each number of them."""
     made = MODELS[net](torch.Generator().manual_seed(0))
-    recipe = NOTES.model_copy(update={"precision": precision})
+    recipe = NOTES.but(precision=precision)
     return {"none": Replicas(made, TWO, recipe)} | {
-        f"{count} shards": Sharded(made, TWO, recipe.model_copy(update={"shards": count}))
-        for count in SHARDS
+        f"{count} shards": Sharded(made, TWO, recipe.but(shards=count)) for count in SHARDS
     }
 
 

@@ -33,8 +33,8 @@ class RunParams(Section):
     batch_size: Annotated[int, Field(ge=1, le=FASHION_COUNTS["train"])]
     lr: Annotated[float, Field(gt=0, le=1000)]
     momentum: Annotated[float, Field(ge=0, lt=1)]
-    weight_decay: Annotated[float, Field(ge=0, lt=1)]
-    label_smoothing: Annotated[float, Field(ge=0, lt=1)]
+    weight_decay: Annotated[float, Field(ge=0, lt=1)]  # Krogh and Hertz 1991
+    label_smoothing: Annotated[float, Field(ge=0, lt=1)]  # Szegedy et al. 2016, section 7
     schedule: ScheduleName
     augment: Augmentation
     num_epochs: Annotated[int, Field(ge=1, le=10_000)]
@@ -71,6 +71,12 @@ class RunParams(Section):
                 f" bits, got {self.strategy} and {self.compile}"
             )
         return self
+
+    def but(self, **changes: Any) -> Self:
+        """The recipe with other values, which are taken as they are."""
+        if unknown := changes.keys() - type(self).model_fields.keys():
+            raise TypeError(f"a recipe has no {', '.join(sorted(unknown))}")
+        return self.model_copy(update=changes)
 
     @property
     def smallest_batch(self) -> int:

@@ -59,11 +59,11 @@ def ladder(bf16: bool) -> list[Rung]:
     """All rungs from the notes' way up; where nothing computes in bfloat16, all in float32."""
     rung, found = Rung(**NOTES.model_dump(), lesson=NOTES_WAY), []
     for lesson, changed in LESSONS.items():
-        rung = rung.model_copy(update={"lesson": lesson, **changed})
+        rung = rung.but(lesson=lesson, **changed)
         found.append(rung)
     if bf16:
         return found
-    return [each.model_copy(update={"precision": "fp32"}) for each in found if each.lesson != BF16]
+    return [each.but(precision="fp32") for each in found if each.lesson != BF16]
 
 
 def records(params: Params) -> list[Rung]:

@@ -40,7 +40,7 @@ def train_rung(rung: Rung, seed: int, run: Run, params: Params) -> list[EpochRes
     train_images = min(p.train_images, rung.train_images)
     train_set = to_tensors(read_fashion_mnist("train").first(train_images))
     test_set = to_tensors(read_fashion_mnist("t10k").first(p.test_images))
-    rung = rung.model_copy(update={"num_epochs": run.num_epochs})
+    rung = rung.but(num_epochs=run.num_epochs)
     if rung.loop == "engine":
         if run.in_part:
             return [(_seconds_of_an_epoch(rung, seed, p.timed_steps, devices, train_set), None)]

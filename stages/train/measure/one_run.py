@@ -72,8 +72,7 @@ def train_run(name: str, params: Params) -> None:
     check_step_fits(name, recipe, precision, own)
     train_set = read_fashion_mnist("train").first(recipe.train_images)
     test_set = read_fashion_mnist("t10k").first(recipe.test_images)
-    here = {"precision": precision, "train_images": len(train_set.labels)}
-    recipe = recipe.model_copy(update=here)
+    recipe = recipe.but(precision=precision, train_images=len(train_set.labels))
     dataset = dataset_name()
     checkpoints = Checkpoints(checkpoint_key(name, recipe, params.seed, devices))
     rank = own_rank()

@@ -8,7 +8,6 @@ import torch
 
 from lab.nets.models import MODELS
 from lab.training.loop import Progress, predict, train
-from lab.training.run_params import RunParams
 from lab.training.steps import Stepper
 from lab.training.strategies.base import Strategy
 from lab.training.strategies.sharded import Sharded, ShardedProcesses
@@ -18,12 +17,10 @@ from tests.lab.training.strategy_ranks import CPU, batch
 NUM_SHARDS = 8
 # images and batch size: an epoch's last batch is smaller, and its shards are not all equal
 NUM_IMAGES = {"lenet_he": 150, "resnet18": 27}
-SHARDED = recipe(
-    shards=NUM_SHARDS, lr=0.05, num_epochs=2, schedule="one_cycle", augment="shift"
-).model_dump()
+SHARDED = recipe(shards=NUM_SHARDS, lr=0.05, num_epochs=2, schedule="one_cycle", augment="shift")
 RECIPES = {
-    "lenet_he": RunParams(**SHARDED | {"batch_size": 64, "momentum": 0.9, "weight_decay": 5e-4}),
-    "resnet18": RunParams(**SHARDED | {"batch_size": 16, "label_smoothing": 0.1}),
+    "lenet_he": SHARDED.but(batch_size=64, momentum=0.9, weight_decay=5e-4),
+    "resnet18": SHARDED.but(batch_size=16, label_smoothing=0.1),
 }
 
 

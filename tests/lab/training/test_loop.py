@@ -63,7 +63,7 @@ def run(
     """The epochs of a run on virtual devices, and of each yield the progress and the state."""
     net = softmax_regression() if net is None else net
     asked = {"batch_size": batch_size, "lr": lr, "num_epochs": num_epochs, **(how or {})}
-    trained = Replicas(net, [CPU] * num_devices, NOTES.model_copy(update=asked))
+    trained = Replicas(net, [CPU] * num_devices, NOTES.but(**asked))
     if "state" in more:
         trained.load_state(more.pop("state"))
     results = train(Stepper(trained, train_set), TEST, seed, **more)

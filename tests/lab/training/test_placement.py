@@ -21,7 +21,7 @@ from tests.lab.parallel.placed import HOST, OnGpus, crossed
 IMAGES, LABELS = map(torch.from_numpy, synthetic.fashion(24, 0))
 TRAIN, TEST = (IMAGES, LABELS.long()), (IMAGES[:10], LABELS[:10].long())
 PLAIN = recipe(batch_size=16, lr=0.1, num_epochs=1, augment="shift")
-DECAYED = PLAIN.model_copy(update={"momentum": 0.9, "weight_decay": 0.1})
+DECAYED = PLAIN.but(momentum=0.9, weight_decay=0.1)
 
 
 def gpus(count):

@@ -110,9 +110,7 @@ def test_a_step_is_plain_sgd_and_running_statistics_move_to_the_mean_over_shards
 def test_shards_that_devices_cannot_share_as_a_tree_are_refused(num_shards, num_devices):
     with pytest.raises(ValueError, match="a power of two of shards for each device"):
         Sharded(
-            MODELS["lenet"](torch.Generator()),
-            [CPU] * num_devices,
-            NOTES.model_copy(update={"shards": num_shards}),
+            MODELS["lenet"](torch.Generator()), [CPU] * num_devices, NOTES.but(shards=num_shards)
         )
 
 

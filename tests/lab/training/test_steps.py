@@ -81,7 +81,7 @@ def test_several_processes_ask_now_and_then_and_take_the_same_steps(monkeypatch)
 @pytest.mark.parametrize("strategy_type", [Replicas, TwoProcesses])
 def test_warming_up_leaves_weights_and_momentum_alone(strategy_type):
     net = LeNet(torch.Generator().manual_seed(0))
-    strategy = strategy_type(net, [CPU], SMALL.model_copy(update={"momentum": 0.9}))
+    strategy = strategy_type(net, [CPU], SMALL.but(momentum=0.9))
     Stepper(strategy, TRAIN)
     state = strategy.state()
     assert all(torch.equal(state["params"][name], param) for name, param in net.named_parameters())

@@ -56,9 +56,8 @@ def test_rungs_that_are_timed_in_part_take_the_steps_of_the_one_in_bfloat16():
 
 def test_the_notes_loop_in_memory_and_the_engine_take_the_same_steps(params):
     """From weights that learn at once, so that the accuracy tells."""
-    he = {"net": "lenet_he"}
     loop, engine = (
-        [a for _, a in train_rung(rung.model_copy(update=he), 3, Run(101, 2), params)]
+        [a for _, a in train_rung(rung.but(net="lenet_he"), 3, Run(101, 2), params)]
         for rung in (LADDER["only pixels that count"], LADDER["memory kept"])
     )
     assert loop == pytest.approx(engine, abs=2)

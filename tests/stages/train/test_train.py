@@ -215,7 +215,7 @@ def test_divergence_ends_train_with_code_6_and_no_weights(project, monkeypatch, 
 
 
 def training_run(name: str, num_devices: int, **changes: object) -> TrainingRun:
-    every_image = SETTINGS.model_copy(update={"train_images": 60_000})
+    every_image = SETTINGS.but(train_images=60_000)
     metrics = train.summarise(every_image, CPU, "fashion-mnist", EPOCHS, b"")
     rows = train.rows_of(EPOCHS, CPU, "fashion-mnist")
     return TrainingRun(name, {**metrics, "num_devices": num_devices, **changes}, rows)
