@@ -16,12 +16,12 @@ from lab.data.datasets import read_fashion_mnist
 from lab.data.images import LabelledImages, to_float, to_tensors
 from lab.nets.models import LeNet
 from lab.parallel.replicas import sgd
-from lab.training.loop import Plan, train
+from lab.training.accuracy import accuracy, logits_of
+from lab.training.loop import train
+from lab.training.run_params import NOTES
 from lab.training.steps import Stepper, prepare_process
-from lab.training.strategies.base import Recipe
 from lab.training.strategies.replicas import Replicas
 
-BATCH_SIZE, LR, NUM_EPOCHS = 256, 0.2, 10
 CPU = torch.device("cpu")
 
 
@@ -31,16 +31,11 @@ def by_the_notes(seed: int, test_set: LabelledImages) -> list[float]:
     net = LeNet(torch.Generator().manual_seed(seed))
     images, labels = test_set
     found = []
-    for _ in range(NUM_EPOCHS):
-        for X, y in loaders.loader(loaders.book_images(), BATCH_SIZE, 0):
+    for _ in range(NOTES.num_epochs):
+        for X, y in loaders.loader(loaders.book_images(), NOTES.batch_size, 0):
             F.cross_entropy(net(X), y, reduction="none").sum().backward()
-            sgd(net.parameters(), LR, len(X))
-        with torch.no_grad():
-            right = sum(
-                (net(to_float(X)).argmax(1) == y).sum().item()
-                for X, y in zip(images.split(1000), labels.split(1000), strict=True)
-            )
-        found.append(right / len(labels))
+            sgd(net.parameters(), NOTES.lr, len(X))
+        found.append(accuracy(logits_of(net, to_float(images)), labels))
     return found
 
 
@@ -48,9 +43,8 @@ def by_the_engine(seed: int, test_set: LabelledImages, precision: Precision) -> 
     """Accuracies after each epoch of this engine."""
     train_set = to_tensors(read_fashion_mnist("train"))
     net = LeNet(torch.Generator().manual_seed(seed))
-    strategy = Replicas(net, [CPU], Recipe(precision))
-    stepper = Stepper(strategy, train_set, BATCH_SIZE, LR)
-    *_, last = train(stepper, test_set, Plan(BATCH_SIZE, LR, NUM_EPOCHS, seed))
+    strategy = Replicas(net, [CPU], NOTES.but(precision=precision))
+    *_, last = train(Stepper(strategy, train_set), test_set, seed)
     strategy.close()
     return [epoch.test_accuracy for epoch in last.epochs]
 
@@ -70,7 +64,8 @@ def main() -> None:
             accuracies = accuracies_of(seed)
             last[variant].append(100 * accuracies[-1])
             print(
-                json.dumps({"arm": variant, "seed": seed, "test_accuracy": accuracies}), flush=True
+                json.dumps({"variant": variant, "seed": seed, "test_accuracy": accuracies}),
+                flush=True,
             )
     for variant, found in last.items():
         mean, sd = torch.tensor(found).mean().item(), torch.tensor(found).std().item()

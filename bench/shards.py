@@ -15,8 +15,9 @@ from lab.core.shared_params import BenchParams, Precision
 from lab.nets.models import MODELS
 from lab.results.stats import speedup, summarise
 from lab.timing.bench import time_variants
+from lab.training.run_params import NOTES
 from lab.training.steps import prepare_process
-from lab.training.strategies.base import Recipe, Strategy
+from lab.training.strategies.base import Strategy
 from lab.training.strategies.replicas import Replicas
 from lab.training.strategies.sharded import Sharded
 
@@ -30,9 +31,9 @@ BENCH = BenchParams(starts=1, rounds=16, min_sample_ms=50)
 def variants_of(net: str, precision: Precision) -> dict[str, Strategy]:
     """A strategy without shards, and with each number of them."""
     made = MODELS[net](torch.Generator().manual_seed(0))
-    return {"none": Replicas(made, TWO, Recipe(precision))} | {
-        f"{count} shards": Sharded(made, TWO, Recipe(precision, num_shards=count))
-        for count in SHARDS
+    recipe = NOTES.but(precision=precision)
+    return {"none": Replicas(made, TWO, recipe)} | {
+        f"{count} shards": Sharded(made, TWO, recipe.but(shards=count)) for count in SHARDS
     }
 
 

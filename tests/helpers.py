@@ -20,6 +20,7 @@ from lab.data import datasets, idx, synthetic
 from lab.data.datasets import sha256
 from lab.report.page import Section
 from lab.tools.profiles import merge
+from lab.training.run_params import NOTES, RunParams
 from tests import forked
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -67,27 +68,17 @@ def edit_params(
     yaml.dump(document, path)
 
 
+def recipe(**changes: Any) -> RunParams:
+    """The notes' recipe but for `changes`."""
+    return RunParams.model_validate(NOTES.model_dump() | changes)
+
+
 def small_run(**changes: Any) -> dict[str, Any]:
     """Return a training run of seconds for params.yaml; `write_data(..., train=600, test=100)` has
     its images.
     """
-    run = {
-        "net": "lenet",
-        "strategy": "replicas",
-        "precision": "fp32",
-        "compile": "none",
-        "num_gpus": 1,
-        "shards": "none",
-        "batch_size": 256,
-        "lr": 0.2,
-        "momentum": 0.0,
-        "weight_decay": 0.0,
-        "label_smoothing": 0.0,
-        "schedule": "constant",
-        "augment": "none",
-        "num_epochs": 2,
-    }
-    return run | {"train_images": 600, "test_images": 100} | changes
+    small = {"num_epochs": 2, "train_images": 600, "test_images": 100}
+    return NOTES.model_dump() | small | changes
 
 
 def hardware(model: str, gpus: Sequence[str] = ()) -> dict[str, Any]:

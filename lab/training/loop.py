@@ -9,37 +9,16 @@ import torch
 from torch import Tensor
 
 from lab.core.errors import DivergedError
-from lab.core.shared_params import Augmentation, ScheduleName
 from lab.data.images import LabelledImages
 from lab.data.order import epoch_generator, shuffled
 from lab.nets.models import UInt8Input
 from lab.optim.schedules import named, per_step
 from lab.parallel.workers import parallel_map
 from lab.timing.clock import read_clock
+from lab.training.accuracy import accuracy
 from lab.training.shards import blocks
 from lab.training.steps import Stepper
 from lab.training.strategies.base import Strategy
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What a run is to do: epochs of SGD at a schedule's rates, the images' order from a seed."""
-
-    batch_size: int
-    lr: float
-    num_epochs: int
-    seed: int
-    schedule: ScheduleName = "constant"
-    augment: Augmentation = "none"
-
-    def steps_per_epoch(self, num_images: int) -> int:
-        """The batches of so many images, of which the last may be smaller."""
-        return math.ceil(num_images / self.batch_size)
-
-    def rates(self, num_images: int) -> list[float]:
-        """The rate of each of the run's steps."""
-        schedule = named(self.schedule, self.lr, self.num_epochs)
-        return per_step(schedule, self.num_epochs, self.steps_per_epoch(num_images))
 
 
 @dataclass(frozen=True)
@@ -91,14 +70,15 @@ class Progress:
 def train(
     stepper: Stepper,
     test_set: LabelledImages,
-    plan: Plan,
+    seed: int,
     progress: Progress | None = None,
     on_step: Callable[[int], object] = lambda images: None,
     stopping: Callable[[], bool] = lambda: False,
 ) -> Iterator[Progress]:
-    """Yield where the run stands after each epoch, and inside of one where it is `stopping`.
+    """Train by the strategy's recipe, the images' order from `seed`.
 
-    Where the batch size does not divide the images, the last batch of an epoch is smaller.
+    Yields where the run stands after each epoch, and inside of one where it is `stopping`. Where
+    the batch size does not divide the images, the last batch of an epoch is smaller.
     `on_step` hears how many images a step took, over all processes. The clock covers training
     only. With the `progress` of an earlier run, and its state loaded into the strategy, the run
     goes on bit for bit as that one would have.
@@ -107,28 +87,30 @@ def train(
         DivergedError: a step's loss is not finite.
     """
     progress, strategy, num_images = progress or Progress(), stepper.strategy, stepper.num_images
-    test_images, test_labels = test_set[0].to(strategy.devices[0]), test_set[1]
-    rates = plan.rates(num_images)
-    while len(progress.epochs) < plan.num_epochs and not stepper.asked(stopping):
+    recipe, test_images = strategy.recipe, test_set[0].to(strategy.devices[0])
+    steps = math.ceil(num_images / recipe.batch_size)  # of an epoch
+    schedule = named(recipe.schedule, recipe.lr, recipe.num_epochs)
+    rates = per_step(schedule, recipe.num_epochs, steps)
+    while len(progress.epochs) < recipe.num_epochs and not stepper.asked(stopping):
         number, resumed = len(progress.epochs) + 1, len(progress.losses) > 0
-        progress = _go_on(stepper, plan, rates, number, progress, on_step, stopping)
-        _check_finite(progress.losses, number, plan.lr)
-        if len(progress.losses) < plan.steps_per_epoch(num_images):
+        own_rates = rates[(number - 1) * steps : number * steps]
+        progress = _go_on(stepper, own_rates, seed, number, progress, on_step, stopping)
+        _check_finite(progress.losses, number, recipe.lr)
+        if len(progress.losses) < steps:
             yield progress
             return
         # cumsum adds in the order of the steps
         mean_loss = progress.losses.cumsum(0)[-1].item() / num_images
-        right = (predict(strategy, test_images).argmax(1) == test_labels).sum().item()
-        accuracy = right / len(test_labels)
-        epoch = Epoch(number, mean_loss, accuracy, progress.seconds, resumed)
+        right = accuracy(predict(strategy, test_images), test_set[1])
+        epoch = Epoch(number, mean_loss, right, progress.seconds, resumed)
         progress = Progress([*progress.epochs, epoch])
         yield progress
 
 
 def _go_on(
     stepper: Stepper,
-    plan: Plan,
     rates: Sequence[float],
+    seed: int,
     epoch: int,
     progress: Progress,
     on_step: Callable[[int], object],
@@ -136,15 +118,15 @@ def _go_on(
 ) -> Progress:
     """Take the steps of an epoch that are left, all of them unless a process is stopping."""
     strategy, before = stepper.strategy, len(progress.losses)
+    recipe = strategy.recipe
     start = read_clock(strategy.devices)
-    generator = epoch_generator(plan.seed, epoch)
-    batches = shuffled(stepper.num_images, generator).to(stepper.device).split(plan.batch_size)
-    stepper.vary(plan.augment, generator)
+    generator = epoch_generator(seed, epoch)
+    batches = shuffled(stepper.num_images, generator).to(stepper.device).split(recipe.batch_size)
+    stepper.vary(recipe.augment, generator)
     losses = torch.zeros(len(batches), dtype=torch.float64, device=stepper.device)
     if strategy.is_first:  # the losses so far are of all processes: they count once
         losses[:before] = progress.losses.to(stepper.device)
-    own_rates = rates[(epoch - 1) * len(batches) : epoch * len(batches)]
-    done = stepper.take(batches, own_rates, losses, before, on_step, stopping)
+    done = stepper.take(batches, rates, losses, before, on_step, stopping)
     seconds = read_clock(strategy.devices) - start
     losses = strategy.total(losses)[:done].cpu()
     return Progress(progress.epochs, losses, progress.seconds + seconds)

@@ -1,4 +1,8 @@
-"""Training runs in params.yaml: what each may say, and the defaults that fill the rest."""
+"""The recipe of a training run, and the runs in params.yaml with the defaults that fill the rest.
+
+The one recipe holds for a run of `stages.train`, for a rung of `stages.together` and for a variant
+of the race in `stages.bench_training`. It needs no torch, so that pages can compare recipes.
+"""
 
 from typing import Annotated, Any, Literal, Self
 
@@ -18,7 +22,7 @@ from lab.data.datasets import FASHION_COUNTS
 
 
 class RunParams(Section):
-    """One training run; the notes' values are those of profiles/full.yaml."""
+    """The recipe of a training run; params.yaml says what each value means."""
 
     net: NetName
     strategy: Literal["replicas", "graph", "dataparallel", "ddp"]
@@ -29,8 +33,8 @@ class RunParams(Section):
     batch_size: Annotated[int, Field(ge=1, le=FASHION_COUNTS["train"])]
     lr: Annotated[float, Field(gt=0, le=1000)]
     momentum: Annotated[float, Field(ge=0, lt=1)]
-    weight_decay: Annotated[float, Field(ge=0, lt=1)]
-    label_smoothing: Annotated[float, Field(ge=0, lt=1)]
+    weight_decay: Annotated[float, Field(ge=0, lt=1)]  # Krogh and Hertz 1991
+    label_smoothing: Annotated[float, Field(ge=0, lt=1)]  # Szegedy et al. 2016, section 7
     schedule: ScheduleName
     augment: Augmentation
     num_epochs: Annotated[int, Field(ge=1, le=10_000)]
@@ -67,6 +71,12 @@ class RunParams(Section):
                 f" bits, got {self.strategy} and {self.compile}"
             )
         return self
+
+    def but(self, **changes: Any) -> Self:
+        """The recipe with other values, which are taken as they are."""
+        if unknown := changes.keys() - type(self).model_fields.keys():
+            raise TypeError(f"a recipe has no {', '.join(sorted(unknown))}")
+        return self.model_copy(update=changes)
 
     @property
     def smallest_batch(self) -> int:
@@ -107,6 +117,26 @@ class RunParams(Section):
                 f" GPU's compiled net, got {self.compile!r}"
             )
         return self
+
+
+NOTES = RunParams(  # the notes' run of LeNet on one device (13.5)
+    net="lenet",
+    strategy="replicas",
+    precision="fp32",
+    compile="none",
+    num_gpus=1,
+    shards="none",
+    batch_size=256,
+    lr=0.2,
+    momentum=0.0,
+    weight_decay=0.0,
+    label_smoothing=0.0,
+    schedule="constant",
+    augment="none",
+    num_epochs=10,
+    train_images=FASHION_COUNTS["train"],
+    test_images=FASHION_COUNTS["t10k"],
+)
 
 
 class TrainParams(Section):

@@ -34,15 +34,13 @@ def prepare_process(precision: Precision) -> None:
 class Stepper:
     """A strategy warmed up, with the images it trains on resident on its first device."""
 
-    def __init__(
-        self, strategy: Strategy, train_set: LabelledImages, batch_size: int, lr: float
-    ) -> None:
-        """Move the images and warm up at rate `lr`; the strategy's weights stay as they are."""
+    def __init__(self, strategy: Strategy, train_set: LabelledImages) -> None:
+        """Move the images and warm up by the recipe; the strategy's weights stay as they are."""
         self.strategy = strategy
         self.device = strategy.devices[0]
         self._originals, self.labels = (tensor.to(self.device) for tensor in train_set)
         self.images = self._originals
-        self.ask_every = self._warm_up(batch_size, lr)
+        self.ask_every = self._warm_up()
 
     def take(
         self,
@@ -86,7 +84,7 @@ class Stepper:
         mine = self.strategy.share(batch)
         return self.strategy.step_on((self.images, self.labels), mine, lr, len(batch))
 
-    def _warm_up(self, batch_size: int, lr: float) -> int:
+    def _warm_up(self) -> int:
         """Take a small step and forget it: threads, kernels, communicators, buckets are then made.
 
         A compiled net, and a GPU, take some of each size that will come, for each of which kernels
@@ -94,6 +92,7 @@ class Stepper:
         to stop.
         """
         strategy, num_images = self.strategy, self.num_images
+        batch_size, lr = strategy.recipe.batch_size, strategy.recipe.lr
         state = strategy.state()
         whole = min(batch_size, num_images)
         small = min(whole, WARM_UP_IMAGES * strategy.num_shards)

@@ -1,21 +1,20 @@
 """Run the stage: `python -m stages.bench_training`."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 import torch
 
-from lab.core.files import REPORTS, write_metrics, write_rows
 from lab.core.params import load
 from lab.core.process import run
 from lab.data.datasets import FASHION_COUNTS, dataset_name
 from lab.machine.devices import computes_in_bf16, processor, resolve, usable_cores
-from lab.machine.hardware import write_conditions
-from lab.results.measurements import Measurement, Results, rows_of, skip
+from lab.results.measurements import Measurement, Results, skip
 from lab.timing.bench import ratio_metrics
 from lab.timing.conditions import LoadMonitor, conditions
 from lab.timing.deadline import traces_folder
+from lab.timing.runner import write_results
 from stages.bench_training.measure import names
 from stages.bench_training.measure.comparisons import (
     against_the_notes,
@@ -26,9 +25,9 @@ from stages.bench_training.measure.comparisons import (
 )
 from stages.bench_training.measure.params import Params, TrainingParams
 from stages.bench_training.measure.race import by_hand, race
-from stages.bench_training.measure.variant_turns import TrainingVariant
 from stages.bench_training.measure.variants import (
     Machine,
+    TrainingVariant,
     Variants,
     by_the_notes,
     lacking,
@@ -92,9 +91,8 @@ def timed_by_hand(name: str, variant: TrainingVariant, machine: Machine) -> Meas
     )
 
 
-def summarise(measurements: Sequence[Measurement], notes_workers: int) -> dict[str, float | str]:
+def summarise(results: Results, notes_workers: int) -> dict[str, float | str]:
     """The engine against the notes' way, and both dtypes against the peak."""
-    results = Results(measurements)
     metrics: dict[str, float | str] = {names.NOTES_WORKERS: notes_workers}
     for net in names.NETS:
         notes = notes_variant(results, net, notes_workers)
@@ -119,10 +117,9 @@ def main() -> None:
         devices = processor(cores)
     notes_workers = trial(p, machine)
     measured = measure(p, machine, notes_workers)
-    write_rows(REPORTS / "bench_training", rows_of(measured))
     head = {"dataset": dataset_name(), **conditions(measured, devices, watch, p.starts)}
-    write_conditions(REPORTS / "bench_training")
-    write_metrics(REPORTS / "bench_training", head | summarise(measured, notes_workers))
+    found = summarise(Results(measured), notes_workers)
+    write_results("bench_training", measured, {**head, **found})
 
 
 if __name__ == "__main__":

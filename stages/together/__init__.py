@@ -12,5 +12,5 @@ The clock starts when the first batch is loaded. It counts loading, warming up a
 leaves out imports and the evaluation after each epoch. The first rungs take the same steps as the
 first that computes in bfloat16, but for rounding; where they are too slow to be trained whole, a
 part of an epoch is timed, and the seconds are those of as many epochs as that one needs:
-extrapolated, and marked so. Read `reports/together/rows.csv`, one row for each epoch of each run.
+extrapolated, and marked so. Read `reports/together/rows.csv`: seconds and accuracy of each epoch.
 """

@@ -2,50 +2,24 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from lab.core.shared_params import Compile, Precision
 from lab.data.images import LabelledImages
+from lab.machine.devices import precision_on
 from lab.nets.models import UInt8Input
 from lab.optim.update_rules import nesterov
 from lab.parallel.replicas import Update, replicate, sgd
 from lab.parallel.workers import thread_pool
+from lab.training.run_params import NOTES, RunParams
 from lab.training.update_steps import OptimizerStep
 
 # params: by name; buffers: by name, one dictionary for each replica of all processes; updates: the
 # state of the first replica's, which all replicas share
 State = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """How a step is taken, on whatever devices.
-
-    Attributes:
-        compile_mode: of forward and backward, at the first batch of each size.
-        momentum: Nesterov's, where it is above 0.
-        weight_decay: the share of each weight, not of biases and batch norm's scales, that is added
-            to its gradient (Krogh and Hertz 1991).
-        label_smoothing: the share of each answer that all classes have in equal parts (Szegedy et
-            al. 2016, section 7).
-        num_shards: that each batch is cut into, whatever the number of devices; None: as many as
-            there are devices.
-    """
-
-    precision: Precision = "fp32"
-    compile_mode: Compile = "none"
-    momentum: float = 0
-    weight_decay: float = 0
-    label_smoothing: float = 0
-    num_shards: int | None = None
-
-
-PLAIN = Recipe()
 
 
 class Strategy(ABC):
@@ -58,16 +32,18 @@ class Strategy(ABC):
     shards_per_device = 1
 
     def __init__(
-        self, net: nn.Module, devices: Sequence[torch.device], recipe: Recipe = PLAIN
+        self, net: nn.Module, devices: Sequence[torch.device], recipe: RunParams = NOTES
     ) -> None:
         """Copy `net`, which takes float images (n, 1, 28, 28), to `devices`."""
+        self.recipe = recipe
         self.devices = list(devices)
-        self.nets = [UInt8Input(replicate(net, device), recipe.precision) for device in devices]
-        self.compiled = recipe.compile_mode != "none"
+        precision = precision_on(self.devices[0], recipe.precision)
+        self.nets = [UInt8Input(replicate(net, device), precision) for device in devices]
+        self.compiled = recipe.compile != "none"
         if self.compiled:
             # copies to evaluate with are not compiled
             for on_bytes in self.nets:
-                on_bytes.compile(mode=recipe.compile_mode, dynamic=False)
+                on_bytes.compile(mode=recipe.compile, dynamic=False)
         rule = partial(nesterov, beta=recipe.momentum)
         self.updates: list[Update] = [
             OptimizerStep(rule, recipe.weight_decay)
@@ -75,7 +51,6 @@ class Strategy(ABC):
             else sgd
             for _ in self.nets
         ]
-        self.label_smoothing = recipe.label_smoothing
         self.pool = thread_pool(len(devices), torch.get_num_threads())
 
     @abstractmethod

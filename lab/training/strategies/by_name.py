@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import torch
 from torch import nn
 
-from lab.training.strategies.base import Recipe, Strategy
+from lab.training.run_params import RunParams
+from lab.training.strategies.base import Strategy
 from lab.training.strategies.dataparallel import DataParallel
 from lab.training.strategies.graph import Graph
 from lab.training.strategies.processes import Ddp
@@ -21,9 +22,7 @@ STRATEGIES: dict[str, type[Strategy]] = {
 WITH_SHARDS: dict[str, type[Strategy]] = {"replicas": Sharded, "ddp": ShardedProcesses}
 
 
-def strategy_of(
-    name: str, net: nn.Module, devices: Sequence[torch.device], recipe: Recipe
-) -> Strategy:
-    """A copy of the net on devices, to be trained as `recipe` says."""
-    kinds = STRATEGIES if recipe.num_shards is None else WITH_SHARDS
-    return kinds[name](net, devices, recipe)
+def strategy_of(net: nn.Module, devices: Sequence[torch.device], recipe: RunParams) -> Strategy:
+    """A copy of the net on devices, to be trained by `recipe`."""
+    kinds = STRATEGIES if recipe.shards == "none" else WITH_SHARDS
+    return kinds[recipe.strategy](net, devices, recipe)

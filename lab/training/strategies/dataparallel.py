@@ -6,7 +6,8 @@ import torch
 from torch import Tensor, nn
 
 from lab.parallel.replicas import forward_backward
-from lab.training.strategies.base import PLAIN, Recipe, Strategy
+from lab.training.run_params import NOTES, RunParams
+from lab.training.strategies.base import Strategy
 
 
 class DataParallel(Strategy):
@@ -16,7 +17,7 @@ class DataParallel(Strategy):
     """
 
     def __init__(
-        self, net: nn.Module, devices: Sequence[torch.device], recipe: Recipe = PLAIN
+        self, net: nn.Module, devices: Sequence[torch.device], recipe: RunParams = NOTES
     ) -> None:
         """Put the net on the first of `devices`, which must differ."""
         super().__init__(net, devices[:1], recipe)
@@ -25,6 +26,6 @@ class DataParallel(Strategy):
 
     def step(self, X: Tensor, y: Tensor, lr: float, batch_size: int) -> Tensor:
         """Take a step with outputs and loss on the first device."""
-        loss = forward_backward(self._parallel, X, y, label_smoothing=self.label_smoothing)
+        loss = forward_backward(self._parallel, X, y, label_smoothing=self.recipe.label_smoothing)
         self.updates[0](self.nets[0].parameters(), lr, batch_size)
         return loss

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from lab.data.images import LabelledImages
 from lab.machine.gpus.graphs import recorded
-from lab.training.strategies.base import PLAIN, Recipe
+from lab.training.run_params import NOTES, RunParams
 from lab.training.strategies.replicas import Replicas
 
 # of a step: what replays it, and the loss that it returned
@@ -33,7 +33,7 @@ class Graph(Replicas):
     """
 
     def __init__(
-        self, net: nn.Module, devices: Sequence[torch.device], recipe: Recipe = PLAIN
+        self, net: nn.Module, devices: Sequence[torch.device], recipe: RunParams = NOTES
     ) -> None:
         """Copy the net to the one device of `devices`.
 

@@ -8,8 +8,9 @@ from torch import Tensor, nn
 
 from lab.nets.models import UInt8Input
 from lab.parallel.replicas import forward_backward, overlapping
+from lab.training.run_params import NOTES, RunParams
 from lab.training.shards import blocks
-from lab.training.strategies.base import PLAIN, Recipe, State, Strategy, to_cpu
+from lab.training.strategies.base import State, Strategy, to_cpu
 
 
 class Processes(Strategy):
@@ -65,7 +66,7 @@ class Ddp(Processes):
     """DistributedDataParallel on this process's one device, in the process group that there is."""
 
     def __init__(
-        self, net: nn.Module, devices: Sequence[torch.device], recipe: Recipe = PLAIN
+        self, net: nn.Module, devices: Sequence[torch.device], recipe: RunParams = NOTES
     ) -> None:
         """Copy the net to the one device of `devices`."""
         super().__init__(net, devices, recipe)
@@ -75,7 +76,7 @@ class Ddp(Processes):
     def step(self, X: Tensor, y: Tensor, lr: float, batch_size: int) -> Tensor:
         """Take a step with the gradient scaled up: DDP averages over processes, the book sums."""
         loss = forward_backward(
-            self._parallel, X, y, self.num_processes, label_smoothing=self.label_smoothing
+            self._parallel, X, y, self.num_processes, label_smoothing=self.recipe.label_smoothing
         )
         self.updates[0](self.nets[0].parameters(), lr, batch_size)
         return loss

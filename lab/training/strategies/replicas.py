@@ -8,14 +8,15 @@ from torch import Tensor, nn
 
 from lab.parallel.flat_bucket import FlatBuckets
 from lab.parallel.replicas import train_batch
-from lab.training.strategies.base import PLAIN, Recipe, Strategy
+from lab.training.run_params import NOTES, RunParams
+from lab.training.strategies.base import Strategy
 
 
 class Replicas(Strategy):
     """The book's data parallelism, from scratch, but with all gradients summed in one go."""
 
     def __init__(
-        self, net: nn.Module, devices: Sequence[torch.device], recipe: Recipe = PLAIN
+        self, net: nn.Module, devices: Sequence[torch.device], recipe: RunParams = NOTES
     ) -> None:
         """Copy the net to `devices`, with a bucket on each for its gradients."""
         super().__init__(net, devices, recipe)
@@ -32,6 +33,6 @@ class Replicas(Strategy):
             self.pool,
             self._buckets.sum_gradients,
             self.updates,
-            label_smoothing=self.label_smoothing,
+            label_smoothing=self.recipe.label_smoothing,
         )
         return reduce(torch.add, (loss.to(self.devices[0]) for loss in losses))

@@ -19,8 +19,9 @@ from lab.parallel.allreduce.collectives import Ranks, halving_doubling
 from lab.parallel.flat_bucket import bucket_of, views_of
 from lab.parallel.replicas import Update
 from lab.parallel.workers import parallel_map
+from lab.training.run_params import NOTES, RunParams
 from lab.training.shards import blocks, tree_sum
-from lab.training.strategies.base import PLAIN, Recipe, State, Strategy
+from lab.training.strategies.base import State, Strategy
 from lab.training.strategies.processes import Processes
 
 
@@ -28,7 +29,7 @@ class Sharded(Strategy):
     """Replicas by hand, whose sums are those of the shards' tree."""
 
     def __init__(
-        self, net: nn.Module, devices: Sequence[torch.device], recipe: Recipe = PLAIN
+        self, net: nn.Module, devices: Sequence[torch.device], recipe: RunParams = NOTES
     ) -> None:
         """Copy the net to `devices`, of which a virtual one has a replica for each of its threads.
 
@@ -39,9 +40,10 @@ class Sharded(Strategy):
             ValueError: the shards are not a power of two for each device, or buffers are not batch
                 norm's.
         """
-        per_device, odd = divmod(recipe.num_shards or 0, self.num_processes * len(devices))
+        num_shards = 0 if recipe.shards == "none" else recipe.shards
+        per_device, odd = divmod(num_shards, self.num_processes * len(devices))
         if odd or per_device.bit_count() != 1:
-            raise ValueError(f"expected a power of two of shards for each device, got {recipe}")
+            raise ValueError(f"expected a power of two of shards for each device, got {num_shards}")
         threads = 1 if devices[0].type == "cuda" else min(torch.get_num_threads(), per_device)
         replicas = 1 << (threads.bit_length() - 1)
         torch.set_num_threads(1)
@@ -79,7 +81,7 @@ class Sharded(Strategy):
         running = _running(net)
         for statistic in running:
             statistic.zero_()  # so that what batch norm adds is left
-        smoothing = self.label_smoothing
+        smoothing = self.recipe.label_smoothing
         loss = F.cross_entropy(net(X), y, reduction="sum", label_smoothing=smoothing)
         gradients = torch.autograd.grad(loss, list(net.parameters()))
         return [loss.detach(), *gradients, *(statistic.clone() for statistic in running)]
@@ -124,7 +126,7 @@ class ShardedProcesses(Sharded, Processes):
     """The same in several processes, whose sums go on up the tree from one to another."""
 
     def __init__(
-        self, net: nn.Module, devices: Sequence[torch.device], recipe: Recipe = PLAIN
+        self, net: nn.Module, devices: Sequence[torch.device], recipe: RunParams = NOTES
     ) -> None:
         """Copy the net to the one device of `devices`, and lay out a bucket for its sums."""
         super().__init__(net, devices, recipe)

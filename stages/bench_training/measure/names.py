@@ -3,8 +3,7 @@
 LENET, RESNET18 = "lenet", "resnet18"  # experiments, by net; x: images per batch
 NETS = (LENET, RESNET18)
 
-NOTES = "the notes' way"
-FOUR_WORKERS, NO_WORKERS = f"{NOTES}, 4 workers", f"{NOTES}, no workers"
+FOUR_WORKERS, NO_WORKERS = "the notes' way, 4 workers", "the notes' way, no workers"
 BY_THE_NOTES = {4: FOUR_WORKERS, 0: NO_WORKERS}  # by the loader's workers
 LIGHTNING, PLAIN = "PyTorch Lightning", "a plain loop"  # the latter over images in memory
 PEERS = (LIGHTNING, PLAIN)

@@ -12,8 +12,6 @@ Steps = Annotated[int, Field(ge=1, le=1000)]
 
 
 class TrainingParams(Section):
-    """The `bench_training` section of params.yaml."""
-
     starts: Annotated[int, Field(ge=1, le=1000)]  # an interval of 99 % needs 8
     lenet_batch_size: Batch
     lenet_steps: Steps
@@ -27,7 +25,5 @@ class TrainingParams(Section):
 
 
 class Params(Section):
-    """What `bench_training` reads of params.yaml."""
-
     devices: DeviceParams
     bench_training: TrainingParams

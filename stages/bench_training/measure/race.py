@@ -19,7 +19,8 @@ from lab.core.errors import LabError
 from lab.machine.fresh_process import fresh_process, silence_stdout
 from lab.timing.bench import balanced_turns
 from lab.timing.deadline import until_deadline
-from stages.bench_training.measure.variant_turns import TrainingVariant, Turn, turn_of
+from stages.bench_training.measure.loops import Turn, turn_of
+from stages.bench_training.measure.variants import TrainingVariant
 
 WARM_UP_STEPS = 2  # of a turn that does not count
 TRACED_STEPS = 3  # of one that is traced
@@ -94,7 +95,7 @@ def _processes(variants: Mapping[T, TrainingVariant]) -> Iterator[Callable[[T, i
     """
     with ExitStack() as stack:
         processes = {
-            name: stack.enter_context(fresh_process(f"arm {name!r}", serve, variant))
+            name: stack.enter_context(fresh_process(f"variant {name!r}", serve, variant))
             for name, variant in variants.items()
         }
 
@@ -113,9 +114,8 @@ def serve(link: Connection, variant: TrainingVariant) -> None:
     logging.disable(logging.WARNING)
     silence_stdout()
     if variant.kind == "lightning":
-        from stages.bench_training.measure.lightning_variant import (
-            serve_lightning,  # its package is optional
-        )
+        # its package is optional
+        from stages.bench_training.measure.lightning_loop import serve_lightning
 
         serve_lightning(variant, link)
         return
@@ -124,7 +124,7 @@ def serve(link: Connection, variant: TrainingVariant) -> None:
         turn = turn_of(variant)
         seconds = turn(steps)  # a net is compiled when it is first called
     except Exception as error:  # whatever a compiler of this machine does not manage
-        if variant.compile_mode == "none":
+        if variant.compile == "none":
             raise
         link.send(UnableError(f"does not compile here ({type(error).__name__})"))
         return

@@ -1,26 +1,58 @@
 """The variants of the race by experiment and name, and how many products are worth a step."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from typing import Literal
 
 import torch
+from torch import nn
 
 from lab.core.shared_params import Compile
 from lab.machine.devices import DeviceKind, missing_compiler
 from lab.nets.flops import training_flop
-from lab.nets.models import MODELS, receptive_size
+from lab.nets.models import MODELS, LeNet, receptive_size
 from lab.results.measurements import Measurement, again, skip
+from lab.training.run_params import NOTES, RunParams
 from stages.bench_training.measure import names
 from stages.bench_training.measure.params import TrainingParams
-from stages.bench_training.measure.variant_turns import TrainingVariant
 
+LR = 0.01
 PRODUCTS = 4  # of a turn
 IN_GRAPHS: Compile = "max-autotune-no-cudagraphs"  # since the whole step is one
-Variants = dict[
-    tuple[str, str], TrainingVariant
-]  # by experiment and name; products have the experiment ""
+
+
+class TrainingVariant(RunParams):
+    """A recipe, and what a process does with it in its turns of `steps` steps (or an epoch's).
+
+    kind: `book`, the notes' loop; `lightning`, PyTorch Lightning with the same loader; `plain`, a
+    loop over float images in memory, as one writes it without this project; `engine`, training's
+    own step by the recipe's strategy, on its devices in one process; `loop`, the notes' step on
+    them, one after the other; `product`, products of square matrices of `batch_size` rows.
+    num_workers: processes that load, of `book` and `lightning`.
+    width: so many times LeNet's channels and hidden units.
+    """
+
+    kind: Literal["book", "lightning", "plain", "engine", "loop", "product"]
+    steps: int
+    device: Literal["cpu", "cuda"]
+    threads: int
+    num_workers: int = 0
+    width: int = 1
+
+    def devices(self) -> list[torch.device]:
+        """GPUs by number, or the CPU as often."""
+        if self.device == "cuda":
+            return [torch.device("cuda", i) for i in range(self.num_gpus)]
+        return [torch.device(self.device)] * self.num_gpus
+
+    def make_net(self) -> nn.Module:
+        """The net that the variant trains, on the CPU."""
+        generator = torch.Generator().manual_seed(0)
+        return LeNet(generator, self.width) if self.width > 1 else MODELS[self.net](generator)
+
+
+Variants = dict[tuple[str, str], TrainingVariant]  # by experiment and name; products: ""
 
 
 @dataclass(frozen=True)
@@ -49,29 +81,28 @@ def variants_of(p: TrainingParams, machine: Machine, notes_workers: int) -> Vari
     lenet = _engine(names.LENET, p.lenet_batch_size, p.lenet_steps, machine)
     resnet = _engine(names.RESNET18, p.resnet_batch_size, p.resnet_steps, machine)
     notes = by_the_notes(p, machine)
-    product = TrainingVariant(
-        "product", "", names.PRODUCT_ROWS[machine.device], PRODUCTS, machine.device, machine.cores
-    )
+    rows = names.PRODUCT_ROWS[machine.device]
+    product = lenet.but(kind="product", batch_size=rows, steps=PRODUCTS)
     variants = {(names.LENET, names.BY_THE_NOTES[notes_workers]): notes[notes_workers]}
     variants |= {(names.LENET, name): variant for name, variant in _variants(lenet, p).items()}
     variants[names.LENET, again(names.ENGINE)] = lenet
     if p.peers:
         variants |= {(names.LENET, name): notes[n] for n, name in names.BY_THE_NOTES.items()}
-        variants[names.LENET, names.PLAIN] = replace(lenet, kind="plain")
+        variants[names.LENET, names.PLAIN] = lenet.but(kind="plain")
         if has_lightning():
-            variants[names.LENET, names.LIGHTNING] = replace(notes[notes_workers], kind="lightning")
+            variants[names.LENET, names.LIGHTNING] = notes[notes_workers].but(kind="lightning")
     # on a processor a step takes a hundred times as long as to load its batch
     workers = notes_workers if machine.gpus else 0
-    by_notes = replace(resnet, kind="book", num_workers=workers)
+    by_notes = resnet.but(kind="book", num_workers=workers)
     variants[names.RESNET18, names.BY_THE_NOTES[workers]] = by_notes
     variants |= {(names.RESNET18, name): variant for name, variant in _variants(resnet, p).items()}
     if not (p.peers or machine.gpus):
         del variants[names.RESNET18, names.BF16]
-    variants["", names.PRODUCT] = replace(product, precision="fp32")
+    variants["", names.PRODUCT] = product.but(precision="fp32")
     if machine.gpus:
-        variants["", names.TF32_PRODUCT] = replace(product, precision="tf32")
-    variants["", names.BF16_PRODUCT] = replace(product, precision="bf16")
-    variants |= _on_devices(replace(lenet, steps=p.device_steps), p, machine)
+        variants["", names.TF32_PRODUCT] = product.but(precision="tf32")
+    variants["", names.BF16_PRODUCT] = product.but(precision="bf16")
+    variants |= _on_devices(lenet.but(steps=p.device_steps), p, machine)
     return {
         key: variant
         for key, variant in variants.items()
@@ -82,7 +113,7 @@ def variants_of(p: TrainingParams, machine: Machine, notes_workers: int) -> Vari
 def by_the_notes(p: TrainingParams, machine: Machine) -> dict[int, TrainingVariant]:
     """The notes' loop on LeNet, by the workers of its loader."""
     lenet = _engine(names.LENET, p.lenet_batch_size, p.lenet_steps, machine)
-    return {n: replace(lenet, kind="book", num_workers=n) for n in names.BY_THE_NOTES}
+    return {n: lenet.but(kind="book", num_workers=n) for n in names.BY_THE_NOTES}
 
 
 def lacking(p: TrainingParams, machine: Machine) -> list[Measurement]:
@@ -117,31 +148,35 @@ def has_lightning() -> bool:
 
 
 def _engine(net: str, batch_size: int, steps: int, machine: Machine) -> TrainingVariant:
-    return TrainingVariant("replicas", net, batch_size, steps, machine.device, machine.cores)
+    """In torch's own arithmetic, like the notes' loop."""
+    recipe = {"net": net, "batch_size": batch_size, "lr": LR, "precision": "default"}
+    return TrainingVariant(
+        **NOTES.model_dump() | recipe,
+        kind="engine",
+        steps=steps,
+        device=machine.device,
+        threads=machine.cores,
+    )
 
 
 def _variants(variant: TrainingVariant, p: TrainingParams) -> dict[str, TrainingVariant]:
     """The engine, and what it becomes by other precisions, by a compiler, by a GPU's graphs."""
     compiled = p.compile and not missing_compiler()
     if variant.device != "cuda":
-        by_compiler = {names.COMPILED: replace(variant, compile_mode="default")} if compiled else {}
-        return {
-            names.ENGINE: variant,
-            **by_compiler,
-            names.BF16: replace(variant, precision="bf16"),
-        }
-    graph = replace(variant, kind="graph")
-    bf16 = replace(graph, precision="bf16")
+        by_compiler = {names.COMPILED: variant.but(compile="default")} if compiled else {}
+        return {names.ENGINE: variant, **by_compiler, names.BF16: variant.but(precision="bf16")}
+    graph = variant.but(strategy="graph")
+    bf16 = graph.but(precision="bf16")
     variants = {
         names.ENGINE: variant,
         names.GRAPH: graph,
-        names.FP32: replace(graph, precision="fp32"),
-        names.TF32: replace(graph, precision="tf32"),
+        names.FP32: graph.but(precision="fp32"),
+        names.TF32: graph.but(precision="tf32"),
         names.BF16: bf16,
     }
     if compiled:
-        variants[names.COMPILED] = replace(graph, compile_mode=IN_GRAPHS)
-        variants[names.COMPILED_BF16] = replace(bf16, compile_mode=IN_GRAPHS)
+        variants[names.COMPILED] = graph.but(compile=IN_GRAPHS)
+        variants[names.COMPILED_BF16] = bf16.but(compile=IN_GRAPHS)
     return variants
 
 
@@ -149,16 +184,16 @@ def _on_devices(lenet: TrainingVariant, p: TrainingParams, machine: Machine) -> 
     """One and two devices: the notes' net and batch, a larger batch, a wider net."""
     if machine.two_devices is None:
         return {}
-    one = replace(lenet, threads=machine.share)
+    one = lenet.but(threads=machine.share)
     variants: Variants = {}
     for experiment, single in {
         names.NOTES_LENET: one,
-        names.LARGE_BATCH: replace(one, batch_size=p.large_batch_size),
-        names.WIDE: replace(one, width=p.width),
+        names.LARGE_BATCH: one.but(batch_size=p.large_batch_size),
+        names.WIDE: one.but(width=p.width),
     }.items():
         variants[experiment, names.ONE_DEVICE] = single
-        variants[experiment, names.LOOP] = replace(single, kind="loop", num_devices=2)
-        variants[experiment, names.THREADS] = replace(single, num_devices=2)
+        variants[experiment, names.LOOP] = single.but(kind="loop", num_gpus=2)
+        variants[experiment, names.THREADS] = single.but(num_gpus=2)
     del variants[names.LARGE_BATCH, names.LOOP]  # nothing asks for it
     return variants
 

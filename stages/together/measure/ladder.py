@@ -1,92 +1,104 @@
 """The ladder: from the notes' way to all lessons, each rung one lesson above the one before."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
 
-from lab.core.shared_params import Augmentation, NetName, Precision, ScheduleName
-from lab.data.datasets import FASHION_COUNTS
-from lab.training.run_params import RunParams
-from stages.together.measure import names
+from pydantic import Field
+
+from lab.training.run_params import NOTES, RunParams
+from stages.together.measure.params import Params, TogetherParams
+from stages.together.measure.time_to_accuracy import (
+    BF16,
+    HE,
+    NOTES_WAY,
+    ONE_CYCLE,
+    RECORD,
+    RUNGS,
+    target_of,
+    timed_in_part,
+)
+
+# the records that the stage measures, as dvc.yaml has them among its params; others take longer
+RECORDS = ("record_83", "record_90", "record_92")
 
 
-@dataclass(frozen=True)
-class Rung:
-    """A way to train a net: of the ladder LeNet, of a record any.
+class Rung(RunParams):
+    """A way to train a net: its recipe, and what else lessons change.
 
-    Attributes:
-        loop: `loader`, the notes' loop and loader; `memory`, their loop over images in memory;
-            `engine`, training's own steps, whose images and weights lie channels last.
-        crops: whether the loop in memory leaves out pixels that the net's logits do not depend on,
-            as the engine always does.
-        keeps_memory: whether what a step frees stays in the process.
-        epochs: of one cycle of rates, by the accuracy in percent that it is to reach.
+    loop: `loader`, the notes' loop and loader; `memory`, their loop over images in memory;
+    `engine`, training's own steps, whose images and weights lie channels last.
+    crops: the loop in memory leaves out pixels that the net's logits do not depend on, as the
+    engine always does.
+    keeps_memory: what a step frees stays in the process.
+    epochs: of one cycle of rates, by the accuracy in percent that it is to reach.
     """
 
     lesson: str
     loop: Literal["loader", "memory", "engine"] = "loader"
     crops: bool = False
     keeps_memory: bool = False
-    net: NetName = "lenet"
-    precision: Precision = "fp32"
-    batch_size: int = 256
-    lr: float = 0.2
-    momentum: float = 0.0
-    weight_decay: float = 0.0
-    label_smoothing: float = 0.0
-    schedule: ScheduleName = "constant"
-    num_devices: int = 1
-    augment: Augmentation = "none"
-    train_images: int = FASHION_COUNTS["train"]
-    epochs: Mapping[int, int] = field(default_factory=dict)
-
-
-def record_of(name: str, settings: RunParams, precision: Precision) -> Rung:
-    """An entry of `train.runs` called after the accuracy that it is to reach: `record_90`."""
-    return Rung(
-        name,
-        "engine",
-        keeps_memory=True,
-        net=settings.net,
-        precision=precision,
-        batch_size=settings.batch_size,
-        lr=settings.lr,
-        momentum=settings.momentum,
-        weight_decay=settings.weight_decay,
-        label_smoothing=settings.label_smoothing,
-        schedule=settings.schedule,
-        num_devices=settings.num_gpus,
-        augment=settings.augment,
-        train_images=settings.train_images,
-        epochs={names.target_of(name): settings.num_epochs},
-    )
+    epochs: dict[int, int] = Field(default_factory=dict)
 
 
 LESSONS: Mapping[str, Mapping[str, Any]] = {  # what each changes of the rung below
-    names.NOTES: {},
-    names.IN_MEMORY: {"loop": "memory"},
-    names.SEEN_PIXELS: {"crops": True},
-    names.CHANNELS_LAST: {"loop": "engine"},
-    names.KEPT_MEMORY: {"keeps_memory": True},
-    names.BF16: {"precision": "bf16"},
-    names.HE: {"net": "lenet_he"},
-    names.MOMENTUM: {"momentum": 0.9, "lr": 0.05},
-    names.ONE_CYCLE: {"schedule": "one_cycle", "lr": 0.1, "epochs": {83: 1, 90: 6}},
-    names.BATCH_SIZE: {"batch_size": 128, "epochs": {83: 1, 90: 5}},
-    names.TWO_DEVICES: {"num_devices": 2},
+    NOTES_WAY: {},
+    "images in memory": {"loop": "memory"},
+    "only pixels that count": {"crops": True},
+    "channels last": {"loop": "engine"},
+    "memory kept": {"keeps_memory": True},
+    BF16: {"precision": "bf16"},
+    HE: {"net": "lenet_he"},
+    "momentum": {"momentum": 0.9, "lr": 0.05},
+    ONE_CYCLE: {"schedule": "one_cycle", "lr": 0.1, "epochs": {83: 1, 90: 6}},
+    "another batch size": {"batch_size": 128, "epochs": {83: 1, 90: 5}},
+    "two devices": {"num_gpus": 2},
 }
 
 
-def climb() -> Iterator[Rung]:
-    """All rungs, from the notes' way up."""
-    rung = Rung(names.NOTES)
-    for lesson, changed in LESSONS.items():
-        rung = replace(rung, lesson=lesson, **changed)
-        yield rung
-
-
 def ladder(bf16: bool) -> list[Rung]:
-    """The ladder of a machine; where nothing computes in bfloat16, all others in float32."""
+    """All rungs from the notes' way up; where nothing computes in bfloat16, all in float32."""
+    rung, found = Rung(**NOTES.model_dump(), lesson=NOTES_WAY), []
+    for lesson, changed in LESSONS.items():
+        rung = rung.but(lesson=lesson, **changed)
+        found.append(rung)
     if bf16:
-        return list(climb())
-    return [replace(rung, precision="fp32") for rung in climb() if rung.lesson != names.BF16]
+        return found
+    return [each.but(precision="fp32") for each in found if each.lesson != BF16]
+
+
+def records(params: Params) -> list[Rung]:
+    """Entries of `train.runs` called after the accuracy that they are to reach: `record_90`."""
+    runs = params.train.runs
+    return [
+        Rung(
+            **runs[name].model_dump(),
+            lesson=name,
+            loop="engine",
+            keeps_memory=True,
+            epochs={target_of(name): runs[name].num_epochs},
+        )
+        for name in RECORDS
+        if name in runs
+    ]
+
+
+class Run(NamedTuple):
+    """A run of a rung with one seed: to an accuracy in percent, or a part of an epoch (0)."""
+
+    target: int
+    num_epochs: int
+    in_part: bool = False
+
+
+def runs_of(rung: Rung, p: TogetherParams, rungs: Sequence[str]) -> Iterator[Run]:
+    """The runs of one of the `rungs`, or of a record."""
+    targets = p.targets if rung.lesson == rungs[-1] else p.targets_on_the_way
+    if rung.lesson.startswith(RECORD):
+        targets = list(rung.epochs)
+    if rung.lesson in timed_in_part(rungs) and not p.whole:
+        yield Run(0, 1, in_part=True)
+    elif rung.lesson in RUNGS and rung.schedule == "constant":
+        yield Run(max(targets), p.max_epochs)
+    else:
+        for target in targets:
+            yield Run(target, rung.epochs[target])

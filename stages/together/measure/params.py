@@ -13,8 +13,6 @@ Target = Annotated[int, Field(ge=1, le=100)]
 
 
 class TogetherParams(Section):
-    """The `together` section of params.yaml."""
-
     seeds: Annotated[int, Field(ge=1, le=1000)]
     targets: Annotated[list[Target], Field(min_length=1)]
     targets_on_the_way: Annotated[list[Target], Field(min_length=1)]
@@ -27,8 +25,6 @@ class TogetherParams(Section):
 
 
 class Params(Section):
-    """What `together` reads of params.yaml."""
-
     seed: Seed
     devices: DeviceParams
     together: TogetherParams

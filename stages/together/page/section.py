@@ -10,41 +10,40 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator
 
-from lab.core.files import read_json, read_rows
-from lab.report import figures
+from lab.report import benchmarks, figures
 from lab.report.language import say
 from lab.report.page import Figure, Headline, Link, Section, Table, TryThis
-from stages.together.measure import names
-from stages.together.measure.seconds_to import SecondsTo, seconds_to
+from lab.results.measurements import Results
+from stages.together.measure.time_to_accuracy import RUNGS, SecondsTo, seconds_to, target_of
 
 WHERE = {  # the stage that explains a lesson
-    names.IN_MEMORY: "bench_input",
-    names.SEEN_PIXELS: "bench_training",
-    names.CHANNELS_LAST: "bench_training",
-    names.KEPT_MEMORY: "bench_training",
-    names.BF16: "bench_training",
-    names.HE: "schedules",
-    names.MOMENTUM: "optimizers",
-    names.ONE_CYCLE: "schedules",
-    names.BATCH_SIZE: "convergence",
-    names.TWO_DEVICES: "replicas",
+    "images in memory": "bench_input",
+    "only pixels that count": "bench_training",
+    "channels last": "bench_training",
+    "memory kept": "bench_training",
+    "bfloat16": "bench_training",
+    "weights that learn at once": "schedules",
+    "momentum": "optimizers",
+    "one cycle of rates": "schedules",
+    "another batch size": "convergence",
+    "two devices": "replicas",
 }
 
 
 def lessons() -> dict[str, str]:
     """The rungs as the page calls them."""
     return {
-        names.NOTES: say("the notes' way"),
-        names.IN_MEMORY: say("images in memory"),
-        names.SEEN_PIXELS: say("only pixels that count"),
-        names.CHANNELS_LAST: say("channels last"),
-        names.KEPT_MEMORY: say("memory kept"),
-        names.BF16: "bfloat16",
-        names.HE: say("weights that learn at once"),
-        names.MOMENTUM: say("momentum"),
-        names.ONE_CYCLE: say("one cycle of rates"),
-        names.BATCH_SIZE: say("another batch size"),
-        names.TWO_DEVICES: say("two devices"),
+        "the notes' way": say("the notes' way"),
+        "images in memory": say("images in memory"),
+        "only pixels that count": say("only pixels that count"),
+        "channels last": say("channels last"),
+        "memory kept": say("memory kept"),
+        "bfloat16": "bfloat16",
+        "weights that learn at once": say("weights that learn at once"),
+        "momentum": say("momentum"),
+        "one cycle of rates": say("one cycle of rates"),
+        "another batch size": say("another batch size"),
+        "two devices": say("two devices"),
     }
 
 
@@ -57,20 +56,20 @@ class Step:
     virtual: bool
 
 
-def staircase(rows: Sequence[Mapping[str, Any]], target: int) -> list[Step]:
+def staircase(results: Results, target: int) -> list[Step]:
     """The rungs that were measured, in order."""
-    kinds = {str(row[names.RUNG]): row[names.DEVICE_KIND] for row in rows}
-    measured = ((rung, seconds_to(rows, rung, target)) for rung in kinds if rung in names.RUNGS)
+    kinds = {m.variant: m.device_kind for m in results.measurements if m.variant in RUNGS}
+    measured = ((rung, seconds_to(results, rung, target)) for rung in kinds)
     return [Step(rung, found, kinds[rung] == "cpu-virtual") for rung, found in measured if found]
 
 
 def section(folder: Path) -> Section:
     """The section of `folder` (reports/together)."""
-    rows, m = read_rows(folder / "rows.csv"), read_json(folder / "metrics.json")
-    ladder = [row for row in rows if row[names.RUNG] in names.RUNGS]
-    targets = sorted({int(row[names.TARGET]) for row in ladder if row[names.TARGET]})
-    found = records(rows)
-    steps = {target: staircase(rows, target) for target in targets}
+    results, m = benchmarks.read(folder)
+    ladder = (each for each in results.measurements if each.variant in RUNGS)
+    targets = sorted({int(each.columns["target"]) for each in ladder} - {0})
+    found = records(results)
+    steps = {target: staircase(results, target) for target in targets}
     return Section(
         stage="together",
         title=say("All lessons together"),
@@ -115,12 +114,10 @@ def section(folder: Path) -> Section:
     )
 
 
-def records(rows: Sequence[Mapping[str, Any]]) -> dict[str, SecondsTo]:
+def records(results: Results) -> dict[str, SecondsTo]:
     """The records that were measured, by the names of their runs."""
-    runs = dict.fromkeys(str(row[names.RUNG]) for row in rows)
-    measured = {
-        run: seconds_to(rows, run, names.target_of(run)) for run in runs if run not in names.RUNGS
-    }
+    runs = (run for run in results.variants("seconds") if run not in RUNGS)
+    measured = {run: seconds_to(results, run, target_of(run)) for run in runs}
     return {run: found for run, found in measured.items() if found}
 
 
@@ -163,7 +160,7 @@ def _headline(target: int, steps: Sequence[Step], m: Mapping[str, Any]) -> Headl
 
 
 def _metrics(target: int) -> list[str]:
-    return [name.format(target) for name in (names.BY_THE_NOTES, names.BY_ALL, names.SPEEDUP)]
+    return [f"notes_to_{target}_s", f"all_to_{target}_s", f"speedup_to_{target}"]
 
 
 def _biggest(target: int, steps: Sequence[Step]) -> list[str]:
@@ -181,7 +178,7 @@ def _biggest(target: int, steps: Sequence[Step]) -> list[str]:
 
 def _record_findings(found: Mapping[str, SecondsTo], m: Mapping[str, Any]) -> list[str]:
     reached = [
-        say("{target} % in {seconds} s", target=names.target_of(run), seconds=figures_of(m[metric]))
+        say("{target} % in {seconds} s", target=target_of(run), seconds=figures_of(m[metric]))
         for run in found
         if (metric := f"{run}_s") in m
     ]
@@ -194,7 +191,7 @@ def _record_table(found: Mapping[str, SecondsTo]) -> Table:
     rows = [
         [
             run,
-            f"{names.target_of(run)} %",
+            f"{target_of(run)} %",
             _seconds_text(record),
             str(max(record.epochs)),
             "–" if record.accuracy is None else f"{record.accuracy:.2f} %",

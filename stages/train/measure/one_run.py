@@ -24,14 +24,14 @@ from lab.parallel import flat_bucket, replicas
 from lab.parallel.allreduce import collectives
 from lab.parallel.launch import check_ranks_agree, own_rank, process_group
 from lab.timing.conditions import LoadMonitor, speed_metrics
-from lab.training import loop, shards, steps, update_steps
+from lab.training import accuracy, loop, shards, steps, update_steps
 from lab.training.checkpoints import Checkpoints, run_key
-from lab.training.loop import Epoch, Plan, Progress, predict, train
+from lab.training.loop import Epoch, Progress, predict, train
 from lab.training.run_params import RunParams
 from lab.training.steps import Stepper, prepare_process
 from lab.training.strategies import base, dataparallel, graph, processes, sharded
 from lab.training.strategies import replicas as by_hand
-from lab.training.strategies.base import Recipe, Strategy
+from lab.training.strategies.base import Strategy
 from lab.training.strategies.by_name import strategy_of
 from stages.train.measure import results
 from stages.train.measure.params import Params
@@ -42,7 +42,7 @@ CODE = [
     Path(str(module.__file__))
     for module in (
         *(images, order, augment, schedules, update_rules, models, lenet, resnet, convnet),
-        *(replicas, flat_bucket, shards, collectives, update_steps, steps, loop),
+        *(replicas, flat_bucket, shards, collectives, update_steps, steps, loop, accuracy),
         *(base, by_hand, graph, dataparallel, processes, sharded),
     )
 ]
@@ -64,17 +64,17 @@ def memory_errors() -> Iterator[None]:
 @memory_errors()
 def train_run(name: str, params: Params) -> None:
     """Train a run and write its results; of `ddp` each rank does."""
-    settings = params.train.runs[name]
-    devices, own = devices_of(settings, params.devices)
-    precision = precision_on(own[0], settings.precision)
-    settings = settings.model_copy(update={"precision": precision})
+    recipe = params.train.runs[name]
+    devices, own = devices_of(recipe, params.devices)
+    precision = precision_on(own[0], recipe.precision)
     prepare_process(precision)
-    check_machine_can(name, settings, own[0])
-    check_step_fits(name, settings, precision, own)
-    train_set = read_fashion_mnist("train").first(settings.train_images)
-    test_set = read_fashion_mnist("t10k").first(settings.test_images)
+    check_machine_can(name, recipe, own[0])
+    check_step_fits(name, recipe, precision, own)
+    train_set = read_fashion_mnist("train").first(recipe.train_images)
+    test_set = read_fashion_mnist("t10k").first(recipe.test_images)
+    recipe = recipe.but(precision=precision, train_images=len(train_set.labels))
     dataset = dataset_name()
-    checkpoints = Checkpoints(checkpoint_key(name, settings, params.seed, devices))
+    checkpoints = Checkpoints(checkpoint_key(name, recipe, params.seed, devices))
     rank = own_rank()
     distributed = params.train.distributed
     group = nullcontext() if rank is None else process_group(devices, own[0], distributed)
@@ -83,16 +83,8 @@ def train_run(name: str, params: Params) -> None:
     with nullcontext() if rank else checkpoints.lock(), failures, group:
         if rank is not None:
             check_ranks_agree(checkpoints.key)
-        net = models.MODELS[settings.net](torch.Generator().manual_seed(params.seed))
-        recipe = Recipe(
-            precision,
-            settings.compile,
-            settings.momentum,
-            settings.weight_decay,
-            settings.label_smoothing,
-            None if settings.shards == "none" else settings.shards,
-        )
-        with closing(strategy_of(settings.strategy, net, own, recipe)) as strategy:
+        net = models.MODELS[recipe.net](torch.Generator().manual_seed(params.seed))
+        with closing(strategy_of(net, own, recipe)) as strategy:
             log.setLevel(logging.INFO if strategy.is_first else logging.WARNING)
             log.info(
                 "%s: %s on %d x %s, %d threads each, %s",
@@ -101,24 +93,17 @@ def train_run(name: str, params: Params) -> None:
                 len(devices.devices),
                 devices.kind,
                 devices.threads,
-                settings.strategy,
+                recipe.strategy,
             )
             epochs, logits = train_with_checkpoints(
-                name, settings, strategy, train_set, test_set, params.seed, checkpoints
+                name, strategy, train_set, test_set, params.seed, checkpoints
             )
             if watch:
-                results.write(
-                    name,
-                    settings,
-                    epochs,
-                    logits,
-                    len(train_set.labels),
-                    test_set,
-                    results.to_bytes(strategy.nets[0].net.state_dict()),
-                    devices,
-                    dataset,
-                    speed_metrics(watch),
-                )
+                weights = results.to_bytes(strategy.nets[0].net.state_dict())
+                rows = results.rows_of(epochs, devices, dataset)
+                metrics = results.summarise(recipe, devices, dataset, epochs, weights)
+                metrics = {**metrics, **speed_metrics(watch)}
+                results.write(name, weights, rows, logits, test_set, metrics)
             strategy.any(False)  # all results are written, also where hosts share the folder
             if keeps_checkpoints():
                 checkpoints.clear()
@@ -130,15 +115,15 @@ def train_as_rank(name: str, params: Params) -> None:
     train_run(name, params)
 
 
-def checkpoint_key(name: str, settings: RunParams, seed: int, devices: Devices) -> str:
+def checkpoint_key(name: str, recipe: RunParams, seed: int, devices: Devices) -> str:
     """The name of a run's checkpoints: a hash of all that decides its result.
 
     With shards that is no number of devices, threads or processes.
     """
-    divided = settings.shards != "none"
+    divided = recipe.shards != "none"
     decisive = {
         "run": name,
-        "settings": settings.model_dump(exclude={"num_gpus", "strategy"} if divided else None),
+        "recipe": recipe.model_dump(exclude={"num_gpus", "strategy"} if divided else None),
         "seed": seed,
         "torch": torch.__version__,
         "devices": devices.devices[0].type
@@ -159,7 +144,6 @@ def keeps_checkpoints() -> bool:
 
 def train_with_checkpoints(
     name: str,
-    settings: RunParams,
     strategy: Strategy,
     train_set: Split,
     test_set: Split,
@@ -173,7 +157,7 @@ def train_with_checkpoints(
     Raises:
         StoppedError: SIGTERM or Ctrl-C; a checkpoint of the last step is written.
     """
-    reached = Progress()
+    recipe, reached = strategy.recipe, Progress()
     own = checkpoints.latest() if keeps_checkpoints() else None
     own_place = Progress.from_state(checkpoints.decode(own)).place if own else 0
     if content := strategy.furthest(own, own_place):
@@ -187,12 +171,12 @@ def train_with_checkpoints(
             len(reached.losses),
         )
     num_images = len(train_set.labels)
-    done = len(reached.epochs) * num_images + len(reached.losses) * settings.batch_size
+    done = len(reached.epochs) * num_images + len(reached.losses) * recipe.batch_size
     with (
         StopRequest() as stop,
         tqdm(
             initial=done,
-            total=settings.num_epochs * num_images,
+            total=recipe.num_epochs * num_images,
             unit="img",
             unit_scale=True,
             desc=name,
@@ -200,16 +184,9 @@ def train_with_checkpoints(
         ) as bar,
     ):
         results = train(
-            Stepper(strategy, to_tensors(train_set), settings.batch_size, settings.lr),
+            Stepper(strategy, to_tensors(train_set)),
             to_tensors(test_set),
-            Plan(
-                settings.batch_size,
-                settings.lr,
-                settings.num_epochs,
-                seed,
-                settings.schedule,
-                settings.augment,
-            ),
+            seed,
             reached,
             on_step=bar.update,
             stopping=lambda: stop.signal_number > 0,
@@ -219,8 +196,8 @@ def train_with_checkpoints(
             if strategy.is_first:
                 checkpoints.save(len(reached.epochs), len(reached.losses), state)
             if not len(reached.losses):
-                _log_epoch(name, settings, reached.epochs[-1])
-        if len(reached.epochs) < settings.num_epochs:
+                _log_epoch(name, recipe, reached.epochs[-1])
+        if len(reached.epochs) < recipe.num_epochs:
             where = f"epoch {len(reached.epochs) + 1}, after step {len(reached.losses)}"
             raise StoppedError(
                 f"{name}: stopped in {where}; the same command goes on there",
@@ -229,15 +206,15 @@ def train_with_checkpoints(
         return reached.epochs, predict(strategy, to_tensors(test_set)[0])
 
 
-def _log_epoch(name: str, settings: RunParams, epoch: Epoch) -> None:
+def _log_epoch(name: str, recipe: RunParams, epoch: Epoch) -> None:
     with tqdm.external_write_mode():
         log.info(
             "%s epoch %d/%d: train loss %.4f, test accuracy %.2f %%, %.2f s, %.0f img/s",
             name,
             epoch.epoch,
-            settings.num_epochs,
+            recipe.num_epochs,
             epoch.train_loss,
             100 * epoch.test_accuracy,
             epoch.seconds,
-            settings.train_images / epoch.seconds,
+            recipe.train_images / epoch.seconds,
         )

@@ -6,8 +6,6 @@ from lab.training.run_params import TrainParams
 
 
 class Params(Section):
-    """What `train` reads of params.yaml."""
-
     seed: Seed
     devices: DeviceParams
     train: TrainParams

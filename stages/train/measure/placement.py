@@ -16,24 +16,24 @@ from lab.nets.models import MODELS
 from lab.training.run_params import RunParams
 
 
-def devices_of(settings: RunParams, params: DeviceParams) -> tuple[Devices, list[torch.device]]:
+def devices_of(recipe: RunParams, params: DeviceParams) -> tuple[Devices, list[torch.device]]:
     """All devices of a run, and those of this process.
 
     Raises:
         DistributedError: another number of processes was started than the run asks for.
     """
-    if settings.strategy == "ddp":
+    if recipe.strategy == "ddp":
         world_size, here = int(os.environ["WORLD_SIZE"]), int(os.environ["LOCAL_WORLD_SIZE"])
-        if world_size != settings.num_gpus:
+        if world_size != recipe.num_gpus:
             raise DistributedError(
-                f"{world_size} processes for num_gpus {settings.num_gpus}; start as many"
+                f"{world_size} processes for num_gpus {recipe.num_gpus}; start as many"
             )
         devices = resolve(here, as_told(params))
         own = [devices.devices[int(os.environ["LOCAL_RANK"])]]
         return replace(devices, devices=devices.devices * (world_size // here)), own
-    devices = resolve(settings.num_gpus, params)
+    devices = resolve(recipe.num_gpus, params)
     # splits over different GPUs, and not at all over the CPU
-    if settings.strategy == "dataparallel":
+    if recipe.strategy == "dataparallel":
         different = list(dict.fromkeys(devices.devices))
         kind = "cuda" if devices.kind == "cuda-shared" else devices.kind
         devices = replace(devices, kind=kind, devices=different)
@@ -48,23 +48,23 @@ def as_told(params: DeviceParams) -> DeviceParams:
     return params.model_copy(update={"cpu_threads": int(told)})
 
 
-def check_machine_can(name: str, settings: RunParams, device: torch.device) -> None:
+def check_machine_can(name: str, recipe: RunParams, device: torch.device) -> None:
     """Stop before any work where the run asks for what this machine lacks.
 
     Raises:
         MachineError: TF32 without a CUDA GPU, or nothing to compile with.
     """
     key = f"{PARAMS_FILE}: train.runs.{name}"
-    if settings.precision == "tf32" and device.type != "cuda":
+    if recipe.precision == "tf32" and device.type != "cuda":
         raise MachineError(f"{key}.precision: tf32 needs a CUDA GPU, found none; take fp32 or bf16")
-    if settings.compile != "none" and (missing := missing_compiler()):
+    if recipe.compile != "none" and (missing := missing_compiler()):
         raise MachineError(
-            f"{key}.compile: {settings.compile} needs {missing}; install one or take none"
+            f"{key}.compile: {recipe.compile} needs {missing}; install one or take none"
         )
 
 
 def check_step_fits(
-    name: str, settings: RunParams, precision: Precision, devices: Sequence[torch.device]
+    name: str, recipe: RunParams, precision: Precision, devices: Sequence[torch.device]
 ) -> None:
     """Stop before any work where a step cannot fit into the memory of this process's `devices`.
 
@@ -73,16 +73,16 @@ def check_step_fits(
     Raises:
         SpaceError: it needs more than a device has.
     """
-    if settings.compile != "none":
+    if recipe.compile != "none":
         return
-    parts = settings.num_gpus if settings.shards == "none" else settings.shards
-    share = -(-settings.batch_size // parts)
-    least = least_step_bytes(MODELS[settings.net](torch.Generator()), share, precision)
+    parts = recipe.num_gpus if recipe.shards == "none" else recipe.shards
+    share = -(-recipe.batch_size // parts)
+    least = least_step_bytes(MODELS[recipe.net](torch.Generator()), share, precision)
     for device, replicas in Counter(devices).items():
         needed, there = replicas * least / 2**30, memory_bytes(device) / 2**30
         if needed > there:
             raise SpaceError(
-                f"{PARAMS_FILE}: train.runs.{name}.batch_size: a step on {settings.batch_size}"
+                f"{PARAMS_FILE}: train.runs.{name}.batch_size: a step on {recipe.batch_size}"
                 f" images needs {needed:.1f} GiB of {device}'s memory or more, which has"
                 f" {there:.1f}; take fewer"
             )

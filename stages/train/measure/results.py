@@ -49,40 +49,19 @@ def rows_of(epochs: Sequence[Epoch], devices: Devices, dataset: str) -> list[Row
 
 
 def summarise(
-    settings: RunParams,
-    epochs: Sequence[Epoch],
-    num_images: int,
-    weights: bytes,
-    devices: Devices,
-    dataset: str,
-    speed: Metrics,
+    recipe: RunParams, devices: Devices, dataset: str, epochs: Sequence[Epoch], weights: bytes
 ) -> Metrics:
-    """The run's settings, the machine's speed, and what the run gave in few numbers.
+    """A run's recipe, what it ran on, and what it gave in few numbers.
 
     Its time is the median over the epochs, of which interrupted ones count only if all are.
     """
     timed = [e.seconds for e in epochs if not e.resumed] or [e.seconds for e in epochs]
     seconds = summary(timed)
-    return {
-        "net": settings.net,
-        "strategy": settings.strategy,
-        "precision": settings.precision,
-        "compile": settings.compile,
-        "shards": settings.shards,
+    return recipe.model_dump(exclude={"num_gpus", "test_images"}) | {
         "dataset": dataset,
-        "train_images": num_images,
-        "batch_size": settings.batch_size,
-        "lr": settings.lr,
-        "momentum": settings.momentum,
-        "weight_decay": settings.weight_decay,
-        "label_smoothing": settings.label_smoothing,
-        "schedule": settings.schedule,
-        "augment": settings.augment,
-        "num_epochs": settings.num_epochs,
         "device_kind": devices.kind,
         "num_devices": len(devices.devices),
         "threads_per_device": devices.threads,
-        **speed,
         FINAL_ACCURACY: round(100 * epochs[-1].test_accuracy, 4),
         FINAL_LOSS: round(epochs[-1].train_loss, 6),
         EPOCH_S: round(seconds.median, 4),
@@ -125,22 +104,17 @@ def to_bytes(weights: Mapping[str, Tensor]) -> bytes:
 
 def write(
     name: str,
-    settings: RunParams,
-    epochs: Sequence[Epoch],
-    logits: Tensor,
-    num_images: int,
-    test_set: Split,
     weights: bytes,
-    devices: Devices,
-    dataset: str,
-    speed: Metrics,
+    rows: Sequence[Row],
+    logits: Tensor,
+    test_set: Split,
+    metrics: Metrics,
 ) -> None:
-    """Write a run's weights, rows and metrics; the metrics last, so that they stand for all."""
+    """Write what a run leaves; the metrics last, so that they stand for all."""
     folder, labels = REPORTS / "train" / name, torch.from_numpy(test_set.labels)
     write_atomically(Path(WEIGHTS.format(run=name)), weights)
-    write_rows(folder, rows_of(epochs, devices, dataset))
+    write_rows(folder, rows)
     write_rows(folder, confusion_of(logits, labels), CONFUSION)
     write_rows(folder, worst_of(logits, labels), WORST)
-    metrics = summarise(settings, epochs, num_images, weights, devices, dataset, speed)
     write_conditions(folder)
     write_metrics(folder, metrics)

@@ -20,6 +20,7 @@ from lab.report.benchmarks import TITLES
 from lab.report.language import say, translation
 from lab.report.page import Figure, Section, Table, TryThis
 from lab.results.stats import summarise
+from lab.training.run_params import NOTES, RunParams
 from stages.train.measure.names import (
     CONFUSION,
     EPOCH_S,
@@ -33,22 +34,6 @@ from stages.train.measure.names import (
 
 # LeNet in section 13.5: what the book prints for one and two GPUs (accuracy in percent, seconds
 # per epoch; its executed notebooks of 2023, GPUs not named) and draws for one (read off its figure)
-BOOK_SETTINGS = {
-    "net": "lenet",
-    "dataset": "fashion-mnist",
-    "precision": "fp32",
-    "compile": "none",
-    "train_images": 60_000,
-    "batch_size": 256,
-    "lr": 0.2,
-    "momentum": 0.0,
-    "weight_decay": 0.0,
-    "label_smoothing": 0.0,
-    "schedule": "constant",
-    "augment": "none",
-}
-BOOK_EPOCHS = 10
-EVERY_IMAGE = 60_000  # of Fashion-MNIST's training set
 BOOK_RUNS = {1: (83, 3.0), 2: (84, 2.8)}
 BOOK_LENET_1GPU_ACCURACY = (10.0, 61.1, 72.7, 72.9, 78.1, 82.3, 81.0, 76.8, 81.0, 82.7)
 
@@ -64,6 +49,11 @@ class TrainingRun:
     name: str
     metrics: Mapping[str, Any]
     rows: Sequence[Mapping[str, Any]]
+
+    @property
+    def recipe(self) -> dict[str, Any]:
+        """How it was trained, on whatever devices."""
+        return recipe_in(self.metrics)
 
     def column(self, key: str) -> list[float]:
         """One value per epoch."""
@@ -113,13 +103,22 @@ class TrainingRun:
     @property
     def as_the_book(self) -> bool:
         """Whether each epoch trains as the book's: at its constant rate, a run may end earlier."""
-        return all(self.metrics[key] == value for key, value in BOOK_SETTINGS.items())
+        others = {"strategy": NOTES.strategy, "shards": "none", "num_epochs": NOTES.num_epochs}
+        return self.metrics["dataset"] == "fashion-mnist" and self.recipe | others == recipe_in(
+            NOTES.model_dump()
+        )
 
     @property
     def book(self) -> tuple[int, float] | None:
         """The accuracy in percent and seconds per epoch that the book prints for this very run."""
-        whole = self.as_the_book and self.metrics["num_epochs"] == BOOK_EPOCHS
+        whole = self.as_the_book and self.metrics["num_epochs"] == NOTES.num_epochs
         return BOOK_RUNS.get(self.num_devices) if whole else None
+
+
+def recipe_in(metrics: Mapping[str, Any]) -> dict[str, Any]:
+    """The recipe in a run's metrics, which leave out its devices and how many images test it."""
+    without = ("num_gpus", "test_images")
+    return {key: metrics[key] for key in RunParams.model_fields if key not in without}
 
 
 def labels_of(runs: Sequence[TrainingRun]) -> dict[str, str]:
@@ -311,27 +310,11 @@ def _pairs(runs: Sequence[TrainingRun]) -> list[tuple[TrainingRun, TrainingRun]]
 
 
 def _differ_in_devices_only(one: TrainingRun, many: TrainingRun) -> bool:
-    same = (
-        "net",
-        "strategy",
-        "precision",
-        "compile",
-        "shards",
-        "dataset",
-        "train_images",
-        "batch_size",
-        "lr",
-        "momentum",
-        "weight_decay",
-        "label_smoothing",
-        "schedule",
-        "augment",
-        "num_epochs",
-        "device_kind",
-        "threads_per_device",
-    )
-    return all(one.metrics[k] == many.metrics[k] for k in same) and (
-        one.num_devices == 1 < many.num_devices
+    where = ("dataset", "device_kind", "threads_per_device")
+    return (
+        one.recipe == many.recipe
+        and all(one.metrics[key] == many.metrics[key] for key in where)
+        and one.num_devices == 1 < many.num_devices
     )
 
 
@@ -407,7 +390,7 @@ def _beside_the_book(runs: Sequence[TrainingRun]) -> list[str]:
 
 def _short(runs: Sequence[TrainingRun]) -> list[str]:
     """What an epoch of a part of the images is good for."""
-    short = [r for r in runs if len(r.rows) == 1 and r.metrics["train_images"] < EVERY_IMAGE]
+    short = [r for r in runs if len(r.rows) == 1 and r.metrics["train_images"] < NOTES.train_images]
     if not short:
         return []
     return [
@@ -447,7 +430,7 @@ def draw_accuracy(runs: Sequence[TrainingRun], labels: Mapping[str, str], path: 
     with figures.figure(path, figures.WIDTH, 2.8 + 0.2 * (1 + len(runs)) / columns) as fig:
         axes = fig.add_subplot(xlabel=say("epoch"), ylabel=say("test accuracy (%)"), ylim=(0, 100))
         if any(r.as_the_book for r in runs):
-            last = min(BOOK_EPOCHS, max(len(r.rows) for r in runs))
+            last = min(NOTES.num_epochs, max(len(r.rows) for r in runs))
             axes.plot(
                 range(1, last + 1),
                 BOOK_LENET_1GPU_ACCURACY[:last],

@@ -7,18 +7,20 @@ from typing import Any
 import torch
 
 from lab.nets.models import MODELS
-from lab.training.loop import Plan, Progress, predict, train
+from lab.training.loop import Progress, predict, train
 from lab.training.steps import Stepper
-from lab.training.strategies.base import Recipe, Strategy
+from lab.training.strategies.base import Strategy
 from lab.training.strategies.sharded import Sharded, ShardedProcesses
+from tests.helpers import recipe
 from tests.lab.training.strategy_ranks import CPU, batch
 
 NUM_SHARDS = 8
 # images and batch size: an epoch's last batch is smaller, and its shards are not all equal
-SIZES = {"lenet_he": (150, 64), "resnet18": (27, 16)}
+NUM_IMAGES = {"lenet_he": 150, "resnet18": 27}
+SHARDED = recipe(shards=NUM_SHARDS, lr=0.05, num_epochs=2, schedule="one_cycle", augment="shift")
 RECIPES = {
-    "lenet_he": Recipe(momentum=0.9, weight_decay=5e-4, num_shards=NUM_SHARDS),
-    "resnet18": Recipe(num_shards=NUM_SHARDS, label_smoothing=0.1),
+    "lenet_he": SHARDED.but(batch_size=64, momentum=0.9, weight_decay=5e-4),
+    "resnet18": SHARDED.but(batch_size=16, label_smoothing=0.1),
 }
 
 
@@ -31,21 +33,19 @@ def go_on(
     strategy: Strategy, name: str, state: dict[str, Any] | None = None, steps: int | None = None
 ) -> dict[str, Any]:
     """Train from a state on, for so many steps or to the end; the state then."""
-    num_images, batch_size = SIZES[name]
-    train_set, test_set = batch(num_images), batch(33)
+    train_set, test_set = batch(NUM_IMAGES[name]), batch(33)
     progress, left = Progress(), steps if steps is not None else 10**9
 
     def count(images: int) -> None:
         nonlocal left
         left -= 1
 
-    stepper = Stepper(strategy, train_set, batch_size, 0.05)
+    stepper = Stepper(strategy, train_set)
     stepper.ask_every = 1
     if state:
         strategy.load_state(state)
         progress = Progress.from_state(state)
-    plan = Plan(batch_size, 0.05, 2, seed=0, schedule="one_cycle", augment="shift")
-    *_, reached = train(stepper, test_set, plan, progress, count, lambda: left <= 0)
+    *_, reached = train(stepper, test_set, 0, progress, count, lambda: left <= 0)
     assert steps is None or left == 0
     found = {**strategy.state(), **reached.state()}
     found["logits"] = predict(strategy, test_set[0], batch_size=3)

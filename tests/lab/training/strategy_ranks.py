@@ -13,6 +13,7 @@ from lab.training.steps import Stepper
 from lab.training.strategies.base import Strategy
 from lab.training.strategies.processes import Ddp
 from lab.training.strategies.replicas import Replicas
+from tests.helpers import recipe
 
 CPU = torch.device("cpu")
 SIZES = (64, 7, 1)  # even, uneven, and fewer images than ranks
@@ -110,9 +111,9 @@ def stop_together(rank: int, world_size: int) -> dict[str, object]:
     steps.steps_between = lambda ask_s, step_s, scale: (  # type: ignore[assignment]
         2 + rank if measured(ask_s, step_s, scale) else 0
     )
-    strategy = Ddp(nets()["batch_norm"], [CPU])
+    strategy = Ddp(nets()["batch_norm"], [CPU], recipe(batch_size=6, lr=0.1))
     before = strategy.state()
-    stepper = Stepper(strategy, batch(60), 6, 0.1)
+    stepper = Stepper(strategy, batch(60))
     after = strategy.state()
     taken: list[int] = []
     losses = torch.zeros(10, dtype=torch.float64)

@@ -14,9 +14,9 @@ from lab.nets.models import MODELS
 from lab.parallel import flat_bucket
 from lab.parallel.launch import ADDRESS_VARIABLE, process_group, rendezvous_store
 from lab.parallel.replicas import allreduce
-from lab.training.strategies.base import Recipe
 from lab.training.strategies.processes import Ddp
 from lab.training.strategies.replicas import Replicas
+from tests.helpers import recipe
 from tests.lab.training.strategy_ranks import batch
 
 CPU = torch.device("cpu")
@@ -91,7 +91,7 @@ def test_a_compiled_net_is_cut_where_buckets_end(alone, monkeypatch):
     )
     weights = []
     for mode in ("none", "default"):
-        strategy = Ddp(net, [CPU], Recipe(compile_mode=mode))
+        strategy = Ddp(net, [CPU], recipe(compile=mode))
         for _ in range(2):
             strategy.step(*batch(8), 0.1, 8)
         weights.append(list(strategy.state()["params"].values()))

@@ -6,18 +6,18 @@ import torch
 from lab.data import synthetic
 from lab.nets.models import MODELS, LeNet
 from lab.training.steps import Stepper, prepare_process
-from lab.training.strategies.base import Recipe
 from lab.training.strategies.graph import Graph
 from lab.training.strategies.replicas import Replicas
+from tests.helpers import recipe
 from tests.lab.training.tape import WAITS, Tape, recorded_here, storage
 
 CPU = torch.device("cpu")
-PLAIN = Recipe()
 IMAGES, LABELS = map(torch.from_numpy, synthetic.fashion(40, 0))
 TRAIN = IMAGES, LABELS.long()
 FEW = IMAGES[:6], LABELS[:6].long()  # for ResNet-18
 BATCH = 16  # two of them, and one of 8
 LR = 0.1
+PLAIN = recipe(batch_size=BATCH, lr=LR)
 # operations that are no views, of a step; on a GPU each is a launch or two
 MOST_OPERATIONS = {"lenet": 39, "resnet18": 177}
 
@@ -35,7 +35,7 @@ def on_tape(strategy_type, net, recipe=PLAIN):
 
 def trained(strategy, epochs=2, variants=False, train_set=TRAIN, batch_size=BATCH):
     """All losses of some epochs, each in another order, and the state at the end."""
-    stepper, losses = Stepper(strategy, train_set, batch_size, LR), []
+    stepper, losses = Stepper(strategy, train_set), []
     for epoch in range(epochs):
         generator = torch.Generator().manual_seed(epoch)
         if variants:
@@ -58,9 +58,19 @@ def assert_same(found, wanted):
 @pytest.mark.parametrize("precision", ["fp32", "bf16"])
 def test_replays_train_to_the_same_bits(precision):
     """Batches of both sizes, in any order: a replay differs from the step in nothing."""
-    eager = trained(Replicas(net_of("lenet_he"), [CPU], Recipe(precision)), 3)
+    eager = trained(
+        Replicas(net_of("lenet_he"), [CPU], recipe(precision=precision, batch_size=BATCH, lr=LR)), 3
+    )
     assert len(set(eager[0])) == 9, "steps differ"
-    assert_same(trained(on_tape(Graph, net_of("lenet_he"), Recipe(precision)), 3), eager)
+    assert_same(
+        trained(
+            on_tape(
+                Graph, net_of("lenet_he"), recipe(precision=precision, batch_size=BATCH, lr=LR)
+            ),
+            3,
+        ),
+        eager,
+    )
 
 
 def test_so_do_those_of_a_net_with_running_statistics():
@@ -120,7 +130,7 @@ def taken_down(strategy):
 @pytest.mark.parametrize("precision", ["fp32", "bf16"])
 def test_a_step_waits_for_nothing_and_reads_only_what_stays_or_is_its_own(name, precision):
     """So it can be recorded: all that it reads is the images, the rows, the net, or made in it."""
-    strategy = Graph(net_of(name), [CPU], Recipe(precision))
+    strategy = Graph(net_of(name), [CPU], recipe(precision=precision, batch_size=BATCH, lr=LR))
     tape, rows, _ = taken_down(strategy)
     assert not WAITS.intersection(tape.names())
     [net] = strategy.nets
@@ -158,13 +168,16 @@ def test_parameters_stay_where_they_are():
 
 
 def test_several_devices_and_momentum_are_refused():
-    for devices, recipe in (([CPU, CPU], Recipe()), ([CPU], Recipe(momentum=0.9))):
+    for devices, asked in (([CPU, CPU], PLAIN), ([CPU], recipe(momentum=0.9))):
         with pytest.raises(ValueError, match="one device and plain SGD"):
-            Graph(LeNet(torch.Generator().manual_seed(0)), devices, recipe)
+            Graph(LeNet(torch.Generator().manual_seed(0)), devices, asked)
 
 
 def test_without_a_gpu_the_step_is_taken_as_it_is():
-    assert_same(trained(Graph(net_of("lenet"), [CPU])), trained(Replicas(net_of("lenet"), [CPU])))
+    assert_same(
+        trained(Graph(net_of("lenet"), [CPU], PLAIN)),
+        trained(Replicas(net_of("lenet"), [CPU], PLAIN)),
+    )
 
 
 @pytest.mark.gpu
@@ -173,8 +186,9 @@ def test_without_a_gpu_the_step_is_taken_as_it_is():
 @pytest.mark.parametrize("precision", ["fp32", "bf16"])
 def test_on_a_gpu_the_graph_trains_to_the_same_bits(precision, compile_mode):
     prepare_process(precision)
-    recipe, gpu = Recipe(precision, compile_mode), [torch.device("cuda", 0)]
-    eager = trained(Replicas(net_of("lenet_he"), gpu, recipe), 3, variants=True)
-    graph = Graph(net_of("lenet_he"), gpu, recipe)
+    asked = recipe(precision=precision, compile=compile_mode, batch_size=BATCH, lr=LR)
+    gpu = [torch.device("cuda", 0)]
+    eager = trained(Replicas(net_of("lenet_he"), gpu, asked), 3, variants=True)
+    graph = Graph(net_of("lenet_he"), gpu, asked)
     assert_same(trained(graph, 3, variants=True), eager)
     assert graph._graphs

@@ -12,10 +12,11 @@ from lab.data import synthetic
 from lab.data.order import epoch_order
 from lab.nets.models import LeNet, to_float
 from lab.optim.schedules import named, per_step
-from lab.training.loop import Plan, Progress, predict, train
+from lab.training.loop import Progress, predict, train
+from lab.training.run_params import NOTES
 from lab.training.steps import Stepper
-from lab.training.strategies.base import Recipe
 from lab.training.strategies.replicas import Replicas
+from tests.helpers import recipe
 
 CPU = torch.device("cpu")
 
@@ -56,18 +57,16 @@ def run(
     batch_size=64,
     seed=0,
     train_set=TRAIN,
-    recipe=None,
+    how=None,
     **more,
 ):
     """The epochs of a run on virtual devices, and of each yield the progress and the state."""
     net = softmax_regression() if net is None else net
-    momentum, schedule, augment, smoothing, decay = recipe or (0, "constant", "none", 0, 0)
-    recipe = Recipe(momentum=momentum, weight_decay=decay, label_smoothing=smoothing)
-    trained = Replicas(net, [CPU] * num_devices, recipe)
+    asked = {"batch_size": batch_size, "lr": lr, "num_epochs": num_epochs, **(how or {})}
+    trained = Replicas(net, [CPU] * num_devices, NOTES.but(**asked))
     if "state" in more:
         trained.load_state(more.pop("state"))
-    plan = Plan(batch_size, lr, num_epochs, seed, schedule, augment)
-    results = train(Stepper(trained, train_set, batch_size, plan.lr), TEST, plan, **more)
+    results = train(Stepper(trained, train_set), TEST, seed, **more)
     yields = [(progress, trained.state()) for progress in results]
     trained.close()
     return yields[-1][0].epochs, yields
@@ -191,11 +190,17 @@ def test_a_stopped_run_goes_on_to_the_same_bits(num_devices, after):
     assert [e.epoch for e in resumed if e.resumed] == ([after // 10 + 1] if after % 10 else [])
 
 
-RECIPE = (0.9, "one_cycle", "shift", 0.1, 0.01)
+HOW = {
+    "momentum": 0.9,
+    "schedule": "one_cycle",
+    "augment": "shift",
+    "label_smoothing": 0.1,
+    "weight_decay": 0.01,
+}
 
 
 def test_momentum_decay_one_cycle_and_smoothed_labels_are_torchs_own():
-    _, yields = run(num_epochs=2, recipe=(0.9, "one_cycle", "none", 0.1, 0.01))
+    _, yields = run(num_epochs=2, how=HOW | {"augment": "none"})
     net = softmax_regression()
     weights, others = ([p for p in net.parameters() if (p.ndim > 1) == many] for many in (1, 0))
     groups = [{"params": weights, "weight_decay": 0.01}, {"params": others}]
@@ -217,15 +222,13 @@ def test_momentum_decay_one_cycle_and_smoothed_labels_are_torchs_own():
 
 @pytest.mark.parametrize("after", [7, 20])
 def test_a_stopped_run_with_a_recipe_goes_on_to_the_same_bits(after):
-    whole, yields = run(small_batch_norm_net(), 2, recipe=RECIPE)
+    whole, yields = run(small_batch_norm_net(), 2, how=HOW)
     taken = []
     net = small_batch_norm_net()
     *_, (progress, state) = run(
-        net, 2, recipe=RECIPE, on_step=taken.append, stopping=lambda: len(taken) >= after
+        net, 2, how=HOW, on_step=taken.append, stopping=lambda: len(taken) >= after
     )[1]
-    resumed, rest = run(
-        small_batch_norm_net(seed=1), 2, recipe=RECIPE, state=state, progress=progress
-    )
+    resumed, rest = run(small_batch_norm_net(seed=1), 2, how=HOW, state=state, progress=progress)
     assert results_of(resumed) == results_of(whole)
     assert same_state(rest[-1][1], yields[-1][1])
 
@@ -233,10 +236,10 @@ def test_a_stopped_run_with_a_recipe_goes_on_to_the_same_bits(after):
 def test_a_finished_run_has_nothing_left_to_do():
     _, yields = run()
     progress, state = yields[-1]
-    strategy = Replicas(softmax_regression(), [CPU])
+    strategy = Replicas(softmax_regression(), [CPU], recipe(batch_size=64, lr=0.1, num_epochs=3))
     strategy.load_state(state)
-    stepper = Stepper(strategy, TRAIN, 64, 0.1)
-    assert list(train(stepper, TEST, Plan(64, 0.1, 3, 0), progress)) == []
+    stepper = Stepper(strategy, TRAIN)
+    assert list(train(stepper, TEST, 0, progress)) == []
     strategy.close()
 
 

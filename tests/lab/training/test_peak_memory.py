@@ -12,8 +12,8 @@ from torch.utils._pytree import tree_leaves
 from lab.nets.memory import least_step_bytes, memory_bytes
 from lab.nets.models import MODELS, UInt8Input
 from lab.parallel.replicas import forward_backward, sgd
-from lab.training.strategies.base import Recipe
 from lab.training.strategies.replicas import Replicas
+from tests.helpers import recipe
 
 CPU = torch.device("cpu")
 GIB = 2**30
@@ -73,7 +73,7 @@ def live_peak(name, batch_size, precision):
     """The peak of a real step of training on the processor."""
     net = make(name)
     with Live() as live:
-        strategy = Replicas(net, [CPU], Recipe(precision))
+        strategy = Replicas(net, [CPU], recipe(precision=precision))
         X = torch.zeros(batch_size, 28, 28, dtype=torch.uint8)
         strategy.step(X, torch.zeros(batch_size, dtype=torch.int64), 0.1, batch_size)
         strategy.close()

@@ -12,15 +12,16 @@ from lab.parallel.flat_bucket import FlatBuckets
 from lab.parallel.replicas import replicate, sgd, sum_gradients, train_batch
 from lab.parallel.workers import thread_pool
 from lab.timing import clock
-from lab.training.loop import Plan, train
+from lab.training.loop import train
 from lab.training.steps import Stepper
-from lab.training.strategies.base import Recipe
 from lab.training.strategies.replicas import Replicas
+from tests.helpers import recipe
 from tests.lab.parallel.placed import HOST, OnGpus, crossed
 
 IMAGES, LABELS = map(torch.from_numpy, synthetic.fashion(24, 0))
 TRAIN, TEST = (IMAGES, LABELS.long()), (IMAGES[:10], LABELS[:10].long())
-PLAN = Plan(batch_size=16, lr=0.1, num_epochs=1, seed=0, augment="shift")
+PLAIN = recipe(batch_size=16, lr=0.1, num_epochs=1, augment="shift")
+DECAYED = PLAIN.but(momentum=0.9, weight_decay=0.1)
 
 
 def gpus(count):
@@ -40,8 +41,8 @@ def on_gpus(monkeypatch, one_thread):
 def run(devices, name, recipe):
     """What a run of training finds, and its weights and running statistics."""
     strategy = Replicas(MODELS[name](torch.Generator().manual_seed(0)), devices, recipe)
-    stepper = Stepper(strategy, TRAIN, PLAN.batch_size, PLAN.lr)
-    epochs = [progress.epochs[-1] for progress in train(stepper, TEST, PLAN)]
+    stepper = Stepper(strategy, TRAIN)
+    epochs = [progress.epochs[-1] for progress in train(stepper, TEST, seed=0)]
     state = strategy.state()
     strategy.close()
     buffers = [buffer for of_net in state["buffers"] for buffer in of_net.values()]
@@ -50,10 +51,7 @@ def run(devices, name, recipe):
 
 
 @pytest.mark.parametrize("count", [2, 8])
-@pytest.mark.parametrize(
-    ("name", "recipe"),
-    [("lenet_he", Recipe()), ("convnet", Recipe(momentum=0.9, weight_decay=0.1))],
-)
+@pytest.mark.parametrize(("name", "recipe"), [("lenet_he", PLAIN), ("convnet", DECAYED)])
 def test_training_crosses_devices_only_in_copies_and_finds_what_virtual_devices_find(
     on_gpus, name, recipe, count
 ):

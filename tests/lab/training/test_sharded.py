@@ -8,13 +8,14 @@ from torch import nn
 from lab.machine.devices import Devices
 from lab.nets.models import MODELS, UInt8Input
 from lab.parallel.local_ranks import run_on_ranks
-from lab.training.strategies.base import Recipe
+from lab.training.run_params import NOTES
 from lab.training.strategies.replicas import Replicas
 from lab.training.strategies.sharded import Sharded
-from tests.lab.training.sharded_ranks import SIZES, go_on, go_on_as_a_rank, hash_of, loaded, start
+from tests.helpers import recipe
+from tests.lab.training.sharded_ranks import RECIPES, go_on, go_on_as_a_rank, hash_of, loaded, start
 from tests.lab.training.strategy_ranks import CPU, batch
 
-NETS = sorted(SIZES)
+NETS = sorted(RECIPES)
 EIGHT = Devices("cpu-virtual", [CPU] * 8, 1)
 
 
@@ -78,7 +79,7 @@ def test_a_step_is_plain_sgd_and_running_statistics_move_to_the_mean_over_shards
     torch.manual_seed(0)
     net = nn.Sequential(nn.Conv2d(1, 3, 5, 3), nn.BatchNorm2d(3), nn.Flatten(), nn.Linear(192, 10))
     X, y = batch(13)
-    strategy = Sharded(net, [CPU, CPU], Recipe(num_shards=4))
+    strategy = Sharded(net, [CPU, CPU], recipe(shards=4))
     loss = strategy.step(X, y, 0.1, 13)
 
     shards = list(zip(X.tensor_split(4), y.tensor_split(4), strict=True))
@@ -105,11 +106,11 @@ def test_a_step_is_plain_sgd_and_running_statistics_move_to_the_mean_over_shards
     strategy.close()
 
 
-@pytest.mark.parametrize(("num_shards", "num_devices"), [(None, 1), (6, 2), (2, 4), (8, 3)])
+@pytest.mark.parametrize(("num_shards", "num_devices"), [("none", 1), (6, 2), (2, 4), (8, 3)])
 def test_shards_that_devices_cannot_share_as_a_tree_are_refused(num_shards, num_devices):
     with pytest.raises(ValueError, match="a power of two of shards for each device"):
         Sharded(
-            MODELS["lenet"](torch.Generator()), [CPU] * num_devices, Recipe(num_shards=num_shards)
+            MODELS["lenet"](torch.Generator()), [CPU] * num_devices, NOTES.but(shards=num_shards)
         )
 
 
@@ -117,4 +118,4 @@ def test_buffers_that_are_not_batch_norms_are_refused():
     net = MODELS["lenet"](torch.Generator())
     net.register_buffer("counted", torch.zeros(3))
     with pytest.raises(ValueError, match="no buffers but batch norm's"):
-        Sharded(net, [CPU], Recipe(num_shards=2))
+        Sharded(net, [CPU], recipe(shards=2))

@@ -7,11 +7,13 @@ from lab.data import synthetic
 from lab.nets.models import LeNet
 from lab.training import steps
 from lab.training.steps import ASKING_SHARE, HEARD_WITHIN_S, Stepper, steps_between
-from lab.training.strategies.base import Recipe
 from lab.training.strategies.replicas import Replicas
+from tests.helpers import recipe
 
 IMAGES, LABELS = map(torch.from_numpy, synthetic.fashion(40, 0))
 TRAIN = IMAGES, LABELS.long()
+CPU = torch.device("cpu")
+SMALL = recipe(batch_size=4, lr=0.1)
 BATCHES = torch.arange(40).split(4)
 
 
@@ -28,7 +30,7 @@ class TwoProcesses(Replicas):
 
 def stepper(strategy_type=Replicas):
     net = LeNet(torch.Generator().manual_seed(0))
-    return Stepper(strategy_type(net, [torch.device("cpu")]), TRAIN, 4, 0.1)
+    return Stepper(strategy_type(net, [CPU], SMALL), TRAIN)
 
 
 def take(taking, stop_after=99, first=0):
@@ -79,19 +81,19 @@ def test_several_processes_ask_now_and_then_and_take_the_same_steps(monkeypatch)
 @pytest.mark.parametrize("strategy_type", [Replicas, TwoProcesses])
 def test_warming_up_leaves_weights_and_momentum_alone(strategy_type):
     net = LeNet(torch.Generator().manual_seed(0))
-    strategy = strategy_type(net, [torch.device("cpu")], Recipe(momentum=0.9))
-    Stepper(strategy, TRAIN, 4, 0.1)
+    strategy = strategy_type(net, [CPU], SMALL.but(momentum=0.9))
+    Stepper(strategy, TRAIN)
     state = strategy.state()
     assert all(torch.equal(state["params"][name], param) for name, param in net.named_parameters())
     assert state["updates"] == []
 
 
-def test_a_compiled_net_is_warmed_up_with_each_size_that_comes(monkeypatch):
-    strategy = Replicas(LeNet(torch.Generator().manual_seed(0)), [torch.device("cpu")])
+@pytest.mark.parametrize(("batch_size", "expected"), [(16, [8, 16]), (64, [40])])
+def test_a_compiled_net_is_warmed_up_with_each_size_that_comes(monkeypatch, batch_size, expected):
+    net = LeNet(torch.Generator().manual_seed(0))
+    strategy = Replicas(net, [CPU], recipe(batch_size=batch_size, lr=0.1))
     strategy.compiled = True  # to the warm-up; the step is the same
     sizes, step = [], strategy.step
     monkeypatch.setattr(strategy, "step", lambda X, *rest: sizes.append(len(X)) or step(X, *rest))
-    Stepper(strategy, TRAIN, 16, 0.1)
-    assert sizes == [8, 16]
-    Stepper(strategy, TRAIN, 64, 0.1)
-    assert sizes == [8, 16, 40]
+    Stepper(strategy, TRAIN)
+    assert sizes == expected

@@ -5,9 +5,9 @@ from torch import nn
 from lab.machine.devices import Devices
 from lab.nets.models import MODELS
 from lab.parallel.local_ranks import run_on_ranks
-from lab.training.strategies.base import Recipe
 from lab.training.strategies.dataparallel import DataParallel
 from lab.training.strategies.replicas import Replicas
+from tests.helpers import recipe
 from tests.lab.training.strategy_ranks import batch, found_by_rank
 
 CPU = torch.device("cpu")
@@ -80,7 +80,7 @@ def test_a_compiled_net_takes_the_same_steps_also_in_two_threads(monkeypatch):
     monkeypatch.setattr(torch, "compile", trace_only)
     net = nn.Sequential(nn.Flatten(), nn.Linear(784, 10))
     eager = Replicas(net, [CPU, CPU])
-    compiled = Replicas(net, [CPU, CPU], Recipe(compile_mode="reduce-overhead"))
+    compiled = Replicas(net, [CPU, CPU], recipe(compile="reduce-overhead"))
     assert asked == [{"mode": "reduce-overhead", "dynamic": False}] * 2
     assert (eager.compiled, compiled.compiled) == (False, True)
     for X, y in (batch(16), batch(16)):

@@ -1,7 +1,7 @@
 """Made-up results of bench_training, as a CPU or a GPU would leave them."""
 
 from lab.machine.devices import DeviceKind
-from lab.results.measurements import Measurement, again, skip
+from lab.results.measurements import Measurement, Results, again, skip
 from stages.bench_training import __main__ as bench_training
 from stages.bench_training.measure import names
 from tests.made_up import one
@@ -55,4 +55,4 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
 
 def summary(made: list[Measurement]) -> dict[str, float | str]:
     """The stage's own metrics of what it measured, its conditions apart."""
-    return bench_training.summarise(made, NOTES_WORKERS)
+    return bench_training.summarise(Results(made), NOTES_WORKERS)

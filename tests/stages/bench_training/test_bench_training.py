@@ -6,13 +6,14 @@ from importlib.util import find_spec
 import pytest
 
 from lab.results.measurements import Results, again
+from lab.training.run_params import NOTES
 from stages.bench_training import __main__ as bench_training
 from stages.bench_training.measure import comparisons, names
 from stages.bench_training.measure import variants as variants_module
 from stages.bench_training.measure.params import TrainingParams
-from stages.bench_training.measure.variant_turns import TrainingVariant
 from stages.bench_training.measure.variants import (
     Machine,
+    TrainingVariant,
     by_the_notes,
     lacking,
     products_per_step,
@@ -51,7 +52,7 @@ def test_the_engine_is_held_against_the_notes_way_of_the_trial_and_the_peak_of_t
     assert m["lenet_bf16_of_peak"] == pytest.approx(0.2 * 50 / 20, abs=1e-4)
     assert m["resnet18_fp32_of_peak"] == pytest.approx(1.1, abs=1e-4)
     assert m["two_devices"] == "cpu-virtual"
-    with_workers = bench_training.summarise(made, notes_workers=4)
+    with_workers = bench_training.summarise(Results(made), notes_workers=4)
     assert with_workers["lenet_fp32_speedup"] == pytest.approx(100 / 30, abs=1e-3)
     results = Results(made)
     bf16 = comparisons.gain(results, names.LENET, names.BF16, over=names.ENGINE)
@@ -126,11 +127,11 @@ def test_a_gpu_races_the_engines_step_as_a_graph_in_every_precision():
             for variant in names.BY_THE_ENGINE
             if variant != names.ENGINE
         }
-        assert {variant.kind for variant in graphs.values()} == {"graph"}
+        assert {variant.strategy for variant in graphs.values()} == {"graph"}
         assert [variant.precision for variant in graphs.values()] == [
             *("default", "default", "fp32", "tf32", "bf16", "bf16")
         ]
-        assert graphs[names.COMPILED].compile_mode == "max-autotune-no-cudagraphs"
+        assert graphs[names.COMPILED].compile == "max-autotune-no-cudagraphs"
     assert [variants["", product].precision for product in names.PRODUCTS] == [
         "fp32",
         "tf32",
@@ -168,7 +169,7 @@ def test_devices_of_one_process_have_equal_threads_and_other_variants_all_cores(
     for (experiment, name), variant in variants_of(PEERS, CPU, 0).items():
         on_devices = experiment in names.ON_DEVICES
         assert variant.threads == (4 if on_devices else 8), (experiment, name)
-        assert variant.num_devices == (2 if name in (names.LOOP, names.THREADS) else 1)
+        assert variant.num_gpus == (2 if name in (names.LOOP, names.THREADS) else 1)
         assert (variant.kind == "loop") == (name == names.LOOP)
         assert variant.width == (2 if experiment == names.WIDE else 1)
         assert (variant.batch_size == 1024) == (experiment == names.LARGE_BATCH)
@@ -219,7 +220,9 @@ def test_two_epochs_by_hand_are_their_mean(monkeypatch):
     assert found.values == (pytest.approx(235 * 0.020),)
 
 
-VARIANT = TrainingVariant("lightning", "lenet", batch_size=8, steps=3, device="cpu", threads=1)
+VARIANT = TrainingVariant(
+    **NOTES.model_dump() | {"batch_size": 8}, kind="lightning", steps=3, device="cpu", threads=1
+)
 
 
 class NobodyAsksError(Exception):
@@ -244,7 +247,7 @@ class Link:
 def test_each_epoch_of_lightning_is_a_turn(project):
     if find_spec("lightning") is None:
         pytest.skip("PyTorch Lightning is not installed (pip install -e '.[peers]')")
-    from stages.bench_training.measure.lightning_variant import serve_lightning
+    from stages.bench_training.measure.lightning_loop import serve_lightning
 
     write_data(project / "data", train=70, test=10)
     link = Link()

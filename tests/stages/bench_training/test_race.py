@@ -5,24 +5,24 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
-from dataclasses import asdict, replace
 from pathlib import Path
 
 import psutil
 import pytest
 
 from lab.core.errors import LabError
+from lab.training.run_params import NOTES
 from stages.bench_training.measure import race as race_module
 from stages.bench_training.measure.race import TRACED_STEPS, by_hand, race
-from stages.bench_training.measure.variant_turns import TrainingVariant
+from stages.bench_training.measure.variants import TrainingVariant
 from tests.helpers import ROOT, outlived, write_data
 
 pytestmark = pytest.mark.slow
 
-PRODUCT = TrainingVariant("product", "", batch_size=64, steps=20, device="cpu", threads=1)
-BOOK = TrainingVariant(
-    "book", "lenet", batch_size=8, steps=2, device="cpu", threads=1, num_workers=1
+PRODUCT = TrainingVariant(
+    **NOTES.model_dump() | {"batch_size": 64}, kind="product", steps=20, device="cpu", threads=1
 )
+BOOK = PRODUCT.but(kind="book", batch_size=8, steps=2, num_workers=1)
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def ready(project, monkeypatch):
     write_data(project / "data", train=300, test=10)
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     yield
-    assert not multiprocessing.active_children(), "no arm's process outlives its race"
+    assert not multiprocessing.active_children(), "no variant's process outlives its race"
 
 
 def test_variants_take_turns_in_processes_of_their_own(ready):
@@ -69,7 +69,7 @@ def test_each_start_has_a_short_turn_that_does_not_count_and_one_that_does(event
 
 
 def test_what_can_be_is_traced_once_when_all_turns_are_taken(events):
-    lightning = replace(BOOK, kind="lightning", num_workers=0)
+    lightning = BOOK.but(kind="lightning", num_workers=0)
     variants = {("lenet", "engine, bf16"): PRODUCT, "B": BOOK, "C": lightning}
     race(variants, 2, Path("to"))
     traced = [event for event in events if " to/" in event]
@@ -79,7 +79,7 @@ def test_what_can_be_is_traced_once_when_all_turns_are_taken(events):
 
 
 def test_a_trace_is_what_a_profiler_writes_and_one_that_fails_fails_no_race(ready, tmp_path):
-    variants = {"product": PRODUCT, "other": replace(PRODUCT, batch_size=8)}
+    variants = {"product": PRODUCT, "other": PRODUCT.but(batch_size=8)}
     (tmp_path / "other.json").mkdir()  # where nothing can be written
     times, _ = race(variants, 1, tmp_path)
     assert list(map(len, times.values())) == [1, 1]
@@ -105,17 +105,17 @@ def answer_once(link, variant):
 def test_processes_that_end_end_the_race(ready, monkeypatch, serve, code):
     """The first ends at once, the second in the turn that counts."""
     monkeypatch.setattr(race_module, "serve", serve)
-    with pytest.raises(LabError, match=rf"^arm 'broken' ended with code {code}; its own words"):
+    with pytest.raises(LabError, match=rf"^variant 'broken' ended with code {code}; its own words"):
         race({"broken": PRODUCT}, 2)
 
 
-def test_an_variant_that_fails_ends_the_race(ready):
-    with pytest.raises(LabError, match=r"^arm 'broken' ended with code 1"):
-        race({"sound": PRODUCT, "broken": replace(BOOK, net="no such net")}, 1)
+def test_a_variant_that_fails_ends_the_race(ready):
+    with pytest.raises(LabError, match=r"^variant 'broken' ended with code 1"):
+        race({"sound": PRODUCT, "broken": BOOK.but(net="no such net")}, 1)
 
 
-def test_an_variant_that_does_not_compile_leaves_the_race_to_the_others(ready):
-    compiled = replace(BOOK, kind="replicas", compile_mode="no such mode")
+def test_a_variant_that_does_not_compile_leaves_the_race_to_the_others(ready):
+    compiled = BOOK.but(kind="engine", compile="no such mode")
     times, unable = race({"compiled": compiled, "product": PRODUCT}, starts=2)
     assert list(times) == ["product"]
     assert len(times["product"]) == 2
@@ -132,7 +132,12 @@ sys.exit(run(lambda: race(variants, 1_000_000)))
 
 
 def start_race(*variants: TrainingVariant) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-c", RACE, json.dumps([asdict(variant) for variant in variants])]
+    command = [
+        sys.executable,
+        "-c",
+        RACE,
+        json.dumps([variant.model_dump() for variant in variants]),
+    ]
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
@@ -149,7 +154,7 @@ def descendants(process: subprocess.Popen[bytes], count: int) -> list[psutil.Pro
 
 def test_a_race_that_is_killed_leaves_no_process(ready):
     """Neither the variants that wait nor one in a turn that would never end."""
-    endless = replace(PRODUCT, steps=10**12)
+    endless = PRODUCT.but(steps=10**12)
     races = {number: start_race(PRODUCT, endless) for number in (signal.SIGKILL, signal.SIGTERM)}
     for number, racing in races.items():
         processes = descendants(racing, 4)  # the server, its tracker of resources, two variants

@@ -1,19 +1,30 @@
 """The ladder: each rung one lesson above the one before, and runs that train by them."""
 
 import itertools
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import pytest
 import torch
 
 from lab.core.params import load
+from lab.results.measurements import Measurement, Results
 from stages.together import __main__ as together
-from stages.together.measure import ladder, names, one_run
+from stages.together.measure.ladder import Run, ladder, records, runs_of
+from stages.together.measure.one_run import train_rung
 from stages.together.measure.params import Params
-from stages.together.measure.seconds_to import seconds_to
+from stages.together.measure.time_to_accuracy import (
+    BF16,
+    HE,
+    NOTES_WAY,
+    ONE_CYCLE,
+    RUNGS,
+    SAME_STEPS,
+    seconds_to,
+    timed_in_part,
+)
 from tests.helpers import edit_params, write_data
 
-LADDER = {rung.lesson: rung for rung in ladder.climb()}
+LADDER = {rung.lesson: rung for rung in ladder(bf16=True)}
 SMALL = {"train_images": 600, "test_images": 100, "max_epochs": 2, "timed_steps": 2}
 
 
@@ -29,25 +40,25 @@ def params(project):
 def test_each_rung_adds_one_lesson():
     """Momentum, and a schedule, need a rate of their own; a schedule its numbers of epochs."""
     for below, rung in itertools.pairwise(LADDER.values()):
-        before, after = asdict(below), asdict(rung)
+        before, after = below.model_dump(), rung.model_dump()
         changed = {key for key in after if before[key] != after[key]} - {"lesson", "lr", "epochs"}
         assert len(changed) == 1, rung.lesson
 
 
 def test_rungs_that_are_timed_in_part_take_the_steps_of_the_one_in_bfloat16():
-    steps = ("net", "batch_size", "lr", "momentum", "schedule", "num_devices")
-    assert names.timed_in_part(names.RUNGS) == list(names.RUNGS[:5])
-    for lesson in names.SAME_STEPS:
-        assert all(
-            getattr(LADDER[lesson], key) == getattr(LADDER[names.BF16], key) for key in steps
-        ), lesson
+    steps = ("net", "batch_size", "lr", "momentum", "schedule", "num_gpus")
+    assert timed_in_part(RUNGS) == list(RUNGS[:5])
+    for lesson in SAME_STEPS:
+        assert all(getattr(LADDER[lesson], key) == getattr(LADDER[BF16], key) for key in steps), (
+            lesson
+        )
 
 
 def test_the_notes_loop_in_memory_and_the_engine_take_the_same_steps(params):
     """From weights that learn at once, so that the accuracy tells."""
     loop, engine = (
-        [a for _, a in one_run.epochs_of(replace(rung, net="lenet_he"), 3, 101, 2, False, params)]
-        for rung in (LADDER[names.SEEN_PIXELS], LADDER[names.KEPT_MEMORY])
+        [a for _, a in train_rung(rung.but(net="lenet_he"), 3, Run(101, 2), params)]
+        for rung in (LADDER["only pixels that count"], LADDER["memory kept"])
     )
     assert loop == pytest.approx(engine, abs=2)
     assert max(loop) > 20
@@ -55,105 +66,99 @@ def test_the_notes_loop_in_memory_and_the_engine_take_the_same_steps(params):
 
 @pytest.mark.parametrize("rung", LADDER.values(), ids=lambda rung: rung.lesson)
 def test_a_part_of_an_epoch_tells_the_seconds_of_a_whole_one(params, rung):
-    [(seconds, accuracy)] = one_run.epochs_of(rung, 0, 0, 1, True, params)
+    [(seconds, accuracy)] = train_rung(rung, 0, Run(0, 1, in_part=True), params)
     assert seconds > 0
     assert accuracy is None
 
 
 def test_at_a_constant_rate_training_ends_at_the_target_and_one_cycle_at_its_end(params):
-    at_once = one_run.epochs_of(LADDER[names.HE], 0, 1, 5, False, params)
+    at_once = train_rung(LADDER[HE], 0, Run(1, 5), params)
     assert len(at_once) == 1
-    whole = one_run.epochs_of(LADDER[names.ONE_CYCLE], 0, 1, 3, False, params)
+    whole = train_rung(LADDER[ONE_CYCLE], 0, Run(1, 3), params)
     assert len(whole) == 3
     assert sorted(s for s, _ in whole) == [s for s, _ in whole], "seconds since the start"
 
 
 def test_runs_are_those_that_the_params_ask_for(params):
     p = params.together
-    part = [together.Asked(0, 1, in_part=True)]
-    assert list(together.runs_of(LADDER[names.NOTES], p, names.RUNGS)) == part
+    assert list(runs_of(LADDER[NOTES_WAY], p, RUNGS)) == [Run(0, 1, in_part=True)]
     whole = p.model_copy(update={"whole": True})
-    to_83 = [together.Asked(83, 2, in_part=False)]
-    assert list(together.runs_of(LADDER[names.NOTES], whole, names.RUNGS)) == to_83
-    assert list(together.runs_of(LADDER[names.HE], p, names.RUNGS)) == to_83
-    for rung, targets in ((names.ONE_CYCLE, p.targets_on_the_way), (names.TWO_DEVICES, p.targets)):
-        epochs = LADDER[rung].epochs
-        one_cycle = [together.Asked(target, epochs[target], in_part=False) for target in targets]
-        assert list(together.runs_of(LADDER[rung], p, names.RUNGS)) == one_cycle
+    assert list(runs_of(LADDER[NOTES_WAY], whole, RUNGS)) == [Run(83, 2)]
+    assert list(runs_of(LADDER[HE], p, RUNGS)) == [Run(83, 2)]
+    for rung, targets in ((ONE_CYCLE, p.targets_on_the_way), ("two devices", p.targets)):
+        one_cycle = [Run(target, LADDER[rung].epochs[target]) for target in targets]
+        assert list(runs_of(LADDER[rung], p, RUNGS)) == one_cycle
 
 
 def test_metrics_are_of_the_first_rung_and_the_last(params):
-    found = together.summarise(ROWS, params.together)
-    assert found[names.BY_THE_NOTES.format(83)] == 53.0
-    assert found[names.BY_ALL.format(83)] == 4.1
-    assert found[names.SPEEDUP.format(83)] == round(53 / 4.1, 2)
-    assert names.SPEEDUP.format(90) not in found, "never as good"
+    found = together.summarise(RESULTS, params.together)
+    assert found["notes_to_83_s"] == 53.0
+    assert found["all_to_83_s"] == 4.1
+    assert found["speedup_to_83"] == round(53 / 4.1, 2)
+    assert "speedup_to_90" not in found, "never as good"
 
 
 def test_without_instructions_for_bfloat16_the_ladder_is_in_float32():
-    found = ladder.ladder(bf16=False)
+    found = ladder(bf16=False)
     assert {rung.precision for rung in found} == {"fp32"}
     lessons = [rung.lesson for rung in found]
-    assert lessons == [lesson for lesson in names.RUNGS if lesson != names.BF16]
-    assert names.timed_in_part(lessons) == list(names.RUNGS[:4]), "the next is trained whole"
+    assert lessons == [lesson for lesson in RUNGS if lesson != BF16]
+    assert timed_in_part(lessons) == list(RUNGS[:4]), "the next is trained whole"
 
 
 def test_a_record_is_an_entry_of_train_runs(params):
-    found = {record.lesson: record for record in one_run.records(params)}
-    settings = params.train.runs["record_92"]
-    record = found["record_92"]
-    assert (record.net, record.lr, record.momentum) == ("convnet", settings.lr, settings.momentum)
-    runs = list(together.runs_of(record, params.together, names.RUNGS))
-    assert runs == [together.Asked(92, settings.num_epochs, in_part=False)]
+    [record] = [each for each in records(params) if each.lesson == "record_92"]
+    recipe = params.train.runs["record_92"].model_dump()
+    assert recipe.items() <= record.model_dump().items()
+    assert list(runs_of(record, params.together, RUNGS)) == [Run(92, recipe["num_epochs"])]
 
 
-def row(rung, target, seed, epoch, seconds, accuracy):
-    return {
-        names.RUNG: rung,
-        names.TARGET: target,
-        names.SEED: seed,
-        names.EPOCH: epoch,
-        names.SECONDS: seconds,
-        names.ACCURACY: accuracy,
-    }
+def epochs(rung, target, seed, seconds, percents):
+    """The measurements of a run: each of its epochs takes so many seconds."""
+    columns = {"target": target, "seed": seed}
+    for epoch, percent in enumerate(percents, 1):
+        yield Measurement("seconds", rung, epoch, (seconds * epoch,), columns=columns)
+        if percent is not None:
+            yield Measurement("accuracy", rung, epoch, (percent,), columns=columns)
 
 
-ROWS = [
-    row(names.NOTES, 0, 0, 1, 20.0, ""),
-    row(names.NOTES, 0, 1, 1, 22.0, ""),
-    *[row(names.BF16, 83, 0, e, 5.0 * e, accuracy) for e, accuracy in ((1, 50), (2, 84))],
-    *[row(names.BF16, 83, 1, e, 6.0 * e, a) for e, a in ((1, 10), (2, 82.9), (3, 83))],
-    row(names.ONE_CYCLE, 83, 0, 1, 4.0, 82.5),
-    row(names.ONE_CYCLE, 83, 1, 1, 4.2, 83.6),
-    *[row(names.ONE_CYCLE, 90, s, e, 4.0 * e, a) for s in (0, 1) for e, a in ((1, 91), (2, 89))],
+MEASURED = [
+    *epochs(NOTES_WAY, 0, 0, 20.0, [None]),
+    *epochs(NOTES_WAY, 0, 1, 22.0, [None]),
+    *epochs(BF16, 83, 0, 5.0, [50, 84]),
+    *epochs(BF16, 83, 1, 6.0, [10, 82.9, 83]),
+    *epochs(ONE_CYCLE, 83, 0, 4.0, [82.5]),
+    *epochs(ONE_CYCLE, 83, 1, 4.2, [83.6]),
+    *(m for seed in (0, 1) for m in epochs(ONE_CYCLE, 90, seed, 4.0, [91, 89])),
 ]
+RESULTS = Results(MEASURED)
 
 
 def test_at_a_constant_rate_the_first_epoch_that_is_as_good_counts_for_each_seed():
-    found = seconds_to(ROWS, names.BF16, 83)
+    found = seconds_to(RESULTS, BF16, 83)
     assert (found.seconds, found.epochs, found.reached) == ((10.0, 18.0), (2, 3), True)
     assert found.median == 14.0
     assert found.accuracy == pytest.approx(83.5)
-    assert seconds_to(ROWS, names.BF16, 84) is None, "trained no further than 83 %"
-    longer = [{**row, names.TARGET: 84} for row in ROWS if row[names.RUNG] == names.BF16]
-    missed = seconds_to(longer, names.BF16, 84)
+    assert seconds_to(RESULTS, BF16, 84) is None, "trained no further than 83 %"
+    longer = [replace(m, columns=m.columns | {"target": 84}) for m in MEASURED if m.variant == BF16]
+    missed = seconds_to(Results(longer), BF16, 84)
     assert (missed.seconds, missed.reached) == ((10.0, 18.0), False), "one seed ends before"
 
 
 def test_what_was_timed_in_part_takes_as_many_epochs_as_the_same_steps_in_bfloat16():
-    found = seconds_to(ROWS, names.NOTES, 83)
+    found = seconds_to(RESULTS, NOTES_WAY, 83)
     assert (found.seconds, found.extrapolated, found.reached) == ((40.0, 66.0), True, True)
-    assert seconds_to(ROWS, names.NOTES, 84) is None
+    assert seconds_to(RESULTS, NOTES_WAY, 84) is None
 
 
 def test_one_cycle_counts_to_its_end_and_by_the_mean_of_its_seeds():
-    found = seconds_to(ROWS, names.ONE_CYCLE, 83)
+    found = seconds_to(RESULTS, ONE_CYCLE, 83)
     assert (found.seconds, found.reached, found.extrapolated) == ((4.0, 4.2), True, False)
     assert found.accuracy == pytest.approx(83.05)
-    assert not seconds_to(ROWS, names.ONE_CYCLE, 90).reached, "not in the end, where it counts"
+    assert not seconds_to(RESULTS, ONE_CYCLE, 90).reached, "not in the end, where it counts"
 
 
 def test_what_was_not_measured_has_no_seconds():
-    assert seconds_to(ROWS, names.TWO_DEVICES, 83) is None
-    assert seconds_to(ROWS, names.ONE_CYCLE, 75) is None
-    assert seconds_to(ROWS[:1], names.NOTES, 83) is None
+    assert seconds_to(RESULTS, "two devices", 83) is None
+    assert seconds_to(RESULTS, ONE_CYCLE, 75) is None
+    assert seconds_to(Results(MEASURED[:1]), NOTES_WAY, 83) is None

@@ -25,11 +25,10 @@ def write(
     folder: Path, settings: RunParams, epochs: Sequence[Epoch], devices: Devices, dataset: str
 ) -> None:
     """Write what a run leaves, but for its weights; its labels are drawn by chance."""
-    num_images = settings.train_images
     write_rows(folder, results.rows_of(epochs, devices, dataset))
     logits = torch.rand(NUM_TEST_IMAGES, 10, generator=torch.Generator().manual_seed(0))
     labels = torch.arange(NUM_TEST_IMAGES) % 10
     write_rows(folder, results.confusion_of(logits, labels), CONFUSION)
     write_rows(folder, results.worst_of(logits, labels), WORST)
-    metrics = results.summarise(settings, epochs, num_images, b"", devices, dataset, SPEED)
-    write_metrics(folder, metrics)
+    metrics = results.summarise(settings, devices, dataset, epochs, weights=b"")
+    write_metrics(folder, {**metrics, **SPEED})

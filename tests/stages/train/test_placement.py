@@ -98,6 +98,6 @@ def test_a_step_that_cannot_fit_is_refused_before_any_work(monkeypatch):
     check_step_fits("big", two, "fp32", [cpu])  # the other replica is another process's
     with pytest.raises(SpaceError):
         check_step_fits("big", two, "fp32", [cpu, cpu])
-    sharded = one.model_copy(update={"shards": 2})  # one of which is there at a time
+    sharded = one.but(shards=2)  # one of which is there at a time
     check_step_fits("big", sharded, "fp32", [cpu])
-    check_step_fits("big", one.model_copy(update={"compile": "default"}), "fp32", [cpu])
+    check_step_fits("big", one.but(compile="default"), "fp32", [cpu])

@@ -39,7 +39,7 @@ SETTINGS = RunParams.model_validate(small_run(num_gpus=2, num_epochs=3))
 
 
 def test_train_derives_medians_with_their_spread():
-    metrics = train.summarise(SETTINGS, EPOCHS, 100, b"weights", CPU, "fashion-mnist", SPEED)
+    metrics = train.summarise(SETTINGS, CPU, "fashion-mnist", EPOCHS, b"weights")
     assert metrics["epoch_s"] == 2.5
     assert metrics["epoch_s_iqr"] == 1.0
     assert metrics["test_accuracy_percent"] == 75.0
@@ -60,10 +60,10 @@ def test_train_has_a_row_per_epoch_that_says_what_it_ran_on():
 
 def test_an_interrupted_epoch_is_marked_and_not_timed():
     epochs = [*EPOCHS[:2], replace(EPOCHS[2], seconds=99.0, resumed=True)]
-    metrics = train.summarise(SETTINGS, epochs, 100, b"", CPU, "synthetic", SPEED)
+    metrics = train.summarise(SETTINGS, CPU, "synthetic", epochs, b"")
     assert (metrics["epoch_s"], metrics["train_loss"]) == (3.0, 0.7)
     assert [row["resumed"] for row in train.rows_of(epochs, CPU, "synthetic")] == [0, 0, 1]
-    interrupted = train.summarise(SETTINGS, epochs[2:], 100, b"", CPU, "synthetic", SPEED)
+    interrupted = train.summarise(SETTINGS, CPU, "synthetic", epochs[2:], b"")
     assert interrupted["epoch_s"] == 99
 
 
@@ -215,7 +215,8 @@ def test_divergence_ends_train_with_code_6_and_no_weights(project, monkeypatch, 
 
 
 def training_run(name: str, num_devices: int, **changes: object) -> TrainingRun:
-    metrics = train.summarise(SETTINGS, EPOCHS, 60_000, b"", CPU, "fashion-mnist", SPEED)
+    every_image = SETTINGS.but(train_images=60_000)
+    metrics = train.summarise(every_image, CPU, "fashion-mnist", EPOCHS, b"")
     rows = train.rows_of(EPOCHS, CPU, "fashion-mnist")
     return TrainingRun(name, {**metrics, "num_devices": num_devices, **changes}, rows)
 

@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import pytest
 import torch
 
@@ -8,14 +6,18 @@ from lab.data.images import to_tensors
 from lab.nets.models import MODELS, lenet_of_layers
 from lab.parallel.replicas import train_batch
 from lab.training import notes_loop
+from lab.training.run_params import NOTES
 from lab.training.steps import Stepper
 from lab.training.strategies.replicas import Replicas
-from stages.bench_training.measure import variant_turns
-from stages.bench_training.measure.variant_turns import NotesLoop, TrainingVariant, turn_of
+from stages.bench_training.measure import loops
+from stages.bench_training.measure.loops import NotesLoop, turn_of
+from stages.bench_training.measure.variants import TrainingVariant
 from tests.helpers import write_data
 
 STEPS = 3
-VARIANT = TrainingVariant("book", "lenet", batch_size=8, steps=STEPS, device="cpu", threads=1)
+VARIANT = TrainingVariant(
+    **NOTES.model_dump() | {"batch_size": 8}, kind="book", steps=STEPS, device="cpu", threads=1
+)
 IMAGES = 70  # 8 batches of 8, and one of 6
 
 
@@ -24,12 +26,12 @@ def seconds(project, monkeypatch):
     """A clock by which nothing takes time but what `counted` makes take a second."""
     write_data(project / "data", train=IMAGES, test=10)
     now = [0.0]
-    for module in (variant_turns, notes_loop):
+    for module in (loops, notes_loop):
         monkeypatch.setattr(module, "read_clock", lambda devices: now[0])
-    variant_turns.train_set.cache_clear()
+    loops.train_set.cache_clear()
     deterministic, threads = torch.backends.cudnn.deterministic, torch.get_num_threads()
     yield now
-    variant_turns.train_set.cache_clear()
+    loops.train_set.cache_clear()
     torch.backends.cudnn.deterministic = deterministic
     torch.set_num_threads(threads)
 
@@ -54,12 +56,12 @@ def test_the_engine_takes_trainings_own_steps_a_new_order_in_each_turn(monkeypat
         assert torch.backends.cudnn.deterministic, "as in training"
         taken.append(batches)
         seconds[0] += len(batches)
-        assert rates == [variant_turns.LR] * len(batches)
+        assert rates == [VARIANT.lr] * len(batches)
         return take(stepper, batches, rates, losses)
 
     torch.backends.cudnn.deterministic = False
     monkeypatch.setattr(Stepper, "take", remember)
-    turn = turn_of(replace(VARIANT, kind="replicas", num_devices=2, precision="bf16"))
+    turn = turn_of(VARIANT.but(kind="engine", num_gpus=2, precision="bf16"))
     assert [turn(STEPS), turn(STEPS)] == [1.0, 1.0]
     assert [len(batches) for batches in taken] == [STEPS] * 2
     orders = [torch.cat(batches).tolist() for batches in taken]
@@ -72,13 +74,13 @@ def test_the_engine_takes_trainings_own_steps_a_new_order_in_each_turn(monkeypat
     [
         ("book", notes_loop, "sgd"),
         ("plain", torch.optim.SGD, "step"),
-        ("replicas", Replicas, "step"),
+        ("engine", Replicas, "step"),
         ("loop", NotesLoop, "step"),
     ],
 )
 def test_a_turn_ends_with_its_epoch(monkeypatch, seconds, kind, owner, name):
     """All ways take all batches, the smaller one too, and the mean is over those taken."""
-    turn = turn_of(replace(VARIANT, kind=kind))
+    turn = turn_of(VARIANT.but(kind=kind))
     calls = counted(monkeypatch, owner, name, seconds)
     assert turn(100) == 1.0
     assert len(calls) == 9
@@ -93,7 +95,7 @@ def test_the_notes_loop_takes_plain_steps_of_sgd(monkeypatch, seconds):
 
 
 def test_a_product_is_a_step(monkeypatch, seconds):
-    turn = turn_of(replace(VARIANT, kind="product", net=""))
+    turn = turn_of(VARIANT.but(kind="product"))
     calls = counted(monkeypatch, torch, "mm", seconds)
     assert turn(STEPS) == 1.0
     assert len(calls) == 1 + STEPS
@@ -123,7 +125,7 @@ def test_a_plain_loops_net_is_lenet():
 
 
 def test_a_wider_net_has_so_many_times_the_channels_and_hidden_units():
-    wide = replace(VARIANT, width=3).make_net()
+    wide = VARIANT.but(width=3).make_net()
     shapes = [tuple(p.shape) for p in wide.parameters()]
     assert shapes == [
         *[(60, 1, 3, 3), (60,), (150, 60, 5, 5), (150,)],

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from lab.data import loaders  # brings torchvision, which Lightning could not import by itself
 from lab.training.notes_loop import EpochClock, to_contiguous
-from stages.bench_training.measure.variant_turns import LR, TrainingVariant
+from stages.bench_training.measure.variants import TrainingVariant
 
 import lightning  # isort: skip
 
@@ -24,7 +24,7 @@ class Lenet(lightning.LightningModule):
     def __init__(self, variant: TrainingVariant) -> None:
         """Make the net."""
         super().__init__()
-        self.net = to_contiguous(variant.make_net())
+        self.net, self.lr = to_contiguous(variant.make_net()), variant.lr
 
     def training_step(self, batch: tuple[Tensor, Tensor], _: int) -> Tensor:
         """The loss of a batch."""
@@ -33,7 +33,7 @@ class Lenet(lightning.LightningModule):
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
         """Plain SGD."""
-        return torch.optim.SGD(self.parameters(), LR)
+        return torch.optim.SGD(self.parameters(), self.lr)
 
 
 class Turns(lightning.Callback):

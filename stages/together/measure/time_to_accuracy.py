@@ -1,0 +1,134 @@
+"""How long a rung takes to an accuracy, by the measurements of its runs.
+
+Each epoch of a run is a measurement of the experiment `seconds`, of training since the run's start,
+and, where it was trained whole, of `accuracy`, on the test images in percent. x is the epoch; the
+columns are the run's seed and `target`, the accuracy at which it ends, or for which its one cycle
+of rates is long enough; 0 where only a part of an epoch was timed.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean, median
+from typing import NamedTuple
+
+from lab.results.measurements import Results
+
+NOTES_WAY = "the notes' way"
+BF16 = "bfloat16"
+HE = "weights that learn at once"
+ONE_CYCLE = "one cycle of rates"
+RUNGS = (
+    NOTES_WAY,
+    *("images in memory", "only pixels that count", "channels last", "memory kept"),
+    BF16,
+    HE,
+    "momentum",
+    ONE_CYCLE,
+    *("another batch size", "two devices"),
+)
+SAME_STEPS = RUNGS[: RUNGS.index(HE)]  # but for rounding
+AT_A_CONSTANT_RATE = RUNGS[: RUNGS.index(ONE_CYCLE)]
+RECORD = "record_"  # the beginning of a record's name in train.runs, before its accuracy
+
+
+def timed_in_part(rungs: Sequence[str]) -> list[str]:
+    """Those of SAME_STEPS but the last: that one is trained whole, and tells how many epochs."""
+    return [rung for rung in SAME_STEPS if rung in rungs][:-1]
+
+
+def target_of(run: str) -> int:
+    """The accuracy in percent that a record is to reach, by its name."""
+    return int(run.removeprefix(RECORD))
+
+
+@dataclass(frozen=True)
+class SecondsTo:
+    """Seconds of a rung to an accuracy, one for each seed.
+
+    Attributes:
+        seconds: of training; where the accuracy was not reached, until training ended.
+        epochs: as many, of the same seeds.
+        reached: whether all seeds did; of one cycle of rates, whether their mean did.
+        accuracy: the mean in the end, in percent; None where the seconds are extrapolated.
+    """
+
+    seconds: tuple[float, ...]
+    epochs: tuple[int, ...]
+    reached: bool
+    accuracy: float | None
+
+    @property
+    def median(self) -> float:
+        """The median over the seeds."""
+        return median(self.seconds)
+
+    @property
+    def extrapolated(self) -> bool:
+        """Whether only a part of an epoch was timed."""
+        return self.accuracy is None
+
+
+def seconds_to(results: Results, rung: str, target: int) -> SecondsTo | None:
+    """The seconds of a rung to `target` percent; None where it was not measured.
+
+    At a constant rate a run passes all lower targets, and the first epoch that is as good counts.
+    One cycle of rates counts to its end, and only for the target that it was planned for.
+    """
+    runs = _runs(results, rung)
+    if runs and not any(run.accuracies for run in runs):
+        return _extrapolated(results, runs, target)
+    one_cycle = rung not in AT_A_CONSTANT_RATE
+    ends = [
+        (run, len(run.accuracies) if one_cycle else _epochs_to(run, target))
+        for run in runs
+        if (run.target == target if one_cycle else run.target >= target)
+    ]
+    if not ends:
+        return None
+    accuracies = [run.accuracies[epochs - 1] for run, epochs in ends]
+    return SecondsTo(
+        tuple(run.seconds[epochs - 1] for run, epochs in ends),
+        tuple(epochs for _, epochs in ends),
+        (fmean(accuracies) if one_cycle else min(accuracies)) >= target,
+        fmean(accuracies),
+    )
+
+
+class _Run(NamedTuple):
+    """Seconds since the start and accuracies in percent, by epoch."""
+
+    target: float
+    seconds: list[float]
+    accuracies: list[float]
+
+
+def _runs(results: Results, rung: str) -> list[_Run]:
+    """The runs of a rung, one for each target and seed."""
+    columns = (m.columns for m in results.series("seconds", rung))
+    runs = dict.fromkeys((each["target"], each["seed"]) for each in columns)
+    return [
+        _Run(
+            float(target),
+            *(
+                [m.values[0] for m in results.series(experiment, rung, target=target, seed=seed)]
+                for experiment in ("seconds", "accuracy")
+            ),
+        )
+        for target, seed in runs
+    ]
+
+
+def _epochs_to(run: _Run, target: int) -> int:
+    """The first epoch that reached the target, or the last one."""
+    reached = (n for n, percent in enumerate(run.accuracies, 1) if percent >= target)
+    return next(reached, len(run.accuracies))
+
+
+def _extrapolated(results: Results, runs: Sequence[_Run], target: int) -> SecondsTo | None:
+    """As many epochs as the last rung of the same steps needs that was trained whole."""
+    whole = [rung for rung in SAME_STEPS if results.series("accuracy", rung)]
+    found = seconds_to(results, whole[-1], target) if whole else None
+    if not found:
+        return None
+    seconds = [run.seconds[0] * n for run, n in zip(runs, found.epochs, strict=True)]
+    return SecondsTo(tuple(seconds), found.epochs, found.reached, None)
