@@ -169,7 +169,7 @@ def conditions(
     """
     ratios = [ratio for _, ratio in controls(measurements)]
     each = [r for ratio in ratios for r in ratio]
-    timed = [m for m in measurements if len(m.values) > 1]
+    timed = [m for m in measurements if len(set(m.values)) > 1]  # what is counted stays the same
     return {
         "device_kind": devices.kind,
         "num_devices": len(devices.devices),

@@ -10,7 +10,7 @@ from lab.timing.runner import merge
 from stages.scaling import __main__ as scaling
 from stages.scaling.measure.params import NetParams, ScalingParams
 from stages.scaling.measure.predictions import ALLREDUCES, HALVES, at_notes_batch, predict
-from stages.scaling.measure.simulated import simulate
+from stages.scaling.measure.simulated import simulate, simulate_clusters
 from stages.scaling.measure.step_model import fit_machines
 from tests.made_up import LINK, one
 
@@ -59,7 +59,7 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
         measured, lambda start: [*predict(start, GRADIENTS), *at_notes_batch(Results(start), 2)]
     )
     simulated = simulate(fit_machines(Results(measured), 2, GRADIENTS))
-    return [*measured, *derived, *simulated]
+    return [*measured, *derived, *simulated, *simulate_clusters()]
 
 
 def start_by_start(
