@@ -1,12 +1,12 @@
 """Processes of this host as ranks of one process group: forked, on the loopback address alone."""
 
 import gc
-import math
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing.connection import Connection, wait
 from typing import Any, TypeVar
 
@@ -26,7 +26,7 @@ from lab.parallel.launch import (
     process_group,
     rendezvous_store,
 )
-from lab.timing.bench import balanced_turns
+from lab.timing.bench import Variant, samples_in_turns
 from lab.timing.clock import read_clock
 
 DISTRIBUTED = DistributedParams(nnodes=1, rdzv_endpoint=f"{LOOPBACK}:0", timeout_s=600)
@@ -122,50 +122,23 @@ def _end_in_order(ranks: Iterable[FreshProcess]) -> None:
 
 
 def time_in_turns(
-    variants: Mapping[K, Callable[[], object]], bench: BenchParams, start: int, device: torch.device
+    variants: Mapping[K, Variant], bench: BenchParams, start: int, device: torch.device
 ) -> dict[K, tuple[float, ...]]:
-    """Seconds per call of each variant, by its key, of the slowest rank; sample i was taken in
-    round i.
+    """Seconds per call of each variant in the slowest rank, see `samples_in_turns`.
 
-    All ranks of the process group take part, with variants of the same keys in the same order.
-    Start number `start` goes on with the order of turns where earlier ones left off.
+    All ranks take part, with variants of the same keys in the same order.
     """
-    calls = {
-        key: calls_lasting(variant, bench.min_sample_ms / 1e3, device)
-        for key, variant in variants.items()
-    }
-    seconds: dict[K, list[float]] = {key: [] for key in variants}
-    for key in balanced_turns(list(variants), bench.rounds, start * bench.rounds):
-        seconds[key].append(seconds_per_call(variants[key], calls[key], device))
-    return {key: tuple(samples) for key, samples in seconds.items()}
+    return samples_in_turns(variants, partial(slowest_seconds, device), bench, start)
 
 
-def calls_lasting(
-    call: Callable[[], object],
-    min_sample_s: float,
-    device: torch.device,
-    group: dist.ProcessGroup | None = None,
-) -> int:
-    """How many calls take `min_sample_s`, the same number in every rank of the group."""
-    calls = 1
-    while (taken := calls * seconds_per_call(call, calls, device, group)) < min_sample_s:
-        calls = max(2 * calls, math.ceil(1.1 * calls * min_sample_s / taken))
-    return calls
-
-
-def seconds_per_call(
-    call: Callable[[], object],
-    calls: int,
-    device: torch.device,
-    group: dist.ProcessGroup | None = None,
-) -> float:
-    """The time of the group's slowest rank, of so many calls that all begin together."""
-    all_reduce_max([0], group)  # all ranks are here
+def slowest_seconds(device: torch.device, variant: Variant, calls: int) -> float:
+    """The seconds of so many calls, which begin together, in the slowest rank."""
+    all_reduce_max([0])  # all ranks are here
     start = read_clock([device])
     for _ in range(calls):
-        call()
-    [slowest] = all_reduce_max([read_clock([device]) - start], group)
-    return slowest / calls
+        variant()
+    [slowest] = all_reduce_max([read_clock([device]) - start])
+    return slowest
 
 
 def all_reduce_max(mine: Sequence[float], group: dist.ProcessGroup | None = None) -> list[float]:

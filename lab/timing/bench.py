@@ -32,7 +32,9 @@ from lab.results.stats import Ratio, speedup, summarise
 from lab.timing.clock import read_clock
 
 T = TypeVar("T")
+K = TypeVar("K")
 Variant = Callable[[], object]
+Stopwatch = Callable[[Variant, int], float]  # the seconds of so many calls
 VariantOfSize = Callable[[int], Variant]  # of size 1 it does little but launch
 
 OVER_LAUNCH = "work over its launch"  # an experiment; x: the size
@@ -47,25 +49,31 @@ def time_variants(
     start: int = 0,
     control: str = "",
 ) -> dict[str, tuple[float, ...]]:
-    """Seconds per call of each variant, by its name; sample i of every variant was taken in round
-    i.
+    """Seconds per call of each variant on `devices`, by its name, see `samples_in_turns`.
 
-    A sample calls its variant as often as takes `min_sample_ms`. Finding out how often warms it up.
-    Later starts go on with the order of turns where earlier ones left off. The variant named
-    `control` takes part twice, the second time as `again(control)`: what that shows as a speed-up
-    is false.
+    The variant named `control` takes part twice, the second time as `again(control)`: what that
+    shows as a speed-up is false.
     """
     if control:
         variants = {**variants, again(control): variants[control]}
-    calls = {
-        name: _calls_per_sample(variant, devices, params.min_sample_ms / 1e3)
-        for name, variant in variants.items()
-    }
-    seconds: dict[str, list[float]] = {name: [] for name in variants}
+    return samples_in_turns(variants, partial(_seconds_on, devices), params, start)
+
+
+def samples_in_turns(
+    variants: Mapping[K, Variant], stopwatch: Stopwatch, params: BenchParams, start: int = 0
+) -> dict[K, tuple[float, ...]]:
+    """Seconds per call of each variant by a stopwatch; sample i of each was taken in round i.
+
+    A sample calls its variant as often as takes `min_sample_ms`. Finding out how often warms it up.
+    Later starts go on with the order of turns where earlier ones left off.
+    """
+    min_seconds = params.min_sample_ms / 1e3
+    calls = {key: _calls_lasting(v, stopwatch, min_seconds) for key, v in variants.items()}
+    seconds: dict[K, list[float]] = {key: [] for key in variants}
     with _no_garbage_collection():
-        for name in balanced_turns(list(variants), params.rounds, start * params.rounds):
-            seconds[name].append(_seconds_per_call(variants[name], calls[name], devices))
-    return {name: tuple(samples) for name, samples in seconds.items()}
+        for key in balanced_turns(list(variants), params.rounds, start * params.rounds):
+            seconds[key].append(stopwatch(variants[key], calls[key]) / calls[key])
+    return {key: tuple(samples) for key, samples in seconds.items()}
 
 
 def balanced_turns(names: Sequence[T], rounds: int, first_round: int = 0) -> Iterator[T]:
@@ -86,7 +94,7 @@ def balanced_orders(count: int) -> list[list[int]]:
     return square if count % 2 == 0 else square + [order[::-1] for order in square]
 
 
-def _calls_per_sample(variant: Variant, devices: Sequence[torch.device], min_seconds: float) -> int:
+def _calls_lasting(variant: Variant, stopwatch: Stopwatch, min_seconds: float) -> int:
     """How many calls take `min_seconds`, found with at least three calls that no sample holds.
 
     A call may compile, or record a graph, and take a thousand times as long as later ones. So a
@@ -96,21 +104,21 @@ def _calls_per_sample(variant: Variant, devices: Sequence[torch.device], min_sec
     calls = 1
     before: list[float] = []  # seconds per call
     while True:
-        seconds = _seconds_per_call(variant, calls, devices)
-        taken = calls * seconds
+        taken = stopwatch(variant, calls)
+        each = taken / calls
         if taken < min_seconds:
-            enough = 0.8 * min_seconds / seconds if taken > 0 else 0  # a coarse clock stood still
+            enough = 0.8 * min_seconds / each if taken > 0 else 0  # a coarse clock stood still
             calls = max(2 * calls, int(enough))
-        elif any(seconds / 2 <= other <= 2 * seconds for other in before):
+        elif any(each / 2 <= other <= 2 * each for other in before):
             return calls
-        before.append(seconds)
+        before.append(each)
 
 
-def _seconds_per_call(variant: Variant, calls: int, devices: Sequence[torch.device]) -> float:
+def _seconds_on(devices: Sequence[torch.device], variant: Variant, calls: int) -> float:
     start = read_clock(devices)
     for _ in range(calls):
         variant()
-    return (read_clock(devices) - start) / calls
+    return read_clock(devices) - start
 
 
 @contextmanager

@@ -170,7 +170,8 @@ def conditions(
     """
     ratios = [ratio for _, ratio in controls(measurements)]
     each = [r for ratio in ratios for r in ratio]
-    timed = [m for m in measurements if len(m.values) > 1 and m.unit]
+    # what is counted stays the same, and what seeds decide has no unit
+    timed = [m for m in measurements if m.unit and len(set(m.values)) > 1]
     return {
         "device_kind": devices.kind,
         "num_devices": len(devices.devices),

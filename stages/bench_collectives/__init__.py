@@ -10,8 +10,8 @@ of its own, and as if all shared one. The better fit then predicts the larger gr
 not seen. Every sum is checked: small integers, which float32 adds exactly in any order.
 
 Ranks are processes on this processor, or on the GPUs through NCCL where there are two or more.
-Where there are more ranks than cores, the rows' experiment says so: then the ranks wait for each
-other's turns, too.
+Where there are more ranks than cores, a column says how many cores they share: then the ranks wait
+for each other's turns, too.
 
 Read `reports/bench_collectives/rows.csv`, one row per sample. Book: 13.5, 13.7.
 """

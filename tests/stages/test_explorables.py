@@ -25,15 +25,14 @@ from lab.parallel.cost_model import (
 )
 from lab.report import benchmarks
 from lab.report.page import Choice, Slider
-from stages.bench_collectives.measure import names as collectives_names
-from stages.bench_collectives.measure.predicted_times import model_of
+from stages.bench_collectives.measure.model import model_of
 from stages.bench_collectives.page.explorables import allreduce
 from stages.bench_hardware.measure.roofline import IMAGENET, NETS
 from stages.bench_hardware.page.explorables import COSTS, MOST_IMAGES, roofline
 from stages.optimizers.page.explorables import quadratic, stability
-from stages.scaling.measure import names as scaling_names
-from stages.scaling.measure.predictor import Machine
-from stages.scaling.measure.simulated_scaling import strong_scaling, weak_scaling
+from stages.scaling.measure.predictions import NOTES_IMAGES
+from stages.scaling.measure.simulated import strong_scaling, weak_scaling
+from stages.scaling.measure.step_model import Machine
 from stages.scaling.page.explorables import HERE, NUMBERS, machines, scaling_step
 from stages.schedules.measure import by_schedule
 from stages.schedules.page.explorables import rate_schedule
@@ -245,10 +244,7 @@ def test_allreduce(browser, model):
     sliders = {each.name: each for each in explorable.controls if isinstance(each, Slider)}
     with opened(browser, "bench_collectives", explorable) as [root]:
         for (tensors, end), algorithm, link, ranks in product(
-            ((1, "low"), (200, "high"), (76, "value")),
-            MODELLED,
-            (collectives_names.OWN, collectives_names.SHARED),
-            (2, 64, 3, 63),
+            ((1, "low"), (200, "high"), (76, "value")), MODELLED, ("own", "shared"), (2, 64, 3, 63)
         ):
             wanted = {"algorithm": algorithm, "link": link, "ranks": ranks, "tensors": tensors}
             ends = {n: getattr(sliders[n], end) for n in ("bytes", "latency", "bandwidth")}
@@ -258,7 +254,7 @@ def test_allreduce(browser, model):
             assert reached == pytest.approx({n: 10**v for n, v in ends.items()}, rel=1e-3)
             over = Link(at["latency"], 1 / at["bandwidth"], model.fit.link.add_s_per_byte)
             case = algorithm, ranks, tensors, at["bytes"]
-            shared = link == collectives_names.SHARED
+            shared = link == "shared"
             time, messages = (
                 allreduce_s(*case, over, shared),
                 allreduce_path(*case, shared).messages,
@@ -307,7 +303,7 @@ def predicted(at, found):
     machine, network = found[at["net"]]
     if at["link"] != HERE:
         machine = Machine(machine.compute, LINKS[at["link"]])
-    algorithm, grouping = scaling_names.ALLREDUCES[at["allreduce"]]
+    algorithm, grouping = at["allreduce"].split(", ")
     n, own = int(at["devices"]), at["batch"] == "each"
     images = at["images"] if own else at["images"] / n
     t1, t2 = machine.parts(network, algorithm, grouping == ONE_BUCKET, n, images)
@@ -331,13 +327,13 @@ def predicted(at, found):
 
 def test_step_of_several_devices(browser):
     found, m = benchmarks.read(ROOT / "reports" / "scaling")
-    n = m[scaling_names.WORLD_SIZE]
+    n = m["world_size"]
     explorable, parts = scaling_step(found, n), machines(found, n)
     choices = {c.name: list(c.options) for c in explorable.controls if isinstance(c, Choice)}
     assert choices["link"] == [HERE, *LINKS]
     with opened(browser, "scaling", explorable) as [root]:
         start, told = moved(root, {})
-        assert (start["devices"], start["images"]) == (n, n * scaling_names.NOTES_IMAGES["lenet"])
+        assert (start["devices"], start["images"]) == (n, n * NOTES_IMAGES["lenet"])
         assert told == pytest.approx(predicted(start, parts), rel=1e-9)
         for values in product(*choices.values()):
             wanted = dict(zip(choices, values, strict=True))
@@ -353,7 +349,7 @@ def test_step_of_several_devices(browser):
 
 def test_gradients_of_the_step_are_counted():
     found, m = benchmarks.read(ROOT / "reports" / "scaling")
-    for net, (_, network) in machines(found, m[scaling_names.WORLD_SIZE]).items():
+    for net, (_, network) in machines(found, m["world_size"]).items():
         lengths = gradient_lengths(net)
         assert sum(lengths) == NUMBERS[net]
         assert network.num_bytes == 4 * sum(lengths)

@@ -1,33 +1,38 @@
-"""Times of all-reduces among real processes, and of training steps that wait for one.
+"""What is timed among ranks: all-reduces of tensors, and training steps that wait for one.
 
-`time_among_ranks` starts a process for each device, several times. All ranks of a variant meet
-before each round, whose time is that of the slowest of them; one start of the processes gives one
-sample, the median of its rounds.
+All ranks take part in all variants; in one of fewer ranks the others have nothing to do, and wait.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
-from tqdm import tqdm
 
-from lab.core.shared_params import BenchParams
-from lab.machine.devices import Devices
 from lab.nets.models import MODELS, UInt8Input
 from lab.parallel import local_ranks
 from lab.parallel.allreduce.collectives import ALGORITHMS, PROBES, Ranks, in_one_bucket, per_tensor
-from lab.parallel.local_ranks import all_reduce_max, calls_lasting, run_on_ranks, seconds_per_call
+from lab.parallel.local_ranks import all_reduce_max
 from lab.parallel.replicas import forward_backward, grad_of, replicate, sgd, sum_gradients
-from lab.results.stats import summarise
-from lab.timing.bench import balanced_turns
-from lab.timing.deadline import until_deadline
 
 NOTHING = "nothing"  # is summed; with a bucket, the tensors are still joined and taken apart
 LR = 0.01
+
+
+def data_parallel_step(
+    net: nn.Module, X: Tensor, y: Tensor, all_reduce: Callable[[list[Tensor]], None], batch: int
+) -> None:
+    """Take a step of SGD: this rank's gradients, their sum over the ranks, the same update in all.
+
+    `batch` is the number of images of all ranks.
+    """
+    forward_backward(net, X, y)
+    params = list(net.parameters())
+    all_reduce([grad_of(p) for p in params])
+    sgd(params, LR, batch)
 
 
 @dataclass(frozen=True)
@@ -38,9 +43,6 @@ class Variant:
     its own, and then updates its replica: a step of SGD. In between the gradients are summed, or
     other tensors if `gradients` is false: then the difference to NOTHING is what communication
     costs after computing.
-
-    A variant `in_a_row` is called so many times without a pause, once in each start, after all
-    turns.
     """
 
     algorithm: str  # of lab.parallel.allreduce.collectives' ALGORITHMS or PROBES, or NOTHING
@@ -50,7 +52,6 @@ class Variant:
     net: str = ""
     images: int = 0
     gradients: bool = True
-    in_a_row: int = 0
 
     @property
     def num_bytes(self) -> int:
@@ -59,22 +60,16 @@ class Variant:
 
 
 @dataclass(frozen=True)
-class Timed:
-    """What the ranks found of a variant.
+class FirstCall:
+    """What the ranks found of a variant's first call.
 
     Attributes:
-        seconds: per call, one number for each start.
-        halves: for each start those of every other round, and of the others: how far one half of
-            what was measured is from predicting the other half.
-        exact: whether the sum was in every start; after a step, whether all ranks hold the same
-            weights, and in the first start also those of replicas in one process, to rounding. A
-            probe's result is not looked at.
-        messages_sent: by the busiest rank in a call; 0 for the library, whose messages nobody sees.
+        exact: whether the sum was; after a step, whether all ranks hold the same weights. A probe's
+            result is not looked at.
+        messages_sent: by the busiest rank; 0 for the library, whose messages nobody sees.
         bytes_sent: likewise.
     """
 
-    seconds: tuple[float, ...]
-    halves: tuple[tuple[float, float], ...]
     exact: bool
     messages_sent: int
     bytes_sent: int
@@ -85,84 +80,67 @@ def gradient_lengths(net: str) -> tuple[int, ...]:
     return tuple(p.numel() for p in MODELS[net](torch.Generator().manual_seed(0)).parameters())
 
 
-def time_among_ranks(
-    variants: Sequence[Variant], params: BenchParams, devices: Devices
-) -> list[Timed]:
-    """What each variant took, in their order; rank i computes on device i.
+class LocalRank:
+    """This rank's tensors and replicas, and what it does in each variant."""
 
-    In each of `params.starts` the processes start anew, and all variants take turns, those of fewer
-    ranks, too: the other ranks wait. Sample i of every variant is of start i. There are fewer
-    starts if there is a deadline.
-
-    Raises:
-        LabError: a rank died.
-        ValueError: a variant for more ranks than there are devices.
-    """
-    world_size = max(variant.world_size for variant in variants)
-    starts = [
-        run_on_ranks(world_size, devices, _take_part, variants, params, start)
-        for start in tqdm(
-            until_deadline(params.starts), "starts", total=params.starts, leave=False, disable=None
-        )
-    ]
-    return [
-        replace(
-            of_variant[0],
-            seconds=tuple(summarise(one.seconds).median for one in of_variant),
-            halves=tuple(half for one in of_variant for half in one.halves),
-            exact=all(one.exact for one in of_variant),
-        )
-        for of_variant in zip(*starts, strict=True)
-    ]
-
-
-class _Rank:
-    """This rank among those of one world size, with the tensors and nets of their variants."""
-
-    def __init__(self, ranks: Ranks, device: torch.device) -> None:
-        self.ranks, self.device = ranks, device
-        self._numbers: dict[tuple[int, ...], tuple[list[Tensor], list[Tensor]]] = {}
+    def __init__(self, device: torch.device, world_sizes: Iterable[int]) -> None:
+        self.device, self._rank = device, dist.get_rank()
+        self._tensors: dict[tuple[int, ...], list[Tensor]] = {}
         self._replicas: dict[tuple[str, bool], nn.Module] = {}
-        # NCCL needs all ranks the first time
-        dist.all_reduce(torch.zeros(1, device=device), group=ranks.group)
+        self._ranks: dict[int, Ranks] = {}  # by the world sizes that this rank is one of
+        timeout = timedelta(seconds=local_ranks.DISTRIBUTED.timeout_s)
+        for n in sorted(set(world_sizes)):
+            # every rank makes every group; by itself one would wait for a lost rank half an hour
+            group = dist.new_group(list(range(n)), timeout=timeout)
+            if self._rank < n:
+                self._ranks[n] = Ranks(group)
+                # NCCL needs all ranks the first time
+                dist.all_reduce(torch.zeros(1, device=device), group=group)
 
-    def first_call(self, variant: Variant, first_start: bool) -> tuple[bool, int, int]:
-        """Call once, outside the clock: `exact`, `messages_sent` and `bytes_sent` of `Timed`."""
-        before = self.ranks.messages_sent, self.ranks.bytes_sent
-        sums = variant.algorithm in ALGORITHMS
-        trains = sums and bool(variant.net) and variant.gradients
-        alone = self._step_in_one_process(variant) if trains and first_start else None
-        self._prepared(variant)()
-        if trains:
+    def timed(self, variant: Variant, in_one_process: bool = False) -> "TimedCall":
+        """What is timed, with all that it needs at hand.
+
+        With `in_one_process` the weights after its first step are also held against those of
+        replicas that share a process, to rounding.
+        """
+        ranks = self._ranks.get(variant.world_size)
+        if not ranks:
+            return TimedCall(lambda: None, lambda: True, None)
+        call = self._call_of(variant, ranks)
+        return TimedCall(call, partial(self._is_right, variant, ranks, call, in_one_process), ranks)
+
+    def _call_of(self, variant: Variant, ranks: Ranks) -> Callable[[], None]:
+        if not variant.net:
+            return partial(_sum, variant, ranks, self._tensors_of(variant))
+        net, (X, y) = self._replica(variant), self._images(variant, self._rank)
+        batch = variant.images * ranks.world_size
+        if variant.gradients:
+            return partial(data_parallel_step, net, X, y, partial(_sum, variant, ranks), batch)
+        tensors = self._tensors_of(variant)
+        return partial(
+            data_parallel_step, net, X, y, lambda _: _sum(variant, ranks, tensors), batch
+        )
+
+    def _is_right(
+        self, variant: Variant, ranks: Ranks, call: Callable[[], None], in_one_process: bool
+    ) -> bool:
+        """Call once, and look at the result."""
+        if variant.algorithm not in ALGORITHMS:
+            call()
+            return True
+        if variant.net and variant.gradients:
+            alone = self._step_in_one_process(variant, ranks.world_size) if in_one_process else None
+            call()
             weights = _weights(self._replica(variant))
             total = float(weights.double().sum())
-            highest, lowest = all_reduce_max([total, -total], self.ranks.group)
-            wrong = highest != -lowest or not (alone is None or is_step(weights, *alone))
-        elif sums:
-            n = self.ranks.world_size
-            expected = _integers(variant.lengths, n * (n + 1) // 2, self.device)
-            wrong = not all(map(torch.equal, self._numbers[variant.lengths][1], expected))
-        else:
-            wrong = False
-        sent = self.ranks.messages_sent - before[0], self.ranks.bytes_sent - before[1]
-        any_wrong, messages, num_bytes = all_reduce_max([int(wrong), *sent], self.ranks.group)
-        return not any_wrong, int(messages), int(num_bytes)
-
-    def calls_for(self, variant: Variant, min_sample_s: float) -> int:
-        """How many calls take `min_sample_s`, the same number in every rank."""
-        return calls_lasting(self._prepared(variant), min_sample_s, self.device, self.ranks.group)
-
-    def sample(self, variant: Variant, calls: int) -> float:
-        """The slowest rank's seconds per call."""
-        return seconds_per_call(self._prepared(variant), calls, self.device, self.ranks.group)
-
-    def _prepared(self, variant: Variant) -> Callable[[], None]:
-        """The call that is timed, with all that it needs at hand."""
-        if not variant.net:
-            return partial(_sum, variant, self._filled(variant), self.ranks)
-        others = [] if variant.gradients else self._filled(variant)
-        X, y = self._images(variant, self.ranks.rank)
-        return partial(_step, variant, self._replica(variant), X, y, others, self.ranks)
+            highest, lowest = all_reduce_max([total, -total], ranks.group)
+            return highest == -lowest and (alone is None or is_step(weights, *alone))
+        tensors, n = self._tensors_of(variant), ranks.world_size
+        for tensor, own in zip(tensors, integers(variant, ranks.rank + 1), strict=True):
+            tensor.copy_(own)
+        call()
+        expected = integers(variant, n * (n + 1) // 2)
+        return all(torch.equal(t.cpu(), e) for t, e in zip(tensors, expected, strict=True))
 
     def _replica(self, variant: Variant) -> nn.Module:
         """The variant's replica, the same in every rank at first; variants that sum alike share it.
@@ -182,9 +160,9 @@ class _Rank:
         y = torch.randint(0, 10, (variant.images,), generator=generator)
         return X.to(self.device), y.to(self.device)
 
-    def _step_in_one_process(self, variant: Variant) -> tuple[Tensor, Tensor]:
+    def _step_in_one_process(self, variant: Variant, n: int) -> tuple[Tensor, Tensor]:
         """All weights before and after a step of replicas that share a process, as in 13.5."""
-        net, n = self._replica(variant), self.ranks.world_size
+        net = self._replica(variant)
         nets = [replicate(net, self.device) for _ in range(n)]
         for rank, each in enumerate(nets):
             forward_backward(each, *self._images(variant, rank))
@@ -192,26 +170,47 @@ class _Rank:
         sgd(nets[0].parameters(), LR, variant.images * n)
         return _weights(net), _weights(nets[0])
 
-    def _filled(self, variant: Variant) -> list[Tensor]:
-        """The variant's tensors with this rank's numbers; variants of the same lengths share them.
+    def _tensors_of(self, variant: Variant) -> list[Tensor]:
+        """The tensors that a variant sums; variants of the same lengths share them.
 
         Sums of sums soon leave the finite numbers; those are added as fast.
         """
-        if variant.lengths not in self._numbers:
-            numbers = _integers(variant.lengths, self.ranks.rank + 1, self.device)
-            self._numbers[variant.lengths] = (
-                numbers,
-                [torch.empty_like(tensor) for tensor in numbers],
-            )
-        numbers, tensors = self._numbers[variant.lengths]
-        for tensor, values in zip(tensors, numbers, strict=True):
-            tensor.copy_(values)
-        return tensors
+        if variant.lengths not in self._tensors:
+            self._tensors[variant.lengths] = [
+                tensor.to(self.device) for tensor in integers(variant, self._rank + 1)
+            ]
+        return self._tensors[variant.lengths]
 
 
-def _weights(net: nn.Module) -> Tensor:
-    """A copy of all parameters, one after the other."""
-    return torch.cat([p.detach().flatten() for p in net.parameters()])
+class TimedCall:
+    """A variant's call in this rank. The first one, which no timer counts, is looked at."""
+
+    first: FirstCall
+
+    def __init__(
+        self, call: Callable[[], None], is_right: Callable[[], bool], ranks: Ranks | None
+    ) -> None:
+        self._call, self._is_right, self._ranks = call, is_right, ranks
+        self._called = False
+
+    def __call__(self) -> None:
+        if self._called:
+            self._call()
+            return
+        self._called = True
+        before = self._sent()
+        right = self._is_right()
+        sent = [a - b for a, b in zip(self._sent(), before, strict=True)]
+        any_wrong, messages, num_bytes = all_reduce_max([int(not right), *sent])
+        self.first = FirstCall(not any_wrong, int(messages), int(num_bytes))
+
+    def _sent(self) -> tuple[int, int]:
+        return (self._ranks.messages_sent, self._ranks.bytes_sent) if self._ranks else (0, 0)
+
+
+def integers(variant: Variant, factor: int) -> list[Tensor]:
+    """Multiples of `factor` as float32, so small that sums are exact in every order."""
+    return [(factor * (torch.arange(length) % 1000 + 1)).float() for length in variant.lengths]
 
 
 def is_step(weights: Tensor, before: Tensor, after: Tensor) -> bool:
@@ -220,66 +219,11 @@ def is_step(weights: Tensor, before: Tensor, after: Tensor) -> bool:
     return bool(((weights - after).abs() <= rounding).all())
 
 
-def _integers(lengths: Sequence[int], factor: int, device: torch.device) -> list[Tensor]:
-    """Multiples of `factor` as float32, so small that sums are exact in every order."""
-    return [
-        (factor * (torch.arange(length, device=device) % 1000 + 1)).float() for length in lengths
-    ]
+def _weights(net: nn.Module) -> Tensor:
+    """A copy of all parameters, one after the other."""
+    return torch.cat([p.detach().flatten() for p in net.parameters()])
 
 
-def _sum(variant: Variant, tensors: Sequence[Tensor], ranks: Ranks) -> None:
+def _sum(variant: Variant, ranks: Ranks, tensors: Sequence[Tensor]) -> None:
     algorithm = {**ALGORITHMS, **PROBES, NOTHING: lambda tensor, ranks: None}[variant.algorithm]
     (in_one_bucket if variant.one_bucket else per_tensor)(tensors, algorithm, ranks)
-
-
-def _step(
-    variant: Variant, net: nn.Module, X: Tensor, y: Tensor, others: list[Tensor], ranks: Ranks
-) -> None:
-    """Take a step of data-parallel SGD, summing the gradients or other tensors."""
-    forward_backward(net, X, y)
-    params = list(net.parameters())
-    _sum(variant, [grad_of(p) for p in params] if variant.gradients else others, ranks)
-    sgd(params, LR, variant.images * ranks.world_size)
-
-
-def _take_part(
-    device: torch.device, variants: Sequence[Variant], params: BenchParams, start: int
-) -> list[Timed | None]:
-    """Do this rank's share: what was found of each variant in its rounds, None where it has no
-    part.
-
-    The first rank has a part in every variant.
-    """
-    here: dict[int, _Rank] = {}
-    rank, timeout = dist.get_rank(), timedelta(seconds=local_ranks.DISTRIBUTED.timeout_s)
-    for n in sorted({variant.world_size for variant in variants}):
-        # every rank makes every group; by itself one would wait for a lost rank for half an hour
-        group = dist.new_group(list(range(n)), timeout=timeout)
-        if rank < n:
-            here[n] = _Rank(Ranks(group), device)
-    mine = {
-        i: here[variant.world_size]
-        for i, variant in enumerate(variants)
-        if variant.world_size in here
-    }
-    first = {i: who.first_call(variants[i], start == 0) for i, who in mine.items()}
-    min_sample_s = params.min_sample_ms / 1e3
-    calls = {
-        i: variants[i].in_a_row or who.calls_for(variants[i], min_sample_s)
-        for i, who in mine.items()
-    }
-    seconds: dict[int, list[float]] = {i: [] for i in mine}
-    in_turns = [i for i, variant in enumerate(variants) if not variant.in_a_row]
-    in_a_row = [i for i, variant in enumerate(variants) if variant.in_a_row]
-    for i in [*balanced_turns(in_turns, params.rounds, start * params.rounds), *in_a_row]:
-        if i in mine:
-            seconds[i].append(mine[i].sample(variants[i], calls[i]))
-    return [
-        Timed(tuple(seconds[i]), (_halves(seconds[i]),), *first[i]) if i in mine else None
-        for i in range(len(variants))
-    ]
-
-
-def _halves(seconds: Sequence[float]) -> tuple[float, float]:
-    """The medians of every other round and of those in between; of one round that twice."""
-    return summarise(seconds[::2]).median, summarise(seconds[1::2] or seconds).median

@@ -9,16 +9,12 @@ from lab.core.shared_params import BenchParams, DeviceParams
 
 
 class CollectiveParams(Section):
-    """The `bench_collectives` section of params.yaml."""
-
     world_sizes: list[Annotated[int, Field(ge=2, le=64)]] = Field(min_length=1)
     message_bytes: list[Annotated[int, Field(ge=4, le=2**31, multiple_of=4)]] = Field(min_length=2)
     nets: list[Literal["lenet", "resnet18"]] = Field(min_length=1)
 
 
 class Params(Section):
-    """What `bench_collectives` reads of params.yaml."""
-
     devices: DeviceParams
     bench: BenchParams
     bench_collectives: CollectiveParams

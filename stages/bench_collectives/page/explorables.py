@@ -3,11 +3,10 @@
 `allreduce.js` computes with the formulas of `lab.parallel.cost_model`; a test compares them.
 """
 
-from lab.parallel.cost_model import ALGORITHMS, MODELLED, PER_TENSOR, RING, allreduce_name
+from lab.parallel.cost_model import ALGORITHMS, MODELLED, PER_TENSOR, RING
 from lab.report.language import say, translation
 from lab.report.page import Choice, Explorable, Slider
-from stages.bench_collectives.measure import names
-from stages.bench_collectives.measure.predicted_times import Model
+from stages.bench_collectives.measure.model import Model
 
 GRADIENTS = ("lenet", "resnet18")
 
@@ -25,8 +24,8 @@ def allreduce(model: Model) -> Explorable:
             Choice(
                 "link",
                 say("link between ranks"),
-                {names.OWN: say("one for each rank"), names.SHARED: say("one for all ranks")},
-                names.SHARED if model.fit.shared else names.OWN,
+                {"own": say("one for each rank"), "shared": say("one for all ranks")},
+                "shared" if model.fit.shared else "own",
             ),
             Slider("ranks", say("ranks"), low=2, high=64, value=model.few, step=1),
             Slider("tensors", say("tensors to sum"), low=1, high=200, value=1, step=1),
@@ -58,30 +57,26 @@ def allreduce(model: Model) -> Explorable:
 
 def _measured(model: Model) -> list[dict[str, object]]:
     """The median times of all-reduces: of single tensors, and of nets' gradients one by one."""
-    variants = [
-        (experiment, algorithm, algorithm, n, 1)
+    results, few = model.results, model.few
+    timed = [
+        (1, m)
         for algorithm in ALGORITHMS
-        for n, experiment in model.experiments.items()
+        for n in model.cores
+        for m in results.series("message", algorithm, ranks=n)
     ] + [
-        (
-            names.of_ranks(net, model.few),
-            allreduce_name(algorithm, PER_TENSOR),
-            algorithm,
-            model.few,
-            int(count.values[0]),
-        )
+        (int(count.values[0]), m)
         for algorithm in ALGORITHMS
         for net in GRADIENTS
-        for count in model.results.series(names.TENSORS, net)
+        for count in results.series("tensors", net)
+        for m in results.series("gradients", algorithm, ranks=few, net=net, grouping=PER_TENSOR)
     ]
     return [
         {
-            "algorithm": algorithm,
-            "ranks": n,
+            "algorithm": m.variant,
+            "ranks": int(m.columns["ranks"]),
             "tensors": tensors,
             "bytes": m.x,
             "seconds": m.summary.median / 1e3,
         }
-        for experiment, variant, algorithm, n, tensors in variants
-        for m in model.results.series(experiment, variant)
+        for tensors, m in timed
     ]

@@ -19,6 +19,7 @@ from lab.parallel.cost_model import (
     PER_TENSOR,
     RING,
     STAR,
+    allreduce_name,
     allreduce_s,
 )
 from lab.report import benchmarks, figures
@@ -27,12 +28,11 @@ from lab.report.language import say, translation
 from lab.report.page import Figure, Headline, Section, Table, TryThis
 from lab.results.measurements import Measurement, Results
 from lab.results.stats import speedup, summarise
-from stages.bench_collectives.measure import names
-from stages.bench_collectives.measure.predicted_times import Model, model_of
+from stages.bench_collectives.measure.model import Model, model_of
 from stages.bench_collectives.page.explorables import allreduce
 
 # ratios that compare across machines, where times do not
-HEADLINES = {names.bucket_speedup("lenet"): "LeNet's gradients, one bucket over per tensor"}
+HEADLINES = {"lenet_bucket_speedup": "LeNet's gradients, one bucket over per tensor"}
 
 BOOK_BYTES, BOOK_RATE, BOOK_GPUS = 160e6, 16e9, 4
 RESNET_TENSORS, RESNET_BYTES = 76, 44_703_272
@@ -42,7 +42,7 @@ def section(folder: Path) -> Section:
     """The section of `folder` (reports/bench_collectives)."""
     results, m = benchmarks.read(folder)
     model = model_of(results)
-    nets = [net for net in TITLES if names.bucket_speedup(net) in m]
+    nets = [net for net in TITLES if f"{net}_bucket_speedup" in m]
     virtual = m["device_kind"] == "cpu-virtual"
     return Section(
         stage="bench_collectives",
@@ -57,7 +57,7 @@ def section(folder: Path) -> Section:
             *_link_and_errors(model, m),
             *(_bucket(model, m, net) for net in nets),
             *_volume(model),
-            _exactness(results),
+            _exactness(model),
             *benchmarks.trust(m),
             *benchmarks.skipped(results),
         ],
@@ -74,7 +74,7 @@ def section(folder: Path) -> Section:
                     " neither the library's messages nor those too small for all ranks to share.",
                     n=model.few,
                 ),
-                [partial(_draw_messages, model, n, virtual) for n in model.experiments],
+                [partial(_draw_messages, model, n, virtual) for n in model.cores],
             ),
             Figure(
                 "allreduce_gradients",
@@ -108,7 +108,7 @@ def section(folder: Path) -> Section:
 def _answer(model: Model, m: Mapping[str, Any]) -> str:
     cost = say(
         "A message costs {latency:.0f} µs, bytes pass at {bandwidth}",
-        latency=m[names.LATENCY],
+        latency=m["latency_us"],
         bandwidth=_rate(_s_per_byte(m)),
     )
     if model.many == model.few:
@@ -119,12 +119,12 @@ def _answer(model: Model, m: Mapping[str, Any]) -> str:
         cost=cost,
         few=model.few,
         many=model.many,
-        unseen=m[names.UNSEEN_ERROR],
+        unseen=m["unseen_error_percent"],
     )
 
 
 def _headline(m: Mapping[str, Any]) -> Headline | None:
-    name = names.bucket_speedup("lenet")
+    name = "lenet_bucket_speedup"
     if name not in m:
         return None
     found = ratio_of(m, name)
@@ -143,7 +143,7 @@ def _headline(m: Mapping[str, Any]) -> Headline | None:
 
 def _link_and_errors(model: Model, m: Mapping[str, Any]) -> list[str]:
     """The fitted link, and how well it predicts times that it has not seen."""
-    shared = m[names.LINK] == names.SHARED
+    shared = m["link"] == "shared"
     low, high = model.interval()
     error, most = link_fit.typical_errors(model.fit.errors)
     sentences = [
@@ -151,7 +151,7 @@ def _link_and_errors(model: Model, m: Mapping[str, Any]) -> list[str]:
             "Fitted to {few} ranks: latency {latency:.0f} µs per message ({low:.0f} to {high:.0f}),"
             " bandwidth {bandwidth}.",
             few=model.few,
-            latency=m[names.LATENCY],
+            latency=m["latency_us"],
             low=1e6 * low.alpha_s,
             high=1e6 * high.alpha_s,
             bandwidth=_bandwidth(model, m),
@@ -177,7 +177,7 @@ def _link_and_errors(model: Model, m: Mapping[str, Any]) -> list[str]:
                 " {unseen:.0f} %, {other_medium} with {others:.0f} %.",
                 many=model.many,
                 medium=_medium(shared),
-                unseen=m[names.UNSEEN_ERROR],
+                unseen=m["unseen_error_percent"],
                 other_medium=_medium(not shared),
                 others=model.unseen_error(model.other),
             )
@@ -197,7 +197,7 @@ def _bandwidth(model: Model, m: Mapping[str, Any]) -> str:
 
 def _s_per_byte(m: Mapping[str, Any]) -> float:
     """The inverse of the bandwidth; 0 where that has no bound."""
-    bandwidth = m[names.BANDWIDTH]
+    bandwidth = m["bandwidth_gb_per_s"]
     return 0.0 if isinstance(bandwidth, str) else 1e-9 / bandwidth
 
 
@@ -220,19 +220,16 @@ def _bucket(model: Model, m: Mapping[str, Any], net: str) -> str:
         "Summing {net}'s gradients in one bucket is {median:.3g} times as fast as tensor by tensor"
         " ({low:.3g} to {high:.3g}); the model predicts {predicted:.3g}.",
         net=TITLES[net],
-        predicted=model.bucket_speedup(_one(model.results, names.TENSORS, net)),
-        **vars(ratio_of(m, names.bucket_speedup(net))),
+        predicted=model.bucket_speedup(_tensors(model.results, net)),
+        **vars(ratio_of(m, f"{net}_bucket_speedup")),
     )
 
 
 def _volume(model: Model) -> list[str]:
     """The ring against the star, with the largest message and the most ranks."""
-    results, experiment = model.results, model.experiments[model.many]
-    star, ring = (results.series(experiment, name)[-1] for name in (STAR, RING))
-    sent = {
-        name: _one(results, names.of_ranks(names.SENT, model.many), name).values[0]
-        for name in (STAR, RING)
-    }
+    results, n = model.results, model.many
+    star, ring = (results.series("message", name, ranks=n)[-1] for name in (STAR, RING))
+    sent = {name: results.series("sent", name, ranks=n)[0].summary.median for name in (STAR, RING)}
     if model.fit.shared:
         volumes = say(
             "The star's rank 0 sends {star:.3g} MB, a rank of the ring {ring:.3g} MB, but all"
@@ -249,30 +246,33 @@ def _volume(model: Model) -> list[str]:
             "With {mb:.3g} MB and {ranks} the ring is {median:.3g} times as fast as the star"
             " ({low:.3g} to {high:.3g}).",
             mb=star.x / 1e6,
-            ranks=_ranks(experiment),
+            ranks=_ranks(model, n),
             **vars(speedup(star.values, ring.values)),
         ),
         volumes,
     ]
 
 
-def _exactness(results: Results) -> str:
-    sums = [
-        m
-        for m in results.measurements
-        if m.experiment.startswith(names.EXACT) and m.values != (1.0,)
-    ]
+def _exactness(model: Model) -> str:
+    sums = [m for m in model.results.measurements if m.experiment == "exact" and min(m.values) < 1]
     if not sums:
         return say("Every sum was exact.")
     return say(
         "Sums were wrong: {variants}.",
-        variants="; ".join(f"{m.variant} ({m.experiment})" for m in sums),
+        variants=say("; ").join(
+            say(
+                "{algorithm}, {ranks}",
+                algorithm=translation(m.variant),
+                ranks=_ranks(model, int(m.columns["ranks"])),
+            )
+            for m in sums
+        ),
     )
 
 
-def _one(results: Results, experiment: str, variant: str) -> Measurement:
-    """The only measurement of a variant that every run has."""
-    return results.series(experiment, variant)[0]
+def _tensors(results: Results, net: str) -> Measurement:
+    """How many tensors a net's gradients are; x is their bytes."""
+    return results.series("tensors", net)[0]
 
 
 def _beside_the_book(model: Model, m: Mapping[str, Any]) -> Table:
@@ -302,25 +302,23 @@ def _beside_the_book(model: Model, m: Mapping[str, Any]) -> Table:
 def _bandwidths(model: Model) -> Table:
     """Each algorithm's bus bandwidth with the largest message, and what its busiest rank sends."""
     results, rows = model.results, []
-    for n, experiment in model.experiments.items():
+    for n in model.cores:
         for name in ALGORITHMS:
-            largest = results.series(experiment, name)[-1]
+            largest = results.series("message", name, ranks=n)[-1]
             rates = summarise(
                 [cost_model.bus_bandwidth(largest.x, n, t / 1e3) / 1e9 for t in largest.values]
             )
             sent, messages = (
-                results.one(names.of_ranks(what, n), name) for what in (names.SENT, names.MESSAGES)
+                results.one(experiment, name, ranks=n) for experiment in ("sent", "messages")
             )
             rows.append(
                 [
                     say(
-                        "{algorithm}, {ranks}",
-                        algorithm=translation(name),
-                        ranks=_ranks(experiment),
+                        "{algorithm}, {ranks}", algorithm=translation(name), ranks=_ranks(model, n)
                     ),
                     f"{rates.median:.2f} ({rates.iqr:.2f})",
-                    f"{sent.values[0]:.3g}" if sent else "",
-                    f"{messages.values[0]:.0f}" if messages else "",
+                    f"{sent.summary.median:.3g}" if sent else "",
+                    f"{messages.summary.median:.0f}" if messages else "",
                 ]
             )
     return Table(
@@ -373,10 +371,9 @@ def _elsewhere() -> Table:
     )
 
 
-def _ranks(experiment: str) -> str:
-    """An experiment's ranks, and the cores that they share where there are fewer, in words."""
-    n, cores = names.ranks_and_cores(experiment) or (0, 0)
-    if cores:
+def _ranks(model: Model, n: int) -> str:
+    """A number of ranks, and the cores that they share where there are fewer, in words."""
+    if cores := model.cores[n]:
         return say("{n} ranks sharing {cores} core(s)", n=n, cores=cores)
     return say("{n} ranks", n=n)
 
@@ -388,19 +385,18 @@ def _size(num_bytes: float) -> str:
     return f"{num_bytes / 1e3:.3g} kB" if num_bytes >= 1e3 else say("{n:.0f} bytes", n=num_bytes)
 
 
-def _shown(model: Model) -> list[list[Measurement]]:
-    """For each number of ranks the times to draw: the largest message, a middle one, the least."""
-    found = []
-    for experiment in model.experiments.values():
-        sizes = [m.x for m in model.results.series(experiment, STAR)]
-        some = dict.fromkeys((sizes[-1], sizes[len(sizes) // 2], sizes[0]))
-        timed = (model.results.one(experiment, name, size) for size in some for name in ALGORITHMS)
-        found.append([m for m in timed if m])
-    return found
+def _shown(model: Model, n: int) -> list[Measurement]:
+    """The times of n ranks to draw: of the largest message, a middle one, the smallest."""
+    sizes = [m.x for m in model.results.series("message", STAR, ranks=n)]
+    some = dict.fromkeys((sizes[-1], sizes[len(sizes) // 2], sizes[0]))
+    timed = (
+        model.results.one("message", name, size, ranks=n) for size in some for name in ALGORITHMS
+    )
+    return [m for m in timed if m]
 
 
 def _draw_messages(model: Model, n: int, virtual: bool, path: Path) -> None:
-    panels = dict(zip(model.experiments, _shown(model), strict=True))
+    panels = {each: _shown(model, each) for each in model.cores}
     every = [m.summary for times in panels.values() for m in times]
     rows: list[str | Measurement] = []  # a size, then its algorithms
     for m in panels[n]:
@@ -425,7 +421,7 @@ def _draw_messages(model: Model, n: int, virtual: bool, path: Path) -> None:
 
 
 def _title(model: Model, n: int) -> str:
-    ranks = _ranks(model.experiments[n])
+    ranks = _ranks(model, n)
     if n == model.few:
         return say("{ranks}: fitted", ranks=ranks)
     return say("{ranks}: predicted", ranks=ranks)
@@ -468,14 +464,16 @@ def _draw_key(fig: Drawing, axes: Axes, virtual: bool) -> None:
 
 
 def _draw_gradients(model: Model, net: str, virtual: bool, path: Path) -> None:
-    experiment = names.of_ranks(net, model.few)
-    variants = model.results.variants(experiment)
-    tensors = _one(model.results, names.TENSORS, net)
-    with figures.figure(path, figures.WIDTH, 0.9 + 0.36 * len(variants)) as fig:
+    sums = [
+        m
+        for algorithm in model.results.variants("gradients", net=net)
+        for m in model.results.series("gradients", algorithm, net=net)
+    ]
+    tensors = _tensors(model.results, net)
+    with figures.figure(path, figures.WIDTH, 0.9 + 0.36 * len(sums)) as fig:
         axes = fig.add_subplot(xlabel=say("milliseconds for all gradients"))
-        for i, variant in enumerate(variants):
-            found = _one(model.results, experiment, variant)
-            colour = figures.COLOURS[0 if variant.endswith(PER_TENSOR) else 1]
+        for i, found in enumerate(sums):
+            colour = figures.COLOURS[0 if found.columns["grouping"] == PER_TENSOR else 1]
             figures.bar_with_samples(axes, i, found.values, colour, virtual)
             axes.text(
                 1.015,
@@ -493,7 +491,8 @@ def _draw_gradients(model: Model, net: str, virtual: bool, path: Path) -> None:
                 mb=tensors.x / 1e6,
             )
         )
-        axes.set_yticks(range(len(variants)), [translation(variant) for variant in variants])
-        axes.set_ylim(len(variants) - 0.4, -0.6)
+        named = [allreduce_name(m.variant, str(m.columns["grouping"])) for m in sums]
+        axes.set_yticks(range(len(sums)), [translation(name) for name in named])
+        axes.set_ylim(len(sums) - 0.4, -0.6)
         axes.set_xlim(left=0)
         axes.grid(visible=False, axis="y")

@@ -9,15 +9,11 @@ from lab.core.shared_params import BenchParams, DeviceParams
 
 
 class NetParams(Section):
-    """Images per device of the steps that compute times are fitted to, and of those predicted."""
-
     calibration_images: list[Annotated[int, Field(ge=1, le=60_000)]] = Field(min_length=2)
     heldout_images: list[Annotated[int, Field(ge=1, le=60_000)]] = Field(min_length=1)
 
 
 class ScalingParams(Section):
-    """The `scaling` section of params.yaml."""
-
     world_size: Annotated[int, Field(ge=2, le=64)]
     message_bytes: list[Annotated[int, Field(ge=4, le=2**31, multiple_of=4)]] = Field(min_length=3)
     rounds: Annotated[int, Field(ge=2, le=100)]
@@ -45,8 +41,6 @@ class ScalingParams(Section):
 
 
 class Params(Section):
-    """What `scaling` reads of params.yaml."""
-
     devices: DeviceParams
     bench: BenchParams
     scaling: ScalingParams

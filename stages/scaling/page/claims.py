@@ -18,20 +18,14 @@ from lab.claims.rules import (
     values,
 )
 from lab.claims.verdicts import Claim, Front, Kind, Unmeasured
-from stages.scaling.measure import names
 
 CLEARLY = 2.0  # times as long: what nobody would call about as long
 OWN_DEVICES = on_own_devices("scaling")
 
 
 def at_notes_batch(net: str, name: str) -> Column:
-    """A variant at the notes' batch, a time of each start."""
-    return values("scaling", names.at_notes_batch(net), name)
-
-
-def of_net(experiment: str, net: str) -> Column:
-    """An experiment whose variants are the nets."""
-    return values("scaling", experiment, net)
+    """A part of a net's step at the notes' batch, a time of each start."""
+    return values("scaling", "notes' batch", name, net=net)
 
 
 def over_the_longer(t1: Sequence[float], t2: Sequence[float], step: Sequence[float]) -> Estimate:
@@ -50,8 +44,8 @@ CLAIMS = (
         " summed as in the notes. Without GPUs both are read off a line through steps of a few"
         " images, 3 at most in the profile `laptop`.",
         speedup(
-            at_notes_batch("resnet18", names.WHOLE_BATCH),
-            at_notes_batch("resnet18", names.STEP),
+            at_notes_batch("resnet18", "whole batch on one device"),
+            at_notes_batch("resnet18", "step"),
             FASTER,
             AS_FAST,
         ),
@@ -69,8 +63,8 @@ CLAIMS = (
         " two processes. Without GPUs computing is read off a line through steps of a few images,"
         " 3 at most in the profile `laptop`.",
         speedup(
-            at_notes_batch("resnet18", names.COMPUTING),
-            at_notes_batch("resnet18", names.SUMMING),
+            at_notes_batch("resnet18", "computing"),
+            at_notes_batch("resnet18", "summing alone"),
             at_least(CLEARLY),
             AS_LONG,
         ),
@@ -87,8 +81,8 @@ CLAIMS = (
         "Computing's share of a step in two processes with 128 images each, ResNet-18's over"
         " LeNet's.",
         speedup(
-            of_net(names.EFFICIENCY, "resnet18"),
-            of_net(names.EFFICIENCY, "lenet"),
+            values("scaling", "efficiency", "resnet18"),
+            values("scaling", "efficiency", "lenet"),
             FASTER,
             "times as efficient",
         ),
@@ -106,10 +100,7 @@ CLAIMS = (
         "LeNet in two processes at the notes' batch, gradients summed as in the notes: the step"
         " over the longer of its two parts, all measured in turn.",
         Rule(
-            [
-                at_notes_batch("lenet", name)
-                for name in (names.COMPUTING, names.SUMMING, names.STEP)
-            ],
+            [at_notes_batch("lenet", name) for name in ("computing", "summing alone", "step")],
             over_the_longer,
             at_most(NEEDED),
             "times the longer part",
@@ -136,8 +127,8 @@ CLAIMS = (
         "LeNet in two processes at the notes' batch of 256: computing over summing the gradients as"
         " in the notes.",
         speedup(
-            at_notes_batch("lenet", names.COMPUTING),
-            at_notes_batch("lenet", names.SUMMING),
+            at_notes_batch("lenet", "computing"),
+            at_notes_batch("lenet", "summing alone"),
             FASTER,
             AS_LONG,
         ),

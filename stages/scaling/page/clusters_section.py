@@ -1,6 +1,6 @@
 """The part of the section on ResNet-50 on thousands of devices: simulated, and published."""
 
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -10,9 +10,9 @@ from lab.parallel.cost_model import HALVING_DOUBLING, RING
 from lab.report import figures
 from lab.report.language import say
 from lab.report.page import Figure, Table
-from lab.results.measurements import Results
-from stages.scaling.measure import clusters, names
-from stages.scaling.measure.clusters import PER_HOST, PUBLISHED, Published
+from lab.results.measurements import Measurement, Results
+from stages.scaling.measure import simulated
+from stages.scaling.measure.simulated import CLUSTER_NETWORK, PER_HOST, PUBLISHED, Published
 
 TICKS = (8, 64, 512, 4096, 32768)
 MOST = 100_000  # devices
@@ -21,9 +21,9 @@ MOST = 100_000  # devices
 def findings() -> list[str]:
     """Whether published runs lie between the model's bounds, and what latency does to a ring."""
     within = [run for run in PUBLISHED if run.exposed_s <= run.t2_s]
-    hosts = clusters.HOSTS[-1]
+    hosts = simulated.HOSTS[-1]
     ring, halving = (
-        1e3 * clusters.by_algorithm_s(name, hosts, clusters.NETWORKS[clusters.STRONG_NETWORK])
+        1e3 * simulated.by_algorithm_s(name, hosts, simulated.NETWORKS[CLUSTER_NETWORK])
         for name in (RING, HALVING_DOUBLING)
     )
     return [
@@ -88,8 +88,8 @@ def figure(results: Results) -> Figure:
             " Jia). Weak: {images} images on each device. Strong: one batch over all, between"
             " hosts {network}. The last number of hosts, 12,500, is no power of two, which costs a"
             " vector more.",
-            images=clusters.IMAGES_EACH,
-            network=clusters.STRONG_NETWORK,
+            images=simulated.IMAGES_EACH,
+            network=CLUSTER_NETWORK,
         ),
         [partial(_draw_weak, results), partial(_draw_strong, results)],
     )
@@ -116,7 +116,9 @@ def _draw_weak(results: Results, path: Path) -> None:
                 ha="center",
                 arrowprops={"arrowstyle": "-", "color": figures.FAINT, "shrinkB": 4},
             )
-        _draw_lines(axes, results, names.CLUSTER_WEAK, 100.0, str)
+        networks = results.variants("weak", net="resnet50")
+        lines = {name: results.series("weak", name, net="resnet50") for name in networks}
+        _draw_lines(axes, lines, 100.0)
 
 
 def _draw_strong(results: Results, path: Path) -> None:
@@ -127,27 +129,24 @@ def _draw_strong(results: Results, path: Path) -> None:
         axes.set(ylim=(1, 1400))
         axes.set_yticks([1, 4, 16, 64, 256, 1024], ["1", "4", "16", "64", "256", "1024"])
         axes.plot([PER_HOST, 8192], [1, 1024], color=figures.FAINT, linewidth=1)
-        _draw_lines(
-            axes,
-            results,
-            names.CLUSTER_STRONG,
-            1.0,
-            lambda batch: say("batch {n}", n=batch.split()[0]),
-        )
+        lines = {
+            say("batch {n}", n=batch_size): results.series(
+                "strong", CLUSTER_NETWORK, net="resnet50", images=batch_size
+            )
+            for batch_size in simulated.CLUSTER_BATCHES
+        }
+        _draw_lines(axes, lines, 1.0)
 
 
-def _draw_lines(
-    axes: Axes, results: Results, experiment: str, scale: float, words: Callable[[str], str]
-) -> None:
-    """Draw an experiment's variants, each named at its end."""
+def _draw_lines(axes: Axes, lines: Mapping[str, Sequence[Measurement]], scale: float) -> None:
+    """Draw lines, each named at its end."""
     axes.set_xlabel(say("devices"))
     axes.set_xscale("log", base=2)
     axes.set(xlim=(PER_HOST, MOST))
     axes.set_xticks(TICKS, map(str, TICKS))
     ends = []
-    for i, variant in enumerate(results.variants(experiment)):
-        series = results.series(experiment, variant)
+    for i, (name, series) in enumerate(lines.items()):
         x, y = [m.x for m in series], [scale * m.values[0] for m in series]
         axes.plot(x, y, color=figures.COLOURS[i], linestyle=("-", (0, (4, 2)))[i % 2], linewidth=2)
-        ends.append((words(variant), x[-1], y[-1], figures.COLOURS[i]))
+        ends.append((name, x[-1], y[-1], figures.COLOURS[i]))
     figures.label_ends(axes, ends, gap=0.075)

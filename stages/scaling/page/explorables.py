@@ -1,6 +1,6 @@
 """What the report lets a reader play with: a step on other links, devices and batches.
 
-`scaling_step.js` computes with the formulas of `stages.scaling.measure.predictor` and of
+`scaling_step.js` computes with the formulas of `stages.scaling.measure.step_model` and of
 `lab.parallel.cost_model`; a test compares them.
 """
 
@@ -8,23 +8,24 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict
 
-from lab.parallel.cost_model import INTERCONNECTS, ONE_BUCKET
+from lab.parallel.cost_model import INTERCONNECTS, ONE_BUCKET, PER_TENSOR, STAR, allreduce_name
 from lab.report.benchmarks import TITLES
 from lab.report.language import say, translation
 from lab.report.page import Choice, Explorable, Slider
 from lab.results.measurements import Results
-from stages.scaling.measure import names
-from stages.scaling.measure.predictor import Machine, Network, fit_machines
+from stages.scaling.measure.predictions import ALLREDUCES, NOTES_IMAGES, compared_steps
+from stages.scaling.measure.step_model import Machine, Network, fit_machines
 
 HERE = "here"  # this machine's link, beside INTERCONNECTS by their names
 NUMBERS = {"lenet": 129_068, "resnet18": 11_175_818}  # in a net's gradients; a test counts them
 MOST_DEVICES, MOST_IMAGES = 2**10, 2**16
+ALLREDUCE_NAMES = [allreduce_name(*way) for way in ALLREDUCES]
 
 
 def scaling_step(results: Results, n: int) -> Explorable:
     """A step's time and efficiency against devices, from the steps of `n` devices measured here."""
     links = {HERE: say("this machine's")} | {i.name: translation(i.name) for i in INTERCONNECTS}
-    images = n * names.NOTES_IMAGES["lenet"]
+    images = n * NOTES_IMAGES["lenet"]
     return Explorable(
         name="scaling_step",
         title=say("What do more devices gain, and what holds them back?"),
@@ -34,8 +35,8 @@ def scaling_step(results: Results, n: int) -> Explorable:
             Choice(
                 "allreduce",
                 say("way to sum"),
-                {name: translation(name) for name in names.ALLREDUCES},
-                names.BY_NOTES,
+                {name: translation(name) for name in ALLREDUCE_NAMES},
+                allreduce_name(STAR, PER_TENSOR),
             ),
             Choice(
                 "batch",
@@ -78,11 +79,11 @@ def scaling_step(results: Results, n: int) -> Explorable:
 def machines(results: Results, n: int) -> dict[str, tuple[Machine, Network]]:
     """Each net's machine and gradients, as the rows have them: `fit_machines` without torch."""
     gradients = {}
-    for net in results.variants(names.JOINING):
-        tensors = int(results.series(names.JOINING, net)[0].x)
+    for net in results.variants("joining"):
+        tensors = int(results.series("joining", net)[0].x)
         # how the numbers are shared out among the tensors changes nothing
         gradients[net] = [0] * (tensors - 1) + [NUMBERS[net]]
-    return fit_machines(results.measurements, n, gradients)
+    return fit_machines(results, n, gradients)
 
 
 def _power_of_two(name: str, label: str, most: int, value: int) -> Slider:
@@ -106,19 +107,17 @@ def _facts(results: Results, n: int) -> Mapping[str, object]:
         "links": {HERE: {**asdict(here.link), "shared": here.shared, "waits": here.waits}}
         | {i.name: {**asdict(i.link), "shared": False, "waits": {}} for i in INTERCONNECTS},
         "allreduces": {
-            name: (algorithm, grouping == ONE_BUCKET)
-            for name, (algorithm, grouping) in names.ALLREDUCES.items()
+            allreduce_name(algorithm, grouping): (algorithm, grouping == ONE_BUCKET)
+            for algorithm, grouping in ALLREDUCES
         },
         "measured": [
             {
-                "net": net,
-                "allreduce": allreduce,
+                "net": step.net,
+                "allreduce": step.allreduce,
                 "devices": n,
-                "images": m.x,
-                "seconds": m.summary.median / 1e3,
+                "images": step.measured.x,
+                "seconds": step.measured.summary.median / 1e3,
             }
-            for variant in results.variants(names.MEASURED)
-            for net, allreduce in [names.net_and_allreduce(variant)]
-            for m in results.series(names.MEASURED, variant)
+            for step in compared_steps(results)
         ],
     }

@@ -7,15 +7,22 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
+from lab.parallel.cost_model import allreduce_name
 from lab.report import benchmarks, figures
 from lab.report.benchmarks import TITLES
 from lab.report.language import say, translation
 from lab.report.page import Figure, Headline, Section, Table, TryThis
 from lab.results.measurements import Measurement, Results
 from lab.results.stats import Ratio, speedup
-from stages.scaling.measure import names, predictor
-from stages.scaling.measure.predictor import ComparedStep, compared_steps
-from stages.scaling.measure.simulated_scaling import STRONG_BATCH, WEAK_IMAGES
+from stages.scaling.measure import predictions, step_model
+from stages.scaling.measure.predictions import (
+    ALLREDUCES,
+    EQUAL_IMAGES,
+    MAX_RULE,
+    ComparedStep,
+    compared_steps,
+)
+from stages.scaling.measure.simulated import STRONG_BATCH, WEAK_IMAGES
 from stages.scaling.page import clusters_section
 from stages.scaling.page.explorables import scaling_step
 
@@ -51,7 +58,7 @@ def section(folder: Path) -> Section:
                     " its bar's end, t1 + t2 predicts it; diamonds are the notes' rule. Grey: from"
                     " where to where 95 % of the starts' steps should lie."
                 ),
-                [partial(_draw_net, steps, net, m[names.WORLD_SIZE], virtual) for net in TITLES],
+                [partial(_draw_net, steps, net, m["world_size"], virtual) for net in TITLES],
             ),
             Figure(
                 "scaling_simulated",
@@ -81,7 +88,7 @@ def section(folder: Path) -> Section:
             _notes_batch_table(results),
             _crossing_table(results, m),
         ],
-        explorables=[scaling_step(results, m[names.WORLD_SIZE])],
+        explorables=[scaling_step(results, m["world_size"])],
         try_this=TryThis(
             "scaling.lenet.heldout_images",
             "[1, 2, 512]",
@@ -101,25 +108,25 @@ def _answer(steps: Sequence[ComparedStep], m: Mapping[str, Any]) -> str:
         "Computing plus communicating, t1 + t2, predicts {n} steps with {mean:.1f} % mean error"
         " (noise alone: {floor:.1f} %); the notes' max(t1, t2) with {longer:.0f} %.",
         n=len(steps),
-        mean=m[names.MEAN_ERROR],
-        floor=m[names.NOISE_FLOOR],
-        longer=m[names.MAX_RULE_MEAN_ERROR],
+        mean=m["mean_error_percent"],
+        floor=m["noise_floor_percent"],
+        longer=m["max_rule_mean_error_percent"],
     )
 
 
 def _headline(m: Mapping[str, Any]) -> Headline:
     return Headline(
-        say("{mean:.1f} %", mean=m[names.MEAN_ERROR]),
+        say("{mean:.1f} %", mean=m["mean_error_percent"]),
         say(
             "noise alone: {floor:.1f} %; the worst step: {worst:.0f} %",
-            floor=m[names.NOISE_FLOOR],
-            worst=m[names.LARGEST_ERROR],
+            floor=m["noise_floor_percent"],
+            worst=m["largest_error_percent"],
         ),
         say(
             "mean error of t1 + t2 in predicting a step on {n} devices; of the notes' max(t1, t2):"
             " {longer:.0f} %.",
-            n=m[names.WORLD_SIZE],
-            longer=m[names.MAX_RULE_MEAN_ERROR],
+            n=m["world_size"],
+            longer=m["max_rule_mean_error_percent"],
         ),
     )
 
@@ -130,19 +137,19 @@ def _findings(results: Results, steps: Sequence[ComparedStep], m: Mapping[str, A
         say(
             "One half of the rounds predicts the other half's steps with {floor:.1f} % mean error:"
             " no model can be surer than that.",
-            floor=m[names.NOISE_FLOOR],
+            floor=m["noise_floor_percent"],
         ),
         say(
             "Of all measured times {percent:.0f} % lie in the intervals of 95 % that the other"
             " steps' errors gave.",
-            percent=m[names.COVERAGE],
+            percent=m["coverage_percent"],
         ),
-        _in_a_row(predictor.in_a_row(results, steps), m[names.IN_A_ROW_ERROR]),
+        _in_a_row(predictions.in_a_row(results, steps), m["in_a_row_error_percent"]),
         say(
             "max(t1, t2) assumes overlap; code that all-reduces after the backward pass, as the"
             " notes' does, runs the two in sequence."
         ),
-        *_both_nets(results, m[names.WORLD_SIZE]),
+        *_both_nets(results, m["world_size"]),
         _late(results),
         _weak(results),
         *clusters_section.findings(),
@@ -183,12 +190,12 @@ def _both_nets(results: Results, n: int) -> list[str]:
         speedup(
             *(
                 _at_notes_batch(results, net, name).values
-                for name in (names.WHOLE_BATCH, names.STEP)
+                for name in ("whole batch on one device", "step")
             )
         )
         for net in TITLES
     )
-    shares = {net: results.series(names.EFFICIENCY, net)[0].summary.median for net in TITLES}
+    shares = {net: results.series("efficiency", net)[0].summary.median for net in TITLES}
     return [
         say(
             "At the notes' batches {n} devices take LeNet's step {lenet} times as fast as one"
@@ -202,7 +209,7 @@ def _both_nets(results: Results, n: int) -> list[str]:
         say(
             "With {images} images on each device computing is {of_lenet:.0f} % of LeNet's step,"
             " {of_resnet:.0f} % of ResNet-18's.",
-            images=names.EQUAL_IMAGES,
+            images=EQUAL_IMAGES,
             of_lenet=shares["lenet"],
             of_resnet=shares["resnet18"],
         ),
@@ -216,11 +223,11 @@ def _ends(found: Ratio) -> str:
 
 def _at_notes_batch(results: Results, net: str, name: str) -> Measurement:
     """A variant at the notes' batch, which every run has."""
-    return results.series(names.at_notes_batch(net), name)[0]
+    return results.series("notes' batch", name, net=net)[0]
 
 
 def _late(results: Results) -> str:
-    waits = [1e3 * late for late in predictor.waits(results).values()]
+    waits = [1e3 * late for late in step_model.waits(results).values()]
     return say(
         "The first message after computing arrives {shortest:.2g} to {longest:.2g} ms late (by"
         " algorithm), because the receiving processes must wake up.",
@@ -232,10 +239,10 @@ def _late(results: Results) -> str:
 def _weak(results: Results) -> str:
     """What the most devices keep of the ideal in the simulation, if each has as many images."""
     kept = {
-        net: [100 * series[-1].values[0] for series in _simulated(results, names.WEAK, net)]
+        net: [100 * series[-1].values[0] for series in _simulated(results, "weak", net)]
         for net in TITLES
     }
-    count = _simulated(results, names.WEAK, "lenet")[0][-1].x
+    count = _simulated(results, "weak", "lenet")[0][-1].x
     return say(
         "Simulated on {count:,.0f} devices with {images} images each, ResNet-18 keeps at least"
         " {resnet:.0f} % of the ideal speed, LeNet {low:.0f} to {high:.0f} %, by link.",
@@ -249,13 +256,13 @@ def _weak(results: Results) -> str:
 
 def _simulated(results: Results, experiment: str, net: str) -> list[list[Measurement]]:
     """A net's simulated scaling on each link."""
-    name = names.simulated(experiment, net)
-    return [list(results.series(name, link)) for link in results.variants(name)]
+    links = results.variants(experiment, net=net)
+    return [results.series(experiment, link, net=net) for link in links]
 
 
 def _interval_ms(step: ComparedStep, steps: Sequence[ComparedStep]) -> tuple[float, float]:
     """From which to which time a start's step is predicted to take."""
-    low, high = predictor.interval(step, steps)
+    low, high = predictions.interval(step, steps)
     return low * step.predicted, high * step.predicted
 
 
@@ -292,7 +299,7 @@ def _steps_table(results: Results, steps: Sequence[ComparedStep]) -> Table:
         ]
         for s in steps
     ]
-    same = [m.values == (1.0,) for m in results.measurements if m.experiment == names.SAME_WEIGHTS]
+    same = [min(m.values) == 1 for m in results.measurements if m.experiment == "same weights"]
     return Table(
         [
             say("step (images on each device)"),
@@ -316,9 +323,8 @@ def _steps_table(results: Results, steps: Sequence[ComparedStep]) -> Table:
 def _notes_batch_table(results: Results) -> Table:
     rows = []
     for net, title in TITLES.items():
-        experiment = names.at_notes_batch(net)
-        for name in results.variants(experiment):
-            [m] = results.series(experiment, name)
+        for name in results.variants("notes' batch", net=net):
+            m = _at_notes_batch(results, net, name)
             rows.append(
                 [
                     say("{net}: {part}", net=title, part=translation(name)),
@@ -338,16 +344,16 @@ def _notes_batch_table(results: Results) -> Table:
 
 
 def _crossing_table(results: Results, m: Mapping[str, Any]) -> Table:
-    n = m[names.WORLD_SIZE]
-    links = {names.SHARED: say("shared by all ranks"), names.OWN: say("each rank's own")}
+    n = m["world_size"]
+    links = {"shared": say("shared by all ranks"), "own": say("each rank's own")}
     rows = [
         [
-            say("{net}: {part}", net=TITLES[net], part=translation(allreduce)),
-            _ms(predictor.t2_ms(results, net, allreduce)),
-            f"{predictor.crossing(results, net, allreduce, n):.0f}",
+            say("{net}: {part}", net=TITLES[net], part=translation(allreduce_name(*way))),
+            _ms(predictions.t2_ms(results, net, *way)),
+            f"{predictions.crossing(results, net, *way, n):.0f}",
         ]
         for net in TITLES
-        for allreduce in names.ALLREDUCES
+        for way in ALLREDUCES
     ]
     return Table(
         [say("way to sum"), say("t2, ms"), say("t1 > t2 from this batch on")],
@@ -355,7 +361,7 @@ def _crossing_table(results: Results, m: Mapping[str, Any]) -> Table:
         say(
             "Over {n} devices, whose link is taken to be {link}; 0: from the first image on.",
             n=n,
-            link=links[m[names.LINK]],
+            link=links[m["link"]],
         ),
     )
 
@@ -378,7 +384,7 @@ def _draw_net(
         axes.grid(visible=False, axis="y")
         handles, labels = axes.get_legend_handles_labels()
         named = dict(zip(labels, handles, strict=True))
-        order = [*_part_names(), say("measured step"), names.MAX_RULE, say("95 % interval")]
+        order = [*_part_names(), say("measured step"), MAX_RULE, say("95 % interval")]
         fig.legend(
             [named[name] for name in order],
             order,
@@ -435,7 +441,7 @@ def _draw_step(
         color=figures.INK,
         fillstyle="none",
         markersize=7,
-        label=None if row else names.MAX_RULE,
+        label=None if row else MAX_RULE,
     )
 
 
@@ -455,14 +461,14 @@ def _draw_strong(results: Results, net: str, path: Path) -> None:
             ha="right",
             color=figures.FAINT_TEXT,
         )
-        _draw_links(axes, results, names.STRONG, net, 1.0)
+        _draw_links(axes, results, "strong", net, 1.0)
 
 
 def _draw_weak(results: Results, net: str, path: Path) -> None:
     with figures.figure(path, figures.WIDTH, 3.0) as fig:
         axes = fig.add_subplot(title=say("{net}: weak scaling, simulated", net=TITLES[net]))
         axes.set(ylabel=say("speed, % of the ideal"), ylim=(0, 105))
-        _draw_links(axes, results, names.WEAK, net, 100.0)
+        _draw_links(axes, results, "weak", net, 100.0)
 
 
 def _draw_links(axes: Axes, results: Results, experiment: str, net: str, scale: float) -> None:
@@ -472,7 +478,7 @@ def _draw_links(axes: Axes, results: Results, experiment: str, net: str, scale: 
     axes.set(xlim=(1, 1024))
     axes.set_xticks(TICKS, map(str, TICKS))
     ends = []
-    links = results.variants(names.simulated(experiment, net))
+    links = results.variants(experiment, net=net)
     for i, (link, series) in enumerate(
         zip(links, _simulated(results, experiment, net), strict=True)
     ):

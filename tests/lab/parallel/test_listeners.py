@@ -11,8 +11,9 @@ import torch
 
 from lab.core.shared_params import BenchParams
 from lab.machine.devices import Devices
-from lab.parallel.allreduce.times import Variant, time_among_ranks
+from lab.parallel.allreduce.times import LocalRank, Variant
 from lab.parallel.cost_model import RING
+from lab.parallel.local_ranks import run_on_ranks, time_in_turns
 
 
 def listening() -> set[str]:
@@ -46,12 +47,17 @@ def watched() -> Iterator[set[str]]:
         watcher.join()
 
 
+def sum_often(device, bench):
+    call = LocalRank(device, [2]).timed(Variant(RING, 2, (1000,)))
+    time_in_turns({"ring": call}, bench, 0, device)
+
+
 @pytest.mark.slow
 def test_ranks_listen_on_loopback_only():
     devices = Devices("cpu-virtual", [torch.device("cpu")] * 2, 1)
     params = BenchParams(starts=1, rounds=20, min_sample_ms=5)
     with watched() as found:
-        time_among_ranks([Variant(RING, 2, (1000,))], params, devices)
+        run_on_ranks(2, devices, sum_often, params)
     assert found, "the ranks met somewhere"
     mapped = [ip_address(each.removeprefix("::ffff:")) for each in found]
     assert all(address.is_loopback for address in mapped), found

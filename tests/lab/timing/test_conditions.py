@@ -49,8 +49,9 @@ def sampled(variant: str, *values: float) -> Measurement:
 def test_conditions_count_controls_noise_and_skips():
     measured = [
         sampled("steady", *[1.0, 1.01] * 6),
-        sampled(again("steady"), *[1.0] * 12),
-        sampled("biased", *[1.1] * 12),
+        sampled(again("steady"), *[1.0] * 11, 1.001),
+        sampled("counted", *[3.0] * 12),
+        sampled("biased", *[1.1] * 11, 1.101),
         sampled(again("biased"), *[1.0] * 11, 1.2),
         sampled("noisy", 1.0, 2.0, 3.0),
         skip("demo", "GPU", "needs a CUDA GPU", "cpu-virtual"),

@@ -1,33 +1,26 @@
 """What bench_collectives times, derives from its samples, and says on the page."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
 from lab.core.files import write_metrics, write_rows
 from lab.machine.devices import Devices
-from lab.parallel.allreduce.times import Timed, Variant
-from lab.parallel.cost_model import (
-    ADDING,
-    ALGORITHMS,
-    LIBRARY,
-    PER_TENSOR,
-    PROBES,
-    STAR,
-    THERE_AND_BACK,
-    allreduce_name,
-)
+from lab.parallel.allreduce.times import FirstCall, Variant
+from lab.parallel.cost_model import ADDING, ALGORITHMS, LIBRARY, PROBES, STAR, THERE_AND_BACK
 from lab.report.page import Section
 from lab.results.measurements import Results, again, rows_of
-from stages.bench_collectives.measure import names
-from stages.bench_collectives.measure.among_ranks import SUMS, facts_of, variants_of
+from stages.bench_collectives.measure.all_reduces import SUMS, facts_of, measure_once, planned_of
+from stages.bench_collectives.measure.model import model_of
 from stages.bench_collectives.measure.params import CollectiveParams
-from stages.bench_collectives.measure.predicted_times import model_of
 from stages.bench_collectives.page import section as collectives_section
 from tests.made_up import LINK, measurements, metrics
 from tests.stages.bench_collectives.made_up import NETS
 
 TENSORS, SIZE = NETS["lenet"]
-TWO = Devices("cpu-virtual", [torch.device("cpu")] * 2, 1)
+FOUR = Devices("cpu-virtual", [torch.device("cpu")] * 4, 1)
+PARAMS = CollectiveParams(world_sizes=[2, 4], message_bytes=[4, 400], nets=["lenet"])
 
 
 def page(made, folder, kind="cpu-virtual") -> Section:
@@ -37,15 +30,16 @@ def page(made, folder, kind="cpu-virtual") -> Section:
 
 
 def test_the_link_and_whether_it_is_shared_come_from_the_times_of_the_fewest_ranks():
-    for kind, medium in (("cpu-virtual", names.SHARED), ("cuda", names.OWN)):
+    for kind, medium in (("cpu-virtual", "shared"), ("cuda", "own")):
         made = measurements("bench_collectives", kind)
         m = metrics("bench_collectives", made, kind)
-        assert m[names.LINK] == medium
-        assert m[names.LATENCY] == pytest.approx(1e6 * LINK.alpha_s, rel=1e-2)
-        assert m[names.BANDWIDTH] == pytest.approx(2, rel=1e-2)
-        assert m[names.UNSEEN_ERROR] < 1
+        assert m["link"] == medium
+        assert m["latency_us"] == pytest.approx(1e6 * LINK.alpha_s, rel=1e-2)
+        assert m["bandwidth_gb_per_s"] == pytest.approx(2, rel=1e-2)
+        assert m["unseen_error_percent"] < 1
         model = model_of(Results(made))
         assert (model.few, model.many) == (2, 4)
+        assert model.cores == {2: 0, 4: 2 if kind == "cpu-virtual" else 0}
         assert max(map(abs, model.fit.errors)) < 0.01
         assert model.unseen_error(model.other) > 20
         low, high = model.interval()
@@ -61,8 +55,8 @@ def test_what_a_bucket_gains_is_that_of_the_made_up_times_and_of_the_model(tmp_p
         messages * 100e-6 + 2 * SIZE / 2e9 + SIZE / 20e9 for messages in (2 * TENSORS, 2)
     )
     m = metrics("bench_collectives", made, "cuda")
-    assert m[names.bucket_speedup("lenet")] == pytest.approx(each / joined, rel=1e-3)
-    [lenet] = Results(made).series(names.TENSORS, "lenet")
+    assert m["lenet_bucket_speedup"] == pytest.approx(each / joined, rel=1e-3)
+    [lenet] = Results(made).series("tensors", "lenet")
     assert model_of(Results(made)).bucket_speedup(lenet) == pytest.approx(each / joined, rel=1e-2)
     headline = page(made, tmp_path, "cuda").headline
     assert headline is not None
@@ -70,43 +64,44 @@ def test_what_a_bucket_gains_is_that_of_the_made_up_times_and_of_the_model(tmp_p
 
 
 def test_probes_nets_and_the_noise_control_are_timed_with_the_fewest_ranks_alone():
-    p = CollectiveParams(world_sizes=[2, 4], message_bytes=[4, 400], nets=["lenet"])
-    variants = variants_of(p, {n: names.of_one_message(n) for n in (2, 4)})
-    assert [variant.algorithm for *_, variant in variants if variant.world_size == 4] == [
+    planned = planned_of(PARAMS, [2, 4], FOUR, cores=2)
+    assert [variant.algorithm for _, variant in planned if variant.world_size == 4] == [
         *ALGORITHMS
     ] * 2
+    assert {m.columns.get("cores") for m, v in planned if v.world_size == 4} == {2}
+    assert {m.columns.get("cores") for m, v in planned if v.world_size == 2} == {None}
     probes = [
         (variant.algorithm, variant.num_bytes)
-        for *_, variant in variants
+        for _, variant in planned
         if variant.algorithm in PROBES
     ]
     assert probes == [(THERE_AND_BACK, 4), (THERE_AND_BACK, 400), (ADDING, 400)]
-    experiment = names.of_ranks("lenet", 2)
-    of_net = {name: variant for where, name, variant in variants if where == experiment}
-    by_notes = allreduce_name(STAR, PER_TENSOR)
-    assert of_net.pop(again(by_notes)) == of_net[by_notes]
-    assert len({(variant.algorithm, variant.one_bucket) for variant in of_net.values()}) == len(
-        SUMS
-    )
-    [lengths] = {variant.lengths for variant in of_net.values()}
+    of_net = {m.key: (m, v) for m, v in planned if m.experiment == "gradients"}
+    [(control, variant)] = [each for each in of_net.values() if each[0].variant == again(STAR)]
+    assert of_net.pop(control.key) and of_net[replace(control, variant=STAR).key][1] == variant
+    assert len({(v.algorithm, v.one_bucket) for _, v in of_net.values()}) == len(SUMS)
+    [lengths] = {v.lengths for _, v in of_net.values()}
     assert (len(lengths), 4 * sum(lengths)) == (TENSORS, SIZE)
 
 
 def test_a_sum_that_is_not_exact_and_the_largest_tensor_are_found_among_all():
-    def timed(exact: bool, messages: int, num_bytes: int) -> Timed:
-        return Timed((1.0,), ((1.0, 1.0),), exact, messages, num_bytes)
-
     sums = [
-        (Variant(STAR, 2, (1,)), timed(True, 1, 4)),
-        (Variant(STAR, 2, (100, 100)), timed(False, 2, 800)),
-        (Variant(STAR, 2, (150,)), timed(True, 1, 600)),
-        (Variant(LIBRARY, 2, (1,)), timed(True, 0, 0)),
-        (Variant(PROBES[0], 2, (1000,)), timed(True, 1, 4000)),
+        (Variant(STAR, 2, (1,)), FirstCall(True, 1, 4)),
+        (Variant(STAR, 2, (100, 100)), FirstCall(False, 2, 800)),
+        (Variant(STAR, 2, (150,)), FirstCall(True, 1, 600)),
+        (Variant(LIBRARY, 2, (1,)), FirstCall(True, 0, 0)),
+        (Variant(PROBES[0], 2, (1000,)), FirstCall(True, 1, 4000)),
     ]
-    found = {(m.experiment, m.variant): (m.x, m.values[0]) for m in facts_of(sums, TWO)}
+    found = {(m.experiment, m.variant): (m.x, m.values[0]) for m in facts_of(sums, FOUR)}
     assert found == {
-        (names.of_ranks(names.EXACT, 2), STAR): (600, 0),
-        (names.of_ranks(names.SENT, 2), STAR): (600, 600 / 1e6),
-        (names.of_ranks(names.MESSAGES, 2), STAR): (600, 1),
-        (names.of_ranks(names.EXACT, 2), LIBRARY): (4, 1),
+        ("exact", STAR): (600, 0),
+        ("sent", STAR): (600, 600 / 1e6),
+        ("messages", STAR): (600, 1),
+        ("exact", LIBRARY): (4, 1),
     }
+
+
+def test_what_needs_gpus_is_skipped():
+    two = Devices("cuda", [torch.device("cuda", i) for i in range(2)], 1)
+    assert [m.variant for m in measure_once(PARAMS, two) if not m.values] == ["4 ranks"]
+    assert [m.experiment for m in measure_once(PARAMS, FOUR) if not m.values] == ["nccl"]

@@ -1,13 +1,17 @@
 """Made-up results of scaling, as a CPU or a GPU would leave them."""
 
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
 from lab.machine.devices import DeviceKind
-from lab.parallel.cost_model import ADDING, PER_TENSOR, THERE_AND_BACK, allreduce_s
-from lab.results.measurements import Measurement
+from lab.parallel.cost_model import ADDING, PER_TENSOR, RING, STAR, THERE_AND_BACK, allreduce_s
+from lab.results.measurements import Measurement, Results
+from lab.timing.runner import merge
 from stages.scaling import __main__ as scaling
-from stages.scaling.measure import names
 from stages.scaling.measure.params import NetParams, ScalingParams
-from stages.scaling.measure.predictor import fit_machines
-from stages.scaling.measure.simulated_scaling import simulate
+from stages.scaling.measure.predictions import ALLREDUCES, HALVES, at_notes_batch, predict
+from stages.scaling.measure.simulated import simulate, simulate_clusters
+from stages.scaling.measure.step_model import fit_machines
 from tests.made_up import LINK, one
 
 LATE = 0.5  # ms, of the first message after a computation
@@ -19,7 +23,6 @@ TENSORS = (1, 8, 76)  # as many as the nets have, so that no line is drawn betwe
 FLOOR = 2.0  # percent, between the halves of a step's rounds
 MS_PER_IMAGE = {"lenet": 0.2, "resnet18": 30.0}
 GRADIENTS = {"lenet": (1,) * 7 + (129_061,), "resnet18": (1,) * 75 + (11_175_743,)}
-ALGORITHMS = ("star", "ring")
 SCALING = ScalingParams(
     world_size=2,
     message_bytes=list(SIZES),
@@ -43,31 +46,49 @@ def summing_ms(net: str, algorithm: str, per_tensor: bool, kind: DeviceKind) -> 
     return 1e3 * allreduce_s(algorithm, 2, tensors, 4 * sum(lengths), LINK, kind != "cuda")
 
 
+def timed(
+    experiment: str, variant: str, ms: float, kind: DeviceKind, x: float = 0, **columns
+) -> Measurement:
+    return replace(one(experiment, variant, ms, kind, x), columns=columns)
+
+
 def measurements(kind: DeviceKind) -> list[Measurement]:
     """Parts just as the model has them, and steps that take a twentieth longer than their sum."""
     measured = [*parts(kind), *steps(kind)]
-    derived = scaling.derived(measured, 2, GRADIENTS)
-    simulated = simulate(fit_machines(measured, 2, GRADIENTS))
-    return [*measured, *derived, *simulated]
+    derived = start_by_start(
+        measured, lambda start: [*predict(start, GRADIENTS), *at_notes_batch(Results(start), 2)]
+    )
+    simulated = simulate(fit_machines(Results(measured), 2, GRADIENTS))
+    return [*measured, *derived, *simulated, *simulate_clusters()]
+
+
+def start_by_start(
+    measured: Sequence[Measurement], derive: Callable[[list[Measurement]], Sequence[Measurement]]
+) -> list[Measurement]:
+    """What `derive` finds in the samples of each start."""
+    starts = range(len(measured[0].values))
+    return merge([derive([replace(m, values=(m.values[i],)) for m in measured]) for i in starts])
 
 
 def steps(kind: DeviceKind) -> list[Measurement]:
     """Steps, and what is timed beside them."""
-    summing = summing_ms("lenet", "star", True, kind)
+    summing = summing_ms("lenet", STAR, True, kind)
     in_a_row = LONGER_IN_A_ROW * (computing_ms("lenet", 128) + LATE + summing)
-    made = [one(names.IN_A_ROW, names.step("lenet", names.BY_NOTES), in_a_row, kind, 47)]
+    made = [timed("in a row", STAR, in_a_row, kind, 47, net="lenet", grouping=PER_TENSOR)]
     for net, of_net in SCALING.nets.items():
         most = max(of_net.calibration_images)
         for images in sorted({*of_net.heldout_images, most}):
-            for allreduce, (algorithm, grouping) in names.ALLREDUCES.items():
+            for algorithm, grouping in ALLREDUCES:
                 summing = summing_ms(net, algorithm, grouping == PER_TENSOR, kind)
                 taken = LONGER * (computing_ms(net, images) + LATE + summing)
-                variant = names.step(net, allreduce)
-                made.append(one(names.MEASURED, variant, taken, kind, images))
-                made.append(Measurement(names.SAME_WEIGHTS, variant, images, (1.0,), "", kind))
-                made.append(one(names.HALVES, variant, FLOOR, kind, images, "%"))
-        summing = summing_ms(net, "star", True, kind)
-        made.append(one(names.OTHERS, names.step(net, names.SUMMING), summing, kind))
+                step = timed("step", algorithm, taken, kind, images, net=net, grouping=grouping)
+                floor = one("", "", FLOOR, kind).values
+                same = (1.0,) * len(floor)
+                made.append(step)
+                made.append(replace(step, experiment="same weights", values=same, unit=""))
+                made.append(replace(step, experiment=HALVES, values=floor, unit="%"))
+        summing = summing_ms(net, STAR, True, kind)
+        made.append(timed("beside the steps", "summing alone", summing, kind, net=net))
     return made
 
 
@@ -80,38 +101,39 @@ def parts(kind: DeviceKind) -> list[Measurement]:
 
     for size in SIZES:
         both_ways = 2 * LINK.alpha_s + 2 * size * LINK.s_per_byte
-        made += [
-            one(names.MESSAGE, name, message_ms(name, size), kind, size) for name in ALGORITHMS
-        ]
-        made.append(one(names.MESSAGE, THERE_AND_BACK, 1e3 * both_ways, kind, size))
+        made += [one("message", name, message_ms(name, size), kind, size) for name in (STAR, RING)]
+        made.append(one("message", THERE_AND_BACK, 1e3 * both_ways, kind, size))
     added = SIZES[-1] / 2 * (2 if shared else 1)
-    made.append(one(names.MESSAGE, ADDING, 1e3 * added * LINK.add_s_per_byte, kind, SIZES[-1]))
+    made.append(one("message", ADDING, 1e3 * added * LINK.add_s_per_byte, kind, SIZES[-1]))
     for net, images in (("lenet", 4), ("lenet", 128), ("resnet18", 4)):
         lists = [(count, SIZES[0]) for count in TENSORS]
         lists += [(8, SIZES[1]), (1, SIZES[2])] if net == "resnet18" else []
         made += [
-            one(
-                names.behind(net, images),
-                names.tensors(name, count),
+            timed(
+                "behind computing",
+                name,
                 computing_ms(net, images)
                 + LATE
                 + (count // 2) * message_ms(name, SIZES[0])  # every other one is short
                 + (count - count // 2) * message_ms(name, size),
                 kind,
                 size,
+                net=net,
+                images=images,
+                tensors=count,
             )
             for count, size in lists
-            for name in ALGORITHMS
+            for name in (STAR, RING)
         ]
     for net, of_net in SCALING.nets.items():
-        made.append(one(names.JOINING, net, 0.0, kind, len(GRADIENTS[net])))
+        made.append(one("joining", net, 0.0, kind, len(GRADIENTS[net])))
         sizes = of_net.calibration_images
-        made += [one(names.ALONE, net, computing_ms(net, n), kind, n) for n in sizes]
+        made += [one("without communication", net, computing_ms(net, n), kind, n) for n in sizes]
         on_one = [256] if net == "lenet" else sizes
-        made += [one(names.ONE_DEVICE, net, computing_ms(net, n), kind, n) for n in on_one]
+        made += [one("one device", net, computing_ms(net, n), kind, n) for n in on_one]
     return made
 
 
 def summary(made: list[Measurement]) -> dict[str, float | str]:
     """The stage's own metrics of what it measured, its conditions apart."""
-    return scaling.summarise(made, 2)
+    return scaling.summarise(Results(made), 2)

@@ -1,18 +1,23 @@
-"""What scaling derives from its samples, and says on the page."""
+"""What scaling times, predicts of its steps, and says on the page."""
 
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from lab.claims.rules import Verdict
-from lab.machine.torchvision_import import torchvision
 from lab.parallel.allreduce.times import NOTHING
-from lab.parallel.cost_model import HALVING_DOUBLING, RING, STAR, Link, two_level_s
-from lab.results.measurements import AGAIN, Results, rows_of
-from stages.scaling.measure import clusters, names, predictor, variants
-from stages.scaling.measure.clusters import NETWORKS, PUBLISHED, strong, weak
+from lab.parallel.cost_model import ONE_BUCKET, PER_TENSOR, RING, STAR
+from lab.results.measurements import Measurement, Results, again, rows_of
+from stages.scaling.measure import predictions, step_model
+from stages.scaling.measure.predictions import (
+    ComparedStep,
+    compared_steps,
+    coverage,
+    interval,
+    mean_error,
+    predict,
+)
+from stages.scaling.measure.steps import halves, planned_of
 from stages.scaling.page import claims
 from tests.helpers import verdicts
 from tests.made_up import STARTS, measurements, metrics
@@ -25,38 +30,40 @@ from tests.stages.scaling.made_up import (
     MS_PER_IMAGE,
     SCALING,
     computing_ms,
+    start_by_start,
     summing_ms,
 )
 
 
 def test_parts_that_follow_the_model_predict_steps_that_do_so_too():
-    for kind, link in (("cpu-virtual", names.SHARED), ("cuda", names.OWN)):
+    for kind, link in (("cpu-virtual", "shared"), ("cuda", "own")):
         made = measurements("scaling", kind)
         results, m = Results(made), metrics("scaling", made, kind)
-        assert (m[names.LINK], m[names.WORLD_SIZE]) == (link, 2)
-        steps = predictor.compared_steps(results)
+        assert (m["link"], m["world_size"]) == (link, 2)
+        steps = compared_steps(results)
         assert len(steps) == 2 * 2 * 4
-        for late in predictor.waits(results).values():
+        for late in step_model.waits(results).values():
             assert 1e3 * late == pytest.approx(LATE, rel=1e-2)
         for step in steps:
             assert step.t1.values == pytest.approx(
                 [computing_ms(step.net, int(step.measured.x)) * i for i in slowness()], rel=1e-3
             )
-        summed_ms = summing_ms("lenet", "star", True, kind)
-        found = predictor.t2_ms(results, "lenet", names.BY_NOTES)
+        summed_ms = summing_ms("lenet", STAR, True, kind)
+        found = predictions.t2_ms(results, "lenet", STAR, PER_TENSOR)
         assert found == pytest.approx(LATE + summed_ms, rel=1e-2), "eight tensors"
         samples_too_low = 0.05
         expected = pytest.approx(100 * (1 - 1 / LONGER), abs=samples_too_low)
-        assert m[names.MEAN_ERROR] == expected
-        assert m[names.LARGEST_ERROR] == expected, "all are as far off"
+        assert m["mean_error_percent"] == expected
+        assert m["largest_error_percent"] == expected, "all are as far off"
         in_a_row = pytest.approx(100 * (1 / LONGER_IN_A_ROW - 1), abs=samples_too_low)
-        assert m[names.IN_A_ROW_ERROR] == in_a_row
-        assert m[names.NOISE_FLOOR] == pytest.approx(FLOOR, rel=1e-2)
-        assert m[names.MAX_RULE_MEAN_ERROR] > m[names.MEAN_ERROR], "the steps do not overlap"
-        crossing = 2 * (LATE + summed_ms - 1) / MS_PER_IMAGE["lenet"]
-        assert predictor.crossing(results, "lenet", names.BY_NOTES, 2) == pytest.approx(
-            crossing, rel=1e-2
+        assert m["in_a_row_error_percent"] == in_a_row
+        assert m["noise_floor_percent"] == pytest.approx(FLOOR, rel=1e-2)
+        assert m["max_rule_mean_error_percent"] > m["mean_error_percent"], (
+            "the steps do not overlap"
         )
+        crossing = 2 * (LATE + summed_ms - 1) / MS_PER_IMAGE["lenet"]
+        found = predictions.crossing(results, "lenet", STAR, PER_TENSOR, 2)
+        assert found == pytest.approx(crossing, rel=1e-2)
 
 
 def slowness() -> list[float]:
@@ -66,70 +73,103 @@ def slowness() -> list[float]:
 
 def test_each_start_is_predicted_by_its_own_parts():
     """A machine that is twice as slow in every other start is predicted as well."""
-    even = [m for m in measurements("scaling", "cuda") if m.experiment not in (names.T1, names.T2)]
+    made = measurements("scaling", "cuda")
+    even = [m for m in made if m.experiment not in ("t1", "t2", "efficiency") and len(m.values) > 1]
     slow = [
         replace(m, values=tuple(t * (1 + i % 2) for i, t in enumerate(m.values)))
         if m.unit == "ms"
         else m
         for m in even
     ]
-    for made in (even, slow):
-        measured = made
-        predicted = predictor.predict(measured, GRADIENTS)
-        for step in predictor.compared_steps(Results([*measured, *predicted])):
-            errors = step.errors(names.SUM_RULE)
-            assert errors == pytest.approx([1 / LONGER - 1] * STARTS, abs=5e-4)
+    for measured in (even, slow):
+        predicted = start_by_start(measured, lambda start: predict(start, GRADIENTS))
+        for step in compared_steps(Results([*measured, *predicted])):
+            assert step.errors() == pytest.approx([1 / LONGER - 1] * STARTS, abs=5e-4)
 
 
 def test_a_batch_out_of_reach_is_on_the_line_and_what_is_beyond_computing_stays():
     results = Results(measurements("scaling", "cuda"))
-    variant = names.at_notes_batch("resnet18")
     expected = [computing_ms("resnet18", 256) * i for i in slowness()]
-    [computing] = results.series(variant, names.COMPUTING)
+    [computing] = results.series("notes' batch", "computing", net="resnet18")
     assert (computing.x, computing.values) == (256, pytest.approx(expected))
-    [largest] = [m for m in results.series(names.ALONE, "resnet18") if m.x == 32]
-    [step] = [m for m in results.series(names.MEASURED, "resnet18, star, per tensor") if m.x == 32]
+    by_notes = {"grouping": PER_TENSOR}
+    largest = results.one("without communication", "resnet18", 32)
+    step = results.one("step", STAR, 32, net="resnet18", **by_notes)
     beyond = [a - b for a, b in zip(step.values, largest.values, strict=True)]
-    [at_notes] = results.series(variant, names.STEP)
+    [at_notes] = results.series("notes' batch", "step", net="resnet18")
     assert [a - b for a, b in zip(at_notes.values, computing.values, strict=True)] == pytest.approx(
         beyond
     )
-    lenet = results.series(names.at_notes_batch("lenet"), names.STEP)[0]
-    [measured] = [m for m in results.series(names.MEASURED, "lenet, star, per tensor") if m.x > 100]
+    [lenet] = results.series("notes' batch", "step", net="lenet")
+    measured = results.one("step", STAR, 128, net="lenet", **by_notes)
     assert lenet.values == pytest.approx(measured.values), "measured, where it is within reach"
 
 
+def test_halves_are_every_other_round():
+    assert halves([2.0, 10.0, 6.0, 6.0]) == pytest.approx(-50)
+    assert halves([5.0]) == 0
+
+
 def test_all_that_claims_compare_is_timed_in_turn_and_a_noise_control_with_it():
-    found = {
-        (experiment, name, x): variant
-        for experiment, name, x, variant in variants.variants_of(SCALING)
-    }
-    behind = {key: variant for key, variant in found.items() if names.computation(key[0])}
-    assert {variant.algorithm for variant in behind.values()} == {STAR, RING}
-    assert not any(variant.gradients for variant in behind.values())
-    assert {(variant.net, variant.images) for variant in behind.values()} == {
+    planned = planned_of(SCALING)
+    found = {m.key: (m, variant) for m, variant in planned}
+    assert len(found) == len(planned)
+    behind = [each for each in found.values() if each[0].experiment == "behind computing"]
+    assert {variant.algorithm for _, variant in behind} == {STAR, RING}
+    assert not any(variant.gradients for _, variant in behind)
+    assert {(variant.net, variant.images) for _, variant in behind} == {
         *(("lenet", 4), ("lenet", 128), ("resnet18", 4))
     }
-    for (experiment, name, x), variant in behind.items():
-        assert names.computation(experiment) == (variant.net, variant.images)
-        assert names.count_of(name) == (variant.algorithm, len(variant.lengths))
-        short = min(16, x)
-        assert {4 * length for length in variant.lengths} == {
-            x,
-            short if len(variant.lengths) > 1 else x,
-        }
-    sizes = {(x, len(variant.lengths)) for (_, _, x), variant in behind.items()}
+    for m, variant in behind:
+        count = len(variant.lengths)
+        assert m.variant == variant.algorithm
+        assert m.columns == {"net": variant.net, "images": variant.images, "tensors": count}
+        short = min(16, m.x)
+        assert {4 * length for length in variant.lengths} == {m.x, short if count > 1 else m.x}
+    sizes = {(m.x, len(variant.lengths)) for m, variant in behind}
     assert sizes == {(16, 1), (16, 8), (16, 76), (65536, 8), (2**22, 1)}
-    step = names.step("lenet", names.BY_NOTES)
-    assert found[names.MEASURED, step + AGAIN, 128] == found[names.MEASURED, step, 128]
-    in_a_row = found[names.IN_A_ROW, step, 47]
-    assert in_a_row == replace(found[names.MEASURED, step, 128], in_a_row=47)
-    assert found[names.ONE_DEVICE, "lenet", 256].world_size == 1
-    assert {
-        x for experiment, net, x in found if (experiment, net) == (names.ONE_DEVICE, "resnet18")
-    } == {4, 32}
-    alone = found[names.ALONE, "resnet18", 32]
-    assert (alone.algorithm, alone.world_size) == (NOTHING, 2)
+    control, step = planned[-1]
+    assert (control.variant, control.x) == (again(STAR), 128)
+    assert found[replace(control, variant=STAR).key][1] == step
+    assert (step.net, step.images, step.one_bucket, step.gradients) == ("lenet", 128, False, True)
+    on_one = {(m.variant, m.x): v for m, v in planned if m.experiment == "one device"}
+    assert set(on_one) == {("lenet", 256), ("resnet18", 4), ("resnet18", 32)}
+    assert {variant.world_size for variant in on_one.values()} == {1}
+    alone = {variant for m, variant in planned if m.experiment == "without communication"}
+    assert {(variant.algorithm, variant.world_size) for variant in alone} == {(NOTHING, 2)}
+
+
+def step(ratios: list[float], algorithm: str = STAR, grouping: str = PER_TENSOR) -> ComparedStep:
+    """A step predicted to take 3 + 1 ms, and measured to take so many times as long."""
+
+    def ms(values: list[float]) -> Measurement:
+        return Measurement("", "", 8, tuple(values), "ms", "cpu-virtual")
+
+    n = len(ratios)
+    return ComparedStep(
+        "lenet", algorithm, grouping, ms([4 * r for r in ratios]), ms([3] * n), ms([1] * n)
+    )
+
+
+def test_an_error_is_a_median_over_the_starts_and_their_sizes_are_averaged():
+    """Measured 4 and 16 ms for 4: the first is met, the second is a quarter of it."""
+    steps = [step([1, 1, 50]), step([4, 4, 0.1])]
+    assert mean_error(steps) == pytest.approx((0 + 75) / 2)
+    assert mean_error(steps, overlap=True) == pytest.approx((25 + 81.25) / 2)
+
+
+def test_an_interval_is_made_of_other_steps_that_sum_as_many_tensors_at_a_time():
+    quiet = step([1.0, 1.01, 0.99], RING, ONE_BUCKET)
+    own, *others = [step([1 - w, 1, 1 + w]) for w in (0.9, 0.2, 0.3, 0.1)]
+    assert interval(own, [own, quiet, *others]) == pytest.approx((0.7, 1.3))
+    assert coverage([own, *others]) == pytest.approx(100 * 10 / 12), "two of its own are outside"
+
+
+def test_intervals_of_many_samples_leave_out_a_fortieth_on_each_side():
+    """Of 199 ratios the fifth and the fifth last: as many as 95 % of a 200th lie between."""
+    other = step([i / 100 for i in range(1, 200)])
+    one = step([1.0])
+    assert interval(one, [one, other]) == pytest.approx((0.05, 1.95))
 
 
 def test_step_over_its_longer_part():
@@ -145,53 +185,3 @@ def test_shared_gpu_is_not_several_devices():
     shared = {**written, "device_kind": "cuda-shared"}
     found = verdicts(claims.CLAIMS, "scaling", shared, rows_of(made))
     assert found["E5a"] is Verdict.NOT_TESTABLE
-
-
-def test_the_gradients_of_resnet_50_are_counted():
-    net = torchvision.models.resnet50()
-    assert sum(4 * p.numel() for p in net.parameters()) == clusters.GRADIENT_BYTES
-
-
-def test_eight_gpus_take_the_published_29_hours():
-    """And 256 of them the published hour, at the published efficiency, but for a rounding."""
-    steps = clusters.EPOCHS * clusters.IMAGES / 256
-    assert clusters.computing_s(32) * steps == pytest.approx(29 * 3600)
-    [goyal] = [run for run in PUBLISHED if run.devices == 256]
-    assert clusters.computing_s(32) / goyal.step_s == pytest.approx(goyal.efficiency, abs=0.01)
-
-
-def test_two_levels_are_a_ring_in_each_host_and_one_vector_between_them():
-    """4 hosts of 2: the ring in a host moves a vector once; among 4 a ring 1.5 of it, 6 messages,
-    halving-doubling as many bytes in 4.
-    """
-    inside, between = Link(1e-3, 1e-6), Link(1.0, 1e-3)
-    in_host = 2 * 1e-3 + 1.0 * 1000 * 1e-6
-    by_ring = two_level_s(RING, 4, 2, 1000, inside, between)
-    assert by_ring == pytest.approx(in_host + 6 * 1.0 + 1.5 * 1000 * 1e-3)
-    halving = two_level_s(HALVING_DOUBLING, 4, 2, 1000, inside, between)
-    assert halving == pytest.approx(in_host + 4 * 1.0 + 1.5 * 1000 * 1e-3)
-    assert two_level_s(RING, 1, 2, 1000, inside, between) == pytest.approx(in_host)
-
-
-def test_goyals_run_lies_between_no_overlap_and_full_overlap():
-    [goyal] = [run for run in PUBLISHED if run.devices == 256]
-    [without] = weak([32], NETWORKS["50 Gb/s"])
-    assert without < goyal.efficiency < 1
-    assert 1e3 * goyal.t2_s == pytest.approx(2 * 31 / 32 * 102.228 / 6.25 + 10 * 0.03, rel=1e-3)
-
-
-@given(st.sampled_from(list(NETWORKS)), st.integers(1, 12_500), st.sampled_from([256, 8192]))
-def test_no_network_gains_more_than_its_hosts_and_a_faster_one_never_less(name, hosts, batch):
-    slow, fast = NETWORKS["25 Gb/s"], NETWORKS[name]
-    assert weak([1], fast) == [1]
-    assert weak([hosts], slow)[0] <= weak([hosts], fast)[0] <= 1
-    [gain] = strong([hosts], batch, fast)
-    assert 0 < gain <= hosts
-    assert strong([hosts], batch, slow)[0] <= gain
-
-
-def test_the_faster_algorithm_is_taken():
-    network = NETWORKS["100 Gb/s"]
-    for hosts in (2, 32, 1024, 12_500):
-        times = [clusters.by_algorithm_s(name, hosts, network) for name in (RING, HALVING_DOUBLING)]
-        assert clusters.among_hosts_s(hosts, network) == min(times)

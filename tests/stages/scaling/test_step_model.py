@@ -1,4 +1,4 @@
-"""The scaling predictor: a step is its parts, one after the other."""
+"""The step model: a step is its parts, one after the other."""
 
 import math
 
@@ -6,19 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.parallel.cost_model import ONE_BUCKET, RING, Link, allreduce_name
+from lab.parallel.cost_model import Link
 from lab.results.measurements import Measurement, Results
-from stages.scaling.measure import names
-from stages.scaling.measure.late_sums import LateSums, at, fit_late_sums
-from stages.scaling.measure.predictor import (
-    ComparedStep,
+from stages.scaling.measure.step_model import (
     Compute,
+    LateSums,
     Machine,
     Network,
-    coverage,
+    at,
     fit_compute,
-    interval,
-    mean_error,
+    fit_late_sums,
 )
 
 NET = Network(num_tensors=8, num_bytes=1_000_000)
@@ -51,37 +48,6 @@ def test_one_device_communicates_nothing_and_a_bucket_has_to_be_filled():
     assert [free.parts(net, "ring", bucket, 2, 7)[1] for bucket in (True, False)] == [0.5, 0]
 
 
-def step(allreduce: str, ratios: list[float], net: str = "lenet") -> ComparedStep:
-    """A step predicted to take 3 + 1 ms, and measured to take so many times as long."""
-
-    def ms(values: list[float]) -> Measurement:
-        return Measurement("", "", 8, tuple(values), "ms", "cpu-virtual")
-
-    n = len(ratios)
-    return ComparedStep(net, allreduce, ms([4 * r for r in ratios]), ms([3] * n), ms([1] * n))
-
-
-def test_an_error_is_a_median_over_the_starts_and_their_sizes_are_averaged():
-    """Measured 4 and 16 ms for 4: the first is met, the second is a quarter of it."""
-    steps = [step(names.BY_NOTES, [1, 1, 50]), step(names.BY_NOTES, [4, 4, 0.1])]
-    assert mean_error(steps, names.SUM_RULE) == pytest.approx((0 + 75) / 2)
-    assert mean_error(steps, names.MAX_RULE) == pytest.approx((25 + 81.25) / 2)
-
-
-def test_an_interval_is_made_of_other_steps_that_sum_as_many_tensors_at_a_time():
-    quiet = step(allreduce_name(RING, ONE_BUCKET), [1.0, 1.01, 0.99])
-    own, *others = [step(names.BY_NOTES, [1 - w, 1, 1 + w]) for w in (0.9, 0.2, 0.3, 0.1)]
-    assert interval(own, [own, quiet, *others]) == pytest.approx((0.7, 1.3))
-    assert coverage([own, *others]) == pytest.approx(100 * 10 / 12), "two of its own are outside"
-
-
-def test_intervals_of_many_samples_leave_out_a_fortieth_on_each_side():
-    """Of 199 ratios the fifth and the fifth last: as many as 95 % of a 200th lie between."""
-    other = step(names.BY_NOTES, [i / 100 for i in range(1, 200)])
-    one = step(names.BY_NOTES, [1.0])
-    assert interval(one, [one, other]) == pytest.approx((0.05, 1.95))
-
-
 SUMS = LateSums({1.0: {1: 2.0, 4: 6.0}, 9.0: {1: 4.0, 4: 10.0}}, {100: 0, 1000: 0.9, 10_000: 5.4})
 
 
@@ -112,22 +78,22 @@ def test_a_line_stays_between_its_points(line, x):
 
 
 def test_the_fit_takes_computing_away_and_never_goes_below_zero():
-    def ms(experiment: str, variant: str, x: float, value: float) -> Measurement:
-        return Measurement(experiment, variant, x, (value,), "ms", "cpu-virtual")
+    def ms(experiment: str, variant: str, x: float, value: float, **columns) -> Measurement:
+        return Measurement(experiment, variant, x, (value,), "ms", "cpu-virtual", columns=columns)
 
-    def behind(net: str, count: int, size: float, value: float) -> Measurement:
-        return ms(names.behind(net, 8), names.tensors("star", count), size, value)
+    def behind(net: str, count: int, size: float, value: float, name="star") -> Measurement:
+        return ms("behind computing", name, size, value, net=net, images=8, tensors=count)
 
     results = Results(
         [
-            ms(names.ALONE, "lenet", 8, 10.0),
-            ms(names.ALONE, "resnet18", 8, 50.0),
+            ms("without communication", "lenet", 8, 10.0),
+            ms("without communication", "resnet18", 8, 50.0),
             behind("lenet", 1, 4, 12.0),
             behind("lenet", 6, 4, 16.0),
             behind("resnet18", 1, 4, 49.0),  # noise: computing alone was slower
             behind("resnet18", 6, 4, 53.0),
             behind("resnet18", 6, 4000, 59.0),  # three of them, and three short ones
-            ms(names.behind("lenet", 8), names.tensors("ring", 1), 4, 99.0),
+            behind("lenet", 1, 4, 99.0, "ring"),
         ]
     )
     fitted = fit_late_sums(results, "star")

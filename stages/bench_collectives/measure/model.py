@@ -6,35 +6,29 @@ from lab.parallel import link_fit
 from lab.parallel.cost_model import MODELLED, PROBES, STAR, Link, allreduce_s
 from lab.parallel.link_fit import FittedLink
 from lab.results.measurements import Measurement, Results
-from stages.bench_collectives.measure import names
-
-
-def experiments(results: Results) -> dict[int, str]:
-    """The experiments of single messages by their number of ranks, the fewest first."""
-    found = {
-        m.experiment: names.ranks_and_cores(m.experiment) for m in results.measurements if m.values
-    }
-    return dict(sorted((ranks[0], experiment) for experiment, ranks in found.items() if ranks))
 
 
 @dataclass(frozen=True)
 class Model:
-    """The link that fits the fewest ranks' times better, and the other kind of link."""
+    """The link that fits the fewest ranks' times better, and the other kind of link.
+
+    `cores` are those that as many ranks share, by their number; 0 where each has its own.
+    """
 
     results: Results
-    experiments: dict[int, str]
+    cores: dict[int, int]
     fit: FittedLink
     other: FittedLink
 
     @property
     def few(self) -> int:
         """The ranks that it was fitted to."""
-        return min(self.experiments)
+        return min(self.cores)
 
     @property
     def many(self) -> int:
         """The most ranks that there are times of; as many as `few` where it predicts none."""
-        return max(self.experiments)
+        return max(self.cores)
 
     def seconds(self, algorithm: str, n: int, num_tensors: int, num_bytes: float) -> float:
         """The time of an all-reduce."""
@@ -50,26 +44,27 @@ class Model:
 
     def unseen_error(self, fit: FittedLink) -> float:
         """How far a fit's times of the most ranks are off: the median of the sizes, in percent."""
-        samples = link_fit.samples_of(
-            _single_messages(self.results, self.experiments[self.many]), self.many, fit.shared
-        )
+        times = _messages(self.results, self.many)
+        samples = link_fit.samples_of(times, self.many, fit.shared)
         return link_fit.typical_errors(link_fit.errors(fit.link, samples))[0]
 
     def interval(self) -> tuple[Link, Link]:
         """The low and the high ends of the link's numbers."""
-        times = _single_messages(self.results, self.experiments[self.few])
+        times = _messages(self.results, self.few)
         return link_fit.link_interval(link_fit.samples_of(times, self.few, self.fit.shared))
 
 
 def model_of(results: Results) -> Model:
     """The model of a stage's rows."""
-    by_ranks = experiments(results)
-    few = min(by_ranks)
-    return Model(
-        results, by_ranks, *link_fit.fit_both(_single_messages(results, by_ranks[few]), few)
-    )
+    found = [m for m in results.measurements if m.experiment == "message" and m.values]
+    cores = {int(m.columns["ranks"]): int(m.columns.get("cores", 0)) for m in found}
+    cores = dict(sorted(cores.items()))
+    few = min(cores)
+    return Model(results, cores, *link_fit.fit_both(_messages(results, few), few))
 
 
-def _single_messages(results: Results, experiment: str) -> list[Measurement]:
+def _messages(results: Results, n: int) -> list[Measurement]:
     """The times of what the model is about, the library's own all-reduce left out."""
-    return [m for variant in (*MODELLED, *PROBES) for m in results.series(experiment, variant)]
+    return [
+        m for variant in (*MODELLED, *PROBES) for m in results.series("message", variant, ranks=n)
+    ]

@@ -1,0 +1,208 @@
+"""What a process's parts predict of its steps, and how far that is off; no torch.
+
+Computing, and summing behind a computation, are fitted to measurements that are none of the
+predicted ones.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean, median
+
+from lab.parallel.cost_model import (
+    ONE_BUCKET,
+    PER_TENSOR,
+    RING,
+    STAR,
+    allreduce_name,
+    crossing_batch,
+    step_bounds,
+)
+from lab.results.measurements import AGAIN, Measurement, Results
+from stages.scaling.measure.step_model import compute_of, fit_late_sums
+
+ALLREDUCES = tuple((name, way) for name in (STAR, RING) for way in (PER_TENSOR, ONE_BUCKET))
+HALVES = "one half of the rounds over the other"  # of each step, in percent beyond 100
+NOTES_IMAGES = {"lenet": 128, "resnet18": 256}  # of each of the notes' two devices
+EQUAL_IMAGES = 128  # of each device, whatever the net
+OUTSIDE = 0.025  # of an interval of 95 %, on each side
+MAX_RULE = "max(t1, t2)"  # the notes'
+
+
+def predict(
+    measured: Sequence[Measurement], gradients: Mapping[str, Sequence[int]]
+) -> list[Measurement]:
+    """T1 and t2 of each of a process's steps, in ms, by that process's parts alone.
+
+    `gradients` are the numbers of each gradient of a net.
+    """
+    parts = Results(measured)
+    computing = {net: compute_of(parts, net) for net in parts.variants("without communication")}
+    sums = {algorithm: fit_late_sums(parts, algorithm) for algorithm in (STAR, RING)}
+    found = []
+    for step in measured:
+        if step.experiment != "step" or step.variant.endswith(AGAIN):
+            continue
+        net = str(step.columns["net"])
+        alone = parts.one("without communication", net, step.x)
+        t1 = alone.summary.median if alone else 1e3 * computing[net].seconds(step.x)
+        tensors = [4.0 * length for length in gradients[net]]
+        if step.columns["grouping"] == ONE_BUCKET:
+            [joining] = parts.series("joining", net)
+            t2 = joining.summary.median + sums[step.variant].ms([sum(tensors)], t1)
+        else:
+            t2 = sums[step.variant].ms(tensors, t1)
+        found += [
+            replace(step, experiment=name, values=(ms,)) for name, ms in (("t1", t1), ("t2", t2))
+        ]
+    return found
+
+
+def at_notes_batch(results: Results, n: int) -> list[Measurement]:
+    """A process's steps of each net at the notes' batch, and computing's share of a step.
+
+    LeNet computes that batch here. ResNet-18 would take minutes on a processor: its computing is
+    the line through smaller batches, and what a step takes beyond computing is taken to be the same
+    for all batches, since the gradients are.
+    """
+    found = []
+    for net, notes in NOTES_IMAGES.items():
+        alone = results.series("without communication", net)[-1]  # the most images
+        step = results.one("step", STAR, alone.x, net=net, grouping=PER_TENSOR)
+        assert step, "the most images are computed alone and in a step"  # noqa: S101
+        beyond = step.summary.median - alone.summary.median
+        [summing] = results.series("beside the steps", "summing alone", net=net)
+        computing = _computing_ms(results, "without communication", net, notes)
+        variants = {
+            "computing": computing,
+            "whole batch on one device": _computing_ms(results, "one device", net, n * notes),
+            "step": computing + beyond,
+            "summing alone": summing.summary.median,
+        }
+        equal = _computing_ms(results, "without communication", net, EQUAL_IMAGES)
+        share = 100 * equal / (equal + beyond)
+        on = alone.device_kind, alone.threads
+        found += [
+            Measurement("notes' batch", name, notes, (ms,), "ms", *on, columns={"net": net})
+            for name, ms in variants.items()
+        ]
+        found.append(Measurement("efficiency", net, EQUAL_IMAGES, (share,), "%", *on))
+    return found
+
+
+def _computing_ms(results: Results, experiment: str, net: str, images: int) -> float:
+    """The time of `images`: measured, or on the line through the times of other numbers."""
+    if measured := results.one(experiment, net, images):
+        return measured.summary.median
+    return 1e3 * compute_of(results, net, experiment).seconds(images)
+
+
+# --- how far predictions are off
+
+
+@dataclass(frozen=True)
+class ComparedStep:
+    """A step, with its measured time and those of its parts, of each start, in ms."""
+
+    net: str
+    algorithm: str
+    grouping: str
+    measured: Measurement
+    t1: Measurement
+    t2: Measurement
+
+    @property
+    def allreduce(self) -> str:
+        """The name of the way to sum."""
+        return allreduce_name(self.algorithm, self.grouping)
+
+    @property
+    def predicted(self) -> float:
+        """The predicted time of the step, the median over the starts."""
+        return median(step_bounds(t1, t2)[1] for t1, t2 in self._parts())
+
+    @property
+    def error(self) -> float:
+        """Its relative error, the median over the starts; below zero, it is predicted too short."""
+        return median(self.errors())
+
+    def errors(self, overlap: bool = False) -> list[float]:
+        """The relative error of t1 + t2 in each start; with `overlap`, of max(t1, t2)."""
+        return [
+            step_bounds(t1, t2)[not overlap] / m - 1
+            for (t1, t2), m in zip(self._parts(), self.measured.values, strict=True)
+        ]
+
+    def ratios(self) -> list[float]:
+        """The measured time over the predicted one in each start."""
+        return [1 / (1 + error) for error in self.errors()]
+
+    def _parts(self) -> list[tuple[float, float]]:
+        return list(zip(self.t1.values, self.t2.values, strict=True))
+
+
+def compared_steps(results: Results) -> list[ComparedStep]:
+    """The measured steps that rows hold, with their predicted parts."""
+    found = []
+    for net in results.variants("without communication"):
+        for algorithm, grouping in ALLREDUCES:
+            where = {"net": net, "grouping": grouping}
+            for m in results.series("step", algorithm, **where):
+                t1, t2 = (results.one(part, algorithm, m.x, **where) for part in ("t1", "t2"))
+                if t1 and t2:
+                    found.append(ComparedStep(net, algorithm, grouping, m, t1, t2))
+    return found
+
+
+def mean_error(steps: Sequence[ComparedStep], overlap: bool = False) -> float:
+    """The mean size of the steps' errors, each the median over the starts, in percent."""
+    return fmean(100 * abs(median(step.errors(overlap))) for step in steps)
+
+
+def noise_floor(results: Results) -> float:
+    """How far one half of what was measured is from predicting the other half, in percent.
+
+    As `mean_error`: the mean over the steps of the size of the median over the starts.
+    """
+    halves = [m for m in results.measurements if m.experiment == HALVES]
+    return fmean(abs(median(m.values)) for m in halves)
+
+
+def interval(step: ComparedStep, steps: Sequence[ComparedStep]) -> tuple[float, float]:
+    """The measured time over the predicted one, from which to which: 95 % of other steps' ratios.
+
+    These are of all starts of the steps that sum as many tensors at a time: sums one by one vary
+    more than those of a bucket.
+    """
+    others = [other for other in steps if other is not step and other.grouping == step.grouping]
+    ratios = sorted(ratio for other in others for ratio in other.ratios())
+    outside = int(OUTSIDE * (len(ratios) + 1))  # on each side; rounded down, so none where few
+    return ratios[max(0, outside - 1)], ratios[-max(1, outside)]
+
+
+def coverage(steps: Sequence[ComparedStep]) -> float:
+    """The share of measured times, of all steps and starts, in their intervals, in percent."""
+    inside = []
+    for step in steps:
+        low, high = interval(step, steps)
+        inside += [low <= ratio <= high for ratio in step.ratios()]
+    return 100 * fmean(inside)
+
+
+def in_a_row(results: Results, steps: Sequence[ComparedStep]) -> ComparedStep:
+    """LeNet's steps in a row, as long as one of them, with the parts of the step they repeat."""
+    [measured] = results.series("in a row", STAR)
+    same = [s for s in steps if (s.net, s.algorithm, s.grouping) == ("lenet", STAR, PER_TENSOR)]
+    largest = max(same, key=lambda step: step.measured.x)
+    return replace(largest, measured=measured)
+
+
+def t2_ms(results: Results, net: str, algorithm: str, grouping: str) -> float:
+    """The predicted t2 of a net's smallest steps: the median over the starts."""
+    return results.series("t2", algorithm, net=net, grouping=grouping)[0].summary.median
+
+
+def crossing(results: Results, net: str, algorithm: str, grouping: str, n: int) -> float:
+    """The batch over n devices from which on t1 is longer than t2, as the rows have them."""
+    compute = compute_of(results, net)
+    t2_s = t2_ms(results, net, algorithm, grouping) / 1e3
+    return crossing_batch(compute.fixed_s, compute.per_image_s, t2_s, n)

@@ -1,0 +1,95 @@
+"""Simulated scaling: the ideal without costs of communication, less with them; known runs."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lab.machine.torchvision_import import torchvision
+from lab.parallel.cost_model import HALVING_DOUBLING, RING, Link, two_level_s
+from stages.scaling.measure import simulated
+from stages.scaling.measure.simulated import (
+    NETWORKS,
+    PUBLISHED,
+    cluster_strong,
+    cluster_weak,
+    strong_scaling,
+    weak_scaling,
+)
+from stages.scaling.measure.step_model import Compute, Machine, Network
+
+NET = Network(num_tensors=8, num_bytes=1_000_000)
+FREE = Link(0, 0)
+
+
+@given(st.floats(1e-6, 1), st.floats(1e-6, 1))
+def test_without_costs_of_its_own_a_link_leaves_the_ideal(fixed, per_image):
+    ideal = Machine(Compute(0, per_image), FREE)
+    assert strong_scaling(ideal, NET, 256, [1, 2, 1024]) == pytest.approx([1, 2, 1024])
+    assert weak_scaling(
+        Machine(Compute(fixed, per_image), FREE), NET, 256, [1, 2, 1024]
+    ) == pytest.approx([1, 1, 1])
+
+
+@given(st.floats(0, 1e-2), st.floats(1e-12, 1e-8))
+def test_communication_takes_from_both_kinds_of_scaling(latency, s_per_byte):
+    counts = [1, 2, 4, 64, 1024]
+    machine = Machine(Compute(1e-3, 1e-4), Link(latency, s_per_byte))
+    assert all(
+        s < n
+        for s, n in zip(strong_scaling(machine, NET, 256, counts[1:]), counts[1:], strict=True)
+    )
+    left = weak_scaling(machine, NET, 256, counts)
+    assert left == sorted(left, reverse=True)
+    assert left[0] == 1
+
+
+def test_the_gradients_of_resnet_50_are_counted():
+    net = torchvision.models.resnet50()
+    assert sum(4 * p.numel() for p in net.parameters()) == simulated.GRADIENT_BYTES
+
+
+def test_eight_gpus_take_the_published_29_hours():
+    """And 256 of them the published hour, at the published efficiency, but for a rounding."""
+    steps = simulated.EPOCHS * simulated.IMAGES / 256
+    assert simulated.computing_s(32) * steps == pytest.approx(29 * 3600)
+    [goyal] = [run for run in PUBLISHED if run.devices == 256]
+    assert simulated.computing_s(32) / goyal.step_s == pytest.approx(goyal.efficiency, abs=0.01)
+
+
+def test_two_levels_are_a_ring_in_each_host_and_one_vector_between_them():
+    """4 hosts of 2: the ring in a host moves a vector once; among 4 a ring 1.5 of it, 6 messages,
+    halving-doubling as many bytes in 4.
+    """
+    inside, between = Link(1e-3, 1e-6), Link(1.0, 1e-3)
+    in_host = 2 * 1e-3 + 1.0 * 1000 * 1e-6
+    by_ring = two_level_s(RING, 4, 2, 1000, inside, between)
+    assert by_ring == pytest.approx(in_host + 6 * 1.0 + 1.5 * 1000 * 1e-3)
+    halving = two_level_s(HALVING_DOUBLING, 4, 2, 1000, inside, between)
+    assert halving == pytest.approx(in_host + 4 * 1.0 + 1.5 * 1000 * 1e-3)
+    assert two_level_s(RING, 1, 2, 1000, inside, between) == pytest.approx(in_host)
+
+
+def test_goyals_run_lies_between_no_overlap_and_full_overlap():
+    [goyal] = [run for run in PUBLISHED if run.devices == 256]
+    [without] = cluster_weak([32], NETWORKS["50 Gb/s"])
+    assert without < goyal.efficiency < 1
+    assert 1e3 * goyal.t2_s == pytest.approx(2 * 31 / 32 * 102.228 / 6.25 + 10 * 0.03, rel=1e-3)
+
+
+@given(st.sampled_from(list(NETWORKS)), st.integers(1, 12_500), st.sampled_from([256, 8192]))
+def test_no_network_gains_more_than_its_hosts_and_a_faster_one_never_less(name, hosts, batch):
+    slow, fast = NETWORKS["25 Gb/s"], NETWORKS[name]
+    assert cluster_weak([1], fast) == [1]
+    assert cluster_weak([hosts], slow)[0] <= cluster_weak([hosts], fast)[0] <= 1
+    [gain] = cluster_strong([hosts], batch, fast)
+    assert 0 < gain <= hosts
+    assert cluster_strong([hosts], batch, slow)[0] <= gain
+
+
+def test_the_faster_algorithm_is_taken():
+    network = NETWORKS["100 Gb/s"]
+    for hosts in (2, 32, 1024, 12_500):
+        times = [
+            simulated.by_algorithm_s(name, hosts, network) for name in (RING, HALVING_DOUBLING)
+        ]
+        assert simulated.among_hosts_s(hosts, network) == min(times)
