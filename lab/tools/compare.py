@@ -78,7 +78,7 @@ def value_of(name: str, changes: Mapping[str, Change], side: str) -> Value:
 
 
 @dataclass(frozen=True)
-class Pace:
+class MachineSpeed:
     """How many times as fast the machine was on the new side as on the old, at least and at most.
 
     By each reading of its speed: of computing and of copying, before and after a measurement.
@@ -94,14 +94,14 @@ class Pace:
         return (value * self.low, value * self.high) if A_RATE.search(name) else (value, value)
 
 
-def pace_of(changes: Mapping[str, Change]) -> Pace:
-    """The machine's pace by a stage's metrics; even where a side has none."""
+def speed_of(changes: Mapping[str, Change]) -> MachineSpeed:
+    """The machine's speed by a stage's metrics; even where a side has none."""
     factors = []
     for readings in SPEEDS:
         old, new = (_readings(changes, readings, side) for side in ("old", "new"))
         if len(old) == len(new) == len(readings):
             factors += [min(new) / max(old), max(new) / min(old)]
-    return Pace(min(factors), max(factors)) if factors else Pace()
+    return MachineSpeed(min(factors), max(factors)) if factors else MachineSpeed()
 
 
 def _readings(changes: Mapping[str, Change], names: Sequence[str], side: str) -> list[float]:
@@ -109,7 +109,9 @@ def _readings(changes: Mapping[str, Change], names: Sequence[str], side: str) ->
     return [float(value) for value in found if isinstance(value, int | float) and value > 0]
 
 
-def mark(name: str, old: Value, new: Value, other_hardware: bool, pace: Pace = Pace()) -> str:
+def mark(
+    name: str, old: Value, new: Value, other_hardware: bool, speed: MachineSpeed = MachineSpeed()
+) -> str:
     """What a metric's change from `old` to `new` amounts to."""
     if old.value is None or new.value is None:
         return "new" if old.value is None else "gone"
@@ -121,7 +123,7 @@ def mark(name: str, old: Value, new: Value, other_hardware: bool, pace: Pace = P
         return "changed"
     if _within_noise(old, new):
         return "within noise"
-    low, high = pace.expected(name, old.value)
+    low, high = speed.expected(name, old.value)
     if low <= new.value <= high or any(
         _within_noise(replace(old, value=value), new) for value in (low, high)
     ):
@@ -151,7 +153,7 @@ def table(
     `other_hardware` has the files whose two sides were measured on different machines.
     """
     for file, changes in metrics.items():
-        pace = pace_of(changes)
+        speed = speed_of(changes)
         sides = ({key: each.get(side) for key, each in changes.items()} for side in ("old", "new"))
         busy = any(map(disturbances_of, sides))
         for name in changes:
@@ -160,7 +162,7 @@ def table(
             if any(name.endswith(end) and name.removesuffix(end) in changes for end in SPREADS):
                 continue
             old, new = (value_of(name, changes, side) for side in ("old", "new"))
-            verdict = mark(name, old, new, file in other_hardware, pace)
+            verdict = mark(name, old, new, file in other_hardware, speed)
             if busy and OF_TIMES.search(name) and verdict in ("better", "worse", "changed"):
                 verdict = "busy machine"
             spread = name + SPREAD in changes

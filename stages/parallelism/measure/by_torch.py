@@ -250,6 +250,8 @@ def numbers_sent(n: int, units: int) -> dict[str, tuple[int, int]]:
     }
 
 
+# --- calls and bytes, read off torch's own operations
+
 # of an operation's arguments and the number of processes: bytes that one of them receives, if each
 # receives no more than it must (book 13.7.2; Patarasuk and Yuan 2009)
 RECEIVED: dict[str, Callable[[Any, int], float]] = {

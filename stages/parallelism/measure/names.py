@@ -1,6 +1,6 @@
 """The names of `parallelism` that decide something, or stand in several places; no torch."""
 
-# nets, and kinds of parallelism by hand; a pipeline has a column of its micro-batches
+# nets, and kinds of parallelism by hand
 LENET, DENSE = "LeNet", "four dense layers"
 ONE, DATA, PIPELINE, TENSOR = "one device", "data parallel", "pipeline", "tensor parallel"
 

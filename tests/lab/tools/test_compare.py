@@ -7,7 +7,7 @@ import pytest
 from lab.core.errors import DataError, ParamsError
 from lab.core.files import write_json
 from lab.tools import compare, references
-from lab.tools.compare import Pace, Value, mark, markdown, pace_of, speeds, table, value_of
+from lab.tools.compare import MachineSpeed, Value, mark, markdown, speed_of, speeds, table, value_of
 from tests.helpers import edit_params, hardware
 
 
@@ -74,7 +74,7 @@ def test_the_table_shows_medians_with_their_spread_and_leaves_out_what_is_the_sa
 
 
 def test_a_time_or_rate_is_judged_by_what_the_machine_itself_explains():
-    faster = Pace(1.2, 1.4)
+    faster = MachineSpeed(1.2, 1.4)
     for name, new, expected in (
         ("epoch_s", 10.8, "the machine's"),
         ("epoch_s", 8.4, "better"),
@@ -103,14 +103,14 @@ def test_a_slow_and_a_fast_hour_of_one_machine_give_no_verdict_on_the_same_code(
         }
     }
     [changes] = metrics.values()
-    pace = pace_of(changes)
-    assert (pace.low, pace.high) == pytest.approx((190 / 155, 1.3))
+    speed = speed_of(changes)
+    assert (speed.low, speed.high) == pytest.approx((190 / 155, 1.3))
     assert [row[-1] for row in table(metrics, other_hardware=())] == ["the machine's"]
     assert speeds(metrics) == [
         "the machine itself: product 152.5 -> 192.5 GFLOP/s, copy 8 -> 10 GB/s"
     ]
     del changes["copy_gbs_after"]["old"]
-    assert pace_of({"epoch_s": {"old": 1, "new": 2}}) == Pace()
+    assert speed_of({"epoch_s": {"old": 1, "new": 2}}) == MachineSpeed()
 
 
 @pytest.mark.parametrize("side", ["old", "new"])
