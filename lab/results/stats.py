@@ -45,12 +45,6 @@ def summarise(samples: Sequence[float]) -> Summary:
     return Summary(float(median), float(q1), float(q3), values.size)
 
 
-def exceeds_noise(old: float, new: float, old_iqr: float, new_iqr: float) -> bool:
-    """Whether a median moved by more than three combined spreads, and by over 2 % of itself."""
-    noise = 3 * float(np.hypot(old_iqr, new_iqr))
-    return abs(new - old) > max(noise, SMALLEST_EFFECT * abs(old))
-
-
 @dataclass(frozen=True)
 class Ratio:
     """A median ratio with its interval, from `count` samples; a speed-up if it is over 1."""

@@ -1,12 +1,12 @@
 """Compare params and metrics with a commit or a reference machine: which changes are real?
 
-Wraps `dvc params diff` and `dvc metrics diff`. A metric `x` with an `x_iqr` beside it is a measured
-median: it has changed only if it differs by more than the noise of both sides. A ratio `x` with
-`x_low` and `x_high` has changed only if the interval of the difference leaves out 0. A time or a
-rate is judged relative to how fast the machine itself was, by the product and the copy that each
-stage measures before and after: what these explain is the machine's, not the code's. Nothing is
-called better or worse across hardware, nor of times that were taken on a busy machine. Which
-hardware that was each result says itself, in the conditions.json beside it.
+Wraps `dvc params diff` and `dvc metrics diff`. A metric `x` with `x_iqr` beside it, or with `x_low`
+and `x_high`, is measured: it has changed only if the interval of the difference leaves out 0, and
+only by more than 2 %. A time or a rate is judged relative to how fast the machine itself was, by
+the product and the copy that each stage measures before and after: what these explain is the
+machine's, not the code's. Nothing is called better or worse across hardware, nor of times that were
+taken on a busy machine. Which hardware that was each result says itself, in the conditions.json
+beside it.
 """
 
 import argparse
@@ -25,7 +25,7 @@ from lab.core.process import run
 from lab.report.language import in_markdown
 from lab.results.disturbances import disturbances_of
 from lab.results.documents import read_conditions, read_hardware
-from lab.results.stats import difference_interval, exceeds_noise, summarise
+from lab.results.stats import SMALLEST_EFFECT, difference_interval, summarise
 from lab.timing.names import COPY_SPEEDS, PRODUCT_SPEEDS
 from lab.tools.profiles import OWN_PARAMS, leaves
 from lab.tools.references import REFERENCE, metrics_of, metrics_on_disk, path_of, read_reference
@@ -33,6 +33,7 @@ from lab.tools.references import REFERENCE, metrics_of, metrics_on_disk, path_of
 Change = Mapping[str, Any]  # DVC's {"old": ..., "new": ..., "diff": ...}
 SPREAD, LOW, HIGH = "_iqr", "_low", "_high"
 SPREADS = (SPREAD, LOW, HIGH)
+IQRS = 3  # that an interval reaches to either side of a median
 SPEEDS = (PRODUCT_SPEEDS, COPY_SPEEDS)  # a stage's own measure of the machine
 IDS = "_ids"  # of the claims with a verdict
 MORE_IS_BETTER = re.compile(r"speedup|per_s$|accuracy|of_peak|overlap_fraction")
@@ -43,25 +44,41 @@ A_TIME = re.compile(r"(?<!per)_(s|ms|us|ns)$")
 
 
 @dataclass(frozen=True)
-class Side:
-    """A metric on one side: its value, with the IQR or the interval that stands beside it."""
+class Value:
+    """A metric on one side, and how far its interval reaches below and above; `spread` in words."""
 
     value: Any
-    iqr: float = 0.0
-    interval: tuple[float, float] | None = None
+    below: float = 0.0
+    above: float = 0.0
+    spread: str = ""
+
+    @property
+    def exact(self) -> bool:
+        return not self.below + self.above
 
     def __str__(self) -> str:
         """The value with its spread, as a cell of the table."""
         if self.value is None:
             return "-"
         text = f"{self.value:.6g}" if isinstance(self.value, float) else str(self.value)
-        if self.interval:
-            return f"{text} ({self.interval[0]:.3g} to {self.interval[1]:.3g})"
-        return f"{text} (IQR {self.iqr:.3g})" if self.iqr else text
+        return f"{text} ({self.spread})" if self.spread else text
+
+
+def value_of(name: str, changes: Mapping[str, Change], side: str) -> Value:
+    """A metric with its interval, by the two ends or by the IQR that stand beside it."""
+    value = changes[name].get(side)
+    if not isinstance(value, int | float):
+        return Value(value)
+    iqr, low, high = (changes.get(name + end, {}).get(side) for end in SPREADS)
+    if isinstance(low, int | float) and isinstance(high, int | float):
+        return Value(value, value - low, high - value, f"{low:.3g} to {high:.3g}")
+    if isinstance(iqr, int | float) and iqr:
+        return Value(value, IQRS * iqr, IQRS * iqr, f"IQR {iqr:.3g}")
+    return Value(value)
 
 
 @dataclass(frozen=True)
-class Pace:
+class MachineSpeed:
     """How many times as fast the machine was on the new side as on the old, at least and at most.
 
     By each reading of its speed: of computing and of copying, before and after a measurement.
@@ -77,14 +94,14 @@ class Pace:
         return (value * self.low, value * self.high) if A_RATE.search(name) else (value, value)
 
 
-def pace_of(changes: Mapping[str, Change]) -> Pace:
-    """The machine's pace by a stage's metrics; even where a side has none."""
+def speed_of(changes: Mapping[str, Change]) -> MachineSpeed:
+    """The machine's speed by a stage's metrics; even where a side has none."""
     factors = []
     for readings in SPEEDS:
         old, new = (_readings(changes, readings, side) for side in ("old", "new"))
         if len(old) == len(new) == len(readings):
             factors += [min(new) / max(old), max(new) / min(old)]
-    return Pace(min(factors), max(factors)) if factors else Pace()
+    return MachineSpeed(min(factors), max(factors)) if factors else MachineSpeed()
 
 
 def _readings(changes: Mapping[str, Change], names: Sequence[str], side: str) -> list[float]:
@@ -92,7 +109,9 @@ def _readings(changes: Mapping[str, Change], names: Sequence[str], side: str) ->
     return [float(value) for value in found if isinstance(value, int | float) and value > 0]
 
 
-def mark(name: str, old: Side, new: Side, other_hardware: bool, pace: Pace = Pace()) -> str:
+def mark(
+    name: str, old: Value, new: Value, other_hardware: bool, speed: MachineSpeed = MachineSpeed()
+) -> str:
     """What a metric's change from `old` to `new` amounts to."""
     if old.value is None or new.value is None:
         return "new" if old.value is None else "gone"
@@ -104,7 +123,7 @@ def mark(name: str, old: Side, new: Side, other_hardware: bool, pace: Pace = Pac
         return "changed"
     if _within_noise(old, new):
         return "within noise"
-    low, high = pace.expected(name, old.value)
+    low, high = speed.expected(name, old.value)
     if low <= new.value <= high or any(
         _within_noise(replace(old, value=value), new) for value in (low, high)
     ):
@@ -116,13 +135,14 @@ def mark(name: str, old: Side, new: Side, other_hardware: bool, pace: Pace = Pac
     return "changed"
 
 
-def _within_noise(old: Side, new: Side) -> bool:
-    """Whether 0 is in the interval of the difference, or both sides' IQR explains it."""
-    if old.interval and new.interval:
-        low, high = difference_interval((new.value, *new.interval), (old.value, *old.interval))
-        return low <= 0 <= high
-    measured = old.iqr > 0 or new.iqr > 0
-    return measured and not exceeds_noise(old.value, new.value, old.iqr, new.iqr)
+def _within_noise(old: Value, new: Value) -> bool:
+    """Whether 0 is in the interval of the difference, or the effect is too small to count."""
+    if old.exact and new.exact:
+        return False
+    ends = ((v.value, v.value - v.below, v.value + v.above) for v in (new, old))
+    low, high = difference_interval(*ends)
+    small = abs(new.value - old.value) <= SMALLEST_EFFECT * abs(old.value)
+    return small or low <= 0 <= high
 
 
 def table(
@@ -133,7 +153,7 @@ def table(
     `other_hardware` has the files whose two sides were measured on different machines.
     """
     for file, changes in metrics.items():
-        pace = pace_of(changes)
+        speed = speed_of(changes)
         sides = ({key: each.get(side) for key, each in changes.items()} for side in ("old", "new"))
         busy = any(map(disturbances_of, sides))
         for name in changes:
@@ -141,12 +161,12 @@ def table(
                 continue  # the machine's own: `speeds` tells of them
             if any(name.endswith(end) and name.removesuffix(end) in changes for end in SPREADS):
                 continue
-            old, new = (_side(name, changes, side) for side in ("old", "new"))
-            verdict = mark(name, old, new, file in other_hardware, pace)
+            old, new = (value_of(name, changes, side) for side in ("old", "new"))
+            verdict = mark(name, old, new, file in other_hardware, speed)
             if busy and OF_TIMES.search(name) and verdict in ("better", "worse", "changed"):
                 verdict = "busy machine"
             spread = name + SPREAD in changes
-            if spread and not old.iqr + new.iqr and verdict in ("better", "worse", "changed"):
+            if spread and old.exact and new.exact and verdict in ("better", "worse", "changed"):
                 verdict = "one sample each"  # a time without a spread: nobody knows its noise
             if verdict != "same":
                 shown = _ids_that_differ(old, new) if name.endswith(IDS) else (str(old), str(new))
@@ -177,25 +197,12 @@ def _measured_anew(changes: Mapping[str, Change]) -> bool:
     return old != new
 
 
-def _ids_that_differ(old: Side, new: Side) -> tuple[str, str]:
+def _ids_that_differ(old: Value, new: Value) -> tuple[str, str]:
     """Of two lists of ids, those of each that the other lacks."""
     before, after = (str(side.value or "").split() for side in (old, new))
     gone = " ".join(each for each in before if each not in after)
     come = " ".join(each for each in after if each not in before)
     return gone or "-", come or "-"
-
-
-def _side(name: str, changes: Mapping[str, Change], side: str) -> Side:
-    value = changes[name].get(side)
-    if not isinstance(value, int | float):
-        return Side(value)
-    iqr, *ends = (changes.get(name + end, {}).get(side) for end in SPREADS)
-    interval = [float(end) for end in ends if isinstance(end, int | float)]
-    return Side(
-        value,
-        float(iqr) if isinstance(iqr, int | float) else 0.0,
-        (interval[0], interval[1]) if len(interval) == 2 else None,
-    )
 
 
 def changes_between(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Change]:

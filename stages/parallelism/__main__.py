@@ -1,102 +1,108 @@
 """Run the stage: `python -m stages.parallelism`."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator
+from functools import partial
+from itertools import chain
 
 import torch
 
-from lab.core.files import REPORTS, write_metrics, write_rows
+from lab.core.files import Metrics
 from lab.core.params import load
 from lab.core.process import run
 from lab.data.datasets import Split, dataset_name, read_fashion_mnist
 from lab.machine.devices import Devices, for_ranks, resolve
-from lab.machine.hardware import write_conditions
-from lab.results.curves import Curve, line, rows_of
-from lab.results.measurements import Measurement
-from lab.timing.conditions import LoadMonitor, conditions
-from lab.timing.runner import measure_in_starts
-from stages.parallelism.measure import one_start
-from stages.parallelism.measure.cost_by_kind import measure_kinds, measure_wide_net
-from stages.parallelism.measure.exchange import measure_allreduce
-from stages.parallelism.measure.flop_per_byte import measure_ratio
+from lab.parallel.local_ranks import on_ranks
+from lab.results.measurements import Measurement, Results
+from lab.timing.runner import Measured, measure_in_processes, run_benchmark
+from stages.parallelism.measure import step_times
+from stages.parallelism.measure.by_torch import measure_by_torch
+from stages.parallelism.measure.costs import (
+    measure_allreduce,
+    measure_dense,
+    measure_lenet,
+    measure_networks,
+)
 from stages.parallelism.measure.names import (
     DATA,
-    DIFFERENCE_EPS,
-    FLOP_PER_BYTE,
-    IDLE_BY_FLOP_PERCENT,
-    IDLE_PERCENT,
     INCEPTION_OVER_RESNET,
-    LARGEST_DIFFERENCE_EPS,
-    MOVED_MB,
+    LENET,
     PIPELINE,
-    PIPELINE_IDLE,
-    PIPELINE_IDLE_BY_FLOP,
     RANKED,
     RESNET_OVER_ALEXNET,
     TENSOR,
     crossing_images,
-    in_micro_batches,
-    on_devices,
 )
 from stages.parallelism.measure.params import ParallelismParams, Params
-from stages.parallelism.measure.torch_ranks import measure_by_torch, time_by_torch
-
-Experiments = dict[str, dict[str, Curve]]
+from stages.parallelism.measure.schedule import idle_share, schedule
 
 
-def measure(params: Params, devices: Devices, images: Split) -> list[Curve]:
-    """Count what the kinds of parallelism cost, then the networks' FLOP per byte."""
+def measure_once(params: Params, timed: Measured) -> Iterator[Measurement]:
+    """Steps by torch's libraries, timed in fresh ranks; then all that is counted."""
+    p = params.parallelism
+    two, devices = (
+        for_ranks(counts, params.devices) for counts in ([step_times.NUM_DEVICES], p.num_devices)
+    )
+    yield from measure_in_processes(
+        "parallelism by torch",
+        params.bench.starts,
+        step_times.measure_by_torch,
+        two,
+        params,
+        call=on_ranks(step_times.NUM_DEVICES, two),
+    )
+    yield from measure_by_torch(p, devices, params.seed)
+    images = read_fashion_mnist("train").first(p.batch_sizes[-1])
+    yield from count(params, resolve(max(p.num_devices), params.devices), images)
+
+
+def count(params: Params, devices: Devices, images: Split) -> Iterator[Measurement]:
+    """What the kinds by hand and the all-reduces cost, and the networks' FLOP per byte."""
     torch.backends.cudnn.deterministic = True  # the same seed, the same bits
     p, seed = params.parallelism, params.seed
-    return [
-        *measure_kinds(p, devices, images, seed),
-        *measure_wide_net(p, devices, seed),
-        *measure_allreduce(p.num_devices, seed),
-        *measure_ratio(p.batch_sizes),
-    ]
+    yield from measure_lenet(p, devices, images, seed)
+    yield from measure_dense(p, devices, seed)
+    yield from measure_allreduce(p.num_devices, seed)
+    yield from measure_networks()
 
 
-def by_start(timed: Sequence[Measurement]) -> list[Curve]:
-    """The times of each variant by start, in milliseconds."""
-    return [line(m.experiment, m.variant, range(len(m.values)), m.values) for m in timed]
-
-
-def summarise(curves: Sequence[Curve], params: ParallelismParams) -> dict[str, float | str]:
-    """Where data parallel begins to move less, how idle a pipeline is, and the notes' ranking."""
-    experiments: Experiments = {}
-    for c in curves:
-        experiments.setdefault(c.experiment, {})[c.series] = c
-    return _of_kinds(experiments, params) | _of_networks(experiments)
-
-
-def _of_kinds(experiments: Experiments, params: ParallelismParams) -> dict[str, float | str]:
-    moved = experiments[MOVED_MB]
-    piped = on_devices(in_micro_batches(params.num_micro_batches), max(params.num_devices))
-    rounding = max(float(c.y[0]) for c in experiments[DIFFERENCE_EPS].values())
+def summarise(p: ParallelismParams, results: Results) -> Metrics:
+    """Where data parallelism begins to send less, how idle a pipeline is, the notes' ranking."""
+    most = max(p.num_devices)
+    [idle_by_flop] = results.series(
+        "idle by FLOP", PIPELINE, devices=most, micro_batches=p.num_micro_batches
+    )
+    roundings = [m.values[0] for m in results.measurements if m.experiment == "gradient"]
     return {
-        LARGEST_DIFFERENCE_EPS: round(rounding, 4),
+        "largest_difference_eps": round(max(roundings), 4),
         **{
-            crossing_images(on_devices(kind, count)): round(
-                crossing_batch(moved[on_devices(kind, count)], moved[on_devices(DATA, count)]), 3
-            )
-            for count in params.num_devices
+            crossing_images(kind, n): round(crossing_batch(results, kind, n), 3)
+            for n in p.num_devices
             for kind in (PIPELINE, TENSOR)
         },
-        PIPELINE_IDLE: round(float(experiments[IDLE_PERCENT][piped].y[0]), 3),
-        PIPELINE_IDLE_BY_FLOP: round(float(experiments[IDLE_BY_FLOP_PERCENT][piped].y[0]), 3),
+        "pipeline_idle_percent": round(
+            100 * idle_share(schedule([1.0] * most, p.num_micro_batches)), 3
+        ),
+        "pipeline_idle_by_flop_percent": round(idle_by_flop.values[0], 3),
+        **ranking(results),
     }
 
 
-def crossing_batch(growing: Curve, level: Curve) -> float:
-    """The batch size at which a line through two points meets a level."""
-    slope = (growing.y[-1] - growing.y[0]) / (growing.x[-1] - growing.x[0])
-    return float(growing.x[0] + (level.y[0] - growing.y[0]) / slope)
+def crossing_batch(results: Results, kind: str, devices: int) -> float:
+    """The batch from which on a kind sends more for LeNet than data parallelism.
+
+    A line through its two batches, however many micro-batches these are cut into, meets a level.
+    """
+    few, *_, many = results.series("sent", kind, net=LENET, devices=devices)
+    level = results.series("sent", DATA, net=LENET, devices=devices)[0].values[0]
+    slope = (many.values[0] - few.values[0]) / (many.x - few.x)
+    return few.x + (level - few.values[0]) / slope
 
 
-def _of_networks(experiments: Experiments) -> dict[str, float | str]:
+def ranking(results: Results) -> Metrics:
     """The closest pair of each two neighbours of the notes' ranking; over 1 where it holds."""
-    per_image = {name: float(c.y[0]) for name, c in experiments[FLOP_PER_BYTE].items()}
-    inception, resnet, alexnet = ([per_image[name] for name in names] for names in RANKED)
+    per_byte = {name: results.series("FLOP per byte", name)[0].values[0] for name in chain(*RANKED)}
+    inception, resnet, alexnet = ([per_byte[name] for name in names] for names in RANKED)
     return {
         INCEPTION_OVER_RESNET: round(min(inception) / max(resnet), 4),
         RESNET_OVER_ALEXNET: round(min(resnet) / max(alexnet), 4),
@@ -104,22 +110,17 @@ def _of_networks(experiments: Experiments) -> dict[str, float | str]:
 
 
 def main() -> None:
-    """Count and time, and write rows and metrics."""
-    params, watch = load(Params), LoadMonitor()
-    p, starts = params.parallelism, params.bench.starts
-    timed = measure_in_starts(one_start, starts) + time_by_torch(params)
-    by_torch = measure_by_torch(p, for_ranks(p.num_devices, params.devices), params.seed)
-    timed_on = resolve(one_start.NUM_DEVICES, params.devices)
-    devices = resolve(max(p.num_devices), params.devices)
-    images = read_fashion_mnist("train").first(p.batch_sizes[-1])
-    curves = [*by_torch, *measure(params, devices, images)]
-    write_rows(REPORTS / "parallelism", rows_of([*curves, *by_start(timed)]))
-    about = {
-        "dataset": dataset_name(),
-        **conditions(timed, timed_on, watch, starts, jobs_at_once=2),
-    }
-    write_conditions(REPORTS / "parallelism")
-    write_metrics(REPORTS / "parallelism", about | summarise(curves, p))
+    params = load(Params)
+    run_benchmark(
+        "parallelism",
+        resolve(step_times.NUM_DEVICES, params.devices),
+        params.bench.starts,
+        step_times.measure,
+        partial(summarise, params.parallelism),
+        once=partial(measure_once, params),
+        jobs_at_once=2,
+        about={"dataset": dataset_name()},
+    )
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """A stage's command in a folder of its own, with a deadline, ended with all that it started."""
 
+import math
 import os
 import subprocess
 import sys
@@ -10,26 +11,34 @@ from lab.core.process import DIE_WITH_PARENT, end_family
 from lab.data.sources import MIRROR_VARIABLE, is_address, own_mirror
 from lab.timing.deadline import DEADLINE_VARIABLE, TRACES_VARIABLE
 from lab.tools.record import carried
-from lab.tools.record.parts import Slice
+
+MOST_OVERDUE_S = 30.0  # over twice its deadline
 
 
-def run_stage(words: list[str], work: Path, time_s: Slice, traces: Path | None = None) -> str:
-    """Run a stage in `work` for as long as its slice; says why it did not finish, or nothing.
+def run_stage(
+    words: list[str],
+    work: Path,
+    left_s: float,
+    deadline_s: float = math.inf,
+    traces: Path | None = None,
+) -> str:
+    """Run a stage in `work`; says why it did not finish, or nothing.
 
-    A stage that the deadline cuts short finishes, with the starts that it has. It leaves profiler
-    traces in the folder `traces`, if one is given.
+    A stage that its deadline cuts short finishes, with the starts that it has. One that is still at
+    what it has begun takes time from later ones, since they are worth less, and is ended when it
+    has taken twice as long, or no time is left. It leaves profiler traces in the folder `traces`.
     """
-    if time_s.hard_s <= 0:
+    if left_s <= 0:
         return "skipped: no time left"
     stage, *arguments = words
     process = subprocess.Popen(
         [sys.executable, "-m", f"stages.{stage}", *arguments],
         cwd=work,
-        env=_environment(time.monotonic() + time_s.soft_s, traces),
+        env=_environment(time.monotonic() + deadline_s, traces),
         start_new_session=True,
     )
     try:
-        code = process.wait(time_s.hard_s)
+        code = process.wait(min(left_s, 2 * deadline_s + MOST_OVERDUE_S))
     except subprocess.TimeoutExpired:
         return "skipped: ran out of time"
     finally:

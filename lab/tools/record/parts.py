@@ -1,10 +1,9 @@
-"""The parts of a visit in order of value, and the time that each of them gets."""
+"""The parts of a visit in order of value, and the deadline of each."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 TO_WRITE, MOST_TO_WRITE_S = 0.25, 20.0  # of a part's time: to end what it has begun, and to write
-MOST_OVERDUE_S = 30.0  # over twice its share
 
 
 @dataclass(frozen=True)
@@ -48,20 +47,10 @@ def in_order(gpus: int) -> list[Part]:
     return [*OF_ONE_DEVICE, *TRAINED, *OF_SEVERAL]
 
 
-@dataclass(frozen=True)
-class Slice:
-    """A part's time: seconds until it is to begin nothing more, and until it is ended."""
+def deadline_s(parts: Sequence[Part], left_s: float) -> float:
+    """Seconds until the first of the parts that are left is to begin nothing more.
 
-    soft_s: float
-    hard_s: float
-
-
-def slice_of(parts: Sequence[Part], left_s: float) -> Slice:
-    """The time of the first of the parts that are left: its share, and what earlier ones left.
-
-    One that is still at what it has to do takes as much again from later ones, since they are worth
-    less, and so is a stage that was ended.
+    That is its share, and what earlier ones left, without what it needs to end and to write.
     """
     share_s = max(0.0, left_s) * parts[0].share / sum(part.share for part in parts)
-    soft_s = share_s - min(MOST_TO_WRITE_S, TO_WRITE * share_s)
-    return Slice(soft_s, min(left_s, 2 * share_s + MOST_OVERDUE_S))
+    return share_s - min(MOST_TO_WRITE_S, TO_WRITE * share_s)

@@ -1,4 +1,4 @@
-"""A visit: the stages one after the other, each within its slice, in a folder of their own.
+"""A visit: the stages one after the other, each with a deadline, in a folder of their own.
 
 The project's own results stay as they are. What a stage leaves is kept at once, with the verdicts
 on the claims about it, so that a visit that ends early has all that was finished.
@@ -21,7 +21,7 @@ from lab.results.documents import read_hardware
 from lab.tools.profiles import merge
 from lab.tools.record.commands import run_stage
 from lab.tools.record.gpu_state import gpu_state, library_versions
-from lab.tools.record.parts import Part, Slice, in_order, slice_of
+from lab.tools.record.parts import Part, deadline_s, in_order
 from lab.tools.record.traces import collect
 from lab.tools.references import path_of
 
@@ -64,8 +64,9 @@ def record(name: str, profile: str, budget_s: float, parts: Sequence[Part] | Non
         if left is None:
             left = in_order(document["hardware"]["accelerator"]["count"])
         while left:
-            part, time_s = left[0], slice_of(left, end - time.monotonic())
-            stages[part.folder] = found = measure(part, work, time_s, kept)
+            part, left_s = left[0], end - time.monotonic()
+            until_s = deadline_s(left, left_s)
+            stages[part.folder] = found = measure(part, work, left_s, until_s, kept)
             if isinstance(found, str):
                 log.info("%s: %s", part.folder, found)
             else:
@@ -90,15 +91,16 @@ def prepare(work: Path, profile: str, end: float) -> None:
         LabError: the machine cannot be probed, or there are no data.
     """
     (work / PARAMS_FILE).write_text(merge(profile), encoding="utf-8")
-    left_s = end - time.monotonic()
-    if problem := run_stage(["probe"], work, Slice(left_s, left_s)):
+    if problem := run_stage(["probe"], work, end - time.monotonic()):
         raise LabError(f"probe: {problem}; mend that first")
     fetch_s = min(FETCH_S, end - time.monotonic())
-    if not _link_data(work) and (problem := run_stage(["fetch"], work, Slice(fetch_s, fetch_s))):
+    if not _link_data(work) and (problem := run_stage(["fetch"], work, fetch_s)):
         raise LabError(f"fetch: {problem}; bring data/ along, as `invoke pack` does")
 
 
-def measure(part: Part, work: Path, time_s: Slice, kept: Path) -> dict[str, Any] | str:
+def measure(
+    part: Part, work: Path, left_s: float, until_s: float, kept: Path
+) -> dict[str, Any] | str:
     """Run a part; returns its seconds, metrics and traces in short, or why it did not finish.
 
     Its rows and traces are copied into `kept`.
@@ -107,7 +109,7 @@ def measure(part: Part, work: Path, time_s: Slice, kept: Path) -> dict[str, Any]
     traces = work / "traces" / part.folder
     traces.mkdir(parents=True)
     words = [part.stage, *([part.run] if part.run else [])]
-    if problem := run_stage(words, work, time_s, traces):
+    if problem := run_stage(words, work, left_s, until_s, traces):
         return problem
     results = work / REPORTS / part.folder
     found = {
@@ -123,7 +125,7 @@ def measure(part: Part, work: Path, time_s: Slice, kept: Path) -> dict[str, Any]
 
 def verdicts(work: Path, stages: Mapping[str, object]) -> list[dict[str, float | str]]:
     """The rows of the claims about what was measured; none if they cannot be judged now."""
-    problem = run_stage(["claims"], work, Slice(JUDGE_S, JUDGE_S))
+    problem = run_stage(["claims"], work, JUDGE_S)
     if problem:
         log.warning("claims: %s", problem)
         return []

@@ -8,8 +8,10 @@ pipeline is GPipe's, as by hand.
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from itertools import chain
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import chain, pairwise
+from typing import Any
 
 import torch
 import torch.distributed as dist
@@ -25,10 +27,18 @@ from torch.distributed.tensor.parallel import (
     RowwiseParallel,
     parallelize_module,
 )
+from torch.utils._python_dispatch import TorchDispatchMode
 
+from lab.machine.devices import Devices
+from lab.parallel.local_ranks import all_reduce_max, run_on_ranks
 from lab.parallel.replicas import forward_backward, grad_of
-from stages.parallelism.measure.layers import Layered
-from stages.parallelism.measure.pipeline import cut
+from lab.results.measurements import Cell, Measurement
+from stages.parallelism.measure.by_hand import IMAGE_PIXELS, NUM_CLASSES, DataParallel, Layered, cut
+from stages.parallelism.measure.costs import counted, counted_step, dense_net, roundings
+from stages.parallelism.measure.names import DENSE, FULLY_SHARD, PARALLELIZE, PIPELINING
+from stages.parallelism.measure.params import ParallelismParams
+
+LR = 1e-3
 
 # of libraries that a net of plain layers does not concern
 warnings.filterwarnings("ignore", "FSDP2-wrapped module .* returned a view tensor")
@@ -44,7 +54,6 @@ class OnRank(ABC):
         """Leave the gradient of the whole batch's summed loss, on the processes together."""
 
     def step(self, X: Tensor, y: Tensor, lr: float) -> None:
-        """Take a step of SGD."""
         self.take_gradient(X, y)
         params = list(self.net.parameters())
         gradients = [_local(grad_of(p)) for p in params]
@@ -64,14 +73,21 @@ class OnRank(ABC):
         return sum(2 * _local(p).nbytes for p in self.net.parameters())
 
 
-OfTorch = Callable[[Layered, torch.device], OnRank]
+Library = Callable[[Layered, torch.device], OnRank]
+
+
+def libraries(num_micro_batches: int) -> dict[str, Library]:
+    return {
+        FULLY_SHARD: FullySharded,
+        PARALLELIZE: InColumnsAndRows,
+        PIPELINING: partial(InMicroBatches, num_micro_batches=num_micro_batches),
+    }
 
 
 class FullySharded(OnRank):
     """A share of each tensor; a layer is put together whenever it computes."""
 
     def __init__(self, net: Layered, device: torch.device) -> None:
-        """Share each layer out on its own."""
         self.net = nn.Sequential(*chain.from_iterable(_modules(net, device)))
         mesh = init_device_mesh(device.type, (dist.get_world_size(),))
         for module in self.net:
@@ -89,7 +105,6 @@ class InColumnsAndRows(OnRank):
     """Columns of a layer's weights, and rows of the next one's."""
 
     def __init__(self, net: Layered, device: torch.device) -> None:
-        """Give this process its columns and rows."""
         self.net = nn.Sequential(*chain.from_iterable(_modules(net, device)))
         mesh = init_device_mesh(device.type, (dist.get_world_size(),))
         dense = [
@@ -109,12 +124,11 @@ class InMicroBatches(OnRank):
     """Some of the layers, through which a batch goes in parts."""
 
     def __init__(self, net: Layered, device: torch.device, num_micro_batches: int) -> None:
-        """Give this process its layers."""
         n, rank = dist.get_world_size(), dist.get_rank()
         layers = _modules(net, device)
         self._parts = cut(len(layers), n)
         self.net = nn.Sequential(*chain.from_iterable(layers[i] for i in self._parts[rank]))
-        self._whole, self._device = net, device
+        self._whole = net
         self._schedule = ScheduleGPipe(
             PipelineStage(self.net, rank, n, device),
             num_micro_batches,
@@ -166,3 +180,128 @@ def _local(X: Tensor) -> Tensor:
 
 def _whole(X: Tensor) -> Tensor:
     return X.full_tensor() if isinstance(X, DTensor) else X
+
+
+# --- what a step sends and holds
+
+
+def measure_by_torch(p: ParallelismParams, devices: Devices, seed: int) -> Iterator[Measurement]:
+    """Calls, MB that all ranks send, measured and by the papers' formulas, and MB of state."""
+    for n in p.num_devices:
+        if n <= len(devices.devices):
+            yield from run_on_ranks(n, devices, _count, devices.kind, p, seed)
+
+
+def _count(
+    device: torch.device, device_kind: str, p: ParallelismParams, seed: int
+) -> list[Measurement]:
+    n, sizes, found = dist.get_world_size(), p.batch_sizes, []
+    net, X, y = dense_net(p, seed)
+    X, y = X.to(device), y.to(device)
+    exact = net._replace(params=[(W.double(), b.double()) for W, b in net.params])
+    few = X[: sizes[0]].double(), y[: sizes[0]]
+    reference = counted_step(DataParallel, exact, *few, [device]).gradients
+    formulas = numbers_sent(n, p.wide_units)
+    about: dict[str, Cell] = {"net": DENSE, "devices": n}
+    for variant, library in libraries(p.num_micro_batches).items():
+        one = partial(counted, variant=variant, device_kind=device_kind, columns=about)
+        of_any, per_image = formulas[variant]
+        for size in sizes:
+            placed = library(net, device)
+            placed.step(X[:size], y[:size], LR)  # the first one may say more than the others
+            with Calls(n) as calls:
+                placed.take_gradient(X[:size], y[:size])
+            received = torch.tensor(calls.received, dtype=torch.float64)
+            dist.all_reduce(received)
+            formula = 4e-6 * (of_any + size * per_image)
+            [most] = all_reduce_max([calls.count])
+            found += [
+                one("sent", x=size, value=received.item() / 1e6, unit="MB"),
+                one("sent by formula", x=size, value=formula, unit="MB"),
+                one("calls", x=size, value=most, unit="calls"),
+            ]
+        [state] = all_reduce_max([placed.state_bytes() / 1e6])
+        placed = library(exact, device)
+        placed.take_gradient(*few)
+        apart = roundings(placed.gradients(), reference)
+        found += [
+            one("state", x=0, value=state, unit="MB"),
+            one("gradient", x=sizes[0], value=apart, unit="eps"),
+        ]
+    return found
+
+
+def numbers_sent(n: int, units: int) -> dict[str, tuple[int, int]]:
+    """The numbers that n ranks send in a step of the dense net: for any batch, and for each image.
+
+    Each layer's parameters are gathered before it computes, forward and back, and its gradients are
+    scattered. Sums over pairs of layers cross as all-reduces: the outputs of the second and fourth
+    layer forward, the gradient of the third one's inputs back. A pipeline's parts hand on their
+    outputs, and get back the gradients.
+    """
+    widths = (IMAGE_PIXELS, units, units, units, NUM_CLASSES)
+    parameters = sum(a * b + b for a, b in pairwise(widths))
+    summed = widths[2] + widths[4] + widths[2]
+    handed_on = sum(widths[part[-1] + 1] for part in cut(len(widths) - 1, n)[:-1])
+    return {
+        FULLY_SHARD: (3 * (n - 1) * parameters, 0),
+        PARALLELIZE: (0, 2 * (n - 1) * summed),
+        PIPELINING: (0, 2 * handed_on),
+    }
+
+
+# --- calls and bytes, read off torch's own operations
+
+# of an operation's arguments and the number of processes: bytes that one of them receives, if each
+# receives no more than it must (book 13.7.2; Patarasuk and Yuan 2009)
+RECEIVED: dict[str, Callable[[Any, int], float]] = {
+    "c10d::_allgather_base_": lambda args, n: args[0].nbytes * (n - 1) / n,
+    "c10d::_reduce_scatter_base_": lambda args, n: args[1].nbytes * (n - 1) / n,
+    "c10d::allreduce_": lambda args, n: _bytes(args[0]) * 2 * (n - 1) / n,
+    "_c10d_functional::all_gather_into_tensor": lambda args, n: args[0].nbytes * (n - 1),
+    "_c10d_functional::reduce_scatter_tensor": lambda args, n: args[0].nbytes * (n - 1) / n,
+    "_c10d_functional::all_reduce": lambda args, n: args[0].nbytes * 2 * (n - 1) / n,
+    "_c10d_functional::all_reduce_": lambda args, n: args[0].nbytes * 2 * (n - 1) / n,
+    "c10d::recv_": lambda args, n: _bytes(args[0]),
+    "c10d::send": lambda args, n: 0,
+    "_c10d_functional::wait_tensor": lambda args, n: 0,
+    "_c10d_functional::_wrap_tensor_autograd": lambda args, n: 0,
+}
+# the other end of a call, or what is done with its result
+NO_CALL = (
+    "c10d::recv_",
+    "_c10d_functional::wait_tensor",
+    "_c10d_functional::_wrap_tensor_autograd",
+)
+
+
+class Calls(TorchDispatchMode):
+    """Counts collectives and messages of this process, and the bytes that it receives by them.
+
+    Attributes:
+        count: collectives that this process took part in, and messages that it sent.
+        received: bytes.
+    """
+
+    def __init__(self, world_size: int) -> None:
+        super().__init__()
+        self.count, self.received = 0, 0.0
+        self._world_size = world_size
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Run an operation and count.
+
+        Raises:
+            ValueError: an operation of torch.distributed whose bytes are not known.
+        """
+        name = func.name().partition(".")[0]
+        if func.namespace in ("c10d", "_c10d_functional"):
+            if name not in RECEIVED:
+                raise ValueError(f"expected one of {', '.join(RECEIVED)}, got {name}")
+            self.count += name not in NO_CALL
+            self.received += RECEIVED[name](args, self._world_size)
+        return func(*args, **(kwargs or {}))
+
+
+def _bytes(tensors: list[Tensor]) -> int:
+    return sum(tensor.nbytes for tensor in tensors)

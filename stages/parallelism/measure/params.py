@@ -11,8 +11,6 @@ NUM_LAYERS = 4  # of LeNet: a device of a pipeline has one at least
 
 
 class ParallelismParams(Section):
-    """The `parallelism` section of params.yaml."""
-
     num_devices: list[Annotated[int, Field(ge=2, le=NUM_LAYERS)]] = Field(min_length=1)
     batch_sizes: list[Annotated[int, Field(ge=4, le=4096)]] = Field(min_length=2, max_length=2)
     num_micro_batches: Annotated[int, Field(ge=2, le=4)]
@@ -26,8 +24,6 @@ class ParallelismParams(Section):
 
 
 class Params(Section):
-    """What `parallelism` reads of params.yaml."""
-
     seed: Seed
     devices: DeviceParams
     bench: BenchParams

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import chain
 
-from lab.claims.evidence import Column, Metric
+from lab.claims.evidence import Metric
 from lab.claims.needs import on_own_devices
 from lab.claims.rules import (
     AS_FAST,
@@ -17,28 +17,23 @@ from lab.claims.rules import (
     median,
     near,
     point,
-    series,
     speedup,
+    values,
 )
 from lab.claims.verdicts import Claim, Kind, Unmeasured
 from lab.results.stats import paired_ratios
-from stages.parallelism.measure import names
 from stages.parallelism.measure.names import (
     DATA,
-    DIFFERENCE_EPS,
+    DENSE,
     INCEPTION_OVER_RESNET,
+    LENET,
+    NOTES_ALLREDUCE,
     PIPELINE,
     RESNET_OVER_ALEXNET,
     TENSOR,
-    WIDE_STATE_MB,
 )
 
 ROUNDINGS = 1000.0  # of float64: a gradient is a sum of thousands of products
-
-
-def of_two_devices(experiment: str, name: str) -> Column:
-    """The read of a number on two devices."""
-    return Column("parallelism", "y", {"experiment": experiment, "variant": name, "x": "2.0"})
 
 
 def held(replicas: Sequence[float], split: Sequence[float]) -> Estimate:
@@ -73,7 +68,7 @@ CLAIMS = (
         "LeNet, in float64: the most that the sum over devices differs from one device's gradient,"
         " relative to its largest number, for each number of devices.",
         Rule(
-            [series("parallelism", DIFFERENCE_EPS, f"{DATA}, * devices")],
+            [values("parallelism", "gradient", DATA)],
             farthest,
             at_most(ROUNDINGS),
             "float64 rounding units",
@@ -88,8 +83,8 @@ CLAIMS = (
         "Evaluating on one device, while the others idle, is rather inefficient.",
         "LeNet's labels of 512 images on one of two devices, over the time of both.",
         speedup(
-            series("parallelism", names.EVALUATION_MS, names.ON_ONE),
-            series("parallelism", names.EVALUATION_MS, names.ON_BOTH),
+            values("parallelism", "evaluation", "on one device"),
+            values("parallelism", "evaluation", "on both devices"),
             at_least(NEEDED),
         ),
         "“Inefficient”: both take a tenth less time, or still less.",
@@ -107,11 +102,8 @@ CLAIMS = (
         " shares of each layer; the smaller of the two.",
         Rule(
             [
-                series("parallelism", experiment, name)
-                for experiment, kind in (
-                    (names.LENET_STEP_MS, PIPELINE),
-                    (names.WIDE_STEP_MS, TENSOR),
-                )
+                values("parallelism", "step", name, net=net)
+                for net, kind in ((LENET, PIPELINE), (DENSE, TENSOR))
                 for name in (kind, DATA)
             ],
             smaller_ratio,
@@ -132,7 +124,7 @@ CLAIMS = (
         "Four dense layers, nearly all parameters: bytes of parameters and gradients on the fuller"
         " of two devices, replicas over a pipeline.",
         Rule(
-            [of_two_devices(WIDE_STATE_MB, kind) for kind in (DATA, PIPELINE)],
+            [values("parallelism", "state", kind, devices="2.0") for kind in (DATA, PIPELINE)],
             held,
             FASTER,
             "times as many MB",
@@ -150,7 +142,7 @@ CLAIMS = (
         " of LeNet's gradient, over the gradient's, for each number of devices: the one farthest"
         " from 1.",
         Rule(
-            [series("parallelism", names.OTHERS_MOVE, names.NOTES_ALLREDUCE)],
+            [values("parallelism", "others move", NOTES_ALLREDUCE)],
             from_one,
             near(1, 0),
             "times the gradient",

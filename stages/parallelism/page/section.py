@@ -9,47 +9,32 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, MaxNLocator
 
-from lab.core.files import read_json, read_rows
 from lab.report import figures
-from lab.report.benchmarks import devices_in_words, trust, undecided
+from lab.report.benchmarks import devices_in_words, read, trust, undecided
 from lab.report.language import say, translation
 from lab.report.page import Figure, Section, Table, TryThis
-from lab.results.curves import Curve, curves_of
+from lab.results.measurements import Curve, Measurement, Results, curve_of
 from lab.results.stats import Ratio, speedup
 from stages.parallelism.measure.names import (
-    COUNTED,
     DATA,
-    FLOP_PER_BYTE,
-    HELD_MB,
-    IDLE_BY_FLOP_PERCENT,
-    IDLE_PERCENT,
+    DENSE,
     INCEPTION_OVER_RESNET,
-    LARGEST_DIFFERENCE_EPS,
-    LENET_STEP_MS,
-    MOST_SENT,
-    MOVED_MB,
+    LENET,
     NOTES_ALLREDUCE,
     NOTES_NETS,
     ONE,
-    PARAMS_MB,
     PIPELINE,
-    PIPELINE_IDLE,
-    PIPELINE_IDLE_BY_FLOP,
     RESNET_18,
     RESNET_50,
     RESNET_OVER_ALEXNET,
     SHARDED_ALLREDUCE,
     TENSOR,
-    WIDE_STATE_MB,
-    WIDE_STEP_MS,
     crossing_images,
-    kind_and_devices,
-    on_devices,
 )
-from stages.parallelism.measure.pipeline_schedule import idle_share, schedule
+from stages.parallelism.measure.schedule import idle_share, schedule
 from stages.parallelism.page import torch_section
+from stages.parallelism.page.torch_section import value
 
-Experiments = dict[str, dict[str, Curve]]
 KINDS = (DATA, PIPELINE, TENSOR)
 COLOURS = dict(zip(KINDS, figures.COLOURS, strict=False))
 MARKERS = {DATA: "o-", PIPELINE: "s--", TENSOR: "^-."}
@@ -57,8 +42,8 @@ MARKERS = {DATA: "o-", PIPELINE: "s--", TENSOR: "^-."}
 
 def section(folder: Path) -> Section:
     """The section on the results in `folder` (reports/parallelism)."""
-    experiments, m = curves_of(read_rows(folder / "rows.csv")), read_json(folder / "metrics.json")
-    devices, micro_batches = _longest_pipeline(experiments)
+    results, m = read(folder)
+    devices, micro_batches = _longest_pipeline(results)
     no_times = undecided(m, "parallelism")
     virtual = m["device_kind"] == "cpu-virtual"
     return Section(
@@ -69,14 +54,14 @@ def section(folder: Path) -> Section:
             "What do several devices send each other and hold in a step, and which"
             " networks can afford it?"
         ),
-        answer=_answer(experiments, m),
+        answer=_answer(results, m),
         findings=[
             _same_gradient(m),
-            *_what_is_held(experiments),
-            _who_adds(experiments),
+            *_what_is_held(results),
+            _who_adds(results),
             *_idle(m, devices, micro_batches),
-            *torch_section.findings(experiments),
-            *_ratio(experiments, m),
+            *torch_section.findings(results),
+            *_ratio(results, m),
             *([no_times] if no_times else trust(m)),
         ],
         figures=[
@@ -92,12 +77,12 @@ def section(folder: Path) -> Section:
                     devices=devices_in_words(m["device_kind"]),
                 ),
                 [
-                    partial(_draw_sent, experiments, m, count, virtual)
-                    for count in _device_counts(experiments)
+                    partial(_draw_sent, results, m, count, virtual)
+                    for count in _device_counts(results)
                 ],
             ),
-            *([] if no_times else [_figure_of_times(experiments, m)]),
-            *([] if no_times else [torch_section.figure(experiments, virtual)]),
+            *([] if no_times else [_figure_of_times(results, m)]),
+            *([] if no_times else [torch_section.figure(results, virtual)]),
             Figure(
                 "parallelism_pipeline",
                 say(
@@ -119,14 +104,14 @@ def section(folder: Path) -> Section:
                     " own size and without auxiliary heads. Orange: what the notes train. A batch"
                     " multiplies all bars alike."
                 ),
-                [partial(_draw_ratio, experiments)],
+                [partial(_draw_ratio, results)],
             ),
         ],
         tables=[
-            _kinds_table(experiments),
-            *([] if no_times else [_times_table(experiments)]),
-            torch_section.table(experiments, with_times=not no_times),
-            _networks_table(experiments),
+            _kinds_table(results),
+            *([] if no_times else [_times_table(results)]),
+            torch_section.table(results, with_times=not no_times),
+            _networks_table(results),
         ],
         try_this=TryThis(
             "parallelism.num_micro_batches",
@@ -149,7 +134,7 @@ def section(folder: Path) -> Section:
     )
 
 
-def _figure_of_times(experiments: Experiments, m: Mapping[str, Any]) -> Figure:
+def _figure_of_times(results: Results, m: Mapping[str, Any]) -> Figure:
     return Figure(
         "parallelism_times",
         say("Time of a step on two devices by each kind of parallelism, for two networks."),
@@ -158,8 +143,8 @@ def _figure_of_times(experiments: Experiments, m: Mapping[str, Any]) -> Figure:
             " pipeline goes in micro-batches. “times”: against data parallelism."
         ),
         [
-            partial(_draw_times, experiments, experiment, m["device_kind"] == "cpu-virtual")
-            for experiment in (LENET_STEP_MS, WIDE_STEP_MS)
+            partial(_draw_times, results, net, m["device_kind"] == "cpu-virtual")
+            for net in (LENET, DENSE)
         ],
     )
 
@@ -167,55 +152,77 @@ def _figure_of_times(experiments: Experiments, m: Mapping[str, Any]) -> Figure:
 # --- kinds of parallelism
 
 
-def _on_several(experiments: Experiments) -> list[str]:
-    """The series of several devices."""
-    return [name for name in experiments[MOVED_MB] if name != ONE]
+def _kinds(results: Results) -> list[Measurement]:
+    """What LeNet sends by the larger batch, of each kind and number of devices."""
+    found = [
+        m for m in results.measurements if (m.experiment, m.columns.get("net")) == ("sent", LENET)
+    ]
+    largest = max(m.x for m in found)
+    return [m for m in found if m.x == largest]
 
 
-def _device_counts(experiments: Experiments) -> list[int]:
-    """The numbers of devices, growing."""
-    found = {kind_and_devices(name)[1].partition(" ")[0] for name in _on_several(experiments)}
-    return sorted(map(int, found))
+def _on_several(results: Results) -> list[Measurement]:
+    return [m for m in _kinds(results) if m.variant != ONE]
 
 
-def _longest_pipeline(experiments: Experiments) -> tuple[int, int]:
+def _beside(results: Results, experiment: str, m: Measurement) -> float:
+    """What else was counted of a kind."""
+    return value(results, experiment, m.variant, **m.columns)
+
+
+def _device_counts(results: Results) -> list[int]:
+    return sorted({int(m.columns["devices"]) for m in _on_several(results)})
+
+
+def _longest_pipeline(results: Results) -> tuple[int, int]:
     """The most devices of a pipeline, and its micro-batches."""
-    [chained] = {kind_and_devices(name)[0] for name in experiments[IDLE_BY_FLOP_PERCENT]} - {
-        PIPELINE
-    }
-    return _device_counts(experiments)[-1], int(chained.split()[2])
+    longest = max(results.series("idle by FLOP", PIPELINE), key=_devices_and_micro_batches)
+    return _devices_and_micro_batches(longest)
 
 
-def _in_words(series: str) -> str:
+def _devices_and_micro_batches(m: Measurement) -> tuple[int, int]:
+    return int(m.columns["devices"]), int(m.columns.get("micro_batches", 1))
+
+
+def _in_words(m: Measurement) -> str:
     """A kind of parallelism and its devices, as the page calls them."""
-    kind, devices = kind_and_devices(series)
-    if kind.startswith(f"{PIPELINE} of "):
-        kind = say("pipeline of {n} micro-batches", n=kind.split()[2])
-    else:
-        kind = translation(kind)
-    if not devices:
-        return kind
-    return say("{kind}, {n} devices", kind=kind, n=devices.partition(" ")[0])
+    n, micro_batches = _devices_and_micro_batches(m)
+    if m.variant == ONE:
+        return translation(ONE)
+    kind = translation(m.variant)
+    if micro_batches > 1:
+        kind = say("pipeline of {n} micro-batches", n=micro_batches)
+    return say("{kind}, {n} devices", kind=kind, n=n)
 
 
-def _over_data(experiments: Experiments, experiment: str, kind: str) -> Ratio:
+def _step_times(results: Results, net: str, kind: str) -> tuple[float, ...]:
+    [m] = results.series("step", kind, net=net)
+    return m.values
+
+
+def _over_data(results: Results, net: str, kind: str) -> Ratio:
     """How many times as long a kind's step takes as data parallelism's."""
-    return speedup(list(experiments[experiment][kind].y), list(experiments[experiment][DATA].y))
+    return speedup(_step_times(results, net, kind), _step_times(results, net, DATA))
 
 
-def _answer(experiments: Experiments, m: Mapping[str, Any]) -> str:
-    count = _device_counts(experiments)[0]
-    pipeline, tensor = (m[crossing_images(on_devices(kind, count))] for kind in (PIPELINE, TENSOR))
-    sent = {float(y) for y in experiments[MOVED_MB][on_devices(DATA, count)].y}
+def _sent(results: Results, kind: str, n: int) -> Curve:
+    """What LeNet sends by batch; of a pipeline without micro-batches, which change none of it."""
+    columns = {"micro_batches": 1} if kind == PIPELINE else {}
+    return curve_of(results.series("sent", kind, net=LENET, devices=n, **columns))
+
+
+def _answer(results: Results, m: Mapping[str, Any]) -> str:
+    n = _device_counts(results)[0]
+    sent = set(_sent(results, DATA, n).y)
     if len(sent) > 1:
         return say("What data parallelism sends is NOT the same at every batch size here.")
     return say(
         "Data parallelism over {n} devices always sends {mb:.3g} MB a step; a pipeline sends more"
         " from {pipeline:.0f} images on, tensor parallelism from {tensor:.0f}.",
-        n=count,
+        n=n,
         mb=sent.pop(),
-        pipeline=pipeline,
-        tensor=tensor,
+        pipeline=m[crossing_images(PIPELINE, n)],
+        tensor=m[crossing_images(TENSOR, n)],
     )
 
 
@@ -223,41 +230,41 @@ def _same_gradient(m: Mapping[str, Any]) -> str:
     return say(
         "Every scheme reproduces the single-device gradient to within {eps:.0f} float64 rounding"
         " units.",
-        eps=m[LARGEST_DIFFERENCE_EPS],
+        eps=m["largest_difference_eps"],
     )
 
 
-def _what_is_held(experiments: Experiments) -> list[str]:
-    held, weights, names = experiments[HELD_MB], experiments[PARAMS_MB], _on_several(experiments)
-    least = min(names, key=lambda name: held[name].y[-1])
-    least_weights = min(names, key=lambda name: weights[name].y[-1])
+def _what_is_held(results: Results) -> list[str]:
+    [one] = (m for m in _kinds(results) if m.variant == ONE)
+    held, weights = (partial(_beside, results, each) for each in ("held", "parameters held"))
+    least, least_weights = (min(_on_several(results), key=each) for each in (held, weights))
     return [
         say(
             "At batch {n:.0f}, “{least}” has the lowest peak memory: {mb:.1f} MB on the fullest"
             " device, against {one_mb:.1f} MB on one.",
-            n=held[least].x[-1],
+            n=least.x,
             least=_in_words(least),
-            mb=held[least].y[-1],
-            one_mb=held[ONE].y[-1],
+            mb=held(least),
+            one_mb=held(one),
         ),
         say(
             "For parameters alone it is “{least}” ({mb:.2g} of {one_mb:.2g} MB), which matters when"
             " a model does not fit on one device.",
             least=_in_words(least_weights),
-            mb=weights[least_weights].y[-1],
-            one_mb=weights[ONE].y[-1],
+            mb=weights(least_weights),
+            one_mb=weights(one),
         ),
     ]
 
 
-def _who_adds(experiments: Experiments) -> str:
-    notes, shared = (experiments[MOST_SENT][name] for name in (NOTES_ALLREDUCE, SHARDED_ALLREDUCE))
+def _who_adds(results: Results) -> str:
+    n = _device_counts(results)[-1]
     return say(
         "In the notes' all-reduce over {n:.0f} devices the adding device sends {notes:.3g} times"
         " the gradient; if each adds a share, none sends over {shared:.3g} times.",
-        n=notes.x[-1],
-        notes=notes.y[-1],
-        shared=shared.y[-1],
+        n=n,
+        notes=value(results, "most sent", NOTES_ALLREDUCE, devices=n),
+        shared=value(results, "most sent", SHARDED_ALLREDUCE, devices=n),
     )
 
 
@@ -267,10 +274,10 @@ def _idle(m: Mapping[str, Any], devices: int, micro_batches: int) -> list[str]:
         " parts, {by_flop:.0f} % in LeNet's layers.",
         n=devices,
         m=micro_batches,
-        idle=m[PIPELINE_IDLE],
-        by_flop=m[PIPELINE_IDLE_BY_FLOP],
+        idle=m["pipeline_idle_percent"],
+        by_flop=m["pipeline_idle_by_flop_percent"],
     )
-    if m[PIPELINE_IDLE_BY_FLOP] <= m[PIPELINE_IDLE] + 1:
+    if m["pipeline_idle_by_flop_percent"] <= m["pipeline_idle_percent"] + 1:
         return [found]
     why = say(
         "LeNet's second convolution is most of its FLOP, and a cut between layers cannot divide it."
@@ -278,23 +285,19 @@ def _idle(m: Mapping[str, Any], devices: int, micro_batches: int) -> list[str]:
     return [found, why]
 
 
-def _kinds_table(experiments: Experiments) -> Table:
-    def row(name: str) -> list[str]:
-        small, large = experiments[MOVED_MB][name].y
-        held = [experiments[part][name].y[-1] for part in (HELD_MB, PARAMS_MB)]
-        idle, by_flop = (
-            experiments[IDLE_PERCENT][name].y[0],
-            experiments[IDLE_BY_FLOP_PERCENT].get(name),
-        )
-        return [
-            _in_words(name),
-            f"{small:.3g}",
-            f"{large:.3g}",
-            *(f"{mb:.3g}" for mb in held),
-            f"{idle:.0f} %" + (f" ({by_flop.y[0]:.0f} %)" if by_flop else ""),
+def _kinds_table(results: Results) -> Table:
+    def row(m: Measurement) -> list[str]:
+        numbers = [
+            *(each.values[0] for each in results.series("sent", m.variant, **m.columns)),
+            *(_beside(results, each, m) for each in ("held", "parameters held")),
         ]
+        idle = "0 %"
+        if m.variant == PIPELINE:
+            equal = _idle_percent(*_devices_and_micro_batches(m))
+            idle = f"{equal:.0f} % ({_beside(results, 'idle by FLOP', m):.0f} %)"
+        return [_in_words(m), *(f"{mb:.3g}" for mb in numbers), idle]
 
-    few, many = experiments[MOVED_MB][ONE].x
+    few, many = (m.x for m in results.series("sent", ONE, net=LENET))
     return Table(
         [
             say("LeNet, one step"),
@@ -303,7 +306,7 @@ def _kinds_table(experiments: Experiments) -> Table:
             say("MB of parameters"),
             say("idle"),
         ],
-        [row(name) for name in experiments[MOVED_MB]],
+        [row(m) for m in _kinds(results)],
         say(
             "Counted as the steps ran. Held: parameters, as much again for gradients, and what is"
             " kept for the backward pass at batch {n:.0f}, on the device that has most. Idle: of a"
@@ -313,18 +316,12 @@ def _kinds_table(experiments: Experiments) -> Table:
     )
 
 
-def _nets() -> dict[str, str]:
-    """The networks whose steps are timed, by their experiments."""
-    return {LENET_STEP_MS: "LeNet", WIDE_STEP_MS: say("four dense layers")}
-
-
-def _times_table(experiments: Experiments) -> Table:
-    def row(experiment: str, kind: str) -> list[str]:
-        ms, state = np.median(experiments[experiment][kind].y), experiments[WIDE_STATE_MB][kind]
-        found = _over_data(experiments, experiment, kind)
+def _times_table(results: Results) -> Table:
+    def row(net: str, kind: str) -> list[str]:
+        ms, found = np.median(_step_times(results, net, kind)), _over_data(results, net, kind)
         ratio = say("{ratio:.3g} ({low:.3g} to {high:.3g})", ratio=found.median, **_ends(found))
-        held = f"{state.y[list(state.x).index(2)]:.3g}" if experiment == WIDE_STEP_MS else "–"
-        name = say("{net}, {kind}", net=_nets()[experiment], kind=translation(kind))
+        held = f"{value(results, 'state', kind, devices=2):.3g}" if net == DENSE else "–"
+        name = say("{net}, {kind}", net=translation(net), kind=translation(kind))
         return [name, f"{ms:.3g}", "1" if kind == DATA else ratio, held]
 
     return Table(
@@ -334,7 +331,7 @@ def _times_table(experiments: Experiments) -> Table:
             say("times data parallelism"),
             say("MB of state"),
         ],
-        [row(experiment, kind) for experiment in _nets() for kind in KINDS],
+        [row(net, kind) for net in (LENET, DENSE) for kind in KINDS],
         say(
             "Medians, of the larger batch: forward, backward and update. State: parameters and"
             " gradients on the fuller device. The dense layers are nearly all parameters."
@@ -348,11 +345,12 @@ def _ends(found: Ratio) -> dict[str, float]:
 
 
 def _draw_sent(
-    experiments: Experiments, m: Mapping[str, Any], count: int, virtual: bool, path: Path
+    results: Results, m: Mapping[str, Any], count: int, virtual: bool, path: Path
 ) -> None:
-    moved = experiments[MOVED_MB]
-    every = np.concatenate([moved[name].y for name in _on_several(experiments)])
-    curves = {kind: moved[on_devices(kind, count)] for kind in KINDS}
+    every = np.concatenate(
+        [_sent(results, kind, n).y for kind in KINDS for n in _device_counts(results)]
+    )
+    curves = {kind: _sent(results, kind, count) for kind in KINDS}
     few, many = curves[DATA].x
     with figures.figure(path, figures.WIDTH, 3.2) as fig:
         axes = fig.add_subplot(xscale="log", yscale="log", title=say("{n} devices", n=count))
@@ -361,7 +359,7 @@ def _draw_sent(
         axes.set(xlim=(few / 1.2, many * 1.2), ylim=(every.min() / 5, every.max() * 1.5))
         for kind, c in curves.items():
             axes.plot(c.x, c.y, MARKERS[kind], color=COLOURS[kind], markersize=5)
-        crossings = {kind: m[crossing_images(on_devices(kind, count))] for kind in KINDS[1:]}
+        crossings = {kind: m[crossing_images(kind, count)] for kind in KINDS[1:]}
         inside = {kind: at for kind, at in crossings.items() if few <= at <= many}
         for row, (kind, at) in enumerate(sorted(inside.items(), key=lambda item: item[1])):
             _draw_crossing(axes, at, curves[DATA].y[0], row, COLOURS[kind])
@@ -389,17 +387,14 @@ def _draw_crossing(axes: Axes, images: float, mb: float, row: int, colour: str) 
     )
 
 
-def _draw_times(experiments: Experiments, experiment: str, virtual: bool, path: Path) -> None:
-    longest = max(max(experiments[experiment][kind].y) for kind in KINDS)
+def _draw_times(results: Results, net: str, virtual: bool, path: Path) -> None:
+    times = {kind: _step_times(results, net, kind) for kind in KINDS}
+    longest = max(map(max, times.values()))
     with figures.figure(path, figures.WIDTH, 2.0) as fig:
-        axes = fig.add_subplot(title=_nets()[experiment], xlabel=say("ms per step"))
-        for row, kind in enumerate(KINDS):
-            samples = experiments[experiment][kind].y
+        axes = fig.add_subplot(title=translation(net), xlabel=say("ms per step"))
+        for row, (kind, samples) in enumerate(times.items()):
             figures.bar_with_samples(axes, row, list(samples), COLOURS[kind], virtual)
-            ms, ratio = (
-                f"{np.median(samples):.3g}",
-                _over_data(experiments, experiment, kind).median,
-            )
+            ms, ratio = (f"{np.median(samples):.3g}", _over_data(results, net, kind).median)
             axes.annotate(
                 say("{ms} ms", ms=ms)
                 if kind == DATA
@@ -445,13 +440,15 @@ def _draw_pipeline(devices: int, micro_batches: int, path: Path) -> None:
 # --- FLOP per byte of parameters
 
 
-def _per_image(experiments: Experiments) -> dict[str, float]:
+def _per_image(results: Results) -> dict[str, float]:
     """Each network's FLOP per byte of parameters for an image, the most first."""
-    found = {name: float(c.y[0]) for name, c in experiments[FLOP_PER_BYTE].items()}
+    found = {
+        name: value(results, "FLOP per byte", name) for name in results.variants("FLOP per byte")
+    }
     return dict(sorted(found.items(), key=lambda item: -item[1]))
 
 
-def _ratio(experiments: Experiments, m: Mapping[str, Any]) -> list[str]:
+def _ratio(results: Results, m: Mapping[str, Any]) -> list[str]:
     to_resnet, to_alexnet = m[INCEPTION_OVER_RESNET], m[RESNET_OVER_ALEXNET]
     order = (
         say(
@@ -463,7 +460,7 @@ def _ratio(experiments: Experiments, m: Mapping[str, Any]) -> list[str]:
         if min(to_resnet, to_alexnet) > 1
         else say("The notes' order, Inception over ResNet over AlexNet, does NOT hold.")
     )
-    per_image = _per_image(experiments)
+    per_image = _per_image(results)
     of_small, of_large = (per_image[name] for name in NOTES_NETS)
     is_less = max(of_small, of_large) < min(per_image[RESNET_18], per_image[RESNET_50])
     own = say(
@@ -480,20 +477,20 @@ def _ratio(experiments: Experiments, m: Mapping[str, Any]) -> list[str]:
     return [order, own]
 
 
-def _networks_table(experiments: Experiments) -> Table:
+def _networks_table(results: Results) -> Table:
     def row(name: str, flop_per_byte: float) -> list[str]:
-        [mb], [gflop] = experiments[COUNTED][name].x, experiments[COUNTED][name].y
+        mb, gflop = (value(results, each, name) for each in ("parameters", "FLOP of an image"))
         return [translation(name), f"{gflop:.3g}", f"{mb:.3g}", f"{flop_per_byte:.3g}"]
 
     return Table(
         [say("network"), say("GFLOP per image"), say("MB of parameters"), say("FLOP per byte")],
-        [row(name, value) for name, value in _per_image(experiments).items()],
+        [row(name, value) for name, value in _per_image(results).items()],
         say("Training: forward and backward pass of one image. ResNet-18 without a size: at 224."),
     )
 
 
-def _draw_ratio(experiments: Experiments, path: Path) -> None:
-    found = _per_image(experiments)
+def _draw_ratio(results: Results, path: Path) -> None:
+    found = _per_image(results)
     with figures.figure(path, figures.WIDTH, 2.7) as fig:
         axes = fig.add_subplot(xlabel=say("FLOP of a training step per byte of parameters"))
         figures.bars(

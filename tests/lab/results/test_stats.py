@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from lab.results.stats import (
     Ratio,
     difference_interval,
-    exceeds_noise,
     false_speedup_bound,
     fit_line,
     largest_chance,
@@ -47,13 +46,6 @@ def test_noisy_is_an_iqr_over_a_tenth_of_the_median():
 def test_summary_refuses_what_is_no_measurement(samples):
     with pytest.raises(ValueError, match="finite"):
         summarise(samples)
-
-
-def test_noise_is_three_spreads_and_two_percent():
-    assert not exceeds_noise(10, 10.19, 0, 0)
-    assert exceeds_noise(10, 10.21, 0, 0)
-    assert not exceeds_noise(10, 12, 0.6, 0.6)
-    assert exceeds_noise(10, 13, 0.6, 0.6)
 
 
 def test_speedup_is_the_median_of_the_pairs():

@@ -7,7 +7,7 @@ import pytest
 from lab.core.errors import DataError, ParamsError
 from lab.core.files import write_json
 from lab.tools import compare, references
-from lab.tools.compare import Pace, Side, mark, markdown, pace_of, speeds, table
+from lab.tools.compare import MachineSpeed, Value, mark, markdown, speed_of, speeds, table, value_of
 from tests.helpers import edit_params, hardware
 
 
@@ -25,6 +25,7 @@ from tests.helpers import edit_params, hardware
         ("train_loss", 0.5, 0.4, 0, 0, False, "better"),
         ("size", 64, 128, 0, 0, False, "changed"),
         ("epoch_s", 10.0, 10.1, 0.001, 0.0, False, "within noise"),  # under two percent
+        ("epoch_s", 10.0, 12.0, 0.6, 0.6, False, "within noise"),  # under three spreads
         # exact metrics have no noise
         ("test_accuracy_percent", 83.11, 83.12, 0, 0, False, "better"),
         ("weights_sha256", "abc", "abd", 0, 0, False, "changed"),
@@ -35,7 +36,15 @@ from tests.helpers import edit_params, hardware
 def test_a_change_is_marked_for_what_it_is(
     name, old, new, old_iqr, new_iqr, other_hardware, expected
 ):
-    assert mark(name, Side(old, old_iqr), Side(new, new_iqr), other_hardware) == expected
+    changes = {name: {"old": old, "new": new}, f"{name}_iqr": {"old": old_iqr, "new": new_iqr}}
+    sides = [value_of(name, changes, side) for side in ("old", "new")]
+    assert mark(name, *sides, other_hardware) == expected
+
+
+def test_a_ratio_has_changed_from_two_percent_on():
+    old = Value(2.0, 0.001, 0.001)
+    assert mark("a_speedup", old, Value(2.03, 0.001, 0.001), False) == "within noise"
+    assert mark("a_speedup", old, Value(2.05, 0.001, 0.001), False) == "better"
 
 
 def test_the_table_shows_medians_with_their_spread_and_leaves_out_what_is_the_same():
@@ -65,7 +74,7 @@ def test_the_table_shows_medians_with_their_spread_and_leaves_out_what_is_the_sa
 
 
 def test_a_time_or_rate_is_judged_by_what_the_machine_itself_explains():
-    faster = Pace(1.2, 1.4)
+    faster = MachineSpeed(1.2, 1.4)
     for name, new, expected in (
         ("epoch_s", 10.8, "the machine's"),
         ("epoch_s", 8.4, "better"),
@@ -75,7 +84,10 @@ def test_a_time_or_rate_is_judged_by_what_the_machine_itself_explains():
         ("images_per_s", 15.0, "worse"),
         ("a_speedup", 18.0, "better"),
     ):
-        assert mark(name, Side(14.0, 0.1), Side(new, 0.1), False, faster) == expected, (name, new)
+        assert mark(name, Value(14.0, 0.3, 0.3), Value(new, 0.3, 0.3), False, faster) == expected, (
+            name,
+            new,
+        )
 
 
 def test_a_slow_and_a_fast_hour_of_one_machine_give_no_verdict_on_the_same_code():
@@ -91,14 +103,14 @@ def test_a_slow_and_a_fast_hour_of_one_machine_give_no_verdict_on_the_same_code(
         }
     }
     [changes] = metrics.values()
-    pace = pace_of(changes)
-    assert (pace.low, pace.high) == pytest.approx((190 / 155, 1.3))
+    speed = speed_of(changes)
+    assert (speed.low, speed.high) == pytest.approx((190 / 155, 1.3))
     assert [row[-1] for row in table(metrics, other_hardware=())] == ["the machine's"]
     assert speeds(metrics) == [
         "the machine itself: product 152.5 -> 192.5 GFLOP/s, copy 8 -> 10 GB/s"
     ]
     del changes["copy_gbs_after"]["old"]
-    assert pace_of({"epoch_s": {"old": 1, "new": 2}}) == Pace()
+    assert speed_of({"epoch_s": {"old": 1, "new": 2}}) == MachineSpeed()
 
 
 @pytest.mark.parametrize("side", ["old", "new"])

@@ -13,29 +13,12 @@ from lab.core.shared_params import BenchParams, DeviceParams
 from lab.machine.devices import Devices
 from lab.parallel.local_ranks import run_on_ranks
 from lab.parallel.workers import thread_pool
-from lab.results.measurements import again
-from stages.parallelism.measure.by_torch import FullySharded, InColumnsAndRows, InMicroBatches
-from stages.parallelism.measure.calls import Calls
-from stages.parallelism.measure.data_parallel import DataParallel
-from stages.parallelism.measure.layers import wide_layers
-from stages.parallelism.measure.names import (
-    BY_HAND,
-    DATA,
-    DIFFERENCE_EPS,
-    FULLY_SHARD,
-    PARALLELIZE,
-    PIPELINING,
-    TORCH_STEP_MS,
-    WIDE_CALLS,
-    WIDE_MODEL_MB,
-    WIDE_MOVED_MB,
-    WIDE_STATE_MB,
-    on_devices,
-)
+from lab.results.measurements import Results, again
+from stages.parallelism.measure.by_hand import DataParallel, DeviceGroup, dense_layers, train
+from stages.parallelism.measure.by_torch import Calls, libraries, measure_by_torch, numbers_sent
+from stages.parallelism.measure.names import BY_HAND, DATA, FULLY_SHARD, PARALLELIZE, PIPELINING
 from stages.parallelism.measure.params import ParallelismParams, Params
-from stages.parallelism.measure.step import train
-from stages.parallelism.measure.torch_ranks import measure_by_torch, numbers_sent, time_by_torch
-from stages.parallelism.measure.wires import Wires
+from stages.parallelism.measure.step_times import measure_by_torch as time_by_torch
 
 pytestmark = pytest.mark.slow
 
@@ -52,13 +35,18 @@ NUMBERS = sum(a * b + b for a, b in pairwise((784, UNITS, UNITS, UNITS, 10)))
 
 @pytest.fixture(scope="module")
 def found():
-    return {(c.experiment, c.series): c for c in measure_by_torch(PARAMS, FOUR, seed=0)}
+    results = Results(list(measure_by_torch(PARAMS, FOUR, seed=0)))
+
+    def values(experiment, variant, n):
+        return [m.values[0] for m in results.series(experiment, variant, devices=n)]
+
+    return values
 
 
 def test_the_gradients_are_those_of_one_device(found):
     for name in BY_HAND:
         for n in (2, 4):
-            [eps] = found[DIFFERENCE_EPS, on_devices(name, n)].y
+            [eps] = found("gradient", name, n)
             assert 0 < eps < 100, "another order of adding, in float64"
 
 
@@ -71,21 +59,20 @@ def test_what_is_sent_is_what_the_formulas_say_but_for_padding(found, n):
         PIPELINING: [2 * 4e-6 * size * UNITS * (n - 1 if n == 4 else 1) for size in (FEW, MANY)],
     }
     for name, mb in expected.items():
-        assert found[WIDE_MODEL_MB, on_devices(name, n)].y == pytest.approx(mb)
+        assert found("sent by formula", name, n) == pytest.approx(mb)
         more = padding if name == FULLY_SHARD else 0
-        sent = found[WIDE_MOVED_MB, on_devices(name, n)].y
-        assert sent == pytest.approx([each + more for each in mb])
+        assert found("sent", name, n) == pytest.approx([each + more for each in mb])
 
 
 def test_calls_and_state_are_counted(found):
     for n in (2, 4):
         # four layers: put together for both passes, and their gradients scattered
-        assert found[WIDE_CALLS, on_devices(FULLY_SHARD, n)].y.tolist() == [12, 12]
-        assert found[WIDE_CALLS, on_devices(PARALLELIZE, n)].y.tolist() == [3, 3]
+        assert found("calls", FULLY_SHARD, n) == [12, 12]
+        assert found("calls", PARALLELIZE, n) == [3, 3]
         between = PARAMS.num_micro_batches * (2 if n == 4 else 1)  # there, and back
-        assert found[WIDE_CALLS, on_devices(PIPELINING, n)].y.tolist() == [between] * 2
-    assert found[WIDE_STATE_MB, FULLY_SHARD].y[0] == pytest.approx(4e-6 * NUMBERS)
-    assert found[WIDE_STATE_MB, PIPELINING].y[1] == pytest.approx(8e-6 * (784 * UNITS + UNITS))
+        assert found("calls", PIPELINING, n) == [between] * 2
+    assert found("state", FULLY_SHARD, 2) == pytest.approx([4e-6 * NUMBERS])
+    assert found("state", PIPELINING, 4) == pytest.approx([8e-6 * (784 * UNITS + UNITS)])
 
 
 def test_numbers_by_a_count_of_ones_own():
@@ -99,21 +86,18 @@ def test_numbers_by_a_count_of_ones_own():
 def _after_two_steps(device):
     """How far each library's next gradient is from one device's, and calls as torch counts them."""
     generator = torch.Generator().manual_seed(0)
-    net = wide_layers(UNITS, generator)
+    net = dense_layers(UNITS, generator)
     net = net._replace(params=[(W.double(), b.double()) for W, b in net.params])
     X = torch.rand(MANY, 1, 28, 28, generator=generator).double()
     y = torch.randint(10, (MANY,), generator=generator)
     with thread_pool(1, 1) as pool:
-        alone = DataParallel(net, [device], pool)
+        alone, group = DataParallel(net, [device]), DeviceGroup([device], pool)
         for _ in range(2):
-            train(alone, X, y, 0.1, pool)
-        alone.take_gradient(X, y, Wires())
+            train(alone, X, y, 0.1, group)
+        alone.take_gradient(X, y, group)
     apart, counts = {}, {}
-    for name, placed in {
-        FULLY_SHARD: FullySharded(net, device),
-        PARALLELIZE: InColumnsAndRows(net, device),
-        PIPELINING: InMicroBatches(net, device, 2),
-    }.items():
+    for name, library in libraries(2).items():
+        placed = library(net, device)
         for _ in range(2):
             placed.step(X, y, 0.1)
         # whose hooks a pipeline does not bear
@@ -134,17 +118,17 @@ def test_steps_are_those_of_one_device_and_calls_as_many_as_torch_counts():
     assert counts == {FULLY_SHARD: (12, 12), PARALLELIZE: (3, 3)}
 
 
-def test_times_are_by_hand_and_by_torch_of_each_start():
+def test_steps_are_timed_by_hand_and_by_torch():
     params = Params(
         seed=0,
         devices=DeviceParams(cpu_threads=1),
-        bench=BenchParams(starts=2, rounds=1, min_sample_ms=0.1),
+        bench=BenchParams(starts=1, rounds=1, min_sample_ms=0.1),
         parallelism=PARAMS,
     )
-    timed = time_by_torch(params)
-    assert {m.experiment for m in timed} == {TORCH_STEP_MS}
+    two = Devices("cpu-virtual", [CPU] * 2, 1)
+    timed = run_on_ranks(2, two, time_by_torch, 0, two, params)
     assert {m.variant for m in timed} == {*BY_HAND, *BY_HAND.values(), again(DATA)}
-    assert all(len(m.values) == 2 and min(m.values) > 0 for m in timed)
+    assert all(min(m.values) > 0 for m in timed)
 
 
 def test_refuses_what_it_cannot_count():

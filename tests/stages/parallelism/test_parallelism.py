@@ -1,8 +1,8 @@
 """What `parallelism` measures and derives: exchanges, crossings, schedules; one small real run."""
 
 import re
+from dataclasses import replace
 
-import numpy as np
 import pytest
 import torch
 from hypothesis import given
@@ -16,34 +16,28 @@ from lab.core.shared_params import BenchParams, DeviceParams
 from lab.data import synthetic
 from lab.data.datasets import Split
 from lab.machine.devices import Devices
-from lab.nets.models import MODELS
 from lab.parallel.replicas import allreduce, rebinding_allreduce
-from lab.parallel.workers import thread_pool
-from lab.results.curves import line
+from lab.report.benchmarks import read
+from lab.results.measurements import Results, line
 from stages.parallelism import __main__ as parallelism
-from stages.parallelism.measure.data_parallel import DataParallel
-from stages.parallelism.measure.exchange import Exchange, exchange, sharded_allreduce
-from stages.parallelism.measure.layers import lenet_layers
+from stages.parallelism.measure.costs import (
+    TrafficCounter,
+    measure_lenet,
+    sharded_allreduce,
+    traffic_of,
+)
 from stages.parallelism.measure.names import (
     DATA,
-    FLOP_PER_BYTE,
     INCEPTION_OVER_RESNET,
-    LARGEST_DIFFERENCE_EPS,
     LENET,
-    MOVED_MB,
+    PIPELINE,
     RESNET_50,
     RESNET_OVER_ALEXNET,
-    on_devices,
 )
 from stages.parallelism.measure.params import ParallelismParams
-from stages.parallelism.measure.pipeline import in_parts
-from stages.parallelism.measure.pipeline_schedule import idle_share, schedule
-from stages.parallelism.measure.step import train
-from stages.parallelism.measure.tensor_parallel import TensorParallel
-from stages.parallelism.measure.wires import Crossings, Wires
+from stages.parallelism.measure.schedule import idle_share, schedule
 from stages.parallelism.page.claims import CLAIMS
 from tests.helpers import ROOT, committed_params, edit_params, verdicts
-from tests.lab.parallel.placed import HOST, OnGpus, crossed
 
 CPU = torch.device("cpu")
 PARALLELISM = ParallelismParams(
@@ -51,9 +45,29 @@ PARALLELISM = ParallelismParams(
 )
 
 
+def sent(kind, mb):
+    about = {"net": LENET, "devices": 2}
+    return [replace(m, columns=about) for m in line("sent", kind, [2, 4], mb)]
+
+
 def test_crossing_of_a_line_that_does_not_start_at_zero():
-    growing, level = line("", "", [2, 4], [5, 9]), line("", "", [2, 4], [21, 21])
-    assert parallelism.crossing_batch(growing, level) == 10
+    results = Results([*sent(PIPELINE, [5, 9]), *sent(DATA, [21, 21])])
+    assert parallelism.crossing_batch(results, PIPELINE, 2) == 10
+
+
+def test_committed_metrics_follow_from_committed_rows():
+    folder = ROOT / "reports" / "parallelism"
+    results, m = read(folder)
+    devices = {int(each.columns["devices"]) for each in results.series("sent", DATA, net=LENET)}
+    pipelines = results.series("idle by FLOP", PIPELINE)
+    p = ParallelismParams(
+        num_devices=sorted(devices),
+        batch_sizes=[int(each.x) for each in results.series("sent", "one device")],
+        num_micro_batches=max(int(each.columns["micro_batches"]) for each in pipelines),
+        wide_units=8,
+    )
+    found = parallelism.summarise(p, results)
+    assert found == {name: m[name] for name in found}
 
 
 def test_a_small_real_run_repeats(one_thread):
@@ -65,18 +79,20 @@ def test_a_small_real_run_repeats(one_thread):
         bench=BenchParams(starts=1, rounds=1, min_sample_ms=1),
         parallelism=PARALLELISM,
     )
-    first = parallelism.measure(params, devices, split)
-    again = list(parallelism.measure_kinds(PARALLELISM, devices, split, 0))
-    for c, d in zip(first, again, strict=False):  # the ratio is not counted again
-        assert (c.experiment, c.series) == (d.experiment, d.series)
-        assert np.array_equal(c.x, d.x), c.series
-        assert np.array_equal(c.y, d.y), c.series
-    y = {(c.experiment, c.series): c.y for c in first}
-    assert y[MOVED_MB, on_devices(DATA, 2)][-1] == 2 * 4 * 129_068 / 1e6
-    assert y[FLOP_PER_BYTE, LENET][0] == pytest.approx(13.26e6 / 516_272, rel=1e-3)
-    assert y[FLOP_PER_BYTE, RESNET_50][0] == pytest.approx(3 * 8.18e9 / (4 * 25.557e6), rel=0.02)
-    m = parallelism.summarise(first, PARALLELISM)
-    assert m[LARGEST_DIFFERENCE_EPS] < 1e4
+    first = list(parallelism.count(params, devices, split))
+    again = list(measure_lenet(PARALLELISM, devices, split, 0))
+    assert first[: len(again)] == again
+    results = Results(first)
+
+    def value(*asked, **columns):
+        return results.series(*asked, **columns)[-1].values[0]
+
+    assert value("sent", DATA, net=LENET, devices=2) == 2 * 4 * 129_068 / 1e6
+    assert value("FLOP per byte", LENET) == pytest.approx(13.26e6 / 516_272, rel=1e-3)
+    resnet = 3 * 8.18e9 / (4 * 25.557e6)
+    assert value("FLOP per byte", RESNET_50) == pytest.approx(resnet, rel=0.02)
+    m = parallelism.summarise(PARALLELISM, results)
+    assert m["largest_difference_eps"] < 1e4
     assert min(m[INCEPTION_OVER_RESNET], m[RESNET_OVER_ALEXNET]) > 1
 
 
@@ -106,18 +122,19 @@ COUNTS = (2, 3, 4)
 
 @pytest.mark.parametrize("count", COUNTS)
 def test_in_the_notes_all_reduce_one_device_sends_to_all_others(count):
-    assert exchange(allreduce, count, 0) == Exchange(count - 1, 1)
+    once = [1] * (count - 1)
+    assert traffic_of(allreduce, count, 0) == ([count - 1, *once], [count - 1, *once])
 
 
 @pytest.mark.parametrize("count", COUNTS)
 def test_devices_that_share_the_work_send_no_more_than_twice_the_gradient(count):
-    found = exchange(sharded_allreduce, count, 0)
-    assert found.most_sent == pytest.approx(2 * (count - 1) / count, rel=1e-3)
+    sent, _ = traffic_of(sharded_allreduce, count, 0)
+    assert max(sent) == pytest.approx(2 * (count - 1) / count, rel=1e-3)
 
 
 def test_an_all_reduce_that_leaves_devices_without_the_sum_is_refused():
     with pytest.raises(ValueError, match="the sum on every device"):
-        exchange(rebinding_allreduce, 2, 0)
+        traffic_of(rebinding_allreduce, 2, 0)
 
 
 @given(st.integers(1, 5), st.integers(0, 9))
@@ -128,9 +145,9 @@ def test_the_sharded_sum_is_the_sum_of_any_length(count, length):
         assert torch.equal(X, torch.arange(float(length)) * (count * (count + 1) / 2))
 
 
-def test_crossings_count_what_goes_from_device_to_device():
+def test_traffic_is_what_goes_from_device_to_device():
     a, b = torch.ones(3), torch.ones(3)
-    with Crossings([a, b]) as found:
+    with TrafficCounter([a, b]) as found:
         a.add_(b)
         a.add_(a)
         b[:2].copy_(a[:2])
@@ -155,30 +172,3 @@ def test_a_schedule_is_in_order_and_keeps_the_slowest_device_busy(durations, num
             assert before not in by_place or by_place[before].end <= slot.start + 1e-9
     end = max(s.end for s in slots)
     assert end == pytest.approx(sum(durations) + (num_micro_batches - 1) * max(durations))
-
-
-KINDS = {"data": DataParallel, "tensor": TensorParallel, "pipeline": in_parts(3)}
-
-
-def gradients_of_two_steps(kind, devices):
-    """The gradients before and after an update."""
-    net = lenet_layers(MODELS["lenet_he"](torch.Generator().manual_seed(0)))
-    generator = torch.Generator().manual_seed(1)
-    X = torch.rand(13, 1, 28, 28, generator=generator)
-    y = torch.randint(0, 10, (13,), generator=generator)
-    with thread_pool(len(devices), 1) as pool:
-        placed = kind(net, devices, pool)
-        train(placed, X, y, 0.1, pool)
-        placed.take_gradient(X, y, Wires())
-        return placed.gradients()
-
-
-@pytest.mark.parametrize("count", [2, 4])
-@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
-def test_devices_meet_in_copies_and_find_the_gradient_of_virtual_ones(kind, count, one_thread):
-    crossed.clear()
-    with OnGpus():
-        found = gradients_of_two_steps(kind, [torch.device("cuda", i) for i in range(count)])
-    assert crossed
-    expected = gradients_of_two_steps(kind, [HOST] * count)
-    assert all(torch.equal(g.content, h) for g, h in zip(found, expected, strict=True))

@@ -10,13 +10,11 @@ import psutil
 import pytest
 
 from lab.core import process
+from lab.tools.record import commands
 from lab.tools.record.commands import run_stage
-from lab.tools.record.parts import Slice
 from tests.helpers import ROOT, outlived
 
 pytestmark = pytest.mark.slow
-
-LONG = Slice(60, 60)
 
 IN_STARTS = """
 import sys, time
@@ -24,11 +22,11 @@ from pathlib import Path
 from lab.core.process import run
 from lab.core.files import write_metrics, write_rows
 from lab.results.measurements import Measurement, rows_of
-from lab.timing.runner import measure_in_starts
-from stages import one_start
+from lab.timing.runner import measure_in_processes
+from stages.one_start import measure
 
 def main():
-    measured = measure_in_starts(one_start, 1000)
+    measured = measure_in_processes("cut", 1000, measure)
     write_rows(Path("."), rows_of(measured))
     write_metrics(Path("."), {"starts": len(measured[0].values)})
 
@@ -76,7 +74,7 @@ def others_of(work: Path) -> list[psutil.Process]:
 
 def test_a_stage_that_is_cut_keeps_its_complete_starts(work):
     write_stage(work, cut=IN_STARTS, one_start=ONE_START)
-    assert run_stage(["cut"], work, Slice(6, 60)) == "", "it ended by itself"
+    assert run_stage(["cut"], work, 60, 6) == "", "it ended by itself"
     with (work / "rows.csv").open() as file:
         values = [float(row["value"]) for row in csv.DictReader(file)]
     assert 1 <= len(values) < 1000
@@ -84,13 +82,18 @@ def test_a_stage_that_is_cut_keeps_its_complete_starts(work):
     assert (work / "metrics.json").read_text().split() == ["{", '"starts":', str(len(values)), "}"]
 
 
-def test_a_stage_that_runs_out_of_time_is_ended_with_all_it_started(work, monkeypatch):
+@pytest.mark.parametrize("times", [(3,), (60, 1)], ids=["none left", "overdue"])
+def test_a_stage_that_runs_out_of_time_is_ended_with_all_it_started(work, monkeypatch, times):
     """Those in sessions of their own, too, as the ranks of a run are."""
     monkeypatch.setattr(process, "PATIENCE_S", 1.0)  # with others that do not end by themselves
+    monkeypatch.setattr(commands, "MOST_OVERDUE_S", 1.0)
     write_stage(work, slow=LEAVES_OTHERS)
-    assert run_stage(["slow"], work, Slice(0, 3)) == "skipped: ran out of time"
+    assert run_stage(["slow"], work, *times) == "skipped: ran out of time"
     assert outlived(others_of(work)) == []
-    assert run_stage(["slow"], work, Slice(0, 0)) == "skipped: no time left"
+
+
+def test_without_time_nothing_is_begun(work):
+    assert run_stage(["no_such_stage"], work, -3) == "skipped: no time left"
 
 
 def test_a_stage_does_not_outlive_the_record(work):
@@ -98,8 +101,7 @@ def test_a_stage_does_not_outlive_the_record(work):
     program = (
         "from pathlib import Path\n"
         "from lab.tools.record.commands import run_stage\n"
-        "from lab.tools.record.parts import Slice\n"
-        f"run_stage(['slow'], Path({str(work)!r}), Slice(60, 60))\n"
+        f"run_stage(['slow'], Path({str(work)!r}), 60)\n"
     )
     visit = subprocess.Popen([sys.executable, "-c", program], cwd=ROOT)
     try:
@@ -113,15 +115,15 @@ def test_a_stage_does_not_outlive_the_record(work):
 
 
 def test_a_stage_that_fails_is_said_with_its_code(work):
-    assert run_stage(["no_such_stage"], work, LONG) == "failed with exit code 1"
+    assert run_stage(["no_such_stage"], work, 60) == "failed with exit code 1"
 
 
 def test_a_stage_finds_what_is_named_from_where_the_record_runs(work, monkeypatch):
     write_stage(work, env="import os\nopen('env', 'w').write(os.environ['LAB_DATA_MIRROR'])")
     monkeypatch.setenv("LAB_DATA_MIRROR", "mirror")
     monkeypatch.setenv("PYTHONPATH", "/elsewhere")
-    assert run_stage(["env"], work, LONG) == ""
+    assert run_stage(["env"], work, 60) == ""
     assert (work / "env").read_text() == f"{Path.cwd()}{os.sep}mirror"
     monkeypatch.setenv("LAB_DATA_MIRROR", "https://example.org/x")
-    assert run_stage(["env"], work, LONG) == ""
+    assert run_stage(["env"], work, 60) == ""
     assert (work / "env").read_text() == "https://example.org/x"

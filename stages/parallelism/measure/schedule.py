@@ -1,4 +1,4 @@
-"""When each device of a pipeline works on which part of a batch (GPipe, Huang et al. 2019)."""
+"""When each device of a pipeline works on which micro-batch (GPipe, Huang et al. 2019)."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

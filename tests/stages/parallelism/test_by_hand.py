@@ -1,26 +1,32 @@
-"""Each kind of parallelism is one device's gradient; its moves and memory have closed forms."""
+"""Each kind of parallelism is one device's gradient; what it sends and holds has closed forms."""
 
-from functools import cache
+from functools import cache, partial
 
 import pytest
 import torch
 import torch.nn.functional as F
 
-from lab.nets.models import LeNet
+from lab.nets.models import MODELS, LeNet
 from lab.parallel.workers import thread_pool
-from stages.parallelism.measure.data_parallel import DataParallel
-from stages.parallelism.measure.layers import lenet_layers, wide_layers
-from stages.parallelism.measure.pipeline import Pipeline, cut, flop_of_parts, in_parts
-from stages.parallelism.measure.step import counted_step, difference, train
-from stages.parallelism.measure.tensor_parallel import TensorParallel
-from stages.parallelism.measure.wires import ByteCounter
+from stages.parallelism.measure.by_hand import (
+    DataParallel,
+    DeviceGroup,
+    Pipeline,
+    TensorParallel,
+    cut,
+    dense_layers,
+    lenet_layers,
+    train,
+)
+from stages.parallelism.measure.costs import counted_step, difference, flop_of_parts
+from tests.lab.parallel.placed import HOST, OnGpus, crossed
 
 CPU = torch.device("cpu")
 IN_PARTS = "pipeline, 3 micro-batches"
 KINDS = {
     "data": DataParallel,
-    "pipeline": Pipeline,
-    IN_PARTS: in_parts(3),
+    "pipeline": partial(Pipeline, num_micro_batches=1),
+    IN_PARTS: partial(Pipeline, num_micro_batches=3),
     "tensor": TensorParallel,
 }
 PARAMS = 129_068
@@ -61,31 +67,27 @@ def test_the_loss_and_the_gradients_are_those_of_one_device_also_with_uneven_sha
             )
 
 
-def test_data_parallel_moves_each_gradient_there_and_back_whatever_the_batch():
+def test_data_parallel_sends_each_gradient_there_and_back_whatever_the_batch():
     for num_devices in COUNTS:
         for n in (4, 7):
-            assert step("data", num_devices, n, torch.float32).moved == {
-                "forward": 0,
-                "backward": 0,
-                "gradients": 2 * (num_devices - 1) * 4 * PARAMS,
-            }, (num_devices, n)
+            sent = step("data", num_devices, n, torch.float32).sent
+            assert sent == 2 * (num_devices - 1) * 4 * PARAMS, (num_devices, n)
 
 
-def test_a_pipeline_moves_what_is_between_its_parts():
+def test_a_pipeline_sends_what_is_between_its_parts():
     for num_devices in COUNTS:
         ends = [part[-1] for part in cut(4, num_devices)][:-1]
         between = 7 * 4 * sum(OUTPUTS[layer] for layer in ends)
-        expected = {"forward": between, "backward": between, "gradients": 0}
         for name in ("pipeline", IN_PARTS):
-            assert step(name, num_devices, 7, torch.float32).moved == expected, (name, num_devices)
+            sent = step(name, num_devices, 7, torch.float32).sent
+            assert sent == 2 * between, (name, num_devices)
 
 
-def test_tensor_parallel_moves_each_share_to_all_others_and_its_gradients_back():
+def test_tensor_parallel_sends_each_share_to_all_others_and_its_gradients_back():
     for num_devices in COUNTS:
         first_logits = len(torch.arange(10).tensor_split(num_devices)[0])
-        moved = 7 * 4 * ((num_devices - 1) * sum(OUTPUTS[:3]) + 10 - first_logits)
-        expected = {"forward": moved, "backward": moved, "gradients": 0}
-        assert step("tensor", num_devices, 7, torch.float32).moved == expected, num_devices
+        there = 7 * 4 * ((num_devices - 1) * sum(OUTPUTS[:3]) + 10 - first_logits)
+        assert step("tensor", num_devices, 7, torch.float32).sent == 2 * there, num_devices
 
 
 def kept(n, conv1=20, conv2=50, dense=128):
@@ -155,31 +157,30 @@ def test_more_devices_than_layers_are_refused():
 def test_steps_of_sgd_are_those_of_one_device_and_each_starts_without_gradients(name):
     net, (X, y) = lenet(), batch(7)
     with thread_pool(3, 1) as pool:
-        placed = KINDS[name](lenet_layers(lenet()), [CPU] * 3, pool)
+        model, group = KINDS[name](lenet_layers(lenet()), [CPU] * 3), DeviceGroup([CPU] * 3, pool)
         for _ in range(2):
-            train(placed, X, y, 0.1, pool)
+            train(model, X, y, 0.1, group)
             F.cross_entropy(net(X), y, reduction="mean").backward()
             for p in net.parameters():
                 p.data.sub_(p.grad, alpha=0.1)
                 p.grad = None
-        assert all(p.grad is None for own in placed.params for p in own)
+        assert all(p.grad is None for own in model.params for p in own)
         again = counted_step(DataParallel, net, X, y, [CPU])
-        placed_loss = placed.take_gradient(X, y, ByteCounter([CPU] * 3))
-    assert placed_loss.item() == pytest.approx(again.loss, rel=1e-10)
+        loss = model.take_gradient(X, y, group)
+    assert loss.item() == pytest.approx(again.loss, rel=1e-10)
 
 
 @pytest.mark.parametrize("name", KINDS)
 def test_a_net_that_is_nearly_all_parameters_is_split_by_all_kinds_but_data(name):
-    net = wide_layers(64, torch.Generator().manual_seed(0))
+    net = dense_layers(64, torch.Generator().manual_seed(0))
     X, y = batch(5, torch.float32)
     one = counted_step(DataParallel, net, X, y, [CPU])
     two = counted_step(KINDS[name], net, X, y, [CPU] * 2)
-    assert difference(two, one) < 1e-5
-    state = max(memory.state for memory in two.memory)
-    assert (state == one.memory[0].state) == (name == "data")
-    assert sum(memory.state for memory in two.memory) == one.memory[0].state * (
-        1 + (name == "data")
-    )
+    assert difference(two.gradients, one.gradients) < 1e-5
+    [whole] = (memory.params + memory.gradients for memory in one.memory)
+    states = [memory.params + memory.gradients for memory in two.memory]
+    assert (max(states) == whole) == (name == "data")
+    assert sum(states) == whole * (1 + (name == "data"))
 
 
 @pytest.mark.gpu
@@ -190,5 +191,29 @@ def test_on_a_gpu_the_gradients_and_the_counts_are_the_same(name):
     on_cpu, on_gpu = (
         counted_step(KINDS[name], lenet(), *batch(7), [device] * 3) for device in (CPU, gpu)
     )
-    assert difference(on_gpu, on_cpu) < 1e-10
-    assert on_gpu.moved == on_cpu.moved
+    assert difference(on_gpu.gradients, on_cpu.gradients) < 1e-10
+    assert on_gpu.sent == on_cpu.sent
+
+
+def gradients_of_two_steps(kind, devices):
+    """The gradients before and after an update."""
+    net = lenet_layers(MODELS["lenet_he"](torch.Generator().manual_seed(0)))
+    generator = torch.Generator().manual_seed(1)
+    X = torch.rand(13, 1, 28, 28, generator=generator)
+    y = torch.randint(0, 10, (13,), generator=generator)
+    with thread_pool(len(devices), 1) as pool:
+        model, group = kind(net, devices), DeviceGroup(devices, pool)
+        train(model, X, y, 0.1, group)
+        model.take_gradient(X, y, group)
+        return model.gradients()
+
+
+@pytest.mark.parametrize("count", [2, 4])
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+def test_devices_meet_in_copies_and_find_the_gradient_of_virtual_ones(kind, count, one_thread):
+    crossed.clear()
+    with OnGpus():
+        found = gradients_of_two_steps(kind, [torch.device("cuda", i) for i in range(count)])
+    assert crossed
+    expected = gradients_of_two_steps(kind, [HOST] * count)
+    assert all(torch.equal(g.content, h) for g, h in zip(found, expected, strict=True))

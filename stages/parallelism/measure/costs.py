@@ -1,0 +1,362 @@
+"""What the kinds of parallelism send and hold, counted while they run, and FLOP per byte.
+
+A step of each kind by hand, the notes' all-reduce beside one that all devices share, and the
+networks that the notes rank.
+"""
+
+import copy
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.autograd.graph import saved_tensors_hooks
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.flop_counter import FlopCounterMode
+
+from lab.data.datasets import Split
+from lab.data.images import to_tensors
+from lab.machine.devices import Devices
+from lab.machine.torchvision_import import torchvision
+from lab.nets.flops import training_flop
+from lab.nets.lenet import LENET_SHAPES
+from lab.nets.models import MODELS, LeNet, to_float
+from lab.parallel.replicas import Collective, allreduce, grad_of
+from lab.parallel.workers import thread_pool
+from lab.results.measurements import Cell, Measurement
+from stages.parallelism.measure.by_hand import (
+    DataParallel,
+    DeviceGroup,
+    Kind,
+    Layered,
+    Pipeline,
+    TensorParallel,
+    cut,
+    dense_layers,
+    kinds,
+    lenet_layers,
+)
+from stages.parallelism.measure.names import (
+    ALEXNET,
+    DATA,
+    DENSE,
+    GOOGLENET,
+    INCEPTION_V3,
+    LENET,
+    NOTES_ALLREDUCE,
+    ONE,
+    PIPELINE,
+    RESNET_18,
+    RESNET_50,
+    SHARDED_ALLREDUCE,
+    SMALL_RESNET_18,
+    TENSOR,
+)
+from stages.parallelism.measure.params import ParallelismParams
+from stages.parallelism.measure.schedule import idle_share, schedule
+
+T = TypeVar("T")
+
+
+# --- a step of each kind
+
+
+def measure_lenet(
+    p: ParallelismParams, devices: Devices, images: Split, seed: int
+) -> Iterator[Measurement]:
+    """MB sent and held by each kind, by batch, and how far its gradient is from one device's."""
+    net, sizes = LeNet(torch.Generator().manual_seed(seed)), p.batch_sizes
+    bytes_of_images, y = to_tensors(images)
+    X = to_float(bytes_of_images)
+    exact, few = copy.deepcopy(net).double(), (X[: sizes[0]].double(), y[: sizes[0]])
+    reference = counted_step(DataParallel, exact, *few, devices.devices[:1]).gradients
+    for variant, kind, n, micro_batches in _cases(p):
+        about: dict[str, Cell] = {"net": LENET, "devices": n, **micro_batches}
+        one = partial(counted, variant=variant, device_kind=devices.kind, columns=about)
+        for size in sizes:
+            step = counted_step(kind, net, X[:size], y[:size], devices.devices[:n])
+            yield one("sent", x=size, value=step.sent / 1e6, unit="MB")
+            held = max(memory.total for memory in step.memory) / 1e6
+            yield one("held", x=size, value=held, unit="MB")
+            params = max(memory.params for memory in step.memory) / 1e6
+            yield one("parameters held", x=size, value=params, unit="MB")
+        gradients = counted_step(kind, exact, *few, devices.devices[:n]).gradients
+        yield one("gradient", x=sizes[0], value=roundings(gradients, reference), unit="eps")
+        if m := micro_batches.get("micro_batches"):
+            slots = schedule(flop_of_parts(lenet_layers(net), n), m)
+            yield one("idle by FLOP", x=sizes[0], value=100 * idle_share(slots), unit="%")
+
+
+def _cases(p: ParallelismParams) -> Iterator[tuple[str, Kind, int, dict[str, int]]]:
+    yield ONE, DataParallel, 1, {}
+    for n in p.num_devices:
+        yield DATA, DataParallel, n, {}
+        for m in (1, p.num_micro_batches):
+            yield PIPELINE, partial(Pipeline, num_micro_batches=m), n, {"micro_batches": m}
+        yield TENSOR, TensorParallel, n, {}
+
+
+def measure_dense(p: ParallelismParams, devices: Devices, seed: int) -> Iterator[Measurement]:
+    """MB that a net of nearly all parameters sends, and of its state on the fullest device."""
+    net, X, y = dense_net(p, seed)
+    for variant, kind in kinds(p.num_micro_batches).items():
+        for n in p.num_devices:
+            about: dict[str, Cell] = {"net": DENSE, "devices": n}
+            one = partial(counted, variant=variant, device_kind=devices.kind, columns=about)
+            for size in p.batch_sizes:
+                step = counted_step(kind, net, X[:size], y[:size], devices.devices[:n])
+                yield one("sent", x=size, value=step.sent / 1e6, unit="MB")
+            state = max(memory.params + memory.gradients for memory in step.memory) / 1e6
+            yield one("state", x=0, value=state, unit="MB")
+
+
+def dense_net(p: ParallelismParams, seed: int) -> tuple[Layered, Tensor, Tensor]:
+    """The net, and random images and labels for it."""
+    generator = torch.Generator().manual_seed(seed)
+    net = dense_layers(p.wide_units, generator)
+    X = torch.rand(p.batch_sizes[-1], 1, 28, 28, generator=generator)
+    return net, X, torch.randint(10, (len(X),), generator=generator)
+
+
+def counted(
+    experiment: str,
+    variant: str,
+    x: float,
+    value: float,
+    unit: str,
+    device_kind: str = "cpu",
+    columns: dict[str, Cell] | None = None,
+) -> Measurement:
+    """What does not vary: one sample."""
+    return Measurement(experiment, variant, x, (value,), unit, device_kind, columns=columns or {})
+
+
+def roundings(gradients: Sequence[Tensor], reference: Sequence[Tensor]) -> float:
+    """The largest `difference`, in roundings of float64."""
+    return difference(gradients, reference) / float(np.finfo(float).eps)
+
+
+def difference(gradients: Sequence[Tensor], reference: Sequence[Tensor]) -> float:
+    """The largest difference of a gradient, relative to the reference's largest entry."""
+    pairs = zip(gradients, reference, strict=True)
+    return max(float((g.cpu() - r.cpu()).abs().max() / r.abs().max().cpu()) for g, r in pairs)
+
+
+def flop_of_parts(net: Layered, num_devices: int) -> list[int]:
+    """Each device's FLOP for the forward pass of an image in a pipeline, counted, not computed."""
+    X, found = torch.empty(1, 1, 28, 28, device="meta", dtype=net.params[0][0].dtype), []
+    for part in cut(len(net.params), num_devices):
+        with FlopCounterMode(display=False) as flop:
+            X = net.forward(part, X, [p.to("meta") for i in part for p in net.params[i]])
+        found.append(flop.get_total_flops())
+    return found
+
+
+# --- how a step is counted
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Bytes that a device holds at the end of the forward pass and needs for a step."""
+
+    params: int
+    gradients: int
+    # what autograd keeps for the backward pass, the input and the loss's own included
+    activations: int
+
+    @property
+    def total(self) -> int:
+        return self.params + self.gradients + self.activations
+
+
+@dataclass(frozen=True)
+class Step:
+    """The summed loss of a batch, each parameter's gradient, and what they cost.
+
+    `sent` are the bytes between devices (not counted: the batch on its way to them), `memory` is
+    each device's.
+    """
+
+    loss: float
+    gradients: list[Tensor]
+    sent: int
+    memory: list[Memory]
+
+
+def counted_step(
+    kind: Kind, net: Layered | nn.Module, X: Tensor, y: Tensor, devices: Sequence[torch.device]
+) -> Step:
+    """The gradient of a batch, and what it takes to compute it."""
+    model = kind(lenet_layers(net) if isinstance(net, nn.Module) else net, devices)
+    with thread_pool(len(devices), torch.get_num_threads()) as pool:
+        group = CountingGroup(devices, pool, model.params)
+        loss = model.take_gradient(X, y, group)
+    return Step(loss.item(), model.gradients(), group.sent, group.memory())
+
+
+class CountingGroup(DeviceGroup):
+    """Counts what devices send, and what they keep for the backward pass."""
+
+    def __init__(
+        self, devices: Sequence[torch.device], pool: Executor, params: Sequence[Sequence[Tensor]]
+    ) -> None:
+        super().__init__(devices, pool)
+        self.sent = 0
+        self._params = params  # each device's own
+        self._kept: list[dict[int, int]] = [{} for _ in devices]  # bytes by address
+        self._lock = threading.Lock()  # devices send side by side
+
+    def each(self, work: Callable[..., T], on: Sequence[int], *columns: Sequence[Any]) -> list[T]:
+        def watched(device: int, *arguments: Any) -> T:
+            with self._keeping(device):
+                return work(device, *arguments)
+
+        return super().each(watched, on, *columns)
+
+    def send(self, X: Tensor, source: int, target: int) -> Tensor:
+        if source != target:
+            with self._lock:
+                self.sent += X.nbytes
+        return super().send(X, source, target)
+
+    def allreduce(self, same: Sequence[Tensor]) -> None:
+        with TrafficCounter(same) as traffic:
+            super().allreduce(same)
+        self.sent += sum(traffic.received)
+
+    def memory(self) -> list[Memory]:
+        """What each device held."""
+        return [
+            Memory(
+                sum(p.nbytes for p in own), sum(grad_of(p).nbytes for p in own), sum(kept.values())
+            )
+            for own, kept in zip(self._params, self._kept, strict=True)
+        ]
+
+    def _keeping(self, device: int) -> AbstractContextManager[None]:
+        """Counts what autograd keeps of a device, each memory once, parameters apart."""
+        own = {p.data_ptr() for p in self._params[device]}
+
+        def pack(X: Tensor) -> Tensor:
+            if X.data_ptr() not in own:
+                self._kept[device][X.data_ptr()] = X.nbytes
+            return X
+
+        return saved_tensors_hooks(pack, lambda X: X)
+
+
+class TrafficCounter(TorchDispatchMode):
+    """Adds up the bytes that operations take from other devices' tensors.
+
+    `sent` and `received` are each device's. An operation, and its result, belong to the device of
+    its first argument, also where `.to` has moved it: the bytes count when they are used.
+    """
+
+    def __init__(self, data: Sequence[Tensor]) -> None:
+        """Begin at nothing, with a tensor of each device."""
+        super().__init__()
+        self.sent, self.received = ([0] * len(data) for _ in range(2))
+        self._place = {_address(X): i for i, X in enumerate(data)}
+        self._results: list[Tensor] = []  # alive, so that no address is given to another tensor
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        result = func(*args, **(kwargs or {}))
+        tensors = [X for X in args if isinstance(X, Tensor)]
+        here, *others = [self._place[_address(X)] for X in tensors]
+        for X, there in zip(tensors[1:], others, strict=True):
+            if there != here:
+                self.received[here] += X.nbytes
+                self.sent[there] += X.nbytes
+        for made in result if isinstance(result, list | tuple) else [result]:
+            self._place.setdefault(_address(made), here)
+            self._results.append(made)
+        return result
+
+
+def _address(X: Tensor) -> int:
+    return X.untyped_storage().data_ptr()
+
+
+# --- the all-reduce of LeNet's gradient: the notes', and one that all devices share
+
+
+def sharded_allreduce(data: list[Tensor]) -> None:
+    """Replace each of `data` by the sum of all, in place; each device adds its share of it."""
+    count = len(data)
+    parts = [X.view(-1).tensor_split(count) for X in data]
+    for owner in range(count):
+        allreduce([parts[(owner + i) % count][owner] for i in range(count)])
+
+
+def measure_allreduce(device_counts: Sequence[int], seed: int) -> Iterator[Measurement]:
+    """What the device sends that sends most, and what any but the first moves, over the gradient's.
+
+    The latter is the most that one of them sends or receives.
+    """
+    collectives = {NOTES_ALLREDUCE: allreduce, SHARDED_ALLREDUCE: sharded_allreduce}
+    for variant, collective in collectives.items():
+        for n in device_counts:
+            sent, received = traffic_of(collective, n, seed)
+            about: dict[str, Cell] = {"net": LENET, "devices": n}
+            for experiment, value in (
+                ("most sent", max(sent)),
+                ("others move", max(*sent[1:], *received[1:])),
+            ):
+                yield counted(experiment, variant, 0, value, "times the gradient", columns=about)
+
+
+def traffic_of(collective: Collective, count: int, seed: int) -> tuple[list[float], list[float]]:
+    """Bytes that each of `count` devices sends and receives, over those of LeNet's gradient.
+
+    Raises:
+        ValueError: the all-reduce does not give every device the sum.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    size, moved = 0, torch.zeros(2, count, dtype=torch.float64)
+    for shape in LENET_SHAPES:
+        # whole numbers, whose sums are exact in any order
+        data = [torch.randint(100, shape, generator=generator).float() for _ in range(count)]
+        wanted = torch.stack(data).sum(0)
+        with TrafficCounter(data) as traffic:
+            collective(list(data))  # it may change the list: the devices have what is in `data`
+        if not all(torch.equal(X, wanted) for X in data):
+            raise ValueError("expected the sum on every device")
+        size += wanted.nbytes
+        moved += torch.tensor([traffic.sent, traffic.received])
+    sent, received = (moved / size).tolist()
+    return sent, received
+
+
+# --- FLOP per byte of parameters
+
+
+def measure_networks() -> Iterator[Measurement]:
+    """GFLOP of a training step on an image, MB of parameters, and FLOP per byte of these."""
+    for name, (net, shape) in networks().items():
+        flop = training_flop(net.eval(), (1, *shape))
+        size = 4 * sum(p.numel() for p in net.parameters())
+        yield counted("FLOP of an image", name, 1, flop / 1e9, "GFLOP")
+        yield counted("parameters", name, 1, size / 1e6, "MB")
+        yield counted("FLOP per byte", name, 1, flop / size, "FLOP per byte")
+
+
+def networks() -> dict[str, tuple[nn.Module, tuple[int, ...]]]:
+    """The networks, each with the shape of its images; torchvision's draw no weights."""
+    generator, models = torch.Generator(), torchvision.models
+    with torch.device("meta"):
+        published: dict[str, tuple[nn.Module, int]] = {
+            ALEXNET: (models.alexnet(), 224),
+            GOOGLENET: (models.googlenet(init_weights=False, aux_logits=False), 224),
+            INCEPTION_V3: (models.inception_v3(init_weights=False, aux_logits=False), 299),
+            RESNET_18: (models.resnet18(), 224),
+            RESNET_50: (models.resnet50(), 224),
+        }
+    notes = {LENET: MODELS["lenet"](generator), SMALL_RESNET_18: MODELS["resnet18"](generator)}
+    small = {name: (net, (1, 28, 28)) for name, net in notes.items()}
+    return {**small, **{name: (net, (3, side, side)) for name, (net, side) in published.items()}}

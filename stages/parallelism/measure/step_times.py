@@ -1,0 +1,110 @@
+"""The time of a step by each kind of parallelism, by hand and by torch's libraries."""
+
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from dataclasses import replace
+from functools import partial
+
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+
+from lab.core.params import load
+from lab.machine.allocator import disable_malloc_trim
+from lab.machine.devices import Devices, resolve
+from lab.nets.models import LeNet
+from lab.parallel.local_ranks import time_in_turns
+from lab.parallel.replicas import replicate
+from lab.parallel.workers import parallel_map, thread_pool
+from lab.results.measurements import Measurement, again
+from lab.timing.bench import Variant, in_unit, time_variants
+from stages.parallelism.measure.by_hand import (
+    DeviceGroup,
+    Layered,
+    dense_layers,
+    kinds,
+    lenet_layers,
+    train,
+)
+from stages.parallelism.measure.by_torch import LR, libraries
+from stages.parallelism.measure.costs import dense_net
+from stages.parallelism.measure.names import DATA, DENSE, LENET
+from stages.parallelism.measure.params import ParallelismParams, Params
+
+NUM_DEVICES = 2
+EVALUATED_IMAGES = 512
+
+
+def measure(process: int) -> list[Measurement]:
+    """Steps of both nets by hand, then LeNet's evaluation on one device and on two."""
+    disable_malloc_trim()
+    params = load(Params)
+    p, devices = params.parallelism, resolve(NUM_DEVICES, params.devices)
+    first, generator = devices.devices[0], torch.Generator().manual_seed(params.seed + process)
+    lenet = LeNet(generator)
+    images = torch.rand(EVALUATED_IMAGES, 1, 28, 28, generator=generator).to(first)
+    X = images[: p.batch_sizes[-1]]
+    y = torch.randint(10, (len(X),), generator=generator).to(first)
+    nets = {LENET: lenet_layers(lenet), DENSE: dense_layers(p.wide_units, generator)}
+    found: list[Measurement] = []
+    with thread_pool(NUM_DEVICES, devices.threads) as pool:
+        steps = {net: steps_by_hand(p, nets[net], X, y, devices, pool) for net in nets}
+        for net, variants in steps.items():
+            control = DATA if net == LENET else ""
+            times = time_variants(variants, devices.devices, params.bench, process, control)
+            found += _of_net(net, in_unit("step", len(X), times, "ms", devices))
+        replicas = [replicate(lenet, device) for device in devices.devices]
+        evaluations: dict[str, Variant] = {
+            name: partial(evaluate, replicas[:n], images, devices.devices[:n], pool)
+            for name, n in (("on one device", 1), ("on both devices", NUM_DEVICES))
+        }
+        times = time_variants(evaluations, devices.devices, params.bench, process)
+    return found + _of_net(LENET, in_unit("evaluation", len(images), times, "ms", devices))
+
+
+def measure_by_torch(
+    device: torch.device, process: int, devices: Devices, params: Params
+) -> list[Measurement]:
+    """Steps of the dense net by torch in two ranks, and by hand in the first while others wait."""
+    p = params.parallelism
+    net, X, y = dense_net(p, params.seed + process)
+    X, y = X.to(device), y.to(device)
+    with thread_pool(NUM_DEVICES, devices.threads) as pool:
+        variants: dict[str, Variant] = {
+            name: partial(library(net, device).step, X, y, LR)
+            for name, library in libraries(p.num_micro_batches).items()
+        }
+        by_hand = steps_by_hand(p, net, X, y, devices, pool)
+        by_hand[again(DATA)] = by_hand[DATA]
+        if dist.get_rank():
+            by_hand = dict.fromkeys(by_hand, lambda: None)
+        times = time_in_turns(variants | by_hand, params.bench, process, device)
+    return _of_net(DENSE, in_unit("step among ranks", len(X), times, "ms", devices))
+
+
+def steps_by_hand(
+    p: ParallelismParams, net: Layered, X: Tensor, y: Tensor, devices: Devices, pool: Executor
+) -> dict[str, Variant]:
+    """A step of each kind on the first two devices."""
+    on_two = devices.devices[:NUM_DEVICES]
+    return {
+        name: partial(train, kind(net, on_two), X, y, LR, DeviceGroup(on_two, pool))
+        for name, kind in kinds(p.num_micro_batches).items()
+    }
+
+
+def evaluate(
+    replicas: Sequence[nn.Module], X: Tensor, devices: Sequence[torch.device], pool: Executor
+) -> list[Tensor]:
+    """The labels that replicas give to their shares of the images."""
+
+    def labels(net: nn.Module, X: Tensor, device: torch.device) -> Tensor:
+        with torch.no_grad():  # which holds for one thread only
+            logits: Tensor = net(X.to(device))
+            return logits.argmax(1)
+
+    return parallel_map(pool, labels, replicas, X.tensor_split(len(devices)), devices)
+
+
+def _of_net(net: str, measured: Sequence[Measurement]) -> list[Measurement]:
+    return [replace(m, columns={"net": net}) for m in measured]
