@@ -271,11 +271,6 @@ def values(
     return Column(stage, column, {"experiment": experiment, "variant": variant, **columns})
 
 
-def series(stage: str, experiment: str, name: str, column: str = "y") -> Column:
-    """The read of a curve's points: of a series by seed, the value for each seed."""
-    return Column(stage, column, {"experiment": experiment, "variant": name})
-
-
 def farthest(numbers: Sequence[float], target: float = 0.0) -> Estimate:
     """The largest distance of any number from `target`."""
     return point(max(abs(number - target) for number in numbers))

@@ -141,8 +141,3 @@ def _over_processes(same: Measured) -> Measurement:
         values=tuple(summary_of(m.values).median for m in same),
         remark=f"{DISTURBED}{happened}" if happened else same[0].remark,
     )
-
-
-def measure_in_starts(module: Any, starts: int, *told: Any) -> list[Measurement]:
-    """Of stages that do not use `run_benchmark` yet."""
-    return measure_in_processes(module.__name__, starts, module.measure, *told)

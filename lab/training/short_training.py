@@ -19,9 +19,9 @@ from lab.nets.lenet import he_lenet_params, lenet, lenet_params
 from lab.nets.models import MODELS, to_float
 from lab.optim.update_rules import UpdateRule
 from lab.results.stats import SMALLEST_EFFECT
+from lab.training.accuracy import accuracy, logits_of
 from lab.training.update_steps import RuleSteps, Step, sgd_step
 
-TEST_PIECE = 1000  # images that are classified at once
 NUM_CLASSES = 10
 CHANCE = 1 / NUM_CLASSES  # the accuracy that weights are worth which left the finite numbers
 # the loss of a constant answer; what comes within 2 % of it has learned nothing
@@ -92,24 +92,15 @@ def constant_answer(images: Images) -> float:
     return float(images.y.bincount().max()) / len(images.y)
 
 
-def accuracy(net: nn.Module, images: Images) -> float:
-    """The share of images labelled right, by the net in evaluation; NaN if a logit is not finite.
-
-    The net comes back in the mode in which it was.
-    """
-    training = net.training
-    net.eval()
-    with torch.no_grad():
-        logits = torch.cat([net(X) for X in images.X.split(TEST_PIECE)])
-    net.train(training)
-    if not logits.isfinite().all():
-        return math.nan
-    return float((logits.argmax(1) == images.y).double().mean())
+def finite_accuracy(net: nn.Module, images: Images) -> float:
+    """The share of images labelled right, in evaluation; NaN if a logit is not finite."""
+    logits = logits_of(net, images.X)
+    return accuracy(logits, images.y) if bool(logits.isfinite().all()) else math.nan
 
 
 def accuracy_or_chance(net: nn.Module, images: Images) -> float:
     """The same, a tenth if a logit is not finite."""
-    found = accuracy(net, images)
+    found = finite_accuracy(net, images)
     return CHANCE if math.isnan(found) else found
 
 

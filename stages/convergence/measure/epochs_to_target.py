@@ -21,7 +21,13 @@ from lab.optim.schedules import Schedule
 from lab.optim.update_rules import UpdateRule
 from lab.parallel.workers import map_with_progress
 from lab.results.measurements import Cell, Measurement, by_seed
-from lab.training.short_training import accuracy, batches_of, constant_answer, make_net, sgd_steps
+from lab.training.short_training import (
+    batches_of,
+    constant_answer,
+    finite_accuracy,
+    make_net,
+    sgd_steps,
+)
 from lab.training.update_steps import RuleSteps, Step, sgd_step
 from stages.convergence.measure.names import FIXED, LARS, MOMENTUM, ROOT, RULES
 from stages.convergence.measure.params import NetParams
@@ -107,7 +113,7 @@ def train_to_target(
     for number, _ in enumerate(sgd_steps(net, batches, rates, step), 1):
         if number not in read_at:
             continue
-        reading = accuracy(net, test_set)
+        reading = finite_accuracy(net, test_set)
         epochs.append(number / steps_per_epoch)
         accuracies.append(0.0 if math.isnan(reading) else reading)
         if math.isnan(reading):

@@ -15,7 +15,7 @@ from lab.machine.devices import DeviceKind
 from lab.nets.lenet import lenet_params
 from lab.parallel.replicas import allreduce, grad_of
 from lab.results.measurements import Measurement
-from lab.training.short_training import accuracy
+from lab.training.short_training import finite_accuracy
 
 CPU = torch.device("cpu")
 
@@ -75,7 +75,7 @@ def evaluating_devices(devices: Iterable[torch.device]) -> int:
     net = nn.Linear(5, 2).to(first)
     net.register_forward_pre_hook(see)  # of every replica, too
     X, y = torch.ones(4, 5, device=first), torch.zeros(4, device=first)
-    accuracy(nn.DataParallel(net, [first, *others]), Images(X, y))
+    finite_accuracy(nn.DataParallel(net, [first, *others]), Images(X, y))
     return len(seen)
 
 

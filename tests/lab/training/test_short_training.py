@@ -12,10 +12,10 @@ from lab.optim import update_rules
 from lab.training.short_training import (
     NOTHING_LEARNED,
     SmallLeNet,
-    accuracy,
     accuracy_after,
     constant_answer,
     diverged,
+    finite_accuracy,
     he_lenet_params,
     make_net,
     num_features,
@@ -83,15 +83,15 @@ def test_lenet_on_small_images_has_its_own_fan_in_and_on_large_ones_is_the_notes
 
 def test_accuracy_is_the_share_of_right_labels_and_nan_without_finite_logits():
     images = Images(torch.eye(4), torch.tensor([0, 1, 0, 3]))
-    assert accuracy(torch.nn.Identity(), images) == 0.75
-    assert math.isnan(accuracy(torch.nn.Identity(), images._replace(X=images.X / 0)))
+    assert finite_accuracy(torch.nn.Identity(), images) == 0.75
+    assert math.isnan(finite_accuracy(torch.nn.Identity(), images._replace(X=images.X / 0)))
 
 
 def test_accuracy_is_that_of_evaluation_and_leaves_the_net_as_it_was():
     norm = torch.nn.BatchNorm1d(2)  # of one image alone training would make zeros
     norm.running_mean.copy_(torch.tensor([0.0, 10.0]))
     images = Images(torch.tensor([[5.0, 6.0]]), torch.tensor([0]))
-    assert accuracy(norm, images) == 1
+    assert finite_accuracy(norm, images) == 1
     assert norm.training
     assert norm.num_batches_tracked == 0
 

@@ -16,7 +16,7 @@ from lab.core.shared_params import DeviceParams
 from lab.machine import hardware
 from lab.machine.devices import for_ranks, resolve
 from lab.machine.gpus.errors import gpu_errors
-from lab.timing.runner import measure_in_starts
+from lab.timing.runner import measure_in_processes
 from lab.training.strategies.replicas import Replicas
 from stages.train.measure import one_run
 from stages.train.measure.params import Params
@@ -103,7 +103,7 @@ def test_a_start_whose_gpu_fails_ends_the_benchmark_with_that(tmp_path, monkeypa
     import on_a_lost_gpu  # type: ignore[import-not-found]
 
     with pytest.raises(kind, match=r"a GPU: CUDA (error: uncorrectable ECC|out of memory\. Tried)"):
-        measure_in_starts(on_a_lost_gpu, 2)
+        measure_in_processes("a benchmark", 2, on_a_lost_gpu.measure)
     del sys.modules["on_a_lost_gpu"]
 
 
