@@ -5,6 +5,7 @@ import re
 import sys
 
 import pytest
+from invoke.collection import Collection
 from invoke.context import Context
 from invoke.exceptions import Exit
 
@@ -13,6 +14,7 @@ from lab.core.process import ERROR_FILE
 from tests.helpers import ROOT
 
 C = Context()
+TASKS = Collection.from_module(tasks).tasks
 
 
 @pytest.fixture
@@ -25,11 +27,11 @@ def commands(monkeypatch):
 
 def test_the_readme_names_every_task():
     [listed] = re.findall(r"Tasks \(`invoke --list`\): ([^.]+)\.", (ROOT / "README.md").read_text())
-    assert set(re.findall(r"`(\w+)`", listed)) == set(tasks.namespace.tasks)
+    assert set(re.findall(r"`(\w+)`", listed)) == set(TASKS)
 
 
 def test_every_option_of_a_task_has_help():
-    for name, task in tasks.namespace.tasks.items():
+    for name, task in TASKS.items():
         assert task.__doc__, name
         for option in task.get_arguments():
             assert option.help, f"{name} --{option.name}"

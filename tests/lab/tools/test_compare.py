@@ -152,7 +152,7 @@ def results(project):
 
 
 def test_a_snapshot_of_own_params_names_no_profile(results):
-    edit_params({"seed": 3})
+    edit_params({"bench.starts": 3})
     references.snapshot("mine")
     assert compare.with_reference("mine")[0] == ["mine was measured with own params"]
 

@@ -23,7 +23,7 @@ from lab.data import datasets, sources
 from lab.machine.gpus import driver
 from lab.tools import doctor
 from lab.tools.doctor import Finding, clear_stale_dvc_locks, locked_stages, run_check
-from tests.helpers import ROOT, edit_params, small_run, write_data
+from tests.helpers import ROOT, committed_params, edit_params, small_run, write_data
 
 DEAD = 2**22 + 1  # above the largest PID
 CPUS = [torch.device("cpu")] * 2
@@ -62,7 +62,7 @@ def committed(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.chdir(folder)
         for name in ("pyproject.toml", "profiles/laptop.yaml"):
             write(name, (ROOT / name).read_text())
-        write("params.yaml", (ROOT / "profiles/laptop.yaml").read_text())
+        write("params.yaml", committed_params())
         runs = {"one": small_run(), "two": small_run()}
         nowhere = ["http://127.0.0.1:1"]
         edit_params({"train.runs": runs, "data.mirrors.fashion_mnist": nowhere})

@@ -17,7 +17,7 @@ from lab.core.files import read_rows
 from lab.tools import references
 from lab.tools.record.parts import Part
 from lab.tools.record.visit import record
-from tests.helpers import ROOT, files, outlived, write_data
+from tests.helpers import ROOT, committed_params, files, outlived, write_data
 
 pytestmark = pytest.mark.slow
 
@@ -54,7 +54,7 @@ def test_a_record_has_what_was_finished_and_leaves_the_results_alone(ready):
     assert {"products", "the notes' run"} <= experiments
     assert {row["id"] for row in document["claims"]} == claims_about("bench_parallel")
     assert (ready / "reports" / "bench_parallel" / "metrics.json").read_text() == "{}"
-    assert (ready / "params.yaml").read_text() == (ready / "profiles" / "laptop.yaml").read_text()
+    assert (ready / "params.yaml").read_text() == committed_params()
 
 
 def test_a_visit_that_ends_early_has_what_was_finished_with_its_verdicts(ready):
