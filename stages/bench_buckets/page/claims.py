@@ -9,7 +9,7 @@ CLAIMS = (
     Claim(
         "C4e",
         "13.3",
-        Kind.SAID,
+        Kind.ASKED,
         "000:250",
         "Between two processes it is an advantage to sum gradients while others are still"
         " computed.",

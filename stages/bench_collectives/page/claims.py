@@ -28,8 +28,8 @@ CLAIMS = (
         about_gpus=True,
         front=Front(
             rank=11,
-            confirmed="One all-reduce by torch over all gradients sums those of ResNet-18"
-            " {number} times as fast as the notes' way, tensor by tensor.",
+            confirmed="torch's all-reduce of all of ResNet-18's gradients at once is {number}"
+            " times as fast as the notes' sum, tensor by tensor.",
             refuted="One all-reduce by torch over all gradients is no faster than the notes'"
             " way, tensor by tensor: {number} times as fast for ResNet-18.",
         ),

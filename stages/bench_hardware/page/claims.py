@@ -91,10 +91,10 @@ CLAIMS = (
         "Half to twice the slide's factor, which is of no named processor.",
         front=Front(
             rank=20,
-            confirmed="The second cache takes about 14 times as long as the first, as the notes'"
-            " slide says: {number} times.",
-            refuted="The second cache does not take 14 times as long as the first, as the"
-            " notes' slide says: it takes {number} times.",
+            confirmed="The notes' slide has the second cache take 14 times as long to answer as"
+            " the first; here it takes {number} times as long.",
+            refuted="The notes' slide has the second cache take 14 times as long to answer as the"
+            " first; here it takes {number} times as long.",
         ),
     ),
     Claim(

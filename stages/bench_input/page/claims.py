@@ -28,7 +28,8 @@ CLAIMS = (
         "13.5",
         Kind.SAID,
         "000:427",
-        "The simple way of training LeNet on two GPUs suffers from a huge overhead of Python.",
+        "The simple way of training LeNet on two GPUs suffers from a huge overhead of Python and"
+        " the framework.",
         "Share of the notes' step (two shards, one after the other) that its calls take without"
         " their arithmetic: on one channel and one image a shard.",
         Rule(
@@ -40,8 +41,7 @@ CLAIMS = (
             at_least(50),
             "% of the time",
         ),
-        "“Huge”: half of a step or more. The share is an upper bound of Python's, since what the"
-        " framework does around its kernels is in it.",
+        "“Huge”: half of a step or more. What the framework does around its kernels is in it, too.",
         on_two_gpus(STAGE),
     ),
     Claim(

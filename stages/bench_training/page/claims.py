@@ -62,7 +62,8 @@ CLAIMS = (
         "13.5",
         Kind.ASKED,
         "000:374",
-        "With a thread for each device the same step runs on the devices in parallel.",
+        "With one thread for each device, a training step of LeNet runs on the devices in"
+        " parallel.",
         "The engine's step on the same net, a thread for each of two devices: time on one device"
         " over that on two.",
         speedup(
@@ -75,7 +76,7 @@ CLAIMS = (
         "13.5",
         Kind.ASKED,
         "000:398-412",
-        "This engine trains LeNet faster than the notes' loop does, on the same mathematics.",
+        "This project's engine trains LeNet faster than the notes' loop at the same computation.",
         "Step of an epoch by the notes' loop, with the loader's setting that a trial found faster,"
         " over that of the engine, in processes in turn.",
         ratio(STAGE, f"{names.LENET}_{names.FP32_SPEEDUP}", FASTER),
@@ -86,7 +87,7 @@ CLAIMS = (
         "13.5",
         Kind.ASKED,
         "000:398-412",
-        "It takes this engine to be so fast: a plain loop over images in memory is slower.",
+        "A plain loop over images in memory is slower than this engine.",
         "Step of a loop as one writes it without this project (float images in memory,"
         " channels-last, torch's own layers and SGD) over that of the engine, in turn.",
         speedup(step(names.LENET, names.PLAIN), step(names.LENET, names.ENGINE), FASTER),

@@ -104,8 +104,8 @@ CLAIMS = (
         "13.7",
         Kind.SAID,
         "001:452",
-        "A larger batch, by more images on each worker or by more workers, needs more computation"
-        " for the same accuracy: convergence slows down.",
+        "At an unchanged rate a larger batch, by more images on each worker or by more workers,"
+        " takes more epochs to the same accuracy.",
         "Epochs to the target accuracy at batch 64 in percent of those at 256, the same rate and"
         " the same seed; where the larger batch did not get there in time, at most that.",
         fewer_epochs(epochs(FIXED, SMALLEST), epochs(FIXED, LARGE)),
@@ -113,10 +113,10 @@ CLAIMS = (
         real,
         front=Front(
             rank=12,
-            confirmed="Larger batches slow convergence: at the same rate, batch 64 reaches the"
-            " target accuracy in {number} % of the epochs that batch 256 takes.",
-            refuted="Larger batches do not slow convergence here: at the same rate, batch 64"
-            " takes {number} % of the epochs that batch 256 takes.",
+            confirmed="At an unchanged learning rate, batch 64 reaches the target accuracy in"
+            " {number} % of the epochs that batch 256 takes.",
+            refuted="At an unchanged learning rate, batch 64 takes {number} % of the epochs that"
+            " batch 256 takes: larger batches cost nothing here.",
         ),
     ),
     Claim(
@@ -146,8 +146,8 @@ CLAIMS = (
         real,
         front=Front(
             rank=13,
-            confirmed="Raising the rate with the batch wins back much of that: with four times"
-            " the rate batch 256 takes {number} % of the epochs.",
+            confirmed="Raising the rate with the batch helps: at four times batch 64's rate,"
+            " batch 256 takes {number} % of the epochs that it takes at batch 64's rate.",
         ),
     ),
     Claim(

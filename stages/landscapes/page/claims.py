@@ -49,8 +49,8 @@ CLAIMS = (
         Kind.SAID,
         "001:9-14",
         "A lower training error is not enough: overfitting raises the error on new rows.",
-        "Error on other rows of the airfoil table at the end of descent on a few, over that at the"
-        " step best for other seeds.",
+        "Error on other rows of the airfoil table after the last step of training on a few, over"
+        " that after the best step, which other seeds chose.",
         speedup(
             values(STAGE, "overfitting", "other rows", x="100000.0"),
             values(STAGE, "best_step", "other rows"),
@@ -81,7 +81,8 @@ CLAIMS = (
         "12.1",
         Kind.SAID,
         "001:54",
-        "Every point without slope that is no minimum is a saddle; −x1² − x2² at 0 would be one.",
+        "Every point of zero gradient that is no minimum is a saddle, by which the maximum of −x1²"
+        " − x2² would be one.",
         "Of the quadratics ±x1² ± x2², those that only fall from their flat point at 0: maxima.",
         Rule(
             [read for name in QUADRATICS for read in neighbours(name)],
@@ -94,7 +95,7 @@ CLAIMS = (
     Claim(
         "F4b",
         "12.1",
-        Kind.SAID,
+        Kind.ASKED,
         "001:62",
         "In higher dimensions saddles are harder to notice, where one direction alone leads down.",
         "Share of random directions that lead down from a saddle like the notes', which goes up"

@@ -64,7 +64,8 @@ CLAIMS = (
         "13.5",
         Kind.SAID,
         "002:6-7",
-        "The gradients of the parts of a batch, added up, are the batch's gradient.",
+        "For LeNet, which has no batch norm, the gradients of a batch's parts add up to the"
+        " batch's gradient.",
         "LeNet, in float64: the most that the sum over devices differs from one device's gradient,"
         " relative to its largest number, for each number of devices.",
         Rule(
@@ -97,9 +98,9 @@ CLAIMS = (
         Kind.SAID,
         "001:394 001:414",
         "Data parallelism usually performs better than model parallelism.",
-        "Time of a step on two devices side by side at batch 256, by a pipeline of micro-batches"
-        " over data parallelism: LeNet's, and of four dense layers, nearly all parameters, that by"
-        " shares of each layer; the smaller of the two.",
+        "Time of a step on two devices side by side at batch 256, model parallelism over data"
+        " parallelism. LeNet is split into a pipeline of micro-batches, a net of four dense layers"
+        " by shares of each layer; the smaller ratio counts.",
         Rule(
             [
                 values("parallelism", "step", name, net=net)
@@ -120,7 +121,8 @@ CLAIMS = (
         "13.5",
         Kind.SAID,
         "001:408-409 001:415",
-        "Model parallelism serves models that are too large for one GPU.",
+        "Model parallelism needs less memory on each device than replicas do, and so serves larger"
+        " models.",
         "Four dense layers, nearly all parameters: bytes of parameters and gradients on the fuller"
         " of two devices, replicas over a pipeline.",
         Rule(

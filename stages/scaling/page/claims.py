@@ -93,7 +93,7 @@ CLAIMS = (
     Claim(
         "G10a",
         "13.7",
-        Kind.SAID,
+        Kind.ASKED,
         "001:447-450",
         "Between processes, a step by the notes' code takes as long as the longer of computing and"
         " communicating.",
@@ -114,8 +114,8 @@ CLAIMS = (
             rank=10,
             confirmed="A training step by the notes' code takes no longer than the longer of"
             " computing and communicating: {number} times that.",
-            refuted="A training step by the notes' code takes computing and communicating"
-            " together, not the longer of the two: {number} times the longer part.",
+            refuted="A training step by the notes' code computes first and communicates"
+            " afterwards: it takes {number} times as long as the longer of the two.",
         ),
     ),
     Claim(

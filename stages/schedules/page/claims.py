@@ -53,8 +53,8 @@ CLAIMS = (
         Kind.SAID,
         "001:326",
         "A high rate makes training diverge at its very start.",
-        "Percent of a run of LeNet without warm-up before it has learned nothing any more, at the"
-        " lowest rate that bisection found to diverge.",
+        "How far into a run without warm-up LeNet collapses for good, in percent of the run, at"
+        " the lowest rate that bisection found to diverge.",
         samples(
             values(STAGE, "divergence_onset", NO_WARM_UP, net="lenet"),
             at_most(NOTES_WARM_UP),
@@ -81,9 +81,9 @@ CLAIMS = (
     Claim(
         "F20f",
         "12.11",
-        Kind.SAID,
+        Kind.ASKED,
         "001:326",
-        "With some advanced network designs optimisation is especially prone to be unstable.",
+        "Without warm-up ResNet-18 diverges at lower rates than LeNet.",
         "Highest rate that does not diverge without warm-up, by bisection: LeNet's over"
         " ResNet-18's.",
         Rule(
@@ -100,7 +100,7 @@ CLAIMS = (
         "12.11",
         Kind.SAID,
         "001:326-329",
-        "Warm-up resolves the dilemma of an advanced design: a high rate no longer diverges.",
+        "Warm-up lets an advanced design, ResNet-18, train at a higher rate without diverging.",
         "ResNet-18's highest rate that does not diverge, by bisection: with the notes' warm-up"
         " over without.",
         speedup(
