@@ -179,7 +179,7 @@ def judge(claim: Claim, evidence: Evidence) -> Finding:
         misfit = f"the numbers of stage {claim.stage} do not fit together ({error})"
         return Finding(claim, Verdict.NOT_TESTABLE, None, kind, misfit)
     possible = claim.rule.possible
-    if not possible.low <= estimate.value <= possible.high:
+    if estimate.high < possible.low or estimate.low > possible.high:
         broken = f"{estimate.value:.3g} cannot be: the measurement is broken; {_again(claim)}"
         return Finding(claim, Verdict.NOT_TESTABLE, None, kind, broken)
     if estimate.timed and (kept_from := _kept_from_telling(claim, evidence)):

@@ -27,7 +27,9 @@ SYMBOLS = {
 }
 
 SKIPPED_BY_STAGE = r"stage \w+ skipped it: (.+)"  # as lab.claims.evidence writes it
-MEASURES_AGAIN = r"(.+); `invoke remeasure --stage (\w+)` measures again"  # as lab.claims.verdicts
+# as lab.claims.verdicts writes them
+MEASURES_AGAIN = r"(.+); `invoke remeasure --stage (\w+)` measures again"
+BROKEN = MEASURES_AGAIN.replace("(.+)", r"(\S+) cannot be: the measurement is broken")
 
 Findings = Mapping[str, Mapping[str, Finding]]  # by machine, then by the claim's id
 NOWHERE: Findings = MappingProxyType({})
@@ -265,6 +267,13 @@ def _lacking(finding: Finding) -> str:
                 what=translation(need.label),
                 remedy=translation(need.remedy),
             )
+    if broken := re.fullmatch(BROKEN, finding.reason):
+        return say(
+            "{number} cannot be: the measurement is broken; `invoke remeasure --stage {stage}`"
+            " measures again",
+            number=broken[1],
+            stage=broken[2],
+        )
     if disturbed := re.fullmatch(MEASURES_AGAIN, finding.reason):
         return say(
             "{reasons}; `invoke remeasure --stage {stage}` measures again",

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from lab.core.shared_params import BenchParams
 from lab.data.datasets import Split
+from lab.machine.allocator import disable_malloc_trim
 from lab.machine.devices import processor
 from lab.nets.lenet import lenet, lenet_params
 from lab.optim import update_rules
@@ -201,6 +202,7 @@ def lenet_accuracies(
 
 def step_times(process: int, params: BenchParams, threads: int) -> list[Measurement]:
     """Milliseconds of a step with either optimizer of torch, and of its loss and gradient alone."""
+    disable_malloc_trim()  # its coming and going would take longer than an optimizer
     devices = processor(threads)
     generator = torch.Generator().manual_seed(0)
     X = torch.rand(IMAGES, 1, 28, 28, generator=generator)
