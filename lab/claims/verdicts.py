@@ -305,8 +305,9 @@ def false_verdicts(findings: Sequence[Finding]) -> float:
 
 def for_the_front(findings: Sequence[Finding], count: int) -> list[Finding]:
     """The findings that a front page tells: what did not hold first, then by rank."""
-    told = [f for f in findings if f.claim.front and f.told_in_front]
-    told.sort(
-        key=lambda f: (f.verdict is not Verdict.REFUTED, f.claim.front and f.claim.front.rank)
-    )
-    return told[:count]
+    told = [
+        (f.verdict is not Verdict.REFUTED, f.claim.front.rank, f)
+        for f in findings
+        if f.claim.front and f.told_in_front
+    ]
+    return [f for *_, f in sorted(told, key=lambda each: each[:2])[:count]]

@@ -19,10 +19,9 @@ class LeNet(nn.Module):
     """The book's LeNet from scratch (13.5.2), its eight parameters under the book's names.
 
     Attributes:
-        receptive_size: of the square of pixels that the logits depend on. The last pooling drops a
-        row
-            and a column of its 9 x 9 inputs, and so all that only these depend on: the last two
-            rows and columns of an image.
+        receptive_size: of the square of pixels that the logits depend on. The last pooling drops
+            a row and a column of its 9 x 9 inputs, and so all that only these depend on: the last
+            two rows and columns of an image.
     """
 
     receptive_size = 26

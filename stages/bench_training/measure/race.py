@@ -65,8 +65,7 @@ def race(
 
 
 def by_hand(variant: TrainingVariant, rounds: int) -> tuple[float, ...]:
-    """Seconds per step of a variant's first turns, in a process that is alone and nothing warmed
-    up.
+    """Seconds per step of a variant's first turns, in a process alone, with nothing warmed up.
 
     So a reader times it who starts a program and looks at the clock.
 

@@ -23,6 +23,7 @@ from tests.helpers import ROOT, edit_params, outlived, small_run, write_data
 
 pytestmark = pytest.mark.slow
 
+RUNS_ON_TWO = ("by_ddp", "by_hand")
 KILLS = int(os.environ.get("LAB_KILLS", "3"))
 TINY = small_run(batch_size=32, num_epochs=20)
 RUNS = {
@@ -99,6 +100,8 @@ def test_killed_runs_end_as_if_nobody_had_killed_them(runs):
     finish("by_ddp")
     undisturbed = {name: results(name) for name in RUNS}
     assert undisturbed["by_ddp"][0] == undisturbed["by_hand"][0]
+    by_ddp, by_hand = (Path(f"reports/train/{name}/conditions.json") for name in RUNS_ON_TWO)
+    assert by_ddp.read_bytes() == by_hand.read_bytes(), "one machine, whatever a rank was told"
     left = KILLS
     while left:
         for name in RUNS:
