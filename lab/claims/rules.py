@@ -8,14 +8,8 @@ from enum import StrEnum
 from functools import partial
 
 from lab.claims.evidence import Column, Metric, Read
-from lab.results.stats import (
-    CONFIDENCE,
-    SMALLEST_EFFECT,
-    median_interval,
-    median_level,
-    paired_ratios,
-    summarise,
-)
+from lab.results import stats
+from lab.results.stats import CONFIDENCE, SMALLEST_EFFECT, median_interval, median_level, summarise
 
 VARIES_BY_SEED = re.compile("accuracy|loss")  # of a training run's numbers
 
@@ -235,14 +229,15 @@ def point(number: float | Sequence[float]) -> Estimate:
 
 
 def median(numbers: Sequence[float], over: Over = Over.STARTS) -> Estimate:
-    """The median with the sign test's interval, named by its level and by what the samples are."""
+    """The median with its interval, named by its level and by what the samples are."""
     middle, count = summarise(numbers).median, len(numbers)
     return Estimate(middle, *median_interval(numbers), median_level(count), count, over)
 
 
 def times_ratio(old: Sequence[float], new: Sequence[float], over: Over = Over.STARTS) -> Estimate:
     """The median of old[i] / new[i]; ValueError for numbers that are no times."""
-    return median(paired_ratios(old, new), over)
+    ratio = stats.speedup(old, new)
+    return Estimate(ratio.median, ratio.low, ratio.high, ratio.level, ratio.count, over)
 
 
 def paired_difference(

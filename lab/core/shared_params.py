@@ -35,7 +35,7 @@ class DeviceParams(Section):
 class BenchParams(Section):
     """The `bench` section of params.yaml, shared by the benchmark stages."""
 
-    starts: Annotated[int, Field(ge=1, le=1000)]  # an interval of 99 % needs 8
+    starts: Annotated[int, Field(ge=1, le=1000)]  # an interval of 99 % needs 4
     rounds: Annotated[int, Field(ge=1, le=1000)]
     min_sample_ms: Annotated[float, Field(gt=0, le=1000)]
 

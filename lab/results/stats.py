@@ -8,7 +8,8 @@ from typing import Literal
 import numpy as np
 
 NOISY_IQR_FRACTION = 0.10
-CONFIDENCE = 0.99  # of an interval that a verdict may rest on: 8 samples reach it
+CONFIDENCE = 0.99  # of an interval that a verdict may rest on
+FEWEST = 4  # samples that reach it
 SMALLEST_EFFECT = 0.02  # a ratio within 2 % of 1 is no speed-up, however sure
 
 
@@ -72,9 +73,6 @@ class Ratio:
 def speedup(old: Sequence[float], new: Sequence[float]) -> Ratio:
     """How many times faster `new` is than `old`: the median of old[i] / new[i], taken side by side.
 
-    The interval is the sign test's, which assumes nothing of the distribution but independent
-    pairs; `level` says with what chance it holds the true median.
-
     Raises:
         ValueError: no pairs, differing lengths, or a time that is not positive and finite.
     """
@@ -93,25 +91,42 @@ def paired_ratios(old: Sequence[float], new: Sequence[float]) -> list[float]:
 
 
 def median_ratio(ratios: Sequence[float]) -> Ratio:
-    """The median of paired ratios with the sign test's interval, as for `speedup`."""
-    middle = summarise(ratios).median
-    return Ratio(middle, *median_interval(ratios), len(ratios))
+    """The median of paired ratios, all above 0, with its interval."""
+    return Ratio(summarise(ratios).median, *ratio_interval(ratios), len(ratios))
+
+
+def median_fraction(samples: Sequence[float]) -> Ratio:
+    """The same of numbers that may be 0 or less."""
+    return Ratio(summarise(samples).median, *median_interval(samples), len(samples))
 
 
 def median_interval(samples: Sequence[float]) -> tuple[float, float]:
-    """The ends between which the median lies with the chance `median_level` (sign test).
+    """The ends between which the true median lies with the chance `median_level`.
 
-    At least 99 % from 8 samples on; of fewer, the whole range, whose level is lower.
+    From 8 samples on it is the sign test's, which assumes nothing of the distribution. Fewer
+    samples all lie on one side of the median too often, so their range is widened on each side by
+    `_widening` times itself. That assumes a density that falls off from the median on either side:
+    of n samples on one side, their largest given, each of the others is uniform below it at worst,
+    so that all lie in the upper part of it with a chance that a power tells.
     """
-    ordered, outside = sorted(samples), _outer_samples(len(samples))
-    return ordered[outside], ordered[-1 - outside]
+    low, high, wider = *_inner_range(samples), _widening(len(samples))
+    return low - wider * (high - low), high + wider * (high - low)
+
+
+def ratio_interval(ratios: Sequence[float]) -> tuple[float, float]:
+    """The same of ratios by their logarithms, so that a / b and b / a have one interval."""
+    low, high = _inner_range(ratios)
+    wider = (high / low) ** _widening(len(ratios))
+    return low / wider, high * wider
 
 
 def median_level(count: int) -> float:
     """The chance with which the interval of `count` samples' median holds the true median.
 
-    99.2 % for 8 samples, 75 % for the range of 3, 0 for one sample.
+    99.2 % for 8 samples, 99 % for 4 to 7, 75 % for the range of 3, 0 for one sample.
     """
+    if _widening(count):
+        return CONFIDENCE
     outside = _outer_samples(count)
     beyond = sum(math.comb(count, i) for i in range(outside + 1))
     return 1 - 2 * beyond / (1 << count)
@@ -174,6 +189,12 @@ def fit_line(counts: Sequence[float], times: Sequence[float]) -> tuple[float, fl
     return float(slope), float(intercept)
 
 
+def _inner_range(samples: Sequence[float]) -> tuple[float, float]:
+    """The range of samples without those that lie outside their median's interval."""
+    ordered, outside = sorted(samples), _outer_samples(len(samples))
+    return ordered[outside], ordered[-1 - outside]
+
+
 def _outer_samples(count: int) -> int:
     """How many of `count` ordered samples lie outside their median's interval on each side."""
     outside, dropped = 2 * 0.5**count, 0
@@ -181,3 +202,14 @@ def _outer_samples(count: int) -> int:
         dropped += 1
         outside += 2 * math.comb(count, dropped) * 0.5**count
     return dropped
+
+
+def _widening(count: int) -> float:
+    """By how many times itself the range of `count` samples is widened on each side.
+
+    Their chance to lie on one side of the median, farther from it than so many times their range,
+    is (2 (1 + t)) to the power 1 - count.
+    """
+    if count < FEWEST:
+        return 0.0
+    return max(0.0, (1 - CONFIDENCE) ** (-1 / (count - 1)) / 2 - 1)

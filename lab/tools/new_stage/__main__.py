@@ -85,7 +85,7 @@ def _in_book_order(text: str, name: str, book: str, question: str) -> str:
 
 def _in_params(text: str, name: str, book: str, question: str) -> str:
     section = f"{name}:".ljust(28) + f"# section {book}\n"
-    key = "  num_seeds: 8".ljust(28) + "# samples of each variant; 8 give an interval of 99 %\n"
+    key = "  num_seeds: 8".ljust(28) + "# samples of each variant; an interval of 99 % needs 4\n"
     return f"{text.rstrip()}\n\n{section}{key}"
 
 

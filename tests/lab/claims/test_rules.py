@@ -54,11 +54,11 @@ def test_verdict_is_that_of_the_whole_interval(interval, ends):
         assert any(inside)
 
 
-@pytest.mark.parametrize("count", [1, 3, 7])
+@pytest.mark.parametrize("count", [1, 2, 3])
 def test_weak_interval_decides_nothing(count):
-    """Eight samples are the fewest whose range holds the median with 99 %."""
+    """Four samples are the fewest whose interval holds the median with 99 %."""
     assert decide(of_starts(2, 1.9, 2.1, count), at_least(1.02)) is INCONCLUSIVE
-    assert decide(of_starts(2, 1.9, 2.1, 8), at_least(1.02)) is CONFIRMED
+    assert decide(of_starts(2, 1.9, 2.1, 4), at_least(1.02)) is CONFIRMED
     assert decide(point(2), at_least(1.02)) is CONFIRMED, "what does not vary needs no interval"
 
 
