@@ -212,4 +212,4 @@ def _widening(count: int) -> float:
     """
     if count < FEWEST:
         return 0.0
-    return max(0.0, (1 - CONFIDENCE) ** (-1 / (count - 1)) / 2 - 1)
+    return max(0.0, float((1 - CONFIDENCE) ** (-1 / (count - 1))) / 2 - 1)

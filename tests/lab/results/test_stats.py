@@ -16,7 +16,6 @@ from lab.results.stats import (
     largest_chance,
     median_interval,
     median_level,
-    median_ratio,
     speedup,
     summarise,
 )
