@@ -22,6 +22,7 @@ Stem = Literal["small", "original"]  # of ResNet-18
 # torch.compile's modes; reduce-overhead with CUDA graphs, the last one with more trials of kernels
 Compile = Literal["none", "default", "reduce-overhead", "max-autotune-no-cudagraphs"]
 
+CpuThreads = Literal["auto", "all"]  # of a run's devices: as `devices` says, or all cores
 ScheduleName = Literal["constant", "one_cycle"]
 Augmentation = Literal["none", "shift"]
 

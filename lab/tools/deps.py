@@ -89,7 +89,8 @@ def _with_its_deps(found: re.Match[str]) -> str:
     else:
         needed = rooms(stage)
         own = sorted(dep for dep in needed if dep.startswith("stages/"))
-        deps = [*own, *sorted(needed - {*own}), *(dep for dep in old if dep.startswith("data/"))]
+        read = (dep for dep in old if dep.startswith(("data/", "reports/")))
+        deps = [*own, *sorted(needed - {*own}), *read]
     if {*deps} == {*old}:
         return found[0]
     return f"  {stage}:\n{found['head']}{_in_lines(deps)}"

@@ -13,6 +13,7 @@ from lab.core.params import Section
 from lab.core.shared_params import (
     Augmentation,
     Compile,
+    CpuThreads,
     DistributedParams,
     NetName,
     RunPrecision,
@@ -29,6 +30,7 @@ class RunParams(Section):
     precision: RunPrecision
     compile: Compile
     num_gpus: Annotated[int, Field(ge=1, le=64)]
+    cpu_threads: CpuThreads
     shards: Literal["none"] | Annotated[int, Field(ge=1, le=1024)]
     batch_size: Annotated[int, Field(ge=1, le=FASHION_COUNTS["train"])]
     lr: Annotated[float, Field(gt=0, le=1000)]
@@ -93,6 +95,15 @@ class RunParams(Section):
         return self
 
     @model_validator(mode="after")
+    def _all_threads_are_of_one_device(self) -> Self:
+        if self.cpu_threads == "all" and (self.num_gpus > 1 or self.strategy == "ddp"):
+            raise ValueError(
+                "num_gpus 1 and another strategy than ddp for cpu_threads all, got"
+                f" {self.num_gpus} and {self.strategy!r}"
+            )
+        return self
+
+    @model_validator(mode="after")
     def _a_recorded_step_is_always_the_same(self) -> Self:
         if self.strategy == "graph":
             asked = (
@@ -125,6 +136,7 @@ NOTES = RunParams(  # the notes' run of LeNet on one device (13.5)
     precision="fp32",
     compile="none",
     num_gpus=1,
+    cpu_threads="auto",
     shards="none",
     batch_size=256,
     lr=0.2,

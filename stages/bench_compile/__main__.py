@@ -11,11 +11,11 @@ from lab.results.measurements import Measurement, Results
 from lab.timing.bench import ratio_metrics, speedup_of
 from lab.timing.runner import run_benchmark
 from stages.bench_compile.measure import names
+from stages.bench_compile.measure.building import measure_building
 from stages.bench_compile.measure.forms import empty_compiler_cache, mlp
 from stages.bench_compile.measure.params import Params
 from stages.bench_compile.measure.program import measure_folding
 from stages.bench_compile.measure.saved import measure_cpp, measure_saved
-from stages.bench_compile.measure.times import measure, measure_building
 
 
 def measure_once(params: Params, devices: Devices, folder: Path) -> list[Measurement]:
@@ -52,12 +52,10 @@ def main() -> None:
     """Measure, the forms built before the processes that time them, and write the files."""
     params = load(Params)
     devices = resolve(1, params.devices)
-    built: list[Measurement] = []
     with empty_compiler_cache() as folder:
-
-        def build() -> tuple[()]:
-            built.extend(measure_once(params, devices, folder))
-            return ()
+        built = measure_once(params, devices, folder)
+        # it imports the compilers, which takes seconds: first use pays for that
+        from stages.bench_compile.measure.times import measure
 
         run_benchmark(
             "bench_compile",
@@ -65,7 +63,6 @@ def main() -> None:
             params.bench.starts,
             measure,
             summarise,
-            prepare=build,
             once=lambda measured: built,
         )
 

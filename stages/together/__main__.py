@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import torch
 from tqdm import tqdm
 
-from lab.core.files import Metrics
+from lab.core.files import REPORTS, Metrics, read_json, read_rows
 from lab.core.params import load
 from lab.core.process import run
 from lab.data.datasets import dataset_name
@@ -22,7 +22,10 @@ from stages.together.measure.time_to_accuracy import NOTES_WAY, RECORD, RUNGS, s
 
 
 def measure(params: Params) -> Iterator[Measurement]:
-    """Each epoch of each run of each rung that this machine has the devices for."""
+    """Each epoch of each run of each rung that this machine has the devices for, and of records.
+
+    A record's first seed has been trained: it is a run of its own.
+    """
     p, gpus = params.together, torch.cuda.device_count()
     ways = [*ladder(computes_in_bf16(one_run.device())), *records(params)]
     ways = [way for way in ways if not gpus or way.num_gpus <= gpus]
@@ -30,9 +33,12 @@ def measure(params: Params) -> Iterator[Measurement]:
     jobs = [
         (rung, params.seed + i, one)
         for rung in ways
-        for i in range(p.seeds if rung.lesson in rungs else p.record_seeds)
+        for i in (range(p.seeds) if rung.lesson in rungs else range(1, p.record_seeds))
         for one in runs_of(rung, p, rungs)
     ]
+    for record in ways:
+        if record.lesson not in rungs:
+            yield from trained(record.lesson, params.seed)
     for rung, seed, one in tqdm(jobs, "together", leave=False, disable=None):
         name, devices = f"a run of {rung.lesson!r}", one_run.devices_of(rung, params.devices)
         epochs = call_in_subprocess(name, one_run.train_rung, rung, seed, one, params)
@@ -41,6 +47,23 @@ def measure(params: Params) -> Iterator[Measurement]:
             yield Measurement("seconds", rung.lesson, epoch, (round(seconds, 4),), "s", *about)
             if percent is not None:
                 yield Measurement("accuracy", rung.lesson, epoch, (round(percent, 4),), "%", *about)
+
+
+def trained(record: str, seed: int) -> Iterator[Measurement]:
+    """The epochs of a record's run, as `stages.train` left them."""
+    folder, seconds = REPORTS / "train" / record, 0.0
+    columns = {"target": target_of(record), "seed": seed}
+    threads = int(read_json(folder / "metrics.json")["threads_per_device"])
+    for row in read_rows(folder / "rows.csv"):
+        seconds += float(row["seconds"])
+        about = (str(row["device_kind"]), threads, "", columns)
+        for experiment, value, unit in (
+            ("seconds", seconds, "s"),
+            ("accuracy", 100 * float(row["test_accuracy"]), "%"),
+        ):
+            yield Measurement(
+                experiment, record, int(row["epoch"]), (round(value, 4),), unit, *about
+            )
 
 
 def summarise(results: Results, p: TogetherParams) -> Metrics:

@@ -6,12 +6,12 @@ one. And other networks, so that "usually" is asked of several.
 
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 import torch
+import torch._inductor.compile_fx  # so that no process that is timed has to
 from torch import Tensor, nn
 
 from lab.core.params import load
@@ -21,7 +21,8 @@ from lab.nets.models import lenet_of_layers
 from lab.results.measurements import Measurement, skip
 from lab.timing.back_end import back_end_share
 from lab.timing.bench import in_unit, time_variants
-from lab.timing.clock import read_clock, synchronize
+from lab.timing.clock import synchronize
+from stages.bench_compile.measure.building import call_in_a_row, seconds_of
 from stages.bench_compile.measure.forms import (
     BUILDERS,
     NUM_INPUTS,
@@ -59,12 +60,6 @@ def measure(process: int) -> list[Measurement]:
     ]
 
 
-def call_in_a_row(form: Form, x: Tensor, calls: int) -> None:
-    """What the notes time: the same call again and again."""
-    for _ in range(calls):
-        form(x)
-
-
 def measure_thousand_calls(seed: int, devices: Devices) -> list[Measurement]:
     """The notes' steps, in a process that has not used TorchScript: one sample of each.
 
@@ -76,61 +71,16 @@ def measure_thousand_calls(seed: int, devices: Devices) -> list[Measurement]:
     x = torch.randn(1, NUM_INPUTS, generator=torch.Generator().manual_seed(seed)).to(device)
     earlier = mlp(seed).to(device)
     earlier(x)
-    first = _seconds(script(earlier), x, 1, devices)
+    first = seconds_of(script(earlier), x, 1, devices)
     net = mlp(seed + 1).to(device)
-    eager = _seconds(net, x, CALLS, devices)
-    scripted = _seconds(script(net), x, CALLS, devices)
+    eager = seconds_of(net, x, CALLS, devices)
+    scripted = seconds_of(script(net), x, CALLS, devices)
     seconds = {EAGER: eager, SCRIPT: scripted, "first TorchScript call of the process": first}
     times = {variant: (each,) for variant, each in seconds.items()}
     return in_unit("thousand_calls", 0, times, "ms", devices)
 
 
-def _seconds(form: Form, x: Tensor, calls: int, devices: Devices) -> float:
-    start = read_clock(devices.devices)
-    call_in_a_row(form, x, calls)
-    return read_clock(devices.devices) - start
-
-
 # --- the network in each form ---
-
-
-def measure_building(
-    net: nn.Module, params: Params, devices: Devices, folder: Path
-) -> list[Measurement]:
-    """Build each form from an empty cache: seconds, first calls, and outputs beside eager's.
-
-    The time to build holds the first call, in which compilers work.
-    """
-    ours = params.bench_compile
-    inputs = batches([1, *ours.batch_sizes], params.seed, devices.devices[0])
-    measured = []
-    for variant in BUILDERS:
-        use = partial(_first_results, inputs=inputs, devices=devices, count=ours.first_calls)
-        found, seconds, _ = build(variant, net, folder, [*inputs.values()], use, ours.compilers)
-        if found is None:
-            continue
-        calls, outputs = found
-        measured += in_unit("build", 0, {variant: (seconds + calls[0],)}, "s", devices)
-        for number, call in enumerate(calls, 1):
-            measured += in_unit("first_calls", number, {variant: (call,)}, "us", devices)
-        measured += [
-            _difference(variant, outputs[n], net(inputs[n]), devices) for n in ours.batch_sizes
-        ]
-    return measured
-
-
-def _first_results(
-    form: Form, inputs: Mapping[int, Tensor], devices: Devices, count: int
-) -> tuple[list[float], dict[int, Tensor]]:
-    """Seconds of each of the first `count` calls, of one image; then all outputs by batch size."""
-    calls = [_seconds(form, inputs[1], 1, devices) for _ in range(count)]
-    return calls, {n: form(X).clone() for n, X in inputs.items()}
-
-
-def _difference(variant: str, outputs: Tensor, y: Tensor, devices: Devices) -> Measurement:
-    with torch.no_grad():
-        largest = (outputs - y).abs().max().item()
-    return Measurement("difference", variant, len(y), (largest,), "logit", devices.kind)
 
 
 def measure_calls(

@@ -104,35 +104,32 @@ def _messages(p: ScalingParams) -> list[Planned]:
 
 
 def _behind_computing(p: ScalingParams) -> list[Planned]:
-    """Lists of short tensors behind LeNet's and ResNet-18's steps, and of longer ones; x: bytes of
-    the longest.
+    """Lists of short tensors behind LeNet's shortest and longest steps, and of longer ones behind
+    the latter; x: bytes of the longest.
 
     Every other tensor of these is short, as weights and biases alternate; the longest is alone.
     """
     few, most = min(p.lenet.calibration_images), _most(p.lenet)
-    resnet = "resnet18", min(p.resnet18.calibration_images)
     shortest, *longer, longest = (size // 4 for size in sorted(p.message_bytes))
-    lists: list[tuple[str, int, tuple[int, ...]]] = [
-        (net, images, (shortest,) * count)
-        for net, images in (("lenet", few), ("lenet", most), resnet)
-        for count in p.tensors
+    lists: list[tuple[int, tuple[int, ...]]] = [
+        (images, (shortest,) * count) for images in (few, most) for count in p.tensors
     ]
     pairs = sorted(p.tensors)[-2] // 2
-    lists += [(*resnet, (length, shortest) * pairs) for length in longer]
-    lists.append((*resnet, (longest,)))
+    lists += [(most, (length, shortest) * pairs) for length in longer]
+    lists.append((most, (longest,)))
     return [
         (
             _ms(
                 "behind computing",
                 algorithm,
                 4 * max(lengths),
-                net=net,
+                net="lenet",
                 images=images,
                 tensors=len(lengths),
             ),
-            Variant(algorithm, p.world_size, lengths, False, net, images, gradients=False),
+            Variant(algorithm, p.world_size, lengths, False, "lenet", images, gradients=False),
         )
-        for net, images, lengths in lists
+        for images, lengths in lists
         for algorithm in (STAR, RING)
     ]
 

@@ -10,7 +10,7 @@ import torch
 from lab.core.errors import DistributedError, MachineError, SpaceError
 from lab.core.params import PARAMS_FILE
 from lab.core.shared_params import DeviceParams, Precision
-from lab.machine.devices import Devices, missing_compiler, resolve
+from lab.machine.devices import Devices, missing_compiler, resolve, usable_cores
 from lab.nets.memory import least_step_bytes, memory_bytes
 from lab.nets.models import MODELS
 from lab.training.run_params import RunParams
@@ -31,6 +31,8 @@ def devices_of(recipe: RunParams, params: DeviceParams) -> tuple[Devices, list[t
         devices = resolve(here, as_told(params))
         own = [devices.devices[int(os.environ["LOCAL_RANK"])]]
         return replace(devices, devices=devices.devices * (world_size // here)), own
+    if recipe.cpu_threads == "all":
+        params = params.model_copy(update={"cpu_threads": usable_cores()})
     devices = resolve(recipe.num_gpus, params)
     # splits over different GPUs, and not at all over the CPU
     if recipe.strategy == "dataparallel":

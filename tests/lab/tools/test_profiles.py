@@ -73,6 +73,7 @@ def test_full_is_the_notes_workload(project, monkeypatch):
         assert run == {
             "net": net,
             "num_gpus": num_gpus,
+            "cpu_threads": "auto",
             "shards": "none",
             "batch_size": batch_size,
             "lr": lr,

@@ -14,7 +14,8 @@ from lab.core.shared_params import BenchParams, DeviceParams
 from lab.machine.devices import Devices
 from lab.results.measurements import Measurement, Results
 from stages.bench_compile.__main__ import summarise
-from stages.bench_compile.measure import names, times
+from stages.bench_compile.measure import building, names, times
+from stages.bench_compile.measure.building import measure_building
 from stages.bench_compile.measure.forms import empty_compiler_cache, mlp
 from stages.bench_compile.measure.names import AOT, EAGER, INFERENCE, SCRIPT
 from stages.bench_compile.measure.params import CompileParams, Params
@@ -117,7 +118,7 @@ BUILT = [EAGER, INFERENCE, SCRIPT, names.FROZEN]
 
 
 def test_building_counts_the_first_call_and_outputs_are_compared(tmp_path):
-    results = Results(times.measure_building(mlp(0), PARAMS, CPU, tmp_path))
+    results = Results(measure_building(mlp(0), PARAMS, CPU, tmp_path))
     assert results.variants("build") == results.variants("difference") == BUILT
     for form in BUILT:
         first, second = results.series("first_calls", form)
@@ -146,13 +147,14 @@ def test_all_forms_are_timed_at_every_size_and_what_is_missing_is_said():
 WITH_COMPILERS = """
 import json
 from stages.bench_compile.measure import times, names
+from stages.bench_compile.measure.building import measure_building
 from stages.bench_compile.measure.forms import empty_compiler_cache, mlp
 from tests.stages.bench_compile.test_times import CPU, PARAMS
 
 ours = PARAMS.bench_compile.model_copy(update={"compilers": True})
 params = PARAMS.model_copy(update={"bench_compile": ours})
 with empty_compiler_cache() as folder:
-    built = times.measure_building(mlp(0), params, CPU, folder)
+    built = measure_building(mlp(0), params, CPU, folder)
     called = times.measure_calls(mlp(0), params, CPU, 0)
 remarks = {m.variant: m.remark for m in called if m.experiment == "call"}
 print(json.dumps([sorted({m.variant for m in built}), remarks]))
@@ -232,7 +234,7 @@ def test_the_calls_are_those_of_the_notes_in_their_order(monkeypatch):
     monkeypatch.setattr(times, "mlp", lambda seed: next(nets))
     monkeypatch.setattr(times, "script", script)
     monkeypatch.setattr(times, "CALLS", 3)
-    monkeypatch.setattr(times, "read_clock", lambda devices: float(len(log)))
+    monkeypatch.setattr(building, "read_clock", lambda devices: float(len(log)))
     measured = times.measure_thousand_calls(0, CPU)
     assert log == [*("a", "script a", "a scripted"), *["b"] * 3, "script b", *["b scripted"] * 3]
     assert {m.variant: m.values for m in measured} == {

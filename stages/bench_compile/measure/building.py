@@ -1,0 +1,69 @@
+"""What it takes to build each form, and what the first calls then take.
+
+Nothing here imports torch's compilers: who compiles for the first time waits for that, too.
+"""
+
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+
+from lab.machine.devices import Devices
+from lab.results.measurements import Measurement
+from lab.timing.bench import in_unit
+from lab.timing.clock import read_clock
+from stages.bench_compile.measure.forms import BUILDERS, Form, batches, build
+from stages.bench_compile.measure.params import Params
+
+
+def measure_building(
+    net: nn.Module, params: Params, devices: Devices, folder: Path
+) -> list[Measurement]:
+    """Build each form from an empty cache: seconds, first calls, and outputs beside eager's.
+
+    The time to build holds the first call, in which compilers work.
+    """
+    ours = params.bench_compile
+    inputs = batches([1, *ours.batch_sizes], params.seed, devices.devices[0])
+    measured = []
+    for variant in BUILDERS:
+        use = partial(_first_results, inputs=inputs, devices=devices, count=ours.first_calls)
+        found, seconds, _ = build(variant, net, folder, [*inputs.values()], use, ours.compilers)
+        if found is None:
+            continue
+        calls, outputs = found
+        measured += in_unit("build", 0, {variant: (seconds + calls[0],)}, "s", devices)
+        for number, call in enumerate(calls, 1):
+            measured += in_unit("first_calls", number, {variant: (call,)}, "us", devices)
+        measured += [
+            _difference(variant, outputs[n], net(inputs[n]), devices) for n in ours.batch_sizes
+        ]
+    return measured
+
+
+def _first_results(
+    form: Form, inputs: Mapping[int, Tensor], devices: Devices, count: int
+) -> tuple[list[float], dict[int, Tensor]]:
+    """Seconds of each of the first `count` calls, of one image; then all outputs by batch size."""
+    calls = [seconds_of(form, inputs[1], 1, devices) for _ in range(count)]
+    return calls, {n: form(X).clone() for n, X in inputs.items()}
+
+
+def _difference(variant: str, outputs: Tensor, y: Tensor, devices: Devices) -> Measurement:
+    with torch.no_grad():
+        largest = (outputs - y).abs().max().item()
+    return Measurement("difference", variant, len(y), (largest,), "logit", devices.kind)
+
+
+def call_in_a_row(form: Form, x: Tensor, calls: int) -> None:
+    """What the notes time: the same call again and again."""
+    for _ in range(calls):
+        form(x)
+
+
+def seconds_of(form: Form, x: Tensor, calls: int, devices: Devices) -> float:
+    start = read_clock(devices.devices)
+    call_in_a_row(form, x, calls)
+    return read_clock(devices.devices) - start
