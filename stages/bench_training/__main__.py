@@ -31,8 +31,8 @@ from stages.bench_training.measure.variants import (
     Variants,
     by_the_notes,
     lacking,
-    products_per_step,
     variants_of,
+    worth_a_step,
 )
 
 TRIAL_STARTS = 1
@@ -63,7 +63,7 @@ def trial(p: TrainingParams, machine: Machine) -> int:
 def in_rows(
     variants: Variants, seconds: Mapping[tuple[str, str], tuple[float, ...]], machine: Machine
 ) -> list[Measurement]:
-    """The race's samples in ms; products beside each net, since both have their turns with them."""
+    """The race's samples in ms; the peaks beside each net, since both take their turns."""
     rows = []
     for (experiment, name), variant in variants.items():
         kind = machine.two_devices if experiment in names.ON_DEVICES else None
@@ -71,13 +71,12 @@ def in_rows(
         row = Measurement(
             experiment, name, variant.batch_size, ms, "ms", kind or machine.device, variant.threads
         )
-        if name not in names.PRODUCTS:
+        if name not in names.PEAKS:
             rows.append(row)
             continue
         for net in names.NETS:
             batch_size = variants[net, names.ENGINE].batch_size
-            worth = products_per_step(net, batch_size, variant.batch_size)
-            rows.append(replace(row, experiment=net, x=worth))
+            rows.append(replace(row, experiment=net, x=worth_a_step(net, batch_size, variant)))
     return rows
 
 

@@ -1,7 +1,5 @@
 """What the rows say of one variant against another; sample i of each is of start i."""
 
-from collections.abc import Sequence
-
 from lab.results.measurements import Results
 from lab.results.stats import Ratio, speedup
 from stages.bench_training.measure import names
@@ -36,7 +34,7 @@ def against_the_notes(results: Results, net: str) -> dict[str, str]:
 
 
 def against_the_peak(results: Results, net: str) -> dict[str, tuple[str, str]]:
-    """The variants that are held against products of their own arithmetic, and these, by metric."""
+    """The variants that are held against the peak of their own arithmetic, by metric."""
     strict = names.FP32 if names.FP32 in results.variants(net) else names.ENGINE
     return {
         names.FP32_OF_PEAK: (strict, names.PRODUCT),
@@ -46,19 +44,26 @@ def against_the_peak(results: Results, net: str) -> dict[str, tuple[str, str]]:
 
 
 def ms_at_peak(results: Results, net: str, product: str = names.PRODUCT) -> list[float]:
-    """What a step would take at the rate of large products, in each start."""
-    [found] = results.series(net, product)
-    return [found.x * ms for ms in found.values]
+    """What a step would take at the machine's peak in the arithmetic of `product`, in each start.
+
+    That is the rate of large products or of convolutions, whichever is the higher one.
+    """
+    raced = [results.one(net, name) for name in (product, names.CONVOLUTION_OF[product])]
+    of_step = [[m.x * ms for ms in m.values] for m in raced if m]
+    return [min(each) for each in zip(*of_step, strict=True)]
 
 
 def share_of_peak(
     results: Results, net: str, variant: str = names.ENGINE, product: str = names.PRODUCT
 ) -> Ratio | None:
-    """A variant's FLOP per second over those of large products in the same starts."""
+    """A variant's FLOP per second over the peak in the same starts."""
     found = results.one(net, variant)
     return speedup(ms_at_peak(results, net, product), found.values) if found else None
 
 
-def product_gflops(ms: Sequence[float], rows: int) -> list[float]:
-    """The rates of products of square matrices."""
-    return [2 * rows**3 / (t / 1e3) / 1e9 for t in ms]
+def peak_gflops(results: Results, product: str) -> list[float]:
+    """The peak in the arithmetic of `product`, in each start."""
+    [found] = results.series(names.LENET, product)
+    rows = names.PRODUCT_ROWS["cuda" if found.device_kind == "cuda" else "cpu"]
+    of_step = 2e-6 * rows**3 * found.x  # million FLOP
+    return [of_step / ms for ms in ms_at_peak(results, names.LENET, product)]

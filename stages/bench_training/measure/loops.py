@@ -20,7 +20,7 @@ from lab.training.notes_loop import EpochClock, notes_epoch, to_contiguous
 from lab.training.steps import Stepper, prepare_process
 from lab.training.strategies.base import Strategy
 from lab.training.strategies.by_name import strategy_of
-from stages.bench_training.measure.variants import TrainingVariant
+from stages.bench_training.measure.variants import CHANNELS, SIDE, TrainingVariant
 
 Turn = Callable[[int], float]  # takes so many steps; seconds per step
 
@@ -69,6 +69,7 @@ def turn_of(variant: TrainingVariant) -> Turn:
         "engine": _by_the_engine,
         "loop": _by_the_notes_over_devices,
         "product": _product,
+        "convolution": _convolution,
     }
     return kinds[variant.kind](variant)
 
@@ -134,17 +135,34 @@ def _training(strategy: Strategy) -> Turn:
 
 
 def _product(variant: TrainingVariant) -> Turn:
-    """Products of square matrices, a step being one: the rate that a step is held against."""
+    """Products of square matrices, a step being one."""
     [device] = variant.devices()
-    dtype = torch.bfloat16 if variant.precision == "bf16" else torch.float32
-    a = torch.rand(variant.batch_size, variant.batch_size, device=device).to(dtype)
+    a = torch.rand(variant.batch_size, variant.batch_size, device=device).to(_dtype(variant))
     out = torch.empty_like(a)
+    return _repeated(lambda: torch.mm(a, a, out=out), device)
+
+
+def _convolution(variant: TrainingVariant) -> Turn:
+    """Convolutions by kernels of 3 x 3 over padded images, channels last, a step being one."""
+    [device] = variant.devices()
+    X = torch.rand(variant.batch_size, CHANNELS, SIDE, SIDE, device=device).to(_dtype(variant))
+    W = torch.rand(CHANNELS, CHANNELS, 3, 3, device=device).to(_dtype(variant))
+    X, W = (t.contiguous(memory_format=torch.channels_last) for t in (X, W))
+    return _repeated(lambda: F.conv2d(X, W, padding=1), device)
+
+
+def _dtype(variant: TrainingVariant) -> torch.dtype:
+    return torch.bfloat16 if variant.precision == "bf16" else torch.float32
+
+
+def _repeated(call: Callable[[], object], device: torch.device) -> Turn:
+    """The rates that steps are held against: a call again and again, the first not timed."""
 
     def turn(steps: int) -> float:
-        torch.mm(a, a, out=out)
+        call()
         start = read_clock([device])
         for _ in range(steps):
-            torch.mm(a, a, out=out)
+            call()
         return (read_clock([device]) - start) / steps
 
     return turn

@@ -15,6 +15,8 @@ BY_THE_ENGINE = (ENGINE, GRAPH, COMPILED, FP32, TF32, BF16, COMPILED_BF16)
 PRODUCT, TF32_PRODUCT = "matrix product, fp32", "matrix product, tf32"
 BF16_PRODUCT = "matrix product, bf16"
 PRODUCTS = (PRODUCT, TF32_PRODUCT, BF16_PRODUCT)  # x: products that have the FLOP of a step
+CONVOLUTION_OF = {name: name.replace("matrix product", "convolution") for name in PRODUCTS}
+PEAKS = (*PRODUCTS, *CONVOLUTION_OF.values())  # the faster of each two is the machine's peak
 PRODUCT_ROWS = {"cpu": 2048, "cuda": 8192}  # of the matrices, by kind of device
 
 # experiments of LeNet on one and two devices; x: images per batch
@@ -29,10 +31,8 @@ BY_HAND = "lenet, by hand"  # experiment: seconds per epoch, of one process that
 FP32_SPEEDUP = "fp32_speedup"  # of ENGINE, both in torch's own arithmetic
 GRAPH_SPEEDUP = "graph_speedup"  # of GRAPH, likewise
 BF16_SPEEDUP = "bf16_speedup"  # of the fastest variant in bfloat16 where there is a graph
-FP32_OF_PEAK = "fp32_of_peak"  # the rate of FP32, or else of ENGINE, over that of PRODUCT
-TF32_OF_PEAK = "tf32_of_peak"  # the rate of TF32 over that of TF32_PRODUCT
-BF16_OF_PEAK = (
-    "bf16_of_peak"  # the rate of the fastest variant in bfloat16 over that of BF16_PRODUCT
-)
+FP32_OF_PEAK = "fp32_of_peak"  # the rate of FP32, or else of ENGINE, over the peak
+TF32_OF_PEAK = "tf32_of_peak"  # the rate of TF32 over the peak in it
+BF16_OF_PEAK = "bf16_of_peak"  # the rate of the fastest variant in bfloat16 over the peak in it
 NOTES_WORKERS = "lenet_notes_workers"  # of the notes' loader: what the trial found faster
 TWO_DEVICES = "two_devices"  # what ON_DEVICES ran on: a kind of device, or `none`

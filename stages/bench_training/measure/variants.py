@@ -1,4 +1,4 @@
-"""The variants of the race by experiment and name, and how many products are worth a step."""
+"""The variants of the race by experiment and name, and how much of the peak is worth a step."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -18,7 +18,9 @@ from stages.bench_training.measure import names
 from stages.bench_training.measure.params import TrainingParams
 
 LR = 0.01
-PRODUCTS = 4  # of a turn
+PRODUCTS = 2  # of a turn
+CONVOLUTIONS = 20  # likewise
+CHANNELS, SIDE = 64, 28  # in and out of ResNet-18's first blocks, for the notes' images
 IN_GRAPHS: Compile = "max-autotune-no-cudagraphs"  # since the whole step is one
 
 
@@ -28,12 +30,13 @@ class TrainingVariant(RunParams):
     kind: `book`, the notes' loop; `lightning`, PyTorch Lightning with the same loader; `plain`, a
     loop over float images in memory, as one writes it without this project; `engine`, training's
     own step by the recipe's strategy, on its devices in one process; `loop`, the notes' step on
-    them, one after the other; `product`, products of square matrices of `batch_size` rows.
+    them, one after the other; `product`, products of square matrices of `batch_size` rows;
+    `convolution`, those of ResNet-18's first blocks for `batch_size` images, forward.
     num_workers: processes that load, of `book` and `lightning`.
     width: so many times LeNet's channels and hidden units.
     """
 
-    kind: Literal["book", "lightning", "plain", "engine", "loop", "product"]
+    kind: Literal["book", "lightning", "plain", "engine", "loop", "product", "convolution"]
     steps: int
     device: Literal["cpu", "cuda"]
     threads: int
@@ -83,6 +86,7 @@ def variants_of(p: TrainingParams, machine: Machine, notes_workers: int) -> Vari
     notes = by_the_notes(p, machine)
     rows = names.PRODUCT_ROWS[machine.device]
     product = lenet.but(kind="product", batch_size=rows, steps=PRODUCTS)
+    convolution = resnet.but(kind="convolution", steps=CONVOLUTIONS)
     variants = {(names.LENET, names.BY_THE_NOTES[notes_workers]): notes[notes_workers]}
     variants |= {(names.LENET, name): variant for name, variant in _variants(lenet, p).items()}
     variants[names.LENET, again(names.ENGINE)] = lenet
@@ -98,10 +102,11 @@ def variants_of(p: TrainingParams, machine: Machine, notes_workers: int) -> Vari
     variants |= {(names.RESNET18, name): variant for name, variant in _variants(resnet, p).items()}
     if not (p.peers or machine.gpus):
         del variants[names.RESNET18, names.BF16]
-    variants["", names.PRODUCT] = product.but(precision="fp32")
-    if machine.gpus:
-        variants["", names.TF32_PRODUCT] = product.but(precision="tf32")
-    variants["", names.BF16_PRODUCT] = product.but(precision="bf16")
+    arithmetic = {names.PRODUCT: "fp32", names.TF32_PRODUCT: "tf32", names.BF16_PRODUCT: "bf16"}
+    for name, precision in arithmetic.items():
+        if precision != "tf32" or machine.gpus:
+            variants["", name] = product.but(precision=precision)
+            variants["", names.CONVOLUTION_OF[name]] = convolution.but(precision=precision)
     variants |= _on_devices(lenet.but(steps=p.device_steps), p, machine)
     return {
         key: variant
@@ -131,7 +136,12 @@ def lacking(p: TrainingParams, machine: Machine) -> list[Measurement]:
     if not machine.bf16:
         reason = "needs instructions for bfloat16"
         skipped += [
-            skip(names.LENET, variant, reason, kind) for variant in (names.BF16, names.BF16_PRODUCT)
+            skip(names.LENET, variant, reason, kind)
+            for variant in (
+                names.BF16,
+                names.BF16_PRODUCT,
+                names.CONVOLUTION_OF[names.BF16_PRODUCT],
+            )
         ]
     if machine.two_devices is None:
         skipped += [
@@ -198,9 +208,16 @@ def _on_devices(lenet: TrainingVariant, p: TrainingParams, machine: Machine) -> 
     return variants
 
 
-def products_per_step(net: str, batch_size: int, rows: int) -> float:
-    """How many products of square matrices have the FLOP of a training step."""
-    return _flop_per_image(net) * batch_size / (2 * rows**3)
+def worth_a_step(net: str, batch_size: int, peak: TrainingVariant) -> float:
+    """How many products, or convolutions, have the FLOP of a training step."""
+    return _flop_per_image(net) * batch_size / flop_of(peak)
+
+
+def flop_of(peak: TrainingVariant) -> float:
+    """The FLOP of a product, or of a convolution by kernels of 3 x 3 over padded images."""
+    if peak.kind == "product":
+        return 2.0 * peak.batch_size**3
+    return 2.0 * peak.batch_size * (CHANNELS * SIDE * 3) ** 2
 
 
 @cache

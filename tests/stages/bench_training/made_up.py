@@ -8,6 +8,8 @@ from tests.made_up import one
 
 PRODUCTS = {names.PRODUCT: 80.0, names.TF32_PRODUCT: 60.0, names.BF16_PRODUCT: 50.0}
 PRODUCTS_PER_STEP = {names.LENET: 0.2, names.RESNET18: 1.1}
+CONVOLUTIONS = dict.fromkeys(names.CONVOLUTION_OF.values(), 7.0)
+CONVOLUTIONS_PER_STEP = {names.LENET: 2.0, names.RESNET18: 11.0}
 LENET = {
     names.FOUR_WORKERS: 100.0,
     names.NO_WORKERS: 90.0,
@@ -34,10 +36,14 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
     made = [one(names.LENET, name, ms, kind, 256) for name, ms in lenet.items()]
     made += [one(names.RESNET18, name, ms, kind, 256) for name, ms in resnet.items()]
     made += [
-        one(net, product, ms, kind, x)
-        for net, x in PRODUCTS_PER_STEP.items()
-        for product, ms in PRODUCTS.items()
-        if kind == "cuda" or product != names.TF32_PRODUCT
+        one(net, name, ms, kind, per_step[net])
+        for net in names.NETS
+        for peaks, per_step in (
+            (PRODUCTS, PRODUCTS_PER_STEP),
+            (CONVOLUTIONS, CONVOLUTIONS_PER_STEP),
+        )
+        for name, ms in peaks.items()
+        if kind == "cuda" or "tf32" not in name
     ]
     made += [
         one(experiment, name, ms, kind, 256)

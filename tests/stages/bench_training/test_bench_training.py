@@ -4,7 +4,9 @@ from dataclasses import replace
 from importlib.util import find_spec
 
 import pytest
+import torch
 
+from lab.nets.flops import forward_cost
 from lab.results.measurements import Results, again
 from lab.training.run_params import NOTES
 from stages.bench_training import __main__ as bench_training
@@ -12,12 +14,15 @@ from stages.bench_training.measure import comparisons, names
 from stages.bench_training.measure import variants as variants_module
 from stages.bench_training.measure.params import TrainingParams
 from stages.bench_training.measure.variants import (
+    CHANNELS,
+    SIDE,
     Machine,
     TrainingVariant,
     by_the_notes,
+    flop_of,
     lacking,
-    products_per_step,
     variants_of,
+    worth_a_step,
 )
 from tests.helpers import write_data
 from tests.made_up import measurements, metrics
@@ -48,9 +53,9 @@ def test_the_engine_is_held_against_the_notes_way_of_the_trial_and_the_peak_of_t
     m = metrics("bench_training", made, "cpu-virtual")
     assert (m["lenet_notes_workers"], m["lenet_fp32_speedup"]) == (0, 3.0)
     assert m["resnet18_fp32_speedup"] == 1.125
-    assert m["lenet_fp32_of_peak"] == pytest.approx(0.2 * 80 / 30, abs=1e-4)
-    assert m["lenet_bf16_of_peak"] == pytest.approx(0.2 * 50 / 20, abs=1e-4)
-    assert m["resnet18_fp32_of_peak"] == pytest.approx(1.1, abs=1e-4)
+    assert m["lenet_fp32_of_peak"] == pytest.approx(2 * 7 / 30, abs=1e-4), "convolutions"
+    assert m["lenet_bf16_of_peak"] == pytest.approx(0.2 * 50 / 20, abs=1e-4), "products"
+    assert m["resnet18_fp32_of_peak"] == pytest.approx(11 * 7 / 80, abs=1e-4)
     assert m["two_devices"] == "cpu-virtual"
     with_workers = bench_training.summarise(Results(made), notes_workers=4)
     assert with_workers["lenet_fp32_speedup"] == pytest.approx(100 / 30, abs=1e-3)
@@ -143,7 +148,7 @@ def test_what_a_graph_gains_is_read_off_a_gpus_metrics():
     m = metrics("bench_training", measurements("bench_training", "cuda"), "cuda")
     assert m["lenet_graph_speedup"] == pytest.approx(90 / 20)
     assert m["lenet_bf16_speedup"] == pytest.approx(90 / 10), "the fastest of both"
-    assert m["lenet_fp32_of_peak"] == pytest.approx(0.2 * 80 / 25, abs=1e-4), "strict float32"
+    assert m["lenet_fp32_of_peak"] == pytest.approx(2 * 7 / 25, abs=1e-4), "strict float32"
     assert m["lenet_tf32_of_peak"] == pytest.approx(0.2 * 60 / 25, abs=1e-4)
     assert m["lenet_bf16_of_peak"] == pytest.approx(0.2 * 50 / 10, abs=1e-4)
     on_cpu = metrics("bench_training", measurements("bench_training", "cpu-virtual"), "cpu-virtual")
@@ -159,10 +164,17 @@ def test_a_step_is_worth_products_by_its_flop():
     first = 24**2 * 3**2 * 20
     forward = first + 8**2 * 5**2 * 20 * 50 + 800 * 128 + 128 * 10
     lenet = 2 * (3 * forward - first)
-    assert products_per_step(names.LENET, 256, 1024) == pytest.approx(lenet * 256 / 2**31, rel=1e-3)
-    assert products_per_step(names.RESNET18, 32, 64) == pytest.approx(
-        2.734e9 * 32 / 2**19, rel=1e-3
-    )
+    product = variants_of(PARAMS, CPU, 0)["", names.PRODUCT]
+    of_1024, of_64 = product.but(batch_size=1024), product.but(batch_size=64)
+    assert worth_a_step(names.LENET, 256, of_1024) == pytest.approx(lenet * 256 / 2**31, rel=1e-3)
+    assert worth_a_step(names.RESNET18, 32, of_64) == pytest.approx(2.734e9 * 32 / 2**19, rel=1e-3)
+
+
+def test_flop_of_a_convolution_are_those_that_torch_counts():
+    variant = variants_of(PARAMS, CPU, 0)["", names.CONVOLUTION_OF[names.PRODUCT]]
+    layer = torch.nn.Conv2d(CHANNELS, CHANNELS, 3, padding=1, bias=False)
+    shape = (variant.batch_size, CHANNELS, SIDE, SIDE)
+    assert flop_of(variant) == forward_cost(layer, shape).flop
 
 
 def test_devices_of_one_process_have_equal_threads_and_other_variants_all_cores():
@@ -181,7 +193,7 @@ def test_a_processor_without_bfloat16_computes_nothing_in_it_and_says_so():
     for params in (PARAMS, PEERS):
         everywhere, here = variants_of(params, CPU, 0), variants_of(params, old, 0)
         missing = {name for _, name in set(everywhere) - set(here)}
-        assert missing == {names.BF16, names.BF16_PRODUCT}
+        assert missing == {names.BF16, names.BF16_PRODUCT, "convolution, bf16"}
         assert {variant.precision for variant in here.values()} == {"default", "fp32"}
         said = [m for m in lacking(params, old) if m.variant not in names.PEERS]
         assert {m.variant for m in said} == missing
@@ -200,10 +212,10 @@ def test_rows_say_what_ran_where_and_the_products_worth_a_step():
     assert loop is not None
     assert (loop.device_kind, loop.threads) == ("cpu-virtual", 4)
     for net, batch_size in ((names.LENET, 256), (names.RESNET18, 32)):
-        for name in (names.PRODUCT, names.BF16_PRODUCT):
-            product = results.one(net, name)
-            assert product is not None
-            assert product.x == products_per_step(net, batch_size, names.PRODUCT_ROWS["cpu"])
+        for name in (names.PRODUCT, "convolution, bf16"):
+            peak = results.one(net, name)
+            assert peak is not None
+            assert peak.x == worth_a_step(net, batch_size, variants["", name])
 
 
 def test_two_epochs_by_hand_are_their_mean(monkeypatch):

@@ -94,9 +94,13 @@ def test_the_notes_loop_takes_plain_steps_of_sgd(monkeypatch, seconds):
     assert [batch_size for _, _, batch_size in calls] == [8] * 8 + [6]
 
 
-def test_a_product_is_a_step(monkeypatch, seconds):
-    turn = turn_of(VARIANT.but(kind="product"))
-    calls = counted(monkeypatch, torch, "mm", seconds)
+@pytest.mark.parametrize(
+    ("kind", "module", "name"),
+    [("product", torch, "mm"), ("convolution", torch.nn.functional, "conv2d")],
+)
+def test_a_product_or_a_convolution_is_a_step(monkeypatch, seconds, kind, module, name):
+    turn = turn_of(VARIANT.but(kind=kind))
+    calls = counted(monkeypatch, module, name, seconds)
     assert turn(STEPS) == 1.0
     assert len(calls) == 1 + STEPS
 
