@@ -16,7 +16,7 @@ from typing import Any
 from pydantic import Field
 
 from lab.core.errors import DataError, ParamsError
-from lab.core.files import HARDWARE_FILE, MEND, REPORTS, read_rows, write_json
+from lab.core.files import HARDWARE_FILE, METRICS, REPORTS, read_rows, write_json
 from lab.core.process import run
 from lab.report.machines import this_machine
 from lab.results.documents import (
@@ -26,6 +26,7 @@ from lab.results.documents import (
     bring_back,
     read_document,
     read_hardware,
+    read_metrics,
 )
 from lab.tools.profiles import in_use
 
@@ -80,8 +81,8 @@ def metrics_on_disk() -> dict[str, dict[str, Any]]:
         DataError: a file is damaged.
     """
     return {
-        path.parent.relative_to(REPORTS).as_posix(): read_document(path, Metrics, MEND)
-        for path in sorted(REPORTS.rglob("metrics.json"))
+        path.parent.relative_to(REPORTS).as_posix(): read_metrics(path.parent)
+        for path in sorted(REPORTS.rglob(METRICS))
     }
 
 

@@ -65,6 +65,12 @@ def main() -> None:
             params.bench.starts,
             measure,
             summarise,
+            compared=(
+                names.SCRIPT_SPEEDUP,
+                names.COMPILE_SPEEDUP,
+                names.FOLDED_SPEEDUP,
+                names.COMPILE_BUILD_S,
+            ),
             prepare=build,
             once=lambda measured: built,
         )
