@@ -74,15 +74,15 @@ def read_reference(path: Path) -> dict[str, Any]:
     return read_document(path, _Reference, bring_back(path))
 
 
-def metrics_on_disk() -> dict[str, dict[str, Any]]:
+def metrics_on_disk(reports: Path = REPORTS) -> dict[str, dict[str, Any]]:
     """All metrics here, by the stage's folder under `reports` (`train/lenet_1gpu`).
 
     Raises:
         DataError: a file is damaged.
     """
     return {
-        path.parent.relative_to(REPORTS).as_posix(): read_metrics(path.parent)
-        for path in sorted(REPORTS.rglob(METRICS))
+        path.parent.relative_to(reports).as_posix(): read_metrics(path.parent)
+        for path in sorted(reports.rglob(METRICS))
     }
 
 
