@@ -201,12 +201,20 @@ def report(c: Context) -> None:
         "rev": "the commit to compare with",
         "reference": "a reference to compare with instead: reports/reference/NAME.json",
         "md": "as Markdown, for a pull request",
+        "all": "everything that differs, not what counts most",
     }
 )
-def compare(c: Context, rev: str = "HEAD", reference: str = "", md: bool = False) -> None:
+def compare(
+    c: Context,
+    rev: str = "HEAD",
+    reference: str = "",
+    md: bool = False,
+    all: bool = False,  # noqa: A002  (the option's name)
+) -> None:
     """Compare with a commit or a reference: better, worse, or within noise."""
     other = f"--reference {quote(reference)}" if reference else quote(rev)
-    _run(f"python -m lab.tools.compare {other}" + (" --md" if md else ""), echo=not md)
+    options = (" --md" if md else "") + (" --all" if all else "")
+    _run(f"python -m lab.tools.compare {other}{options}", echo=not md)
 
 
 @task(help={"name": "of the reference: reports/reference/NAME.json"})

@@ -106,11 +106,11 @@ def bits(folder: Path, job: str) -> dict[str, str]:
             ).hexdigest()
         }
     name = JOBS[job][-1]
-    metrics = json.loads((folder / f"reports/train/{name}/metrics.json").read_text())
+    conditions = json.loads((folder / f"reports/train/{name}/conditions.json").read_text())
     rows = (folder / f"reports/train/{name}/rows.csv").read_text().splitlines()
     losses = "\n".join(",".join(row.split(",")[:3]) for row in rows)
     return {
-        "weights": metrics["weights_sha256"],
+        "weights": conditions["weights_sha256"],
         "model": hashlib.sha256((folder / f"models/{name}.pt").read_bytes()).hexdigest(),
         "losses": hashlib.sha256(losses.encode()).hexdigest(),
     }

@@ -13,7 +13,7 @@ import torch
 from lab.claims.book_order import BOOK_ORDER
 from lab.claims.evidence import Evidence
 from lab.claims.ledger import ledger
-from lab.core.files import write_metrics, write_rows
+from lab.core.files import METRICS, read_json, write_metrics, write_rows
 from lab.machine.devices import DeviceKind, Devices
 from lab.parallel.cost_model import Link
 from lab.results.disturbances import Disturbance
@@ -86,7 +86,8 @@ def write(stage: str, reports: Path, kind: DeviceKind = "cpu-virtual") -> None:
     """Write a stage's rows and metrics under `reports`."""
     made = measurements(stage, kind)
     write_rows(reports / stage, rows_of(made))
-    write_metrics(reports / stage, metrics(stage, made, kind))
+    compared = read_json(ROOT / "reports" / stage / METRICS)  # by the committed results
+    write_metrics(reports / stage, metrics(stage, made, kind), compared)
 
 
 @functools.cache

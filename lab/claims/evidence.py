@@ -19,7 +19,7 @@ class NotTestableError(Exception):
 
 @dataclass(frozen=True)
 class Metric:
-    """A value of a metrics.json in `folder` under reports: a stage's, or `train/<run>`."""
+    """A metric in `folder` under reports, a stage's or `train/<run>`, compared or not."""
 
     folder: str
     name: str
@@ -51,7 +51,7 @@ Read = Metric | Column
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the stages left: each metrics.json and the rows of each rows.csv, by folder."""
+    """What the stages left: their metrics and the rows of each rows.csv, by folder."""
 
     metrics: Mapping[str, Mapping[str, Any]]
     rows: Mapping[str, Sequence[Mapping[str, Any]]]
@@ -65,7 +65,7 @@ class Evidence:
         found = self.metrics.get(metric.folder, {}).get(metric.name)
         if found is None:
             raise NotTestableError(
-                f"no {metric.name} in reports/{metric.folder}/metrics.json; {_remedy(metric)}"
+                f"no {metric.name} in reports/{metric.folder}; {_remedy(metric)}"
             )
         return found
 
@@ -79,8 +79,8 @@ class Evidence:
             found = self.value(read)
             if not _is_number(found):
                 raise NotTestableError(
-                    f"{read.name} in reports/{read.folder}/metrics.json is {found!r}, no finite"
-                    f" number; {_remedy(read)}"
+                    f"{read.name} in reports/{read.folder} is {found!r}, no finite number;"
+                    f" {_remedy(read)}"
                 )
             return float(found)
         rows = [row for row in self.rows.get(read.folder, ()) if read.matches(row)]

@@ -1,4 +1,4 @@
-"""A stage's results: rows.csv (raw samples) and metrics.json (few, derived), written whole."""
+"""A stage's results, written whole: rows.csv (raw samples), metrics.json and conditions.json."""
 
 import contextlib
 import csv
@@ -8,7 +8,7 @@ import json
 import math
 import os
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,8 @@ from lab.core.errors import DataError, MachineError, SpaceError
 REPORTS = Path("reports")
 HARDWARE_FILE = REPORTS / "hardware.json"
 ROWS = "rows.csv"
-CONDITIONS = "conditions.json"  # beside a stage's rows: what they were measured on
+METRICS = "metrics.json"  # the few numbers of a stage that a person compares
+CONDITIONS = "conditions.json"  # all else that it says in one number or word, and its machine
 MEND = "delete it and run `invoke repro`"
 
 Row = Mapping[str, float | str]
@@ -103,19 +104,28 @@ def _value(text: str) -> float | str:
     return number
 
 
-def write_metrics(folder: Path, metrics: Metrics) -> None:
-    """Write a stage's metrics.json.
+def write_metrics(folder: Path, metrics: Metrics, compared: Collection[str] = ()) -> None:
+    """Write a stage's metrics: the numbers to be compared in metrics.json, all else beside it.
 
-    `dvc metrics diff` shows numbers and strings, splits keys at dots and rounds to five decimals:
-    so keys have no dots, nothing is nested, and units keep numbers between 1 and 10⁴.
+    `dvc metrics diff` shows metrics.json alone, splits keys at dots and rounds to five decimals: so
+    keys have no dots, nothing is nested, and units keep numbers between 1 and 10⁴.
+
+    Args:
+        folder: of the stage's results.
+        metrics: by their names.
+        compared: the names of numbers that a person compares, as far as there are such metrics.
 
     Raises:
-        ValueError: a key with a dot, or a value that DVC would not show.
+        ValueError: a key with a dot, a value that DVC would not show, or a text to be compared.
     """
     for key, value in metrics.items():
         if "." in key or isinstance(value, bool) or not isinstance(value, int | float | str):
             raise ValueError(f"{key}: {value!r} is no metric")
-    write_json(folder / "metrics.json", metrics)
+        if key in compared and isinstance(value, str):
+            raise ValueError(f"{key}: {value!r} is no number to compare")
+    conditions = {key: value for key, value in metrics.items() if key not in compared}
+    write_json(folder / CONDITIONS, conditions)
+    write_json(folder / METRICS, {key: metrics[key] for key in metrics if key in compared})
 
 
 def write_rows(folder: Path, rows: Sequence[Row], name: str = ROWS) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import psutil
 import torch
 
-from lab.core.files import CONDITIONS, write_json
+from lab.core.files import CONDITIONS, read_json, write_json
 from lab.machine.devices import usable_cores
 from lab.machine.gpus.errors import check_driver, gpu_errors
 from lab.machine.limits import NO_QUOTA, quota_cores
@@ -30,9 +30,10 @@ def facts() -> dict[str, dict[str, Any]]:
     return {"accelerator": _accelerator(), "cpu": _cpu(), "software": _software()}
 
 
-def write_conditions(folder: Path) -> None:
-    """Write the machine's facts beside the results that were measured on it: conditions.json."""
-    write_json(folder / CONDITIONS, {"machine": facts()})
+def add_machine(folder: Path) -> None:
+    """Put the machine's facts into the conditions.json of the results that it measured."""
+    path = folder / CONDITIONS
+    write_json(path, read_json(path) | {"machine": facts()})
 
 
 def _cpu() -> dict[str, Any]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lab.core.files import read_json, read_rows
+from lab.core.files import read_rows
 from lab.report.language import say, translation
 from lab.report.page import Section, Table
 from lab.results.disturbances import (
@@ -21,6 +21,7 @@ from lab.results.disturbances import (
     Disturbance,
     disturbances_of,
 )
+from lab.results.documents import read_metrics
 from lab.results.measurements import SKIPPED, Results, measurements_of
 from lab.results.stats import Ratio, false_speedup_bound
 
@@ -79,9 +80,7 @@ def devices_in_words(device_kind: str) -> str:
 
 def read(folder: Path) -> tuple[Results, dict[str, Any]]:
     """A benchmark stage's measurements and metrics."""
-    return Results(measurements_of(read_rows(folder / "rows.csv"))), read_json(
-        folder / "metrics.json"
-    )
+    return Results(measurements_of(read_rows(folder / "rows.csv"))), read_metrics(folder)
 
 
 def trust(m: Mapping[str, Any]) -> list[str]:

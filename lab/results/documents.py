@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, RootModel, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, RootModel, ValidationError
 
 from lab.core.errors import DataError
-from lab.core.files import CONDITIONS, HARDWARE_FILE, MEND, read_json
+from lab.core.files import CONDITIONS, HARDWARE_FILE, MEND, METRICS, read_json
 
 
 class Document(BaseModel):
@@ -51,13 +51,15 @@ class Hardware(Document):
 
 
 class Conditions(Document):
-    """What results were measured on, as a stage writes it beside them."""
+    """A conditions.json: metrics that are not compared, and the machine if times depend on it."""
 
-    machine: Hardware
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, float | str] = Field(init=False)
+    machine: Hardware | None = None
 
 
 class Metrics(RootModel[dict[str, float | str]]):
-    """A metrics.json, as lab.core.files writes it."""
+    """Numbers and words by their names, as lab.core.files writes them."""
 
     model_config = Document.model_config
 
@@ -94,8 +96,19 @@ def read_hardware(path: Path = HARDWARE_FILE) -> dict[str, Any]:
     return read_document(path, Hardware, "`invoke repro --stage probe` writes it anew")
 
 
+def read_metrics(folder: Path) -> dict[str, Any]:
+    """A stage's metrics, those that are compared and all others, as `write_metrics` got them.
+
+    Raises:
+        DataError: missing or damaged.
+        MachineError: another user's.
+    """
+    compared = read_document(folder / METRICS, Metrics, MEND)
+    return {k: v for k, v in read_conditions(folder).items() if k != "machine"} | compared
+
+
 def read_conditions(folder: Path) -> dict[str, Any]:
-    """What the results in a folder were measured on; empty where a stage has not noted it.
+    """What lies in a folder's conditions.json; nothing where there is none.
 
     Raises:
         DataError: damaged.

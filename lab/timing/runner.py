@@ -9,7 +9,7 @@ A stage says what each process measures, what is measured once, and how it is su
 their number before a deadline, load, disturbances, conditions and files are the runner's.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
@@ -22,7 +22,7 @@ from lab.core.files import REPORTS, Metrics, write_metrics, write_rows
 from lab.machine.devices import Devices
 from lab.machine.fresh_process import call_in_subprocess
 from lab.machine.gpus.errors import gpu_errors
-from lab.machine.hardware import write_conditions
+from lab.machine.hardware import add_machine
 from lab.results.disturbances import in_words
 from lab.results.measurements import DISTURBED, Measurement, Results, disturbances, rows_of
 from lab.results.stats import summarise as summary_of
@@ -42,6 +42,7 @@ def run_benchmark(
     measure: Callable[..., Measured],
     summarise: Callable[[Results], Metrics],
     *,
+    compared: Collection[str],
     prepare: Callable[[], Sequence[Any]] = tuple,
     once: Callable[[Measured], Iterable[Measurement]] = lambda measured: (),
     call: Call = call_in_subprocess,
@@ -56,6 +57,7 @@ def run_benchmark(
         processes: how many fresh processes measure, one after the other.
         measure: measure(i, *prepared) is what process number i, from 0, measured.
         summarise: the metrics that follow.
+        compared: the names of at most five numbers that a person compares.
         prepare: what each process is told behind its number; it can be pickled.
         once: what does not differ from process to process, or follows from what they measured.
         call: how a process is started.
@@ -67,14 +69,17 @@ def run_benchmark(
     measured = measure_in_processes(stage, processes, measure, *prepared, call=call)
     measured += once(measured)
     head = conditions(measured, devices, load, processes, jobs_at_once)
-    write_results(stage, measured, {**(about or {}), **head, **summarise(Results(measured))})
+    found = summarise(Results(measured))
+    write_results(stage, measured, {**(about or {}), **head, **found}, compared)
 
 
-def write_results(stage: str, measured: Measured, metrics: Metrics) -> None:
-    """Write a stage's rows, the machine that measured them, and its metrics."""
+def write_results(
+    stage: str, measured: Measured, metrics: Metrics, compared: Collection[str]
+) -> None:
+    """Write a stage's rows, its metrics, of which some are compared, and the machine."""
     write_rows(REPORTS / stage, rows_of(measured))
-    write_conditions(REPORTS / stage)
-    write_metrics(REPORTS / stage, metrics)
+    write_metrics(REPORTS / stage, metrics, compared)
+    add_machine(REPORTS / stage)
 
 
 def measure_in_processes(

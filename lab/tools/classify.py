@@ -15,7 +15,7 @@ from PIL import Image, ImageOps
 from torch import Tensor, nn
 
 from lab.core.errors import CheckpointError, DataError, MachineError, ParamsError
-from lab.core.files import REPORTS
+from lab.core.files import CONDITIONS, REPORTS
 from lab.core.params import PARAMS_FILE, Section, load
 from lab.core.process import run
 from lab.core.shared_params import NetName
@@ -36,7 +36,7 @@ class _Params(Section):
     train: TrainParams
 
 
-class _RunMetrics(Document):
+class _RunConditions(Document):
     net: NetName
     weights_sha256: str
 
@@ -89,20 +89,20 @@ def load_net(name: str) -> nn.Module:
 
     Raises:
         CheckpointError: the run has not been trained here yet, or its weights are damaged or others
-            than its metrics tell of.
-        DataError: its metrics are damaged.
+            than its results tell of.
+        DataError: its results are damaged.
     """
     again = f"`invoke train {name}` makes it anew"
-    metrics_file, path = REPORTS / "train" / name / "metrics.json", WEIGHTS / f"{name}.pt"
-    for file in (metrics_file, path):
+    conditions, path = REPORTS / "train" / name / CONDITIONS, WEIGHTS / f"{name}.pt"
+    for file in (conditions, path):
         if not file.exists():
             raise CheckpointError(f"{file}: not there yet; `invoke train {name}` makes it")
-    metrics = read_document(metrics_file, _RunMetrics, again)
+    run = read_document(conditions, _RunConditions, again)
     try:
         content = path.read_bytes()
-        if hashlib.sha256(content).hexdigest()[:16] != metrics["weights_sha256"]:
-            raise ValueError(f"not the weights that {metrics_file} tells of")
-        net = MODELS[metrics["net"]](torch.Generator())
+        if hashlib.sha256(content).hexdigest()[:16] != run["weights_sha256"]:
+            raise ValueError(f"not the weights that {conditions} tells of")
+        net = MODELS[run["net"]](torch.Generator())
         net.load_state_dict(tensors_in(content))
     except PermissionError as error:
         raise MachineError(

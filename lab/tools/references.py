@@ -16,7 +16,7 @@ from typing import Any
 from pydantic import Field
 
 from lab.core.errors import DataError, ParamsError
-from lab.core.files import HARDWARE_FILE, MEND, REPORTS, read_rows, write_json
+from lab.core.files import HARDWARE_FILE, METRICS, REPORTS, read_rows, write_json
 from lab.core.process import run
 from lab.report.machines import this_machine
 from lab.results.documents import (
@@ -26,6 +26,7 @@ from lab.results.documents import (
     bring_back,
     read_document,
     read_hardware,
+    read_metrics,
 )
 from lab.tools.profiles import in_use
 
@@ -73,15 +74,15 @@ def read_reference(path: Path) -> dict[str, Any]:
     return read_document(path, _Reference, bring_back(path))
 
 
-def metrics_on_disk() -> dict[str, dict[str, Any]]:
+def metrics_on_disk(reports: Path = REPORTS) -> dict[str, dict[str, Any]]:
     """All metrics here, by the stage's folder under `reports` (`train/lenet_1gpu`).
 
     Raises:
         DataError: a file is damaged.
     """
     return {
-        path.parent.relative_to(REPORTS).as_posix(): read_document(path, Metrics, MEND)
-        for path in sorted(REPORTS.rglob("metrics.json"))
+        path.parent.relative_to(reports).as_posix(): read_metrics(path.parent)
+        for path in sorted(reports.rglob(METRICS))
     }
 
 

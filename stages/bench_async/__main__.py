@@ -95,6 +95,7 @@ def main() -> None:
         params.bench.starts,
         measure,
         summarise,
+        compared=("return_over_finish", "book_claims", "no_warm_up_over_steady"),
         prepare=lambda: call_in_subprocess("looking for sizes", past_launch_bound, params),
     )
 

@@ -38,6 +38,7 @@ def main() -> None:
         params.bench.starts,
         measure,
         summarise,
+        compared=(SPEEDUP,),
         prepare=lambda: (devices, params),
         call=on_ranks(n, devices),
         jobs_at_once=2,

@@ -48,6 +48,7 @@ def main() -> None:
         params.bench.starts,
         measure,
         summarise,
+        compared=("unseen_error_percent", "lenet_bucket_speedup", "resnet18_bucket_speedup"),
         prepare=lambda: (params, devices, cores),
         once=lambda measured: measure_once(p, devices),
         call=on_ranks(max(feasible(p, devices)), devices),

@@ -63,6 +63,12 @@ def main() -> None:
             params.bench.starts,
             measure,
             summarise,
+            compared=(
+                names.SCRIPT_SPEEDUP,
+                names.COMPILE_SPEEDUP,
+                names.FOLDED_SPEEDUP,
+                names.COMPILE_BUILD_S,
+            ),
             once=lambda measured: built,
         )
 

@@ -69,6 +69,7 @@ def main() -> None:
         params.bench.starts,
         measure,
         summarise,
+        compared=("vectorised_speedup", "peak_float32_gflop_per_s", "copy_gb_per_s"),
         once=lambda measured: count_flop(params, target),
     )
 

@@ -57,6 +57,7 @@ def main() -> None:
         params.bench.starts,
         measure,
         summarise,
+        compared=("resident_over_book", "the_books_loader_epoch_s"),
         about={"dataset": dataset_name()},
     )
 

@@ -92,6 +92,7 @@ def main() -> None:
         params.bench.starts,
         measure,
         summarise,
+        compared=("speedup", "overlap_fraction"),
         prepare=lambda: (params, images),
         once=lambda measured: [*overlap_fractions(measured), *timelines(params, devices)],
         jobs_at_once=2,

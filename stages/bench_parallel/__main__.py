@@ -81,6 +81,7 @@ def main() -> None:
         params.bench.starts,
         measure,
         summarise,
+        compared=("speedup", "small_speedup"),
         prepare=lambda: [call_in_subprocess("looking for sizes", past_launch_bound, params)],
         once=lambda measured: [count],
         jobs_at_once=2,

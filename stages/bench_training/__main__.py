@@ -35,6 +35,10 @@ from stages.bench_training.measure.variants import (
     worth_a_step,
 )
 
+COMPARED = [
+    f"{net}_{metric}" for net in names.NETS for metric in (names.FP32_SPEEDUP, names.FP32_OF_PEAK)
+]
+COMPARED += [f"{names.LENET}_{names.BF16_OF_PEAK}"]
 TRIAL_STARTS = 1
 EPOCHS_BY_HAND = 2
 
@@ -118,7 +122,7 @@ def main() -> None:
     measured = measure(p, machine, notes_workers)
     head = {"dataset": dataset_name(), **conditions(measured, devices, watch, p.starts)}
     found = summarise(Results(measured), notes_workers)
-    write_results("bench_training", measured, {**head, **found})
+    write_results("bench_training", measured, {**head, **found}, COMPARED)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import logging
 import sys
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,10 @@ from lab.claims.ledger import ledger
 from lab.claims.rules import Verdict
 from lab.claims.verdicts import Finding, judge, rows_of
 from lab.core.errors import LabError
-from lab.core.files import HARDWARE_FILE, REPORTS, read_json, read_rows, write_metrics, write_rows
+from lab.core.files import HARDWARE_FILE, METRICS, REPORTS, read_rows, write_json, write_rows
 from lab.core.process import run
 from lab.report.machines import machines_of, warning_of
-from lab.results.documents import read_hardware
+from lab.results.documents import read_hardware, read_metrics
 
 log = logging.getLogger(__name__)
 
@@ -30,7 +31,7 @@ def gather(reports: Path, folders: Iterable[str]) -> Evidence:
 
 def _metrics(folder: Path) -> Mapping[str, Any]:
     try:
-        return read_json(folder / "metrics.json")
+        return read_metrics(folder)
     except LabError:
         return {}
 
@@ -47,15 +48,10 @@ def measure(evidence: Evidence) -> list[Finding]:
     return [judge(claim, evidence) for claim in ledger()]
 
 
-def summarise(findings: Sequence[Finding]) -> dict[str, float | str]:
-    """How many claims got each verdict, and which: a changed verdict changes two lists of ids."""
-    ids = {v: [f.claim.id for f in findings if f.verdict is v] for v in Verdict}
-    names = {v: v.value.replace(" ", "_") for v in Verdict}
-    return {
-        "total": len(findings),
-        **{names[v]: len(ids[v]) for v in Verdict},
-        **{f"{names[v]}_ids": " ".join(ids[v]) for v in Verdict},
-    }
+def summarise(findings: Sequence[Finding]) -> dict[str, int]:
+    """How many claims got each verdict."""
+    counts = Counter(f.verdict for f in findings)
+    return {"total": len(findings), **{v.value.replace(" ", "_"): counts[v] for v in Verdict}}
 
 
 def main() -> None:
@@ -65,7 +61,7 @@ def main() -> None:
     folders = {read.folder for claim in ledger() for read in claim.reads}
     findings = measure(gather(REPORTS, sorted(folders)))
     write_rows(REPORTS / "claims", rows_of(findings))
-    write_metrics(REPORTS / "claims", summarise(findings))
+    write_json(REPORTS / "claims" / METRICS, summarise(findings))
 
 
 if __name__ == "__main__":

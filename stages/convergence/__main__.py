@@ -91,7 +91,9 @@ def main() -> None:
         "device_kind": devices.kind,
         "threads_per_device": devices.threads,
     }
-    write_results("convergence", measured, {**about, **summarise(measured, p)})
+    failed = ("not_reached_percent", "diverged_percent")
+    compared = [f"{net}_{metric}" for net in NETS for metric in failed]
+    write_results("convergence", measured, {**about, **summarise(measured, p)}, compared)
 
 
 if __name__ == "__main__":

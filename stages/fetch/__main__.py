@@ -2,7 +2,7 @@
 
 import sys
 
-from lab.core.files import REPORTS, Metrics, write_metrics
+from lab.core.files import CONDITIONS, REPORTS, Metrics, write_json
 from lab.core.params import load
 from lab.core.process import run
 from lab.data.datasets import Split, read_fashion_mnist
@@ -11,7 +11,7 @@ from stages.fetch.measure.params import Params
 
 
 def summarise(source: dict[str, str], train: Split, test: Split) -> Metrics:
-    """What was fetched, in few numbers."""
+    """What was fetched."""
     return {
         "dataset": "synthetic" if source["fashion_mnist"] == "synthetic" else "fashion-mnist",
         "airfoil": source["airfoil"],
@@ -24,7 +24,7 @@ def main() -> None:
     """Bring the data under data/ and say what they are."""
     source = fetch(load(Params).data)
     train, test = read_fashion_mnist("train"), read_fashion_mnist("t10k")
-    write_metrics(REPORTS / "fetch", summarise(source, train, test))
+    write_json(REPORTS / "fetch" / CONDITIONS, summarise(source, train, test))
 
 
 if __name__ == "__main__":

@@ -53,6 +53,7 @@ def main() -> None:
     write_metrics(
         REPORTS / "landscapes",
         {"airfoil": read_source()["airfoil"], **summarise(Results(measured))},
+        compared=("gap_exponent", "escape_steps_gd_from_a_millionth"),
     )
 
 

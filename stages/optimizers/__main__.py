@@ -91,6 +91,7 @@ def main() -> None:
         params.bench.starts,
         sweeps.step_times,
         lambda results: summarise(results, table),
+        compared=tuple(ADAGRAD_LOWER_PERCENT.values()),
         prepare=lambda: (params.bench, devices.threads),
         once=lambda times: measure(params.optimizers, table, train, test, params.seed),
         about={"dataset": dataset_name(), "airfoil": read_source()["airfoil"]},

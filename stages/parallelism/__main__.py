@@ -117,6 +117,7 @@ def main() -> None:
         params.bench.starts,
         step_times.measure,
         partial(summarise, params.parallelism),
+        compared=("pipeline_idle_by_flop_percent", INCEPTION_OVER_RESNET, RESNET_OVER_ALEXNET),
         once=partial(measure_once, params),
         jobs_at_once=2,
         about={"dataset": dataset_name()},

@@ -68,7 +68,9 @@ def main() -> None:
         "num_devices": params.replicas.num_devices,
         "two_devices": devices.kind,  # on which an accuracy is computed; all else is the CPU's
     }
-    write_results("replicas", measured, {**about, **summarise(measured, params.replicas)})
+    found = {**about, **summarise(measured, params.replicas)}
+    compared = (millionths(REBINDING, "from_one_device"), "batch_norm_gradient_change_percent")
+    write_results("replicas", measured, found, compared)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from markupsafe import Markup, escape
 from lab.claims.book_order import BOOK_ORDER
 from lab.claims.rules import Verdict
 from lab.claims.verdicts import Finding
-from lab.core.files import REPORTS, read_json
+from lab.core.files import CONDITIONS, REPORTS, read_json
 from lab.data.sources import FASHION_FILES
 from lab.report import verdicts
 from lab.report.benchmarks import devices_in_words
@@ -122,7 +122,7 @@ def content(sections: Sequence[Section], samples: Figure, folder: Path) -> dict[
 
 def _source() -> dict[str, str]:
     """Whether each data set is the original or synthetic, by the results of `fetch`."""
-    fetched = read_json(REPORTS / "fetch" / "metrics.json")
+    fetched = read_json(REPORTS / "fetch" / CONDITIONS)
     images = "original" if fetched["dataset"] == "fashion-mnist" else "synthetic"
     return {"fashion_mnist": images, "airfoil": str(fetched["airfoil"])}
 

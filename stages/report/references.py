@@ -15,13 +15,13 @@ from lab.claims.book_order import BOOK_ORDER
 from lab.claims.ledger import ledger
 from lab.claims.verdicts import Finding, findings_of
 from lab.core.errors import DataError, LabError
-from lab.core.files import read_json, read_rows
+from lab.core.files import read_rows
 from lab.report import figures
 from lab.report.benchmarks import ratio_text, undecided
 from lab.report.language import say, translation
 from lab.report.page import Figure, Section, Table
 from lab.report.verdicts import verdict_and_number
-from lab.results.documents import bring_back, read_hardware
+from lab.results.documents import bring_back, read_hardware, read_metrics
 from lab.results.stats import Ratio
 from lab.tools.profiles import OWN_PARAMS
 from lab.tools.references import metrics_of, read_reference
@@ -177,7 +177,7 @@ def _metrics_under(reports: Path) -> Metrics:
     found = {}
     for stage in dict.fromkeys(headline.stage for headline in headlines()):
         try:
-            found[stage] = read_json(reports / stage / "metrics.json")
+            found[stage] = read_metrics(reports / stage)
         except LabError:
             continue
     return found

@@ -14,13 +14,14 @@ import numpy as np
 
 from lab.claims.book_order import BOOK_ORDER, HEADING_OF, HEADINGS
 from lab.core.errors import DataError, SpaceError
-from lab.core.files import REPORTS, read_json
+from lab.core.files import METRICS, REPORTS
 from lab.core.process import die_with_parent
 from lab.data.datasets import CLASSES, Split, is_fetched, read_fashion_mnist
 from lab.report import figures
 from lab.report.benchmarks import without_times
 from lab.report.language import say, speaking, translation
 from lab.report.page import Figure, Section
+from lab.results.documents import read_metrics
 from stages.report import catalogue, references, retest
 
 FIGURES = REPORTS / "figures"
@@ -69,8 +70,8 @@ def _of_stage(stage: str) -> Section:
     """A stage's own section, with nothing that times would decide where they decide nothing."""
     folder = REPORTS / stage
     section: Section = importlib.import_module(f"stages.{stage}.page.section").section(folder)
-    metrics = folder / "metrics.json"
-    return without_times(section, read_json(metrics)) if metrics.is_file() else section
+    there = (folder / METRICS).is_file()
+    return without_times(section, read_metrics(folder)) if there else section
 
 
 def draw_figures(stages: Sequence[str], folders: dict[str, Path]) -> dict[str, str]:

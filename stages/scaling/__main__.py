@@ -58,6 +58,7 @@ def main() -> None:
         params.bench.starts,
         measure,
         lambda results: summarise(results, p.world_size),
+        compared=("mean_error_percent", "largest_error_percent", "max_rule_mean_error_percent"),
         prepare=lambda: (params, devices),
         once=simulated,
         call=on_ranks(p.world_size, devices),

@@ -23,6 +23,10 @@ from stages.schedules.measure.names import AS_THE_BOOK, CONSTANT, NO_WARM_UP, WA
 from stages.schedules.measure.params import Params, ScheduleParams
 
 TEST_IMAGES = 2000
+COMPARED = (
+    *("best_accuracy_percent", "constant_accuracy_percent"),
+    *("lenet_warm_up_gain", "resnet18_warm_up_gain"),
+)
 
 
 def measure(
@@ -76,7 +80,8 @@ def main() -> None:
     test = read_fashion_mnist("t10k").first(TEST_IMAGES)
     devices = resolve(1, params.devices)
     measured = measure(params.schedules, devices, train, test, params.seed)
-    write_results("schedules", measured, {"dataset": dataset_name(), **summarise(measured)})
+    found = {"dataset": dataset_name(), **summarise(measured)}
+    write_results("schedules", measured, found, COMPARED)
 
 
 if __name__ == "__main__":

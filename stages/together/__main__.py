@@ -6,12 +6,13 @@ from collections.abc import Iterator
 import torch
 from tqdm import tqdm
 
-from lab.core.files import REPORTS, Metrics, read_json, read_rows
+from lab.core.files import REPORTS, Metrics, read_rows
 from lab.core.params import load
 from lab.core.process import run
 from lab.data.datasets import dataset_name
 from lab.machine.devices import computes_in_bf16
 from lab.machine.fresh_process import call_in_subprocess
+from lab.results.documents import read_metrics
 from lab.results.measurements import Measurement, Results
 from lab.timing.conditions import LoadMonitor, load_metrics, speed_metrics
 from lab.timing.runner import write_results
@@ -19,6 +20,8 @@ from stages.together.measure import one_run
 from stages.together.measure.ladder import RECORDS, ladder, records, runs_of
 from stages.together.measure.params import Params, TogetherParams
 from stages.together.measure.time_to_accuracy import NOTES_WAY, RECORD, RUNGS, seconds_to, target_of
+
+COMPARED = ("notes_to_83_s", "all_to_83_s", "speedup_to_83", "record_90_s", "record_92_s")
 
 
 def measure(params: Params) -> Iterator[Measurement]:
@@ -53,7 +56,7 @@ def trained(record: str, seed: int) -> Iterator[Measurement]:
     """The epochs of a record's run, as `stages.train` left them."""
     folder, seconds = REPORTS / "train" / record, 0.0
     columns = {"target": target_of(record), "seed": seed}
-    threads = int(read_json(folder / "metrics.json")["threads_per_device"])
+    threads = int(read_metrics(folder)["threads_per_device"])
     for row in read_rows(folder / "rows.csv"):
         seconds += float(row["seconds"])
         about = (str(row["device_kind"]), threads, "", columns)
@@ -97,7 +100,7 @@ def main() -> None:
     measured = list(measure(params))
     head: Metrics = {"dataset": dataset_name(), **load_metrics(watch), **speed_metrics(watch)}
     found = summarise(Results(measured), params.together)
-    write_results("together", measured, {**head, **found})
+    write_results("together", measured, {**head, **found}, COMPARED)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from lab.core.params import PARAMS_FILE, load
 from lab.core.process import run
 from lab.data.datasets import dataset_name
 from lab.machine.devices import resolve
-from lab.machine.hardware import write_conditions
+from lab.machine.hardware import add_machine
 from lab.parallel.launch import launch, own_rank
 from lab.parallel.local_ranks import call_in_ranks
 from stages.train.measure.one_run import train_as_rank, train_run
@@ -44,7 +44,7 @@ def launch_ranks(name: str, params: Params) -> None:
     if distributed.nnodes == 1:
         try:
             call_in_ranks(here, threads, distributed.timeout_s, train_as_rank, name, params)
-            write_conditions(REPORTS / "train" / name)  # a rank sees its own OMP_NUM_THREADS
+            add_machine(REPORTS / "train" / name)  # a rank sees its own OMP_NUM_THREADS
         except (DistributedError, StoppedError) as error:
             error.args = (f"{error}; the same command goes on from the last checkpoint",)
             raise

@@ -100,11 +100,13 @@ def test_a_run_is_trained_once_and_again_where_its_rate_changed(clone):
     ]
     changed = json.loads(command(clone, "dvc", "metrics", "diff", "--json"))
     assert set(changed) == {"reports/train/lenet_1gpu/metrics.json"}
-    lr = changed["reports/train/lenet_1gpu/metrics.json"]["lr"]
-    assert (lr["old"], lr["new"]) == (0.2, 0.05)
+    loss = changed["reports/train/lenet_1gpu/metrics.json"]["train_loss"]
+    assert loss["old"] != loss["new"]
     compared = command(clone, "invoke", "compare")
     assert "train.runs.lenet_1gpu.lr: None -> 0.05" in compared, "which was the default's"
-    assert re.search(r"weights_sha256 .* changed", compared)
+    assert re.search(r"train_loss .* no interval", compared)
+    every = command(clone, "invoke", "compare", "--all")
+    assert re.search(r"train/lenet_1gpu +lr +0\.2 +0\.05 +changed", every)
 
 
 @pytest.mark.slow
@@ -131,7 +133,7 @@ def test_the_whole_pipeline_runs_and_repeats_for_nothing(clone):
         *(f"train/{name}" for name in RUNS),
     ):
         assert (
-            json.loads((clone / "reports" / path / "metrics.json").read_text())["dataset"]
+            json.loads((clone / "reports" / path / "conditions.json").read_text())["dataset"]
             == dataset
         )
     assert ("Synthetic data" in (clone / "reports" / "index.html").read_text()) == (not MIRROR)

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from lab.core.files import read_json, write_metrics
+from lab.core.files import write_metrics
 from lab.report import benchmarks
 from lab.report.language import speaking
 from lab.report.page import Section
+from lab.results.documents import read_metrics
 from stages.report import catalogue
 from tests.helpers import ROOT, draw
 from tests.made_up import BENCHES
@@ -62,7 +63,7 @@ def test_a_section_on_times_that_decide_nothing_is_one_sentence(made_up_reports,
     more, words = KEPT_FROM_TELLING[how]
     chinese = catalogue.read("zh")
     for stage, kind, part in sections(made_up_reports):
-        m = read_json(made_up_reports / kind / stage / "metrics.json")
+        m = read_metrics(made_up_reports / kind / stage)
         assert benchmarks.without_times(part, m) == part, "where nothing happened"
         found = benchmarks.without_times(part, {**m, **more})
         assert words in found.answer, stage
@@ -81,7 +82,7 @@ def test_a_section_on_counts_leaves_out_its_times_alone(stage, tmp_path, monkeyp
     monkeypatch.chdir(ROOT)
     committed = ROOT / "reports" / stage
     shutil.copytree(committed, tmp_path / stage)
-    metrics = read_json(committed / "metrics.json")
+    metrics = read_metrics(committed)
     write_metrics(tmp_path / stage, {**metrics, "busy_percent": 93.2})
     module = importlib.import_module(f"stages.{stage}.page.section")
     quiet, busy = module.section(committed), module.section(tmp_path / stage)

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from lab.core.errors import LabError
-from lab.core.files import HARDWARE_FILE, REPORTS, read_json, read_rows, write_json
+from lab.core.files import HARDWARE_FILE, REPORTS, read_rows, write_json
 from lab.core.params import PARAMS_FILE
 from lab.data.datasets import DATA, SOURCE_FILE
-from lab.results.documents import read_hardware
+from lab.results.documents import read_hardware, read_metrics
 from lab.tools.profiles import merge
 from lab.tools.record.commands import run_stage
 from lab.tools.record.gpu_state import gpu_state, library_versions
@@ -112,10 +112,7 @@ def measure(
     if problem := run_stage(words, work, left_s, until_s, traces):
         return problem
     results = work / REPORTS / part.folder
-    found = {
-        "seconds": round(time.monotonic() - start, 1),
-        "metrics": read_json(results / "metrics.json"),
-    }
+    found = {"seconds": round(time.monotonic() - start, 1), "metrics": read_metrics(results)}
     (kept / part.folder).mkdir(parents=True)
     for rows in results.glob("*.csv"):
         shutil.copy(rows, kept / part.folder)

@@ -15,7 +15,7 @@ from lab.claims.verdicts import (
     for_the_front,
 )
 from lab.core.errors import DataError
-from lab.core.files import MEND, read_json, read_rows
+from lab.core.files import MEND, METRICS, read_json, read_rows
 from lab.report.language import say, translation
 from lab.report.page import Section, Table
 from lab.report.verdicts import counts, in_front, place_in_words
@@ -26,7 +26,7 @@ MOST_IN_FRONT = 7
 
 def section(folder: Path) -> Section:
     """The section that `folder` (reports/claims) is told in; the page lists the claims in it."""
-    rows, total = read_rows(folder / "rows.csv"), read_json(folder / "metrics.json").get("total")
+    rows, total = read_rows(folder / "rows.csv"), read_json(folder / METRICS).get("total")
     if total != len(rows):
         raise DataError(
             f"{folder}: {len(rows)} rows where metrics.json has {total} verdicts; {MEND}"

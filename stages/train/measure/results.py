@@ -11,7 +11,7 @@ from torch import Tensor
 from lab.core.files import REPORTS, Metrics, Row, write_atomically, write_metrics, write_rows
 from lab.data.datasets import CLASSES, Split
 from lab.machine.devices import Devices
-from lab.machine.hardware import write_conditions
+from lab.machine.hardware import add_machine
 from lab.results.stats import summarise as summary
 from lab.training.loop import Epoch
 from lab.training.run_params import RunParams
@@ -30,6 +30,7 @@ from stages.train.measure.names import (
 )
 
 NUM_WORST = 20
+COMPARED = (FINAL_ACCURACY, FINAL_LOSS, EPOCH_S)
 
 
 def rows_of(epochs: Sequence[Epoch], devices: Devices, dataset: str) -> list[Row]:
@@ -110,11 +111,11 @@ def write(
     test_set: Split,
     metrics: Metrics,
 ) -> None:
-    """Write what a run leaves; the metrics last, so that they stand for all."""
+    """Write what a run leaves."""
     folder, labels = REPORTS / "train" / name, torch.from_numpy(test_set.labels)
     write_atomically(Path(WEIGHTS.format(run=name)), weights)
     write_rows(folder, rows)
     write_rows(folder, confusion_of(logits, labels), CONFUSION)
     write_rows(folder, worst_of(logits, labels), WORST)
-    write_conditions(folder)
-    write_metrics(folder, metrics)
+    write_metrics(folder, metrics, COMPARED)
+    add_machine(folder)

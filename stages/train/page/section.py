@@ -12,13 +12,14 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
-from lab.core.files import read_json, read_rows
+from lab.core.files import read_rows
 from lab.core.params import PARAMS_FILE, read_yaml
 from lab.data.datasets import CLASSES, Split, is_fetched, read_fashion_mnist
 from lab.report import figures
 from lab.report.benchmarks import TITLES
 from lab.report.language import say, translation
 from lab.report.page import Figure, Section, Table, TryThis
+from lab.results.documents import read_metrics
 from lab.results.stats import summarise
 from lab.training.run_params import NOTES, RunParams
 from stages.train.measure.names import (
@@ -155,8 +156,7 @@ def section_of(folder: Path, names: Sequence[str], test_set: Split | None) -> Se
     for what is shown where they are there.
     """
     runs = [
-        TrainingRun(n, read_json(folder / n / "metrics.json"), read_rows(folder / n / "rows.csv"))
-        for n in names
+        TrainingRun(n, read_metrics(folder / n), read_rows(folder / n / "rows.csv")) for n in names
     ]
     return Section(
         stage="train",

@@ -72,20 +72,21 @@ def test_rows_that_mean_nothing_are_refused(tmp_path, rows, complaint):
 
 
 @pytest.mark.parametrize(
-    "metrics", [{"a.b": 1}, {"a": None}, {"a": [1]}, {"a": True}, {"a": float("nan")}]
+    "metrics", [{"a.b": 1}, {"a": None}, {"a": [1]}, {"a": True}, {"a": float("nan")}, {"c": "1"}]
 )
 def test_metrics_that_dvc_would_not_show_are_refused(tmp_path, metrics):
-    with pytest.raises(ValueError, match=r"no metric|JSON compliant"):
-        files.write_metrics(tmp_path, metrics)
+    with pytest.raises(ValueError, match=r"no metric|JSON compliant|no number to compare"):
+        files.write_metrics(tmp_path, metrics, compared=["c"])
     assert not list(tmp_path.iterdir())
 
 
-def test_metrics_are_plain_json(tmp_path):
-    files.write_metrics(tmp_path, {"epoch_s": 1.5, "dataset": "synthetic"})
-    assert json.loads((tmp_path / "metrics.json").read_text()) == {
-        "epoch_s": 1.5,
-        "dataset": "synthetic",
-    }
+def test_metrics_that_are_compared_and_all_others_are_plain_json(tmp_path):
+    found = {"dataset": "synthetic", "epoch_s": 1.5, "epoch_s_iqr": 0.1}
+    files.write_metrics(tmp_path, found, compared=["epoch_s", "loss"])
+    compared, others = (
+        json.loads((tmp_path / name).read_text()) for name in ("metrics.json", "conditions.json")
+    )
+    assert (compared, others) == ({"epoch_s": 1.5}, {"dataset": "synthetic", "epoch_s_iqr": 0.1})
 
 
 def said(read: Callable[[Path], object], path: Path) -> tuple[int, str]:

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from lab.core.errors import DataError
-from lab.core.files import write_json
+from lab.core.files import CONDITIONS, METRICS, read_json, write_json, write_metrics
 from lab.machine import hardware as machine
-from lab.results.documents import Hardware, Metrics, read_document, read_hardware
+from lab.results.documents import Hardware, read_conditions, read_hardware, read_metrics
 from lab.tools.references import read_reference
 from tests.helpers import ROOT, hardware
 
@@ -18,8 +18,31 @@ def test_what_probe_finds_and_what_is_committed_have_their_forms(tmp_path):
     read_hardware(ROOT / "reports" / "hardware.json")
     for path in (ROOT / "reports" / "reference").glob("*.json"):
         assert read_reference(path)["name"] == path.stem
-    for path in (ROOT / "reports").rglob("metrics.json"):
-        read_document(path, Metrics, "mend it")
+    read_conditions(ROOT / "reports" / "fetch")
+
+
+def test_a_person_compares_five_numbers_of_a_stage_and_a_screen_in_all():
+    found = {path: read_json(path) for path in (ROOT / "reports").rglob(METRICS)}
+    numbers = [each for metrics in found.values() for each in metrics.items()]
+    assert all(1 <= len(metrics) <= 5 for metrics in found.values())
+    assert len(found) < len(numbers) <= 80
+    for name, value in numbers:
+        assert type(value) in (int, float), name  # `read_json` takes no infinite one
+        assert "." not in name
+    for path, metrics in found.items():
+        assert not metrics.keys() & read_conditions(path.parent).keys(), "none is written twice"
+
+
+def test_what_a_stage_writes_is_read_as_one_without_its_machine(tmp_path):
+    found = {"dataset": "synthetic", "epoch_s": 1.5, "epoch_s_iqr": 0.1}
+    write_metrics(tmp_path, found, compared=["epoch_s"])
+    for _ in range(2):  # as the process does that started the ranks of a run
+        assert read_metrics(tmp_path) == found
+        machine.add_machine(tmp_path)
+    assert read_conditions(tmp_path)["machine"] == machine.facts()
+    write_json(tmp_path / CONDITIONS, {"epoch_s_iqr": [0.1]})
+    with pytest.raises(DataError, match=r"conditions\.json: damaged \(epoch_s_iqr"):
+        read_metrics(tmp_path)
 
 
 def test_each_fact_that_is_missing_or_of_another_type_is_named(tmp_path):

@@ -163,11 +163,12 @@ def test_weights_that_are_none_are_checkpoint_errors_that_name_the_command(proje
             assert refused.value.exit_code == 5
 
 
-def test_metrics_that_do_not_tell_of_a_net_are_data_errors(project):
+def test_conditions_that_do_not_tell_of_a_net_are_data_errors(project):
     for metrics in ({"net": "alexnet"}, {"net": ""}, {"weights_sha256": 3}):
         write_run(WEIGHTS, **metrics)
         with pytest.raises(
-            DataError, match=r"metrics\.json: damaged \((net|weights_sha256): .*; `invoke train len"
+            DataError,
+            match=r"conditions\.json: damaged \((net|weights_sha256): .*; `invoke train len",
         ):
             classify.load_net("lenet_1gpu")
 
@@ -191,9 +192,9 @@ def test_the_classes_are_printed_likeliest_first(project, monkeypatch, capsys):
 
     for words, code, complaint in (
         (["a picture.png", "nope"], 2, "no run 'nope' in train.runs"),
-        (["a picture.png", "lenet_2gpu"], 5, "lenet_2gpu/metrics.json: not there yet"),
+        (["a picture.png", "lenet_2gpu"], 5, "lenet_2gpu/conditions.json: not there yet"),
         (["none.png"], 3, "none.png: not a picture"),
-        (["a picture.png"], 5, "lenet_1gpu.pt: not the weights that reports/train/lenet_1gpu/metr"),
+        (["a picture.png"], 5, "lenet_1gpu.pt: not the weights that reports/train/lenet_1gpu/cond"),
     ):
         if code == 5 and len(words) == 1:
             Path("models/lenet_1gpu.pt").write_bytes(WEIGHTS[:1000])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from lab.claims.rules import Verdict
 from lab.core.errors import ParamsError
-from lab.core.files import read_json, read_rows
+from lab.core.files import read_rows
 from lab.core.params import load
 from lab.core.shared_params import BenchParams, DeviceParams
 from lab.data import synthetic
@@ -18,6 +18,7 @@ from lab.data.datasets import Split
 from lab.machine.devices import Devices
 from lab.parallel.replicas import allreduce, rebinding_allreduce
 from lab.report.benchmarks import read
+from lab.results.documents import read_metrics
 from lab.results.measurements import Results, line
 from stages.parallelism import __main__ as parallelism
 from stages.parallelism.measure.costs import (
@@ -111,7 +112,7 @@ def test_params_that_cannot_be_measured_are_refused(project):
 
 def test_two_streams_of_one_gpu_are_not_two_devices():
     folder = ROOT / "reports" / "parallelism"
-    of_streams = {**read_json(folder / "metrics.json"), "device_kind": "cuda-shared"}
+    of_streams = {**read_metrics(folder), "device_kind": "cuda-shared"}
     found = verdicts(CLAIMS, "parallelism", of_streams, read_rows(folder / "rows.csv"))
     assert found["G7a"] is Verdict.NOT_TESTABLE
     assert found["G7b"] is Verdict.CONFIRMED, "bytes are counted"

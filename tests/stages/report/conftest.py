@@ -10,7 +10,7 @@ import pytest
 import torch
 from filelock import FileLock
 
-from lab.core.files import write_json, write_metrics
+from lab.core.files import read_json, write_json
 from lab.core.params import PARAMS_FILE, read_yaml
 from lab.core.process import run
 from lab.machine.devices import Devices
@@ -45,10 +45,12 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copytree(ROOT / "reports" / stage, reports / stage)
     for stage in made_up.BENCHES:
         made_up.write(stage, reports)
-    write_metrics(reports / "fetch", {"dataset": "fashion-mnist", "airfoil": "original"})
+    facts = {"dataset": "fashion-mnist", "airfoil": "original"}
+    write_json(reports / "fetch" / "conditions.json", facts)
     shutil.copy(ROOT / "reports" / "hardware.json", reports / "hardware.json")
     for rows in reports.rglob("rows.csv"):
-        write_json(rows.with_name("conditions.json"), {"machine": hardware("AMD EPYC")})
+        path = rows.with_name("conditions.json")
+        write_json(path, read_json(path) | {"machine": hardware("AMD EPYC")})
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(project)
         assert run(judge_claims) == 0

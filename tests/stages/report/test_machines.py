@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from lab.core.errors import DataError
-from lab.core.files import write_json
+from lab.core.files import read_json, write_json
 from stages.report import __main__ as report
 from stages.report import sections
 from tests.helpers import hardware
@@ -28,8 +28,8 @@ def draw(project, monkeypatch):
 def test_no_result_passes_as_the_machines_that_draws_the_page(project, draw, caplog):
     assert not any("Not of this machine" in text for text in draw().values())
     write_json(project / "reports" / "hardware.json", hardware("Threadripper"))
-    here = {"machine": hardware("Threadripper")}
-    write_json(project / "reports" / "bench_parallel" / "conditions.json", here)
+    path = project / "reports" / "bench_parallel" / "conditions.json"
+    write_json(path, read_json(path) | {"machine": hardware("Threadripper")})
     english, chinese, summary = draw().values()
     for text in (english, chinese, summary):
         assert "Threadripper" in text

@@ -33,7 +33,8 @@ def test_references_stand_beside_this_machine_and_what_is_none_is_left_out(tmp_p
     reports = tmp_path / "reports"
     for stage in ("bench_overlap", "bench_parallel"):
         made_up.write(stage, reports)
-        write_json(reports / stage / "conditions.json", {"machine": hardware("this CPU")})
+        path = reports / stage / "conditions.json"
+        write_json(path, read_json(path) | {"machine": hardware("this CPU")})
     overlap = next(each for each in references.headlines() if each.stage == "bench_overlap")
     write_json(reports / "hardware.json", hardware("this CPU"))
 

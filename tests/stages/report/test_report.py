@@ -6,9 +6,10 @@ import shutil
 import pytest
 
 from lab.claims.needs import A_GPU
-from lab.core.files import read_json, read_rows, write_json
+from lab.core.files import read_rows, write_json
 from lab.core.params import PARAMS_FILE, read_yaml
 from lab.core.process import run
+from lab.results.documents import read_metrics
 from stages.bench_input.measure.names import RESIDENT
 from stages.report import __main__ as report
 from stages.report import sections
@@ -50,9 +51,8 @@ def test_the_report_is_the_same_bytes_twice_without_torch_and_asks_nothing_of_th
 
 def test_look_alikes_are_said_and_what_is_hostile_or_damaged_keeps_no_page_from_the_rest(project):
     reports = project / "reports"
-    fetched = read_json(reports / "fetch" / "metrics.json")
     look_alikes = {"dataset": "synthetic", "airfoil": "synthetic"}
-    write_json(reports / "fetch" / "metrics.json", fetched | look_alikes)
+    write_json(reports / "fetch" / "conditions.json", look_alikes)
     write_runs(project, "synthetic")
     edit_params({"train.runs": {**read_yaml(PARAMS_FILE)["train"]["runs"], EVIL: small_run()}})
     shutil.copytree(reports / "train" / "lenet_1gpu", reports / "train" / EVIL)
@@ -69,7 +69,7 @@ def test_look_alikes_are_said_and_what_is_hostile_or_damaged_keeps_no_page_from_
         re.sub('"speedup": .*?,', '"speedup": NaN,', text)
     )
     (reports / "scaling" / "rows.csv").unlink()
-    overlap = read_json(reports / "bench_overlap" / "metrics.json")
+    overlap = read_metrics(reports / "bench_overlap")
     faster = {"speedup": 50.0, "speedup_low": 40.0, "speedup_high": 60.0}
     write_json(
         reports / "reference" / "other.json",
