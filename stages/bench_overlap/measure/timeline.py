@@ -62,7 +62,9 @@ def timeline(variant: Variant, device: torch.device) -> list[Span]:
         variant()
         if on_gpu:
             torch.cuda.synchronize(device)
-    events = [(what, e.time_range) for e in profiler.function_events if (what := _activity(e, on_gpu))]
+    events = [
+        (what, e.time_range) for e in profiler.function_events if (what := _activity(e, on_gpu))
+    ]
     begin = min((span.start for _, span in events), default=0)
     return [
         Span(what, (span.start - begin) / 1e3, (span.end - span.start) / 1e3)
