@@ -8,7 +8,7 @@ from lab.results.measurements import Measurement, skip
 from lab.timing.back_end import back_end_share
 from stages.bench_async.measure.params import Params
 
-PROFILED_S = 0.005  # of calls that are profiled: a thousand of x * y + 2
+PROFILED_S = 0.01  # of calls that are profiled: a thousand or more of x * y + 2
 BUSY_CYCLES = 100_000_000  # of a GPU's clock, before x and y become ones: some 50 ms
 
 
