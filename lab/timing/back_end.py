@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 
 import torch
-from torch.profiler import ProfilerActivity, profile
+from torch.autograd.profiler import profile
 
 from lab.timing.bench import Variant
 from lab.timing.clock import read_clock
@@ -14,18 +14,19 @@ def back_end_share(variant: Variant, devices: Sequence[torch.device], min_second
     """The percentage of the time of calls that take `min_seconds`, after two that do not count.
 
     What counts is the time between handing an operation over and having its result or, where it is
-    queued, having queued it.
+    queued, having queued it. `torch.profiler.profile`, which wraps this one, imports Inductor, for
+    seconds in each process.
     """
     os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # its library would print that it starts
     variant()
     start = read_clock(devices)
     variant()
     calls = max(1, round(min_seconds / (read_clock(devices) - start)))
-    with profile(activities=[ProfilerActivity.CPU]) as profiler:
+    with profile(use_kineto=True) as profiler:
         start = read_clock(devices)
         for _ in range(calls):
             variant()
         seconds = read_clock(devices) - start
-    handed_over = [event for event in profiler.events() if event.cpu_parent is None]
+    handed_over = [event for event in profiler.function_events if event.cpu_parent is None]
     busy_us: float = sum(event.cpu_time_total for event in handed_over)
     return 100 * busy_us / 1e6 / seconds

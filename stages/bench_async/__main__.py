@@ -29,7 +29,7 @@ from stages.bench_async.measure.calls import (
     measure_run_ahead,
 )
 from stages.bench_async.measure.params import Params
-from stages.bench_async.measure.timing_mistakes import measure_timing_mistakes
+from stages.bench_async.measure.timing_mistakes import NOTES_SIZE, measure_timing_mistakes
 
 
 def measure(process: int, params: Params, rows: int) -> list[Measurement]:
@@ -56,13 +56,17 @@ def measure(process: int, params: Params, rows: int) -> list[Measurement]:
 
 
 def past_launch_bound(params: Params) -> tuple[Params, int]:
-    """The same params, and the rows of a series' matrix; on a GPU those that outlast a launch."""
+    """The same params, and the rows of a series' matrix; on a GPU those that outlast a launch.
+
+    There the matrices beside numpy's are as large as the notes', too, or nothing is waited for.
+    """
     devices = resolve(1, params.devices)
     device, ours = devices.devices[0], params.bench_async
     with gpu_errors():
         sizes = sizes_past_launch_bound(products(device), ours.sizes, devices, params.bench)
         rows = size_past_launch_bound(additions(device, params.seed), SIZE, devices, params.bench)
-    sized = ours.model_copy(update={"sizes": sizes})
+    book_size = max(ours.book_size, NOTES_SIZE if device.type == "cuda" else 0)
+    sized = ours.model_copy(update={"sizes": sizes, "book_size": book_size})
     return params.model_copy(update={"bench_async": sized}), rows
 
 

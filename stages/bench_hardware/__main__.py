@@ -1,10 +1,12 @@
 """Run the stage: `python -m stages.bench_hardware`."""
 
 import sys
+from collections.abc import Mapping
 
 from lab.core.params import load
 from lab.core.process import run
 from lab.machine.devices import processor, usable_cores
+from lab.nets.flops import Cost
 from lab.results.measurements import Measurement, Results
 from lab.timing.bench import median_metrics, ratio_metrics, speedup_of
 from lab.timing.runner import run_benchmark
@@ -17,6 +19,7 @@ from stages.bench_hardware.measure.memory import (
 )
 from stages.bench_hardware.measure.params import Params
 from stages.bench_hardware.measure.roofline import (
+    costs_of,
     count_flop,
     measure_networks,
     measure_roof,
@@ -26,9 +29,8 @@ from stages.bench_hardware.measure.roofline import (
 from stages.bench_hardware.measure.transfers import measure_transfers
 
 
-def measure(process: int) -> list[Measurement]:
+def measure(process: int, params: Params, costs: Mapping[str, Cost]) -> list[Measurement]:
     """The processor, memory, the way to a GPU, and networks on the GPU or on all cores."""
-    params = load(Params)
     target, one_core = network_device(params), processor(1)
     return [
         *measure_latency(params, one_core, process),
@@ -39,7 +41,7 @@ def measure(process: int) -> list[Measurement]:
         *measure_adding(params, one_core, process),
         *measure_roof(params, target, usable_cores(), process),
         *measure_transfers(params, target, process),
-        *measure_networks(params, target, process),
+        *measure_networks(params, target, costs, process),
         *measure_stems(params, target, process),
     ]
 
@@ -63,6 +65,7 @@ def summarise(results: Results) -> dict[str, float | str]:
 def main() -> None:
     params = load(Params)
     target = network_device(params)
+    costs = costs_of(params, target)
     run_benchmark(
         "bench_hardware",
         target,
@@ -70,7 +73,8 @@ def main() -> None:
         measure,
         summarise,
         compared=("vectorised_speedup", "peak_float32_gflop_per_s", "copy_gb_per_s"),
-        once=lambda measured: count_flop(params, target),
+        prepare=lambda: (params, costs),
+        once=lambda measured: count_flop(costs, target),
     )
 
 

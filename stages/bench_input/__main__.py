@@ -24,9 +24,8 @@ def training_devices(params: Params) -> Devices:
     return resolve(1 if torch.cuda.device_count() == 1 else 2, params.devices)
 
 
-def measure(process: int) -> list[Measurement]:
+def measure(process: int, params: Params) -> list[Measurement]:
     """The feeds, then the parts of training steps, then the calls of one."""
-    params = load(Params)
     devices = training_devices(params)
     images, labels = to_tensors(read_fashion_mnist("train"))
     resident = (images.to(devices.devices[0]), labels.to(devices.devices[0]))
@@ -58,6 +57,7 @@ def main() -> None:
         measure,
         summarise,
         compared=("resident_over_book", "the_books_loader_epoch_s"),
+        prepare=lambda: (params,),
         about={"dataset": dataset_name()},
     )
 

@@ -3,10 +3,11 @@
 All ranks take part in all variants; in one of fewer ranks the others have nothing to do, and wait.
 """
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import partial
+from functools import cache, partial
 
 import torch
 import torch.distributed as dist
@@ -75,6 +76,7 @@ class FirstCall:
     bytes_sent: int
 
 
+@cache
 def gradient_lengths(net: str) -> tuple[int, ...]:
     """How many numbers each gradient of a net has."""
     return tuple(p.numel() for p in MODELS[net](torch.Generator().manual_seed(0)).parameters())
@@ -210,7 +212,8 @@ class TimedCall:
 
 def integers(variant: Variant, factor: int) -> list[Tensor]:
     """Multiples of `factor` as float32, so small that sums are exact in every order."""
-    return [(factor * (torch.arange(length) % 1000 + 1)).float() for length in variant.lengths]
+    thousand = (factor * torch.arange(1, 1001)).float()
+    return [thousand.repeat(math.ceil(length / 1000))[:length] for length in variant.lengths]
 
 
 def is_step(weights: Tensor, before: Tensor, after: Tensor) -> bool:

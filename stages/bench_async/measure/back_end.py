@@ -8,6 +8,7 @@ from lab.results.measurements import Measurement, skip
 from lab.timing.back_end import back_end_share
 from stages.bench_async.measure.params import Params
 
+PROFILED_S = 0.01  # of calls that are profiled: a thousand or more of x * y + 2
 BUSY_CYCLES = 100_000_000  # of a GPU's clock, before x and y become ones: some 50 ms
 
 
@@ -59,9 +60,10 @@ def measure_back_end_share(params: Params, devices: Devices) -> list[Measurement
 
     x, y = torch.ones((1, 2), device=device), torch.ones((1, 2), device=device)
     programs = {"x * y + 2": lambda: x_times_y_plus_2(x, y), "random product": product}
-    min_s, kind, threads = params.bench.min_sample_ms / 1e3, devices.kind, devices.threads
+    kind, threads = devices.kind, devices.threads
     shares = {
-        variant: back_end_share(call, devices.devices, min_s) for variant, call in programs.items()
+        variant: back_end_share(call, devices.devices, PROFILED_S)
+        for variant, call in programs.items()
     }
     return [
         Measurement("back_end", variant, 0, (share,), "%", kind, threads)

@@ -12,6 +12,7 @@ from stages.bench_async.measure.calls import call_times
 from stages.bench_async.measure.params import Params
 
 REPEATS = 10  # products that the notes time together
+NOTES_SIZE = 1000  # rows of their matrices
 
 
 def numpy_products(n: int) -> None:

@@ -63,7 +63,7 @@ def planned_of(
     Where ranks share fewer cores, their number is a column. The notes' way to sum the first net's
     gradients takes part twice, as the noise control.
     """
-    few, largest = min(world_sizes), max(p.message_bytes)
+    few = min(world_sizes)
 
     def message(variant: Variant) -> Planned:
         n = variant.world_size
@@ -80,9 +80,12 @@ def planned_of(
         message(Variant(name, n, (num_bytes // 4,)))
         for n in world_sizes
         for num_bytes in p.message_bytes
-        for name in (*ALGORITHMS, *((THERE_AND_BACK,) if n == few else ()))
+        for name in ALGORITHMS
     ]
-    planned.append(message(Variant(ADDING, few, (largest // 4,))))
+    # a single number there and back shows what a message costs
+    probes = [(THERE_AND_BACK, num_bytes) for num_bytes in sorted({4, *p.message_bytes})]
+    probes.append((ADDING, max(p.message_bytes)))
+    planned += [message(Variant(name, few, (num_bytes // 4,))) for name, num_bytes in probes]
     planned += [gradients(net, *way) for net in p.nets for way in SUMS]
     by_notes, variant = gradients(p.nets[0], STAR, PER_TENSOR)
     return [*planned, (replace(by_notes, variant=again(STAR)), variant)]

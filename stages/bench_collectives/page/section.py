@@ -65,7 +65,7 @@ def section(folder: Path) -> Section:
             Figure(
                 "allreduce_times",
                 say(
-                    "Time of an all-reduce by each algorithm, for messages of three sizes and each"
+                    "Time of an all-reduce by each algorithm, for messages small and large and each"
                     " number of ranks, beside the model's."
                 ),
                 say(

@@ -20,7 +20,7 @@ from lab.machine.devices import (
     usable_cores,
 )
 from lab.machine.torchvision_import import torchvision
-from lab.nets.flops import forward_cost
+from lab.nets.flops import Cost, forward_cost
 from lab.nets.models import MODELS
 from lab.nets.resnet import resnet18
 from lab.results.measurements import Measurement
@@ -162,32 +162,37 @@ def network_device(params: Params) -> Devices:
     return processor(usable_cores()) if devices.kind == "cpu-virtual" else devices
 
 
-def count_flop(params: Params, target: Devices) -> list[Measurement]:
-    """GFLOP of a batch's forward pass by each network, and with each stem; x: parameters."""
+def costs_of(params: Params, target: Devices) -> dict[str, Cost]:
+    """What a batch's forward pass takes, by each network, and with each stem."""
     nets = _networks(params, target) | _stems(params, target)
-    costs = {variant: forward_cost(net, shape) for variant, (net, shape) in nets.items()}
+    return {variant: forward_cost(net, shape) for variant, (net, shape) in nets.items()}
+
+
+def count_flop(costs: Mapping[str, Cost], target: Devices) -> list[Measurement]:
+    """GFLOP of these passes; x: parameters."""
     return [
         Measurement("counted GFLOP", variant, cost.params, (cost.flop / 1e9,), "GFLOP", target.kind)
         for variant, cost in costs.items()
     ]
 
 
-def measure_networks(params: Params, target: Devices, process: int) -> list[Measurement]:
+def measure_networks(
+    params: Params, target: Devices, costs: Mapping[str, Cost], process: int
+) -> list[Measurement]:
     """The rate of each network's forward pass, in turn; x: FLOP per byte."""
-    nets = _networks(params, target)
-    costs = {variant: forward_cost(net, shape) for variant, (net, shape) in nets.items()}
-    times = time_variants(forward_passes(nets, target), target.devices, params.bench, process)
+    passes = forward_passes(_networks(params, target), target)
+    times = time_variants(passes, target.devices, params.bench, process)
     return [
         Measurement(
             "network",
             variant,
-            round(cost.intensity, 4),
-            tuple(cost.flop / t / 1e9 for t in times[variant]),
+            round(costs[variant].intensity, 4),
+            tuple(costs[variant].flop / t / 1e9 for t in seconds),
             "GFLOP/s",
             target.kind,
             target.threads,
         )
-        for variant, cost in costs.items()
+        for variant, seconds in times.items()
     ]
 
 

@@ -10,6 +10,7 @@ from PIL import Image
 from torch import Tensor
 from torch.utils.data import Subset
 
+from lab.data.datasets import FASHION_COUNTS
 from lab.data.images import LabelledImages
 from lab.data.loaders import BOOK_WORKERS, book_images, loader
 from lab.data.order import shuffled
@@ -22,7 +23,7 @@ from stages.bench_input.measure.names import BOOK, NO_WORKERS, PERSISTENT, RESID
 from stages.bench_input.measure.params import Params
 
 Feed = Callable[[], Iterable[LabelledImages]]  # starts a pass
-WHOLE_EPOCHS = (BOOK, RESIDENT, again(RESIDENT))
+OF_AN_EPOCH = (BOOK, RESIDENT, again(RESIDENT))
 CPU = [torch.device("cpu")]
 
 
@@ -50,18 +51,17 @@ def resident_batches(resident: LabelledImages, batch_size: int) -> Iterator[Labe
 def measure_feeds(
     params: Params, resident: LabelledImages, devices: Devices, process: int
 ) -> list[Measurement]:
-    """Time a pass of each feed, resident images several, with all cores free for it.
+    """Time a pass of each feed, of resident images several and whole, with all cores free for it.
 
-    What passes only a part of an epoch has no epoch's time.
+    x: the images of a pass.
     """
     p, device, cores = params.bench_input, devices.devices[0], usable_cores()
     torch.set_num_threads(cores)
-    whole, part, first = (
-        feeds(count, p.batch_size, resident)
-        for count in (p.epoch_images, p.rate_images, 2 * p.batch_size)
-    )
-    variants = part | {variant: whole[variant] for variant in (BOOK, RESIDENT)}
-    variants[again(RESIDENT)] = whole[RESIDENT]
+    sizes = (len(resident[1]), p.epoch_images, p.rate_images, 2 * p.batch_size)
+    whole, books, part, first = (feeds(size, p.batch_size, resident) for size in sizes)
+    kept = dict.fromkeys((RESIDENT, again(RESIDENT)), whole[RESIDENT])
+    variants = part | {BOOK: books[BOOK]} | kept
+    images = dict.fromkeys(part, sizes[2]) | {BOOK: sizes[1]} | dict.fromkeys(kept, sizes[0])
     for feed in (first[BOOK], first[NO_WORKERS], variants[PERSISTENT], variants[RESIDENT]):
         time_pass(feed, device)  # files are in memory, workers that stay have started
     passes = {}
@@ -72,15 +72,15 @@ def measure_feeds(
     torch.set_num_threads(devices.threads)
     measured = []
     for variant, taken in passes.items():
-        experiments = (
-            [("epoch", [t.whole_s for t in taken], "s")] if variant in WHOLE_EPOCHS else []
-        )
+        x = images[variant]
+        experiments: list[tuple[str, list[float], str]] = []
+        if variant in OF_AN_EPOCH:
+            experiments.append(("epoch", [t.epoch_s(x) for t in taken], "s"))
         if variant != again(RESIDENT):  # a noise control, of the epoch
             experiments += [
                 ("first_batch", [1e3 * t.first_s for t in taken], "ms"),
                 ("images", [1 / t.per_image_s for t in taken], "images/s"),
             ]
-        x = p.epoch_images if variant in WHOLE_EPOCHS else p.rate_images
         measured += [
             Measurement(experiment, variant, x, tuple(values), unit, devices.kind, cores)
             for experiment, values, unit in experiments
@@ -99,6 +99,10 @@ class Pass:
     first_s: float
     per_image_s: float
     whole_s: float
+
+    def epoch_s(self, images: int) -> float:
+        """Seconds of an epoch: of this pass over so many images, the others at the same rate."""
+        return self.whole_s + self.per_image_s * (FASHION_COUNTS["train"] - images)
 
 
 def time_pass(feed: Feed, device: torch.device) -> Pass:

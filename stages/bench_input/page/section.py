@@ -60,9 +60,10 @@ def section(folder: Path) -> Section:
                 ),
                 say(
                     "Bars are medians. One picture is of feeding alone, with nothing computed:"
-                    " dots are starts of the process; those without an epoch are computed from"
-                    " a part of one. In the other nothing overlaps but the workers, which take"
-                    " cores from the network: with them forward and backward get longer."
+                    " dots are starts of the process; where a pass has fewer images (table), the"
+                    " others are taken to come at its rate. In the other nothing overlaps but the"
+                    " workers, which take cores from the network: with them forward and backward"
+                    " get longer."
                 ),
                 [
                     partial(_draw_feeds, results, virtual),
@@ -199,14 +200,14 @@ def _rates(results: Results) -> Table:
     rows = []
     for name in results.variants("images"):
         [rate], [first] = (results.series(each, name) for each in ("images", "first_batch"))
-        epoch = results.one("epoch", name, EPOCH_IMAGES)
+        epoch = summarise(_epochs(results, name))
         rows.append(
             [
                 ways()[name],
                 f"{rate.summary.median:,.0f} ({rate.summary.iqr:,.0f})",
                 f"{rate.x:,.0f}",
                 f"{first.summary.median:.1f}",
-                f"{epoch.summary.median:.3f} ({epoch.summary.iqr:.3f})" if epoch else "–",
+                f"{epoch.median:.3f} ({epoch.iqr:.3f})",
             ]
         )
     return Table(
@@ -268,9 +269,9 @@ def _name_feeds(axes: Axes, feeds: list[str]) -> None:
 
 
 def _epochs(results: Results, feed: str) -> tuple[float, ...]:
-    """Seconds of an epoch by a feed, for each start; told from a part where that alone was fed."""
-    if whole := results.one("epoch", feed, EPOCH_IMAGES):
-        return whole.values
+    """Seconds of an epoch by a feed, for each start."""
+    if epoch := results.one("epoch", feed):
+        return epoch.values
     [first], [rate] = (results.series(experiment, feed) for experiment in ("first_batch", "images"))
     return tuple(
         ms / 1e3 + EPOCH_IMAGES / each for ms, each in zip(first.values, rate.values, strict=True)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import torch
-from torch.profiler import ProfilerActivity, profile
+from torch.autograd.profiler import profile
 
 from lab.machine.devices import Devices
 from lab.parallel.workers import thread_pool
@@ -54,15 +54,17 @@ def timeline(variant: Variant, device: torch.device) -> list[Span]:
     variant()
     on_gpu = device.type == "cuda"
     if on_gpu:
-        profiling = profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])
+        profiling = profile(use_device="cuda", use_kineto=True)
     else:  # all threads: the profiler would see this one alone
         every_thread = torch._C._profiler._ExperimentalConfig(profile_all_threads=True)
-        profiling = profile(activities=[ProfilerActivity.CPU], experimental_config=every_thread)
+        profiling = profile(use_kineto=True, experimental_config=every_thread)
     with profiling as profiler:
         variant()
         if on_gpu:
             torch.cuda.synchronize(device)
-    events = [(what, e.time_range) for e in profiler.events() if (what := _activity(e, on_gpu))]
+    events = [
+        (what, e.time_range) for e in profiler.function_events if (what := _activity(e, on_gpu))
+    ]
     begin = min((span.start for _, span in events), default=0)
     return [
         Span(what, (span.start - begin) / 1e3, (span.end - span.start) / 1e3)

@@ -91,11 +91,11 @@ def section(folder: Path) -> Section:
         try_this=TryThis(
             "bench_overlap.num_results",
             "8",
-            say("With 8 results in place of 24, can overlap gain more or less?"),
+            say("With 8 results in place of 16, can overlap gain more or less?"),
             say(
                 "Less: nothing is copied beside the first product, and nothing computed beside the"
                 " last copy. Of n results that leaves at best 2n / (n + 1) times the speed: 1.78"
-                " with 8, 1.92 with 24."
+                " with 8, 1.88 with 16."
             ),
         ),
     )

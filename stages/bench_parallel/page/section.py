@@ -72,7 +72,7 @@ def section(folder: Path) -> Section:
         tables=[_beside_the_book(results)],
         try_this=TryThis(
             "bench_parallel.sizes",
-            "[8, 64, 320]",
+            "[8, 64, 192]",
             say("Do two devices still pay with matrices of 8 rows?"),
             say(
                 "Hardly, on a CPU: 50 such products take about a tenth of a millisecond, as long as"

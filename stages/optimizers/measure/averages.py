@@ -66,9 +66,8 @@ def adagrad_state(task: Problem, num_seeds: int, seed: int) -> Iterator[Measurem
     """
     rule, w = update_rules.adagrad(0.1), initial(num_seeds, task.X.shape[1], seed)
     state, sums = rule.init(w), []
-    streams = [batches(len(task.X), BATCH_SIZE, 1500, seed + i) for i in range(num_seeds)]
-    for rows in zip(*streams, strict=True):
-        w, state = rule.update(w, batch_gradients(task, w, np.stack(rows)), state)
+    for rows in batches(len(task.X), BATCH_SIZE, 1500, range(seed, seed + num_seeds)):
+        w, state = rule.update(w, batch_gradients(task, w, rows), state)
         sums.append(state[0].mean(1))
     steps = np.arange(1, len(sums) + 1)
     late = steps > LATE_STEP

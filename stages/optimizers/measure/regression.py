@@ -1,6 +1,6 @@
 """Descent on linear regressions: the notes' airfoil runs (12.5 to 12.10), also torch's."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -135,15 +135,11 @@ def concise_runs(task: Problem, num_seeds: int, seed: int) -> Iterator[Measureme
     w = initial(num_seeds, task.X.shape[1], seed)
     for run in CONCISE_RUNS:
         for version, settings in (("torch's optimizer", FROM_SCRATCH), ("concise", CONCISE)):
-            readings = [
-                concise_descent(run.make_optimizer, settings, task, start, seed + i)
-                for i, start in enumerate(w)
-            ]
             yield from samples_at(
                 "airfoil_runs",
                 run.name,
                 np.arange(settings.num_epochs + 1),
-                list(np.stack(readings, axis=1)),
+                list(concise_descent(run.make_optimizer, settings, task, w, seed)),
                 rate=run.rate,
                 batch_size=BATCH_SIZE,
                 version=version,
@@ -157,39 +153,41 @@ def concise_descent(
     w: Array,
     seed: int,
 ) -> Array:
-    """The excess (epochs + 1,) of one run of torch's optimizer, in float32 as its users compute."""
-    X, y = torch.from_numpy(task.X).float(), torch.from_numpy(task.y).float()[:, None]
+    """The excess (epochs + 1, seeds) of torch's optimizer, in float32 as its users compute.
+
+    All starts `w` (seeds, d) run at once, each on batches of its own: no number of the loss's sum
+    over them depends on two, and the rules change each weight by itself.
+    """
+    X, y = torch.from_numpy(task.X).float(), torch.from_numpy(task.y).float()
     features = X[:, :-1].contiguous()  # the last column is the bias's
-    net = _linear(w, settings.own_start, seed)
-    optimizer = make_optimizer(list(net.parameters()))
+    weight, bias = torch.from_numpy(w[:, :-1]).float(), torch.from_numpy(w[:, -1:]).float()
+    if settings.own_start:
+        bias = torch.stack([_own_bias(w.shape[1] - 1, seed + i) for i in range(len(w))])
+    params = [weight.requires_grad_(), bias.requires_grad_()]
+    optimizer = make_optimizer(params)
     per_epoch = len(y) // BATCH_SIZE
-    readings = [_weights(net)]
-    for step, rows in enumerate(
-        batches(len(y), BATCH_SIZE, settings.num_epochs * per_epoch, seed), start=1
-    ):
+    readings = [_weights(params)]
+    seeds, num_steps = range(seed, seed + len(w)), settings.num_epochs * per_epoch
+    for step, rows in enumerate(batches(len(y), BATCH_SIZE, num_steps, seeds), start=1):
         optimizer.zero_grad()
-        loss = settings.loss_factor * F.mse_loss(net(features[rows]), y[rows])
-        loss.backward()
+        y_hat = (features[rows] @ weight[:, :, None])[:, :, 0] + bias
+        losses = F.mse_loss(y_hat, y[rows], reduction="none").mean(1)
+        (settings.loss_factor * losses).sum().backward()
         optimizer.step()
         if step % per_epoch == 0:
-            readings.append(_weights(net))
+            readings.append(_weights(params))
     return excess(np.stack(readings), task.hessian, task.minimiser)
 
 
-def _linear(w: Array, own_start: bool, seed: int) -> nn.Linear:
+def _own_bias(num_features: int, seed: int) -> Tensor:
+    """The bias (1,) with which torch's own linear layer starts."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        net = nn.Linear(len(w) - 1, 1)
-    with torch.no_grad():
-        net.weight.copy_(torch.from_numpy(w[None, :-1]))
-        if not own_start:
-            net.bias.fill_(w[-1])
-    return net
+        return nn.Linear(num_features, 1).bias.detach()
 
 
-def _weights(net: nn.Linear) -> Array:
-    parts = [net.weight.detach()[0], net.bias.detach()]
-    return torch.cat(parts).double().numpy()
+def _weights(params: Sequence[Tensor]) -> Array:
+    return torch.cat([p.detach() for p in params], dim=1).double().numpy()
 
 
 # --- problems, and descent on them ---
@@ -242,12 +240,11 @@ def descend(
     rule = make_rule(rates[:, None, None])
     x = np.broadcast_to(w, (len(rates), *w.shape)).copy()
     state = rule.init(x)
-    streams = [batches(len(task.X), batch_size, num_steps, seed + i) for i in range(len(w))]
+    seeds = range(seed, seed + len(w))
     diverged = np.zeros(x.shape[:2], dtype=np.int64)
     steps, readings = [0], [excess(x, task.hessian, task.minimiser)]
     with np.errstate(over="ignore", invalid="ignore"):
-        for step in range(1, num_steps + 1):
-            rows = np.stack([next(stream) for stream in streams])
+        for step, rows in enumerate(batches(len(task.X), batch_size, num_steps, seeds), start=1):
             X, y = task.X[rows], task.y[rows]  # (seeds, batch, d), (seeds, batch)
             error = x[:, :, None, :] @ X.swapaxes(1, 2) - y[:, None, :]  # (rates, seeds, 1, batch)
             x, state = rule.update(x, (error @ X)[:, :, 0, :] / batch_size, state)
@@ -259,18 +256,20 @@ def descend(
     return Trajectory(np.array(steps), np.stack(readings), diverged, x)
 
 
-def batches(n: int, batch_size: int, num_steps: int, seed: int) -> Iterator[NDArray[np.int64]]:
-    """`num_steps` minibatches of row numbers, a new permutation for each epoch.
+def batches(
+    n: int, batch_size: int, num_steps: int, seeds: Sequence[int]
+) -> Iterator[NDArray[np.int64]]:
+    """`num_steps` minibatches of row numbers (seeds, batch): a new permutation for each epoch.
 
     Rows that fill no batch are left out of their epoch.
     """
-    rng = np.random.default_rng(seed)
+    rngs = [np.random.default_rng(seed) for seed in seeds]
     per_epoch = n // batch_size
     for step in range(num_steps):
         if step % per_epoch == 0:
-            order = rng.permutation(n)
+            orders = np.stack([rng.permutation(n) for rng in rngs])
         start = step % per_epoch * batch_size
-        yield order[start : start + batch_size]
+        yield orders[:, start : start + batch_size]
 
 
 def batch_gradients(task: Problem, x: Array, rows: NDArray[np.int64]) -> Array:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
+import torch._dynamo  # by the first optimizer, for seconds: here once for all fresh processes
 import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor

@@ -20,8 +20,8 @@ def test_share_of_the_back_end_by_hand(monkeypatch):
     events = [linear, event("aten::t", 100, linear), event("aten::linear", 300)]
     clock = iter([0.0, 0.0005, 1.0, 1.001])
     monkeypatch.setattr(back_end, "read_clock", lambda devices: next(clock))
-    profile = nullcontext(SimpleNamespace(events=lambda: events))
-    monkeypatch.setattr(back_end, "profile", lambda activities: profile)
+    profile = nullcontext(SimpleNamespace(function_events=events))
+    monkeypatch.setattr(back_end, "profile", lambda use_kineto: profile)
     calls = []
     share = back_end_share(lambda: calls.append(1), CPU, min_seconds=0.001)
     assert share == pytest.approx(60)

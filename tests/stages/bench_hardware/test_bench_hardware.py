@@ -49,7 +49,8 @@ def test_a_gpu_gets_images_enough_that_launches_are_not_most_of_the_time(project
     images = {"cpu": params.bench_hardware.batch_size, "cuda": roofline.GPU_BATCH_SIZE}
     assert images["cpu"] < images["cuda"]
     for kind, count in images.items():
-        counted = Results(roofline.count_flop(params, Devices(kind, [torch.device(kind)], 1)))
+        target = Devices(kind, [torch.device(kind)], 1)
+        counted = Results(roofline.count_flop(roofline.costs_of(params, target), target))
         gflop = counted.one("counted GFLOP", "LeNet").values[0]
         assert gflop == pytest.approx(count * COSTS["LeNet"].flop / 1e9)
 
@@ -61,7 +62,8 @@ def test_each_stem_is_timed_on_as_many_images_as_are_counted(project, monkeypatc
     )
     params = lab.core.params.load(Params)
     target = processor(torch.get_num_threads())
-    counted, timed = roofline.count_flop(params, target), roofline.measure_stems(params, target, 0)
+    counted = roofline.count_flop(roofline.costs_of(params, target), target)
+    timed = roofline.measure_stems(params, target, 0)
     assert [m.variant for m in counted] == [m.variant for m in timed] == [*roofline.STEMS]
     assert [(m.x, m.unit) for m in timed] == [(2, "ms")] * 2
     small, original = (m.values[0] for m in counted)
@@ -74,7 +76,9 @@ def test_a_process_measures_what_the_page_and_the_claims_read(project, monkeypat
     edit_params({"bench_hardware.largest_working_set_mib": 1, "bench_hardware.matrix_size": 16})
     for module in (memory, arithmetic, roofline):
         monkeypatch.setattr(module, "time_variants", lambda v, *_, **__: dict.fromkeys(v, (1.0,)))
-    measured = {(m.experiment, m.variant, m.unit) for m in measure(0)}
+    params = lab.core.params.load(Params)
+    costs = roofline.costs_of(params, roofline.network_device(params))
+    measured = {(m.experiment, m.variant, m.unit) for m in measure(0, params, costs)}
     made = {(m.experiment, m.variant, m.unit) for m in measurements("bench_hardware", "cpu")}
     assert {kind for kind in made if kind[0] not in ("control", "counted GFLOP")} <= measured
 

@@ -61,7 +61,7 @@ def test_a_pass_is_of_the_first_images_whatever_feeds_it(resident):
         assert [len(y) for _, y in feed()] == [32, 18], name
 
 
-def test_only_whole_epochs_have_an_epochs_time(resident, project):
+def test_a_pass_is_of_all_resident_images_and_of_as_many_others_as_asked(resident, project):
     edit_params(
         {
             "bench_input.epoch_images": 64,
@@ -74,7 +74,7 @@ def test_only_whole_epochs_have_an_epochs_time(resident, project):
     assert found.variants("epoch") == [BOOK, RESIDENT]
     assert {variant: found.one("images", variant).x for variant in found.variants("images")} == {
         BOOK: 64,
-        RESIDENT: 64,
+        RESIDENT: 70,
         PERSISTENT: 48,
         NO_WORKERS: 48,
     }
@@ -99,7 +99,9 @@ def test_a_pass_is_split_at_its_first_and_last_batch(monkeypatch):
 
     monkeypatch.setattr(feeds_module, "read_clock", lambda devices: now)
     monkeypatch.setattr(feeds_module.time, "perf_counter", lambda: now)
-    assert time_pass(epoch, CPU) == Pass(first_s=5, per_image_s=0.25, whole_s=10)
+    found = time_pass(epoch, CPU)
+    assert found == Pass(first_s=5, per_image_s=0.25, whole_s=10)
+    assert found.epoch_s(12) == 10 + 0.25 * (60_000 - 12)
 
 
 def test_resident_images_are_compared_with_the_books_by_whole_epochs():
@@ -137,6 +139,9 @@ def test_a_process_measures_what_the_page_and_the_claims_read(project):
     edit_params({"bench.rounds": 1, "bench.min_sample_ms": 0.01})
     measured, made = (
         {(m.experiment, m.variant, m.unit, *m.columns.items()) for m in found}
-        for found in (measure(0), measurements("bench_input", "cpu-virtual"))
+        for found in (
+            measure(0, lab.core.params.load(Params)),
+            measurements("bench_input", "cpu-virtual"),
+        )
     )
     assert measured <= made

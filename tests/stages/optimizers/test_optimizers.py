@@ -146,7 +146,7 @@ def small_problem():
 
 @given(st.integers(1, 30), st.integers(1, 40), st.integers(0, 9))
 def test_batches_go_through_the_rows_once_an_epoch(batch_size, num_steps, seed):
-    rows = list(batches(30, batch_size, num_steps, seed))
+    rows = [rows for [rows] in batches(30, batch_size, num_steps, [seed])]
     per_epoch = 30 // batch_size
     assert len(rows) == num_steps
     for start in range(0, num_steps - per_epoch + 1, per_epoch):
@@ -163,7 +163,7 @@ def test_all_rates_and_seeds_at_once_are_each_run_alone():
         for j in range(3):
             x, rule = w[j], update_rules.adam(float(rate))
             state = rule.init(x)
-            for rows in batches(60, 10, 12, seed=7 + j):
+            for [rows] in batches(60, 10, 12, [7 + j]):
                 gradient = task.X[rows].T @ (task.X[rows] @ x - task.y[rows]) / 10
                 x, state = rule.update(x, gradient, state)
             expected = 0.5 * np.mean((task.X @ x - task.y) ** 2) - task.minimum
