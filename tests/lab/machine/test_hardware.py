@@ -53,7 +53,8 @@ def test_torch_says_the_same_of_the_processor_and_of_itself(asked):
         "import json; from lab.machine import torch_build as found;"
         " ours = [found.cpu_capability(), found.build()['__version__'], found.build()['cuda']];"
         " asks = found.may_have_gpus(); import torch;"
-        " theirs = [torch.backends.cpu.get_cpu_capability(), torch.__version__, torch.version.cuda];"
+        " theirs = [torch.backends.cpu.get_cpu_capability(), torch.__version__];"
+        " theirs += [torch.version.cuda];"
         " print(json.dumps([ours, theirs, asks or torch.cuda.device_count() == 0]))"
     )
     environment = {k: v for k, v in os.environ.items() if k != "ATEN_CPU_CAPABILITY"}
