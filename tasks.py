@@ -21,12 +21,13 @@ from invoke.exceptions import Exit
 from invoke.tasks import task
 
 from lab.core.process import ERROR_FILE, end_family
-from lab.core.stage_times import in_words, known_seconds
+from lab.core.stage_times import PLAN
 from lab.tools.doctor import clear_stale_dvc_locks
 
 ROOT = Path(__file__).resolve().parent
 BIN = Path(sys.executable).parent
 PR_SET_PDEATHSIG = 1  # of Linux's prctl
+PLAN_FILE = ROOT / ".lab" / "plan.json"
 DVC_FAILED = 255  # its exit code for a stage that failed, whatever the stage's own
 CACHES = (
     ".lab",
@@ -42,7 +43,7 @@ CACHES = (
 )
 
 
-def _run(command: str, echo: bool = True) -> None:
+def _run(command: str, echo: bool = True, plan: bool = False) -> None:
     """Print and run a command on this terminal; end with its exit code if that is not 0.
 
     A terminal's Ctrl-C reaches the command by itself. A signal to this process alone is passed on.
@@ -50,7 +51,8 @@ def _run(command: str, echo: bool = True) -> None:
     if echo:
         print(command, flush=True)
     words = shlex.split(command)
-    environment = os.environ | {"PATH": f"{BIN}{os.pathsep}{os.environ.get('PATH', '')}"}
+    path = f"{BIN}{os.pathsep}{os.environ.get('PATH', '')}"
+    environment = os.environ | {"PATH": path} | ({PLAN: str(PLAN_FILE)} if plan else {})
     process = subprocess.Popen(words, cwd=ROOT, env=environment, preexec_fn=_end_with_invoke())
     received: list[int] = []
 
@@ -78,13 +80,21 @@ def _end_with_invoke() -> Callable[[], None] | None:
     return lambda: libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
-def _repro(arguments: str = "") -> None:
+def _foretell_and_repro(arguments: str = "") -> None:
+    """Say how long `dvc repro` will take, then run it; its stages say how far it is."""
+    PLAN_FILE.unlink(missing_ok=True)
+    clear_stale_dvc_locks()
+    _run(f"python -m lab.tools.forecast {arguments.removeprefix('--force')}", echo=False, plan=True)
+    _repro(arguments, plan=True)
+
+
+def _repro(arguments: str = "", plan: bool = False) -> None:
     """Run `dvc repro` and end with the failed stage's own exit code, for which DVC has 255."""
     error_file = ROOT / ERROR_FILE
     error_file.unlink(missing_ok=True)
     clear_stale_dvc_locks()  # a DVC that was killed must not keep this one waiting
     try:
-        _run(f"dvc repro {arguments}".strip())
+        _run(f"dvc repro {arguments}".strip(), plan=plan)
     except Exit as end:
         if end.code != DVC_FAILED:  # stopped by a signal
             raise
@@ -131,15 +141,13 @@ def repro(c: Context, profile: str = "", stage: str = "") -> None:
     """Reproduce the pipeline: run what params, code, data or hardware changed (dvc repro)."""
     if profile:
         _run(f"python -m lab.tools.profiles {quote(profile)}")
-    if not stage:
-        print(f"# at most {in_words(sum(known_seconds().values()))}, if everything must run")
-    _repro(quote(stage) if stage else "")
+    _foretell_and_repro(quote(stage) if stage else "")
 
 
 @task(help={"run": "a name under train.runs of params.yaml"})
 def train(c: Context, run: str) -> None:
     """Train one run, with what it needs; one that was stopped goes on where it was (dvc repro)."""
-    _repro(quote(f"train@{run}"))
+    _foretell_and_repro(quote(f"train@{run}"))
 
 
 @task(
@@ -171,13 +179,13 @@ def profile(c: Context, name: str) -> None:
 @task(help={"stage": "only this stage and what follows from it; all that measures, if not given"})
 def remeasure(c: Context, stage: str = "probe") -> None:
     """Measure again although nothing changed, and redraw the report."""
-    _repro(f"--force --downstream {quote(stage)}")
+    _foretell_and_repro(f"--force --downstream {quote(stage)}")
 
 
 @task
 def retest(c: Context) -> None:
     """Measure everything again and keep the verdicts, to see what runs agree on."""
-    _repro("--force --downstream probe")
+    _foretell_and_repro("--force --downstream probe")
     _run("python -m lab.tools.retest")
     _repro("report")
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
-from lab.machine.devices import usable_cores
+from lab.machine.limits import usable_cores
 from lab.optim import update_rules
 from lab.results.stats import summarise
 from stages.optimizers.measure.regression import Problem, descend, initial, problem

@@ -9,14 +9,14 @@ import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 import torch
 
 from lab.core.shared_params import DeviceParams, Precision, RunPrecision
 from lab.machine.gpus.errors import check_driver
-from lab.machine.limits import allowed_cores, quota_cores
+from lab.machine.limits import usable_cores
+from lab.machine.torch_build import cpu_flags
 
 # `cpu`: the processor in its own right, not in place of a GPU
 DeviceKind = Literal["cuda", "cuda-shared", "cpu-virtual", "cpu"]
@@ -29,17 +29,6 @@ class Devices:
     kind: DeviceKind
     devices: list[torch.device]
     threads: int
-
-
-def usable_cores() -> int:
-    """The cores that affinity, cgroup quota and OMP_NUM_THREADS leave this process, at least 1."""
-    return max(1, int(min(len(allowed_cores()), quota_cores(), _omp_threads())))
-
-
-def _omp_threads() -> float:
-    """The threads that OMP_NUM_THREADS allows (of nested levels, the first), or infinity."""
-    first = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
-    return int(first) if first.isdecimal() and int(first) > 0 else float("inf")
 
 
 def threads_per_device(num_devices: int, cpu_threads: int | Literal["auto"], cores: int) -> int:
@@ -106,9 +95,7 @@ def computes_in_bf16(device: torch.device) -> bool:
     """Whether a device has instructions for bfloat16; without them it is slower than float32."""
     if device.type == "cuda":
         return torch.cuda.get_device_capability(device) >= (8, 0)
-    cpuinfo = Path("/proc/cpuinfo")  # elsewhere nothing tells
-    text = cpuinfo.read_text(encoding="utf-8", errors="replace") if cpuinfo.is_file() else ""
-    return not {"avx512_bf16", "amx_bf16"}.isdisjoint(text.split())
+    return not {"avx512_bf16", "amx_bf16"}.isdisjoint(cpu_flags())
 
 
 def missing_compiler() -> str:

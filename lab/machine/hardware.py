@@ -11,12 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import psutil
-import torch
 
 from lab.core.files import CONDITIONS, read_json, write_json
-from lab.machine.devices import usable_cores
-from lab.machine.gpus.errors import check_driver, gpu_errors
-from lab.machine.limits import NO_QUOTA, quota_cores
+from lab.machine.limits import NO_QUOTA, quota_cores, usable_cores
+from lab.machine.torch_build import build, cpu_capability, cpu_model, may_have_gpus
 
 GIB = 2**30
 
@@ -39,8 +37,8 @@ def add_machine(folder: Path) -> None:
 def _cpu() -> dict[str, Any]:
     quota = quota_cores()
     return {
-        "instructions": torch.backends.cpu.get_cpu_capability(),
-        "model": _cpu_model(),
+        "instructions": cpu_capability(),
+        "model": cpu_model(),
         "omp_num_threads": os.environ.get("OMP_NUM_THREADS"),
         "quota_cores": round(quota, 2) if quota < NO_QUOTA else None,
         "ram_gib": round(psutil.virtual_memory().total / GIB),
@@ -48,17 +46,13 @@ def _cpu() -> dict[str, Any]:
     }
 
 
-def _cpu_model() -> str:
-    """The processor's own name where the system has it (Linux), else what Python knows."""
-    cpuinfo = Path("/proc/cpuinfo")
-    if cpuinfo.is_file():
-        for line in cpuinfo.read_text(encoding="utf-8", errors="replace").splitlines():
-            if line.startswith("model name"):
-                return " ".join(line.partition(":")[2].split())
-    return platform.processor() or platform.machine()
-
-
 def _accelerator() -> dict[str, Any]:
+    if not may_have_gpus():
+        return {"count": 0, "cuda": None, "memory_gib": None, "names": None}
+    import torch
+
+    from lab.machine.gpus.errors import check_driver, gpu_errors
+
     check_driver()
     count = torch.cuda.device_count()
     with gpu_errors():
@@ -75,7 +69,7 @@ def _software() -> dict[str, Any]:
     return {
         "os": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
-        "torch": torch.__version__,
+        "torch": build()["__version__"],
         # as installed: importing it takes as long as all other facts together
         "torchvision": version("torchvision"),
     }

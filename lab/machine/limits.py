@@ -17,6 +17,17 @@ def allowed_cores() -> list[int]:
     return list(range(os.cpu_count() or 1))
 
 
+def usable_cores() -> int:
+    """The cores that affinity, cgroup quota and OMP_NUM_THREADS leave this process, at least 1."""
+    return max(1, int(min(len(allowed_cores()), quota_cores(), _omp_threads())))
+
+
+def _omp_threads() -> float:
+    """The threads that OMP_NUM_THREADS allows (of nested levels, the first), or infinity."""
+    first = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    return int(first) if first.isdecimal() and int(first) > 0 else float("inf")
+
+
 def quota_cores(cgroups: Sequence[Path] | None = None) -> float:
     """The CPU quota of this process in cores, possibly below 1, or infinity.
 

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import torch
 from tqdm import tqdm
 
-from lab.machine.devices import usable_cores
+from lab.machine.limits import usable_cores
 
 J = TypeVar("J")
 T = TypeVar("T")

@@ -30,7 +30,6 @@ from matplotlib.ticker import (
     FuncFormatter,
     LogFormatterSciNotation,
     LogLocator,
-    NullFormatter,
     NullLocator,
 )
 from numpy.typing import NDArray
@@ -120,15 +119,17 @@ def _let_grid_be(axes: Axes) -> None:
     The ticks are those that are drawn only once the figure is laid out.
     """
     for axis in (axes.xaxis, axes.yaxis):
-        for tick in (*axis.get_major_ticks(), *axis.get_minor_ticks()):
+        for tick in axis.get_major_ticks():
             tick.gridline.set_clip_on(False)
 
 
 def _settle_ticks(axes: Axes) -> None:
     """Have both axes show the same numbers in each language, however much room its labels leave.
 
-    Powers of ten are text, 0.01 or 10⁻⁸: formulas take long to set.
+    Powers of ten are text, 0.01 or 10⁻⁸: formulas take long to set. Minor ticks would have neither
+    mark, label nor line, and take as long as all that is seen.
     """
+    axes.minorticks_off()
     place = axes.get_subplotspec()
     rows, columns = place.get_gridspec().get_geometry() if place else (1, 1)
     for axis, share in ((axes.xaxis, columns), (axes.yaxis, rows)):
@@ -139,7 +140,6 @@ def _settle_ticks(axes: Axes) -> None:
             locator.set_params(numticks=most)
         if type(axis.get_major_formatter()) is LogFormatterSciNotation:
             axis.set_major_formatter(FuncFormatter(_power_in_words))
-            axis.set_minor_formatter(NullFormatter())
 
 
 def _power_in_words(value: float, position: int) -> str:

@@ -6,6 +6,7 @@ x, and whatever columns a stage has of its own, such as a net or a number of dev
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -105,7 +106,10 @@ def curve_of(series: Sequence[Measurement], scale: float = 1.0) -> Curve:
     for m in series:
         values = np.asarray(m.values)
         finite = values[np.isfinite(values)]
-        bands.append(np.percentile(finite, [25, 50, 75]) if len(finite) else np.full(3, np.nan))
+        if len(finite) > 1:
+            bands.append(np.percentile(finite, [25, 50, 75]))
+        else:
+            bands.append(np.full(3, finite[0] if len(finite) else np.nan))
         diverged.append(1 - len(finite) / len(values))
     low, y, high = scale * np.array(bands).T
     return Curve(np.array([m.x for m in series]), y, low, high, np.array(diverged))
@@ -227,7 +231,15 @@ class Results:
 
     def _where(self, experiment: str, columns: Mapping[str, Cell]) -> Iterator[Measurement]:
         """The measurements of an experiment with such columns that have samples."""
-        for m in self.measurements:
-            same = all(m.columns.get(name) == value for name, value in columns.items())
-            if m.experiment == experiment and m.values and same:
+        for m in self._by_experiment.get(experiment, ()):
+            if all(m.columns.get(name) == value for name, value in columns.items()):
                 yield m
+
+    @cached_property
+    def _by_experiment(self) -> dict[str, list[Measurement]]:
+        """The measurements that have samples: a section asks thousands of times."""
+        found: dict[str, list[Measurement]] = {}
+        for m in self.measurements:
+            if m.values:
+                found.setdefault(m.experiment, []).append(m)
+        return found

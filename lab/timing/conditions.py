@@ -7,9 +7,9 @@ import psutil
 import torch
 
 from lab.core.files import Metrics
-from lab.machine.devices import Devices, usable_cores
+from lab.machine.devices import Devices
 from lab.machine.gpus.driver import NoAnswerError, query
-from lab.machine.limits import allowed_cores, quota_cores
+from lab.machine.limits import allowed_cores, quota_cores, usable_cores
 from lab.results.disturbances import (
     BUSY_PERCENT,
     DISTURBED,

@@ -2,6 +2,8 @@
 
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +12,7 @@ import pytest
 from lab.core.files import write_json
 from lab.core.params import read_yaml
 from lab.data import datasets, idx, synthetic
+from lab.machine.torch_build import may_have_gpus
 from lab.tools.profiles import merge
 from tests import forked
 from tests.helpers import ROOT, files
@@ -89,3 +92,16 @@ def test_a_stage_needs_what_it_declares_and_leaves_its_outs(tmp_path, data, stag
     }
     strays = {n for n in left if not any(n == o or n.startswith(f"{o}/") for o in outs)}
     assert not strays, "written and not declared"
+
+
+@pytest.mark.parametrize("stage", ["probe", "fetch", "landscapes", "claims", "report"])
+def test_a_stage_that_needs_no_torch_imports_none(project, stage):
+    """Importing torch takes longer than all that the probe does at each `dvc repro`."""
+    run_it = "main()" if stage == "probe" else "None"  # the others import what they need on top
+    program = f"import sys; from stages.{stage}.__main__ import main; {run_it}; print(*sys.modules)"
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    imported = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert "lab.core.process" in imported
+    assert "torch" not in imported or (stage == "probe" and may_have_gpus())

@@ -10,7 +10,8 @@ import torch
 from lab.core.errors import DistributedError, MachineError, SpaceError
 from lab.core.params import PARAMS_FILE
 from lab.core.shared_params import DeviceParams, Precision
-from lab.machine.devices import Devices, missing_compiler, resolve, usable_cores
+from lab.machine.devices import Devices, missing_compiler, resolve
+from lab.machine.limits import usable_cores
 from lab.nets.memory import least_step_bytes, memory_bytes
 from lab.nets.models import MODELS
 from lab.training.run_params import RunParams

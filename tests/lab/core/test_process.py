@@ -9,9 +9,8 @@ import psutil
 import pytest
 
 from lab.core import errors
-from lab.core.files import write_json
 from lab.core.process import ERROR_FILE, run
-from lab.core.stage_times import known_seconds, remember
+from lab.core.stage_times import usual_seconds
 from tests.helpers import ROOT, outlived
 
 CODES = {
@@ -147,22 +146,12 @@ def test_a_stage_ends_with_the_process_that_started_it(project, shell):
     assert not outlived(started)
 
 
-def test_a_stage_keeps_how_long_it_takes(project, monkeypatch, capsys):
-    write_json(project / "reports/stage_seconds.json", {"a": 40.0, "b": 7.0})
-    monkeypatch.setenv("DVC_STAGE", "a")
+def test_a_stage_keeps_how_long_it_takes(project, monkeypatch):
+    monkeypatch.setenv("DVC_STAGE", "bench_async")
     monkeypatch.setattr("lab.core.process.die_with_parent", lambda: None)
     assert run(lambda: None) == 0
-    assert "40 s" in capsys.readouterr().err
-    assert known_seconds() == {"a": 0.0, "b": 7.0}
-
-
-def test_damaged_times_are_none(project):
-    write_json(project / "reports/stage_seconds.json", {"a": 40.0, "b": "long"})
-    (project / ".lab").mkdir()
-    (project / ".lab/stage_seconds.json").write_text("{")
-    assert known_seconds() == {"a": 40.0}
-    remember("b", 1.26)
-    assert known_seconds() == {"a": 40.0, "b": 1.3}
+    assert usual_seconds("bench_async") == 0.0
+    assert usual_seconds("bench_input") is None
 
 
 ASKS = """

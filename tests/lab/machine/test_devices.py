@@ -2,8 +2,9 @@ import pytest
 import torch
 
 from lab.core.shared_params import DeviceParams
-from lab.machine import devices
-from lab.machine.devices import for_ranks, resolve, threads_per_device, usable_cores
+from lab.machine import devices, limits, torch_build
+from lab.machine.devices import for_ranks, resolve, threads_per_device
+from lab.machine.limits import usable_cores
 
 AUTO = DeviceParams(cpu_threads="auto")
 
@@ -73,8 +74,8 @@ def test_torch_gets_its_threads(monkeypatch):
     ],
 )
 def test_quota_and_omp_threads_limit_the_cores(monkeypatch, cores, quota, omp_threads, usable):
-    monkeypatch.setattr(devices, "quota_cores", lambda: quota)
-    monkeypatch.setattr(devices, "allowed_cores", lambda: list(range(cores)))
+    monkeypatch.setattr(limits, "quota_cores", lambda: quota)
+    monkeypatch.setattr(limits, "allowed_cores", lambda: list(range(cores)))
     monkeypatch.setenv("OMP_NUM_THREADS", omp_threads)
     assert usable_cores() == usable
 
@@ -84,7 +85,7 @@ def test_quota_and_omp_threads_limit_the_cores(monkeypatch, cores, quota, omp_th
 )
 def test_bf16_if_fast_needs_its_instructions(monkeypatch, tmp_path, flags, expected):
     (tmp_path / "cpuinfo").write_text(f"model name : X\nflags : fpu {flags} sse\n")
-    monkeypatch.setattr(devices, "Path", lambda _: tmp_path / "cpuinfo")
+    monkeypatch.setattr(torch_build, "CPUINFO", tmp_path / "cpuinfo")
     cpu = torch.device("cpu")
     assert devices.precision_on(cpu, "bf16_if_fast") == expected
     assert devices.precision_on(cpu, "bf16") == "bf16", "as asked"

@@ -1,11 +1,13 @@
 import json
+import os
 import subprocess
 import sys
 
+import pytest
 import torch
 
 from lab.core.files import write_json
-from lab.machine import hardware
+from lab.machine import hardware, torch_build
 
 
 def test_two_probes_in_two_processes_give_the_same_bytes(tmp_path):
@@ -32,6 +34,7 @@ def test_a_gpu_machine_fills_the_same_keys(monkeypatch):
         name, total_memory = "NVIDIA H200", 150_000_000_000
 
     without = hardware.facts()["accelerator"]
+    monkeypatch.setattr(hardware, "may_have_gpus", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     monkeypatch.setattr(torch.cuda, "get_device_properties", lambda i: Properties)
     with_gpus = hardware.facts()["accelerator"]
@@ -41,3 +44,46 @@ def test_a_gpu_machine_fills_the_same_keys(monkeypatch):
         ["NVIDIA H200"] * 2,
         [140, 140],
     )
+
+
+@pytest.mark.parametrize("asked", [None, "default"])
+def test_torch_says_the_same_of_the_processor_and_of_itself(asked):
+    """What is found without importing torch, against torch itself in a process of its own."""
+    program = (
+        "import json; from lab.machine import torch_build as found;"
+        " ours = [found.cpu_capability(), found.build()['__version__'], found.build()['cuda']];"
+        " asks = found.may_have_gpus(); import torch;"
+        " theirs = [torch.backends.cpu.get_cpu_capability(), torch.__version__];"
+        " theirs += [torch.version.cuda];"
+        " print(json.dumps([ours, theirs, asks or torch.cuda.device_count() == 0]))"
+    )
+    environment = {k: v for k, v in os.environ.items() if k != "ATEN_CPU_CAPABILITY"}
+    if asked:
+        environment["ATEN_CPU_CAPABILITY"] = asked
+    command = [sys.executable, "-c", program]
+    result = subprocess.run(
+        command, env=environment, capture_output=True, text=True, check=True, timeout=120
+    )
+    ours, theirs, finds_all_gpus = json.loads(result.stdout)
+    assert ours == theirs
+    assert finds_all_gpus
+
+
+@pytest.mark.parametrize(
+    ("flags", "instructions"),
+    [
+        ("fpu sse2", "DEFAULT"),
+        ("avx avx2", "DEFAULT"),
+        ("avx2 fma", "AVX2"),
+        ("avx2 fma avx512f", "AVX2"),
+        ("avx2 fma avx512f avx512vl avx512bw avx512dq", "AVX512"),
+    ],
+)
+def test_other_processors(monkeypatch, tmp_path, flags, instructions):
+    """As ATen's source has it (compute_cpu_capability)."""
+    (tmp_path / "cpuinfo").write_text(f"model name\t: A  CPU\nflags\t\t: {flags}\n")
+    monkeypatch.setattr(torch_build, "CPUINFO", tmp_path / "cpuinfo")
+    monkeypatch.setattr(torch_build.platform, "machine", lambda: "x86_64")
+    monkeypatch.delenv("ATEN_CPU_CAPABILITY", raising=False)
+    assert torch_build.cpu_capability() == instructions
+    assert torch_build.cpu_model() == "A CPU"

@@ -142,6 +142,7 @@ def has_cuda_build(monkeypatch, words: str) -> None:
     def fail() -> None:
         raise RuntimeError(words)
 
+    monkeypatch.setattr(hardware, "may_have_gpus", lambda: True)
     monkeypatch.setattr(torch.version, "cuda", "13.0")
     monkeypatch.setattr(torch.cuda, "is_available", lambda: warnings.warn(words, stacklevel=1))
     monkeypatch.setattr(torch.cuda, "init", fail)
@@ -186,6 +187,7 @@ def test_gpus_of_different_kinds_are_recorded_one_by_one(monkeypatch):
     class Small:
         name, total_memory = "NVIDIA T4", 16_000_000_000
 
+    monkeypatch.setattr(hardware, "may_have_gpus", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     monkeypatch.setattr(torch.cuda, "get_device_properties", lambda i: (Large, Small)[i])
     found = hardware.facts()["accelerator"]

@@ -1,0 +1,80 @@
+"""What torch would say of this machine, without importing it: that takes two seconds.
+
+The probe runs at each `dvc repro`. Where only torch knows, as of GPUs, it is asked.
+"""
+
+import ctypes
+import functools
+import importlib.util
+import os
+import platform
+import runpy
+import sys
+from pathlib import Path
+from typing import Any
+
+GPU_LIBRARIES = ("libcuda.so.1", "libnvidia-ml.so.1")  # of NVIDIA's driver: torch counts by these
+AVX512 = {"avx512vl", "avx512bw", "avx512dq", "fma"}  # what ATen wants, as the kernel calls them
+AVX2 = {"avx2", "fma"}
+CPUINFO = Path("/proc/cpuinfo")
+
+
+@functools.cache
+def build() -> dict[str, Any]:
+    """torch/version.py: `__version__`, and of a build for GPUs `cuda` or `hip`."""
+    found = importlib.util.find_spec("torch")
+    assert found is not None and found.origin is not None  # noqa: S101
+    return runpy.run_path(str(Path(found.origin).with_name("version.py")))
+
+
+def may_have_gpus() -> bool:
+    """Whether torch has to be asked for GPUs: it is built for them, and there is a driver."""
+    if build().get("hip") or sys.platform != "linux":
+        return True
+    return build()["cuda"] is not None and any(map(_loads, GPU_LIBRARIES))
+
+
+def _loads(library: str) -> bool:
+    try:
+        ctypes.CDLL(library)
+    except OSError:
+        return False
+    return True
+
+
+def cpu_capability() -> str:
+    """The instructions that torch's kernels use, as `torch.backends.cpu.get_cpu_capability` says.
+
+    The rule is ATen's for x86 (compute_cpu_capability of DispatchStub.cpp).
+    """
+    flags = cpu_flags()
+    if platform.machine() != "x86_64" or not flags:
+        import torch
+
+        return torch.backends.cpu.get_cpu_capability()
+    asked = os.environ.get("ATEN_CPU_CAPABILITY")
+    if asked in ("default", "avx2", "avx512"):
+        return asked.upper()
+    return "AVX512" if flags >= AVX512 else "AVX2" if flags >= AVX2 else "DEFAULT"
+
+
+def cpu_flags() -> set[str]:
+    """What the kernel says that the first processor can do; none where it does not say."""
+    for line in _cpuinfo():
+        if line.startswith("flags"):
+            return set(line.partition(":")[2].split())
+    return set()
+
+
+def cpu_model() -> str:
+    """The processor's own name where the system has it (Linux), else what Python knows."""
+    for line in _cpuinfo():
+        if line.startswith("model name"):
+            return " ".join(line.partition(":")[2].split())
+    return platform.processor() or platform.machine()
+
+
+def _cpuinfo() -> list[str]:
+    if not CPUINFO.is_file():
+        return []
+    return CPUINFO.read_text(encoding="utf-8", errors="replace").splitlines()

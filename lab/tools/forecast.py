@@ -1,0 +1,193 @@
+"""Say how long a run of the pipeline will take here: `python -m lab.tools.forecast [TARGET]`,
+or with `--downstream STAGE` how long that and all that follows from it takes.
+
+`invoke repro` calls it first. It leaves the plan by which each stage tells how far the whole run
+is (lab/core/stage_times.py). A stage that has run here with such params takes its own time; any
+other that of the committed run, at this machine's speed.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from lab.core.errors import LabError, MachineError
+from lab.core.files import HARDWARE_FILE, read_json, write_json
+from lab.core.params import PARAMS_FILE, read_yaml
+from lab.core.process import run
+from lab.core.stage_times import COMMITTED, OWN, PLAN, Plan, Times, digest, in_words, read_times
+from lab.machine import hardware, speed
+from lab.tools.profiles import LAPTOP, in_use
+
+PIPELINE = Path("dvc.yaml")
+GONE = "deleted"  # what `dvc status` says of a dep that the stage before will make
+
+
+@dataclass(frozen=True)
+class Stage:
+    """The paths that a stage reads and writes; the machine's facts are among what it reads."""
+
+    deps: frozenset[str]
+    outs: frozenset[str]
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether another machine measures it again."""
+        return str(HARDWARE_FILE) in self.deps
+
+
+def stages_of(pipeline: Mapping[str, Any], runs: Collection[str]) -> dict[str, Stage]:
+    """The stages of dvc.yaml by DVC's names, `train` as one for each run."""
+    found = {}
+    for name, entry in pipeline["stages"].items():
+        files = [each for each in entry.get("params", []) if isinstance(each, dict)]
+        deps = {*_paths(entry, "deps"), *(path for each in files for path in each)}
+        outs = {*_paths(entry, "outs", "metrics", "plots")}
+        for item in runs if "matrix" in entry else [""]:
+            own = frozenset(out.replace("${item.run}", item) for out in outs)
+            found[f"{name}@{item}" if item else name] = Stage(frozenset(deps), own)
+    return found
+
+
+def _paths(entry: Mapping[str, Any], *kinds: str) -> Iterator[str]:
+    for kind in kinds:
+        for each in entry.get(kind, []):
+            yield each if isinstance(each, str) else next(iter(each))
+
+
+def upstream(targets: Collection[str], stages: Mapping[str, Stage]) -> set[str]:
+    """The targets and all that they need."""
+    found, todo = set[str](), set(targets)
+    while todo:
+        found |= todo
+        deps = {dep for name in todo for dep in stages[name].deps}
+        todo = {name for name, stage in stages.items() if _touch(stage.outs, deps)} - found
+    return found
+
+
+def downstream(changed: Collection[str], stages: Mapping[str, Stage]) -> set[str]:
+    """Stages that run, and all that read their results.
+
+    Data and weights come out as they were: they hang on pinned hashes, or nothing reads them.
+    """
+    found, todo = set[str](), set(changed)
+    while todo:
+        found |= todo
+        outs = {out for name in todo for out in stages[name].outs if out.startswith("reports/")}
+        todo = {name for name, stage in stages.items() if _touch(outs, stage.deps)} - found
+    return found
+
+
+def _touch(some: Collection[str], others: Collection[str]) -> bool:
+    """Whether a path is one of the others, lies in one, or holds one."""
+    return any(
+        a == b or a.startswith(f"{b}/") or b.startswith(f"{a}/") for a in some for b in others
+    )
+
+
+def changed_of(status: Mapping[str, Any]) -> set[str]:
+    """The stages for which `dvc status --json` has a reason of their own to run."""
+    return {stage for stage, reasons in status.items() if any(map(_is_reason, reasons))}
+
+
+def _is_reason(reason: str | Mapping[str, Any]) -> bool:
+    """All but deps that are gone: a stage before this one brings them back as they were."""
+    if isinstance(reason, str) or "changed deps" not in reason:
+        return True
+    return any(found != GONE for found in reason["changed deps"].values())
+
+
+def will_run(target: str, stages: Mapping[str, Stage]) -> set[str]:
+    """The stages that `dvc repro` of the target, or of all, is to run.
+
+    Raises:
+        LabError: DVC does not say, or the machine is not as it should be.
+    """
+    wanted = upstream([name for name in stages if target in (name, name.split("@")[0], "")], stages)
+    changed = changed_of(_status(target))
+    if hardware.facts() == _facts_before():  # the probe runs, and changes nothing
+        return (downstream(changed - {"probe"}, stages) | {"probe"}) & wanted
+    return downstream(changed, stages) & wanted
+
+
+def plan_of(names: Collection[str], stages: Mapping[str, Stage], params: Mapping[str, Any]) -> Plan:
+    """The plan of a run of these stages, which begins now."""
+    own, committed, here = read_times(OWN), read_times(COMMITTED), speed.measure()
+    scale = _scale(committed, here)
+    digests = {name: digest(name, params) for name in stages}
+    seconds = {}
+    for name in names:
+        here_s, there_s = (times.of(name, digests[name]) for times in (own, committed))
+        scaled = None if there_s is None else scale * there_s
+        seconds[name] = scaled if here_s is None else here_s
+    is_kept = any(stages[name].is_measured for name in names) and in_use() == LAPTOP
+    return Plan(time.monotonic(), seconds, committed=digests if is_kept else {}, speed=asdict(here))
+
+
+def _scale(committed: Times, here: speed.Speed) -> float:
+    """How many times as long as the committed run this machine takes."""
+    if not committed.speed:
+        return 1.0
+    return here.times_as_long_as(TypeAdapter(speed.Speed).validate_python(committed.speed))
+
+
+def _status(target: str) -> dict[str, Any]:
+    words = ["dvc", "status", "--json", *(["--with-deps", target] if target else [])]
+    answer = subprocess.run(words, capture_output=True, text=True, check=False)
+    if answer.returncode:
+        raise MachineError("DVC does not say what has changed; `invoke doctor` looks for it")
+    found: dict[str, Any] = json.loads(answer.stdout)
+    return found
+
+
+def _facts_before() -> dict[str, Any]:
+    try:
+        return read_json(HARDWARE_FILE)
+    except LabError:
+        return {}
+
+
+def forecast_of(plan: Plan) -> str:
+    """The whole run in one line."""
+    names = list(plan.seconds)
+    if names == ["probe"]:
+        return "nothing has changed"
+    known = [seconds for seconds in plan.seconds.values() if seconds is not None]
+    if not known:
+        return f"{len(names)} stages, none of which was timed with these params"
+    unknown = len(names) - len(known)
+    more = f", and {unknown} that were not timed with these params" if unknown else ""
+    return f"{len(names)} stages: about {in_words(sum(known))} on this machine{more}"
+
+
+def main() -> None:
+    """Write the plan where LAB_PLAN says, and print the forecast; none where DVC cannot tell."""
+    parser = argparse.ArgumentParser(description="How long a run of the pipeline will take here.")
+    parser.add_argument("target", nargs="?", default="", help="of dvc repro; all if not given")
+    parser.add_argument("--downstream", help="a stage that runs, with what follows from it")
+    given = parser.parse_args()
+    try:
+        params = read_yaml(PARAMS_FILE)
+        stages = stages_of(read_yaml(PIPELINE), params["train"]["runs"])
+        names = (
+            downstream([given.downstream], stages)
+            if given.downstream
+            else will_run(given.target, stages)
+        )
+        plan = plan_of([name for name in stages if name in names], stages, params)
+    except (LabError, LookupError, TypeError):  # DVC and the probe say what is wrong
+        return
+    write_json(Path(os.environ[PLAN]), asdict(plan))
+    print(f"# {forecast_of(plan)}", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(run(main))

@@ -1,0 +1,73 @@
+import pytest
+
+from lab.core.files import write_json
+from lab.core.params import PARAMS_FILE, read_yaml
+from lab.core.stage_times import COMMITTED, digest, remember
+from lab.machine import speed
+from lab.machine.speed import Speed
+from lab.tools.forecast import changed_of, downstream, plan_of, stages_of, upstream
+from tests.helpers import ROOT, edit_params
+
+RUNS = ("lenet_1gpu", "record_83")
+STAGES = stages_of(read_yaml(ROOT / "dvc.yaml"), RUNS)
+TRAIN = {f"train@{run}" for run in RUNS}
+MEASURED = {name for name, stage in STAGES.items() if stage.is_measured}
+
+
+def test_a_run_of_one_stage_needs_the_probe_and_data_where_it_reads_them():
+    assert upstream(["bench_async"], STAGES) == {"probe", "bench_async"}
+    assert upstream(["train@record_83"], STAGES) == {"probe", "fetch", "train@record_83"}
+    assert upstream(["report"], STAGES) == {*STAGES}
+
+
+def test_what_runs_reaches_what_reads_its_results():
+    assert downstream(["bench_async"], STAGES) == {"bench_async", "claims", "report"}
+    assert downstream(["train@record_83"], STAGES) == {"train@record_83", "report"}
+    assert downstream(["fetch"], STAGES) == {"fetch", "report"}, "data are the same again"
+    assert downstream(["probe"], STAGES) == {*STAGES} - {"fetch", "landscapes"}
+    assert MEASURED >= TRAIN
+
+
+def test_data_that_a_stage_before_brings_back_are_no_reason_to_run():
+    status = {
+        "probe": ["always changed"],
+        "fetch": [{"changed outs": {"data/airfoil": "deleted"}}],
+        "landscapes": [{"changed deps": {"data/airfoil": "deleted"}}],
+        "optimizers": [{"changed deps": {"data/airfoil": "deleted", "params.yaml": {"x": "new"}}}],
+        "report": ["changed command"],
+    }
+    assert changed_of(status) == {"probe", "fetch", "optimizers", "report"}
+
+
+def test_own_seconds_count_as_they_are_and_committed_ones_at_this_machines_speed(
+    project, monkeypatch
+):
+    params = read_yaml(PARAMS_FILE)
+    key = {stage: digest(stage, params) for stage in STAGES}
+    seconds = {stage: {key[stage]: 10.0} for stage in ("fetch", "bench_async", "bench_input")}
+    there = {"product_gflops": 100.0, "python_mturns": 50.0}
+    write_json(COMMITTED, {"seconds": seconds, "speed": there})
+    monkeypatch.setattr(speed, "measure", lambda: Speed(50.0, 50.0))
+    remember("bench_async", 4.0)
+    plan = plan_of(["fetch", "bench_async", "bench_input", "scaling"], STAGES, params)
+    assert plan.seconds == {
+        "fetch": 15.0, "bench_async": 4.0, "bench_input": 15.0, "scaling": None
+    }  # fmt: skip
+    assert plan.committed == key, "which is the laptop profile"
+    assert plan_of(["fetch"], STAGES, params).committed == {}, "nothing is measured"
+    edit_params({"bench_async.book_size": 7})
+    assert plan_of(["bench_async"], STAGES, params).committed == {}, "own params"
+
+
+@pytest.mark.parametrize(
+    ("here", "times"),
+    [((100, 50), 1), ((50, 25), 2), ((200, 100), 0.5), ((200, 50), 0.75), ((3200, 50), 0.515625)],
+)
+def test_more_cores_shorten_the_arithmetic_and_not_the_rest(here, times):
+    assert Speed(*here).times_as_long_as(Speed(100, 50)) == times
+
+
+def test_speed_is_of_the_order_of_the_machines():
+    found = speed.measure()
+    assert 0.1 < found.product_gflops < 1e6
+    assert 0.1 < found.python_mturns < 1e4
