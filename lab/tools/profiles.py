@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
-from ruamel.yaml.comments import CommentedMap
 
 from lab.core.errors import ParamsError
 from lab.core.files import write_atomically
@@ -67,7 +66,7 @@ def _overlay(
             raise ParamsError(f"{file}: {parents}{key}: not in {PARAMS_FILE}; add it there first")
 
 
-def _write_lists_out(document: CommentedMap) -> None:
+def _write_lists_out(document: Any) -> None:
     """Give lists the form in which DVC leaves all of them, changed or not: an item a line.
 
     It drops what stands behind an item, blank lines too.
