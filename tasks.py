@@ -146,8 +146,9 @@ def repro(c: Context, profile: str = "", stage: str = "") -> None:
 
 @task(help={"run": "a name under train.runs of params.yaml"})
 def train(c: Context, run: str) -> None:
-    """Train one run, with what it needs; one that was stopped goes on where it was (dvc repro)."""
+    """Train a run, with what it needs, and redraw the report; a run that was stopped goes on."""
     _foretell_and_repro(quote(f"train@{run}"))
+    report(c)
 
 
 @task(
@@ -223,6 +224,12 @@ def compare(
     other = f"--reference {quote(reference)}" if reference else quote(rev)
     options = (" --md" if md else "") + (" --all" if all else "")
     _run(f"python -m lab.tools.compare {other}{options}", echo=not md)
+
+
+@task
+def experiments(c: Context) -> None:
+    """Show what each `dvc exp run` since the last commit changed, and what came out."""
+    _run("python -m lab.tools.experiments")
 
 
 @task(help={"name": "of the reference: reports/reference/NAME.json"})

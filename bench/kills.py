@@ -2,10 +2,10 @@
 
     python -m bench.kills --minutes 60
 
-In a copy of this checkout with the smoke profile: `invoke train` of a run on one device and of one
-on two ranks, and a theory stage. A layer is killed with SIGKILL from outside: invoke, dvc, the
-stage, multiprocessing's fork server, or a process forked from it. Then the same command must end
-with 0, leave what an undisturbed run leaves, and nothing may outlive it.
+In a copy of this checkout with the smoke profile: a training run on one device, one on two ranks,
+and a theory stage, each by `invoke repro --stage`. A layer is killed with SIGKILL from
+outside: invoke, dvc, the stage, multiprocessing's fork server, or a process forked from it. Then
+the same command must end with 0, leave what an undisturbed run leaves, and nothing may outlive it.
 """
 
 import argparse
@@ -29,11 +29,7 @@ import psutil
 ROOT = Path(__file__).resolve().parents[1]
 MARK = "LAB_KILLS_MARK"  # in the environment of all that a command starts
 LAYERS = ("invoke", "dvc", "stage", "fork server", "forked")
-JOBS = {
-    "one device": ("train", "one"),
-    "two ranks": ("train", "two"),
-    "theory": ("repro", "--stage", "landscapes"),
-}
+JOBS = {"one device": "train@one", "two ranks": "train@two", "theory": "landscapes"}
 RUN = {"num_epochs": 40, "train_images": 768, "test_images": 256}
 LONGEST_S = 300  # a command that nobody disturbs
 WITHIN_S = 15  # for what a killed command leaves to end
@@ -66,7 +62,7 @@ def environment(mark: str = "") -> dict[str, str]:
 
 
 def start(folder: Path, job: str, mark: str) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "invoke", *JOBS[job]]
+    command = [sys.executable, "-m", "invoke", "repro", "--stage", JOBS[job]]
     with (folder / "said").open("ab") as said:
         return subprocess.Popen(
             command, cwd=folder, env=environment(mark), stdout=said, stderr=said
@@ -105,7 +101,7 @@ def bits(folder: Path, job: str) -> dict[str, str]:
                 (folder / "reports/landscapes/rows.csv").read_bytes()
             ).hexdigest()
         }
-    name = JOBS[job][-1]
+    name = JOBS[job].removeprefix("train@")
     conditions = json.loads((folder / f"reports/train/{name}/conditions.json").read_text())
     rows = (folder / f"reports/train/{name}/rows.csv").read_text().splitlines()
     losses = "\n".join(",".join(row.split(",")[:3]) for row in rows)
@@ -118,8 +114,9 @@ def bits(folder: Path, job: str) -> dict[str, str]:
 
 def forget(folder: Path, job: str) -> None:
     """Have a job run again."""
+    name = JOBS[job].removeprefix("train@")
     outs = {"theory": ["reports/landscapes"]}.get(
-        job, [f"models/{JOBS[job][-1]}.pt", f"reports/train/{JOBS[job][-1]}"]
+        job, [f"models/{name}.pt", f"reports/train/{name}"]
     )
     for out in outs:
         path = folder / out

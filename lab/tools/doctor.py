@@ -403,15 +403,17 @@ def _data_sources(why: str) -> Iterator[Finding]:
 
 
 def weights() -> Iterator[Finding]:
-    """The weights of every run are here; a clone has none."""
+    """The weights of every run are here; a clone has none, and `dvc checkout` fails for them."""
     from lab.core.params import PARAMS_FILE, read_yaml
 
     runs = read_yaml(PARAMS_FILE)["train"]["runs"]
     missing = [run for run in runs if not Path("models", f"{run}.pt").exists()]
     if missing:
-        fix = f"invoke train {missing[0]}" if len(missing) == 1 else "invoke repro"
-        text = f"models: no weights of {_some(missing)}, as in a clone"
-        yield Finding("note", f"{text}; DVC takes them from its cache or trains the runs", fix)
+        text = (
+            f"no weights of {_some(missing)}: git has none, and `dvc checkout` only those made here"
+        )
+        fix = f"invoke train {missing[0]}" if len(missing) == 1 else "invoke repro --stage train"
+        yield Finding("note", text, fix)
 
 
 def checkpoints() -> Iterator[Finding]:

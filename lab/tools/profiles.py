@@ -1,7 +1,8 @@
 """Profiles: each lists the keys of params.yaml that it changes.
 
 laptop.yaml has the committed values of all keys that any other profile changes. A profile is laid
-over laptop.yaml, and both over params.yaml as it is: comments, and edits of other keys, stay.
+over laptop.yaml, and both over params.yaml as it is: comments, and edits of other keys, stay. The
+file has the form that `dvc exp run -S` gives it, so that either changes only the lines it means.
 """
 
 import io
@@ -11,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
-from ruamel.yaml.comments import CommentedSeq
 
 from lab.core.errors import ParamsError
 from lab.core.files import write_atomically
@@ -20,7 +20,6 @@ from lab.core.process import run
 
 PROFILES = Path("profiles")
 LAPTOP = "laptop"
-COMMENT_COLUMN = 28  # of params.yaml, where the text before it leaves room
 OWN_PARAMS = "own params"  # which are no profile's
 
 
@@ -37,13 +36,12 @@ def merge(name: str, folder: Path = PROFILES, base: Path = PARAMS_FILE) -> str:
         of_runs = read_yaml(base)["train"]["defaults"].keys()
     except (LookupError, TypeError, AttributeError):
         raise ParamsError(f"{base}: no train.defaults; `git checkout {base}`") from None
-    yaml = YAML()  # the round-trip kind, which keeps comments
-    yaml.width = 10_000
-    yaml.indent(mapping=2, sequence=4, offset=2)
+    yaml = YAML()  # the round-trip kind, which keeps comments, with DVC's settings: its defaults
     document = yaml.load(base.read_text(encoding="utf-8-sig"))
     for each in dict.fromkeys((LAPTOP, name)):
         file = folder / f"{each}.yaml"
         _overlay(document, read_yaml(file), str(file), of_runs)
+    _write_lists_out(document)
     text = io.StringIO()
     yaml.dump(document, text)
     return text.getvalue()
@@ -63,20 +61,24 @@ def _overlay(
         elif isinstance(value, dict) and isinstance(base.get(key), dict):
             _overlay(base[key], value, file, of_runs, f"{parents}{key}.")
         elif key in base or _may_be_added(parents, key, of_runs):
-            base[key] = _in_one_line(value) if isinstance(value, list) else value
-            if isinstance(value, list | str) and key in base.ca.items:
-                text = f"[{', '.join(map(str, value))}]" if isinstance(value, list) else value
-                end = 2 * parents.count(".") + len(f"{key}: {text}")
-                base.ca.items[key][2].column = max(COMMENT_COLUMN, end + 2)
+            base[key] = value
         else:
             raise ParamsError(f"{file}: {parents}{key}: not in {PARAMS_FILE}; add it there first")
 
 
-def _in_one_line(values: list[Any]) -> CommentedSeq:
-    """A list as params.yaml has them: `[1, 2]`."""
-    found = CommentedSeq(values)
-    found.fa.set_flow_style()
-    return found
+def _write_lists_out(document: Any) -> None:
+    """Give lists the form in which DVC leaves all of them, changed or not: an item a line.
+
+    It drops what stands behind an item, blank lines too.
+    """
+    for key, value in document.items():
+        if isinstance(value, dict):
+            _write_lists_out(value)
+        elif isinstance(value, list):
+            document[key] = list(value)
+            if key in document.ca.items:
+                comment = document.ca.items[key][2]
+                comment.value = comment.value.rstrip() + "\n"
 
 
 def _may_be_added(parents: str, key: str, of_runs: Collection[str]) -> bool:

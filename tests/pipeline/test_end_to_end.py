@@ -16,6 +16,11 @@ from tests.helpers import ROOT, edit_params
 
 MIRROR = os.environ.get("LAB_DATA_MIRROR")
 MEASURED = [stage for stage in BOOK_ORDER if stage != "train"]
+IDENTITY = {  # of commits, by hand and of `dvc exp run`
+    f"GIT_{who}_{what}": value
+    for who in ("AUTHOR", "COMMITTER")
+    for what, value in (("NAME", "test"), ("EMAIL", "test@example.org"))
+}
 RUNS = tuple(read_yaml(ROOT / "params.yaml")["train"]["runs"])
 
 
@@ -44,28 +49,22 @@ def clone(tmp_path: Path) -> Path:
 
 
 def commit(folder: Path, *first: str) -> None:
-    identity = [
-        "-c",
-        "user.name=test",
-        "-c",
-        "user.email=test@example.org",
-        "-c",
-        "commit.gpgsign=false",
-    ]
     for words in (
         [*first, "-q"] if first else [],
         ["add", "-A"],
-        [*identity, "commit", "-qm", "state"],
+        ["-c", "commit.gpgsign=false", "commit", "-qm", "state"],
     ):
         if words:
-            subprocess.run(["git", *words], cwd=folder, check=True)
+            subprocess.run(["git", *words], cwd=folder, check=True, env=os.environ | IDENTITY)
 
 
 def command(folder: Path, *words: str) -> str:
-    """Run a module of this interpreter in the clone, no environment activated, and return what it
-    prints.
+    """Run a module of this interpreter in the clone and return what it prints.
+
+    In the activated environment is `dvc` alone, which needs it to run stages.
     """
-    environment = os.environ | {"PATH": "/usr/bin:/bin"}
+    activated = f"{Path(sys.executable).parent}:" if words[0] == "dvc" else ""
+    environment = os.environ | IDENTITY | {"PATH": f"{activated}/usr/bin:/bin"}
     if MIRROR:
         environment["LAB_DATA_MIRROR"] = (
             MIRROR if "://" in MIRROR else str((ROOT / MIRROR).resolve())
@@ -95,16 +94,13 @@ def foretold(folder: Path) -> list[str]:
 def test_a_run_is_trained_once_and_again_where_its_rate_changed(clone):
     command(clone, "invoke", "profile", "smoke")
     first = stages_run(command(clone, "invoke", "train", "lenet_1gpu"))
-    assert sorted(first) == sorted(foretold(clone)) == ["fetch", "probe", "train@lenet_1gpu"]
+    assert sorted(first) == ["fetch", "probe", "report", "train@lenet_1gpu"]
+    assert sorted(foretold(clone)) == ["fetch", "probe", "train@lenet_1gpu"]
     assert stages_run(command(clone, "invoke", "train", "lenet_1gpu")) == ["probe"]
     assert foretold(clone) == ["probe"]
     commit(clone)
-    edit_params({"train.runs.lenet_1gpu.lr": 0.05}, path=clone / "params.yaml")
-    assert stages_run(command(clone, "invoke", "train", "lenet_1gpu")) == [
-        "probe",
-        "train@lenet_1gpu",
-    ]
-    assert foretold(clone) == ["probe", "train@lenet_1gpu"]
+    change = ("-S", "+train.runs.lenet_1gpu.lr=0.05", "train@lenet_1gpu")
+    assert stages_run(command(clone, "dvc", "exp", "run", *change)) == ["probe", "train@lenet_1gpu"]
     changed = json.loads(command(clone, "dvc", "metrics", "diff", "--json"))
     assert set(changed) == {"reports/train/lenet_1gpu/metrics.json"}
     loss = changed["reports/train/lenet_1gpu/metrics.json"]["train_loss"]
@@ -114,6 +110,14 @@ def test_a_run_is_trained_once_and_again_where_its_rate_changed(clone):
     assert re.search(r"train_loss .* no interval", compared)
     every = command(clone, "invoke", "compare", "--all")
     assert re.search(r"train/lenet_1gpu +lr +0\.2 +0\.05 +changed", every)
+
+    _, keys, before, after = command(clone, "invoke", "experiments").splitlines()[-4:]
+    rates = keys.split().index("lr")
+    assert (before.split()[rates], after.split()[rates]) == ("0.2", "0.05")
+    command(clone, "dvc", "plots", "diff", "--out", "dvc_plots")
+    curves = (clone / "dvc_plots" / "index.html").read_text()
+    assert set(re.findall(r'id = "reports_train_(\w+)_rows_csv"', curves)) == set(RUNS)
+    assert set(re.findall(r'"rev": "(\w+)"', curves)) == {"HEAD", "workspace"}
 
 
 @pytest.mark.slow
@@ -146,7 +150,7 @@ def test_the_whole_pipeline_runs_and_repeats_for_nothing(clone):
         )
     assert ("Synthetic data" in (clone / "reports" / "index.html").read_text()) == (not MIRROR)
 
-    command(clone, "dvc", "plots", "show", "--out", "dvc_plots")
+    command(clone, "dvc", "plots", "show", "reports/figures", "--out", "dvc_plots")
     shown = (clone / "dvc_plots" / "index.html").read_text()
     assert "training_curves" in shown
     assert "http" not in shown, "it asks nothing of a network"

@@ -274,7 +274,7 @@ def _table(runs: Sequence[TrainingRun]) -> Table:
         rows,
         say(
             "Runs, methods and precisions are named as in params.yaml. The learning rate of a"
-            " one-cycle run is its highest."
+            " one-cycle run is its highest. All are of one seed: another one moves accuracies, too."
         ),
     )
 
@@ -333,7 +333,7 @@ def _learned(one: TrainingRun, many: TrainingRun) -> str:
         )
     return say(
         "{net} on {n} devices is another algorithm: batch norm sees each device's images alone."
-        " Test accuracies differ by up to {points:.1f} points.",
+        " Test accuracies of one seed each differ by up to {points:.1f} points.",
         **numbers,
     )
 

@@ -146,7 +146,7 @@ STATES = {
     "rwlock": (doctor.dvc_busy, overwrite(RWLOCK, "a{"), "FAIL", "rwlock", "rm .dvc/tmp/rwlock"),
     "killed DVC": (doctor.dvc_busy, lambda: locks(DEAD), "warn", str(DEAD), doctor.FIX),
     "weights": (doctor.weights, delete(MODELS[1]), "note", "two", "invoke train two"),
-    "clone": (doctor.weights, delete(*MODELS), "note", "one, two", "invoke repro"),
+    "clone": (doctor.weights, delete(*MODELS), "note", "one, two", "invoke repro --stage train"),
     "stopped": (doctor.checkpoints, overwrite(CHECKPOINT, ""), "note", "3 epochs", "invoke repro"),
     "no source": (doctor.data, delete(SOURCE), "warn", "no data", "export LAB_DATA_MIRROR=FOLDER"),
 }

@@ -1,6 +1,7 @@
 import sys
 
 import pytest
+from dvc.utils.hydra import apply_overrides  # how `dvc exp run -S` writes params.yaml
 
 from lab.core import params
 from lab.core.errors import ParamsError
@@ -45,6 +46,18 @@ def test_every_profile_fits_all_stages_and_keeps_the_comments(project, monkeypat
     params.check(params_models())
     assert "# learning rate of SGD" in (project / "params.yaml").read_text()
     assert f"params.yaml is the {name} profile" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["smoke", "laptop", "study", "full"])
+def test_dvc_changes_one_line_of_what_a_profile_writes(project, name):
+    path = project / "params.yaml"
+    path.write_text(profiles.merge(name))
+    before = path.read_text().splitlines()
+    apply_overrides(path, ["train.runs.record_83.lr=0.05"])
+    after = path.read_text().splitlines()
+    assert len(after) == len(before)
+    [changed] = [new for old, new in zip(before, after, strict=True) if old != new]
+    assert changed.split("#")[0].split() == ["lr:", "0.05"]
 
 
 @pytest.mark.parametrize("name", ["smoke", "study", "full"])
