@@ -5,6 +5,7 @@ one has that was started by hand, and times differ as much from one to the next 
 kind compared, of training steps, products and sums). It ends when its launcher does.
 """
 
+import gc
 import multiprocessing
 import os
 import signal
@@ -137,6 +138,7 @@ def _run(
 ) -> None:
     """Be the process: serve for as long as the launcher lives."""
     _end_with_launcher()
+    gc.freeze()  # what the server imported is no garbage: each collection would look through it
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C: the launcher decides, and ends this one
     # a data loader's workers start as everywhere, not by the server
     multiprocessing.set_start_method(None, force=True)
