@@ -12,9 +12,8 @@ from lab.core.params import load
 from lab.core.process import run
 from lab.data.datasets import Split, dataset_name, read_fashion_mnist
 from lab.machine.devices import Devices, for_ranks, resolve
-from lab.parallel.local_ranks import on_ranks
 from lab.results.measurements import Measurement, Results
-from lab.timing.runner import Measured, measure_in_processes, run_benchmark
+from lab.timing.runner import Measured, run_benchmark
 from stages.parallelism.measure import step_times
 from stages.parallelism.measure.by_torch import measure_by_torch
 from stages.parallelism.measure.costs import (
@@ -38,20 +37,9 @@ from stages.parallelism.measure.schedule import idle_share, schedule
 
 
 def measure_once(params: Params, timed: Measured) -> Iterator[Measurement]:
-    """Steps by torch's libraries, timed in fresh ranks; then all that is counted."""
+    """All that is counted: of torch's libraries in ranks, then of what is done by hand."""
     p = params.parallelism
-    two, devices = (
-        for_ranks(counts, params.devices) for counts in ([step_times.NUM_DEVICES], p.num_devices)
-    )
-    yield from measure_in_processes(
-        "parallelism by torch",
-        params.bench.starts,
-        step_times.measure_by_torch,
-        two,
-        params,
-        call=on_ranks(step_times.NUM_DEVICES, two),
-    )
-    yield from measure_by_torch(p, devices, params.seed)
+    yield from measure_by_torch(p, for_ranks([min(p.num_devices)], params.devices), params.seed)
     images = read_fashion_mnist("train").first(p.batch_sizes[-1])
     yield from count(params, resolve(max(p.num_devices), params.devices), images)
 
@@ -118,6 +106,7 @@ def main() -> None:
         step_times.measure,
         partial(summarise, params.parallelism),
         compared=("pipeline_idle_by_flop_percent", INCEPTION_OVER_RESNET, RESNET_OVER_ALEXNET),
+        prepare=lambda: [params],
         once=partial(measure_once, params),
         jobs_at_once=2,
         about={"dataset": dataset_name()},

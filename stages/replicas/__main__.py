@@ -26,16 +26,18 @@ from stages.replicas.measure.training import measure_accuracy, measure_variants
 def measure(
     params: Params, devices: Devices, train_set: LabelledImages, test_set: LabelledImages
 ) -> list[Measurement]:
-    """The notes' short cells, the variants step by step, batch norm, then whole trainings."""
+    """The notes' short cells, the variants step by step, batch norm, whole trainings if asked."""
     p, seed, (images, labels) = params.replicas, params.seed, train_set
     order = torch.arange(p.num_steps * p.batch_size) % len(labels)
     batches = [(images[rows], labels[rows]) for rows in order.split(p.batch_size)]
-    return [
+    measured = [
         *measure_cells(seed, devices.devices[:2], devices.kind),
         *measure_variants(p.num_devices, batches, seed),
         *measure_batch_norm(p.batch_norm, p.num_devices, train_set, test_set, seed),
-        *measure_accuracy(p.accuracy, p.num_devices, train_set, test_set, seed),
     ]
+    if p.accuracy.num_seeds:
+        measured += measure_accuracy(p.accuracy, p.num_devices, train_set, test_set, seed)
+    return measured
 
 
 def summarise(measured: Sequence[Measurement], params: ReplicaParams) -> Metrics:
@@ -51,7 +53,7 @@ def summarise(measured: Sequence[Measurement], params: ReplicaParams) -> Metrics
         "batch_norm_gradient_change_percent": round(
             median(ends["gradient_change", WITH_BATCH_NORM]), 5
         ),
-        "accuracy_epochs": params.accuracy.num_epochs,
+        "accuracy_epochs": params.accuracy.num_epochs if params.accuracy.num_seeds else 0,
         "accuracy_train_images": params.accuracy.train_images,
     }
 

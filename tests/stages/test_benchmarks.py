@@ -89,9 +89,7 @@ def test_a_section_on_counts_leaves_out_its_times_alone(stage, tmp_path, monkeyp
     assert benchmarks.without_times(busy, {**metrics, "busy_percent": 93.2}) == busy
     assert busy.answer == quiet.answer
     assert [f.name for f in busy.figures] == [
-        f.name
-        for f in quiet.figures
-        if f.name not in ("step_time", "parallelism_times", "parallelism_torch")
+        f.name for f in quiet.figures if f.name not in ("step_time", "parallelism_times")
     ]
     [sentence] = set(busy.findings) - set(quiet.findings)
     assert "the machine was busy (93.2 % > 20 %)" in sentence

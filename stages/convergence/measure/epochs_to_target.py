@@ -29,7 +29,7 @@ from lab.training.short_training import (
     sgd_steps,
 )
 from lab.training.update_steps import RuleSteps, Step, sgd_step
-from stages.convergence.measure.names import FIXED, LARS, MOMENTUM, ROOT, RULES
+from stages.convergence.measure.names import FIXED, LARS, MOMENTUM, RULES
 from stages.convergence.measure.params import NetParams
 
 FIRST_READING = 1024  # images before it
@@ -49,14 +49,11 @@ def schedule(
     """The rate over the epochs by one of RULES; `lr` is the rate of the smallest batch.
 
     With SCALED it grows with the batch (Goyal et al. 2017), so that the same images move the
-    weights as far; with ROOT as the batch's square root (Krizhevsky 2014), so that the noise of the
-    steps moves them as far.
+    weights as far.
     """
     if rule == FIXED:
         return schedules.constant(lr)
-    times = batch_size / smallest
-    higher = lr * (math.sqrt(times) if rule == ROOT else times)
-    return schedules.warm_up(schedules.constant(higher), warm_up_epochs)
+    return schedules.warm_up(schedules.constant(lr * batch_size / smallest), warm_up_epochs)
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,7 @@ LENET, RESNET18 = NETS = "lenet", "resnet18"
 
 # rules for the rate of plain SGD at a larger batch
 FIXED, SCALED = "fixed rate", "rate x batch, warm-up"
-ROOT = "rate x square root of the batch, warm-up"
-RULES = (FIXED, SCALED, ROOT)
+RULES = (FIXED, SCALED)
 
 # optimizers, each at its best rate
 MOMENTUM, LARS = "momentum, best rate", "LARS, best rate"

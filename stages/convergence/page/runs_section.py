@@ -15,7 +15,7 @@ from lab.report.benchmarks import TITLES, devices_in_words
 from lab.report.language import say
 from lab.report.page import Figure, Table
 from lab.results.measurements import Results
-from stages.convergence.measure.names import FIXED, LARS, LENET, MOMENTUM, PLAIN, ROOT, SCALED
+from stages.convergence.measure.names import FIXED, LARS, LENET, MOMENTUM, PLAIN, SCALED
 
 Floats = NDArray[np.float64]
 
@@ -25,7 +25,6 @@ def variants() -> dict[str, str]:
     return {
         FIXED: say("fixed learning rate"),
         SCALED: say("scaled learning rate"),
-        ROOT: say("rate × √batch"),
         MOMENTUM: say("momentum"),
         LARS: "LARS",
     }
@@ -175,8 +174,8 @@ def _caption(runs: NetRuns) -> str:
     sentences = [
         say(
             "{net}: a dot is a seed, a bar the median. Scaled: the learning rate grows with the"
-            " batch, or with its square root, after a warm-up. Runs end after {n:g} epochs at most."
-            " Seconds are those of one device ({devices}).",
+            " batch, after a warm-up. Runs end after {n:g} epochs at most. Seconds are those of one"
+            " device ({devices}).",
             net=runs.name,
             n=runs.metric("max_epochs"),
             devices=devices_in_words(runs.metrics["device_kind"]),

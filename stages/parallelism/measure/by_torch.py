@@ -187,9 +187,8 @@ def _whole(X: Tensor) -> Tensor:
 
 def measure_by_torch(p: ParallelismParams, devices: Devices, seed: int) -> Iterator[Measurement]:
     """Calls, MB that all ranks send, measured and by the papers' formulas, and MB of state."""
-    for n in p.num_devices:
-        if n <= len(devices.devices):
-            yield from run_on_ranks(n, devices, _count, devices.kind, p, seed)
+    n = len(devices.devices)
+    yield from run_on_ranks(n, devices, _count, devices.kind, p, seed)
 
 
 def _count(

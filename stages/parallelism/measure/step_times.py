@@ -1,4 +1,4 @@
-"""The time of a step by each kind of parallelism, by hand and by torch's libraries."""
+"""The time of a step by each kind of parallelism by hand, and of an evaluation."""
 
 from collections.abc import Sequence
 from concurrent.futures import Executor
@@ -6,17 +6,14 @@ from dataclasses import replace
 from functools import partial
 
 import torch
-import torch.distributed as dist
 from torch import Tensor, nn
 
-from lab.core.params import load
 from lab.machine.allocator import disable_malloc_trim
 from lab.machine.devices import Devices, resolve
 from lab.nets.models import LeNet
-from lab.parallel.local_ranks import time_in_turns
 from lab.parallel.replicas import replicate
 from lab.parallel.workers import parallel_map, thread_pool
-from lab.results.measurements import Measurement, again
+from lab.results.measurements import Measurement
 from lab.timing.bench import Variant, in_unit, time_variants
 from stages.parallelism.measure.by_hand import (
     DeviceGroup,
@@ -26,19 +23,17 @@ from stages.parallelism.measure.by_hand import (
     lenet_layers,
     train,
 )
-from stages.parallelism.measure.by_torch import LR, libraries
-from stages.parallelism.measure.costs import dense_net
 from stages.parallelism.measure.names import DATA, DENSE, LENET
 from stages.parallelism.measure.params import ParallelismParams, Params
 
 NUM_DEVICES = 2
+LR = 1e-3
 EVALUATED_IMAGES = 512
 
 
-def measure(process: int) -> list[Measurement]:
+def measure(process: int, params: Params) -> list[Measurement]:
     """Steps of both nets by hand, then LeNet's evaluation on one device and on two."""
     disable_malloc_trim()
-    params = load(Params)
     p, devices = params.parallelism, resolve(NUM_DEVICES, params.devices)
     first, generator = devices.devices[0], torch.Generator().manual_seed(params.seed + process)
     lenet = LeNet(generator)
@@ -60,26 +55,6 @@ def measure(process: int) -> list[Measurement]:
         }
         times = time_variants(evaluations, devices.devices, params.bench, process)
     return found + _of_net(LENET, in_unit("evaluation", len(images), times, "ms", devices))
-
-
-def measure_by_torch(
-    device: torch.device, process: int, devices: Devices, params: Params
-) -> list[Measurement]:
-    """Steps of the dense net by torch in two ranks, and by hand in the first while others wait."""
-    p = params.parallelism
-    net, X, y = dense_net(p, params.seed + process)
-    X, y = X.to(device), y.to(device)
-    with thread_pool(NUM_DEVICES, devices.threads) as pool:
-        variants: dict[str, Variant] = {
-            name: partial(library(net, device).step, X, y, LR)
-            for name, library in libraries(p.num_micro_batches).items()
-        }
-        by_hand = steps_by_hand(p, net, X, y, devices, pool)
-        by_hand[again(DATA)] = by_hand[DATA]
-        if dist.get_rank():
-            by_hand = dict.fromkeys(by_hand, lambda: None)
-        times = time_in_turns(variants | by_hand, params.bench, process, device)
-    return _of_net(DENSE, in_unit("step among ranks", len(X), times, "ms", devices))
 
 
 def steps_by_hand(

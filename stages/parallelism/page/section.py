@@ -82,7 +82,6 @@ def section(folder: Path) -> Section:
                 ],
             ),
             *([] if no_times else [_figure_of_times(results, m)]),
-            *([] if no_times else [torch_section.figure(results, virtual)]),
             Figure(
                 "parallelism_pipeline",
                 say(
@@ -110,7 +109,7 @@ def section(folder: Path) -> Section:
         tables=[
             _kinds_table(results),
             *([] if no_times else [_times_table(results)]),
-            torch_section.table(results, with_times=not no_times),
+            torch_section.table(results),
             _networks_table(results),
         ],
         try_this=TryThis(

@@ -7,20 +7,19 @@ from pydantic import Field
 from lab.core.params import Section
 from lab.core.shared_params import DeviceParams, Seed
 
-Seeds = Annotated[int, Field(ge=1, le=1000)]
 BatchSize = Annotated[int, Field(ge=2, le=4096)]
 TestImages = Annotated[int, Field(ge=1, le=10_000)]
 
 
 class AccuracyParams(Section):
-    num_seeds: Seeds
+    num_seeds: Annotated[int, Field(ge=0, le=1000)]
     num_epochs: Annotated[int, Field(ge=1, le=100)]
     train_images: Annotated[int, Field(ge=2, le=60_000)]
     test_images: TestImages
 
 
 class BatchNormParams(Section):
-    num_seeds: Seeds
+    num_seeds: Annotated[int, Field(ge=1, le=1000)]
     images_per_device: BatchSize
     num_steps: Annotated[int, Field(ge=1, le=10_000)]
     test_images: TestImages

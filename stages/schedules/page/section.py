@@ -64,7 +64,7 @@ def section(folder: Path) -> Section:
             say("Does warm-up help more where the gradients are noisier?"),
             say(
                 "Smaller batches lower both highest learning rates, since noise adds to every step."
-                " Whether their ratio changes is open: eight seeds leave its interval wide."
+                " Whether their ratio changes is open: the few seeds here leave its interval wide."
             ),
         ),
     )

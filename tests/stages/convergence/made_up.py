@@ -8,7 +8,7 @@ from lab.core.files import write_metrics, write_rows
 from lab.machine.devices import DeviceKind
 from lab.results.measurements import Measurement, by_seed, rows_of
 from stages.convergence.__main__ import summarise
-from stages.convergence.measure.names import FIXED, LARS, MOMENTUM, PLAIN, ROOT, SCALED
+from stages.convergence.measure.names import FIXED, LARS, MOMENTUM, PLAIN, SCALED
 from stages.convergence.measure.params import ConvergenceParams, NetParams, StemParams
 
 LENET_RUNS = NetParams(
@@ -47,8 +47,6 @@ LENET_EPOCHS: SeedEpochs = {
     (FIXED, 4096): [CAP] * 8,
     (SCALED, 256): [1.0, 2.0] * 4,
     (SCALED, 4096): [6.0, CAP] * 4,
-    (ROOT, 256): [2.0, 4.0] * 4,
-    (ROOT, 4096): [7.0] * 8,
     (MOMENTUM, 64): [1.0] * 8,
     (MOMENTUM, 4096): [4.0, 6.0] * 4,
     (LARS, 4096): [2.0] * 8,
@@ -57,7 +55,6 @@ RESNET18_EPOCHS: SeedEpochs = {
     (FIXED, 256): [2.0, 3.0] * 4,
     (FIXED, 4096): [CAP] * 8,
     (SCALED, 4096): [3.0, CAP] * 4,
-    (ROOT, 4096): [3.5] * 8,
     (MOMENTUM, 256): [0.5] * 8,
     (MOMENTUM, 4096): [2.5] * 8,
     (LARS, 4096): [1.0] * 8,

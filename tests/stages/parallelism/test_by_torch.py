@@ -9,21 +9,19 @@ import torch.distributed as dist
 from torch.distributed.tensor.debug import CommDebugMode
 from torch.testing._internal.distributed.fake_pg import FakeStore
 
-from lab.core.shared_params import BenchParams, DeviceParams
 from lab.machine.devices import Devices
 from lab.parallel.local_ranks import run_on_ranks
 from lab.parallel.workers import thread_pool
-from lab.results.measurements import Results, again
+from lab.results.measurements import Results
 from stages.parallelism.measure.by_hand import DataParallel, DeviceGroup, dense_layers, train
 from stages.parallelism.measure.by_torch import Calls, libraries, measure_by_torch, numbers_sent
-from stages.parallelism.measure.names import BY_HAND, DATA, FULLY_SHARD, PARALLELIZE, PIPELINING
-from stages.parallelism.measure.params import ParallelismParams, Params
-from stages.parallelism.measure.step_times import measure_by_torch as time_by_torch
+from stages.parallelism.measure.names import BY_HAND, FULLY_SHARD, PARALLELIZE, PIPELINING
+from stages.parallelism.measure.params import ParallelismParams
 
 pytestmark = pytest.mark.slow
 
 CPU = torch.device("cpu")
-FOUR = Devices("cpu-virtual", [CPU] * 4, 1)
+TWO, FOUR = (Devices("cpu-virtual", [CPU] * n, 1) for n in (2, 4))
 UNITS, FEW, MANY = 8, 4, 8
 PARAMS = ParallelismParams(
     num_devices=[2, 4], batch_sizes=[FEW, MANY], num_micro_batches=2, wide_units=UNITS
@@ -35,7 +33,7 @@ NUMBERS = sum(a * b + b for a, b in pairwise((784, UNITS, UNITS, UNITS, 10)))
 
 @pytest.fixture(scope="module")
 def found():
-    results = Results(list(measure_by_torch(PARAMS, FOUR, seed=0)))
+    results = Results([m for each in (TWO, FOUR) for m in measure_by_torch(PARAMS, each, seed=0)])
 
     def values(experiment, variant, n):
         return [m.values[0] for m in results.series(experiment, variant, devices=n)]
@@ -113,22 +111,9 @@ def _after_two_steps(device):
 
 
 def test_steps_are_those_of_one_device_and_calls_as_many_as_torch_counts():
-    apart, counts = run_on_ranks(2, FOUR, _after_two_steps)
+    apart, counts = run_on_ranks(2, TWO, _after_two_steps)
     assert all(0 < difference < 1e-12 for difference in apart.values()), apart
     assert counts == {FULLY_SHARD: (12, 12), PARALLELIZE: (3, 3)}
-
-
-def test_steps_are_timed_by_hand_and_by_torch():
-    params = Params(
-        seed=0,
-        devices=DeviceParams(cpu_threads=1),
-        bench=BenchParams(starts=1, rounds=1, min_sample_ms=0.1),
-        parallelism=PARAMS,
-    )
-    two = Devices("cpu-virtual", [CPU] * 2, 1)
-    timed = run_on_ranks(2, two, time_by_torch, 0, two, params)
-    assert {m.variant for m in timed} == {*BY_HAND, *BY_HAND.values(), again(DATA)}
-    assert all(min(m.values) > 0 for m in timed)
 
 
 def test_refuses_what_it_cannot_count():
