@@ -30,7 +30,7 @@ from lab.timing.names import COPY_SPEEDS, PRODUCT_SPEEDS
 
 PRODUCT_ROWS = 1024
 COPIED_MIB = 64
-SPEED_SAMPLES = 7  # of each, of which the median counts
+SPEED_SAMPLES = 5  # of each, of which the median counts
 GPU_QUERY_S = 10
 
 
@@ -81,14 +81,14 @@ def gpu_percent() -> float:
 def machine_speed() -> tuple[float, float]:
     """The processor's speed right now: GFLOP/s of a fixed product, GB/s of a fixed copy.
 
-    Medians of seven float32 products of 1024 rows and seven copies of 64 MiB (read and written), by
+    Medians of five float32 products of 1024 rows and five copies of 64 MiB (read and written), by
     all usable cores. They tell a faster machine from faster code (`invoke compare`).
     """
     threads = torch.get_num_threads()
     torch.set_num_threads(usable_cores())
     try:
         a = torch.rand(PRODUCT_ROWS, PRODUCT_ROWS)
-        source = torch.rand(COPIED_MIB * 2**18)
+        source = torch.ones(COPIED_MIB * 2**18)
         product_s = _median_seconds(partial(torch.mm, a, a, out=torch.empty_like(a)))
         copy_s = _median_seconds(partial(torch.empty_like(source).copy_, source))
     finally:

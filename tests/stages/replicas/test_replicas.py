@@ -6,9 +6,11 @@ import pytest
 import torch
 from threadpoolctl import threadpool_limits
 
+from lab.claims.rules import Verdict
 from lab.data import synthetic
 from lab.parallel.replicas import forward_backward, sum_gradients
-from lab.results.measurements import Results
+from lab.results.measurements import Results, rows_of
+from stages.replicas.__main__ import summarise
 from stages.replicas.measure import training
 from stages.replicas.measure.batch_norm import gradient, lenet_with_batch_norm, sum_all_but_norms
 from stages.replicas.measure.names import (
@@ -31,7 +33,10 @@ from stages.replicas.measure.training import (
     step_of_means,
     step_of_one_tensor,
 )
+from stages.replicas.page.claims import CLAIMS
 from tests import smallest
+from tests.helpers import verdicts
+from tests.stages.replicas.smallest import PARAMS
 
 
 def test_batch_norm_makes_devices_matter_and_lenet_does_not():
@@ -40,6 +45,17 @@ def test_batch_norm_makes_devices_matter_and_lenet_does_not():
     assert max(found.one("gradient_change", WITHOUT_BATCH_NORM).values) < 1e-3
     assert [m.x for m in found.series("from_one_device", IN_PLACE)] == [1, 2, 3], "its steps"
     assert [len(m.values) for m in found.series("accuracy", IN_PLACE)] == [1, 1], "a seed each"
+
+
+def test_what_was_not_trained_is_not_judged():
+    measured = [m for m in smallest.results("replicas")[0] if m.experiment != "accuracy"]
+    recipe = AccuracyParams(num_seeds=0, num_epochs=10, train_images=60_000, test_images=10_000)
+    params = PARAMS.replicas.model_copy(update={"accuracy": recipe})
+    about = {"dataset": "fashion-mnist", "num_devices": 2, "two_devices": "cpu-virtual"}
+    metrics = {**about, **summarise(measured, params)}
+    found = verdicts(CLAIMS, "replicas", metrics, rows_of(measured))
+    assert {found[name] for name in ("D11", "D12a", "D12e")} == {Verdict.NOT_TESTABLE}
+    assert found["D12b"] is Verdict.CONFIRMED
 
 
 def images(count):
