@@ -140,7 +140,14 @@ def _scale(committed: Times, here: speed.Speed) -> float:
 
 
 def _status(target: str) -> dict[str, Any]:
-    words = ["dvc", "status", "--json", *(["--with-deps", target] if target else [])]
+    words = [
+        sys.executable,
+        "-m",
+        "dvc",
+        "status",
+        "--json",
+        *(["--with-deps", target] if target else []),
+    ]
     answer = subprocess.run(words, capture_output=True, text=True, check=False)
     if answer.returncode:
         raise MachineError("DVC does not say what has changed; `invoke doctor` looks for it")
