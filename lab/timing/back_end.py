@@ -1,23 +1,20 @@
 """The share of a call's time that is spent in the C++ back end, as torch's profiler sees it."""
 
-import os
 from collections.abc import Sequence
 
 import torch
-from torch.autograd.profiler import profile
 
 from lab.timing.bench import Variant
 from lab.timing.clock import read_clock
+from lab.timing.profiler import profile
 
 
 def back_end_share(variant: Variant, devices: Sequence[torch.device], min_seconds: float) -> float:
     """The percentage of the time of calls that take `min_seconds`, after two that do not count.
 
     What counts is the time between handing an operation over and having its result or, where it is
-    queued, having queued it. `torch.profiler.profile`, which wraps this one, imports Inductor, for
-    seconds in each process.
+    queued, having queued it.
     """
-    os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # its library would print that it starts
     variant()
     start = read_clock(devices)
     variant()

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import TypeVar
 
 import torch
-from torch.autograd.profiler import profile
 from tqdm import tqdm
 
 from lab.core.errors import LabError
 from lab.machine.fresh_process import fresh_process, silence_stdout
 from lab.timing.bench import balanced_turns
 from lab.timing.deadline import until_deadline
+from lab.timing.profiler import profile
 from stages.bench_training.measure.loops import Turn, turn_of
 from stages.bench_training.measure.variants import TrainingVariant
 
@@ -134,10 +134,7 @@ def serve(link: Connection, variant: TrainingVariant) -> None:
 
 
 def _traced(turn: Turn, path: Path) -> float:
-    """Take a short turn under the profiler; Chrome and Perfetto show what it writes.
-
-    `torch.profiler.profile`, which wraps this one, imports Inductor, for seconds in each process.
-    """
+    """Take a short turn under the profiler; Chrome and Perfetto show what it writes."""
     with profile(use_device="cuda" if torch.cuda.is_available() else None, use_kineto=True) as seen:
         seconds = turn(TRACED_STEPS)
     seen.export_chrome_trace(str(path))
