@@ -81,11 +81,10 @@ def announce(stage: str) -> None:
     said = f"{stage}: {'not timed before' if seconds is None else f'usually {in_words(seconds)}'}"
     if plan and len(plan.seconds) > 1:
         now = time.monotonic()
-        least = "at least" if None in (plan.seconds[each] for each in plan.left) else "about"
-        said = (
-            f"{plan.place_of(stage)} · {said} · {in_words(now - plan.began)} gone,"
-            f" {least} {in_words(plan.seconds_left(now))} left"
-        )
+        said = f"{plan.place_of(stage)} · {said} · {in_words(now - plan.began)} gone"
+        if left := plan.seconds_left(now):
+            least = "at least" if None in (plan.seconds[each] for each in plan.left) else "about"
+            said += f", {least} {in_words(left)} left"
     print(f"# {said}", file=sys.stderr, flush=True)
 
 
