@@ -7,6 +7,6 @@ import os
 
 os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # its library would print that it starts
 
-from torch.autograd.profiler import profile  # noqa: E402
+from torch.autograd.profiler import profile
 
 __all__ = ["profile"]
