@@ -42,8 +42,8 @@ def section(folder: Path) -> Section:
                 ),
                 say(
                     "Bars are medians, dots the starts of the processes. Diamonds: predicted if"
-                    " sums take nothing of the computing; the last size holds all gradients in one"
-                    " bucket, which is full when the pass ends."
+                    " sums take nothing of the computing. A bucket that holds all gradients is full"
+                    " only when the pass ends."
                 ),
                 [partial(_draw_exposed, results, net, virtual) for net in TITLES],
             ),

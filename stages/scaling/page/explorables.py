@@ -68,9 +68,9 @@ def scaling_step(results: Results, n: int) -> Explorable:
         data=_facts(results, n),
         how=say(
             "t1 + t2, less the overlapping share of the shorter: 0 is the notes' code, 1 the"
-            " book's max(t1, t2) (parts in stages/scaling/measure/predictor.py, with the cost model"
-            " of lab/parallel/cost_model.py). Every device computes as fast as one of {n} did"
-            " here.",
+            " book's max(t1, t2) (parts in stages/scaling/measure/step_model.py, with the cost"
+            " model of lab/parallel/cost_model.py). Every device computes as fast as one of {n}"
+            " did here.",
             n=n,
         ),
     )

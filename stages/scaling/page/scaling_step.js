@@ -1,4 +1,4 @@
-// A step's time by stages/scaling/measure/predictor.py and the formulas of lab/parallel/cost_model.py.
+// A step's time by stages/scaling/measure/step_model.py and the formulas of lab/parallel/cost_model.py.
 
 // the devices of the curves: whole numbers, each at most doubled by the next
 const COUNTS = [...new Set(Array.from({ length: 51 }, (_, i) => Math.round(2 ** (i / 5))))]
