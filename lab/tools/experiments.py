@@ -30,7 +30,7 @@ def table(shown: str) -> Iterator[tuple[str, ...]]:
     yield "", *(owner for owner, _ in parts)
     yield "experiment", *(key for _, key in parts)
     for row in rows:
-        yield row.get("Experiment") or row["rev"], *(row[name] for name in names)
+        yield row.get("Experiment") or row["rev"], *(row[name] or "–" for name in names)
 
 
 def main() -> None:
