@@ -55,10 +55,11 @@ def test_own_times_of_the_same_params_count_before_the_committed_runs(project):
     assert usual_seconds(stage) == 40.0
     remember(stage, 20.04)
     assert usual_seconds(stage) == 20.0
+    before = read_yaml(PARAMS_FILE)["bench_async"]["book_size"]
     edit_params({"bench_async.book_size": 7})
     assert usual_seconds(stage) is None
     remember(stage, 1.0)
-    edit_params({"bench_async.book_size": 1000})
+    edit_params({"bench_async.book_size": before})
     assert usual_seconds(stage) == 20.0, "which a run with other params did not overwrite"
 
 

@@ -22,7 +22,8 @@ def test_a_run_of_one_stage_needs_the_probe_and_data_where_it_reads_them():
 
 def test_what_runs_reaches_what_reads_its_results():
     assert downstream(["bench_async"], STAGES) == {"bench_async", "claims", "report"}
-    assert downstream(["train@record_83"], STAGES) == {"train@record_83", "report"}
+    of_record = {"train@record_83", "together", "report"}
+    assert downstream(["train@record_83"], STAGES) == of_record
     assert downstream(["fetch"], STAGES) == {"fetch", "report"}, "data are the same again"
     assert downstream(["probe"], STAGES) == {*STAGES} - {"fetch", "landscapes"}
     assert MEASURED >= TRAIN
