@@ -6,7 +6,7 @@ from pydantic import ValidationError
 
 from lab.core.errors import SpaceError
 from lab.core.shared_params import DeviceParams
-from lab.machine import devices
+from lab.machine import devices, limits
 from lab.training.run_params import RunParams
 from stages.train.measure import placement
 from stages.train.measure.placement import check_step_fits, devices_of
@@ -17,8 +17,8 @@ AUTO = DeviceParams(cpu_threads="auto")
 
 @pytest.fixture
 def sixteen_cores(monkeypatch):
-    monkeypatch.setattr(devices, "allowed_cores", lambda: list(range(16)))
-    monkeypatch.setattr(devices, "quota_cores", lambda: float("inf"))
+    monkeypatch.setattr(limits, "allowed_cores", lambda: list(range(16)))
+    monkeypatch.setattr(limits, "quota_cores", lambda: float("inf"))
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     threads = torch.get_num_threads()
     yield
