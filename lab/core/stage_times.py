@@ -148,6 +148,10 @@ def _plan() -> Plan | None:
 
 
 def _params() -> dict[str, Any]:
+    """What params.yaml holds; nothing if it cannot be read, which the stage itself will say."""
     from lab.core.params import PARAMS_FILE, read_yaml  # which imports the module that imports this
 
-    return read_yaml(PARAMS_FILE)
+    try:
+        return read_yaml(PARAMS_FILE)
+    except LabError:
+        return {}
