@@ -149,8 +149,11 @@ def test_a_stage_ends_with_the_process_that_started_it(project, shell):
 def test_a_stage_keeps_how_long_it_takes(project, monkeypatch):
     monkeypatch.setenv("DVC_STAGE", "bench_async")
     monkeypatch.setattr("lab.core.process.die_with_parent", lambda: None)
-    assert run(lambda: None) == 0
-    assert usual_seconds("bench_async") == 0.0
+    before = time.monotonic()
+    assert run(lambda: time.sleep(0.2)) == 0
+    kept = usual_seconds("bench_async")
+    assert kept is not None
+    assert 0.1 < kept < time.monotonic() - before + 0.1  # kept to a tenth of a second
     assert usual_seconds("bench_input") is None
 
 
