@@ -18,7 +18,6 @@ from lab.claims.verdicts import Claim, judge
 from lab.core.files import Metrics, Row, write_json
 from lab.data import datasets, idx, synthetic
 from lab.data.datasets import sha256
-from lab.report.page import Section
 from lab.tools.profiles import merge
 from lab.training.run_params import NOTES, RunParams
 from tests import forked
@@ -87,12 +86,6 @@ def hardware(model: str, gpus: Sequence[str] = ()) -> dict[str, Any]:
     facts["cpu"]["model"] = model
     facts["accelerator"] |= {"count": len(gpus), "names": list(gpus) or None}
     return facts
-
-
-def draw(section: Section, folder: Path) -> None:
-    """Draw a section's figures into `folder`."""
-    for figure in section.figures:
-        figure.draw(folder)
 
 
 def run_stage(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:

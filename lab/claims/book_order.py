@@ -1,27 +1,38 @@
-"""The questions in the book's order, after the one that sums them all up, and their headings.
+"""The questions in the book's order, after the one that sums them all up, and where they stand.
 
-The ledger of claims follows the order of the stages; the page has them under their headings.
+The ledger of claims follows this order; the index has them under their headings.
 """
 
-HEADINGS = ("Results", "Optimization", "One machine", "Many devices", "Training", "Data")
-HEADING_OF = {
-    "together": "Results",
-    "landscapes": "Optimization",
-    "optimizers": "Optimization",
-    "schedules": "Optimization",
-    "bench_compile": "One machine",
-    "bench_async": "One machine",
-    "bench_parallel": "Many devices",
-    "bench_overlap": "Many devices",
-    "bench_hardware": "One machine",
-    "bench_input": "Data",
-    "replicas": "Many devices",
-    "parallelism": "Many devices",
-    "convergence": "Training",
-    "bench_training": "Training",
-    "bench_collectives": "Many devices",
-    "bench_buckets": "Many devices",
-    "scaling": "Many devices",
-    "train": "Training",
+from typing import NamedTuple
+
+HEADINGS = ("Everything together", "Optimization", "One machine", "Several devices")
+
+
+class Place(NamedTuple):
+    """Where a question stands: its heading on the index, and its sections of the book."""
+
+    heading: str
+    sections: tuple[str, ...]
+
+
+PLACES = {
+    "together": Place("Everything together", ("13.5",)),
+    "landscapes": Place("Optimization", ("12.1",)),
+    "optimizers": Place("Optimization", ("12.3", "12.6", "12.7", "12.8", "12.9", "12.10")),
+    "schedules": Place("Optimization", ("12.11",)),
+    "bench_compile": Place("One machine", ("13.1",)),
+    "bench_async": Place("One machine", ("13.2",)),
+    "bench_parallel": Place("Several devices", ("13.3",)),
+    "bench_overlap": Place("One machine", ("13.3",)),
+    "bench_hardware": Place("One machine", ("13.4",)),
+    "bench_input": Place("One machine", ("13.5",)),
+    "replicas": Place("Several devices", ("13.5", "13.6")),
+    "parallelism": Place("Several devices", ("13.5", "13.7")),
+    "convergence": Place("Several devices", ("13.5", "13.7")),
+    "bench_training": Place("One machine", ("13.5", "13.6")),
+    "bench_collectives": Place("Several devices", ("13.5", "13.7")),
+    "bench_buckets": Place("Several devices", ("13.3", "13.7")),
+    "scaling": Place("Several devices", ("13.5", "13.7")),
+    "train": Place("Several devices", ("13.5",)),
 }
-BOOK_ORDER = tuple(HEADING_OF)
+BOOK_ORDER = tuple(PLACES)

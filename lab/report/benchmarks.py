@@ -1,13 +1,11 @@
 """What the sections on benchmarks share: reading, curves, ratios in words, and how far to trust."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from lab.core.files import read_rows
-from lab.report.language import say, translation
-from lab.report.page import Section, Table
+from lab.report.language import say
 from lab.results.disturbances import (
     BUSY,
     BUSY_PERCENT,
@@ -22,7 +20,7 @@ from lab.results.disturbances import (
     disturbances_of,
 )
 from lab.results.documents import read_metrics
-from lab.results.measurements import SKIPPED, Results, measurements_of
+from lab.results.measurements import Results, measurements_of
 from lab.results.stats import Ratio, false_speedup_bound
 
 TITLES = {"lenet": "LeNet", "resnet18": "ResNet-18"}  # of nets, by their names in lab.nets.models
@@ -58,14 +56,6 @@ def happened_in_words(found: Sequence[Disturbance]) -> str:
         say("{what} ({how_much})", what=kinds.get(what, what), how_much=how_much)
         for what, how_much in found
     )
-
-
-def without_times(section: Section, m: Mapping[str, Any]) -> Section:
-    """A section by its stage's metrics: as it is, or one sentence if times would decide it."""
-    sentence = undecided(m, section.stage) if section.of_times else ""
-    if not sentence:
-        return section
-    return Section(section.stage, section.title, section.book, section.question, sentence, [], [])
 
 
 def devices_in_words(device_kind: str) -> str:
@@ -134,56 +124,3 @@ def control_in_words(m: Mapping[str, Any]) -> str:
 def ratio_of(m: Mapping[str, Any], name: str) -> Ratio:
     """A ratio metric with the ends of its interval."""
     return Ratio(m[name], m[f"{name}_low"], m[f"{name}_high"], m["starts"])
-
-
-def ratio(m: Mapping[str, Any], name: str) -> str:
-    """A ratio metric as text, with its interval."""
-    return ratio_text(ratio_of(m, name))
-
-
-def ratio_text(found: Ratio) -> str:
-    """A ratio as text, with its interval."""
-    return say(
-        "{median:.3g}x ({low:.3g} to {high:.3g})",
-        median=found.median,
-        low=found.low,
-        high=found.high,
-    )
-
-
-def verdict(m: Mapping[str, Any], name: str) -> str:
-    """What a ratio metric's interval allows to say of the new against the old."""
-    return verdict_text(ratio_of(m, name))
-
-
-def verdict_text(found: Ratio) -> str:
-    """What a ratio's interval allows to say of the new against the old."""
-    words = {
-        "faster": say("faster than"),
-        "slower": say("slower than"),
-        "inconclusive": say("not measurably different from"),
-    }
-    return words[found.verdict]
-
-
-def beside_the_book(rows: Sequence[Sequence[str]]) -> Table:
-    """The table of the book's printed numbers, this machine's, and why they differ."""
-    return Table(
-        ["", say("the book"), say("here"), say("why they differ")],
-        rows,
-        say(
-            "The book's numbers are one sample each, from its executed notebooks on GPUs that it"
-            " does not name."
-        ),
-    )
-
-
-def skipped(results: Results) -> list[str]:
-    """A sentence that says how much this machine cannot answer, and why; or nothing."""
-    reasons = Counter(m.remark.removeprefix(SKIPPED) for m in results.skipped())
-    if not reasons:
-        return []
-    lists = say("; ").join(
-        say("{n} ({reason})", n=n, reason=translation(reason)) for reason, n in reasons.items()
-    )
-    return [say("Variants that could not be measured here: {lists}.", lists=lists)]

@@ -1,8 +1,4 @@
-"""What the report is made of: a section per stage, of sentences, figures and tables.
-
-All texts are in the language of the page already (`lab.report.language.say`), but for names that
-programs use.
-"""
+"""What a page of the report is made of beside its text: figures, and things to play with."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -14,15 +10,13 @@ Draw = Callable[[Path], None]  # writes an SVG file, its words in the language t
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure: its file's stem, what it shows in words, how to read it, and who draws it.
+    """A figure: its file's stem, and who draws it. Its title and caption stand in the page's text.
 
     Its panels are files of their own, at most `figures.WIDTH` inches wide: a page sets them side by
     side where it has room, and one under the other on a phone.
     """
 
     name: str
-    alt: str
-    caption: str
     panels: Sequence[Draw]
 
     @property
@@ -36,53 +30,6 @@ class Figure:
         """Write all panels into a folder."""
         for file, draw in zip(self.files, self.panels, strict=True):
             draw(folder / file)
-
-
-@dataclass(frozen=True)
-class Link:
-    """A table's cell that names a stage and leads to its section."""
-
-    stage: str
-
-    def __str__(self) -> str:
-        """The name alone, where there is nothing to lead to."""
-        return self.stage
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table and how to read it; its first column is text, in one of `prose` all columns are."""
-
-    header: Sequence[str]
-    rows: Sequence[Sequence[str | Link]]
-    note: str
-    prose: bool = False
-
-
-@dataclass(frozen=True)
-class TryThis:
-    """A change of params.yaml to predict the outcome of, then to try.
-
-    Attributes:
-        key: a dotted key.
-        value: its value as YAML.
-        question: what the reader is to guess.
-        expected: what the change does, and why.
-    """
-
-    key: str
-    value: str
-    question: str
-    expected: str
-
-
-@dataclass(frozen=True)
-class Headline:
-    """A result for the first screen: a number with what its brackets hold, and one sentence."""
-
-    number: str
-    spread: str
-    says: str
 
 
 @dataclass(frozen=True)
@@ -132,47 +79,18 @@ class Choice:
 class Explorable:
     """Something to play with: a function of JavaScript, what moves it and what it tells.
 
+    Its title, and how to read it, stand in the page's text.
+
     Attributes:
-        name: of `stages/<stage>/<name>.js`, which registers a function of that name.
-        title: what can be tried.
+        name: of `stages/<stage>/page/<name>.js`, which registers a function of that name.
         controls: what the reader moves.
         outputs: labels of the numbers it tells, by their names.
         words: what it writes into its picture, by the names that the script has for it.
         data: measured numbers that it shows beside what it computes.
-        how: how to read it, and which formula it computes.
     """
 
     name: str
-    title: str
     controls: Sequence[Slider | Choice]
     outputs: Mapping[str, str]
-    how: str
     words: Mapping[str, str] = field(default_factory=dict)
     data: Mapping[str, object] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Section:
-    """One stage's part of the page.
-
-    Attributes:
-        answer: one sentence of at most 25 words with its number.
-        findings: more sentences with measured numbers, each as short.
-        figures: the first stands open under the answer, the others are folded with the findings.
-        headline: what the section adds to the first screen, if it does.
-        of_times: whether all that it tells rests on times; if not, it sees itself to leaving out
-            what does, where times decide nothing.
-    """
-
-    stage: str
-    title: str
-    book: str
-    question: str
-    answer: str
-    findings: Sequence[str]
-    figures: Sequence[Figure]
-    tables: Sequence[Table] = ()
-    try_this: TryThis | None = None
-    headline: Headline | None = None
-    explorables: Sequence[Explorable] = ()
-    of_times: bool = True

@@ -126,11 +126,11 @@ def card(f: Finding, others: Findings = NOWHERE) -> Card:
 
 
 def _elsewhere(here: Finding, others: Findings) -> str:
-    """What other machines find of a claim, of those that could test it."""
+    """What other machines find of a claim, where their verdict is another."""
     machines: dict[str, list[str]] = {}
     for machine, findings in others.items():
         f = findings.get(here.claim.id)
-        if f and f.verdict is not Verdict.NOT_TESTABLE:
+        if f and f.verdict not in (Verdict.NOT_TESTABLE, here.verdict):
             machines.setdefault(_beside(here, f), []).append(machine)
     return say("; ").join(
         say("{machines}: {found}", machines=say(", ").join(names), found=found)
@@ -146,6 +146,17 @@ def _beside(here: Finding, f: Finding) -> str:
     elif here.estimate and f.estimate and not f.reason and here.device_kind == f.device_kind:
         return verdict_and_number(f)
     return f"{SYMBOLS[f.verdict]} {found}"
+
+
+def by_interest(findings: Sequence[Finding]) -> list[Finding]:
+    """What did not hold first, then what is undecided, what holds, and what could not be tested."""
+    order = (Verdict.REFUTED, Verdict.INCONCLUSIVE, Verdict.CONFIRMED, Verdict.NOT_TESTABLE)
+    return sorted(findings, key=lambda f: order.index(f.verdict))
+
+
+def tally(findings: Sequence[Finding]) -> list[tuple[str, str, str, int]]:
+    """The verdicts that there are: how each is filtered by, its sign, its name, and how many."""
+    return [(FILTERS[v], SYMBOLS[v], in_words(v), n) for v, n in counts(findings).items() if n]
 
 
 def num_tested(findings: Sequence[Finding]) -> int:

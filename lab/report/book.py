@@ -1,0 +1,39 @@
+"""The sections of Dive into Deep Learning: where they stand on the web, in both editions."""
+
+from lab.report.language import CHINESE, language, section_number
+
+PAGES = {
+    "4.2": "linear-classification/image-classification-dataset",
+    "12.1": "optimization/optimization-intro",
+    "12.2": "optimization/convexity",
+    "12.3": "optimization/gd",
+    "12.4": "optimization/sgd",
+    "12.5": "optimization/minibatch-sgd",
+    "12.6": "optimization/momentum",
+    "12.7": "optimization/adagrad",
+    "12.8": "optimization/rmsprop",
+    "12.9": "optimization/adadelta",
+    "12.10": "optimization/adam",
+    "12.11": "optimization/lr-scheduler",
+    "13.1": "computational-performance/hybridize",
+    "13.2": "computational-performance/async-computation",
+    "13.3": "computational-performance/auto-parallelism",
+    "13.4": "computational-performance/hardware",
+    "13.5": "computational-performance/multiple-gpus",
+    "13.6": "computational-performance/multiple-gpus-concise",
+    "13.7": "computational-performance/parameterserver",
+}
+
+
+def url(section: str) -> str:
+    """A section's page in the edition of the language that is spoken."""
+    page = PAGES[section]
+    if language() != CHINESE:
+        return f"https://d2l.ai/chapter_{page}.html"
+    page = page.replace("linear-classification/", "linear-networks/")
+    return f"https://zh.d2l.ai/chapter_{page}.html"
+
+
+def link(section: str) -> str:
+    """The same as a link of Markdown, named by its number."""
+    return f"[{section_number(section)}]({url(section)})"

@@ -1,0 +1,112 @@
+"""Numbers as the pages write them: as many digits as were measured, the interval beside them.
+
+The filters of the Markdown files. What they are given is a number, or one with an interval: it has
+`low` and `high`, and `median` or `value`.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from lab.report.language import CHINESE, language, say, superscript
+
+MOST_DIGITS = 4
+UNITS = ((1.0, "s", "秒"), (1e-3, "ms", "毫秒"), (1e-6, "µs", "微秒"), (1e-9, "ns", "纳秒"))
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A number with the ends of its interval."""
+
+    median: float
+    low: float
+    high: float
+
+
+def interval(x: object) -> Interval:
+    """A number of any kind as one with an interval; without one, both ends are the number."""
+    median = getattr(x, "median", getattr(x, "value", x))
+    return Interval(*map(float, (median, getattr(x, "low", median), getattr(x, "high", median))))
+
+
+def number(x: object, digits: int = 0) -> str:
+    """A number: 1.7, 12,300, 4.2×10⁻⁸.
+
+    Args:
+        x: the number; an `int` is counted and written whole.
+        digits: significant ones; 0 for two, or as many more as its interval is narrow.
+    """
+    if isinstance(x, int) and not digits:
+        return f"{x:,}".replace("-", "−")
+    return _rounded(interval(x).median, digits or _digits(interval(x)))
+
+
+def span(x: object, digits: int = 0) -> str:
+    """The interval of a number: 1.2–2.0."""
+    found = interval(x)
+    low, high = (_rounded(end, digits or _digits(found)) for end in (found.low, found.high))
+    if found.low < 0:
+        return say("{low} to {high}", low=low, high=high)
+    return f"{low}–{high}"
+
+
+def percent(x: object, digits: int = 0) -> str:
+    """A share as percent: 83%."""
+    return number(_by(x, 100), digits) + "%"
+
+
+def percent_span(x: object, digits: int = 0) -> str:
+    """The interval of a share as percent: 81–85%."""
+    return span(_by(x, 100), digits) + "%"
+
+
+def duration(seconds: object, digits: int = 0) -> str:
+    """Seconds in the unit that suits them: 12.7 s, 37 µs."""
+    found = interval(seconds)
+    size, unit, chinese = next(
+        (each for each in UNITS if abs(found.median) >= 0.9995 * each[0]), UNITS[-1]
+    )
+    return f"{number(_by(found, 1 / size), digits)} {chinese if language() == CHINESE else unit}"
+
+
+def duration_span(seconds: object, digits: int = 0) -> str:
+    """The interval of seconds in the unit of their median: 35–41 µs."""
+    found = interval(seconds)
+    size, unit, chinese = next(
+        (each for each in UNITS if abs(found.median) >= 0.9995 * each[0]), UNITS[-1]
+    )
+    return f"{span(_by(found, 1 / size), digits)} {chinese if language() == CHINESE else unit}"
+
+
+FILTERS: dict[str, Callable[..., str]] = {
+    "number": number,
+    "span": span,
+    "percent": percent,
+    "percent_span": percent_span,
+    "duration": duration,
+    "duration_span": duration_span,
+}
+
+
+def _by(x: object, factor: float) -> Interval:
+    found = interval(x)
+    return Interval(found.median * factor, found.low * factor, found.high * factor)
+
+
+def _digits(found: Interval) -> int:
+    """Two, or as many as it takes to tell the ends of a narrow interval apart."""
+    width = found.high - found.low
+    if not width or not found.median:
+        return 2
+    return min(MOST_DIGITS, max(2, math.ceil(-math.log10(width / abs(found.median)))))
+
+
+def _rounded(x: float, digits: int) -> str:
+    if x == 0 or not math.isfinite(x):
+        return "0" if x == 0 else str(x).replace("inf", "∞").replace("-", "−")
+    rounded = float(f"{x:.{digits - 1}e}")
+    power = math.floor(math.log10(abs(rounded)))
+    if not -4 < power < 6:
+        mantissa = f"{rounded / 10.0**power:.{digits - 1}f}"
+        return f"{mantissa}×10{superscript(str(power))}".replace("-", "−")
+    return f"{rounded:,.{max(0, digits - 1 - power)}f}".replace("-", "−")

@@ -1,0 +1,230 @@
+"""The plots that several questions share, each a panel of a figure.
+
+A page's `figures.py` says what is plotted in a line or two; how it looks is decided here.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import LogLocator
+
+from lab.report import figures
+from lab.report.numbers import interval, number
+from lab.report.page import Draw
+
+ROW = 0.34  # inches of a row of dots or bars
+FRAME = 0.95  # inches above and below the rows
+ROOM = 1.15  # times, beside what a logarithmic axis shows
+
+
+def dots(
+    rows: Mapping[str, object],
+    xlabel: str,
+    title: str = "",
+    *,
+    one: float | None = 1.0,
+    log: bool = True,
+    virtual: bool = False,
+) -> Draw:
+    """A dot with its interval for each row, its number beside it; the first row on top.
+
+    Args:
+        rows: numbers, with intervals where they have some, by the rows' names.
+        xlabel: the quantity and its unit.
+        title: of the panel, where a figure has several.
+        one: where a line stands that dots lie left or right of, as of equal speed; None: nowhere.
+        log: whether equal distances are equal factors.
+        virtual: whether this was measured on virtual devices.
+    """
+
+    def draw(path: Path) -> None:
+        found = {name: interval(x) for name, x in rows.items()}
+        with figures.figure(path, figures.WIDTH, FRAME + ROW * len(rows)) as fig:
+            axes = fig.add_subplot()
+            _label(axes, xlabel, "", title)
+            if one is not None:
+                axes.axvline(one, color=figures.INK, linewidth=1)
+            for row, (name, x) in enumerate(found.items()):
+                axes.plot([x.low, x.high], [row, row], color=figures.COLOURS[0], linewidth=2.5)
+                axes.plot(x.median, row, "o", color=figures.COLOURS[0], markersize=7)
+                _write(axes, x.high, row, number(rows[name]))
+            name_rows(axes, list(found))
+            _limit(axes, [end for x in found.values() for end in (x.low, x.high)], one, log)
+            if virtual:
+                figures.say_virtual(fig)
+
+    return draw
+
+
+def bars(
+    rows: Mapping[str, Sequence[float]],
+    xlabel: str,
+    title: str = "",
+    *,
+    virtual: bool = False,
+) -> Draw:
+    """The samples of each row as dots over their median as a bar, its number beside it.
+
+    Args:
+        rows: samples by the rows' names; one number, where it does not vary.
+        xlabel: the quantity and its unit.
+        title: of the panel, where a figure has several.
+        virtual: whether this was measured on virtual devices.
+    """
+
+    def draw(path: Path) -> None:
+        with figures.figure(path, figures.WIDTH, FRAME + ROW * len(rows)) as fig:
+            axes = fig.add_subplot()
+            _label(axes, xlabel, "", title)
+            for row, samples in enumerate(rows.values()):
+                if len(samples) > 1:
+                    figures.bar_with_samples(axes, row, samples, figures.COLOURS[0], virtual)
+                else:
+                    axes.barh(row, samples[0], color=figures.COLOURS[0], height=0.6)
+                _write(axes, max(samples), row, number(float(np.median(samples)), 3))
+            name_rows(axes, list(rows))
+            axes.set_xlim(0, 1.2 * max(max(samples) for samples in rows.values()))
+
+    return draw
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a plot: its name, which stands at its end, its points, and a band around it."""
+
+    name: str
+    x: Sequence[float]
+    y: Sequence[float]
+    low: Sequence[float] | None = None
+    high: Sequence[float] | None = None
+    style: str = "-"
+    faint: bool = False  # what was not measured here: the book's numbers, a model
+
+
+def lines(
+    shown: Sequence[Line],
+    xlabel: str,
+    ylabel: str,
+    title: str = "",
+    *,
+    xscale: str = "linear",
+    yscale: str = "linear",
+    height: float = 2.8,
+    virtual: bool = False,
+) -> Draw:
+    """Lines with bands, each named at its end.
+
+    Args:
+        shown: the lines.
+        xlabel: the quantity and its unit.
+        ylabel: the same of the other axis.
+        title: of the panel, where a figure has several.
+        xscale: `linear` or `log`.
+        yscale: the same of the other axis.
+        height: of the panel in inches.
+        virtual: whether this was measured on virtual devices.
+    """
+
+    def draw(path: Path) -> None:
+        with figures.figure(path, figures.WIDTH, height) as fig:
+            axes = fig.add_subplot(xscale=xscale, yscale=yscale)
+            _label(axes, xlabel, ylabel, title)
+            ends = []
+            colours = iter(figures.COLOURS)
+            for line in shown:
+                colour = figures.FAINT if line.faint else next(colours)
+                axes.plot(line.x, line.y, line.style, color=colour, linewidth=1.8)
+                if line.low is not None and line.high is not None:
+                    axes.fill_between(
+                        line.x, line.low, line.high, color=colour, alpha=0.2, linewidth=0
+                    )
+                ends.append((line.name, line.x[-1], line.y[-1], colour))
+            if xscale == "log":
+                plain_axis(axes, "x")
+            figures.label_ends(axes, ends)
+            if virtual:
+                figures.say_virtual(fig)
+
+    return draw
+
+
+@dataclass(frozen=True)
+class Span:
+    """A piece of work on a timeline: what kind it is, and from when to when."""
+
+    kind: str
+    start: float
+    end: float
+
+
+def timeline(
+    rows: Mapping[str, Sequence[Span]], xlabel: str, title: str = "", *, virtual: bool = False
+) -> Draw:
+    """What happens when, a row for each device or stream, a colour for each kind of work."""
+
+    def draw(path: Path) -> None:
+        kinds = dict.fromkeys(span.kind for spans in rows.values() for span in spans)
+        colours = dict(zip(kinds, figures.COLOURS, strict=False))
+        with figures.figure(path, figures.WIDTH, FRAME + 0.3 + ROW * len(rows)) as fig:
+            axes = fig.add_subplot()
+            _label(axes, xlabel, "", title)
+            for row, spans in enumerate(rows.values()):
+                for span in spans:
+                    label = span.kind if span.kind in kinds else f"_{span.kind}"
+                    kinds.pop(span.kind, None)
+                    axes.barh(
+                        row,
+                        span.end - span.start,
+                        left=span.start,
+                        height=0.6,
+                        facecolor=colours[span.kind],
+                        edgecolor=figures.PAPER,
+                        hatch=figures.VIRTUAL_HATCH if virtual else None,
+                        label=label,
+                    )
+            name_rows(axes, list(rows))
+            figures.key(fig, axes)
+
+    return draw
+
+
+def name_rows(axes: Axes, rows: Sequence[str]) -> None:
+    """Name the rows of a plot, the first on top."""
+    axes.set_yticks(range(len(rows)), rows)
+    axes.set_ylim(len(rows) - 0.4, -0.6)
+    axes.grid(visible=False, axis="y")
+
+
+def plain_axis(axes: Axes, which: str) -> None:
+    """Label a logarithmic axis with plain numbers; far from each other, at powers of ten alone."""
+    axis = axes.xaxis if which == "x" else axes.yaxis
+    low, high = axis.get_view_interval()
+    figures.plain_ticks(axis)
+    if high > 100 * low:
+        axis.set_major_locator(LogLocator())
+
+
+def _label(axes: Axes, xlabel: str, ylabel: str, title: str) -> None:
+    axes.set_xlabel(xlabel)
+    axes.set_ylabel(ylabel)
+    if title:
+        axes.set_title(title, x=0)
+
+
+def _write(axes: Axes, x: float, row: float, text: str) -> None:
+    """A number right of what is drawn in its row."""
+    axes.annotate(text, (x, row), (7, 0), textcoords="offset points", va="center")
+
+
+def _limit(axes: Axes, shown: Sequence[float], one: float | None, log: bool) -> None:
+    """Limits with room for the numbers beside the dots."""
+    ends = [*shown, *([] if one is None else [one])]
+    low, high = min(ends), max(ends)
+    if log:
+        axes.set(xscale="log", xlim=(low / ROOM, high * ROOM * (high / low) ** 0.12))
+        plain_axis(axes, "x")
+    else:
+        axes.set_xlim(min(0.0, low), high + 0.18 * (high - min(0.0, low)))

@@ -1,0 +1,192 @@
+"""A page's text as its authors write it: Markdown with a front matter, values filled in by Jinja.
+
+    ---
+    title: When is a result ready?
+    finding: A CPU computes within the call.
+    ---
+    The answer, before the first heading: {{ share | percent }} ({{ share | percent_span }}).
+
+    ## What the notes say
+    ...
+
+A name that no value has is an error. What is filled in is text: it makes no tags and no Markdown.
+"""
+
+import io
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, StrictUndefined, TemplateError
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+from markupsafe import Markup
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
+from lab.core.errors import DataError
+from lab.report import book
+from lab.report.language import CHINESE, ENGLISH, in_markdown, language, say, translation
+from lab.report.numbers import FILTERS
+
+ANSWER = "answer"  # what stands before the first heading
+MORE = "more"  # what is folded
+HEADINGS = {  # of a question's page, in their order; each page has them all, but for the optional
+    "notes": {ENGLISH: "What the notes say", CHINESE: "笔记怎么说"},
+    "did": {ENGLISH: "What we did", CHINESE: "我们怎么测"},
+    "found": {ENGLISH: "What came out", CHINESE: "结果"},
+    "why": {ENGLISH: "Why", CHINESE: "为什么"},
+    "do": {ENGLISH: "Do this", CHINESE: "怎么做"},
+    "predict": {ENGLISH: "Predict, then try", CHINESE: "先猜再试"},
+    "limits": {ENGLISH: "Limits", CHINESE: "局限"},
+    MORE: {ENGLISH: "More figures and tables", CHINESE: "更多图表"},
+}
+OPTIONAL = (MORE,)
+
+_MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable("table")
+
+
+@dataclass(frozen=True)
+class Part:
+    """What stands under a heading, as HTML."""
+
+    heading: str
+    html: Markup
+
+
+@dataclass(frozen=True)
+class Prose:
+    """A text, filled in: the lines of its front matter, and its parts by what they are."""
+
+    front: Mapping[str, Markup]
+    parts: Mapping[str, Part]
+
+
+def read_front(path: Path) -> dict[str, str]:
+    """The front matter of a file, nothing filled in.
+
+    Raises:
+        DataError: it has none, or one that is no YAML.
+    """
+    return _split(path)[0]
+
+
+def fill_in(path: Path, values: Mapping[str, Any], headings: bool = True) -> Prose:
+    """A file's text with the values filled in, in the language that is spoken.
+
+    Args:
+        path: the Markdown file.
+        values: by the names that the file has for them; functions, too.
+        headings: whether its headings are those of a question's page; else each is a part of its
+            own, named by itself.
+
+    Raises:
+        DataError: it uses a name that is none, has another heading, or is no Markdown of ours.
+    """
+    front, body = _split(path)
+    environment = _environment()
+    try:
+        text = environment.from_string(body).render(values)
+        lines = {key: environment.from_string(line).render(values) for key, line in front.items()}
+    except TemplateError as error:
+        line = getattr(error, "lineno", None)
+        where = f"{path}, line {line + _lines_before(path)}" if line else str(path)
+        raise DataError(f"{where}: {error}") from None
+    return Prose({key: inline(line) for key, line in lines.items()}, _parts(path, text, headings))
+
+
+def inline(text: str) -> Markup:
+    """A line of Markdown as HTML."""
+    return Markup(_MARKDOWN.renderInline(text))  # noqa: S704  (our own text, values escaped)
+
+
+def block(text: str) -> Markup:
+    """A text of Markdown as HTML without blank lines, so that it may stand within Markdown."""
+    return Markup(_MARKDOWN.render(text).replace("\n", " ").strip())  # noqa: S704  (the same)
+
+
+def _split(path: Path) -> tuple[dict[str, str], str]:
+    text = path.read_text(encoding="utf-8")
+    found = re.fullmatch(r"---\n(.*?)\n---\n(.*)", text, flags=re.S)
+    if not found:
+        raise DataError(f"{path}: begins with no front matter; write `---`, its lines, and `---`")
+    try:
+        front = YAML(typ="safe").load(io.StringIO(found[1]))
+    except YAMLError as error:
+        raise DataError(f"{path}: its front matter is no YAML ({error})") from None
+    return {key: str(value) for key, value in (front or {}).items()}, found[2]
+
+
+def _lines_before(path: Path) -> int:
+    """How many lines the front matter takes."""
+    text = path.read_text(encoding="utf-8")
+    return text[: text.index("\n---\n") + 5].count("\n")
+
+
+def _environment() -> Environment:
+    found = Environment(
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        autoescape=False,  # noqa: S701  (_as_text escapes what is filled in)
+        finalize=_as_text,
+        keep_trailing_newline=True,
+    )
+    found.filters |= FILTERS
+    found.filters["word"] = translation  # of a label that figures have, too
+    found.globals["book"] = lambda section: Markup(book.link(section))  # noqa: S704  (our own)
+    return found
+
+
+def _as_text(value: object) -> object:
+    """What is filled in, as text within Markdown; what functions of the page give stays."""
+    if value is None:
+        raise TemplateError("a value that is filled in is None; say what it means by an `if`")
+    return value if isinstance(value, Markup) else in_markdown(value)
+
+
+def _parts(path: Path, text: str, headings: bool) -> dict[str, Part]:
+    env: dict[str, Any] = {}
+    tokens = _MARKDOWN.parse(text, env)
+    starts = [i for i, token in enumerate(tokens) if token.type == "heading_open" and token.tag == "h2"]
+    keys = {words[language()]: key for key, words in HEADINGS.items()}
+    first = starts[0] if starts else len(tokens)
+    parts = {ANSWER: Part("", _html(tokens[:first], env))}
+    for start, end in zip(starts, [*starts[1:], len(tokens)], strict=True):
+        heading = tokens[start + 1].content
+        if headings and heading not in keys:
+            raise DataError(f"{path}: “{heading}” is no heading of a page; take one of {list(keys)}")
+        key = keys[heading] if headings else heading
+        if key in parts:
+            raise DataError(f"{path}: “{heading}” stands there twice")
+        parts[key] = Part(heading, _html(tokens[start + 3 : end], env))
+    if headings:
+        missing = [k for k in HEADINGS if k not in parts and k not in OPTIONAL]
+        if missing or list(parts) != [ANSWER, *(k for k in HEADINGS if k in parts)]:
+            wanted = [words[language()] for words in HEADINGS.values()]
+            raise DataError(f"{path}: expected these headings in this order: {wanted}")
+    return parts
+
+
+def _html(tokens: Sequence[Token], env: dict[str, Any]) -> Markup:
+    return Markup(_MARKDOWN.renderer.render(tokens, _MARKDOWN.options, env))  # noqa: S704  (ours)
+
+
+def _table_open(
+    renderer: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any
+) -> str:
+    """A table scrolls within itself where it is too wide, also by the keyboard."""
+    env["tables"] = env.get("tables", 0) + 1
+    label = say("Table {number}", number=env["tables"])
+    return f'<div class="scroll" tabindex="0" role="region" aria-label="{label}"><table>\n'
+
+
+def _table_close(*_: Any) -> str:
+    return "</table></div>\n"
+
+
+_MARKDOWN.add_render_rule("table_open", _table_open)
+_MARKDOWN.add_render_rule("table_close", _table_close)

@@ -1,0 +1,309 @@
+"""A question's page: its text with values, its figures, what can be played with, its verdicts.
+
+A stage tells its question in stages/<name>/page/:
+
+    en.md, zh.md    the text, `title` and `finding` in its front matter
+    values.py       `values(folder)`: the numbers and outcomes that the text names, by name
+    figures.py      `figures(folder)`: the figures that the text shows
+    explorables.py  `explorables(folder)`: what can be played with, if there is anything
+
+`folder` is the stage's under reports. The text calls `figure`, `explorable`, `code`, `table` and
+the other functions of `Author`.
+"""
+
+import ast
+import importlib
+import importlib.util
+import logging
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from lab.claims.book_order import BOOK_ORDER, PLACES
+from lab.core.errors import DataError
+from lab.core.files import METRICS, REPORTS
+from lab.report import verdicts
+from lab.report.benchmarks import trust, undecided
+from lab.report.inline_svg import Styles, inlined
+from lab.report.language import say
+from lab.report.machines import in_one_line, machines_of, notes_on
+from lab.report.markup import with_code, with_tags
+from lab.report.page import Explorable, Figure
+from lab.report.prose import Part, Prose, block, fill_in, inline, read_front
+from lab.results.documents import read_hardware, read_metrics
+from lab.report import book
+from stages.report.references import references_in
+from stages.report.site import STAGES, links_from, rendered, script_of, templates, text_of, titles
+
+ROOT = STAGES.parent
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question's page in one language, and what other pages take from it.
+
+    Attributes:
+        stage: the stage that measures it.
+        title: the question.
+        finding: what came out, in a line; empty where the results cannot be shown.
+        html: the page.
+        how: its part on what to do.
+        values: what its text names.
+        drawn: files of its figures, by figure.
+        problem: what is wrong with the results, if they cannot be shown.
+    """
+
+    stage: str
+    title: Markup
+    finding: Markup
+    html: str
+    how: Markup
+    values: Mapping[str, Any]
+    drawn: Mapping[str, list[Path]]
+    problem: str
+
+
+@dataclass
+class Author:
+    """What a page's text may call, besides the values that it names.
+
+    Attributes:
+        stage: whose page it is.
+        folder: where figures are drawn to.
+        figures: those that the text may show, by name.
+        explorables: what it may offer to play with, by name.
+        styles: of all figures of the page.
+        drawn: files of the figures that it has shown.
+        used: the explorables that it has shown.
+    """
+
+    stage: str
+    folder: Path
+    figures: Mapping[str, Figure]
+    explorables: Mapping[str, Explorable]
+    styles: Styles = field(default_factory=Styles)
+    drawn: dict[str, list[Path]] = field(default_factory=dict)
+    used: list[str] = field(default_factory=list)
+
+    def functions(self) -> dict[str, Callable[..., Markup]]:
+        """By the names that the text has for them."""
+        return {
+            "figure": self.figure,
+            "explorable": self.explorable,
+            "code": code,
+            "try_this": try_this,
+            "expect": expect,
+            "page": page,
+            "claim": claim,
+        }
+
+    def figure(self, name: str, caller: Callable[[], str]) -> Markup:
+        """Show a figure; the text of the call is its title, in bold, and its caption."""
+        figure = self.figures[name]
+        figure.draw(self.folder)
+        self.drawn[name] = [self.folder / file for file in figure.files]
+        found = re.fullmatch(r"<p><strong>(.+?)</strong>(.*)</p>", block(caller()))
+        if not found:
+            raise DataError(f"figure {name}: begin with its title in one paragraph: **What it shows.** ...")
+        title, caption = (Markup(text.strip()) for text in found.groups())  # noqa: S704
+        panels = [
+            Markup(inlined(file.read_text(encoding="utf-8"), title.striptags(), self.styles))  # noqa: S704
+            for file in self.drawn[name]
+        ]
+        return _in_a_line(_parts().figure_of(figure, title, panels, caption))
+
+    def explorable(self, name: str, title: str, caller: Callable[[], str]) -> Markup:
+        """Offer something to play with; the text of the call says how to read it."""
+        self.used.append(name)
+        return _in_a_line(_parts().explorable_of(self.explorables[name], title, block(caller())))
+
+
+def code(file: str, name: str = "") -> Markup:
+    """The code of a file of the project, or of one function of it, without its docstring."""
+    text = (ROOT / file).read_text(encoding="utf-8")
+    found: Any = ast.parse(text)
+    lines = text.splitlines()
+    first, last = 1, len(lines)
+    if name:
+        [found] = [node for node in found.body if getattr(node, "name", "") == name]
+        first, last = found.lineno, found.end_lineno
+    said = found.body[0] if ast.get_docstring(found) is not None else None
+    dropped = range(said.lineno, said.end_lineno + 1) if said else range(0)
+    kept = [line for n, line in enumerate(lines, 1) if first <= n <= last and n not in dropped]
+    return Markup(
+        "<pre tabindex=0><code>{text}</code></pre>\n"
+        '<p class="soft small"><a href="../../{file}">{file}</a></p>\n\n'
+    ).format(text=re.sub("\n{3,}", "\n\n", "\n".join(kept)).strip("\n"), file=file)
+
+
+def try_this(key: str, value: str) -> Markup:
+    """How to change a value of params.yaml, and to see what came of it."""
+    return Markup("<p>{how}</p>\n\n").format(
+        how=with_tags(
+            "Set <code>{key}</code> to <code>{value}</code> in <code>params.yaml</code>, then run"
+            " <code>invoke repro</code> and <code>invoke compare</code>; or <code>dvc exp run -S"
+            " '{key}={short}'</code>.",
+            key=key,
+            value=value,
+            short=value.replace(" ", ""),
+        )
+    )
+
+
+def expect(caller: Callable[[], str]) -> Markup:
+    """What a change leads to, folded until the reader has guessed."""
+    return _in_a_line(
+        Markup("<details><summary>{summary}</summary>{text}</details>").format(
+            summary=say("What to expect"), text=block(caller())
+        )
+    )
+
+
+def page(name: str) -> Markup:
+    """Where another page is, from a page beside it."""
+    return Markup(links_from("claims")[name])  # noqa: S704  (our own)
+
+
+def claim(name: str) -> Markup:
+    """A link to a claim's evidence, named by its number."""
+    return Markup(f"[{name}]({page('claims')}#claim-{name})")  # noqa: S704  (our own)
+
+
+def question(stage: str, folder: Path) -> Question:
+    """A question's page in the language that is spoken, its figures drawn into `folder`."""
+    reports = REPORTS / stage
+    text = text_of(stage)
+    title = inline(read_front(text)["title"])
+    problem, values, metrics = "", {}, {}
+    author = Author(stage, folder, {}, {})
+    try:
+        if (reports / METRICS).is_file():
+            metrics = read_metrics(reports)
+        problem = _decides_nothing(stage, metrics)
+        if not problem:
+            values = _module(stage, "values").values(reports)
+            figures = _module(stage, "figures").figures(reports)
+            author.figures = {figure.name: figure for figure in figures}
+            if importlib.util.find_spec(f"stages.{stage}.page.explorables"):
+                offered = _module(stage, "explorables").explorables(reports)
+                author.explorables = {each.name: each for each in offered}
+    except Exception as error:  # whatever a missing, foreign or damaged file leads to
+        problem = _damaged(stage, error)
+        log.warning("%s", problem)
+    prose = Prose({}, {}) if problem else fill_in(text, values | author.functions())
+    html = _html(stage, author, title, prose, problem, metrics)
+    return Question(
+        stage,
+        title,
+        prose.front.get("finding", Markup()),
+        html,
+        prose.parts["do"].html if "do" in prose.parts else Markup(),
+        values,
+        author.drawn,
+        problem,
+    )
+
+
+def _module(stage: str, name: str) -> Any:
+    return importlib.import_module(f"stages.{stage}.page.{name}")
+
+
+def _decides_nothing(stage: str, metrics: Mapping[str, Any]) -> str:
+    """Why the times of a page that rests on them decide nothing; else nothing."""
+    if not getattr(_module(stage, "values"), "OF_TIMES", True):
+        return ""
+    return undecided(metrics, stage)
+
+
+def _damaged(stage: str, error: Exception) -> str:
+    words = str(error).splitlines() or [""]
+    return say(
+        "The files in reports/{stage} are missing or damaged ({problem}). `dvc repro --force"
+        " {stage}` measures them again.",
+        stage=stage,
+        problem=f"{type(error).__name__}: {words[0]}",
+    )
+
+
+def _html(
+    stage: str,
+    author: Author,
+    title: Markup,
+    prose: Prose,
+    problem: str,
+    metrics: Mapping[str, Any],
+) -> str:
+    machines = machines_of(REPORTS, read_hardware())
+    others = {each.name: each.findings for each in references_in(REPORTS).found}
+    found = [f for f in verdicts.findings(REPORTS / "claims") if f.claim.stage == stage]
+    cards = [verdicts.card(f, others) for f in verdicts.by_interest(found)]
+    parts: dict[str, Part] = dict(prose.parts)
+    scripts = [STAGES / stage / "page" / f"{name}.js" for name in author.used]
+    named = list(titles().items())
+    at = [name for name, _ in named].index(stage)
+    links = links_from(stage)
+    around = [
+        {"title": named[i][1], "link": links[named[i][0]]} if 0 <= i < len(named) else None
+        for i in (at - 1, at + 1)
+    ]
+    return rendered(
+        "question.html.j2",
+        stage,
+        author.styles,
+        {
+            "title": title,
+            "place": _place(stage, machines.all()),
+            "machine_notes": notes_on(machines, stage),
+            "problem": problem,
+            "parts": parts,
+            "cards": cards,
+            "titles": titles(),
+            "tally": verdicts.tally(found),
+            "trust": trust(metrics) if "controls" in metrics and not problem else [],
+            "files": _files(stage),
+            "before": around[0],
+            "after": around[1],
+            "script": script_of(scripts),
+        },
+    )
+
+
+def _place(stage: str, machines: Any) -> Markup:
+    """Where a question stands in the book, and which machine answered it."""
+    sections = Markup(say(", ")).join(
+        Markup('<a href="{url}">{number}</a>').format(
+            url=book.url(section), number=book.section_number(section)
+        )
+        for section in PLACES[stage].sections
+    )
+    return with_tags(
+        "Dive into Deep Learning {sections} · {machine}",
+        sections=sections,
+        machine=say("; ").join(in_one_line(facts) for facts in machines),
+    )
+
+
+def _files(stage: str) -> dict[str, str]:
+    """What the page rests on, and where its text can be changed."""
+    folder = REPORTS / stage
+    data = sorted(folder.rglob("rows.csv"))
+    return {
+        **{path.as_posix(): f"../{path.relative_to(REPORTS).as_posix()}" for path in data},
+        f"stages/{stage}": f"../../stages/{stage}",
+    }
+
+
+def _parts() -> Any:
+    return templates().get_template("parts.html.j2").module
+
+
+def _in_a_line(html: object) -> Markup:
+    """HTML in one line, which Markdown leaves as it is."""
+    return Markup(" ".join(str(html).split("\n")) + "\n\n")  # noqa: S704  (our own)
+
+

@@ -1,0 +1,127 @@
+"""Each question's page as text: both languages tell the same, every outcome has its words.
+
+`pytest tests/stages/report/test_texts.py -k NAME` checks the page of one stage.
+"""
+
+import importlib
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from markupsafe import Markup
+
+from lab.claims.book_order import BOOK_ORDER
+from lab.report.language import speaking
+from lab.report.prose import block
+from stages.report import catalogue, questions
+from tests import made_up
+from tests.helpers import ROOT
+from tests.made_up import BENCHES
+from tests.stages.report.texts import Text, text_of
+
+MOST_WORDS, MOST_ANSWER_WORDS, MOST_FINDINGS = 450, 45, 3
+NOT = {  # of the glossary: what has a better word
+    "en": r"\bbehind\b|, too\b|\bhonest\b|\bengine\b|\blessons?\b|notes' way|\bat hand\b|\bdearer\b"
+    r"|\bseldom\b|to the bit\b|\bwaited for\b|\bupdate rules?\b|\bmillionths\b|\bone after the other"
+    r"|\bproducts? of matri|\bat once\b|\basked here\b",
+    "zh": "经验|藏在|证实|否定|无定论|快至|立即开始学习|学习率一个周期",
+}
+
+
+@pytest.fixture
+def render(monkeypatch, tmp_path):
+    """Render a stage's page of the committed results, without drawing its figures."""
+    monkeypatch.chdir(ROOT)
+
+    def caption_alone(author, name, caller):
+        assert name in author.figures, f"no figure {name}"
+        return Markup(f'<figure id="figure-{name}"><p>{block(caller())}</p></figure>\n\n')
+
+    monkeypatch.setattr(questions.Author, "figure", caption_alone)
+
+    def rendered(stage: str, language: str, **changed: object) -> questions.Question:
+        values = importlib.import_module(f"stages.{stage}.page.values")
+        with pytest.MonkeyPatch.context() as patch:
+            if changed:
+                of = values.values
+                patch.setattr(values, "values", lambda folder: {**of(folder), **changed})
+            with speaking(language, catalogue.read(language)):
+                return questions.question(stage, tmp_path)
+
+    return rendered
+
+
+def check(stage: str, language: str, page: questions.Question) -> Text:
+    """What holds of each page, whatever came out."""
+    found = text_of(page.html)
+    where = f"{stage}, {language}"
+    assert page.problem == "", where
+    assert found.problems == [], where
+    assert len(set(found.ids)) == len(found.ids), where
+    everything = found.visible + found.folded
+    assert not re.search(r"\bnan\b|\{\{|\}\}|\*\*|\binf\b", everything), where
+    told = re.sub(r"(?s)Every statement.*", "", found.visible)
+    assert re.findall(NOT[language], told) == [], where
+    assert len(found.figures) == 1, f"{where}: one figure stands open, not {found.figures}"
+    answer = re.search(r'(?s)<div class="answer">(.*?)</div>', page.html)
+    lead = text_of(f"<main>{answer[1].split('</p>')[0]}</p></main>")
+    findings = page.html.split('<h2 id="found">')[1].split("</section>")[0].count("<li>")
+    assert findings <= MOST_FINDINGS, f"{where}: {findings} findings"
+    if language == "en":
+        assert found.words <= MOST_WORDS, f"{where}: {found.words} words"
+        assert lead.words <= MOST_ANSWER_WORDS, f"{where}: an answer of {lead.words} words"
+    return found
+
+
+@pytest.mark.parametrize("stage", BOOK_ORDER)
+def test_both_languages_show_the_same_numbers(render, stage):
+    english, chinese = (check(stage, lang, render(stage, lang)) for lang in ("en", "zh"))
+    only = {n for n in english.numbers ^ chinese.numbers if not n.isdigit() or int(n) > 12}
+    assert only == set()  # small counts may be words in one of them
+    assert len(english.figures) == len(chinese.figures)
+
+
+@pytest.mark.parametrize("stage", BOOK_ORDER)
+def test_every_outcome_has_its_words(render, stage):
+    """What `OUTCOMES` of a stage's values.py names may come out on some machine."""
+    values = importlib.import_module(f"stages.{stage}.page.values")
+    for name, outcomes in getattr(values, "OUTCOMES", {}).items():
+        for language in ("en", "zh"):
+            told = [
+                check(stage, language, render(stage, language, **{name: each})).visible
+                for each in outcomes
+            ]
+            assert len(set(told)) > 1, f"{stage}: {name} makes no difference"
+
+
+@pytest.mark.parametrize("kind", ["cpu-virtual", "cuda"])
+@pytest.mark.parametrize("stage", BENCHES)
+def test_a_benchmarks_page_on_each_kind_of_machine(render, stage, kind, tmp_path, monkeypatch):
+    """With its figures, which draw whatever is there."""
+    monkeypatch.chdir(tmp_path)
+    made_up.write(stage, tmp_path / "reports", kind)
+    shutil.copy(ROOT / "reports" / "hardware.json", tmp_path / "reports")
+    for language in ("en", "zh"):
+        check(stage, language, render(stage, language))
+    figures = importlib.import_module(f"stages.{stage}.page.figures")
+    for figure in figures.figures(Path("reports") / stage):
+        figure.draw(tmp_path)
+
+
+@pytest.mark.parametrize("stage", BOOK_ORDER)
+def test_a_text_shows_every_figure_and_no_value_is_left_over(render, stage):
+    """Values that neither text names, and figures that neither shows, are nobody's."""
+    folder = Path(ROOT / "stages" / stage / "page")
+    texts = [(folder / f"{language}.md").read_text() for language in ("en", "zh")]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(ROOT)
+        made = importlib.import_module(f"stages.{stage}.page.values").values(
+            Path("reports") / stage
+        )
+        drawn = importlib.import_module(f"stages.{stage}.page.figures").figures(
+            Path("reports") / stage
+        )
+    for text in texts:
+        assert [name for name in made if not re.search(rf"\b{name}\b", text)] == []
+        assert [f.name for f in drawn if f'figure("{f.name}")' not in text] == []

@@ -1,0 +1,94 @@
+"""A page of the report as its reader has it: what is visible, what is folded, its numbers."""
+
+import re
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+
+NUMBER = re.compile(r"(?<![A-Za-z\d.])[−-]?\d[\d,]*(?:\.\d+)?")
+VOID = {"meta", "input", "img", "br", "hr", "link", "path", "rect", "circle", "use", "line"}
+LEFT_OUT = {"script", "style", "svg", "nav", "head"}  # no text of the page's own
+
+
+@dataclass
+class Text(HTMLParser):
+    """The words of a page's main part.
+
+    Attributes:
+        visible: what is read without unfolding anything.
+        folded: the rest.
+        code: what can be copied.
+        figures: of these, those that are open.
+        links: all that it leads to.
+        ids: what can be led to.
+    """
+
+    visible: str = ""
+    folded: str = ""
+    code: str = ""
+    figures: list[str] = field(default_factory=list)
+    links: list[str] = field(default_factory=list)
+    ids: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self._open: list[str] = []
+        self._to_the_book = 0
+
+    def handle_starttag(self, tag, attrs):
+        attributes = dict(attrs)
+        if name := attributes.get("id"):
+            self.ids.append(name)
+        if tag == "a":
+            self.links.append(attributes["href"])
+            self._to_the_book = "d2l.ai" in attributes["href"]
+        if tag == "figure" and "details" not in self._open:
+            self.figures.append(attributes["id"])
+        if tag not in VOID:
+            self._open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        if name := dict(attrs).get("id"):
+            self.ids.append(name)
+
+    def handle_endtag(self, tag):
+        if tag in VOID:
+            return
+        if not self._open or self._open[-1] != tag:
+            self.problems.append(f"</{tag}> in line {self.getpos()[0]}, open: {self._open[-3:]}")
+        else:
+            self._open.pop()
+        self._to_the_book = 0 if tag == "a" else self._to_the_book
+
+    def handle_data(self, data):
+        if LEFT_OUT & set(self._open) or "main" not in self._open:
+            return
+        if self._to_the_book:  # whose chapters have other numbers in the other edition
+            data = " "
+        if "pre" in self._open:
+            self.code += data
+        elif "details" in self._open and self._open[-1] != "summary":
+            self.folded += f" {data}"
+        elif "details" not in self._open:
+            self.visible += f" {data}"
+
+    @property
+    def words(self) -> int:
+        """How many words are visible."""
+        return len(re.findall(r"[\w’']+", self.visible))
+
+    @property
+    def numbers(self) -> set[str]:
+        """The numbers, as they are written."""
+        return {
+            found.replace("-", "−").rstrip(",")
+            for found in NUMBER.findall(self.visible + self.folded)
+        }
+
+
+def text_of(html: str) -> Text:
+    """The text of a page."""
+    found = Text()
+    found.feed(html)
+    found.close()
+    return found
