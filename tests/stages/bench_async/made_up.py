@@ -23,7 +23,7 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
             one("run_ahead", "calls return", returns * 2 * count, kind, count, "us"),
             one("run_ahead", "all done", 2 * count, kind, count, "us"),
         ]
-    for blocker, t in (("nothing", 2), (".item()", 5), ("print", 100)):
+    for blocker, t in (("nothing", 2), (".item()", 5), ("nonzero", 20), ("print", 100)):
         made.append(one("blocker", blocker, t, kind, 0, "us"))
     if kind == "cuda":
         for variant, x in (
