@@ -198,9 +198,12 @@ def claims(c: Context) -> None:
     print(f"open {ROOT / 'reports' / 'index.html'}")
 
 
-@task
-def report(c: Context) -> None:
+@task(help={"stage": "draw the pages of one question alone, in seconds"})
+def report(c: Context, stage: str | None = None) -> None:
     """Redraw the report from the results on disk, without measuring."""
+    if stage:
+        _run(f"python -m stages.report {quote(stage)}")
+        return
     _repro("--single-item report")
     print(f"open {ROOT / 'reports' / 'index.html'}")
 

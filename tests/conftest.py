@@ -37,7 +37,7 @@ LONGEST = (
         "test_launch",
         "test_report",
         "test_browser",
-        "test_pages",
+        "test_site",
         "test_explorables",
         "test_signals",
     ),

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from playwright.sync_api import Browser, Locator
 
 from lab.report.page import Explorable
-from stages.report.content import environment
+from stages.report.site import script_of, templates
 from tests.helpers import ROOT
 
 # set controls as a hand would, and read what the page then holds and tells
@@ -28,14 +28,13 @@ Values = dict[str, float | str]
 
 def page_of(stage: str, explorable: Explorable) -> str:
     """A page that has one explorable, its script and the report's style, and nothing else."""
-    report = ROOT / "stages" / "report"
-    part = environment().get_template("parts.html.j2").module.explorable_of(explorable)  # type: ignore[attr-defined]
-    own = (ROOT / "stages" / stage / "page" / f"{explorable.name}.js").read_text()
-    shared, start = ((report / name).read_text() for name in ("explore.js", "start.js"))
-    style = (report / "templates" / "style.css").read_text()
+    parts = templates().get_template("parts.html.j2").module
+    part = parts.explorable_of(explorable, "A title", "How to read it")  # type: ignore[attr-defined]
+    script = script_of([ROOT / "stages" / stage / "page" / f"{explorable.name}.js"])
+    style = (ROOT / "stages" / "report" / "templates" / "style.css").read_text()
     return (
         f'<!DOCTYPE html><meta charset="utf-8"><style>{style}</style><main>{part}</main>'
-        f'<script>"use strict"\n{shared}{{\n{own}}}\n{start}</script>'
+        f"<script>{script}</script>"
     )
 
 

@@ -41,18 +41,15 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Front:
-    """How a claim is told on the front page, where a reader sees no more of it.
+    """How a claim that does not hold is told on the front page.
 
     Attributes:
         rank: how much a reader would care, from 1 on; no two claims have the same.
-        confirmed: a sentence that is true if the claim is confirmed; `{number}` stands for what was
-            found, with its interval. Empty: then the front page does not tell it.
-        refuted: the same if it is refuted.
+        refuted: a sentence that is true if the claim is refuted; `{number}` is what was found.
     """
 
     rank: int
-    confirmed: str = ""
-    refuted: str = ""
+    refuted: str
 
 
 @dataclass(frozen=True)
@@ -148,17 +145,6 @@ class Finding:
         """The claim's, but for a sentence about GPUs that was measured without one."""
         without_gpu = self.claim.about_gpus and self.device_kind not in GPU_KINDS
         return Kind.ASKED if without_gpu else self.claim.kind
-
-    @property
-    def told_in_front(self) -> str:
-        """The front page's sentence for this verdict, or nothing."""
-        if self.claim.front is None:
-            return ""
-        sentences = {
-            Verdict.CONFIRMED: self.claim.front.confirmed,
-            Verdict.REFUTED: self.claim.front.refuted,
-        }
-        return sentences.get(self.verdict, "")
 
 
 def judge(claim: Claim, evidence: Evidence) -> Finding:
@@ -303,11 +289,13 @@ def false_verdicts(findings: Sequence[Finding]) -> float:
     return sum(1 - (f.estimate.level or 0) for f in by_interval(findings) if f.estimate)
 
 
-def for_the_front(findings: Sequence[Finding], count: int) -> list[Finding]:
-    """The findings that a front page tells: what did not hold first, then by rank."""
-    told = [
-        (f.verdict is not Verdict.REFUTED, f.claim.front.rank, f)
-        for f in findings
-        if f.claim.front and f.told_in_front
-    ]
-    return [f for *_, f in sorted(told, key=lambda each: each[:2])[:count]]
+def for_the_front(findings: Sequence[Finding], count: int, of_a_stage: int) -> list[Finding]:
+    """What did not survive measurement and a front page tells, by rank; so many of each stage."""
+    by_rank = {
+        f.claim.front.rank: f for f in findings if f.claim.front and f.verdict is Verdict.REFUTED
+    }
+    found: list[Finding] = []
+    for _, f in sorted(by_rank.items()):
+        if sum(other.claim.stage == f.claim.stage for other in found) < of_a_stage:
+            found.append(f)
+    return found[:count]

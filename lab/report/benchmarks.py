@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.core.files import read_rows
-from lab.report.language import say
+from lab.report.language import ENGLISH, language, say
 from lab.results.disturbances import (
     BUSY,
     BUSY_PERCENT,
@@ -23,6 +23,7 @@ from lab.results.documents import read_metrics
 from lab.results.measurements import Results, measurements_of
 from lab.results.stats import Ratio, false_speedup_bound
 
+MOST_DOUBT = 0.2  # a weaker bound on false speed-ups tells a reader nothing
 TITLES = {"lenet": "LeNet", "resnet18": "ResNet-18"}  # of nets, by their names in lab.nets.models
 
 
@@ -77,12 +78,12 @@ def trust(m: Mapping[str, Any]) -> list[str]:
     """The sentences that say on what, how noisily, and against which control a stage measured."""
     sentences = [
         say(
-            "Measured in {starts} fresh starts on {devices}.",
+            "Measured in {starts} fresh processes on {devices}.",
             starts=m["starts"],
             devices=_devices_of(m),
         ),
         say(
-            "{noisy:.0f} % of the timings vary by more than a tenth from start to start.",
+            "{noisy:.0f}% of the timings vary by more than a tenth from process to process.",
             noisy=m["noisy_percent"],
         ),
     ]
@@ -90,7 +91,7 @@ def trust(m: Mapping[str, Any]) -> list[str]:
         sentences.append(control_in_words(m))
     if m[BUSY_PERCENT] > LIMIT_PERCENT / 2:
         sentences.append(
-            say("Others took {busy:.0f} % of the cores meanwhile.", busy=m[BUSY_PERCENT])
+            say("Other programs took {busy:.0f}% of the cores meanwhile.", busy=m[BUSY_PERCENT])
         )
     return sentences
 
@@ -112,13 +113,15 @@ def control_in_words(m: Mapping[str, Any]) -> str:
     bound = false_speedup_bound(
         m["control_over"], m["control_under"], m["control_starts"], m["starts"]
     )
-    return say(
-        "Noise check: variants raced against themselves ({controls}) gave {false} false speed-ups;"
-        " the chance of one is at most {bound:.2g} %.",
-        false=m["false_speedups"],
+    raced = say(
+        "Variants raced against themselves ({controls}) gave {false} false speed-ups.",
         controls=m["controls"],
-        bound=100 * bound,
+        false=m["false_speedups"],
     )
+    if bound > MOST_DOUBT:
+        return raced
+    follows = say("So the chance of a false speed-up is at most {bound:.2g}%.", bound=100 * bound)
+    return f"{raced} {follows}" if language() == ENGLISH else f"{raced}{follows}"
 
 
 def ratio_of(m: Mapping[str, Any], name: str) -> Ratio:

@@ -26,12 +26,14 @@ PAGES = {
 
 
 def url(section: str) -> str:
-    """A section's page in the edition of the language that is spoken."""
+    """A section's page in the edition of the language that is spoken; else the book's first one."""
+    site = "https://zh.d2l.ai" if language() == CHINESE else "https://d2l.ai"
+    if section not in PAGES:
+        return f"{site}/"
     page = PAGES[section]
-    if language() != CHINESE:
-        return f"https://d2l.ai/chapter_{page}.html"
-    page = page.replace("linear-classification/", "linear-networks/")
-    return f"https://zh.d2l.ai/chapter_{page}.html"
+    if language() == CHINESE:
+        page = page.replace("linear-classification/", "linear-networks/")
+    return f"{site}/chapter_{page}.html"
 
 
 def link(section: str) -> str:

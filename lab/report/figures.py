@@ -36,6 +36,7 @@ from numpy.typing import NDArray
 
 from lab.core.files import write_atomically
 from lab.report.language import say, superscript
+from lab.report.numbers import number
 from lab.report.wide_letters import WIDE_LETTERS, know_wide_letters
 
 mpl.rcdefaults()  # whatever a user's matplotlibrc says
@@ -203,8 +204,12 @@ def plain_ticks(axis: Axis) -> None:
     low, high = axis.get_view_interval()
     subs = (1, 2, 5) if high > 8 * low else (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
     axis.set_major_locator(LogLocator(subs=subs))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_major_formatter(FuncFormatter(_plainly))
     axis.set_minor_locator(NullLocator())
+
+
+def _plainly(value: float, position: int) -> str:
+    return f"{value:g}" if 1e-3 <= value < 1e5 else number(value, 1)
 
 
 def key(fig: Figure, axes: Axes, columns: int = 2) -> None:

@@ -9,9 +9,9 @@ from lab.report.language import translation
 
 def with_code(text: str) -> Markup:
     """A text in which `words` between backticks are code."""
-    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text))))  # noqa: S704  (escaped)
+    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text))))
 
 
 def with_tags(message: str, /, **values: object) -> Markup:
     """A message whose own tags are tags; what is filled in is text."""
-    return Markup(translation(message)).format(**values)  # noqa: S704  (our own message)
+    return Markup(translation(message)).format(**values)

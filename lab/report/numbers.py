@@ -7,6 +7,7 @@ The filters of the Markdown files. What they are given is a number, or one with 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from lab.report.language import CHINESE, language, say, superscript
 
@@ -25,8 +26,9 @@ class Interval:
 
 def interval(x: object) -> Interval:
     """A number of any kind as one with an interval; without one, both ends are the number."""
-    median = getattr(x, "median", getattr(x, "value", x))
-    return Interval(*map(float, (median, getattr(x, "low", median), getattr(x, "high", median))))
+    median: Any = getattr(x, "median", getattr(x, "value", x))
+    low, high = (getattr(x, end, median) for end in ("low", "high"))
+    return Interval(float(median), float(low), float(high))
 
 
 def number(x: object, digits: int = 0) -> str:
@@ -96,7 +98,7 @@ def _by(x: object, factor: float) -> Interval:
 def _digits(found: Interval) -> int:
     """Two, or as many as it takes to tell the ends of a narrow interval apart."""
     width = found.high - found.low
-    if not width or not found.median:
+    if not width or not found.median or not math.isfinite(width):
         return 2
     return min(MOST_DIGITS, max(2, math.ceil(-math.log10(width / abs(found.median)))))
 

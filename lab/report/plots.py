@@ -17,6 +17,7 @@ from lab.report.page import Draw
 
 ROW = 0.34  # inches of a row of dots or bars
 FRAME = 0.95  # inches above and below the rows
+LETTERS = 0.17  # inches of a line of text
 ROOM = 1.15  # times, beside what a logarithmic axis shows
 
 
@@ -60,11 +61,7 @@ def dots(
 
 
 def bars(
-    rows: Mapping[str, Sequence[float]],
-    xlabel: str,
-    title: str = "",
-    *,
-    virtual: bool = False,
+    rows: Mapping[str, Sequence[float]], xlabel: str, title: str = "", *, virtual: bool = False
 ) -> Draw:
     """The samples of each row as dots over their median as a bar, its number beside it.
 
@@ -144,7 +141,8 @@ def lines(
                 ends.append((line.name, line.x[-1], line.y[-1], colour))
             if xscale == "log":
                 plain_axis(axes, "x")
-            figures.label_ends(axes, ends)
+            axes.autoscale_view()  # labels lie where the limits will be
+            figures.label_ends(axes, ends, gap=LETTERS / (height - FRAME))
             if virtual:
                 figures.say_virtual(fig)
 

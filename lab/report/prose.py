@@ -13,6 +13,7 @@ A name that no value has is an error. What is filled in is text: it makes no tag
 """
 
 import io
+import itertools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -84,7 +85,17 @@ def fill_in(path: Path, values: Mapping[str, Any], headings: bool = True) -> Pro
             own, named by itself.
 
     Raises:
-        DataError: it uses a name that is none, has another heading, or is no Markdown of ours.
+        DataError: it uses a name that is none, or has another heading.
+    """
+    lines, text = filled(path, values)
+    return Prose({key: inline(line) for key, line in lines.items()}, _parts(path, text, headings))
+
+
+def filled(path: Path, values: Mapping[str, Any]) -> tuple[dict[str, str], str]:
+    """The front matter and the text with the values filled in, as Markdown still.
+
+    Raises:
+        DataError: it uses a name that is none.
     """
     front, body = _split(path)
     environment = _environment()
@@ -95,17 +106,17 @@ def fill_in(path: Path, values: Mapping[str, Any], headings: bool = True) -> Pro
         line = getattr(error, "lineno", None)
         where = f"{path}, line {line + _lines_before(path)}" if line else str(path)
         raise DataError(f"{where}: {error}") from None
-    return Prose({key: inline(line) for key, line in lines.items()}, _parts(path, text, headings))
+    return lines, text
 
 
 def inline(text: str) -> Markup:
     """A line of Markdown as HTML."""
-    return Markup(_MARKDOWN.renderInline(text))  # noqa: S704  (our own text, values escaped)
+    return Markup(_MARKDOWN.renderInline(text))
 
 
 def block(text: str) -> Markup:
     """A text of Markdown as HTML without blank lines, so that it may stand within Markdown."""
-    return Markup(_MARKDOWN.render(text).replace("\n", " ").strip())  # noqa: S704  (the same)
+    return Markup(_MARKDOWN.render(text).replace("\n", " ").strip())
 
 
 def _split(path: Path) -> tuple[dict[str, str], str]:
@@ -137,7 +148,7 @@ def _environment() -> Environment:
     )
     found.filters |= FILTERS
     found.filters["word"] = translation  # of a label that figures have, too
-    found.globals["book"] = lambda section: Markup(book.link(section))  # noqa: S704  (our own)
+    found.globals["book"] = lambda section: Markup(book.link(section))
     return found
 
 
@@ -151,14 +162,18 @@ def _as_text(value: object) -> object:
 def _parts(path: Path, text: str, headings: bool) -> dict[str, Part]:
     env: dict[str, Any] = {}
     tokens = _MARKDOWN.parse(text, env)
-    starts = [i for i, token in enumerate(tokens) if token.type == "heading_open" and token.tag == "h2"]
+    starts = [
+        i for i, token in enumerate(tokens) if token.type == "heading_open" and token.tag == "h2"
+    ]
     keys = {words[language()]: key for key, words in HEADINGS.items()}
     first = starts[0] if starts else len(tokens)
     parts = {ANSWER: Part("", _html(tokens[:first], env))}
-    for start, end in zip(starts, [*starts[1:], len(tokens)], strict=True):
+    for start, end in itertools.pairwise([*starts, len(tokens)]):
         heading = tokens[start + 1].content
         if headings and heading not in keys:
-            raise DataError(f"{path}: “{heading}” is no heading of a page; take one of {list(keys)}")
+            raise DataError(
+                f"{path}: “{heading}” is no heading of a page; take one of {list(keys)}"
+            )
         key = keys[heading] if headings else heading
         if key in parts:
             raise DataError(f"{path}: “{heading}” stands there twice")
@@ -172,7 +187,7 @@ def _parts(path: Path, text: str, headings: bool) -> dict[str, Part]:
 
 
 def _html(tokens: Sequence[Token], env: dict[str, Any]) -> Markup:
-    return Markup(_MARKDOWN.renderer.render(tokens, _MARKDOWN.options, env))  # noqa: S704  (ours)
+    return Markup(_MARKDOWN.renderer.render(tokens, _MARKDOWN.options, env))
 
 
 def _table_open(

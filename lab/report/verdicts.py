@@ -13,9 +13,10 @@ from lab.claims.notes import BOOK, places_of
 from lab.claims.rules import Estimate, Over, Range, Verdict
 from lab.claims.verdicts import NOT_SEEN, Finding, Kind, findings_of
 from lab.core.errors import LabError
-from lab.core.files import read_rows
+from lab.core.files import METRICS, ROWS, read_json, read_rows
 from lab.report.benchmarks import devices_in_words, happened_in_words
-from lab.report.language import say, section_number, superscript, translation
+from lab.report.language import say, section_number, translation
+from lab.report.numbers import number, span
 from lab.report.scales import Scale, scale_of
 from lab.results.disturbances import from_words
 
@@ -52,6 +53,7 @@ class Card:
         device_kind: what it was measured on.
         measured: what is measured for it.
         found: the number with its interval, or why there is none.
+        samples: the same, and how many samples are behind the interval.
         elsewhere: the verdicts and numbers of other machines; empty where none could test it.
         holds: the numbers for which it holds.
         tolerance: why these.
@@ -72,6 +74,7 @@ class Card:
     device_kind: str
     measured: str
     found: str
+    samples: str
     elsewhere: str
     holds: str
     tolerance: str
@@ -89,9 +92,10 @@ FILTERS = {
 
 
 def findings(folder: Path) -> list[Finding]:
-    """All findings; none if the rows of `folder` (reports/claims) are missing or damaged."""
+    """All findings; none if what `folder` (reports/claims) holds is missing, damaged or half."""
     try:
-        return findings_of(read_rows(folder / "rows.csv"), ledger())
+        rows, total = read_rows(folder / ROWS), read_json(folder / METRICS).get("total")
+        return findings_of(rows, ledger()) if total == len(rows) else []
     except (LabError, LookupError, ValueError):
         return []
 
@@ -116,6 +120,7 @@ def card(f: Finding, others: Findings = NOWHERE) -> Card:
         device_kind=f.device_kind if f.estimate else "none",
         measured=translation(f.claim.measured),
         found=effect_of(f),
+        samples=effect_of(f, samples=True),
         elsewhere=_elsewhere(f, others),
         holds=range_in_words(f.claim.rule.holds),
         tolerance=translation(f.claim.tolerance),
@@ -140,12 +145,9 @@ def _elsewhere(here: Finding, others: Findings) -> str:
 
 def _beside(here: Finding, f: Finding) -> str:
     """Another machine's verdict and number, in no more words than it takes beside this one's."""
-    found = effect_of(f)
-    if found == effect_of(here):
-        found = say("as here")
-    elif here.estimate and f.estimate and not f.reason and here.device_kind == f.device_kind:
+    if here.estimate and f.estimate and not f.reason and here.device_kind == f.device_kind:
         return verdict_and_number(f)
-    return f"{SYMBOLS[f.verdict]} {found}"
+    return f"{SYMBOLS[f.verdict]} {effect_of(f)}"
 
 
 def by_interest(findings: Sequence[Finding]) -> list[Finding]:
@@ -182,11 +184,9 @@ def _change_of(f: Finding) -> str:
         return say("More samples: the profile `study` takes them.")
     match f.verdict:
         case Verdict.CONFIRMED:
-            return say("Inconclusive if the interval left the range, refuted if all of it did.")
+            return say("Undecided if the interval left the range, fails if all of it did.")
         case Verdict.REFUTED:
-            return say(
-                "Inconclusive if the interval reached the range, confirmed if all of it did."
-            )
+            return say("Undecided if the interval reached the range, holds if all of it did.")
     return say(
         "An interval that lies on one side of the range's end: the profile `study` narrows it."
     )
@@ -195,18 +195,21 @@ def _change_of(f: Finding) -> str:
 def in_words(verdict: Verdict) -> str:
     """A verdict in the language that is spoken."""
     return {
-        Verdict.CONFIRMED: say("confirmed"),
-        Verdict.REFUTED: say("refuted"),
-        Verdict.INCONCLUSIVE: say("inconclusive"),
-        Verdict.NOT_TESTABLE: say("not testable here"),
+        Verdict.CONFIRMED: say("holds"),
+        Verdict.REFUTED: say("fails"),
+        Verdict.INCONCLUSIVE: say("undecided"),
+        Verdict.NOT_TESTABLE: say("untested"),
     }[verdict]
 
 
 def kind_in_words(kind: Kind) -> str:
     """Who makes a claim, in the language that is spoken."""
-    return {Kind.SAID: say("said"), Kind.PRINTED: say("printed"), Kind.ASKED: say("asked here")}[
-        kind
-    ]
+    words = {
+        Kind.SAID: say("said"),
+        Kind.PRINTED: say("printed"),
+        Kind.ASKED: say("our own question"),
+    }
+    return words[kind]
 
 
 def place_in_words(places: str) -> str:
@@ -235,10 +238,10 @@ def source_of(finding: Finding) -> str:
     """Who makes a claim, and where."""
     places = finding.claim.places
     if not places:
-        return say("asked here")
+        return say("our own question")
     where = place_in_words(places)
     if finding.kind is Kind.ASKED:
-        return say("asked here, about {where}", where=where)
+        return say("our own question, about {where}", where=where)
     return say("{kind} in {where}", kind=kind_in_words(finding.kind), where=where)
 
 
@@ -247,19 +250,33 @@ def range_in_words(holds: Range) -> str:
     return translation(holds.template).format(low=holds.low, high=holds.high)
 
 
-def effect_of(finding: Finding) -> str:
-    """The number with its unit and interval, or why there is none."""
+def effect_of(finding: Finding, samples: bool = False) -> str:
+    """What was found, and on which devices if not the CPU; or why there is no number.
+
+    Args:
+        finding: the finding.
+        samples: whether it is said how many samples are behind the interval, and what it holds.
+    """
     if finding.estimate is None:
         return _lacking(finding)
-    unit = translation(finding.claim.rule.unit)
-    effect = say("{number} {unit}", number=_number(finding.estimate.value), unit=unit)
-    if interval := _interval(finding.estimate):
-        effect = say("{effect} ({interval})", effect=effect, interval=interval)
+    effect = measured(finding)
+    if samples and not finding.estimate.exact:
+        effect = say("{effect}, {samples}", effect=effect, samples=_samples(finding.estimate))
     if reason := _reason(finding):
         effect = say("{effect} ({reason})", effect=effect, reason=reason)
     if finding.device_kind == CPU:
         return effect
     return say("{effect}; {devices}", effect=effect, devices=devices_in_words(finding.device_kind))
+
+
+def measured(finding: Finding) -> str:
+    """The number with its unit and interval; nothing if there is none."""
+    e = finding.estimate
+    if e is None:
+        return ""
+    unit = translation(finding.claim.rule.unit)
+    effect = _number(e) + (unit if unit.startswith(("%", "（")) else f" {unit}")
+    return effect if e.exact else say("{effect} ({interval})", effect=effect, interval=span(e))
 
 
 def _reason(finding: Finding) -> str:
@@ -298,20 +315,10 @@ def _lacking(finding: Finding) -> str:
 
 
 def in_front(finding: Finding) -> str:
-    """A finding as the front page tells it: its sentence, with the number and its interval."""
-    number = ""
-    if finding.estimate is not None:
-        e = finding.estimate
-        number = _number(e.value)
-        if not e.exact:
-            number = say(
-                "{n} ({low} to {high})", n=number, low=_number(e.low), high=_number(e.high)
-            )
-    return say(
-        "{symbol} {sentence}",
-        symbol=SYMBOLS[finding.verdict],
-        sentence=translation(finding.told_in_front).format(number=number),
-    )
+    """A refuted claim as the front page tells it: its sentence with the number."""
+    number = _number(finding.estimate) if finding.estimate else ""
+    sentence = finding.claim.front.refuted if finding.claim.front else finding.claim.says
+    return translation(sentence).format(number=number)
 
 
 def verdict_and_number(finding: Finding | None) -> str:
@@ -321,33 +328,28 @@ def verdict_and_number(finding: Finding | None) -> str:
     return f"{SYMBOLS[finding.verdict]} {interval_of(finding.estimate)}"
 
 
-def interval_of(e: Estimate) -> str:
-    """A number, and its interval by what it holds."""
-    interval = _interval(e)
-    if not interval:
-        return _number(e.value)
-    return say("{effect} ({interval})", effect=_number(e.value), interval=interval)
+def interval_of(e: Estimate | None) -> str:
+    """A number, and its interval if it varies."""
+    if e is None or e.exact:
+        return "" if e is None else _number(e)
+    return say("{effect} ({interval})", effect=_number(e), interval=span(e))
 
 
-def _interval(e: Estimate) -> str:
-    """The interval by what it holds; nothing for a number that does not vary."""
-    if e.level is None or e.over is None:
-        return ""
+def _number(e: Estimate) -> str:
+    """A number; one that is counted, as the whole number that it is."""
+    return number(int(e.value)) if e.exact and float(e.value).is_integer() else number(e)
+
+
+def _samples(e: Estimate) -> str:
+    """How many samples are behind an interval, and with which chance it holds the median."""
+    over = {
+        Over.STARTS: say("fresh processes"),
+        Over.SEEDS: say("random seeds"),
+        Over.CASES: say("cases"),
+    }
     return say(
-        "{low} to {high}: {level:.1f} % of {count} {over}",
-        low=_number(e.low),
-        high=_number(e.high),
-        level=100 * e.level,
+        "{level:.1f}% interval over {count} {over}",
+        level=100 * (e.level or 0),
         count=e.count,
-        over={Over.STARTS: say("starts"), Over.SEEDS: say("seeds"), Over.CASES: say("cases")}[
-            e.over
-        ],
+        over=over[e.over or Over.STARTS],
     )
-
-
-def _number(n: float) -> str:
-    """Three digits, and powers of ten where that takes many zeros."""
-    if n and not 1e-3 <= abs(n) < 1e6:
-        mantissa, exponent = f"{n:.1e}".split("e")
-        return f"{mantissa}×10{superscript(str(int(exponent)))}".replace("-", "−")
-    return (f"{n:,.0f}" if abs(n) >= 1000 else f"{n:.3g}").replace("-", "−")

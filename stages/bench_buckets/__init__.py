@@ -1,15 +1,13 @@
-"""How much of summing gradients hides behind the backward pass, and in which buckets?
+"""How much of the all-reduce can overlap with the backward pass?
 
-A backward pass computes the last layer's gradients first. DistributedDataParallel joins gradients
-into buckets in that order, and sums a bucket among the processes as soon as it is full. Here one
-and the same bucket is summed at once, after the whole pass, or not at all, while the size of the
-buckets varies; the sums are timed alone, too, and so is when each gradient is ready. From these
-parts follows what overlap can hide at best: a bucket's sum begins when the bucket is full and the
-sum before it has ended. What is left after the pass is exposed: it makes the step longer.
+A backward pass computes the gradients of the last layer first. PyTorch's DistributedDataParallel
+collects gradients in buckets, and starts the all-reduce of a bucket as soon as it is full. Here
+ResNet-18 and LeNet train in several processes. The all-reduce of the same buckets starts when each
+is full, only after the backward pass, or not at all, for several sizes of buckets. The all-reduce
+is also timed by itself, and so is when each gradient is ready. From these two a model predicts how
+long the step goes on after the pass: `measure/exposed.py`.
 
-All variants take turns in fresh processes; the ranks of one give one sample. On virtual
-devices sums and gradients are computed by the same processor, where nothing can hide.
-
-Read `reports/bench_buckets/rows.csv`, one row per sample. Book: 13.3, 13.7; Li et al., "PyTorch
-Distributed: Experiences on Accelerating Data Parallel Training" (VLDB 2020).
+Read `reports/bench_buckets/rows.csv`, one row per sample; "exposed" there is what does not overlap.
+Book: 13.3, 13.7; Li et al., "PyTorch Distributed: Experiences on Accelerating Data Parallel
+Training" (VLDB 2020).
 """

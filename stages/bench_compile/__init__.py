@@ -1,16 +1,13 @@
-"""Does compiling a network make it faster, after how many calls, and what can be saved and loaded
-again?
+"""Does compiling make a network faster, and when does it pay off?
 
-A program of the notes' structure as text, and what a compiler may fold once it sees all of it; the
-notes' own text never runs. Then their MLP (512-256-128-2) in seven forms, from eager to
-ahead-of-time compiled: built once from empty caches, each of the first calls timed; then, in
-several fresh processes, seconds per call at several batch sizes, side by side, and 1000 calls as
-the notes time them. What Python does in a call: the back end's share of the time, and
-what two Python threads get done instead of one. TorchScript over several networks; and whether each
-saved form gives the same outputs in a new process, and TorchScript's in a C++ program.
+The notes time 1000 calls of a small network (512-256-128-2) with and without TorchScript. Here the
+same network is compiled in up to six ways and timed beside eager mode, at several batch sizes, with
+several fresh processes as samples. Each form is also built once from empty caches, to see after how
+many calls it has paid for its build. Then: what TorchScript gains for other networks, how much of a
+call is Python, what two Python threads gain, whether each form gives the same outputs after it was
+saved and loaded in a new process or in a C++ program, and what a compiler that sees the whole of
+the notes' first program makes of it.
 
-The notes time 1000 calls of batch 1 once, and say the result proves a gain. A form that does not
-build, or not for every batch size, is skipped with the reason; none runs eager under its name. Read
-`reports/bench_compile/rows.csv`, one row per sample: of what is timed, one for each process.
-Book: 13.1.
+A form that cannot be built here is skipped with the reason; none runs eager under its own name.
+Read `reports/bench_compile/rows.csv`, one row for each sample. Book: 13.1.
 """

@@ -1,13 +1,13 @@
-"""What can this machine do, and what limits a network on it: arithmetic, memory, or the trip to a
-device?
+"""What limits a network: arithmetic or memory?
 
-What the notes' slides say of other machines, measured: latency against working set, in which the
-caches show as steps; reuse, order and stride of access; a matrix product in four ways; loops
-against vectors; how products and sums scale with threads and what each dtype gives; memory
-bandwidth; what a kernel launch costs, and jumping between processor and GPU. Then the roofline:
-networks placed by counted FLOP and bytes under what arithmetic and memory allow, with the rate they
-reach; and what the notes' small stem costs ResNet-18 on small images, beside the original one. The
-processor's rows have device_kind `cpu`, also beside a GPU.
+Large matrix multiplications show the peak rate of a machine, large copies its memory bandwidth.
+Both together make the roofline: the most that a network can reach, by the floating-point operations
+(FLOP) that it does for each byte it moves. Four networks are placed under it: their FLOP and bytes
+are counted, and their forward passes are timed, on a GPU if there is one, else on all CPU cores.
+Around this stand what the notes' slides say of hardware: the latency of caches and memory, order
+and stride of access, loops against vector operations, a matrix multiplication in four ways, number
+formats, kernel launches, and copying results between CPU and GPU. Rows of the CPU have device_kind
+`cpu`, also beside a GPU.
 
-Read `reports/bench_hardware/rows.csv`, a row for each fresh process. Book: 13.4.
+Read `reports/bench_hardware/rows.csv`, one sample per fresh process. Book: 13.4.
 """

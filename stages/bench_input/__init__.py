@@ -1,14 +1,13 @@
-"""How fast do images arrive, and where does the time of a training step go?
+"""Is the data loader the bottleneck?
 
 The book's loader makes a PIL image and a float tensor of each image, in four workers that start
-anew each epoch. Beside it: workers that stay and pin memory, no workers, and the whole set resident
-as bytes on the device, picked and scaled there. The book's loader and resident images pass whole
-epochs; the other two a part of one, and only their rate is told.
+anew each epoch. It is timed beside workers that stay and pin memory, no workers, and the whole set
+kept in memory as bytes on the device. Nothing is done with these images: it is the loading that is
+timed. Then come the parts of a training step, of LeNet fed in three ways and of ResNet-18 with
+images in memory; what reading a batch takes apart from preprocessing it; and how much of a step as
+the notes write it are the calls of Python and the framework, which the text of 13.5 blames.
 
-Then a step of LeNet part by part, fed in three ways, and of ResNet-18 with resident images; what
-preparing a batch takes apart from reading it; and a step as the notes write it against its own
-calls on next to nothing, which is what Python and the framework take of it: the text of 13.5 blames
-that for two GPUs being no faster than one.
-
+Only the book's loader and images in memory pass whole epochs or large parts of one; the others
+pass a part, and their epochs are extrapolated.
 Read `reports/bench_input/rows.csv`, a row for each fresh process. Book: 13.5.
 """

@@ -1,17 +1,14 @@
-"""Do two devices compute at the same time, with nothing in the program that says so?
+"""Do two devices run in parallel without being told to?
 
-The notes multiply a matrix 50 times on each of two GPUs, alone and together, and wait at the end
-with a call that waits for one GPU only. Here every device is waited for. The jobs are timed alone,
-together, and with a wait in between, which is all that tells one after the other from together; the
-speed-up of together is drawn between its bounds: no gain (the sum) and full gain (the longer of the
-two). One GPU has two streams instead of two devices, with small and with large products, the book's
-own exercise; without a GPU there are two virtual devices in two threads.
+The notes multiply a matrix 50 times on each of two GPUs, separately and together, and at the end
+wait with a call that waits for the current GPU only. This stage waits for every device. It times
+both jobs alone, concurrently, and with a wait in between, which is all that makes them sequential.
+Perfect overlap would take as long as the slower device alone. Where there is only one GPU, two of
+its streams stand in for the devices; without a GPU, two shares of the CPU with a thread each.
 
-Before that, each fresh process times its first run against its second and later ones: what a
-run to warm up is for. Chains of products that need each other's results show what two devices
-cannot do. On two GPUs, three waits tell which of them `torch.cuda.synchronize` waits for; on any,
-the large matrices grow until a product takes many times as long as its launch: else two GPUs would
-wait for one Python (lab/timing/bench.py).
+Each fresh process also times its first run against later ones, which shows what warming up is for.
+Chains of multiplications that need each other's results show what two devices cannot do. On two
+GPUs, three ways to wait show for which GPU `torch.cuda.synchronize` waits.
 
 Read `reports/bench_parallel/rows.csv`, one sample per fresh process. Book: 13.2, 13.3.
 """

@@ -1,13 +1,13 @@
-"""Why is minimising hard, and is it what we want?
+"""Is the lowest training loss what we want?
 
-The minima of the book's risk and empirical risk are found numerically. Then the question is asked
-again of a real empirical risk: how far apart the two minimisers lie, over many samples of n
-examples; and of a few rows of the airfoil table, on which descent lowers the training error while
-the error on other rows rises. Last come vanishing gradients: how common saddles are in high
-dimension (eigenvalues of random symmetric matrices), how many ways lead down from one, and how long
-optimizers stay on it.
+Gradient descent fits a model to a few rows of the airfoil data, and we measure the error on these
+rows and on the others after each number of steps. We then ask how far the minimum of a sample's
+risk lies from that of the true risk, depending on the number of examples. The second half is about
+saddle points: how many directions lead down from one in few and in many dimensions, and how many
+steps optimizers need to leave one.
 
-Read `reports/landscapes/rows.csv`: a row for each sample. The samples of one x are seeds, each
-another split of the airfoil table or another draw; of `argmin_gap`, which has a thousand draws,
-there are quantiles. All float64 and seeded. Book: 12.1.
+The page is stages/landscapes/page/en.md. The measurements are reports/landscapes/rows.csv, a row
+for each sample. A sample is one random seed: a split of the airfoil data, or a draw. Only
+`argmin_gap`, which has a thousand draws, has quantiles instead. Everything is computed in float64
+from fixed seeds. Book: 12.1.
 """

@@ -1,15 +1,14 @@
-"""Which update rule is better, and when does the ranking mean something?
+"""Which optimizer is better, and when does the ranking mean anything?
 
-On quadratics: the notes' traces on 0.1 x1² + 2 x2² with their rates, then the same from many starts
-and turned by 45 degrees; the measured stability of momentum against the closed form
-0 < lr lambda < 2 + 2 beta. On regressions: the notes' airfoil runs against the exact minimum over
-many seeds, from scratch and with torch's own optimizers; what momentum and AdaGrad keep of
-gradients, and what Adam's correction of its averages does; a sweep of rates for every rule, also on
-two problems on which the rules do differ, one of them with rare features. Rates are chosen with
-other seeds than those that judge them. Last come LeNet for a short budget and the time of its
-steps.
+On the notes' quadratic 0.1 x1² + 2 x2², optimizers run at the notes' learning rates from many
+starting directions, on the original axes and rotated by 45 degrees. Momentum's measured stability
+is compared with the closed form 0 < lr · lambda < 2 + 2 beta.
 
-Read `reports/optimizers/rows.csv`: a row for each sample, which is a seed's; seeds are what is
-paired. Only the rows of `step_time` are times, in ms, a sample from each fresh process. Book: 12.3
-to 12.10.
+On regressions, the notes' airfoil runs are repeated over many random seeds, from scratch and with
+torch.optim. Every optimizer then tries many learning rates on this and two other problems, whose
+features differ in scale or are rare. Seeds that judge a learning rate never helped to choose it.
+LeNet is trained briefly, and the time of its steps is measured in fresh processes.
+
+Read `reports/optimizers/rows.csv`, a row for each sample, which is a seed's; runs are paired by
+seed. Only the rows of `step_time` are times, in ms, one sample a process. Book: 12.3 to 12.10.
 """

@@ -52,9 +52,7 @@ def draw(stages: Sequence[str], folders: Mapping[str, Path]) -> dict[str, dict[s
         raise SpaceError(
             "a process that draws was killed, perhaps for want of memory; run it again"
         ) from None
-    return {
-        language: {stage: found[stage, language] for stage in stages} for language in folders
-    }
+    return {language: {stage: found[stage, language] for stage in stages} for language in folders}
 
 
 def draw_one(stage: str, language: str, folder: Path) -> Question:

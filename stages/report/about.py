@@ -1,9 +1,344 @@
-"""The pages that are of no question: the index, errata, how to, and the claims with the method."""
+"""The pages that are of no question: the index, errata, how to, and the claims with the method.
 
-from collections.abc import Mapping
+Their texts stand in stages/report/page/<name>.<language>.md and call the functions below.
+"""
 
-from stages.report.questions import Question
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from lab.claims.agreement import AIM_PERCENT, Agreement, agreement_of
+from lab.claims.book_order import BOOK_ORDER, HEADINGS, PLACES
+from lab.claims.evidence import CPU, GPU_KINDS
+from lab.claims.ledger import unmeasured
+from lab.claims.rules import Verdict
+from lab.claims.verdicts import Finding, by_interval, false_verdicts, for_the_front
+from lab.core.files import CONDITIONS, REPORTS, read_json
+from lab.data.sources import FASHION_FILES
+from lab.report import verdicts
+from lab.report.benchmarks import devices_in_words
+from lab.report.inline_svg import Styles, inlined
+from lab.report.language import ENGLISH, in_markdown, language, say, section_number, translation
+from lab.report.machines import Machines, in_one_line, machines_of
+from lab.report.markup import with_tags
+from lab.report.prose import Prose, fill_in, filled
+from lab.results.documents import read_hardware
+from lab.tools import retest
+from stages.report.questions import Question, in_a_line
+from stages.report.references import References, references_in
+from stages.report.site import HERE, INDEX, file_of, links_from, rendered, script_of, templates
+
+HERO = "together"  # the stage whose figure stands on the first screen
+IN_FRONT, OF_A_STAGE = 7, 2  # what did not survive, and how much of it one question may have
+MOST_APART = 8  # of a reference's effects, the farthest ones
+
+
+class About:
+    """What all these pages know: the results, and the questions' pages."""
+
+    def __init__(self, questions: Mapping[str, Question]) -> None:
+        """Read the results, in the language that is spoken."""
+        self.questions = questions
+        self.findings = verdicts.findings(REPORTS / "claims")
+        self.machines: Machines = machines_of(REPORTS, read_hardware())
+        self.references: References = references_in(REPORTS)
+
+    def values(self) -> dict[str, object]:
+        """What the texts name: numbers of the ledger, and the questions' own values by stage."""
+        notes = verdicts.of_the_notes(self.findings)
+        tested = [f for f in notes if f.verdict is not Verdict.NOT_TESTABLE]
+        own = [f for f in self.findings if f not in notes]
+        fetched = read_json(REPORTS / "fetch" / CONDITIONS)
+        return {
+            "machine": self.machine(),
+            "gpus": any(facts["accelerator"]["count"] for facts in self.machines.all()),
+            "total": len(notes),
+            "tested": len(tested),
+            "untested": len(notes) - len(tested),
+            "count": _counts(notes),
+            "on_cpu": _counts([f for f in tested if f.device_kind == CPU]),
+            "on_virtual": _counts([f for f in tested if f.device_kind not in (CPU, *GPU_KINDS)]),
+            "on_gpus": _counts([f for f in tested if f.device_kind in GPU_KINDS]),
+            "own": len(own),
+            "own_count": _counts(own),
+            "original": fetched["dataset"] == "fashion-mnist",
+            "values": {stage: made.values for stage, made in self.questions.items()},
+        }
+
+    def machine(self) -> str:
+        """The machines that measured, in a line."""
+        return say("; ").join(in_one_line(facts) for facts in self.machines.all())
+
+    def notices(self) -> list[Markup]:
+        """What stands on top of the index where results are not of here, or data not real."""
+        found, fetched = [], read_json(REPORTS / "fetch" / CONDITIONS)
+        if elsewhere := len(self.machines.stages_elsewhere):
+            found.append(
+                with_tags(
+                    "<strong>Not of this machine.</strong> {n} of {total} pages have results of"
+                    " a different machine than the one that drew them ({here}), and say which."
+                    " <code>invoke repro</code> measures them here.",
+                    n=elsewhere,
+                    total=len(self.machines.folders),
+                    here=in_one_line(self.machines.here),
+                )
+            )
+        origins = {
+            "Fashion-MNIST": fetched["dataset"] == "fashion-mnist",
+            "airfoil": fetched["airfoil"] == "original",
+        }
+        if synthetic := [name for name, original in origins.items() if not original]:
+            found.append(
+                with_tags(
+                    "<strong>Synthetic data.</strong> No source of {what} could be reached, so"
+                    " seeded look-alikes were drawn instead. Accuracies say nothing about the real"
+                    " set, and are not comparable with the book's. With a network, or"
+                    " <code>LAB_DATA_MIRROR</code> set, <code>invoke remeasure --stage"
+                    " fetch</code> brings the originals.",
+                    what=", ".join(synthetic),
+                )
+            )
+        return found
 
 
 def pages(questions: Mapping[str, Question]) -> dict[str, str]:
-    return {}
+    """The pages by their files, in the language that is spoken."""
+    know = About(questions)
+    made = {INDEX: index, "errata": errata, "howto": how_to, "claims": claims}
+    found = {file_of(name, language()): page(know) for name, page in made.items()}
+    return found | ({"README.md": summary(know)} if language() == ENGLISH else {})
+
+
+def text_file(name: str) -> Path:
+    """The file of a page's text in the language that is spoken."""
+    return HERE / "page" / f"{name}.{language()}.md"
+
+
+# --- the index ---
+
+
+def index(know: About) -> str:
+    """The first page: what it is, what did not survive, the questions, and one count of claims."""
+    styles, links = Styles(), links_from(INDEX)
+    front = for_the_front(know.findings, IN_FRONT, OF_A_STAGE)
+    functions = {
+        "hero": lambda: _parts(
+            "hero", _panels(know.questions[HERO], HERO, styles)[:1], links[HERO]
+        ),
+        "front": lambda: _parts("front", [_card(know, f, links) for f in front]),
+        "questions": lambda: _parts("questions", _grouped(know.questions, links)),
+        "tally": lambda: _parts(
+            "tally", verdicts.tally(verdicts.of_the_notes(know.findings)), links["claims"]
+        ),
+        "page": lambda name: Markup(links[name]),
+    }
+    prose = fill_in(
+        text_file(INDEX), know.values() | {"num_front": len(front)} | functions, headings=False
+    )
+    return rendered(
+        "index.html.j2",
+        INDEX,
+        styles,
+        _of(prose) | {"notices": know.notices(), "script": script_of([], "index.js")},
+    )
+
+
+def _card(know: About, f: Finding, links: Mapping[str, str]) -> dict[str, object]:
+    """How the front tells a finding: its sentence and number, a picture, and where to read on."""
+    return {
+        "says": verdicts.in_front(f),
+        "scale": verdicts.card(f).scale,
+        "verdict": verdicts.FILTERS[f.verdict],
+        "link": links[f.claim.stage],
+        "title": know.questions[f.claim.stage].title,
+    }
+
+
+def _panels(made: Question, figure: str, styles: Styles) -> list[Markup]:
+    """A figure's panels; none if it could not be drawn."""
+    return [
+        Markup(inlined(file.read_text(encoding="utf-8"), made.title.striptags(), styles))
+        for file in made.drawn.get(figure, [])
+    ]
+
+
+def _grouped(
+    questions: Mapping[str, Question], links: Mapping[str, str]
+) -> dict[str, list[dict[str, object]]]:
+    """The questions under their headings, each with its sections and what came out."""
+    return {
+        translation(heading): [
+            {
+                "stage": stage,
+                "title": questions[stage].title,
+                "link": links[stage],
+                "sections": say(", ").join(map(section_number, PLACES[stage].sections)),
+                "finding": questions[stage].finding or questions[stage].problem,
+            }
+            for stage in BOOK_ORDER
+            if PLACES[stage].heading == heading
+        ]
+        for heading in HEADINGS
+    }
+
+
+def summary(know: About) -> str:
+    """What came out, for a code host, which shows Markdown; the project's README has it, too."""
+    front, text = filled(text_file("summary"), know.values())
+    return (
+        templates()
+        .get_template("README.md.j2")
+        .render(
+            title=front["title"],
+            text=Markup(text.strip() + "\n"),
+            notices=know.notices(),
+            hero=know.questions[HERO].title,
+        )
+    )
+
+
+# --- errata, and how to ---
+
+
+def errata(know: About) -> str:
+    """What to correct in the notes and in the book."""
+    by_id, links = {f.claim.id: f for f in know.findings}, links_from("errata")
+
+    def verdict_of(claim: str) -> str:
+        """A claim's verdict here, by which the text chooses its words."""
+        return verdicts.FILTERS[by_id[claim].verdict] if claim in by_id else "untested"
+
+    def evidence(claim: str) -> Markup:
+        """A claim's verdict and number here, leading to its evidence."""
+        found = by_id.get(claim)
+        if not found:
+            return Markup(f"[{claim}]({links['claims']}#claim-{claim})")
+        return Markup(
+            f"[{claim}]({links['claims']}#claim-{claim}) {verdicts.SYMBOLS[found.verdict]}"
+            f" {in_markdown(verdicts.measured(found))}"
+        )
+
+    functions = {
+        "verdict_of": verdict_of,
+        "evidence": evidence,
+        "page": lambda name: Markup(links[name]),
+    }
+    prose = fill_in(text_file("errata"), know.values() | functions, headings=False)
+    return rendered("text.html.j2", "errata", Styles(), _of(prose))
+
+
+def how_to(know: About) -> str:
+    """The boxes on what to do, of all pages of the chapter on performance."""
+    links = links_from("howto")
+    boxes = [
+        {"title": made.title, "link": links[stage], "html": made.how, "stage": stage}
+        for stage, made in know.questions.items()
+        if made.how and PLACES[stage].sections[0].startswith("13")
+    ]
+    prose = fill_in(text_file("howto"), know.values(), headings=False)
+    return rendered("howto.html.j2", "howto", Styles(), _of(prose) | {"boxes": boxes})
+
+
+# --- claims, and the method ---
+
+
+def claims(know: About) -> str:
+    """All claims, what did not hold first, and how they were judged."""
+    ordered = verdicts.by_interest(know.findings)
+    cards = [verdicts.card(f, {r.name: r.findings for r in know.references.found}) for f in ordered]
+    values = know.values() | {
+        "num_by_interval": len(by_interval(know.findings)),
+        "num_false": false_verdicts(know.findings),
+        "retest": _retest(),
+        "aim_percent": AIM_PERCENT,
+        "references": [_beside(each, know.findings) for each in know.references.found],
+        "damaged": list(know.references.damaged),
+        "wanting": _wanting(know.findings),
+        "unmeasured": [
+            (verdicts.place_in_words(e.places), translation(e.says), translation(e.reason))
+            for e in unmeasured()
+        ],
+        "files": FASHION_FILES,
+    }
+    prose = fill_in(text_file("claims"), values, headings=False)
+    return rendered(
+        "claims.html.j2",
+        "claims",
+        Styles(),
+        _of(prose)
+        | {
+            "cards": cards,
+            "titles": {stage: made.title for stage, made in know.questions.items()},
+            "tally": verdicts.tally(know.findings),
+            "chapters": sorted({card.chapter for card in cards}),
+            "devices": {
+                kind: devices_in_words(kind)
+                for kind in sorted({f.device_kind for f in know.findings})
+            },
+            "section_number": section_number,
+            "script": script_of([], "claims.js"),
+        },
+    )
+
+
+def _retest() -> dict[str, object]:
+    """Whether whole runs of this machine agree with each other."""
+    found = agreement_of(retest.runs(REPORTS / "retest"))
+    return {
+        "runs": found.num_runs,
+        "pairs": len(found.pairs),
+        "percent": found.percent if found.pairs else 0.0,
+        "flipped": found.contradicted,
+    }
+
+
+def _beside(reference: Any, here: Sequence[Finding]) -> dict[str, object]:
+    """What a reference's timed effects differ in from this machine's."""
+    found: Agreement = reference.agreement(here)
+    timed = [p for p in found.pairs if p.one.estimate and p.one.estimate.timed]
+    apart = [pair for pair in timed if not pair.agrees]
+    apart.sort(key=lambda pair: pair.contradicts, reverse=True)
+    return {
+        "name": reference.name,
+        "about": reference.about,
+        "timed": len(timed),
+        "apart": len(apart),
+        "flipped": [p.one.claim.id for p in found.pairs if p.contradicts],
+        "farthest": [
+            (
+                pair.one.claim.id,
+                translation(pair.one.claim.says),
+                verdicts.verdict_and_number(pair.one),
+                verdicts.verdict_and_number(pair.other),
+            )
+            for pair in apart[:MOST_APART]
+        ],
+    }
+
+
+def _wanting(found: Sequence[Finding]) -> list[tuple[str, int]]:
+    """What testing the rest would take, and how many claims wait for it."""
+    wants = Counter(f.claim.wants for f in found if f.verdict is Verdict.NOT_TESTABLE)
+    return [
+        (say(" and ").join(translation(w) for w in want) or say("results"), n)
+        for want, n in wants.most_common()
+    ]
+
+
+# --- parts ---
+
+
+def _of(prose: Prose) -> dict[str, object]:
+    return {"title": prose.front["title"], "parts": prose.parts}
+
+
+def _parts(macro: str, *given: object) -> Markup:
+    """A part of the index, as one line of HTML within its text."""
+    return in_a_line(getattr(templates().get_template("index_parts.html.j2").module, macro)(*given))
+
+
+def _counts(found: Iterable[Finding]) -> dict[str, int]:
+    return {verdicts.FILTERS[v]: n for v, n in verdicts.counts(list(found)).items()}

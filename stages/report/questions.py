@@ -23,19 +23,18 @@ from typing import Any
 
 from markupsafe import Markup
 
-from lab.claims.book_order import BOOK_ORDER, PLACES
+from lab.claims.book_order import PLACES
 from lab.core.errors import DataError
 from lab.core.files import METRICS, REPORTS
-from lab.report import verdicts
+from lab.report import book, verdicts
 from lab.report.benchmarks import trust, undecided
 from lab.report.inline_svg import Styles, inlined
 from lab.report.language import say
 from lab.report.machines import in_one_line, machines_of, notes_on
-from lab.report.markup import with_code, with_tags
+from lab.report.markup import with_tags
 from lab.report.page import Explorable, Figure
 from lab.report.prose import Part, Prose, block, fill_in, inline, read_front
 from lab.results.documents import read_hardware, read_metrics
-from lab.report import book
 from stages.report.references import references_in
 from stages.report.site import STAGES, links_from, rendered, script_of, templates, text_of, titles
 
@@ -109,18 +108,20 @@ class Author:
         self.drawn[name] = [self.folder / file for file in figure.files]
         found = re.fullmatch(r"<p><strong>(.+?)</strong>(.*)</p>", block(caller()))
         if not found:
-            raise DataError(f"figure {name}: begin with its title in one paragraph: **What it shows.** ...")
-        title, caption = (Markup(text.strip()) for text in found.groups())  # noqa: S704
+            raise DataError(
+                f"figure {name}: begin with its title in one paragraph: **What it shows.** ..."
+            )
+        title, caption = (Markup(text.strip()) for text in found.groups())
         panels = [
-            Markup(inlined(file.read_text(encoding="utf-8"), title.striptags(), self.styles))  # noqa: S704
+            Markup(inlined(file.read_text(encoding="utf-8"), title.striptags(), self.styles))
             for file in self.drawn[name]
         ]
-        return _in_a_line(_parts().figure_of(figure, title, panels, caption))
+        return in_a_line(_parts().figure_of(figure, title, panels, caption))
 
     def explorable(self, name: str, title: str, caller: Callable[[], str]) -> Markup:
         """Offer something to play with; the text of the call says how to read it."""
         self.used.append(name)
-        return _in_a_line(_parts().explorable_of(self.explorables[name], title, block(caller())))
+        return in_a_line(_parts().explorable_of(self.explorables[name], title, block(caller())))
 
 
 def code(file: str, name: str = "") -> Markup:
@@ -157,7 +158,7 @@ def try_this(key: str, value: str) -> Markup:
 
 def expect(caller: Callable[[], str]) -> Markup:
     """What a change leads to, folded until the reader has guessed."""
-    return _in_a_line(
+    return in_a_line(
         Markup("<details><summary>{summary}</summary>{text}</details>").format(
             summary=say("What to expect"), text=block(caller())
         )
@@ -166,12 +167,12 @@ def expect(caller: Callable[[], str]) -> Markup:
 
 def page(name: str) -> Markup:
     """Where another page is, from a page beside it."""
-    return Markup(links_from("claims")[name])  # noqa: S704  (our own)
+    return Markup(links_from("claims")[name])
 
 
 def claim(name: str) -> Markup:
     """A link to a claim's evidence, named by its number."""
-    return Markup(f"[{name}]({page('claims')}#claim-{name})")  # noqa: S704  (our own)
+    return Markup(f"[{name}]({page('claims')}#claim-{name})")
 
 
 def question(stage: str, folder: Path) -> Question:
@@ -302,8 +303,6 @@ def _parts() -> Any:
     return templates().get_template("parts.html.j2").module
 
 
-def _in_a_line(html: object) -> Markup:
+def in_a_line(html: object) -> Markup:
     """HTML in one line, which Markdown leaves as it is."""
-    return Markup(" ".join(str(html).split("\n")) + "\n\n")  # noqa: S704  (our own)
-
-
+    return Markup(" ".join(str(html).split("\n")) + "\n\n")

@@ -23,7 +23,10 @@ TEMPLATES = {  # by the file that each makes
     "main.py.j2": "stages/{name}/__main__.py",
     "params.py.j2": "stages/{name}/measure/params.py",
     "experiment.py.j2": "stages/{name}/measure/experiment.py",
-    "section.py.j2": "stages/{name}/page/section.py",
+    "en.md.j2": "stages/{name}/page/en.md",
+    "zh.md.j2": "stages/{name}/page/zh.md",
+    "values.py.j2": "stages/{name}/page/values.py",
+    "figures.py.j2": "stages/{name}/page/figures.py",
     "claims.py.j2": "stages/{name}/page/claims.py",
     "zh.po.j2": "stages/{name}/page/zh.po",
     "test.py.j2": "tests/stages/{name}/test_{name}.py",
@@ -78,9 +81,9 @@ def _free_id() -> str:
 
 
 def _in_book_order(text: str, name: str, book: str, question: str) -> str:
-    return text.replace(
-        '    "train": "Training",\n', f'    "{name}": "Training",\n    "train": "Training",\n'
-    )
+    heading = "Optimization" if book.startswith("12.") else "One machine"
+    entry = f'    "{name}": Place("{heading}", ("{book}",)),\n'
+    return text.replace('    "train": Place(', f'{entry}    "train": Place(')
 
 
 def _in_params(text: str, name: str, book: str, question: str) -> str:
@@ -105,8 +108,9 @@ def _in_pipeline(text: str, name: str, book: str, question: str) -> str:
 
 
 def _in_table(text: str, name: str, book: str, question: str) -> str:
-    row = f"| [`{name}`](stages/{name}/) | {question} | {book} | `invoke repro --stage {name}` |\n"
-    return text.replace("| [`train`]", f"{row}| [`train`]", 1)
+    row = f"| {question} | {book} | [`{name}`](stages/{name}/) |\n"
+    last = next(line for line in text.splitlines(keepends=True) if "(stages/train/)" in line)
+    return text.replace(last, row + last, 1)
 
 
 def main() -> None:

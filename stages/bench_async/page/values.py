@@ -51,6 +51,7 @@ def added_us(results: Results) -> dict[str, float]:
 def waiting_s(results: Results) -> float:
     """What waiting after each of many small operations costs more than waiting once, for each."""
     each, once = (
-        results.series("run_ahead", variant)[-1] for variant in ("waiting after each", "waiting once")
+        results.series("run_ahead", variant)[-1]
+        for variant in ("waiting after each", "waiting once")
     )
     return 1e-6 * (each.summary.median - once.summary.median) / each.x

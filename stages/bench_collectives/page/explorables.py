@@ -3,12 +3,20 @@
 `allreduce.js` computes with the formulas of `lab.parallel.cost_model`; a test compares them.
 """
 
+from pathlib import Path
+
 from lab.parallel.cost_model import ALGORITHMS, MODELLED, PER_TENSOR, RING
+from lab.report.benchmarks import read
 from lab.report.language import say, translation
 from lab.report.page import Choice, Explorable, Slider
-from stages.bench_collectives.measure.model import Model
+from stages.bench_collectives.measure.model import Model, model_of
 
 GRADIENTS = ("lenet", "resnet18")
+
+
+def explorables(folder: Path) -> list[Explorable]:
+    """The explorables of `folder` (reports/bench_collectives)."""
+    return [allreduce(model_of(read(folder)[0]))]
 
 
 def allreduce(model: Model) -> Explorable:
@@ -18,7 +26,6 @@ def allreduce(model: Model) -> Explorable:
     words = {name: translation(name) for name in ALGORITHMS}
     return Explorable(
         name="allreduce",
-        title=say("Which all-reduce is fastest, and on which link?"),
         controls=[
             Choice("algorithm", say("algorithm"), {name: words[name] for name in MODELLED}, RING),
             Choice(
@@ -28,30 +35,24 @@ def allreduce(model: Model) -> Explorable:
                 "shared" if model.fit.shared else "own",
             ),
             Slider("ranks", say("ranks"), low=2, high=64, value=model.few, step=1),
-            Slider("tensors", say("tensors to sum"), low=1, high=200, value=1, step=1),
-            Slider.by_factors("bytes", say("bytes in all"), 4, 1e9, 16e6, 1.25, "B"),
+            Slider("tensors", say("number of tensors"), low=1, high=200, value=1, step=1),
+            Slider.by_factors("bytes", say("total bytes"), 4, 1e9, 16e6, 1.25, "B"),
             Slider.by_factors("latency", say("latency"), 1e-7, 0.1, alpha_s, 1.15, "s"),
             Slider.by_factors("bandwidth", say("bandwidth"), 1e8, 1e12, bytes_per_s, 1.15, "B/s"),
         ],
         outputs={
             "time": say("time"),
-            "messages": say("messages one after another"),
+            "messages": say("messages in sequence"),
             "sent": say("the busiest rank sends"),
-            "latency_share": say("latency's share, %"),
+            "latency_share": say("share of latency (%)"),
         },
         words={
             **words,
-            "bytes": say("bytes in all"),
+            "bytes": say("total bytes"),
             "time": say("time of an all-reduce"),
-            "measured": say("measured, as many ranks and tensors"),
+            "measured": say("measured, same ranks and tensors"),
         },
         data={"add_s_per_byte": link.add_s_per_byte, "measured": _measured(model)},
-        how=say(
-            "Messages × latency + bytes ÷ bandwidth + additions, summed along what waits for one"
-            " another (Thakur, Rabenseifner and Gropp 2005; allreduce_s in"
-            " lab/parallel/cost_model.py). It starts from the link that fits this machine. LeNet's"
-            " gradients are 8 tensors, ResNet-18's 76. Drag the ring sideways."
-        ),
     )
 
 

@@ -90,11 +90,9 @@ CLAIMS = (
         Rule(both_columns("latency", "dependent loads"), second_over_first, Range(7, 28), AS_LONG),
         "Half to twice the slide's factor, which is of no named processor.",
         front=Front(
-            rank=20,
-            confirmed="The notes' slide has the second cache take 14 times as long to answer as"
-            " the first; here it takes {number} times as long.",
-            refuted="The notes' slide has the second cache take 14 times as long to answer as the"
-            " first; here it takes {number} times as long.",
+            20,
+            "The second cache does not take 14 times as long to answer as the "
+            "first, as the notes' slide says, but {number} times.",
         ),
     ),
     Claim(
@@ -190,7 +188,7 @@ CLAIMS = (
         Kind.SAID,
         "001:357-359",
         "A GPU's memory has more bandwidth than the processor's.",
-        "Copies on the GPU over copies by all of the processor's cores, in GB/s, in turn.",
+        "Bandwidth of copies on the GPU relative to copies by all CPU cores, alternating.",
         Rule(
             [
                 values(STAGE, "bandwidth", "copy", device_kind="cuda*"),
@@ -209,7 +207,8 @@ CLAIMS = (
         Kind.SAID,
         "001:363",
         "A GPU suits computations that can be made parallel on a large scale (slide).",
-        "Rate of large float32 products on the GPU over all of the processor's cores, in turn.",
+        "Rate of large float32 matrix multiplications on the GPU relative to all CPU cores,"
+        " alternating.",
         Rule(
             [
                 values(STAGE, "peak", "float32", device_kind="cuda*"),
@@ -228,7 +227,8 @@ CLAIMS = (
         Kind.SAID,
         "001:365",
         "Work is not to jump back and forth between processor and GPU.",
-        "Ten products in a row: each result to the processor and back, over all on the GPU.",
+        "Ten matrix multiplications in a row: with each result sent to the CPU and back, relative"
+        " to all on the GPU.",
         speedup(
             values(STAGE, "transfers", "products by way of the processor"),
             values(STAGE, "transfers", "products on the GPU"),
@@ -244,9 +244,9 @@ CLAIMS = (
         Kind.ASKED,
         "000:445",
         "The notes' small stem makes a pass of ResNet-18 over 28 x 28 images much longer.",
-        "A forward pass that begins with a 3 x 3 convolution of stride 1, as the notes have it,"
-        " over one that begins with the original stem, a 7 x 7 convolution of stride 2 and"
-        " max-pooling of stride 2; in turn.",
+        "A forward pass that begins with a 3 x 3 convolution of stride 1, as in the notes, relative"
+        " to one that begins with the original stem, a 7 x 7 convolution of stride 2 and"
+        " max-pooling of stride 2; alternating.",
         speedup(
             values(STAGE, "stem", "the notes' small stem"),
             values(STAGE, "stem", "the original stem"),

@@ -4,8 +4,10 @@
 """
 
 import math
+from pathlib import Path
 from typing import NamedTuple
 
+from lab.report.benchmarks import read
 from lab.report.language import say
 from lab.report.page import Choice, Explorable, Slider
 from lab.results.measurements import Results
@@ -30,11 +32,16 @@ COSTS = {
 }
 
 
+def explorables(folder: Path) -> list[Explorable]:
+    """The explorables of `folder` (reports/bench_hardware)."""
+    results, m = read(folder)
+    return [roofline(results, m["peak_float32_gflop_per_s"], m["copy_gb_per_s"])]
+
+
 def roofline(results: Results, peak: float, bandwidth: float) -> Explorable:
     """A network's forward pass under a roof, first that of this machine in GFLOP/s and GB/s."""
     return Explorable(
         name="roofline",
-        title=say("What would limit a network on another device?"),
         controls=[
             Choice("net", say("network"), {net: net for net in COSTS}, "AlexNet"),
             Slider.by_factors("batch", say("images"), 1, MOST_IMAGES, _images(results), 2),
@@ -68,12 +75,6 @@ def roofline(results: Results, peak: float, bandwidth: float) -> Explorable:
                 if (m := results.one("network", net))
             ],
         },
-        how=say(
-            "The roof is min(peak, bandwidth × FLOP per byte) (Williams, Waterman and Patterson"
-            " 2009); FLOP and bytes of a forward pass are counted as by forward_cost in"
-            " lab/nets/flops.py: every operation reads its inputs and weights from memory and"
-            " writes its outputs. It starts from the peak and the bandwidth measured here."
-        ),
     )
 
 

@@ -64,8 +64,8 @@ CLAIMS = (
         "000:374",
         "With one thread for each device, a training step of LeNet runs on the devices in"
         " parallel.",
-        "The engine's step on the same net, a thread for each of two devices: time on one device"
-        " over that on two.",
+        "Our training loop's step on the same network, a thread for each of two devices: the time"
+        " on one device relative to the time on two.",
         speedup(
             step(names.WIDE, names.ONE_DEVICE), step(names.WIDE, names.THREADS), FASTER, AS_FAST
         ),
@@ -76,9 +76,9 @@ CLAIMS = (
         "13.5",
         Kind.ASKED,
         "000:398-412",
-        "This project's engine trains LeNet faster than the notes' loop at the same computation.",
+        "Our training loop trains LeNet faster than the notes' loop at the same computation.",
         "Step of an epoch by the notes' loop, with the loader's setting that a trial found faster,"
-        " over that of the engine, in processes in turn.",
+        " relative to our loop's step, in alternating processes.",
         ratio(STAGE, f"{names.LENET}_{names.FP32_SPEEDUP}", FASTER),
         "“Faster”: the whole interval over 1.02.",
     ),
@@ -87,9 +87,9 @@ CLAIMS = (
         "13.5",
         Kind.ASKED,
         "000:398-412",
-        "A plain loop over images in memory is slower than this engine.",
+        "A plain PyTorch loop over images in memory is slower than our training loop.",
         "Step of a loop as one writes it without this project (float images in memory,"
-        " channels-last, torch's own layers and SGD) over that of the engine, in turn.",
+        " channels-last, torch's own layers and SGD) relative to our loop's step, alternating.",
         speedup(step(names.LENET, names.PLAIN), step(names.LENET, names.ENGINE), FASTER),
         "“Slower”: the whole interval over 1.02.",
     ),

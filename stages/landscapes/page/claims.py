@@ -49,8 +49,8 @@ CLAIMS = (
         Kind.SAID,
         "001:9-14",
         "A lower training error is not enough: overfitting raises the error on new rows.",
-        "Error on other rows of the airfoil table after the last step of training on a few, over"
-        " that after the best step, which other seeds chose.",
+        "Error on the other rows of the airfoil data after the last step of training on a few,"
+        " relative to the error after the best step, which other random splits chose.",
         speedup(
             values(STAGE, "overfitting", "other rows", x="100000.0"),
             values(STAGE, "best_step", "other rows"),
@@ -67,7 +67,7 @@ CLAIMS = (
         Kind.SAID,
         "001:38",
         "The minimum of the empirical risk need not be where the minimum of the risk is.",
-        "Distance of the two minimisers, found numerically.",
+        "Distance between the two minimizers, found numerically.",
         Rule(
             [Metric(STAGE, "argmin_risk"), Metric(STAGE, "argmin_empirical_risk")],
             lambda a, b: point(abs(a - b)),
@@ -81,8 +81,8 @@ CLAIMS = (
         "12.1",
         Kind.SAID,
         "001:54",
-        "Every point of zero gradient that is no minimum is a saddle, by which the maximum of −x1²"
-        " − x2² would be one.",
+        "Every point of zero gradient that is not a minimum is a saddle (so even the maximum of"
+        " −x1² − x2² would be one).",
         "Of the quadratics ±x1² ± x2², those that only fall from their flat point at 0: maxima.",
         Rule(
             [read for name in QUADRATICS for read in neighbours(name)],
@@ -90,16 +90,17 @@ CLAIMS = (
             at_most(0),
             "counterexamples",
         ),
-        "“Every”: one counterexample refutes it. The definition forgets maxima.",
+        "“Every”: one counterexample is enough. The definition forgets maxima.",
     ),
     Claim(
         "F4b",
         "12.1",
         Kind.ASKED,
         "001:62",
-        "In higher dimensions saddles are harder to notice, where one direction alone leads down.",
+        "Saddles from which only one direction leads down are harder to notice in higher"
+        " dimensions.",
         "Share of random directions that lead down from a saddle like the notes', which goes up"
-        " along each axis but the last: in 10 dimensions over in 2.",
+        " along each axis except the last: in 10 dimensions, relative to 2.",
         Rule(
             [values(STAGE, "ways_down", "one way down", dimension=d) for d in ("10.0", "2.0")],
             share_ratio,

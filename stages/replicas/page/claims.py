@@ -52,7 +52,7 @@ def from_one_device(variant: str) -> Rule:
 
 
 def apart(variant: str) -> Rule:
-    """The rule that a variant's replicas are equal to the bit."""
+    """The rule that a variant's replicas are bit-for-bit identical."""
     metric = Metric("replicas", millionths(variant, "apart"))
     return Rule([metric], of_millionths, near(0, 0), IN_A_WEIGHT)
 
@@ -63,7 +63,7 @@ def cell(name: str, holds: Range, unit: str) -> Rule:
 
 
 def equal_statistics() -> Rule:
-    """The rule that ResNet-18's replicas are equal to the bit in their running statistics."""
+    """The rule that ResNet-18's replicas are bit-for-bit identical in their running statistics."""
     found = values("replicas", "four_steps", "running statistics")
     return Rule([found], of_millionths, near(0, 0), IN_A_STATISTIC)
 
@@ -140,28 +140,23 @@ CLAIMS = (
             "of the 12 programs stop",
         ),
         "“Part”: some of them and not all.",
-        front=Front(
-            rank=2,
-            confirmed="Of the notes' 12 programs that compute on a device, {number} stop without"
-            " a GPU; the section on replicas lists them with their error messages.",
-        ),
     ),
     Claim(
         "D5",
         "13.5",
         Kind.ASKED,
         "000:313-320 004:42-54",
-        "On a CPU, too, .to(device) gives each replica its own parameters.",
+        "Also on a CPU, .to(device) gives each replica its own parameters.",
         "LeNet in float64 from He's weights at rate 0.02: weights after training replicas that were"
         " made by .to on CPU devices, against one device.",
         from_one_device(ALIASING),
         "A hundred roundings of a float32. The notes move parameters to GPUs, which copies; where"
         " they are already, `.to` copies nothing, and every replica adds its step to one tensor.",
         front=Front(
-            rank=6,
-            refuted="On a CPU the `.to(device)` of notes 000 and 004 copies nothing, so all"
-            " replicas share their weights: once the rest of the code is made to run there, a"
-            " short training leaves a weight off by up to {number}.",
+            6,
+            "On a CPU, the notes' `.to(device)` copies nothing, so all replicas "
+            "share their weights: a short training leaves a weight off by up to "
+            "{number}.",
         ),
     ),
     Claim(
@@ -183,7 +178,7 @@ CLAIMS = (
         "LeNet in float64 from He's weights at rate 0.02: largest difference between replicas'"
         " weights after training by hand.",
         apart(IN_PLACE),
-        "Copies of one sum are equal to the bit.",
+        "Copies of one sum are bit-for-bit identical.",
     ),
     Claim(
         "D6b",
@@ -196,12 +191,13 @@ CLAIMS = (
         " weights after training with it. From the notes' weights, which hardly move in so few"
         " steps, it shows less.",
         apart(REBINDING),
-        "Copies of one sum are equal to the bit. Assigning to an entry changes the list, and only"
-        " the first device's tensor.",
+        "Copies of one sum are bit-for-bit identical. Assigning to an entry changes the list, and"
+        " only the first device's tensor.",
         front=Front(
-            rank=1,
-            refuted="Note 001's all-reduce silently gives the sum to the first device alone:"
-            " after a short training the copies of LeNet differ by up to {number} in a weight.",
+            1,
+            "Note 001's all-reduce has a silent bug: it leaves the copies of "
+            "LeNet different, by up to {number} in a weight after a short "
+            "training. No error appears.",
         ),
     ),
     Claim(
@@ -239,7 +235,7 @@ CLAIMS = (
         Kind.ASKED,
         "004:133",
         "Note 004's training, whose cell shows no run number, prints its accuracy at the end.",
-        "Whether Python formats a number by `.2f` with a blank behind it, as the note's last line"
+        "Whether Python formats a number by `.2f` with a blank after it, as the note's last line"
         " has it.",
         cell("formats with a blank that print", near(1, 0), "of 1 accuracy printed"),
         "It raises a ValueError or it does not.",
@@ -279,11 +275,6 @@ CLAIMS = (
         from_one_device(IN_PLACE),
         "A hundred roundings of a float32: sums in another order. In float32 a rounding may turn a"
         " hidden unit on or off within tens of steps, and from there on runs part.",
-        front=Front(
-            rank=3,
-            confirmed="With a correct all-reduce, training LeNet on two devices is training it on"
-            " one: after a short training all weights agree to rounding.",
-        ),
     ),
     Claim(
         "D12e",
@@ -315,9 +306,10 @@ CLAIMS = (
         "“Is”: within a thousandth, which rounding stays far below; LeNet, which has no batch norm,"
         " stays within it (D12b). So batch norm has to be adapted, as 000:261 says.",
         front=Front(
-            rank=4,
-            refuted="Splitting a batch over devices is not the same SGD with batch norm: on two"
-            " devices ResNet-18's first gradient changes by {number} % of its length.",
+            4,
+            "Splitting a batch over two devices is not the same SGD if the "
+            "network has batch norm: ResNet-18's first gradient changes by "
+            "{number}% of its length.",
         ),
     ),
     Claim(
@@ -329,13 +321,13 @@ CLAIMS = (
         "Largest difference between the running statistics of two ResNet-18 replicas after two"
         " steps.",
         equal_statistics(),
-        "Equal to the bit. No all-reduce of gradients touches them, so it matters which replica is"
-        " evaluated.",
+        "Bit-for-bit identical. No all-reduce of gradients touches them, so it matters which"
+        " replica is evaluated.",
         front=Front(
-            rank=5,
-            refuted="The four steps that the notes list do not keep separate copies of a batch-norm"
-            " network equal: after two steps the running statistics of ResNet-18's copies differ"
-            " by up to {number}. nn.DataParallel copies the network anew for each step.",
+            5,
+            "The notes' four steps do not keep the copies of a network with "
+            "batch norm equal: after two steps, running statistics of ResNet-18 "
+            "differ by up to {number}.",
         ),
     ),
     Claim(

@@ -98,7 +98,7 @@ CLAIMS = (
         "Between processes, a step by the notes' code takes as long as the longer of computing and"
         " communicating.",
         "LeNet in two processes at the notes' batch, gradients summed as in the notes: the step"
-        " over the longer of its two parts, all measured in turn.",
+        " over the longer of its two parts, all measured alternately.",
         Rule(
             [at_notes_batch("lenet", name) for name in ("computing", "summing alone", "step")],
             over_the_longer,
@@ -106,16 +106,15 @@ CLAIMS = (
             "times the longer part",
             possible=at_least(1 / NEEDED),
         ),
-        "“As long as”: at most a tenth longer. The notes' code computes, then sums: the step takes"
-        " as long as both together.",
+        "“As long as”: at most a tenth longer. The notes' code computes, then communicates: the"
+        " step takes as long as both together.",
         OWN_DEVICES,
         about_gpus=True,
         front=Front(
-            rank=10,
-            confirmed="A training step by the notes' code takes no longer than the longer of"
-            " computing and communicating: {number} times that.",
-            refuted="A training step by the notes' code computes first and communicates"
-            " afterwards: it takes {number} times as long as the longer of the two.",
+            10,
+            "A step of the notes' code does not take max(t₁, t₂): it computes "
+            "first and communicates afterwards, and takes {number}× as long as "
+            "the longer part.",
         ),
     ),
     Claim(

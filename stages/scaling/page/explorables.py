@@ -1,4 +1,4 @@
-"""What the report lets a reader play with: a step on other links, devices and batches.
+"""What the page lets a reader play with: a step on other links, devices and batches.
 
 `scaling_step.js` computes with the formulas of `stages.scaling.measure.step_model` and of
 `lab.parallel.cost_model`; a test compares them.
@@ -7,9 +7,10 @@
 import math
 from collections.abc import Mapping
 from dataclasses import asdict
+from pathlib import Path
 
 from lab.parallel.cost_model import INTERCONNECTS, ONE_BUCKET, PER_TENSOR, STAR, allreduce_name
-from lab.report.benchmarks import TITLES
+from lab.report.benchmarks import TITLES, read
 from lab.report.language import say, translation
 from lab.report.page import Choice, Explorable, Slider
 from lab.results.measurements import Results
@@ -22,57 +23,55 @@ MOST_DEVICES, MOST_IMAGES = 2**10, 2**16
 ALLREDUCE_NAMES = [allreduce_name(*way) for way in ALLREDUCES]
 
 
+def explorables(folder: Path) -> list[Explorable]:
+    """What can be played with on the page of `folder` (reports/scaling)."""
+    results, m = read(folder)
+    return [scaling_step(results, m["world_size"])]
+
+
 def scaling_step(results: Results, n: int) -> Explorable:
     """A step's time and efficiency against devices, from the steps of `n` devices measured here."""
-    links = {HERE: say("this machine's")} | {i.name: translation(i.name) for i in INTERCONNECTS}
+    links = {HERE: say("this machine")} | {i.name: translation(i.name) for i in INTERCONNECTS}
     images = n * NOTES_IMAGES["lenet"]
     return Explorable(
         name="scaling_step",
-        title=say("What do more devices gain, and what holds them back?"),
         controls=[
-            Choice("net", say("net"), TITLES, "lenet"),
-            Choice("link", say("link between devices"), links, HERE),
+            Choice("net", say("Network"), TITLES, "lenet"),
+            Choice("link", say("Link"), links, HERE),
             Choice(
                 "allreduce",
-                say("way to sum"),
+                say("All-reduce"),
                 {name: translation(name) for name in ALLREDUCE_NAMES},
                 allreduce_name(STAR, PER_TENSOR),
             ),
             Choice(
                 "batch",
-                say("batch of images"),
-                {"divided": say("one for all devices"), "each": say("one for each device")},
+                say("Batch"),
+                {"divided": say("split over all devices"), "each": say("one for each device")},
                 "divided",
             ),
-            _power_of_two("devices", say("devices"), MOST_DEVICES, n),
-            _power_of_two("images", say("images in the batch"), MOST_IMAGES, images),
-            Slider("overlap", say("share that overlaps"), low=0, high=1, value=0, step=0.05),
+            _power_of_two("devices", say("Devices"), MOST_DEVICES, n),
+            _power_of_two("images", say("Images in the batch"), MOST_IMAGES, images),
+            Slider("overlap", say("Overlapped share"), low=0, high=1, value=0, step=0.05),
         ],
         outputs={
-            "t1": say("computing (t1)"),
-            "t2": say("communicating (t2)"),
-            "step": say("the whole step"),
-            "images_per_s": say("images a second"),
-            "efficiency": say("efficiency, %"),
+            "t1": say("Computing (t₁)"),
+            "t2": say("Communicating (t₂)"),
+            "step": say("Step"),
+            "images_per_s": say("Images per second"),
+            "efficiency": say("Efficiency (%)"),
         },
         words={
-            "computing": say("computing (t1)"),
-            "communicating": say("communicating (t2)"),
-            "step": say("the whole step"),
-            "bounds": say("from max(t1, t2) to t1 + t2"),
+            "computing": say("Computing (t₁)"),
+            "communicating": say("Communicating (t₂)"),
+            "step": say("Step"),
+            "bounds": say("from max(t₁, t₂) to t₁ + t₂"),
             "measured": say("measured with {images} images each", images="{images}"),
-            "devices": say("devices"),
-            "time": say("time of a step"),
-            "efficiency": say("efficiency, %"),
+            "devices": say("Devices"),
+            "time": say("Time per step"),
+            "efficiency": say("Efficiency (%)"),
         },
         data=_facts(results, n),
-        how=say(
-            "t1 + t2, less the overlapping share of the shorter: 0 is the notes' code, 1 the"
-            " book's max(t1, t2) (parts in stages/scaling/measure/step_model.py, with the cost"
-            " model of lab/parallel/cost_model.py). Every device computes as fast as one of {n}"
-            " did here.",
-            n=n,
-        ),
     )
 
 

@@ -22,8 +22,8 @@ from lab.training.short_training import (
     mean_of_tenths,
     sgd_steps,
 )
-from stages.schedules.measure.by_schedule import BASE, EPOCHS, FINAL, stretched, with_warm_up
-from stages.schedules.measure.names import NO_WARM_UP, WARM_UP
+from stages.schedules.measure.by_schedule import EPOCHS, FINAL, stretched, with_warm_up
+from stages.schedules.measure.names import BASE, NO_WARM_UP, WARM_UP
 from stages.schedules.measure.params import RunParams
 
 DOUBLINGS = 20  # of a rate, or halvings, until the search gives up

@@ -3,3 +3,4 @@
 CONSTANT = "constant"
 AS_THE_BOOK = "warm-up as the book applies it"
 NO_WARM_UP, WARM_UP = "no warm-up", "warm-up"
+BASE = 0.3  # learning rate of the notes' figure, which each schedule starts from

@@ -70,8 +70,8 @@ CLAIMS = (
         Kind.SAID,
         "001:329",
         "Warm-up lets LeNet train at a higher rate without diverging.",
-        "LeNet's highest rate that does not diverge, by bisection: with the notes' warm-up over"
-        " without.",
+        "LeNet's highest rate that does not diverge, by bisection: with the notes' warm-up,"
+        " relative to without.",
         speedup(
             highest("lenet", WARM_UP), highest("lenet", NO_WARM_UP), FASTER, AS_HIGH, Over.SEEDS
         ),
@@ -84,7 +84,7 @@ CLAIMS = (
         Kind.ASKED,
         "001:326",
         "Without warm-up ResNet-18 diverges at lower rates than LeNet.",
-        "Highest rate that does not diverge without warm-up, by bisection: LeNet's over"
+        "Highest rate that does not diverge without warm-up, by bisection: LeNet's relative to"
         " ResNet-18's.",
         Rule(
             [highest("lenet", NO_WARM_UP), highest("resnet18", NO_WARM_UP)],
@@ -101,8 +101,8 @@ CLAIMS = (
         Kind.SAID,
         "001:326-329",
         "Warm-up lets an advanced design, ResNet-18, train at a higher rate without diverging.",
-        "ResNet-18's highest rate that does not diverge, by bisection: with the notes' warm-up"
-        " over without.",
+        "ResNet-18's highest rate that does not diverge, by bisection: with the notes' warm-up,"
+        " relative to without.",
         speedup(
             highest("resnet18", WARM_UP),
             highest("resnet18", NO_WARM_UP),

@@ -3,15 +3,21 @@
 `rate_schedule.js` computes with the formulas of `lab.optim.schedules`; a test compares them.
 """
 
-from lab.report.language import say, section_number
+from pathlib import Path
+
+from lab.report.language import say
 from lab.report.page import Choice, Explorable, Slider
+
+
+def explorables(folder: Path) -> list[Explorable]:
+    """What the page offers to play with; nothing of `folder` is needed for it."""
+    return [rate_schedule()]
 
 
 def rate_schedule() -> Explorable:
     """The schedules of the notes' figure: the rate of each step, by when it is set."""
     return Explorable(
         name="rate_schedule",
-        title=say("What rate does each step get?"),
         controls=[
             Choice(
                 "kind",
@@ -49,12 +55,4 @@ def rate_schedule() -> Explorable:
             "step": say("before each step"),
             "epoch": say("after each epoch"),
         },
-        how=say(
-            "The schedules of lab/optim/schedules.py with the settings of the notes' figure: 20"
-            " epochs of 10 steps, down to 0.01 (book {section}). Drag the ring: up for the base"
-            " rate, sideways for the warm-up. Set after the epoch, as by the book's loop, every"
-            " rate comes one epoch late: the first epoch has the highest one, the second, with"
-            " warm-up, has 0.",
-            section=section_number("12.11"),
-        ),
     )

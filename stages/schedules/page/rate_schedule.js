@@ -1,4 +1,4 @@
-// Schedules of lab/optim/schedules.py with the settings of stages/schedules/measure/book_schedules.py; t is
+// Schedules of lab/optim/schedules.py with the settings of stages/schedules/measure/by_schedule.py; t is
 // in epochs, and the rates are those of each step.
 const EPOCHS = 20, STEPS_PER_EPOCH = 10, FINAL = 0.01, PEAK = 6, HIGHEST = 0.55
 

@@ -7,7 +7,6 @@ from lab.claims.ledger import ledger, unmeasured
 from lab.claims.notes import BOOK, places_of
 from lab.claims.verdicts import Kind
 from lab.core.params import read_yaml
-from stages.claims.page.slips import SLIPS
 from tests.helpers import ROOT
 
 
@@ -31,10 +30,6 @@ def test_unmeasured_sentences_stand_in_a_note():
     for each in unmeasured():
         assert any(place.source != BOOK for place in places_of(each.places)), each.says
         assert each.reason, each.says
-
-
-def test_slips_stand_in_a_note():
-    assert all(place.source != BOOK for slip in SLIPS for place in places_of(slip.places))
 
 
 def test_ranges_leave_something_out():

@@ -155,20 +155,21 @@ def finding(verdict: Verdict, value: float, holds: Range, claim: Claim = TIMED) 
     return Finding(ranged, verdict, point(value), "cpu", "")
 
 
-def test_the_front_tells_what_did_not_hold_first_then_by_rank():
-    def told(verdict: Verdict, rank: int, confirmed: str = "yes", refuted: str = "no") -> Finding:
-        claim = replace(TIMED, front=Front(rank, confirmed, refuted))
-        return finding(verdict, 1, at_least(1), claim)
+def test_the_front_tells_what_did_not_hold_by_rank_and_not_too_much_of_one_stage():
+    def told(verdict: Verdict, rank: int, refuted: str = "no") -> Finding:
+        return finding(verdict, 1, at_least(1), replace(TIMED, front=Front(rank, refuted)))
 
-    first, second, held = told(REFUTED, 2), told(REFUTED, 3), told(CONFIRMED, 1)
+    first, second, third = (told(REFUTED, rank) for rank in (2, 3, 4))
     left_out = [
+        told(CONFIRMED, 1),
         told(INCONCLUSIVE, 1),
         told(NOT_TESTABLE, 1),
-        told(REFUTED, 1, refuted=""),
         finding(REFUTED, 1, at_least(1)),
     ]
-    assert for_the_front([held, *left_out, second, first], 9) == [first, second, held]
-    assert for_the_front([held, second, first], 2) == [first, second]
+    findings = [*left_out, third, second, first]
+    assert for_the_front(findings, count=9, of_a_stage=9) == [first, second, third]
+    assert for_the_front(findings, count=2, of_a_stage=9) == [first, second]
+    assert for_the_front(findings, count=9, of_a_stage=1) == [first]
 
 
 def test_what_a_processor_shows_of_gpus_is_our_own_question():

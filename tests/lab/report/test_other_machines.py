@@ -17,7 +17,7 @@ def finding(estimate, device_kind="cuda"):
     return Finding(CLAIM, verdict, estimate, device_kind, "" if estimate else "needs a GPU: …")
 
 
-def test_verdicts_and_numbers_of_machines_that_could_test_a_claim_stand_beside_it():
+def test_machines_with_a_different_verdict_stand_beside_it():
     others = {
         "h200, profile full": {"B3b": finding(FAST)},
         "no GPU": {"B3b": finding(None)},
@@ -26,24 +26,22 @@ def test_verdicts_and_numbers_of_machines_that_could_test_a_claim_stand_beside_i
     }
     here = finding(None)
     assert card(here, others).elsewhere == (
-        f"h200, profile full: ✓ 2 {UNIT} (2 to 2: 99.2 % of 8 starts); CUDA GPUs; "
-        f"old: ✗ 0.5 {UNIT} (0.5 to 0.5: 99.2 % of 8 starts); virtual devices on the CPU"
+        f"h200, profile full: ✓ 2.0{UNIT} (2.0–2.0); CUDA GPUs; "
+        f"old: ✗ 0.50{UNIT} (0.50–0.50); virtual devices on the CPU"
     )
     assert card(here, others).found == card(here).found, "a claim's own verdict is this machine's"
     assert card(here).elsewhere == ""
 
 
-def test_beside_a_number_here_the_same_is_told_once_and_another_without_its_unit():
+def test_machines_that_agree_are_left_out_and_the_unit_is_said_once():
     here = finding(FAST)
     others = {
         "twin": {"B3b": finding(FAST)},
         "slow": {"B3b": finding(SLOW)},
-        "again": {"B3b": finding(FAST)},
         "virtual": {"B3b": finding(SLOW, "cpu-virtual")},
     }
     assert card(here, others).elsewhere == (
-        "twin, again: ✓ as here; slow: ✗ 0.5 (0.5 to 0.5: 99.2 % of 8 starts); "
-        f"virtual: ✗ 0.5 {UNIT} (0.5 to 0.5: 99.2 % of 8 starts); virtual devices on the CPU"
+        f"slow: ✗ 0.50 (0.50–0.50); virtual: ✗ 0.50{UNIT} (0.50–0.50); virtual devices on the CPU"
     )
 
 
@@ -51,4 +49,4 @@ def test_they_are_told_in_the_pages_language():
     chinese = catalogue.read("zh")
     with speaking("zh", chinese):
         told = card(finding(None), {"h200": {"B3b": finding(FAST)}}).elsewhere
-    assert told.startswith(f"h200：✓ 2 {chinese[UNIT]}")
+    assert told.startswith(f"h200：✓ 2.0{chinese[UNIT]}")

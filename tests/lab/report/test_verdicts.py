@@ -23,19 +23,20 @@ INTERVAL = Estimate(-1.5, -2, 1234.5, 0.9921875, 8, Over.STARTS)
 
 
 def test_a_number_stands_with_its_unit_and_what_its_brackets_hold():
-    found = card(finding(Verdict.INCONCLUSIVE, INTERVAL)).found
+    shown = card(finding(Verdict.INCONCLUSIVE, INTERVAL))
     unit = CLAIMS["B3b"].rule.unit
-    assert found == (f"−1.5 {unit} (−2 to 1,234: 99.2 % of 8 starts); virtual devices on the CPU")
+    assert shown.found == f"−1.5{unit} (−2.0 to 1,200); virtual devices on the CPU"
+    assert "1,200), 99.2% interval over 8 fresh processes; virtual" in shown.samples
     exact = card(finding(Verdict.CONFIRMED, point(3.0)))
-    assert exact.found.startswith(f"3 {unit}; ")
+    assert exact.samples == exact.found == f"3{unit}; virtual devices on the CPU"
     assert "same in every run" in exact.change
 
 
 @pytest.mark.parametrize(
     ("verdict", "estimate", "words"),
     [
-        (Verdict.CONFIRMED, INTERVAL, "refuted if all of it did"),
-        (Verdict.REFUTED, INTERVAL, "confirmed if all of it did"),
+        (Verdict.CONFIRMED, INTERVAL, "fails if all of it did"),
+        (Verdict.REFUTED, INTERVAL, "holds if all of it did"),
         (Verdict.INCONCLUSIVE, INTERVAL, "one side"),
         (Verdict.INCONCLUSIVE, Estimate(1, 1, 1, 0.5, 1, Over.SEEDS), "More samples"),
         (Verdict.NOT_TESTABLE, None, "none yet"),

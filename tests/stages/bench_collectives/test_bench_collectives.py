@@ -1,32 +1,24 @@
-"""What bench_collectives times, derives from its samples, and says on the page."""
+"""What bench_collectives times, derives from its samples, and tells on the page."""
 
 from dataclasses import replace
 
 import pytest
 import torch
 
-from lab.core.files import write_metrics, write_rows
 from lab.machine.devices import Devices
 from lab.parallel.allreduce.times import FirstCall, Variant
 from lab.parallel.cost_model import ADDING, ALGORITHMS, LIBRARY, PROBES, STAR, THERE_AND_BACK
-from lab.report.page import Section
-from lab.results.measurements import Results, again, rows_of
+from lab.results.measurements import Results, again
 from stages.bench_collectives.measure.all_reduces import SUMS, facts_of, measure_once, planned_of
 from stages.bench_collectives.measure.model import model_of
 from stages.bench_collectives.measure.params import CollectiveParams
-from stages.bench_collectives.page import section as collectives_section
+from stages.bench_collectives.page.values import values
 from tests.made_up import LINK, measurements, metrics
 from tests.stages.bench_collectives.made_up import NETS
 
 TENSORS, SIZE = NETS["lenet"]
 FOUR = Devices("cpu-virtual", [torch.device("cpu")] * 4, 1)
 PARAMS = CollectiveParams(world_sizes=[2, 4], message_bytes=[4, 400], nets=["lenet"])
-
-
-def page(made, folder, kind="cpu-virtual") -> Section:
-    write_rows(folder, rows_of(made))
-    write_metrics(folder, metrics("bench_collectives", made, kind))
-    return collectives_section.section(folder)
 
 
 def test_the_link_and_whether_it_is_shared_come_from_the_times_of_the_fewest_ranks():
@@ -49,7 +41,7 @@ def test_the_link_and_whether_it_is_shared_come_from_the_times_of_the_fewest_ran
             assert found == pytest.approx(getattr(LINK, name), rel=1e-2)
 
 
-def test_what_a_bucket_gains_is_that_of_the_made_up_times_and_of_the_model(tmp_path):
+def test_what_a_bucket_gains_is_that_of_the_made_up_times_and_of_the_model(made_up_reports):
     made = measurements("bench_collectives", "cuda")
     each, joined = (
         messages * 100e-6 + 2 * SIZE / 2e9 + SIZE / 20e9 for messages in (2 * TENSORS, 2)
@@ -58,9 +50,20 @@ def test_what_a_bucket_gains_is_that_of_the_made_up_times_and_of_the_model(tmp_p
     assert m["lenet_bucket_speedup"] == pytest.approx(each / joined, rel=1e-3)
     [lenet] = Results(made).series("tensors", "lenet")
     assert model_of(Results(made)).bucket_speedup(lenet) == pytest.approx(each / joined, rel=1e-2)
-    headline = page(made, tmp_path, "cuda").headline
-    assert headline is not None
-    assert headline.number == f"{each / joined:.2g} times"
+    net = values(made_up_reports / "cuda" / "bench_collectives")["nets"][0]
+    assert (net.gain.median, net.predicted) == pytest.approx((each / joined,) * 2, rel=1e-2)
+    assert net.latency == pytest.approx(2 * TENSORS * 100e-6 / each, rel=1e-2)
+
+
+def test_the_page_tells_the_books_example_and_what_each_algorithm_sends(made_up_reports):
+    for kind, shared in (("cpu-virtual", True), ("cuda", False)):
+        told = values(made_up_reports / kind / "bench_collectives")
+        assert told["shared"] == shared
+        assert told["exact"]
+        at_2_gb_per_s = [8 * float(row["book"]) for row in told["example"]]  # the book's: 16
+        assert [row["ms"] for row in told["example"]] == pytest.approx(at_2_gb_per_s, rel=1e-2)
+        sent = {row["name"]: row.get("sent") for row in told["algorithms"]}
+        assert sent == {"star": 12, "ring": 6, "tree": 8, "halving-doubling": 6, "library": None}
 
 
 def test_probes_nets_and_the_noise_control_are_timed_with_the_fewest_ranks_alone():

@@ -20,7 +20,7 @@ from stages.bench_compile.measure.forms import empty_compiler_cache, mlp
 from stages.bench_compile.measure.names import AOT, EAGER, INFERENCE, SCRIPT
 from stages.bench_compile.measure.params import CompileParams, Params
 from stages.bench_compile.page.claims import over_cases
-from stages.bench_compile.page.section import break_even_calls, over_eager
+from stages.bench_compile.page.values import break_even_calls, over_eager
 from tests.helpers import ROOT
 
 

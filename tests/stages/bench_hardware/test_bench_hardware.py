@@ -9,6 +9,7 @@ import lab.core.params
 from lab.claims.evidence import NotTestableError
 from lab.machine.devices import Devices, processor
 from lab.results.measurements import Results
+from lab.results.stats import Ratio
 from stages.bench_hardware.__main__ import measure, summarise
 from stages.bench_hardware.measure import arithmetic, memory, roofline
 from stages.bench_hardware.measure.arithmetic import WAYS, add_in_a_loop
@@ -16,7 +17,7 @@ from stages.bench_hardware.measure.params import Params
 from stages.bench_hardware.measure.transfers import VARIANTS, measure_transfers, transfers
 from stages.bench_hardware.page import claims
 from stages.bench_hardware.page.explorables import COSTS
-from stages.bench_hardware.page.section import section
+from stages.bench_hardware.page.values import limit_of, networks_of, roof, values
 from tests.helpers import edit_params
 from tests.made_up import measurements
 
@@ -36,10 +37,24 @@ def test_what_is_faster_is_over_1():
     assert m["vectorised_speedup"] == pytest.approx(100, rel=1e-2)
 
 
-def test_a_gpus_peak_is_no_step_of_how_the_processor_scales(made_up_reports):
-    part = section(made_up_reports / "cuda" / "bench_hardware")
-    [scaling] = [text for text in part.findings if "scale" in text]
-    assert "from 100 GFLOP/s on 1 thread to 1000 on 16: 10.00 times" in scaling
+def test_networks_are_under_the_roof_of_what_they_ran_on():
+    for kind, allowed in (("cuda", [3000, 9000, 27_000, 50_000]), ("cpu-virtual", [1000] * 4)):
+        results = Results(measurements("bench_hardware", kind))
+        peak, copy = roof(results)
+        assert peak.device_kind == copy.device_kind == results.one("network", "LeNet").device_kind
+        networks = networks_of(results)
+        assert [n.intensity for n in networks] == [1, 3, 9, 27]
+        assert [n.share.median for n in networks] == pytest.approx(
+            [50 / most for most in allowed], rel=1e-2
+        )
+
+
+@pytest.mark.parametrize(
+    ("intensities", "limit"),
+    [([8, 20], "arithmetic"), ([1, 4], "memory"), ([1, 20], "both"), ([6, 20], "both")],
+)
+def test_what_limits_networks_is_on_one_side_of_the_ridges_interval(intensities, limit):
+    assert limit_of(intensities, Ratio(6, 5, 7, 8)) == limit
 
 
 def test_a_gpu_gets_images_enough_that_launches_are_not_most_of_the_time(project, monkeypatch):
@@ -84,13 +99,12 @@ def test_a_process_measures_what_the_page_and_the_claims_read(project, monkeypat
 
 
 def test_the_page_tells_all_that_was_measured(made_up_reports):
-    part = section(made_up_reports / "cuda" / "bench_hardware")
-    networks, latencies = part.tables
-    assert len(networks.rows) == len(COSTS)
-    assert latencies.rows[-1][0] == "kernel launch"
-    cells = [cell for table in part.tables for row in table.rows for cell in row]
-    assert not {"skipped", "–"} & set(cells)
-    assert any("small stem" in finding for finding in part.findings)
+    told = values(made_up_reports / "cuda" / "bench_hardware")
+    assert [network.name for network in told["networks"]] == [*COSTS]
+    assert [row["level"] for row in told["latencies"]] == ["L1", "L2", "L3", "main memory"]
+    assert all(value is not None for value in told.values())
+    assert (told["far"].median, told["second"].median) == pytest.approx((150, 15))
+    assert told["jumps"].median == pytest.approx(4)
 
 
 def test_one_setting_alone_is_not_testable():

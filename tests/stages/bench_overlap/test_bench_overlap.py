@@ -20,7 +20,7 @@ from stages.bench_overlap.measure.names import AS_THE_BOOK, BESIDE, TWO_STREAMS
 from stages.bench_overlap.measure.overlap import WRONG, overlap_fraction, overlap_fractions
 from stages.bench_overlap.measure.params import OverlapParams, Params
 from stages.bench_overlap.measure.timeline import timelines
-from stages.bench_overlap.page import section
+from stages.bench_overlap.page.values import beside, on_gpu
 from tests.launch_bound import verdicts
 from tests.made_up import measurements, metrics
 
@@ -84,19 +84,23 @@ def test_the_best_variant_is_held_against_the_same_copies_in_turn():
         assert m["speedup"] == pytest.approx(2 * (40 + 40) / 44, rel=1e-4), kind
 
 
-def test_the_page_has_the_numbers_of_a_gpus_call_alone():
-    [sentence] = section._call(Results(measurements("bench_overlap", "cuda")))
-    assert "6.0" in sentence
-    assert "60.0" in sentence
-    assert section._call(Results(measurements("bench_overlap", "cpu-virtual"))) == []
+def test_the_page_has_the_numbers_that_only_a_gpu_shows():
+    found = on_gpu(Results(measurements("bench_overlap", "cuda")))
+    assert found["returns_s"] == pytest.approx(0.006, rel=0.01)
+    assert found["arrives_s"] == pytest.approx(0.06, rel=0.01)
+    assert found["notes"].median == pytest.approx(0, abs=0.01), "held against its own copies"
+    assert found["as_the_book"].median == pytest.approx((40 + 200 - 100) / 40, abs=0.01)
+    assert on_gpu(Results(measurements("bench_overlap", "cpu-virtual"))) == {}
 
 
-def test_the_page_knows_a_balanced_workload():
-    balanced, own = (
-        section._copied({"workload": params.bench_overlap.workload})
-        for params in (BALANCED, PARAMS)
-    )
-    assert balanced != own
+def test_what_is_copied_beside_products_is_a_share_of_the_copying():
+    work = {"compute": [(0.0, 2.0), (2.0, 2.0)], "copy": [(1.0, 2.0), (3.0, 2.0)]}
+    spans = [
+        Measurement("timeline", BESIDE, start, (ms,), "ms", "cpu-virtual", columns={"activity": a})
+        for a, each in work.items()
+        for start, ms in each
+    ]
+    assert beside(Results(spans), BESIDE) == pytest.approx(3 / 4)
 
 
 def test_launch_bound_products_are_not_testable():

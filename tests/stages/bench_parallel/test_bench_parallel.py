@@ -15,7 +15,7 @@ from stages.bench_parallel import __main__ as bench_parallel
 from stages.bench_parallel.measure import two_devices
 from stages.bench_parallel.measure.params import ParallelParams, Params
 from stages.bench_parallel.page.claims import over_no_argument
-from stages.bench_parallel.page.section import _careless
+from stages.bench_parallel.page.values import chain_speedup, longer, waits
 from tests.launch_bound import verdicts
 from tests.made_up import measurements, metrics
 
@@ -120,10 +120,16 @@ def test_equal_waits_do_not_tell_gpus_apart():
 
 
 def test_the_page_has_both_waits_where_there_are_two_gpus():
-    [sentence] = _careless(Results(measurements("bench_parallel", "cuda")))
-    assert "25.0" in sentence
-    assert "50.0" in sentence
-    assert _careless(Results(measurements("bench_parallel", "cpu-virtual"))) == []
+    found = waits(Results(measurements("bench_parallel", "cuda")))
+    assert found == pytest.approx({"notes_s": 0.025, "both_s": 0.05}, rel=0.01)
+    assert waits(Results(measurements("bench_parallel", "cpu-virtual"))) == {}
+
+
+def test_first_runs_and_chains_are_ratios_of_the_same_processes():
+    results = Results(measurements("bench_parallel", "cuda"))
+    assert longer(results, "first run").median == pytest.approx(100 / 50)
+    assert chain_speedup(results, "independent").median == pytest.approx(50 / 30)
+    assert chain_speedup(results, "dependent").median == pytest.approx(50 / 55)
 
 
 def test_launch_bound_products_are_not_testable():

@@ -1,4 +1,4 @@
-"""What `convergence` derives and its page says, from made-up runs; and one small real run."""
+"""What `convergence` derives and its page names, from made-up runs; and one small real run."""
 
 import re
 
@@ -23,8 +23,9 @@ from stages.convergence.measure.params import Params
 from stages.convergence.measure.short_runs import measure_stems
 from stages.convergence.measure.time_per_image import NOTES_SIDE, measure_times
 from stages.convergence.page.claims import CLAIMS, share_of_epochs
+from stages.convergence.page.values import NetRuns, values
 from tests.helpers import committed_params, edit_params, verdicts
-from tests.stages.convergence.made_up import CONVERGENCE, lenet_results
+from tests.stages.convergence.made_up import CONVERGENCE, lenet_results, write
 
 CPU = torch.device("cpu")
 DEVICES = Devices("cpu-virtual", [CPU], 1)
@@ -37,6 +38,31 @@ def test_failed_runs_are_counted_once():
     sizes = ("smallest_batch", "largest_batch", "tuned_batch")
     assert [m[f"lenet_{name}"] for name in sizes] == [64, 4096, 4096]
     assert m["resnet18_tuned_batch"] == 0, "it was not trained"
+
+
+def test_runs_that_miss_the_target_count_as_longer_than_all_others():
+    runs = NetRuns("lenet", Results(lenet_results()), {})
+    half = runs.epochs(SCALED, 4096)
+    assert (half.median, half.more) == (8, True)
+    assert (half.reached.low, half.reached.high) == (6, 6)
+    assert (half.missed, half.diverged) == (0, 4)
+    none = runs.epochs(FIXED, 4096)
+    assert (none.median, none.more, none.reached, none.missed) == (8, True, None, 8)
+    all_of_them = runs.epochs(FIXED, 256)
+    assert (all_of_them.median, all_of_them.more, all_of_them.missed) == (5, False, 0)
+
+
+def test_what_devices_gain_is_what_epochs_leave_of_it(tmp_path):
+    write(tmp_path, "cuda")
+    found = values(tmp_path / "convergence")
+    assert found["times"].median == pytest.approx(3.5), "4 / 1 and 6 / 2, by seed"
+    assert found["gain"].median == pytest.approx(4 / 3.5)
+    assert (found["steps_small"], found["steps_large"]) == (96, 80)
+    assert found["one_device"] == pytest.approx(3.5 / 2), "an image takes half as long"
+    assert found["stems"] == {"small": 0.8, "original": 0.7}
+    assert (found["costs"], found["helps"], found["by_steps"]) == (True, True, True)
+    assert found["any_missed"]
+    assert not found["bounded"], "at 256 all reached the target"
 
 
 def small(**changes):

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from lab.data import synthetic
-from lab.results.measurements import Results, curve_of
+from lab.results.measurements import Results, by_seed, curve_of, samples_at
 from stages.landscapes.measure.flat_points import SADDLE_LIMIT, share_down
 from stages.landscapes.measure.risks import overfitting, quadratic_features, sample_minimisers
 from stages.landscapes.page.claims import QUADRATICS
-from stages.landscapes.page.section import section
+from stages.landscapes.page.values import error_at_the_end
 from tests import smallest
 
 
@@ -89,10 +89,10 @@ def test_descent_on_few_rows_ends_at_their_least_squares():
     assert training[-1] == pytest.approx(least, rel=1e-3)
 
 
-def test_the_minima_are_named_in_the_picture(tmp_path):
-    smallest.write("landscapes", tmp_path)
-    for figure in section(tmp_path / "landscapes").figures:
-        figure.draw(tmp_path)
-    drawn = (tmp_path / "risk.svg").read_text()
-    assert "risk: −1.047 at x = 1.090" in drawn
-    assert "empirical risk: −1.208 at x = 1.017" in drawn
+def test_the_error_at_the_end_is_told_relative_to_the_best_step():
+    steps = [1, 10]
+    others = [np.array([3.0, 2.0, 4.0]), np.array([6.0, 3.0, 5.0])]  # of three seeds
+    made = [*samples_at("overfitting", "other rows", steps, others)]
+    made.append(by_seed("best_step", "other rows", [3.0, 2.0, 4.0], 1.0))
+    found = error_at_the_end(Results(made))
+    assert (found.median, found.count) == (1.5, 3)

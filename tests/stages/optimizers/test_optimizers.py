@@ -19,6 +19,7 @@ from stages.optimizers.measure import averages, quadratics, regression, sweeps
 from stages.optimizers.measure.names import ADAGRAD_LOWER_PERCENT, PROBLEMS, RULES
 from stages.optimizers.measure.regression import batches, descend, initial, problem
 from stages.optimizers.page import claims
+from stages.optimizers.page.values import values
 from tests import smallest
 from tests.helpers import ROOT
 from tests.stages.optimizers.smallest import PARAMS
@@ -63,6 +64,19 @@ def test_metrics_are_few_and_follow_from_the_rows(found):
     descent = found.curves("rates", problem="airfoil")["SGD"]
     beyond = descent.x > 10 * m["airfoil_rate_bound"]
     assert (descent.diverged[beyond] == 1).all(), "2/λmax bounds descent's rate"
+
+
+def test_the_page_names_what_the_rows_hold(found, tmp_path):
+    smallest.write("optimizers", tmp_path)
+    named = values(tmp_path / "optimizers")
+    assert named["wins_at_equal_rates"] == 0, "AdaGrad ends higher from everywhere"
+    assert named["directions"] == PARAMS.num_starts
+    assert named["pairs"] == 18 * 17 / 2, "of the notes' runs"
+    assert named["least"] < named["most"]
+    best = [found.series("best_rate", rule, problem="airfoil")[0].values for rule in RULES]
+    medians = [np.median(each) for each in best]
+    assert named["spread"] == pytest.approx(max(medians) / min(medians), rel=1e-6)
+    assert named["averaged"].median == pytest.approx(19, rel=0.1)
 
 
 def test_every_rule_is_swept_on_every_problem_and_judged_at_its_best_rate(found):

@@ -1,26 +1,35 @@
-"""Pages over results of this machine and of others, and pages in a clone, which has no data."""
+"""Pages over results of this machine and of others, and drawings that fail."""
 
-import shutil
+from pathlib import Path
 
 import pytest
+from markupsafe import Markup
 
-from lab.core.errors import DataError
 from lab.core.files import read_json, write_json
 from stages.report import __main__ as report
-from stages.report import sections
+from stages.report import about, questions
 from tests.helpers import hardware
-
-PAGES = ("index.html", "index.zh.html", "README.md")
 
 
 @pytest.fixture
 def draw(project, monkeypatch):
-    """Make the pages without their stages' figures, and return their texts."""
-    monkeypatch.setattr(report, "draw_figures", lambda *_: {})
+    """Make the pages without their figures, in this process, and return their texts."""
+    monkeypatch.setattr(questions.Author, "figure", lambda *_, **__: Markup())
+    monkeypatch.setattr("sys.argv", ["report"])
 
-    def pages():
+    def in_this_process(stages, folders):
+        return {
+            language: {stage: report.draw_one(stage, language, folder) for stage in stages}
+            for language, folder in folders.items()
+        }
+
+    monkeypatch.setattr(report, "draw", in_this_process)
+
+    def pages() -> dict[str, str]:
         report.main()
-        return {page: (project / "reports" / page).read_text() for page in PAGES}
+        reports = project / "reports"
+        texts = [*reports.rglob("*.html"), reports / "README.md"]
+        return {path.relative_to(reports).as_posix(): path.read_text() for path in texts}
 
     return pages
 
@@ -30,44 +39,40 @@ def test_no_result_passes_as_the_machines_that_draws_the_page(project, draw, cap
     write_json(project / "reports" / "hardware.json", hardware("Threadripper"))
     path = project / "reports" / "bench_parallel" / "conditions.json"
     write_json(path, read_json(path) | {"machine": hardware("Threadripper")})
-    english, chinese, summary = draw().values()
-    for text in (english, chinese, summary):
-        assert "Threadripper" in text
-        assert "AMD EPYC" in text
-    assert "another machine" in summary
-    parts = {part.partition('"')[0]: part for part in english.split('<section id="')}
-    assert "Another machine measured this: AMD EPYC" in parts["bench_overlap"]
-    assert "nother machine" not in parts["bench_parallel"]
+    found = draw()
+    for page in ("index.html", "index.zh.html"):
+        assert "Threadripper" in found[page]
+        assert "AMD EPYC" in found[page]
+    assert "Not of this machine" in found["index.html"]
+    assert "measured this: AMD EPYC" in found["pages/bench_overlap.html"]
+    assert "measured this" not in found["pages/bench_parallel.html"]
     assert "bench_overlap" in caplog.text
-
-
-def test_a_clone_without_data_has_its_pages(project, draw):
-    shutil.rmtree(project / "data")
-    english = draw()["index.html"]
-    assert "invoke repro --stage fetch" in english
-    assert 'id="figure-confusion"' in english
-    assert 'id="figure-worst"' not in english
 
 
 def test_a_failed_drawing_leaves_the_pages_as_they_were(project, draw, monkeypatch):
     before = draw()
     figures = {path: path.read_bytes() for path in (project / "reports/figures").iterdir()}
-    monkeypatch.setattr(report, "content", lambda *_: 1 / 0)
+    monkeypatch.setattr(about, "pages", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         report.main()
-    assert {page: (project / "reports" / page).read_text() for page in PAGES} == before
+    found = {page: (project / "reports" / page).read_text() for page in before}
+    assert found == before
     assert {path: path.read_bytes() for path in (project / "reports/figures").iterdir()} == figures
 
 
-def test_figures_that_nothing_draws_any_more_are_deleted(project, draw):
-    old = project / "reports" / "figures" / "of_a_stage_that_went.svg"
-    old.parent.mkdir(exist_ok=True)
-    old.write_text("<svg/>")
+def test_what_nothing_draws_any_more_is_deleted(project, draw):
+    old = [Path("figures/of_a_stage_that_went.svg"), Path("pages/of_a_stage_that_went.html")]
+    for path in old:
+        (project / "reports" / path).parent.mkdir(exist_ok=True)
+        (project / "reports" / path).write_text("old")
     draw()
-    assert not old.exists()
+    assert [path for path in old if (project / "reports" / path).exists()] == []
 
 
-def test_a_section_without_a_place_is_an_error(monkeypatch):
-    monkeypatch.setattr(sections, "MEASURED", sections.MEASURED[:-1])
-    with pytest.raises(DataError, match=r"train: .*book_order\.py"):
-        sections.groups()
+def test_one_page_alone_leaves_the_others(project, draw, monkeypatch):
+    before = draw()
+    monkeypatch.setattr("sys.argv", ["report", "bench_async"])
+    (project / "reports" / "pages" / "bench_input.html").write_text("mine")
+    found = draw()
+    assert found["pages/bench_async.html"] == before["pages/bench_async.html"]
+    assert found["pages/bench_input.html"] == "mine"

@@ -12,6 +12,7 @@ import pytest
 from markupsafe import Markup
 
 from lab.claims.book_order import BOOK_ORDER
+from lab.core.files import read_json, write_json
 from lab.report.language import speaking
 from lab.report.prose import block
 from stages.report import catalogue, questions
@@ -22,9 +23,9 @@ from tests.stages.report.texts import Text, text_of
 
 MOST_WORDS, MOST_ANSWER_WORDS, MOST_FINDINGS = 450, 45, 3
 NOT = {  # of the glossary: what has a better word
-    "en": r"\bbehind\b|, too\b|\bhonest\b|\bengine\b|\blessons?\b|notes' way|\bat hand\b|\bdearer\b"
-    r"|\bseldom\b|to the bit\b|\bwaited for\b|\bupdate rules?\b|\bmillionths\b|\bone after the other"
-    r"|\bproducts? of matri|\bat once\b|\basked here\b",
+    "en": r"\bbehind\b|, too\b|\bhonest\b|\bengine\b|\blessons?\b|notes' way|\bat hand\b"
+    r"|\bdearer\b|\bseldom\b|to the bit\b|\bwaited for\b|\bupdate rules?\b|\bmillionths\b"
+    r"|\bone after the other|\bproducts? of matri|\bat once\b|\basked here\b",
     "zh": "经验|藏在|证实|否定|无定论|快至|立即开始学习|学习率一个周期",
 }
 
@@ -125,3 +126,31 @@ def test_a_text_shows_every_figure_and_no_value_is_left_over(render, stage):
     for text in texts:
         assert [name for name in made if not re.search(rf"\b{name}\b", text)] == []
         assert [f.name for f in drawn if f'figure("{f.name}")' not in text] == []
+
+
+DECIDES_NOTHING = {
+    "busy": ({"busy_percent": 93.2}, "the machine was busy (93.2 % > 20 %)"),
+    "disturbed": ({"disturbed": "the machine slept (9 s)"}, "slept (9 s)"),
+    "one core": ({"not_measurable": "needs 2 cores"}, "needs 2 cores"),
+}
+
+
+@pytest.mark.parametrize("how", DECIDES_NOTHING)
+@pytest.mark.parametrize("stage", BENCHES)
+def test_times_that_decide_nothing_are_not_told(render, stage, how, tmp_path, monkeypatch):
+    """A page that rests on times says why in place of its answer; others leave the times out."""
+    more, words = DECIDES_NOTHING[how]
+    monkeypatch.chdir(tmp_path)
+    made_up.write(stage, tmp_path / "reports", "cpu-virtual")
+    conditions = tmp_path / "reports" / stage / "conditions.json"
+    write_json(conditions, read_json(conditions) | more)
+    shutil.copy(ROOT / "reports" / "hardware.json", tmp_path / "reports")
+    of_times = getattr(importlib.import_module(f"stages.{stage}.page.values"), "OF_TIMES", True)
+    english = render(stage, "en")
+    if of_times:
+        assert words in english.problem
+        assert "<figure" not in english.html
+        assert re.search(r"\d", render(stage, "zh").problem) or how == "one core"
+    elif how != "one core":
+        check(stage, "en", english)
+        assert words in text_of(english.html).visible + text_of(english.html).folded

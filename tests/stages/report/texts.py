@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 
 NUMBER = re.compile(r"(?<![A-Za-z\d.])[−-]?\d[\d,]*(?:\.\d+)?")
 VOID = {"meta", "input", "img", "br", "hr", "link", "path", "rect", "circle", "use", "line"}
-LEFT_OUT = {"script", "style", "svg", "nav", "head"}  # no text of the page's own
+LEFT_OUT = {"script", "style", "svg", "nav", "head", "select"}  # no text of the page's own
 
 
 @dataclass
@@ -75,7 +75,7 @@ class Text(HTMLParser):
     @property
     def words(self) -> int:
         """How many words are visible."""
-        return len(re.findall(r"[\w’']+", self.visible))
+        return sum(any(map(str.isalnum, word)) for word in self.visible.split())
 
     @property
     def numbers(self) -> set[str]:

@@ -27,6 +27,7 @@ from stages.schedules.measure.highest_rate import (
 )
 from stages.schedules.measure.names import AS_THE_BOOK, CONSTANT, NO_WARM_UP, WARM_UP
 from stages.schedules.page import claims
+from stages.schedules.page.values import differs, points
 from tests import smallest
 from tests.helpers import verdicts
 from tests.stages.schedules.made_up import schedule_results
@@ -93,9 +94,17 @@ def test_schedules_are_pure_and_positive_after_the_start(t):
         assert rate > 0 or t < 1e-9, name
 
 
-def draw(page, folder):
-    for figure in page.figures:
-        figure.draw(folder)
+@pytest.mark.parametrize(
+    ("differences", "verdict"),
+    [
+        ([1, 2, 3, 4, 5, 6, 7, 8], "more"),
+        ([-1, -2, -3, -4, -5, -6, -7, -8], "less"),
+        ([-1, 2, 3, 4, 5, 6, 7, 8], "unclear"),
+        ([1, 2], "unclear"),
+    ],
+)
+def test_a_difference_in_accuracy_needs_an_interval_on_one_side_of_0(differences, verdict):
+    assert differs(points(differences, [0] * len(differences))) == verdict
 
 
 def test_nets_are_compared_over_their_common_seeds():

@@ -22,6 +22,7 @@ from stages.together.measure.time_to_accuracy import (
     seconds_to,
     timed_in_part,
 )
+from stages.together.page.values import staircase, targets_of
 from tests.helpers import edit_params, write_data
 
 LADDER = {rung.lesson: rung for rung in ladder(bf16=True)}
@@ -162,3 +163,13 @@ def test_what_was_not_measured_has_no_seconds():
     assert seconds_to(RESULTS, "two devices", 83) is None
     assert seconds_to(RESULTS, ONE_CYCLE, 75) is None
     assert seconds_to(Results(MEASURED[:1]), NOTES_WAY, 83) is None
+
+
+def test_the_page_has_a_row_for_each_rung_that_was_measured():
+    """Its accuracies are those to which the last rung was trained."""
+    assert targets_of(RESULTS) == [83, 90]
+    rows = staircase(RESULTS, 83)
+    assert [row.rung for row in rows] == [NOTES_WAY, BF16, ONE_CYCLE]
+    assert [row.epochs for row in rows] == [2, 2, 1]
+    assert [row.epoch_s for row in rows] == pytest.approx([21, 5.5, 4.1])
+    assert [row.rung for row in staircase(RESULTS, 90)] == [ONE_CYCLE]

@@ -24,8 +24,7 @@ from lab.training.run_params import RunParams, TrainParams
 from stages.probe.__main__ import params_models
 from stages.train.__main__ import main
 from stages.train.measure import results as train
-from stages.train.page import section
-from stages.train.page.section import TrainingRun
+from stages.train.page.values import TrainingRun, labels_of, pairs_of
 from tests.helpers import ROOT, edit_params, errors, files, run_stage, small_run, write_data
 from tests.stages.train.made_up import SPEED
 
@@ -221,28 +220,30 @@ def training_run(name: str, num_devices: int, **changes: object) -> TrainingRun:
     return TrainingRun(name, {**metrics, "num_devices": num_devices, **changes}, rows)
 
 
-def test_findings_compare_only_runs_that_differ_in_devices_alone():
+def test_only_runs_that_differ_in_devices_alone_are_a_pair():
     one, two = training_run("one", 1), training_run("two", 2)
-    assert any("no speed-up is claimed" in sentence for sentence in section.findings([one, two]))
+    [pair] = pairs_of([two, one])
+    assert (pair.one.name, pair.many.name) == ("one", "two")
+    assert (pair.most_points, pair.first_loss) == (0, 0)
     for change in (
         {"lr": 0.1},
         {"batch_size": 512},
         {"device_kind": "cuda"},
         {"dataset": "synthetic"},
     ):
-        others = section.findings([one, training_run("two", 2, **change)])
-        assert not any("speed-up" in sentence for sentence in others)
+        assert not pairs_of([one, training_run("two", 2, **change)])
 
 
-def test_the_books_numbers_stand_only_beside_the_books_own_run():
-    assert training_run("x", 1, num_epochs=10).book == (83, 3.0)
-    assert training_run("x", 2, num_epochs=10).book == (84, 2.8)
-    for change in (
-        {"num_epochs": 3},
-        {"num_epochs": 10, "dataset": "synthetic"},
-        {"num_epochs": 10, "lr": 0.1},
-    ):
-        assert training_run("x", 1, **change).book is None
+def test_runs_that_words_do_not_tell_apart_go_by_their_names():
+    runs = [training_run(*each) for each in (("a", 1), ("b", 1), ("c", 2))]
+    assert labels_of(runs) == {"a": "a", "b": "b", "c": "LeNet, 2 devices"}
+
+
+def test_the_books_curve_stands_only_beside_the_books_own_run():
+    assert all(training_run("x", n, num_epochs=10).as_the_book for n in (1, 2))
+    assert training_run("x", 1, num_epochs=3).as_the_book, "as far as it was trained"
+    for change in ({"dataset": "synthetic"}, {"lr": 0.1}):
+        assert not training_run("x", 1, **change).as_the_book
 
 
 @pytest.mark.parametrize("name", ["a", "$(touch b)", "a; touch b", "a' ; touch b; '", "-rf", "a b"])

@@ -1,0 +1,51 @@
+"""The figures of the page on buckets."""
+
+from itertools import accumulate, pairwise
+from pathlib import Path
+
+from lab.report import plots
+from lab.report.benchmarks import TITLES, read
+from lab.report.language import say
+from lab.report.page import Figure
+from lab.results.measurements import Results
+from stages.bench_buckets.measure.names import AT_ONCE
+from stages.bench_buckets.page.values import NET, one, sizes
+
+
+def figures(folder: Path) -> list[Figure]:
+    """The figures of `folder` (reports/bench_buckets)."""
+    results, m = read(folder)
+    virtual = m["device_kind"] == "cpu-virtual"
+    ready = plots.lines(
+        [line(results, net, style) for net, style in zip(TITLES, ("-", "--"), strict=True)],
+        say("Time since the backward pass began (%)"),
+        say("Gradient bytes ready (%)"),
+        height=3.8,  # room for both names
+        virtual=virtual,
+    )
+    left = plots.bars(not_overlapped(results), say("Not overlapped (ms per step)"), virtual=virtual)
+    return [Figure("buckets_ready", [ready]), Figure("buckets_exposed", [left])]
+
+
+def line(results: Results, net: str, style: str) -> plots.Line:
+    """The share of a net's gradients that are ready, in steps."""
+    found = sorted(
+        (m.summary.median, m.x)
+        for name in results.variants("gradient ready", net=net)
+        for m in results.series("gradient ready", name, net=net)
+    )
+    x = [100 * at / found[-1][0] for at, _ in found for _ in range(2)]
+    so_far = [0.0, *accumulate(num_bytes for _, num_bytes in found)]
+    y = [100 * sum_ / so_far[-1] for pair in pairwise(so_far) for sum_ in pair]
+    return plots.Line(TITLES[net], [0, *x], [0, *y], style=style)
+
+
+def not_overlapped(results: Results) -> dict[str, list[float]]:
+    """What is left of ResNet-18's all-reduce when the pass has ended, of each size of buckets."""
+    found = {}
+    for mib in sizes(results, NET):
+        measured = say("{mib:g} MiB, measured", mib=mib)
+        found[measured] = list(one(results, "exposed", AT_ONCE, mib).values)
+        model = say("{mib:g} MiB, model", mib=mib)
+        found[model] = list(one(results, "predicted exposed", AT_ONCE, mib).values)
+    return found

@@ -1,0 +1,156 @@
+"""The figures of the page on the roofline."""
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from lab.report import figures as style
+from lab.report import plots
+from lab.report.benchmarks import read
+from lab.report.language import say, translation
+from lab.report.numbers import number
+from lab.report.page import Figure
+from lab.results.measurements import Measurement, Results
+from lab.results.stats import median_fraction
+from stages.bench_hardware.page.values import Network, networks_of, roof
+
+
+def figures(folder: Path) -> list[Figure]:
+    """The figures of `folder` (reports/bench_hardware)."""
+    results, _ = read(folder)
+    peak, copy = (m.summary.median for m in roof(results))
+    under = partial(draw_roofline, networks_of(results), peak, copy)
+    rate = say("Rate (GFLOP/s)")
+    return [
+        Figure("roofline", [under]),
+        Figure("memory", memory(results)),
+        Figure(
+            "multiplications",
+            [
+                plots.dots(ways(results), rate, say("256 × 256 on one thread"), one=None),
+                plots.dots(peaks(results), rate, say("Large matrices"), one=None),
+            ],
+        ),
+    ]
+
+
+def memory(results: Results) -> list[plots.Draw]:
+    """Loads by their working set, if they could be measured, and numbers by their distance."""
+    random, ordered = (
+        results.series("latency", variant) for variant in ("dependent loads", "loads in order")
+    )
+    drawn = []
+    if random:
+        drawn.append(
+            plots.lines(
+                [
+                    line(say("random order"), random, 1024),
+                    line(say("in order"), ordered, 1024, "X"),
+                ],
+                say("Working set (KiB)"),
+                say("Time per load (ns)"),
+                xscale="log",
+                yscale="log",
+            )
+        )
+    sums = [line("", results.series("stride", "sum"))]
+    distance = say("Distance between numbers (bytes)")
+    drawn.append(plots.lines(sums, distance, say("Time per number (ns)"), xscale="log"))
+    return drawn
+
+
+def line(name: str, series: Sequence[Measurement], unit: int = 1, style: str = "-") -> plots.Line:
+    """Medians with the middle half of the samples."""
+    found = [m.summary for m in series]
+    return plots.Line(
+        name,
+        [m.x / unit for m in series],
+        [each.median for each in found],
+        [each.q1 for each in found],
+        [each.q3 for each in found],
+        style,
+    )
+
+
+def ways(results: Results) -> dict[str, object]:
+    """The rate of a matrix multiplication in each way."""
+    return {
+        translation(name): median_fraction(results.series("matmul", name)[0].values)
+        for name in results.variants("matmul")
+    }
+
+
+def peaks(results: Results) -> dict[str, object]:
+    """The rate of large matrix multiplications by dtype and threads."""
+    measured = [m for name in results.variants("peak") for m in results.series("peak", name)]
+    return {named(m): median_fraction(m.values) for m in measured}
+
+
+def named(m: Measurement) -> str:
+    """The dtype of a matrix multiplication and what computes it."""
+    dtype = translation(m.variant)
+    if m.threads == 0:
+        return say("{dtype}, GPU", dtype=dtype)
+    if m.threads == 1:
+        return say("{dtype}, 1 thread", dtype=dtype)
+    return say("{dtype}, {count} threads", dtype=dtype, count=m.threads)
+
+
+# --- the roofline ---
+
+
+def draw_roofline(networks: Sequence[Network], peak: float, bandwidth: float, path: Path) -> None:
+    """Draw networks as dots under the line of what arithmetic and memory allow."""
+    ridge = peak / bandwidth
+    at, rates = [n.intensity for n in networks], [n.rate.median for n in networks]
+    x = np.array([min(ridge, *at) / 10, ridge, 4 * max(ridge, *at)])
+    bottom = min(bandwidth * x[0], *rates) / 2.2
+    with style.figure(path, style.WIDTH, 3.4) as fig:
+        axes = fig.add_subplot(xscale="log", yscale="log")
+        axes.set(xlim=(x[0], x[-1]), ylim=(bottom, 2 * max(peak, *rates)))
+        axes.set(xlabel=say("FLOP per byte (counted)"), ylabel=say("Rate (GFLOP/s)"))
+        axes.plot(x, np.minimum(peak, bandwidth * x), color=style.INK)
+        axes.plot([ridge, ridge], [bottom, peak], color=style.FAINT, linestyle="--", linewidth=1)
+        name_roof(axes, ridge, peak, bandwidth)
+        name_networks(axes, networks)
+        style.plain_ticks(axes.xaxis)
+        style.plain_ticks(axes.yaxis)
+
+
+def name_roof(axes: Axes, ridge: float, peak: float, bandwidth: float) -> None:
+    """Name the roof and the slope by what they are, and both sides of where they meet."""
+    (low, _), (bottom, _) = axes.get_xlim(), axes.get_ylim()
+    labels = (
+        (say("peak: {rate} GFLOP/s", rate=number(peak)), (ridge, peak), (-6, 5), "right"),
+        (
+            say("memory: {rate} GB/s", rate=number(bandwidth)),
+            (1.3 * low, 1.3 * low * bandwidth),
+            (8, -8),
+            "left",
+        ),
+        (say("memory limits"), (ridge, bottom), (-6, 5), "right"),
+        (say("arithmetic limits"), (ridge, bottom), (6, 5), "left"),
+    )
+    for text, place, offset, side in labels:
+        colour = style.FAINT_TEXT if place[1] == bottom else style.INK
+        axes.annotate(text, place, offset, textcoords="offset points", ha=side, color=colour)
+
+
+def name_networks(axes: Axes, networks: Sequence[Network]) -> None:
+    """Draw the networks as dots, each with its name on its right."""
+    to_axes = axes.transData + axes.transAxes.inverted()
+    places = [to_axes.transform((n.intensity, n.rate.median)) for n in networks]
+    heights = style.spread_labels([float(y) for _, y in places], 0.075, 1)
+    for network, (x, _), height in zip(networks, places, heights, strict=True):
+        axes.plot(network.intensity, network.rate.median, "o", color=style.COLOURS[0], markersize=8)
+        axes.text(
+            x + 0.025,
+            height,
+            network.title,
+            color=style.TEXT_COLOURS[0],
+            transform=axes.transAxes,
+            va="center",
+        )

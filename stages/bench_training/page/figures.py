@@ -1,0 +1,45 @@
+"""The figures of the page on the speed of training."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from lab.report import plots
+from lab.report.benchmarks import TITLES, read
+from lab.report.language import say
+from lab.report.page import Figure
+from lab.results.measurements import Results
+from stages.bench_training.measure import names
+from stages.bench_training.measure.comparisons import ms_at_peak
+from stages.bench_training.page.values import experiments_in_words, gains, timed, variants_in_words
+
+
+def figures(folder: Path) -> list[Figure]:
+    """The figures of `folder` (reports/bench_training)."""
+    results, m = read(folder)
+    time = say("Time per step (ms)")
+    shown = [
+        Figure(
+            "training_speed",
+            [plots.bars(times(results, net), time, title) for net, title in TITLES.items()],
+        )
+    ]
+    experiments = experiments_in_words(results)
+    ways = {names.LOOP: say("loop"), names.THREADS: say("threads")}
+    rows = {
+        say("{net}: {way}", net=experiments[experiment], way=ways[variant]): found
+        for (experiment, variant), found in gains(results).items()
+    }
+    if rows:
+        as_fast = say("Speed relative to one device (×)")
+        virtual = m[names.TWO_DEVICES] == "cpu-virtual"
+        shown.append(Figure("training_on_devices", [plots.dots(rows, as_fast, virtual=virtual)]))
+    return shown
+
+
+def times(results: Results, net: str) -> dict[str, Sequence[float]]:
+    """The samples of each variant's step in ms, and what ours would take at the peak."""
+    words = variants_in_words()
+    return {
+        **{words[found.variant]: found.values for found in timed(results, net)},
+        say("at the float32 peak"): ms_at_peak(results, net),
+    }

@@ -1,0 +1,225 @@
+"""What the page on convergence names: numbers, and what they decide."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lab.report.benchmarks import read
+from lab.report.numbers import Interval
+from lab.results.measurements import Results
+from lab.results.stats import Ratio, median_fraction, speedup
+from stages.convergence.measure.names import (
+    FIXED,
+    LARS,
+    LENET,
+    MOMENTUM,
+    PLAIN,
+    RESNET18,
+    SCALED,
+    STEMS,
+)
+
+OUTCOMES = {
+    "costs": (True, False),
+    "bounded": (False, True),
+    "helps": (True, False),
+    "by_steps": (True, False),
+    "synthetic": (False, True),
+}
+NAMES = {  # of the ways to train, as the page calls them
+    FIXED: "same learning rate",
+    SCALED: "scaled learning rate",
+    MOMENTUM: "momentum",
+    LARS: "LARS",
+}
+
+
+@dataclass(frozen=True)
+class Epochs:
+    """A variant's epochs to the target at a batch size, over seeds.
+
+    Attributes:
+        median: of all runs; `more` if it is at least that, since too few got there.
+        reached: the range of the runs that did, if there are any.
+        missed: how many ran out of epochs.
+        diverged: how many diverged.
+    """
+
+    median: float
+    more: bool
+    reached: Interval | None
+    missed: int
+    diverged: int
+
+
+@dataclass(frozen=True)
+class NetRuns:
+    """One net's runs among the stage's results."""
+
+    net: str
+    results: Results
+    metrics: Mapping[str, Any]
+
+    def samples(self, experiment: str, variant: str, batch_size: int) -> NDArray[np.float64]:
+        """A variant's samples at a batch size: `epochs`, `reached` and `diverged` by seed."""
+        found = self.results.one(experiment, variant, net=self.net, batch_size=batch_size)
+        if found is None:
+            raise KeyError(f"{experiment} of {self.net}: {variant}, batch {batch_size}")
+        return np.array(found.values)
+
+    def batch_sizes(self, experiment: str = "epochs") -> dict[str, list[int]]:
+        """The batch sizes of each variant of an experiment."""
+        found: dict[str, list[int]] = {}
+        for m in self.results.measurements:
+            if m.experiment == experiment and m.columns["net"] == self.net:
+                found.setdefault(m.variant, []).append(int(m.columns["batch_size"]))
+        return found
+
+    def epochs(self, variant: str, batch_size: int) -> Epochs:
+        """How a variant's runs ended."""
+        epochs, reached, diverged = (
+            self.samples(experiment, variant, batch_size)
+            for experiment in ("epochs", "reached", "diverged")
+        )
+        ended, failed = epochs[reached == 1], int(diverged.sum())
+        ordered = np.sort(np.where(reached, epochs, np.inf))
+        middle = float(ordered[len(ordered) // 2])  # of an even number the higher
+        if len(ended) == len(epochs):
+            middle = float(np.median(epochs))
+        return Epochs(
+            min(middle, float(epochs.max())),
+            not np.isfinite(middle),
+            Interval(float(np.median(ended)), ended.min(), ended.max()) if len(ended) else None,
+            len(epochs) - len(ended) - failed,
+            failed,
+        )
+
+    def any_missed(self) -> bool:
+        """Whether any run did not reach the target."""
+        return any(
+            not self.samples("reached", variant, n).all()
+            for variant, sizes in self.batch_sizes().items()
+            for n in sizes
+        )
+
+    def relative(self, many: tuple[str, int], few: tuple[str, int]) -> Ratio:
+        """How many times the epochs of a variant at a batch size another takes, by seed."""
+        return speedup(*(self.samples("epochs", *each).tolist() for each in (many, few)))
+
+    def table(self) -> dict[str, Any]:
+        """The batch sizes, and how each variant's runs ended at them."""
+        sizes, by_variant = self.batch_sizes("us_per_image")[PLAIN], self.batch_sizes()
+        rows = [
+            {
+                "name": NAMES[variant],
+                "cells": [self.epochs(variant, n) if n in trained else None for n in sizes],
+            }
+            for variant, trained in by_variant.items()
+        ]
+        times = [float(np.median(self.samples("us_per_image", PLAIN, n))) for n in sizes]
+        return {"sizes": sizes, "rows": rows, "us_per_image": times}
+
+
+def values(folder: Path) -> dict[str, object]:
+    """The values of `folder` (reports/convergence)."""
+    results, m = read(folder)
+    lenet = NetRuns(LENET, results, m)
+    small, large = lenet.batch_sizes()[FIXED][:2]
+    devices = large // small if large % small == 0 else large / small
+    before, fixed, scaled = (FIXED, small), (FIXED, large), (SCALED, large)
+    times, scaled_times = lenet.relative(fixed, before), lenet.relative(scaled, before)
+    pairs = zip(*(lenet.samples("epochs", *each) for each in (scaled, fixed)), strict=True)
+    share = median_fraction([float(a / b) for a, b in pairs])
+    small_reached = lenet.samples("reached", *before).all()
+    all_reached = all(lenet.samples("reached", *each).all() for each in (before, fixed, scaled))
+    image_time = speedup(
+        *(lenet.samples("us_per_image", PLAIN, n).tolist() for n in (large, small))
+    )
+    at_small, at_large = lenet.epochs(*before), lenet.epochs(*fixed)
+    target = float(m["lenet_target_percent"])
+    return {
+        "seeds": len(lenet.samples("epochs", *before)),
+        "target": int(target) if target.is_integer() else target,
+        "max_epochs": m["lenet_max_epochs"],
+        "small": small,
+        "large": large,
+        "devices": devices,
+        "at_small": at_small,
+        "at_large": at_large,
+        "times": times,
+        "scaled_times": scaled_times,
+        "share": share,
+        "bounded": bool(small_reached and not all_reached),  # ratios are bounds: larger took longer
+        "any_missed": lenet.any_missed(),
+        "costs": bool(small_reached and times.verdict == "faster"),
+        "helps": all_reached and share.verdict == "slower",
+        "steps_small": round(at_small.median * (m["train_images"] // small)),
+        "steps_large": round(at_large.median * (m["train_images"] // large)),
+        "by_steps": times.median > devices**0.5,  # nearer to equal steps than to equal images
+        "gain": _over(devices, times),
+        "scaled_gain": _over(devices, scaled_times),
+        "image_time": image_time,
+        "one_device": times.median * image_time.median,
+        "lenet": lenet.table(),
+        "tuned": _at_best_rates(lenet) if m["lenet_tuned_batch"] else None,
+        "resnet18": _resnet18(results, m) if "resnet18_target_percent" in m else None,
+        "stale": _stale(results),
+        "stems": _stems(results),
+        "synthetic": m["dataset"] == "synthetic",
+    }
+
+
+def _over(number: float, ratio: Ratio) -> Ratio:
+    """A number over a ratio."""
+    return Ratio(number / ratio.median, number / ratio.high, number / ratio.low, ratio.count)
+
+
+def _at_best_rates(lenet: NetRuns) -> dict[str, object]:
+    """What momentum and LARS take, each at the best learning rate that other seeds found."""
+    largest = lenet.metrics["lenet_largest_batch"]
+    return {
+        "largest": largest,
+        "momentum_small": lenet.epochs(MOMENTUM, lenet.metrics["lenet_smallest_batch"]),
+        "momentum": lenet.epochs(MOMENTUM, largest),
+        "lars": lenet.epochs(LARS, largest),
+    }
+
+
+def _resnet18(results: Results, m: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "target": m["resnet18_target_percent"],
+        "max_epochs": m["resnet18_max_epochs"],
+        **NetRuns(RESNET18, results, m).table(),
+    }
+
+
+def short_runs(results: Results) -> dict[int, list[float]]:
+    """The short runs' accuracies by how many steps their gradients are old."""
+    return {
+        int(m.columns["staleness"]): list(m.values)
+        for m in results.measurements
+        if m.experiment == "short_run"
+    }
+
+
+def _stale(results: Results) -> dict[str, object]:
+    runs = short_runs(results)
+    steps, fresh = max(runs), runs[0]
+    return {
+        "steps": steps,
+        "fresh": float(np.median(fresh)) / 100,
+        "old": float(np.median(runs[steps])) / 100,
+        "points": median_fraction([a - b for a, b in zip(fresh, runs[steps], strict=True)]),
+    }
+
+
+def _stems(results: Results) -> dict[str, float] | None:
+    """The accuracy after equally many images with each of ResNet-18's stems, if trained."""
+    found = {stem: results.one("by_stem", stem) for stem in STEMS}
+    if not all(found.values()):
+        return None
+    return {stem: float(np.median(m.values)) / 100 for stem, m in found.items() if m}

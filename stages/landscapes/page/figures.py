@@ -1,0 +1,88 @@
+"""The figures of the page on landscapes."""
+
+from pathlib import Path
+
+import numpy as np
+
+from lab.report import plots
+from lab.report.benchmarks import read
+from lab.report.figures import COLOURS, WIDTH, figure, label_ends
+from lab.report.language import say, translation
+from lab.report.page import Figure
+from lab.report.plots import Line
+from lab.results.measurements import Curve, Results, curve_of
+from stages.landscapes.page.values import gap
+
+
+def figures(folder: Path) -> list[Figure]:
+    """The figures of `folder` (reports/landscapes)."""
+    results, _ = read(folder)
+    return [
+        Figure("landscapes", [overfitting(results), escape(results)]),
+        Figure("landscapes_gap", [shrinking(results)]),
+    ]
+
+
+def overfitting(results: Results) -> plots.Draw:
+    """Both errors against the steps of descent."""
+    curves = results.curves("overfitting")
+    names = {"other rows": say("new data"), "rows trained on": say("training data")}
+    found = {name: curves[variant] for variant, name in names.items()}
+    return plots.lines(
+        [banded(name, c) for name, c in found.items()],
+        say("Steps of gradient descent"),
+        say("Half the mean squared error"),
+        say("Overfitting"),
+        xscale="log",
+    )
+
+
+def escape(results: Results) -> plots.Draw:
+    """How long each optimizer stays on the saddle, by how near to its line it starts."""
+    names = {
+        "GD": say("gradient descent"),
+        "GD with noise": say("with noise"),
+        "momentum 0.9": say("momentum"),
+        "Adam": translation("Adam"),
+    }
+
+    def draw(path: Path) -> None:
+        with figure(path, WIDTH, 2.8) as fig:
+            axes = fig.add_subplot(
+                title=say("Leaving a saddle"),
+                xlabel=say("n, for a start 10⁻ⁿ from the line x₂ = 0"),
+                ylabel=say("Steps until |x₂| > 1"),
+                xlim=(0.8, 12.2),
+            )
+            ends = []
+            for variant, marker, colour in zip(names, "os^D", COLOURS, strict=False):
+                series = results.series("saddle_escape", variant)  # the line itself has no place
+                c = curve_of([m for m in reversed(series) if m.x > 0])
+                axes.plot(-np.log10(c.x), c.y, f"{marker}-", color=colour, markersize=3.5)
+                ends.append((names[variant], 12.0, float(c.y[-1]), colour))
+            axes.set_ylim(0, 1.05 * max(end for _, _, end, _ in ends))
+            label_ends(axes, ends, gap=0.08)
+
+    return draw
+
+
+def shrinking(results: Results) -> plots.Draw:
+    """How far a sample's minimum lies from the true one, beside the slope of theory."""
+    c = gap(results)
+    theory = c.y[0] * (c.x / c.x[0]) ** -0.5
+    return plots.lines(
+        [
+            banded(say("measured"), c),
+            Line(say("theory"), c.x.tolist(), theory.tolist(), style="--", faint=True),
+        ],
+        say("Examples in the sample, n"),
+        say("Distance of the minimizers (in x)"),
+        xscale="log",
+        yscale="log",
+        height=3.6,
+    )
+
+
+def banded(name: str, c: Curve) -> Line:
+    """A curve with its band as a line of a plot."""
+    return Line(name, c.x.tolist(), c.y.tolist(), c.low.tolist(), c.high.tolist())

@@ -1,0 +1,241 @@
+"""The figures of the page on optimizers."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from lab.report import figures as style
+from lab.report.benchmarks import read
+from lab.report.language import say, translation
+from lab.report.page import Figure
+from lab.report.plots import name_rows
+from lab.results.measurements import Curve, Results, curve_of
+from stages.optimizers.measure.names import (
+    ADAGRAD_LOWER_PERCENT,
+    COUNTING,
+    DECAYING,
+    PROBLEMS,
+    RULES,
+)
+from stages.optimizers.page.values import Run, airfoil_runs
+
+Dot = tuple[str, float, float, float]  # a label, a median, and the ends of the middle 50%
+
+# What a port of the book prints as the final loss of its airfoil runs, from one seed each.
+PUBLISHED_LOSSES = {
+    Run("momentum 0.5", 0.02): 0.2455,
+    Run("AdaGrad", 0.1): 0.2437,
+    Run("AdaGrad", 0.1, version="concise"): 0.2431,
+    Run("Adam", 0.01): 0.2454,
+    Run("Adam", 0.01, version="concise"): 0.2421,
+}
+HALF_TURN = 180  # degrees: a start and the one across from it end at the same value
+BOOK_START_DEGREES = float(np.degrees(np.arctan2(-2, -5))) % HALF_TURN
+LEAST_SHOWN = 1e-9  # of values after 20 steps
+ONE_FOR_ALL = ("SGD", "momentum 0.9", "Nesterov 0.9")  # weights: one learning rate
+DASHES = ("-", (0, (4, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)), (0, (2, 2)), (0, (8, 2)))
+
+
+def figures(folder: Path) -> list[Figure]:
+    """The figures of `folder` (reports/optimizers)."""
+    results, m = read(folder)
+    return [
+        Figure("starts", [partial(_starts, results, m, angle) for angle in ADAGRAD_LOWER_PERCENT]),
+        Figure("airfoil", [partial(_airfoil, results, m)]),
+        Figure("best_rates", [partial(_best, results, problem) for problem in PROBLEMS]),
+        Figure("airfoil_rates", [partial(_rates, results, m, one) for one in (True, False)]),
+        Figure("rare_features", [partial(_rare, results)]),
+    ]
+
+
+def _name(rule: str) -> str:
+    """An optimizer as the page calls it."""
+    words = {
+        "GD": say("GD"),
+        "Nesterov 0.9": say("Nesterov {beta}", beta=0.9),
+        DECAYING: say("SGD, falling with steps"),
+        **{f"momentum {beta}": say("momentum {beta}", beta=beta) for beta in (0.5, 0.9)},
+    }
+    return words.get(rule) or translation(rule)
+
+
+def _run_name(run: Run) -> str:
+    """A run as the page calls it: its optimizer and its settings."""
+    batch = [say("batch {size}", size=f"{run.batch_size:g}")] if run.rule == "SGD" else []
+    rate = "ρ 0.9" if run.rule == "Adadelta" else say("lr {rate}", rate=f"{run.rate:g}")
+    version = {
+        "from scratch": [],
+        "epsilon inside": [say("ε inside")],
+        "uncorrected": [say("uncorrected")],
+        "concise": ["torch"],
+    }[run.version]
+    return say(", ").join([_name(run.rule), *batch, rate, *version])
+
+
+def _line(axes: Axes, c: Curve, place: int, label: str) -> None:
+    """Draw a curve with its band in the style of its place."""
+    colour = style.COLOURS[place]
+    axes.plot(c.x, c.y, color=colour, linestyle=DASHES[place], label=label)
+    axes.fill_between(c.x, c.low, c.high, color=colour, alpha=0.15, linewidth=0)
+
+
+def _starts(results: Results, m: dict[str, Any], angle: int, path: Path) -> None:
+    runs = (("GD", 0.4), ("AdaGrad", 0.4), ("AdaGrad", 2))
+    found = [curve_of(results.series("starts", rule, rate=r, turned=angle)) for rule, r in runs]
+    half = found[0].x < HALF_TURN
+    x, ys = found[0].x[half], [c.y[half] for c in found]
+    percent = m[ADAGRAD_LOWER_PERCENT[angle]]
+    with style.figure(path, style.WIDTH, 2.9) as fig:
+        axes = fig.add_subplot(
+            title=say("Rotated by 45°: AdaGrad (2) wins from {percent:.2g}%", percent=percent)
+            if angle
+            else say("Original axes: AdaGrad (2) wins from {percent:.2g}%", percent=percent),
+            yscale="log",
+            xlim=(0, HALF_TURN),
+            ylim=(LEAST_SHOWN, 50),
+            xlabel=say("Direction of the start (degrees)"),
+            ylabel=say("f after 20 steps"),
+        )
+        axes.set_xticks(range(0, HALF_TURN + 1, 45))
+        axes.fill_between(
+            x,
+            0,
+            1,
+            where=list(ys[2] < ys[0]),
+            transform=axes.get_xaxis_transform(),
+            color=style.COLOURS[2],
+            alpha=0.13,
+            linewidth=0,
+        )
+        ends = []
+        for i, ((rule, rate), y) in enumerate(zip(runs, ys, strict=True)):
+            axes.plot(x, y, color=style.COLOURS[i], linestyle=DASHES[i])
+            ends.append((f"{_name(rule)} {rate:g}", x[-1], y[-1], style.COLOURS[i]))
+        style.label_ends(axes, ends, gap=0.085)
+        axes.axvline(BOOK_START_DEGREES, color=style.FAINT, linewidth=1)
+        axes.text(
+            BOOK_START_DEGREES + 3,
+            0.06 if angle else 0.52,
+            say("the notes' start"),
+            color=style.FAINT_TEXT,
+            transform=axes.get_xaxis_transform(),
+        )
+
+
+def _dots(axes: Axes, dots: Sequence[Dot], best: int | None = None) -> None:
+    """Draw a row for each dot, its middle 50% as a bar; `best` as a diamond."""
+    for i, (_, y, low, high) in enumerate(dots):
+        colour = style.COLOURS[2 if i == best else 0]
+        axes.plot([low, high], [i, i], color=colour, linewidth=4, alpha=0.4)
+        axes.plot(y, i, "D" if i == best else "o", color=colour)
+    name_rows(axes, [label for label, *_ in dots])
+
+
+def _around(values: Sequence[float]) -> tuple[float, float]:
+    """The limits of a logarithmic axis."""
+    finite = [value for value in values if np.isfinite(value) and value > 0]
+    return min(finite) / 1.3, 1.3 * max(finite)
+
+
+def _airfoil(results: Results, m: dict[str, Any], path: Path) -> None:
+    runs = sorted(airfoil_runs(results).items(), key=lambda item: item[1].y[-1])
+    dots = [
+        (_run_name(run), *(1e3 * y for y in (c.y[-1], c.low[-1], c.high[-1]))) for run, c in runs
+    ]
+    published = {
+        row: 1e3 * (PUBLISHED_LOSSES[run] - m["airfoil_minimum"])
+        for row, (run, _) in enumerate(runs)
+        if run in PUBLISHED_LOSSES and m["airfoil"] == "original"
+    }
+    with style.figure(path, style.WIDTH, 0.8 + 0.23 * len(dots)) as fig:
+        axes = fig.add_subplot(
+            xscale="log",
+            xlim=_around([*(n for _, *numbers in dots for n in numbers), *published.values()]),
+            xlabel=say("Excess loss (10⁻³)"),
+        )
+        style.plain_ticks(axes.xaxis)
+        _dots(axes, dots)
+        axes.plot(list(published.values()), list(published), "x", color=style.INK)
+
+
+def _best(results: Results, problem: str, path: Path) -> None:
+    rules = (*RULES, DECAYING)
+    shown = {
+        each: [curve_of(results.series("best_rate", rule, problem=each)) for rule in rules]
+        for each in PROBLEMS
+    }
+    everywhere = [y for cs in shown.values() for c in cs for y in (c.y[-1], c.low[-1], c.high[-1])]
+    dots = []
+    for rule, c in zip(rules, shown[problem], strict=True):
+        label = say(", ").join([_name(rule), say("lr {rate}", rate=f"{c.x[-1]:.2g}")])
+        dots.append((label, c.y[-1], c.low[-1], c.high[-1]))
+    titles = {
+        "airfoil": say("Airfoil"),
+        "ill": say("Features of different scale"),
+        "sparse": say("Rare features"),
+    }
+    with style.figure(path, style.WIDTH, 0.9 + 0.23 * len(dots)) as fig:
+        axes = fig.add_subplot(
+            title=titles[problem],
+            xscale="log",
+            xlim=_around(everywhere),
+            xlabel=say("Excess loss after two epochs"),
+        )
+        _dots(axes, dots, best=int(np.nanargmin([y for _, y, *_ in dots])))
+
+
+def _rates(results: Results, m: dict[str, Any], one_for_all: bool, path: Path) -> None:
+    """Draw the optimizers with one learning rate for all weights, or those with one for each."""
+    curves = results.curves("rates", problem="airfoil")
+    with style.figure(path, style.WIDTH, 3.4) as fig:
+        axes = fig.add_subplot(
+            title=say("One learning rate for all weights")
+            if one_for_all
+            else say("One for each weight"),
+            xscale="log",
+            yscale="log",
+            xlabel=say("Learning rate"),
+            ylabel=say("Excess loss after two epochs"),
+            xlim=(curves["SGD"].x[0], curves["SGD"].x[-1]),
+            ylim=(5e-4, 2),
+        )
+        for place, rule in enumerate(r for r in RULES if (r in ONE_FOR_ALL) == one_for_all):
+            _line(axes, curves[rule], place, _name(rule))
+        if one_for_all:
+            bound = m["airfoil_rate_bound"]
+            axes.axvline(bound, color=style.FAINT, linestyle="--")
+            axes.text(bound * 1.3, 7e-4, "2/λmax", color=style.FAINT_TEXT)
+        style.key(fig, axes, columns=3)
+
+
+def _rare(results: Results, path: Path) -> None:
+    labels = {
+        "SGD": say("SGD, constant"),
+        DECAYING: say("SGD, falling with steps"),
+        COUNTING: say("SGD, falling with counts"),
+        "AdaGrad": translation("AdaGrad"),
+    }
+    found = {}
+    for name in labels:
+        c = curve_of(results.series("feature_errors", name), 100)
+        found[name] = replace(c, x=100 * c.x)
+    shares = found["SGD"].x
+    with style.figure(path, style.WIDTH, 3.3) as fig:
+        axes = fig.add_subplot(
+            xscale="log",
+            yscale="log",
+            xlabel=say("Rows that have the feature (%)"),
+            ylabel=say("Squared error left (%)"),
+            xlim=(shares.min(), shares.max()),
+            ylim=_around([n for c in found.values() for n in (*c.low, *c.high)]),
+        )
+        style.plain_ticks(axes.xaxis)
+        style.plain_ticks(axes.yaxis)
+        for place, (name, label) in enumerate(labels.items()):
+            _line(axes, found[name], place, label)
+        style.key(fig, axes)

@@ -1,0 +1,64 @@
+"""The figures of the page on learning-rate schedules."""
+
+from pathlib import Path
+from statistics import median
+
+from lab.report import plots
+from lab.report.benchmarks import TITLES, read
+from lab.report.figures import COLOURS, WIDTH, figure, label_ends
+from lab.report.language import say, translation
+from lab.report.page import Figure
+from lab.results.measurements import Results
+from stages.schedules.measure.names import AS_THE_BOOK
+from stages.schedules.page.values import LABELS, accuracies, highest_rates
+
+RISING = ("cosine, warm-up", "inverse sqrt, warm-up", "one-cycle", AS_THE_BOOK)
+DASHES = ("-", "--", ":", "-.", (0, (2, 2)))
+
+
+def figures(folder: Path) -> list[Figure]:
+    """The figures of `folder` (reports/schedules)."""
+    results, m = read(folder)
+    found = sorted(accuracies(results).items(), key=lambda item: -median(item[1]))
+    ranked = {translation(LABELS[name]): percent for name, percent in found}
+    limits = {}
+    for net in m["nets"].split():
+        plain, warm = highest_rates(results, net)
+        limits[say("{net}, no warm-up", net=TITLES[net])] = plain
+        limits[say("{net}, warm-up", net=TITLES[net])] = warm
+    return [
+        Figure("schedules", [drawn(results, rising=True), drawn(results, rising=False)]),
+        Figure("schedule_results", [plots.bars(ranked, say("LeNet's test accuracy (%)"))]),
+        Figure("highest_rates", [plots.bars(limits, say("Highest stable learning rate"))]),
+    ]
+
+
+def drawn(results: Results, *, rising: bool) -> plots.Draw:
+    """The schedules that rise before they fall and the book's loop, or the others."""
+    curves = results.curves("schedule")
+    shown = {name: c for name, c in curves.items() if (name in RISING) == rising}
+
+    # the title says what else they are
+    short = {"cosine, warm-up": say("cosine"), "inverse sqrt, warm-up": say("inverse sqrt")}
+
+    def draw(path: Path) -> None:
+        with figure(path, WIDTH, 2.9) as fig:
+            axes = fig.add_subplot(
+                title=say("With warm-up") if rising else say("Without warm-up"),
+                xlabel=say("Epoch"),
+                ylabel=say("Learning rate"),
+                xlim=(0, 20),
+                ylim=(0, 0.32),
+                xticks=range(0, 21, 5),
+            )
+            ends = []
+            for (name, c), colour, dashes in zip(shown.items(), COLOURS, DASHES, strict=False):
+                if name == AS_THE_BOOK:  # a rate for each whole epoch
+                    axes.plot(c.x, c.y, color=colour, drawstyle="steps-post", linewidth=2.4)
+                else:
+                    axes.plot(c.x, c.y, color=colour, linestyle=dashes)
+                label = short.get(name, translation(LABELS[name]))
+                ends.append((label, 20.0, float(c.y[-1]), colour))
+            label_ends(axes, ends, gap=0.085)
+
+    return draw

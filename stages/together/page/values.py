@@ -1,0 +1,185 @@
+"""What the page on all techniques together names: a row for each, and what comes of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from lab.report.benchmarks import read
+from lab.report.language import say
+from lab.report.numbers import Interval
+from lab.results.measurements import Results
+from stages.together.measure.time_to_accuracy import (
+    BF16,
+    HE,
+    NOTES_WAY,
+    ONE_CYCLE,
+    RUNGS,
+    SAME_STEPS,
+    SecondsTo,
+    seconds_to,
+    target_of,
+)
+
+OUTCOMES = {
+    "reached": ("both", "all", "neither"),
+    "extrapolated": (True, False),
+    "engineered": (True, False),
+    "learned": (True, False),
+    "one_cycle_short": (True, False),
+    "at_chance": (True, False),
+    "split": ("slower", "faster", "none"),
+    "on_gpus": (True, False),
+    "synthetic": (True, False),
+}
+BATCH, SPLIT = RUNGS[-2:]
+WHERE = {  # the page that explains a change
+    NOTES_WAY: "bench_training",
+    "images in memory": "bench_input",
+    "only pixels that count": "bench_training",
+    "channels last": "bench_training",
+    "memory kept": "bench_training",
+    BF16: "bench_training",
+    HE: "schedules",
+    "momentum": "optimizers",
+    ONE_CYCLE: "schedules",
+    BATCH: "convergence",
+    SPLIT: "replicas",
+}
+CHANCE = 12.0  # percent: of ten classes, and little more
+
+
+def labels(virtual: bool = True) -> dict[str, str]:
+    """The rows as the page calls them."""
+    return {
+        NOTES_WAY: say("baseline:\nthe notes' code"),
+        "images in memory": say("data set in memory"),
+        "only pixels that count": say("skip pixels\nLeNet never uses"),
+        "channels last": say("channels-last layout"),
+        "memory kept": say("reuse freed memory"),
+        BF16: "bfloat16",
+        HE: say("He initialization"),
+        "momentum": say("Nesterov momentum"),
+        ONE_CYCLE: say("one-cycle schedule"),
+        BATCH: say("batch size 128"),
+        SPLIT: say("split over\ntwo CPU halves") if virtual else say("split over\ntwo GPUs"),
+    }
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the staircase: the one above with one more change."""
+
+    rung: str
+    found: SecondsTo
+    virtual: bool
+
+    @property
+    def label(self) -> str:
+        """What it changes, in words."""
+        return labels(self.virtual)[self.rung]
+
+    @property
+    def where(self) -> str:
+        """The stage whose page explains it."""
+        return WHERE[self.rung]
+
+    @property
+    def seconds(self) -> float:
+        """Until the accuracy, or until training ended; of several seeds the median."""
+        return self.found.median
+
+    @property
+    def epochs(self) -> int:
+        """The same in epochs."""
+        return round(median(self.found.epochs))
+
+    @property
+    def epoch_s(self) -> float:
+        """Seconds of an epoch."""
+        found = self.found
+        return median(s / n for s, n in zip(found.seconds, found.epochs, strict=True))
+
+
+def targets_of(results: Results) -> list[int]:
+    """The accuracies in percent to which all techniques together were trained."""
+    ladder = [m for m in results.measurements if m.variant in RUNGS]
+    last = [int(m.columns["target"]) for m in ladder if m.variant == ladder[-1].variant]
+    return sorted(set(last) - {0})
+
+
+def staircase(results: Results, target: int) -> list[Row]:
+    """The rows that were measured, in order."""
+    kinds = {m.variant: m.device_kind for m in results.measurements if m.variant in RUNGS}
+    measured = ((rung, seconds_to(results, rung, target)) for rung in kinds)
+    return [Row(rung, found, kinds[rung] == "cpu-virtual") for rung, found in measured if found]
+
+
+def records(results: Results) -> dict[str, SecondsTo]:
+    """The runs of small networks that reached the accuracy in their names."""
+    runs = (run for run in results.variants("seconds") if run not in RUNGS)
+    measured = {run: seconds_to(results, run, target_of(run)) for run in runs}
+    return {run: found for run, found in measured.items() if found and found.reached}
+
+
+def values(folder: Path) -> dict[str, object]:
+    """The values of `folder` (reports/together)."""
+    results, m = read(folder)
+    target, *further = targets_of(results)
+    rows = staircase(results, target)
+    first, last, of = rows[0], rows[-1], {row.rung: row for row in rows}
+    start = [row for row in rows if row.rung in SAME_STEPS][-1]
+    learning = [row for row in rows if row.rung in (start.rung, HE, "momentum", BATCH)]
+    alike = [row.epoch_s for row in rows if row.rung in (start.rung, HE, "momentum", ONE_CYCLE)]
+    before, split = of.get(BATCH, last), of.get(SPLIT)
+    return {
+        "target": target,
+        "further": {each: staircase(results, each) for each in further},
+        "rows": rows,
+        "reached": _reached(first, last),
+        "extrapolated": first.found.extrapolated,
+        "speedup": first.seconds / last.seconds,
+        "first": first,
+        "last": last,
+        "start": start,
+        "engineered": start.epoch_s < first.epoch_s,
+        "learned": len(learning) == 4 and _fewer(learning),
+        "epochs": {row.rung: row.epochs for row in learning},
+        "one_cycle": of.get(ONE_CYCLE),
+        "one_cycle_short": ONE_CYCLE in of and not of[ONE_CYCLE].found.reached,
+        "after_one": _after_one(results, start.rung),
+        "after_one_he": _after_one(results, HE),
+        "at_chance": _after_one(results, start.rung) < CHANCE < _after_one(results, HE),
+        "before": before,
+        "split": _verdict(before, split),
+        "on_gpus": not str(results.series("seconds", start.rung)[0].device_kind).startswith("cpu"),
+        "alike": Interval(median(alike), min(alike), max(alike)),
+        "records": {target_of(run): found.median for run, found in records(results).items()},
+        "seeds": int(m["seeds"]),
+        "synthetic": m["dataset"] != "fashion-mnist",
+    }
+
+
+def _reached(first: Row, last: Row) -> str:
+    if not last.found.reached:
+        return "neither"
+    return "both" if first.found.reached else "all"
+
+
+def _fewer(rows: Sequence[Row]) -> bool:
+    """Whether all reach the accuracy, none in more epochs than the one before."""
+    epochs = [row.epochs for row in rows]
+    return all(row.found.reached for row in rows) and epochs == sorted(epochs, reverse=True)
+
+
+def _verdict(before: Row, split: Row | None) -> str:
+    """What the second device does to an epoch."""
+    if split is None:
+        return "none"
+    return "faster" if split.epoch_s < before.epoch_s else "slower"
+
+
+def _after_one(results: Results, rung: str) -> float:
+    """Test accuracy in percent after the first epoch, of several seeds the median."""
+    first = [m for m in results.series("accuracy", rung) if m.x == 1]
+    return median(value for m in first for value in m.values) if first else 0.0

@@ -1,0 +1,184 @@
+"""What the page on training on several devices names: pairs of runs, and by how much they part."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lab.core.files import read_rows
+from lab.core.params import PARAMS_FILE, read_yaml
+from lab.report.benchmarks import TITLES
+from lab.report.language import say
+from lab.results.documents import read_metrics
+from lab.training.run_params import NOTES, RunParams
+from stages.train.measure.names import (
+    EPOCH_S,
+    FINAL_ACCURACY,
+    TEST_ACCURACY,
+    TRAIN_LOSS,
+    WEIGHTS_HASH,
+)
+
+OF_TIMES = False
+OUTCOMES = {
+    "has_same": (True, False),
+    "has_batch_norm": (True, False),
+    "identical": (True, False),
+    "at_chance": (True, False),
+    "kind": ("cpu-virtual", "cuda", "cuda-shared"),
+    "beside_the_book": (True, False),
+    "synthetic": (True, False),
+}
+WITHOUT_BATCH_NORM = ("lenet", "lenet_he", "mlp")
+CHANCE = 0.12  # of ten classes, and little more
+
+
+@dataclass(frozen=True)
+class TrainingRun:
+    """One run of the train stage: its name, metrics and rows (one per epoch)."""
+
+    name: str
+    metrics: Mapping[str, Any]
+    rows: Sequence[Mapping[str, Any]]
+
+    @property
+    def recipe(self) -> dict[str, Any]:
+        """How it was trained, on whatever devices."""
+        return recipe_in(self.metrics)
+
+    def column(self, key: str) -> list[float]:
+        """One value per epoch."""
+        return [float(row[key]) for row in self.rows]
+
+    @property
+    def net(self) -> str:
+        """What it trains, in words."""
+        nets = {
+            **TITLES,
+            "lenet_he": say("LeNet, He initialization"),
+            "mlp": say("MLP"),
+            "convnet": say("ConvNet"),
+            "convnet_deep": say("deeper ConvNet"),
+        }
+        return nets[str(self.metrics["net"])]
+
+    @property
+    def num_devices(self) -> int:
+        """How many devices share its batches."""
+        return int(self.metrics["num_devices"])
+
+    @property
+    def accuracy(self) -> float:
+        """On the test images after the last epoch, in percent."""
+        return float(self.metrics[FINAL_ACCURACY])
+
+    @property
+    def epoch_s(self) -> float:
+        """Seconds of training in an epoch."""
+        return float(self.metrics[EPOCH_S])
+
+    @property
+    def as_the_book(self) -> bool:
+        """Whether each epoch trains as the book's: at its constant rate, a run may end earlier."""
+        others = {"strategy": NOTES.strategy, "shards": "none", "num_epochs": NOTES.num_epochs}
+        return self.metrics["dataset"] == "fashion-mnist" and self.recipe | others == recipe_in(
+            NOTES.model_dump()
+        )
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two runs that differ in devices only."""
+
+    one: TrainingRun
+    many: TrainingRun
+
+    @property
+    def points(self) -> list[float]:
+        """By how many points of test accuracy they differ after each epoch."""
+        accuracies = (run.column(TEST_ACCURACY) for run in (self.one, self.many))
+        return [100 * abs(a - b) for a, b in zip(*accuracies, strict=True)]
+
+    @property
+    def most_points(self) -> float:
+        """The same where they differ most."""
+        return max(self.points)
+
+    @property
+    def first_loss(self) -> float:
+        """By how much the losses of the first epoch differ, relative to one of them."""
+        one, many = (run.column(TRAIN_LOSS)[0] for run in (self.one, self.many))
+        return abs(one - many) / one
+
+    @property
+    def has_batch_norm(self) -> bool:
+        """Whether the network has it."""
+        return self.one.metrics["net"] not in WITHOUT_BATCH_NORM
+
+
+def runs_of(folder: Path) -> list[TrainingRun]:
+    """All runs that params.yaml asks for."""
+    names = list(read_yaml(PARAMS_FILE)["train"]["runs"])
+    return [
+        TrainingRun(n, read_metrics(folder / n), read_rows(folder / n / "rows.csv")) for n in names
+    ]
+
+
+def values(folder: Path) -> dict[str, object]:
+    """The values of `folder` (reports/train)."""
+    runs = runs_of(folder)
+    pairs = pairs_of(runs)
+    same = next((pair for pair in pairs if not pair.has_batch_norm), None)
+    batch_norm = next((pair for pair in pairs if pair.has_batch_norm), None)
+    weights = [pair.metrics[WEIGHTS_HASH] for pair in (same.one, same.many)] if same else []
+    return {
+        "runs": runs,
+        "same": same,
+        "has_same": same is not None,
+        "identical": len(set(weights)) == 1,
+        "batch_norm": batch_norm,
+        "has_batch_norm": batch_norm is not None,
+        "at_chance": same is not None and same.one.column(TEST_ACCURACY)[0] < CHANCE,
+        "kind": (pairs[0].many if pairs else runs[0]).metrics["device_kind"],
+        "beside_the_book": any(run.as_the_book for run in compared(runs)),
+        "synthetic": any(run.metrics["dataset"] != "fashion-mnist" for run in runs),
+    }
+
+
+def pairs_of(runs: Sequence[TrainingRun]) -> list[Pair]:
+    """The runs that differ in devices only, the one on one device first."""
+    return [Pair(one, many) for one in runs for many in runs if _differ_in_devices(one, many)]
+
+
+def compared(runs: Sequence[TrainingRun]) -> list[TrainingRun]:
+    """The runs whose curves are shown: pairs of several epochs, or whatever there is."""
+    long = [run for run in runs if len(run.rows) > 1] or list(runs)
+    names = {run.name for pair in pairs_of(long) for run in (pair.one, pair.many)}
+    return [run for run in long if run.name in names] or long
+
+
+def labels_of(runs: Sequence[TrainingRun]) -> dict[str, str]:
+    """What figures call the runs: network and devices; by its own name one of several such."""
+    words = {
+        run.name: say("{net}, 1 device", net=run.net)
+        if run.num_devices == 1
+        else say("{net}, {n} devices", net=run.net, n=run.num_devices)
+        for run in runs
+    }
+    found = list(words.values())
+    return {name: text if found.count(text) == 1 else name for name, text in words.items()}
+
+
+def recipe_in(metrics: Mapping[str, Any]) -> dict[str, Any]:
+    """The recipe in a run's metrics, which leave out its devices and how many images test it."""
+    without = ("num_gpus", "test_images")
+    return {key: metrics[key] for key in RunParams.model_fields if key not in without}
+
+
+def _differ_in_devices(one: TrainingRun, many: TrainingRun) -> bool:
+    where = ("dataset", "device_kind", "threads_per_device")
+    return (
+        one.recipe == many.recipe
+        and all(one.metrics[key] == many.metrics[key] for key in where)
+        and one.num_devices == 1 < many.num_devices
+    )

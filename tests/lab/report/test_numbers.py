@@ -1,0 +1,72 @@
+"""Numbers as the pages write them."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lab.report.language import speaking
+from lab.report.numbers import Interval, duration, duration_span, number, percent, span
+from lab.results.stats import Ratio
+
+
+@pytest.mark.parametrize(
+    ("x", "text"),
+    [
+        (12_345, "12,345"),  # counted
+        (0.0, "0"),
+        (1.7249, "1.7"),
+        (277.4, "280"),
+        (12_345.6, "12,000"),
+        (-0.0456, "−0.046"),
+        (4.2e-8, "4.2×10⁻⁸"),
+        (1.5e9, "1.5×10⁹"),
+        (0.99951, "1.0"),
+        (math.inf, "∞"),
+        (Ratio(0.99853, 0.9977, 0.9995, 8), "0.999"),  # as many digits as it is narrow
+        (Ratio(1.7249, 1.22, 1.98, 8), "1.7"),
+    ],
+)
+def test_a_number_has_two_digits_or_as_many_as_its_interval_is_narrow(x, text):
+    assert number(x) == text
+
+
+def test_more_digits_are_given_if_asked_for():
+    assert (number(277.4, 3), number(12.66, 3), number(5, 2)) == ("277", "12.7", "5.0")
+
+
+def test_an_interval_has_the_digits_of_its_number():
+    assert span(Ratio(1.7249, 1.224, 1.98, 8)) == "1.2–2.0"
+    assert span(Ratio(0.99853, 0.9977, 0.9995, 8)) == "0.998–1.00"
+    assert span(Interval(1.0, -2.0, 5.0)) == "−2.0 to 5.0"
+    assert percent(Interval(0.83, 0.81, 0.85)) == "83%"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (12.66, "13 s"),
+        (0.0123, "12 ms"),
+        (3.66e-6, "3.7 µs"),
+        (0.99999, "1.0 s"),
+        (2e-10, "0.20 ns"),
+    ],
+)
+def test_seconds_have_the_unit_that_suits_them(seconds, text):
+    assert duration(seconds) == text
+
+
+def test_both_ends_of_a_time_have_the_unit_of_its_median():
+    assert duration_span(Interval(0.9e-3, 0.4e-3, 1.2e-3)) == "400–1,200 µs"
+    with speaking("zh", {}):
+        assert duration(12.66) == "13 秒"
+
+
+@given(st.floats(1e-12, 1e12))
+def test_a_number_reads_back_within_half_a_digit(x):
+    text = number(x).replace(",", "")
+    mantissa, _, power = text.partition("×10")
+    digits = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+    exponent = int("".join(str(digits.index(c)) if c in digits else "-" for c in power) or 0)
+    assert float(mantissa) * 10.0**exponent == pytest.approx(x, rel=0.051)

@@ -1,0 +1,86 @@
+"""A page's text: values by name, headings in order, mistakes with their place."""
+
+import pytest
+from markupsafe import Markup
+
+from lab.core.errors import DataError
+from lab.report.language import speaking
+from lab.report.prose import HEADINGS, OPTIONAL, fill_in, filled
+
+BODY = "\n\n".join(
+    f"## {words['en']}\n\ntext" for key, words in HEADINGS.items() if key not in OPTIONAL
+)
+FRONT = '---\ntitle: A question?\nfinding: "{{ n | number }} times"\n---\n'
+
+
+def text(tmp_path, body: str, front: str = FRONT):
+    path = tmp_path / "en.md"
+    path.write_text(front + body, encoding="utf-8")
+    return path
+
+
+def test_values_are_filled_in_and_parts_are_found_by_their_headings(tmp_path):
+    path = text(tmp_path, "**It is {{ n | number }}.**\n\n" + BODY)
+    prose = fill_in(path, {"n": 1.72})
+    assert prose.front["finding"] == "1.7 times"
+    assert prose.parts["answer"].html.strip() == "<p><strong>It is 1.7.</strong></p>"
+    assert list(prose.parts) == ["answer", *(k for k in HEADINGS if k not in OPTIONAL)]
+    assert prose.parts["why"].html.strip() == "<p>text</p>"
+
+
+def test_what_is_filled_in_is_text(tmp_path):
+    evil = "<script>x</script> *a* [b](c) `d` |"
+    path = text(tmp_path, "{{ evil }}\n\n{{ ours }}\n\n" + BODY)
+    html = fill_in(path, {"n": 1, "evil": evil, "ours": Markup("<b>c</b>")}).parts["answer"].html
+    assert "<script" not in html
+    assert "<em>" not in html
+    assert "<a " not in html
+    assert "<code>" not in html
+    assert "<b>c</b>" in html
+    assert Markup(html.split("</p>")[0].removeprefix("<p>")).unescape() == evil
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("a\n\n{{ unknown }}\n", "unknown"),
+        ("a\n\n{% if %}\n", "line 7"),  # of the file, front matter and all
+        ("{{ nothing }}", "None"),
+        (BODY.replace("Why", "How come"), "“How come” is no heading"),
+        (BODY + "\n\n## Why\n", "stands there twice"),
+        (BODY.replace("## Why", "Why"), "in this order"),
+    ],
+)
+def test_a_mistake_is_named_with_its_place(tmp_path, body, words):
+    path = text(tmp_path, body)
+    with pytest.raises(DataError, match=words) as raised:
+        fill_in(path, {"n": 1, "nothing": None})
+    assert str(path) in str(raised.value)
+
+
+@pytest.mark.parametrize("front", ["", "---\ntitle: [\n---\n"])
+def test_a_front_matter_that_is_none_is_said(tmp_path, front):
+    with pytest.raises(DataError, match="front matter"):
+        fill_in(text(tmp_path, BODY, front), {"n": 1})
+
+
+def test_other_texts_have_headings_of_their_own(tmp_path):
+    prose = fill_in(text(tmp_path, "a\n\n## B c\n\nd\n"), {"n": 1}, headings=False)
+    assert {key: part.heading for key, part in prose.parts.items()} == {"answer": "", "B c": "B c"}
+    assert filled(text(tmp_path, "*a* {{ n }}\n"), {"n": 1})[1] == "*a* 1\n"
+
+
+def test_a_table_scrolls_within_itself_and_links_lead_to_the_edition(tmp_path):
+    path = text(tmp_path, '| a |\n|---|\n| {{ book("13.2") }} |\n')
+    html = fill_in(path, {"n": 1}, headings=False).parts["answer"].html
+    assert '<div class="scroll" tabindex="0" role="region" aria-label="Table 1"><table>' in html
+    assert (
+        'href="https://d2l.ai/chapter_computational-performance/async-computation.html">13.2<'
+        in html
+    )
+    with speaking("zh", {}):
+        html = fill_in(path, {"n": 1}, headings=False).parts["answer"].html
+    assert (
+        'href="https://zh.d2l.ai/chapter_computational-performance/async-computation.html">12.2<'
+        in html
+    )

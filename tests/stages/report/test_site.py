@@ -1,0 +1,85 @@
+"""The committed report and one of made-up results: links lead somewhere, nothing is too long."""
+
+import re
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+from lab.claims.book_order import BOOK_ORDER
+from stages.report.site import ABOUT, INDEX, file_of
+from tests.helpers import ROOT
+from tests.stages.report.texts import Text, text_of
+
+pytestmark = pytest.mark.slow
+
+MOST_BYTES = {"claims": 300_000}  # of a page; of all others 200,000
+MOST_WORDS = {INDEX: 900, "errata": 1400}
+MOST_SCRIPT = 45_000
+
+
+@pytest.fixture(scope="module", params=["committed", "made up"])
+def reports(request) -> Path:
+    made = request.param == "made up"
+    return request.getfixturevalue("drawn") if made else ROOT / "reports"
+
+
+def pages(reports: Path) -> dict[str, tuple[Path, Text]]:
+    """Every page of a report by its file."""
+    found = {}
+    for page in (INDEX, *ABOUT, *BOOK_ORDER):
+        for language in ("en", "zh"):
+            path = reports / file_of(page, language)
+            found[file_of(page, language)] = path, text_of(path.read_text())
+    return found
+
+
+def test_there_is_a_page_of_everything_and_no_other(reports):
+    there = {path.relative_to(reports).as_posix() for path in reports.rglob("*.html")}
+    assert there == set(pages(reports))
+
+
+def test_every_link_and_anchor_leads_somewhere(reports):
+    found = pages(reports)
+    ids = {path.resolve(): set(text.ids) for path, text in found.values()}
+    wrong = []
+    for name, (path, text) in found.items():
+        for link in text.links:
+            target = urlsplit(link)
+            if target.scheme:
+                assert target.netloc in ("d2l.ai", "zh.d2l.ai"), link
+                continue
+            leads_to = (
+                (path.parent / unquote(target.path)).resolve() if target.path else path.resolve()
+            )
+            if leads_to.suffix == ".html":
+                known = leads_to in ids and target.fragment in {"", *ids[leads_to], *VERDICTS}
+            else:  # data and code stand beside the committed report
+                known = reports != ROOT / "reports" or leads_to.exists()
+            if not known:
+                wrong.append((name, link))
+    assert wrong == []
+
+
+VERDICTS = ("confirmed", "refuted", "inconclusive", "untested")  # choose among the claims
+
+
+def test_each_page_is_well_formed_small_and_runs_its_own_script_alone(reports):
+    for name, (path, text) in pages(reports).items():
+        html = path.read_text()
+        page = Path(name).name.split(".")[0]
+        assert text.problems == [], name
+        assert len(set(text.ids)) == len(text.ids), name
+        assert len(html.encode()) <= MOST_BYTES.get(page, 200_000), name
+        assert len("".join(re.findall(r"(?s)<script>(.*?)</script>", html))) <= MOST_SCRIPT, name
+        assert "default-src 'none'" in html, name
+        assert re.search(r"script-src ('sha256-[^']+'|'none')\"", html), name
+        assert not re.search(r'src="http|<script src|<link|url\(http|unsafe-eval', html), name
+        if name.endswith(f"{page}.html"):
+            assert text.words <= MOST_WORDS.get(page, 10_000), f"{name}: {text.words} words"
+
+
+@pytest.mark.parametrize("page", [INDEX, *ABOUT])
+def test_both_languages_show_the_same_numbers(reports, page):
+    english, chinese = (pages(reports)[file_of(page, each)][1].numbers for each in ("en", "zh"))
+    assert {n for n in english ^ chinese if not n.isdigit() or int(n) > 13} == set()
