@@ -15,7 +15,6 @@ from lab.data.images import LabelledImages
 from lab.data.loaders import BOOK_WORKERS, book_images, loader
 from lab.data.order import shuffled
 from lab.machine.devices import Devices, usable_cores
-from lab.nets.models import to_float
 from lab.results.measurements import Measurement, again
 from lab.timing.bench import balanced_turns
 from lab.timing.clock import read_clock
@@ -41,11 +40,15 @@ def feeds(num_images: int, batch_size: int, resident: LabelledImages) -> dict[st
 
 
 def resident_batches(resident: LabelledImages, batch_size: int) -> Iterator[LabelledImages]:
-    """Shuffled batches of images (n, 28, 28) that lie on a device as bytes, scaled there."""
+    """Shuffled batches of images (n, 28, 28) that lie on a device as bytes, scaled there.
+
+    In the loader's memory layout, so that a step on either computes the same way.
+    """
     images, labels = resident
     order = shuffled(len(labels), torch.default_generator).to(images.device)
     for rows in order.split(batch_size):
-        yield to_float(images.index_select(0, rows)), labels.index_select(0, rows)
+        X = images.index_select(0, rows).to(torch.float32).div_(255).unsqueeze(1)
+        yield X, labels.index_select(0, rows)
 
 
 def measure_feeds(
