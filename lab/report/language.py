@@ -6,7 +6,7 @@ translation, with the same placeholders filled in. Each folder that says somethi
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -51,6 +51,11 @@ def section_number(sections: str) -> str:
     if sections == "4.2":
         return "3.5"
     return re.sub(r"(?<![.\d])\d+", lambda chapter: str(int(chapter[0]) - 1), sections)
+
+
+def section_list(sections: Iterable[str]) -> str:
+    """Several sections, in the numbers of the edition of the language that is spoken."""
+    return ("、" if language() == CHINESE else ", ").join(map(section_number, sections))
 
 
 def in_markdown(text: object) -> str:

@@ -21,7 +21,15 @@ from lab.data.sources import FASHION_FILES
 from lab.report import verdicts
 from lab.report.benchmarks import devices_in_words
 from lab.report.inline_svg import Styles, inlined
-from lab.report.language import ENGLISH, in_markdown, language, say, section_number, translation
+from lab.report.language import (
+    ENGLISH,
+    in_markdown,
+    language,
+    say,
+    section_list,
+    section_number,
+    translation,
+)
 from lab.report.machines import Machines, in_one_line, machines_of
 from lab.report.markup import with_tags
 from lab.report.prose import Prose, fill_in, filled
@@ -175,7 +183,7 @@ def _grouped(
                 "stage": stage,
                 "title": questions[stage].title,
                 "link": links[stage],
-                "sections": say(", ").join(map(section_number, PLACES[stage].sections)),
+                "sections": section_list(PLACES[stage].sections),
                 "finding": questions[stage].finding or questions[stage].problem,
             }
             for stage in BOOK_ORDER
@@ -224,7 +232,7 @@ def errata(know: About) -> str:
     functions = {
         "verdict_of": verdict_of,
         "evidence": evidence,
-        "page": lambda name: Markup(links[name]),
+        "question": lambda name: Markup(f"[{know.questions[name].title}]({links[name]})"),
     }
     prose = fill_in(text_file("errata"), know.values() | functions, headings=False)
     return rendered("text.html.j2", "errata", Styles(), _of(prose))

@@ -29,7 +29,7 @@ from lab.core.files import METRICS, REPORTS
 from lab.report import book, verdicts
 from lab.report.benchmarks import trust, undecided
 from lab.report.inline_svg import Styles, inlined
-from lab.report.language import say
+from lab.report.language import CHINESE, language, say
 from lab.report.machines import in_one_line, machines_of, notes_on
 from lab.report.markup import with_tags
 from lab.report.page import Explorable, Figure
@@ -276,7 +276,7 @@ def _html(
 
 def _place(stage: str, machines: Any) -> Markup:
     """Where a question stands in the book, and which machine answered it."""
-    sections = Markup(say(", ")).join(
+    sections = Markup("、" if language() == CHINESE else ", ").join(
         Markup('<a href="{url}">{number}</a>').format(
             url=book.url(section), number=book.section_number(section)
         )

@@ -5,27 +5,26 @@ import tomllib
 
 import pytest
 
+from lab.claims.book_order import PLACES
+from lab.report.prose import read_front
 from tests.helpers import ROOT
-from tests.pipeline.test_architecture import PIPELINE
 
 README = (ROOT / "README.md").read_text()
 
 
-def test_the_table_has_every_stage_once_with_its_question_and_a_command():
-    rows = re.findall(
-        r"^\| \[`(\w+)`\]\(stages/(\w+)/\) \| (.+?) \| .+? \| `invoke (.+?)` \|$",
-        README,
-        flags=re.M,
-    )
-    assert sorted(name for name, *_ in rows) == sorted(PIPELINE)
-    for name, folder, _, command in rows:
+def test_the_table_has_every_question_once_with_its_title_and_sections():
+    rows = re.findall(r"^\| (.+?) \| (.+?) \| \[`(\w+)`\]\(stages/(\w+)/\) \|$", README, flags=re.M)
+    assert [name for *_, name, _ in rows] == list(PLACES)
+    for title, sections, name, folder in rows:
         assert name == folder
-        alone = {
-            "train": "train RUN",
-            "claims": "claims",
-            "report": "report",
-        }  # seconds, or one run
-        assert command == alone.get(name, f"repro --stage {name}")
+        assert title == read_front(ROOT / "stages" / name / "page" / "en.md")["title"]
+        told = re.findall(r"[\d.]+", sections)
+        assert told in ([*PLACES[name].sections], [PLACES[name].sections[i] for i in (0, -1)])
+
+
+def test_what_was_found_is_what_the_report_found():
+    found = README.split("## What we found\n")[1].split("\nRead the report")[0].strip()
+    assert found in (ROOT / "reports" / "README.md").read_text()
 
 
 @pytest.mark.parametrize("page", ["README.md", "reports/README.md"])
