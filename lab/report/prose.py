@@ -204,4 +204,12 @@ def _table_close(*_: Any) -> str:
 
 
 _MARKDOWN.add_render_rule("table_open", _table_open)
+
+
+def _fence(renderer: RendererHTML, tokens: Sequence[Token], index: int, *_: Any) -> str:
+    """Code scrolls within itself, also by the keyboard."""
+    return Markup("<pre tabindex=0><code>{code}</code></pre>\n").format(code=tokens[index].content)
+
+
 _MARKDOWN.add_render_rule("table_close", _table_close)
+_MARKDOWN.add_render_rule("fence", _fence)

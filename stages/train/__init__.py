@@ -8,6 +8,5 @@ curves of one and two devices should lie on each other; batch norm sees each sha
 
 Seconds cover training only, with all devices synchronized before each reading of the clock. A run
 that was killed or stopped resumes, bit for bit, when the same command is given again. Read
-`reports/train/<run>/rows.csv`, one row per epoch, `confusion.csv`, one row per class, and
-`worst.csv`, the test images that it is most wrong about. Book: 13.5 (from scratch), 13.6 (concise).
+`reports/train/<run>/rows.csv`, one row per epoch. Book: 13.5 (from scratch), 13.6 (concise).
 """

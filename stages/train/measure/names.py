@@ -1,7 +1,6 @@
 """The names that the stage's results and its section share."""
 
 WEIGHTS = "models/{run}.pt"  # under the project's root
-CONFUSION, WORST = "confusion.csv", "worst.csv"  # beside rows.csv
 # columns of rows.csv
 TEST_ACCURACY, TRAIN_LOSS, SECONDS = "test_accuracy", "train_loss", "seconds"
 # metrics, beside the run's settings

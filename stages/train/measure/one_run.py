@@ -8,7 +8,6 @@ from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 
 import torch
-from torch import Tensor
 from tqdm import tqdm
 
 from lab.core.errors import StoppedError
@@ -26,7 +25,7 @@ from lab.parallel.launch import check_ranks_agree, own_rank, process_group
 from lab.timing.conditions import LoadMonitor, speed_metrics
 from lab.training import accuracy, loop, shards, steps, update_steps
 from lab.training.checkpoints import Checkpoints, run_key
-from lab.training.loop import Epoch, Progress, predict, train
+from lab.training.loop import Epoch, Progress, train
 from lab.training.run_params import RunParams
 from lab.training.steps import Stepper, prepare_process
 from lab.training.strategies import base, dataparallel, graph, processes, sharded
@@ -95,7 +94,7 @@ def train_run(name: str, params: Params) -> None:
                 devices.threads,
                 recipe.strategy,
             )
-            epochs, logits = train_with_checkpoints(
+            epochs = train_with_checkpoints(
                 name, strategy, train_set, test_set, params.seed, checkpoints
             )
             if watch:
@@ -103,7 +102,7 @@ def train_run(name: str, params: Params) -> None:
                 rows = results.rows_of(epochs, devices, dataset)
                 metrics = results.summarise(recipe, devices, dataset, epochs, weights)
                 metrics = {**metrics, **speed_metrics(watch)}
-                results.write(name, weights, rows, logits, test_set, metrics)
+                results.write(name, weights, rows, metrics)
             strategy.any(False)  # all results are written, also where hosts share the folder
             if keeps_checkpoints():
                 checkpoints.clear()
@@ -149,10 +148,10 @@ def train_with_checkpoints(
     test_set: Split,
     seed: int,
     checkpoints: Checkpoints,
-) -> tuple[list[Epoch], Tensor]:
+) -> list[Epoch]:
     """Train from the latest checkpoint, with a bar on a terminal and a line per epoch.
 
-    Returns the epochs and the test images' logits (n, 10); the strategy has the weights.
+    Returns the epochs; the strategy has the weights.
 
     Raises:
         StoppedError: SIGTERM or Ctrl-C; a checkpoint of the last step is written.
@@ -203,7 +202,7 @@ def train_with_checkpoints(
                 f"{name}: stopped in {where}; the same command goes on there",
                 stop.signal_number or 15,
             )
-        return reached.epochs, predict(strategy, to_tensors(test_set)[0])
+        return reached.epochs
 
 
 def _log_epoch(name: str, recipe: RunParams, epoch: Epoch) -> None:

@@ -1,4 +1,4 @@
-"""What a run leaves: rows by epoch, its metrics, the test images it gets wrong, and its weights."""
+"""What a run leaves: rows by epoch, its metrics, and its weights."""
 
 import hashlib
 import io
@@ -9,14 +9,12 @@ import torch
 from torch import Tensor
 
 from lab.core.files import REPORTS, Metrics, Row, write_atomically, write_metrics, write_rows
-from lab.data.datasets import CLASSES, Split
 from lab.machine.devices import Devices
 from lab.machine.hardware import add_machine
 from lab.results.stats import summarise as summary
 from lab.training.loop import Epoch
 from lab.training.run_params import RunParams
 from stages.train.measure.names import (
-    CONFUSION,
     EPOCH_S,
     EPOCH_S_IQR,
     FINAL_ACCURACY,
@@ -26,10 +24,8 @@ from stages.train.measure.names import (
     TRAIN_LOSS,
     WEIGHTS,
     WEIGHTS_HASH,
-    WORST,
 )
 
-NUM_WORST = 20
 COMPARED = (FINAL_ACCURACY, FINAL_LOSS, EPOCH_S)
 
 
@@ -71,31 +67,6 @@ def summarise(
     }
 
 
-def confusion_of(logits: Tensor, labels: Tensor) -> list[Row]:
-    """One row per true class: how many test images of it were given each label."""
-    counts = torch.zeros(len(CLASSES), len(CLASSES), dtype=torch.int64)
-    counts.index_put_((labels, logits.argmax(1)), torch.tensor(1), accumulate=True)
-    return [
-        {"class": name, **dict(zip(CLASSES, row, strict=True))}
-        for name, row in zip(CLASSES, counts.tolist(), strict=True)
-    ]
-
-
-def worst_of(logits: Tensor, labels: Tensor, count: int = NUM_WORST) -> list[Row]:
-    """The test images whose own class was given the least probability, the worst first."""
-    probabilities = logits.double().softmax(1)
-    right = probabilities.gather(1, labels[:, None])[:, 0]
-    return [
-        {
-            "image": i,
-            "class": CLASSES[labels[i]],
-            "taken_for": CLASSES[logits[i].argmax()],
-            "probability_percent": round(100 * right[i].item(), 6),
-        }
-        for i in right.argsort(stable=True)[:count].tolist()
-    ]
-
-
 def to_bytes(weights: Mapping[str, Tensor]) -> bytes:
     """A net's state as a torch file of named tensors; equal weights give equal bytes."""
     buffer = io.BytesIO()
@@ -103,19 +74,10 @@ def to_bytes(weights: Mapping[str, Tensor]) -> bytes:
     return buffer.getvalue()
 
 
-def write(
-    name: str,
-    weights: bytes,
-    rows: Sequence[Row],
-    logits: Tensor,
-    test_set: Split,
-    metrics: Metrics,
-) -> None:
+def write(name: str, weights: bytes, rows: Sequence[Row], metrics: Metrics) -> None:
     """Write what a run leaves."""
-    folder, labels = REPORTS / "train" / name, torch.from_numpy(test_set.labels)
+    folder = REPORTS / "train" / name
     write_atomically(Path(WEIGHTS.format(run=name)), weights)
     write_rows(folder, rows)
-    write_rows(folder, confusion_of(logits, labels), CONFUSION)
-    write_rows(folder, worst_of(logits, labels), WORST)
     write_metrics(folder, metrics, COMPARED)
     add_machine(folder)

@@ -16,6 +16,7 @@ pytestmark = pytest.mark.slow
 MOST_BYTES = {"claims": 300_000}  # of a page; of all others 200,000
 MOST_WORDS = {INDEX: 900, "errata": 1400}
 MOST_SCRIPT = 45_000
+OUTSIDE = ("d2l.ai", "zh.d2l.ai", "arxiv.org")
 
 
 @pytest.fixture(scope="module", params=["committed", "made up"])
@@ -47,7 +48,7 @@ def test_every_link_and_anchor_leads_somewhere(reports):
         for link in text.links:
             target = urlsplit(link)
             if target.scheme:
-                assert target.netloc in ("d2l.ai", "zh.d2l.ai"), link
+                assert target.netloc in OUTSIDE, link
                 continue
             leads_to = (
                 (path.parent / unquote(target.path)).resolve() if target.path else path.resolve()
@@ -82,4 +83,6 @@ def test_each_page_is_well_formed_small_and_runs_its_own_script_alone(reports):
 @pytest.mark.parametrize("page", [INDEX, *ABOUT])
 def test_both_languages_show_the_same_numbers(reports, page):
     english, chinese = (pages(reports)[file_of(page, each)][1].numbers for each in ("en", "zh"))
-    assert {n for n in english ^ chinese if not n.isdigit() or int(n) > 13} == set()
+    only = {n for n in english ^ chinese if not n.isdigit() or int(n) > 13}
+    # sections have other numbers in the other edition
+    assert {n for n in only if not re.fullmatch(r"1[123]\.\d+", n)} == set()

@@ -43,7 +43,7 @@ class Text(HTMLParser):
             self.links.append(attributes["href"])
             self._to_the_book = "d2l.ai" in attributes["href"]
         if tag == "figure" and "details" not in self._open:
-            self.figures.append(attributes["id"])
+            self.figures.append(attributes.get("id", ""))
         if tag not in VOID:
             self._open.append(tag)
 

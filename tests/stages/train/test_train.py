@@ -15,7 +15,6 @@ from pydantic import ValidationError
 
 from lab.core import process
 from lab.core.params import read_yaml
-from lab.data.datasets import CLASSES
 from lab.machine.devices import Devices
 from lab.nets.models import LeNet
 from lab.results.documents import read_metrics
@@ -75,32 +74,6 @@ def test_weights_are_the_same_bytes_for_the_same_weights_and_load_safely(tmp_pat
     loaded = torch.load(tmp_path / "w.pt", weights_only=True)
     assert list(loaded) == ["W1", "b1", "W2", "b2", "W3", "b3", "W4", "b4"]
     assert all(torch.equal(loaded[name], w) for name, w in weights.items())
-
-
-def test_a_confusion_matrix_counts_each_test_image_in_its_own_row():
-    labels = torch.tensor([0, 0, 1, 9])
-    logits = torch.eye(10)[[0, 3, 1, 9]]
-    rows = train.confusion_of(logits, labels)
-    assert [row["class"] for row in rows] == list(CLASSES)
-    assert (
-        rows[0]["T-shirt/top"],
-        rows[0]["Dress"],
-        rows[1]["Trouser"],
-        rows[9]["Ankle boot"],
-    ) == (1, 1, 1, 1)
-    assert sum(int(row[name]) for row in rows for name in CLASSES) == 4
-
-
-def test_the_worst_images_are_those_whose_own_class_is_least_believed():
-    labels = torch.tensor([0, 1, 2])
-    logits = torch.zeros(3, 10)
-    logits[0, 0], logits[1, 5], logits[2, 2] = 5, 20, 1
-    rows = train.worst_of(logits, labels, count=2)
-    assert [(row["image"], row["class"], row["taken_for"]) for row in rows] == [
-        (1, "Trouser", "Sandal"),
-        (2, "Pullover", "Pullover"),
-    ]
-    assert rows[0]["probability_percent"] < 1e-4
 
 
 @pytest.mark.slow
