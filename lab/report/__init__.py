@@ -1,1 +1,1 @@
-"""What the page is made of: sections, figures, and what sections on benchmarks share; no torch."""
+"""What pages are made of: texts with values, numbers, plots, verdicts in words; no torch."""

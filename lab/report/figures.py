@@ -7,7 +7,6 @@ wide and its text at least `SMALLEST`, so that a phone shows it with 9 pixels a 
 import io
 import itertools
 import os
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -227,37 +226,6 @@ def say_virtual(fig: Figure) -> None:
     """Say under a figure of lines or dots that it shows virtual devices; of bars hatches say it."""
     swatch = Patch(facecolor="none", edgecolor=INK, hatch=VIRTUAL_HATCH, linewidth=0.8)
     fig.legend([swatch], [say("virtual devices")], loc="outside lower right", frameon=False)
-
-
-def minus(text: str) -> str:
-    """A text whose hyphens before numbers are minus signs, as axes have them."""
-    return re.sub(r"(?<![\w-])-(?=[\d.])|(?<=[eE])-(?=\d)", "−", text)
-
-
-def name_bound(axes: Axes, at: float, name: str) -> None:
-    """Draw a dashed bound across rows of bars, its name above the first row, left of it."""
-    axes.axvline(at, color=FAINT, linestyle="--", linewidth=1)
-    axes.annotate(
-        name,
-        (at, -0.75),
-        (-4, 0),
-        textcoords="offset points",
-        ha="right",
-        va="center",
-        color=FAINT_TEXT,
-    )
-
-
-def bars(axes: Axes, names: Sequence[str], values: Sequence[float], text: str = "{:.3g}") -> None:
-    """Draw a horizontal bar for each name, the first on top, with its value written at its end."""
-    axes.barh(range(len(values)), values, color=COLOURS[0], height=0.6)
-    for i, value in enumerate(values):
-        axes.annotate(
-            text.format(value), (value, i), (5, 0), textcoords="offset points", va="center"
-        )
-    axes.set_yticks(range(len(values)), names)
-    axes.invert_yaxis()
-    axes.grid(visible=False, axis="y")
 
 
 def bar_with_samples(

@@ -1,8 +1,9 @@
-"""What the report says, in the language of the page; English texts are the catalogue's keys.
+"""The language of a page, and the words that are no page's text: of claims, figures and controls.
 
-`say("Two are {ratio:.2f}x as fast.", ratio=1.9)` gives the English sentence, or the catalogue's
-translation, with the same placeholders filled in. Each folder that says something has its own
-`zh.po`, read by `stages.report.catalogue`; a test finds every message of the sources in them.
+`say("synchronized after {n}", n=3)` gives the English words, or the catalogue's, with the same
+placeholders filled in. Each folder that has such words has its own `zh.po`, whose keys are the
+English ones, read by `stages.report.catalogue`; a test finds every message of the sources in them.
+What a page tells stands in its Markdown files, one for each language (`lab.report.prose`).
 """
 
 import re

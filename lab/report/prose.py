@@ -50,6 +50,10 @@ OPTIONAL = (MORE,)
 _MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable("table")
 
 
+class TextError(DataError):
+    """A page's text has a mistake: its author's, whatever the results are."""
+
+
 @dataclass(frozen=True)
 class Part:
     """What stands under a heading, as HTML."""
@@ -70,7 +74,7 @@ def read_front(path: Path) -> dict[str, str]:
     """The front matter of a file, nothing filled in.
 
     Raises:
-        DataError: it has none, or one that is no YAML.
+        TextError: it has none, or one that is no YAML.
     """
     return _split(path)[0]
 
@@ -85,7 +89,7 @@ def fill_in(path: Path, values: Mapping[str, Any], headings: bool = True) -> Pro
             own, named by itself.
 
     Raises:
-        DataError: it uses a name that is none, or has another heading.
+        TextError: it uses a name that is none, or has another heading.
     """
     lines, text = filled(path, values)
     return Prose({key: inline(line) for key, line in lines.items()}, _parts(path, text, headings))
@@ -95,7 +99,7 @@ def filled(path: Path, values: Mapping[str, Any]) -> tuple[dict[str, str], str]:
     """The front matter and the text with the values filled in, as Markdown still.
 
     Raises:
-        DataError: it uses a name that is none.
+        TextError: it uses a name that is none.
     """
     front, body = _split(path)
     environment = _environment()
@@ -105,7 +109,7 @@ def filled(path: Path, values: Mapping[str, Any]) -> tuple[dict[str, str], str]:
     except TemplateError as error:
         line = getattr(error, "lineno", None)
         where = f"{path}, line {line + _lines_before(path)}" if line else str(path)
-        raise DataError(f"{where}: {error}") from None
+        raise TextError(f"{where}: {error}") from None
     return lines, text
 
 
@@ -123,11 +127,11 @@ def _split(path: Path) -> tuple[dict[str, str], str]:
     text = path.read_text(encoding="utf-8")
     found = re.fullmatch(r"---\n(.*?)\n---\n(.*)", text, flags=re.S)
     if not found:
-        raise DataError(f"{path}: begins with no front matter; write `---`, its lines, and `---`")
+        raise TextError(f"{path}: begins with no front matter; write `---`, its lines, and `---`")
     try:
         front = YAML(typ="safe").load(io.StringIO(found[1]))
     except YAMLError as error:
-        raise DataError(f"{path}: its front matter is no YAML ({error})") from None
+        raise TextError(f"{path}: its front matter is no YAML ({error})") from None
     return {key: str(value) for key, value in (front or {}).items()}, found[2]
 
 
@@ -171,18 +175,18 @@ def _parts(path: Path, text: str, headings: bool) -> dict[str, Part]:
     for start, end in itertools.pairwise([*starts, len(tokens)]):
         heading = tokens[start + 1].content
         if headings and heading not in keys:
-            raise DataError(
+            raise TextError(
                 f"{path}: “{heading}” is no heading of a page; take one of {list(keys)}"
             )
         key = keys[heading] if headings else heading
         if key in parts:
-            raise DataError(f"{path}: “{heading}” stands there twice")
+            raise TextError(f"{path}: “{heading}” stands there twice")
         parts[key] = Part(heading, _html(tokens[start + 3 : end], env))
     if headings:
         missing = [k for k in HEADINGS if k not in parts and k not in OPTIONAL]
         if missing or list(parts) != [ANSWER, *(k for k in HEADINGS if k in parts)]:
             wanted = [words[language()] for words in HEADINGS.values()]
-            raise DataError(f"{path}: expected these headings in this order: {wanted}")
+            raise TextError(f"{path}: expected these headings in this order: {wanted}")
     return parts
 
 

@@ -161,11 +161,6 @@ def tally(findings: Sequence[Finding]) -> list[tuple[str, str, str, int]]:
     return [(FILTERS[v], SYMBOLS[v], in_words(v), n) for v, n in counts(findings).items() if n]
 
 
-def num_tested(findings: Sequence[Finding]) -> int:
-    """How many could be tested."""
-    return sum(f.verdict is not Verdict.NOT_TESTABLE for f in findings)
-
-
 def counts(findings: Sequence[Finding]) -> dict[Verdict, int]:
     """How many got each verdict."""
     count = Counter(f.verdict for f in findings)

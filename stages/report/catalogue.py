@@ -1,4 +1,4 @@
-"""The message catalogues of the report: a zh.po in each folder that says something."""
+"""The Chinese of claims, figures and controls: a zh.po in each folder that has such words."""
 
 from io import BytesIO
 from pathlib import Path
@@ -9,7 +9,6 @@ from babel.messages.pofile import PoFileError, read_po
 from lab.core.errors import MachineError
 
 ROOT = Path(__file__).resolve().parents[2]
-CHINESE = "zh"  # besides English
 
 
 def files(language: str) -> list[Path]:

@@ -7,8 +7,8 @@ A stage tells its question in stages/<name>/page/:
     figures.py      `figures(folder)`: the figures that the text shows
     explorables.py  `explorables(folder)`: what can be played with, if there is anything
 
-`folder` is the stage's under reports. The text calls `figure`, `explorable`, `code`, `table` and
-the other functions of `Author`.
+`folder` is the stage's under reports. The text calls `figure`, `explorable`, `code` and the
+other functions below; a table is Markdown's own.
 """
 
 import ast
@@ -24,7 +24,6 @@ from typing import Any
 from markupsafe import Markup
 
 from lab.claims.book_order import PLACES
-from lab.core.errors import DataError
 from lab.core.files import METRICS, REPORTS
 from lab.report import book, verdicts
 from lab.report.benchmarks import trust, undecided
@@ -33,7 +32,7 @@ from lab.report.language import CHINESE, language, say
 from lab.report.machines import in_one_line, machines_of, notes_on
 from lab.report.markup import with_tags
 from lab.report.page import Explorable, Figure
-from lab.report.prose import Part, Prose, block, fill_in, inline, read_front
+from lab.report.prose import Part, Prose, TextError, block, fill_in, inline, read_front
 from lab.results.documents import read_hardware, read_metrics
 from stages.report.references import references_in
 from stages.report.site import STAGES, links_from, rendered, script_of, templates, text_of, titles
@@ -103,13 +102,18 @@ class Author:
 
     def figure(self, name: str, caller: Callable[[], str]) -> Markup:
         """Show a figure; the text of the call is its title, in bold, and its caption."""
+        if name not in self.figures:
+            raise TextError(
+                f"stages/{self.stage}/page: no figure {name}; there are {[*self.figures]}"
+            )
         figure = self.figures[name]
         figure.draw(self.folder)
         self.drawn[name] = [self.folder / file for file in figure.files]
         found = re.fullmatch(r"<p><strong>(.+?)</strong>(.*)</p>", block(caller()))
         if not found:
-            raise DataError(
-                f"figure {name}: begin with its title in one paragraph: **What it shows.** ..."
+            raise TextError(
+                f"stages/{self.stage}/page: figure {name} begins with no title; write it and the"
+                " caption as one paragraph: **What it shows.** ..."
             )
         title, caption = (Markup(text.strip()) for text in found.groups())
         panels = [
@@ -180,7 +184,7 @@ def question(stage: str, folder: Path) -> Question:
     reports = REPORTS / stage
     text = text_of(stage)
     title = inline(read_front(text)["title"])
-    problem, values, metrics = "", {}, {}
+    problem, prose, values, metrics = "", Prose({}, {}), {}, {}
     author = Author(stage, folder, {}, {})
     try:
         if (reports / METRICS).is_file():
@@ -193,10 +197,12 @@ def question(stage: str, folder: Path) -> Question:
             if importlib.util.find_spec(f"stages.{stage}.page.explorables"):
                 offered = _module(stage, "explorables").explorables(reports)
                 author.explorables = {each.name: each for each in offered}
+            prose = fill_in(text, values | author.functions())
+    except TextError:
+        raise
     except Exception as error:  # whatever a missing, foreign or damaged file leads to
-        problem = _damaged(stage, error)
+        problem, prose = _damaged(stage, error), Prose({}, {})
         log.warning("%s", problem)
-    prose = Prose({}, {}) if problem else fill_in(text, values | author.functions())
     html = _html(stage, author, title, prose, problem, metrics)
     return Question(
         stage,

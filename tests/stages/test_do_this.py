@@ -14,6 +14,7 @@ def test_the_chapter_on_performance_has_some():
     assert len(FILES) >= 6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.parent.name)
 def test_it_runs_without_the_lab(file, tmp_path):
     """In a folder that holds nothing of the project."""
