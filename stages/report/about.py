@@ -16,7 +16,7 @@ from lab.claims.evidence import CPU, GPU_KINDS
 from lab.claims.ledger import unmeasured
 from lab.claims.rules import Verdict
 from lab.claims.verdicts import Finding, by_interval, false_verdicts, for_the_front
-from lab.core.files import CONDITIONS, REPORTS, read_json
+from lab.core.files import REPORTS
 from lab.data.sources import FASHION_FILES
 from lab.report import verdicts
 from lab.report.benchmarks import devices_in_words
@@ -35,7 +35,7 @@ from lab.report.markup import with_tags
 from lab.report.prose import Prose, fill_in, filled
 from lab.results.documents import read_hardware
 from lab.tools import retest
-from stages.report.questions import Question, in_a_line
+from stages.report.questions import Question, in_a_line, synthetic
 from stages.report.references import References, references_in
 from stages.report.site import HERE, INDEX, file_of, links_from, rendered, script_of, templates
 
@@ -58,8 +58,6 @@ class About:
         """What the texts name: numbers of the ledger, and the questions' own values by stage."""
         notes = verdicts.of_the_notes(self.findings)
         tested = [f for f in notes if f.verdict is not Verdict.NOT_TESTABLE]
-        own = [f for f in self.findings if f not in notes]
-        fetched = read_json(REPORTS / "fetch" / CONDITIONS)
         return {
             "machine": self.machine(),
             "gpus": any(facts["accelerator"]["count"] for facts in self.machines.all()),
@@ -67,12 +65,9 @@ class About:
             "tested": len(tested),
             "untested": len(notes) - len(tested),
             "count": _counts(notes),
-            "on_cpu": _counts([f for f in tested if f.device_kind == CPU]),
             "on_virtual": _counts([f for f in tested if f.device_kind not in (CPU, *GPU_KINDS)]),
-            "on_gpus": _counts([f for f in tested if f.device_kind in GPU_KINDS]),
-            "own": len(own),
-            "own_count": _counts(own),
-            "original": fetched["dataset"] == "fashion-mnist",
+            "own": len(self.findings) - len(notes),
+            "original": not synthetic(),
             "values": {stage: made.values for stage, made in self.questions.items()},
         }
 
@@ -82,7 +77,7 @@ class About:
 
     def notices(self) -> list[Markup]:
         """What stands on top of the index where results are not of here, or data not real."""
-        found, fetched = [], read_json(REPORTS / "fetch" / CONDITIONS)
+        found = []
         if elsewhere := len(self.machines.stages_elsewhere):
             found.append(
                 with_tags(
@@ -94,22 +89,7 @@ class About:
                     here=in_one_line(self.machines.here),
                 )
             )
-        origins = {
-            "Fashion-MNIST": fetched["dataset"] == "fashion-mnist",
-            "airfoil": fetched["airfoil"] == "original",
-        }
-        if synthetic := [name for name, original in origins.items() if not original]:
-            found.append(
-                with_tags(
-                    "<strong>Synthetic data.</strong> No source of {what} could be reached, so"
-                    " seeded look-alikes were drawn instead. Accuracies say nothing about the real"
-                    " set, and are not comparable with the book's. With a network, or"
-                    " <code>LAB_DATA_MIRROR</code> set, <code>invoke remeasure --stage"
-                    " fetch</code> brings the originals.",
-                    what=", ".join(synthetic),
-                )
-            )
-        return found
+        return found + synthetic()
 
 
 def pages(questions: Mapping[str, Question]) -> dict[str, str]:

@@ -24,7 +24,8 @@ from typing import Any
 from markupsafe import Markup
 
 from lab.claims.book_order import PLACES
-from lab.core.files import METRICS, REPORTS
+from lab.core.errors import LabError
+from lab.core.files import CONDITIONS, METRICS, REPORTS, read_json
 from lab.report import book, verdicts
 from lab.report.benchmarks import trust, undecided
 from lab.report.inline_svg import Styles, inlined
@@ -32,7 +33,7 @@ from lab.report.language import CHINESE, language, say
 from lab.report.machines import in_one_line, machines_of, notes_on
 from lab.report.markup import with_tags
 from lab.report.page import Explorable, Figure
-from lab.report.prose import Part, Prose, TextError, block, fill_in, inline, read_front
+from lab.report.prose import Prose, TextError, block, fill_in, inline, read_front
 from lab.results.documents import read_hardware, read_metrics
 from stages.report.references import references_in
 from stages.report.site import STAGES, links_from, rendered, script_of, templates, text_of, titles
@@ -249,15 +250,14 @@ def _html(
     others = {each.name: each.findings for each in references_in(REPORTS).found}
     found = [f for f in verdicts.findings(REPORTS / "claims") if f.claim.stage == stage]
     cards = [verdicts.card(f, others) for f in verdicts.by_interest(found)]
-    parts: dict[str, Part] = dict(prose.parts)
     scripts = [STAGES / stage / "page" / f"{name}.js" for name in author.used]
-    named = list(titles().items())
-    at = [name for name, _ in named].index(stage)
-    links = links_from(stage)
-    around = [
-        {"title": named[i][1], "link": links[named[i][0]]} if 0 <= i < len(named) else None
-        for i in (at - 1, at + 1)
-    ]
+    named, links = titles(), links_from(stage)
+    order = [None, *named, None]
+    at = order.index(stage)
+    before, after = (
+        {"title": named[each], "link": links[each]} if each else None
+        for each in (order[at - 1], order[at + 1])
+    )
     return rendered(
         "question.html.j2",
         stage,
@@ -265,19 +265,44 @@ def _html(
         {
             "title": title,
             "place": _place(stage, machines.all()),
+            "notices": synthetic(),
             "machine_notes": notes_on(machines, stage),
             "problem": problem,
-            "parts": parts,
+            "parts": prose.parts,
             "cards": cards,
-            "titles": titles(),
+            "titles": named,
             "tally": verdicts.tally(found),
             "trust": trust(metrics) if "controls" in metrics and not problem else [],
             "files": _files(stage),
-            "before": around[0],
-            "after": around[1],
+            "before": before,
+            "after": after,
             "script": script_of(scripts),
         },
     )
+
+
+def synthetic() -> list[Markup]:
+    """What stands on top of each page if data are not the original ones."""
+    try:
+        fetched = read_json(REPORTS / "fetch" / CONDITIONS)
+    except LabError:
+        return []
+    origins = {
+        "Fashion-MNIST": fetched.get("dataset") == "fashion-mnist",
+        "airfoil": fetched.get("airfoil") == "original",
+    }
+    drawn = [name for name, original in origins.items() if not original]
+    if not drawn:
+        return []
+    return [
+        with_tags(
+            "<strong>Synthetic data.</strong> No source of {what} could be reached, so seeded"
+            " look-alikes were drawn instead. Accuracies say nothing about the real set, and are"
+            " not comparable with the book's. With a network, or <code>LAB_DATA_MIRROR</code> set,"
+            " <code>invoke remeasure --stage fetch</code> brings the originals.",
+            what=", ".join(drawn),
+        )
+    ]
 
 
 def _place(stage: str, machines: Any) -> Markup:

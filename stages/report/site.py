@@ -35,12 +35,11 @@ def file_of(page: str, language: str) -> str:
 
 def links_from(page: str) -> dict[str, str]:
     """How a page leads to each of the others, in the language that is spoken."""
-    up = "" if page == INDEX else "../"
+    files = {each: file_of(each, language()) for each in (INDEX, *ABOUT, *BOOK_ORDER)}
+    if page == INDEX:
+        return files
     return {
-        each: up + file_of(each, language())
-        if up + FOLDER == FOLDER or each == INDEX
-        else file_of(each, language()).removeprefix(f"{FOLDER}/")
-        for each in (INDEX, *ABOUT, *BOOK_ORDER)
+        each: f"../{file}" if each == INDEX else Path(file).name for each, file in files.items()
     }
 
 
@@ -67,7 +66,7 @@ def rendered(template: str, page: str, styles: Styles, content: Mapping[str, Any
             file=page,
             links=links_from(page),
             site={"errata": say("Errata"), "howto": say("How to"), "claims": say("Claims")},
-            other_language=file_of(page, other).rpartition("/")[2],
+            other_language=Path(file_of(page, other)).name,
             script=Markup(script),
             script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
             style=Markup((HERE / "templates" / "style.css").read_text("utf-8")),
