@@ -124,14 +124,18 @@ def block(text: str) -> Markup:
 
 
 def _split(path: Path) -> tuple[dict[str, str], str]:
-    text = path.read_text(encoding="utf-8")
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise TextError(f"{path}: cannot be read ({error}); each page has one") from None
     found = re.fullmatch(r"---\n(.*?)\n---\n(.*)", text, flags=re.S)
     if not found:
         raise TextError(f"{path}: begins with no front matter; write `---`, its lines, and `---`")
     try:
         front = YAML(typ="safe").load(io.StringIO(found[1]))
     except YAMLError as error:
-        raise TextError(f"{path}: its front matter is no YAML ({error})") from None
+        why = " ".join(str(error).split())
+        raise TextError(f"{path}: its front matter is no YAML ({why})") from None
     return {key: str(value) for key, value in (front or {}).items()}, found[2]
 
 
@@ -207,13 +211,11 @@ def _table_close(*_: Any) -> str:
     return "</table></div>\n"
 
 
-_MARKDOWN.add_render_rule("table_open", _table_open)
-
-
 def _fence(renderer: RendererHTML, tokens: Sequence[Token], index: int, *_: Any) -> str:
     """Code scrolls within itself, also by the keyboard."""
     return Markup("<pre tabindex=0><code>{code}</code></pre>\n").format(code=tokens[index].content)
 
 
+_MARKDOWN.add_render_rule("table_open", _table_open)
 _MARKDOWN.add_render_rule("table_close", _table_close)
 _MARKDOWN.add_render_rule("fence", _fence)

@@ -60,8 +60,15 @@ def test_a_mistake_is_named_with_its_place(tmp_path, body, words):
 
 @pytest.mark.parametrize("front", ["", "---\ntitle: [\n---\n"])
 def test_a_front_matter_that_is_none_is_said(tmp_path, front):
-    with pytest.raises(DataError, match="front matter"):
+    with pytest.raises(DataError, match="front matter") as raised:
         fill_in(text(tmp_path, BODY, front), {"n": 1})
+    assert "\n" not in str(raised.value)
+
+
+def test_a_text_that_is_missing_is_said_in_a_line(tmp_path):
+    with pytest.raises(DataError, match=r"zh\.md: cannot be read") as raised:
+        fill_in(tmp_path / "zh.md", {})
+    assert "\n" not in str(raised.value)
 
 
 def test_other_texts_have_headings_of_their_own(tmp_path):
