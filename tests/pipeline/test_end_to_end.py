@@ -91,6 +91,7 @@ def foretold(folder: Path) -> list[str]:
     return list(json.loads((folder / ".lab" / "plan.json").read_text())["seconds"])
 
 
+@pytest.mark.slow
 def test_a_run_is_trained_once_and_again_where_its_rate_changed(clone):
     command(clone, "invoke", "profile", "smoke")
     first = stages_run(command(clone, "invoke", "train", "lenet_1gpu"))

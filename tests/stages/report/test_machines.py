@@ -10,6 +10,8 @@ from stages.report import __main__ as report
 from stages.report import about, questions
 from tests.helpers import hardware
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def draw(project, monkeypatch):

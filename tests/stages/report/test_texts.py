@@ -83,6 +83,7 @@ def test_both_languages_show_the_same_numbers(render, stage):
     assert len(english.figures) == len(chinese.figures)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stage", BOOK_ORDER)
 def test_every_outcome_has_its_words(render, stage):
     """What `OUTCOMES` of a stage's values.py names may come out on some machine."""
@@ -135,6 +136,7 @@ DECIDES_NOTHING = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", DECIDES_NOTHING)
 @pytest.mark.parametrize("stage", BENCHES)
 def test_times_that_decide_nothing_are_not_told(render, stage, how, tmp_path, monkeypatch):
