@@ -80,7 +80,14 @@ def bars(
                 if len(samples) > 1:
                     figures.bar_with_samples(axes, row, samples, figures.COLOURS[0], virtual)
                 else:
-                    axes.barh(row, samples[0], color=figures.COLOURS[0], height=0.6)
+                    axes.barh(
+                        row,
+                        samples[0],
+                        height=0.6,
+                        facecolor="none" if virtual else figures.COLOURS[0],
+                        edgecolor=figures.COLOURS[0],
+                        hatch=figures.VIRTUAL_HATCH if virtual else None,
+                    )
                 _write(axes, max(samples), row, number(float(np.median(samples)), 3))
             name_rows(axes, list(rows))
             axes.set_xlim(0, 1.2 * max(max(samples) for samples in rows.values()))
