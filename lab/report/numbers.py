@@ -64,20 +64,14 @@ def percent_span(x: object, digits: int = 0) -> str:
 
 def duration(seconds: object, digits: int = 0) -> str:
     """Seconds in the unit that suits them: 12.7 s, 37 µs."""
-    found = interval(seconds)
-    size, unit, chinese = next(
-        (each for each in UNITS if abs(found.median) >= 0.9995 * each[0]), UNITS[-1]
-    )
-    return f"{number(_by(found, 1 / size), digits)} {chinese if language() == CHINESE else unit}"
+    found, unit = _in_unit(interval(seconds))
+    return f"{number(found, digits)} {unit}"
 
 
 def duration_span(seconds: object, digits: int = 0) -> str:
     """The interval of seconds in the unit of their median: 35–41 µs."""
-    found = interval(seconds)
-    size, unit, chinese = next(
-        (each for each in UNITS if abs(found.median) >= 0.9995 * each[0]), UNITS[-1]
-    )
-    return f"{span(_by(found, 1 / size), digits)} {chinese if language() == CHINESE else unit}"
+    found, unit = _in_unit(interval(seconds))
+    return f"{span(found, digits)} {unit}"
 
 
 FILTERS: dict[str, Callable[..., str]] = {
@@ -88,6 +82,14 @@ FILTERS: dict[str, Callable[..., str]] = {
     "duration": duration,
     "duration_span": duration_span,
 }
+
+
+def _in_unit(seconds: Interval) -> tuple[Interval, str]:
+    """Seconds in the unit that suits their median, and its name."""
+    size, unit, chinese = next(
+        (each for each in UNITS if abs(seconds.median) >= 0.9995 * each[0]), UNITS[-1]
+    )
+    return _by(seconds, 1 / size), chinese if language() == CHINESE else unit
 
 
 def _by(x: object, factor: float) -> Interval:
