@@ -1,10 +1,11 @@
 """What the sections on benchmarks share: reading, curves, ratios in words, and how far to trust."""
 
+import functools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lab.core.files import read_rows
+from lab.core.files import ROWS, read_rows
 from lab.report.language import ENGLISH, language, say
 from lab.results.disturbances import (
     BUSY,
@@ -71,7 +72,15 @@ def devices_in_words(device_kind: str) -> str:
 
 def read(folder: Path) -> tuple[Results, dict[str, Any]]:
     """A benchmark stage's measurements and metrics."""
-    return Results(measurements_of(read_rows(folder / "rows.csv"))), read_metrics(folder)
+    path = folder / ROWS
+    content = path.read_bytes() if path.is_file() else b""
+    return _results(path, content), read_metrics(folder)
+
+
+@functools.lru_cache(maxsize=1)
+def _results(path: Path, content: bytes) -> Results:
+    """The measurements of a file with that content: a page's values and figures read the same."""
+    return Results(measurements_of(read_rows(path)))
 
 
 def trust(m: Mapping[str, Any]) -> list[str]:
