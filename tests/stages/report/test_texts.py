@@ -22,6 +22,7 @@ from tests.made_up import BENCHES
 from tests.stages.report.texts import Text, text_of
 
 MOST_WORDS, MOST_ANSWER_WORDS, MOST_FINDINGS = 450, 45, 3
+MOST_FINDING_WORDS = 12  # of the line on the index
 NOT = {  # of the glossary: what has a better word
     "en": r"\bbehind\b|, too\b|\bhonest\b|\bengine\b|\blessons?\b|notes' way|\bat hand\b"
     r"|\bdearer\b|\bseldom\b|to the bit\b|\bwaited for\b|\bupdate rules?\b|\bmillionths\b"
@@ -62,14 +63,16 @@ def check(stage: str, language: str, page: questions.Question) -> Text:
     assert len(set(found.ids)) == len(found.ids), where
     everything = found.visible + found.folded
     assert not re.search(r"\bnan\b|\{\{|\}\}|\*\*|\binf\b", everything), where
-    told = re.sub(r"(?s)Every statement.*", "", found.visible)
+    told = re.sub(r"(?s)Every statement.*", "", found.visible) + page.finding.striptags()
     assert re.findall(NOT[language], told) == [], where
     assert len(found.figures) == 1, f"{where}: one figure stands open, not {found.figures}"
     answer = re.search(r'(?s)<div class="answer">(.*?)</div>', page.html)
     lead = text_of(f"<main>{answer[1].split('</p>')[0]}</p></main>")
     findings = page.html.split('<h2 id="found">')[1].split("</section>")[0].count("<li>")
     assert findings <= MOST_FINDINGS, f"{where}: {findings} findings"
+    assert page.finding, where
     if language == "en":
+        assert len(page.finding.striptags().split()) <= MOST_FINDING_WORDS, page.finding
         assert found.words <= MOST_WORDS, f"{where}: {found.words} words"
         assert lead.words <= MOST_ANSWER_WORDS, f"{where}: an answer of {lead.words} words"
     return found
