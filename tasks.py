@@ -146,7 +146,7 @@ def repro(c: Context, profile: str = "", stage: str = "") -> None:
 
 @task(help={"run": "a name under train.runs of params.yaml"})
 def train(c: Context, run: str) -> None:
-    """Train a run, with what it needs, and redraw the report; a run that was stopped goes on."""
+    """Train a run, with what it needs, and redraw the report; a stopped run resumes."""
     _foretell_and_repro(quote(f"train@{run}"))
     report(c)
 
@@ -158,7 +158,7 @@ def train(c: Context, run: str) -> None:
     }
 )
 def predict(c: Context, picture: str, run: str = "") -> None:
-    """Say what a trained net sees in a picture: classes with their probabilities."""
+    """Say what a trained network sees in a picture: classes with their probabilities."""
     _run(
         f"python -m lab.tools.classify {quote(str(Path(picture).absolute()))}"
         f" {quote(run) if run else ''}".strip()
@@ -259,9 +259,9 @@ def pack(c: Context, python: str = "") -> None:
     _run("python -m lab.tools.record.pack" + (f" --python {quote(python)}" if python else ""))
 
 
-@task(help={"fix": "mend what is safe to mend; results and edits stay as they are"})
+@task(help={"fix": "fix what is safe to fix; results and edits stay as they are"})
 def doctor(c: Context, fix: bool = False) -> None:
-    """Say what is wrong here and which one command mends it."""
+    """Say what is wrong here and which command fixes it."""
     _run("python -m lab.tools.doctor" + (" --fix" if fix else ""))
 
 
