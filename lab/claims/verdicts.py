@@ -106,11 +106,6 @@ class Claim:
         found = EXAMPLE_ONLY.search(self.says)
         return found[0] if found else ""
 
-    @property
-    def wants(self) -> tuple[str, ...]:
-        """What it needs, in words, each once."""
-        return tuple(dict.fromkeys(need.label for need in self.needs))
-
 
 @dataclass(frozen=True)
 class Unmeasured:
@@ -145,6 +140,12 @@ class Finding:
         """The claim's, but for a sentence about GPUs that was measured without one."""
         without_gpu = self.claim.about_gpus and self.device_kind not in GPU_KINDS
         return Kind.ASKED if without_gpu else self.claim.kind
+
+    @property
+    def lacks(self) -> str:
+        """The label of the need that is not met; empty where there is none."""
+        labels = [need.label for need in self.claim.needs]
+        return next((each for each in labels if self.reason.startswith(f"needs {each}:")), "")
 
 
 def judge(claim: Claim, evidence: Evidence) -> Finding:

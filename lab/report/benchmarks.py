@@ -129,7 +129,10 @@ def control_in_words(m: Mapping[str, Any]) -> str:
     )
     if bound > MOST_DOUBT:
         return raced
-    follows = say("So the chance of a false speed-up is at most {bound:.2g}%.", bound=100 * bound)
+    follows = say(
+        "By all their ratios, the chance of a false speed-up is at most {bound:.2g}%.",
+        bound=100 * bound,
+    )
     return f"{raced} {follows}" if language() == ENGLISH else f"{raced}{follows}"
 
 

@@ -105,6 +105,22 @@ def _digits(found: Interval) -> int:
     return min(MOST_DIGITS, max(2, math.ceil(-math.log10(width / abs(found.median)))))
 
 
+def digits_beside(x: object, *limits: float) -> int:
+    """The digits that a number is written with beside limits: rounding moves no end across one."""
+    found = interval(x)
+    fewest = _digits(found)
+    for digits in range(fewest, MOST_DIGITS):
+        ends = ((end, float(f"{end:.{digits - 1}e}")) for end in (found.low, found.high))
+        if all(_side(end, limit) == _side(near, limit) for end, near in ends for limit in limits):
+            return digits
+    return max(fewest, MOST_DIGITS)
+
+
+def _side(x: float, limit: float) -> int:
+    """Whether a number is above a limit, below it, or on it."""
+    return (x > limit) - (x < limit)
+
+
 def _rounded(x: float, digits: int) -> str:
     if x == 0 or not math.isfinite(x):
         return "0" if x == 0 else str(x).replace("inf", "∞").replace("-", "−")

@@ -16,7 +16,7 @@ from lab.core.errors import LabError
 from lab.core.files import METRICS, ROWS, read_json, read_rows
 from lab.report.benchmarks import devices_in_words, happened_in_words
 from lab.report.language import say, section_number, translation
-from lab.report.numbers import number, span
+from lab.report.numbers import digits_beside, number, span
 from lab.report.scales import Scale, scale_of
 from lab.results.disturbances import from_words
 
@@ -34,6 +34,7 @@ BROKEN = MEASURES_AGAIN.replace("(.+)", r"(\S+) cannot be: the measurement is br
 
 Findings = Mapping[str, Mapping[str, Finding]]  # by machine, then by the claim's id
 NOWHERE: Findings = MappingProxyType({})
+ANY = Range()
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,7 @@ def card(f: Finding, others: Findings = NOWHERE) -> Card:
         found=effect_of(f),
         samples=effect_of(f, samples=True),
         elsewhere=_elsewhere(f, others),
-        holds=range_in_words(f.claim.rule.holds),
+        holds=range_in_words(f.claim.rule.holds) + ("%" if f.claim.rule.unit[0] == "%" else ""),
         tolerance=translation(f.claim.tolerance),
         change=_change_of(f),
         scale=scale_of(f.estimate, f.claim.rule.holds) if f.estimate else None,
@@ -242,7 +243,10 @@ def source_of(finding: Finding) -> str:
 
 def range_in_words(holds: Range) -> str:
     """The numbers for which a claim holds, in the language that is spoken."""
-    return translation(holds.template).format(low=holds.low, high=holds.high)
+    if holds.low == holds.high:
+        return translation(holds.template).format(low=holds.low, high=holds.high)
+    low, high = (float(f"{end:.3g}") for end in (holds.low, holds.high))
+    return translation(holds.template).format(low=low, high=high)
 
 
 def effect_of(finding: Finding, samples: bool = False) -> str:
@@ -270,8 +274,11 @@ def measured(finding: Finding) -> str:
     if e is None:
         return ""
     unit = translation(finding.claim.rule.unit)
-    effect = _number(e) + (unit if unit.startswith(("%", "（")) else f" {unit}")
-    return effect if e.exact else say("{effect} ({interval})", effect=effect, interval=span(e))
+    holds = finding.claim.rule.holds
+    effect = _number(e, holds) + (unit if unit.startswith(("%", "（")) else f" {unit}")
+    return (
+        effect if e.exact else say("{effect} ({interval})", effect=effect, interval=_span(e, holds))
+    )
 
 
 def _reason(finding: Finding) -> str:
@@ -284,7 +291,7 @@ def _reason(finding: Finding) -> str:
 def _lacking(finding: Finding) -> str:
     """What a claim needs; of damaged results the stage's own words, in English."""
     for need in finding.claim.needs:
-        if finding.reason.startswith(f"needs {need.label}:"):
+        if need.label == finding.lacks:
             return say(
                 "needs {what}; {remedy}",
                 what=translation(need.label),
@@ -320,19 +327,26 @@ def verdict_and_number(finding: Finding | None) -> str:
     """A finding in a cell: its verdict's symbol, and its number if there is one."""
     if finding is None or finding.estimate is None:
         return SYMBOLS[finding.verdict if finding else Verdict.NOT_TESTABLE]
-    return f"{SYMBOLS[finding.verdict]} {interval_of(finding.estimate)}"
+    return f"{SYMBOLS[finding.verdict]} {interval_of(finding.estimate, finding.claim.rule.holds)}"
 
 
-def interval_of(e: Estimate | None) -> str:
+def interval_of(e: Estimate | None, holds: Range = ANY) -> str:
     """A number, and its interval if it varies."""
     if e is None or e.exact:
-        return "" if e is None else _number(e)
-    return say("{effect} ({interval})", effect=_number(e), interval=span(e))
+        return "" if e is None else _number(e, holds)
+    return say("{effect} ({interval})", effect=_number(e, holds), interval=_span(e, holds))
 
 
-def _number(e: Estimate) -> str:
+def _number(e: Estimate, holds: Range = ANY) -> str:
     """A number; one that is counted, as the whole number that it is."""
-    return number(int(e.value)) if e.exact and float(e.value).is_integer() else number(e)
+    if e.exact and float(e.value).is_integer():
+        return number(int(e.value))
+    return number(e, digits_beside(e, holds.low, holds.high))
+
+
+def _span(e: Estimate, holds: Range) -> str:
+    """An interval, in digits that show on which side of the range's ends it lies."""
+    return span(e, digits_beside(e, holds.low, holds.high))
 
 
 def _samples(e: Estimate) -> str:

@@ -31,13 +31,14 @@ def main() -> None:
     """Measure in ranks of fresh processes, and write the stage's files."""
     params = load(Params)
     n = params.bench_buckets.world_size
+    images = {f"{net}_images": p.images for net, p in params.bench_buckets.nets.items()}
     devices = for_ranks([n], params.devices)
     run_benchmark(
         "bench_buckets",
         devices,
         params.bench.starts,
         measure,
-        summarise,
+        lambda results: {**images, **summarise(results)},
         compared=(SPEEDUP,),
         prepare=lambda: (devices, params),
         call=on_ranks(n, devices),

@@ -50,7 +50,9 @@ def measure(
 def summarise(measured: Sequence[Measurement], p: ConvergenceParams) -> Metrics:
     """The settings that the page names, and of each net the share of the runs that failed."""
     found: dict[str, float | str] = {
+        "image_side": p.image_side,
         "train_images": p.train_images,
+        "test_images": p.test_images,
         "stems": " ".join(STEMS) if p.stems.num_seeds else "none",
     }
     found |= {f"{net}_tuned_batch": 0 for net in NETS}

@@ -47,7 +47,7 @@ def summarise(measured: Sequence[Measurement], params: ReplicaParams) -> Metrics
     judged += [(variant, "apart") for variant in (IN_PLACE, REBINDING)]
     return {
         **{
-            millionths(variant, experiment): round(1e6 * ends[experiment, variant][0], 4)
+            millionths(variant, experiment): float(f"{1e6 * ends[experiment, variant][0]:.9g}")
             for variant, experiment in judged
         },
         "batch_norm_gradient_change_percent": round(
@@ -55,6 +55,7 @@ def summarise(measured: Sequence[Measurement], params: ReplicaParams) -> Metrics
         ),
         "accuracy_epochs": params.accuracy.num_epochs if params.accuracy.num_seeds else 0,
         "accuracy_train_images": params.accuracy.train_images,
+        "gradient_images_per_device": params.batch_norm.gradient_images_per_device,
     }
 
 

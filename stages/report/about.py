@@ -14,6 +14,7 @@ from lab.claims.agreement import AIM_PERCENT, Agreement, agreement_of
 from lab.claims.book_order import BOOK_ORDER, HEADINGS, PLACES
 from lab.claims.evidence import CPU, GPU_KINDS
 from lab.claims.ledger import unmeasured
+from lab.claims.needs import A_GPU, TWO_GPUS
 from lab.claims.rules import Verdict
 from lab.claims.verdicts import Finding, by_interval, false_verdicts, for_the_front
 from lab.core.files import REPORTS
@@ -175,7 +176,9 @@ def _grouped(
 
 def summary(know: About) -> str:
     """What came out, for a code host, which shows Markdown; the project's README has it, too."""
-    front, text = filled(text_file("summary"), know.values())
+    front, text = filled(
+        text_file("summary"), know.values() | {"waiting": _waiting_for_gpus(know.findings)}
+    )
     return (
         templates()
         .get_template("README.md.j2")
@@ -309,11 +312,18 @@ def _beside(reference: Any, here: Sequence[Finding]) -> dict[str, object]:
 
 def _wanting(found: Sequence[Finding]) -> list[tuple[str, int]]:
     """What testing the rest would take, and how many claims wait for it."""
-    wants = Counter(f.claim.wants for f in found if f.verdict is Verdict.NOT_TESTABLE)
+    lacking = Counter(f.lacks for f in found if f.verdict is Verdict.NOT_TESTABLE)
     return [
-        (say(" and ").join(translation(w) for w in want) or say("results"), n)
-        for want, n in wants.most_common()
+        (translation(need) if need else say("a comparison that params.yaml leaves out"), n)
+        for need, n in lacking.most_common()
     ]
+
+
+def _waiting_for_gpus(found: Sequence[Finding]) -> dict[str, list[str]]:
+    """The claims that a GPU, or two, would decide, by stage."""
+    waiting = [f.claim for f in found if f.lacks in (A_GPU, TWO_GPUS)]
+    stages = [stage for stage in BOOK_ORDER if any(c.stage == stage for c in waiting)]
+    return {stage: [c.id for c in waiting if c.stage == stage] for stage in stages}
 
 
 # --- parts ---

@@ -73,6 +73,13 @@ def summarise(measured: Sequence[Measurement]) -> Metrics:
     }
 
 
+def about(params: Params) -> Metrics:
+    """The settings of the runs by schedule, which the page names."""
+    p = params.schedules
+    sizes = {"image_side": p.image_side, "batch_size": p.batch_size, "steps": p.steps}
+    return {"dataset": dataset_name(), **sizes}
+
+
 def main() -> None:
     disable_malloc_trim()
     params = load(Params)
@@ -80,8 +87,7 @@ def main() -> None:
     test = read_fashion_mnist("t10k").first(TEST_IMAGES)
     devices = resolve(1, params.devices)
     measured = measure(params.schedules, devices, train, test, params.seed)
-    found = {"dataset": dataset_name(), **summarise(measured)}
-    write_results("schedules", measured, found, COMPARED)
+    write_results("schedules", measured, {**about(params), **summarise(measured)}, COMPARED)
 
 
 if __name__ == "__main__":

@@ -33,8 +33,9 @@ def test_every_message_has_a_translation():
     for template in (ROOT / "stages" / "report" / "templates").glob("*.html.j2"):
         said |= set(re.findall(r'\b(?:say|text)\("([^"]+)"', template.read_text()))
     for claim in ledger():
+        labels = {need.label for need in claim.needs}
         remedies = {need.remedy for need in claim.needs}
-        said |= {claim.says, claim.measured, claim.tolerance, *claim.wants, *remedies}
+        said |= {claim.says, claim.measured, claim.tolerance, *labels, *remedies}
         said |= {claim.rule.unit, claim.rule.holds.template}
         said |= {claim.front.refuted} if claim.front else set()
     for each in unmeasured():

@@ -34,6 +34,7 @@ def values(folder: Path) -> dict[str, object]:
         },
         "table": [size(results, net, mib) for net in TITLES for mib in sizes(results, net)],
         "processes": m["num_devices"],
+        "images": int(m["resnet18_images"]),
         "starts": m["starts"],
     }
 

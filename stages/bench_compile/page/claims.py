@@ -99,7 +99,7 @@ CLAIMS = (
         "13.1",
         Kind.ASKED,
         "000:49",
-        "Two Python threads can call the eager network side by side.",
+        "Two Python threads call the eager network side by side.",
         "Calls of batch 1 that two Python threads make of the eager network over those of one, on"
         " this machine's device.",
         speedup(
@@ -115,7 +115,7 @@ CLAIMS = (
         "13.1",
         Kind.ASKED,
         "000:49",
-        "Two Python threads can call the compiled network side by side.",
+        "Two Python threads call the compiled network side by side.",
         "Calls of batch 1 that two Python threads make of the TorchScript network over those of"
         " one, on this machine's device.",
         speedup(

@@ -55,6 +55,7 @@ def values(folder: Path) -> dict[str, object]:
         "rate": rate,
         "like_the_book": BOOKS_RATE / ALIKE < rate < BOOKS_RATE * ALIKE,
         "step_s": steps[RESIDENT],
+        "book_step_s": steps[BOOK],
         "bottleneck": batch / rate > steps[RESIDENT],
         "book_epoch_s": median_ratio(epochs(results, BOOK)),
         "memory_epoch_s": median_ratio(epochs(results, RESIDENT)),

@@ -62,8 +62,8 @@ CLAIMS = (
         "13.5",
         Kind.ASKED,
         "000:374",
-        "With one thread for each device, a training step of LeNet runs on the devices in"
-        " parallel.",
+        "With one thread for each device, a training step of a LeNet twice as wide runs on the"
+        " devices in parallel.",
         "Our training loop's step on the same network, a thread for each of two devices: the time"
         " on one device relative to the time on two.",
         speedup(

@@ -143,6 +143,8 @@ def values(folder: Path) -> dict[str, object]:
     target = float(m["lenet_target_percent"])
     return {
         "seeds": len(lenet.samples("epochs", *before)),
+        "side": m["image_side"],
+        "test_images": int(m["test_images"]),
         "target": int(target) if target.is_integer() else target,
         "max_epochs": m["lenet_max_epochs"],
         "small": small,

@@ -151,7 +151,8 @@ CLAIMS = (
         " made by .to on CPU devices, against one device.",
         from_one_device(ALIASING),
         "A hundred roundings of a float32. The notes move parameters to GPUs, which copies; where"
-        " they are already, `.to` copies nothing, and every replica adds its step to one tensor.",
+        " they are already, `.to` copies nothing, and the all-reduce adds the one shared gradient"
+        " to itself.",
         front=Front(
             6,
             "On a CPU, the notes' `.to(device)` copies nothing, so all replicas "
@@ -294,9 +295,9 @@ CLAIMS = (
         "001:442 000:261",
         "Synchronous SGD on n devices with b images each is SGD on one device with n · b: also for"
         " the notes' ResNet-18.",
-        "Change of the first gradient of ResNet-18 when a batch is split over two devices,"
-        " relative to its length, the median over seeds. Each device takes batch norm's statistics"
-        " from its own images.",
+        "Change of the first gradient of ResNet-18 when a batch is split over two devices (4 images"
+        " on each in the profile `laptop`, 64 in `study`), relative to its length, the median over"
+        " seeds. Each device takes batch norm's statistics from its own images.",
         samples(
             values("replicas", "gradient_change", WITH_BATCH_NORM),
             at_most(0.1),

@@ -45,6 +45,7 @@ def values(folder: Path) -> dict[str, object]:
             of(results, "gradient_change", WITHOUT_BATCH_NORM).values
         ).median,
         "seeds": len(change.values),
+        "images": m["gradient_images_per_device"],
         "norm_cost": cost,
         "norm_costs": "less" if cost.low > 0 else "more" if cost.high < 0 else "nothing",
         "statistics": 1e-6 * statistics.values[0],

@@ -241,7 +241,7 @@ def not_testable(server: Evidence, **changes: object) -> set[str]:
 
 
 def wanting(*needs: str) -> set[str]:
-    return {claim.id for claim in ledger() if not set(needs).isdisjoint(claim.wants)}
+    return {claim.id for claim in ledger() if {need.label for need in claim.needs} & set(needs)}
 
 
 def test_virtual_devices_decide_no_claim_about_gpus(server):

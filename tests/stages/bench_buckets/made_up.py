@@ -33,4 +33,4 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
 
 def summary(made: list[Measurement]) -> Metrics:
     """The stage's own metrics of what it measured, its conditions apart."""
-    return summarise(Results(made))
+    return {"resnet18_images": 2, **summarise(Results(made))}

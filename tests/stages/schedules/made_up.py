@@ -10,6 +10,7 @@ from stages.schedules.__main__ import summarise
 from stages.schedules.measure.by_schedule import drawn
 from stages.schedules.measure.names import NO_WARM_UP, WARM_UP
 
+ABOUT = {"dataset": "fashion-mnist", "image_side": 14, "batch_size": 64, "steps": 60}
 RATES = {"lenet": (2.0, 2.2), "resnet18": (0.4, 1.6)}  # without warm-up and with it
 
 
@@ -34,4 +35,4 @@ def write(reports: Path, kind: DeviceKind, nets: dict[str, tuple[float, float]] 
     """Write the rows and metrics of `schedules` under `reports`, the same on any device."""
     made = schedule_results(nets)
     write_rows(reports / "schedules", rows_of(made))
-    write_metrics(reports / "schedules", {"dataset": "fashion-mnist", **summarise(made)})
+    write_metrics(reports / "schedules", {**ABOUT, **summarise(made)})
