@@ -101,6 +101,8 @@ def read_yaml(path: Path) -> dict[str, Any]:
         mark = getattr(error, "problem_mark", None)
         where = f", line {mark.line + 1}" if mark else ""
         problem = " ".join(str(getattr(error, "problem", None) or error).split())
+        if "'\\t'" in problem:
+            problem = "a tab, where YAML takes spaces only"
         raise ParamsError(f"{path}{where}: {problem}; mend the YAML there") from None
     except (OSError, ValueError, ArithmeticError) as error:
         # a number that is none, say, or a folder

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.claims.book_order import BOOK_ORDER
-from lab.core.errors import DataError
+from lab.core.errors import DataError, LabError
 from lab.core.files import ROWS
 from lab.report.language import say
 from lab.results.documents import read_conditions
@@ -23,7 +23,7 @@ class Machines:
     Attributes:
         here: the facts of the machine in use.
         folders: of each stage the folders under reports that hold its results, with the facts of
-            the machine that measured them; None where that is not recorded.
+            the machine that measured them; None where that is not recorded or damaged.
     """
 
     here: Facts
@@ -49,19 +49,24 @@ class Machines:
 
 
 def machines_of(reports: Path, here: Facts) -> Machines:
-    """The machines of all results under `reports`.
-
-    Raises:
-        DataError: a conditions.json is damaged.
-    """
+    """The machines of all results under `reports`."""
     folders: dict[str, dict[str, Facts | None]] = {}
     for stage in BOOK_ORDER:
         if stage in ON_ANY_MACHINE:
             continue
         for rows in sorted((reports / stage).rglob(ROWS)):
             folder = rows.parent.relative_to(reports).as_posix()
-            folders.setdefault(stage, {})[folder] = read_conditions(rows.parent).get("machine")
+            folders.setdefault(stage, {})[folder] = _recorded(rows.parent)
     return Machines(here, folders)
+
+
+def _recorded(folder: Path) -> Facts | None:
+    """The machine that measured a folder's results; None if its file does not say."""
+    try:
+        found: Facts | None = read_conditions(folder).get("machine")
+    except LabError:  # the page of that stage says so
+        return None
+    return found
 
 
 def this_machine(reports: Path, here: Facts) -> Facts:

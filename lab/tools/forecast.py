@@ -7,6 +7,7 @@ other that of the committed run, at this machine's speed.
 """
 
 import argparse
+import difflib
 import json
 import os
 import subprocess
@@ -19,7 +20,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from lab.core.errors import LabError, MachineError
+from lab.core.errors import LabError, MachineError, ParamsError
 from lab.core.files import HARDWARE_FILE, read_json, write_json
 from lab.core.params import PARAMS_FILE, read_yaml
 from lab.core.process import run
@@ -118,6 +119,16 @@ def will_run(target: str, stages: Mapping[str, Stage]) -> set[str]:
     return downstream(changed, stages) & wanted
 
 
+def check_target(target: str, stages: Collection[str]) -> None:
+    """Raise ParamsError unless the pipeline has the target: a stage, or a run as train@NAME."""
+    known = {*stages, *(name.split("@")[0] for name in stages), ""}
+    if target in known:
+        return
+    near = difflib.get_close_matches(target, known, n=1)
+    to_do = f"did you mean {near[0]}?" if near else f"there are {', '.join(sorted(known - {''}))}"
+    raise ParamsError(f"{target}: no such stage or run; {to_do}")
+
+
 def plan_of(names: Collection[str], stages: Mapping[str, Stage], params: Mapping[str, Any]) -> Plan:
     """The plan of a run of these stages, which begins now."""
     own, committed, here = read_times(OWN), read_times(COMMITTED), speed.measure()
@@ -176,14 +187,22 @@ def forecast_of(plan: Plan) -> str:
 
 
 def main() -> None:
-    """Write the plan where LAB_PLAN says, and print the forecast; none where DVC cannot tell."""
+    """Write the plan where LAB_PLAN says, and print the forecast; none where DVC cannot tell.
+
+    Raises:
+        ParamsError: params.yaml is not YAML, or there is no such stage or run.
+    """
     parser = argparse.ArgumentParser(description="How long a run of the pipeline will take here.")
     parser.add_argument("target", nargs="?", default="", help="of dvc repro; all if not given")
     parser.add_argument("--downstream", help="a stage that runs, with what follows from it")
     given = parser.parse_args()
+    params = read_yaml(PARAMS_FILE)
     try:
-        params = read_yaml(PARAMS_FILE)
         stages = stages_of(read_yaml(PIPELINE), params["train"]["runs"])
+    except (LabError, LookupError, TypeError):  # DVC and the probe say what is wrong
+        return
+    check_target(given.downstream or given.target, stages)
+    try:
         names = (
             downstream([given.downstream], stages)
             if given.downstream

@@ -7,7 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.report.language import speaking
-from lab.report.numbers import Interval, duration, duration_span, number, percent, span
+from lab.report.numbers import (
+    Interval,
+    digits_beside,
+    duration,
+    duration_span,
+    number,
+    percent,
+    span,
+)
 from lab.results.stats import Ratio
 
 
@@ -70,3 +78,18 @@ def test_a_number_reads_back_within_half_a_digit(x):
     digits = "⁰¹²³⁴⁵⁶⁷⁸⁹"
     exponent = int("".join(str(digits.index(c)) if c in digits else "-" for c in power) or 0)
     assert float(mantissa) * 10.0**exponent == pytest.approx(x, rel=0.051)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "limits", "written"),
+    [
+        (1.03, 2.4, (1.02,), "1.03–2.40"),  # 1.0 would be below the limit
+        (1.01, 2.4, (1.02,), "1.0–2.4"),
+        (0.87, 0.96, (1.0,), "0.87–0.96"),
+        (0.5, 0.999, (1.0, 1.02), "0.500–0.999"),
+        (1.2, 3.0, (-math.inf, math.inf), "1.2–3.0"),
+    ],
+)
+def test_beside_a_limit_rounding_moves_no_end_across_it(low, high, limits, written):
+    found = Interval((low + high) / 2, low, high)
+    assert span(found, digits_beside(found, *limits)) == written

@@ -1,11 +1,12 @@
 import pytest
 
+from lab.core.errors import ParamsError
 from lab.core.files import write_json
 from lab.core.params import PARAMS_FILE, read_yaml
 from lab.core.stage_times import COMMITTED, digest, remember
 from lab.machine import speed
 from lab.machine.speed import Speed
-from lab.tools.forecast import changed_of, downstream, plan_of, stages_of, upstream
+from lab.tools.forecast import changed_of, check_target, downstream, plan_of, stages_of, upstream
 from tests.helpers import ROOT, edit_params
 
 RUNS = ("lenet_1gpu", "record_83")
@@ -72,3 +73,11 @@ def test_speed_is_of_the_order_of_the_machines():
     found = speed.measure()
     assert 0.1 < found.product_gflops < 1e6
     assert 0.1 < found.python_mturns < 1e4
+
+
+def test_a_target_that_the_pipeline_lacks_is_an_error_with_the_nearest_one():
+    stages = ["probe", "train@record_83", "train@record_90"]
+    for known in ("", "probe", "train", "train@record_90"):
+        check_target(known, stages)
+    with pytest.raises(ParamsError, match="did you mean train@record_83"):
+        check_target("train@record_38", stages)
