@@ -61,7 +61,11 @@ def test_the_committed_params_fit_every_stage(project):
 
 
 BAD: list[tuple[str, Any, str]] = [
-    ("train.runs.lenet_1gpu.lr", -1, "train.runs.lenet_1gpu.lr: expected greater than 0, got -1"),
+    (
+        "train.runs.lenet_1gpu.lr",
+        -1,
+        "train.runs.lenet_1gpu.lr: expected a number greater than 0, got -1",
+    ),
     ("train.runs.lenet_1gpu.lr", float("nan"), "finite"),
     ("train.runs.lenet_1gpu.lr", "1e-3", "a valid number"),
     ("train.runs.lenet_1gpu.batch_size", True, "a valid integer"),
@@ -145,8 +149,9 @@ def test_a_wrong_default_is_one_mistake_and_not_one_per_run(project):
     with pytest.raises(ParamsError) as error:
         params.load(TrainStage)
     assert str(error.value).splitlines() == [
-        "params.yaml: train.defaults.lr: expected greater than 0, got -1",
-        "params.yaml: train.runs.lenet_2gpu.num_gpus: expected greater than or equal to 1, got 0",
+        "params.yaml: train.defaults.lr: expected a number greater than 0, got -1",
+        "params.yaml: train.runs.lenet_2gpu.num_gpus: expected a number greater than or equal to 1,"
+        " got 0",
     ]
 
 

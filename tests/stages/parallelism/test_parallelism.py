@@ -101,7 +101,7 @@ def test_params_that_cannot_be_measured_are_refused(project):
     bad = [
         ("batch_sizes", [16, 16], "two growing batch_sizes, got [16, 16]"),
         ("batch_sizes", [256, 16], "two growing batch_sizes, got [256, 16]"),
-        ("num_devices", [2, 5], "num_devices.1: expected less than or equal to 4, got 5"),
+        ("num_devices", [2, 5], "num_devices.1: expected a number less than or equal to 4, got 5"),
     ]
     for key, value, complaint in bad:
         (project / "params.yaml").write_text(committed_params())

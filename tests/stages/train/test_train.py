@@ -115,7 +115,7 @@ MISTAKES: list[tuple[dict[str, Any], str, int, str]] = [
         {"train.runs.lenet_1gpu.num_gpus": 0, "seed": -1},
         "lenet_1gpu",
         2,
-        "num_gpus: expected greater than",
+        "num_gpus: expected a number greater than",
     ),
     ({}, "lenet_3gpu", 2, "no run 'lenet_3gpu' in train.runs; it has lenet_1gpu, lenet_2gpu"),
     (
