@@ -1,4 +1,4 @@
-"""Kill each layer of a run at random moments: the same command goes on, with the same bits.
+"""Kill each layer of a run at random moments: the same command resumes, with the same bits.
 
     python -m bench.kills --minutes 60
 

@@ -23,7 +23,7 @@ from lab.core.stage_times import announce, remember
 
 # DVC turns every exit code into 255; `invoke repro` finds the real one here
 ERROR_FILE = Path(".lab/last_error.json")
-INTERRUPTED = "interrupted; the same command goes on"
+INTERRUPTED = "interrupted; the same command resumes"
 BROKEN_PIPE = 141  # as of a process that SIGPIPE ends
 ORPHANED = 143
 POLL_S = 0.5

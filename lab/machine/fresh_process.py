@@ -70,7 +70,7 @@ class FreshProcess:
             self.process.join()
             code = self.process.exitcode
             raise DistributedError(
-                f"{self.name} ended with code {code}; its own words are above"
+                f"{self.name} ended with code {code}; its own error is above"
             ) from None
 
 

@@ -62,7 +62,7 @@ def launch(
 ) -> None:
     """Run `python -m module run` in `num_processes` on each host, and wait for those of this one.
 
-    No restarts: the same command goes on from the last checkpoint.
+    No restarts: the same command resumes from the last checkpoint.
 
     Raises:
         DistributedError: a process died or fell silent, or another host did not join.
@@ -90,7 +90,7 @@ def launch(
             raise _explain(error.failures) from None
         except SignalException as stop:
             raise StoppedError(
-                f"{run}: interrupted; the same command goes on from the last checkpoint",
+                f"{run}: interrupted; the same command resumes from the last checkpoint",
                 stop.sigval,
             ) from None
         except (RendezvousError, dist.DistError) as error:
@@ -185,7 +185,7 @@ def _explain(failures: Mapping[int, ProcessFailure]) -> LabError:
         )
 
     what = ", ".join(end(rank, f) for rank, f in silent.items()) or symptoms[0]
-    return DistributedError(f"{what}; the same command goes on from the last checkpoint")
+    return DistributedError(f"{what}; the same command resumes from the last checkpoint")
 
 
 @contextmanager

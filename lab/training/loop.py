@@ -81,7 +81,7 @@ def train(
     the batch size does not divide the images, the last batch of an epoch is smaller.
     `on_step` hears how many images a step took, over all processes. The clock covers training
     only. With the `progress` of an earlier run, and its state loaded into the strategy, the run
-    goes on bit for bit as that one would have.
+    resumes bit for bit as that one would have.
 
     Raises:
         DivergedError: a step's loss is not finite.

@@ -46,7 +46,7 @@ def launch_ranks(name: str, params: Params) -> None:
             call_in_ranks(here, threads, distributed.timeout_s, train_as_rank, name, params)
             add_machine(REPORTS / "train" / name)  # a rank sees its own OMP_NUM_THREADS
         except (DistributedError, StoppedError) as error:
-            error.args = (f"{error}; the same command goes on from the last checkpoint",)
+            error.args = (f"{error}; the same command resumes from the last checkpoint",)
             raise
     else:
         launch("stages.train", name, here, distributed, threads)

@@ -1,4 +1,4 @@
-"""Signals and kills of invoke, DVC and a stage: nothing outlives them; the same command goes on."""
+"""Signals and kills of invoke, DVC and a stage: nothing outlives them; the same command resumes."""
 
 import os
 import shutil

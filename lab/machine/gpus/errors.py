@@ -28,7 +28,7 @@ CURES = {  # words of torch or the driver, and what to do about them
     "busy or unavailable": "another process has it for itself: wait for that, or let several in"
     " by `sudo nvidia-smi -c DEFAULT`",
 }
-LOOK = "`nvidia-smi` and `dmesg` tell more, the same command goes on"
+LOOK = "`nvidia-smi` and `dmesg` tell more, the same command resumes"
 
 
 @contextmanager

@@ -164,7 +164,7 @@ def train_with_checkpoints(
         strategy.load_state(state)
         reached = Progress.from_state(state)
         log.info(
-            "%s: goes on after %d epochs and %d steps",
+            "%s: resumes after %d epochs and %d steps",
             name,
             len(reached.epochs),
             len(reached.losses),
@@ -199,7 +199,7 @@ def train_with_checkpoints(
         if len(reached.epochs) < recipe.num_epochs:
             where = f"epoch {len(reached.epochs) + 1}, after step {len(reached.losses)}"
             raise StoppedError(
-                f"{name}: stopped in {where}; the same command goes on there",
+                f"{name}: stopped in {where}; the same command resumes there",
                 stop.signal_number or 15,
             )
         return reached.epochs

@@ -38,7 +38,7 @@ def test_success_is_0_and_leaves_no_error_file(project):
     [
         (errors.DataError("no data; fetch them"), 3, "ERROR: no data; fetch them"),
         (MemoryError("9 GB"), 8, "ERROR: out of memory (9 GB); use a smaller batch or profile"),
-        (KeyboardInterrupt(), 130, "ERROR: interrupted; the same command goes on"),
+        (KeyboardInterrupt(), 130, "ERROR: interrupted; the same command resumes"),
     ],
 )
 def test_a_failure_is_one_line_and_its_code(project, capsys, error, code, line):

@@ -56,7 +56,7 @@ def test_a_process_that_ends_without_an_answer_is_named_below_its_own_words(proj
     found = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
     *_, words, error = found.stderr.splitlines()
     assert words == "ValueError: invalid literal for int() with base 10: 'no number'"
-    assert error == "ERROR: the third ended with code 1; its own words are above"
+    assert error == "ERROR: the third ended with code 1; its own error is above"
     assert not found.stdout
 
 
@@ -74,9 +74,7 @@ def test_a_process_that_is_killed_is_named_whether_it_should_hear_or_say_somethi
         process.process.kill()
         process.process.join()
         for expected in (process.receive, lambda: process.send(3)):
-            with pytest.raises(
-                LabError, match=r"^echo ended with code -9; its own words are above"
-            ):
+            with pytest.raises(LabError, match=r"^echo ended with code -9; its own error is above"):
                 expected()
     gc.collect()
 

@@ -78,7 +78,7 @@ def test_a_dead_rank_is_named_and_the_run_goes_on(two_ranks):
     process = train("long")
     assert process.stdout is not None
     lines = [process.stdout.readline() for _ in range(2)]
-    assert re.search(rf"goes on after {int(kept[-1][:5])} epochs and 0 steps", lines[1])
+    assert re.search(rf"resumes after {int(kept[-1][:5])} epochs and 0 steps", lines[1])
     ranks = wait_for_an_epoch(process)
     process.send_signal(signal.SIGTERM)
     code, _ = end(process, ranks)

@@ -1,4 +1,4 @@
-"""Params that change while a run trains, and before it goes on."""
+"""Params that change while a run trains, and before it resumes."""
 
 import os
 import signal
@@ -58,4 +58,4 @@ def test_a_run_with_other_params_starts_afresh(runs, monkeypatch, capsys):
         assert run(main) == 143
     edit_params({"train.runs.one.lr": 0.1})
     assert run(main) == 0
-    assert "goes on" not in capsys.readouterr().out
+    assert "resumes" not in capsys.readouterr().out

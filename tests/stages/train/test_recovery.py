@@ -84,7 +84,7 @@ def test_a_stopped_run_says_where_and_leaves_a_checkpoint_of_that_step(runs):
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 143
     found = re.fullmatch(
-        r"ERROR: one: stopped in epoch (\d+), after step (\d+); the same command goes on there\n",
+        r"ERROR: one: stopped in epoch (\d+), after step (\d+); the same command resumes there\n",
         errors,
     )
     assert found is not None, errors

@@ -107,7 +107,7 @@ def test_a_lost_host_comes_back_with_fewer_devices_and_the_weights_are_those_of_
     agents = {host: start(host, endpoint, 1) for host in (lost, keeper)}
     said = "".join(agent.communicate(timeout=120)[0] for agent in agents.values())
     assert all(agent.returncode == 0 for agent in agents.values()), said[-2000:]
-    [after] = re.findall(r"goes on after (\d+) epochs", said)
+    [after] = re.findall(r"resumes after (\d+) epochs", said)
     assert int(after) == int(kept.partition("-")[0])
     weights = (first / "models/whole.pt").read_bytes()
     assert (lost / "models/moved.pt").read_bytes() == weights

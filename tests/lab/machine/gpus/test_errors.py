@@ -48,7 +48,7 @@ NO_DRIVER = "Found no NVIDIA driver on your system. Please check that you have a
 @pytest.mark.parametrize(
     ("words", "shown", "todo"),
     [
-        (LOST, LOST.splitlines()[0], "the same command goes on"),
+        (LOST, LOST.splitlines()[0], "the same command resumes"),
         (UNKNOWN, UNKNOWN, "`dmesg` tell more"),
         (BUSY, BUSY.splitlines()[0], "another process has it for itself"),
         (TOO_OLD, TOO_OLD.partition(". ")[0], "update the driver, or take another build of torch"),

@@ -118,5 +118,5 @@ def test_more_ranks_than_devices_are_refused():
 def test_a_rank_that_fails_ends_the_measurement_of_all():
     """At once, while others wait for it, instead of after the timeout of 600 s."""
     variants = [Variant("no such algorithm", 1, (7,)), Variant(STAR, 3, (7,))]
-    with pytest.raises(LabError, match=r"^rank \d ended with code 1; its own words are above$"):
+    with pytest.raises(LabError, match=r"^rank \d ended with code 1; its own error is above$"):
         run_on_ranks(3, THREE, measure, variants)
