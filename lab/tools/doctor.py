@@ -424,8 +424,8 @@ def checkpoints() -> Iterator[Finding]:
             epochs, steps, *_ = names[-1].split("-")
             yield Finding(
                 "note",
-                f"a training run stopped after {int(epochs)} epochs and {int(steps)} steps; it resumes"
-                f" there unless its params or code changed (then delete {folder})",
+                f"a training run stopped after {int(epochs)} epochs and {int(steps)} steps; it"
+                f" resumes there unless its params or code changed (then delete {folder})",
                 "invoke repro",
             )
 
