@@ -139,7 +139,7 @@ def _describe(error: ErrorDetails, model: type[BaseModel]) -> str:
     if error["type"] == "missing":
         return f"{key}: missing key; add it (`git show HEAD:params.yaml` has it)"
     message = error["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
-    message = message.replace("String should match pattern", "a word that matches")
+    message = message.replace("String should match pattern", "a word of the pattern")
     if message.startswith(("greater ", "less ")):
         message = f"a number {message}"
     found = "" if error["type"] == "value_error" else f", got {_SHORT.repr(error['input'])}"

@@ -83,7 +83,8 @@ def _free_id() -> str:
 def _in_book_order(text: str, name: str, book: str, question: str) -> str:
     heading = "Optimization" if book.startswith("12.") else "One machine"
     entry = f'    "{name}": Place("{heading}", ("{book}",)),\n'
-    return text.replace('    "train": Place(', f'{entry}    "train": Place(')
+    last = [line for line in text.splitlines(keepends=True) if f'Place("{heading}"' in line][-1]
+    return text.replace(last, last + entry)
 
 
 def _in_params(text: str, name: str, book: str, question: str) -> str:
@@ -124,6 +125,8 @@ def main() -> None:
         f"next: write stages/{name}/measure/experiment.py until `invoke test -k {name}` passes,"
         f" then `invoke repro --stage {name}` and `invoke claims`"
     )
+    if any(character.isdigit() for character in question):
+        print("a title has no numbers: shorten it in en.md, zh.md and the README's table")
 
 
 if __name__ == "__main__":

@@ -72,7 +72,8 @@ def check(stage: str, language: str, page: questions.Question) -> Text:
     assert findings <= MOST_FINDINGS, f"{where}: {findings} findings"
     assert page.finding, where
     if language == "en":
-        assert len(page.finding.striptags().split()) <= MOST_FINDING_WORDS, page.finding
+        finding = str(page.finding.striptags())
+        assert len(finding.split()) <= MOST_FINDING_WORDS, f"{where}: a long finding: {finding}"
         assert found.words <= MOST_WORDS, f"{where}: {found.words} words"
         assert lead.words <= MOST_ANSWER_WORDS, f"{where}: an answer of {lead.words} words"
     return found
