@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from PIL import Image, ImageOps
+from PIL import Image, ImageOps, UnidentifiedImageError
 from torch import Tensor, nn
 
 from lab.core.errors import CheckpointError, DataError, MachineError, ParamsError
@@ -55,6 +55,10 @@ def read_picture(path: Path) -> Tensor:
         raise DataError(
             f"{path}: more than {MOST_PIXELS:,} pixels; give a smaller picture"
         ) from None
+    except FileNotFoundError:
+        raise DataError(f"{path}: no such file; give the path of a picture") from None
+    except UnidentifiedImageError:
+        raise DataError(f"{path}: not a picture; give a PNG, JPEG, GIF, WebP or BMP file") from None
     except Exception as error:  # whatever a file that is none leads to
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
         raise DataError(

@@ -63,7 +63,8 @@ def test_what_is_no_picture_is_one_clear_error(tmp_path, content):
     path = tmp_path / "a.png"
     if content is not None:
         path.write_bytes(content)
-    with pytest.raises(DataError, match=r"a\.png: not a picture") as error:
+    said = "not a picture;" if content is not None else "no such file;"
+    with pytest.raises(DataError, match=rf"a\.png: {said}") as error:
         classify.read_picture(path)
     assert error.value.exit_code == 3
 
@@ -193,7 +194,7 @@ def test_the_classes_are_printed_likeliest_first(project, monkeypatch, capsys):
     for words, code, complaint in (
         (["a picture.png", "nope"], 2, "no run 'nope' in train.runs"),
         (["a picture.png", "lenet_2gpu"], 5, "lenet_2gpu/conditions.json: not there yet"),
-        (["none.png"], 3, "none.png: not a picture"),
+        (["none.png"], 3, "none.png: no such file"),
         (["a picture.png"], 5, "lenet_1gpu.pt: not the weights that reports/train/lenet_1gpu/cond"),
     ):
         if code == 5 and len(words) == 1:
