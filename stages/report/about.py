@@ -209,7 +209,7 @@ def errata(know: About) -> str:
             return Markup(f"[{claim}]({links['claims']}#claim-{claim})")
         return Markup(
             f"[{claim}]({links['claims']}#claim-{claim}) {verdicts.SYMBOLS[found.verdict]}"
-            f" {in_markdown(verdicts.measured(found))}"
+            f" {in_markdown(verdicts.measured(found) or verdicts.in_words(found.verdict))}"
         )
 
     functions = {
