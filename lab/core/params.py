@@ -5,6 +5,7 @@ All mistakes in the file are reported at once, one line each.
 """
 
 import difflib
+import re
 import reprlib
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -20,6 +21,7 @@ from lab.core.process import before_success
 
 PARAMS_FILE = Path("params.yaml")
 MOST_MISTAKES = 40  # that are said
+COMMA = re.compile(r"\d+,\d+")
 
 
 class Section(BaseModel):
@@ -134,15 +136,22 @@ def _describe(error: ErrorDetails, model: type[BaseModel]) -> str:
     *parents, last = [_shown(part) for part in error["loc"] if part != "[key]"] or ["?"]
     key = ".".join([*parents, last])
     if error["type"] == "extra_forbidden":
-        near = difflib.get_close_matches(last, _keys_at(model, parents), n=1)
-        return f"{key}: unknown key; " + (f"did you mean {near[0]}?" if near else "remove it")
+        keys = _keys_at(model, parents)
+        near = difflib.get_close_matches(last, keys, n=1)
+        to_do = (
+            f"did you mean {near[0]}?" if near else f"remove it, or take one of {', '.join(keys)}"
+        )
+        return f"{key}: unknown key; {to_do}"
     if error["type"] == "missing":
         return f"{key}: missing key; add it (`git show HEAD:params.yaml` has it)"
     message = error["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
     message = message.replace("String should match pattern", "a word of the pattern")
+    message = message.replace("a valid integer", "an integer").replace("a valid ", "a ")
     if message.startswith(("greater ", "less ")):
         message = f"a number {message}"
     found = "" if error["type"] == "value_error" else f", got {_SHORT.repr(error['input'])}"
+    if COMMA.fullmatch(str(error["input"])):
+        found += "; numbers have no comma: 0.1, 60000"
     return f"{key}: expected {message}{found}"
 
 

@@ -177,7 +177,7 @@ def forecast_of(plan: Plan) -> str:
     """The whole run in one line."""
     names = list(plan.seconds)
     if names == ["probe"]:
-        return "nothing has changed"
+        return "nothing to measure again"
     known = [seconds for seconds in plan.seconds.values() if seconds is not None]
     if not known:
         return f"{len(names)} stages, none of which was timed with these params"

@@ -57,7 +57,7 @@ class RunParams(Section):
             return self
         shards, num_gpus, smallest = self.shards, self.num_gpus, self.smallest_batch
         if shards.bit_count() != 1:
-            raise ValueError(f"a power of two, such as 8, or none for shards, got {shards}")
+            raise ValueError(f"shards to be none or a power of two such as 8, got {shards}")
         if num_gpus.bit_count() != 1 or num_gpus > shards:
             raise ValueError(
                 f"num_gpus that is a power of two and at most {shards}, the shards, got {num_gpus}"
@@ -98,8 +98,8 @@ class RunParams(Section):
     def _all_threads_are_of_one_device(self) -> Self:
         if self.cpu_threads == "all" and (self.num_gpus > 1 or self.strategy == "ddp"):
             raise ValueError(
-                "num_gpus 1 and another strategy than ddp for cpu_threads all, got"
-                f" {self.num_gpus} and {self.strategy!r}"
+                "num_gpus: 1 and a strategy other than ddp beside cpu_threads: all, got num_gpus:"
+                f" {self.num_gpus} and strategy: {self.strategy}"
             )
         return self
 

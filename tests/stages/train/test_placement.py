@@ -62,7 +62,7 @@ def test_params_say_more_than_the_launcher(monkeypatch, sixteen_cores):
         ({"strategy": "graph", "schedule": "one_cycle"}, "for strategy graph"),
         ({"strategy": "graph", "compile": "reduce-overhead"}, "for strategy graph"),
         ({"strategy": "dataparallel", "compile": "default"}, "for strategy dataparallel"),
-        ({"shards": 6}, "a power of two, such as 8, or none for shards, got 6"),
+        ({"shards": 6}, "shards to be none or a power of two such as 8, got 6"),
         ({"shards": 2, "num_gpus": 4}, "a power of two and at most 2, the shards, got 4"),
         ({"shards": 8, "num_gpus": 3}, "a power of two and at most 8, the shards, got 3"),
         ({"shards": 128}, r"shards \(128\), and the smallest has 88"),

@@ -141,7 +141,7 @@ MISTAKES: list[tuple[dict[str, Any], str, int, str]] = [
         {"train.runs.lenet_2gpu.shards": 3},
         "lenet_2gpu",
         2,
-        "train.runs.lenet_2gpu: expected a power of two, such as 8, or none for shards, got 3",
+        "train.runs.lenet_2gpu: expected shards to be none or a power of two such as 8, got 3",
     ),
     ({"train.runs.lenet_1gpu.strategy": "ddp"}, "lenet_1gpu", 3, "no data yet"),
     ({}, "lenet_1gpu", 3, "no data yet"),
