@@ -259,7 +259,7 @@ def effect_of(finding: Finding, samples: bool = False) -> str:
     if finding.estimate is None:
         return _lacking(finding)
     effect = measured(finding)
-    if samples and not finding.estimate.exact:
+    if samples and finding.estimate.count > 1:
         effect = say("{effect}, {samples}", effect=effect, samples=_samples(finding.estimate))
     if reason := _reason(finding):
         effect = say("{effect} ({reason})", effect=effect, reason=reason)
@@ -276,15 +276,17 @@ def measured(finding: Finding) -> str:
     unit = translation(finding.claim.rule.unit)
     holds = finding.claim.rule.holds
     effect = _number(e, holds) + (unit if unit.startswith(("%", "（")) else f" {unit}")
-    return (
-        effect if e.exact else say("{effect} ({interval})", effect=effect, interval=_span(e, holds))
-    )
+    if e.exact or e.count == 1:
+        return effect
+    return say("{effect} ({interval})", effect=effect, interval=_span(e, holds))
 
 
 def _reason(finding: Finding) -> str:
     word = finding.claim.example_only
     if word and finding.reason == NOT_SEEN.format(word=word):
         return translation(NOT_SEEN).format(word=word)
+    if finding.estimate and not finding.estimate.decides:
+        return say("too few samples to decide: {count}", count=finding.estimate.count)
     return finding.reason
 
 
@@ -332,7 +334,7 @@ def verdict_and_number(finding: Finding | None) -> str:
 
 def interval_of(e: Estimate | None, holds: Range = ANY) -> str:
     """A number, and its interval if it varies."""
-    if e is None or e.exact:
+    if e is None or e.exact or e.count == 1:
         return "" if e is None else _number(e, holds)
     return say("{effect} ({interval})", effect=_number(e, holds), interval=_span(e, holds))
 

@@ -54,6 +54,7 @@ def tiny(tmp_path):
     shutil.copytree(ROOT / ".dvc", folder / ".dvc", ignore=shutil.ignore_patterns("tmp", "cache"))
     (folder / "stage.py").write_text(STAGE)
     (folder / "dvc.yaml").write_text(PIPELINE)
+    (folder / "params.yaml").write_text("seed: 0\n")
     subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
     return folder
 
