@@ -11,6 +11,7 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from lab.claims.book_order import PLACES
 from lab.claims.ledger import ledger
 from lab.core.errors import ParamsError
 from lab.core.files import write_atomically
@@ -80,11 +81,23 @@ def _free_id() -> str:
     return next(f"X{i}" for i in range(1, len(taken) + 2) if f"X{i}" not in taken)
 
 
-def _in_book_order(text: str, name: str, book: str, question: str) -> str:
+def _beside(book: str) -> tuple[str, str]:
+    """The heading of a section of the book, and the last stage under it."""
     heading = "Optimization" if book.startswith("12.") else "One machine"
-    entry = f'    "{name}": Place("{heading}", ("{book}",)),\n'
-    last = [line for line in text.splitlines(keepends=True) if f'Place("{heading}"' in line][-1]
-    return text.replace(last, last + entry)
+    return heading, [stage for stage, place in PLACES.items() if place.heading == heading][-1]
+
+
+def _in_book_order(text: str, name: str, book: str, question: str) -> str:
+    heading, last = _beside(book)
+    return _after(
+        f'    "{last}": Place(', f'    "{name}": Place("{heading}", ("{book}",)),\n', text
+    )
+
+
+def _after(start: str, line: str, text: str) -> str:
+    """A text with a line after the one that holds `start`."""
+    found = next(each for each in text.splitlines(keepends=True) if start in each)
+    return text.replace(found, found + line, 1)
 
 
 def _in_params(text: str, name: str, book: str, question: str) -> str:
@@ -110,8 +123,7 @@ def _in_pipeline(text: str, name: str, book: str, question: str) -> str:
 
 def _in_table(text: str, name: str, book: str, question: str) -> str:
     row = f"| {question} | {book} | [`{name}`](stages/{name}/) |\n"
-    last = next(line for line in text.splitlines(keepends=True) if "(stages/train/)" in line)
-    return text.replace(last, row + last, 1)
+    return _after(f"(stages/{_beside(book)[1]}/)", row, text)
 
 
 def main() -> None:
