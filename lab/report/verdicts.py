@@ -276,7 +276,7 @@ def measured(finding: Finding) -> str:
     unit = translation(finding.claim.rule.unit)
     holds = finding.claim.rule.holds
     effect = _number(e, holds) + (unit if unit.startswith(("%", "（")) else f" {unit}")
-    if e.exact or e.count == 1:
+    if e.count < 2:
         return effect
     return say("{effect} ({interval})", effect=effect, interval=_span(e, holds))
 
@@ -334,7 +334,7 @@ def verdict_and_number(finding: Finding | None) -> str:
 
 def interval_of(e: Estimate | None, holds: Range = ANY) -> str:
     """A number, and its interval if it varies."""
-    if e is None or e.exact or e.count == 1:
+    if e is None or e.count < 2:
         return "" if e is None else _number(e, holds)
     return say("{effect} ({interval})", effect=_number(e, holds), interval=_span(e, holds))
 
