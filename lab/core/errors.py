@@ -1,5 +1,8 @@
 """The failures that a user can mend, each with its exit code."""
 
+import difflib
+from collections.abc import Collection
+
 
 class LabError(Exception):
     """A failure whose message says what is wrong (file, key, expected, got) and what to do.
@@ -58,3 +61,10 @@ class StoppedError(LabError):
     def __init__(self, message: str, signal_number: int) -> None:
         super().__init__(message)
         self.exit_code = 128 + signal_number
+
+
+def instead_of(word: str, known: Collection[str]) -> str:
+    """What a message says to write in place of an unknown word: the nearest known one, or all."""
+    if near := difflib.get_close_matches(word, known, n=1):
+        return f"did you mean {near[0]}?"
+    return f"known: {', '.join(sorted(known)) or 'none yet'}"

@@ -4,7 +4,6 @@ A stage declares what it reads as a `Params` model whose fields are top-level ke
 All mistakes in the file are reported at once, one line each.
 """
 
-import difflib
 import re
 import reprlib
 from collections.abc import Callable, Iterable
@@ -16,7 +15,7 @@ from pydantic_core import ErrorDetails
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
-from lab.core.errors import MachineError, ParamsError
+from lab.core.errors import MachineError, ParamsError, instead_of
 from lab.core.process import before_success
 
 PARAMS_FILE = Path("params.yaml")
@@ -136,12 +135,7 @@ def _describe(error: ErrorDetails, model: type[BaseModel]) -> str:
     *parents, last = [_shown(part) for part in error["loc"] if part != "[key]"] or ["?"]
     key = ".".join([*parents, last])
     if error["type"] == "extra_forbidden":
-        keys = _keys_at(model, parents)
-        near = difflib.get_close_matches(last, keys, n=1)
-        to_do = (
-            f"did you mean {near[0]}?" if near else f"remove it, or take one of {', '.join(keys)}"
-        )
-        return f"{key}: unknown key; {to_do}"
+        return f"{key}: unknown key; {instead_of(last, _keys_at(model, parents))}"
     if error["type"] == "missing":
         return f"{key}: missing key; add it (`git show HEAD:params.yaml` has it)"
     message = error["msg"].removeprefix("Value error, ").removeprefix("Input should be ")

@@ -14,7 +14,7 @@ import torch
 from PIL import Image, ImageOps, UnidentifiedImageError
 from torch import Tensor, nn
 
-from lab.core.errors import CheckpointError, DataError, MachineError, ParamsError
+from lab.core.errors import CheckpointError, DataError, MachineError, ParamsError, instead_of
 from lab.core.files import CONDITIONS, REPORTS
 from lab.core.params import PARAMS_FILE, Section, load
 from lab.core.process import run
@@ -135,7 +135,8 @@ def main() -> None:
         )
     name = sys.argv[2] if len(sys.argv) == 3 else runs[0]
     if name not in runs:
-        raise ParamsError(f"{PARAMS_FILE}: no run {name!r} in train.runs; it has {', '.join(runs)}")
+        known = instead_of(name, runs)
+        raise ParamsError(f"{PARAMS_FILE}: no run {name!r} in train.runs; {known}")
     image = read_picture(Path(sys.argv[1]))
     [probabilities] = classify(load_net(name), image)
     for i in probabilities.argsort(descending=True).tolist():

@@ -21,7 +21,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from lab.core.errors import DataError, ParamsError
+from lab.core.errors import DataError, ParamsError, instead_of
 from lab.core.files import HARDWARE_FILE, METRICS, REPORTS, read_json, read_rows
 from lab.core.params import PARAMS_FILE, read_yaml
 from lab.core.process import run
@@ -321,11 +321,8 @@ def side_of_reference(name: str) -> tuple[Side, str]:
     """
     path = path_of(name)
     if not path.is_file():
-        there = ", ".join(sorted(found.stem for found in REFERENCE.glob("*.json"))) or "none yet"
-        raise ParamsError(
-            f"{path}: no such reference (there are: {there}); `invoke snapshot` makes one of this"
-            " machine"
-        )
+        known = instead_of(name, [found.stem for found in REFERENCE.glob("*.json")])
+        raise ParamsError(f"{path}: no such reference; {known}; `invoke snapshot` makes one")
     reference = read_reference(path)
     metrics, hardware = metrics_of(reference), reference["hardware"]
     verdicts = _verdicts(reference.get("claims", []))

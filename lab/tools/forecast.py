@@ -7,7 +7,6 @@ other that of the committed run, at this machine's speed.
 """
 
 import argparse
-import difflib
 import json
 import os
 import subprocess
@@ -20,7 +19,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from lab.core.errors import LabError, MachineError, ParamsError
+from lab.core.errors import LabError, MachineError, ParamsError, instead_of
 from lab.core.files import HARDWARE_FILE, read_json, write_json
 from lab.core.params import PARAMS_FILE, read_yaml
 from lab.core.process import run
@@ -121,12 +120,9 @@ def will_run(target: str, stages: Mapping[str, Stage]) -> set[str]:
 
 def check_target(target: str, stages: Collection[str]) -> None:
     """Raise ParamsError unless the pipeline has the target: a stage, or a run as train@NAME."""
-    known = {*stages, *(name.split("@")[0] for name in stages), ""}
-    if target in known:
-        return
-    near = difflib.get_close_matches(target, known, n=1)
-    to_do = f"did you mean {near[0]}?" if near else f"there are {', '.join(sorted(known - {''}))}"
-    raise ParamsError(f"{target}: no such stage or run; {to_do}")
+    known = {*stages, *(name.split("@")[0] for name in stages)}
+    if target and target not in known:
+        raise ParamsError(f"{target}: no such stage or run; {instead_of(target, known)}")
 
 
 def plan_of(names: Collection[str], stages: Mapping[str, Stage], params: Mapping[str, Any]) -> Plan:

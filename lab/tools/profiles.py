@@ -13,7 +13,7 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from lab.core.errors import ParamsError
+from lab.core.errors import ParamsError, instead_of
 from lab.core.files import write_atomically
 from lab.core.params import PARAMS_FILE, read_yaml
 from lab.core.process import run
@@ -31,7 +31,7 @@ def merge(name: str, folder: Path = PROFILES, base: Path = PARAMS_FILE) -> str:
     """
     known = sorted(path.stem for path in folder.glob("*.yaml"))
     if name not in known:
-        raise ParamsError(f"no profile {name!r} in {folder}/; there are {', '.join(known)}")
+        raise ParamsError(f"no profile {name!r} in {folder}/; {instead_of(name, known)}")
     try:
         of_runs = read_yaml(base)["train"]["defaults"].keys()
     except (LookupError, TypeError, AttributeError):

@@ -2,7 +2,7 @@
 
 import sys
 
-from lab.core.errors import DistributedError, ParamsError, StoppedError
+from lab.core.errors import DistributedError, ParamsError, StoppedError, instead_of
 from lab.core.files import REPORTS
 from lab.core.params import PARAMS_FILE, load
 from lab.core.process import run
@@ -21,8 +21,8 @@ def main() -> None:
     name = words[0] if len(words) == 1 else ""
     params = load(Params, decisive=lambda p: (p.seed, p.devices, p.train.runs.get(name)))
     if name not in params.train.runs:
-        known = ", ".join(params.train.runs)
-        raise ParamsError(f"{PARAMS_FILE}: no run {name!r} in train.runs; it has {known}")
+        known = instead_of(name, params.train.runs)
+        raise ParamsError(f"{PARAMS_FILE}: no run {name!r} in train.runs; {known}")
     if params.train.runs[name].strategy == "ddp" and own_rank() is None:
         launch_ranks(name, params)
     else:

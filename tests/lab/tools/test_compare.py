@@ -246,7 +246,7 @@ def test_what_counts_most_stands_in_25_lines_and_all_in_as_many_as_it_takes(
 
 def test_a_reference_that_is_not_there_is_said_with_those_that_are(results):
     references.snapshot("mine")
-    with pytest.raises(ParamsError, match=r"no such reference \(there are: mine\)"):
+    with pytest.raises(ParamsError, match=r"no such reference; known: mine"):
         compare.side_of_reference("yours")
     shutil.rmtree(results / "reports" / "train")
     shutil.rmtree(results / "reports" / "claims")

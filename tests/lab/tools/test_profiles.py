@@ -107,7 +107,7 @@ def test_an_unknown_profile_or_key_is_refused_and_nothing_written(project, monke
     before = (project / "params.yaml").read_bytes()
     (project / "profiles" / "odd.yaml").write_text("train:\n  epocs: 3\n")
     for name, complaint in (
-        ("nope", "there are full, laptop, odd, smoke"),
+        ("nope", "known: full, laptop, odd, smoke"),
         ("odd", "train.epocs: not in params.yaml"),
     ):
         monkeypatch.setattr(sys, "argv", ["profiles", name])
@@ -117,7 +117,7 @@ def test_an_unknown_profile_or_key_is_refused_and_nothing_written(project, monke
 
 
 def test_a_profile_may_add_a_run(project, monkeypatch):
-    monkeypatch.setattr(sys, "argv", ["profiles", "study"])
+    monkeypatch.setattr(sys, "argv", ["profiles", "full"])
     profiles.main()
     record = params.load(TrainStage).train.runs["record_94"]
     assert (record.net, record.batch_size, record.strategy) == ("convnet_deep", 128, "replicas")

@@ -117,7 +117,7 @@ MISTAKES: list[tuple[dict[str, Any], str, int, str]] = [
         2,
         "num_gpus: expected a number greater than",
     ),
-    ({}, "lenet_3gpu", 2, "no run 'lenet_3gpu' in train.runs; it has lenet_1gpu, lenet_2gpu"),
+    ({}, "lenet_3gpu", 2, "no run 'lenet_3gpu' in train.runs; did you mean lenet_2gpu?"),
     (
         {"train.runs.lenet_1gpu.train_images": 100},
         "lenet_1gpu",
