@@ -3,7 +3,7 @@
 import logging
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -54,14 +54,29 @@ def summarise(findings: Sequence[Finding]) -> dict[str, int]:
     return {"total": len(findings), **{v.value.replace(" ", "_"): counts[v] for v in Verdict}}
 
 
+def changes(
+    before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]
+) -> Iterator[str]:
+    """A line for each claim whose verdict is not that of the rows before."""
+    old = {row.get("id"): row.get("verdict", "") for row in before}
+    for row in after:
+        if row["verdict"] != (known := old.get(row["id"], "new")):
+            interval = f" ({row['low']} to {row['high']})" if row["low"] != "" else ""
+            why = row["reason"] or f"{row['effect']}{interval} {row['unit']}, needed {row['holds']}"
+            yield f"{row['id']}: {known} -> {row['verdict']}: {why}"
+
+
 def main() -> None:
-    """Judge all claims and write rows and metrics."""
+    """Judge all claims, write rows and metrics, and say which verdicts changed."""
     if HARDWARE_FILE.is_file() and (warning := warning_of(machines_of(REPORTS, read_hardware()))):
         log.warning("%s", warning)
     folders = {read.folder for claim in ledger() for read in claim.reads}
     findings = measure(gather(REPORTS, sorted(folders)))
-    write_rows(REPORTS / "claims", rows_of(findings))
+    before, after = _rows(REPORTS / "claims"), rows_of(findings)
+    write_rows(REPORTS / "claims", after)
     write_json(REPORTS / "claims" / METRICS, summarise(findings))
+    for line in changes(before, after):
+        log.info("%s", line)
 
 
 if __name__ == "__main__":

@@ -151,3 +151,24 @@ def test_what_is_stored_is_english_whatever_is_spoken(server):
     stored = rows_of(claims.measure(server))
     with speaking("zh", catalogue.read("zh")):
         assert rows_of(claims.measure(server)) == stored
+
+
+def test_a_verdict_that_changed_is_said_and_no_other(project, caplog):
+    folder = Path("reports/parallelism")
+    folder.mkdir(parents=True)
+    for name in ("rows.csv", "metrics.json", "conditions.json"):
+        shutil.copy(ROOT / folder / name, folder)
+    assert run(claims.main) == 0
+    rows = read_rows(Path("reports/claims/rows.csv"))
+    [d1a] = [row for row in rows if row["id"] == "D1a"]
+    assert d1a["verdict"] == CONFIRMED, "replicas end where one device does"
+    d1a["verdict"] = REFUTED
+    write_rows(Path("reports/claims"), rows)
+    said = []
+    for _ in range(2):
+        caplog.clear()
+        with caplog.at_level("INFO"):
+            assert run(claims.main) == 0
+        said.append(caplog.messages)
+    [changed], nothing = said
+    assert changed.startswith("D1a: refuted -> confirmed: ") and nothing == []
