@@ -1,5 +1,6 @@
 """The book's way to load Fashion-MNIST: torchvision's images through torch's DataLoader."""
 
+import os
 import warnings
 from pathlib import Path
 from typing import Any
@@ -32,4 +33,10 @@ def loader(
         num_workers=num_workers,
         persistent_workers=keep,
         pin_memory=keep and torch.cuda.is_available(),
+        worker_init_fn=_silence,
     )
+
+
+def _silence(worker: int) -> None:
+    """Its process tells its errors; once that is gone, it would only print how its pipes broke."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)

@@ -1,9 +1,13 @@
+import shutil
+import subprocess
+import sys
+
 import pytest
 import torch
 from torch.utils.data import Subset
 
 from lab.data.loaders import book_images, loader
-from tests.helpers import write_data
+from tests.helpers import ROOT, write_data
 
 
 @pytest.fixture
@@ -20,3 +24,30 @@ def test_a_loader_gives_each_image_once_scaled_and_shuffled_anew(forty):
     assert not torch.equal(first[0][0], second[0][0])
     given = sorted(X.sum().item() for batch, _ in first for X in batch)
     assert given == pytest.approx(sorted(X.sum().item() for X, _ in forty))
+
+
+INTERRUPTED = """
+import time
+from multiprocessing.util import get_temp_dir
+import torch
+from torch.utils.data import TensorDataset
+from lab.data.loaders import loader
+
+folder = get_temp_dir()  # where workers have their sockets
+batches = iter(loader(TensorDataset(torch.rand(6400, 64), torch.zeros(6400)), 8, 2))
+next(batches)
+print(folder, flush=True)
+time.sleep(60)
+"""
+
+
+def test_workers_that_outlive_their_process_print_nothing():
+    """As at Ctrl-C: it is killed, and what removed the folder of its sockets has ended before."""
+    words = [sys.executable, "-c", INTERRUPTED]
+    with subprocess.Popen(
+        words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout
+        shutil.rmtree(process.stdout.readline().strip())
+        process.kill()
+        assert process.communicate(timeout=60)[1] == ""
