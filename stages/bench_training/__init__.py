@@ -9,9 +9,9 @@ twice, as a noise control. The rate of large matrix multiplications and convolut
 to the machine's peak a step comes.
 
 Some steps are timed and scaled to an epoch; what an epoch pays once, such as starting its loader,
-counts in proportion. In the profile `study` whole epochs are timed, and PyTorch Lightning and a
-plain loop over images in memory race as well. On two devices of one process, a loop over the
-devices and a thread for each are compared, also with larger batches and a wider LeNet.
+counts in proportion. In the profile `study` PyTorch Lightning and a plain loop over images in
+memory race as well. On two devices of one process, a loop over the devices and a thread for each
+are compared, also with larger batches and a wider LeNet.
 
 Read `reports/bench_training/rows.csv`, one sample per fresh process. Book: 13.5, 13.6.
 """

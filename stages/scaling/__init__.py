@@ -7,9 +7,9 @@ communication, joining a bucket, single messages, and all-reduces of made-up ten
 computation, when receivers have to be woken. From the parts of each process start the steps of that
 start are predicted, as t1 + t2 (no overlap) and as max(t1, t2) (perfect overlap).
 
-Formulas alone simulate up to 1024 such devices on published interconnects, and ResNet-50 on up to
-100,000 GPUs beside published runs: those rows have device_kind `simulated`. What is timed is in
-`measure/steps.py`, the model in `measure/step_model.py`, predictions in `measure/predictions.py`.
+Formulas alone simulate ResNet-50 on up to 100,000 GPUs beside published runs: those rows have
+device_kind `simulated`. What is timed is in `measure/steps.py`, the model in
+`measure/step_model.py`, predictions in `measure/predictions.py`.
 
 Read `reports/scaling/rows.csv`, one row per sample. Book: 13.5, 13.6, 13.7.
 """

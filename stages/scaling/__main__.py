@@ -1,27 +1,18 @@
 """Run the stage: `python -m stages.scaling`."""
 
 import sys
-from collections.abc import Sequence
 
 from lab.core.files import Metrics
 from lab.core.params import load
 from lab.core.process import run
 from lab.machine.devices import for_ranks
-from lab.parallel.allreduce.times import gradient_lengths
 from lab.parallel.link_fit import fit_both
 from lab.parallel.local_ranks import on_ranks
-from lab.results.measurements import Measurement, Results
+from lab.results.measurements import Results
 from lab.timing.runner import run_benchmark
 from stages.scaling.measure.params import Params
-from stages.scaling.measure.predictions import (
-    compared_steps,
-    coverage,
-    in_a_row,
-    mean_error,
-    noise_floor,
-)
-from stages.scaling.measure.simulated import simulate, simulate_clusters
-from stages.scaling.measure.step_model import fit_machines
+from stages.scaling.measure.predictions import compared_steps, mean_error, noise_floor
+from stages.scaling.measure.simulated import simulate_clusters
 from stages.scaling.measure.steps import measure
 
 
@@ -36,8 +27,6 @@ def summarise(results: Results, n: int) -> Metrics:
         "mean_error_percent": round(mean_error(steps), 4),
         "largest_error_percent": round(worst, 4),
         "noise_floor_percent": round(noise_floor(results), 4),
-        "coverage_percent": round(coverage(steps), 2),
-        "in_a_row_error_percent": round(100 * in_a_row(results, steps).error, 4),
         "max_rule_mean_error_percent": round(mean_error(steps, overlap=True), 4),
     }
 
@@ -46,12 +35,6 @@ def main() -> None:
     params = load(Params)
     p = params.scaling
     devices = for_ranks([p.world_size], params.devices)
-
-    def simulated(measured: Sequence[Measurement]) -> list[Measurement]:
-        gradients = {net: gradient_lengths(net) for net in p.nets}
-        machines = fit_machines(Results(measured), p.world_size, gradients)
-        return [*simulate(machines), *simulate_clusters()]
-
     run_benchmark(
         "scaling",
         devices,
@@ -60,7 +43,7 @@ def main() -> None:
         lambda results: summarise(results, p.world_size),
         compared=("mean_error_percent", "largest_error_percent", "max_rule_mean_error_percent"),
         prepare=lambda: (params, devices),
-        once=simulated,
+        once=lambda _: simulate_clusters(),
         call=on_ranks(p.world_size, devices),
         jobs_at_once=2,
     )

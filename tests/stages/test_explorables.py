@@ -31,7 +31,6 @@ from stages.bench_hardware.measure.roofline import IMAGENET, NETS
 from stages.bench_hardware.page.explorables import COSTS, MOST_IMAGES, roofline
 from stages.optimizers.page.explorables import quadratic, stability
 from stages.scaling.measure.predictions import NOTES_IMAGES
-from stages.scaling.measure.simulated import strong_scaling, weak_scaling
 from stages.scaling.measure.step_model import Machine
 from stages.scaling.page.explorables import HERE, NUMBERS, machines, scaling_step
 from stages.schedules.measure import by_schedule
@@ -310,18 +309,12 @@ def predicted(at, found):
     hidden, none = step_bounds(t1, t2)
     step = at["overlap"] * hidden + (1 - at["overlap"]) * none
     alone = machine.compute.seconds(at["images"])
-    if (algorithm, grouping) == (RING, ONE_BUCKET) and at["overlap"] == 0:  # as in the simulation
-        scaling = weak_scaling if own else strong_scaling
-        [gain] = scaling(machine, network, at["images"], [n])
-        efficiency = 100 * (gain if own else gain / n)
-    else:
-        efficiency = 100 * alone / (step if own else n * step)
     return {
         "t1": t1,
         "t2": t2,
         "step": step,
         "images_per_s": n * images / step,
-        "efficiency": efficiency,
+        "efficiency": 100 * alone / (step if own else n * step),
     }
 
 

@@ -17,7 +17,6 @@ class ScalingParams(Section):
     world_size: Annotated[int, Field(ge=2, le=64)]
     message_bytes: list[Annotated[int, Field(ge=4, le=2**31, multiple_of=4)]] = Field(min_length=3)
     rounds: Annotated[int, Field(ge=2, le=100)]
-    steps_in_a_row: Annotated[int, Field(ge=1, le=100_000)]
     tensors: list[Annotated[int, Field(ge=1, le=1024)]] = Field(min_length=3)
 
     @field_validator("tensors")

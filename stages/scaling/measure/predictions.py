@@ -24,7 +24,6 @@ ALLREDUCES = tuple((name, way) for name in (STAR, RING) for way in (PER_TENSOR, 
 HALVES = "one half of the rounds over the other"  # of each step, in percent beyond 100
 NOTES_IMAGES = {"lenet": 128, "resnet18": 256}  # of each of the notes' two devices
 EQUAL_IMAGES = 128  # of each device, whatever the net
-OUTSIDE = 0.025  # of an interval of 95 %, on each side
 MAX_RULE = "max(t1, t2)"  # the notes'
 
 
@@ -165,35 +164,6 @@ def noise_floor(results: Results) -> float:
     """
     halves = [m for m in results.measurements if m.experiment == HALVES]
     return fmean(abs(median(m.values)) for m in halves)
-
-
-def interval(step: ComparedStep, steps: Sequence[ComparedStep]) -> tuple[float, float]:
-    """The measured time over the predicted one, from which to which: 95 % of other steps' ratios.
-
-    These are of all starts of the steps that sum as many tensors at a time: sums one by one vary
-    more than those of a bucket.
-    """
-    others = [other for other in steps if other is not step and other.grouping == step.grouping]
-    ratios = sorted(ratio for other in others for ratio in other.ratios())
-    outside = int(OUTSIDE * (len(ratios) + 1))  # on each side; rounded down, so none where few
-    return ratios[max(0, outside - 1)], ratios[-max(1, outside)]
-
-
-def coverage(steps: Sequence[ComparedStep]) -> float:
-    """The share of measured times, of all steps and starts, in their intervals, in percent."""
-    inside = []
-    for step in steps:
-        low, high = interval(step, steps)
-        inside += [low <= ratio <= high for ratio in step.ratios()]
-    return 100 * fmean(inside)
-
-
-def in_a_row(results: Results, steps: Sequence[ComparedStep]) -> ComparedStep:
-    """LeNet's steps in a row, as long as one of them, with the parts of the step they repeat."""
-    [measured] = results.series("in a row", STAR)
-    same = [s for s in steps if (s.net, s.algorithm, s.grouping) == ("lenet", STAR, PER_TENSOR)]
-    largest = max(same, key=lambda step: step.measured.x)
-    return replace(largest, measured=measured)
 
 
 def t2_ms(results: Results, net: str, algorithm: str, grouping: str) -> float:

@@ -1,54 +1,16 @@
 """Scaling by formulas: nothing is measured, device_kind is `simulated`; no torch.
 
-Up to 1024 devices as fast as this one on published interconnects; and ResNet-50 on up to 100,000
-GPUs in hosts of eight, beside published runs on thousands. What eight GPUs of one host take is
-published; beyond them a step sums gradients among the hosts, too, after the backward pass or hidden
-behind it: t1 + t2 and max(t1, t2) are the bounds. The published runs say how long a step took and
-how efficient it was, so also what was exposed.
+ResNet-50 on up to 100,000 GPUs in hosts of eight, beside published runs on thousands. What eight
+GPUs of one host take is published; beyond them a step all-reduces gradients between the hosts as
+well, after the backward pass. The published runs say how long a step took and how efficient it was,
+so also what was not overlapped.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lab.parallel.cost_model import HALVING_DOUBLING, INTERCONNECTS, RING, Link, two_level_s
+from lab.parallel.cost_model import HALVING_DOUBLING, RING, Link, two_level_s
 from lab.results.measurements import Measurement
-from stages.scaling.measure.step_model import Machine, Network
-
-COUNTS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
-STRONG_BATCH, WEAK_IMAGES = 8192, 256
-
-
-def simulate(machines: Mapping[str, tuple[Machine, Network]]) -> list[Measurement]:
-    """Strong and weak scaling of each net, on devices as fast as this one."""
-    rows = []
-    for net, (machine, network) in machines.items():
-        for one in INTERCONNECTS:
-            there = Machine(machine.compute, one.link)
-            strong = strong_scaling(there, network, STRONG_BATCH, COUNTS)
-            weak = weak_scaling(there, network, WEAK_IMAGES, COUNTS)
-            for experiment, values in (("strong", strong), ("weak", weak)):
-                rows += [
-                    _simulated(experiment, one.name, n, value, net=net)
-                    for n, value in zip(COUNTS, values, strict=True)
-                ]
-    return rows
-
-
-def strong_scaling(
-    machine: Machine, net: Network, batch_size: int, counts: Sequence[int]
-) -> list[float]:
-    """How many times faster n devices take a step of one batch than one; ring, one bucket."""
-    alone = machine.compute.seconds(batch_size)
-    return [alone / machine.step_s(net, RING, True, n, batch_size / n) for n in counts]
-
-
-def weak_scaling(machine: Machine, net: Network, images: int, counts: Sequence[int]) -> list[float]:
-    """The share of the ideal speed if n devices take as many images each; ring, one bucket."""
-    alone = machine.compute.seconds(images)
-    return [alone / machine.step_s(net, RING, True, n, images) for n in counts]
-
-
-# --- ResNet-50 on hosts of eight
 
 EPOCHS, IMAGES = 90, 1_281_167  # of ImageNet, as all published runs train
 GRADIENT_BYTES = 4 * 25_557_032  # of ResNet-50 in float32; a test counts them
@@ -58,8 +20,6 @@ INSIDE = Link(0.0, 0.0)  # what a host's own sums take is in its hours
 LATENCY_S = 30e-6  # assumed, between hosts
 NETWORKS = {f"{gbit} Gb/s": Link(LATENCY_S, 8e-9 / gbit) for gbit in (25, 50, 100, 400)}
 HOSTS = (*(2**i for i in range(14)), 12_500)  # up to 100,000 devices
-CLUSTER_BATCHES = (256, 1024, 8192)  # of strong scaling
-CLUSTER_NETWORK = "100 Gb/s"  # likewise
 
 
 @dataclass(frozen=True)
@@ -124,32 +84,12 @@ def cluster_weak(hosts: Sequence[int], network: Link) -> list[float]:
     return [t1 / (t1 + among_hosts_s(n, network)) for n in hosts]
 
 
-def cluster_strong(hosts: Sequence[int], batch_size: int, network: Link) -> list[float]:
-    """How many times as fast as one host so many take a batch; nothing overlaps."""
-    alone = computing_s(batch_size / PER_HOST)
-    return [alone / (alone / n + among_hosts_s(n, network)) for n in hosts]
-
-
 def simulate_clusters() -> list[Measurement]:
-    """Weak scaling on each network, and strong scaling of batches of several sizes."""
-    found = [
-        _simulated("weak", network, n * PER_HOST, value, net="resnet50")
+    """Weak scaling on each network."""
+    return [
+        Measurement(
+            "weak", network, n * PER_HOST, (value,), "x", "simulated", columns={"net": "resnet50"}
+        )
         for network, link in NETWORKS.items()
         for n, value in zip(HOSTS, cluster_weak(HOSTS, link), strict=True)
     ]
-    for batch_size in CLUSTER_BATCHES:
-        hosts = [n for n in HOSTS if n * PER_HOST <= batch_size]
-        values = cluster_strong(hosts, batch_size, NETWORKS[CLUSTER_NETWORK])
-        found += [
-            _simulated(
-                "strong", CLUSTER_NETWORK, n * PER_HOST, value, net="resnet50", images=batch_size
-            )
-            for n, value in zip(hosts, values, strict=True)
-        ]
-    return found
-
-
-def _simulated(
-    experiment: str, variant: str, devices: int, value: float, **columns: str | int
-) -> Measurement:
-    return Measurement(experiment, variant, devices, (value,), "x", "simulated", columns=columns)

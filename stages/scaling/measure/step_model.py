@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from lab.parallel.cost_model import RING, STAR, Link, allreduce_s, step_bounds
+from lab.parallel.cost_model import RING, STAR, Link, allreduce_s
 from lab.parallel.link_fit import fit_both
 from lab.results.measurements import Results
 from lab.results.stats import fit_line
@@ -67,12 +67,6 @@ class Machine:
         summing = allreduce_s(algorithm, n, num_tensors, net.num_bytes, self.link, self.shared)
         joining = net.joining_s if one_bucket else 0.0
         return self.compute.seconds(images), self.waits.get(algorithm, 0.0) + joining + summing
-
-    def step_s(
-        self, net: Network, algorithm: str, one_bucket: bool, n: int, images: float
-    ) -> float:
-        """The step's seconds without overlap."""
-        return step_bounds(*self.parts(net, algorithm, one_bucket, n, images))[1]
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,4 @@
-"""What is timed, all in turn: the parts of steps, the steps, and those of the notes' batch.
-
-After all turns, steps in a row: an epoch, or a part of it.
-"""
+"""What is timed, all in turn: the parts of steps, the steps, and those of the notes' batch."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,7 +10,7 @@ import torch
 from lab.machine.devices import Devices
 from lab.parallel.allreduce.times import NOTHING, LocalRank, Variant, gradient_lengths
 from lab.parallel.cost_model import ADDING, ONE_BUCKET, PER_TENSOR, RING, STAR, THERE_AND_BACK
-from lab.parallel.local_ranks import slowest_seconds, time_in_turns
+from lab.parallel.local_ranks import time_in_turns
 from lab.results.measurements import Measurement, Results, again
 from stages.scaling.measure.params import NetParams, Params, ScalingParams
 from stages.scaling.measure.predictions import (
@@ -41,30 +38,15 @@ def measure(
     measured = [
         replace(m, values=tuple(1e3 * t for t in seconds[i])) for i, (m, _) in enumerate(planned)
     ]
-    control = len(planned) - 1  # LeNet's step at the notes' batch
-    row_s = slowest_seconds(device, timed[control], p.steps_in_a_row)
-    in_a_row = Measurement(
-        "in a row",
-        STAR,
-        p.steps_in_a_row,
-        (1e3 * row_s / p.steps_in_a_row,),
-        "ms",
-        columns=LENET_BY_NOTES,
-    )
-    facts = [
-        fact
-        for i, m in enumerate(measured[:control])
+    apart = [
+        replace(m, experiment=HALVES, values=(halves(m.values),), unit="%")
+        for m in measured[:-1]  # the last is the noise control
         if m.experiment == "step"
-        for fact in (
-            replace(m, experiment="same weights", values=(float(timed[i].first.exact),), unit=""),
-            replace(m, experiment=HALVES, values=(halves(m.values),), unit="%"),
-        )
     ]
     gradients = {net: gradient_lengths(net) for net in p.nets}
     return [
         *measured,
-        _on(devices, in_a_row),
-        *facts,
+        *apart,
         *predict(measured, gradients),
         *at_notes_batch(Results(measured), p.world_size),
     ]

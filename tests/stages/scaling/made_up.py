@@ -10,13 +10,11 @@ from lab.timing.runner import merge
 from stages.scaling import __main__ as scaling
 from stages.scaling.measure.params import NetParams, ScalingParams
 from stages.scaling.measure.predictions import ALLREDUCES, HALVES, at_notes_batch, predict
-from stages.scaling.measure.simulated import simulate, simulate_clusters
-from stages.scaling.measure.step_model import fit_machines
+from stages.scaling.measure.simulated import simulate_clusters
 from tests.made_up import LINK, one
 
 LATE = 0.5  # ms, of the first message after a computation
 LONGER = 1.05  # than predicted, the made-up steps take
-LONGER_IN_A_ROW = 1.25  # likewise
 FIXED = 1.0  # ms of computing, whatever the images
 SIZES = (16, 65536, 2**22)
 TENSORS = (1, 8, 76)  # as many as the nets have, so that no line is drawn between
@@ -28,7 +26,6 @@ SCALING = ScalingParams(
     message_bytes=list(SIZES),
     tensors=list(TENSORS),
     rounds=4,
-    steps_in_a_row=47,
     lenet=NetParams(calibration_images=[4, 128], heldout_images=[16]),
     resnet18=NetParams(calibration_images=[4, 32], heldout_images=[8]),
 )
@@ -58,8 +55,7 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
     derived = start_by_start(
         measured, lambda start: [*predict(start, GRADIENTS), *at_notes_batch(Results(start), 2)]
     )
-    simulated = simulate(fit_machines(Results(measured), 2, GRADIENTS))
-    return [*measured, *derived, *simulated, *simulate_clusters()]
+    return [*measured, *derived, *simulate_clusters()]
 
 
 def start_by_start(
@@ -72,9 +68,7 @@ def start_by_start(
 
 def steps(kind: DeviceKind) -> list[Measurement]:
     """Steps, and what is timed beside them."""
-    summing = summing_ms("lenet", STAR, True, kind)
-    in_a_row = LONGER_IN_A_ROW * (computing_ms("lenet", 128) + LATE + summing)
-    made = [timed("in a row", STAR, in_a_row, kind, 47, net="lenet", grouping=PER_TENSOR)]
+    made: list[Measurement] = []
     for net, of_net in SCALING.nets.items():
         most = max(of_net.calibration_images)
         for images in sorted({*of_net.heldout_images, most}):
@@ -83,9 +77,7 @@ def steps(kind: DeviceKind) -> list[Measurement]:
                 taken = LONGER * (computing_ms(net, images) + LATE + summing)
                 step = timed("step", algorithm, taken, kind, images, net=net, grouping=grouping)
                 floor = one("", "", FLOOR, kind).values
-                same = (1.0,) * len(floor)
                 made.append(step)
-                made.append(replace(step, experiment="same weights", values=same, unit=""))
                 made.append(replace(step, experiment=HALVES, values=floor, unit="%"))
         summing = summing_ms(net, STAR, True, kind)
         made.append(timed("beside the steps", "summing alone", summing, kind, net=net))

@@ -6,17 +6,10 @@ import pytest
 
 from lab.claims.rules import Verdict
 from lab.parallel.allreduce.times import NOTHING
-from lab.parallel.cost_model import ONE_BUCKET, PER_TENSOR, RING, STAR
+from lab.parallel.cost_model import PER_TENSOR, RING, STAR
 from lab.results.measurements import Measurement, Results, again, rows_of
 from stages.scaling.measure import predictions, step_model
-from stages.scaling.measure.predictions import (
-    ComparedStep,
-    compared_steps,
-    coverage,
-    interval,
-    mean_error,
-    predict,
-)
+from stages.scaling.measure.predictions import ComparedStep, compared_steps, mean_error, predict
 from stages.scaling.measure.steps import halves, planned_of
 from stages.scaling.page import claims
 from tests.helpers import verdicts
@@ -26,7 +19,6 @@ from tests.stages.scaling.made_up import (
     GRADIENTS,
     LATE,
     LONGER,
-    LONGER_IN_A_ROW,
     MS_PER_IMAGE,
     SCALING,
     computing_ms,
@@ -55,8 +47,6 @@ def test_parts_that_follow_the_model_predict_steps_that_do_so_too():
         expected = pytest.approx(100 * (1 - 1 / LONGER), abs=samples_too_low)
         assert m["mean_error_percent"] == expected
         assert m["largest_error_percent"] == expected, "all are as far off"
-        in_a_row = pytest.approx(100 * (1 / LONGER_IN_A_ROW - 1), abs=samples_too_low)
-        assert m["in_a_row_error_percent"] == in_a_row
         assert m["noise_floor_percent"] == pytest.approx(FLOOR, rel=1e-2)
         assert m["max_rule_mean_error_percent"] > m["mean_error_percent"], (
             "the steps do not overlap"
@@ -157,20 +147,6 @@ def test_an_error_is_a_median_over_the_starts_and_their_sizes_are_averaged():
     steps = [step([1, 1, 50]), step([4, 4, 0.1])]
     assert mean_error(steps) == pytest.approx((0 + 75) / 2)
     assert mean_error(steps, overlap=True) == pytest.approx((25 + 81.25) / 2)
-
-
-def test_an_interval_is_made_of_other_steps_that_sum_as_many_tensors_at_a_time():
-    quiet = step([1.0, 1.01, 0.99], RING, ONE_BUCKET)
-    own, *others = [step([1 - w, 1, 1 + w]) for w in (0.9, 0.2, 0.3, 0.1)]
-    assert interval(own, [own, quiet, *others]) == pytest.approx((0.7, 1.3))
-    assert coverage([own, *others]) == pytest.approx(100 * 10 / 12), "two of its own are outside"
-
-
-def test_intervals_of_many_samples_leave_out_a_fortieth_on_each_side():
-    """Of 199 ratios the fifth and the fifth last: as many as 95 % of a 200th lie between."""
-    other = step([i / 100 for i in range(1, 200)])
-    one = step([1.0])
-    assert interval(one, [one, other]) == pytest.approx((0.05, 1.95))
 
 
 def test_step_over_its_longer_part():

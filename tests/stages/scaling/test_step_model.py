@@ -32,7 +32,7 @@ def test_a_step_is_its_parts_one_after_the_other():
     assert machine.parts(NET, "star", False, 2, 10) == pytest.approx(
         (0.012, 2 * 8 * 1e-3 + 2 * 1e6 * 1e-8)
     )
-    assert machine.step_s(NET, "ring", True, 4, 10) == pytest.approx(0.012 + 6e-3 + 1.5 * 1e-2)
+    assert machine.parts(NET, "ring", True, 4, 10) == pytest.approx((0.012, 6e-3 + 1.5 * 1e-2))
 
 
 def test_one_device_communicates_nothing_and_a_bucket_has_to_be_filled():
