@@ -43,7 +43,7 @@ def main() -> None:
         lambda results: summarise(results, p.world_size),
         compared=("mean_error_percent", "largest_error_percent", "max_rule_mean_error_percent"),
         prepare=lambda: (params, devices),
-        once=lambda _: simulate_clusters(),
+        once=lambda measured: simulate_clusters(),
         call=on_ranks(p.world_size, devices),
         jobs_at_once=2,
     )

@@ -24,7 +24,6 @@ ALLREDUCES = tuple((name, way) for name in (STAR, RING) for way in (PER_TENSOR, 
 HALVES = "one half of the rounds over the other"  # of each step, in percent beyond 100
 NOTES_IMAGES = {"lenet": 128, "resnet18": 256}  # of each of the notes' two devices
 EQUAL_IMAGES = 128  # of each device, whatever the net
-MAX_RULE = "max(t1, t2)"  # the notes'
 
 
 def predict(
@@ -130,10 +129,6 @@ class ComparedStep:
             step_bounds(t1, t2)[not overlap] / m - 1
             for (t1, t2), m in zip(self._parts(), self.measured.values, strict=True)
         ]
-
-    def ratios(self) -> list[float]:
-        """The measured time over the predicted one in each start."""
-        return [1 / (1 + error) for error in self.errors()]
 
     def _parts(self) -> list[tuple[float, float]]:
         return list(zip(self.t1.values, self.t2.values, strict=True))

@@ -130,7 +130,7 @@ def test_all_that_claims_compare_is_timed_in_turn_and_a_noise_control_with_it():
     assert {(variant.algorithm, variant.world_size) for variant in alone} == {(NOTHING, 2)}
 
 
-def step(ratios: list[float], algorithm: str = STAR, grouping: str = PER_TENSOR) -> ComparedStep:
+def step(ratios: list[float]) -> ComparedStep:
     """A step predicted to take 3 + 1 ms, and measured to take so many times as long."""
 
     def ms(values: list[float]) -> Measurement:
@@ -138,7 +138,7 @@ def step(ratios: list[float], algorithm: str = STAR, grouping: str = PER_TENSOR)
 
     n = len(ratios)
     return ComparedStep(
-        "lenet", algorithm, grouping, ms([4 * r for r in ratios]), ms([3] * n), ms([1] * n)
+        "lenet", STAR, PER_TENSOR, ms([4 * r for r in ratios]), ms([3] * n), ms([1] * n)
     )
 
 
