@@ -46,6 +46,7 @@ HEADINGS = {  # of a question's page, in their order; each page has them all, bu
     MORE: {ENGLISH: "More figures and tables", CHINESE: "更多图表"},
 }
 OPTIONAL = (MORE,)
+TAGS_ALONE = re.compile(r"\s*(\{%((?!%\}).)*%\}\s*)+")  # a line of nothing but tags
 
 _MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable("table")
 
@@ -104,7 +105,7 @@ def filled(path: Path, values: Mapping[str, Any]) -> tuple[dict[str, str], str]:
     front, body = _split(path)
     environment = _environment()
     try:
-        text = environment.from_string(body).render(values)
+        text = environment.from_string(_with_breaks(body)).render(values)
         lines = {key: environment.from_string(line).render(values) for key, line in front.items()}
     except TemplateError as error:
         line = getattr(error, "lineno", None)
@@ -143,6 +144,19 @@ def _lines_before(path: Path) -> int:
     """How many lines the front matter takes."""
     text = path.read_text(encoding="utf-8")
     return text[: text.index("\n---\n") + 5].count("\n")
+
+
+def _with_breaks(body: str) -> str:
+    """The body in which only a line of nothing but tags leaves no line.
+
+    Jinja's `trim_blocks` drops the line break after every tag, so that a paragraph or an item that
+    ends with one would be glued to the next.
+    """
+    lines = body.split("\n")
+    return "\n".join(
+        f"{line[:-2]}+%}}" if line.endswith("%}") and not TAGS_ALONE.fullmatch(line) else line
+        for line in lines
+    )
 
 
 def _environment() -> Environment:
