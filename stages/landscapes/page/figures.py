@@ -72,7 +72,7 @@ def shrinking(results: Results) -> plots.Draw:
     theory = c.y[0] * (c.x / c.x[0]) ** -0.5
     return plots.lines(
         [
-            banded(say("measured"), c),
+            banded(say("measured distance"), c),
             Line(say("theory"), c.x.tolist(), theory.tolist(), style="--", faint=True),
         ],
         say("Examples in the sample, n"),
