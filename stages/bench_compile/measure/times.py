@@ -4,6 +4,7 @@ Also what Python does in a call: the back end's share of the time, and two Pytho
 one. And other networks, so that "usually" is asked of several.
 """
 
+import importlib
 import threading
 import time
 from collections.abc import Sequence
@@ -11,7 +12,6 @@ from dataclasses import replace
 from functools import partial
 
 import torch
-import torch._inductor.compile_fx  # so that no process that is timed has to
 from torch import Tensor, nn
 
 from lab.core.params import load
@@ -37,6 +37,11 @@ from stages.bench_compile.measure.names import EAGER, INFERENCE, SCRIPT
 from stages.bench_compile.measure.params import Params
 from stages.bench_compile.measure.program import measure_program
 
+INDUCTOR = "torch._inductor.compile_fx"
+if (
+    torch.version.cuda is None
+):  # once for all processes; in a CUDA build it counts GPUs, after which
+    importlib.import_module(INDUCTOR)  # no process that is forked can use them
 CALLS = 1000  # as the notes time them
 WARM_UP_CALLS = 3
 QUEUED_CALLS = 50  # enqueued at once: a GPU's queue holds over a thousand kernels
@@ -48,6 +53,7 @@ def measure(process: int) -> list[Measurement]:
     """What a fresh process times; the notes' 1000 calls first, before any other TorchScript."""
     params = load(Params)
     devices = resolve(1, params.devices)
+    importlib.import_module(INDUCTOR)  # or what is timed would import it
     thousand = measure_thousand_calls(params.seed, devices)
     net = mlp(params.seed).to(devices.devices[0])
     return [
