@@ -19,8 +19,9 @@ from tests.helpers import ROOT, committed_params
 # For every process that a test starts: threads that wait sleep, or they would spin on the core that
 # another test has.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-# And Ctrl-C is heard, which a shell has processes in the background ignore.
+# And Ctrl-C and a closed terminal are heard, which `&` and `nohup` have a command ignore.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # One list of fonts for all processes, which each project would make for itself.
 os.environ.setdefault("MPLCONFIGDIR", str(ROOT / ".lab" / "matplotlib"))

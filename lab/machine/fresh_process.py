@@ -147,10 +147,10 @@ def _run(
         serve(link, *arguments)
     except LabError as error:
         link.send(error)
-    except (ConnectionError, RuntimeError) as error:  # of these, only a loader's worker's death
+    except (ConnectionError, EOFError, RuntimeError) as error:  # only a loader's worker's death
         if isinstance(error, RuntimeError) and "DataLoader worker" not in str(error):
             raise
-        why = " ".join(str(error).split())
+        why = " ".join(str(error).split()) or type(error).__name__
         with suppress(OSError):  # unless it is the launcher that is gone
             link.send(
                 DistributedError(f"a data loader's worker died ({why}); free memory and run again")
