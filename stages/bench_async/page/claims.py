@@ -87,8 +87,8 @@ CLAIMS = (
         "13.2",
         Kind.SAID,
         "000:159",
-        "By the benchmark's output torch's products are several orders of magnitude faster than"
-        " numpy's.",
+        "By the benchmark's output torch's matrix multiplications are several orders of"
+        " magnitude faster than numpy's.",
         "numpy over torch as the notes time it, without waiting.",
         ratio("bench_async", "book_claims", at_least(100)),
         "“Several orders”: two at least.",
@@ -99,9 +99,9 @@ CLAIMS = (
         "13.2",
         Kind.SAID,
         "000:159",
-        "The gap between numpy and torch has other causes, too, than the GPU that computes.",
-        "The notes' gap, over that of the same product in float32, its numbers drawn beforehand and"
-        " its result waited for.",
+        "The gap between numpy and torch also has causes other than the GPU that computes.",
+        "The notes' gap relative to that of the same matrix multiplication in float32, its"
+        " numbers drawn beforehand and its result waited for.",
         Rule(
             [
                 book(name)
@@ -125,7 +125,7 @@ CLAIMS = (
         Kind.SAID,
         "000:159",
         "A GPU's operations are asynchronous by default: forcing torch to finish shows it.",
-        "Ten products waited for, over ten not waited for.",
+        "Ten matrix multiplications, synchronized relative to not synchronized.",
         Rule(
             [
                 *[
@@ -154,8 +154,8 @@ CLAIMS = (
         Kind.SAID,
         "000:159",
         "The back end computes while the front end has given control back to Python.",
-        "Time until a product's call returns over the time until its result is there, at the"
-        " largest size.",
+        "Time until a matrix multiplication's call returns relative to the time until its result"
+        " is there, at the largest size.",
         ratio("bench_async", "return_over_finish", at_most(RETURNS_BEFORE), "of the total time"),
         "“While”: at least a tenth of the time earlier.",
         on_gpu("bench_async"),
@@ -166,8 +166,9 @@ CLAIMS = (
         Kind.SAID,
         "000:173",
         "A program's execution mainly happens in the back end, which is written in C++.",
-        "The back end's share of the time of the notes' programs of this section, random"
-        " products and x · y + 2 of two numbers, as torch's profiler sees it: the smaller one.",
+        "The back end's share of the time of the notes' programs of this section, random matrix"
+        " multiplications and x · y + 2 of two numbers, as torch's profiler sees it: the smaller"
+        " one.",
         Rule(
             [values("bench_async", "back_end", name) for name in ("random product", "x * y + 2")],
             smallest,

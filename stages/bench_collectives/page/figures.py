@@ -94,7 +94,7 @@ def title_of(model: Model, n: int) -> str:
     """How many ranks, the cores that they share where these are fewer, and what the model does."""
     ranks = say("{n} ranks", n=n)
     if cores := model.cores[n]:
-        ranks = say("{n} ranks sharing {cores} core(s)", n=n, cores=cores)
+        ranks = say("{n} ranks on {cores} CPU core(s)", n=n, cores=cores)
     if n == model.few:
         return say("{ranks}: fitted", ranks=ranks)
     return say("{ranks}: predicted", ranks=ranks)

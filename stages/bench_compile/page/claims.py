@@ -142,7 +142,8 @@ CLAIMS = (
         Kind.SAID,
         "000:79",
         "Compiling with TorchScript improves the network's performance.",
-        "Eager over TorchScript, gradients on in both as in the notes, after warm-up, at batch 1.",
+        "Time in eager mode relative to TorchScript, gradients on in both as in the notes, after"
+        " warm-up, at batch 1.",
         speedup(at_batch_1(names.EAGER), at_batch_1(names.SCRIPT), FASTER),
         "“Improves”: the whole interval over 1.02.",
         front=Front(
@@ -158,8 +159,9 @@ CLAIMS = (
         "000:79-110",
         "The notes' timing of 1000 calls shows the gain: TorchScript has been called before the"
         " clock starts.",
-        "Eager over TorchScript, 1000 calls run as in the notes, where a network has been scripted"
-        " and called before: TorchScript's start in the process is not in them.",
+        "Time in eager mode relative to TorchScript, 1000 calls run as in the notes, where a"
+        " network has been scripted and called before: TorchScript's start in the process is not"
+        " in them.",
         speedup(thousand(names.EAGER), thousand(names.SCRIPT), FASTER),
         "“Shows”: the whole interval over 1.02.",
     ),
@@ -169,7 +171,7 @@ CLAIMS = (
         Kind.ASKED,
         "000:79",
         "torch.compile, today's compiler, makes the notes' network faster at batch 1.",
-        "Eager without gradients over torch.compile, at batch 1.",
+        "Time in eager mode without gradients relative to torch.compile, at batch 1.",
         speedup(at_batch_1(names.INFERENCE), at_batch_1(names.COMPILE), FASTER),
         "“Faster”: the whole interval over 1.02.",
         front=Front(
@@ -185,8 +187,9 @@ CLAIMS = (
         Kind.ASKED,
         "000:98-110",
         "1000 calls of TorchScript are still faster when its first call in the process is counted.",
-        "Eager over TorchScript, 1000 calls run as in the notes; added to TorchScript's is the time"
-        " of the process's first call of it, which the notes make before they start the clock.",
+        "Time in eager mode relative to TorchScript, 1000 calls run as in the notes; added to"
+        " TorchScript's is the time of the process's first call of it, which the notes make"
+        " before they start the clock.",
         Rule(
             [thousand(names.EAGER), thousand(names.SCRIPT), thousand(FIRST)],
             with_first_call,
@@ -206,8 +209,8 @@ CLAIMS = (
         Kind.SAID,
         "000:113",
         "Compiled code is usually faster than imperative code.",
-        "Eager over TorchScript, both without gradients, in the middle one of several networks at"
-        " several batch sizes.",
+        "Time in eager mode relative to TorchScript, both without gradients, in the middle one"
+        " of several networks at several batch sizes.",
         Rule(
             [cases(names.EAGER), cases(names.SCRIPT), cases(names.EAGER, "sample")],
             over_cases,

@@ -8,7 +8,7 @@ from lab.results.measurements import Measurement, Results
 from lab.results.stats import Ratio, median_fraction, speedup
 from stages.bench_hardware.page.explorables import COSTS, MOST_IMAGES
 
-OUTCOMES = {"limit": ("arithmetic", "memory", "both")}
+OUTCOMES = {"limit": ("arithmetic", "memory", "both"), "above": (True, False)}
 # KiB of working sets that each cache holds, and what the book prints for a load from it, in ns
 CACHES = ((4, "L1", "1.5"), (256, "L2", "5"), (4096, "L3", "16–25"))
 BOOK_MEMORY = "46–120"
@@ -49,6 +49,7 @@ def values(folder: Path) -> dict[str, object]:
         "networks": networks,
         "lowest": by_share[0],
         "highest": by_share[-1],
+        "above": by_share[-1].share.low > 1,
         "images": round(1e9 * networks[0].gflop / COSTS[networks[0].name].flop),
         "starts": m["starts"],
         "gpu": peak.device_kind != "cpu",

@@ -17,8 +17,8 @@ CLAIMS = (
         "Computing everything before copying anything is not efficient: moving data from a GPU"
         " while it computes pays.",
         "Computing then copying, over the same copies on a second stream beside the computation."
-        " Unless the workload is the notes', a copy takes as long as a product: there it can pay"
-        " most.",
+        " Unless the workload is the notes', a copy takes as long as a matrix multiplication:"
+        " there it can pay most.",
         ratio("bench_overlap", "speedup", at_least(NEEDED)),
         "“Not efficient”: a tenth of the time is saved, or more.",
         on_gpu("bench_overlap"),
@@ -44,7 +44,8 @@ CLAIMS = (
         "13.3",
         Kind.SAID,
         "000:250",
-        "Copying with non_blocking=True, as in the notes, overlaps with products still running.",
+        "Copying with non_blocking=True, as in the notes, overlaps with matrix multiplications"
+        " still running.",
         "Overlap fraction of the notes' way: 0 for the sum of both, 1 for the longer.",
         samples(
             values("bench_overlap", "overlap", "the book's non_blocking, one stream"),

@@ -24,6 +24,7 @@ OUTCOMES = {
     "threads_verdict": VERDICTS,
     "two_devices": ("cpu-virtual", "cuda", "none"),
     "on_gpu": (True, False),
+    "above": (True, False),
 }
 
 
@@ -34,6 +35,7 @@ def values(folder: Path) -> dict[str, object]:
     threads = gain(results, names.WIDE, names.THREADS, over=names.ONE_DEVICE)
     notes = notes_variant(results, names.LENET, m[names.NOTES_WORKERS])
     graph = f"{names.LENET}_{names.GRAPH_SPEEDUP}"
+    of_peak = {net: _of_peak(results, net) for net in names.NETS}
     return {
         "lenet": lenet,
         "lenet_verdict": lenet.verdict,
@@ -45,7 +47,8 @@ def values(folder: Path) -> dict[str, object]:
         "ours_s": _seconds(results, names.LENET, names.ENGINE),
         "resnet_s": _seconds(results, names.RESNET18, names.ENGINE),
         "resnet_batch": int(results.series(names.RESNET18, names.ENGINE)[0].x),
-        "of_peak": {net: _of_peak(results, net) for net in names.NETS},
+        "of_peak": of_peak,
+        "above": any(share is not None and share.low > 1 for share in of_peak.values()),
         "plain": gain(results, names.LENET, names.ENGINE, over=names.PLAIN),
         "lightning": gain(results, names.LENET, names.LIGHTNING, over=notes),
         "loop": gain(results, names.WIDE, names.LOOP, over=names.ONE_DEVICE),

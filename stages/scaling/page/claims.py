@@ -59,9 +59,10 @@ CLAIMS = (
         Kind.SAID,
         "000:555",
         "ResNet-18 takes clearly longer to compute than to synchronise its parameters.",
-        "Computing half of the notes' batch of 512 over summing the gradients as in the notes, in"
-        " two processes. Without GPUs computing is read off a line through steps of a few images,"
-        " 3 at most in the profile `laptop`.",
+        "Computing half of the notes' batch of 512 relative to summing the gradients by themselves"
+        " as in the notes, in two processes; after a computation summing takes longer. Without GPUs"
+        " computing is read off a line through steps of a few images, 3 at most in the profile"
+        " `laptop`.",
         speedup(
             at_notes_batch("resnet18", "computing"),
             at_notes_batch("resnet18", "summing alone"),
@@ -123,8 +124,8 @@ CLAIMS = (
         Kind.SAID,
         "001:451",
         "A batch can be large enough that computing takes longer than communicating.",
-        "LeNet in two processes at the notes' batch of 256: computing over summing the gradients as"
-        " in the notes.",
+        "LeNet in two processes at the notes' batch of 256: computing relative to summing the"
+        " gradients by themselves as in the notes; after a computation summing takes longer.",
         speedup(
             at_notes_batch("lenet", "computing"),
             at_notes_batch("lenet", "summing alone"),

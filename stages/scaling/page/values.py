@@ -18,6 +18,7 @@ OUTCOMES = {
     "late": (True, False),
     "virtual": (True, False),
     "extrapolated": (True, False),
+    "noise": (True, False),
 }
 
 
@@ -35,6 +36,7 @@ def values(folder: Path) -> dict[str, object]:
         "mean": mean,
         "of_max": of_max,
         "floor": m["noise_floor_percent"],
+        "noise": m["noise_floor_percent"] >= mean,
         "over_longer": longer,
         "longer": longer.verdict == "faster",
         "gain": {net: gain(results, net) for net in TITLES},

@@ -59,8 +59,8 @@ def test_a_mistake_is_named_with_its_place(tmp_path, body, words):
 
 
 def test_only_a_line_of_nothing_but_tags_leaves_no_line(tmp_path):
-    body = "- a {% if n %}b{% endif %}\n- c\n{% if n %}\n- d\n{% endif %}\n- e {% if n %}{% endif %}\n- f"
-    assert filled(text(tmp_path, body), {"n": 1})[1] == "- a b\n- c\n- d\n- e \n- f"
+    body = "- a {% if n %}b{% endif %}\n- c\n{% if n %}\n- d\n{% endif %}\n- e\n"
+    assert filled(text(tmp_path, body), {"n": 1})[1] == "- a b\n- c\n- d\n- e\n"
 
 
 @pytest.mark.parametrize("front", ["", "---\ntitle: [\n---\n"])
