@@ -16,5 +16,9 @@ def disable_malloc_trim() -> bool:
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
     if mallopt is None:
         return False
-    settings = ((_MMAP_THRESHOLD, 2**30), (_TRIM_THRESHOLD, 2**31 - 1), (_ARENA_MAX, 1))
-    return all(mallopt(option, value) == 1 for option, value in settings)
+    # older versions of glibc refuse a threshold over 32 MiB
+    return (
+        any(mallopt(_MMAP_THRESHOLD, size) == 1 for size in (2**30, 2**25))
+        and mallopt(_TRIM_THRESHOLD, 2**31 - 1) == 1
+        and mallopt(_ARENA_MAX, 1) == 1
+    )
