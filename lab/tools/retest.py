@@ -16,7 +16,7 @@ from lab.claims.verdicts import Finding, findings_of
 from lab.core.errors import DataError
 from lab.core.files import HARDWARE_FILE, REPORTS, read_rows, write_json
 from lab.core.process import run
-from lab.report.machines import this_machine
+from lab.report.machines import Facts, this_machine
 from lab.results.documents import Document, Hardware, bring_back, read_document, read_hardware
 from lab.tools.profiles import in_use
 
@@ -33,23 +33,19 @@ class _Run(Document):
 def keep() -> Path:
     """Keep the verdicts that are there as the next run, and return its file.
 
+    Runs of another machine or profile go; git has those that are committed.
+
     Raises:
-        DataError: there are no verdicts, a file is damaged, or the runs that are kept are of
-            another machine or profile.
+        DataError: there are no verdicts, or a file is damaged.
     """
     if not (ROWS.is_file() and HARDWARE_FILE.is_file()):
         raise DataError(f"{ROWS}: no verdicts to keep yet; run `invoke repro` first")
     hardware = this_machine(REPORTS, read_hardware())
     document = {"profile": in_use(), "hardware": hardware, "claims": read_rows(ROWS)}
+    for path in paths():
+        if any(_read(path)[key] != document[key] for key in ("profile", "hardware")):
+            path.unlink()
     kept = paths()
-    if kept:
-        before = _read(kept[-1])
-        for key in ("profile", "hardware"):
-            if before[key] != document[key]:
-                raise DataError(
-                    f"{kept[-1]}: another {key} than this run's; delete {RETEST}/*.json to begin"
-                    " anew"
-                )
     path = RETEST / f"{1 + (int(kept[-1].stem) if kept else 0)}.json"
     write_json(path, document)
     return path
@@ -61,13 +57,13 @@ def paths(folder: Path = RETEST) -> list[Path]:
     return sorted(numbered, key=lambda path: int(path.stem))
 
 
-def runs(folder: Path = RETEST) -> list[list[Finding]]:
-    """The findings of each run on the claims of today's ledger.
+def runs(machine: Facts, folder: Path = RETEST) -> list[list[Finding]]:
+    """The findings of each run of a machine on the claims of today's ledger.
 
     Raises:
         DataError: a file is damaged.
     """
-    return [_findings(path) for path in paths(folder)]
+    return [_findings(path) for path in paths(folder) if _read(path)["hardware"] == machine]
 
 
 def _findings(path: Path) -> list[Finding]:
@@ -99,7 +95,7 @@ def main() -> None:
     description = (__doc__ or "").splitlines()[0]
     argparse.ArgumentParser(description=description).parse_args()  # `--help` must not keep a run
     print(keep())
-    print("\n".join(summary(agreement_of(runs()))))
+    print("\n".join(summary(agreement_of(runs(read_hardware())))))
 
 
 if __name__ == "__main__":

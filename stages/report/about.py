@@ -277,7 +277,7 @@ def claims(know: About) -> str:
 
 def _retest() -> dict[str, object]:
     """Whether whole runs of this machine agree with each other."""
-    found = agreement_of(retest.runs(REPORTS / "retest"))
+    found = agreement_of(retest.runs(read_hardware(), REPORTS / "retest"))
     return {
         "runs": found.num_runs,
         "pairs": len(found.pairs),

@@ -27,7 +27,7 @@ def test_runs_are_kept_in_their_order_and_what_they_differ_in_is_said(machine):
     assert retest.keep().name == "1.json"
     measure(machine, Verdict.REFUTED, *[0.8] * 8)
     assert retest.keep().name == "2.json"
-    assert list(retest.summary(agreement_of(retest.runs()))) == [
+    assert list(retest.summary(agreement_of(retest.runs(hardware("this"))))) == [
         "2 run(s), 1 pairs of effects",
         "0.0 % differ by no more than their intervals explain (aim: 97 %)",
         "apart: A6a (1)",
@@ -38,9 +38,12 @@ def test_runs_are_kept_in_their_order_and_what_they_differ_in_is_said(machine):
 def test_runs_of_another_machine_are_no_retest(machine):
     measure(machine, Verdict.CONFIRMED, *[1.2] * 8)
     retest.keep()
+    retest.keep()
     write_json(machine / "reports" / "hardware.json", hardware("that"))
-    with pytest.raises(DataError, match="another hardware than this run's; delete reports/retest/"):
-        retest.keep()
+    assert retest.runs(hardware("that")) == []
+    assert retest.keep().name == "1.json"
+    assert len(retest.runs(hardware("that"))) == 1
+    assert retest.runs(hardware("this")) == []
 
 
 def test_without_verdicts_there_is_nothing_to_keep_and_damage_is_said(machine):
@@ -53,11 +56,11 @@ def test_without_verdicts_there_is_nothing_to_keep_and_damage_is_said(machine):
     for damage in ({"claims": [{"id": "A6a", "verdict": "perhaps"}]}, {"claims": [1]}):
         write_json(path, whole | damage)
         with pytest.raises(DataError, match=r"retest/1\.json: damaged \(claims.*" + back):
-            retest.runs()
+            retest.runs(hardware("this"))
     for damage in ({}, {**whole, "hardware": {}}, {**whole, "profile": 3}):
         write_json(path, damage)
         with pytest.raises(DataError, match=r"retest/1\.json: damaged \(.*" + back):
-            retest.runs()
+            retest.runs(hardware("this"))
     with pytest.raises(DataError, match=r"retest/1\.json: damaged \(profile: .*" + back):
         retest.keep()
     write_json(machine / "reports" / "hardware.json", {})
