@@ -38,10 +38,10 @@ from stages.bench_compile.measure.params import Params
 from stages.bench_compile.measure.program import measure_program
 
 INDUCTOR = "torch._inductor.compile_fx"
-if (
-    torch.version.cuda is None
-):  # once for all processes; in a CUDA build it counts GPUs, after which
-    importlib.import_module(INDUCTOR)  # no process that is forked can use them
+if torch.version.cuda is None:
+    # once for all processes; torch 2.11's CUDA build would count GPUs, which forked processes then
+    # cannot use
+    importlib.import_module(INDUCTOR)
 CALLS = 1000  # as the notes time them
 WARM_UP_CALLS = 3
 QUEUED_CALLS = 50  # enqueued at once: a GPU's queue holds over a thousand kernels
