@@ -2,9 +2,9 @@
 hashes.
 
 Looked for in LAB_DATA_MIRROR (a folder or an address with `fashion-mnist/` and `airfoil/` under
-it), then in the mirrors of params.yaml. A mirror has `data.timeout_s` for a file and a second for
-each 100 kB that arrive, from the look-up of its name to the last byte. Where nothing can be reached
-and LAB_DATA_MIRROR names nothing, seeded look-alikes are drawn and every result says so.
+it), then in the mirrors of params.yaml. A mirror that is silent for
+`data.timeout_s` is given up. Where nothing can be reached and LAB_DATA_MIRROR is not set, seeded
+look-alikes are drawn and every result says so.
 
 Read `data/source.json`: for each set `original` or `synthetic`, and the hash of each file. Book:
 the images are those of section 4.2, the table that of 12.5.
