@@ -92,7 +92,7 @@ class Run(NamedTuple):
 
 def runs_of(rung: Rung, p: TogetherParams, rungs: Sequence[str]) -> Iterator[Run]:
     """The runs of one of the `rungs`, or of a record."""
-    targets = p.targets if rung.lesson == rungs[-1] else p.targets_on_the_way
+    targets: Sequence[int] = p.targets if rung.lesson == rungs[-1] else p.targets_on_the_way
     if rung.lesson.startswith(RECORD):
         targets = list(rung.epochs)
     if rung.lesson in timed_in_part(rungs) and not p.whole:
