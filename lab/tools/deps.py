@@ -4,6 +4,7 @@ A stage depends on its `__main__.py`, on its measure/, and on the rooms of lab/ 
 directly or not. `claims` and `report` depend on all of lab/ and stages/, and on every result.
 """
 
+import argparse
 import ast
 import functools
 import re
@@ -108,6 +109,7 @@ def _in_lines(deps: list[str]) -> str:
 
 def main() -> None:
     """Write dvc.yaml, and say which stages have other deps now."""
+    argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0]).parse_args()
     before = PIPELINE.read_text(encoding="utf-8")
     after = with_deps(before)
     write_atomically(PIPELINE, after.encode())

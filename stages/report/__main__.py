@@ -1,8 +1,9 @@
-"""Draw the figures and write the pages: `python -m stages.report [--strict] [STAGE ...]`.
+"""Draw the figures and write the pages: `python -m stages.report [STAGE ...]`.
 
 With names of stages the pages of these alone are drawn, in seconds, for who writes their text.
 """
 
+import argparse
 import itertools
 import logging
 import os
@@ -14,7 +15,7 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 from lab.claims.book_order import BOOK_ORDER
-from lab.core.errors import DataError, ParamsError, SpaceError
+from lab.core.errors import ParamsError, SpaceError
 from lab.core.files import REPORTS, write_atomically
 from lab.core.process import die_with_parent, run
 from lab.report.language import CHINESE, ENGLISH, speaking
@@ -72,7 +73,9 @@ def replace(folder: Path, made: Mapping[str, bytes], pattern: str) -> None:
 
 def main() -> None:
     """Draw all figures and pages, then put them in place of the earlier ones."""
-    chosen = [word for word in sys.argv[1:] if not word.startswith("-")]
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("stage", nargs="*", help="whose pages to draw; all pages if not given")
+    chosen = parser.parse_args().stage
     if unknown := [name for name in chosen if name not in BOOK_ORDER]:
         raise ParamsError(f"{', '.join(unknown)}: no page; take some of {', '.join(BOOK_ORDER)}")
     with tempfile.TemporaryDirectory() as temporary:
@@ -104,19 +107,14 @@ def main() -> None:
 
 
 def _warn(questions: Mapping[str, Question]) -> None:
-    """Say what the pages had to leave out.
-
-    Raises:
-        DataError: there is something, and `--strict` was asked for.
-    """
+    """Say what the pages had to leave out."""
     if warning := warning_of(machines_of(REPORTS, read_hardware())):
         log.warning("%s", warning)
-    left_out = list(references_in(REPORTS).damaged)
+    for damaged in references_in(REPORTS).damaged:
+        log.warning("left out: %s", damaged)
     if problems := [stage for stage, made in questions.items() if made.problem]:
         which = ", ".join(problems)
-        left_out.append(f"no usable results of {which}; the page says what brings them")
-    if left_out and "--strict" in sys.argv[1:]:
-        raise DataError("\n".join(left_out))
+        log.warning("no usable results of %s; the page says what brings them", which)
 
 
 if __name__ == "__main__":

@@ -71,9 +71,9 @@ def test_look_alikes_are_said_and_what_is_hostile_or_damaged_keeps_no_page_from_
             "claims": flipped,
         },
     )
-    result = run_stage("stages.report", "--strict")
-    assert result.returncode == 3, result.stderr
-    assert "no usable results of" in errors(result)[0]
+    result = run_stage("stages.report")
+    assert result.returncode == 0, result.stderr
+    assert "no usable results of" in result.stdout
     pages = {path.name: path.read_text() for path in reports.rglob("*.html")}
     for name, html in pages.items():
         assert EVIL not in html, name
