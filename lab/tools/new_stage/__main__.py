@@ -103,7 +103,8 @@ def _after(start: str, line: str, text: str) -> str:
 def _in_params(text: str, name: str, book: str, question: str) -> str:
     section = f"{name}:".ljust(28) + f"# section {book}\n"
     key = "  num_seeds: 8".ljust(28) + "# samples of each variant; an interval of 99 % needs 4\n"
-    return f"{text.rstrip()}\n\n{section}{key}"
+    gap = "\n" if text.rstrip().rpartition("\n")[2].lstrip().startswith("- ") else "\n\n"  # as DVC
+    return f"{text.rstrip()}{gap}{section}{key}"
 
 
 def _in_pipeline(text: str, name: str, book: str, question: str) -> str:
