@@ -76,11 +76,6 @@ def read_source(root: Path = DATA) -> dict[str, str]:
     return source
 
 
-def is_fetched(root: Path = DATA) -> bool:
-    """Whether the data sets are there; a clone has the results without them."""
-    return (root / SOURCE_FILE).is_file()
-
-
 def dataset_name(root: Path = DATA) -> str:
     """What results call the images: `fashion-mnist` or `synthetic`."""
     return "synthetic" if read_source(root)["fashion_mnist"] == "synthetic" else "fashion-mnist"

@@ -24,9 +24,4 @@ except RuntimeError as error:
         _library.define(_declaration)
     import torchvision
 
-__all__ = ["has_compiled_ops", "torchvision"]
-
-
-def has_compiled_ops() -> bool:
-    """Whether torchvision's compiled operators, such as `nms`, run with this torch."""
-    return bool(torchvision.extension._has_ops())
+__all__ = ["torchvision"]

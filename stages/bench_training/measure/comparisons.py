@@ -59,11 +59,3 @@ def share_of_peak(
     """A variant's FLOP per second over the peak in the same starts."""
     found = results.one(net, variant)
     return speedup(ms_at_peak(results, net, product), found.values) if found else None
-
-
-def peak_gflops(results: Results, product: str) -> list[float]:
-    """The peak in the arithmetic of `product`, in each start."""
-    [found] = results.series(names.LENET, product)
-    rows = names.PRODUCT_ROWS["cuda" if found.device_kind == "cuda" else "cpu"]
-    of_step = 2e-6 * rows**3 * found.x  # million FLOP
-    return [of_step / ms for ms in ms_at_peak(results, names.LENET, product)]

@@ -16,7 +16,6 @@ NOTES_ALLREDUCE, SHARDED_ALLREDUCE = "one device adds (the notes)", "each device
 SMALL_RESNET_18 = "ResNet-18 (28 x 28)"
 ALEXNET, GOOGLENET, INCEPTION_V3 = "AlexNet", "GoogLeNet (Inception v1)", "Inception v3"
 RESNET_18, RESNET_50 = "ResNet-18", "ResNet-50"
-NOTES_NETS = (LENET, SMALL_RESNET_18)
 RANKED = ((GOOGLENET, INCEPTION_V3), (RESNET_18, RESNET_50), (ALEXNET,))  # by the notes
 
 # metrics: the closest pair of each two neighbours of the notes' ranking
