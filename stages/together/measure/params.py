@@ -19,6 +19,7 @@ class TogetherParams(Section):
     max_epochs: Annotated[int, Field(ge=1, le=1000)]
     whole: bool
     timed_steps: Annotated[int, Field(ge=2, le=FASHION_COUNTS["train"])]
+    timed_processes: Annotated[int, Field(ge=1, le=100)]
     train_images: Annotated[int, Field(ge=1, le=FASHION_COUNTS["train"])]
     test_images: Annotated[int, Field(ge=1, le=FASHION_COUNTS["t10k"])]
     record_seeds: Annotated[int, Field(ge=1, le=1000)]

@@ -26,7 +26,13 @@ from stages.together.page.values import staircase, targets_of
 from tests.helpers import edit_params, write_data
 
 LADDER = {rung.lesson: rung for rung in ladder(bf16=True)}
-SMALL = {"train_images": 600, "test_images": 100, "max_epochs": 2, "timed_steps": 2}
+SMALL = {
+    "train_images": 600,
+    "test_images": 100,
+    "max_epochs": 2,
+    "timed_steps": 2,
+    "timed_processes": 1,
+}
 
 
 @pytest.fixture
@@ -173,3 +179,10 @@ def test_the_page_has_a_row_for_each_rung_that_was_measured():
     assert [row.epochs for row in rows] == [2, 2, 1]
     assert [row.epoch_s for row in rows] == pytest.approx([21, 5.5, 4.1])
     assert [row.rung for row in staircase(RESULTS, 90)] == [ONE_CYCLE]
+
+
+def test_of_runs_that_are_timed_in_part_the_middle_one_counts():
+    parts = [[(seconds, None)] for seconds in (9.0, 3.0, 4.0)]
+    assert together.middle_one(parts) == [(4.0, None)]
+    whole = [(2.0, 50.0), (1.0, 60.0)]
+    assert together.middle_one([whole]) == whole
