@@ -1,7 +1,7 @@
 """References: one machine's results in a file, `reports/reference/NAME.json`, to compare with.
 
 `snapshot` keeps the results that are there: every stage's metrics and the verdict on every claim.
-lab/tools/record measures a machine that is at hand for minutes, and keeps rows and traces, too, in
+lab/tools/record measures a machine that is available for minutes, and also keeps rows and traces, in
 the folder `reports/reference/NAME`.
 """
 
