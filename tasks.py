@@ -285,5 +285,5 @@ def deps(c: Context) -> None:
 
 @task
 def clean(c: Context) -> None:
-    """Delete what can be made anew and is not in git or DVC: caches, downloads, plots pages."""
+    """Delete caches, downloads, plots pages, and the checkpoints of stopped runs."""
     _run(f"git clean -fdX -- {' '.join(CACHES)}")

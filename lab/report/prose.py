@@ -230,6 +230,12 @@ def _fence(renderer: RendererHTML, tokens: Sequence[Token], index: int, *_: Any)
     return Markup("<pre tabindex=0><code>{code}</code></pre>\n").format(code=tokens[index].content)
 
 
+def _softbreak(*_: Any) -> str:
+    """A line break within a paragraph is a space, which Chinese sentences do not have."""
+    return "" if language() == CHINESE else "\n"
+
+
+_MARKDOWN.add_render_rule("softbreak", _softbreak)
 _MARKDOWN.add_render_rule("table_open", _table_open)
 _MARKDOWN.add_render_rule("table_close", _table_close)
 _MARKDOWN.add_render_rule("fence", _fence)

@@ -14,7 +14,7 @@ from stages.scaling.measure.predictions import EQUAL_IMAGES, NOTES_IMAGES, compa
 CLOSER = 1.25  # times as far off as the other: that rule is the worse one
 OUTCOMES = {
     "rule": ("sum", "max", "neither"),
-    "longer": (True, False),
+    "longer": ("faster", "inconclusive", "slower"),
     "late": (True, False),
     "virtual": (True, False),
     "extrapolated": (True, False),
@@ -38,7 +38,7 @@ def values(folder: Path) -> dict[str, object]:
         "floor": m["noise_floor_percent"],
         "noise": m["noise_floor_percent"] >= mean,
         "over_longer": longer,
-        "longer": longer.verdict == "faster",
+        "longer": longer.verdict,
         "gain": {net: gain(results, net) for net in TITLES},
         "share": {net: results.series("efficiency", net)[0].summary.median for net in TITLES},
         "equal_images": EQUAL_IMAGES,

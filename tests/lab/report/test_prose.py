@@ -58,6 +58,12 @@ def test_a_mistake_is_named_with_its_place(tmp_path, body, words):
     assert str(path) in str(raised.value)
 
 
+def test_a_line_break_within_a_paragraph_is_no_space_in_chinese(tmp_path):
+    with speaking("zh", {}):
+        found = fill_in(text(tmp_path, "一句。\n两句。\n"), {"n": 1}, headings=False)
+    assert found.parts["answer"].html.strip() == "<p>一句。两句。</p>"
+
+
 def test_only_a_line_of_nothing_but_tags_leaves_no_line(tmp_path):
     body = "- a {% if n %}b{% endif %}\n- c\n{% if n %}\n- d\n{% endif %}\n- e\n"
     assert filled(text(tmp_path, body), {"n": 1})[1] == "- a b\n- c\n- d\n- e\n"
