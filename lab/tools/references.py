@@ -1,8 +1,8 @@
 """References: one machine's results in a file, `reports/reference/NAME.json`, to compare with.
 
 `snapshot` keeps the results that are there: every stage's metrics and the verdict on every claim.
-lab/tools/record measures a machine that is available for minutes, and also keeps rows and traces, in
-the folder `reports/reference/NAME`.
+lab/tools/record measures a machine that is available for minutes, and also keeps rows and traces,
+in the folder `reports/reference/NAME`.
 """
 
 import argparse
