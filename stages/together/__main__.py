@@ -1,7 +1,7 @@
 """Run the stage: `python -m stages.together`."""
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import torch
 from tqdm import tqdm
@@ -18,7 +18,6 @@ from lab.timing.conditions import LoadMonitor, load_metrics, speed_metrics
 from lab.timing.runner import write_results
 from stages.together.measure import one_run
 from stages.together.measure.ladder import RECORDS, ladder, records, runs_of
-from stages.together.measure.one_run import EpochResult
 from stages.together.measure.params import Params, TogetherParams
 from stages.together.measure.time_to_accuracy import NOTES_WAY, RECORD, RUNGS, seconds_to, target_of
 
@@ -45,21 +44,18 @@ def measure(params: Params) -> Iterator[Measurement]:
             yield from trained(record.lesson, params.seed)
     for rung, seed, one in tqdm(jobs, "together", leave=False, disable=None):
         name, devices = f"a run of {rung.lesson!r}", one_run.devices_of(rung, params.devices)
-        epochs = middle_one(
+        runs = [
             call_in_subprocess(name, one_run.train_rung, rung, seed, one, params)
             for _ in range(p.timed_processes if one.in_part else 1)
-        )
+        ]
         about = (devices.kind, devices.threads, "", {"target": one.target, "seed": seed})
-        for epoch, (seconds, percent) in enumerate(epochs, 1):
-            yield Measurement("seconds", rung.lesson, epoch, (round(seconds, 4),), "s", *about)
-            if percent is not None:
-                yield Measurement("accuracy", rung.lesson, epoch, (round(percent, 4),), "%", *about)
-
-
-def middle_one(runs: Iterable[list[EpochResult]]) -> list[EpochResult]:
-    """The run whose first epoch's time is the median; of an even number the faster one."""
-    found = sorted(runs, key=lambda epochs: epochs[0][0])
-    return found[(len(found) - 1) // 2]
+        for epoch, samples in enumerate(zip(*runs, strict=True), 1):
+            seconds = tuple(round(seconds, 4) for seconds, _ in samples)
+            yield Measurement("seconds", rung.lesson, epoch, seconds, "s", *about)
+            for _, percent in samples:
+                if percent is not None:
+                    found = (round(percent, 4),)
+                    yield Measurement("accuracy", rung.lesson, epoch, found, "%", *about)
 
 
 def trained(record: str, seed: int) -> Iterator[Measurement]:

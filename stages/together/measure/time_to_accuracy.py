@@ -3,7 +3,8 @@
 Each epoch of a run is a measurement of the experiment `seconds`, of training since the run's start,
 and, where it was trained whole, of `accuracy`, on the test images in percent. x is the epoch; the
 columns are the run's seed and `target`, the accuracy at which it ends, or for which its one cycle
-of rates is long enough; 0 where only a part of an epoch was timed.
+of rates is long enough; 0 where only a part of an epoch was timed, by several processes, each of
+which gives a sample.
 """
 
 from collections.abc import Sequence
@@ -110,7 +111,10 @@ def _runs(results: Results, rung: str) -> list[_Run]:
         _Run(
             float(target),
             *(
-                [m.values[0] for m in results.series(experiment, rung, target=target, seed=seed)]
+                [
+                    median(m.values)
+                    for m in results.series(experiment, rung, target=target, seed=seed)
+                ]
                 for experiment in ("seconds", "accuracy")
             ),
         )

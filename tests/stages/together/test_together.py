@@ -130,7 +130,9 @@ def epochs(rung, target, seed, seconds, percents):
 
 
 MEASURED = [
-    *epochs(NOTES_WAY, 0, 0, 20.0, [None]),
+    Measurement(  # by three processes
+        "seconds", NOTES_WAY, 1, (90.0, 19.0, 20.0), columns={"target": 0, "seed": 0}
+    ),
     *epochs(NOTES_WAY, 0, 1, 22.0, [None]),
     *epochs(BF16, 83, 0, 5.0, [50, 84]),
     *epochs(BF16, 83, 1, 6.0, [10, 82.9, 83]),
@@ -179,10 +181,3 @@ def test_the_page_has_a_row_for_each_rung_that_was_measured():
     assert [row.epochs for row in rows] == [2, 2, 1]
     assert [row.epoch_s for row in rows] == pytest.approx([21, 5.5, 4.1])
     assert [row.rung for row in staircase(RESULTS, 90)] == [ONE_CYCLE]
-
-
-def test_of_runs_that_are_timed_in_part_the_middle_one_counts():
-    parts = [[(seconds, None)] for seconds in (9.0, 3.0, 4.0)]
-    assert together.middle_one(parts) == [(4.0, None)]
-    whole = [(2.0, 50.0), (1.0, 60.0)]
-    assert together.middle_one([whole]) == whole
