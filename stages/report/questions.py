@@ -15,6 +15,7 @@ import ast
 import importlib
 import importlib.util
 import logging
+import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -203,7 +204,7 @@ def question(stage: str, folder: Path) -> Question:
         raise
     except Exception as error:  # whatever a missing, foreign or damaged file leads to
         problem, prose = _damaged(stage, error), Prose({}, {})
-        log.warning("%s", problem)
+        log.warning("%s", problem, exc_info="LAB_DEBUG" in os.environ)
     html = _html(stage, author, title, prose, problem, metrics)
     return Question(
         stage,
@@ -231,8 +232,9 @@ def _decides_nothing(stage: str, metrics: Mapping[str, Any]) -> str:
 def _damaged(stage: str, error: Exception) -> str:
     words = str(error).splitlines() or [""]
     return say(
-        "The files in reports/{stage} are missing or damaged ({problem}). `dvc repro --force"
-        " {stage}` measures them again.",
+        "No page can be made of reports/{stage} ({problem}). If its files are missing or damaged,"
+        " `dvc repro --force {stage}` measures them again; if stages/{stage}/page was changed,"
+        " LAB_DEBUG=1 shows the line.",
         stage=stage,
         problem=f"{type(error).__name__}: {words[0]}",
     )
