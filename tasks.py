@@ -46,7 +46,8 @@ CACHES = (
 def _run(command: str, echo: bool = True, plan: bool = False) -> None:
     """Print and run a command on this terminal; end with its exit code if that is not 0.
 
-    A terminal's Ctrl-C reaches the command by itself. A signal to this process alone is passed on.
+    A terminal's Ctrl-C reaches the command by itself. A signal to this process alone is passed on,
+    SIGINT as SIGTERM, because DVC ignores SIGINT while a stage runs.
     """
     if echo:
         print(command, flush=True)
@@ -60,6 +61,8 @@ def _run(command: str, echo: bool = True, plan: bool = False) -> None:
         received.append(number)
         if number != signal.SIGINT:
             end_family(process, number)
+        elif not _in_foreground():
+            end_family(process, signal.SIGTERM)
 
     asked_to_end = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     before = {number: signal.signal(number, end) for number in asked_to_end}
@@ -70,6 +73,15 @@ def _run(command: str, echo: bool = True, plan: bool = False) -> None:
         raise Exit(code=128 + received[0])
     if code:
         raise Exit(code=code if code > 0 else 128 - code)
+
+
+def _in_foreground() -> bool:
+    """Whether a terminal's Ctrl-C reaches this process, and with it all that it started."""
+    try:
+        with Path("/dev/tty").open() as terminal:
+            return os.tcgetpgrp(terminal.fileno()) == os.getpgrp()
+    except OSError:
+        return False
 
 
 def _end_with_invoke() -> Callable[[], None] | None:

@@ -36,6 +36,7 @@ stages:
 """
 CASES = {  # who gets which signal: the exit code, and whether the stage ends in good order
     "a terminal's Ctrl-C": ("all", signal.SIGINT, 130, True),
+    "an editor's stop button": ("invoke", signal.SIGINT, 130, True),
     "timeout, or a scheduler": ("invoke", signal.SIGTERM, 143, True),
     "a closed terminal": ("all", signal.SIGHUP, 129, True),
     "kill -9 of invoke": ("invoke", signal.SIGKILL, -9, True),
