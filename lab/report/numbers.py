@@ -7,6 +7,7 @@ The filters of the Markdown files. What they are given is a number, or one with 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Context
 from typing import Any
 
 from lab.report.language import CHINESE, language, say, superscript
@@ -110,7 +111,7 @@ def digits_beside(x: object, *limits: float) -> int:
     found = interval(x)
     fewest = _digits(found)
     for digits in range(fewest, MOST_DIGITS):
-        ends = ((end, float(f"{end:.{digits - 1}e}")) for end in (found.low, found.high))
+        ends = ((end, _significant(end, digits)) for end in (found.low, found.high))
         if all(_side(end, limit) == _side(near, limit) for end, near in ends for limit in limits):
             return digits
     return max(fewest, MOST_DIGITS)
@@ -121,10 +122,15 @@ def _side(x: float, limit: float) -> int:
     return (x > limit) - (x < limit)
 
 
+def _significant(x: float, digits: int) -> float:
+    """A number rounded to significant digits: 0.585 to 0.59, although its float is below 0.585."""
+    return float(Context(prec=digits, rounding=ROUND_HALF_UP).create_decimal(repr(x)))
+
+
 def _rounded(x: float, digits: int) -> str:
     if x == 0 or not math.isfinite(x):
         return "0" if x == 0 else str(x).replace("inf", "∞").replace("-", "−")
-    rounded = float(f"{x:.{digits - 1}e}")
+    rounded = _significant(x, digits)
     power = math.floor(math.log10(abs(rounded)))
     if not -4 < power < 6:
         mantissa = f"{rounded / 10.0**power:.{digits - 1}f}"

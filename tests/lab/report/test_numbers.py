@@ -25,6 +25,7 @@ from lab.results.stats import Ratio
         (12_345, "12,345"),  # counted
         (0.0, "0"),
         (1.7249, "1.7"),
+        (0.585, "0.59"),  # as a number that lies above it, and was kept with fewer digits
         (277.4, "280"),
         (12_345.6, "12,000"),
         (-0.0456, "−0.046"),
