@@ -40,6 +40,7 @@ from stages.report.questions import Question, in_a_line, synthetic
 from stages.report.references import References, references_in
 from stages.report.site import HERE, INDEX, file_of, links_from, rendered, script_of, templates
 
+GPU_NEEDS = (A_GPU, TWO_GPUS)
 HERO = "together"  # the stage whose figure stands on the first screen
 IN_FRONT, OF_A_STAGE = 7, 2  # what did not survive, and how much of it one question may have
 MOST_APART = 8  # of a reference's effects, the farthest ones
@@ -65,6 +66,7 @@ class About:
             "total": len(notes),
             "tested": len(tested),
             "untested": len(notes) - len(tested),
+            "on_gpus": sum(f.lacks in GPU_NEEDS for f in notes),
             "count": _counts(notes),
             "on_virtual": _counts([f for f in tested if f.device_kind not in (CPU, *GPU_KINDS)]),
             "own": len(self.findings) - len(notes),
@@ -125,7 +127,7 @@ def index(know: About) -> str:
         "page": lambda name: Markup(links[name]),
     }
     prose = fill_in(
-        text_file(INDEX), know.values() | {"num_front": len(front)} | functions, headings=False
+        text_file(INDEX), know.values() | {"any_in_front": bool(front)} | functions, headings=False
     )
     return rendered(
         "index.html.j2",
@@ -321,7 +323,7 @@ def _wanting(found: Sequence[Finding]) -> list[tuple[str, int]]:
 
 def _waiting_for_gpus(found: Sequence[Finding]) -> dict[str, list[str]]:
     """The claims that a GPU, or two, would decide, by stage."""
-    waiting = [f.claim for f in found if f.lacks in (A_GPU, TWO_GPUS)]
+    waiting = [f.claim for f in found if f.lacks in GPU_NEEDS]
     stages = [stage for stage in BOOK_ORDER if any(c.stage == stage for c in waiting)]
     return {stage: [c.id for c in waiting if c.stage == stage] for stage in stages}
 

@@ -302,7 +302,7 @@ def synthetic() -> list[Markup]:
             " look-alikes were drawn instead. Accuracies say nothing about the real set, and are"
             " not comparable with the book's. With a network, or <code>LAB_DATA_MIRROR</code> set,"
             " <code>invoke remeasure --stage fetch</code> brings the originals.",
-            what=", ".join(drawn),
+            what=say(" and ").join(drawn),
         )
     ]
 
