@@ -5,6 +5,7 @@ code on.
 """
 
 import ctypes
+import functools
 import json
 import os
 import shlex
@@ -117,6 +118,22 @@ def _repro(arguments: str = "", plan: bool = False) -> None:
         raise Exit(code=end.code) from None
 
 
+def _with_help(body: Callable[..., None]) -> Callable[..., None]:
+    """Have `invoke NAME --help` show help for a task that needs an argument.
+
+    Invoke would take the option for that argument.
+    """
+
+    @functools.wraps(body)
+    def task_or_help(c: Context, *given: object, **named: object) -> None:
+        if {"-h", "--help"} & {*given, *named.values()}:
+            _run(f"invoke --help {body.__name__}", echo=False)
+        else:
+            body(c, *given, **named)
+
+    return task_or_help
+
+
 @task(
     help={
         "k": "only tests whose names match, as pytest's -k",
@@ -157,6 +174,7 @@ def repro(c: Context, profile: str = "", stage: str = "") -> None:
 
 
 @task(help={"run": "a name under train.runs of params.yaml"})
+@_with_help
 def train(c: Context, run: str) -> None:
     """Train a run, with what it needs, and redraw the report; a stopped run resumes."""
     _foretell_and_repro(quote(f"train@{run}"))
@@ -169,6 +187,7 @@ def train(c: Context, run: str) -> None:
         "run": "whose weights; the first of train.runs if not given",
     }
 )
+@_with_help
 def predict(c: Context, picture: str, run: str = "") -> None:
     """Say what a trained network sees in a picture: classes with their probabilities."""
     _run(
@@ -184,6 +203,7 @@ def smoke(c: Context) -> None:
 
 
 @task(help={"name": "smoke, laptop, study or full"})
+@_with_help
 def profile(c: Context, name: str) -> None:
     """Write a profile into params.yaml, comments kept."""
     _run(f"python -m lab.tools.profiles {quote(name)}")
@@ -248,6 +268,7 @@ def experiments(c: Context) -> None:
 
 
 @task(help={"name": "of the reference: reports/reference/NAME.json"})
+@_with_help
 def snapshot(c: Context, name: str) -> None:
     """Keep this machine's results as a reference to compare with."""
     _run(f"python -m lab.tools.references {quote(name)}")
@@ -260,6 +281,7 @@ def snapshot(c: Context, name: str) -> None:
         "budget": "seconds in all; a stage without time left ends with what it has, or is skipped",
     }
 )
+@_with_help
 def record(c: Context, name: str, profile: str = "full", budget: int = 600) -> None:
     """Record in minutes what this machine does: benchmarks, training runs, verdicts; no DVC."""
     _run(f"python -m lab.tools.record {quote(name)} --profile {quote(profile)} --budget {budget}")

@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 import sys
 
 import pytest
@@ -35,6 +36,15 @@ def test_every_option_of_a_task_has_help():
         assert task.__doc__, name
         for option in task.get_arguments():
             assert option.help, f"{name} --{option.name}"
+
+
+@pytest.mark.parametrize("name", ["train", "predict", "profile", "snapshot", "record"])
+def test_help_is_shown_where_invoke_expects_an_argument(name):
+    shown = subprocess.run(
+        [sys.executable, "-m", "invoke", name, "--help"], cwd=ROOT, capture_output=True, text=True
+    )
+    assert TASKS[name].__doc__ in shown.stdout
+    assert "Options:" in shown.stdout
 
 
 def test_tests_are_the_fast_ones_unless_all_are_asked_for(commands):
