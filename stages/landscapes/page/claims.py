@@ -88,7 +88,7 @@ CLAIMS = (
             [read for name in QUADRATICS for read in neighbours(name)],
             maxima,
             at_most(0),
-            "counterexample(s)",
+            "counterexample",
         ),
         "“Every”: one counterexample is enough. The definition forgets maxima.",
     ),
