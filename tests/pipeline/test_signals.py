@@ -1,5 +1,6 @@
 """Signals and kills of invoke, DVC and a stage: nothing outlives them; the same command resumes."""
 
+import contextlib
 import os
 import shutil
 import signal
@@ -60,20 +61,32 @@ def tiny(tmp_path):
     return folder
 
 
-def repro(folder):
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"}
-    return subprocess.Popen(
-        [sys.executable, "-m", "invoke", "repro"],
-        cwd=folder,
-        env=environment,
-        start_new_session=True,
-    )
+@pytest.fixture
+def repro(tiny):
+    """Starts `invoke repro`; what a failed test leaves is killed."""
+    started = []
+
+    def start():
+        environment = os.environ | {"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"}
+        process = subprocess.Popen(
+            [sys.executable, "-m", "invoke", "repro"],
+            cwd=tiny,
+            env=environment,
+            start_new_session=True,
+        )
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_all_end_and_the_same_command_goes_on(tiny, case):
+def test_all_end_and_the_same_command_goes_on(tiny, repro, case):
     who, number, code, in_order = CASES[case]
-    invoke = repro(tiny)
+    invoke = repro()
     while not (tiny / "begun").exists():
         assert invoke.poll() is None
         time.sleep(0.05)
@@ -91,5 +104,5 @@ def test_all_end_and_the_same_command_goes_on(tiny, case):
     assert (tiny / "in_order").exists() == in_order
     assert not (tiny / "result.json").exists()
     (tiny / "go").touch()
-    assert repro(tiny).wait(timeout=60) == 0
+    assert repro().wait(timeout=60) == 0
     assert (tiny / "result.json").read_text() == '{\n  "x": 1\n}\n'
