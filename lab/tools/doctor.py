@@ -8,7 +8,6 @@ dvc.lock from git; results and edits stay as they are.
 # Imported here are only the standard library and what needs no more than that: the doctor also runs
 # where packages are missing and where torch crashes.
 import argparse
-import importlib
 import itertools
 import json
 import os
@@ -200,15 +199,10 @@ def writable() -> Iterator[Finding]:
 
 def params() -> Iterator[Finding]:
     """params.yaml has what all stages read; every mistake is a finding."""
-    from lab.core.params import PARAMS_FILE, check
+    from lab.core.params import PARAMS_FILE
+    from lab.tools.profiles import check_params
 
-    [folder] = importlib.import_module("stages").__path__
-    models = [
-        importlib.import_module(f"stages.{path.parents[1].name}.measure.params").Params
-        for path in sorted(Path(folder).glob("*/measure/params.py"))
-    ]
-    check(models)
-    yield Finding("ok", f"{PARAMS_FILE} has what {len(models)} stages read")
+    yield Finding("ok", f"{PARAMS_FILE} has what {check_params()} stages read")
 
 
 # ---- DVC ----

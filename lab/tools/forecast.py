@@ -25,7 +25,7 @@ from lab.core.params import PARAMS_FILE, read_yaml
 from lab.core.process import run
 from lab.core.stage_times import COMMITTED, OWN, PLAN, Plan, Times, digest, in_words, read_times
 from lab.machine import hardware, speed
-from lab.tools.profiles import LAPTOP, in_use
+from lab.tools.profiles import LAPTOP, check_params, in_use
 
 PIPELINE = Path("dvc.yaml")
 GONE = "deleted"  # what `dvc status` says of a dep that the stage before will make
@@ -183,19 +183,21 @@ def forecast_of(plan: Plan) -> str:
 
 
 def main() -> None:
-    """Write the plan where LAB_PLAN says, and print the forecast; none where DVC cannot tell.
+    """Print the forecast, and write the plan where LAB_PLAN says; none where DVC cannot tell.
 
     Raises:
-        ParamsError: params.yaml is not YAML, or there is no such stage or run.
+        ParamsError: params.yaml has mistakes, or there is no such stage or run. DVC would delete
+            a stage's results before the stage could say so.
     """
     parser = argparse.ArgumentParser(description="How long a run of the pipeline will take here.")
     parser.add_argument("target", nargs="?", default="", help="of dvc repro; all if not given")
     parser.add_argument("--downstream", help="a stage that runs, with what follows from it")
     given = parser.parse_args()
+    check_params()
     params = read_yaml(PARAMS_FILE)
     try:
         stages = stages_of(read_yaml(PIPELINE), params["train"]["runs"])
-    except (LabError, LookupError, TypeError):  # DVC and the probe say what is wrong
+    except (LabError, LookupError, TypeError):  # DVC says what is wrong
         return
     check_target(given.downstream or given.target, stages)
     try:
@@ -205,9 +207,10 @@ def main() -> None:
             else will_run(given.target, stages)
         )
         plan = plan_of([name for name in stages if name in names], stages, params)
-    except (LabError, LookupError, TypeError):  # DVC and the probe say what is wrong
+    except (LabError, LookupError, TypeError):  # DVC says what is wrong
         return
-    write_json(Path(os.environ[PLAN]), asdict(plan))
+    if path := os.environ.get(PLAN):
+        write_json(Path(path), asdict(plan))
     print(f"# {forecast_of(plan)}", flush=True)
 
 

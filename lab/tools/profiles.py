@@ -5,6 +5,7 @@ over laptop.yaml, and both over params.yaml as it is: comments, and edits of oth
 file has the form that `dvc exp run -S` gives it, so that either changes only the lines it means.
 """
 
+import importlib
 import io
 import sys
 from collections.abc import Collection, Iterator
@@ -15,12 +16,27 @@ from ruamel.yaml import YAML
 
 from lab.core.errors import ParamsError, instead_of
 from lab.core.files import write_atomically
-from lab.core.params import PARAMS_FILE, read_yaml
+from lab.core.params import PARAMS_FILE, check, read_yaml
 from lab.core.process import run
 
 PROFILES = Path("profiles")
 LAPTOP = "laptop"
 OWN_PARAMS = "own params"  # which are no profile's
+
+
+def check_params() -> int:
+    """Check all of params.yaml against what the stages read; the number of these stages.
+
+    Raises:
+        ParamsError: as in `load`, all mistakes at once.
+    """
+    [folder] = importlib.import_module("stages").__path__
+    models = [
+        importlib.import_module(f"stages.{path.parents[1].name}.measure.params").Params
+        for path in sorted(Path(folder).glob("*/measure/params.py"))
+    ]
+    check(models)
+    return len(models)
 
 
 def merge(name: str, folder: Path = PROFILES, base: Path = PARAMS_FILE) -> str:

@@ -1,3 +1,8 @@
+import hashlib
+import shutil
+import subprocess
+import sys
+
 import pytest
 
 from lab.core.errors import ParamsError
@@ -81,3 +86,24 @@ def test_a_target_that_the_pipeline_lacks_is_an_error_with_the_nearest_one():
         check_target(known, stages)
     with pytest.raises(ParamsError, match="did you mean train@record_83"):
         check_target("train@record_38", stages)
+
+
+@pytest.mark.slow
+def test_mistakes_in_params_delete_no_results(project):
+    for name in ("tasks.py", "dvc.yaml", "dvc.lock", ".dvcignore"):
+        shutil.copy(ROOT / name, project)
+    for name in ("lab", "stages", "reports"):
+        shutil.copytree(ROOT / name, project / name)
+    shutil.copytree(ROOT / ".dvc", project / ".dvc", ignore=shutil.ignore_patterns("tmp", "cache"))
+    subprocess.run(["git", "init", "-q"], check=True)
+    edit_params({"landscapes.num_seeds": 0, "train.defaults.momentum": 2})
+    before = digests(project / "reports")
+    command = [sys.executable, "-m", "invoke", "repro", "--stage", "landscapes"]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr.count("ERROR: ")) == (2, 2)
+    assert digests(project / "reports") == before
+
+
+def digests(folder):
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
