@@ -10,12 +10,26 @@ from types import ModuleType
 
 from lab.claims.book_order import BOOK_ORDER
 from lab.claims.verdicts import Claim, Unmeasured
+from lab.core.errors import ParamsError
 
 
 @functools.cache
 def ledger() -> tuple[Claim, ...]:
-    """Every claim; a stage without a claims.py makes none."""
-    return tuple(claim for module in _modules() for claim in module.CLAIMS)
+    """Every claim; a stage without a claims.py makes none.
+
+    Raises:
+        ParamsError: two claims have one id.
+    """
+    found: dict[str, Claim] = {}
+    for module in _modules():
+        for claim in module.CLAIMS:
+            if claim.id in found:
+                raise ParamsError(
+                    f"{module.__name__}: a claim of {found[claim.id].stage} has the id {claim.id}"
+                    " as well; choose an id that no claim has"
+                )
+            found[claim.id] = claim
+    return tuple(found.values())
 
 
 @functools.cache

@@ -2,10 +2,14 @@
 
 import math
 import re
+from types import SimpleNamespace
+
+import pytest
 
 from lab.claims.ledger import ledger, unmeasured
 from lab.claims.notes import BOOK, places_of
 from lab.claims.verdicts import Kind
+from lab.core.errors import ParamsError
 from lab.core.params import read_yaml
 from tests.helpers import ROOT
 
@@ -16,6 +20,13 @@ def test_ids_are_unique_whatever_their_case():
     for claim in ledger():
         letters = "A-Z" if claim.kind is Kind.ASKED else "A-G"
         assert re.fullmatch(rf"[{letters}]\d{{1,2}}[a-z]?", claim.id), claim.id
+
+
+def test_two_claims_with_one_id_are_refused(monkeypatch):
+    again = SimpleNamespace(__name__="again", CLAIMS=ledger()[:1])
+    monkeypatch.setattr("lab.claims.ledger._modules", lambda: [again, again])
+    with pytest.raises(ParamsError, match=ledger()[0].id):
+        ledger.__wrapped__()
 
 
 def test_only_what_is_printed_is_credited_to_the_book():
