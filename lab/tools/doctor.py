@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
-from lab.core.errors import LabError, MachineError, SpaceError
+from lab.core.errors import DataError, LabError, MachineError, SpaceError
 
 if TYPE_CHECKING:
     import torch
@@ -34,6 +34,7 @@ PYTHONS = ((3, 11), (3, 13))  # the oldest and the newest
 INSTALL = f"{shlex.quote(sys.executable)} -m pip install -e . -c constraints.txt"
 FIX = "invoke doctor --fix"
 FETCH = "invoke repro --stage fetch"
+FOLDER_OF_DATA = "export LAB_DATA_MIRROR=FOLDER"
 MIN_FREE_GB = 2
 WRITTEN_FOLDERS = (".dvc", ".lab", "data", "models", "reports")  # with all folders below them
 WRITTEN_FILES = (".", "dvc.lock", "params.yaml")
@@ -369,18 +370,27 @@ def _data_sources(why: str) -> Iterator[Finding]:
 
     from lab.core.params import PARAMS_FILE, read_yaml
     from lab.data import sources
+    from lab.data.datasets import sha256
 
     own, variable = sources.own_mirror(), sources.MIRROR_VARIABLE
     if own and not sources.is_address(own):
         pinned = (*sources.FASHION_FILES, sources.AIRFOIL)
-        names = [f"{file.folder}/{file.name}" for file in pinned]
-        missing = [name for name in names if not Path(own, name).is_file()]
-        if not missing:
+        paths = {file: Path(own, file.folder, file.name) for file in pinned}
+        missing = [file for file, path in paths.items() if not path.is_file()]
+        damaged = [
+            file
+            for file, path in paths.items()
+            if file not in missing and sha256(path.read_bytes()) != file.sha256
+        ]
+        if not missing and not damaged:
             yield Finding("note", f"{why}: {own} has the files", FETCH)
             return
-        text = f"{variable}: {own} lacks {_some(missing)}"
-        yield Finding("warn", text, f"export {variable}=FOLDER")
-    mirrors = read_yaml(PARAMS_FILE)["data"]["mirrors"]["fashion_mnist"]
+        for lacks, files in (("lacks", missing), ("has other bytes than the published", damaged)):
+            if files:
+                names = _some([f"{file.folder}/{file.name}" for file in files])
+                yield Finding("warn", f"{variable}: {own} {lacks} {names}", FOLDER_OF_DATA)
+    params = read_yaml(PARAMS_FILE)["data"]
+    mirrors = params["mirrors"]["fashion_mnist"]
     for address in filter(sources.is_address, sources.sources(sources.FASHION_FILES[0], mirrors)):
         try:
             requests.head(address, timeout=5, allow_redirects=True).raise_for_status()
@@ -388,12 +398,13 @@ def _data_sources(why: str) -> Iterator[Finding]:
             continue
         yield Finding("note", f"{why}: {urlsplit(address).hostname} has the files", FETCH)
         return
-    yield Finding(
-        "warn",
-        f"{why}: no source answers, and labelled synthetic data take their place; put the files"
-        " into FOLDER/fashion-mnist and FOLDER/airfoil",
-        f"export {variable}=FOLDER",
-    )
+    put = "put the files into FOLDER/fashion-mnist and FOLDER/airfoil"
+    if own or params["if_unreachable"] == "fail":
+        text = f"{why}: no source answers; {put}"
+        yield Finding("FAIL", text, FOLDER_OF_DATA, DataError.exit_code)
+        return
+    text = f"{why}: no source answers, and labelled synthetic data take their place; {put}"
+    yield Finding("warn", text, FOLDER_OF_DATA)
 
 
 def weights() -> Iterator[Finding]:

@@ -3,6 +3,7 @@
 Each state is planted in one small project, which git puts back between tests.
 """
 
+import hashlib
 import json
 import os
 import signal
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
@@ -245,13 +247,33 @@ def test_own_mirror_without_the_files_is_named(project, tmp_path, monkeypatch):
     (project / "data/source.json").unlink()
     monkeypatch.setenv("LAB_DATA_MIRROR", str(tmp_path))
     lacking, unreachable = wrong(doctor.data)
-    assert (lacking.level, unreachable.level) == ("warn", "warn")
+    assert (lacking.level, unreachable.level) == ("warn", "FAIL"), "no look-alikes beside a mirror"
+    assert unreachable.exit_code == 3
     assert "fashion-mnist/train-images-idx3-ubyte.gz" in lacking.text
     for file in (*sources.FASHION_FILES, sources.AIRFOIL):
-        write(tmp_path / file.folder / file.name, "")
+        write(tmp_path / file.folder / file.name, "damaged")
+    damaged, _ = wrong(doctor.data)
+    assert "other bytes" in damaged.text
+    of_damaged = hashlib.sha256(b"damaged").hexdigest()
+    for name in ("FASHION_FILES", "AIRFOIL"):
+        pinned = getattr(sources, name)
+        same = (
+            replace(pinned, sha256=of_damaged)
+            if name == "AIRFOIL"
+            else tuple(replace(file, sha256=of_damaged) for file in pinned)
+        )
+        monkeypatch.setattr(sources, name, same)
     found = only(doctor.data)
     assert (found.level, found.fix) == ("note", "invoke repro --stage fetch")
     assert str(tmp_path) in found.text
+
+
+def test_data_that_must_be_real_and_cannot_be_fetched_are_a_failure(project):
+    (project / "data/source.json").unlink()
+    assert only(doctor.data).level == "warn"
+    edit_params({"data.if_unreachable": "fail"})
+    found = only(doctor.data)
+    assert (found.level, found.exit_code) == ("FAIL", 3)
 
 
 def test_synthetic_data_are_named(project):
