@@ -418,7 +418,8 @@ def main() -> None:
         most = MOST_LINES - len(about + lines) - (6 if md else 3)  # beside the rows
         rows, note = in_short(rows, compared_names(), most)
     text = list(report(about + lines, rows, name or arguments.rev, note, md))
-    print("\n".join(text) or f"nothing differs from {name or arguments.rev}")
+    shown = "\n".join(text) or f"nothing differs from {name or arguments.rev}"
+    print("".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in shown))
 
 
 if __name__ == "__main__":

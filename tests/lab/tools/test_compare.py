@@ -149,6 +149,15 @@ def test_a_snapshot_of_own_params_names_no_profile(results, monkeypatch, capsys)
     assert lines == ["mine was measured with own params"]
 
 
+def test_a_strangers_reference_does_not_control_the_terminal(results, monkeypatch, capsys):
+    path = references.snapshot("mine")
+    document = json.loads(path.read_text()) | {"profile": "\x1b[31mred"}
+    path.write_text(json.dumps(document))
+    [line] = printed(capsys, monkeypatch, "--reference", "mine")
+    assert "\x1b" not in line
+    assert "\\x1b[31mred" in line
+
+
 def test_a_snapshot_is_what_later_results_are_compared_with(results, monkeypatch, capsys):
     path = references.snapshot("before")
     document = json.loads(path.read_text())
