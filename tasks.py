@@ -21,6 +21,7 @@ from invoke.context import Context
 from invoke.exceptions import Exit
 from invoke.tasks import task
 
+from lab.core.errors import MachineError
 from lab.core.process import ERROR_FILE, end_family
 from lab.core.stage_times import PLAN
 from lab.tools.doctor import clear_stale_dvc_locks
@@ -115,7 +116,7 @@ def _repro(arguments: str = "", plan: bool = False) -> None:
             raise Exit(code=int(json.loads(error_file.read_text())["exit_code"])) from None
         print("# DVC failed, and no stage says why; the doctor looks for it", file=sys.stderr)
         _run("python -m lab.tools.doctor")
-        raise Exit(code=end.code) from None
+        raise Exit(code=MachineError.exit_code) from None
 
 
 def _with_help(body: Callable[..., None]) -> Callable[..., None]:

@@ -111,5 +111,5 @@ def test_the_doctor_looks_where_dvc_itself_failed(monkeypatch, tmp_path):
     monkeypatch.setattr(tasks, "_run", run)
     with pytest.raises(Exit) as end:
         tasks.train(C, "a")
-    assert end.value.code == 255
+    assert end.value.code == 4
     assert ran[-1].endswith("lab.tools.doctor")
