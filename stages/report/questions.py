@@ -150,12 +150,14 @@ def code(file: str, name: str = "") -> Markup:
 
 def try_this(key: str, value: str) -> Markup:
     """How to change a value of params.yaml, and to see what came of it."""
+    stage, _, *run = key.split(".")  # also of train.runs.NAME
     return Markup("<p>{how}</p>\n\n").format(
         how=with_tags(
             "Set <code>{key}</code> to <code>{value}</code> in <code>params.yaml</code>, then run"
-            " <code>invoke repro</code> and <code>invoke compare</code>; or <code>dvc exp run -S"
-            " '{key}={short}'</code>.",
+            " <code>invoke repro --stage {stage}</code> and <code>invoke compare</code>; or"
+            " <code>dvc exp run -S '{key}={short}' {stage}</code>.",
             key=key,
+            stage=f"train@{run[0]}" if stage == "train" else stage,
             value=value,
             short=value.replace(" ", ""),
         )
