@@ -11,7 +11,7 @@ import time
 import psutil
 import pytest
 
-from tests.helpers import ROOT, outlived
+from tests.helpers import ROOT, committed_params, outlived
 
 pytestmark = pytest.mark.slow
 STAGE = """
@@ -56,7 +56,7 @@ def tiny(tmp_path):
     shutil.copytree(ROOT / ".dvc", folder / ".dvc", ignore=shutil.ignore_patterns("tmp", "cache"))
     (folder / "stage.py").write_text(STAGE)
     (folder / "dvc.yaml").write_text(PIPELINE)
-    (folder / "params.yaml").write_text("seed: 0\n")
+    (folder / "params.yaml").write_text(committed_params())
     subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
     return folder
 
