@@ -23,12 +23,12 @@ def ledger() -> tuple[Claim, ...]:
     found: dict[str, Claim] = {}
     for module in _modules():
         for claim in module.CLAIMS:
-            if claim.id in found:
+            before = found.setdefault(claim.id.lower(), claim)
+            if before is not claim:
                 raise ParamsError(
-                    f"{module.__name__}: a claim of {found[claim.id].stage} has the id {claim.id}"
-                    " as well; choose an id that no claim has"
+                    f"{module.__name__}: a claim of {before.stage} has the id {before.id} as well;"
+                    " choose an id that no claim has"
                 )
-            found[claim.id] = claim
     return tuple(found.values())
 
 

@@ -2,6 +2,7 @@
 
 import math
 import re
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -23,9 +24,13 @@ def test_ids_are_unique_whatever_their_case():
 
 
 def test_two_claims_with_one_id_are_refused(monkeypatch):
-    again = SimpleNamespace(__name__="again", CLAIMS=ledger()[:1])
-    monkeypatch.setattr("lab.claims.ledger._modules", lambda: [again, again])
-    with pytest.raises(ParamsError, match=ledger()[0].id):
+    first = ledger()[0]
+    modules = [
+        SimpleNamespace(__name__="again", CLAIMS=[each])
+        for each in (first, replace(first, id=first.id.swapcase()))
+    ]
+    monkeypatch.setattr("lab.claims.ledger._modules", lambda: modules)
+    with pytest.raises(ParamsError, match=first.id):
         ledger.__wrapped__()
 
 
