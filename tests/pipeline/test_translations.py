@@ -42,7 +42,7 @@ def test_every_message_has_a_translation():
         said |= {each.says, each.reason}
     said |= set(HEADINGS)
     missing = sorted(said - set(catalogue.read("zh")) - {""})
-    assert not missing, "\n".join(missing)
+    assert not missing, "write their Chinese into a zh.po: " + "\n".join(missing)
 
 
 def test_no_message_is_translated_in_two_ways():
