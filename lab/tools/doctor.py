@@ -34,7 +34,6 @@ PYTHONS = ((3, 11), (3, 13))  # the oldest and the newest
 INSTALL = f"{shlex.quote(sys.executable)} -m pip install -e . -c constraints.txt"
 FIX = "invoke doctor --fix"
 FETCH = "invoke repro --stage fetch"
-FOLDER_OF_DATA = "export LAB_DATA_MIRROR=FOLDER"
 MIN_FREE_GB = 2
 WRITTEN_FOLDERS = (".dvc", ".lab", "data", "models", "reports")  # with all folders below them
 WRITTEN_FILES = (".", "dvc.lock", "params.yaml")
@@ -373,22 +372,21 @@ def _data_sources(why: str) -> Iterator[Finding]:
     from lab.data.datasets import sha256
 
     own, variable = sources.own_mirror(), sources.MIRROR_VARIABLE
+    choose = f"export {variable}=FOLDER"
     if own and not sources.is_address(own):
         pinned = (*sources.FASHION_FILES, sources.AIRFOIL)
-        paths = {file: Path(own, file.folder, file.name) for file in pinned}
-        missing = [file for file, path in paths.items() if not path.is_file()]
-        damaged = [
-            file
-            for file, path in paths.items()
-            if file not in missing and sha256(path.read_bytes()) != file.sha256
-        ]
+        hashes = {f"{file.folder}/{file.name}": file.sha256 for file in pinned}
+        here = [name for name in hashes if Path(own, name).is_file()]
+        missing = [name for name in hashes if name not in here]
+        damaged = [name for name in here if sha256(Path(own, name).read_bytes()) != hashes[name]]
         if not missing and not damaged:
             yield Finding("note", f"{why}: {own} has the files", FETCH)
             return
-        for lacks, files in (("lacks", missing), ("has other bytes than the published", damaged)):
-            if files:
-                names = _some([f"{file.folder}/{file.name}" for file in files])
-                yield Finding("warn", f"{variable}: {own} {lacks} {names}", FOLDER_OF_DATA)
+        if missing:
+            yield Finding("warn", f"{variable}: {own} lacks {_some(missing)}", choose)
+        if damaged:
+            text = f"{variable}: {own} has other bytes than the published {_some(damaged)}"
+            yield Finding("warn", text, choose)
     params = read_yaml(PARAMS_FILE)["data"]
     mirrors = params["mirrors"]["fashion_mnist"]
     for address in filter(sources.is_address, sources.sources(sources.FASHION_FILES[0], mirrors)):
@@ -401,10 +399,10 @@ def _data_sources(why: str) -> Iterator[Finding]:
     put = "put the files into FOLDER/fashion-mnist and FOLDER/airfoil"
     if own or params["if_unreachable"] == "fail":
         text = f"{why}: no source answers; {put}"
-        yield Finding("FAIL", text, FOLDER_OF_DATA, DataError.exit_code)
+        yield Finding("FAIL", text, choose, DataError.exit_code)
         return
     text = f"{why}: no source answers, and labelled synthetic data take their place; {put}"
-    yield Finding("warn", text, FOLDER_OF_DATA)
+    yield Finding("warn", text, choose)
 
 
 def weights() -> Iterator[Finding]:

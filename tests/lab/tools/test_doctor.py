@@ -254,15 +254,12 @@ def test_own_mirror_without_the_files_is_named(project, tmp_path, monkeypatch):
         write(tmp_path / file.folder / file.name, "damaged")
     damaged, _ = wrong(doctor.data)
     assert "other bytes" in damaged.text
-    of_damaged = hashlib.sha256(b"damaged").hexdigest()
-    for name in ("FASHION_FILES", "AIRFOIL"):
-        pinned = getattr(sources, name)
-        same = (
-            replace(pinned, sha256=of_damaged)
-            if name == "AIRFOIL"
-            else tuple(replace(file, sha256=of_damaged) for file in pinned)
-        )
-        monkeypatch.setattr(sources, name, same)
+    pin = hashlib.sha256(b"damaged").hexdigest()
+    *fashion, airfoil = (
+        replace(file, sha256=pin) for file in (*sources.FASHION_FILES, sources.AIRFOIL)
+    )
+    monkeypatch.setattr(sources, "FASHION_FILES", tuple(fashion))
+    monkeypatch.setattr(sources, "AIRFOIL", airfoil)
     found = only(doctor.data)
     assert (found.level, found.fix) == ("note", "invoke repro --stage fetch")
     assert str(tmp_path) in found.text
