@@ -1,4 +1,3 @@
-import hashlib
 import shutil
 import subprocess
 import sys
@@ -12,7 +11,7 @@ from lab.core.stage_times import COMMITTED, digest, remember
 from lab.machine import speed
 from lab.machine.speed import Speed
 from lab.tools.forecast import changed_of, check_target, downstream, plan_of, stages_of, upstream
-from tests.helpers import ROOT, edit_params
+from tests.helpers import ROOT, edit_params, files
 
 RUNS = ("lenet_1gpu", "record_83")
 STAGES = stages_of(read_yaml(ROOT / "dvc.yaml"), RUNS)
@@ -97,13 +96,12 @@ def test_mistakes_in_params_delete_no_results(project):
     shutil.copytree(ROOT / ".dvc", project / ".dvc", ignore=shutil.ignore_patterns("tmp", "cache"))
     subprocess.run(["git", "init", "-q"], check=True)
     edit_params({"landscapes.num_seeds": 0, "train.defaults.momentum": 2})
-    before = digests(project / "reports")
+    before = contents(project / "reports")
     command = [sys.executable, "-m", "invoke", "repro", "--stage", "landscapes"]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stderr.count("ERROR: ")) == (2, 2)
-    assert digests(project / "reports") == before
+    assert contents(project / "reports") == before
 
 
-def digests(folder):
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+def contents(folder):
+    return {name: (folder / name).read_bytes() for name in files(folder)}
