@@ -7,6 +7,9 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from lab.claims.book_order import BOOK_ORDER
+from lab.core.files import read_rows
+from lab.core.params import read_yaml
+from lab.tools.forecast import check_target, stages_of
 from stages.report.site import ABOUT, INDEX, file_of
 from tests.helpers import ROOT
 from tests.stages.report.texts import Text, text_of
@@ -86,3 +89,31 @@ def test_both_languages_show_the_same_numbers(reports, page):
     only = {n for n in english ^ chinese if not n.isdigit() or int(n) > 13}
     # sections have other numbers in the other edition
     assert {n for n in only if not re.fullmatch(r"1[123]\.\d+", n)} == set()
+
+
+def test_pages_name_stages_to_run_that_there_are(reports):
+    stages = stages_of(
+        read_yaml(ROOT / "dvc.yaml"), read_yaml(ROOT / "params.yaml")["train"]["runs"]
+    )
+    named = set()
+    for path, _ in pages(reports).values():
+        found = re.findall(
+            r"invoke repro --stage ([\w@]+)</code>.*dvc exp run -S \S+ ([\w@]+)</code>",
+            path.read_text(),
+        )
+        for stage, same in found:
+            assert stage == same
+            check_target(stage, stages)
+            named.add(stage.split("@")[0])
+    assert named >= {"bench_async", "convergence", "train"}
+
+
+def test_the_index_counts_what_waits_for_gpus():
+    rows = read_rows(ROOT / "reports/claims/rows.csv")
+    waiting = [
+        row["id"]
+        for row in rows
+        if row["kind"] != "asked here" and re.match("needs (a|2) GPUs?:", str(row["reason"]))
+    ]
+    index = (ROOT / "reports/index.html").read_text()
+    assert f"{len(waiting)} of these because they need GPUs" in index
