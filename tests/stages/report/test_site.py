@@ -108,12 +108,12 @@ def test_pages_name_stages_to_run_that_there_are(reports):
     assert named >= {"bench_async", "convergence", "train"}
 
 
-def test_the_index_counts_what_waits_for_gpus():
-    rows = read_rows(ROOT / "reports/claims/rows.csv")
+def test_the_index_counts_what_waits_for_gpus(reports):
+    rows = read_rows(reports / "claims" / "rows.csv")
     waiting = [
         row["id"]
         for row in rows
         if row["kind"] != "asked here" and re.match("needs (a|2) GPUs?:", str(row["reason"]))
     ]
-    index = (ROOT / "reports/index.html").read_text()
+    index = (reports / file_of(INDEX, "en")).read_text()
     assert f"{len(waiting)} of these because they need GPUs" in index
