@@ -1,8 +1,11 @@
 """What several test files call."""
 
+import atexit
 import json
 import os
+import shutil
 import subprocess
+import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,6 +26,31 @@ from lab.training.run_params import NOTES, RunParams
 from tests import forked
 
 ROOT = Path(__file__).resolve().parent.parent
+
+
+def _committed() -> Path:
+    """A folder with results, and the params of their run, as git's index has them.
+
+    A run of one's own puts others in their place. One copy serves all workers.
+    """
+    if not (ROOT / ".git").exists():
+        return ROOT
+    if (made := os.environ.get("LAB_COMMITTED_RESULTS")) is None:
+        made = os.environ["LAB_COMMITTED_RESULTS"] = tempfile.mkdtemp(prefix="lab-committed-")
+        atexit.register(shutil.rmtree, made)
+        listed = subprocess.run(
+            ["git", "ls-files", "-z", "reports", "params.yaml"],
+            cwd=ROOT,
+            capture_output=True,
+            check=True,
+        )
+        export = ["git", "checkout-index", "-z", "--stdin", f"--prefix={made}/"]
+        subprocess.run(export, cwd=ROOT, input=listed.stdout, check=True)
+        (Path(made) / "stages").symlink_to(ROOT / "stages")  # to which pages lead
+    return Path(made)
+
+
+COMMITTED = _committed()
 
 
 def committed_params() -> str:
@@ -82,7 +110,7 @@ def small_run(**changes: Any) -> dict[str, Any]:
 
 def hardware(model: str, gpus: Sequence[str] = ()) -> dict[str, Any]:
     """The facts of a machine with that processor and those GPUs, as `probe` writes them."""
-    facts: dict[str, Any] = json.loads((ROOT / "reports" / "hardware.json").read_bytes())
+    facts: dict[str, Any] = json.loads((COMMITTED / "reports" / "hardware.json").read_bytes())
     facts["cpu"]["model"] = model
     facts["accelerator"] |= {"count": len(gpus), "names": list(gpus) or None}
     return facts

@@ -21,7 +21,7 @@ from lab.results.measurements import Measurement, again, rows_of
 from lab.timing.conditions import LoadMonitor, conditions
 from stages.claims.__main__ import gather
 from tests import smallest
-from tests.helpers import ROOT
+from tests.helpers import COMMITTED, ROOT
 
 
 def _made_up_by(stage: str, function: str) -> bool:
@@ -76,18 +76,20 @@ def measurements(stage: str, kind: DeviceKind) -> list[Measurement]:
     return [*made, *(one("control", variant, 1.0, kind) for variant in ("arm", again("arm")))]
 
 
-def metrics(stage: str, made: list[Measurement], kind: DeviceKind) -> dict[str, float | str]:
+def metrics(
+    stage: str, made: list[Measurement], kind: DeviceKind, starts: int = STARTS
+) -> dict[str, float | str]:
     """The stage's own metrics of what it measured."""
     devices = Devices(kind, [torch.device("cpu")] * 2, 1)
     derived = importlib.import_module(f"tests.stages.{stage}.made_up").summary(made)
-    return conditions(made, devices, EvenWatch(), STARTS) | derived
+    return conditions(made, devices, EvenWatch(), starts) | derived
 
 
 def write(stage: str, reports: Path, kind: DeviceKind = "cpu-virtual") -> None:
     """Write a stage's rows and metrics under `reports`."""
     made = measurements(stage, kind)
     write_rows(reports / stage, rows_of(made))
-    compared = read_json(ROOT / "reports" / stage / METRICS)  # by the committed results
+    compared = read_json(COMMITTED / "reports" / stage / METRICS)  # by the committed results
     write_metrics(reports / stage, metrics(stage, made, kind), compared)
 
 
@@ -104,7 +106,7 @@ def evidence(stage: str) -> Evidence:
         elif stage in LEFT_OUT:
             importlib.import_module(f"tests.stages.{stage}.made_up").write(Path(made), "cuda")
         committed = stage in THEORY and stage not in LEFT_OUT
-        found = gather(ROOT / "reports" if committed else Path(made), folders)
+        found = gather(COMMITTED / "reports" if committed else Path(made), folders)
         if committed and stage in smallest.STAGES:
             found = _with_all_experiments(found, stage, Path(made))
     return _with_needs_met(found, stage) if committed else found

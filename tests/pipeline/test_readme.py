@@ -7,7 +7,7 @@ import pytest
 
 from lab.claims.book_order import PLACES
 from lab.report.prose import read_front
-from tests.helpers import ROOT
+from tests.helpers import COMMITTED, ROOT
 
 README = (ROOT / "README.md").read_text()
 
@@ -24,7 +24,7 @@ def test_the_table_has_every_question_once_with_its_title_and_sections():
 
 def test_what_was_found_is_what_the_report_found():
     found = README.split("## What we found\n")[1].split("\nRead the report")[0].strip()
-    assert found in (ROOT / "reports" / "README.md").read_text()
+    assert found in (COMMITTED / "reports" / "README.md").read_text()
 
 
 @pytest.mark.parametrize("page", ["README.md", "reports/README.md"])

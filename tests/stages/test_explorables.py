@@ -36,7 +36,7 @@ from stages.scaling.page.explorables import HERE, NUMBERS, machines, scaling_ste
 from stages.schedules.measure import by_schedule
 from stages.schedules.page.explorables import rate_schedule
 from tests.explored import check_keyboard, moved, opened
-from tests.helpers import ROOT
+from tests.helpers import COMMITTED
 
 pytestmark = pytest.mark.slow
 
@@ -196,7 +196,7 @@ def test_costs_of_the_roofline_are_what_is_counted(net):
 
 
 def test_roofline(browser):
-    results, m = benchmarks.read(ROOT / "reports" / "bench_hardware")
+    results, m = benchmarks.read(COMMITTED / "reports" / "bench_hardware")
     explorable = roofline(results, m["peak_float32_gflop_per_s"], m["copy_gb_per_s"])
     sliders = {each.name: each for each in explorable.controls if isinstance(each, Slider)}
     with opened(browser, "bench_hardware", explorable) as [root]:
@@ -235,7 +235,7 @@ def test_roofline(browser):
 
 @pytest.fixture(scope="module")
 def model():
-    return model_of(benchmarks.read(ROOT / "reports" / "bench_collectives")[0])
+    return model_of(benchmarks.read(COMMITTED / "reports" / "bench_collectives")[0])
 
 
 def test_allreduce(browser, model):
@@ -319,7 +319,7 @@ def predicted(at, found):
 
 
 def test_step_of_several_devices(browser):
-    found, m = benchmarks.read(ROOT / "reports" / "scaling")
+    found, m = benchmarks.read(COMMITTED / "reports" / "scaling")
     n = m["world_size"]
     explorable, parts = scaling_step(found, n), machines(found, n)
     choices = {c.name: list(c.options) for c in explorable.controls if isinstance(c, Choice)}
@@ -341,7 +341,7 @@ def test_step_of_several_devices(browser):
 
 
 def test_gradients_of_the_step_are_counted():
-    found, m = benchmarks.read(ROOT / "reports" / "scaling")
+    found, m = benchmarks.read(COMMITTED / "reports" / "scaling")
     for net, (_, network) in machines(found, m["world_size"]).items():
         lengths = gradient_lengths(net)
         assert sum(lengths) == NUMBERS[net]

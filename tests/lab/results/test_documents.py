@@ -9,20 +9,20 @@ from lab.core.files import CONDITIONS, METRICS, read_json, write_json, write_met
 from lab.machine import hardware as machine
 from lab.results.documents import Hardware, read_conditions, read_hardware, read_metrics
 from lab.tools.references import read_reference
-from tests.helpers import ROOT, hardware
+from tests.helpers import COMMITTED, hardware
 
 
 def test_what_probe_finds_and_what_is_committed_have_their_forms(tmp_path):
     write_json(tmp_path / "hardware.json", machine.facts())
     assert read_hardware(tmp_path / "hardware.json") == machine.facts()
-    read_hardware(ROOT / "reports" / "hardware.json")
-    for path in (ROOT / "reports" / "reference").glob("*.json"):
+    read_hardware(COMMITTED / "reports" / "hardware.json")
+    for path in (COMMITTED / "reports" / "reference").glob("*.json"):
         assert read_reference(path)["name"] == path.stem
-    read_conditions(ROOT / "reports" / "fetch")
+    read_conditions(COMMITTED / "reports" / "fetch")
 
 
 def test_a_person_compares_five_numbers_of_a_stage_and_a_screen_in_all():
-    found = {path: read_json(path) for path in (ROOT / "reports").rglob(METRICS)}
+    found = {path: read_json(path) for path in (COMMITTED / "reports").rglob(METRICS)}
     numbers = [each for metrics in found.values() for each in metrics.items()]
     assert all(1 <= len(metrics) <= 5 for metrics in found.values())
     assert len(found) < len(numbers) <= 80

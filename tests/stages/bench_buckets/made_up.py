@@ -8,12 +8,12 @@ from lab.machine.devices import DeviceKind
 from lab.results.measurements import AGAIN, Measurement, Results, measurements_of
 from stages.bench_buckets.__main__ import summarise
 from stages.bench_buckets.measure.names import COMPUTING
-from tests.helpers import ROOT
+from tests.helpers import COMMITTED
 from tests.made_up import samples
 
 
 def measurements(kind: DeviceKind) -> list[Measurement]:
-    committed = measurements_of(read_rows(ROOT / "reports" / "bench_buckets" / "rows.csv"))
+    committed = measurements_of(read_rows(COMMITTED / "reports" / "bench_buckets" / "rows.csv"))
     results, threads = Results(committed), 0 if kind == "cuda" else 1
 
     def median(m: Measurement) -> float:

@@ -7,13 +7,13 @@ from lab.machine.devices import DeviceKind
 from lab.results.measurements import Measurement, Results, measurements_of
 from stages.bench_compile.__main__ import summarise
 from stages.bench_compile.measure.names import GRAPH, INFERENCE
-from tests.helpers import ROOT
+from tests.helpers import COMMITTED
 from tests.made_up import samples
 
 
 def measurements(kind: DeviceKind) -> list[Measurement]:
     """On a GPU eager inference is also replayed as a graph, and queued in half of its time."""
-    committed = measurements_of(read_rows(ROOT / "reports" / "bench_compile" / "rows.csv"))
+    committed = measurements_of(read_rows(COMMITTED / "reports" / "bench_compile" / "rows.csv"))
     if kind != "cuda":
         return [_of(kind, m) for m in committed]
     measured = [_of(kind, m) for m in committed if m.values]

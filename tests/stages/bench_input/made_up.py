@@ -6,12 +6,12 @@ from lab.core.files import read_rows
 from lab.machine.devices import DeviceKind
 from lab.results.measurements import Measurement, Results, measurements_of
 from stages.bench_input import __main__ as bench_input
-from tests.helpers import ROOT
+from tests.helpers import COMMITTED
 from tests.made_up import samples
 
 
 def measurements(kind: DeviceKind) -> list[Measurement]:
-    committed = measurements_of(read_rows(ROOT / "reports" / "bench_input" / "rows.csv"))
+    committed = measurements_of(read_rows(COMMITTED / "reports" / "bench_input" / "rows.csv"))
     return [
         replace(m, values=samples(m.summary.median), device_kind=kind, remark="") for m in committed
     ]

@@ -21,7 +21,7 @@ from lab.report.language import speaking
 from stages.claims import __main__ as claims
 from stages.report import catalogue
 from tests import made_up
-from tests.helpers import ROOT
+from tests.helpers import COMMITTED, ROOT
 
 CONFIRMED, REFUTED, INCONCLUSIVE, NOT_TESTABLE = Verdict
 FOLDERS = sorted({read.folder for claim in ledger() for read in claim.reads})
@@ -49,7 +49,7 @@ def run_without_torch(folder: Path) -> None:
 
 def test_the_committed_reports_get_their_verdicts_without_torch_and_the_same_twice(tmp_path):
     shutil.copytree(
-        ROOT / "reports",
+        COMMITTED / "reports",
         tmp_path / "reports",
         ignore=shutil.ignore_patterns("claims", "figures", "*.html"),
     )

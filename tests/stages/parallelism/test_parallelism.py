@@ -38,7 +38,7 @@ from stages.parallelism.measure.names import (
 from stages.parallelism.measure.params import ParallelismParams
 from stages.parallelism.measure.schedule import idle_share, schedule
 from stages.parallelism.page.claims import CLAIMS
-from tests.helpers import ROOT, committed_params, edit_params, verdicts
+from tests.helpers import COMMITTED, committed_params, edit_params, verdicts
 
 CPU = torch.device("cpu")
 PARALLELISM = ParallelismParams(
@@ -57,7 +57,7 @@ def test_crossing_of_a_line_that_does_not_start_at_zero():
 
 
 def test_committed_metrics_follow_from_committed_rows():
-    folder = ROOT / "reports" / "parallelism"
+    folder = COMMITTED / "reports" / "parallelism"
     results, m = read(folder)
     devices = {int(each.columns["devices"]) for each in results.series("sent", DATA, net=LENET)}
     pipelines = results.series("idle by FLOP", PIPELINE)
@@ -111,7 +111,7 @@ def test_params_that_cannot_be_measured_are_refused(project):
 
 
 def test_two_streams_of_one_gpu_are_not_two_devices():
-    folder = ROOT / "reports" / "parallelism"
+    folder = COMMITTED / "reports" / "parallelism"
     of_streams = {**read_metrics(folder), "device_kind": "cuda-shared"}
     found = verdicts(CLAIMS, "parallelism", of_streams, read_rows(folder / "rows.csv"))
     assert found["G7a"] is Verdict.NOT_TESTABLE

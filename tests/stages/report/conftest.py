@@ -1,5 +1,6 @@
 """Results of every stage, and the report of them, made once."""
 
+import importlib
 import os
 import shutil
 import subprocess
@@ -9,16 +10,20 @@ from pathlib import Path
 import pytest
 import torch
 from filelock import FileLock
+from markupsafe import Markup
 
 from lab.core.files import read_json, write_json
 from lab.core.params import PARAMS_FILE, read_yaml
 from lab.core.process import run
 from lab.machine.devices import Devices
+from lab.report.language import speaking
+from lab.report.prose import block
 from lab.training.loop import Epoch
 from lab.training.run_params import RunParams
 from stages.claims.__main__ import main as judge_claims
+from stages.report import catalogue, questions
 from tests import made_up
-from tests.helpers import ROOT, committed_params, hardware, small_run, write_data
+from tests.helpers import COMMITTED, ROOT, committed_params, hardware, small_run, write_data
 from tests.stages.train import made_up as made_up_training
 
 CPU = Devices("cpu-virtual", [torch.device("cpu")] * 2, threads=1)
@@ -42,12 +47,12 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_data(project / "data", train=400)
     write_runs(project, "fashion-mnist")
     for stage in made_up.THEORY:
-        shutil.copytree(ROOT / "reports" / stage, reports / stage)
+        shutil.copytree(COMMITTED / "reports" / stage, reports / stage)
     for stage in made_up.BENCHES:
         made_up.write(stage, reports)
     facts = {"dataset": "fashion-mnist", "airfoil": "original"}
     write_json(reports / "fetch" / "conditions.json", facts)
-    shutil.copy(ROOT / "reports" / "hardware.json", reports / "hardware.json")
+    shutil.copy(COMMITTED / "reports" / "hardware.json", reports / "hardware.json")
     for rows in reports.rglob("rows.csv"):
         path = rows.with_name("conditions.json")
         write_json(path, read_json(path) | {"machine": hardware("AMD EPYC")})
@@ -91,3 +96,26 @@ def drawn(results: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
             report_without_torch(drawing, hash_seed="1")
             drawing.rename(project)
     return project / "reports"
+
+
+@pytest.fixture
+def render(monkeypatch, tmp_path):
+    """Render a stage's page of the committed results, without drawing its figures."""
+    monkeypatch.chdir(COMMITTED)
+
+    def caption_alone(author, name, caller):
+        assert name in author.figures, f"no figure {name}"
+        return Markup(f'<figure id="figure-{name}"><p>{block(caller())}</p></figure>\n\n')
+
+    monkeypatch.setattr(questions.Author, "figure", caption_alone)
+
+    def rendered(stage: str, language: str, **changed: object) -> questions.Question:
+        values = importlib.import_module(f"stages.{stage}.page.values")
+        with pytest.MonkeyPatch.context() as patch:
+            if changed:
+                of = values.values
+                patch.setattr(values, "values", lambda folder: {**of(folder), **changed})
+            with speaking(language, catalogue.read(language)):
+                return questions.question(stage, tmp_path)
+
+    return rendered

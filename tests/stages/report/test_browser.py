@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page
 
 from lab.claims.book_order import BOOK_ORDER
 from stages.report.site import ABOUT, INDEX, file_of
-from tests.helpers import ROOT
+from tests.helpers import COMMITTED
 
 pytestmark = pytest.mark.slow
 PHONE, DESK = {"width": 360, "height": 740}, {"width": 1400, "height": 900}
@@ -110,7 +110,7 @@ def test_a_page_in_each_view(browser, drawn, page):
 @pytest.mark.parametrize("page", [INDEX, *BOOK_ORDER])
 def test_every_text_of_the_committed_figures_has_its_place_and_size(browser, page):
     for language in ("en", "zh"):
-        with opened(browser, ROOT / "reports" / file_of(page, language)) as opened_page:
+        with opened(browser, COMMITTED / "reports" / file_of(page, language)) as opened_page:
             opened_page.evaluate(OPEN_ALL)
             view(opened_page, "light", PHONE)
             wrong = opened_page.evaluate(TEXTS)

@@ -11,7 +11,7 @@ from lab.core.files import read_rows
 from lab.core.params import read_yaml
 from lab.tools.forecast import check_target, stages_of
 from stages.report.site import ABOUT, INDEX, file_of
-from tests.helpers import ROOT
+from tests.helpers import COMMITTED, ROOT
 from tests.stages.report.texts import Text, text_of
 
 pytestmark = pytest.mark.slow
@@ -25,7 +25,7 @@ OUTSIDE = ("d2l.ai", "zh.d2l.ai", "arxiv.org")
 @pytest.fixture(scope="module", params=["committed", "made up"])
 def reports(request) -> Path:
     made = request.param == "made up"
-    return request.getfixturevalue("drawn") if made else ROOT / "reports"
+    return request.getfixturevalue("drawn") if made else COMMITTED / "reports"
 
 
 def pages(reports: Path) -> dict[str, tuple[Path, Text]]:
@@ -59,7 +59,7 @@ def test_every_link_and_anchor_leads_somewhere(reports):
             if leads_to.suffix == ".html":
                 known = leads_to in ids and target.fragment in {"", *ids[leads_to], *VERDICTS}
             else:  # data and code stand beside the committed report
-                known = reports != ROOT / "reports" or leads_to.exists()
+                known = reports != COMMITTED / "reports" or leads_to.exists()
             if not known:
                 wrong.append((name, link))
     assert wrong == []

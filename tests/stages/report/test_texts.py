@@ -9,74 +9,13 @@ import shutil
 from pathlib import Path
 
 import pytest
-from markupsafe import Markup
 
 from lab.claims.book_order import BOOK_ORDER
 from lab.core.files import read_json, write_json
-from lab.report.language import speaking
-from lab.report.prose import block
-from stages.report import catalogue, questions
 from tests import made_up
-from tests.helpers import ROOT
+from tests.helpers import COMMITTED, ROOT
 from tests.made_up import BENCHES
-from tests.stages.report.texts import Text, text_of
-
-MOST_WORDS, MOST_ANSWER_WORDS, MOST_FINDINGS = 450, 45, 3
-MOST_FINDING_WORDS = 12  # of the line on the index
-NOT = {  # of the glossary: what has a better word
-    "en": r"\bbehind\b|, too\b|\bhonest\b|\bengine\b|\blessons?\b|notes' way|\bat hand\b"
-    r"|\bdearer\b|\bseldom\b|to the bit\b|\bwaited for\b|\bupdate rules?\b|\bmillionths\b"
-    r"|\bone after the other|\bproducts? of matri|\bat once\b|\basked here\b",
-    "zh": "经验|藏在|证实|否定|无定论|快至|立即开始学习|学习率一个周期",
-}
-
-
-@pytest.fixture
-def render(monkeypatch, tmp_path):
-    """Render a stage's page of the committed results, without drawing its figures."""
-    monkeypatch.chdir(ROOT)
-
-    def caption_alone(author, name, caller):
-        assert name in author.figures, f"no figure {name}"
-        return Markup(f'<figure id="figure-{name}"><p>{block(caller())}</p></figure>\n\n')
-
-    monkeypatch.setattr(questions.Author, "figure", caption_alone)
-
-    def rendered(stage: str, language: str, **changed: object) -> questions.Question:
-        values = importlib.import_module(f"stages.{stage}.page.values")
-        with pytest.MonkeyPatch.context() as patch:
-            if changed:
-                of = values.values
-                patch.setattr(values, "values", lambda folder: {**of(folder), **changed})
-            with speaking(language, catalogue.read(language)):
-                return questions.question(stage, tmp_path)
-
-    return rendered
-
-
-def check(stage: str, language: str, page: questions.Question) -> Text:
-    """What holds of each page, whatever came out."""
-    found = text_of(page.html)
-    where = f"{stage}, {language}"
-    assert page.problem == "", where
-    assert found.problems == [], where
-    assert len(set(found.ids)) == len(found.ids), where
-    everything = found.visible + found.folded
-    assert not re.search(r"\bnan\b|\{\{|\}\}|\*\*|\binf\b", everything), where
-    told = re.sub(r"(?s)Every statement.*", "", found.visible) + page.finding.striptags()
-    assert re.findall(NOT[language], told) == [], where
-    assert len(found.figures) == 1, f"{where}: one figure stands open, not {found.figures}"
-    answer = re.search(r'(?s)<div class="answer">(.*?)</div>', page.html)
-    lead = text_of(f"<main>{answer[1].split('</p>')[0]}</p></main>")
-    findings = page.html.split('<h2 id="found">')[1].split("</section>")[0].count("<li>")
-    assert findings <= MOST_FINDINGS, f"{where}: {findings} findings"
-    assert page.finding, where
-    if language == "en":
-        finding = str(page.finding.striptags())
-        assert len(finding.split()) <= MOST_FINDING_WORDS, f"{where}: a long finding: {finding}"
-        assert found.words <= MOST_WORDS, f"{where}: {found.words} words"
-        assert lead.words <= MOST_ANSWER_WORDS, f"{where}: an answer of {lead.words} words"
-    return found
+from tests.stages.report.texts import check, text_of
 
 
 @pytest.mark.parametrize("stage", BOOK_ORDER)
@@ -107,7 +46,7 @@ def test_a_benchmarks_page_on_each_kind_of_machine(render, stage, kind, tmp_path
     """With its figures, which draw whatever is there."""
     monkeypatch.chdir(tmp_path)
     made_up.write(stage, tmp_path / "reports", kind)
-    shutil.copy(ROOT / "reports" / "hardware.json", tmp_path / "reports")
+    shutil.copy(COMMITTED / "reports" / "hardware.json", tmp_path / "reports")
     for language in ("en", "zh"):
         check(stage, language, render(stage, language))
     figures = importlib.import_module(f"stages.{stage}.page.figures")
@@ -121,7 +60,7 @@ def test_a_text_shows_every_figure_and_no_value_is_left_over(render, stage):
     folder = Path(ROOT / "stages" / stage / "page")
     texts = [(folder / f"{language}.md").read_text() for language in ("en", "zh")]
     with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(ROOT)
+        patch.chdir(COMMITTED)
         made = importlib.import_module(f"stages.{stage}.page.values").values(
             Path("reports") / stage
         )
@@ -150,7 +89,7 @@ def test_times_that_decide_nothing_are_not_told(render, stage, how, tmp_path, mo
     made_up.write(stage, tmp_path / "reports", "cpu-virtual")
     conditions = tmp_path / "reports" / stage / "conditions.json"
     write_json(conditions, read_json(conditions) | more)
-    shutil.copy(ROOT / "reports" / "hardware.json", tmp_path / "reports")
+    shutil.copy(COMMITTED / "reports" / "hardware.json", tmp_path / "reports")
     of_times = getattr(importlib.import_module(f"stages.{stage}.page.values"), "OF_TIMES", True)
     english = render(stage, "en")
     if of_times:

@@ -4,6 +4,17 @@ import re
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
+from stages.report.questions import Question
+
+MOST_WORDS, MOST_ANSWER_WORDS, MOST_FINDINGS = 450, 45, 3
+MOST_FINDING_WORDS = 12  # of the line on the index
+NOT = {  # of the glossary: what has a better word
+    "en": r"\bbehind\b|, too\b|\bhonest\b|\bengine\b|\blessons?\b|notes' way|\bat hand\b"
+    r"|\bdearer\b|\bseldom\b|to the bit\b|\bwaited for\b|\bupdate rules?\b|\bmillionths\b"
+    r"|\bone after the other|\bproducts? of matri|\bat once\b|\basked here\b",
+    "zh": "经验|藏在|证实|否定|无定论|快至|立即开始学习|学习率一个周期",
+}
+
 NUMBER = re.compile(r"(?<![A-Za-z\d.])[−-]?\d[\d,]*(?:\.\d+)?")
 VOID = {"meta", "input", "img", "br", "hr", "link", "path", "rect", "circle", "use", "line"}
 LEFT_OUT = {"script", "style", "svg", "nav", "head", "select"}  # no text of the page's own
@@ -91,4 +102,35 @@ def text_of(html: str) -> Text:
     found = Text()
     found.feed(html)
     found.close()
+    return found
+
+
+def check_whole(stage: str, language: str, page: Question) -> Text:
+    """All of a page is there, whatever came out."""
+    found = text_of(page.html)
+    where = f"{stage}, {language}"
+    assert (page.problem, page.failures) == ("", []), where
+    assert found.problems == [], where
+    assert len(set(found.ids)) == len(found.ids), where
+    everything = found.visible + found.folded
+    assert not re.search(r"\bnan\b|\{\{|\}\}|\*\*|\binf\b", everything), where
+    assert len(found.figures) == 1, f"{where}: one figure stands open, not {found.figures}"
+    assert page.finding, where
+    return found
+
+
+def check(stage: str, language: str, page: Question) -> Text:
+    """The same, and it is as short as a page should be."""
+    found, where = check_whole(stage, language, page), f"{stage}, {language}"
+    told = re.sub(r"(?s)Every statement.*", "", found.visible) + page.finding.striptags()
+    assert re.findall(NOT[language], told) == [], where
+    answer = re.search(r'(?s)<div class="answer">(.*?)</div>', page.html)
+    lead = text_of(f"<main>{answer[1].split('</p>')[0]}</p></main>")
+    findings = page.html.split('<h2 id="found">')[1].split("</section>")[0].count("<li>")
+    assert findings <= MOST_FINDINGS, f"{where}: {findings} findings"
+    if language == "en":
+        finding = str(page.finding.striptags())
+        assert len(finding.split()) <= MOST_FINDING_WORDS, f"{where}: a long finding: {finding}"
+        assert found.words <= MOST_WORDS, f"{where}: {found.words} words"
+        assert lead.words <= MOST_ANSWER_WORDS, f"{where}: an answer of {lead.words} words"
     return found
