@@ -25,6 +25,10 @@ class DataError(LabError):
     exit_code = 3
 
 
+class NotThereError(DataError):
+    """A result is not there yet."""
+
+
 class MachineError(LabError):
     """The environment or the hardware cannot do what is asked."""
 

@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lab.core.errors import DataError, MachineError, SpaceError
+from lab.core.errors import DataError, MachineError, NotThereError, SpaceError
 
 REPORTS = Path("reports")
 HARDWARE_FILE = REPORTS / "hardware.json"
@@ -62,7 +62,7 @@ def _read(path: Path, mend: str) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise DataError(f"{path}: not there yet; `invoke repro` makes it") from None
+        raise NotThereError(f"{path}: not there yet; `invoke repro` makes it") from None
     except PermissionError as error:
         raise MachineError(
             f"{path}: cannot be read ({error.strerror}); mend the file's permissions"

@@ -228,7 +228,8 @@ def _limit(axes: Axes, shown: Sequence[float], one: float | None, log: bool) -> 
     """Limits with room for the numbers beside the dots."""
     ends = [*shown, *([] if one is None else [one])]
     low, high = min(ends), max(ends)
-    if log:
+    if log:  # where nothing is 0: an interval that ends there leaves the axes
+        low = min(end for end in ends if end > 0)
         axes.set(xscale="log", xlim=(low / ROOM, high * ROOM * (high / low) ** 0.12))
         plain_axis(axes, "x")
     else:

@@ -15,7 +15,7 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 from lab.claims.book_order import BOOK_ORDER
-from lab.core.errors import ParamsError, SpaceError
+from lab.core.errors import LabError, ParamsError, SpaceError
 from lab.core.files import REPORTS, write_atomically
 from lab.core.process import die_with_parent, run
 from lab.report.language import CHINESE, ENGLISH, speaking
@@ -95,6 +95,7 @@ def main() -> None:
         for page, html in pages.items():
             write_atomically(REPORTS / page, html.encode())
             log.info("%s", REPORTS / page)
+        _fail(drawn)
         return
     # the English figures are files of their own, for a code host; a page holds all that it shows
     replace(FIGURES, figures, "*.svg")
@@ -104,6 +105,7 @@ def main() -> None:
         if "/" not in page:
             write_atomically(REPORTS / page, text.encode())
     _warn(drawn[ENGLISH])
+    _fail(drawn)
 
 
 def _warn(questions: Mapping[str, Question]) -> None:
@@ -115,6 +117,20 @@ def _warn(questions: Mapping[str, Question]) -> None:
     if problems := [stage for stage, made in questions.items() if made.problem]:
         which = ", ".join(problems)
         log.warning("no usable results of %s; the page says what brings them", which)
+
+
+def _fail(drawn: Mapping[str, Mapping[str, Question]]) -> None:
+    """Raise what could not be drawn, now that all else is."""
+    failures = dict.fromkeys(
+        each
+        for questions in drawn.values()
+        for made in questions.values()
+        for each in made.failures
+    )
+    if failures:
+        error = LabError("\n".join(each.message for each in failures))
+        error.exit_code = next(iter(failures)).exit_code
+        raise error
 
 
 if __name__ == "__main__":

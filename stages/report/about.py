@@ -167,13 +167,20 @@ def _grouped(
                 "title": questions[stage].title,
                 "link": links[stage],
                 "sections": section_list(PLACES[stage].sections),
-                "finding": questions[stage].finding or questions[stage].problem,
+                "finding": _finding(questions[stage]),
             }
             for stage in BOOK_ORDER
             if PLACES[stage].heading == heading
         ]
         for heading in HEADINGS
     }
+
+
+def _finding(made: Question) -> str:
+    """What came out, or why there is nothing to tell."""
+    if made.problem and made.failures:
+        return say("This page could not be drawn.")
+    return made.finding or made.problem
 
 
 def summary(know: About) -> str:

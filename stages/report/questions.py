@@ -17,15 +17,15 @@ import importlib.util
 import logging
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
 from lab.claims.book_order import PLACES
-from lab.core.errors import LabError
+from lab.core.errors import LabError, NotThereError
 from lab.core.files import CONDITIONS, METRICS, REPORTS, read_json
 from lab.report import book, verdicts
 from lab.report.benchmarks import trust, undecided
@@ -43,6 +43,13 @@ ROOT = STAGES.parent
 log = logging.getLogger(__name__)
 
 
+class Failure(NamedTuple):
+    """What could not be drawn and why, in a line, and the exit code that says so."""
+
+    message: str
+    exit_code: int
+
+
 @dataclass(frozen=True)
 class Question:
     """A question's page in one language, and what other pages take from it.
@@ -55,7 +62,8 @@ class Question:
         how: its part on what to do.
         values: what its text names.
         drawn: files of its figures, by figure.
-        problem: what is wrong with the results, if they cannot be shown.
+        problem: why the results cannot be shown, if they cannot.
+        failures: what should have been drawn and was not.
     """
 
     stage: str
@@ -66,6 +74,7 @@ class Question:
     values: Mapping[str, Any]
     drawn: Mapping[str, list[Path]]
     problem: str
+    failures: Sequence[Failure] = ()
 
 
 @dataclass
@@ -80,6 +89,7 @@ class Author:
         styles: of all figures of the page.
         drawn: files of the figures that it has shown.
         used: the explorables that it has shown.
+        failures: the figures that could not be drawn.
     """
 
     stage: str
@@ -89,6 +99,7 @@ class Author:
     styles: Styles = field(default_factory=Styles)
     drawn: dict[str, list[Path]] = field(default_factory=dict)
     used: list[str] = field(default_factory=list)
+    failures: list[Failure] = field(default_factory=list)
 
     def functions(self) -> dict[str, Callable[..., Markup]]:
         """By the names that the text has for them."""
@@ -109,7 +120,11 @@ class Author:
                 f"stages/{self.stage}/page: no figure {name}; there are {[*self.figures]}"
             )
         figure = self.figures[name]
-        figure.draw(self.folder)
+        try:
+            figure.draw(self.folder)
+        except Exception as error:  # whatever the results are, the rest of the page is shown
+            self.failures.append(failure(self.stage, error, f", figure {name}"))
+            return in_a_line(_parts().missing_figure(name))
         self.drawn[name] = [self.folder / file for file in figure.files]
         found = re.fullmatch(r"<p><strong>(.+?)</strong>(.*)</p>", block(caller()))
         if not found:
@@ -202,11 +217,11 @@ def question(stage: str, folder: Path) -> Question:
                 offered = _module(stage, "explorables").explorables(reports)
                 author.explorables = {each.name: each for each in offered}
             prose = fill_in(text, values | author.functions())
-    except TextError:
-        raise
-    except Exception as error:  # whatever a missing, foreign or damaged file leads to
-        problem, prose = _damaged(stage, error), Prose({}, {})
-        log.warning("%s", problem, exc_info="LAB_DEBUG" in os.environ)
+    except NotThereError as error:
+        problem, prose = str(error), Prose({}, {})
+    except Exception as error:  # whatever foreign or damaged results lead to
+        problem, prose = _not_drawn(stage, error), Prose({}, {})
+        author.failures.append(failure(stage, error))
     html = _html(stage, author, title, prose, problem, metrics)
     return Question(
         stage,
@@ -217,6 +232,7 @@ def question(stage: str, folder: Path) -> Question:
         values,
         author.drawn,
         problem,
+        author.failures,
     )
 
 
@@ -231,15 +247,36 @@ def _decides_nothing(stage: str, metrics: Mapping[str, Any]) -> str:
     return undecided(metrics, stage)
 
 
-def _damaged(stage: str, error: Exception) -> str:
-    words = str(error).splitlines() or [""]
-    return say(
-        "No page can be made of reports/{stage} ({problem}). If its files are missing or damaged,"
-        " `dvc repro --force {stage}` measures them again; if stages/{stage}/page was changed,"
-        " LAB_DEBUG=1 shows the line.",
-        stage=stage,
-        problem=f"{type(error).__name__}: {words[0]}",
+def failure(stage: str, error: Exception, part: str = "") -> Failure:
+    """That a page, or a part of it, could not be drawn."""
+    what = f"page of {stage}{part}"
+    if "LAB_DEBUG" in os.environ:
+        log.error("%s", what, exc_info=error)
+    if isinstance(error, LabError):
+        return Failure(f"{what}: {error}", error.exit_code)
+    return Failure(
+        f"{what}: not drawn ({in_a_word(error)}); if its results come from other code or were"
+        f" changed, `invoke remeasure --stage {stage}`; else LAB_DEBUG=1 shows the line",
+        LabError.exit_code,
     )
+
+
+def _not_drawn(stage: str, error: Exception) -> str:
+    """Why a page is not shown."""
+    if isinstance(error, LabError):
+        return str(error)
+    return say(
+        "This page could not be drawn ({error}). If reports/{stage} comes from other code or was"
+        " changed, `invoke remeasure --stage {stage}` measures it again; else the mistake is in"
+        " stages/{stage}/page, and LAB_DEBUG=1 shows the line.",
+        stage=stage,
+        error=in_a_word(error),
+    )
+
+
+def in_a_word(error: Exception) -> str:
+    """The kind of an error and the first line of its message."""
+    return f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
 
 
 def _html(

@@ -1,16 +1,28 @@
 """Pages over results of this machine and of others, and drawings that fail."""
 
+import importlib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from markupsafe import Markup
 
+from lab.core.errors import LabError
 from lab.core.files import read_json, write_json
+from lab.core.process import run
 from stages.report import __main__ as report
 from stages.report import about, questions
 from tests.helpers import hardware
+from tests.stages.report.texts import text_of
 
 pytestmark = pytest.mark.slow
+
+
+def in_this_process(stages, folders):
+    return {
+        language: {stage: report.draw_one(stage, language, folder) for stage in stages}
+        for language, folder in folders.items()
+    }
 
 
 @pytest.fixture
@@ -18,12 +30,6 @@ def draw(project, monkeypatch):
     """Make the pages without their figures, in this process, and return their texts."""
     monkeypatch.setattr(questions.Author, "figure", lambda *_, **__: Markup())
     monkeypatch.setattr("sys.argv", ["report"])
-
-    def in_this_process(stages, folders):
-        return {
-            language: {stage: report.draw_one(stage, language, folder) for stage in stages}
-            for language, folder in folders.items()
-        }
 
     monkeypatch.setattr(report, "draw", in_this_process)
 
@@ -62,6 +68,29 @@ def test_a_failed_drawing_leaves_the_pages_as_they_were(project, draw, monkeypat
     found = {page: (project / "reports" / page).read_text() for page in before}
     assert found == before
     assert figure.exists()
+
+
+def test_a_figure_that_fails_costs_itself_alone(project, monkeypatch, capsys):
+    """The command says so at its end, once all else is drawn."""
+    figures = importlib.import_module("stages.bench_async.page.figures")
+    good = figures.figures
+
+    def one_broken(folder):
+        first, *others = good(folder)
+        return [replace(first, panels=[lambda path: 1 / 0]), *others]
+
+    monkeypatch.setattr(figures, "figures", one_broken)
+    monkeypatch.setattr(report, "draw", in_this_process)
+    monkeypatch.setattr("sys.argv", ["report", "bench_async", "bench_input"])
+    assert run(report.main) == LabError.exit_code
+    [broken] = {line for line in capsys.readouterr().err.splitlines() if line}
+    assert "figure async_numpy" in broken
+    pages = project / "reports" / "pages"
+    html = (pages / "bench_async.html").read_text()
+    assert "ZeroDivisionError" not in html
+    assert text_of(html).words > 200
+    assert html.count("<svg") == (pages / "bench_async.zh.html").read_text().count("<svg")
+    assert "<svg" in (pages / "bench_input.html").read_text()
 
 
 def test_what_nothing_draws_any_more_is_deleted(project, draw):
