@@ -11,6 +11,7 @@ from decimal import ROUND_HALF_UP, Context
 from typing import Any
 
 from lab.report.language import CHINESE, language, say, superscript
+from lab.results.stats import FEWEST
 
 MOST_DIGITS = 4
 UNITS = ((1.0, "s", "秒"), (1e-3, "ms", "毫秒"), (1e-6, "µs", "微秒"), (1e-9, "ns", "纳秒"))
@@ -18,18 +19,19 @@ UNITS = ((1.0, "s", "秒"), (1e-3, "ms", "毫秒"), (1e-6, "µs", "微秒"), (1e
 
 @dataclass(frozen=True)
 class Interval:
-    """A number with the ends of its interval."""
+    """A number with the ends of its interval; from `count` samples, 0 if it is not from samples."""
 
     median: float
     low: float
     high: float
+    count: int = 0
 
 
 def interval(x: object) -> Interval:
     """A number of any kind as one with an interval; without one, both ends are the number."""
     median: Any = getattr(x, "median", getattr(x, "value", x))
     low, high = (getattr(x, end, median) for end in ("low", "high"))
-    return Interval(float(median), float(low), float(high))
+    return Interval(float(median), float(low), float(high), getattr(x, "count", 0))
 
 
 def number(x: object, digits: int = 0) -> str:
@@ -44,13 +46,28 @@ def number(x: object, digits: int = 0) -> str:
     return _rounded(interval(x).median, digits or _digits(interval(x)))
 
 
-def span(x: object, digits: int = 0) -> str:
-    """The interval of a number: 1.2–2.0."""
+def span(x: object, digits: int = 0, unit: str = "") -> str:
+    """The interval of a number: 1.2–2.0; of few samples what it is instead: 1.2–2.0 in 3 samples.
+
+    Args:
+        x: the number.
+        digits: significant ones; 0 for two, or as many more as the interval is narrow.
+        unit: what stands behind the ends.
+    """
     found = interval(x)
+    if found.count == 1:
+        return say("one sample")
     low, high = (_rounded(end, digits or _digits(found)) for end in (found.low, found.high))
-    if found.low < 0:
-        return say("{low} to {high}", low=low, high=high)
-    return f"{low}–{high}"
+    ends = f"{low}–{high}" if found.low >= 0 else say("{low} to {high}", low=low, high=high)
+    if 0 < found.count < FEWEST:
+        return say("{ends} in {n} samples", ends=ends + unit, n=found.count)
+    return ends + unit
+
+
+def named_span(x: object, digits: int = 0, unit: str = "") -> str:
+    """The same, with the chance that it holds the true median: 99% interval 1.2–2.0."""
+    ends = span(x, digits, unit)
+    return ends if 0 < interval(x).count < FEWEST else say("99% interval {ends}", ends=ends)
 
 
 def percent(x: object, digits: int = 0) -> str:
@@ -60,7 +77,7 @@ def percent(x: object, digits: int = 0) -> str:
 
 def percent_span(x: object, digits: int = 0) -> str:
     """The interval of a share as percent: 81–85%."""
-    return span(_by(x, 100), digits) + "%"
+    return span(_by(x, 100), digits, "%")
 
 
 def duration(seconds: object, digits: int = 0) -> str:
@@ -72,12 +89,13 @@ def duration(seconds: object, digits: int = 0) -> str:
 def duration_span(seconds: object, digits: int = 0) -> str:
     """The interval of seconds in the unit of their median: 35–41 µs."""
     found, unit = _in_unit(interval(seconds))
-    return f"{span(found, digits)} {unit}"
+    return span(found, digits, f" {unit}")
 
 
 FILTERS: dict[str, Callable[..., str]] = {
     "number": number,
     "span": span,
+    "interval": named_span,
     "percent": percent,
     "percent_span": percent_span,
     "duration": duration,
@@ -95,7 +113,7 @@ def _in_unit(seconds: Interval) -> tuple[Interval, str]:
 
 def _by(x: object, factor: float) -> Interval:
     found = interval(x)
-    return Interval(found.median * factor, found.low * factor, found.high * factor)
+    return Interval(found.median * factor, found.low * factor, found.high * factor, found.count)
 
 
 def _digits(found: Interval) -> int:
