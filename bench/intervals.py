@@ -4,7 +4,7 @@
 
 The committed rows have the ratios of each variant to the first of its experiment in the same start.
 Divided by their medians they are a pool of what a start does to a ratio. Small experiments of
-these, of whole stages or mixed, show how often `ratio_interval` holds the pool's median, and how
+these, of whole stages or mixed, show how often `median_interval` holds the pool's median, and how
 wide it is. A mixture of two speeds, which its assumption excludes, stands beside them.
 """
 
@@ -15,7 +15,7 @@ import numpy as np
 
 from lab.core.files import REPORTS, read_rows
 from lab.results.measurements import Results, measurements_of
-from lab.results.stats import median_level, paired_ratios, ratio_interval
+from lab.results.stats import POSITIVE, median_interval, median_level, paired_ratios
 
 EXPERIMENTS, COUNTS = 20_000, (4, 5, 6, 8)
 
@@ -52,7 +52,7 @@ def two_speeds(share: float, slower: float) -> list[float]:
 def held(pool: list[float], count: int) -> tuple[float, float]:
     """How many of a hundred intervals hold the pool's median; how wide they are, in percent."""
     drawn = np.exp(np.random.default_rng(1).choice(pool, (EXPERIMENTS, count)))
-    ends = np.array([ratio_interval(each) for each in drawn])
+    ends = np.array([median_interval(each, POSITIVE) for each in drawn])
     true = math.exp(np.median(pool))
     inside = np.mean((ends[:, 0] <= true) & (true <= ends[:, 1]))
     return 100 * float(inside), 100 * float(np.median(ends[:, 1] / ends[:, 0]) - 1)

@@ -9,7 +9,16 @@ from functools import partial
 
 from lab.claims.evidence import Column, Metric, Read
 from lab.results import stats
-from lab.results.stats import CONFIDENCE, SMALLEST_EFFECT, median_interval, median_level, summarise
+from lab.results.stats import (
+    ANY,
+    CONFIDENCE,
+    POSITIVE,
+    SMALLEST_EFFECT,
+    Range,
+    median_interval,
+    median_level,
+    summarise,
+)
 
 VARIES_BY_SEED = re.compile("accuracy|loss")  # of a training run's numbers
 
@@ -85,27 +94,6 @@ class Estimate:
         )
 
 
-@dataclass(frozen=True)
-class Range:
-    """The numbers for which a claim holds, both ends included."""
-
-    low: float = -math.inf
-    high: float = math.inf
-
-    @property
-    def template(self) -> str:
-        """The range in words, `low` and `high` to be filled in: a message that catalogues have."""
-        if math.isinf(self.high):
-            return "at least {low:g}"
-        if math.isinf(self.low):
-            return "at most {high:g}"
-        return "exactly {low:g}" if self.low == self.high else "{low:.4g} to {high:.4g}"
-
-    def __str__(self) -> str:
-        """The range in English words."""
-        return self.template.format(low=self.low, high=self.high)
-
-
 def at_least(low: float) -> Range:
     """The range from `low` up."""
     return Range(low=low)
@@ -163,7 +151,7 @@ class Rule:
     estimate: Callable[..., Estimate]
     holds: Range
     unit: str
-    possible: Range = Range()
+    possible: Range = ANY
 
     def __post_init__(self) -> None:
         """Refuse to take what a training run came to for a number that does not vary.
@@ -198,9 +186,11 @@ def ratio(folder: str, name: str, holds: Range, unit: str = AS_FAST) -> Rule:
     return Rule([Metric(folder, each) for each in names], from_metrics, holds, unit)
 
 
-def samples(column: Column, holds: Range, unit: str, over: Over = Over.STARTS) -> Rule:
-    """The rule of the median of samples."""
-    return Rule([column], MEDIAN[over], holds, unit)
+def samples(
+    column: Column, holds: Range, unit: str, over: Over = Over.STARTS, possible: Range = POSITIVE
+) -> Rule:
+    """The rule of the median of samples, of a quantity that can have the `possible` values."""
+    return Rule([column], partial(median, over=over, possible=possible), holds, unit, possible)
 
 
 def speedup(
@@ -228,10 +218,12 @@ def point(number: float | Sequence[float]) -> Estimate:
     return Estimate(number, number, number)
 
 
-def median(numbers: Sequence[float], over: Over = Over.STARTS) -> Estimate:
+def median(
+    numbers: Sequence[float], over: Over = Over.STARTS, possible: Range = POSITIVE
+) -> Estimate:
     """The median with its interval, named by its level and by what the samples are."""
     middle, count = summarise(numbers).median, len(numbers)
-    return Estimate(middle, *median_interval(numbers), median_level(count), count, over)
+    return Estimate(middle, *median_interval(numbers, possible), median_level(count), count, over)
 
 
 def times_ratio(old: Sequence[float], new: Sequence[float], over: Over = Over.STARTS) -> Estimate:
@@ -244,7 +236,7 @@ def paired_difference(
     one: Sequence[float], other: Sequence[float], over: Over = Over.SEEDS
 ) -> Estimate:
     """The median of one[i] - other[i]; ValueError for differing lengths."""
-    return median([a - b for a, b in zip(one, other, strict=True)], over)
+    return median([a - b for a, b in zip(one, other, strict=True)], over, ANY)
 
 
 def from_metrics(value: float, low: float, high: float, starts: float) -> Estimate:
@@ -253,9 +245,9 @@ def from_metrics(value: float, low: float, high: float, starts: float) -> Estima
 
 
 # estimates by what their samples differ in
-MEDIAN, PAIRED_RATIO, PAIRED_DIFFERENCE = (
+PAIRED_RATIO, PAIRED_DIFFERENCE = (
     {over: partial(estimate, over=over) for over in Over}
-    for estimate in (median, times_ratio, paired_difference)
+    for estimate in (times_ratio, paired_difference)
 )
 
 

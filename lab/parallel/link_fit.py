@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from lab.parallel.cost_model import ADDING, THERE_AND_BACK, Link, Path, allreduce_path
 from lab.results.measurements import Measurement
-from lab.results.stats import median_interval, summarise
+from lab.results.stats import POSITIVE, median_interval, summarise
 
 Samples = Sequence[tuple[Path, Sequence[float]]]  # paths, each with its seconds in every start
 
@@ -72,7 +72,7 @@ def fit_link(samples: Samples) -> Link:
 
 def link_interval(samples: Samples) -> tuple[Link, Link]:
     """The ends of the intervals of `fit_link`'s medians, by the sign test over the starts."""
-    ends = [median_interval(numbers) for numbers in _of_starts(samples).T.tolist()]
+    ends = [median_interval(numbers, POSITIVE) for numbers in _of_starts(samples).T.tolist()]
     low, high = zip(*ends, strict=True)
     return Link(*low), Link(*high)
 

@@ -14,6 +14,33 @@ SMALLEST_EFFECT = 0.02  # a ratio within 2 % of 1 is no speed-up, however sure
 
 
 @dataclass(frozen=True)
+class Range:
+    """The numbers from `low` to `high`, both included."""
+
+    low: float = -math.inf
+    high: float = math.inf
+
+    @property
+    def template(self) -> str:
+        """The range in words, `low` and `high` to be filled in: a message that catalogues have."""
+        if math.isinf(self.high):
+            return "at least {low:g}"
+        if math.isinf(self.low):
+            return "at most {high:g}"
+        return "exactly {low:g}" if self.low == self.high else "{low:.4g} to {high:.4g}"
+
+    def __str__(self) -> str:
+        """The range in English words."""
+        return self.template.format(low=self.low, high=self.high)
+
+
+# the values that quantities can have
+POSITIVE = Range(low=0)  # times, rates, counts, errors, and their ratios
+PERCENT = Range(0, 100)  # shares of a whole
+ANY = Range()  # differences
+
+
+@dataclass(frozen=True)
 class Summary:
     """Median and quartiles of at least one sample, in the samples' own unit."""
 
@@ -76,7 +103,7 @@ def speedup(old: Sequence[float], new: Sequence[float]) -> Ratio:
     Raises:
         ValueError: no pairs, differing lengths, or a time that is not positive and finite.
     """
-    return median_ratio(paired_ratios(old, new))
+    return median_of(paired_ratios(old, new), POSITIVE)
 
 
 def paired_ratios(old: Sequence[float], new: Sequence[float]) -> list[float]:
@@ -90,17 +117,12 @@ def paired_ratios(old: Sequence[float], new: Sequence[float]) -> list[float]:
     return [a / b for a, b in zip(old, new, strict=True)]
 
 
-def median_ratio(ratios: Sequence[float]) -> Ratio:
-    """The median of paired ratios, all above 0, with its interval."""
-    return Ratio(summarise(ratios).median, *ratio_interval(ratios), len(ratios))
+def median_of(samples: Sequence[float], possible: Range) -> Ratio:
+    """The median with its interval, of samples of a quantity that has `possible` values alone."""
+    return Ratio(summarise(samples).median, *median_interval(samples, possible), len(samples))
 
 
-def median_fraction(samples: Sequence[float]) -> Ratio:
-    """The same of numbers that may be 0 or less."""
-    return Ratio(summarise(samples).median, *median_interval(samples), len(samples))
-
-
-def median_interval(samples: Sequence[float]) -> tuple[float, float]:
+def median_interval(samples: Sequence[float], possible: Range) -> tuple[float, float]:
     """The ends between which the true median lies with the chance `median_level`.
 
     From 8 samples on it is the sign test's, which assumes nothing of the distribution. Fewer
@@ -108,16 +130,18 @@ def median_interval(samples: Sequence[float]) -> tuple[float, float]:
     `_widening` times itself. That assumes a density that falls off from the median on either side:
     of n samples on one side, their largest given, each of the others is uniform below it at worst,
     so that all lie in the upper part of it with a chance that a power tells.
+
+    A quantity that cannot be negative is widened by a factor, as if its logarithms were the
+    samples: no end is negative, and a / b and b / a have one interval. What is not possible is no
+    part of an interval.
     """
     low, high, wider = *_inner_range(samples), _widening(len(samples))
-    return low - wider * (high - low), high + wider * (high - low)
-
-
-def ratio_interval(ratios: Sequence[float]) -> tuple[float, float]:
-    """The same of ratios by their logarithms, so that a / b and b / a have one interval."""
-    low, high = _inner_range(ratios)
-    wider = (high / low) ** _widening(len(ratios))
-    return low / wider, high * wider
+    if possible.low >= 0 and low > 0:
+        factor = (high / low) ** wider
+        low, high = low / factor, high * factor
+    else:
+        low, high = low - wider * (high - low), high + wider * (high - low)
+    return max(low, possible.low), min(high, possible.high)
 
 
 def median_level(count: int) -> float:

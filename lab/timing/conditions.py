@@ -22,7 +22,7 @@ from lab.results.disturbances import (
     over_limit,
 )
 from lab.results.measurements import Measurement, Results, controls, disturbances
-from lab.results.stats import SMALLEST_EFFECT, median_ratio, summarise
+from lab.results.stats import POSITIVE, SMALLEST_EFFECT, median_of, summarise
 from lab.timing import snapshot
 from lab.timing.bench import Variant
 from lab.timing.clock import read_clock
@@ -183,7 +183,7 @@ def conditions(
         "noisy_percent": round(100 * sum(m.summary.noisy for m in timed) / max(1, len(timed)), 1),
         "skipped": len(Results(measurements).skipped()),
         "controls": len(ratios),
-        "false_speedups": sum(median_ratio(r).verdict != "inconclusive" for r in ratios),
+        "false_speedups": sum(median_of(r, POSITIVE).verdict != "inconclusive" for r in ratios),
         "control_starts": len(each),
         "control_over": sum(r > 1 + SMALLEST_EFFECT for r in each),
         "control_under": sum(r < 1 / (1 + SMALLEST_EFFECT) for r in each),

@@ -9,7 +9,7 @@ from lab.machine.devices import resolve
 from lab.machine.fresh_process import call_in_subprocess
 from lab.machine.gpus.errors import gpu_errors
 from lab.results.measurements import Measurement, Results
-from lab.results.stats import median_fraction
+from lab.results.stats import ANY, median_of
 from lab.timing.bench import (
     launch_bound,
     measure_over_launch,
@@ -76,7 +76,7 @@ def summarise(results: Results) -> Metrics:
     )
     return {
         "best_arm": best,
-        **ratio_metrics("overlap_fraction", median_fraction(fraction.values)),
+        **ratio_metrics("overlap_fraction", median_of(fraction.values, ANY)),
         **ratio_metrics("speedup", speedup_of(in_turn, total)),
         **launch_bound(results.measurements),
     }

@@ -19,7 +19,7 @@ from lab.claims.rules import (
     values,
 )
 from lab.claims.verdicts import Claim, Kind, Unmeasured
-from lab.results.stats import paired_ratios, summarise
+from lab.results.stats import PERCENT, paired_ratios, summarise
 
 RETURNS_BEFORE = 0.9  # of the time until the result is there: less is before its work is done
 NOTES_PRODUCTS = 10  # timed together
@@ -43,7 +43,7 @@ def other_causes(
 
 def smallest(*shares: Sequence[float]) -> Estimate:
     """The smallest of several programs' numbers in each start."""
-    return median([min(of_start) for of_start in zip(*shares, strict=True)])
+    return median([min(of_start) for of_start in zip(*shares, strict=True)], possible=PERCENT)
 
 
 def order_kept(in_order: Sequence[float], unordered: Sequence[float]) -> Estimate:

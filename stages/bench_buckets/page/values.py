@@ -4,7 +4,7 @@ from pathlib import Path
 
 from lab.report.benchmarks import TITLES, read
 from lab.results.measurements import Measurement, Results
-from lab.results.stats import Ratio, median_fraction, speedup
+from lab.results.stats import ANY, POSITIVE, Ratio, median_of, speedup
 from stages.bench_buckets.measure.names import AT_LAST, AT_ONCE, SUMMING
 
 OUTCOMES = {"verdict": ("inconclusive", "faster", "slower"), "own": (False, True)}
@@ -68,7 +68,7 @@ def could_overlap(results: Results, mib: float) -> Ratio:
     left, all_ = (
         one(results, "predicted exposed", when, mib).values for when in (AT_ONCE, AT_LAST)
     )
-    return median_fraction([1 - a / b for a, b in zip(left, all_, strict=True)])
+    return median_of([1 - a / b for a, b in zip(left, all_, strict=True)], ANY)
 
 
 def size(results: Results, net: str, mib: float) -> dict[str, object]:
@@ -79,11 +79,17 @@ def size(results: Results, net: str, mib: float) -> dict[str, object]:
         "after": ("exposed", AT_LAST),
         "model": ("predicted exposed", AT_ONCE),
     }
-    found = {name: one(results, *of, mib, net).values for name, of in asked.items()}
+    possible = {"exposed": ANY}  # what one step takes longer than another
     buckets = one(results, "buckets", "all gradients", mib, net).summary.median
     return {
         "net": TITLES[net],
         "mib": f"{mib:g}",
         "buckets": round(buckets),
-        **{name: median_fraction([ms / 1e3 for ms in each]) for name, each in found.items()},
+        **{
+            name: median_of(
+                [ms / 1e3 for ms in one(results, experiment, variant, mib, net).values],
+                possible.get(experiment, POSITIVE),
+            )
+            for name, (experiment, variant) in asked.items()
+        },
     }

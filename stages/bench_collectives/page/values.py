@@ -11,7 +11,7 @@ from lab.parallel.cost_model import ALGORITHMS, MODELLED, RING, STAR
 from lab.report.benchmarks import TITLES, ratio_of, read
 from lab.report.numbers import Interval
 from lab.results.measurements import Measurement, Results
-from lab.results.stats import Ratio, median_fraction, speedup
+from lab.results.stats import POSITIVE, Ratio, median_of, speedup
 from stages.bench_collectives.measure.model import Model, model_of
 
 OUTCOMES = {
@@ -91,8 +91,8 @@ def link_of(model: Model) -> tuple[Interval, Interval, Interval]:
     return (
         Interval(link.alpha_s, low.alpha_s, high.alpha_s),
         # the most seconds per byte are the fewest bytes per second
-        Interval(*map(rate, (link.s_per_byte, high.s_per_byte, low.s_per_byte))),
-        Interval(*map(rate, (link.add_s_per_byte, high.add_s_per_byte, low.add_s_per_byte))),
+        Interval(rate(link.s_per_byte), rate(high.s_per_byte), rate(low.s_per_byte)),
+        Interval(rate(link.add_s_per_byte), rate(high.add_s_per_byte), rate(low.add_s_per_byte)),
     )
 
 
@@ -107,7 +107,7 @@ def algorithms(results: Results, n: int) -> list[dict[str, object]]:
     for name in ALGORITHMS:
         largest = results.series("message", name, ranks=n)[-1]
         rates = [cost_model.bus_bandwidth(largest.x, n, t / 1e3) / 1e9 for t in largest.values]
-        row: dict[str, object] = {"name": name, "rate": median_fraction(rates)}
+        row: dict[str, object] = {"name": name, "rate": median_of(rates, POSITIVE)}
         if name in MODELLED:
             for what in ("sent", "messages"):
                 row[what] = results.series(what, name, ranks=n)[0].summary.median

@@ -14,7 +14,7 @@ from lab.report.language import say, translation
 from lab.report.numbers import number
 from lab.report.page import Figure
 from lab.results.measurements import Measurement, Results
-from lab.results.stats import median_fraction
+from lab.results.stats import POSITIVE, median_of
 from stages.bench_hardware.page.values import Network, networks_of, roof
 
 
@@ -78,7 +78,7 @@ def line(name: str, series: Sequence[Measurement], unit: int = 1, style: str = "
 def ways(results: Results) -> dict[str, object]:
     """The rate of a matrix multiplication in each way."""
     return {
-        translation(name): median_fraction(results.series("matmul", name)[0].values)
+        translation(name): median_of(results.series("matmul", name)[0].values, POSITIVE)
         for name in results.variants("matmul")
     }
 
@@ -86,7 +86,7 @@ def ways(results: Results) -> dict[str, object]:
 def peaks(results: Results) -> dict[str, object]:
     """The rate of large matrix multiplications by dtype and threads."""
     measured = [m for name in results.variants("peak") for m in results.series("peak", name)]
-    return {named(m): median_fraction(m.values) for m in measured}
+    return {named(m): median_of(m.values, POSITIVE) for m in measured}
 
 
 def named(m: Measurement) -> str:

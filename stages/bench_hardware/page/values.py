@@ -5,10 +5,10 @@ from pathlib import Path
 
 from lab.report.benchmarks import read
 from lab.results.measurements import Measurement, Results
-from lab.results.stats import Ratio, median_fraction, speedup
+from lab.results.stats import POSITIVE, Ratio, median_of, speedup
 from stages.bench_hardware.page.explorables import COSTS, MOST_IMAGES
 
-OUTCOMES = {"limit": ("arithmetic", "memory", "both"), "above": (True, False)}
+OUTCOMES = {"limit": ("arithmetic", "memory", "both", "unclear"), "above": (True, False)}
 # KiB of working sets that each cache holds, and what the book prints for a load from it, in ns
 CACHES = ((4, "L1", "1.5"), (256, "L2", "5"), (4096, "L3", "16–25"))
 BOOK_MEMORY = "46–120"
@@ -44,8 +44,8 @@ def values(folder: Path) -> dict[str, object]:
     return {
         "limit": limit_of([network.intensity for network in networks], ridge),
         "ridge": ridge,
-        "peak": median_fraction(peak.values),
-        "bandwidth": median_fraction(copy.values),
+        "peak": median_of(peak.values, POSITIVE),
+        "bandwidth": median_of(copy.values, POSITIVE),
         "networks": networks,
         "lowest": by_share[0],
         "highest": by_share[-1],
@@ -90,15 +90,19 @@ def networks_of(results: Results) -> list[Network]:
             min(flop, byte * rate.x) for flop, byte in zip(peak.values, copy.values, strict=True)
         ]
         share = speedup(rate.values, allowed)
-        found.append(Network(name, counted.values[0], rate.x, median_fraction(rate.values), share))
+        found.append(
+            Network(name, counted.values[0], rate.x, median_of(rate.values, POSITIVE), share)
+        )
     return found
 
 
 def limit_of(intensities: list[float], ridge: Ratio) -> str:
     """What limits networks of so many FLOP per byte."""
-    if min(intensities) > ridge.high:
-        return "arithmetic"
-    return "memory" if max(intensities) < ridge.low else "both"
+    above = [intensity > ridge.high for intensity in intensities]
+    below = [intensity < ridge.low for intensity in intensities]
+    if all(above) or all(below):
+        return "arithmetic" if all(above) else "memory"
+    return "both" if any(above) and any(below) else "unclear"
 
 
 def intensity(network: str, images: int) -> float:
@@ -148,7 +152,12 @@ def latencies(results: Results) -> list[dict[str, object]]:
     """The book's latencies beside this machine's; none without a C compiler."""
     places = [*CACHES, (None, "main memory", BOOK_MEMORY)]
     return [
-        {"size": in_bytes(m.x), "level": level, "book": printed, "ns": median_fraction(m.values)}
+        {
+            "size": in_bytes(m.x),
+            "level": level,
+            "book": printed,
+            "ns": median_of(m.values, POSITIVE),
+        }
         for kib, level, printed in places
         if (m := loads(results, kib))
     ]

@@ -6,7 +6,7 @@ from pathlib import Path
 from lab.data.datasets import FASHION_COUNTS
 from lab.report.benchmarks import TITLES, ratio_of, read
 from lab.results.measurements import Measurement, Results
-from lab.results.stats import Ratio, median_ratio, speedup
+from lab.results.stats import POSITIVE, Ratio, median_of, speedup
 from stages.bench_input.measure.names import (
     BOOK,
     FEEDS,
@@ -57,8 +57,8 @@ def values(folder: Path) -> dict[str, object]:
         "step_s": steps[RESIDENT],
         "book_step_s": steps[BOOK],
         "bottleneck": batch / rate > steps[RESIDENT],
-        "book_epoch_s": median_ratio(epochs(results, BOOK)),
-        "memory_epoch_s": median_ratio(epochs(results, RESIDENT)),
+        "book_epoch_s": median_of(epochs(results, BOOK), POSITIVE),
+        "memory_epoch_s": median_of(epochs(results, RESIDENT), POSITIVE),
         "gain": ratio_of(m, "resident_over_book"),
         "wait_s": step(results, BOOK, "lenet", "load").summary.median / 1e3,
         "load_s": step(results, NO_WORKERS, "lenet", "load").summary.median / 1e3,
@@ -113,7 +113,7 @@ def rates(results: Results) -> list[dict[str, object]]:
             "name": WAYS[feed],
             "rate": results.series("images", feed)[0].summary.median,
             "first_s": results.series("first_batch", feed)[0].summary.median / 1e3,
-            "epoch_s": median_ratio(epochs(results, feed)),
+            "epoch_s": median_of(epochs(results, feed), POSITIVE),
         }
         for feed in results.variants("images")
     ]

@@ -6,7 +6,7 @@ from typing import Any
 
 from lab.report.benchmarks import ratio_of, read
 from lab.results.measurements import Measurement, Results
-from lab.results.stats import Ratio, median_fraction
+from lab.results.stats import ANY, Ratio, median_of
 from stages.bench_overlap.measure.names import ALONE, AS_THE_BOOK, BESIDE, PARTS, SAME_IN_TURN
 
 VERDICTS = ("faster", "slower", "inconclusive")
@@ -72,7 +72,7 @@ def on_gpu(results: Results) -> dict[str, Any]:
         for memory, variant in (("pageable", "pageable copies alone"), ("pinned", "copies alone"))
     }
     fractions = {
-        name: median_fraction(results.series("overlap", variant)[0].values)
+        name: median_of(results.series("overlap", variant)[0].values, ANY)
         for name, variant in (("notes", NOTES), ("as_the_book", AS_THE_BOOK))
     }
     return {
@@ -117,7 +117,7 @@ def gradients(results: Results) -> dict[str, Any]:
 
 def hundredths(fraction: Measurement) -> Ratio:
     """An overlap, which says nothing beyond its second decimal."""
-    found = median_fraction(fraction.values)
+    found = median_of(fraction.values, ANY)
     return replace(found, median=round(found.median, 2))
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from lab.report.benchmarks import read
 from lab.report.numbers import Interval
 from lab.results.measurements import Results
-from lab.results.stats import Ratio, median_fraction, speedup
+from lab.results.stats import ANY, POSITIVE, Ratio, median_of, speedup
 from stages.convergence.measure.names import (
     FIXED,
     LARS,
@@ -133,7 +133,7 @@ def values(folder: Path) -> dict[str, object]:
     before, fixed, scaled = (FIXED, small), (FIXED, large), (SCALED, large)
     times, scaled_times = lenet.relative(fixed, before), lenet.relative(scaled, before)
     pairs = zip(*(lenet.samples("epochs", *each) for each in (scaled, fixed)), strict=True)
-    share = median_fraction([float(a / b) for a, b in pairs])
+    share = median_of([float(a / b) for a, b in pairs], POSITIVE)
     small_reached = lenet.samples("reached", *before).all()
     all_reached = all(lenet.samples("reached", *each).all() for each in (before, fixed, scaled))
     image_time = speedup(
@@ -215,7 +215,7 @@ def _stale(results: Results) -> dict[str, object]:
         "steps": steps,
         "fresh": float(np.median(fresh)) / 100,
         "old": float(np.median(runs[steps])) / 100,
-        "points": median_fraction([a - b for a, b in zip(fresh, runs[steps], strict=True)]),
+        "points": median_of([a - b for a, b in zip(fresh, runs[steps], strict=True)], ANY),
     }
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from lab.report.benchmarks import read
 from lab.results.measurements import Cell, Curve, Measurement, Results, curve_of
-from lab.results.stats import Ratio, median_fraction, speedup
+from lab.results.stats import POSITIVE, Ratio, median_of, speedup
 from stages.optimizers.measure.names import ADAGRAD_LOWER_PERCENT, COUNTING, DECAYING, RULES
 
 OF_TIMES = False  # the page tells none
@@ -52,8 +52,8 @@ def values(folder: Path) -> dict[str, object]:
         "rare": rare,
         "separated": scaled.verdict == rare.verdict == "faster",  # SGD ends above AdaGrad
         "left": errors_left(results),
-        "averaged": median_fraction(
-            _samples(results, "gradient_averages", "effective samples of momentum 0.9")
+        "averaged": median_of(
+            _samples(results, "gradient_averages", "effective samples of momentum 0.9"), POSITIVE
         ),
         "concise": concise_over_scratch(results),
         "boundary_error": boundary_error(results),

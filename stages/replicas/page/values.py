@@ -5,7 +5,7 @@ from pathlib import Path
 from lab.report.benchmarks import read
 from lab.report.language import say, translation
 from lab.results.measurements import Measurement, Results
-from lab.results.stats import Ratio, median_fraction
+from lab.results.stats import ANY, POSITIVE, Ratio, median_of
 from stages.replicas.measure.names import (
     ALIASING,
     IN_PLACE,
@@ -40,10 +40,8 @@ def values(folder: Path) -> dict[str, object]:
         "apart": float(apart[REBINDING].y[-1]),
         "rounding": last[IN_PLACE],
         "times_too_long": 2 ** (n - 1),  # one gradient, which the all-reduce adds to itself
-        "change": median_fraction(change.values),
-        "change_without": median_fraction(
-            of(results, "gradient_change", WITHOUT_BATCH_NORM).values
-        ).median,
+        "change": median_of(change.values, POSITIVE),
+        "change_without": of(results, "gradient_change", WITHOUT_BATCH_NORM).summary.median,
         "seeds": len(change.values),
         "images": m["gradient_images_per_device"],
         "norm_cost": cost,
@@ -88,7 +86,7 @@ def batch_norm_cost(results: Results) -> Ratio:
         of(results, "norm_accuracy", variant).values
         for variant in (ONE_DEVICE, "several devices, as they are")
     )
-    return median_fraction([a - b for a, b in zip(one, several, strict=True)])
+    return median_of([a - b for a, b in zip(one, several, strict=True)], ANY)
 
 
 def runs_without_gpu(results: Results) -> list[dict[str, str]]:

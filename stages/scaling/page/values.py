@@ -7,7 +7,7 @@ from lab.parallel.cost_model import PER_TENSOR, STAR
 from lab.report.benchmarks import TITLES, read
 from lab.report.language import translation
 from lab.results.measurements import Results
-from lab.results.stats import Ratio, median_ratio, paired_ratios, speedup
+from lab.results.stats import POSITIVE, Ratio, median_of, paired_ratios, speedup
 from stages.scaling.measure import predictions, simulated, step_model
 from stages.scaling.measure.predictions import EQUAL_IMAGES, NOTES_IMAGES, compared_steps
 
@@ -98,7 +98,9 @@ def over_longer(results: Results) -> Ratio:
         results.series("notes' batch", name, net="lenet")[0].values
         for name in ("computing", "summing alone", "step")
     )
-    return median_ratio(paired_ratios(step, [max(pair) for pair in zip(t1, t2, strict=True)]))
+    return median_of(
+        paired_ratios(step, [max(pair) for pair in zip(t1, t2, strict=True)]), POSITIVE
+    )
 
 
 def crossing(results: Results, net: str, n: int) -> int:

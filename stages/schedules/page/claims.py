@@ -16,6 +16,7 @@ from lab.claims.rules import (
     values,
 )
 from lab.claims.verdicts import Claim, Kind
+from lab.results.stats import PERCENT
 from stages.schedules.measure.names import NO_WARM_UP, WARM_UP
 
 STAGE = "schedules"
@@ -60,6 +61,7 @@ CLAIMS = (
             at_most(NOTES_WARM_UP),
             OF_THE_RUN,
             Over.SEEDS,
+            PERCENT,
         ),
         "“At the start”: within what the notes' warm-up covers, a quarter of the run.",
         real,

@@ -6,7 +6,7 @@ from statistics import median
 
 from lab.report.benchmarks import read
 from lab.results.measurements import Results
-from lab.results.stats import CONFIDENCE, Ratio, median_fraction, speedup
+from lab.results.stats import ANY, CONFIDENCE, Ratio, median_of, speedup
 from stages.schedules.measure.names import AS_THE_BOOK, BASE, CONSTANT, NO_WARM_UP, WARM_UP
 
 LABELS = {  # of the schedules, as the page calls them
@@ -77,7 +77,7 @@ def accuracies(results: Results) -> dict[str, Sequence[float]]:
 
 def points(one: Sequence[float], other: Sequence[float]) -> Ratio:
     """How many points of accuracy one ends above the other: the median over the seeds."""
-    return median_fraction([a - b for a, b in zip(one, other, strict=True)])
+    return median_of([a - b for a, b in zip(one, other, strict=True)], ANY)
 
 
 def differs(found: Ratio) -> str:

@@ -9,6 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.results.stats import (
+    ANY,
+    PERCENT,
+    POSITIVE,
     Ratio,
     difference_interval,
     false_speedup_bound,
@@ -82,7 +85,7 @@ def test_interval_drops_what_99_percent_allow():
     for n in [1, 2, 3, *range(8, 200)]:
         tails = [2 * sum(math.comb(n, k) for k in range(d + 1)) / 2**n for d in range(n // 2)]
         dropped = max([d for d, beyond in enumerate(tails) if beyond <= 0.01], default=0)
-        assert median_interval(range(n)) == (dropped, n - 1 - dropped), n
+        assert median_interval(range(n), ANY) == (dropped, n - 1 - dropped), n
         beyond = tails[dropped] if tails else 1.0
         assert median_level(n) == pytest.approx(1 - beyond), n
 
@@ -102,7 +105,7 @@ UNIFORM = np.random.default_rng(1).uniform(-1, 1, (100_000, 8))
 )
 def test_intervals_hold_the_median(samples, at_worst, count):
     """Densities that fall off from 0, and the flat ones, for which the level is exact."""
-    ends = np.array([median_interval(each) for each in samples[:20_000, :count]])
+    ends = np.array([median_interval(each, ANY) for each in samples[:20_000, :count]])
     held = float(np.mean((ends[:, 0] <= 0) & (ends[:, 1] >= 0)))
     assert held > median_level(count) - 0.002, "three standard errors"
     if at_worst:
@@ -111,9 +114,33 @@ def test_intervals_hold_the_median(samples, at_worst, count):
 
 def test_interval_of_few_samples_by_hand():
     """Five: 100 to the power 1/4, a half of it, less 1: 0.581 times the range on each side."""
-    low, high = median_interval([3, 1, 2, 2, 2])
+    low, high = median_interval([3, 1, 2, 2, 2], ANY)
     assert (low, high) == pytest.approx((1 - 2 * 0.58114, 3 + 2 * 0.58114), abs=1e-4)
     assert median_level(5) == 0.99
+
+
+@given(st.lists(st.floats(1e-6, 1e6), min_size=1, max_size=12), st.floats(1e-3, 1e3))
+def test_positive_quantities_have_positive_intervals(samples, factor):
+    """In any unit, as a time or as a rate, the interval says the same."""
+    low, high = median_interval(samples, POSITIVE)
+    assert 0 < low <= statistics.median(samples) <= high
+    scaled = median_interval([factor * each for each in samples], POSITIVE)
+    assert scaled == pytest.approx((factor * low, factor * high))
+    inverse = median_interval([1 / each for each in samples], POSITIVE)
+    assert inverse == pytest.approx((1 / high, 1 / low))
+
+
+def test_interval_with_one_slow_process_by_hand():
+    """Five again: the range is a factor of 4, to the power 0.581 a factor of 2.238."""
+    found = median_interval([25.0, 90.0, 95.0, 92.0, 100.0], POSITIVE)
+    assert found == pytest.approx((25 / 2.238, 100 * 2.238), rel=1e-3)
+
+
+def test_no_interval_leaves_what_is_possible():
+    assert median_interval([0, 0, 0, 0, 0, 20], PERCENT)[0] == 0
+    assert median_interval([99, 99.5, 98, 100], PERCENT)[1] == 100
+    assert median_interval([0, 1, 2, 3], POSITIVE)[0] == 0
+    assert median_interval([0, 1, 2, 3], ANY)[0] < 0
 
 
 def test_interval_of_a_ratio_is_that_of_its_inverse():
@@ -141,6 +168,6 @@ def test_bound_on_false_speedups():
     chance = 1 - 0.025 ** (1 / 40)  # of 0 in 40
     assert false_speedup_bound(0, 0, 40, 8) == pytest.approx(2 * chance**8, rel=1e-9, abs=0)
     enough = sum(math.comb(20, k) * chance**k * (1 - chance) ** (20 - k) for k in range(17, 21))
-    assert median_interval(range(20)) == (3, 16)
+    assert median_interval(range(20), ANY) == (3, 16)
     assert false_speedup_bound(0, 0, 40, 20) == pytest.approx(2 * enough, rel=1e-9, abs=0)
     assert false_speedup_bound(8, 0, 8, 8) == 1, "a biased control bounds nothing"

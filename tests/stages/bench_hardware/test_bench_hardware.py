@@ -51,7 +51,13 @@ def test_networks_are_under_the_roof_of_what_they_ran_on():
 
 @pytest.mark.parametrize(
     ("intensities", "limit"),
-    [([8, 20], "arithmetic"), ([1, 4], "memory"), ([1, 20], "both"), ([6, 20], "both")],
+    [
+        ([8, 20], "arithmetic"),
+        ([1, 4], "memory"),
+        ([1, 20], "both"),
+        ([6, 20], "unclear"),
+        ([1, 6], "unclear"),
+    ],
 )
 def test_what_limits_networks_is_on_one_side_of_the_ridges_interval(intensities, limit):
     assert limit_of(intensities, Ratio(6, 5, 7, 8)) == limit
