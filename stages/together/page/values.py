@@ -24,11 +24,11 @@ from stages.together.measure.time_to_accuracy import (
 OUTCOMES = {
     "reached": ("both", "all", "neither"),
     "extrapolated": (True, False),
-    "engineered": (True, False),
+    "engineered": ("faster", "slower", "unclear"),
     "learned": (True, False),
     "one_cycle_short": (True, False),
     "at_chance": (True, False),
-    "split": ("slower", "faster", "none"),
+    "split": ("slower", "faster", "unclear", "none"),
     "on_gpus": (True, False),
     "synthetic": (True, False),
 }
@@ -131,6 +131,7 @@ def values(folder: Path) -> dict[str, object]:
     start = [row for row in rows if row.rung in SAME_STEPS][-1]
     learning = [row for row in rows if row.rung in (start.rung, HE, "momentum", BATCH)]
     alike = [row.epoch_s for row in rows if row.rung in (start.rung, HE, "momentum", ONE_CYCLE)]
+    spread = max(alike) / min(alike)
     before, split = of.get(BATCH, last), of.get(SPLIT)
     return {
         "target": target,
@@ -142,7 +143,7 @@ def values(folder: Path) -> dict[str, object]:
         "first": first,
         "last": last,
         "start": start,
-        "engineered": start.epoch_s < first.epoch_s,
+        "engineered": _verdict(first, start, spread),
         "learned": len(learning) == 4 and _fewer(learning),
         "epochs": {row.rung: row.epochs for row in learning},
         "one_cycle": of.get(ONE_CYCLE),
@@ -151,7 +152,7 @@ def values(folder: Path) -> dict[str, object]:
         "after_one_he": _after_one(results, HE),
         "at_chance": _after_one(results, start.rung) < CHANCE < _after_one(results, HE),
         "before": before,
-        "split": _verdict(before, split),
+        "split": _verdict(before, split, spread) if split else "none",
         "on_gpus": not str(results.series("seconds", start.rung)[0].device_kind).startswith("cpu"),
         "alike": Interval(median(alike), min(alike), max(alike)),
         "records": {target_of(run): found.median for run, found in records(results).items()},
@@ -172,11 +173,12 @@ def _fewer(rows: Sequence[Row]) -> bool:
     return all(row.found.reached for row in rows) and epochs == sorted(epochs, reverse=True)
 
 
-def _verdict(before: Row, split: Row | None) -> str:
-    """What the second device does to an epoch."""
-    if split is None:
-        return "none"
-    return "faster" if split.epoch_s < before.epoch_s else "slower"
+def _verdict(before: Row, after: Row, spread: float) -> str:
+    """What changes do to an epoch: `unclear` where epochs of equal work differ as much."""
+    ratio = before.epoch_s / after.epoch_s
+    if 1 / spread <= ratio <= spread:
+        return "unclear"
+    return "faster" if ratio > 1 else "slower"
 
 
 def _after_one(results: Results, rung: str) -> float:
