@@ -1,0 +1,156 @@
+"""Pages of the committed results, perturbed as machines perturb them: each is whole, and true."""
+
+import re
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lab.claims.book_order import BOOK_ORDER
+from lab.core.files import (
+    METRICS,
+    ROWS,
+    read_json,
+    read_rows,
+    write_json,
+    write_metrics,
+    write_rows,
+)
+from lab.core.params import PARAMS_FILE, load
+from lab.results.documents import read_conditions, read_metrics
+from lab.results.measurements import Measurement, Results, measurements_of, rows_of, skip
+from stages.bench_compile.measure import names as compiled
+from stages.bench_training.measure.names import COMPILED
+from stages.claims.__main__ import main as judge_claims
+from stages.report.__main__ import draw_one
+from stages.report.questions import Author
+from stages.together.__main__ import summarise as summarise_together
+from stages.together.measure.params import Params as TogetherParams
+from tests import made_up
+from tests.helpers import COMMITTED, committed_params
+from tests.stages.report.texts import Text, check_whole
+
+pytestmark = pytest.mark.slow
+
+TIMES = ("s", "ms", "us", "ns")
+RATES = ("GFLOP/s", "GB/s", "billion sums/s", "images/s")
+NEED_A_COMPILER = {  # variants by experiment
+    "call": (compiled.COMPILE, compiled.AOT),
+    "front_end": ("C++",),
+    "latency": ("dependent loads", "loads in order"),
+    "lenet": (COMPILED,),
+    "resnet18": (COMPILED,),
+}
+NUMBER = r"(−?[\d.,]+\d|−?\d)"
+POSITIVE = r"×|%| (?:h|s|ms|µs|ns|GB/s|GFLOP/s)"  # units of numbers that have no negative ends
+WITH_INTERVAL = re.compile(
+    rf"{NUMBER}({POSITIVE}| points) \((?:99% interval )?{NUMBER}(?:–| to ){NUMBER}"
+)
+DRAW = Author.figure  # as it is before a fixture leaves drawing out
+
+Change = Callable[[list[Measurement]], list[Measurement]]
+
+
+def of_times(change: Callable[[np.ndarray, int], np.ndarray]) -> Change:
+    """Change a stage's times, and its rates as the inverse of times; `i` numbers measurements."""
+
+    def changed(m: Measurement, i: int) -> Measurement:
+        if m.unit not in (*TIMES, *RATES) or not m.values:
+            return m
+        values = np.asarray(m.values)
+        found = change(values, i) if m.unit in TIMES else 1 / change(1 / values, i)
+        return replace(m, values=tuple(found.tolist()))
+
+    return lambda measured: [changed(m, i) for i, m in enumerate(measured)]
+
+
+def first_slower(factor: float, every: int) -> Change:
+    """In the first process, one measurement of `every` takes longer by a factor."""
+    return of_times(
+        lambda times, i: (
+            times * np.where((np.arange(len(times)) == 0) & (i % every == 0), factor, 1)
+        )
+    )
+
+
+def without_a_compiler(measured: list[Measurement]) -> list[Measurement]:
+    return [
+        skip(m.experiment, m.variant, "needs g++", m.device_kind)
+        if m.variant in NEED_A_COMPILER.get(m.experiment, ())
+        else m
+        for m in measured
+    ]
+
+
+PERTURBED: dict[str, Change] = {
+    "a process 5 times slower": first_slower(5, every=1),
+    "a process 5 times slower at times": first_slower(5, every=2),
+    "a process 50 times slower at times": first_slower(50, every=3),
+    "two modes": of_times(lambda times, i: times * np.where(np.arange(len(times)) % 2, 1.0, 1.4)),
+    "all equal": of_times(lambda times, i: np.ones_like(times)),
+    "one sample": of_times(lambda times, i: times[:1]),
+    "three samples": of_times(lambda times, i: times[:3]),
+    "a thousand times slower": of_times(lambda times, i: 1000 * times),
+    "a thousand times faster": of_times(lambda times, i: times / 1000),
+    "no compiler": without_a_compiler,
+}
+
+
+def write(stage: str, reports: Path, change: Change) -> None:
+    """Write a stage's committed results, perturbed, with the metrics that follow from them."""
+    committed, folder = COMMITTED / "reports" / stage, reports / stage
+    shutil.copytree(committed, folder)
+    if stage == "train":  # whose runs have no samples
+        return
+    made = change(measurements_of(read_rows(committed / ROWS)))
+    metrics = read_metrics(committed)
+    if stage in made_up.BENCHES:
+        starts = max(len(m.values) for m in made)
+        metrics |= made_up.metrics(stage, made, metrics["device_kind"], starts)
+    if stage == "together":
+        metrics |= summarise_together(Results(made), load(TogetherParams).together)
+    write_rows(folder, rows_of(made))
+    write_metrics(folder, metrics, read_json(committed / METRICS))
+    conditions = folder / "conditions.json"
+    if machine := read_conditions(committed).get("machine"):
+        write_json(conditions, read_json(conditions) | {"machine": machine})
+
+
+def intervals_that_lie(text: Text) -> list[str]:
+    """Where a page writes a number outside of its own interval, or a time or ratio below 0."""
+    found = []
+    for match in WITH_INTERVAL.finditer(text.visible + text.folded):
+        value, low, high = (float(match[i].replace(",", "").replace("−", "-")) for i in (1, 3, 4))
+        if not low <= value <= high or (low < 0 and re.fullmatch(POSITIVE, match[2])):
+            found.append(match[0])
+    return found
+
+
+@pytest.mark.parametrize("how", PERTURBED)
+def test_every_page_is_whole_and_true(how, render, tmp_path, monkeypatch):
+    """Both texts, and the figures of one, which both draw with the same code."""
+    reports = tmp_path / "reports"
+    (tmp_path / PARAMS_FILE).write_text(committed_params())
+    monkeypatch.chdir(tmp_path)
+    for stage in BOOK_ORDER:
+        write(stage, reports, PERTURBED[how])
+    for each in ("fetch/conditions.json", "hardware.json"):
+        (reports / each).parent.mkdir(exist_ok=True)
+        shutil.copy(COMMITTED / "reports" / each, reports / each)
+    judge_claims()
+    wrong = {}
+    for stage in BOOK_ORDER:
+        try:
+            chinese = check_whole(stage, "zh", render(stage, "zh"))
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(Author, "figure", DRAW)
+                english = check_whole(stage, "en", draw_one(stage, "en", tmp_path))
+            only = {n for n in english.numbers ^ chinese.numbers if not n.isdigit() or int(n) > 12}
+            assert only == set()
+            assert intervals_that_lie(english) == []
+        except AssertionError as error:
+            wrong[stage] = str(error).splitlines()[:3]
+    assert wrong == {}
