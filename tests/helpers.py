@@ -18,9 +18,8 @@ from lab.claims.evidence import Evidence
 from lab.claims.ledger import ledger
 from lab.claims.rules import Verdict
 from lab.claims.verdicts import Claim, judge
-from lab.core.files import Metrics, Row, write_json
+from lab.core.files import Metrics, Row, sha256, write_json
 from lab.data import datasets, idx, synthetic
-from lab.data.datasets import sha256
 from lab.tools.profiles import merge
 from lab.training.run_params import NOTES, RunParams
 from tests import forked

@@ -3,6 +3,7 @@
 import contextlib
 import csv
 import errno
+import hashlib
 import io
 import json
 import math
@@ -23,6 +24,11 @@ MEND = "delete it and run `invoke repro`"
 
 Row = Mapping[str, float | str]
 Metrics = Mapping[str, float | str]
+
+
+def sha256(content: bytes) -> str:
+    """The SHA-256 of bytes, in hexadecimal."""
+    return hashlib.sha256(content).hexdigest()
 
 
 def write_atomically(path: Path, content: bytes) -> None:

@@ -5,7 +5,6 @@ it. `data/source.json` says whether each is the original or a synthetic look-ali
 their hashes.
 """
 
-import hashlib
 import json
 import logging
 from pathlib import Path
@@ -36,7 +35,6 @@ CLASSES = (
 )
 IMAGE_SHAPE = (28, 28)
 FASHION_COUNTS = {"train": 60_000, "t10k": 10_000}
-AGAIN = "`dvc repro --force fetch` brings it anew"
 
 log = logging.getLogger(__name__)
 
@@ -50,11 +48,6 @@ class Split(NamedTuple):
     def first(self, count: int) -> "Split":
         """The first `count` examples."""
         return Split(self.images[:count], self.labels[:count])
-
-
-def sha256(content: bytes) -> str:
-    """The SHA-256 of bytes, in hexadecimal."""
-    return hashlib.sha256(content).hexdigest()
 
 
 def read_source(root: Path = DATA) -> dict[str, str]:
@@ -72,7 +65,7 @@ def read_source(root: Path = DATA) -> dict[str, str]:
         if not set(source.values()) <= {"original", "synthetic"}:
             raise ValueError(f"{source}")
     except (ValueError, LookupError, TypeError) as error:
-        raise DataError(f"{path}: damaged ({error}); {AGAIN}") from None
+        raise DataError(f"{path}: damaged ({error}); {_anew(path)}") from None
     return source
 
 
@@ -88,18 +81,26 @@ def read_fashion_mnist(half: Literal["train", "t10k"], root: Path = DATA) -> Spl
         DataError: a file is missing, or is not Fashion-MNIST.
         MachineError: it cannot be read.
     """
-    images_file, labels_file = (f"{half}-images-idx3-ubyte", f"{half}-labels-idx1-ubyte")
-    images = _read_idx(root, RAW_FOLDER / images_file, 3)
-    labels = _read_idx(root, RAW_FOLDER / labels_file, 1)
+    images_file, labels_file = (
+        root / RAW_FOLDER / f"{half}-{kind}-ubyte" for kind in ("images-idx3", "labels-idx1")
+    )
+    images = _read_idx(images_file, 3)
+    labels = _read_idx(labels_file, 1)
     if images.shape != (len(labels), *IMAGE_SHAPE):
-        raise DataError(f"{images_file}: images {images.shape} for {len(labels)} labels; {AGAIN}")
+        raise DataError(
+            f"{images_file}: images {images.shape} for {len(labels)} labels;"
+            f" {_anew(images_file, labels_file)}"
+        )
     if labels.max() >= len(CLASSES):
         first = (labels >= len(CLASSES)).argmax()
         raise DataError(
-            f"{labels_file}: label {labels[first]} at {first}, expected 0 to 9; {AGAIN}"
+            f"{labels_file}: label {labels[first]} at {first}, expected 0 to 9;"
+            f" {_anew(labels_file)}"
         )
     for label in np.setdiff1d(range(len(CLASSES)), labels):
-        log.warning("WARNING: %s: no image of class %d, %s", labels_file, label, CLASSES[label])
+        log.warning(
+            "WARNING: %s: no image of class %d, %s", labels_file.name, label, CLASSES[label]
+        )
     return Split(images, labels.astype(np.int64))
 
 
@@ -110,17 +111,22 @@ def read_airfoil(root: Path = DATA) -> NDArray[np.float64]:
         DataError: missing, or no table.
         MachineError: it cannot be read.
     """
+    path = root / AIRFOIL_FILE
     try:
-        return np.loadtxt(_read(root / AIRFOIL_FILE).decode().splitlines(), ndmin=2)
+        return np.loadtxt(_read(path).decode().splitlines(), ndmin=2)
     except ValueError as error:
-        raise DataError(f"{root / AIRFOIL_FILE}: {error}; {AGAIN}") from None
+        raise DataError(f"{path}: {error}; {_anew(path)}") from None
 
 
-def _read_idx(root: Path, name: Path, ndim: int) -> NDArray[np.uint8]:
+def _read_idx(path: Path, ndim: int) -> NDArray[np.uint8]:
     try:
-        return idx.decode(_read(root / name), ndim)
+        return idx.decode(_read(path), ndim)
     except ValueError as error:
-        raise DataError(f"{root / name}: {error}; {AGAIN}") from None
+        raise DataError(f"{path}: {error}; {_anew(path)}") from None
+
+
+def _anew(*paths: Path) -> str:
+    return f"`rm {' '.join(map(str, paths))} && dvc repro fetch` makes it anew"
 
 
 def _read(path: Path) -> bytes:

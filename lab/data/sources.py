@@ -1,6 +1,8 @@
-"""What is fetched and where it lies: the published files, your own mirror, and the others."""
+"""What is fetched and where it lies: the published files, your own copies, and the mirrors."""
 
+import gzip
 import os
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -8,51 +10,94 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from lab.core.errors import DataError
+from lab.core.files import sha256
+from lab.core.outputs import objection
 from lab.core.params import Section
+from lab.data.datasets import AIRFOIL_FILE, DATA, RAW_FOLDER, SOURCE_FILE, read_source
 
 MIRROR_VARIABLE = "LAB_DATA_MIRROR"
 
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """A file as published; `folder` is where it lies under LAB_DATA_MIRROR."""
+    """A file as published.
 
-    folder: str
+    Attributes:
+        folders: where it may lie under LAB_DATA_MIRROR; in the last, unpacked, under data/ as well.
+        unpacked_sha256: the same as `sha256` if it is published as it is.
+    """
+
+    folders: tuple[str, ...]
     name: str
     size: int
     sha256: str
+    unpacked_sha256: str
+
+    @property
+    def path(self) -> Path:
+        """Where it lies unpacked."""
+        return DATA / self.folders[-1] / self.name.removesuffix(".gz")
+
+    @property
+    def packed_beside(self) -> list[Path]:
+        """The packed one beside it, where torchvision left one."""
+        packed = self.path.with_name(self.name)
+        return [packed] if packed != self.path and packed.exists() else []
+
+    def unpacked(self, content: bytes) -> bytes:
+        """The unpacked bytes of a copy, which may be packed; ValueError if it is none."""
+        digest = sha256(content)
+        if digest == self.unpacked_sha256:
+            return content
+        if digest == self.sha256:
+            return gzip.decompress(content)
+        raise ValueError(f"{self.name}: SHA-256 {digest}")
+
+    def lies_at(self, path: Path | str) -> bool:
+        """Whether a copy of it lies there, packed or not."""
+        try:
+            digest = sha256(Path(path).read_bytes())
+        except OSError:
+            return False
+        return digest in (self.sha256, self.unpacked_sha256)
 
 
+FASHION_FOLDERS = ("fashion-mnist", RAW_FOLDER.as_posix())
 FASHION_FILES = (
     RemoteFile(
-        "fashion-mnist",
+        FASHION_FOLDERS,
         "train-images-idx3-ubyte.gz",
         26_421_880,
         "3aede38d61863908ad78613f6a32ed271626dd12800ba2636569512369268a84",
+        "c59f468a2f672dc815687fe0f83887768d799fd8a3f3276145d20f83aa44d888",
     ),
     RemoteFile(
-        "fashion-mnist",
+        FASHION_FOLDERS,
         "train-labels-idx1-ubyte.gz",
         29_515,
         "a04f17134ac03560a47e3764e11b92fc97de4d1bfaf8ba1a3aa29af54cc90845",
+        "bad3541b69d912435c50bb6ba87bec294ff4f6a2e1246121d8633921760443d9",
     ),
     RemoteFile(
-        "fashion-mnist",
+        FASHION_FOLDERS,
         "t10k-images-idx3-ubyte.gz",
         4_422_102,
         "346e55b948d973a97e58d2351dde16a484bd415d4595297633bb08f03db6a073",
+        "5b4141f0afbad91edebe8549f8fcffe087ea10ca49f1dbef5c9a5cd8815ce37b",
     ),
     RemoteFile(
-        "fashion-mnist",
+        FASHION_FOLDERS,
         "t10k-labels-idx1-ubyte.gz",
         5_148,
         "67da17c76eaffca5446c3361aaab5c3cd6d1c2608764d35dfb1850b086bf8dd5",
+        "0402a96d92fd2663957122ceb108a494c5af83dab82d92729df917d7dec38c34",
     ),
 )
 AIRFOIL = RemoteFile(
-    "airfoil",
-    "airfoil_self_noise.dat",
+    (AIRFOIL_FILE.parent.as_posix(),),
+    AIRFOIL_FILE.name,
     59_984,
+    "74c75fd71783f1e6b71f8a622b993dc592897a97cd689c5090a07147a1b097b3",
     "74c75fd71783f1e6b71f8a622b993dc592897a97cd689c5090a07147a1b097b3",
 )
 
@@ -89,15 +134,42 @@ def own_mirror() -> str:
     return text if is_address(text) or not text else str(Path(text).expanduser())
 
 
-def sources(file: RemoteFile, mirrors: list[str]) -> list[str]:
-    """Where to look for a file, paths and http(s) addresses: the own mirror first.
+def own_copies(file: RemoteFile) -> list[str]:
+    """Where LAB_DATA_MIRROR has a file, packed or not; where it should be if nowhere.
 
     Raises:
         DataError: as in `own_mirror`.
     """
     own = own_mirror()
-    first = [f"{own}/{file.folder}/{file.name}"] if own else []
-    return first + [f"{mirror.rstrip('/')}/{file.name}" for mirror in mirrors]
+    names = dict.fromkeys((file.name, file.path.name))
+    places = [f"{own}/{folder}/{name}" for folder in file.folders for name in names if own]
+    return [place for place in places if Path(place).exists()] or places[:1]
+
+
+def sources(file: RemoteFile, mirrors: list[str]) -> list[str]:
+    """Where to look for a file, paths and http(s) addresses: own copies first.
+
+    Raises:
+        DataError: as in `own_mirror`.
+    """
+    published = [f"{mirror.rstrip('/')}/{file.name}" for mirror in mirrors]
+    return [*map(str, file.packed_beside), *own_copies(file), *published]
+
+
+def objections() -> list[str]:
+    """Say what lies where `fetch` writes and is neither a published file nor the lab's."""
+    found = [_objection(file.path, file.unpacked_sha256) for file in (*FASHION_FILES, AIRFOIL)]
+    try:
+        read_source()
+    except DataError:
+        found.append(_objection(DATA / SOURCE_FILE))
+    return list(dict.fromkeys(filter(None, found)))
+
+
+def _objection(path: Path, *known: str) -> str:
+    folder = path.parent.resolve()
+    root = [folder, *folder.parents][len(path.parent.relative_to(DATA).parts)]
+    return objection(path, known, f"`export {MIRROR_VARIABLE}={shlex.quote(str(root))}`")
 
 
 def is_address(source: str) -> bool:

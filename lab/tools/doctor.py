@@ -345,10 +345,21 @@ def _clear_stale_dvc_locks() -> str:
 
 def data() -> Iterator[Finding]:
     """The data sets are here, undamaged and not synthetic, or can be fetched."""
-    from lab.data import datasets
+    from lab.data import datasets, sources
 
+    if in_the_way := sources.objections():
+        for line in in_the_way:
+            yield Finding("FAIL", line, exit_code=DataError.exit_code)
+        return
     if not (datasets.DATA / datasets.SOURCE_FILE).exists():
-        yield from _data_sources("no data yet")
+        files = (*sources.FASHION_FILES, sources.AIRFOIL)
+        here = [each for each in files if any(map(each.lies_at, (each.path, *each.packed_beside)))]
+        if here:
+            folders = _some(sorted({str(file.path.parent) for file in here}))
+            text = f"{len(here)} of {len(files)} published files are in {folders}, and will be used"
+            yield Finding("note", text, FETCH)
+        if lacking := [file.name for file in files if file not in here]:
+            yield from _data_sources(f"no {_some(lacking)} yet" if here else "no data yet")
         return
     source = datasets.read_source()
     datasets.read_fashion_mnist("train")
@@ -369,17 +380,18 @@ def _data_sources(why: str) -> Iterator[Finding]:
 
     from lab.core.params import PARAMS_FILE, read_yaml
     from lab.data import sources
-    from lab.data.datasets import sha256
 
     own, variable = sources.own_mirror(), sources.MIRROR_VARIABLE
     choose = f"export {variable}=FOLDER"
     if own and not sources.is_address(own):
-        pinned = (*sources.FASHION_FILES, sources.AIRFOIL)
-        hashes = {f"{file.folder}/{file.name}": file.sha256 for file in pinned}
-        here = [name for name in hashes if Path(own, name).is_file()]
-        missing = [name for name in hashes if name not in here]
-        damaged = [name for name in here if sha256(Path(own, name).read_bytes()) != hashes[name]]
-        if not missing and not damaged:
+        lacking = {
+            f"{file.folders[0]}/{file.name}": copies
+            for file in (*sources.FASHION_FILES, sources.AIRFOIL)
+            if not any(map(file.lies_at, copies := sources.own_copies(file)))
+        }
+        missing = [name for name, copies in lacking.items() if not Path(copies[0]).is_file()]
+        damaged = [name for name in lacking if name not in missing]
+        if not lacking:
             yield Finding("note", f"{why}: {own} has the files", FETCH)
             return
         if missing:
@@ -407,9 +419,13 @@ def _data_sources(why: str) -> Iterator[Finding]:
 
 def weights() -> Iterator[Finding]:
     """The weights of every run are here; a clone has none, and `dvc checkout` fails for them."""
+    from lab.core.outputs import objection
     from lab.core.params import PARAMS_FILE, read_yaml
 
     runs = read_yaml(PARAMS_FILE)["train"]["runs"]
+    for line in dict.fromkeys(objection(Path("models", f"{run}.pt")) for run in runs):
+        if line:
+            yield Finding("FAIL", line, exit_code=DataError.exit_code)
     missing = [run for run in runs if not Path("models", f"{run}.pt").exists()]
     if missing:
         text = (

@@ -12,6 +12,7 @@ import pytest
 
 from lab.claims.book_order import BOOK_ORDER
 from lab.core.params import read_yaml
+from lab.data.sources import AIRFOIL, FASHION_FILES
 from lab.tools.deps import SECONDS, imports, rooms, told_by
 from stages.probe.__main__ import params_models
 from tests.helpers import ROOT
@@ -120,15 +121,20 @@ def test_measured_stages_depend_on_the_hardware():
         ) == measured, name
 
 
-def test_only_data_and_weights_are_cached():
+def test_only_data_and_weights_are_cached_and_dvc_does_not_delete_them_first():
     for name, stage in PIPELINE.items():
         for kind in ("outs", "metrics", "plots"):
-            for entry in stage.get(kind, []):
-                if isinstance(entry, str):
-                    assert entry.startswith(("data/", "models/")), name
+            for [(path, options)] in map(dict.items, stage.get(kind, [])):
+                if path.startswith(("data/", "models/")):
+                    assert options == {"persist": True}, name
                 else:
-                    [(path, options)] = entry.items()
                     assert options["cache"] is False, path
+
+
+def test_dvc_has_the_files_that_fetch_writes_and_no_folder_of_a_users():
+    outs = {path for out in PIPELINE["fetch"]["outs"] for path in out if path.startswith("data/")}
+    written = {file.path.as_posix() for file in (*FASHION_FILES, AIRFOIL)}
+    assert outs == written | {"data/source.json"}
 
 
 def test_the_network_is_used_in_few_places():

@@ -1,19 +1,18 @@
 """Fetch the data sets from your own mirror or the published ones, or draw look-alikes instead."""
 
 import errno
-import gzip
 import logging
-import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pooch
 import requests
 
 from lab.core.errors import DataError, LabError, MachineError, SpaceError
-from lab.core.files import write_atomically, write_json
+from lab.core.files import sha256, write_json
+from lab.core.outputs import refuse, write_own
 from lab.data import idx, synthetic
-from lab.data.datasets import AIRFOIL_FILE, DATA, FASHION_COUNTS, RAW_FOLDER, SOURCE_FILE, sha256
+from lab.data.datasets import DATA, FASHION_COUNTS, RAW_FOLDER, SOURCE_FILE
 from lab.data.sources import (
     AIRFOIL,
     FASHION_FILES,
@@ -21,12 +20,12 @@ from lab.data.sources import (
     DataParams,
     RemoteFile,
     is_address,
+    objections,
     own_mirror,
     sources,
 )
 
-# outside DVC's outputs, which are deleted before each run of the stage
-DOWNLOADS = Path(".lab/downloads")
+DOWNLOADS = Path(".lab/downloads")  # outside DVC's outputs
 SYNTHETIC_SEED = 20170825  # fixed: the look-alikes are the same files everywhere
 
 log = logging.getLogger(__name__)
@@ -40,37 +39,45 @@ class WrongContentError(DataError):
 def fetch(params: DataParams) -> dict[str, str]:
     """Bring both data sets under data/; says of each whether it is `original` or `synthetic`.
 
+    Published files that lie there already are used as they are.
+
     Raises:
-        DataError: no source has a file, and one answered with other bytes, or LAB_DATA_MIRROR
-            names a source, or the params say `if_unreachable: fail`.
+        DataError: a user's file is in the place of another, or no source has a file, and one
+            answered with other bytes, or LAB_DATA_MIRROR names a source, or part of the set is
+            there already, or the params say `if_unreachable: fail`.
         MachineError: a folder cannot be written to.
         SpaceError: the disk is full.
     """
-    may_draw = params.if_unreachable == "synthetic" and not own_mirror()
+    refuse(objections())
+    try:
+        (DATA / SOURCE_FILE).unlink(missing_ok=True)  # until all files are what it says
+    except OSError as error:
+        raise _not_written(error) from None
     source = {
         "fashion_mnist": _original_or_synthetic(
-            _fetch_fashion_mnist, _draw_fashion_mnist, params, may_draw
+            FASHION_FILES, params.mirrors.fashion_mnist, _draw_fashion_mnist, params
         ),
-        "airfoil": _original_or_synthetic(_fetch_airfoil, _draw_airfoil, params, may_draw),
+        "airfoil": _original_or_synthetic([AIRFOIL], params.mirrors.airfoil, _draw_airfoil, params),
     }
-    files = [*(RAW_FOLDER / _unpacked_name(file) for file in FASHION_FILES), AIRFOIL_FILE]
-    hashes = {file.as_posix(): sha256((DATA / file).read_bytes()) for file in files}
+    files = [file.path for file in (*FASHION_FILES, AIRFOIL)]
+    hashes = {file.relative_to(DATA).as_posix(): sha256(file.read_bytes()) for file in files}
     write_json(DATA / SOURCE_FILE, source | {"sha256": hashes})
     return source
 
 
 def _original_or_synthetic(
-    fetch_original: Callable[[DataParams], None],
-    draw: Callable[[], None],
-    params: DataParams,
-    may_draw: bool,
+    files: Sequence[RemoteFile], mirrors: list[str], draw: Callable[[], None], params: DataParams
 ) -> str:
+    lacking = [file for file in files if not file.lies_at(file.path)]
+    if not lacking:
+        log.info("%s: the published data are here, and used as they are", files[0].path.parent)
     try:
-        fetch_original(params)
+        contents = [download(file, mirrors, params.timeout_s) for file in lacking]
     except WrongContentError:
         raise  # other bytes than the published ones: no case for look-alikes, somebody should look
     except DataError as error:
-        if not may_draw:
+        has_part = len(lacking) < len(files) or any(file.packed_beside for file in files)
+        if params.if_unreachable == "fail" or own_mirror() or has_part:
             raise
         log.warning("%s", error)
         log.warning(
@@ -78,41 +85,27 @@ def _original_or_synthetic(
         )
         draw()
         return "synthetic"
+    for file, content in zip(lacking, contents, strict=True):
+        write_own(file.path, content)
     return "original"
-
-
-def _fetch_fashion_mnist(params: DataParams) -> None:
-    mirrors = params.mirrors.fashion_mnist
-    contents = [download(file, mirrors, params.timeout_s) for file in FASHION_FILES]
-    for file, content in zip(FASHION_FILES, contents, strict=True):
-        try:
-            unpacked = gzip.decompress(content)
-        except (OSError, EOFError, zlib.error) as error:
-            raise WrongContentError(f"{file.name}: damaged ({error}); run again") from None
-        write_atomically(DATA / RAW_FOLDER / _unpacked_name(file), unpacked)
-
-
-def _fetch_airfoil(params: DataParams) -> None:
-    content = download(AIRFOIL, params.mirrors.airfoil, params.timeout_s)
-    write_atomically(DATA / AIRFOIL_FILE, content)
 
 
 def _draw_fashion_mnist() -> None:
     for offset, (half, count) in enumerate(FASHION_COUNTS.items()):
         images, labels = synthetic.fashion(count, SYNTHETIC_SEED + offset)
-        write_atomically(DATA / RAW_FOLDER / f"{half}-images-idx3-ubyte", idx.encode(images))
-        write_atomically(DATA / RAW_FOLDER / f"{half}-labels-idx1-ubyte", idx.encode(labels))
+        write_own(DATA / RAW_FOLDER / f"{half}-images-idx3-ubyte", idx.encode(images))
+        write_own(DATA / RAW_FOLDER / f"{half}-labels-idx1-ubyte", idx.encode(labels))
 
 
 def _draw_airfoil() -> None:
     lines = [
         "\t".join(f"{value:.6g}" for value in row) for row in synthetic.airfoil(SYNTHETIC_SEED)
     ]
-    write_atomically(DATA / AIRFOIL_FILE, ("\n".join(lines) + "\n").encode())
+    write_own(AIRFOIL.path, ("\n".join(lines) + "\n").encode())
 
 
 def download(file: RemoteFile, mirrors: list[str], timeout_s: float) -> bytes:
-    """The published bytes of a file, from the first source that has them.
+    """The unpacked bytes of a published file, from the first source that has it.
 
     `timeout_s` bounds how long a source may be silent.
 
@@ -126,10 +119,10 @@ def download(file: RemoteFile, mirrors: list[str], timeout_s: float) -> bytes:
     wrong = False
     for source in sources(file, mirrors):
         try:
-            content = _read(source, file, timeout_s)
+            content = file.unpacked(_read(source, file, timeout_s))
         except (requests.RequestException, FileNotFoundError, NotADirectoryError) as error:
             tried.append(f"{source}: {_reason(error)}")
-        except ValueError:  # pooch's, of a wrong hash
+        except ValueError:  # of a wrong hash
             tried.append(f"{source}: other bytes than the published ones (SHA-256)")
             wrong = True
         except OSError as error:
@@ -138,28 +131,28 @@ def download(file: RemoteFile, mirrors: list[str], timeout_s: float) -> bytes:
             return content
         log.info("%s", tried[-1])
     what = f"{file.name}: no source has it ({'; '.join(tried) or 'data.mirrors is empty'})"
-    to_do = f"point {MIRROR_VARIABLE} at a folder that holds {file.folder}/{file.name}"
+    to_do = (
+        f"put it into {file.path.parent}, or point {MIRROR_VARIABLE} at a folder that holds"
+        f" {file.folders[0]}/{file.name}"
+    )
     if wrong:
         raise WrongContentError(f"{what}; a login page or a damaged copy? {to_do}")
     raise DataError(f"{what}; {to_do}")
 
 
 def _read(source: str, file: RemoteFile, timeout_s: float) -> bytes:
-    """A source's bytes; ValueError if they are not the published ones."""
+    """A source's bytes; ValueError if an address has not the published ones."""
     if is_address(source):
         log.info("downloading %s", source)
         path = pooch.retrieve(
             source,
             f"sha256:{file.sha256}",
             file.name,
-            DOWNLOADS / file.folder,
+            DOWNLOADS / file.folders[0],
             downloader=pooch.HTTPDownloader(timeout=timeout_s),
         )
         return Path(path).read_bytes()
-    content = Path(source).read_bytes()
-    if sha256(content) != file.sha256:
-        raise ValueError
-    return content
+    return Path(source).read_bytes()
 
 
 def _reason(error: OSError) -> str:
@@ -179,7 +172,3 @@ def _not_written(error: OSError) -> LabError:
         f"{where}: cannot be read or written ({error.strerror}); mend the permissions, or work in a"
         " clone of your own"
     )
-
-
-def _unpacked_name(file: RemoteFile) -> str:
-    return file.name.removesuffix(".gz")

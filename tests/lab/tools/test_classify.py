@@ -13,9 +13,9 @@ from PIL import Image
 
 from lab.core import process
 from lab.core.errors import CheckpointError, DataError
-from lab.core.files import write_metrics
+from lab.core.files import sha256, write_metrics
 from lab.data import synthetic
-from lab.data.datasets import CLASSES, sha256
+from lab.data.datasets import CLASSES
 from lab.nets.models import MODELS
 from lab.tools import classify
 from tests.helpers import ROOT

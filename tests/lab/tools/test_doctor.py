@@ -6,6 +6,7 @@ Each state is planted in one small project, which git puts back between tests.
 import hashlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -21,6 +22,7 @@ import torch
 from dvc.rwlock import SCHEMA
 from packaging.specifiers import SpecifierSet
 
+from lab.core.outputs import write_own
 from lab.data import datasets, sources
 from lab.machine.gpus import driver
 from lab.tools import doctor
@@ -72,6 +74,9 @@ def committed(tmp_path_factory: pytest.TempPathFactory) -> Path:
         write_data(Path("data"))
         for name in ("models/one.pt", "models/two.pt", METRICS):
             write(name, "made")
+        for path in (*Path("data").rglob("*"), *Path("models").iterdir()):
+            if path.is_file():
+                write_own(path, path.read_bytes())
         git("init", "-q", "-b", "main")
         git("add", "-A")
         git("commit", "-qm", "all")
@@ -236,11 +241,41 @@ def test_every_params_mistake_is_named(project):
 # ---- data ----
 
 
-def test_damaged_data_are_named(project):
-    LABELS.write_bytes(b"half")
-    finding = only(doctor.data)
+@pytest.mark.parametrize(
+    ("check", "path"),
+    [(doctor.data, LABELS), (doctor.data, Path(SOURCE)), (doctor.weights, Path(MODELS[0]))],
+)
+def test_damaged_data_and_a_users_files_in_their_place_are_named(project, check, path):
+    path.write_bytes(b"half, or mine")
+    finding = only(check)
     assert (finding.level, finding.exit_code) == ("FAIL", 3)
-    assert str(LABELS) in finding.text and "`" in finding.text
+    assert str(path) in finding.text
+
+
+def test_links_out_of_the_project_are_named(project, tmp_path):
+    for name in ("data/FashionMNIST", "models"):
+        shutil.move(name, tmp_path / name)
+        Path(name).symlink_to(tmp_path / name)
+    [data], [models, *_] = wrong(doctor.data), wrong(doctor.weights)
+    assert f"LAB_DATA_MIRROR={tmp_path / 'data'}" in data.text
+    assert str(tmp_path / "models") in models.text
+    assert {data.exit_code, models.exit_code} == {3}
+
+
+def test_a_users_published_files_are_seen(project, monkeypatch):
+    """Those that lie in data/ are taken for the published ones, but for the airfoil table."""
+    pins = [
+        replace(file, unpacked_sha256=hashlib.sha256(file.path.read_bytes()).hexdigest())
+        for file in sources.FASHION_FILES
+    ]
+    monkeypatch.setattr(sources, "FASHION_FILES", tuple(pins))
+    shutil.rmtree(".lab")
+    for name in (SOURCE, datasets.DATA / datasets.AIRFOIL_FILE):
+        Path(name).unlink()
+    here, lacking = wrong(doctor.data)
+    assert (here.level, here.fix) == ("note", doctor.FETCH)
+    assert str(LABELS.parent) in here.text
+    assert sources.AIRFOIL.name in lacking.text and "idx" not in lacking.text
 
 
 def test_own_mirror_without_the_files_is_named(project, tmp_path, monkeypatch):
@@ -251,7 +286,7 @@ def test_own_mirror_without_the_files_is_named(project, tmp_path, monkeypatch):
     assert unreachable.exit_code == 3
     assert "fashion-mnist/train-images-idx3-ubyte.gz" in lacking.text
     for file in (*sources.FASHION_FILES, sources.AIRFOIL):
-        write(tmp_path / file.folder / file.name, "damaged")
+        write(tmp_path / file.folders[0] / file.name, "damaged")
     damaged, _ = wrong(doctor.data)
     assert "other bytes" in damaged.text
     pin = hashlib.sha256(b"damaged").hexdigest()

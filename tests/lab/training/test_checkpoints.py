@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from lab.core.errors import CheckpointError, DistributedError, SpaceError
-from lab.data.datasets import sha256
+from lab.core.files import sha256
 from lab.training.checkpoints import Checkpoints, run_key
 from tests.helpers import ROOT
 

@@ -13,22 +13,37 @@ import requests
 
 from lab.core.errors import DataError, MachineError, SpaceError
 from lab.core.params import load
-from lab.data import datasets, idx, synthetic
-from lab.data.sources import AIRFOIL, FASHION_FILES, RemoteFile, own_mirror, sources
+from lab.data import datasets, idx, sources, synthetic
+from lab.data.sources import AIRFOIL, FASHION_FILES, FASHION_FOLDERS, RemoteFile, own_mirror
 from stages.fetch.measure import download
 from stages.fetch.measure.params import Params
-from tests.helpers import edit_params
+from tests.helpers import edit_params, files
 
 TABLE = b"800\t0\t0.3\t71.3\t0.002\t126.2\n"
 
 
-def publish(folder, name, content, sha256=None):
-    """Put a file into a mirror; returns what is pinned of it."""
-    path = folder / name
+def publish(folder, places, name, content):
+    """Put a file into a mirror, packed if its name says so; returns what is pinned of it."""
+    packed = gzip.compress(content) if name.endswith(".gz") else content
+    put(folder / places[0] / name, packed)
+    pins = [hashlib.sha256(each).hexdigest() for each in (packed, content)]
+    return RemoteFile(places, name, len(packed), *pins)
+
+
+def put(path, content):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content)
-    pin = sha256 or hashlib.sha256(content).hexdigest()
-    return RemoteFile(path.parent.name, path.name, len(content), pin)
+    return path
+
+
+def lay_out(mirror, root, packed=False, unpacked=False):
+    """Put the mirror's data under a root as torchvision does, in one form or in both."""
+    for file in (*download.FASHION_FILES, download.AIRFOIL):
+        content, folder = (mirror / file.folders[0] / file.name).read_bytes(), file.folders[-1]
+        if unpacked or file is download.AIRFOIL:
+            put(root / folder / file.path.name, file.unpacked(content))
+        if packed:
+            put(root / folder / file.name, content)
 
 
 @pytest.fixture
@@ -36,15 +51,15 @@ def mirror(tmp_path_factory, project, monkeypatch):
     """A mirror with small data sets, which the code takes for the published ones."""
     folder = tmp_path_factory.mktemp("mirror")
     images, labels = synthetic.fashion(20, seed=1)
-    files = [
-        publish(folder, f"fashion-mnist/{half}-{kind}-ubyte.gz", gzip.compress(idx.encode(array)))
+    published = [
+        publish(folder, FASHION_FOLDERS, f"{half}-{kind}-ubyte.gz", idx.encode(array))
         for half in ("train", "t10k")
         for kind, array in (("images-idx3", images), ("labels-idx1", labels))
     ]
-    monkeypatch.setattr(download, "FASHION_FILES", files)
-    monkeypatch.setattr(
-        download, "AIRFOIL", publish(folder, "airfoil/airfoil_self_noise.dat", TABLE)
-    )
+    table = publish(folder, AIRFOIL.folders, AIRFOIL.name, TABLE)
+    for module in (download, sources):
+        monkeypatch.setattr(module, "FASHION_FILES", published)
+        monkeypatch.setattr(module, "AIRFOIL", table)
     monkeypatch.setattr(download, "FASHION_COUNTS", {"train": 30, "t10k": 10})
     monkeypatch.setattr(datasets, "FASHION_COUNTS", {"train": 30, "t10k": 10})
     monkeypatch.delenv("LAB_DATA_MIRROR", raising=False)
@@ -73,7 +88,7 @@ def test_the_own_mirror_comes_first(mirror, monkeypatch):
     assert set(fetch().values()) == {"original"}
     assert len(datasets.read_fashion_mnist("train").images) == 20
     assert datasets.read_airfoil().shape == (1, 6)
-    assert sources(AIRFOIL, ["https://a/"])[-1] == "https://a/airfoil_self_noise.dat"
+    assert sources.sources(AIRFOIL, ["https://a/"])[-1] == "https://a/airfoil_self_noise.dat"
 
 
 def test_mirrors_of_params_are_asked_in_turn(mirror, address):
@@ -108,7 +123,7 @@ def test_a_mirror_that_lacks_a_file_is_named(mirror, monkeypatch):
 
 @pytest.mark.parametrize("way", ["a folder", "an address"])
 def test_other_bytes_are_never_replaced_by_look_alikes(mirror, address, monkeypatch, way):
-    (mirror / "fashion-mnist/train-labels-idx1-ubyte.gz").write_bytes(b"<html>log in</html>")
+    put(mirror / "fashion-mnist/train-labels-idx1-ubyte.gz", b"<html>log in</html>")
     changes = {}
     if way == "a folder":
         monkeypatch.setenv("LAB_DATA_MIRROR", str(mirror))
@@ -148,11 +163,93 @@ def test_a_mirror_of_another_kind_is_refused(monkeypatch):
         own_mirror()
 
 
+FORMS = [{"unpacked": True}, {"packed": True}, {"packed": True, "unpacked": True}]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_users_published_files_are_used_as_they_are_and_stay(mirror, form):
+    lay_out(mirror, datasets.DATA, **form)
+    put(datasets.DATA / datasets.RAW_FOLDER / "my_notes.txt", b"mine")
+    before = state(datasets.DATA)
+    assert set(fetch().values()) == {"original"}, "without any source"
+    assert len(datasets.read_fashion_mnist("train").images) == 20
+    assert before.items() <= state(datasets.DATA).items()
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_own_mirror_may_be_torchvisions_root(mirror, tmp_path, monkeypatch, form):
+    lay_out(mirror, tmp_path / "torchvision", **form)
+    monkeypatch.setenv("LAB_DATA_MIRROR", str(tmp_path / "torchvision"))
+    assert set(fetch().values()) == {"original"}
+    assert len(datasets.read_fashion_mnist("train").images) == 20
+
+
+@pytest.mark.parametrize("form", FORMS[:2])
+def test_look_alikes_never_complete_a_part_of_the_published_data(mirror, monkeypatch, form):
+    lay_out(mirror, datasets.DATA, **form)
+    [one] = datasets.DATA.rglob("train-labels*")
+    one.unlink()
+    before = state(datasets.DATA)
+    with pytest.raises(DataError, match="train-labels"):
+        fetch()
+    assert state(datasets.DATA) == before
+    monkeypatch.setenv("LAB_DATA_MIRROR", str(mirror))
+    assert set(fetch().values()) == {"original"}, "what lacks is brought"
+
+
+@pytest.mark.parametrize("name", ["train-labels-idx1-ubyte", "airfoil_self_noise.dat"])
+def test_a_users_other_file_stays_though_a_source_has_the_published_one(mirror, monkeypatch, name):
+    lay_out(mirror, datasets.DATA, unpacked=True)
+    [one] = datasets.DATA.rglob(name)
+    one.write_bytes(b"mine")
+    before = state(datasets.DATA)
+    monkeypatch.setenv("LAB_DATA_MIRROR", str(mirror))
+    with pytest.raises(DataError, match=name):
+        fetch()
+    assert state(datasets.DATA) == before
+
+
+@pytest.mark.parametrize("link", ["data", "data/FashionMNIST", "data/FashionMNIST/raw"])
+def test_nothing_is_written_through_a_link_out_of_the_project(
+    mirror, project, tmp_path_factory, monkeypatch, link
+):
+    course = tmp_path_factory.mktemp("course")
+    lay_out(mirror, course, unpacked=True)
+    before = state(course)
+    (project / link).parent.mkdir(parents=True, exist_ok=True)
+    (project / link).symlink_to(course / Path(link).relative_to("data"))
+    with pytest.raises(DataError, match=f"{link}: .*LAB_DATA_MIRROR={course}`"):
+        fetch()
+    assert state(course) == before
+    (project / link).unlink()
+    monkeypatch.setenv("LAB_DATA_MIRROR", str(course))
+    assert set(fetch().values()) == {"original"}
+
+
+def test_the_labs_own_look_alikes_give_way(mirror, monkeypatch):
+    fetch()
+    (datasets.DATA / datasets.SOURCE_FILE).unlink()  # as a kill before the end leaves them
+    assert set(fetch().values()) == {"synthetic"}
+    monkeypatch.setenv("LAB_DATA_MIRROR", str(mirror))
+    assert set(fetch().values()) == {"original"}
+
+
+def state(folder):
+    """What must not change of the files under a folder."""
+    found = {name: (folder / name).stat() for name in files(folder)}
+    return {
+        name: ((folder / name).read_bytes(), stat.st_ino, stat.st_mode, stat.st_mtime_ns)
+        for name, stat in found.items()
+    }
+
+
 def test_the_pins_are_the_published_ones():
     """SHA-256 of the files whose MD5 torchvision pins."""
     mirror = Path(os.environ.get("LAB_DATA_MIRROR", "none"))
     if not mirror.is_dir():
         pytest.skip("needs the data")
     for file in (*FASHION_FILES, AIRFOIL):
-        found = (mirror / file.folder / file.name).read_bytes()
+        found = (mirror / file.folders[0] / file.name).read_bytes()
         assert (len(found), hashlib.sha256(found).hexdigest()) == (file.size, file.sha256)
+        content = gzip.decompress(found) if file in FASHION_FILES else found
+        assert hashlib.sha256(content).hexdigest() == file.unpacked_sha256

@@ -9,8 +9,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lab.core.files import sha256
 from lab.core.shared_params import BenchParams
-from lab.data.datasets import AIRFOIL_FILE, sha256
+from lab.data.datasets import AIRFOIL_FILE
 from lab.data.sources import AIRFOIL
 from lab.optim import update_rules
 from lab.optim.objectives import standardise
