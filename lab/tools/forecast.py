@@ -21,9 +21,11 @@ from pydantic import TypeAdapter
 
 from lab.core.errors import LabError, MachineError, ParamsError, instead_of
 from lab.core.files import HARDWARE_FILE, read_json, write_json
+from lab.core.outputs import objection, refuse
 from lab.core.params import PARAMS_FILE, read_yaml
 from lab.core.process import run
 from lab.core.stage_times import COMMITTED, OWN, PLAN, Plan, Times, digest, in_words, read_times
+from lab.data import sources
 from lab.machine import hardware, speed
 from lab.tools.profiles import LAPTOP, check_params, in_use
 
@@ -118,6 +120,13 @@ def will_run(target: str, stages: Mapping[str, Stage]) -> set[str]:
     return downstream(changed, stages) & wanted
 
 
+def check_outputs(names: Collection[str], stages: Mapping[str, Stage]) -> None:
+    """Raise DataError if a user's file is where one of these stages writes data or weights."""
+    outs = {out for name in names for out in stages[name].outs}
+    weights = [objection(Path(out)) for out in sorted(outs) if out.startswith("models/")]
+    refuse([*(sources.objections() if "fetch" in names else []), *weights])
+
+
 def check_target(target: str, stages: Collection[str]) -> None:
     """Raise ParamsError unless the pipeline has the target: a stage, or a run as train@NAME."""
     known = {*stages, *(name.split("@")[0] for name in stages)}
@@ -188,6 +197,7 @@ def main() -> None:
     Raises:
         ParamsError: params.yaml has mistakes, or there is no such stage or run. DVC would delete
             a stage's results before the stage could say so.
+        DataError: as in `check_outputs`.
     """
     parser = argparse.ArgumentParser(description="How long a run of the pipeline will take here.")
     parser.add_argument("target", nargs="?", default="", help="of dvc repro; all if not given")
@@ -206,6 +216,11 @@ def main() -> None:
             if given.downstream
             else will_run(given.target, stages)
         )
+    except (LabError, LookupError, TypeError):  # DVC says what is wrong
+        check_outputs(stages, stages)
+        return
+    check_outputs(names, stages)
+    try:
         plan = plan_of([name for name in stages if name in names], stages, params)
     except (LabError, LookupError, TypeError):  # DVC says what is wrong
         return

@@ -1,9 +1,11 @@
 """Train the run that is named: `python -m stages.train RUN`."""
 
 import sys
+from pathlib import Path
 
 from lab.core.errors import DistributedError, ParamsError, StoppedError, instead_of
 from lab.core.files import REPORTS
+from lab.core.outputs import objection, refuse
 from lab.core.params import PARAMS_FILE, load
 from lab.core.process import run
 from lab.data.datasets import dataset_name
@@ -11,6 +13,7 @@ from lab.machine.devices import resolve
 from lab.machine.hardware import add_machine
 from lab.parallel.launch import launch, own_rank
 from lab.parallel.local_ranks import call_in_ranks
+from stages.train.measure.names import WEIGHTS
 from stages.train.measure.one_run import train_as_rank, train_run
 from stages.train.measure.params import Params
 
@@ -23,6 +26,7 @@ def main() -> None:
     if name not in params.train.runs:
         known = instead_of(name, params.train.runs)
         raise ParamsError(f"{PARAMS_FILE}: no run {name!r} in train.runs; {known}")
+    refuse([objection(Path(WEIGHTS.format(run=name)))])  # before there is anything to lose
     if params.train.runs[name].strategy == "ddp" and own_rank() is None:
         launch_ranks(name, params)
     else:

@@ -1,5 +1,6 @@
 """The pipeline through the real dvc, in a clone: a run and its repetition, a changed rate."""
 
+import gzip
 import json
 import os
 import re
@@ -12,6 +13,8 @@ import pytest
 
 from lab.claims.book_order import BOOK_ORDER
 from lab.core.params import read_yaml
+from lab.data.datasets import RAW_FOLDER, dataset_name
+from lab.data.sources import FASHION_FILES
 from tests.helpers import ROOT, edit_params
 
 MIRROR = os.environ.get("LAB_DATA_MIRROR")
@@ -119,6 +122,46 @@ def test_a_run_is_trained_once_and_again_where_its_rate_changed(clone):
     curves = (clone / "dvc_plots" / "index.html").read_text()
     assert set(re.findall(r'id = "reports_train_(\w+)_rows_csv"', curves)) == set(RUNS)
     assert set(re.findall(r'"rev": "(\w+)"', curves)) == {"HEAD", "workspace"}
+
+
+@pytest.mark.slow
+def test_plain_dvc_keeps_what_a_user_put_in_the_place_of_outputs(clone):
+    others = [clone / "data/airfoil/airfoil_self_noise.dat", clone / "models/lenet_1gpu.pt"]
+    beside = clone / "data/FashionMNIST/raw/my_notes.txt"
+    for path in (*others, beside):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("mine")
+    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}
+    for target in ("fetch", "train@lenet_1gpu"):
+        words = [sys.executable, "-m", "dvc", "repro", "--force", "--single-item", target]
+        ended = subprocess.run(words, cwd=clone, env=environment, capture_output=True, text=True)
+        assert ended.returncode and "ERROR: " in ended.stderr
+        assert [path.read_text() for path in (*others, beside)] == ["mine"] * 3
+    for path in others:
+        path.unlink()
+    command(clone, "dvc", "repro", "fetch")
+    assert beside.read_text() == "mine"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not MIRROR or "://" in MIRROR, reason="needs the data in a folder")
+def test_plain_dvc_uses_a_users_published_files_and_leaves_them(clone):
+    raw = clone / "data" / RAW_FOLDER
+    raw.mkdir(parents=True)
+    for file in FASHION_FILES:
+        packed = Path(shutil.copy(ROOT / MIRROR / file.folders[0] / file.name, raw))
+        (raw / file.path.name).write_bytes(gzip.decompress(packed.read_bytes()))
+    before = {path: path.read_bytes() for path in raw.iterdir()}
+    for words in (
+        ("exp", "run", "-S", "data.timeout_s=7", "fetch"),  # which checks out with force first
+        ("repro", "--force", "fetch"),
+    ):
+        command(clone, "dvc", *words)
+        assert {path: path.read_bytes() for path in raw.iterdir()} == before
+        assert dataset_name(clone / "data") == "fashion-mnist"
+    assert "data/FashionMNIST" not in command(clone, "dvc", "status"), (
+        "the hashes are the committed"
+    )
 
 
 @pytest.mark.slow

@@ -8,7 +8,8 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from lab.core.files import REPORTS, Metrics, Row, write_atomically, write_metrics, write_rows
+from lab.core.files import REPORTS, Metrics, Row, write_metrics, write_rows
+from lab.core.outputs import write_own
 from lab.machine.devices import Devices
 from lab.machine.hardware import add_machine
 from lab.results.stats import summarise as summary
@@ -77,7 +78,7 @@ def to_bytes(weights: Mapping[str, Tensor]) -> bytes:
 def write(name: str, weights: bytes, rows: Sequence[Row], metrics: Metrics) -> None:
     """Write what a run leaves."""
     folder = REPORTS / "train" / name
-    write_atomically(Path(WEIGHTS.format(run=name)), weights)
+    write_own(Path(WEIGHTS.format(run=name)), weights)
     write_rows(folder, rows)
     write_metrics(folder, metrics, COMPARED)
     add_machine(folder)

@@ -87,21 +87,58 @@ def test_a_target_that_the_pipeline_lacks_is_an_error_with_the_nearest_one():
         check_target("train@record_38", stages)
 
 
-@pytest.mark.slow
-def test_mistakes_in_params_delete_no_results(project):
+@pytest.fixture
+def checkout(project):
+    """The project as a checkout without data, in which DVC works."""
     for name in ("tasks.py", "dvc.yaml", "dvc.lock", ".dvcignore"):
         shutil.copy(ROOT / name, project)
     for name in ("lab", "stages", "reports"):
         shutil.copytree(ROOT / name, project / name)
     shutil.copytree(ROOT / ".dvc", project / ".dvc", ignore=shutil.ignore_patterns("tmp", "cache"))
     subprocess.run(["git", "init", "-q"], check=True)
+    edit_params({"data.mirrors.fashion_mnist": [], "data.mirrors.airfoil": []})
+    return project
+
+
+def invoke(*words):
+    command = [sys.executable, "-m", "invoke", *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.slow
+def test_mistakes_in_params_delete_no_results(checkout):
     edit_params({"landscapes.num_seeds": 0, "train.defaults.momentum": 2})
-    before = contents(project / "reports")
-    command = [sys.executable, "-m", "invoke", "repro", "--stage", "landscapes"]
-    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    before = contents(checkout / "reports")
+    ended = invoke("repro", "--stage", "landscapes")
     assert (ended.returncode, ended.stderr.count("ERROR: ")) == (2, 2)
-    assert contents(project / "reports") == before
+    assert contents(checkout / "reports") == before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("paths", "command"),
+    [
+        (["data/FashionMNIST/raw/t10k-labels-idx1-ubyte", "data/source.json"], ("repro",)),
+        (["data/airfoil/airfoil_self_noise.dat"], ("remeasure", "--stage", "fetch")),
+        (["models/lenet_1gpu.pt"], ("train", "lenet_1gpu")),
+    ],
+)
+def test_a_users_file_in_the_place_of_an_output_stops_before_dvc_starts(checkout, paths, command):
+    for path in paths:
+        (checkout / path).parent.mkdir(parents=True, exist_ok=True)
+        (checkout / path).write_text("mine")
+    before = contents(checkout)
+    ended = invoke(*command)
+    assert ended.returncode == 3
+    lines = ended.stderr.splitlines()
+    assert [path in line for path, line in zip(paths, lines, strict=True)] == [True] * len(paths)
+    assert "dvc repro" not in ended.stdout
+    assert before.items() <= contents(checkout).items()
 
 
 def contents(folder):
-    return {name: (folder / name).read_bytes() for name in files(folder)}
+    return {
+        name: (folder / name).read_bytes()
+        for name in files(folder)
+        if not name.startswith((".dvc/", ".lab/")) and "__pycache__" not in name
+    }
