@@ -31,33 +31,44 @@ def _omp_threads() -> float:
 def quota_cores(cgroups: Sequence[Path] | None = None) -> float:
     """The CPU quota of this process in cores, possibly below 1, or infinity.
 
-    The least of its cgroup (version 2) and of those above it, `cgroups`.
+    The least of its cgroups and of those above them, `cgroups`.
     """
     return min(map(_quota_of, cgroup_folders() if cgroups is None else cgroups), default=NO_QUOTA)
 
 
 def _quota_of(cgroup: Path) -> float:
-    try:
-        quota, period = (cgroup / "cpu.max").read_text(encoding="ascii").split()
-        return NO_QUOTA if quota == "max" else int(quota) / int(period)
-    except (OSError, ValueError, ZeroDivisionError):
-        return NO_QUOTA
+    for names in (("cpu.max",), ("cpu.cfs_quota_us", "cpu.cfs_period_us")):  # version 2 and 1
+        with contextlib.suppress(OSError, ValueError, ZeroDivisionError):
+            words = [(cgroup / name).read_text(encoding="ascii") for name in names]
+            quota, period = " ".join(words).split()
+            return NO_QUOTA if quota in ("max", "-1") else int(quota) / int(period)
+    return NO_QUOTA
 
 
 def cgroup_folders(
     root: Path = Path("/sys/fs/cgroup"), own: Path = Path("/proc/self/cgroup")
 ) -> list[Path]:
-    """The folders of this process's cgroup (version 2) and of all above it, up to `root`.
+    """The folders of this process's cgroups and of all above them, up to where they are mounted.
 
-    In a container `root` is the container's own, and the path in `own` may be none below it.
+    Version 2 has one tree, at `root`. Version 1 has one for each controller, or for several, as
+    `own` says in a line such as `4:cpu,cpuacct:/path`: of these only that of `cpu` counts, which is
+    in a folder of that name or of both. In a container a tree is the container's own, and the path
+    in `own` may be none below it.
     """
     try:
         lines = own.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:  # no Linux
         return []
-    path = next((line.removeprefix("0::/") for line in lines if line.startswith("0::/")), "")
-    folder = root / path
-    return [each for each in (folder, *folder.parents) if each.is_relative_to(root)]
+    found = []
+    for line in lines:
+        _, controllers, path = line.split(":", 2)
+        if controllers and "cpu" not in controllers.split(","):
+            continue
+        names = ("cpu", "cpu,cpuacct") if controllers else (".",)
+        top = next((root / name for name in names if (root / name).is_dir()), root)
+        folder = top / path.lstrip("/")
+        found += [each for each in (folder, *folder.parents) if each.is_relative_to(top)]
+    return found
 
 
 def throttled_seconds(cgroups: Sequence[Path]) -> float:
@@ -66,6 +77,7 @@ def throttled_seconds(cgroups: Sequence[Path]) -> float:
     for cgroup in cgroups:
         with contextlib.suppress(OSError, ValueError):
             lines = (cgroup / "cpu.stat").read_text(encoding="ascii").splitlines()
-            counts = dict(line.split() for line in lines)
-            total += int(counts.get("throttled_usec", 0)) / 1e6
+            counts = {name: int(count) for name, count in map(str.split, lines)}
+            # version 2 counts microseconds, version 1 nanoseconds
+            total += counts.get("throttled_usec", 0) / 1e6 + counts.get("throttled_time", 0) / 1e9
     return total

@@ -34,7 +34,7 @@ def test_a_quota_is_its_share_of_a_period(tmp_path, cpu_max, cores):
 def test_the_least_quota_of_the_cgroup_and_those_above_it_counts(tmp_path):
     """As systemd sets it for a user's session, or a container for itself."""
     own = tmp_path / "own"
-    own.write_text("12:cpu:/elsewhere\n0::/user.slice/session.scope\n")
+    own.write_text("12:memory:/elsewhere\n0::/user.slice/session.scope\n")
     inner = cgroup(tmp_path / "user.slice" / "session.scope", "max 100000")
     cgroup(tmp_path / "user.slice", "150000 100000")
     assert cgroup_folders(tmp_path, own) == [inner, tmp_path / "user.slice", tmp_path]
@@ -42,6 +42,38 @@ def test_the_least_quota_of_the_cgroup_and_those_above_it_counts(tmp_path):
     own.write_text("0::/a/hosts/path/that/the/container/does/not/have\n")
     cgroup(tmp_path, "100000 100000")
     assert quota_cores(cgroup_folders(tmp_path, own)) == 1
+
+
+@pytest.mark.parametrize(
+    ("mounted", "line"),
+    [
+        ("cpu", "1:cpu:/"),
+        ("cpu,cpuacct", "4:cpu,cpuacct:/"),
+        ("cpu", "4:cpuacct,cpu:/"),  # by a link of that name
+    ],
+)
+def test_version_1_has_a_quota_of_its_own(tmp_path, mounted, line):
+    """The tree as such a machine has it, version 2 without controllers beside it."""
+    own = tmp_path / "own"
+    own.write_text(f"9:name=systemd:/\n8:cpuset:/\n4:memory:/job\n{line}batch/job\n0::/\n")
+    top = tmp_path / mounted
+    inner = cgroup_of_version_1(top / "batch" / "job", -1)
+    batch = cgroup_of_version_1(top / "batch", 50_000, throttled_ns=1_500_000_000)
+    cgroup_of_version_1(top, -1)
+    (tmp_path / "cpu.stat").write_text("usage_usec 9\n")
+    folders = cgroup_folders(tmp_path, own)
+    assert [inner, batch, top] == [each for each in folders if each != tmp_path]
+    assert quota_cores(folders) == 0.5
+    assert throttled_seconds(folders) == 1.5
+
+
+def cgroup_of_version_1(folder: Path, quota_us: int, throttled_ns: int = 0) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "cpu.cfs_quota_us").write_text(f"{quota_us}\n")
+    (folder / "cpu.cfs_period_us").write_text("100000\n")
+    counts = f"nr_periods 30\nnr_throttled 20\nthrottled_time {throttled_ns}\n"
+    (folder / "cpu.stat").write_text(counts)
+    return folder
 
 
 def test_without_cgroups_there_is_no_quota(tmp_path):
