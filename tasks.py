@@ -185,7 +185,7 @@ def train(c: Context, run: str) -> None:
 @task(
     help={
         "picture": "a picture file of any size",
-        "run": "whose weights; the first of train.runs if not given",
+        "run": "whose weights; the first of train.runs that is trained here if not given",
     }
 )
 @_with_help
