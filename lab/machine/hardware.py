@@ -14,7 +14,7 @@ import psutil
 
 from lab.core.files import CONDITIONS, read_json, write_json
 from lab.machine.limits import NO_QUOTA, quota_cores, usable_cores
-from lab.machine.torch_build import build, cpu_capability, cpu_model, may_have_gpus
+from lab.machine.torch_build import build, cpu_model, instructions, may_have_gpus
 
 GIB = 2**30
 
@@ -37,7 +37,7 @@ def add_machine(folder: Path) -> None:
 def _cpu() -> dict[str, Any]:
     quota = quota_cores()
     return {
-        "instructions": cpu_capability(),
+        "instructions": instructions(),
         "model": cpu_model(),
         "omp_num_threads": os.environ.get("OMP_NUM_THREADS"),
         "quota_cores": round(quota, 2) if quota < NO_QUOTA else None,

@@ -16,6 +16,11 @@ from typing import Any
 GPU_LIBRARIES = ("libcuda.so.1", "libnvidia-ml.so.1")  # of NVIDIA's driver: torch counts by these
 AVX512 = {"avx512vl", "avx512bw", "avx512dq", "fma"}  # what ATen wants, as the kernel calls them
 AVX2 = {"avx2", "fma"}
+# what else limits the instructions that libraries use: oneDNN's, MKL's, and cuBLAS's for TF32
+LIMITS = (
+    *("ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA", "MKL_ENABLE_INSTRUCTIONS", "MKL_CBWR"),
+    "NVIDIA_TF32_OVERRIDE",
+)
 CPUINFO = Path("/proc/cpuinfo")
 
 
@@ -56,6 +61,12 @@ def cpu_capability() -> str:
     if asked in ("default", "avx2", "avx512"):
         return asked.upper()
     return "AVX512" if flags >= AVX512 else "AVX2" if flags >= AVX2 else "DEFAULT"
+
+
+def instructions() -> str:
+    """The instructions of torch's kernels, and the variables that limit those of its libraries."""
+    limits = [f"{name}={os.environ[name]}" for name in LIMITS if name in os.environ]
+    return ", ".join([cpu_capability(), *limits])
 
 
 def cpu_flags() -> set[str]:

@@ -40,6 +40,15 @@ WRITTEN_FILES = (".", "dvc.lock", "params.yaml")
 VARIABLES = {
     "OMP_NUM_THREADS": "limits the threads of every run",
     "CUDA_VISIBLE_DEVICES": "decides which GPUs torch sees",
+    "ATEN_CPU_CAPABILITY": "limits the instructions of torch's kernels: another machine's times",
+    "ONEDNN_MAX_CPU_ISA": "limits the instructions of convolutions: another machine's times",
+    "DNNL_MAX_CPU_ISA": "limits the instructions of convolutions: another machine's times",
+    "MKL_ENABLE_INSTRUCTIONS": "limits the instructions of products: another machine's times",
+    "MKL_CBWR": "limits the instructions of products: another machine's times",
+    "NVIDIA_TF32_OVERRIDE": "decides over TF32 on GPUs, whatever a run's precision says",
+    "PYTORCH_JIT": "turns TorchScript off if it is 0, and bench_compile with it",
+    "TORCHDYNAMO_DISABLE": "turns torch.compile off if it is 1: runs that compile are refused",
+    "TORCH_COMPILE_DISABLE": "turns torch.compile off if it is 1: runs that compile are refused",
     "RANK": "makes every run take itself for one of several processes",
 }
 

@@ -8,6 +8,7 @@ import torch
 
 from lab.core.files import write_json
 from lab.machine import hardware, torch_build
+from lab.tools.doctor import VARIABLES
 
 
 def test_two_probes_in_two_processes_give_the_same_bytes(tmp_path):
@@ -67,6 +68,19 @@ def test_torch_says_the_same_of_the_processor_and_of_itself(asked):
     ours, theirs, finds_all_gpus = json.loads(result.stdout)
     assert ours == theirs
     assert finds_all_gpus
+
+
+@pytest.mark.parametrize("name", torch_build.LIMITS)
+def test_a_limit_on_a_librarys_instructions_is_a_fact_of_the_machine(monkeypatch, name):
+    for each in torch_build.LIMITS:
+        monkeypatch.delenv(each, raising=False)
+    free = hardware.facts()
+    assert free["cpu"]["instructions"] == torch_build.cpu_capability(), "as ever without a limit"
+    monkeypatch.setenv(name, "SSE41")
+    limited = hardware.facts()
+    assert f"{name}=SSE41" in limited["cpu"]["instructions"]
+    assert limited | {"cpu": free["cpu"]} == free
+    assert name in VARIABLES, "the doctor names it"
 
 
 @pytest.mark.parametrize(
