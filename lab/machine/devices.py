@@ -18,6 +18,8 @@ from lab.machine.gpus.errors import check_driver
 from lab.machine.limits import usable_cores
 from lab.machine.torch_build import cpu_flags
 
+COMPILE_SWITCHES = ("TORCHDYNAMO_DISABLE", "TORCH_COMPILE_DISABLE")  # 1 turns torch.compile off
+
 # `cpu`: the processor in its own right, not in place of a GPU
 DeviceKind = Literal["cuda", "cuda-shared", "cpu-virtual", "cpu"]
 
@@ -99,9 +101,15 @@ def computes_in_bf16(device: torch.device) -> bool:
 
 
 def missing_compiler() -> str:
-    """What torch.compile lacks here, or nothing: its kernels for the processor are C++."""
+    """What inductor lacks here, or nothing: its kernels for the processor are C++."""
     compiler = os.environ.get("CXX", "clang++" if sys.platform == "darwin" else "g++")
     return "" if shutil.which(compiler) else f"a C++ compiler ({compiler} is not on PATH)"
+
+
+def missing_for_compile() -> str:
+    """What torch.compile lacks here, or nothing: turned off, it runs eager without a word."""
+    off = next((name for name in COMPILE_SWITCHES if os.environ.get(name) == "1"), "")
+    return f"torch.compile, which {off}=1 turns off" if off else missing_compiler()
 
 
 def processor(threads: int) -> Devices:

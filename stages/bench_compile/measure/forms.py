@@ -16,7 +16,8 @@ from typing import TypeVar
 import torch
 from torch import Tensor, nn
 
-from lab.machine.devices import missing_compiler
+from lab.core.errors import LabError, MachineError
+from lab.machine.devices import missing_compiler, missing_for_compile
 from lab.machine.gpus.graphs import recorded
 from stages.bench_compile.measure.names import (
     AOT,
@@ -58,10 +59,16 @@ def mlp(seed: int) -> nn.Sequential:
 
 
 def script(net: nn.Module) -> torch.jit.ScriptModule:
-    """The network as TorchScript, without the warning of its deprecation, which its name says."""
+    """The network as TorchScript, without the warning of its deprecation, which its name says.
+
+    Raises:
+        MachineError: TorchScript is turned off: torch then gives the network back as it is.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        scripted: torch.jit.ScriptModule = torch.jit.script(net)
+        scripted = torch.jit.script(net)
+    if not isinstance(scripted, torch.jit.ScriptModule):
+        raise MachineError("PYTORCH_JIT=0 turns TorchScript off; `unset PYTORCH_JIT`")
     return scripted
 
 
@@ -150,6 +157,9 @@ def build(
 
     `use` calls the form with each of `inputs`, which differ in shape: compilers work in the first
     call of each, and what they do not manage here shows there.
+
+    Raises:
+        MachineError: TorchScript is turned off.
     """
     reason = obstacle(name, next(net.parameters()).device, compilers)
     if reason:
@@ -161,6 +171,8 @@ def build(
             form = BUILDERS[name](net, folder)
             seconds = time.perf_counter() - start
             used = _used_compiled(form, use, inputs) if name == COMPILE else use(form)
+        except LabError:
+            raise
         except Exception as error:  # whatever a compiler of this machine does not manage
             return None, 0.0, f"does not build here ({type(error).__name__})"
     return used, seconds, ""
@@ -174,7 +186,7 @@ def obstacle(name: str, device: torch.device, compilers: bool) -> str:
         return ""
     if not compilers:
         return "bench_compile.compilers is false"
-    missing = missing_compiler()
+    missing = missing_for_compile() if name == COMPILE else missing_compiler()
     return f"needs {missing}" if missing else ""
 
 

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from lab.core.shared_params import Compile
-from lab.machine.devices import DeviceKind, missing_compiler
+from lab.machine.devices import DeviceKind, missing_for_compile
 from lab.nets.flops import training_flop
 from lab.nets.models import MODELS, LeNet, receptive_size
 from lab.results.measurements import Measurement, again, skip
@@ -125,7 +125,7 @@ def lacking(p: TrainingParams, machine: Machine) -> list[Measurement]:
     """Why variants that were asked for do not take part."""
     kind: DeviceKind = "cuda" if machine.gpus else "cpu"
     skipped = []
-    if p.compile and (missing := missing_compiler()):
+    if p.compile and (missing := missing_for_compile()):
         skipped += [skip(net, names.COMPILED, f"needs {missing}", kind) for net in names.NETS]
     if not p.peers:
         reason = "bench_training.peers is false"
@@ -171,7 +171,7 @@ def _engine(net: str, batch_size: int, steps: int, machine: Machine) -> Training
 
 def _variants(variant: TrainingVariant, p: TrainingParams) -> dict[str, TrainingVariant]:
     """The engine, and what it becomes by other precisions, by a compiler, by a GPU's graphs."""
-    compiled = p.compile and not missing_compiler()
+    compiled = p.compile and not missing_for_compile()
     if variant.device != "cuda":
         by_compiler = {names.COMPILED: variant.but(compile="default")} if compiled else {}
         return {names.ENGINE: variant, **by_compiler, names.BF16: variant.but(precision="bf16")}

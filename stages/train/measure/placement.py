@@ -10,7 +10,7 @@ import torch
 from lab.core.errors import DistributedError, MachineError, SpaceError
 from lab.core.params import PARAMS_FILE
 from lab.core.shared_params import DeviceParams, Precision
-from lab.machine.devices import Devices, missing_compiler, resolve
+from lab.machine.devices import Devices, missing_for_compile, resolve
 from lab.machine.limits import usable_cores
 from lab.nets.memory import least_step_bytes, memory_bytes
 from lab.nets.models import MODELS
@@ -60,9 +60,9 @@ def check_machine_can(name: str, recipe: RunParams, device: torch.device) -> Non
     key = f"{PARAMS_FILE}: train.runs.{name}"
     if recipe.precision == "tf32" and device.type != "cuda":
         raise MachineError(f"{key}.precision: tf32 needs a CUDA GPU, found none; take fp32 or bf16")
-    if recipe.compile != "none" and (missing := missing_compiler()):
+    if recipe.compile != "none" and (missing := missing_for_compile()):
         raise MachineError(
-            f"{key}.compile: {recipe.compile} needs {missing}; install one or take none"
+            f"{key}.compile: {recipe.compile} needs {missing}; provide it or take none"
         )
 
 

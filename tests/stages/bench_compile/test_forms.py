@@ -1,4 +1,5 @@
 import os
+import subprocess
 import sys
 from functools import partial
 from pathlib import Path
@@ -6,6 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from lab.tools.doctor import VARIABLES
 from stages.bench_compile.measure import forms, names
 from stages.bench_compile.measure.forms import (
     BUILDERS,
@@ -17,6 +19,7 @@ from stages.bench_compile.measure.forms import (
     mlp,
     obstacle,
 )
+from tests.helpers import ROOT
 
 CPU = torch.device("cpu")
 
@@ -113,8 +116,37 @@ def test_what_would_run_eager_under_the_compilers_name_is_no_form(graphs, monkey
 
     monkeypatch.setattr(forms, "MOST_SHAPES", 8)
     assert reason() == "does not build here (FailOnRecompileLimitHit)"
+    monkeypatch.setattr(forms, "missing_for_compile", lambda: "")
     monkeypatch.setenv("TORCHDYNAMO_DISABLE", "1")
     assert reason() == "does not build here (RanEagerError)"
+
+
+@pytest.mark.parametrize("variable", ["TORCHDYNAMO_DISABLE", "TORCH_COMPILE_DISABLE"])
+def test_a_compiler_that_is_turned_off_is_said_to_be(monkeypatch, tmp_path, variable):
+    monkeypatch.setenv(variable, "1")
+    assert variable in build(names.COMPILE, mlp(0), tmp_path, [], call_each([]))[2]
+    assert variable not in obstacle(names.AOT, CPU, compilers=True), "another way to compile"
+    assert variable in VARIABLES, "the doctor names it"
+
+
+def test_with_torchscript_turned_off_the_stage_stops_and_times_nothing(tmp_path):
+    """torch then gives back the network as it is; it reads the variable when it is imported."""
+    for path in ("params.yaml", "dvc.yaml"):
+        (tmp_path / path).write_text((ROOT / path).read_text())
+    stage = subprocess.run(
+        [sys.executable, "-m", "stages.bench_compile"],
+        cwd=tmp_path,
+        env=os.environ | {"PYTORCH_JIT": "0", "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert stage.returncode == 4, stage.stderr
+    [line] = stage.stderr.splitlines()
+    assert "PYTORCH_JIT" in line
+    assert not list(tmp_path.glob("reports/bench_compile/*"))
+    assert "PYTORCH_JIT" in VARIABLES, "the doctor names it"
 
 
 def test_compilers_start_from_nothing_and_leave_nothing(monkeypatch):

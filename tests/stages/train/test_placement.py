@@ -4,12 +4,12 @@ import pytest
 import torch
 from pydantic import ValidationError
 
-from lab.core.errors import SpaceError
+from lab.core.errors import MachineError, SpaceError
 from lab.core.shared_params import DeviceParams
 from lab.machine import devices, limits
 from lab.training.run_params import RunParams
 from stages.train.measure import placement
-from stages.train.measure.placement import check_step_fits, devices_of
+from stages.train.measure.placement import check_machine_can, check_step_fits, devices_of
 from tests.helpers import small_run
 
 AUTO = DeviceParams(cpu_threads="auto")
@@ -101,3 +101,13 @@ def test_a_step_that_cannot_fit_is_refused_before_any_work(monkeypatch):
     sharded = one.but(shards=2)  # one of which is there at a time
     check_step_fits("big", sharded, "fp32", [cpu])
     check_step_fits("big", one.but(compile="default"), "fp32", [cpu])
+
+
+@pytest.mark.parametrize("variable", devices.COMPILE_SWITCHES)
+def test_no_run_is_eager_where_it_asks_for_a_compiler_that_is_turned_off(monkeypatch, variable):
+    monkeypatch.setenv(variable, "1")
+    cpu = torch.device("cpu")
+    check_machine_can("a", settings(), cpu)
+    with pytest.raises(MachineError, match=variable) as error:
+        check_machine_can("a", settings(compile="default"), cpu)
+    assert error.value.exit_code == 4
