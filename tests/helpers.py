@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+import pytest
 from ruamel.yaml import YAML
 
 from lab.claims.evidence import Evidence
@@ -163,3 +164,11 @@ def verdicts(
     """The verdicts on a stage's claims from what it left."""
     evidence = Evidence({stage: metrics}, {stage: rows})
     return {claim.id: judge(claim, evidence).verdict for claim in claims}
+
+
+def unshared(option: str) -> list[str]:
+    """The words before a command that runs it in a namespace of its own: -n network, -m mounts."""
+    words = ["unshare", option]
+    if not shutil.which("unshare") or subprocess.run([*words, "true"], check=False).returncode:
+        pytest.skip("needs namespaces of its own")
+    return words

@@ -1,21 +1,48 @@
 """The address of this host that no other can reach, and libraries that are told to keep to it."""
 
 import os
+import socket
 
 import psutil
 
+from lab.core.errors import MachineError
 from lab.core.shared_params import LOOPBACK
+
+ANSWER_S = 5.0
+
+
+def check_loopback() -> str:
+    """Connect to the address and return the name of the interface that has it.
+
+    Where nothing answers, torch would try for minutes and ignore signals.
+
+    Raises:
+        MachineError: nothing answers, as in a network namespace whose interfaces are down.
+    """
+    try:
+        with socket.create_server((LOOPBACK, 0)) as server:
+            socket.create_connection(server.getsockname(), ANSWER_S).close()
+        return next(
+            name
+            for name, found in psutil.net_if_addrs().items()
+            if any(a.address == LOOPBACK for a in found)
+        )
+    except (OSError, StopIteration) as error:
+        why = getattr(error, "strerror", None) or str(error) or "no interface has it"
+        raise MachineError(
+            f"{LOOPBACK} cannot be reached ({why}), and the processes of a run meet there;"
+            " `ip link set lo up`"
+        ) from None
 
 
 def stay_on_loopback() -> None:
     """Have gloo and NCCL listen on the loopback interface alone, for as long as this process lives.
 
     By themselves both take the first network that they find, NCCL also within one process.
+
+    Raises:
+        MachineError: nothing answers there.
     """
-    interface = next(
-        name
-        for name, found in psutil.net_if_addrs().items()
-        if any(a.address == LOOPBACK for a in found)
-    )
+    interface = check_loopback()
     os.environ["GLOO_SOCKET_IFNAME"] = interface
     os.environ["NCCL_SOCKET_IFNAME"] = f"={interface}"  # this one, not all whose names begin so

@@ -17,7 +17,7 @@ from typing import Any
 
 import psutil
 
-from lab.core.errors import LabError, SpaceError
+from lab.core.errors import LabError, MachineError, SpaceError
 from lab.core.files import write_json
 from lab.core.stage_times import announce, remember
 
@@ -26,7 +26,9 @@ ERROR_FILE = Path(".lab/last_error.json")
 INTERRUPTED = "interrupted; the same command resumes"
 BROKEN_PIPE = 141  # as of a process that SIGPIPE ends
 ORPHANED = 143
+RANK_MARK = "TORCHELASTIC_RUN_ID"  # in the environment of each rank that torchrun starts
 POLL_S = 0.5
+MORE_OPEN_FILES = "too many open files for this shell's limit; `ulimit -n 4096`"
 PATIENCE_S = 10.0  # from a signal until what is left is killed
 DIE_WITH_PARENT = "LAB_DIE_WITH_PARENT"  # set for stages that another command starts
 
@@ -45,14 +47,16 @@ def before_success(check: Callable[[], None]) -> None:
 def run(main: Callable[[], None]) -> int:
     """Run `main` and return the exit code.
 
-    0, a LabError's own, 8 when out of memory, or 128 + n after signal n. A LabError is printed as
-    one line for each mistake; with LAB_DEBUG set it is raised. In one of several processes of a run
-    the launcher prints it instead. A stage that DVC started also tells and keeps how long it takes.
+    0, a LabError's own, 8 when out of memory, 4 when out of open files, or 128 + n after signal n.
+    An error is printed as one line for each mistake; with LAB_DEBUG set it is raised. In one of
+    several processes of a run the launcher prints it instead. A stage that DVC started also tells
+    and keeps how long it takes.
     """
+    open_standard_streams()
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stdout)
     logging.raiseExceptions = False  # `| head` is no reason for a traceback for each line
     _LAST_CHECKS.clear()
-    is_rank = "TORCHELASTIC_RUN_ID" in os.environ  # of torchrun's
+    is_rank = RANK_MARK in os.environ
     stage = None if is_rank else os.environ.get("DVC_STAGE")
     began = time.monotonic()
     try:
@@ -70,11 +74,24 @@ def run(main: Callable[[], None]) -> int:
     except BrokenPipeError:  # nobody reads on
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
-    except (LabError, MemoryError, KeyboardInterrupt) as error:
-        if os.environ.get("LAB_DEBUG"):
+    except (LabError, MemoryError, KeyboardInterrupt, OSError, RuntimeError) as error:
+        explained = _explain(error)
+        if explained is None or os.environ.get("LAB_DEBUG"):
             raise
-        return _failed(*_explain(error), kind=type(error).__name__)
+        return _failed(*explained, kind=type(error).__name__)
     return 0
+
+
+def open_standard_streams() -> None:
+    """Open /dev/null for each standard stream without which this process was started (`>&-`).
+
+    Python has None there, as have DVC and all else that is started from here.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):  # in order of numbers
+        if getattr(sys, name) is None:
+            stream = Path(os.devnull).open(mode)  # noqa: SIM115  (it stays open)
+            os.set_inheritable(stream.fileno(), True)
+            setattr(sys, name, stream)
 
 
 def _importable(main: Callable[[], None]) -> Callable[[], None]:
@@ -89,14 +106,23 @@ def _importable(main: Callable[[], None]) -> Callable[[], None]:
     return found
 
 
-def _explain(error: BaseException) -> tuple[int, str]:
-    """The exit code, and the lines that say what happened and what to do."""
+def _explain(error: BaseException) -> tuple[int, str] | None:
+    """The exit code, and the lines that say what happened and what to do; None for a bug."""
+    if lacks_open_files(error):
+        return MachineError.exit_code, MORE_OPEN_FILES
+    if isinstance(error, OSError | RuntimeError):
+        return None
     if isinstance(error, LabError):
         return error.exit_code, str(error)
     if isinstance(error, MemoryError):
         return SpaceError.exit_code, f"out of memory ({error}); use a smaller batch or profile"
     number = error.number if isinstance(error, Stopped) else signal.SIGINT
     return 128 + number, INTERRUPTED
+
+
+def lacks_open_files(error: BaseException) -> bool:
+    """Whether a process had as many files open as it may, in Python's words or in torch's."""
+    return "Too many open files" in str(error)
 
 
 def _failed(exit_code: int, message: str, kind: str) -> int:

@@ -8,23 +8,29 @@ kind compared, of training steps, products and sums). It ends when its launcher 
 import gc
 import multiprocessing
 import os
+import shutil
 import signal
 import sys
+import tempfile
 import threading
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
+from multiprocessing import util
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any, TypeVar
 
-from lab.core.errors import DistributedError, LabError
-from lab.core.process import ORPHANED
+from lab.core.errors import DistributedError, LabError, MachineError, SpaceError
+from lab.core.process import MORE_OPEN_FILES, ORPHANED, lacks_open_files
 
 # macOS's own libraries do not survive a fork
 METHOD = "forkserver" if sys.platform == "linux" else "spawn"
+# the path of a socket has 103 at most on macOS, 107 on Linux, with /pymp-12345678/listener-12345678
+MOST_FOLDER_BYTES = 103 - 32
+SHARED_MEMORY = "/dev/shm"  # noqa: S108  (Linux has it there)
 T = TypeVar("T")
 
 
@@ -79,9 +85,13 @@ def fresh_process(name: str, serve: Callable[..., None], *arguments: Any) -> Ite
     """A process that runs serve(link, *arguments) with its end of a link.
 
     It is killed when the context ends.
+
+    Raises:
+        MachineError: there is no folder in which it could be reached.
     """
     context: Any = multiprocessing.get_context(METHOD)  # of either kind
     context.set_forkserver_preload(_imported(serve, *arguments))
+    _place_sockets()
     link, its = context.Pipe()
     process = context.Process(
         name=name, target=_run, args=(serve, its, dict(os.environ), arguments), daemon=False
@@ -94,6 +104,26 @@ def fresh_process(name: str, serve: Callable[..., None], *arguments: Any) -> Ite
         process.kill()
         process.join()
         link.close()
+
+
+def _place_sockets() -> None:
+    """Have multiprocessing make its sockets in /tmp, where their paths in TMPDIR were too long.
+
+    Pythons from 2026 on do so by themselves.
+    """
+    folder = tempfile.gettempdir()
+    if len(os.fsencode(folder)) <= MOST_FOLDER_BYTES:
+        return
+    given, tempfile.tempdir = tempfile.tempdir, "/tmp"  # noqa: S108
+    try:
+        util.get_temp_dir()  # made once, and kept
+    except OSError:
+        raise MachineError(
+            f"TMPDIR={folder} has {len(folder)} characters, expected at most {MOST_FOLDER_BYTES}"
+            " for sockets in it, and /tmp cannot be written to; `export TMPDIR=FOLDER`"
+        ) from None
+    finally:
+        tempfile.tempdir = given
 
 
 def call_in_subprocess(name: str, function: Callable[..., T], *arguments: Any) -> T:
@@ -147,14 +177,34 @@ def _run(
         serve(link, *arguments)
     except LabError as error:
         link.send(error)
-    except (ConnectionError, EOFError, RuntimeError) as error:  # only a loader's worker's death
-        if isinstance(error, RuntimeError) and "DataLoader worker" not in str(error):
+    except (OSError, EOFError, RuntimeError) as error:
+        explained = _explain(error)
+        if explained is None:
             raise
-        why = " ".join(str(error).split()) or type(error).__name__
         with suppress(OSError):  # unless it is the launcher that is gone
-            link.send(
-                DistributedError(f"a data loader's worker died ({why}); free memory and run again")
-            )
+            link.send(explained)
+
+
+def _explain(error: Exception) -> LabError | None:
+    """What was the matter, where a data loader's worker died or a limit was reached."""
+    said = str(error).strip()
+    of_worker = "DataLoader worker" in said
+    # Python makes a loader's semaphores in shared memory, too, and names no file
+    of_semaphore = isinstance(error, OSError) and error.filename is None
+    if lacks_open_files(error):
+        return MachineError(MORE_OPEN_FILES)
+    if "Bus error" in said or ("No space left" in said and (of_worker or of_semaphore)):
+        size = shutil.disk_usage(SHARED_MEMORY).total
+        return SpaceError(
+            f"{SHARED_MEMORY} is full ({size / 2**20:.0f} MiB), by which a data loader's workers"
+            " hand over batches; start the container with --shm-size=1g, or take a smaller batch"
+            " size"
+        )
+    if of_worker or isinstance(error, ConnectionError | EOFError):
+        # torch quotes the worker's traceback first
+        why = said.splitlines()[-1] if said else type(error).__name__
+        return DistributedError(f"a data loader's worker died ({why}); free memory and run again")
+    return None
 
 
 def _end_with_launcher() -> None:

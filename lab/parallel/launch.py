@@ -36,7 +36,9 @@ from torch.distributed.elastic.rendezvous import RendezvousError
 from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 
 from lab.core.errors import DistributedError, LabError, StoppedError
-from lab.core.loopback import stay_on_loopback
+from lab.core.loopback import check_loopback, stay_on_loopback
+from lab.core.params import PARAMS_FILE
+from lab.core.process import RANK_MARK
 from lab.core.shared_params import LOOPBACK, DistributedParams
 from lab.machine.devices import Devices
 
@@ -53,8 +55,11 @@ class PeerLostError(DistributedError):
 
 
 def own_rank() -> int | None:
-    """This process's rank among those that a launcher started; None if none did."""
-    return int(os.environ["RANK"]) if "RANK" in os.environ and "WORLD_SIZE" in os.environ else None
+    """This process's rank among those that torch's launcher or the lab started; None if none did.
+
+    RANK and WORLD_SIZE alone are no sign of that: clusters set them in every container.
+    """
+    return int(os.environ["RANK"]) if RANK_MARK in os.environ else None
 
 
 def launch(
@@ -139,7 +144,11 @@ def rendezvous_store(timeout_s: float) -> tuple[dist.TCPStore, str]:
     """A store on a free port of the loopback address, and that address: for ranks of this host.
 
     It serves for as long as it is kept.
+
+    Raises:
+        MachineError: nothing reaches the address.
     """
+    check_loopback()
     listener = socket.create_server((LOOPBACK, 0))
     port = listener.getsockname()[1]
     return store_on_loopback(listener, port, timeout_s), f"{LOOPBACK}:{port}"
@@ -196,10 +205,16 @@ def process_group(devices: Devices, own: torch.device, params: DistributedParams
     CPU always go through gloo.
 
     Raises:
+        DistributedError: the params name no port.
         PeerLostError: a collective failed, or took longer than the params say.
     """
     rank, world_size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
     host, _, port = os.environ.get(ADDRESS_VARIABLE, params.rdzv_endpoint).rpartition(":")
+    if port == "0":
+        raise DistributedError(
+            f"{PARAMS_FILE}: train.distributed: expected a port for ranks of torchrun's, got"
+            f" {host}:{port}; set rdzv_endpoint, or run `python -m stages.train RUN`"
+        )
     timeout = timedelta(seconds=params.timeout_s)
     # one channel fits both memory formats
     warnings.filterwarnings("ignore", "Grad strides do not match")

@@ -14,7 +14,7 @@ import torch
 import torch.distributed as dist
 
 from lab.core.errors import DistributedError, StoppedError
-from lab.core.process import Stopped
+from lab.core.process import RANK_MARK, Stopped
 from lab.core.shared_params import LOOPBACK, BenchParams, DistributedParams
 from lab.machine.allocator import disable_malloc_trim
 from lab.machine.devices import Devices
@@ -163,6 +163,7 @@ def _be_rank(
     link: Connection, place: _Place, work: Callable[..., Any], arguments: tuple[Any, ...]
 ) -> None:
     os.environ |= {  # as torch's launcher tells its ranks
+        RANK_MARK: place.address,
         "RANK": str(place.rank),
         "WORLD_SIZE": str(place.world_size),
         "LOCAL_RANK": str(place.rank),

@@ -1,5 +1,7 @@
 """Train the run that is named: `python -m stages.train RUN`."""
 
+import logging
+import os
 import sys
 from pathlib import Path
 
@@ -17,6 +19,8 @@ from stages.train.measure.names import WEIGHTS
 from stages.train.measure.one_run import train_as_rank, train_run
 from stages.train.measure.params import Params
 
+log = logging.getLogger(__name__)
+
 
 def main() -> None:
     """Train the run on the command line; the processes of `ddp` come here again, one per device."""
@@ -27,6 +31,8 @@ def main() -> None:
         known = instead_of(name, params.train.runs)
         raise ParamsError(f"{PARAMS_FILE}: no run {name!r} in train.runs; {known}")
     refuse([objection(Path(WEIGHTS.format(run=name)))])  # before there is anything to lose
+    if own_rank() is None and "RANK" in os.environ:
+        log.info("RANK=%s is not torchrun's and is ignored", os.environ["RANK"])
     if params.train.runs[name].strategy == "ddp" and own_rank() is None:
         launch_ranks(name, params)
     else:

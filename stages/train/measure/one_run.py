@@ -138,7 +138,7 @@ def keeps_checkpoints() -> bool:
 
     Which host has the first rank, which saves them, may differ each time that several meet.
     """
-    return os.environ.get("LOCAL_RANK", "0") == "0"
+    return own_rank() is None or os.environ["LOCAL_RANK"] == "0"
 
 
 def train_with_checkpoints(

@@ -1,18 +1,30 @@
 """Libraries that listen are told to keep to the one interface that no other host reaches."""
 
 import os
+import subprocess
+import sys
 
 import psutil
 import pytest
 import torch
 
+from lab.core.errors import DistributedError, MachineError
 from lab.core.loopback import stay_on_loopback
 from lab.core.shared_params import LOOPBACK, DistributedParams
 from lab.machine.devices import Devices
 from lab.parallel.launch import ADDRESS_VARIABLE, process_group, rendezvous_store
+from tests.helpers import ROOT, errors, unshared
 
 CPU = torch.device("cpu")
 TOLD = ("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME")
+
+
+STAYS = """
+from lab.core.errors import DistributedError, MachineError
+from lab.core.loopback import stay_on_loopback
+from lab.core.process import run
+raise SystemExit(run(stay_on_loopback))
+"""
 
 
 @pytest.fixture
@@ -46,3 +58,28 @@ def test_ranks_are_told_before_they_meet_if_all_are_on_this_host(
     with process_group(Devices("cpu-virtual", [CPU], 1), CPU, params):
         assert (os.environ["NCCL_SOCKET_IFNAME"] == "eth0") is not loopback
     del store
+
+
+def test_an_interface_that_is_down_is_named_before_anybody_waits(project):
+    ended = subprocess.run(
+        [*unshared("-n"), sys.executable, "-c", STAYS],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert ended.returncode == MachineError.exit_code
+    [line] = errors(ended)
+    assert LOOPBACK in line
+
+
+def test_a_rank_without_a_port_to_meet_at_is_refused(monkeypatch):
+    monkeypatch.delenv(ADDRESS_VARIABLE, raising=False)
+    for name, value in {"RANK": "0", "WORLD_SIZE": "1"}.items():
+        monkeypatch.setenv(name, value)
+    params = DistributedParams(nnodes=1, rdzv_endpoint=f"{LOOPBACK}:0", timeout_s=5)
+    with (
+        pytest.raises(DistributedError, match="rdzv_endpoint"),
+        process_group(Devices("cpu-virtual", [CPU], 1), CPU, params),
+    ):
+        pass

@@ -11,6 +11,7 @@ import pytest
 from lab.core import errors
 from lab.core.process import ERROR_FILE, run
 from lab.core.stage_times import usual_seconds
+from tests import helpers
 from tests.helpers import ROOT, outlived
 
 CODES = {
@@ -186,3 +187,27 @@ def test_a_fresh_process_can_call_a_function_of_the_command_itself(project):
         check=True,
     )
     assert done.stdout == "42\n"
+
+
+SPEAKS = "import sys; from lab.core.process import run; sys.exit(run(lambda: print('said')))"
+OPENS = """
+import sys
+from pathlib import Path
+from lab.core.process import run
+sys.exit(run(lambda: [Path("params.yaml").open() for _ in range(99)] and None))
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "shell", "code"),
+    [(SPEAKS, '"$@" >&-', 0), (SPEAKS, '"$@" <&- >&- 2>&-', 0), (OPENS, 'ulimit -n 40; "$@"', 4)],
+)
+def test_a_shells_closed_streams_and_small_limits_are_no_tracebacks(project, program, shell, code):
+    command = ["sh", "-c", shell, "sh", sys.executable, "-c", program]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+    assert ended.returncode == code, ended.stderr
+    assert (code == 0) == (ended.stderr == "")
+    if code:
+        [line] = helpers.errors(ended)
+        assert "ulimit -n" in line

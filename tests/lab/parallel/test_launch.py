@@ -12,7 +12,18 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.helpers import ROOT, edit_params, outlived, small_run, write_data
+from lab.core.errors import MachineError
+from lab.parallel.launch import own_rank
+from tests.helpers import (
+    ROOT,
+    edit_params,
+    errors,
+    outlived,
+    run_stage,
+    small_run,
+    unshared,
+    write_data,
+)
 
 LONG = small_run(strategy="ddp", num_gpus=2, batch_size=32, num_epochs=10_000)
 
@@ -150,3 +161,38 @@ def test_two_nodes_give_the_one_nodes_result_to_the_bit(two_ranks):
     assert end(first, []) == (0, [])
     assert second.returncode == 0, second.stderr
     assert results() == one_node
+
+
+def test_ranks_are_torchruns_or_the_labs_not_a_clusters(monkeypatch):
+    """Kubeflow sets RANK and WORLD_SIZE in every container, of one process or not."""
+    for name, value in {"RANK": "3", "WORLD_SIZE": "8"}.items():
+        monkeypatch.setenv(name, value)
+    assert own_rank() is None
+    monkeypatch.setenv("TORCHELASTIC_RUN_ID", "of torchrun's")
+    assert own_rank() == 3
+
+
+@pytest.mark.slow
+def test_a_run_without_ranks_takes_no_notice_of_a_clusters(project):
+    write_data(project / "data", train=600, test=100)
+    edit_params({"train.runs": {"alone": small_run()}})
+    weights = []
+    for numbers in ({}, {"RANK": "3", "WORLD_SIZE": "8", "LOCAL_RANK": "3"}):
+        ended = run_stage("stages.train", "alone", **numbers)
+        assert ended.returncode == 0, ended.stderr
+        weights.append((project / "models" / "alone.pt").read_bytes())
+    assert weights[0] == weights[1]
+
+
+@pytest.mark.slow
+def test_ranks_that_cannot_meet_say_so_at_once(two_ranks):
+    ended = subprocess.run(
+        [*unshared("-n"), sys.executable, "-m", "stages.train", "short"],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert ended.returncode == MachineError.exit_code
+    [line] = errors(ended)
+    assert "127.0.0.1" in line
