@@ -10,6 +10,7 @@ from lab.core.shared_params import Augmentation, Precision
 from lab.data.augment import varied
 from lab.data.images import LabelledImages
 from lab.machine.allocator import disable_malloc_trim
+from lab.machine.compiler_errors import compiler_errors
 from lab.machine.devices import allow_tf32
 from lab.timing.clock import read_clock
 from lab.training.strategies.base import Strategy
@@ -35,12 +36,17 @@ class Stepper:
     """A strategy warmed up, with the images it trains on resident on its first device."""
 
     def __init__(self, strategy: Strategy, train_set: LabelledImages) -> None:
-        """Move the images and warm up by the recipe; the strategy's weights stay as they are."""
+        """Move the images and warm up by the recipe; the strategy's weights stay as they are.
+
+        Raises:
+            LabError: a net is to be compiled, and cannot be here.
+        """
         self.strategy = strategy
         self.device = strategy.devices[0]
         self._originals, self.labels = (tensor.to(self.device) for tensor in train_set)
         self.images = self._originals
-        self.ask_every = self._warm_up()
+        with compiler_errors():
+            self.ask_every = self._warm_up()
 
     def take(
         self,

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from lab.data.images import LabelledImages
+from lab.machine.compiler_errors import compiler_errors
 from lab.machine.devices import precision_on
 from lab.nets.models import UInt8Input
 from lab.optim.update_rules import nesterov
@@ -34,7 +35,11 @@ class Strategy(ABC):
     def __init__(
         self, net: nn.Module, devices: Sequence[torch.device], recipe: RunParams = NOTES
     ) -> None:
-        """Copy `net`, which takes float images (n, 1, 28, 28), to `devices`."""
+        """Copy `net`, which takes float images (n, 1, 28, 28), to `devices`.
+
+        Raises:
+            MachineError: it is to be compiled, and compilers do not load here.
+        """
         self.recipe = recipe
         self.devices = list(devices)
         precision = precision_on(self.devices[0], recipe.precision)
@@ -42,8 +47,9 @@ class Strategy(ABC):
         self.compiled = recipe.compile != "none"
         if self.compiled:
             # copies to evaluate with are not compiled
-            for on_bytes in self.nets:
-                on_bytes.compile(mode=recipe.compile, dynamic=False)
+            with compiler_errors():
+                for on_bytes in self.nets:
+                    on_bytes.compile(mode=recipe.compile, dynamic=False)
         rule = partial(nesterov, beta=recipe.momentum)
         self.updates: list[Update] = [
             OptimizerStep(rule, recipe.weight_decay)

@@ -125,7 +125,8 @@ def serve(link: Connection, variant: TrainingVariant) -> None:
     except Exception as error:  # whatever a compiler of this machine does not manage
         if variant.compile == "none":
             raise
-        link.send(UnableError(f"does not compile here ({type(error).__name__})"))
+        cause = error.__cause__ or error
+        link.send(UnableError(f"does not compile here ({type(cause).__name__})"))
         return
     while True:
         link.send(seconds)
