@@ -21,7 +21,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from lab.core.errors import DataError, ParamsError, instead_of
+from lab.core.errors import DataError, MachineError, ParamsError, instead_of
 from lab.core.files import HARDWARE_FILE, METRICS, REPORTS, read_json, read_rows
 from lab.core.params import PARAMS_FILE, read_yaml
 from lab.core.process import run
@@ -287,8 +287,10 @@ def side_of_commit(rev: str) -> Side:
 
     Raises:
         ParamsError: no such commit, or it has no results.
+        MachineError: git does not work here.
         DataError: its results are of another form than today's.
     """
+    _check_git()
     found = _git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{rev}^{{commit}}")
     found = found or _git("for-each-ref", "--format=%(objectname)", f"refs/exps/*/*/{rev}")
     commit = found.decode().strip()
@@ -304,6 +306,16 @@ def side_of_commit(rev: str) -> Side:
             return side_in(Path(folder))
         except DataError as error:
             raise DataError(str(error).replace(f"{folder}/", f"{rev}:")) from None
+
+
+def _check_git() -> None:
+    """Raise MachineError, in git's own words, where it does not work: it may be another user's."""
+    try:
+        subprocess.run(["git", "rev-parse"], capture_output=True, text=True, check=True)
+    except FileNotFoundError:
+        raise MachineError("git is not installed; `sudo apt install git`") from None
+    except subprocess.CalledProcessError as error:
+        raise MachineError(" ".join(error.stderr.split())) from None
 
 
 def _git(*words: str) -> bytes:

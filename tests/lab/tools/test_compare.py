@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from lab.core.errors import DataError, ParamsError
+from lab.core.errors import DataError, MachineError, ParamsError
 from lab.core.files import write_json, write_rows
 from lab.tools import compare, references
 from lab.tools.compare import Value, mark, markdown, rows_of, speed_of, speeds, value_of
@@ -308,3 +308,12 @@ def test_damaged_results_are_said_whether_compared_or_kept(results):
             with pytest.raises(DataError, match=rf"json: damaged \({complaint}"):
                 read(results)
         file.write_bytes(whole)
+
+
+def test_what_keeps_git_from_working_is_told_in_its_words(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(MachineError, match="not a git repository"):
+        compare.side_of_commit("HEAD")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(MachineError, match="git is not installed"):
+        compare.side_of_commit("HEAD")
