@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lab.core.errors import LabError
+from lab.core.errors import DataError, MachineError, ParamsError
 from lab.core.files import HARDWARE_FILE, REPORTS, read_rows, write_json
 from lab.core.params import PARAMS_FILE
 from lab.data.datasets import DATA, SOURCE_FILE
@@ -43,9 +43,11 @@ def record(name: str, profile: str, budget_s: float, parts: Sequence[Part] | Non
         parts: of the visit, the most valuable first; all of them if not given.
 
     Raises:
-        ParamsError: a name that `path_of` rejects, or an unknown profile.
-        LabError: no stage has finished.
+        ParamsError: a name that `path_of` rejects, an unknown profile, or too small a budget.
+        MachineError, DataError: as in `prepare`.
     """
+    if budget_s <= RESERVE_S:
+        raise ParamsError(f"--budget: expected over {RESERVE_S:.0f} s, got {budget_s:g}; give more")
     path, end = path_of(name), time.monotonic() + budget_s - RESERVE_S
     kept, before = path.with_suffix(""), gpu_state()
     with tempfile.TemporaryDirectory() as folder:
@@ -75,8 +77,9 @@ def record(name: str, profile: str, budget_s: float, parts: Sequence[Part] | Non
                 write_json(path, document)
             left = left[1:]
         if "claims" not in document:
-            raise LabError(
-                f"no stage has finished within {budget_s:.0f} s; give more, or a smaller profile"
+            raise ParamsError(
+                f"--budget: no stage has finished within {budget_s:.0f} s; give more, or a smaller"
+                " profile"
             )
         document["gpu"]["after"] = gpu_state()
         write_json(path, document)
@@ -88,14 +91,15 @@ def prepare(work: Path, profile: str, end: float) -> None:
 
     Raises:
         ParamsError: an unknown profile.
-        LabError: the machine cannot be probed, or there are no data.
+        MachineError: the machine cannot be probed.
+        DataError: there are no data.
     """
     (work / PARAMS_FILE).write_text(merge(profile), encoding="utf-8")
     if problem := run_stage(["probe"], work, end - time.monotonic()):
-        raise LabError(f"probe: {problem}; mend that first")
+        raise MachineError(f"probe: {problem}; mend that first")
     fetch_s = min(FETCH_S, end - time.monotonic())
     if not _link_data(work) and (problem := run_stage(["fetch"], work, fetch_s)):
-        raise LabError(f"fetch: {problem}; bring data/ along, as `invoke pack` does")
+        raise DataError(f"fetch: {problem}; bring data/ along, as `invoke pack` does")
 
 
 def measure(

@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from lab.claims.ledger import ledger
-from lab.core.errors import LabError, ParamsError
+from lab.core.errors import ParamsError
 from lab.core.files import read_rows
 from lab.tools import references
 from lab.tools.record.parts import Part
@@ -85,8 +85,8 @@ def test_a_visit_that_ends_early_has_what_was_finished_with_its_verdicts(ready):
 
 
 def test_without_any_time_there_is_no_record(ready):
-    with pytest.raises(LabError, match="probe: skipped: no time left"):
-        record("test-machine", "smoke", 0)
+    with pytest.raises(ParamsError, match="budget"):
+        record("test-machine", "smoke", 8)
     assert not (ready / references.REFERENCE).exists()
 
 
