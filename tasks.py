@@ -6,6 +6,7 @@ code on.
 
 import ctypes
 import functools
+import getpass
 import json
 import os
 import shlex
@@ -22,7 +23,7 @@ from invoke.exceptions import Exit
 from invoke.tasks import task
 
 from lab.core.errors import MachineError
-from lab.core.process import ERROR_FILE, end_family
+from lab.core.process import ERROR_FILE, end_family, open_standard_streams
 from lab.core.stage_times import PLAN
 from lab.tools.doctor import clear_stale_dvc_locks
 
@@ -30,6 +31,7 @@ ROOT = Path(__file__).resolve().parent
 BIN = Path(sys.executable).parent
 PR_SET_PDEATHSIG = 1  # of Linux's prctl
 PLAN_FILE = ROOT / ".lab" / "plan.json"
+DOCTOR = "python -m lab.tools.doctor"
 DVC_FAILED = 255  # its exit code for a stage that failed, whatever the stage's own
 CACHES = (
     ".lab",
@@ -51,12 +53,16 @@ def _run(command: str, echo: bool = True, plan: bool = False) -> None:
     A terminal's Ctrl-C reaches the command by itself. A signal to this process alone is passed on,
     SIGINT as SIGTERM, because DVC ignores SIGINT while a stage runs.
     """
+    open_standard_streams()
     if echo:
         print(command, flush=True)
-    words = shlex.split(command)
-    path = f"{BIN}{os.pathsep}{os.environ.get('PATH', '')}"
-    environment = os.environ | {"PATH": path} | ({PLAN: str(PLAN_FILE)} if plan else {})
-    process = subprocess.Popen(words, cwd=ROOT, env=environment, preexec_fn=_end_with_invoke())
+    program, *words = shlex.split(command)
+    environment = _environment() | ({PLAN: str(PLAN_FILE)} if plan else {})
+    if command.startswith(DOCTOR):  # which looks at what the user has
+        program, environment = sys.executable, dict(os.environ)
+    process = subprocess.Popen(
+        [program, *words], cwd=ROOT, env=environment, preexec_fn=_end_with_invoke()
+    )
     received: list[int] = []
 
     def end(number: int, frame: FrameType | None) -> None:
@@ -75,6 +81,21 @@ def _run(command: str, echo: bool = True, plan: bool = False) -> None:
         raise Exit(code=128 + received[0])
     if code:
         raise Exit(code=code if code > 0 else 128 - code)
+
+
+def _environment() -> dict[str, str]:
+    """This process's environment, and what DVC and its stages need."""
+    found = os.environ | {
+        "PATH": f"{BIN}{os.pathsep}{os.environ.get('PATH', '')}",
+        "SHELL": "/bin/sh",  # by which DVC runs stages; a service's own runs nothing
+    }
+    if "error" in found.get("PYTHONWARNINGS", ""):  # DVC's packages warn
+        del found["PYTHONWARNINGS"]
+    try:
+        getpass.getuser()
+    except (KeyError, OSError):  # the second from Python 3.13 on
+        found["USER"] = str(os.getuid())  # a container's user has a number and no name
+    return found
 
 
 def _in_foreground() -> bool:
@@ -96,8 +117,7 @@ def _end_with_invoke() -> Callable[[], None] | None:
 
 def _foretell_and_repro(arguments: str = "") -> None:
     """Say how long `dvc repro` will take, then run it; its stages say how far it is."""
-    PLAN_FILE.unlink(missing_ok=True)
-    clear_stale_dvc_locks()
+    _clear(PLAN_FILE)
     _run(f"python -m lab.tools.forecast {arguments.removeprefix('--force')}", echo=False, plan=True)
     _repro(arguments, plan=True)
 
@@ -105,8 +125,7 @@ def _foretell_and_repro(arguments: str = "") -> None:
 def _repro(arguments: str = "", plan: bool = False) -> None:
     """Run `dvc repro` and end with the failed stage's own exit code, for which DVC has 255."""
     error_file = ROOT / ERROR_FILE
-    error_file.unlink(missing_ok=True)
-    clear_stale_dvc_locks()  # a DVC that was killed must not keep this one waiting
+    _clear(error_file)
     try:
         _run(f"dvc repro {arguments}".strip(), plan=plan)
     except Exit as end:
@@ -115,7 +134,21 @@ def _repro(arguments: str = "", plan: bool = False) -> None:
         if error_file.is_file():
             raise Exit(code=int(json.loads(error_file.read_text())["exit_code"])) from None
         print("# DVC failed, and no stage says why; the doctor looks for it", file=sys.stderr)
-        _run("python -m lab.tools.doctor")
+        _run(DOCTOR)
+        raise Exit(code=MachineError.exit_code) from None
+
+
+def _clear(path: Path) -> None:
+    """Delete what an earlier run left, and locks of a killed DVC, for which this one would wait."""
+    try:
+        path.unlink(missing_ok=True)
+        clear_stale_dvc_locks()
+    except OSError as error:
+        print(
+            f"ERROR: {error.filename}: cannot be deleted ({error.strerror}); mend the permissions,"
+            " or work in a copy that is yours",
+            file=sys.stderr,
+        )
         raise Exit(code=MachineError.exit_code) from None
 
 
@@ -297,7 +330,7 @@ def pack(c: Context, python: str = "") -> None:
 @task(help={"fix": "fix what is safe to fix; results and edits stay as they are"})
 def doctor(c: Context, fix: bool = False) -> None:
     """Say what is wrong here and which command fixes it."""
-    _run("python -m lab.tools.doctor" + (" --fix" if fix else ""))
+    _run(DOCTOR + (" --fix" if fix else ""))
 
 
 @task(

@@ -8,6 +8,7 @@ dvc.lock from git; results and edits stay as they are.
 # Imported here are only the standard library and what needs no more than that: the doctor also runs
 # where packages are missing and where torch crashes.
 import argparse
+import getpass
 import itertools
 import json
 import os
@@ -35,6 +36,7 @@ INSTALL = f"{shlex.quote(sys.executable)} -m pip install -e . -c constraints.txt
 FIX = "invoke doctor --fix"
 FETCH = "invoke repro --stage fetch"
 MIN_FREE_GB = 2
+SHARED_MEMORY, MIN_SHARED_MIB = Path("/dev/shm"), 128  # noqa: S108  (containers may have 64)
 WRITTEN_FOLDERS = (".dvc", ".lab", "data", "models", "reports")  # with all folders below them
 WRITTEN_FILES = (".", "dvc.lock", "params.yaml")
 VARIABLES = {
@@ -49,7 +51,7 @@ VARIABLES = {
     "PYTORCH_JIT": "turns TorchScript off if it is 0, and bench_compile with it",
     "TORCHDYNAMO_DISABLE": "turns torch.compile off if it is 1: runs that compile are refused",
     "TORCH_COMPILE_DISABLE": "turns torch.compile off if it is 1: runs that compile are refused",
-    "RANK": "makes every run take itself for one of several processes",
+    "PYTHONWARNINGS": "can end `dvc`, whose packages warn (`invoke` leaves errors out of it)",
 }
 
 DVC_LOCK = Path("dvc.lock")
@@ -159,6 +161,18 @@ def disk_space() -> Iterator[Finding]:
             f"du -xhd1 {shlex.quote(str(folder))} | sort -h | tail",
             SpaceError.exit_code,
         )
+    if SHARED_MEMORY.is_dir():  # on Linux
+        free_mib = shutil.disk_usage(SHARED_MEMORY).free / 2**20
+        if free_mib < MIN_SHARED_MIB:
+            text = f"{SHARED_MEMORY} has {free_mib:.0f} MiB free; large batches need more to load"
+            yield Finding("warn", text, "docker run --shm-size=1g")
+
+
+def loopback() -> Iterator[Finding]:
+    """The processes of a run reach each other."""
+    from lab.core.loopback import check_loopback
+
+    yield Finding("ok", f"{check_loopback()} answers")
 
 
 # ---- the working tree ----
@@ -176,6 +190,8 @@ def files() -> Iterator[Finding]:
         yield Finding("FAIL", said, "git clone URL" if "not a git repository" in said else "")
         return
     missing = [line[3:] for line in status.stdout.splitlines() if line[1] == "D"]
+    # the report deletes figures for which there are no results now, such as smoke's
+    missing = [name for name in missing if not name.startswith("reports/figures/")]
     results = [name for name in missing if name.startswith("reports/")]
     if source := [name for name in missing if name not in results]:
         fix = f"git checkout -- {' '.join(source)}"
@@ -269,6 +285,29 @@ def _restore_dvc_lock() -> str:
     if result.returncode:
         raise MachineError(result.stderr)
     return f"{DVC_LOCK} is that of the last commit; the broken one is {BROKEN_DVC_LOCK}"
+
+
+def dvc_runs() -> Iterator[Finding]:
+    """DVC runs in the environment of this process, for which `invoke repro` makes up."""
+    try:
+        getpass.getuser()
+    except (KeyError, OSError):  # the second from Python 3.13 on
+        what = f"no user name for {os.getuid()}, which `dvc` asks for (`invoke repro` names one)"
+        yield Finding("warn", what, "export USER=me")
+        return
+    if shell := os.environ.get("SHELL"):
+        try:
+            subprocess.run(
+                [shell, "-c", "true"], stdin=subprocess.DEVNULL, capture_output=True, check=True
+            )
+        except (OSError, subprocess.CalledProcessError):
+            what = f"SHELL={shell} runs no commands, and `dvc repro` runs the stages by it"
+            yield Finding("warn", f"{what} (`invoke repro` does not)", "unset SHELL")
+    command = [sys.executable, "-m", "dvc", "dag"]  # what reads all that `dvc repro` does
+    ended = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    if ended.returncode:
+        said = next(filter(None, ended.stderr.splitlines()), "no reason given")
+        yield Finding("FAIL", f"`dvc dag` says: {said.removeprefix('ERROR: ')}")
 
 
 def dvc_busy() -> Iterator[Finding]:
@@ -615,8 +654,8 @@ def try_gpus(devices: "Sequence[torch.device]") -> Iterator[str | Finding]:
 # ---- running the checks ----
 
 CHECKS: tuple[Callable[[], Iterator[Finding]], ...] = (
-    *(python, packages, variables, disk_space, files, writable, params),
-    *(dvc_lock, dvc_busy, data, weights, checkpoints, gpus, torch_and_gpus),
+    *(python, packages, variables, disk_space, loopback, files, writable, params),
+    *(dvc_lock, dvc_runs, dvc_busy, data, weights, checkpoints, gpus, torch_and_gpus),
 )
 
 

@@ -11,8 +11,9 @@ from invoke.context import Context
 from invoke.exceptions import Exit
 
 import tasks
+from lab.core.errors import MachineError
 from lab.core.process import ERROR_FILE
-from tests.helpers import ROOT
+from tests.helpers import ROOT, errors
 
 C = Context()
 TASKS = Collection.from_module(tasks).tasks
@@ -113,3 +114,19 @@ def test_the_doctor_looks_where_dvc_itself_failed(monkeypatch, tmp_path):
         tasks.train(C, "a")
     assert end.value.code == 4
     assert ran[-1].endswith("lab.tools.doctor")
+
+
+def test_what_an_earlier_run_left_and_cannot_be_deleted_ends_in_one_line(tmp_path, capsys):
+    with pytest.raises(Exit) as end:
+        tasks._clear(tmp_path)  # a folder is no file to delete
+    assert end.value.code == MachineError.exit_code
+    assert str(tmp_path) in capsys.readouterr().err
+
+
+def test_an_environment_without_the_labs_packages_is_named_by_the_first_stage():
+    """As that of the first `python` on PATH may be, where `dvc` is run by its path."""
+    command = [sys.executable, "-S", "-m", "stages.probe"]  # without the packages of this one
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert ended.returncode == MachineError.exit_code
+    [line] = errors(ended)
+    assert "activate" in line

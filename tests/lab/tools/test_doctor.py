@@ -500,3 +500,17 @@ def test_report_and_exit_code(monkeypatch, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "fixed warns: done"
     assert lines[1].startswith("FAIL  fails: broken; not fixed: ")
+
+
+def test_what_keeps_dvc_from_running_is_named(project, monkeypatch):
+    monkeypatch.setenv("SHELL", "/bin/false")
+    assert "unset SHELL" in {finding.fix for finding in doctor.dvc_runs()}
+    monkeypatch.delenv("SHELL")
+    monkeypatch.setenv("PYTHONWARNINGS", "error")
+    assert [finding.level for finding in doctor.dvc_runs()] == ["FAIL"]
+
+    def nobody() -> str:
+        raise KeyError("getpwuid(): uid not found: 54321")
+
+    monkeypatch.setattr("getpass.getuser", nobody)
+    assert only(doctor.dvc_runs).fix == "export USER=me"
