@@ -4,13 +4,13 @@ import re
 
 from lab.core.params import read_yaml
 from lab.tools.profiles import leaves
-from tests.helpers import ROOT
+from tests.helpers import COMMITTED, ROOT
 from tests.pipeline.test_architecture import PIPELINE
 
 
 def test_every_key_has_a_comment():
     """Its meaning and unit, on its line or, of a section, on the line before."""
-    lines = (ROOT / "params.yaml").read_text().splitlines()
+    lines = (COMMITTED / "params.yaml").read_text().splitlines()
     keys = [i for i, line in enumerate(lines) if re.match(r" *[a-z]\w*:( |$)", line)]
     bare = [lines[i] for i in keys if "#" not in lines[i] and not lines[i - 1].startswith("#")]
     assert not bare, "\n".join(bare)
