@@ -31,21 +31,28 @@ ROOT = Path(__file__).resolve().parent.parent
 def _committed() -> Path:
     """A folder with results, and the params of their run, as git's index has them.
 
-    A run of one's own puts others in their place. One copy serves all workers.
+    A run of one's own puts others in their place. Those of a new stage, which git does not know
+    yet, are there as well. One copy serves all workers.
     """
     if not (ROOT / ".git").exists():
         return ROOT
     if (made := os.environ.get("LAB_COMMITTED_RESULTS")) is None:
         made = os.environ["LAB_COMMITTED_RESULTS"] = tempfile.mkdtemp(prefix="lab-committed-")
         atexit.register(shutil.rmtree, made)
-        listed = subprocess.run(
-            ["git", "ls-files", "-z", "reports", "params.yaml"],
-            cwd=ROOT,
-            capture_output=True,
-            check=True,
+        known, new = (
+            subprocess.run(
+                ["git", "ls-files", "-z", *options, "reports", "params.yaml"],
+                cwd=ROOT,
+                capture_output=True,
+                check=True,
+            ).stdout
+            for options in ((), ("--others", "--exclude-standard"))
         )
         export = ["git", "checkout-index", "-z", "--stdin", f"--prefix={made}/"]
-        subprocess.run(export, cwd=ROOT, input=listed.stdout, check=True)
+        subprocess.run(export, cwd=ROOT, input=known, check=True)
+        for name in filter(None, os.fsdecode(new).split("\0")):
+            (Path(made) / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, Path(made) / name)
         (Path(made) / "stages").symlink_to(ROOT / "stages")  # to which pages lead
     return Path(made)
 
