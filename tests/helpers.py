@@ -129,6 +129,22 @@ def run_stage(*words: str, **environment: str) -> subprocess.CompletedProcess[st
     return forked.run(*words, env=env | {"PYTHONPATH": str(ROOT)} | environment)
 
 
+NAMESPACES = ["unshare", "--user", "--map-root-user", "--mount", "--net"]
+needs_namespaces = pytest.mark.skipif(
+    not shutil.which("unshare")
+    or subprocess.run([*NAMESPACES, "true"], capture_output=True, check=False).returncode != 0,
+    reason="no namespaces of its own may be made here",
+)
+
+
+def in_namespaces(setup: str, *command: str) -> list[str]:
+    """A command that runs after `setup`, a shell's, with mounts and a network of its own.
+
+    Its loopback interface is down.
+    """
+    return [*NAMESPACES, "sh", "-c", f'{setup} && exec "$@"', "sh", *command]
+
+
 def files(folder: Path) -> set[str]:
     """The files under a folder, as paths from it."""
     return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
@@ -171,11 +187,3 @@ def verdicts(
     """The verdicts on a stage's claims from what it left."""
     evidence = Evidence({stage: metrics}, {stage: rows})
     return {claim.id: judge(claim, evidence).verdict for claim in claims}
-
-
-def unshared(option: str) -> list[str]:
-    """The words before a command that runs it in a namespace of its own: -n network, -m mounts."""
-    words = ["unshare", option]
-    if not shutil.which("unshare") or subprocess.run([*words, "true"], check=False).returncode:
-        pytest.skip("needs namespaces of its own")
-    return words

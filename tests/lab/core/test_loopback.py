@@ -8,23 +8,15 @@ import psutil
 import pytest
 import torch
 
-from lab.core.errors import DistributedError, MachineError
+from lab.core.errors import DistributedError
 from lab.core.loopback import stay_on_loopback
 from lab.core.shared_params import LOOPBACK, DistributedParams
 from lab.machine.devices import Devices
 from lab.parallel.launch import ADDRESS_VARIABLE, process_group, rendezvous_store
-from tests.helpers import ROOT, errors, unshared
+from tests.helpers import ROOT, errors, in_namespaces, needs_namespaces
 
 CPU = torch.device("cpu")
 TOLD = ("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME")
-
-
-STAYS = """
-from lab.core.errors import DistributedError, MachineError
-from lab.core.loopback import stay_on_loopback
-from lab.core.process import run
-raise SystemExit(run(stay_on_loopback))
-"""
 
 
 @pytest.fixture
@@ -60,26 +52,49 @@ def test_ranks_are_told_before_they_meet_if_all_are_on_this_host(
     del store
 
 
-def test_an_interface_that_is_down_is_named_before_anybody_waits(project):
-    ended = subprocess.run(
-        [*unshared("-n"), sys.executable, "-c", STAYS],
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert ended.returncode == MachineError.exit_code
-    [line] = errors(ended)
-    assert LOOPBACK in line
-
-
-def test_a_rank_without_a_port_to_meet_at_is_refused(monkeypatch):
-    monkeypatch.delenv(ADDRESS_VARIABLE, raising=False)
+def test_a_port_that_nobody_can_have_is_refused_before_the_ranks_meet(untold):
     for name, value in {"RANK": "0", "WORLD_SIZE": "1"}.items():
-        monkeypatch.setenv(name, value)
-    params = DistributedParams(nnodes=1, rdzv_endpoint=f"{LOOPBACK}:0", timeout_s=5)
+        untold.setenv(name, value)
+    untold.delenv(ADDRESS_VARIABLE, raising=False)
+    params = DistributedParams(nnodes=1, rdzv_endpoint="127.0.0.1:0", timeout_s=60)
     with (
-        pytest.raises(DistributedError, match="rdzv_endpoint"),
+        pytest.raises(DistributedError, match="port"),
         process_group(Devices("cpu-virtual", [CPU], 1), CPU, params),
     ):
-        pass
+        pytest.fail("nobody listens there")
+
+
+@needs_namespaces
+@pytest.mark.parametrize(
+    "setup",
+    [
+        "true",
+        "ip address add 127.0.0.1/8 dev lo",
+        "ip link set lo up && ip address del 127.0.0.1/8 dev lo"
+        " && ip address add 127.0.0.2/8 dev lo",
+    ],
+    ids=["down", "down with its address", "up with another"],
+)
+@pytest.mark.parametrize(
+    "call",
+    [
+        "from lab.core.loopback import stay_on_loopback as meet",
+        pytest.param(
+            "from lab.parallel.launch import rendezvous_store"
+            "; meet = lambda: rendezvous_store(600)",
+            marks=pytest.mark.slow,
+        ),
+    ],
+    ids=["told", "met"],
+)
+def test_an_address_that_does_not_answer_is_said_at_once(project, within, setup, call):
+    program = f"import sys; from lab.core.process import run; {call}; sys.exit(run(meet))"
+    command = in_namespaces(setup, sys.executable, "-c", program)
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    with within(60):  # torch would try for minutes
+        result = subprocess.run(
+            command, capture_output=True, text=True, env=environment, check=False
+        )
+    assert result.returncode == 4
+    [line] = errors(result)
+    assert LOOPBACK in line and "ip link set lo up" in line

@@ -1,46 +1,27 @@
-"""What torch.compile cannot do on a machine ends in one line."""
-
-import os
-import subprocess
-import sys
+"""What ends a run whose net cannot be compiled: one line of the cause."""
 
 import pytest
 
-from lab.core.errors import MachineError
 from lab.machine.compiler_errors import compiler_errors
-from lab.machine.devices import missing_compiler
-from tests.helpers import ROOT, errors
-
-COMPILES = """
-import torch
-from lab.core.process import run
-from lab.machine.compiler_errors import compiler_errors
-
-def main():
-    with compiler_errors():
-        torch.compile(torch.nn.Linear(4, 4))(torch.ones(2, 4))
-
-raise SystemExit(run(main))
-"""
+from tests.helpers import edit_params, errors, run_stage, small_run, write_data
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(bool(missing_compiler()), reason=missing_compiler())
-def test_a_cache_that_cannot_be_written_is_named_with_its_variable(project):
-    (project / "file").touch()
-    folder = str(project / "file" / "cache")  # below a file there are no folders
-    ended = subprocess.run(
-        [sys.executable, "-c", COMPILES],
-        env=os.environ | {"PYTHONPATH": str(ROOT), "TORCHINDUCTOR_CACHE_DIR": folder},
-        capture_output=True,
-        text=True,
-        timeout=120,
+@pytest.mark.parametrize("strategy", ["replicas", "ddp"])
+def test_a_cache_that_cannot_be_made_is_named_with_its_variable(project, strategy):
+    write_data(project / "data", train=64, test=16)
+    small = small_run(
+        compile="default", train_images=64, test_images=16, batch_size=32, strategy=strategy
     )
-    assert ended.returncode == MachineError.exit_code, ended.stderr
-    [line] = errors(ended)
-    assert "TORCHINDUCTOR_CACHE_DIR" in line
+    edit_params({"train.runs": {"one": small}})
+    result = run_stage("stages.train", "one", TORCHINDUCTOR_CACHE_DIR="/proc/none")
+    assert result.returncode == 4
+    [line] = errors(result)
+    assert "/proc/none" in line
+    assert "TORCHINDUCTOR_CACHE_DIR=" in line
+    assert not (project / "models").exists()
 
 
-def test_other_errors_stay_what_they_are():
-    with pytest.raises(RuntimeError, match="of something else"), compiler_errors():
-        raise RuntimeError("of something else")
+def test_other_errors_stay_as_they_are():
+    with pytest.raises(RuntimeError, match="of its own"), compiler_errors():
+        raise RuntimeError("of its own")

@@ -11,10 +11,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from lab.core.errors import DistributedError, LabError, ParamsError, SpaceError
+from lab.core.errors import DistributedError, LabError, ParamsError
 from lab.data.loaders import book_images, loader
-from lab.machine.fresh_process import SHARED_MEMORY, call_in_subprocess, fresh_process
-from tests.helpers import ROOT, outlived, unshared, write_data
+from lab.machine.fresh_process import call_in_subprocess, fresh_process
+from tests.helpers import ROOT, in_namespaces, needs_namespaces, outlived, write_data
 
 
 def place_and(variable):
@@ -102,6 +102,57 @@ def test_a_mistake_in_a_process_is_the_launchers():
         call_in_subprocess("a process", refuse)
 
 
+LOADS = """
+import sys
+from lab.core.process import run
+from lab.data.loaders import book_images, loader
+from lab.machine.fresh_process import call_in_subprocess
+
+def load():
+    return [len(X) for X, y in loader(book_images(), 60, 2)]
+
+def main():
+    print(call_in_subprocess("a loader", load))
+
+if __name__ == "__main__":
+    sys.exit(run(main))
+"""
+
+
+@pytest.fixture
+def loading(project):
+    """A command that loads images by workers of a fresh process, and its environment."""
+    write_data(project / "data", train=120, test=10)
+    (project / "loading.py").write_text(LOADS)
+    command = [sys.executable, "-m", "loading"]
+    return command, os.environ | {"PYTHONPATH": f"{project}{os.pathsep}{ROOT}"}
+
+
+@pytest.mark.slow
+def test_a_folder_too_long_for_sockets_is_no_obstacle(project, loading):
+    command, environment = loading
+    folder = project / ("x" * 100)
+    folder.mkdir()
+    environment |= {"TMPDIR": str(folder)}
+    result = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert (result.returncode, result.stdout) == (0, "[60, 60]\n"), result.stderr
+
+
+@pytest.mark.slow
+@needs_namespaces
+@pytest.mark.parametrize("setup", ["true", "dd if=/dev/zero of=/dev/shm/x bs=4k 2>/dev/null; true"])
+def test_full_shared_memory_is_named(loading, setup):
+    """It is too small for a batch, or others have filled it."""
+    command, environment = loading
+    small = f"mount -t tmpfs -o size=200k none /dev/shm && {{ {setup}; }}"
+    result = subprocess.run(
+        in_namespaces(small, *command), capture_output=True, text=True, env=environment, check=False
+    )
+    assert result.returncode == 8
+    *_, line = result.stderr.splitlines()
+    assert line.startswith("ERROR: /dev/shm is full") and "--shm-size" in line
+
+
 LAUNCHER = """
 import time
 from lab.core.errors import DistributedError, LabError, ParamsError
@@ -127,50 +178,3 @@ def test_neither_process_nor_server_outlives_a_launcher_that_is_killed(number):
             launcher.send_signal(number)
         assert below
         assert not outlived(below), seconds
-
-
-def load_all():
-    """The batches of a loader whose workers hand over a megabyte and more each."""
-    for _ in loader(book_images(), 512, 2):
-        pass
-
-
-ANSWERS = """
-from lab.machine.fresh_process import call_in_subprocess
-print(call_in_subprocess("it", int, "42"))
-"""
-LOADS = """
-from lab.core.process import run
-from lab.machine.fresh_process import call_in_subprocess
-from tests.lab.machine.test_fresh_process import load_all
-raise SystemExit(run(lambda: call_in_subprocess("a loader", load_all)))
-"""
-
-
-@pytest.mark.slow
-def test_a_long_path_of_temporary_files_is_no_obstacle(tmp_path):
-    folder = tmp_path / ("x" * 100)
-    folder.mkdir()
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "TMPDIR": str(folder)}
-    command = [sys.executable, "-c", ANSWERS]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    assert done.stdout == "42\n"
-
-
-@pytest.mark.slow
-def test_small_shared_memory_is_named_in_one_line(project):
-    write_data(project / "data", train=2000, test=10)
-    small = 'mount -t tmpfs -o size=1m tmpfs /dev/shm || exit 77; exec "$@"'
-    ended = subprocess.run(
-        [*unshared("-m"), "sh", "-c", small, "sh", sys.executable, "-c", LOADS],
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    if ended.returncode == 77:
-        pytest.skip("needs the right to mount")
-    assert ended.returncode == SpaceError.exit_code, ended.stderr
-    line = ended.stderr.splitlines()[-1]
-    assert SHARED_MEMORY in line
-    assert len(line) < 300

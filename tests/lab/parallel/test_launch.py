@@ -18,10 +18,10 @@ from tests.helpers import (
     ROOT,
     edit_params,
     errors,
+    in_namespaces,
+    needs_namespaces,
     outlived,
-    run_stage,
     small_run,
-    unshared,
     write_data,
 )
 
@@ -173,21 +173,10 @@ def test_ranks_are_torchruns_or_the_labs_not_a_clusters(monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_run_without_ranks_takes_no_notice_of_a_clusters(project):
-    write_data(project / "data", train=600, test=100)
-    edit_params({"train.runs": {"alone": small_run()}})
-    weights = []
-    for numbers in ({}, {"RANK": "3", "WORLD_SIZE": "8", "LOCAL_RANK": "3"}):
-        ended = run_stage("stages.train", "alone", **numbers)
-        assert ended.returncode == 0, ended.stderr
-        weights.append((project / "models" / "alone.pt").read_bytes())
-    assert weights[0] == weights[1]
-
-
-@pytest.mark.slow
+@needs_namespaces
 def test_ranks_that_cannot_meet_say_so_at_once(two_ranks):
     ended = subprocess.run(
-        [*unshared("-n"), sys.executable, "-m", "stages.train", "short"],
+        in_namespaces("true", sys.executable, "-m", "stages.train", "short"),
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,

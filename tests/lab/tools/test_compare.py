@@ -222,6 +222,19 @@ def test_a_commit_is_named_as_git_or_dvc_do(results):
             compare.side_of_commit(name)
 
 
+def test_git_that_does_not_work_says_why_itself(results, monkeypatch):
+    commit(results)
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")  # git's own
+    with pytest.raises(MachineError, match="git config --global --add safe"):
+        compare.side_of_commit("HEAD")
+    monkeypatch.setenv("GIT_DIR", "/nowhere")
+    with pytest.raises(MachineError, match="not a git repository"):
+        compare.side_of_commit("HEAD")
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(MachineError, match="git is not installed"):
+        compare.side_of_commit("HEAD")
+
+
 def test_what_counts_most_stands_in_25_lines_and_all_in_as_many_as_it_takes(
     results, monkeypatch, capsys
 ):
@@ -308,12 +321,3 @@ def test_damaged_results_are_said_whether_compared_or_kept(results):
             with pytest.raises(DataError, match=rf"json: damaged \({complaint}"):
                 read(results)
         file.write_bytes(whole)
-
-
-def test_what_keeps_git_from_working_is_told_in_its_words(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(MachineError, match="not a git repository"):
-        compare.side_of_commit("HEAD")
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(MachineError, match="git is not installed"):
-        compare.side_of_commit("HEAD")

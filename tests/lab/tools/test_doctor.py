@@ -27,7 +27,15 @@ from lab.data import datasets, sources
 from lab.machine.gpus import driver
 from lab.tools import doctor
 from lab.tools.doctor import Finding, clear_stale_dvc_locks, locked_stages, run_check
-from tests.helpers import ROOT, committed_params, edit_params, small_run, write_data
+from tests.helpers import (
+    ROOT,
+    committed_params,
+    edit_params,
+    in_namespaces,
+    needs_namespaces,
+    small_run,
+    write_data,
+)
 
 DEAD = 2**22 + 1  # above the largest PID
 CPUS = [torch.device("cpu")] * 2
@@ -174,6 +182,51 @@ def test_state_is_named_and_fixed(project, name):
     else:
         return
     assert wrong(check) == []
+
+
+def test_figures_that_a_report_draws_no_more_are_no_lost_results(project):
+    write("reports/figures/one.svg", "drawn")
+    git("add", "reports")
+    Path("reports/figures/one.svg").unlink()
+    assert wrong(doctor.files) == []
+
+
+@pytest.fixture
+def pipeline(project):
+    """A project with two stages of DVC's, one after the other, of which it knows."""
+    write(".dvc/config", "")
+    write("dvc.yaml", "stages: {a: {cmd: a, outs: [a/1]}, b: {cmd: b, deps: [a/1], outs: [b]}}")
+    (project / "dvc.lock").unlink()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [("SHELL", "/bin/false"), ("SHELL", "/nowhere/fish"), ("PYTHONWARNINGS", "error")],
+)
+def test_what_keeps_dvc_from_running_is_named(pipeline, monkeypatch, variable, value):
+    assert wrong(doctor.dvc_runs) == []
+    monkeypatch.setenv(variable, value)
+    found = [*wrong(doctor.variables), *wrong(doctor.dvc_runs)]
+    assert f"unset {variable}" in [finding.fix for finding in found]
+    assert "warn" in [finding.level for finding in found] or found[-1].exit_code == 4
+
+
+def test_a_user_without_a_name_is_told_to_take_one(pipeline, monkeypatch):
+    for name in ("LOGNAME", "USER", "LNAME", "USERNAME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(os, "getuid", lambda: 2**30)
+    finding = only(doctor.dvc_runs)
+    assert str(2**30) in finding.text and finding.fix.startswith("export USER=")
+
+
+@needs_namespaces
+def test_a_loopback_interface_that_is_down_is_named():
+    program = "from lab.tools.doctor import *; print(*run_check(loopback))"
+    command = in_namespaces("true", sys.executable, "-c", program)
+    said = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT).stdout
+    assert "127.0.0.1" in said and "ip link set lo up" in said
+    assert wrong(doctor.loopback) == []
 
 
 @pytest.mark.parametrize("state", ["dead", "zombie", "another program", "running"])
@@ -365,6 +418,9 @@ def test_variables_and_full_disks_are_named(monkeypatch):
     }
     monkeypatch.setattr(doctor.shutil, "disk_usage", lambda folder: SimpleNamespace(free=10**9))
     assert {each.exit_code for each in wrong(doctor.disk_space)} == {8}
+    monkeypatch.setattr(doctor.shutil, "disk_usage", lambda folder: SimpleNamespace(free=2**26))
+    [*_, shared] = wrong(doctor.disk_space)
+    assert shared.level == "warn" and "--shm-size" in shared.fix
 
 
 @pytest.mark.slow
@@ -500,17 +556,3 @@ def test_report_and_exit_code(monkeypatch, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "fixed warns: done"
     assert lines[1].startswith("FAIL  fails: broken; not fixed: ")
-
-
-def test_what_keeps_dvc_from_running_is_named(project, monkeypatch):
-    monkeypatch.setenv("SHELL", "/bin/false")
-    assert "unset SHELL" in {finding.fix for finding in doctor.dvc_runs()}
-    monkeypatch.delenv("SHELL")
-    monkeypatch.setenv("PYTHONWARNINGS", "error")
-    assert [finding.level for finding in doctor.dvc_runs()] == ["FAIL"]
-
-    def nobody() -> str:
-        raise KeyError("getpwuid(): uid not found: 54321")
-
-    monkeypatch.setattr("getpass.getuser", nobody)
-    assert only(doctor.dvc_runs).fix == "export USER=me"

@@ -77,6 +77,25 @@ def test_weights_are_the_same_bytes_for_the_same_weights_and_load_safely(tmp_pat
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("strategy", ["replicas", "ddp"])
+def test_ranks_that_a_cluster_names_are_not_the_runs(project, strategy):
+    """Kubeflow sets RANK and WORLD_SIZE in each container, of which this run knows nothing."""
+    write_data(project / "data", train=64, test=16)
+    small = small_run(train_images=64, test_images=16, batch_size=32, strategy=strategy)
+    edit_params({"train.runs": {"one": small}})
+
+    def weights(**environment: str) -> bytes:
+        result = run_stage("stages.train", "one", **environment)
+        assert result.returncode == 0, result.stderr
+        assert not list(Path(".lab/checkpoints").glob("*/*.pt"))
+        return (project / "models" / "one.pt").read_bytes()
+
+    alone = weights()
+    assert weights(RANK="0", WORLD_SIZE="1") == alone
+    assert weights(RANK="3", WORLD_SIZE="8", LOCAL_RANK="3", LOCAL_WORLD_SIZE="8") == alone
+
+
+@pytest.mark.slow
 def test_train_repeats_bit_for_bit_in_a_new_process_and_on_two_devices_to_rounding(
     project, monkeypatch
 ):

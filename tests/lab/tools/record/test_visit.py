@@ -85,7 +85,7 @@ def test_a_visit_that_ends_early_has_what_was_finished_with_its_verdicts(ready):
 
 
 def test_without_any_time_there_is_no_record(ready):
-    with pytest.raises(ParamsError, match="budget"):
+    with pytest.raises(ParamsError, match="--budget"):
         record("test-machine", "smoke", 8)
     assert not (ready / references.REFERENCE).exists()
 
