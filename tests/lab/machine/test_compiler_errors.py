@@ -3,10 +3,12 @@
 import pytest
 
 from lab.machine.compiler_errors import compiler_errors
+from lab.machine.devices import missing_compiler
 from tests.helpers import edit_params, errors, run_stage, small_run, write_data
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(bool(missing_compiler()), reason=missing_compiler())
 @pytest.mark.parametrize("strategy", ["replicas", "ddp"])
 def test_a_cache_that_cannot_be_made_is_named_with_its_variable(project, strategy):
     write_data(project / "data", train=64, test=16)
