@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def _committed() -> Path:
-    """A folder with results, and the params of their run, as git's index has them.
+    """A folder with results, their params and dvc.lock, as git's index has them.
 
     A run of one's own puts others in their place. Those of a new stage, which git does not know
     yet, are there as well. One copy serves all workers.
@@ -41,7 +41,7 @@ def _committed() -> Path:
         atexit.register(shutil.rmtree, made)
         known, new = (
             subprocess.run(
-                ["git", "ls-files", "-z", *options, "reports", "params.yaml"],
+                ["git", "ls-files", "-z", *options, "reports", "params.yaml", "dvc.lock"],
                 cwd=ROOT,
                 capture_output=True,
                 check=True,

@@ -15,7 +15,7 @@ from lab.claims.book_order import BOOK_ORDER
 from lab.core.params import read_yaml
 from lab.data.datasets import RAW_FOLDER, dataset_name
 from lab.data.sources import FASHION_FILES
-from tests.helpers import ROOT, edit_params
+from tests.helpers import COMMITTED, ROOT, edit_params
 
 MIRROR = os.environ.get("LAB_DATA_MIRROR")
 MEASURED = [stage for stage in BOOK_ORDER if stage != "train"]
@@ -29,7 +29,7 @@ RUNS = tuple(read_yaml(ROOT / "params.yaml")["train"]["runs"])
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
-    """The working tree as git would hand it on, committed, in a folder with a space in its name."""
+    """The working tree with committed results, committed, in a folder with a space in its name."""
     if not (ROOT / ".git").exists() or shutil.which("git") is None:
         pytest.skip("needs git and a checkout")
     folder = tmp_path / "a clone"
@@ -43,7 +43,8 @@ def clone(tmp_path: Path) -> Path:
     for name in filter(None, listed.stdout.split("\0")):
         if (ROOT / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / name, folder / name)
+            result = COMMITTED / name
+            shutil.copy(result if result.is_file() else ROOT / name, folder / name)
     if not MIRROR:  # no source at all, rather than whatever network there may be
         nowhere = {"data.mirrors.fashion_mnist": [], "data.mirrors.airfoil": []}
         edit_params(nowhere, path=folder / "params.yaml")

@@ -14,7 +14,7 @@ from typing import TypeVar
 import torch
 from tqdm import tqdm
 
-from lab.core.errors import LabError
+from lab.core.errors import LabError, MachineError
 from lab.machine.fresh_process import fresh_process, silence_stdout
 from lab.timing.bench import balanced_turns
 from lab.timing.deadline import until_deadline
@@ -125,7 +125,7 @@ def serve(link: Connection, variant: TrainingVariant) -> None:
     except Exception as error:  # whatever a compiler of this machine does not manage
         if variant.compile == "none":
             raise
-        cause = error.__cause__ or error
+        cause = error.__cause__ if isinstance(error, MachineError) else error
         link.send(UnableError(f"does not compile here ({type(cause).__name__})"))
         return
     while True:

@@ -9,11 +9,11 @@ import pytest
 
 from lab.core.errors import ParamsError
 from lab.tools.new_stage.__main__ import write_stage
-from tests.helpers import ROOT
+from tests.helpers import COMMITTED, ROOT
 
 PROJECT = (  # what the commands and tests below read
-    *("lab", "stages", "tests", "reports", "profiles"),
-    *("dvc.yaml", "params.yaml", "pyproject.toml", "constraints.txt", "tasks.py"),
+    *("lab", "stages", "tests", "profiles"),
+    *("dvc.yaml", "pyproject.toml", "constraints.txt", "tasks.py"),
     *("README.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE"),
 )
 ARCHITECTURE = (
@@ -38,6 +38,8 @@ def test_a_new_stage_lacks_its_experiment_alone(tmp_path):
     for part in PROJECT:
         source = ROOT / part
         (shutil.copytree if source.is_dir() else shutil.copy)(source, folder / part)
+    shutil.copytree(COMMITTED / "reports", folder / "reports")
+    shutil.copy(COMMITTED / "params.yaml", folder)
     made = run(folder, "lab.tools.new_stage", "clipping", "9.5", "Does it help: clipping?")
     assert made.returncode == 0, made.stderr
     walls = run(folder, "pytest", "-q", "-p", "no:cacheprovider", *ARCHITECTURE)
