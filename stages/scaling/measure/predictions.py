@@ -67,7 +67,7 @@ def at_notes_batch(results: Results, n: int) -> list[Measurement]:
         alone = results.series("without communication", net)[-1]  # the most images
         step = results.one("step", STAR, alone.x, net=net, grouping=PER_TENSOR)
         assert step, "the most images are computed alone and in a step"  # noqa: S101
-        beyond = step.summary.median - alone.summary.median
+        beyond = max(0.0, step.summary.median - alone.summary.median)
         [summing] = results.series("beside the steps", "summing alone", net=net)
         computing = _computing_ms(results, "without communication", net, notes)
         variants = {

@@ -115,9 +115,17 @@ def at(x: float, line: Line, beyond: bool = False) -> float:
 
 
 def fit_compute(medians: Mapping[float, float]) -> Compute:
-    """The line through seconds by images per device; its fixed time is not below zero."""
-    per_image_s, fixed_s = fit_line(list(medians), list(medians.values()))
-    return Compute(max(0.0, fixed_s), per_image_s)
+    """The line through seconds by images per device.
+
+    Computing takes some time for each image, and at the start it takes no less than none: where
+    noise tilts the line so far that it says otherwise, it is the one through the origin.
+    """
+    images, seconds = list(medians), list(medians.values())
+    per_image_s, fixed_s = fit_line(images, seconds)
+    if per_image_s > 0 and fixed_s >= 0:
+        return Compute(fixed_s, per_image_s)
+    shares = [n / s for n, s in medians.items()]  # errors are relative, as those of fit_line
+    return Compute(0.0, sum(shares) / sum(share**2 for share in shares))
 
 
 def compute_of(results: Results, net: str, experiment: str = "without communication") -> Compute:

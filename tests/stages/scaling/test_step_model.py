@@ -27,6 +27,13 @@ def test_compute_is_a_line_whose_fixed_time_is_not_negative():
     assert fit_compute({4: 0.001, 16: 0.018}).fixed_s == 0
 
 
+@given(st.dictionaries(st.integers(1, 4), st.floats(1e-4, 10), min_size=2))
+def test_whatever_is_measured_more_images_take_longer(seconds):
+    compute = fit_compute(seconds)
+    assert compute.fixed_s >= 0
+    assert 0 < compute.seconds(1) < compute.seconds(256)
+
+
 def test_a_step_is_its_parts_one_after_the_other():
     machine = Machine(Compute(0.002, 0.001), Link(1e-3, 1e-8))
     assert machine.parts(NET, "star", False, 2, 10) == pytest.approx(
