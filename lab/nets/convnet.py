@@ -30,7 +30,7 @@ def convnet(generator: torch.Generator, *widths: int, again: bool = False) -> nn
         side, in_channels = side // 2, width
     net = nn.Sequential(*layers, nn.Flatten(), nn.Linear(in_channels * side**2, 10))
     as_torch_draws(net, generator)
-    return net.to(memory_format=torch.channels_last)  # type: ignore[call-overload,no-any-return]
+    return net.to(memory_format=torch.channels_last)  # type: ignore[call-overload,no-any-return,unused-ignore]
 
 
 def mlp(generator: torch.Generator, width: int) -> nn.Sequential:

@@ -21,7 +21,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
@@ -31,7 +31,7 @@ from lab.core.errors import DataError, LabError, MachineError, SpaceError
 if TYPE_CHECKING:
     import torch
 
-PYTHONS = ((3, 11), (3, 13))  # the oldest and the newest
+PYTHONS = ((3, 11), (3, 14))  # the oldest and the newest
 INSTALL = f"{shlex.quote(sys.executable)} -m pip install -e . -c constraints.txt"
 FIX = "invoke doctor --fix"
 FETCH = "invoke repro --stage fetch"
@@ -121,6 +121,9 @@ def packages() -> Iterator[Finding]:
 
     from packaging.requirements import Requirement
 
+    def fits(requirement: Requirement, found: str) -> bool:
+        return requirement.specifier.contains(found, prereleases=True)
+
     project = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"]
     installed, wrong = {}, []
     for requirement in map(Requirement, project["dependencies"]):
@@ -129,17 +132,16 @@ def packages() -> Iterator[Finding]:
         except PackageNotFoundError:
             wrong.append(f"{requirement.name} is missing")
             continue
-        if not requirement.specifier.contains(found, prereleases=True):
+        if not fits(requirement, found):
             wrong.append(f"{requirement.name} {found} is not {requirement.specifier}")
     if wrong:
         yield Finding("FAIL", _some(wrong, 5), INSTALL)
         return
-    torch, torchvision = installed["torch"], installed["torchvision"]
-    # torchvision 0.26 belongs to torch 2.11, 0.27 to 2.12, and so on
-    if int(torchvision.split(".")[1]) - int(torch.split(".")[1]) != 15:
-        releases = f"torch {torch} and torchvision {torchvision} are of different releases"
-        yield Finding("FAIL", releases, INSTALL)
-        return
+    for requirement in map(Requirement, requires("torchvision") or ()):
+        if requirement.name == "torch" and not fits(requirement, installed["torch"]):
+            pair = f"torchvision {installed['torchvision']} needs torch {requirement.specifier}"
+            yield Finding("FAIL", f"{pair}, found {installed['torch']}", INSTALL)
+            return
     yield Finding("ok", f"{len(installed)} dependencies within their ranges")
 
 

@@ -61,7 +61,7 @@ class EpochClock:
 
 def to_contiguous(net: nn.Module) -> nn.Module:
     """The net with its weights in torch's own order of memory."""
-    return net.to(memory_format=torch.contiguous_format)  # type: ignore[call-overload,no-any-return]
+    return net.to(memory_format=torch.contiguous_format)  # type: ignore[call-overload,no-any-return,unused-ignore]
 
 
 def notes_epoch(

@@ -94,7 +94,7 @@ class LocalRank:
         for n in sorted(set(world_sizes)):
             # every rank makes every group; by itself one would wait for a lost rank half an hour
             group = dist.new_group(list(range(n)), timeout=timeout)
-            if self._rank < n:
+            if isinstance(group, dist.ProcessGroup):  # which this rank is one of
                 self._ranks[n] = Ranks(group)
                 # NCCL needs all ranks the first time
                 dist.all_reduce(torch.zeros(1, device=device), group=group)

@@ -210,7 +210,7 @@ def forward_passes(nets: Nets, target: Devices) -> dict[str, Variant]:
     torch.set_num_threads(max(1, target.threads))
     passes: dict[str, Variant] = {}
     for variant, (net, shape) in nets.items():
-        net.to(device).to(memory_format=layout)  # type: ignore[call-overload]
+        net.to(device).to(memory_format=layout)  # type: ignore[call-overload,unused-ignore]
         X = torch.rand(*shape).to(device, memory_format=layout)
         passes[variant] = partial(torch.inference_mode()(net), X)
     return passes

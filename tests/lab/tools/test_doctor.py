@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -17,6 +18,7 @@ from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
 
+import psutil
 import pytest
 import torch
 from dvc.rwlock import SCHEMA
@@ -236,6 +238,9 @@ def test_only_a_running_dvc_keeps_its_lock(project, state):
         try:
             if state == "zombie":  # it has ended, and nobody has waited for it
                 os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+            else:  # until it has begun it has no command line
+                while not psutil.Process(process.pid).cmdline():
+                    time.sleep(0.01)
             locks(DEAD if state == "dead" else process.pid)
             finding = only(doctor.dvc_busy)
             assert clear_stale_dvc_locks() == (finding.repair is not None) == (state != "running")
@@ -372,12 +377,7 @@ def test_synthetic_data_are_named(project):
 
 
 @pytest.mark.parametrize(
-    ("versions", "words"),
-    [
-        ({"torch": "2.5.0"}, "torch 2.5.0"),
-        ({"psutil": None}, "psutil"),
-        ({"torch": "2.13.0+cpu", "torchvision": "0.27.0"}, "torchvision 0.27.0"),
-    ],
+    ("versions", "words"), [({"torch": "2.5.0"}, "torch 2.5.0"), ({"psutil": None}, "psutil")]
 )
 def test_wrong_packages_are_named(project, monkeypatch, versions, words):
     assert wrong(doctor.packages) == []
@@ -391,6 +391,27 @@ def test_wrong_packages_are_named(project, monkeypatch, versions, words):
     monkeypatch.setattr(doctor, "version", version)
     finding = only(doctor.packages)
     assert words in finding.text and "pip install" in finding.fix
+
+
+@pytest.mark.parametrize(
+    ("torch", "needed", "fits"),
+    [
+        ("2.13.0+cpu", "torch==2.13.0", True),
+        ("2.13.0+cpu", "torch==2.12.0", False),
+        ("2.15.0+cu132", "torch>=2.14.0", True),
+        ("2.13.0", "torch>=2.14.0", False),
+    ],
+)
+def test_torch_is_one_that_torchvision_needs(project, monkeypatch, torch, needed, fits):
+    """As torchvision 0.28.0, 0.27.0, 0.29.2 and 0.29.1 say themselves."""
+    real = doctor.version
+    monkeypatch.setattr(doctor, "version", lambda name: torch if name == "torch" else real(name))
+    monkeypatch.setattr(doctor, "requires", lambda name: ["numpy", needed, "pillow!=8.3.*,>=5.3.0"])
+    if fits:
+        assert wrong(doctor.packages) == []
+    else:
+        finding = only(doctor.packages)
+        assert torch in finding.text and "pip install" in finding.fix
 
 
 def test_pythons_are_those_of_pyproject():
