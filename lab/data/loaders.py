@@ -1,6 +1,7 @@
 """The book's way to load Fashion-MNIST: torchvision's images through torch's DataLoader."""
 
 import os
+import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,9 @@ from lab.data.datasets import DATA
 from lab.machine.torchvision_import import torchvision
 
 BOOK_WORKERS = 4
+# How workers start. Python's default on Linux, from 3.14 on, is a server: each process that loads
+# would wait until its own has imported torch, and workers would outlive a process that is killed.
+WORKER_START = "fork" if sys.platform == "linux" else "spawn"
 warnings.filterwarnings("ignore", message="This DataLoader will create")  # workers beyond the cores
 
 
@@ -31,6 +35,7 @@ def loader(
         batch_size,
         shuffle=True,
         num_workers=num_workers,
+        multiprocessing_context=WORKER_START if num_workers else None,
         persistent_workers=keep,
         pin_memory=keep and torch.cuda.is_available(),
         worker_init_fn=_silence,

@@ -170,8 +170,6 @@ def _run(
     _end_with_launcher()
     gc.freeze()  # what the server has imported: or each collection would look through all of it
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C: the launcher decides, and ends this one
-    # a data loader's workers start as everywhere, not by the server
-    multiprocessing.set_start_method(None, force=True)
     os.environ.update(environment)  # the server has what was there when it started
     try:
         serve(link, *arguments)

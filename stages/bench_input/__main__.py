@@ -8,6 +8,7 @@ from lab.core.params import load
 from lab.core.process import run
 from lab.data.datasets import dataset_name, read_fashion_mnist
 from lab.data.images import to_tensors
+from lab.data.loaders import WORKER_START
 from lab.machine.devices import Devices, resolve
 from lab.results.measurements import Measurement, Results
 from lab.timing.bench import median_metrics, ratio_metrics, speedup_of
@@ -58,7 +59,7 @@ def main() -> None:
         summarise,
         compared=("resident_over_book", "the_books_loader_epoch_s"),
         prepare=lambda: (params,),
-        about={"dataset": dataset_name()},
+        about={"dataset": dataset_name(), "worker_start": WORKER_START},
     )
 
 

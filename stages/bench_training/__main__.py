@@ -9,6 +9,7 @@ import torch
 from lab.core.params import load
 from lab.core.process import run
 from lab.data.datasets import FASHION_COUNTS, dataset_name
+from lab.data.loaders import WORKER_START
 from lab.machine.devices import computes_in_bf16, processor, resolve, usable_cores
 from lab.results.measurements import Measurement, Results, skip
 from lab.timing.bench import ratio_metrics
@@ -120,7 +121,11 @@ def main() -> None:
         devices = processor(cores)
     notes_workers = trial(p, machine)
     measured = measure(p, machine, notes_workers)
-    head = {"dataset": dataset_name(), **conditions(measured, devices, watch, p.starts)}
+    head = {
+        "dataset": dataset_name(),
+        "worker_start": WORKER_START,
+        **conditions(measured, devices, watch, p.starts),
+    }
     found = summarise(Results(measured), notes_workers)
     write_results("bench_training", measured, {**head, **found}, COMPARED)
 

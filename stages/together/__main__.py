@@ -10,6 +10,7 @@ from lab.core.files import REPORTS, Metrics, read_rows
 from lab.core.params import load
 from lab.core.process import run
 from lab.data.datasets import dataset_name
+from lab.data.loaders import WORKER_START
 from lab.machine.devices import computes_in_bf16
 from lab.machine.fresh_process import call_in_subprocess
 from lab.results.documents import read_metrics
@@ -104,7 +105,12 @@ def main() -> None:
     params = load(Params, decisive=_decisive)
     watch = LoadMonitor()
     measured = list(measure(params))
-    head: Metrics = {"dataset": dataset_name(), **load_metrics(watch), **speed_metrics(watch)}
+    head: Metrics = {
+        "dataset": dataset_name(),
+        "worker_start": WORKER_START,
+        **load_metrics(watch),
+        **speed_metrics(watch),
+    }
     found = summarise(Results(measured), params.together)
     write_results("together", measured, {**head, **found}, COMPARED)
 

@@ -2,12 +2,13 @@ import shutil
 import subprocess
 import sys
 
+import psutil
 import pytest
 import torch
 from torch.utils.data import Subset
 
 from lab.data.loaders import book_images, loader
-from tests.helpers import ROOT, write_data
+from tests.helpers import ROOT, outlived, write_data
 
 
 @pytest.fixture
@@ -41,7 +42,7 @@ time.sleep(60)
 """
 
 
-def test_workers_that_outlive_their_process_print_nothing():
+def test_workers_end_after_their_process_is_killed_and_print_nothing():
     """As at Ctrl-C: it is killed, and what removed the folder of its sockets has ended before."""
     words = [sys.executable, "-c", INTERRUPTED]
     with subprocess.Popen(
@@ -49,5 +50,8 @@ def test_workers_that_outlive_their_process_print_nothing():
     ) as process:
         assert process.stdout
         shutil.rmtree(process.stdout.readline().strip())
+        workers = psutil.Process(process.pid).children(recursive=True)
+        assert len(workers) >= 2
         process.kill()
         assert process.communicate(timeout=60)[1] == ""
+    assert not outlived(workers)
