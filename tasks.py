@@ -10,6 +10,7 @@ import getpass
 import json
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -23,7 +24,13 @@ from invoke.exceptions import Exit
 from invoke.tasks import task
 
 from lab.core.errors import MachineError
-from lab.core.process import ERROR_FILE, end_family, open_standard_streams
+from lab.core.process import (
+    ERROR_FILE,
+    end_family,
+    handle_ending_signals,
+    open_standard_streams,
+    restore_signals,
+)
 from lab.core.stage_times import PLAN
 from lab.tools.doctor import clear_stale_dvc_locks
 
@@ -61,7 +68,11 @@ def _run(command: str, echo: bool = True, plan: bool = False) -> None:
     if command.startswith(DOCTOR):  # which looks at what the user has
         program, environment = sys.executable, dict(os.environ)
     process = subprocess.Popen(
-        [program, *words], cwd=ROOT, env=environment, preexec_fn=_end_with_invoke()
+        # on Windows, Popen looks for programs on this process's PATH
+        [shutil.which(program, path=environment.get("PATH")) or program, *words],
+        cwd=ROOT,
+        env=environment,
+        preexec_fn=_end_with_invoke(),
     )
     received: list[int] = []
 
@@ -72,11 +83,9 @@ def _run(command: str, echo: bool = True, plan: bool = False) -> None:
         elif not _in_foreground():
             end_family(process, signal.SIGTERM)
 
-    asked_to_end = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = {number: signal.signal(number, end) for number in asked_to_end}
+    before = handle_ending_signals(end)
     code = process.wait()
-    for number, handler in before.items():
-        signal.signal(number, handler)
+    restore_signals(before)
     if received:
         raise Exit(code=128 + received[0])
     if code:
@@ -190,6 +199,7 @@ def check(c: Context) -> None:
         "lint-imports",
         "check-jsonschema --builtin-schema vendor.github-workflows"
         " .github/workflows/check.yml .github/workflows/compare.yml",
+        "check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml",
     ):
         _run(command)
 

@@ -16,6 +16,7 @@ from types import FrameType, TracebackType
 from typing import Any
 
 import psutil
+from tqdm import tqdm
 
 from lab.core.errors import LabError, MachineError, SpaceError
 from lab.core.files import write_json
@@ -55,6 +56,8 @@ def run(main: Callable[[], None]) -> int:
     open_standard_streams()
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stdout)
     logging.raiseExceptions = False  # `| head` is no reason for a traceback for each line
+    # tqdm's own lock is a semaphore for several processes, which a killed one leaves behind
+    tqdm.set_lock(threading.RLock())
     _LAST_CHECKS.clear()
     is_rank = RANK_MARK in os.environ
     stage = None if is_rank else os.environ.get("DVC_STAGE")
@@ -156,7 +159,7 @@ class StopRequest:
         self.signal_number = 0
 
     def __enter__(self) -> "StopRequest":
-        self._before = _install(self._note)
+        self._before = handle_ending_signals(self._note)
         return self
 
     def __exit__(
@@ -165,12 +168,12 @@ class StopRequest:
         error: BaseException | None,
         where: TracebackType | None,
     ) -> None:
-        _restore(self._before)
+        restore_signals(self._before)
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         self.signal_number = number
         _STOP_ASKED.set()
-        _restore(dict.fromkeys(self._before, signal.SIG_DFL))
+        restore_signals(dict.fromkeys(self._before, signal.SIG_DFL))
 
 
 @contextlib.contextmanager
@@ -179,20 +182,20 @@ def raise_signals() -> Iterator[None]:
 
     def stop(number: int, frame: FrameType | None) -> None:
         _STOP_ASKED.set()
-        _restore(dict.fromkeys(before, signal.SIG_DFL))
+        restore_signals(dict.fromkeys(before, signal.SIG_DFL))
         raise Stopped(number)
 
-    before = _install(stop)
+    before = handle_ending_signals(stop)
     try:
         yield
     finally:
-        _restore(before)
+        restore_signals(before)
 
 
-def _install(handler: Handler) -> dict[int, Any]:
+def handle_ending_signals(handler: Handler) -> dict[int, Any]:
     """Set the handler of the signals that ask a process to end; returns the earlier handlers.
 
-    A signal that is ignored, as SIGHUP under nohup, stays ignored.
+    A signal that is ignored, as SIGHUP under nohup, stays ignored. Windows has no SIGHUP.
     """
     numbers = {signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}
     before = {number: signal.getsignal(number) for number in numbers}
@@ -202,7 +205,8 @@ def _install(handler: Handler) -> dict[int, Any]:
     return heard
 
 
-def _restore(handlers: Mapping[int, Any]) -> None:
+def restore_signals(handlers: Mapping[int, Any]) -> None:
+    """Set the handlers that `handle_ending_signals` returned."""
     for number, handler in handlers.items():
         signal.signal(number, handler)
 

@@ -35,14 +35,20 @@ class Snapshot:
 def read(cgroups: Sequence[Path] | None = None) -> Snapshot:
     """Read everything; `cgroups` are the folders of this process's cgroup and of those above it."""
     folders = cgroup_folders() if cgroups is None else cgroups
-    # Linux stops CLOCK_MONOTONIC while it sleeps; macOS does not, and has no CLOCK_BOOTTIME
-    since_boot = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
     return Snapshot(
         awake_s=time.monotonic(),
-        since_boot_s=time.clock_gettime(since_boot),
+        since_boot_s=_since_boot_s(),
         throttled_s=throttled_seconds(folders),
         cores=min(len(allowed_cores()), quota_cores(folders)),
     )
+
+
+def _since_boot_s() -> float:
+    """Linux stops CLOCK_MONOTONIC while it sleeps, macOS does not; Windows has none of the two."""
+    for clock in ("CLOCK_BOOTTIME", "CLOCK_MONOTONIC"):
+        if hasattr(time, clock):
+            return time.clock_gettime(getattr(time, clock))
+    return time.monotonic()
 
 
 def between(before: Snapshot, after: Snapshot) -> list[Disturbance]:

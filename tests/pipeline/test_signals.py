@@ -66,10 +66,10 @@ def repro(tiny):
     """Starts `invoke repro`; what a failed test leaves is killed."""
     started = []
 
-    def start():
+    def start(*through):
         environment = os.environ | {"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"}
         process = subprocess.Popen(
-            [sys.executable, "-m", "invoke", "repro"],
+            [*through, sys.executable, "-m", "invoke", "repro"],
             cwd=tiny,
             env=environment,
             start_new_session=True,
@@ -81,6 +81,17 @@ def repro(tiny):
     for process in started:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
+
+
+def test_under_nohup_a_closed_terminal_ends_nothing(tiny, repro):
+    invoke = repro("nohup")
+    while not (tiny / "begun").exists():
+        assert invoke.poll() is None
+        time.sleep(0.05)
+    os.killpg(invoke.pid, signal.SIGHUP)
+    (tiny / "go").touch()
+    assert invoke.wait(timeout=60) == 0
+    assert (tiny / "result.json").exists()
 
 
 @pytest.mark.parametrize("case", CASES)
