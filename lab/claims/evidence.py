@@ -45,6 +45,11 @@ class Column:
                 return False
         return True
 
+    def whole(self) -> "Column":
+        """The same of all of its variant's rows."""
+        where = {key: self.where[key] for key in ("experiment", "variant") if key in self.where}
+        return Column(self.folder, self.name, where)
+
 
 Read = Metric | Column
 
@@ -83,8 +88,10 @@ class Evidence:
                     f" {_remedy(read)}"
                 )
             return float(found)
-        rows = [row for row in self.rows.get(read.folder, ()) if read.matches(row)]
-        for row in rows:
+        of_stage = self.rows.get(read.folder, ())
+        rows = [row for row in of_stage if read.matches(row)]
+        # a variant that was skipped as a whole has no x and no columns
+        for row in rows or filter(read.whole().matches, of_stage):
             remark = str(row.get("remark", ""))
             if remark.startswith(SKIPPED):
                 raise NotTestableError(

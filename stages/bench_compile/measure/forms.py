@@ -58,8 +58,13 @@ def mlp(seed: int) -> nn.Sequential:
     return nn.Sequential(*layers).eval()
 
 
+def missing_script() -> str:
+    """Why there is no TorchScript here, or nothing; torch announces that it will go."""
+    return "" if hasattr(torch.jit, "script") else f"torch {torch.__version__} has no TorchScript"
+
+
 def script(net: nn.Module) -> torch.jit.ScriptModule:
-    """The network as TorchScript, without the warning of its deprecation, which its name says.
+    """The network as TorchScript, without the warning that it may break, which its page gives.
 
     Raises:
         MachineError: TorchScript is turned off: torch then gives the network back as it is.
@@ -132,6 +137,14 @@ BUILDERS: dict[str, Callable[[nn.Module, Path], Form]] = {
 }
 
 
+def eager_and_script(net: nn.Module) -> dict[str, Form]:
+    """The network's two forms in the notes, if there is TorchScript."""
+    forms: dict[str, Form] = {EAGER: net}
+    if not missing_script():
+        forms[SCRIPT] = script(net)
+    return forms
+
+
 def batches(sizes: list[int], seed: int, device: torch.device) -> dict[int, Tensor]:
     """Random inputs (n, 512) of each size n; the same ones in every process."""
     generator = torch.Generator().manual_seed(seed)
@@ -182,6 +195,8 @@ def obstacle(name: str, device: torch.device, compilers: bool) -> str:
     """Why a form cannot be built here, or nothing."""
     if name == GRAPH and device.type != "cuda":
         return "needs a CUDA GPU"
+    if name in (SCRIPT, FROZEN):
+        return missing_script()
     if name not in NEED_COMPILER:
         return ""
     if not compilers:

@@ -5,6 +5,7 @@ SCRIPT, FROZEN = "TorchScript (deprecated)", "TorchScript, frozen (deprecated)"
 COMPILE, GRAPH = "torch.compile", "eager, CUDA graph"
 EXPORT, AOT = "torch.export", "AOTInductor"
 WEIGHTS = "weights alone"  # as a saved form
+FIRST_SCRIPT = "first TorchScript call of the process"
 
 # metrics; the speed-ups have an interval: _low, _high
 SCRIPT_SPEEDUP = "book_torchscript_over_eager"  # gradients on in both, as the notes time it

@@ -24,6 +24,7 @@ from stages.bench_compile.measure.forms import (
     Form,
     batches,
     exported,
+    missing_script,
     mlp,
     script,
 )
@@ -47,6 +48,8 @@ def measure_saved(net: nn.Module, seed: int, devices: Devices, folder: Path) -> 
     measured: list[Measurement] = []
     for variant in FILES:
         found = loaded.get(variant, {"problem": "nothing was saved"})
+        if variant == SCRIPT and (reason := missing_script()):
+            found = {"problem": reason}
         if "problem" in found:
             measured.append(skip("saved_load", variant, found["problem"], kind))
             continue
@@ -65,7 +68,8 @@ def save(net: nn.Module, X: Tensor, folder: Path) -> None:
     AOTInductor's package is saved where it is built.
     """
     torch.save(net.state_dict(), folder / FILES[WEIGHTS])
-    script(net).save(str(folder / FILES[SCRIPT]))
+    if not missing_script():
+        script(net).save(str(folder / FILES[SCRIPT]))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of torch.export's own code
         torch.export.save(exported(net), folder / FILES[EXPORT])
@@ -142,8 +146,8 @@ int main(int argc, char** argv) {
 def measure_cpp(net: nn.Module, compilers: bool, devices: Devices, folder: Path) -> Measurement:
     """Have a C++ program load the TorchScript and call it: its difference from eager's logits."""
     missing = missing_compiler() if compilers else "bench_compile.compilers"
-    if missing:
-        return skip("front_end", "C++", f"needs {missing}", devices.kind)
+    if reason := missing_script() or (missing and f"needs {missing}"):
+        return skip("front_end", "C++", reason, devices.kind)
     on_cpu = copy.deepcopy(net).cpu()
     saved = folder / "front_end.pt"
     script(on_cpu).save(str(saved))

@@ -30,10 +30,12 @@ from stages.bench_compile.measure.forms import (
     batches,
     build,
     compiler_cache,
+    eager_and_script,
+    missing_script,
     mlp,
     script,
 )
-from stages.bench_compile.measure.names import EAGER, INFERENCE, SCRIPT
+from stages.bench_compile.measure.names import EAGER, FIRST_SCRIPT, INFERENCE, SCRIPT
 from stages.bench_compile.measure.params import Params
 from stages.bench_compile.measure.program import measure_program
 
@@ -42,6 +44,7 @@ if torch.version.cuda is None:
     # once for all processes; torch 2.11's CUDA build would count GPUs, which forked processes then
     # cannot use
     importlib.import_module(INDUCTOR)
+OF_SCRIPT = ("cases", "threads")  # experiments about it
 CALLS = 1000  # as the notes time them
 WARM_UP_CALLS = 3
 QUEUED_CALLS = 50  # enqueued at once: a GPU's queue holds over a thousand kernels
@@ -54,6 +57,7 @@ def measure(process: int) -> list[Measurement]:
     params = load(Params)
     devices = resolve(1, params.devices)
     importlib.import_module(INDUCTOR)  # or what is timed would import it
+    missing = missing_script()
     thousand = measure_thousand_calls(params.seed, devices)
     net = mlp(params.seed).to(devices.devices[0])
     return [
@@ -63,6 +67,7 @@ def measure(process: int) -> list[Measurement]:
         *measure_nets(params, devices, process),
         *measure_threads(net, devices, params.bench, process),
         *measure_share(net, params, devices),
+        *(skip(each, SCRIPT, missing, devices.kind) for each in OF_SCRIPT if missing),
     ]
 
 
@@ -73,6 +78,11 @@ def measure_thousand_calls(seed: int, devices: Devices) -> list[Measurement]:
     scripted outside the clock, and 1000 more are timed. Gradients are on, and nothing else warms
     up. What TorchScript's first use in a process costs lies before the clock, and is timed apart.
     """
+    if reason := missing_script():
+        return [
+            skip("thousand_calls", variant, reason, devices.kind)
+            for variant in (EAGER, SCRIPT, FIRST_SCRIPT)
+        ]
     device = devices.devices[0]
     x = torch.randn(1, NUM_INPUTS, generator=torch.Generator().manual_seed(seed)).to(device)
     earlier = mlp(seed).to(device)
@@ -81,7 +91,7 @@ def measure_thousand_calls(seed: int, devices: Devices) -> list[Measurement]:
     net = mlp(seed + 1).to(device)
     eager = seconds_of(net, x, CALLS, devices)
     scripted = seconds_of(script(net), x, CALLS, devices)
-    seconds = {EAGER: eager, SCRIPT: scripted, "first TorchScript call of the process": first}
+    seconds = {EAGER: eager, SCRIPT: scripted, FIRST_SCRIPT: first}
     times = {variant: (each,) for variant, each in seconds.items()}
     return in_unit("thousand_calls", 0, times, "ms", devices)
 
@@ -155,7 +165,7 @@ def measure_nets(params: Params, devices: Devices, process: int) -> list[Measure
     measured = []
     for network, (layers, shape) in networks.items():
         net = layers.eval().requires_grad_(False).to(device)
-        forms: dict[str, Form] = {EAGER: net, SCRIPT: script(net)}
+        forms = eager_and_script(net)
         for size in params.bench_compile.case_batch_sizes:
             X = torch.randn(size, *shape, device=device)
             variants = {variant: partial(form, X) for variant, form in forms.items()}
@@ -177,7 +187,7 @@ def measure_threads(
 
     The interpreter runs one of them at a time.
     """
-    forms: dict[str, Form] = {EAGER: net, SCRIPT: script(net)}
+    forms = eager_and_script(net)
     if usable_cores() < max(THREADS):
         reason = f"needs {max(THREADS)} cores"
         return [skip("threads", variant, reason, devices.kind) for variant in forms]

@@ -24,7 +24,6 @@ from stages.bench_compile.measure import names
 
 DIFFERENCE = "(largest difference of a logit)"  # a unit
 SERVER_GPUS = 8  # of the server that the notes name
-FIRST = "first TorchScript call of the process"
 HALF_A_CORE = 1.5  # x as many calls: a second thread adds half a core's or more
 
 
@@ -191,7 +190,7 @@ CLAIMS = (
         " TorchScript's is the time of the process's first call of it, which the notes make"
         " before they start the clock.",
         Rule(
-            [thousand(names.EAGER), thousand(names.SCRIPT), thousand(FIRST)],
+            [thousand(names.EAGER), thousand(names.SCRIPT), thousand(names.FIRST_SCRIPT)],
             with_first_call,
             FASTER,
             AS_FAST,

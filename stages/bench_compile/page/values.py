@@ -6,14 +6,13 @@ from lab.report.benchmarks import ratio_of, read
 from lab.results.measurements import Results
 from lab.results.stats import Ratio, speedup
 from stages.bench_compile.measure import names
-from stages.bench_compile.measure.names import AOT, COMPILE, EAGER, INFERENCE, SCRIPT
-from stages.bench_compile.page.claims import FIRST
+from stages.bench_compile.measure.names import AOT, COMPILE, EAGER, FIRST_SCRIPT, INFERENCE, SCRIPT
 
 VERDICTS = ("faster", "slower", "inconclusive")
 OUTCOMES = {
-    "script_verdict": VERDICTS,
+    "script_verdict": (*VERDICTS, "missing"),  # a later torch will have none
     "compile_verdict": (*VERDICTS, "missing"),  # it needs a C++ compiler
-    "counted_verdict": VERDICTS,
+    "counted_verdict": (*VERDICTS, "missing"),
     "inference_verdict": VERDICTS,
     "gpu": (False, True),
 }
@@ -33,19 +32,20 @@ def values(folder: Path) -> dict[str, object]:
     results, m = read(folder)
     forms = compiled_forms(results)
     small, large = sizes(results)
-    script, compiled = over_eager(results, SCRIPT), None
-    if COMPILE in forms:
-        compiled = over_eager(results, COMPILE)
-    inference, counted = one_ratio(results, "call", EAGER, INFERENCE), with_start(results)
+    script, compiled, ahead = (
+        over_eager(results, form) if form in forms else None for form in (SCRIPT, COMPILE, AOT)
+    )
+    counted = with_start(results) if script else None
+    inference = one_ratio(results, "call", EAGER, INFERENCE)
     return {
         "small": small,
         "large": large,
         "forms": len(forms),
         "script": script,
-        "script_verdict": script.verdict,
+        "script_verdict": script.verdict if script else "missing",
         "compiled": compiled,
         "compile_verdict": compiled.verdict if compiled else "missing",
-        "ahead": over_eager(results, AOT) if AOT in forms else None,
+        "ahead": ahead,
         "inference": inference,
         "inference_verdict": inference.verdict,
         "faster_small": faster(results, small),
@@ -53,9 +53,9 @@ def values(folder: Path) -> dict[str, object]:
         "python_small": 1 - back_end(results, small),
         "python_large": 1 - back_end(results, large),
         "pays": break_even_calls(results, SCRIPT),
-        "first_s": first_call(results),
+        "first_s": first_call(results) if script else None,
         "counted": counted,
-        "counted_verdict": counted.verdict,
+        "counted_verdict": counted.verdict if counted else "missing",
         "starts": m["starts"],
         "gpu": m["device_kind"].startswith("cuda"),
         "table": table(results),
@@ -128,13 +128,13 @@ def break_even_calls(results: Results, form: str) -> int | None:
 
 def first_call(results: Results) -> float:
     """Seconds of a process's first call of TorchScript."""
-    return results.series("thousand_calls", FIRST)[0].summary.median / 1e3
+    return results.series("thousand_calls", FIRST_SCRIPT)[0].summary.median / 1e3
 
 
 def with_start(results: Results) -> Ratio:
     """Eager's 1000 calls over TorchScript's with the process's first call of it added."""
     eager, script, first = (
-        results.series("thousand_calls", each)[0].values for each in (EAGER, SCRIPT, FIRST)
+        results.series("thousand_calls", each)[0].values for each in (EAGER, SCRIPT, FIRST_SCRIPT)
     )
     return speedup(eager, [calls + once for calls, once in zip(script, first, strict=True)])
 
@@ -177,4 +177,5 @@ def nets(results: Results) -> list[dict[str, object]]:
         }
         for net, series in of.items()
         for m in series
+        if results.one("cases", SCRIPT, m.x, net=net)
     ]

@@ -20,7 +20,9 @@ from stages.bench_compile.measure.saved import (
 
 CPU = torch.device("cpu")
 ONE = Devices("cpu", [CPU], 1)
-pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.*torch.jit:DeprecationWarning", "ignore:.*torch.jit:FutureWarning"
+)
 
 
 @pytest.fixture(scope="module")

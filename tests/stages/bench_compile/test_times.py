@@ -9,19 +9,23 @@ import threading
 import pytest
 import torch
 
-from lab.claims.rules import Over
+from lab.claims.evidence import Evidence
+from lab.claims.rules import Over, Verdict
+from lab.claims.verdicts import judge
+from lab.core.files import ROWS, read_rows, write_rows
 from lab.core.shared_params import BenchParams, DeviceParams
 from lab.machine.devices import Devices
-from lab.results.measurements import Measurement, Results
+from lab.results.measurements import Measurement, Results, rows_of
 from stages.bench_compile.__main__ import summarise
 from stages.bench_compile.measure import building, names, times
 from stages.bench_compile.measure.building import measure_building
 from stages.bench_compile.measure.forms import empty_compiler_cache, mlp
 from stages.bench_compile.measure.names import AOT, EAGER, INFERENCE, SCRIPT
 from stages.bench_compile.measure.params import CompileParams, Params
+from stages.bench_compile.measure.saved import measure_cpp, measure_saved
 from stages.bench_compile.page.claims import over_cases
 from stages.bench_compile.page.values import break_even_calls, over_eager
-from tests.helpers import ROOT
+from tests.helpers import ROOT, claim_of
 
 
 def calls(**us: float) -> list[Measurement]:
@@ -128,6 +132,27 @@ def test_building_counts_the_first_call_and_outputs_are_compared(tmp_path):
         differences = results.series("difference", form)
         assert [m.x for m in differences] == [1, 4]
         assert max(m.values[0] for m in differences) <= names.TOLERANCE
+
+
+def test_without_torchscript_the_rest_is_measured_and_its_claims_say_why(monkeypatch, tmp_path):
+    monkeypatch.delattr(torch.jit, "script")
+    monkeypatch.setattr(times, "load", lambda params: PARAMS)
+    with empty_compiler_cache() as folder:
+        measured = [
+            *measure_building(mlp(0), PARAMS, CPU, folder),
+            *measure_saved(mlp(0), 0, CPU, folder),
+            measure_cpp(mlp(0), True, CPU, folder),
+            *times.measure(0),
+        ]
+    results = Results(measured)
+    assert results.variants("call") == [EAGER, INFERENCE]
+    assert results.variants("saved_size") == [names.WEIGHTS, names.EXPORT]
+    write_rows(tmp_path, rows_of(measured))
+    evidence = Evidence({}, {"bench_compile": read_rows(tmp_path / ROWS)})
+    for claim in map(claim_of, ("A3e", "A6a", "A6b", "A6e")):
+        judged = judge(claim, evidence)
+        assert judged.verdict is Verdict.NOT_TESTABLE
+        assert "has no TorchScript" in judged.reason, claim.id
 
 
 def test_all_forms_are_timed_at_every_size_and_what_is_missing_is_said():

@@ -2,7 +2,7 @@
 
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -44,6 +44,10 @@ NEED_A_COMPILER = {  # variants by experiment
     "lenet": (COMPILED,),
     "resnet18": (COMPILED,),
 }
+OF_TORCHSCRIPT = dict.fromkeys(
+    ("call", "cases", "threads", "thousand_calls", "build", "saved_load"),
+    (compiled.SCRIPT, compiled.FROZEN, compiled.FIRST_SCRIPT),
+) | {"front_end": ("C++",)}
 NUMBER = r"(−?[\d.,]+\d|−?\d)"
 POSITIVE = r"×|%| (?:h|s|ms|µs|ns|GB/s|GFLOP/s)"  # units of numbers that have no negative ends
 WITH_INTERVAL = re.compile(
@@ -76,10 +80,11 @@ def first_slower(factor: float, every: int) -> Change:
     )
 
 
-def without_a_compiler(measured: list[Measurement]) -> list[Measurement]:
-    return [
-        skip(m.experiment, m.variant, "needs g++", m.device_kind)
-        if m.variant in NEED_A_COMPILER.get(m.experiment, ())
+def without(variants: Mapping[str, Sequence[str]], reason: str) -> Change:
+    """Skip variants of experiments."""
+    return lambda measured: [
+        skip(m.experiment, m.variant, reason, m.device_kind)
+        if m.variant in variants.get(m.experiment, ())
         else m
         for m in measured
     ]
@@ -95,7 +100,8 @@ PERTURBED: dict[str, Change] = {
     "three samples": of_times(lambda times, i: times[:3]),
     "a thousand times slower": of_times(lambda times, i: 1000 * times),
     "a thousand times faster": of_times(lambda times, i: times / 1000),
-    "no compiler": without_a_compiler,
+    "no compiler": without(NEED_A_COMPILER, "needs g++"),
+    "no TorchScript": without(OF_TORCHSCRIPT, "torch 3.0 has no TorchScript"),
 }
 
 
