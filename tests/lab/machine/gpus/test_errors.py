@@ -1,6 +1,6 @@
 """What becomes of a GPU's failures. There is no GPU to break: torch's words are made up."""
 
-import sys
+import importlib
 import warnings
 from collections.abc import Iterator
 from itertools import count
@@ -96,15 +96,12 @@ def test_what_is_no_failure_of_a_gpu_stays_what_it_is(words):
 
 @pytest.mark.parametrize(("words", "kind"), [(LOST, MachineError), (TAKEN, SpaceError)])
 def test_a_start_whose_gpu_fails_ends_the_benchmark_with_that(tmp_path, monkeypatch, words, kind):
-    (tmp_path / "on_a_lost_gpu.py").write_text(
-        f"def measure(n):\n    raise RuntimeError({words!r})"
-    )
+    module = f"on_a_gpu_with_{kind.__name__}"  # the server of processes keeps what it imported
+    (tmp_path / f"{module}.py").write_text(f"def measure(n):\n    raise RuntimeError({words!r})")
     monkeypatch.syspath_prepend(tmp_path)
-    import on_a_lost_gpu  # type: ignore[import-not-found]
-
+    measure = importlib.import_module(module).measure
     with pytest.raises(kind, match=r"a GPU: CUDA (error: uncorrectable ECC|out of memory\. Tried)"):
-        measure_in_processes("a benchmark", 2, on_a_lost_gpu.measure)
-    del sys.modules["on_a_lost_gpu"]
+        measure_in_processes("a benchmark", 2, measure)
 
 
 def test_a_training_that_loses_its_gpu_keeps_its_checkpoint_and_goes_on(
