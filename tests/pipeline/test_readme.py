@@ -4,8 +4,12 @@ import re
 import tomllib
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
 
 from lab.claims.book_order import PLACES
+from lab.core.params import read_yaml
 from lab.report.prose import read_front
 from tests.helpers import COMMITTED, ROOT
 
@@ -34,11 +38,36 @@ def test_links_lead_to_files(page):
         assert "://" in target or any((place / target).exists() for place in places), target
 
 
-def test_constraints_pin_everything_the_lab_asks_for():
-    lines = (ROOT / "constraints.txt").read_text().splitlines()
-    pinned = {line.split("==")[0].lower().replace("_", "-") for line in lines}
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    lists = (project["dependencies"], project["optional-dependencies"]["dev"])
-    wanted = [re.split("[><=]", one)[0] for each in lists for one in each]
-    assert len(wanted) > 15
-    assert {name.lower().replace("_", "-") for name in wanted} <= pinned
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+PYTHONS = [
+    version
+    for version in (f"3.{minor}" for minor in range(40))
+    if f"{version}.0" in SpecifierSet(PROJECT["requires-python"])
+]
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+def test_constraints_pin_everything_the_lab_asks_for_within_its_ranges(python):
+    lines = (ROOT / "constraints.txt").read_text().splitlines()[1:]
+    pinned = {
+        canonicalize_name(pin.name): next(iter(pin.specifier)).version
+        for pin in map(Requirement, lines)
+        if pin.marker is None or pin.marker.evaluate({"python_version": python})
+    }
+    asked = [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["dev"]]
+    assert len(asked) > 15
+    for one in map(Requirement, asked):
+        assert pinned[canonicalize_name(one.name)] in one.specifier
+
+
+def test_what_is_promised_of_pythons_and_torch_is_the_same_everywhere():
+    oldest, newest = PYTHONS[0], PYTHONS[-1]
+    assert f"Python {oldest} to {newest}" in README
+    ci = (ROOT / ".ci" / "run").read_text()
+    assert re.findall(r"^quick_tests python([\d.]+)", ci, re.MULTILINE) == [oldest, newest]
+    workflow = read_yaml(ROOT / ".github" / "workflows" / "check.yml")
+    [setup] = [step["with"] for step in workflow["jobs"]["check"]["steps"] if "with" in step]
+    assert setup["python-version"].split() == [newest, oldest]
+    [torch] = [one for one in map(Requirement, PROJECT["dependencies"]) if one.name == "torch"]
+    [(low, high)] = re.findall(r"torch from (2\.\d+) to 2\.(\d+)", README)
+    assert torch.specifier == SpecifierSet(f">={low},<2.{int(high) + 1}")
