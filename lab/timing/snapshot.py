@@ -44,7 +44,8 @@ def read(cgroups: Sequence[Path] | None = None) -> Snapshot:
 
 
 def _since_boot_s() -> float:
-    """Linux stops CLOCK_MONOTONIC while it sleeps, macOS does not; Windows has none of the two."""
+    """Seconds since the machine started, those that it slept included."""
+    # Linux stops CLOCK_MONOTONIC while it sleeps, macOS does not; Windows has none of the two
     for clock in ("CLOCK_BOOTTIME", "CLOCK_MONOTONIC"):
         if hasattr(time, clock):
             return time.clock_gettime(getattr(time, clock))
