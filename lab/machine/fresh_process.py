@@ -170,6 +170,8 @@ def _run(
     _end_with_launcher()
     gc.freeze()  # what the server has imported: or each collection would look through all of it
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C: the launcher decides, and ends this one
+    if METHOD == "forkserver":  # by it, locks of a process that is killed would be left behind
+        multiprocessing.set_start_method("fork", force=True)
     os.environ.update(environment)  # the server has what was there when it started
     try:
         serve(link, *arguments)

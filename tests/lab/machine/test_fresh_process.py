@@ -40,6 +40,36 @@ def test_each_answer_is_of_a_process_of_its_own_in_the_launchers_place(
     assert "library" not in capfd.readouterr().out
 
 
+KEEPS_A_LOCK = """
+import sys
+from lab.core.process import run
+from lab.machine.fresh_process import fresh_process
+
+def lock(link):
+    import multiprocessing
+    from tqdm import tqdm
+    kept = [multiprocessing.Lock(), *tqdm(range(3), disable=True)]
+    link.send("locked")
+    link.recv()
+
+def main():
+    with fresh_process("a process that is killed", lock) as process:
+        process.receive()
+
+if __name__ == "__main__":
+    sys.exit(run(main))
+"""
+
+
+def test_a_process_that_is_killed_leaves_no_lock_behind(tmp_path):
+    """Of which Python would warn when its server ends."""
+    (tmp_path / "keeps_a_lock.py").write_text(KEEPS_A_LOCK)
+    environment = os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{tmp_path}"}
+    words = [sys.executable, "-m", "keeps_a_lock"]
+    ended = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
 FAILS = """
 from lab.core.process import run
 from lab.core.errors import DistributedError, LabError, ParamsError
