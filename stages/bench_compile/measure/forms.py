@@ -3,6 +3,7 @@
 A form is a function of X (n, 512) that gives logits (n, 2).
 """
 
+import logging
 import os
 import tempfile
 import time
@@ -58,19 +59,29 @@ def mlp(seed: int) -> nn.Sequential:
     return nn.Sequential(*layers).eval()
 
 
+@contextmanager
+def quiet_torch() -> Iterator[None]:
+    """Leave out what torch's compilers warn of, which is their own code."""
+    with warnings.catch_warnings(action="ignore"):
+        logging.disable(logging.WARNING)
+        try:
+            yield
+        finally:
+            logging.disable(logging.NOTSET)
+
+
 def missing_script() -> str:
     """Why there is no TorchScript here, or nothing; torch announces that it will go."""
     return "" if hasattr(torch.jit, "script") else f"torch {torch.__version__} has no TorchScript"
 
 
 def script(net: nn.Module) -> torch.jit.ScriptModule:
-    """The network as TorchScript, without the warning that it may break, which its page gives.
+    """The network as TorchScript; that it is deprecated is said on the page.
 
     Raises:
         MachineError: TorchScript is turned off: torch then gives the network back as it is.
     """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with quiet_torch():
         scripted = torch.jit.script(net)
     if not isinstance(scripted, torch.jit.ScriptModule):
         raise MachineError("PYTORCH_JIT=0 turns TorchScript off; `unset PYTORCH_JIT`")
@@ -177,8 +188,7 @@ def build(
     reason = obstacle(name, next(net.parameters()).device, compilers)
     if reason:
         return None, 0.0, reason
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of the compilers' own code
+    with quiet_torch():
         try:
             start = time.perf_counter()
             form = BUILDERS[name](net, folder)

@@ -26,6 +26,7 @@ from stages.bench_compile.measure.forms import (
     exported,
     missing_script,
     mlp,
+    quiet_torch,
     script,
 )
 from stages.bench_compile.measure.names import AOT, EXPORT, SCRIPT, WEIGHTS
@@ -70,8 +71,7 @@ def save(net: nn.Module, X: Tensor, folder: Path) -> None:
     torch.save(net.state_dict(), folder / FILES[WEIGHTS])
     if not missing_script():
         script(net).save(str(folder / FILES[SCRIPT]))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of torch.export's own code
+    with quiet_torch():
         torch.export.save(exported(net), folder / FILES[EXPORT])
     with torch.inference_mode():
         torch.save({"X": X.cpu(), "y": net(X).cpu()}, folder / EXAMPLE)
