@@ -13,6 +13,7 @@ from tests.helpers import COMMITTED, ROOT
 
 PROJECT = (  # what the commands and tests below read
     *("lab", "stages", "tests", "profiles"),
+    *(".ci", ".github"),
     *("dvc.yaml", "pyproject.toml", "constraints.txt", "tasks.py"),
     *("README.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE"),
 )
