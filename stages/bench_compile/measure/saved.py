@@ -48,9 +48,8 @@ def measure_saved(net: nn.Module, seed: int, devices: Devices, folder: Path) -> 
     kind = devices.kind
     measured: list[Measurement] = []
     for variant in FILES:
-        found = loaded.get(variant, {"problem": "nothing was saved"})
-        if variant == SCRIPT and (reason := missing_script()):
-            found = {"problem": reason}
+        lack = missing_script() if variant == SCRIPT else ""
+        found = loaded.get(variant, {"problem": lack or "nothing was saved"})
         if "problem" in found:
             measured.append(skip("saved_load", variant, found["problem"], kind))
             continue
