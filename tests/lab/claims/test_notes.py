@@ -6,14 +6,8 @@ from lab.claims.notes import BOOK, Place, places_of
 def test_places_in_notes_and_book():
     lines, one, book = places_of("001:62-70 000:427 book:13.5")
     assert lines == Place("001", 62, 70)
-    assert lines.heading == "6.1.1 优化和深度学习"
-    assert (one.first, one.last, one.heading) == (427, 427, "训练")
-    assert (book.source, book.heading) == (BOOK, "13.5")
-
-
-def test_heading_counts_from_its_own_line():
-    before, after = places_of("001:6 001:7")
-    assert (before.heading, after.heading) == ("6.1 优化算法理论", "6.1.1 优化和深度学习")
+    assert (one.first, one.last) == (427, 427)
+    assert book == Place(BOOK, section="13.5")
 
 
 @pytest.mark.parametrize(
