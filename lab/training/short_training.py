@@ -6,7 +6,6 @@ by its losses (`diverged`), or by its accuracy (`constant_answer`).
 
 import math
 from collections.abc import Iterable, Iterator
-from itertools import repeat
 
 import numpy as np
 import torch
@@ -16,11 +15,10 @@ from torch import Tensor, nn
 from lab.data import order
 from lab.data.images import Images
 from lab.nets.lenet import he_lenet_params, lenet, lenet_params
-from lab.nets.models import MODELS, to_float
-from lab.optim.update_rules import UpdateRule
+from lab.nets.models import MODELS
 from lab.results.stats import SMALLEST_EFFECT
 from lab.training.accuracy import accuracy, logits_of
-from lab.training.update_steps import RuleSteps, Step, sgd_step
+from lab.training.update_steps import Step, sgd_step
 
 NUM_CLASSES = 10
 CHANCE = 1 / NUM_CLASSES  # the accuracy that weights are worth which left the finite numbers
@@ -102,32 +100,3 @@ def accuracy_or_chance(net: nn.Module, images: Images) -> float:
     """The same, a tenth if a logit is not finite."""
     found = finite_accuracy(net, images)
     return CHANCE if math.isnan(found) else found
-
-
-def accuracy_after(
-    rule: UpdateRule,
-    train_set: tuple[np.ndarray, np.ndarray],
-    test_set: tuple[np.ndarray, np.ndarray],
-    num_steps: int,
-    batch_size: int,
-    seed: int,
-) -> float:
-    """The share of test images that LeNet labels correctly after `num_steps` of the rule.
-
-    The sets are uint8 images (n, 28, 28) and labels (n,). Batches are drawn without replacement
-    from one permutation, the same for every rule. Weights that are no longer finite count as
-    chance, a tenth.
-    """
-    X, y = train_set
-    generator = torch.Generator().manual_seed(seed)
-    net = SmallLeNet(generator, side=28)
-    places = torch.arange(num_steps * batch_size) % len(y)
-    shuffled = order.shuffled(len(y), generator)[places].split(batch_size)
-    batches = (_images(X[rows], y[rows]) for rows in map(Tensor.numpy, shuffled))
-    for _ in sgd_steps(net, batches, repeat(1.0, num_steps), RuleSteps(lambda _: rule)):
-        pass
-    return accuracy_or_chance(net, _images(*test_set))
-
-
-def _images(X: np.ndarray, y: np.ndarray) -> Images:
-    return Images(to_float(torch.tensor(X)), torch.tensor(y))

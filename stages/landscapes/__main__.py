@@ -10,21 +10,19 @@ from lab.core.process import run
 from lab.data.datasets import read_airfoil, read_source
 from lab.optim import objectives
 from lab.results.measurements import Measurement, Results, rows_of
-from stages.landscapes.measure.flat_points import escapes, neighbours, shapes, spectra, ways_down
+from stages.landscapes.measure.flat_points import escapes, neighbours, ways_down
 from stages.landscapes.measure.params import LandscapeParams, Params
-from stages.landscapes.measure.risks import argmin_gaps, overfitting, risks
+from stages.landscapes.measure.risks import argmin_gaps, overfitting, risk_minima
 
 
 def measure(params: LandscapeParams, table: objectives.Array, seed: int) -> list[Measurement]:
     """All experiments."""
     rng = np.random.default_rng(seed)
     return [
-        *risks(),
+        *risk_minima(),
         *argmin_gaps(params.sample_sizes, params.num_draws, rng),
         *overfitting(table, params.train_rows, params.num_seeds, rng),
-        *shapes(),
         *neighbours(),
-        *spectra(params.dimensions, params.num_draws, rng),
         *ways_down(params.num_seeds, params.num_draws, rng),
         *escapes(params.saddle_lr, params.saddle_noise, params.num_seeds, rng),
     ]

@@ -8,7 +8,7 @@ import numpy as np
 from lab.core.files import Metrics
 from lab.core.params import load
 from lab.core.process import run
-from lab.data.datasets import Split, dataset_name, read_airfoil, read_fashion_mnist, read_source
+from lab.data.datasets import read_airfoil, read_source
 from lab.machine.devices import processor, threads_per_device, usable_cores
 from lab.optim import objectives
 from lab.results.measurements import Measurement, Results
@@ -19,9 +19,7 @@ from stages.optimizers.measure.params import OptimizerParams, Params
 from stages.optimizers.measure.regression import Problem
 
 
-def measure(
-    params: OptimizerParams, table: Problem, train: Split, test: Split, seed: int
-) -> list[Measurement]:
+def measure(params: OptimizerParams, table: Problem, seed: int) -> list[Measurement]:
     """All experiments but the times; the same bits from the same seed."""
     problems = {
         "airfoil": table,
@@ -31,7 +29,6 @@ def measure(
     return [
         *quadratics.traces(),
         *quadratics.starts(params.num_starts),
-        *quadratics.decays(),
         *quadratics.stability(),
         *regression.notes_runs(table, params.num_seeds, seed),
         *regression.concise_runs(table, params.num_seeds, seed),
@@ -40,7 +37,6 @@ def measure(
         *averages.adagrad_state(table, params.num_seeds, seed),
         *averages.corrections(table, params.num_seeds, seed),
         *_sweeps(problems, params, seed),
-        *sweeps.lenet_accuracies(train, test, params.lenet, seed),
     ]
 
 
@@ -83,8 +79,6 @@ def main() -> None:
     params = load(Params)
     devices = processor(threads_per_device(1, params.devices.cpu_threads, usable_cores()))
     table = regression.problem(*objectives.standardise(read_airfoil()))
-    train = read_fashion_mnist("train")
-    test = read_fashion_mnist("t10k").first(params.optimizers.test_images)
     run_benchmark(
         "optimizers",
         devices,
@@ -93,8 +87,8 @@ def main() -> None:
         lambda results: summarise(results, table),
         compared=tuple(ADAGRAD_LOWER_PERCENT.values()),
         prepare=lambda: (params.bench, devices.threads),
-        once=lambda times: measure(params.optimizers, table, train, test, params.seed),
-        about={"dataset": dataset_name(), "airfoil": read_source()["airfoil"]},
+        once=lambda times: measure(params.optimizers, table, params.seed),
+        about={"airfoil": read_source()["airfoil"]},
     )
 
 

@@ -1,4 +1,4 @@
-"""What it takes to build each form, and what the first calls then take.
+"""What it takes to build each form, with its first call.
 
 Nothing here imports torch's compilers: who compiles for the first time waits for that, too.
 """
@@ -21,7 +21,7 @@ from stages.bench_compile.measure.params import Params
 def measure_building(
     net: nn.Module, params: Params, devices: Devices, folder: Path
 ) -> list[Measurement]:
-    """Build each form from an empty cache: seconds, first calls, and outputs beside eager's.
+    """Build each form from an empty cache: seconds, and outputs beside eager's.
 
     The time to build holds the first call, in which compilers work.
     """
@@ -29,14 +29,12 @@ def measure_building(
     inputs = batches([1, *ours.batch_sizes], params.seed, devices.devices[0])
     measured = []
     for variant in BUILDERS:
-        use = partial(_first_results, inputs=inputs, devices=devices, count=ours.first_calls)
+        use = partial(_first_results, inputs=inputs, devices=devices)
         found, seconds, _ = build(variant, net, folder, [*inputs.values()], use, ours.compilers)
         if found is None:
             continue
-        calls, outputs = found
-        measured += in_unit("build", 0, {variant: (seconds + calls[0],)}, "s", devices)
-        for number, call in enumerate(calls, 1):
-            measured += in_unit("first_calls", number, {variant: (call,)}, "us", devices)
+        first_call, outputs = found
+        measured += in_unit("build", 0, {variant: (seconds + first_call,)}, "s", devices)
         measured += [
             _difference(variant, outputs[n], net(inputs[n]), devices) for n in ours.batch_sizes
         ]
@@ -44,11 +42,11 @@ def measure_building(
 
 
 def _first_results(
-    form: Form, inputs: Mapping[int, Tensor], devices: Devices, count: int
-) -> tuple[list[float], dict[int, Tensor]]:
-    """Seconds of each of the first `count` calls, of one image; then all outputs by batch size."""
-    calls = [seconds_of(form, inputs[1], 1, devices) for _ in range(count)]
-    return calls, {n: form(X).clone() for n, X in inputs.items()}
+    form: Form, inputs: Mapping[int, Tensor], devices: Devices
+) -> tuple[float, dict[int, Tensor]]:
+    """Seconds of the first call, of one image; then all outputs by batch size."""
+    first_call = seconds_of(form, inputs[1], 1, devices)
+    return first_call, {n: form(X).clone() for n, X in inputs.items()}
 
 
 def _difference(variant: str, outputs: Tensor, y: Tensor, devices: Devices) -> Measurement:

@@ -15,7 +15,6 @@ BatchSizes = Annotated[
 class CompileParams(Section):
     batch_sizes: BatchSizes
     case_batch_sizes: BatchSizes
-    first_calls: Annotated[int, Field(ge=2, le=1000)]
     compilers: bool
 
 

@@ -1,6 +1,6 @@
-"""Where gradients vanish (12.1.2, 12.1.3): flat points, tanh, and saddles."""
+"""Where gradients vanish (12.1.2, 12.1.3): flat points and saddles."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -20,15 +20,6 @@ NUM_NEIGHBOURS = 360
 SADDLE_LIMIT = 10_000  # steps after which a run counts as still on the saddle
 
 
-def shapes() -> Iterator[Measurement]:
-    """x^3 around its flat point, tanh and its gradient."""
-    x = np.arange(-2, 2, 0.01)
-    yield from line("flat_point", "x³", x, x**3)
-    x = np.arange(-2, 5, 0.05)
-    yield from line("vanishing_gradient", "tanh(x)", x, np.tanh(x))
-    yield from line("vanishing_gradient", "its gradient", x, 1 - np.tanh(x) ** 2)
-
-
 def neighbours() -> Iterator[Measurement]:
     """Shares of the points around 0, where each quadratic is flat, that lie lower and higher."""
     angles = 2 * np.pi * (np.arange(NUM_NEIGHBOURS) + 0.5) / NUM_NEIGHBOURS
@@ -37,20 +28,6 @@ def neighbours() -> Iterator[Measurement]:
         value = a * around[0] ** 2 + b * around[1] ** 2
         for side, shares in (("lower", value < 0), ("higher", value > 0)):
             yield from line("neighbours", name, [0], [shares.mean()], side=side)
-
-
-def spectra(
-    dimensions: Sequence[int], num_draws: int, rng: np.random.Generator
-) -> Iterator[Measurement]:
-    """How many eigenvalues of random symmetric matrices are negative, and how often none is."""
-    shares, minima = [], []
-    for d in dimensions:
-        eigenvalues = np.linalg.eigvalsh(random_symmetric(max(20, num_draws // d), d, rng))
-        shares.append((eigenvalues < 0).mean())
-        minima.append((eigenvalues > 0).all(1).mean())
-    experiment = "negative_eigenvalues"
-    yield from line(experiment, "share of negative eigenvalues", dimensions, shares)
-    yield from line(experiment, "matrices without a negative one", dimensions, minima)
 
 
 def ways_down(num_seeds: int, num_draws: int, rng: np.random.Generator) -> Iterator[Measurement]:

@@ -11,7 +11,6 @@ class LandscapeParams(Section):
     num_draws: Annotated[int, Field(ge=10, le=100_000)]
     sample_sizes: list[Annotated[int, Field(ge=1, le=100_000)]] = Field(min_length=2)
     train_rows: Annotated[int, Field(ge=2, le=1000)]
-    dimensions: list[Annotated[int, Field(ge=1, le=500)]] = Field(min_length=2)
     saddle_lr: Annotated[float, Field(gt=0, lt=1)]
     saddle_noise: Annotated[float, Field(gt=0, lt=1)]
 

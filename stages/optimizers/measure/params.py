@@ -6,17 +6,10 @@ from lab.core.params import Section
 from lab.core.shared_params import BenchParams, DeviceParams, Seed
 
 
-class LenetParams(Section):
-    steps: Annotated[int, Field(ge=1, le=100_000)]
-    batch_size: Annotated[int, Field(ge=1, le=10_000)]
-
-
 class OptimizerParams(Section):
     num_seeds: Annotated[int, Field(ge=2, le=1000)]
     num_rates: Annotated[int, Field(ge=3, le=200)]
     num_starts: Annotated[int, Field(ge=8, le=3600)]
-    test_images: Annotated[int, Field(ge=1, le=10_000)]
-    lenet: LenetParams
 
 
 class Params(Section):

@@ -1,6 +1,5 @@
-"""Update rules on quadratics (12.3, 12.6, 12.7): traces, starts, decay and stability."""
+"""Update rules on quadratics (12.3, 12.6, 12.7): traces, starts and stability."""
 
-import operator
 from collections.abc import Iterator
 from functools import partial
 
@@ -58,15 +57,6 @@ def descend_quadratic(rule: UpdateRule, x: Array, angle: float = 0.0) -> list[Ar
     """The positions (2, ...) of 20 steps on 0.1 x1^2 + 2 x2^2, turned by `angle` radians."""
     gradient = partial(objectives.quadratic_gradient, eigenvalues=EIGENVALUES, angle=angle)
     return update_rules.trace(rule, gradient, x, TRACE_STEPS)
-
-
-def decays() -> Iterator[Measurement]:
-    """(1 - lr lambda)^t of gradient descent at rate 0.1 for the book's four curvatures (12.6.4)."""
-    for curvature in (0.1, 1.0, 10.0, 19.0):
-        path = update_rules.trace(
-            update_rules.gd(0.1), partial(operator.mul, curvature), 1.0, TRACE_STEPS
-        )
-        yield from line("decay", "GD", np.arange(len(path)), path, curvature=curvature)
 
 
 def stability() -> Iterator[Measurement]:

@@ -1,9 +1,9 @@
-"""Every rule at many rates: on linear regressions (12.4 to 12.10), on rare features, on LeNet.
+"""Every rule at many rates: on linear regressions (12.4 to 12.10) and rare features.
 
 The rates that seeds judge have been chosen with other seeds.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import NamedTuple
 
@@ -15,18 +15,15 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from lab.core.shared_params import BenchParams
-from lab.data.datasets import Split
 from lab.machine.allocator import disable_malloc_trim
 from lab.machine.devices import processor
 from lab.nets.lenet import lenet, lenet_params
 from lab.optim import update_rules
 from lab.optim.objectives import Array
 from lab.optim.update_rules import UpdateRule
-from lab.results.measurements import Measurement, by_seed, line, samples_at
+from lab.results.measurements import Measurement, by_seed, samples_at
 from lab.timing.bench import in_unit, time_variants
-from lab.training.short_training import accuracy_after
 from stages.optimizers.measure.names import COUNTING, DECAYING, NEAR, RULES
-from stages.optimizers.measure.params import LenetParams
 from stages.optimizers.measure.regression import (
     BATCH_SIZE,
     MakeRule,
@@ -175,30 +172,9 @@ def error_left(task: Problem, weights: Array, members: NDArray[np.generic]) -> A
     return np.asarray(((weights[:, members] - best) ** 2).mean(1) / (best**2).mean())
 
 
-# --- LeNet ---
+# --- times of a step of LeNet ---
 
-IMAGES = 256  # of a timed step, as in the notes' training
-
-LENET_RATES: dict[str, tuple[Callable[[float], UpdateRule], tuple[float, ...]]] = {
-    "SGD": (update_rules.gd, (0.03, 0.1, 0.3)),
-    "momentum 0.9": (lambda lr: update_rules.momentum(lr, 0.9), (0.003, 0.01, 0.03)),
-    "AdaGrad": (update_rules.adagrad, (0.003, 0.01, 0.03)),
-    "RMSProp": (update_rules.rmsprop, (0.0003, 0.001, 0.003)),
-    "Adam": (update_rules.adam, (0.0003, 0.001, 0.003)),
-    "Yogi": (update_rules.yogi, (0.001, 0.003, 0.01)),
-}
-
-
-def lenet_accuracies(
-    train: Split, test: Split, params: LenetParams, seed: int
-) -> Iterator[Measurement]:
-    """The test accuracy after a few steps against the rate, one seed."""
-    for name, (make_rule, rates) in LENET_RATES.items():
-        found = [
-            accuracy_after(make_rule(rate), train, test, params.steps, params.batch_size, seed)
-            for rate in rates
-        ]
-        yield from line("lenet", name, rates, found)
+IMAGES = 256  # as in the notes' training
 
 
 def step_times(process: int, params: BenchParams, threads: int) -> list[Measurement]:

@@ -10,7 +10,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import chain, pairwise
+from itertools import chain
 from typing import Any
 
 import torch
@@ -33,7 +33,7 @@ from lab.machine.devices import Devices
 from lab.parallel.local_ranks import all_reduce_max, run_on_ranks
 from lab.parallel.replicas import forward_backward, grad_of
 from lab.results.measurements import Cell, Measurement
-from stages.parallelism.measure.by_hand import IMAGE_PIXELS, NUM_CLASSES, DataParallel, Layered, cut
+from stages.parallelism.measure.by_hand import DataParallel, Layered, cut
 from stages.parallelism.measure.costs import counted, counted_step, dense_net, roundings
 from stages.parallelism.measure.names import DENSE, FULLY_SHARD, PARALLELIZE, PIPELINING
 from stages.parallelism.measure.params import ParallelismParams
@@ -186,7 +186,7 @@ def _whole(X: Tensor) -> Tensor:
 
 
 def measure_by_torch(p: ParallelismParams, devices: Devices, seed: int) -> Iterator[Measurement]:
-    """Calls, MB that all ranks send, measured and by the papers' formulas, and MB of state."""
+    """MB that all ranks send in a step, and MB of state."""
     n = len(devices.devices)
     yield from run_on_ranks(n, devices, _count, devices.kind, p, seed)
 
@@ -200,25 +200,17 @@ def _count(
     exact = net._replace(params=[(W.double(), b.double()) for W, b in net.params])
     few = X[: sizes[0]].double(), y[: sizes[0]]
     reference = counted_step(DataParallel, exact, *few, [device]).gradients
-    formulas = numbers_sent(n, p.wide_units)
     about: dict[str, Cell] = {"net": DENSE, "devices": n}
     for variant, library in libraries(p.num_micro_batches).items():
         one = partial(counted, variant=variant, device_kind=device_kind, columns=about)
-        of_any, per_image = formulas[variant]
         for size in sizes:
             placed = library(net, device)
             placed.step(X[:size], y[:size], LR)  # the first one may say more than the others
-            with Calls(n) as calls:
+            with ReceivedBytes(n) as counter:
                 placed.take_gradient(X[:size], y[:size])
-            received = torch.tensor(calls.received, dtype=torch.float64)
+            received = torch.tensor(counter.received, dtype=torch.float64)
             dist.all_reduce(received)
-            formula = 4e-6 * (of_any + size * per_image)
-            [most] = all_reduce_max([calls.count])
-            found += [
-                one("sent", x=size, value=received.item() / 1e6, unit="MB"),
-                one("sent by formula", x=size, value=formula, unit="MB"),
-                one("calls", x=size, value=most, unit="calls"),
-            ]
+            found.append(one("sent", x=size, value=received.item() / 1e6, unit="MB"))
         [state] = all_reduce_max([placed.state_bytes() / 1e6])
         placed = library(exact, device)
         placed.take_gradient(*few)
@@ -230,26 +222,7 @@ def _count(
     return found
 
 
-def numbers_sent(n: int, units: int) -> dict[str, tuple[int, int]]:
-    """The numbers that n ranks send in a step of the dense net: for any batch, and for each image.
-
-    Each layer's parameters are gathered before it computes, forward and back, and its gradients are
-    scattered. Sums over pairs of layers cross as all-reduces: the outputs of the second and fourth
-    layer forward, the gradient of the third one's inputs back. A pipeline's parts hand on their
-    outputs, and get back the gradients.
-    """
-    widths = (IMAGE_PIXELS, units, units, units, NUM_CLASSES)
-    parameters = sum(a * b + b for a, b in pairwise(widths))
-    summed = widths[2] + widths[4] + widths[2]
-    handed_on = sum(widths[part[-1] + 1] for part in cut(len(widths) - 1, n)[:-1])
-    return {
-        FULLY_SHARD: (3 * (n - 1) * parameters, 0),
-        PARALLELIZE: (0, 2 * (n - 1) * summed),
-        PIPELINING: (0, 2 * handed_on),
-    }
-
-
-# --- calls and bytes, read off torch's own operations
+# --- bytes, read off torch's own operations
 
 # of an operation's arguments and the number of processes: bytes that one of them receives, if each
 # receives no more than it must (book 13.7.2; Patarasuk and Yuan 2009)
@@ -266,25 +239,14 @@ RECEIVED: dict[str, Callable[[Any, int], float]] = {
     "_c10d_functional::wait_tensor": lambda args, n: 0,
     "_c10d_functional::_wrap_tensor_autograd": lambda args, n: 0,
 }
-# the other end of a call, or what is done with its result
-NO_CALL = (
-    "c10d::recv_",
-    "_c10d_functional::wait_tensor",
-    "_c10d_functional::_wrap_tensor_autograd",
-)
 
 
-class Calls(TorchDispatchMode):
-    """Counts collectives and messages of this process, and the bytes that it receives by them.
-
-    Attributes:
-        count: collectives that this process took part in, and messages that it sent.
-        received: bytes.
-    """
+class ReceivedBytes(TorchDispatchMode):
+    """Counts the bytes that this process receives by collectives and messages: `received`."""
 
     def __init__(self, world_size: int) -> None:
         super().__init__()
-        self.count, self.received = 0, 0.0
+        self.received = 0.0
         self._world_size = world_size
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -297,7 +259,6 @@ class Calls(TorchDispatchMode):
         if func.namespace in ("c10d", "_c10d_functional"):
             if name not in RECEIVED:
                 raise ValueError(f"expected one of {', '.join(RECEIVED)}, got {name}")
-            self.count += name not in NO_CALL
             self.received += RECEIVED[name](args, self._world_size)
         return func(*args, **(kwargs or {}))
 

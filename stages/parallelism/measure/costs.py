@@ -337,12 +337,10 @@ def traffic_of(collective: Collective, count: int, seed: int) -> tuple[list[floa
 
 
 def measure_networks() -> Iterator[Measurement]:
-    """GFLOP of a training step on an image, MB of parameters, and FLOP per byte of these."""
+    """FLOP of a training step on an image, per byte of parameters."""
     for name, (net, shape) in networks().items():
         flop = training_flop(net.eval(), (1, *shape))
         size = 4 * sum(p.numel() for p in net.parameters())
-        yield counted("FLOP of an image", name, 1, flop / 1e9, "GFLOP")
-        yield counted("parameters", name, 1, size / 1e6, "MB")
         yield counted("FLOP per byte", name, 1, flop / size, "FLOP per byte")
 
 

@@ -107,4 +107,3 @@ def test_a_sum_that_is_not_exact_and_the_largest_tensor_are_found_among_all():
 def test_what_needs_gpus_is_skipped():
     two = Devices("cuda", [torch.device("cuda", i) for i in range(2)], 1)
     assert [m.variant for m in measure_once(PARAMS, two) if not m.values] == ["4 ranks"]
-    assert [m.experiment for m in measure_once(PARAMS, FOUR) if not m.values] == ["nccl"]

@@ -64,9 +64,8 @@ def test_text_and_the_folded_program_are_timed():
     assert results.variants("program") == ["text", "folded first"]
 
 
-def test_the_folded_program_prints_the_books_result_with_less_work():
+def test_folding_leaves_less_than_half_of_the_instructions():
     results = Results(measure_folding(CPU))
-    assert results.one("printed", "folded first").values == (10,)
     before, after = (
         results.one("instructions", form).values[0] for form in ("compiled once", "folded first")
     )

@@ -9,7 +9,6 @@ PARAMS = LandscapeParams(
     num_draws=200,
     sample_sizes=[10, 1000],
     train_rows=40,
-    dimensions=[1, 2, 20],
     saddle_lr=0.05,
     saddle_noise=0.01,
 )

@@ -39,14 +39,6 @@ def test_landscapes_finds_what_is_known(found):
         assert steps[faster][1e-6] < by_hand, faster
 
 
-def test_random_matrices_have_as_many_negative_eigenvalues_as_positive_and_are_rarely_minima(found):
-    curves = found.curves("negative_eigenvalues")
-    assert curves["share of negative eigenvalues"].y == pytest.approx(0.5, abs=0.15)
-    one, _, twenty = curves["matrices without a negative one"].y
-    assert one == pytest.approx(0.5, abs=0.15)
-    assert twenty == 0
-
-
 def test_neighbours_tell_minima_saddles_and_maxima_apart(found):
     minimum, saddle, other_saddle, maximum = (
         tuple(found.one("neighbours", name, side=side).values[0] for side in ("lower", "higher"))

@@ -1,20 +1,13 @@
 from lab.core.files import Metrics
 from lab.data import synthetic
-from lab.data.datasets import Split
 from lab.optim import objectives
 from lab.results.measurements import Measurement, Results, again
 from stages.optimizers.__main__ import measure, summarise
-from stages.optimizers.measure.params import LenetParams, OptimizerParams
+from stages.optimizers.measure.params import OptimizerParams
 from stages.optimizers.measure.regression import problem
 from tests import made_up
 
-PARAMS = OptimizerParams(
-    num_seeds=2,
-    num_rates=6,
-    num_starts=36,
-    test_images=32,
-    lenet=LenetParams(steps=1, batch_size=16),
-)
+PARAMS = OptimizerParams(num_seeds=2, num_rates=6, num_starts=36)
 TIMES = {
     "step with SGD": 10.0,
     "step with AdaGrad": 12.0,
@@ -39,9 +32,7 @@ CONDITIONS: Metrics = {
 def results() -> tuple[list[Measurement], Metrics]:
     """As `main` has them, with made-up times."""
     table = problem(*objectives.standardise(synthetic.airfoil(0)))
-    images, labels = synthetic.fashion(32, 0)
-    split = Split(images, labels.astype("int64"))
     times = [made_up.one("step_time", variant, ms, "cpu") for variant, ms in TIMES.items()]
-    measured = [*times, *measure(PARAMS, table, split, split, seed=0)]
+    measured = [*times, *measure(PARAMS, table, seed=0)]
     metrics = {"airfoil": "synthetic", **CONDITIONS, **summarise(Results(measured), table)}
     return measured, metrics

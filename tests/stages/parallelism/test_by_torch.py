@@ -1,20 +1,16 @@
 """Torch's own parallelism among real ranks: the gradient of one device, and the formulas' bytes."""
 
-from contextlib import nullcontext
 from itertools import pairwise
 
 import pytest
 import torch
-import torch.distributed as dist
-from torch.distributed.tensor.debug import CommDebugMode
-from torch.testing._internal.distributed.fake_pg import FakeStore
 
 from lab.machine.devices import Devices
 from lab.parallel.local_ranks import run_on_ranks
 from lab.parallel.workers import thread_pool
 from lab.results.measurements import Results
 from stages.parallelism.measure.by_hand import DataParallel, DeviceGroup, dense_layers, train
-from stages.parallelism.measure.by_torch import Calls, libraries, measure_by_torch, numbers_sent
+from stages.parallelism.measure.by_torch import libraries, measure_by_torch
 from stages.parallelism.measure.names import BY_HAND, FULLY_SHARD, PARALLELIZE, PIPELINING
 from stages.parallelism.measure.params import ParallelismParams
 
@@ -57,32 +53,17 @@ def test_what_is_sent_is_what_the_formulas_say_but_for_padding(found, n):
         PIPELINING: [2 * 4e-6 * size * UNITS * (n - 1 if n == 4 else 1) for size in (FEW, MANY)],
     }
     for name, mb in expected.items():
-        assert found("sent by formula", name, n) == pytest.approx(mb)
         more = padding if name == FULLY_SHARD else 0
         assert found("sent", name, n) == pytest.approx([each + more for each in mb])
 
 
-def test_calls_and_state_are_counted(found):
-    for n in (2, 4):
-        # four layers: put together for both passes, and their gradients scattered
-        assert found("calls", FULLY_SHARD, n) == [12, 12]
-        assert found("calls", PARALLELIZE, n) == [3, 3]
-        between = PARAMS.num_micro_batches * (2 if n == 4 else 1)  # there, and back
-        assert found("calls", PIPELINING, n) == [between] * 2
+def test_the_state_of_the_fullest_rank_is_counted(found):
     assert found("state", FULLY_SHARD, 2) == pytest.approx([4e-6 * NUMBERS])
     assert found("state", PIPELINING, 4) == pytest.approx([8e-6 * (784 * UNITS + UNITS)])
 
 
-def test_numbers_by_a_count_of_ones_own():
-    assert numbers_sent(2, UNITS) == {
-        FULLY_SHARD: (3 * NUMBERS, 0),
-        PARALLELIZE: (0, 2 * SUMMED),
-        PIPELINING: (0, 2 * UNITS),
-    }
-
-
 def _after_two_steps(device):
-    """How far each library's next gradient is from one device's, and calls as torch counts them."""
+    """How far each library's next gradient is from one device's."""
     generator = torch.Generator().manual_seed(0)
     net = dense_layers(UNITS, generator)
     net = net._replace(params=[(W.double(), b.double()) for W, b in net.params])
@@ -93,33 +74,19 @@ def _after_two_steps(device):
         for _ in range(2):
             train(alone, X, y, 0.1, group)
         alone.take_gradient(X, y, group)
-    apart, counts = {}, {}
+    apart = {}
     for name, library in libraries(2).items():
         placed = library(net, device)
         for _ in range(2):
             placed.step(X, y, 0.1)
-        # whose hooks a pipeline does not bear
-        with nullcontext() if name == PIPELINING else CommDebugMode() as by_torch, Calls(2) as ours:
-            placed.take_gradient(X, y)
-        if by_torch:
-            counts[name] = by_torch.get_total_counts(), ours.count
+        placed.take_gradient(X, y)
         apart[name] = max(
             float((mine - its).abs().max())
             for mine, its in zip(placed.gradients(), alone.gradients(), strict=True)
         )
-    return apart, counts
+    return apart
 
 
-def test_steps_are_those_of_one_device_and_calls_as_many_as_torch_counts():
-    apart, counts = run_on_ranks(2, TWO, _after_two_steps)
+def test_steps_are_those_of_one_device():
+    apart = run_on_ranks(2, TWO, _after_two_steps)
     assert all(0 < difference < 1e-12 for difference in apart.values()), apart
-    assert counts == {FULLY_SHARD: (12, 12), PARALLELIZE: (3, 3)}
-
-
-def test_refuses_what_it_cannot_count():
-    dist.init_process_group("fake", store=FakeStore(), rank=0, world_size=2)
-    try:
-        with Calls(2), pytest.raises(ValueError, match="got c10d::broadcast_"):
-            dist.broadcast(torch.zeros(3), src=0)
-    finally:
-        dist.destroy_process_group()

@@ -1,0 +1,64 @@
+"""Nothing is measured that nobody reads."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lab.core.files import ROWS, read_rows
+from tests.helpers import COMMITTED, ROOT
+
+STAGES = sorted(
+    path.parent.name
+    for path in (COMMITTED / "reports").glob(f"*/{ROWS}")
+    if path.parent.name != "claims"
+)
+
+
+def strings(tree: ast.AST, constants: dict[str, ast.expr]) -> Iterator[str]:
+    """The strings of an expression and of the constants it names, without keys and indices."""
+    for node in ast.iter_child_nodes(tree):
+        match node:
+            case ast.Constant(value=str(text)):
+                yield text
+            case ast.Name(id=name) | ast.Attribute(attr=name) if name in constants:
+                yield from strings(ast.Expr(constants[name]), {})
+            case ast.Subscript(value=value):
+                yield from strings(ast.Expr(value), constants)
+            case ast.Dict(values=values):
+                yield from strings(ast.List(values), constants)
+            case _:
+                yield from strings(node, constants)
+
+
+def readers(stage: Path) -> Iterator[ast.AST]:
+    """The code of a page and of `__main__`, and functions of measurements that take results."""
+    for file in (stage / "__main__.py", *stage.glob("page/*.py")):
+        yield ast.parse(file.read_text())
+    for file in stage.glob("measure/*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.FunctionDef) and "Results" in ast.unparse(node.args):
+                yield node
+
+
+def constants_of(stage: Path) -> dict[str, ast.expr]:
+    """The constants of what a stage measures, by name."""
+    found: dict[str, ast.expr] = {}
+    for file in stage.glob("measure/*.py"):
+        for node in ast.parse(file.read_text()).body:
+            match node:
+                case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                    found[name] = value
+                case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=values)):
+                    found |= dict(zip(map(ast.unparse, names), values, strict=True))
+    return found
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_every_experiment_in_rows_csv_is_read(stage):
+    """By a metric, a claim, a page's values, a figure or an explorable, by its name."""
+    constants = constants_of(ROOT / "stages" / stage)
+    read = {text for code in readers(ROOT / "stages" / stage) for text in strings(code, constants)}
+    measured = {row["experiment"] for row in read_rows(COMMITTED / "reports" / stage / ROWS)}
+    assert measured <= read, f"measured and never read: {measured - read}"
