@@ -3,17 +3,14 @@
 import os
 import shutil
 import signal
+import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterator
 from pathlib import Path
-from types import FrameType
 
 import pytest
-import torch
 from hypothesis import settings
 
-from tests import made_up
 from tests.helpers import ROOT, committed_params
 
 # For every process that a test starts: threads that wait sleep, or they would spin on the core that
@@ -28,25 +25,8 @@ os.environ.setdefault("MPLCONFIGDIR", str(ROOT / ".lab" / "matplotlib"))
 
 # The same examples on every run, so that a red one repeats, and no time limit: shared machines are
 # slow at times.
-settings.register_profile("fast", derandomize=True, deadline=None, max_examples=25)
-settings.register_profile("all", derandomize=True, deadline=None, max_examples=200)
-
-# Files that take longest, in that order: the other workers have something to do beside them.
-LONGEST = (
-    *("test_end_to_end", "test_stages", "test_several_hosts", "test_recovery", "test_sharded"),
-    *(
-        "test_launch",
-        "test_report",
-        "test_browser",
-        "test_site",
-        "test_explorables",
-        "test_signals",
-    ),
-)
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    settings.load_profile("fast" if config.option.markexpr == "not slow" else "all")
+settings.register_profile("lab", derandomize=True, deadline=None, max_examples=25)
+settings.load_profile("lab")
 
 
 @pytest.fixture
@@ -59,32 +39,14 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.fixture
-def within() -> Callable[[int], AbstractContextManager[None]]:
-    """What fails a test that takes so many seconds: a pipe that is read, say, waits for ever."""
-
-    @contextmanager
-    def limit(seconds: int) -> Iterator[None]:
-        def fail(number: int, frame: FrameType | None) -> None:
-            raise AssertionError(f"it took {seconds} s")
-
-        before = signal.signal(signal.SIGALRM, fail)
-        signal.alarm(seconds)
-        try:
-            yield
-        finally:
-            signal.alarm(0)
-            signal.signal(signal.SIGALRM, before)
-
-    return limit
-
-
 @pytest.fixture(scope="session")
 def made_up_reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Made-up results of all benchmarks in <kind of device>/<stage>/, cpu-virtual and cuda.
 
     Every test reads the same files: copy what you change.
     """
+    from tests import made_up  # which imports all stages
+
     reports = tmp_path_factory.mktemp("made_up_reports")
     for kind in ("cpu-virtual", "cuda"):
         for stage in made_up.BENCHES:
@@ -95,15 +57,13 @@ def made_up_reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def one_thread() -> Iterator[None]:
     """Torch computes with one thread, as a virtual device does: small nets gain nothing by more."""
+    if (torch := sys.modules.get("torch")) is None:  # a test of what needs none
+        yield
+        return
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(threads)
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    places = {name: place for place, name in enumerate(LONGEST)}
-    items.sort(key=lambda item: places.get(item.path.stem, len(LONGEST)))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

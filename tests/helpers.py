@@ -1,6 +1,7 @@
 """What several test files call."""
 
 import atexit
+import functools
 import json
 import os
 import shutil
@@ -60,6 +61,7 @@ def _committed() -> Path:
 COMMITTED = _committed()
 
 
+@functools.cache
 def committed_params() -> str:
     """The text of params.yaml for the profile `laptop`, whatever profile is in use."""
     return merge("laptop", ROOT / "profiles", ROOT / "params.yaml")

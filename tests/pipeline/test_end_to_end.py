@@ -1,89 +1,27 @@
-"""The pipeline through the real dvc, in a clone: a run and its repetition, a changed rate."""
+"""The pipeline through the real dvc: first and second run, the README's commands, each task."""
 
 import gzip
 import json
-import os
 import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from lab.claims.book_order import BOOK_ORDER
-from lab.core.params import read_yaml
+from lab.data import synthetic
 from lab.data.datasets import RAW_FOLDER, dataset_name
 from lab.data.sources import FASHION_FILES
-from tests.helpers import COMMITTED, ROOT, edit_params
+from tests.helpers import ROOT
+from tests.pipeline.conftest import MIRROR, RUNS, command, environment, shell
 
-MIRROR = os.environ.get("LAB_DATA_MIRROR")
+pytestmark = pytest.mark.slow
 MEASURED = [stage for stage in BOOK_ORDER if stage != "train"]
-IDENTITY = {  # of commits, by hand and of `dvc exp run`
-    f"GIT_{who}_{what}": value
-    for who in ("AUTHOR", "COMMITTER")
-    for what, value in (("NAME", "test"), ("EMAIL", "test@example.org"))
-}
-RUNS = tuple(read_yaml(ROOT / "params.yaml")["train"]["runs"])
-
-
-@pytest.fixture
-def clone(tmp_path: Path) -> Path:
-    """The working tree with committed results, committed, in a folder with a space in its name."""
-    if not (ROOT / ".git").exists() or shutil.which("git") is None:
-        pytest.skip("needs git and a checkout")
-    folder = tmp_path / "a clone"
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    for name in filter(None, listed.stdout.split("\0")):
-        if (ROOT / name).is_file():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            result = COMMITTED / name
-            shutil.copy(result if result.is_file() else ROOT / name, folder / name)
-    if not MIRROR:  # no source at all, rather than whatever network there may be
-        nowhere = {"data.mirrors.fashion_mnist": [], "data.mirrors.airfoil": []}
-        edit_params(nowhere, path=folder / "params.yaml")
-    commit(folder, "init")
-    return folder
-
-
-def commit(folder: Path, *first: str) -> None:
-    for words in (
-        [*first, "-q"] if first else [],
-        ["add", "-A"],
-        ["-c", "commit.gpgsign=false", "commit", "-qm", "state"],
-    ):
-        if words:
-            subprocess.run(["git", *words], cwd=folder, check=True, env=os.environ | IDENTITY)
-
-
-def command(folder: Path, *words: str) -> str:
-    """Run a module of this interpreter in the clone and return what it prints.
-
-    In the activated environment is `dvc` alone, which needs it to run stages.
-    """
-    activated = f"{Path(sys.executable).parent}:" if words[0] == "dvc" else ""
-    environment = os.environ | IDENTITY | {"PATH": f"{activated}/usr/bin:/bin"}
-    if MIRROR:
-        environment["LAB_DATA_MIRROR"] = (
-            MIRROR if "://" in MIRROR else str((ROOT / MIRROR).resolve())
-        )
-    result = subprocess.run(
-        [sys.executable, "-m", *words],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=1800,
-    )
-    assert result.returncode == 0, result.stdout + result.stderr
-    return result.stdout
+README = (ROOT / "README.md").read_text()
 
 
 def stages_run(output: str) -> list[str]:
@@ -95,47 +33,95 @@ def foretold(folder: Path) -> list[str]:
     return list(json.loads((folder / ".lab" / "plan.json").read_text())["seconds"])
 
 
-@pytest.mark.slow
-def test_a_run_is_trained_once_and_again_where_its_rate_changed(clone):
-    command(clone, "invoke", "profile", "smoke")
-    first = stages_run(command(clone, "invoke", "train", "lenet_1gpu"))
-    assert sorted(first) == ["fetch", "probe", "report", "train@lenet_1gpu"]
-    assert sorted(foretold(clone)) == ["fetch", "probe", "train@lenet_1gpu"]
-    assert stages_run(command(clone, "invoke", "train", "lenet_1gpu")) == ["probe"]
-    assert foretold(clone) == ["probe"]
-    commit(clone)
-    change = ("-S", "+train.runs.lenet_1gpu.lr=0.05", "train@lenet_1gpu")
-    assert stages_run(command(clone, "dvc", "exp", "run", *change)) == ["probe", "train@lenet_1gpu"]
-    changed = json.loads(command(clone, "dvc", "metrics", "diff", "--json"))
-    assert set(changed) == {"reports/train/lenet_1gpu/metrics.json"}
-    loss = changed["reports/train/lenet_1gpu/metrics.json"]["train_loss"]
-    assert loss["old"] != loss["new"]
-    compared = command(clone, "invoke", "compare")
-    assert "train.runs.lenet_1gpu.lr: None -> 0.05" in compared, "which was the default's"
-    assert re.search(r"train_loss .* no interval", compared)
-    every = command(clone, "invoke", "compare", "--all")
-    assert re.search(r"train/lenet_1gpu +lr +0\.2 +0\.05 +changed", every)
+def json_of(path: Path) -> dict:
+    return json.loads(path.read_text())
 
-    _, keys, before, after = command(clone, "invoke", "experiments").splitlines()[-4:]
-    rates = keys.split().index("lr") - len(keys.split())  # the commit has no state
-    assert (before.split()[rates], after.split()[rates]) == ("–", "0.05"), "which was no entry"
-    command(clone, "dvc", "plots", "diff", "--out", "dvc_plots")
-    curves = (clone / "dvc_plots" / "index.html").read_text()
-    assert set(re.findall(r'id = "reports_train_(\w+)_rows_csv"', curves)) == set(RUNS)
+
+def test_a_first_run_runs_everything_and_a_second_one_the_probe_alone(first_run, project):
+    first = stages_run(first_run.with_suffix(".txt").read_text())
+    assert first[0] == "probe", "which checks the params before any work starts"
+    train = [f"train@{name}" for name in RUNS]
+    assert sorted(first) == sorted([*MEASURED, *train, "probe", "fetch", "claims", "report"])
+    assert sorted(foretold(first_run)) == sorted(first)
+    left = shell(first_run, "git", "ls-files", "--others", "--exclude-standard").splitlines()
+    assert [path for path in left if not path.startswith("reports/")] == []
+
+    assert stages_run(command(project, "invoke", "repro")) == foretold(project) == ["probe"]
+    assert json.loads(command(project, "dvc", "status", "--json")) == {"probe": ["always changed"]}
+
+
+def test_pages_and_results_say_which_data_they_are_of(first_run):
+    dataset = "fashion-mnist" if MIRROR else "synthetic"
+    for stage in ("fetch", "schedules", "bench_input", *(f"train/{name}" for name in RUNS)):
+        conditions = json_of(first_run / "reports" / stage / "conditions.json")
+        assert conditions["dataset"] == dataset
+    index = (first_run / "reports" / "index.html").read_text()
+    assert ("Synthetic data" in index) == (not MIRROR)
+
+
+def test_results_of_ones_own_fail_no_test(first_run, project):
+    """Tests that read results read the committed ones; those that read code and texts, these."""
+    shell(project, "git", "reset", "-q", "HEAD~1")
+    changed = shell(project, "git", "diff", "--name-only").split()
+    assert {"params.yaml", "reports/README.md", "reports/claims/rows.csv"} <= {*changed}
+    read_results = (
+        *("tests/pipeline/test_readme.py", "tests/pipeline/test_params.py", "tests/lab/claims"),
+        *("tests/stages/report/test_texts.py", "tests/stages/test_orphans.py"),
+    )
+    words = ("-q", "-p", "no:cacheprovider", "-m", "not slow", *read_results)
+    fresh = {k: v for k, v in environment().items() if not k.startswith(("PYTEST_", "LAB_COMM"))}
+    ended = subprocess.run(
+        [sys.executable, "-m", "pytest", *words],
+        cwd=project,
+        env=fresh,
+        capture_output=True,
+        text=True,
+    )
+    assert ended.returncode == 0, ended.stdout[-3000:]
+
+
+def test_the_readmes_commands_try_a_value_and_undo_it(project):
+    [block] = re.findall(r"(?s)```console\n(.*?)```", README)
+    commands = re.findall(r"^\$ (.*?)(?:  +#.*)?$", block, re.MULTILINE)
+    printed = {words: in_shell(project, words) for words in commands}
+    for name, rate in (("high", "0.2"), ("low", "0.05")):
+        [words] = [each for each in commands if f"-n {name}" in each]
+        assert stages_run(printed[words]) == ["probe", "train@record_83"]
+        assert re.search(rf"{name}\b.* {rate}\b", printed["invoke experiments"])
+    compared = printed["invoke compare"]
+    assert re.search(r"train\.runs\.record_83\.lr: \S+ -> 0\.05", compared)
+    assert re.search(r"test_accuracy_percent .* no interval", compared)
+    assert "record_83" in printed["dvc metrics diff"]
+    curves = (project / "dvc_plots" / "index.html").read_text()
+    assert set(re.findall(r'id = "reports_train_(\w+)_rows_csv"', curves)) == {*RUNS}
     assert set(re.findall(r'"rev": "(\w+)"', curves)) == {"HEAD", "workspace"}
 
+    text = " ".join(README.split())
+    [plus] = re.findall(r"gets a plus: `(-S \+\S+)`", text)
+    added = in_shell(project, f"dvc exp run {plus} train@record_83")
+    assert stages_run(added) == ["probe", "train@record_83"]
+    [undo] = re.findall(r"`(git checkout params\.yaml[^`]+)` undoes it", text)
+    [forget] = re.findall(r"`(dvc exp remove [^`]+)` forgets the experiments", text)
+    for words in (undo, forget):
+        in_shell(project, words)
+    assert shell(project, "git", "status", "--porcelain") == ""
+    assert "high" not in command(project, "dvc", "exp", "list")
 
-@pytest.mark.slow
+
+def in_shell(project: Path, words: str) -> str:
+    """What a line of the README prints; what would open in a browser does not."""
+    return shell(project, "env", "BROWSER=true", "sh", "-c", words)
+
+
 def test_plain_dvc_keeps_what_a_user_put_in_the_place_of_outputs(clone):
     others = [clone / "data/airfoil/airfoil_self_noise.dat", clone / "models/lenet_1gpu.pt"]
     beside = clone / "data/FashionMNIST/raw/my_notes.txt"
     for path in (*others, beside):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("mine")
-    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}
     for target in ("fetch", "train@lenet_1gpu"):
         words = [sys.executable, "-m", "dvc", "repro", "--force", "--single-item", target]
-        ended = subprocess.run(words, cwd=clone, env=environment, capture_output=True, text=True)
+        ended = subprocess.run(words, cwd=clone, env=environment(), capture_output=True, text=True)
         assert ended.returncode and "ERROR: " in ended.stderr
         assert [path.read_text() for path in (*others, beside)] == ["mine"] * 3
     for path in others:
@@ -144,7 +130,6 @@ def test_plain_dvc_keeps_what_a_user_put_in_the_place_of_outputs(clone):
     assert beside.read_text() == "mine"
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not MIRROR or "://" in MIRROR, reason="needs the data in a folder")
 def test_plain_dvc_uses_a_users_published_files_and_leaves_them(clone):
     raw = clone / "data" / RAW_FOLDER
@@ -165,37 +150,72 @@ def test_plain_dvc_uses_a_users_published_files_and_leaves_them(clone):
     )
 
 
-@pytest.mark.slow
-def test_the_whole_pipeline_runs_and_repeats_for_nothing(clone):
-    for folder in ("data", "models"):
-        assert [path.name for path in (clone / folder).iterdir()] == [".gitignore"], (
-            "no data travel with the code"
-        )
+TASKS = {  # a command, and what it prints or a file that it leaves
+    "train": ("invoke train lenet_1gpu", "Stage 'train@lenet_1gpu' didn't change"),
+    "predict": ("invoke predict shirt.png --run lenet_1gpu", r"(?s)( \d+\.\d+ %  .*){10}"),
+    "repro": ("invoke repro --stage landscapes", "Stage 'landscapes' didn't change"),
+    "remeasure": (
+        "invoke remeasure --stage landscapes",
+        r"(?s)Running stage 'landscapes'.*Running stage 'claims'.*Running stage 'report'",
+    ),
+    "claims": ("echo >> reports/landscapes/rows.csv && invoke claims", "Running stage 'claims'"),
+    "report of one": ("rm reports/pages/train.html && invoke report -s train", "pages/train.html"),
+    "snapshot": (
+        "invoke snapshot mine && invoke compare --reference mine",
+        "mine was measured with the profile smoke",
+    ),
+    "compare": (
+        "sed -i s/[0-9]/7/ reports/landscapes/metrics.json && invoke compare --md",
+        r"\| .*landscapes.* \|",
+    ),
+    "new": ("invoke new clipping --book 9.5 --question 'Does it help?'", "stages/clipping/page"),
+    "deps": ("sed -i s/lab.optim,// dvc.yaml && invoke deps", "has the deps of the imports now"),
+    "doctor": ("rm .git/index && git reset -q && invoke doctor", "dvc.lock has"),
+    "profile": ("invoke profile laptop", "is the laptop profile"),
+    "clean": ("touch .lab/plan.json && invoke clean", "Removing .lab/"),
+}
 
-    first = command(clone, "invoke", "repro", "--profile", "smoke")
-    assert stages_run(first)[0] == "probe", "which checks the params before any work starts"
-    assert sorted(stages_run(first)) == sorted(
-        [*MEASURED, "probe", "fetch", *(f"train@{name}" for name in RUNS), "claims", "report"]
-    )
-    assert sorted(stages_run(first)) == sorted(foretold(clone))
-    assert stages_run(command(clone, "invoke", "repro")) == foretold(clone) == ["probe"]
-    assert json.loads(command(clone, "dvc", "status", "--json")) == {"probe": ["always changed"]}
 
-    dataset = "fashion-mnist" if MIRROR else "synthetic"
-    for path in (
-        "fetch",
-        "optimizers",
-        "schedules",
-        "bench_input",
-        *(f"train/{name}" for name in RUNS),
-    ):
-        assert (
-            json.loads((clone / "reports" / path / "conditions.json").read_text())["dataset"]
-            == dataset
-        )
-    assert ("Synthetic data" in (clone / "reports" / "index.html").read_text()) == (not MIRROR)
+@pytest.mark.parametrize("task", TASKS)
+def test_a_task_does_what_it_is_for(project, task):
+    images, _ = synthetic.fashion(1, 0)
+    Image.fromarray(images[0]).save(project / "shirt.png")
+    words, left = TASKS[task]
+    printed = in_shell(project, words)
+    assert (project / left).exists() or re.search(left, printed), printed
 
-    command(clone, "dvc", "plots", "show", "reports/figures", "--out", "dvc_plots")
-    shown = (clone / "dvc_plots" / "index.html").read_text()
-    assert "training_curves" in shown
-    assert "http" not in shown, "it asks nothing of a network"
+
+def to_run(project: Path) -> set[str]:
+    """The stages whose code, params, data or machine DVC finds changed, but the last two."""
+    status = json.loads(command(project, "dvc", "status", "--json"))
+    return status.keys() - {"probe", "claims", "report"}
+
+
+def test_a_stage_runs_again_after_a_change_of_its_code_its_data_or_the_machine(project):
+    def after(path: str, edit: Callable[[bytes], bytes]) -> set[str]:
+        before = (project / path).read_bytes()
+        (project / path).write_bytes(edit(before))
+        found = to_run(project)
+        (project / path).write_bytes(before)
+        return found
+
+    def comment(source: bytes) -> bytes:
+        return source + b"# a comment\n"
+
+    runs = {f"train@{name}" for name in RUNS}
+    trains = {*runs, "together", "schedules", "bench_training", "replicas", "convergence"}
+    theory = {"landscapes", "optimizers"}  # by update rules on formulas and the airfoil table
+    assert after("stages/schedules/page/values.py", comment) == set()
+    assert after("lab/training/loop.py", comment) == trains
+    assert after("lab/optim/update_rules.py", comment) == trains | theory
+    images = "data/FashionMNIST/raw/train-images-idx3-ubyte"
+    readers = {"fetch", *trains, "bench_input", "parallelism"}
+    assert after(images, lambda data: data[:-1] + b"\1") == readers
+    assert after("data/airfoil/airfoil_self_noise.dat", bytes.strip) == {"fetch", *theory}
+    new_machine = after("reports/hardware.json", lambda facts: facts.replace(b"AVX", b"ALTIVEC"))
+    assert new_machine == {*MEASURED, *runs} - {"landscapes"}, "which computes in float64"
+
+    loop = project / "lab" / "training" / "loop.py"
+    loop.write_bytes(comment(loop.read_bytes()))
+    in_shell(project, "dvc commit -f train")
+    assert to_run(project) == trains - runs, "as the README has it"

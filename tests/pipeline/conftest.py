@@ -1,0 +1,105 @@
+"""Clones of the project, and one of them after a first run."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from filelock import FileLock
+
+from lab.core.params import read_yaml
+from tests.helpers import COMMITTED, ROOT, edit_params
+
+MIRROR = os.environ.get("LAB_DATA_MIRROR")
+IDENTITY = {  # of commits, by hand and of `dvc exp run`
+    f"GIT_{who}_{what}": value
+    for who in ("AUTHOR", "COMMITTER")
+    for what, value in (("NAME", "test"), ("EMAIL", "test@example.org"))
+}
+RUNS = ("lenet_1gpu", "lenet_2gpu", "record_83", "record_90", "record_92")  # no ResNet: it is slow
+
+
+def environment() -> dict[str, str]:
+    """An activated environment with the data's mirror, wherever a command runs."""
+    found = os.environ | IDENTITY | {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}
+    if MIRROR and "://" not in MIRROR:
+        found["LAB_DATA_MIRROR"] = str((ROOT / MIRROR).resolve())
+    return found
+
+
+def command(folder: Path, *words: str) -> str:
+    """Run a module of this interpreter in a project and return what it prints."""
+    return shell(folder, sys.executable, "-m", *words)
+
+
+def shell(folder: Path, *words: str) -> str:
+    """Run a command, which must end well, in a project and return what it prints."""
+    ended = subprocess.run(
+        words, cwd=folder, env=environment(), capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 0, f"{words}\n{ended.stdout}{ended.stderr}"
+    return ended.stdout
+
+
+def commit(folder: Path) -> None:
+    shell(folder, "git", "add", "-A")
+    shell(folder, "git", "-c", "commit.gpgsign=false", "commit", "-qm", "state")
+
+
+def clone_to(folder: Path) -> None:
+    """Put the working tree with committed results, committed, into a folder."""
+    if not (ROOT / ".git").exists() or shutil.which("git") is None:
+        pytest.skip("needs git and a checkout")
+    listed = shell(ROOT, "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    for name in filter(None, listed.split("\0")):
+        if (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            result = COMMITTED / name
+            shutil.copy(result if result.is_file() else ROOT / name, folder / name)
+    if not MIRROR:  # no source at all, rather than whatever network there may be
+        nowhere = {"data.mirrors.fashion_mnist": [], "data.mirrors.airfoil": []}
+        edit_params(nowhere, path=folder / "params.yaml")
+    shell(folder, "git", "init", "-q")
+    commit(folder)
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """A clone in a folder with a space in its name."""
+    folder = tmp_path / "a clone"
+    clone_to(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def first_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A clone after its first run, with the profile `smoke`; made once for all workers.
+
+    What the run printed is first_run.txt beside it, and its results are not committed.
+    """
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "first run"
+    with FileLock(folder.with_suffix(".lock")):
+        if not folder.exists():
+            made = tmp_path_factory.mktemp("making") / "clone"
+            clone_to(made)
+            others = read_yaml(made / "params.yaml")["train"]["runs"].keys() - set(RUNS)
+            without = {f"train.runs.{run}": None for run in others}  # as a profile says it
+            edit_params(without, path=made / "profiles" / "smoke.yaml")
+            for run in others:
+                shutil.rmtree(made / "reports" / "train" / run)
+            printed = command(made, "invoke", "smoke")
+            folder.with_suffix(".txt").write_text(printed)
+            made.rename(folder)
+    return folder
+
+
+@pytest.fixture
+def project(first_run: Path, tmp_path: Path) -> Path:
+    """The same to be changed, its results committed."""
+    folder = tmp_path / "a project"
+    shutil.copytree(first_run, folder, symlinks=True)
+    commit(folder)
+    return folder
