@@ -97,7 +97,7 @@ def first_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def project(first_run: Path, tmp_path: Path) -> Path:
+def reproduced(first_run: Path, tmp_path: Path) -> Path:
     """The same to be changed, its results committed."""
     folder = tmp_path / "a project"
     shutil.copytree(first_run, folder, symlinks=True)

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from lab.claims.book_order import BOOK_ORDER
 from lab.core.params import read_yaml
 from lab.data.sources import AIRFOIL, FASHION_FILES
 from lab.tools.deps import SECONDS, imports, rooms, told_by
@@ -21,7 +20,6 @@ STAGES = sorted(
     path.name for path in (ROOT / "stages").iterdir() if (path / "__main__.py").is_file()
 )
 PIPELINE: dict[str, Any] = read_yaml(ROOT / "dvc.yaml")["stages"]
-SHARED_SECTIONS = {"seed", "devices", "data", "bench"}
 COMMANDS = (ROOT / "stages", ROOT / "lab" / "tools")  # packages that hear signals from the start
 
 
@@ -36,44 +34,8 @@ def test_an_init_of_a_package_imports_nothing():
             assert not imports(path), path
 
 
-def test_the_books_order_names_every_stage_that_asks_of_the_book():
-    assert sorted([*BOOK_ORDER, "probe", "fetch", "claims", "report"]) == STAGES
-
-
-def test_stages_do_not_import_dvc():
-    for path in python_files():
-        assert not [module for module in imports(path) if module.split(".")[0] == "dvc"], path
-
-
 def test_one_name_for_folder_and_dvc_stage():
     assert sorted(PIPELINE) == STAGES
-
-
-@pytest.mark.parametrize("name", STAGES)
-def test_one_name_for_command_and_reports_folder(name):
-    stage = PIPELINE[name]
-    arguments = stage["cmd"].removeprefix(f"python -m stages.{name}")
-    assert arguments in ("", " ${item}"), "constant commands, at most a run's name, in quotes"
-    own = (
-        "reports/index.html",
-        "reports/index.zh.html",
-        "reports/README.md",
-        "reports/figures",
-        "reports/pages",
-        "reports/hardware.json",
-    )
-    for kind in ("outs", "metrics", "plots"):
-        for entry in stage.get(kind, []):
-            path = entry if isinstance(entry, str) else next(iter(entry))
-            if path.startswith("reports/") and path not in own:
-                assert path.startswith(f"reports/{name}/")
-
-
-def test_one_name_for_params_sections():
-    """A section belongs to the stage of its name, or to the lab module that several stages read it
-    through.
-    """
-    assert set(read_yaml(ROOT / "params.yaml")) <= set(STAGES) | SHARED_SECTIONS
 
 
 def deps(name: str, *under: str) -> set[str]:

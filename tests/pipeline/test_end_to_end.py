@@ -37,7 +37,7 @@ def json_of(path: Path) -> dict:
     return json.loads(path.read_text())
 
 
-def test_a_first_run_runs_everything_and_a_second_one_the_probe_alone(first_run, project):
+def test_a_first_run_runs_everything_and_a_second_one_the_probe_alone(first_run, reproduced):
     first = stages_run(first_run.with_suffix(".txt").read_text())
     assert first[0] == "probe", "which checks the params before any work starts"
     train = [f"train@{name}" for name in RUNS]
@@ -46,8 +46,10 @@ def test_a_first_run_runs_everything_and_a_second_one_the_probe_alone(first_run,
     left = shell(first_run, "git", "ls-files", "--others", "--exclude-standard").splitlines()
     assert [path for path in left if not path.startswith("reports/")] == []
 
-    assert stages_run(command(project, "invoke", "repro")) == foretold(project) == ["probe"]
-    assert json.loads(command(project, "dvc", "status", "--json")) == {"probe": ["always changed"]}
+    assert stages_run(command(reproduced, "invoke", "repro")) == foretold(reproduced) == ["probe"]
+    assert json.loads(command(reproduced, "dvc", "status", "--json")) == {
+        "probe": ["always changed"]
+    }
 
 
 def test_pages_and_results_say_which_data_they_are_of(first_run):
@@ -59,10 +61,10 @@ def test_pages_and_results_say_which_data_they_are_of(first_run):
     assert ("Synthetic data" in index) == (not MIRROR)
 
 
-def test_results_of_ones_own_fail_no_test(first_run, project):
+def test_results_of_ones_own_fail_no_test(first_run, reproduced):
     """Tests that read results read the committed ones; those that read code and texts, these."""
-    shell(project, "git", "reset", "-q", "HEAD~1")
-    changed = shell(project, "git", "diff", "--name-only").split()
+    shell(reproduced, "git", "reset", "-q", "HEAD~1")
+    changed = shell(reproduced, "git", "diff", "--name-only").split()
     assert {"params.yaml", "reports/README.md", "reports/claims/rows.csv"} <= {*changed}
     read_results = (
         *("tests/pipeline/test_readme.py", "tests/pipeline/test_params.py", "tests/lab/claims"),
@@ -72,7 +74,7 @@ def test_results_of_ones_own_fail_no_test(first_run, project):
     fresh = {k: v for k, v in environment().items() if not k.startswith(("PYTEST_", "LAB_COMM"))}
     ended = subprocess.run(
         [sys.executable, "-m", "pytest", *words],
-        cwd=project,
+        cwd=reproduced,
         env=fresh,
         capture_output=True,
         text=True,
@@ -80,10 +82,10 @@ def test_results_of_ones_own_fail_no_test(first_run, project):
     assert ended.returncode == 0, ended.stdout[-3000:]
 
 
-def test_the_readmes_commands_try_a_value_and_undo_it(project):
+def test_the_readmes_commands_try_a_value_and_undo_it(reproduced):
     [block] = re.findall(r"(?s)```console\n(.*?)```", README)
     commands = re.findall(r"^\$ (.*?)(?:  +#.*)?$", block, re.MULTILINE)
-    printed = {words: in_shell(project, words) for words in commands}
+    printed = {words: in_shell(reproduced, words) for words in commands}
     for name, rate in (("high", "0.2"), ("low", "0.05")):
         [words] = [each for each in commands if f"-n {name}" in each]
         assert stages_run(printed[words]) == ["probe", "train@record_83"]
@@ -92,25 +94,25 @@ def test_the_readmes_commands_try_a_value_and_undo_it(project):
     assert re.search(r"train\.runs\.record_83\.lr: \S+ -> 0\.05", compared)
     assert re.search(r"test_accuracy_percent .* no interval", compared)
     assert "record_83" in printed["dvc metrics diff"]
-    curves = (project / "dvc_plots" / "index.html").read_text()
+    curves = (reproduced / "dvc_plots" / "index.html").read_text()
     assert set(re.findall(r'id = "reports_train_(\w+)_rows_csv"', curves)) == {*RUNS}
     assert set(re.findall(r'"rev": "(\w+)"', curves)) == {"HEAD", "workspace"}
 
     text = " ".join(README.split())
     [plus] = re.findall(r"gets a plus: `(-S \+\S+)`", text)
-    added = in_shell(project, f"dvc exp run {plus} train@record_83")
+    added = in_shell(reproduced, f"dvc exp run {plus} train@record_83")
     assert stages_run(added) == ["probe", "train@record_83"]
     [undo] = re.findall(r"`(git checkout params\.yaml[^`]+)` undoes it", text)
     [forget] = re.findall(r"`(dvc exp remove [^`]+)` forgets the experiments", text)
     for words in (undo, forget):
-        in_shell(project, words)
-    assert shell(project, "git", "status", "--porcelain") == ""
-    assert "high" not in command(project, "dvc", "exp", "list")
+        in_shell(reproduced, words)
+    assert shell(reproduced, "git", "status", "--porcelain") == ""
+    assert "high" not in command(reproduced, "dvc", "exp", "list")
 
 
-def in_shell(project: Path, words: str) -> str:
+def in_shell(folder: Path, words: str) -> str:
     """What a line of the README prints; what would open in a browser does not."""
-    return shell(project, "env", "BROWSER=true", "sh", "-c", words)
+    return shell(folder, "env", "BROWSER=true", "sh", "-c", words)
 
 
 def test_plain_dvc_keeps_what_a_user_put_in_the_place_of_outputs(clone):
@@ -177,26 +179,26 @@ TASKS = {  # a command, and what it prints or a file that it leaves
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_a_task_does_what_it_is_for(project, task):
+def test_a_task_does_what_it_is_for(reproduced, task):
     images, _ = synthetic.fashion(1, 0)
-    Image.fromarray(images[0]).save(project / "shirt.png")
+    Image.fromarray(images[0]).save(reproduced / "shirt.png")
     words, left = TASKS[task]
-    printed = in_shell(project, words)
-    assert (project / left).exists() or re.search(left, printed), printed
+    printed = in_shell(reproduced, words)
+    assert (reproduced / left).exists() or re.search(left, printed), printed
 
 
-def to_run(project: Path) -> set[str]:
+def to_run(folder: Path) -> set[str]:
     """The stages whose code, params, data or machine DVC finds changed, but the last two."""
-    status = json.loads(command(project, "dvc", "status", "--json"))
+    status = json.loads(command(folder, "dvc", "status", "--json"))
     return status.keys() - {"probe", "claims", "report"}
 
 
-def test_a_stage_runs_again_after_a_change_of_its_code_its_data_or_the_machine(project):
+def test_a_stage_runs_again_after_a_change_of_its_code_its_data_or_the_machine(reproduced):
     def after(path: str, edit: Callable[[bytes], bytes]) -> set[str]:
-        before = (project / path).read_bytes()
-        (project / path).write_bytes(edit(before))
-        found = to_run(project)
-        (project / path).write_bytes(before)
+        before = (reproduced / path).read_bytes()
+        (reproduced / path).write_bytes(edit(before))
+        found = to_run(reproduced)
+        (reproduced / path).write_bytes(before)
         return found
 
     def comment(source: bytes) -> bytes:
@@ -215,7 +217,7 @@ def test_a_stage_runs_again_after_a_change_of_its_code_its_data_or_the_machine(p
     new_machine = after("reports/hardware.json", lambda facts: facts.replace(b"AVX", b"ALTIVEC"))
     assert new_machine == {*MEASURED, *runs} - {"landscapes"}, "which computes in float64"
 
-    loop = project / "lab" / "training" / "loop.py"
+    loop = reproduced / "lab" / "training" / "loop.py"
     loop.write_bytes(comment(loop.read_bytes()))
-    in_shell(project, "dvc commit -f train")
-    assert to_run(project) == trains - runs, "as the README has it"
+    in_shell(reproduced, "dvc commit -f train")
+    assert to_run(reproduced) == trains - runs, "as the README has it"

@@ -44,12 +44,14 @@ def without(system: str, program: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(words, cwd=ROOT, env=environment, capture_output=True, text=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("system", LACKS)
 def test_everything_imports_and_a_machine_is_looked_at(system):
     ended = without(system, IMPORTS)
     assert ended.returncode == 0, ended.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("system", LACKS)
 def test_a_task_runs_its_command_and_passes_its_error_on(system):
     ended = without(system, A_TASK)

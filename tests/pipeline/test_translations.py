@@ -3,7 +3,6 @@
 import ast
 import re
 import string
-from collections import Counter
 from pathlib import Path
 
 from lab.claims.book_order import HEADINGS
@@ -11,11 +10,6 @@ from lab.claims.ledger import ledger, unmeasured
 from lab.claims.verdicts import NOT_SEEN
 from stages.report import catalogue
 from tests.helpers import ROOT
-
-
-def messages_of(path: Path) -> dict[str, str]:
-    with path.open("rb") as file:
-        return {str(m.id): str(m.string) for m in catalogue.read_po(file, locale="zh") if m.id}
 
 
 def spoken(source: Path) -> set[str]:
@@ -43,14 +37,6 @@ def test_every_message_has_a_translation():
     said |= set(HEADINGS)
     missing = sorted(said - set(catalogue.read("zh")) - {""})
     assert not missing, "write their Chinese into a zh.po: " + "\n".join(missing)
-
-
-def test_no_message_is_translated_in_two_ways():
-    found = Counter()
-    for path in catalogue.files("zh"):
-        found += Counter(set(messages_of(path).items()))
-    twice = Counter(english for english, _ in found)
-    assert [english for english, count in twice.items() if count > 1] == []
 
 
 def test_a_translation_fills_in_what_the_message_does():

@@ -11,12 +11,10 @@ import torch
 
 from lab.nets.flops import forward_cost
 from lab.optim import objectives, schedules, update_rules
-from lab.parallel.allreduce.times import gradient_lengths
 from lab.parallel.cost_model import (
     INTERCONNECTS,
     MODELLED,
     ONE_BUCKET,
-    RING,
     Link,
     allreduce_path,
     allreduce_s,
@@ -32,7 +30,7 @@ from stages.bench_hardware.page.explorables import COSTS, MOST_IMAGES, roofline
 from stages.optimizers.page.explorables import quadratic, stability
 from stages.scaling.measure.predictions import NOTES_IMAGES
 from stages.scaling.measure.step_model import Machine
-from stages.scaling.page.explorables import HERE, NUMBERS, machines, scaling_step
+from stages.scaling.page.explorables import HERE, machines, scaling_step
 from stages.schedules.measure import by_schedule
 from stages.schedules.page.explorables import rate_schedule
 from tests.explored import check_keyboard, moved, opened
@@ -156,23 +154,6 @@ def test_stability(drawn):
     check_keyboard(root, "curvature", "last")
 
 
-def test_start_of_the_quadratic_is_dragged(drawn):
-    root = drawn[0]
-    moved(root, {"x1": -5, "x2": -2})
-    box, mouse = root.locator("svg").bounding_box(), root.page.mouse
-    mouse.move(box["x"] + 0.2 * box["width"], box["y"] + 0.2 * box["height"])
-    mouse.down()
-    near, _ = moved(root, {})
-    assert near["x1"] > -5
-    assert near["x2"] > -2
-    mouse.move(box["x"], box["y"])
-    mouse.up()
-    corner, _ = moved(root, {})
-    assert (corner["x1"], corner["x2"]) == (-6, 6), "held to the plane"
-    mouse.click(box["x"] + 0.6 * box["width"], box["y"] + 0.3 * box["height"])
-    assert moved(root, {})[0] == corner, "beside it nothing can be dragged"
-
-
 @cache
 def made(net):
     """A network; torchvision's without drawing weights."""
@@ -185,14 +166,6 @@ def made(net):
 def counted(net, images):
     """What Python counts of a forward pass."""
     return forward_cost(made(net), (images, *NETS[net][1]))
-
-
-@pytest.mark.parametrize("net", NETS)
-def test_costs_of_the_roofline_are_what_is_counted(net):
-    for images in (1, 2, MOST_IMAGES):
-        cost, found = COSTS[net], counted(net, images)
-        assert cost.flop * images == found.flop
-        assert cost.num_bytes * images + cost.fixed_bytes == found.num_bytes
 
 
 def test_roofline(browser):
@@ -271,24 +244,6 @@ def test_allreduce(browser, model):
         check_keyboard(root, "ranks", "time")
 
 
-def test_allreduce_starts_from_this_machine_and_can_be_dragged(browser, model):
-    with opened(browser, "bench_collectives", allreduce(model)) as [root]:
-        start, told = moved(root, {})
-        fitted = model.seconds(RING, model.few, 1, start["bytes"])
-        assert told["time"] == pytest.approx(fitted, rel=1e-4)
-        box = root.locator("svg").bounding_box()
-        root.page.mouse.click(box["x"] + 0.3 * box["width"], box["y"] + 0.5 * box["height"])
-        dragged, _ = moved(root, {})
-        assert dragged["bytes"] < start["bytes"]
-        assert {**dragged, "bytes": 0} == {**start, "bytes": 0}, "along the bytes alone"
-        dots = root.locator("svg > circle")
-        counts = []
-        for place in ({"tensors": 1}, {"tensors": 8}, {"tensors": 9}, {"tensors": 1, "ranks": 64}):
-            moved(root, place)
-            counts.append(dots.count())
-        assert counts[0] > counts[1] > counts[2] == counts[3] == 1, "the ring alone"
-
-
 LINKS = {one.name: one.link for one in INTERCONNECTS}
 PLACES = [  # powers of two of devices and images, and the overlap
     (0, 0, 0.0),
@@ -338,12 +293,3 @@ def test_step_of_several_devices(browser):
                 assert at == wanted | counts, "whole numbers"
                 assert told == pytest.approx(predicted(at, parts), rel=1e-9, abs=0), at
         check_keyboard(root, "images", "t1")
-
-
-def test_gradients_of_the_step_are_counted():
-    found, m = benchmarks.read(COMMITTED / "reports" / "scaling")
-    for net, (_, network) in machines(found, m["world_size"]).items():
-        lengths = gradient_lengths(net)
-        assert sum(lengths) == NUMBERS[net]
-        assert network.num_bytes == 4 * sum(lengths)
-        assert network.num_tensors == len(lengths)

@@ -41,13 +41,6 @@ def test_metric_that_is_no_number_names_the_remedy(value):
         Evidence({"s": {"x": value}}, {}).read(Metric("s", "x"))
 
 
-@pytest.mark.parametrize("value", NO_NUMBERS)
-def test_cell_that_is_no_number_names_the_remedy(value):
-    rows = [{"variant": "SGD", "value": value}]
-    with pytest.raises(NotTestableError, match="`dvc repro s`"):
-        Evidence({}, {"s": rows}).read(ALONE)
-
-
 def test_what_is_missing_names_the_run():
     for read in (Metric("train/lenet", "x"), Column("train/lenet", "x")):
         with pytest.raises(NotTestableError, match="`dvc repro train@lenet`"):

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from lab.claims.ledger import ledger, unmeasured
+from lab.claims.ledger import ledger
 from lab.claims.notes import BOOK, places_of
 from lab.claims.verdicts import Kind
 from lab.core.errors import ParamsError
@@ -42,12 +42,6 @@ def test_only_what_is_printed_is_credited_to_the_book():
         assert re.fullmatch(r"\d{1,2}\.\d{1,2}", claim.section), claim.id
 
 
-def test_unmeasured_sentences_stand_in_a_note():
-    for each in unmeasured():
-        assert any(place.source != BOOK for place in places_of(each.places)), each.says
-        assert each.reason, each.says
-
-
 def test_ranges_leave_something_out():
     for claim in ledger():
         holds = claim.rule.holds
@@ -61,11 +55,3 @@ def test_entries_read_one_stage_that_dvc_runs_first():
     for claim in ledger():
         assert {read.folder.split("/")[0] for read in claim.reads} == {claim.stage}, claim.id
         assert f"reports/{claim.stage}" in first, claim.id
-
-
-def test_front_page_sentences_have_a_rank_each():
-    fronts = [claim.front for claim in ledger() if claim.front]
-    ranks = [front.rank for front in fronts]
-    assert sorted(ranks) == sorted(set(ranks))
-    assert len(ranks) <= 20
-    assert all("{number}" in front.refuted for front in fronts)

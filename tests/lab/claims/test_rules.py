@@ -1,14 +1,12 @@
 """The parts of a rule: intervals, ranges and the verdict of one on the other."""
 
 import math
-import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.claims.evidence import Column, Metric
-from lab.claims.ledger import ledger
+from lab.claims.evidence import Metric
 from lab.claims.rules import (
     Estimate,
     Over,
@@ -30,7 +28,7 @@ from lab.report.language import speaking
 from lab.report.verdicts import range_in_words
 from stages.report import catalogue
 
-CONFIRMED, REFUTED, INCONCLUSIVE, NOT_TESTABLE = Verdict
+CONFIRMED, REFUTED, INCONCLUSIVE, _ = Verdict
 ENDS = st.tuples(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6)).map(sorted)
 
 
@@ -115,57 +113,3 @@ def test_one_seed_is_no_exact_number(name):
     with pytest.raises(ValueError, match="SEEDS"):
         exact(Metric("train/record_90", name), at_least(0.5), "%")
     exact(Metric("train/record_90", "num_params"), at_least(1), "parameters")
-
-
-# The standard of words in lab/claims/rules.py, by what the ends of a ratio's range may be. What a
-# sentence says with the strongest of its words counts.
-STANDARD = {
-    r"\bhuge\b": {50.0},
-    r"\borders of magnitude\b": {100.0},
-    r"\b(clearly|much|(?<!as )well|good balance|entirely enough|still far off|harder)\b": {
-        2,
-        1 / 2,
-    },
-    r"\b(has to|have to|not efficient|inefficient|noticeably|as long as|is not to)\b": {
-        1.1,
-        1 / 1.1,
-    },
-    r"\b(as well as|faster|better|slower|helps|improves|pays|advantage|needs|usually)\b": {
-        1.02,
-        1 / 1.02,
-        1.1,
-    },
-}
-RATIO = re.compile("^(times|% as many)")
-
-
-def strongest(says: str) -> str:
-    """The first of STANDARD that a sentence has, or nothing."""
-    return next((words for words in STANDARD if re.search(words, says)), "")
-
-
-BY_WORD = [
-    pytest.param(words, claim, id=f"{re.search(words, claim.says)[0]}-{claim.id}")
-    for words in STANDARD
-    for claim in ledger()
-    if strongest(claim.says) == words and RATIO.search(claim.rule.unit)
-]
-
-
-@pytest.mark.parametrize(("words", "claim"), BY_WORD)
-def test_a_word_asks_for_the_same_in_every_entry(words, claim):
-    """`pytest -v` lists the entries by word."""
-    per_unit = 100 if claim.rule.unit.startswith("%") else 1
-    holds = claim.rule.holds
-    ends = {end / per_unit for end in (holds.low, holds.high) if math.isfinite(end)}
-    wanted = STANDARD[words]
-    assert any(end == pytest.approx(each, rel=1e-3) for end in ends for each in wanted), str(holds)
-
-
-@pytest.mark.parametrize(
-    "claim", [pytest.param(c, id=c.id) for c in ledger() if "usually" in c.says]
-)
-def test_usually_asks_for_several_cases(claim):
-    patterns = [read.where for read in claim.rule.reads if isinstance(read, Column)]
-    several = len(patterns) > 2 or any("*" in text for where in patterns for text in where.values())
-    assert several

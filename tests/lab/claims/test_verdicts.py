@@ -1,40 +1,17 @@
 """How a claim is judged, on claims made up here and on the whole ledger."""
 
-import csv
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from lab.claims.evidence import Column, Evidence, Metric, Read
 from lab.claims.ledger import ledger
 from lab.claims.needs import A_GPU, OWN_DEVICES, REAL_DATA, TWO_GPUS, on_gpu
-from lab.claims.rules import (
-    FASTER,
-    Estimate,
-    Range,
-    Verdict,
-    at_least,
-    at_most,
-    exact,
-    point,
-    speedup,
-)
-from lab.claims.verdicts import (
-    Claim,
-    Finding,
-    Front,
-    Kind,
-    false_verdicts,
-    findings_of,
-    for_the_front,
-    judge,
-    rows_of,
-)
-from lab.core.files import read_rows
+from lab.claims.rules import FASTER, Verdict, at_least, exact, speedup
+from lab.claims.verdicts import Claim, Kind, judge, rows_of
 from tests import made_up
 
 CONFIRMED, REFUTED, INCONCLUSIVE, NOT_TESTABLE = Verdict
@@ -84,18 +61,6 @@ def test_missing_evidence_names_the_command():
         assert "`dvc repro s`" in found.reason
 
 
-def test_inconsistent_estimate_is_not_testable():
-    broken = replace(TIMED.rule, estimate=lambda *values: Estimate(3, 1, 2))
-    assert judge(replace(TIMED, rule=broken), evidence()).verdict is NOT_TESTABLE
-
-
-def test_impossible_number_is_a_broken_measurement():
-    part_of_it = replace(TIMED.rule, possible=at_most(1))
-    found = judge(replace(TIMED, rule=part_of_it), evidence())
-    assert (found.verdict, found.estimate) == (NOT_TESTABLE, None)
-    assert "1.5 cannot be" in found.reason
-
-
 def test_one_example_does_not_refute_what_may_be():
     slower = evidence([1.0] * 8)
     for says, verdict in (
@@ -107,12 +72,6 @@ def test_one_example_does_not_refute_what_may_be():
     assert judge(replace(TIMED, says="New may be faster."), evidence()).verdict is CONFIRMED
     asked = replace(TIMED, says="New can be faster.", kind=Kind.ASKED)
     assert judge(asked, slower).verdict is REFUTED, "a question of our own is of this machine"
-
-
-@pytest.mark.parametrize("kind", ["tpu", 1, {"a": 1}, ["cuda"]])
-def test_unknown_device_kind_is_not_testable(kind):
-    found = judge(TIMED, evidence(device_kind=kind))
-    assert (found.verdict, found.device_kind) == (NOT_TESTABLE, "unknown")
 
 
 def test_unmet_need_comes_before_a_busy_machine():
@@ -137,39 +96,12 @@ def test_times_of_a_disturbed_machine_decide_nothing(metrics, reason):
     assert judge(COUNTED, evidence(**metrics)) == judge(COUNTED, evidence()), "counts stand"
 
 
-def test_load_at_the_limit_disturbs_nothing():
-    assert judge(TIMED, evidence(busy_percent=20.0)).verdict is CONFIRMED
-    assert judge(TIMED, evidence(busy_percent=20.1)).verdict is INCONCLUSIVE
-
-
 def test_times_that_need_two_cores_are_not_testable():
     lacking = evidence(not_measurable="needs 2 cores", busy_percent=93)
     found = judge(TIMED, lacking)
     assert (found.verdict, found.estimate) == (NOT_TESTABLE, None)
     assert "needs 2 cores" in found.reason
     assert judge(COUNTED, lacking).verdict is CONFIRMED
-
-
-def finding(verdict: Verdict, value: float, holds: Range, claim: Claim = TIMED) -> Finding:
-    ranged = replace(claim, rule=replace(claim.rule, holds=holds))
-    return Finding(ranged, verdict, point(value), "cpu", "")
-
-
-def test_the_front_tells_what_did_not_hold_by_rank_and_not_too_much_of_one_stage():
-    def told(verdict: Verdict, rank: int, refuted: str = "no") -> Finding:
-        return finding(verdict, 1, at_least(1), replace(TIMED, front=Front(rank, refuted)))
-
-    first, second, third = (told(REFUTED, rank) for rank in (2, 3, 4))
-    left_out = [
-        told(CONFIRMED, 1),
-        told(INCONCLUSIVE, 1),
-        told(NOT_TESTABLE, 1),
-        finding(REFUTED, 1, at_least(1)),
-    ]
-    findings = [*left_out, third, second, first]
-    assert for_the_front(findings, count=9, of_a_stage=9) == [first, second, third]
-    assert for_the_front(findings, count=2, of_a_stage=9) == [first, second]
-    assert for_the_front(findings, count=9, of_a_stage=1) == [first]
 
 
 def test_what_a_processor_shows_of_gpus_is_our_own_question():
@@ -183,35 +115,6 @@ def test_what_a_processor_shows_of_gpus_is_our_own_question():
         found = judge(claim, evidence(device_kind=device_kind))
         assert (found.kind, found.verdict) == (kind, CONFIRMED)
         assert [row["kind"] for row in rows_of([found])] == [kind.value]
-
-
-def test_false_verdicts_add_up_what_intervals_leave_out():
-    """Two verdicts of eight starts, each wrong with 2 / 256; a count is not wrong by chance."""
-    findings = [judge(claim, evidence()) for claim in LEDGER]
-    undecided = judge(TIMED, evidence([1.0, 3.0] * 4))
-    assert false_verdicts([*findings, undecided]) == pytest.approx(2 * 2 / 256)
-
-
-def through_a_file(rows: Sequence[Mapping[str, object]], path: Path) -> list[dict[str, object]]:
-    with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
-    return read_rows(path)
-
-
-def test_rows_hold_the_findings_to_six_digits(tmp_path):
-    findings = [judge(claim, evidence([2.1234567, *[3.0] * 7])) for claim in LEDGER]
-    findings.append(judge(TIMED, Evidence({}, {})))
-    read = findings_of(through_a_file(rows_of(findings), tmp_path / "rows.csv"), LEDGER)
-    for was, found in zip(findings, read, strict=True):
-        assert replace(found, estimate=None) == replace(was, estimate=None)
-    timed, counted, *_, missing = (found.estimate for found in read)
-    assert (timed.value, timed.high, timed.count) == (1.5, 1.5, 8)
-    assert timed.low == pytest.approx(2.1234567 / 2, rel=1e-5)
-    assert timed.level == pytest.approx(1 - 2 / 256, rel=1e-5)
-    assert counted == point(3)
-    assert missing is None
 
 
 # --- every entry of the ledger, where everything is there ---

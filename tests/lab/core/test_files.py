@@ -1,5 +1,4 @@
 import errno
-import json
 import os
 import signal
 import subprocess
@@ -57,36 +56,12 @@ def test_rows_survive_the_round_trip_exactly(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("rows", "complaint"),
-    [
-        ([], "at least one row"),
-        ([{"x": float("nan")}], "not finite"),
-        ([{"x": 1.0}, {"x": float("inf")}], "not finite"),
-        ([{"x": 1}, {"y": 2}], "fields"),
-    ],
-)
-def test_rows_that_mean_nothing_are_refused(tmp_path, rows, complaint):
-    with pytest.raises(ValueError, match=complaint):
-        files.write_rows(tmp_path, rows)
-    assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize(
     "metrics", [{"a.b": 1}, {"a": None}, {"a": [1]}, {"a": True}, {"a": float("nan")}, {"c": "1"}]
 )
 def test_metrics_that_dvc_would_not_show_are_refused(tmp_path, metrics):
     with pytest.raises(ValueError, match=r"no metric|JSON compliant|no number to compare"):
         files.write_metrics(tmp_path, metrics, compared=["c"])
     assert not list(tmp_path.iterdir())
-
-
-def test_metrics_that_are_compared_and_all_others_are_plain_json(tmp_path):
-    found = {"dataset": "synthetic", "epoch_s": 1.5, "epoch_s_iqr": 0.1}
-    files.write_metrics(tmp_path, found, compared=["epoch_s", "loss"])
-    compared, others = (
-        json.loads((tmp_path / name).read_text()) for name in ("metrics.json", "conditions.json")
-    )
-    assert (compared, others) == ({"epoch_s": 1.5}, {"dataset": "synthetic", "epoch_s_iqr": 0.1})
 
 
 def said(read: Callable[[Path], object], path: Path) -> tuple[int, str]:
@@ -140,11 +115,6 @@ def test_damaged_rows_are_said_in_one_line_with_their_place(tmp_path, name):
     code, line = said(files.read_rows, tmp_path / "rows.csv")
     assert (code, complaint in line) == (3, True), line
     assert line.endswith("; delete it and run `invoke repro`")
-
-
-def test_a_blank_line_is_no_damage(tmp_path):
-    (tmp_path / "rows.csv").write_bytes(b"a,b\r\n1,x\r\n\r\n")
-    assert files.read_rows(tmp_path / "rows.csv") == [{"a": 1.0, "b": "x"}]
 
 
 def test_what_is_not_there_yet_is_said(tmp_path):

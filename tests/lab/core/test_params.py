@@ -43,8 +43,8 @@ NO_PARAMS: list[tuple[str | bytes, str]] = [
 
 
 @pytest.mark.parametrize(("text", "complaint"), NO_PARAMS)
-def test_what_is_no_params_file_is_said_in_one_line_and_at_once(tmp_path, within, text, complaint):
-    with within(10), pytest.raises(ParamsError, match=complaint) as error:
+def test_what_is_no_params_file_is_said_in_one_line(tmp_path, text, complaint):
+    with pytest.raises(ParamsError, match=complaint) as error:
         params.load(Small, write(tmp_path / "p.yaml", text))
     assert "\n" not in str(error.value)
     assert len(str(error.value)) < 250 + len(str(tmp_path))
@@ -129,33 +129,3 @@ def test_a_missing_key_is_said(project):
         params.load(TrainStage)
     [line] = str(error.value).splitlines()
     assert "train.defaults.lr: missing key" in line, "one mistake, though three runs lack it"
-
-
-def test_a_run_takes_from_the_defaults_what_it_does_not_say(project):
-    edit_params({"train.defaults.lr": 0.05, "train.runs.lenet_2gpu.batch_size": 64})
-    runs = params.load(TrainStage).train.runs
-    assert (runs["lenet_1gpu"].lr, runs["lenet_2gpu"].lr) == (0.05, 0.05)
-    assert runs["record_83"].lr == 0.1, "its own"
-    assert (runs["lenet_1gpu"].batch_size, runs["lenet_2gpu"].batch_size) == (256, 64)
-
-
-def test_an_empty_entry_is_a_run_of_the_defaults(project):
-    edit_params({"train.runs.lenet_1gpu": None})
-    train = params.load(TrainStage).train
-    assert train.runs["lenet_1gpu"] == train.defaults
-
-
-def test_a_wrong_default_is_one_mistake_and_not_one_per_run(project):
-    edit_params({"train.defaults.lr": -1, "train.runs.lenet_2gpu.num_gpus": 0})
-    with pytest.raises(ParamsError) as error:
-        params.load(TrainStage)
-    assert str(error.value).splitlines() == [
-        "params.yaml: train.defaults.lr: expected a number greater than 0, got -1",
-        "params.yaml: train.runs.lenet_2gpu.num_gpus: expected a number greater than or equal to 1,"
-        " got 0",
-    ]
-
-
-def test_a_stage_does_not_mind_other_stages_keys(project):
-    edit_params({"data.if_unreachable": "panic", "nonsense": 1})
-    assert params.load(TrainStage).train.runs["lenet_2gpu"].num_gpus == 2

@@ -92,17 +92,6 @@ print("in good order")
     assert ends("again") == (-signal.SIGINT, "15", False)
 
 
-def test_one_of_several_processes_leaves_the_error_to_its_launcher(project, monkeypatch, capsys):
-    def main() -> None:
-        raise errors.SpaceError("full")
-
-    monkeypatch.setenv("TORCHELASTIC_ERROR_FILE", str(project / "error.json"))
-    assert run(main) == 8
-    assert capsys.readouterr().err == ""
-    message = json.loads((project / "error.json").read_text())["message"]
-    assert (message["message"], message["exit_code"], message["kind"]) == ("full", 8, "SpaceError")
-
-
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
 def test_a_command_runs_without_standard_streams(project, closed):
     """And what it starts has them: the next file would get their number."""
@@ -189,34 +178,3 @@ def test_a_stage_keeps_how_long_it_takes(project, monkeypatch):
     assert kept is not None
     assert 0.1 < kept < time.monotonic() - before + 0.1  # kept to a tenth of a second
     assert usual_seconds("bench_input") is None
-
-
-ASKS = """
-import sys
-from lab.core.process import run
-from lab.machine.fresh_process import call_in_subprocess
-
-def answer() -> int:
-    return 42
-
-def main() -> None:
-    print(call_in_subprocess("it", answer))
-
-if __name__ == "__main__":
-    sys.exit(run(main))
-"""
-
-
-def test_a_fresh_process_can_call_a_function_of_the_command_itself(project):
-    package = project / "asking"
-    package.mkdir()
-    (package / "__init__.py").touch()
-    (package / "__main__.py").write_text(ASKS)
-    done = subprocess.run(
-        [sys.executable, "-m", "asking"],
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout == "42\n"

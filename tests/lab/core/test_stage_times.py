@@ -2,73 +2,9 @@ import json
 import time
 from dataclasses import asdict
 
-import pytest
-
 from lab.core.files import write_json
 from lab.core.params import PARAMS_FILE, read_yaml
-from lab.core.stage_times import (
-    COMMITTED,
-    OWN,
-    PLAN,
-    Plan,
-    Times,
-    announce,
-    digest,
-    read_times,
-    remember,
-    usual_seconds,
-)
-from tests.helpers import edit_params
-
-PARAMS = {
-    "bench": {"starts": 5},
-    "bench_async": {"sizes": [1]},
-    "train": {"defaults": {"lr": 0.1}, "runs": {"a": {"lr": 0.2}, "b": {}}},
-}
-
-
-def keys(**changes: object) -> dict[str, str]:
-    params = PARAMS | changes
-    return {stage: digest(stage, params) for stage in ("bench_async", "train@a", "train@b")}
-
-
-def changed(**changes: object) -> set[str]:
-    """The stages whose times no longer hold when params change."""
-    before, after = keys(), keys(**changes)
-    return {stage for stage in before if before[stage] != after[stage]}
-
-
-def test_times_hold_as_long_as_the_params_that_decide_on_them():
-    train = PARAMS["train"]
-    assert changed(seed=1) == set()
-    assert changed(bench_async={"sizes": [2]}) == {"bench_async"}
-    assert changed(train=train | {"runs": {"a": {"lr": 0.3}, "b": {}}}) == {"train@a"}
-    assert changed(train=train | {"defaults": {"lr": 0.3}}) == {"train@a", "train@b"}
-    assert changed(bench={"starts": 1}) == {"bench_async", "train@a", "train@b"}
-    digest("train@a", {"train": ["no", "mapping"]})  # the probe says what is wrong with it
-
-
-def test_own_times_of_the_same_params_count_before_the_committed_runs(project):
-    stage = "bench_async"
-    with_these = digest(stage, read_yaml(PARAMS_FILE))
-    write_json(COMMITTED, asdict(Times({stage: {with_these: 40.0}})))
-    assert usual_seconds(stage) == 40.0
-    remember(stage, 20.04)
-    assert usual_seconds(stage) == 20.0
-    before = read_yaml(PARAMS_FILE)["bench_async"]["book_size"]
-    edit_params({"bench_async.book_size": 7})
-    assert usual_seconds(stage) is None
-    remember(stage, 1.0)
-    edit_params({"bench_async.book_size": before})
-    assert usual_seconds(stage) == 20.0, "which a run with other params did not overwrite"
-
-
-@pytest.mark.parametrize("text", ["{", "[]", '{"seconds": {"a": {"b": "long"}}}', '{"a": 1}'])
-def test_a_file_that_is_none_holds_no_times(project, text):
-    OWN.parent.mkdir()
-    OWN.write_text(text)
-    assert read_times(OWN) == Times()
-    assert usual_seconds("bench_async") is None
+from lab.core.stage_times import COMMITTED, PLAN, Plan, announce, digest, remember
 
 
 def test_what_is_left_goes_at_the_pace_of_what_is_finished():

@@ -48,43 +48,12 @@ def test_a_class_without_an_image_is_a_warning(tmp_path, caplog):
     assert caplog.messages == ["WARNING: train-labels-idx1-ubyte: no image of class 9, Ankle boot"]
 
 
-@pytest.mark.parametrize(
-    ("content", "complaint"),
-    [
-        (b"\0\0\x08\x01\xff\xff\xff\xff" + bytes(96), "promises"),
-        (b"\0\0\x08\x01\0\0\0\x60" + bytes(97), "promises .* 96 bytes; 97 follow"),
-        (b"\0\0\x0a\x01\0\0\0\x60" + bytes(96), "magic"),
-        (b"\0\x03\x08\x01\0\0\0\x60" + bytes(96), "magic"),
-    ],
-)
-def test_a_lying_header_is_refused(tmp_path, content, complaint):
-    write_data(tmp_path)
-    (tmp_path / TRAIN_LABELS).write_bytes(content)
-    with pytest.raises(
-        DataError, match=f"{TRAIN_LABELS}: IDX .*{complaint}.*; `rm .*{TRAIN_LABELS} "
-    ):
-        datasets.read_fashion_mnist("train", tmp_path)
-
-
 @pytest.mark.parametrize("text", [b"1 2 3\n1 2\n", b"1 2 x\n", b"\xff"])
 def test_a_table_that_is_none_is_said(tmp_path, text):
     write_data(tmp_path)
     (tmp_path / datasets.AIRFOIL_FILE).write_bytes(text)
     with pytest.raises(DataError, match=r"airfoil_self_noise.dat: .*; `rm .*_noise.dat "):
         datasets.read_airfoil(tmp_path)
-
-
-def test_first_keeps_images_and_labels_together(tmp_path):
-    write_data(tmp_path)
-    whole = datasets.read_fashion_mnist("train", tmp_path)
-    part = whole.first(7)
-    assert np.array_equal(part.images, whole.images[:7])
-    assert np.array_equal(part.labels, whole.labels[:7])
-
-
-def test_the_airfoil_table_is_numbers(tmp_path):
-    write_data(tmp_path)
-    assert datasets.read_airfoil(tmp_path).tolist() == [[800, 0, 0.3, 71.3, 0.002, 126.2]]
 
 
 @pytest.mark.parametrize(

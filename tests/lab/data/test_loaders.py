@@ -42,6 +42,7 @@ time.sleep(60)
 """
 
 
+@pytest.mark.slow
 def test_workers_end_after_their_process_is_killed_and_print_nothing():
     """As at Ctrl-C: it is killed, and what removed the folder of its sockets has ended before."""
     words = [sys.executable, "-c", INTERRUPTED]

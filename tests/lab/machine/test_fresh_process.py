@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from lab.core.errors import DistributedError, LabError, ParamsError
+from lab.core.errors import DistributedError, LabError
 from lab.data.loaders import book_images, loader
 from lab.machine.fresh_process import call_in_subprocess, fresh_process
 from tests.helpers import ROOT, in_namespaces, needs_namespaces, outlived, write_data
@@ -90,14 +90,6 @@ def test_a_process_that_ends_without_an_answer_is_named_below_its_own_words(proj
     assert not found.stdout
 
 
-def test_a_process_lives_as_long_as_its_context():
-    with fresh_process("echo", echo) as process:
-        process.send(3)
-        assert process.receive() == 3
-        pid = process.process.pid
-    assert not psutil.pid_exists(pid)
-
-
 def test_a_process_that_is_killed_is_named_whether_it_should_hear_or_say_something():
     """And nothing is left for later that Python 3.13 would complain of."""
     with fresh_process("echo", echo) as process:
@@ -117,19 +109,10 @@ def load_and_lose_a_worker():
     return sum(1 for _ in batches)
 
 
-def refuse():
-    raise ParamsError("no such thing; name another")
-
-
 def test_a_process_whose_loader_loses_a_worker_says_which_and_what_to_do(project):
     write_data(project / "data", train=70, test=10)
     with pytest.raises(DistributedError, match=r"^a data loader's worker died \(.*; free"):
         call_in_subprocess("a loader", load_and_lose_a_worker)
-
-
-def test_a_mistake_in_a_process_is_the_launchers():
-    with pytest.raises(ParamsError, match=r"^no such thing; name another$"):
-        call_in_subprocess("a process", refuse)
 
 
 LOADS = """

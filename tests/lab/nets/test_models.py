@@ -1,22 +1,14 @@
-from typing import get_args
-
 import pytest
 import torch
 from torch import nn
 
-from lab.core.shared_params import NetName
-from lab.nets import lenet
-from lab.nets.models import LENET_NAMES, MODELS, UInt8Input, receptive_size, to_float
+from lab.nets.models import MODELS, UInt8Input, receptive_size, to_float
 
 
 @pytest.fixture(scope="module")
 def nets() -> dict[str, nn.Module]:
     """Each network of one seed; no test changes them."""
     return {name: make(torch.Generator().manual_seed(3)).eval() for name, make in MODELS.items()}
-
-
-def test_params_may_name_every_net_and_no_other():
-    assert set(get_args(NetName)) == set(MODELS)
 
 
 def test_bytes_become_floats_in_0_to_1():
@@ -45,15 +37,6 @@ def test_logits_depend_on_the_seen_pixels_alone(nets, name):
     (logits**2).sum().backward()
     rows, columns = (X.grad.abs().amax((0, 1, axis)).nonzero().flatten() for axis in (3, 2))
     assert rows.tolist() == columns.tolist() == list(range(receptive_size(nets[name])))
-
-
-def test_lenet_has_the_books_parameters_and_function(nets):
-    params = lenet.lenet_params(torch.Generator().manual_seed(3))
-    assert list(nets["lenet"].state_dict()) == list(LENET_NAMES)
-    assert all(torch.equal(p, q) for p, q in zip(nets["lenet"].parameters(), params, strict=True))
-    X = torch.rand(3, 1, 28, 28)
-    assert torch.equal(nets["lenet"](X), lenet.lenet(X, params))
-    assert receptive_size(nets["lenet"]) == 26 < receptive_size(nets["resnet18"]) == 28
 
 
 def test_lenet_learns_the_same_from_the_seen_pixels():
@@ -87,12 +70,6 @@ def replica(net: nn.Module) -> nn.Module:
 def test_nets_work_in_data_parallel(nets, name):
     X = torch.rand(3, 1, 28, 28)
     assert torch.equal(replica(nets[name])(X), nets[name](X))
-
-
-def test_resnet18s_convolutions_lie_as_its_images_do(nets):
-    weights = [p for p in nets["resnet18"].parameters() if p.ndim == 4]
-    assert len(weights) == 20
-    assert all(p.is_contiguous(memory_format=torch.channels_last) for p in weights)
 
 
 def test_bf16_keeps_weights_and_logits_in_float32():

@@ -16,23 +16,6 @@ def test_resnet18_is_the_notes_variant():
     assert torch.cat(weights).std() == pytest.approx(0.01, rel=0.01)
 
 
-def side_behind(stem):
-    """The side of what the blocks get of 28 x 28 pixels, and its channels."""
-    net = resnet18(torch.Generator().manual_seed(0), stem).eval()
-    X = torch.rand(2, 1, 28, 28)
-    for layer in net:
-        if isinstance(layer, Residual):
-            break
-        X = layer(X)
-    assert net(torch.rand(2, 1, 28, 28)).shape == (2, 10)
-    return X.shape[1:]
-
-
-def test_the_original_stem_leaves_a_sixteenth_of_the_pixels():
-    assert side_behind("small") == (64, 28, 28)
-    assert side_behind("original") == (64, 7, 7)
-
-
 @pytest.mark.parametrize(
     ("stem", "kernel", "sides"), [("small", 3, (28, 14, 7, 4)), ("original", 7, (7, 4, 2, 1))]
 )

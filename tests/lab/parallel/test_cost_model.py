@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from lab.parallel import cost_model
 from lab.parallel.cost_model import (
     HALVING_DOUBLING,
-    LIBRARY,
     MODELLED,
     RING,
     STAR,
@@ -68,27 +67,11 @@ def test_volume_of_the_ring_tends_to_twice_the_vector():
     assert volumes == pytest.approx([1, 4 / 3, 1.8, 1.998])
 
 
-@pytest.mark.parametrize("shared", [False, True])
-def test_two_ranks_need_no_tree(shared):
-    assert allreduce_path(TREE, 2, 3, 1e6, shared) == allreduce_path(STAR, 2, 3, 1e6, shared)
-
-
 @given(st.sampled_from(MODELLED), ranks)
 def test_shared_link_carries_all_bytes(name, n):
     shared = allreduce_path(name, n, 1, 1.0, shared=True)
     assert shared[1:] == (2 * (n - 1), n - 1)
     assert all(a <= b + 1e-9 for a, b in zip(allreduce_path(name, n, 1, 1.0), shared, strict=True))
-
-
-def test_unknown_algorithm_is_refused():
-    with pytest.raises(ValueError, match="expected one of star, ring"):
-        allreduce_s(LIBRARY, 2, 1, 1.0, LINK)
-
-
-@pytest.mark.parametrize("n", [2, 3, 8])
-def test_bus_bandwidth_of_a_ring_is_the_links(n):
-    seconds = allreduce_s(RING, n, 1, 1e6, Link(0, 5e-10))
-    assert cost_model.bus_bandwidth(1e6, n, seconds) == pytest.approx(2e9)
 
 
 def test_the_books_160_mb():
@@ -99,17 +82,6 @@ def test_the_books_160_mb():
     free = Link(0, 1 / 16e9)
     assert allreduce_s(STAR, 4, 1, 160e6, free) == pytest.approx(0.060)
     assert allreduce_s(RING, 4, 1, 160e6, free) == pytest.approx(0.015)
-
-
-def test_step_lies_between_its_bounds():
-    assert cost_model.step_bounds(3.0, 2.0) == (3.0, 5.0)
-
-
-def test_batch_at_which_computing_takes_as_long():
-    batch = cost_model.crossing_batch(t1_fixed_s=0.001, t1_per_image_s=1e-5, t2_s=0.003, n=4)
-    assert batch == pytest.approx(800)
-    assert 0.001 + 1e-5 * batch / 4 == pytest.approx(0.003)
-    assert cost_model.crossing_batch(0.01, 1e-5, 0.003, 4) == 0, "computing always takes longer"
 
 
 @pytest.mark.parametrize(("size", "seconds"), [(40, 0.20e-3), (4e6, 2.1e-3), (40e6, 16.6e-3)])

@@ -6,12 +6,11 @@ import pytest
 import torch
 from torch import Tensor, nn
 from torch.cuda import nccl
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from lab.nets.models import MODELS, UInt8Input
 from lab.optim.update_rules import nesterov
 from lab.parallel.flat_bucket import FlatBuckets
-from lab.parallel.replicas import forward_backward, replicate, sum_gradients, train_batch
+from lab.parallel.replicas import replicate, sum_gradients, train_batch
 from lab.parallel.workers import thread_pool
 from lab.training.update_steps import OptimizerStep
 from tests.lab.parallel.placed import HOST, OnGpus
@@ -63,48 +62,6 @@ def test_updates_with_a_state_do_not_see_the_next_sum():
         for which in (False, True)
     )
     assert_same(bucket[0], star[0])
-
-
-def test_gradients_lie_as_parameters_and_previous_gradients_do():
-    nets = [net_of(CONVNET) for _ in range(2)]
-    params = [p for net in nets for p in net.parameters()]
-    buckets, addresses = FlatBuckets(nets), []
-    for seed in range(2):
-        for net in nets:
-            forward_backward(net, *batch(2, seed))
-        buckets.sum_gradients()
-        assert all(p.grad.stride() == p.stride() for p in params)
-        addresses.append([p.grad.data_ptr() for p in params])
-        for p in params:
-            p.grad = None
-    assert addresses[0] == addresses[1]
-
-
-class Calls(TorchDispatchMode):
-    """Counts the calls of operations that are no views."""
-
-    count = 0
-
-    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-        self.count += not function.is_view
-        return function(*args, **(kwargs or {}))
-
-
-def calls_to_sum(count, in_buckets):
-    nets = [net_of(LENET) for _ in range(count)]
-    combine = combine_of(nets, in_buckets)
-    for net in nets:
-        forward_backward(net, *batch(2))
-    with Calls() as calls:
-        combine()
-    return calls.count
-
-
-@pytest.mark.parametrize(("count", "star", "bucket"), [(1, 0, 0), (2, 16, 4), (8, 112, 22)])
-def test_bucket_takes_fewer_operations(count, star, bucket):
-    """LeNet has 8 tensors, and each other replica adds and copies; a bucket is filled by one."""
-    assert calls_to_sum(count, in_buckets=False) == star
-    assert calls_to_sum(count, in_buckets=True) == bucket
 
 
 def test_nccl_sums_all_gradients_at_once(monkeypatch):

@@ -3,7 +3,6 @@
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -75,6 +74,7 @@ def checkpoints() -> list[str]:
     return sorted(path.name for path in Path().glob(".lab/checkpoints/*/*.pt"))
 
 
+@pytest.mark.slow
 def test_a_dead_rank_is_named_and_the_run_goes_on(two_ranks):
     process = train("long")
     ranks = wait_for_an_epoch(process)
@@ -122,45 +122,6 @@ def test_a_silent_rank_ends_the_run_after_the_timeout(two_ranks):
     assert code == 7
     assert [line for line in errors if line.startswith("ERROR: rank 1 did not answer in time")]
     assert checkpoints()
-
-
-def results() -> tuple[bytes, list[str]]:
-    rows = Path("reports/train/short/rows.csv").read_text().splitlines()
-    return Path("models/short.pt").read_bytes(), [",".join(row.split(",")[:3]) for row in rows]
-
-
-@pytest.mark.slow
-def test_two_nodes_give_the_one_nodes_result_to_the_bit(two_ranks):
-    """Two launchers on one host with a rank each, the second one torchrun as on another host."""
-    assert end(train("short"), []) == (0, [])
-    one_node = results()
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        endpoint = f"127.0.0.1:{free.getsockname()[1]}"
-    edit_params({"train.distributed": {"nnodes": 2, "rdzv_endpoint": endpoint, "timeout_s": 30}})
-    Path("models/short.pt").unlink()
-    first = train("short")
-    torchrun = [
-        sys.executable,
-        "-m",
-        "torch.distributed.run",
-        "--nnodes=2",
-        "--nproc-per-node=1",
-        "--rdzv-backend=c10d",
-        f"--rdzv-endpoint={endpoint}",
-        "--rdzv-id=short",
-        "--local-addr=127.0.0.1",
-        "--rdzv-conf=is_host=0",
-        "-m",
-        "stages.train",
-        "short",
-    ]
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
-    second = subprocess.run(
-        torchrun, env=environment, capture_output=True, text=True, check=False, timeout=120
-    )
-    assert end(first, []) == (0, [])
-    assert second.returncode == 0, second.stderr
-    assert results() == one_node
 
 
 def test_ranks_are_torchruns_or_the_labs_not_a_clusters(monkeypatch):

@@ -6,10 +6,8 @@ import pytest
 from lab.parallel import link_fit
 from lab.parallel.cost_model import (
     ADDING,
-    LIBRARY,
     MODELLED,
     RING,
-    STAR,
     THERE_AND_BACK,
     Link,
     Path,
@@ -42,19 +40,6 @@ def test_link_is_found_again_from_noisy_times(shared):
         assert low <= true <= high
 
 
-def test_interval_is_that_of_the_medians_over_the_starts():
-    """Eight starts, the whole range: the slowest and the fastest are its ends."""
-    paths = [allreduce_path(name, 2, 1, 10.0**k) for name in MODELLED for k in (2, 5, 8)]
-    paths += [Path(2, 2e8, 0), Path(0, 0, 1e7)]
-    starts = [1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 2.0]
-    samples = [(path, [path.seconds(LINK) * slower for slower in starts]) for path in paths]
-    low, high = link_fit.link_interval(samples)
-    for name in NUMBERS:
-        true = getattr(LINK, name)
-        assert getattr(link_fit.fit_link(samples), name) == pytest.approx(1.35 * true)
-        assert (getattr(low, name), getattr(high, name)) == pytest.approx((true, 2 * true))
-
-
 def single_messages(shared: bool) -> list[Measurement]:
     """Times of three ranks just as the model has them, but for those that it is not about."""
 
@@ -81,26 +66,9 @@ def test_better_of_both_links_comes_first(shared):
         assert getattr(better.link, name) == pytest.approx(getattr(LINK, name))
 
 
-def test_time_without_a_path_is_refused():
-    with pytest.raises(ValueError, match="expected one of star, ring"):
-        link_fit.samples_of([Measurement("", LIBRARY, 1e6, (1.0,), "ms", "cpu-virtual")], 2, False)
-
-
 def test_no_number_of_a_link_is_below_zero():
     sizes = (1e3, 1e5, 1e7)
     latency_only = [(Path(2, 2.0 * size, size), [2e-4 - 1e-12 * size] * 8) for size in sizes]
     link = link_fit.fit_link(latency_only)
     assert link.alpha_s == pytest.approx(1e-4, rel=0.05)
     assert (link.s_per_byte, link.add_s_per_byte) == (0, 0)
-
-
-@pytest.mark.parametrize("starts", [[1, 1], [1, 2, 3]])
-def test_too_few_paths_or_odd_starts_are_refused(starts):
-    with pytest.raises(ValueError, match="three or more paths"):
-        link_fit.fit_link([(Path(1, 1, 0), [1.0] * count) for count in starts])
-
-
-def test_typical_errors_are_relative_and_without_sign():
-    [error] = link_fit.errors(LINK, [(allreduce_path(STAR, 2, 1, 0.0), [4e-4, 5e-4, 4e-4])])
-    assert error == pytest.approx(-0.5)
-    assert link_fit.typical_errors([-0.5, 0.1, 0.2]) == pytest.approx((20, 50))

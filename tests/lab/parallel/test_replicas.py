@@ -74,18 +74,6 @@ def test_allreduce_leaves_the_sum_everywhere(count, size):
     assert [tensor.data_ptr() for tensor in data] == before
 
 
-@pytest.mark.parametrize(
-    ("allreduce", "gradient"), [(replicas.allreduce, 3), (replicas.rebinding_allreduce, 2)]
-)
-def test_both_allreduces_print_the_notes_example(allreduce, gradient):
-    """The list holds threes either way; what a gradient would hold tells them apart."""
-    data = [torch.ones(1, 2), torch.ones(1, 2) * 2]
-    kept = data[1]
-    allreduce(data)
-    assert [tensor.tolist() for tensor in data] == [[[3, 3]], [[3, 3]]]
-    assert kept.tolist() == [[gradient, gradient]]
-
-
 @given(st.integers(0, 30), st.integers(1, 8))
 def test_batch_is_split_as_evenly_as_can_be(n, num_devices):
     X, y = torch.arange(2 * n).reshape(n, 2), torch.arange(n)
@@ -95,11 +83,6 @@ def test_batch_is_split_as_evenly_as_can_be(n, num_devices):
     sizes = [len(shard) for shard in X_shards]
     assert len(sizes) == num_devices
     assert max(sizes) - min(sizes) <= 1
-
-
-def test_batch_of_unequal_lengths_is_refused():
-    with pytest.raises(ValueError, match="3 and 4"):
-        replicas.split_batch(torch.zeros(3, 1), torch.zeros(4), [CPU])
 
 
 @settings(max_examples=60)
@@ -134,15 +117,6 @@ def test_rebinding_allreduce_lets_replicas_drift_apart():
         pairs = zip(*(net.parameters() for net in nets), strict=True)
         apart.append(max(float((p - q).detach().abs().max()) for p, q in pairs))
     assert 0 < apart[0] < apart[-1]
-
-
-def test_replicas_that_share_their_weights_take_the_step_twice():
-    """Copying without `.clone()`: both "replicas" add to one gradient and sum it twice."""
-    net, (X, y) = linear(), batch(8)
-    expected = one_device(net, [(X, y)], 0.2)
-    with pytest.raises(AssertionError, match="every parameter takes part"):
-        step([net, net], X, y)
-    assert not torch.allclose(net[1].weight, expected[1].weight)
 
 
 def test_batch_norm_sees_each_shard_alone():

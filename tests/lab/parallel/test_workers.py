@@ -1,14 +1,11 @@
 """Who does which job, in which thread."""
 
-import subprocess
-import sys
 import threading
 
 import pytest
 import torch
 
 from lab.parallel.workers import map_with_progress, parallel_map, thread_pool
-from tests.helpers import ROOT
 
 CPU = torch.device("cpu")
 
@@ -33,29 +30,6 @@ def test_failure_in_a_worker_is_not_lost():
 
     with thread_pool(1, 1) as pool, pytest.raises(RuntimeError, match="broken"):
         parallel_map(pool, fail_at, [1, 2])
-
-
-PROGRAM = """
-import psutil, torch
-from lab.parallel.workers import parallel_map, thread_pool
-
-torch.set_num_threads(1)
-x = torch.rand(512, 512)
-with thread_pool(1, 1) as pool:
-    parallel_map(pool, torch.neg, [x, x])
-    before = psutil.Process().num_threads()
-    parallel_map(pool, torch.mm, [x, x], [x, x])
-    print(psutil.Process().num_threads() - before)
-"""
-
-
-@pytest.mark.slow
-def test_worker_computes_with_its_own_threads_only():
-    """In a new thread a product would start a team of as many threads as there are cores."""
-    result = subprocess.run(
-        [sys.executable, "-c", PROGRAM], cwd=ROOT, capture_output=True, text=True, timeout=120
-    )
-    assert int(result.stdout) <= 1, result.stderr  # the second worker's own thread may start late
 
 
 def test_jobs_side_by_side_have_one_thread_each():

@@ -5,7 +5,7 @@ from markupsafe import Markup
 
 from lab.core.errors import DataError
 from lab.report.language import speaking
-from lab.report.prose import HEADINGS, OPTIONAL, fill_in, filled
+from lab.report.prose import HEADINGS, OPTIONAL, fill_in
 
 BODY = "\n\n".join(
     f"## {words['en']}\n\ntext" for key, words in HEADINGS.items() if key not in OPTIONAL
@@ -62,30 +62,6 @@ def test_a_line_break_within_a_paragraph_is_no_space_in_chinese(tmp_path):
     with speaking("zh", {}):
         found = fill_in(text(tmp_path, "一句。\n两句。\n"), {"n": 1}, headings=False)
     assert found.parts["answer"].html.strip() == "<p>一句。两句。</p>"
-
-
-def test_only_a_line_of_nothing_but_tags_leaves_no_line(tmp_path):
-    body = "- a {% if n %}b{% endif %}\n- c\n{% if n %}\n- d\n{% endif %}\n- e\n"
-    assert filled(text(tmp_path, body), {"n": 1})[1] == "- a b\n- c\n- d\n- e\n"
-
-
-@pytest.mark.parametrize("front", ["", "---\ntitle: [\n---\n"])
-def test_a_front_matter_that_is_none_is_said(tmp_path, front):
-    with pytest.raises(DataError, match="front matter") as raised:
-        fill_in(text(tmp_path, BODY, front), {"n": 1})
-    assert "\n" not in str(raised.value)
-
-
-def test_a_text_that_is_missing_is_said_in_a_line(tmp_path):
-    with pytest.raises(DataError, match=r"zh\.md: cannot be read") as raised:
-        fill_in(tmp_path / "zh.md", {})
-    assert "\n" not in str(raised.value)
-
-
-def test_other_texts_have_headings_of_their_own(tmp_path):
-    prose = fill_in(text(tmp_path, "a\n\n## B c\n\nd\n"), {"n": 1}, headings=False)
-    assert {key: part.heading for key, part in prose.parts.items()} == {"answer": "", "B c": "B c"}
-    assert filled(text(tmp_path, "*a* {{ n }}\n"), {"n": 1})[1] == "*a* 1\n"
 
 
 def test_a_table_scrolls_within_itself_and_links_lead_to_the_edition(tmp_path):

@@ -2,7 +2,6 @@
 
 import math
 
-import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -35,12 +34,3 @@ def test_places_keep_the_order_and_show_the_verdict(interval, ends, finite):
     verdict = decide(estimate, holds)
     assert inside == (verdict is Verdict.CONFIRMED)
     assert outside == (verdict is Verdict.REFUTED)
-
-
-def test_what_lies_far_apart_is_shown_by_factors():
-    found = scale_of(Estimate(10, 5, 20, 0.992, 8, Over.STARTS), Range(low=1.02))
-    assert found.logarithmic
-    low, high = found.interval
-    assert found.value - low == pytest.approx(high - found.value, abs=0.2), "half and twice"
-    assert found.ends.keys() == {found.holds[0]}
-    assert found.holds[1] == 100

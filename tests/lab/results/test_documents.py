@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from lab.core.errors import DataError
-from lab.core.files import CONDITIONS, METRICS, read_json, write_json, write_metrics
+from lab.core.files import CONDITIONS, write_json, write_metrics
 from lab.machine import hardware as machine
-from lab.results.documents import Hardware, read_conditions, read_hardware, read_metrics
+from lab.results.documents import read_conditions, read_hardware, read_metrics
 from lab.tools.references import read_reference
-from tests.helpers import COMMITTED, hardware
+from tests.helpers import COMMITTED
 
 
 def test_what_probe_finds_and_what_is_committed_have_their_forms(tmp_path):
@@ -19,18 +19,6 @@ def test_what_probe_finds_and_what_is_committed_have_their_forms(tmp_path):
     for path in (COMMITTED / "reports" / "reference").glob("*.json"):
         assert read_reference(path)["name"] == path.stem
     read_conditions(COMMITTED / "reports" / "fetch")
-
-
-def test_a_person_compares_five_numbers_of_a_stage_and_a_screen_in_all():
-    found = {path: read_json(path) for path in (COMMITTED / "reports").rglob(METRICS)}
-    numbers = [each for metrics in found.values() for each in metrics.items()]
-    assert all(1 <= len(metrics) <= 5 for metrics in found.values())
-    assert len(found) < len(numbers) <= 80
-    for name, value in numbers:
-        assert type(value) in (int, float), name  # `read_json` takes no infinite one
-        assert "." not in name
-    for path, metrics in found.items():
-        assert not metrics.keys() & read_conditions(path.parent).keys(), "none is written twice"
 
 
 def test_what_a_stage_writes_is_read_as_one_without_its_machine(tmp_path):
@@ -43,21 +31,6 @@ def test_what_a_stage_writes_is_read_as_one_without_its_machine(tmp_path):
     write_json(tmp_path / CONDITIONS, {"epoch_s_iqr": [0.1]})
     with pytest.raises(DataError, match=r"conditions\.json: damaged \(epoch_s_iqr"):
         read_metrics(tmp_path)
-
-
-def test_each_fact_that_is_missing_or_of_another_type_is_named(tmp_path):
-    path = tmp_path / "hardware.json"
-    for group, form in Hardware.model_fields.items():
-        for key in form.annotation.model_fields:
-            for damage in ("missing", "another type"):
-                facts = hardware("this")
-                if damage == "missing":
-                    del facts[group][key]
-                else:
-                    facts[group][key] = {}
-                write_json(path, facts)
-                with pytest.raises(DataError, match=rf"hardware\.json: damaged \({group}\.{key}: "):
-                    read_hardware(path)
 
 
 def test_what_mends_it_is_said_of_a_missing_one_too():

@@ -1,6 +1,5 @@
 """Variants on a clock of our own, the order of their turns, the control, and sizes that last."""
 
-import gc
 from collections import Counter
 from collections.abc import Callable, Iterable
 from itertools import chain, pairwise, repeat
@@ -11,7 +10,7 @@ import torch
 from lab.core.shared_params import BenchParams
 from lab.machine.devices import Devices
 from lab.results.disturbances import NOT_MEASURABLE
-from lab.results.measurements import Measurement, again
+from lab.results.measurements import again
 from lab.timing import bench
 from lab.timing.bench import (
     LAUNCHES_WANTED,
@@ -19,7 +18,6 @@ from lab.timing.bench import (
     OVER_LAUNCH,
     balanced_orders,
     balanced_turns,
-    in_unit,
     launch_bound,
     measure_over_launch,
     over_launch,
@@ -84,16 +82,6 @@ def test_orders_balance_places_and_neighbours(count):
     assert len(set(neighbours.values())) <= 1
 
 
-def test_later_starts_go_on_with_the_orders():
-    in_one = list(balanced_turns("ABC", 6))
-    assert in_one == [
-        *balanced_turns("ABC", 2),
-        *balanced_turns("ABC", 2, 2),
-        *balanced_turns("ABC", 2, 4),
-    ]
-    assert Counter(in_one) == {"A": 6, "B": 6, "C": 6}
-
-
 def test_variants_take_turns_with_the_control_once_they_are_warm(clock):
     order = []
     second = clock.variant(repeat(1.0))
@@ -135,37 +123,6 @@ def test_slow_first_calls_set_no_samples_length(clock, slow):
     times = time_variants({"arm": clock.variant(chain(slow, repeat(1e-5)))}, CPU, params)
     assert times["arm"] == pytest.approx([1e-5] * 4)
     assert all(2000 <= calls < 5000 for calls in clock.calls_of_samples(4)), "20 ms"
-
-
-def test_variant_that_is_never_as_slow_twice_is_timed(clock):
-    params = BenchParams(starts=1, rounds=2, min_sample_ms=20)
-    times = time_variants(
-        {"arm": clock.variant(chain.from_iterable(repeat((0.03, 0.1))))}, CPU, params
-    )
-    assert sorted(times["arm"]) == pytest.approx([0.03, 0.1])
-    assert clock.calls <= 10
-
-
-def test_clock_is_read_for_all_devices(clock):
-    devices = [torch.device("cuda", 0), torch.device("cuda", 1)]
-    time_variants({"arm": clock.variant(repeat(1.0))}, devices, ONE_CALL)
-    assert all(each == devices for each in clock.devices)
-
-
-def test_garbage_is_collected_again_after_a_failure():
-    def variant() -> None:
-        if not gc.isenabled():
-            raise RuntimeError("broken")
-
-    with pytest.raises(RuntimeError, match="broken"):
-        time_variants({"arm": variant}, CPU, ONE_CALL)
-    assert gc.isenabled()
-
-
-@pytest.mark.parametrize(("unit", "value"), [("s", 0.002), ("ms", 2), ("us", 2000), ("ns", 2e6)])
-def test_measurements_in_their_unit(unit, value):
-    [m] = in_unit("demo", 4, {"arm": (0.002,)}, unit, DEVICES)
-    assert m == Measurement("demo", "arm", 4, (pytest.approx(value),), unit, "cpu-virtual", 1)
 
 
 # --- sizes that last ---

@@ -18,14 +18,12 @@ from lab.results.disturbances import (
     THROTTLED,
     Disturbance,
     disturbances_of,
-    from_words,
     in_words,
 )
 from lab.results.measurements import Measurement, again, skip
 from lab.timing import conditions as module
-from lab.timing import snapshot
-from lab.timing.conditions import LoadMonitor, conditions, machine_speed
-from lab.timing.snapshot import Snapshot, between, read
+from lab.timing.conditions import LoadMonitor, conditions
+from lab.timing.snapshot import Snapshot, between
 
 DEVICES = Devices("cpu-virtual", [torch.device("cpu")], threads=1)
 SLEEP = Disturbance(SLEPT, "12 s")
@@ -64,25 +62,6 @@ def test_conditions_count_controls_noise_and_skips():
     assert devices == ["cpu-virtual", 1, 1]
     assert found["product_gflops_before"] == found["copy_gbs_after"] == 1.0
     assert not {"disturbed", "not_measurable"} & set(found)
-
-
-def test_starts_are_those_that_were_made():
-    """A deadline leaves fewer; other measurements have one sample, or as many as they like."""
-    measured = [
-        *(sampled(variant, *[1.0] * 5) for variant in ("steady", again("steady"))),
-        sampled("once", 1.0),
-        sampled("calls", *[1.0] * 20),
-    ]
-    watch = FastWatch()
-    assert conditions(measured, DEVICES, watch, starts=8)["starts"] == 5
-    assert conditions(measured[2:], DEVICES, watch, starts=8)["starts"] == 8
-
-
-def test_machine_speed_is_work_over_time(monkeypatch):
-    """By a clock that advances a second with each reading: 2 * 1024**3 FLOP, 2 * 64 MiB."""
-    now = iter(range(1000))
-    monkeypatch.setattr(module, "read_clock", lambda devices: next(now))
-    assert machine_speed() == (2 * 1024**3 / 1e9, 2 * 64 * 2**20 / 1e9)
 
 
 @pytest.mark.parametrize(
@@ -173,12 +152,6 @@ def test_others_load_on_a_gpu(monkeypatch, fake_nvidia_smi, script, percent, dis
     assert watch.disturbances() == disturbed
 
 
-def test_without_gpus_nvidia_smi_is_not_run(monkeypatch):
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
-    monkeypatch.setattr(module, "query", None)
-    assert module.gpu_percent() == 0
-
-
 # what happened between two snapshots
 
 
@@ -200,17 +173,6 @@ def test_throttling_is_a_share_of_the_cores_time(cores, throttled_s, percent):
     assert between(before, after) == expected
 
 
-def test_real_readings(tmp_path, monkeypatch):
-    """Of this machine a moment apart, with the quota of a made-up cgroup."""
-    (tmp_path / "cpu.max").write_text("50000 100000\n")
-    (tmp_path / "cpu.stat").write_text("nr_throttled 1\nthrottled_usec 250000\n")
-    monkeypatch.setattr(snapshot, "allowed_cores", lambda: [2, 3])
-    first, second = read([tmp_path]), read([tmp_path])
-    assert (first.cores, first.throttled_s) == (0.5, 0.25)
-    assert second.awake_s > first.awake_s
-    assert between(first, second) == []
-
-
 # as metrics hold it
 
 
@@ -224,13 +186,6 @@ def test_each_kind_of_disturbance_is_kept_once(monkeypatch):
     text = "the machine slept (12 s); the CPU quota held it back (25 % > 20 %)"
     assert found["disturbed"] == text
     assert disturbances_of({**found, "busy_percent": 0}) == [SLEEP, throttled]
-
-
-def test_unknown_kinds_are_read_as_well():
-    """Results of earlier versions name kinds that are no longer looked for."""
-    text = "the system's clock was set (-60 s); the machine slept (12 s)"
-    assert from_words(text) == [Disturbance("the system's clock was set", "-60 s"), SLEEP]
-    assert from_words("") == from_words("no brackets") == []
 
 
 def test_a_machine_is_busy_above_the_limit():

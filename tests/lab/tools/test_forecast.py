@@ -5,12 +5,8 @@ import sys
 import pytest
 
 from lab.core.errors import ParamsError
-from lab.core.files import write_json
-from lab.core.params import PARAMS_FILE, read_yaml
-from lab.core.stage_times import COMMITTED, digest, remember
-from lab.machine import speed
-from lab.machine.speed import Speed
-from lab.tools.forecast import changed_of, check_target, downstream, plan_of, stages_of, upstream
+from lab.core.params import read_yaml
+from lab.tools.forecast import changed_of, check_target, downstream, stages_of, upstream
 from tests.helpers import ROOT, edit_params, files
 
 RUNS = ("lenet_1gpu", "record_83")
@@ -43,40 +39,6 @@ def test_data_that_a_stage_before_brings_back_are_no_reason_to_run():
         "report": ["changed command"],
     }
     assert changed_of(status) == {"probe", "fetch", "optimizers", "report"}
-
-
-def test_own_seconds_count_as_they_are_and_committed_ones_at_this_machines_speed(
-    project, monkeypatch
-):
-    params = read_yaml(PARAMS_FILE)
-    key = {stage: digest(stage, params) for stage in STAGES}
-    seconds = {stage: {key[stage]: 10.0} for stage in ("fetch", "bench_async", "bench_input")}
-    there = {"product_gflops": 100.0, "python_mturns": 50.0}
-    write_json(COMMITTED, {"seconds": seconds, "speed": there})
-    monkeypatch.setattr(speed, "measure", lambda: Speed(50.0, 50.0))
-    remember("bench_async", 4.0)
-    plan = plan_of(["fetch", "bench_async", "bench_input", "scaling"], STAGES, params)
-    assert plan.seconds == {
-        "fetch": 15.0, "bench_async": 4.0, "bench_input": 15.0, "scaling": None
-    }  # fmt: skip
-    assert plan.committed == key, "which is the laptop profile"
-    assert plan_of(["fetch"], STAGES, params).committed == {}, "nothing is measured"
-    edit_params({"bench_async.book_size": 7})
-    assert plan_of(["bench_async"], STAGES, params).committed == {}, "own params"
-
-
-@pytest.mark.parametrize(
-    ("here", "times"),
-    [((100, 50), 1), ((50, 25), 2), ((200, 100), 0.5), ((200, 50), 0.75), ((3200, 50), 0.515625)],
-)
-def test_more_cores_shorten_the_arithmetic_and_not_the_rest(here, times):
-    assert Speed(*here).times_as_long_as(Speed(100, 50)) == times
-
-
-def test_speed_is_of_the_order_of_the_machines():
-    found = speed.measure()
-    assert 0.1 < found.product_gflops < 1e6
-    assert 0.1 < found.python_mturns < 1e4
 
 
 def test_a_target_that_the_pipeline_lacks_is_an_error_with_the_nearest_one():

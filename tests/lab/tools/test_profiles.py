@@ -7,7 +7,6 @@ from lab.core import params
 from lab.core.errors import ParamsError
 from lab.tools import profiles
 from stages.probe.__main__ import params_models
-from stages.train.measure.params import Params as TrainStage
 from tests.helpers import ROOT
 
 PROFILES = ROOT / "profiles"
@@ -60,49 +59,6 @@ def test_dvc_changes_one_line_of_what_a_profile_writes(project, name):
     assert changed.split("#")[0].split() == ["lr:", "0.05"]
 
 
-@pytest.mark.parametrize("name", ["smoke", "study", "full"])
-def test_a_profile_holds_only_what_differs(project, name):
-    document = params.read_yaml(project / "params.yaml")
-    defaults, runs = document["train"]["defaults"], document["train"]["runs"]
-    document["train"]["runs"] = {run: defaults | own for run, own in runs.items()}
-    base = dict(profiles.leaves(document))
-    for key, value in profiles.leaves(params.read_yaml(project / "profiles" / f"{name}.yaml")):
-        assert base.get(key) != value, key
-
-
-def test_full_is_the_notes_workload(project, monkeypatch):
-    monkeypatch.setattr(sys, "argv", ["profiles", "full"])
-    profiles.main()
-    runs = params.load(TrainStage).train.runs
-    for name, net, num_gpus, batch_size, lr in (
-        ("lenet_1gpu", "lenet", 1, 256, 0.2),
-        ("lenet_2gpu", "lenet", 2, 256, 0.2),
-        ("resnet18_1gpu", "resnet18", 1, 256, 0.1),
-        ("resnet18_2gpu", "resnet18", 2, 512, 0.2),
-        ("resnet18_1gpu_control", "resnet18", 1, 512, 0.2),
-    ):
-        run = runs[name].model_dump()
-        assert run.pop("strategy") in ("replicas", "ddp")
-        assert run == {
-            "net": net,
-            "num_gpus": num_gpus,
-            "cpu_threads": "auto",
-            "shards": "none",
-            "batch_size": batch_size,
-            "lr": lr,
-            "momentum": 0.0,
-            "weight_decay": 0.0,
-            "label_smoothing": 0.0,
-            "schedule": "constant",
-            "augment": "none",
-            "num_epochs": 10,
-            "precision": "fp32",
-            "compile": "none",
-            "train_images": 60_000,
-            "test_images": 10_000,
-        }
-
-
 def test_an_unknown_profile_or_key_is_refused_and_nothing_written(project, monkeypatch):
     before = (project / "params.yaml").read_bytes()
     (project / "profiles" / "odd.yaml").write_text("train:\n  epocs: 3\n")
@@ -114,10 +70,3 @@ def test_an_unknown_profile_or_key_is_refused_and_nothing_written(project, monke
         with pytest.raises(ParamsError, match=complaint):
             profiles.main()
     assert (project / "params.yaml").read_bytes() == before
-
-
-def test_a_profile_may_add_a_run(project, monkeypatch):
-    monkeypatch.setattr(sys, "argv", ["profiles", "full"])
-    profiles.main()
-    record = params.load(TrainStage).train.runs["record_94"]
-    assert (record.net, record.batch_size, record.strategy) == ("convnet_deep", 128, "replicas")

@@ -5,8 +5,7 @@ import pytest
 from lab.claims.agreement import agreement_of
 from lab.claims.rules import Verdict, median
 from lab.claims.verdicts import Finding, rows_of
-from lab.core.errors import DataError
-from lab.core.files import read_json, write_json, write_rows
+from lab.core.files import write_json, write_rows
 from lab.tools import retest
 from tests.helpers import claim_of, hardware
 
@@ -44,34 +43,3 @@ def test_runs_of_another_machine_are_no_retest(machine):
     assert retest.keep().name == "1.json"
     assert len(retest.runs(hardware("that"))) == 1
     assert retest.runs(hardware("this")) == []
-
-
-def test_without_verdicts_there_is_nothing_to_keep_and_damage_is_said(machine):
-    with pytest.raises(DataError, match="run `invoke repro` first"):
-        retest.keep()
-    measure(machine, Verdict.CONFIRMED, *[1.2] * 8)
-    path = retest.keep()
-    whole = read_json(path)
-    back = r"; `git checkout reports/retest/1\.json` brings it back if it is committed, else delete"
-    for damage in ({"claims": [{"id": "A6a", "verdict": "perhaps"}]}, {"claims": [1]}):
-        write_json(path, whole | damage)
-        with pytest.raises(DataError, match=r"retest/1\.json: damaged \(claims.*" + back):
-            retest.runs(hardware("this"))
-    for damage in ({}, {**whole, "hardware": {}}, {**whole, "profile": 3}):
-        write_json(path, damage)
-        with pytest.raises(DataError, match=r"retest/1\.json: damaged \(.*" + back):
-            retest.runs(hardware("this"))
-    with pytest.raises(DataError, match=r"retest/1\.json: damaged \(profile: .*" + back):
-        retest.keep()
-    write_json(machine / "reports" / "hardware.json", {})
-    with pytest.raises(DataError, match=r"hardware\.json: damaged \(accelerator: field required"):
-        retest.keep()
-
-
-def test_no_run_is_written_over_and_other_files_are_none(machine):
-    measure(machine, Verdict.CONFIRMED, *[1.2] * 8)
-    kept = retest.keep()
-    kept.rename(kept.with_name("10.json"))
-    kept.with_name("2b.json").write_text("{")
-    assert retest.keep().name == "11.json"
-    assert [path.name for path in retest.paths()] == ["10.json", "11.json"]

@@ -18,8 +18,6 @@ FEW = IMAGES[:6], LABELS[:6].long()  # for ResNet-18
 BATCH = 16  # two of them, and one of 8
 LR = 0.1
 PLAIN = recipe(batch_size=BATCH, lr=LR)
-# operations that are no views, of a step; on a GPU each is a launch or two
-MOST_OPERATIONS = {"lenet": 39, "resnet18": 177}
 
 
 def net_of(name):
@@ -126,7 +124,7 @@ def taken_down(strategy):
     return tape, rows, loss
 
 
-@pytest.mark.parametrize("name", MOST_OPERATIONS)
+@pytest.mark.parametrize("name", ["lenet", "resnet18"])
 @pytest.mark.parametrize("precision", ["fp32", "bf16"])
 def test_a_step_waits_for_nothing_and_reads_only_what_stays_or_is_its_own(name, precision):
     """So it can be recorded: all that it reads is the images, the rows, the net, or made in it."""
@@ -149,13 +147,6 @@ def test_both_gates_see_a_step_that_waits():
     strategy = ReadsAStranger(net_of("lenet"), [CPU])
     tape, rows, _ = taken_down(strategy)
     assert tape.strangers([*TRAIN, rows, *strategy.nets[0].parameters()]) == ["aten.mul.Tensor"]
-
-
-@pytest.mark.parametrize("name", MOST_OPERATIONS)
-def test_a_step_has_a_bounded_number_of_operations(name):
-    """Whoever adds one sees it here: on a fast GPU a step of LeNet takes what its launches take."""
-    tape, _, _ = taken_down(Graph(net_of(name), [CPU]))
-    assert len(tape.names()) <= MOST_OPERATIONS[name], tape.names()
 
 
 def test_parameters_stay_where_they_are():

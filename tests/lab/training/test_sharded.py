@@ -1,5 +1,7 @@
 """The same bits on 1, 2, 4 and 8 devices, by threads or processes, whose number may change."""
 
+import functools
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -15,7 +17,9 @@ from tests.helpers import recipe
 from tests.lab.training.sharded_ranks import RECIPES, go_on, go_on_as_a_rank, hash_of, loaded, start
 from tests.lab.training.strategy_ranks import CPU, batch
 
-NETS = sorted(RECIPES)
+NETS = [
+    pytest.param(name, marks=[pytest.mark.slow] if name == "resnet18" else []) for name in RECIPES
+]
 EIGHT = Devices("cpu-virtual", [CPU] * 8, 1)
 
 
@@ -26,40 +30,42 @@ def _threads_as_before():
     torch.set_num_threads(before)
 
 
-@pytest.fixture(scope="module")
-def expected():
-    """The hash of each net on one device of one thread, uninterrupted."""
+@functools.cache
+def expected(name: str) -> str:
+    """The hash of a net on one device of one thread, uninterrupted."""
+    threads = torch.get_num_threads()
     torch.set_num_threads(1)
-    return {name: hash_of(go_on(start(name, 1), name)) for name in NETS}
+    state = go_on(start(name, 1), name)
+    torch.set_num_threads(threads)
+    return hash_of(state)
 
 
-@pytest.mark.parametrize(("name", "num_devices"), [("lenet_he", 8), ("resnet18", 2)])
-def test_threads_give_the_bits_of_one_device(expected, name, num_devices):
-    assert hash_of(go_on(start(name, num_devices), name)) == expected[name]
+@pytest.mark.parametrize("num_devices", [2, 8])
+@pytest.mark.parametrize("name", NETS)
+def test_threads_give_the_bits_of_one_device(name, num_devices):
+    assert hash_of(go_on(start(name, num_devices), name)) == expected(name)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("world_sizes", [(8,), (4, 2, 1)], ids=str)
 @pytest.mark.parametrize("name", NETS)
-def test_processes_do_too_whether_their_number_changes_in_mid_run_or_not(
-    expected, name, world_sizes
-):
+def test_processes_do_too_whether_their_number_changes_in_mid_run_or_not(name, world_sizes):
     saved = b""
     for world_size in world_sizes:
         steps = None if world_size == world_sizes[-1] else 1
         saved = run_on_ranks(world_size, EIGHT, go_on_as_a_rank, name, saved, steps)
-    assert hash_of(loaded(saved)) == expected[name]
+    assert hash_of(loaded(saved)) == expected(name)
 
 
 @pytest.mark.parametrize("name", NETS)
-def test_the_number_of_devices_and_their_threads_may_change_after_each_step(expected, name):
+def test_the_number_of_devices_and_their_threads_may_change_after_each_step(name):
     state = None
     for num_devices, threads in ((4, 1), (2, 3), (1, 8)):
         torch.set_num_threads(threads)
         strategy = start(name, num_devices)
         assert len(strategy.devices) == num_devices * {1: 1, 3: 2, 8: 8}[threads]
         state = go_on(strategy, name, state, None if num_devices == 1 else 1)
-    assert hash_of(state) == expected[name]
+    assert hash_of(state) == expected(name)
 
 
 def test_without_shards_the_number_of_devices_shows():

@@ -1,5 +1,3 @@
-import weakref
-
 import pytest
 import torch
 from hypothesis import given
@@ -20,11 +18,6 @@ def test_a_block_is_cut_into_the_very_shards_of_the_whole(num_rows, num_blocks, 
         for shard in block.tensor_split(each)
     ]
     assert [shard.tolist() for shard in again] == [shard.tolist() for shard in shards]
-
-
-def test_blocks_have_equally_many_shards():
-    with pytest.raises(ValueError, match="expected shards in 3 equal blocks, got 8 shards"):
-        blocks(torch.arange(9), 8, 3)
 
 
 def written_out(values):
@@ -49,26 +42,3 @@ def test_terms_are_added_as_a_balanced_tree_whoever_adds_its_branches(count):
         assert torch.equal(total, expected)
     in_a_row = sum(values[1:], values[0])
     assert count < 4 or not torch.equal(in_a_row, expected), "the order shows"
-
-
-def test_of_many_terms_a_few_exist_at_once():
-    alive: list[weakref.ref[torch.Tensor]] = []
-    most = 0
-
-    def terms():
-        nonlocal most
-        for _ in range(64):
-            term = torch.ones(3)
-            alive.append(weakref.ref(term))
-            most = max(most, sum(reference() is not None for reference in alive))
-            yield [term]
-
-    [total] = tree_sum(terms())
-    assert total.tolist() == [64, 64, 64]
-    assert most <= 1 + 6 + 1, "one on each level, the next, and what the generator holds"
-
-
-@pytest.mark.parametrize("count", [0, 3, 6])
-def test_other_numbers_of_terms_make_no_balanced_tree(count):
-    with pytest.raises(ValueError, match="power of two"):
-        tree_sum([torch.ones(1)] for _ in range(count))

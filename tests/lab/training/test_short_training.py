@@ -14,7 +14,6 @@ from lab.training.short_training import (
     SmallLeNet,
     accuracy_or_chance,
     batches_of,
-    constant_answer,
     diverged,
     finite_accuracy,
     he_lenet_params,
@@ -55,12 +54,6 @@ def test_lenet_on_small_images_has_its_own_fan_in_and_on_large_ones_is_the_notes
     assert of(14, notes_start=True).params[4].std().item() == pytest.approx(0.01, rel=0.05)
 
 
-def test_accuracy_is_the_share_of_right_labels_and_nan_without_finite_logits():
-    images = Images(torch.eye(4), torch.tensor([0, 1, 0, 3]))
-    assert finite_accuracy(torch.nn.Identity(), images) == 0.75
-    assert math.isnan(finite_accuracy(torch.nn.Identity(), images._replace(X=images.X / 0)))
-
-
 def test_accuracy_is_that_of_evaluation_and_leaves_the_net_as_it_was():
     norm = torch.nn.BatchNorm1d(2)  # of one image alone training would make zeros
     norm.running_mean.copy_(torch.tensor([0.0, 10.0]))
@@ -77,7 +70,3 @@ def test_a_run_has_diverged_if_it_ends_no_better_than_a_constant_answer():
     assert not diverged(good)
     assert diverged(np.array([1.0] * 19 + [math.inf]))
     assert not diverged(np.concatenate([bad, good])), "it came back"
-
-
-def test_a_constant_answer_is_right_for_the_commonest_label():
-    assert constant_answer(Images(torch.zeros(5, 1), torch.tensor([3, 1, 3, 0, 3]))) == 0.6

@@ -54,15 +54,6 @@ def test_asking_is_cheap_and_a_stop_is_heard_in_time(ask_s, step_s, scale):
     assert every == 1 or ask_s > ASKING_SHARE * (every - 1) * step_s * (1 - 1e-9), "needlessly rare"
 
 
-def test_one_process_asks_after_each_step():
-    taking = stepper()
-    assert taking.ask_every == 1
-    done, losses, sizes = take(taking, stop_after=3)
-    assert (done, sizes) == (3, [4, 4, 4])
-    assert (losses[:3] > 0).all()
-    assert (losses[3:] == -1).all(), "no step is taken that does not count"
-
-
 def test_several_processes_ask_now_and_then_and_take_the_same_steps(monkeypatch):
     monkeypatch.setattr(steps, "steps_between", lambda ask_s, step_s, scale: 3)
     alone, among = stepper(), stepper(TwoProcesses)
@@ -86,14 +77,3 @@ def test_warming_up_leaves_weights_and_momentum_alone(strategy_type):
     state = strategy.state()
     assert all(torch.equal(state["params"][name], param) for name, param in net.named_parameters())
     assert state["updates"] == []
-
-
-@pytest.mark.parametrize(("batch_size", "expected"), [(16, [8, 16]), (64, [40])])
-def test_a_compiled_net_is_warmed_up_with_each_size_that_comes(monkeypatch, batch_size, expected):
-    net = LeNet(torch.Generator().manual_seed(0))
-    strategy = Replicas(net, [CPU], recipe(batch_size=batch_size, lr=0.1))
-    strategy.compiled = True  # to the warm-up; the step is the same
-    sizes, step = [], strategy.step
-    monkeypatch.setattr(strategy, "step", lambda X, *rest: sizes.append(len(X)) or step(X, *rest))
-    Stepper(strategy, TRAIN)
-    assert sizes == expected

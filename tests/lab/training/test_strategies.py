@@ -1,13 +1,11 @@
 import pytest
 import torch
-from torch import nn
 
 from lab.machine.devices import Devices
 from lab.nets.models import MODELS
 from lab.parallel.local_ranks import run_on_ranks
 from lab.training.strategies.dataparallel import DataParallel
 from lab.training.strategies.replicas import Replicas
-from tests.helpers import recipe
 from tests.lab.training.strategy_ranks import batch, found_by_rank
 
 CPU = torch.device("cpu")
@@ -47,15 +45,6 @@ def test_what_the_ranks_tell_each_other(found):
         assert told["shares"] == [1.0] * 9
 
 
-@pytest.mark.slow
-def test_ranks_that_measure_different_times_stop_after_the_same_step(found):
-    """The rarest of their questions is the one that they all ask."""
-    for count, facts in found.items():
-        every = count + 1
-        assert facts["stop"]["ranks"] == [[every, every, every]] * count
-        assert facts["stop"]["warm_up"] == 0
-
-
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there it splits")
 def test_dataparallel_without_gpus_is_one_device():
     net = MODELS["lenet"](torch.Generator().manual_seed(0))
@@ -67,45 +56,6 @@ def test_dataparallel_without_gpus_is_one_device():
         assert torch.equal(p, q)
     for strategy in (one, wrapped):
         strategy.close()
-
-
-def test_a_compiled_net_takes_the_same_steps_also_in_two_threads(monkeypatch):
-    """Forward and backward are traced; what a compiler makes of the traces is torch's affair."""
-    asked, compiler = [], torch.compile
-
-    def trace_only(model, **settings):
-        asked.append(settings)
-        return compiler(model, backend="aot_eager", dynamic=settings["dynamic"])
-
-    monkeypatch.setattr(torch, "compile", trace_only)
-    net = nn.Sequential(nn.Flatten(), nn.Linear(784, 10))
-    eager = Replicas(net, [CPU, CPU])
-    compiled = Replicas(net, [CPU, CPU], recipe(compile="reduce-overhead"))
-    assert asked == [{"mode": "reduce-overhead", "dynamic": False}] * 2
-    assert (eager.compiled, compiled.compiled) == (False, True)
-    for X, y in (batch(16), batch(16)):
-        losses = [float(strategy.step(X, y, 0.1, 16)) for strategy in (eager, compiled)]
-        assert losses[0] == pytest.approx(losses[1], rel=1e-6)
-    for p, q in zip(eager.nets[0].parameters(), compiled.nets[1].parameters(), strict=True):
-        assert torch.allclose(p, q, rtol=1e-5, atol=1e-7)
-    assert all(net._compiled_call_impl is not None for net in compiled.nets)
-    assert all(net._compiled_call_impl is None for net in compiled.evaluators()), (
-        "other sizes would compile anew"
-    )
-    for strategy in (eager, compiled):
-        strategy.close()
-
-
-def test_a_strategy_trains_a_copy_and_its_state_is_one_too():
-    net = MODELS["lenet"](torch.Generator().manual_seed(0))
-    strategy = Replicas(net, [CPU, CPU])
-    before = strategy.state()
-    strategy.step(*batch(32), 0.1, 32)
-    assert all(torch.equal(before["params"][name], p) for name, p in net.named_parameters())
-    strategy.load_state(before)
-    after = strategy.state()
-    assert all(torch.equal(before["params"][name], p) for name, p in after["params"].items())
-    strategy.close()
 
 
 @pytest.mark.gpu

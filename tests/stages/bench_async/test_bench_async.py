@@ -3,17 +3,14 @@
 import pytest
 import torch
 
-from lab.claims.evidence import NotTestableError
 from lab.claims.rules import Verdict
 from lab.core.shared_params import BenchParams, DeviceParams
 from lab.machine.devices import Devices
 from lab.report.benchmarks import ratio_of
 from lab.results.measurements import Measurement, Results
-from lab.timing.runner import merge
 from stages.bench_async import __main__ as bench_async
 from stages.bench_async.measure import back_end, calls
 from stages.bench_async.measure.params import AsyncParams, Params
-from stages.bench_async.page import claims, values
 from tests.launch_bound import verdicts
 from tests.made_up import measurements, metrics
 
@@ -48,37 +45,6 @@ def test_every_variant_of_every_experiment_is_measured_at_every_size(measured):
         assert len(m.values) == (0 if m.remark else 1 if once else 3), m
 
 
-def test_the_first_product_of_a_process_comes_first(measured):
-    assert (measured[0].experiment, measured[0].variant) == ("first_product", "no warm-up")
-
-
-def test_the_stages_own_rows_give_its_metrics(measured):
-    made = Results(measurements("bench_async", "cuda"))
-    assert set(bench_async.summarise(Results(merge([measured])))) == set(
-        bench_async.summarise(made)
-    )
-
-
-def test_a_call_returns_before_the_wait_and_its_result_is_there_after_it(monkeypatch):
-    now, log = 0.0, []
-
-    def spend(seconds: float, what: str) -> None:
-        nonlocal now
-        now += seconds
-        log.append(what)
-
-    monkeypatch.setattr(calls.time, "perf_counter", lambda: now)
-    monkeypatch.setattr(calls, "synchronize", lambda devices: spend(4.0, "wait"))
-    returns, finishes = calls.call_times(lambda: spend(1.0, "call"), CPU, rounds=2)
-    assert (returns, finishes) == ((1.0, 1.0), (5.0, 5.0))
-    assert log == ["wait", "call", "wait"] * 2
-
-
-def test_without_a_gpu_no_order_is_tested(measured):
-    skipped = {m.variant for m in measured if m.remark and m.experiment == "dependencies"}
-    assert skipped == {"one stream", "another stream, no event"}
-
-
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA GPU")
 def test_a_stream_keeps_the_order_and_one_that_does_not_wait_loses_it():
@@ -97,17 +63,6 @@ def test_a_queue_shows_as_a_call_that_returns_early():
     assert on_gpu["book_claims"] == pytest.approx(200)
     assert on_cpu["book_claims"] == pytest.approx(2)
     assert on_cpu["no_warm_up_over_steady"] == pytest.approx(50, rel=1e-2)
-
-
-def test_waiting_after_each_operation_costs_what_it_takes_longer():
-    """2 µs for an operation of a series that is waited for once, 3 if after each."""
-    results = Results(measurements("bench_async", "cpu-virtual"))
-    assert values.waiting_s(results) == pytest.approx(1e-6, rel=1e-2)
-
-
-def test_order_without_a_race_is_not_testable():
-    with pytest.raises(NotTestableError):
-        claims.order_kept([3, 3], [2, 3])
 
 
 def test_launch_bound_calls_are_not_testable():

@@ -7,63 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from lab.core.params import load
-from lab.machine.devices import Devices, for_ranks
-from lab.parallel.local_ranks import on_ranks, run_on_ranks
+from lab.machine.devices import Devices
+from lab.parallel.local_ranks import run_on_ranks
 from lab.parallel.replicas import forward_backward, sgd
-from lab.results.measurements import Measurement, Results
-from stages.bench_buckets.__main__ import summarise
-from stages.bench_buckets.measure.exposed import SumCost, exposed_ms, fit_cost, ready_by_half
-from stages.bench_buckets.measure.names import AT_LAST, AT_ONCE, COMPUTING, SPEEDUP
-from stages.bench_buckets.measure.overlap import LR, Replica, measure
-from stages.bench_buckets.measure.params import Params
-from tests.helpers import edit_params
-
-
-def made(variant: str, mib: float, net: str, *ms: float) -> Measurement:
-    return Measurement("step", variant, mib, ms, "ms", columns={"net": net})
-
-
-def test_the_speedup_is_of_resnet18_in_buckets_of_25_mib():
-    speed = [
-        made(AT_ONCE, 25, "resnet18", 2, 4, 4),
-        made(AT_LAST, 25, "resnet18", 4, 8, 12),
-        *(made(when, mib, "lenet", 1, 1, 1) for when in (AT_ONCE, AT_LAST) for mib in (1, 25)),
-    ]
-    found = summarise(Results(speed))
-    assert {name: found[name] for name in (SPEEDUP, f"{SPEEDUP}_low", f"{SPEEDUP}_high")} == {
-        SPEEDUP: 2,
-        f"{SPEEDUP}_low": 2,
-        f"{SPEEDUP}_high": 3,
-    }
-    assert summarise(Results(speed[2:])) == {}
-
-
-@pytest.mark.slow
-def test_ranks_measure_every_size_of_both_nets_and_its_model(project):
-    """In real ranks; the model's part after the pass is the sums, and exposed is the difference."""
-    edit_params({"bench": {"starts": 1, "rounds": 1, "min_sample_ms": 0.1}})
-    for net, images in (("lenet", 2), ("resnet18", 1)):
-        edit_params({f"bench_buckets.{net}": {"images": images, "bucket_mib": [0.25, 100]}})
-    params = load(Params)
-    devices = for_ranks([2], params.devices)
-    found = Results(on_ranks(2, devices)("a process", measure, 0, devices, params))
-
-    def value(experiment: str, variant: str, mib: float, net: str) -> float:
-        [number] = found.one(experiment, variant, mib, net=net).values
-        return number
-
-    for net, tensors in (("lenet", 8), ("resnet18", 76)):
-        computing = value("step", COMPUTING, 0, net)
-        for mib in (0.25, 100):
-            for variant in (AT_ONCE, AT_LAST):
-                longer = value("step", variant, mib, net) - computing
-                assert value("exposed", variant, mib, net) == pytest.approx(longer)
-        counts = [value("buckets", "all gradients", mib, net) for mib in (0.25, 100)]
-        assert counts[0] > counts[1] == 1
-        assert len(found.variants("gradient ready", net=net)) == tensors
-        assert 0 <= value("ready by half of the pass", "all gradients", 0, net) <= 100
-
+from stages.bench_buckets.measure.exposed import SumCost, exposed_ms, fit_cost
+from stages.bench_buckets.measure.names import AT_LAST, AT_ONCE, COMPUTING
+from stages.bench_buckets.measure.overlap import LR, Replica
 
 FREE = SumCost(0, 0)
 
@@ -103,10 +52,6 @@ def test_a_cost_is_never_below_zero():
     assert (found.each_ms, found.ms_per_byte) == (0, 2.5)
     found = fit_cost(10, {10: 10.0, 20: 30.0})
     assert (found.each_ms, found.ms_per_byte) == (700 / 500, 0)
-
-
-def test_what_is_ready_by_half_is_counted_in_bytes():
-    assert ready_by_half([1, 5, 6, 10], [10, 20, 30, 40]) == 30
 
 
 CPU = torch.device("cpu")

@@ -2,7 +2,6 @@ import os
 import subprocess
 import sys
 from functools import partial
-from pathlib import Path
 
 import pytest
 import torch
@@ -14,26 +13,12 @@ from stages.bench_compile.measure.forms import (
     NEED_COMPILER,
     batches,
     build,
-    compiler_cache,
-    empty_compiler_cache,
     mlp,
     obstacle,
 )
 from tests.helpers import ROOT
 
 CPU = torch.device("cpu")
-
-
-def test_the_mlp_is_the_notes_and_a_seed_decides_it():
-    state = torch.get_rng_state()
-    first, again, other = mlp(1), mlp(1), mlp(2)
-    assert torch.equal(torch.get_rng_state(), state), "nobody else's random numbers change"
-    shapes = [tuple(p.shape) for p in first.parameters()]
-    assert shapes == [(256, 512), (256,), (128, 256), (128,), (2, 128), (2,)]
-    assert all(
-        torch.equal(a, b) for a, b in zip(first.parameters(), again.parameters(), strict=True)
-    )
-    assert not torch.equal(first[0].weight, other[0].weight)
 
 
 def test_a_form_computes_what_eager_does(tmp_path):
@@ -63,15 +48,6 @@ def test_what_a_machine_lacks_is_said(monkeypatch, tmp_path):
 def call_each(inputs):
     """A use of a form: all outputs."""
     return lambda form: [form(X) for X in inputs]
-
-
-def test_a_compiler_that_fails_is_no_crash(monkeypatch, tmp_path):
-    def broken(net, folder):
-        raise RuntimeError("cannot compile")
-
-    monkeypatch.setitem(forms.BUILDERS, names.FROZEN, broken)
-    reason = "does not build here (RuntimeError)"
-    assert build(names.FROZEN, mlp(0), tmp_path, [], call_each([])) == (None, 0.0, reason)
 
 
 def test_a_compiler_that_fails_in_a_call_is_no_crash(tmp_path):
@@ -147,23 +123,6 @@ def test_with_torchscript_turned_off_the_stage_stops_and_times_nothing(tmp_path)
     assert "PYTORCH_JIT" in line
     assert not list(tmp_path.glob("reports/bench_compile/*"))
     assert "PYTORCH_JIT" in VARIABLES, "the doctor names it"
-
-
-def test_compilers_start_from_nothing_and_leave_nothing(monkeypatch):
-    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", "mine")
-    monkeypatch.delenv("TRITON_CACHE_DIR", raising=False)
-    with empty_compiler_cache() as folder:
-        assert Path(os.environ["TORCHINDUCTOR_CACHE_DIR"]) == compiler_cache() == folder
-        assert list(folder.iterdir()) == []
-    assert not folder.exists()
-    assert os.environ["TORCHINDUCTOR_CACHE_DIR"] == "mine"
-    assert "TRITON_CACHE_DIR" not in os.environ
-
-
-def test_batches_are_the_same_in_every_process():
-    first, again = (batches([1, 4], seed=3, device=CPU) for _ in range(2))
-    assert [tuple(X.shape) for X in first.values()] == [(1, 512), (4, 512)]
-    assert all(torch.equal(first[n], again[n]) for n in first)
 
 
 @pytest.mark.gpu

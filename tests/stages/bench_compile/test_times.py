@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-import threading
 
 import pytest
 import torch
@@ -17,7 +16,7 @@ from lab.core.shared_params import BenchParams, DeviceParams
 from lab.machine.devices import Devices
 from lab.results.measurements import Measurement, Results, rows_of
 from stages.bench_compile.__main__ import summarise
-from stages.bench_compile.measure import building, names, times
+from stages.bench_compile.measure import names, times
 from stages.bench_compile.measure.building import measure_building
 from stages.bench_compile.measure.forms import empty_compiler_cache, mlp
 from stages.bench_compile.measure.names import AOT, EAGER, INFERENCE, SCRIPT
@@ -81,33 +80,12 @@ def test_torchscript_is_compared_with_eager_as_the_notes_do_and_the_others_witho
     assert over_eager(results, names.FROZEN).median == 36 / 28
 
 
-def test_each_network_is_timed_eager_and_as_torchscript(monkeypatch):
-    def time_variants(variants, *_):
-        outputs = {name: variant() for name, variant in variants.items()}
-        eager, scripted = outputs.values()
-        torch.testing.assert_close(scripted, eager)
-        assert not eager.requires_grad
-        return dict.fromkeys(variants, (1e-6,))
-
-    monkeypatch.setattr(times, "time_variants", time_variants)
-    found = [(m.columns["net"], m.variant) for m in times.measure_nets(PARAMS, CPU, 0)]
-    networks = {net for net, _ in found}
-    assert len(networks) >= 3
-    assert sorted(found) == sorted((net, form) for net in networks for form in (EAGER, SCRIPT))
-
-
 def test_cases_are_medians_over_their_starts():
     found = over_cases([2, 2, 8, 3, 3, 3], [1] * 6, [0, 1, 2, 0, 1, 2])
     assert (found.value, found.count, found.over) == (2.5, 2, Over.CASES)
 
 
 CPU = Devices("cpu-virtual", [torch.device("cpu")], 1)
-
-
-def test_the_share_is_measured_at_every_size():
-    shares = Results(times.measure_share(mlp(0), PARAMS, CPU)).series("back_end", EAGER)
-    assert [m.x for m in shares] == [1, 4]
-    assert all(0 < share < 100 for m in shares for share in m.values)
 
 
 PARAMS = Params(
@@ -128,6 +106,7 @@ def test_each_form_is_built_and_its_outputs_are_compared(tmp_path):
         assert max(m.values[0] for m in differences) <= names.TOLERANCE
 
 
+@pytest.mark.slow
 def test_without_torchscript_the_rest_is_measured_and_its_claims_say_why(monkeypatch, tmp_path):
     monkeypatch.delattr(torch.jit, "script")
     monkeypatch.setattr(times, "load", lambda params: PARAMS)
@@ -202,62 +181,3 @@ def test_a_broken_compiler_costs_its_own_forms_alone(tmp_path):
         assert remarks[form] == "", form
     for form in (names.COMPILE, AOT):
         assert remarks[form].startswith("skipped: does not build here ("), form
-
-
-def test_each_thread_makes_all_its_calls(monkeypatch):
-    monkeypatch.setattr(times, "CALLS_OF_A_THREAD", 5)
-    callers = []
-    times.call_by_threads(lambda x: callers.append(threading.get_ident()), None, 2)
-    assert len(callers) == 10
-    assert threading.get_ident() not in callers
-
-
-def test_a_time_is_that_of_one_call_whoever_makes_it(monkeypatch):
-    monkeypatch.setattr(times, "usable_cores", lambda: 2)
-    monkeypatch.setattr(
-        times, "time_variants", lambda variants, *_: dict.fromkeys(variants, (0.6,))
-    )
-    results = Results(times.measure_threads(mlp(0), CPU, PARAMS.bench, 0))
-    for form in (EAGER, SCRIPT):
-        one, two = results.series("threads", form)
-        assert (one.x, two.x) == (1, 2)
-        assert one.values[0] == pytest.approx(6e5 / times.CALLS_OF_A_THREAD)
-        assert two.values[0] == pytest.approx(one.values[0] / 2)
-
-
-def test_one_core_shows_nothing(monkeypatch):
-    monkeypatch.setattr(times, "usable_cores", lambda: 1)
-    measured = times.measure_threads(mlp(0), CPU, PARAMS.bench, 0)
-    assert {m.remark for m in measured} == {"skipped: needs 2 cores"}
-
-
-def test_the_calls_are_those_of_the_notes_in_their_order(monkeypatch):
-    """Called, scripted, called; then a new net is called, scripted outside the clock, called."""
-    log: list[str] = []
-
-    class Net:
-        def __init__(self, name: str) -> None:
-            self.name = name
-
-        def to(self, device: torch.device) -> "Net":
-            return self
-
-        def __call__(self, x: torch.Tensor) -> None:
-            log.append(self.name)
-
-    def script(net: Net) -> Net:
-        log.append(f"script {net.name}")
-        return Net(f"{net.name} scripted")
-
-    nets = iter((Net("a"), Net("b")))
-    monkeypatch.setattr(times, "mlp", lambda seed: next(nets))
-    monkeypatch.setattr(times, "script", script)
-    monkeypatch.setattr(times, "CALLS", 3)
-    monkeypatch.setattr(building, "read_clock", lambda devices: float(len(log)))
-    measured = times.measure_thousand_calls(0, CPU)
-    assert log == [*("a", "script a", "a scripted"), *["b"] * 3, "script b", *["b scripted"] * 3]
-    assert {m.variant: m.values for m in measured} == {
-        EAGER: (3000.0,),
-        SCRIPT: (3000.0,),
-        "first TorchScript call of the process": (1000.0,),
-    }

@@ -6,18 +6,14 @@ import pytest
 import torch
 
 import lab.core.params
-from lab.claims.evidence import NotTestableError
-from lab.machine.devices import Devices, processor
+from lab.machine.devices import processor
 from lab.results.measurements import Results
 from lab.results.stats import Ratio
 from stages.bench_hardware.__main__ import measure, summarise
 from stages.bench_hardware.measure import arithmetic, memory, roofline
 from stages.bench_hardware.measure.arithmetic import WAYS, add_in_a_loop
 from stages.bench_hardware.measure.params import Params
-from stages.bench_hardware.measure.transfers import VARIANTS, measure_transfers, transfers
-from stages.bench_hardware.page import claims
-from stages.bench_hardware.page.explorables import COSTS
-from stages.bench_hardware.page.values import limit_of, networks_of, roof, values
+from stages.bench_hardware.page.values import limit_of, networks_of, roof
 from tests.helpers import edit_params
 from tests.made_up import measurements
 
@@ -30,11 +26,6 @@ def test_the_roof_is_the_best_of_the_device_that_the_networks_ran_on():
     assert on_gpu["copy_gb_per_s"] == pytest.approx(3000, rel=1e-2)
     assert on_cpu["peak_float32_gflop_per_s"] == pytest.approx(1000, rel=1e-2)
     assert on_cpu["copy_gb_per_s"] == pytest.approx(1000, rel=1e-2)
-
-
-def test_what_is_faster_is_over_1():
-    m = summarise(Results(measurements("bench_hardware", "cpu-virtual")))
-    assert m["vectorised_speedup"] == pytest.approx(100, rel=1e-2)
 
 
 def test_networks_are_under_the_roof_of_what_they_ran_on():
@@ -63,35 +54,6 @@ def test_what_limits_networks_is_on_one_side_of_the_ridges_interval(intensities,
     assert limit_of(intensities, Ratio(6, 5, 7, 8)) == limit
 
 
-def test_a_gpu_gets_images_enough_that_launches_are_not_most_of_the_time(project, monkeypatch):
-    monkeypatch.setattr(roofline, "NETS", {"LeNet": roofline.NETS["LeNet"]})
-    monkeypatch.setattr(roofline, "STEMS", {})
-    params = lab.core.params.load(Params)
-    images = {"cpu": params.bench_hardware.batch_size, "cuda": roofline.GPU_BATCH_SIZE}
-    assert images["cpu"] < images["cuda"]
-    for kind, count in images.items():
-        target = Devices(kind, [torch.device(kind)], 1)
-        counted = Results(roofline.count_flop(roofline.costs_of(params, target), target))
-        gflop = counted.one("counted GFLOP", "LeNet").values[0]
-        assert gflop == pytest.approx(count * COSTS["LeNet"].flop / 1e9)
-
-
-def test_each_stem_is_timed_on_as_many_images_as_are_counted(project, monkeypatch):
-    monkeypatch.setattr(roofline, "NETS", {})
-    edit_params(
-        {"bench_hardware.stem_batch_size": 2, "bench.rounds": 1, "bench.min_sample_ms": 0.1}
-    )
-    params = lab.core.params.load(Params)
-    target = processor(torch.get_num_threads())
-    counted = roofline.count_flop(roofline.costs_of(params, target), target)
-    timed = roofline.measure_stems(params, target, 0)
-    assert [m.variant for m in counted] == [m.variant for m in timed] == [*roofline.STEMS]
-    assert [(m.x, m.unit) for m in timed] == [(2, "ms")] * 2
-    small, original = (m.values[0] for m in counted)
-    assert small == pytest.approx(2 * COSTS["ResNet-18 (28 x 28)"].flop / 1e9)
-    assert small / original == pytest.approx(13.81, abs=0.01)
-
-
 def test_a_process_measures_what_the_page_and_the_claims_read(project, monkeypatch):
     """Both read the made-up results in other tests."""
     edit_params({"bench_hardware.largest_working_set_mib": 1, "bench_hardware.matrix_size": 16})
@@ -102,22 +64,6 @@ def test_a_process_measures_what_the_page_and_the_claims_read(project, monkeypat
     measured = {(m.experiment, m.variant, m.unit) for m in measure(0, params, costs)}
     made = {(m.experiment, m.variant, m.unit) for m in measurements("bench_hardware", "cpu")}
     assert {kind for kind in made if kind[0] not in ("control", "counted GFLOP")} <= measured
-
-
-def test_the_page_tells_all_that_was_measured(made_up_reports):
-    told = values(made_up_reports / "cuda" / "bench_hardware")
-    assert [network.name for network in told["networks"]] == [*COSTS]
-    assert [row["level"] for row in told["latencies"]] == ["L1", "L2", "L3", "main memory"]
-    assert all(value is not None for value in told.values())
-    assert (told["far"].median, told["second"].median) == pytest.approx((150, 15))
-    assert told["jumps"].median == pytest.approx(4)
-
-
-def test_one_setting_alone_is_not_testable():
-    with pytest.raises(NotTestableError):
-        claims.all_cores_over_one([1, 1], [5, 6])
-    with pytest.raises(NotTestableError, match="4096 and 262144"):
-        claims.second_over_first([4096.0, 8192.0], [5, 6])
 
 
 def test_a_loop_adds_what_one_call_adds():
@@ -198,20 +144,3 @@ def test_a_gpus_copies_are_larger_than_its_last_cache(project, monkeypatch, cach
     assert params.bench_hardware.copy_mib == 64
     assert roofline.copy_mib(params, torch.device("cuda", 0)) == copied
     assert roofline.copy_mib(params, torch.device("cpu")) == 64
-
-
-def test_products_are_the_same_wherever_their_results_go(project):
-    """On a CPU nothing jumps anywhere, but the variants can be called."""
-    params = lab.core.params.load(Params)
-    variants = transfers(params.seed, torch.device("cpu"), rows=16)
-    assert tuple(variants) == VARIANTS
-    made = {name: variant() for name, variant in variants.items()}
-    assert torch.equal(made["products by way of the processor"], made["products on the GPU"])
-    assert 1e-3 < made["products on the GPU"].mean() < 1e3, "they neither grow nor fade"
-
-
-def test_without_a_gpu_every_variant_has_its_reason(project):
-    found = measure_transfers(lab.core.params.load(Params), processor(1), 0)
-    assert [(m.variant, m.remark) for m in found] == [
-        (variant, "skipped: needs a CUDA GPU") for variant in VARIANTS
-    ]

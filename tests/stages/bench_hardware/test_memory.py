@@ -31,33 +31,6 @@ def test_the_compiled_chase_follows_the_chain(tmp_path):
         assert chase(chain, 0, steps) == i
 
 
-def test_lines_in_their_order_follow_one_another_and_come_back():
-    chain = chain_of(4 * CACHE_LINE, None)
-    assert chain[:: CACHE_LINE // 4].tolist() == [16, 32, 48, 0]
-
-
-def test_a_walk_goes_on_where_it_stopped(monkeypatch):
-    monkeypatch.setattr(memory, "CHASE_STEPS", 3)
-    started = []
-
-    def chase(chain, start, steps):
-        started.append(start)
-        return start + steps
-
-    variant = memory.walk(chase, chain_of(CACHE_LINE, 0))
-    for _ in range(3):
-        variant()
-    assert started == [0, 3, 6]
-
-
-def test_without_a_compiler_there_is_a_reason(monkeypatch, tmp_path):
-    monkeypatch.delenv("CC", raising=False)
-    monkeypatch.setattr(memory.shutil, "which", lambda name: None)
-    assert compile_chase(tmp_path) == "needs a C compiler (cc is not on PATH)"
-    monkeypatch.setenv("CC", "false")
-    assert compile_chase(tmp_path) == "chase.c does not build here (CalledProcessError)"
-
-
 def test_both_orders_add_up_the_same_numbers():
     matrix = np.random.default_rng(0).random((30, 40), dtype=np.float32)
     assert memory.sum_by_rows(matrix) == pytest.approx(matrix.sum(), rel=1e-5)

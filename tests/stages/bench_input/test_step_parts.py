@@ -5,9 +5,8 @@ from itertools import accumulate
 import pytest
 import torch
 import torch.nn.functional as F
-from torch.utils._python_dispatch import TorchDispatchMode
 
-from lab.nets.lenet import LENET_SHAPES, lenet
+from lab.nets.lenet import lenet
 from lab.nets.models import MODELS
 from lab.parallel.replicas import replicate
 from stages.bench_input.measure import step_parts as module
@@ -67,32 +66,3 @@ def test_a_step_on_two_shards_is_a_step_on_the_batch():
     for p, *same in zip(whole, *replicas, strict=True):
         for replica in same:
             torch.testing.assert_close(replica, p - LR * p.grad)
-
-
-def test_copies_share_nothing():
-    params = weights(ONE_CHANNEL)
-    first, second = copies(params, [CPU, CPU])
-    tensors = [*params, *first, *second]
-    assert len({t.data_ptr() for t in tensors}) == 3 * len(ONE_CHANNEL)
-
-
-def test_a_step_of_the_calls_alone_calls_what_a_whole_one_does():
-    def operations(shapes, count):
-        called = []
-
-        class Listen(TorchDispatchMode):
-            def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-                called.append(str(func))
-                return func(*args, **(kwargs or {}))
-
-        replicas = copies(weights(shapes), [CPU, CPU])
-        with Listen():
-            step(batch(count), replicas, [CPU, CPU])
-        return called
-
-    whole, alone = operations(LENET_SHAPES, 32), operations(ONE_CHANNEL, 2)
-    assert "aten.convolution.default" in whole
-    free = ("aten.clone.default", "aten.t.default")  # one channel is channels-last as it lies
-    assert [each for each in alone if each not in free] == [
-        each for each in whole if each not in free
-    ]

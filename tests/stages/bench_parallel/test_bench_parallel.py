@@ -5,17 +5,14 @@ import threading
 import pytest
 import torch
 
-from lab.claims.evidence import NotTestableError
 from lab.claims.rules import Verdict
 from lab.core.shared_params import BenchParams, DeviceParams
 from lab.machine.devices import Devices
-from lab.results.measurements import Measurement, Results, again
+from lab.results.measurements import Measurement, Results
 from lab.timing.runner import merge
 from stages.bench_parallel import __main__ as bench_parallel
 from stages.bench_parallel.measure import two_devices
 from stages.bench_parallel.measure.params import ParallelParams, Params
-from stages.bench_parallel.page.claims import over_no_argument
-from stages.bench_parallel.page.values import chain_speedup, longer, waits
 from tests.launch_bound import verdicts
 from tests.made_up import measurements, metrics
 
@@ -48,23 +45,6 @@ def test_every_variant_has_a_sample_for_each_process_and_gives_the_metrics(measu
     assert set(bench_parallel.summarise(results)) == set(bench_parallel.summarise(made))
 
 
-def test_the_variant_of_the_headline_takes_part_twice(measured):
-    twice = [m.x for m in measured if m.variant == again("together")]
-    assert twice == [8], "at the largest size, whose speed-up is the headline"
-
-
-def test_the_first_run_comes_before_all_else_that_a_process_measures(measured):
-    assert [m.variant for m in measured[:3]] == ["first run", "second run", "later runs"]
-
-
-def test_a_run_keeps_fifty_products():
-    x = torch.rand(3, 3)
-    kept = two_devices.run(x)
-    assert len(kept) == two_devices.products_of_a_run() == 50
-    for y in kept:
-        torch.testing.assert_close(y, x @ x)
-
-
 def test_together_neither_job_ends_before_both_have_begun():
     both_begun, threads = threading.Barrier(2, timeout=30), set()
 
@@ -78,58 +58,10 @@ def test_together_neither_job_ends_before_both_have_begun():
     assert threading.get_ident() in threads
 
 
-def test_one_after_the_other_the_second_job_begins_when_the_first_has_ended_in_the_same_threads():
-    log: list[tuple[str, int]] = []
-
-    def job() -> None:
-        log.append(("begin", threading.get_ident()))
-        log.append(("end", threading.get_ident()))
-
-    with two_devices.thread_pool(1, 1) as pool:
-        two_devices.one_after_the_other([job, job], CPUS, pool)
-    assert [what for what, _ in log] == ["begin", "end"] * 2
-    first, _, second, _ = (thread for _, thread in log)
-    assert first == threading.get_ident() != second
-
-
-def test_only_the_wait_between_the_jobs_tells_one_after_the_other_from_together_on_gpus(
-    monkeypatch,
-):
-    log: list[object] = []
-    monkeypatch.setattr(torch.cuda, "synchronize", log.append)
-    jobs = [lambda: log.append("first"), lambda: log.append("second")]
-    two_devices.together(jobs, GPUS, pool=None)
-    assert log == ["first", "second"]
-    log.clear()
-    two_devices.one_after_the_other(jobs, GPUS, pool=None)
-    assert log == ["first", GPUS[0], "second", GPUS[1]]
-
-
 def test_the_speedups_are_those_of_together():
     m = metrics("bench_parallel", measurements("bench_parallel", "cpu-virtual"), "cpu-virtual")
     assert m["speedup"] == m["small_speedup"] == 1.8, "over one after the other"
     assert m["speedup_bound"] == 2.0
-
-
-SLOW = [50.0] * 8
-
-
-def test_equal_waits_do_not_tell_gpus_apart():
-    with pytest.raises(NotTestableError):
-        over_no_argument(SLOW, SLOW, SLOW, SLOW)
-
-
-def test_the_page_has_both_waits_where_there_are_two_gpus():
-    found = waits(Results(measurements("bench_parallel", "cuda")))
-    assert found == pytest.approx({"notes_s": 0.025, "both_s": 0.05}, rel=0.01)
-    assert waits(Results(measurements("bench_parallel", "cpu-virtual"))) == {}
-
-
-def test_first_runs_and_chains_are_ratios_of_the_same_processes():
-    results = Results(measurements("bench_parallel", "cuda"))
-    assert longer(results, "first run").median == pytest.approx(100 / 50)
-    assert chain_speedup(results, "independent").median == pytest.approx(50 / 30)
-    assert chain_speedup(results, "dependent").median == pytest.approx(50 / 55)
 
 
 def test_launch_bound_products_are_not_testable():

@@ -1,9 +1,5 @@
 """The chains of dependent and independent products: their results, and the same work in each."""
 
-import threading
-from collections import Counter
-from itertools import pairwise
-
 import torch
 
 from lab.machine.devices import Devices
@@ -26,32 +22,3 @@ def test_each_chain_is_a_power_of_the_matrix_and_the_work_is_the_same():
             expected = power(matrices[0], 1 + 2 * STEPS // len(chains))
             for end in ends:
                 torch.testing.assert_close(end.double(), expected, rtol=1e-3, atol=1e-6)
-
-
-def test_the_products_are_made_on_the_devices_that_a_chain_names(monkeypatch):
-    seen: list[str] = []
-
-    class Logged(torch.Tensor):
-        @classmethod
-        def __torch_function__(cls, func, types, args=(), kwargs=None):
-            if func in (torch.Tensor.matmul, torch.Tensor.__matmul__):
-                seen.append(threading.current_thread().name)
-            return super().__torch_function__(func, types, args, kwargs or {})
-
-    matrices = [m.as_subclass(Logged) for m in factors(4, TWO, seed=0)]
-    for name, chains in CHAINS.items():
-        seen.clear()
-        with thread_pool(1, 1) as first, thread_pool(1, 1) as second:
-            grow(matrices, [first, second], chains)
-        counts = Counter(seen)
-        wanted = [2 * STEPS] if name == "dependent, one device" else [STEPS, STEPS]
-        assert list(counts.values()) == wanted, name
-        alternating = all(a != b for a, b in pairwise(seen))
-        if name == "dependent, two devices":
-            assert alternating, "each product waits for the other device's"
-
-
-def test_powers_of_the_matrix_neither_vanish_nor_overflow():
-    end = power(factors(64, TWO, seed=1)[0], 1 + 2 * STEPS)
-    assert torch.isfinite(end).all()
-    assert 1e-6 < end.abs().max() < 1e6

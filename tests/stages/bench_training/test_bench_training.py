@@ -1,14 +1,12 @@
 """What bench_training races, and what it derives from the samples."""
 
 from dataclasses import replace
-from importlib.util import find_spec
 
 import pytest
 import torch
 
 from lab.nets.flops import forward_cost
-from lab.results.measurements import Results, again
-from lab.training.run_params import NOTES
+from lab.results.measurements import Results
 from stages.bench_training import __main__ as bench_training
 from stages.bench_training.measure import comparisons, names
 from stages.bench_training.measure import variants as variants_module
@@ -17,14 +15,11 @@ from stages.bench_training.measure.variants import (
     CHANNELS,
     SIDE,
     Machine,
-    TrainingVariant,
-    by_the_notes,
     flop_of,
     lacking,
     variants_of,
     worth_a_step,
 )
-from tests.helpers import write_data
 from tests.made_up import measurements, metrics
 
 PARAMS = TrainingParams(
@@ -66,20 +61,6 @@ def test_the_engine_is_held_against_the_notes_way_of_the_trial_and_the_peak_of_t
     assert comparisons.gain(results, names.LENET, names.TF32, over=names.ENGINE) is None
 
 
-def test_a_laptop_races_the_notes_way_that_the_trial_found_faster_and_the_engine_twice():
-    for workers, name in names.BY_THE_NOTES.items():
-        raced = variants_of(PARAMS, CPU, workers)
-        lenet = {
-            variant: raced[experiment, variant]
-            for experiment, variant in raced
-            if experiment == names.LENET
-        }
-        assert set(lenet) == {name, names.ENGINE, again(names.ENGINE), names.BF16}
-        assert (lenet[name].kind, lenet[name].num_workers) == ("book", workers)
-        assert lenet[names.ENGINE] == lenet[again(names.ENGINE)]
-    assert [m.variant for m in lacking(PARAMS, CPU)] == [names.LIGHTNING, names.PLAIN]
-
-
 def test_the_trial_chooses_the_setting_that_is_faster_on_samples_of_its_own(monkeypatch):
     raced = []
 
@@ -94,18 +75,6 @@ def test_the_trial_chooses_the_setting_that_is_faster_on_samples_of_its_own(monk
     assert {(variant.kind, n) for n, variant in variants.items()} == {("book", 4), ("book", 0)}
 
 
-def test_peers_take_part_if_asked_for_and_lightning_if_it_is_installed(monkeypatch):
-    peers = {(names.LENET, names.FOUR_WORKERS), (names.LENET, names.PLAIN)}
-    added = set(variants_of(PEERS, CPU, 0)) - set(variants_of(PARAMS, CPU, 0))
-    assert added == {*peers, (names.RESNET18, names.BF16)}
-    assert [m.variant for m in lacking(PEERS, CPU)] == [names.LIGHTNING]
-    monkeypatch.setattr(variants_module, "has_lightning", lambda: True)
-    assert not lacking(PEERS, CPU)
-    for workers in names.BY_THE_NOTES:
-        lightning = variants_of(PEERS, CPU, workers)[names.LENET, names.LIGHTNING]
-        assert (lightning.kind, lightning.num_workers) == ("lightning", workers)
-
-
 def test_one_gpu_is_not_two_devices():
     one_gpu = Machine("cuda", gpus=1, cores=8, share=4, bf16=True)
     assert not [
@@ -117,31 +86,6 @@ def test_one_gpu_is_not_two_devices():
     assert {m.experiment for m in skipped if m.variant not in names.PEERS} == set(names.ON_DEVICES)
     two = variants_of(PARAMS, replace(one_gpu, gpus=2), 0)
     assert [str(d) for d in two[names.WIDE, names.LOOP].devices()] == ["cuda:0", "cuda:1"]
-
-
-def test_a_gpu_races_the_engines_step_as_a_graph_in_every_precision():
-    """The notes' loop and the engine that is held against it are both in torch's own arithmetic."""
-    gpu = Machine("cuda", gpus=1, cores=8, share=4, bf16=True)
-    variants = variants_of(PARAMS.model_copy(update={"compile": True}), gpu, 4)
-    for net, notes in ((names.LENET, names.FOUR_WORKERS), (names.RESNET18, names.FOUR_WORKERS)):
-        assert {
-            variants[net, variant].precision for variant in (notes, names.ENGINE, names.GRAPH)
-        } == {"default"}
-        graphs = {
-            variant: variants[net, variant]
-            for variant in names.BY_THE_ENGINE
-            if variant != names.ENGINE
-        }
-        assert {variant.strategy for variant in graphs.values()} == {"graph"}
-        assert [variant.precision for variant in graphs.values()] == [
-            *("default", "default", "fp32", "tf32", "bf16", "bf16")
-        ]
-        assert graphs[names.COMPILED].compile == "max-autotune-no-cudagraphs"
-    assert [variants["", product].precision for product in names.PRODUCTS] == [
-        "fp32",
-        "tf32",
-        "bf16",
-    ]
 
 
 def test_what_a_graph_gains_is_read_off_a_gpus_metrics():
@@ -177,16 +121,6 @@ def test_flop_of_a_convolution_are_those_that_torch_counts():
     assert flop_of(variant) == forward_cost(layer, shape).flop
 
 
-def test_devices_of_one_process_have_equal_threads_and_other_variants_all_cores():
-    for (experiment, name), variant in variants_of(PEERS, CPU, 0).items():
-        on_devices = experiment in names.ON_DEVICES
-        assert variant.threads == (4 if on_devices else 8), (experiment, name)
-        assert variant.num_gpus == (2 if name in (names.LOOP, names.THREADS) else 1)
-        assert (variant.kind == "loop") == (name == names.LOOP)
-        assert variant.width == (2 if experiment == names.WIDE else 1)
-        assert (variant.batch_size == 1024) == (experiment == names.LARGE_BATCH)
-
-
 def test_a_processor_without_bfloat16_computes_nothing_in_it_and_says_so():
     """There a product of 2048 rows takes a minute, and a race of them half an hour."""
     old = replace(CPU, bf16=False)
@@ -198,73 +132,3 @@ def test_a_processor_without_bfloat16_computes_nothing_in_it_and_says_so():
         said = [m for m in lacking(params, old) if m.variant not in names.PEERS]
         assert {m.variant for m in said} == missing
         assert {m.remark for m in said} == {"skipped: needs instructions for bfloat16"}
-
-
-def test_rows_say_what_ran_where_and_the_products_worth_a_step():
-    variants = variants_of(PARAMS, CPU, 0)
-    rows = bench_training.in_rows(variants, dict.fromkeys(variants, (0.002,) * 8), CPU)
-    results = Results(rows)
-    engine = results.one(names.LENET, names.ENGINE)
-    assert engine is not None
-    assert (engine.values, engine.unit, engine.x) == ((2.0,) * 8, "ms", 256)
-    assert (engine.device_kind, engine.threads) == ("cpu", 8)
-    loop = results.one(names.WIDE, names.LOOP)
-    assert loop is not None
-    assert (loop.device_kind, loop.threads) == ("cpu-virtual", 4)
-    for net, batch_size in ((names.LENET, 256), (names.RESNET18, 32)):
-        for name in (names.PRODUCT, "convolution, bf16"):
-            peak = results.one(net, name)
-            assert peak is not None
-            assert peak.x == worth_a_step(net, batch_size, variants["", name])
-
-
-def test_two_epochs_by_hand_are_their_mean(monkeypatch):
-    asked = []
-
-    def by_hand(variant, rounds):
-        asked.append((variant, rounds))
-        return 0.010, 0.030
-
-    monkeypatch.setattr(bench_training, "by_hand", by_hand)
-    variant = by_the_notes(PARAMS, CPU)[4]
-    found = bench_training.timed_by_hand(names.FOUR_WORKERS, variant, CPU)
-    assert asked == [(variant, 2)]
-    assert found.values == (pytest.approx(235 * 0.020),)
-
-
-VARIANT = TrainingVariant(
-    **NOTES.model_dump() | {"batch_size": 8}, kind="lightning", steps=3, device="cpu", threads=1
-)
-
-
-class NobodyAsksError(Exception):
-    """The end of the race."""
-
-
-class Link:
-    """Asks for two turns, and keeps the answers."""
-
-    def __init__(self):
-        self.requests, self.answers = [3, 3], []
-
-    def recv(self):
-        if not self.requests:
-            raise NobodyAsksError
-        return self.requests.pop()
-
-    def send(self, seconds):
-        self.answers.append(seconds)
-
-
-def test_each_epoch_of_lightning_is_a_turn(project):
-    if find_spec("lightning") is None:
-        pytest.skip("PyTorch Lightning is not installed (pip install -e '.[peers]')")
-    from stages.bench_training.measure.lightning_loop import serve_lightning
-
-    write_data(project / "data", train=70, test=10)
-    link = Link()
-    with pytest.raises(NobodyAsksError):
-        serve_lightning(VARIANT, link)
-    assert len(link.answers) == 2
-    assert all(0 < seconds < 60 for seconds in link.answers)
-    assert {path.name for path in project.iterdir()} <= {"data", "params.yaml", "profiles"}

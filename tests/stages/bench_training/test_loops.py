@@ -3,7 +3,7 @@ import torch
 
 from lab.data.datasets import read_fashion_mnist
 from lab.data.images import to_tensors
-from lab.nets.models import MODELS, lenet_of_layers
+from lab.nets.models import MODELS
 from lab.parallel.replicas import train_batch
 from lab.training import notes_loop
 from lab.training.run_params import NOTES
@@ -88,23 +88,6 @@ def test_a_turn_ends_with_its_epoch(monkeypatch, seconds, kind, owner, name):
     assert len(calls) == 9 + STEPS
 
 
-def test_the_notes_loop_takes_plain_steps_of_sgd(monkeypatch, seconds):
-    calls = counted(monkeypatch, notes_loop, "sgd", seconds)
-    turn_of(VARIANT)(100)
-    assert [batch_size for _, _, batch_size in calls] == [8] * 8 + [6]
-
-
-@pytest.mark.parametrize(
-    ("kind", "module", "name"),
-    [("product", torch, "mm"), ("convolution", torch.nn.functional, "conv2d")],
-)
-def test_a_product_or_a_convolution_is_a_step(monkeypatch, seconds, kind, module, name):
-    turn = turn_of(VARIANT.but(kind=kind))
-    calls = counted(monkeypatch, module, name, seconds)
-    assert turn(STEPS) == 1.0
-    assert len(calls) == 1 + STEPS
-
-
 def test_the_notes_loop_over_devices_is_the_step_by_hand(seconds):
     """The same weights as by the library's step, whose gradients the notes sum in this order."""
     images, labels = to_tensors(read_fashion_mnist("train"))
@@ -119,20 +102,3 @@ def test_the_notes_loop_over_devices_is_the_step_by_hand(seconds):
     for net, other in zip(loop.nets, threads.nets, strict=True):
         for p, q in zip(net.parameters(), other.parameters(), strict=True):
             torch.testing.assert_close(p, q)
-
-
-def test_a_plain_loops_net_is_lenet():
-    """As many numbers of the same shapes; its own initialisation is torch's."""
-    shapes = [p.shape for p in lenet_of_layers().parameters()]
-    weights = [p.shape for p in VARIANT.make_net().parameters()]
-    assert [sorted(s) for s in shapes] == [sorted(s) for s in weights]
-
-
-def test_a_wider_net_has_so_many_times_the_channels_and_hidden_units():
-    wide = VARIANT.but(width=3).make_net()
-    shapes = [tuple(p.shape) for p in wide.parameters()]
-    assert shapes == [
-        *[(60, 1, 3, 3), (60,), (150, 60, 5, 5), (150,)],
-        *[(2400, 384), (384,), (384, 10), (10,)],
-    ]
-    assert wide(torch.rand(2, 1, 28, 28)).shape == (2, 10)

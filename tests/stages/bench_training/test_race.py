@@ -4,8 +4,6 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
-from pathlib import Path
 
 import psutil
 import pytest
@@ -13,7 +11,7 @@ import pytest
 from lab.core.errors import LabError
 from lab.training.run_params import NOTES
 from stages.bench_training.measure import race as race_module
-from stages.bench_training.measure.race import TRACED_STEPS, by_hand, race
+from stages.bench_training.measure.race import TRACED_STEPS, race
 from stages.bench_training.measure.variants import TrainingVariant
 from tests.helpers import ROOT, outlived, write_data
 
@@ -40,44 +38,6 @@ def test_variants_take_turns_in_processes_of_their_own(ready):
         assert 0 < seconds < 60
 
 
-@pytest.fixture
-def events(monkeypatch):
-    """What a race asks of processes that are not there, each turn of which takes its number."""
-    found: list[str] = []
-
-    @contextmanager
-    def processes(variants):
-        turns = {name: iter(range(99)) for name in variants}
-
-        def take(name, steps):
-            found.append(f"{name} {steps}")
-            return float(next(turns[name]))
-
-        found.append("start")
-        yield take
-        found.append("end")
-
-    monkeypatch.setattr(race_module, "_processes", processes)
-    return found
-
-
-def test_each_start_has_a_short_turn_that_does_not_count_and_one_that_does(events):
-    times, _ = race({"A": PRODUCT, "B": BOOK}, starts=2)
-    first, second = "start, A 2, B 2, A 20, B 2, end", "start, A 2, B 2, B 2, A 20, end"
-    assert ", ".join(events) == f"{first}, {second}"
-    assert times == {"A": (1, 1), "B": (1, 1)}
-
-
-def test_what_can_be_is_traced_once_when_all_turns_are_taken(events):
-    lightning = BOOK.but(kind="lightning", num_workers=0)
-    variants = {("lenet", "engine, bf16"): PRODUCT, "B": BOOK, "C": lightning}
-    race(variants, 2, Path("to"))
-    traced = [event for event in events if " to/" in event]
-    assert traced == ["('lenet', 'engine, bf16') to/lenet-engine-bf16.json"]
-    first_start = events[: events.index("end")]
-    assert first_start[-1] == traced[0]
-
-
 def test_a_trace_is_what_a_profiler_writes_and_one_that_fails_fails_no_race(ready, tmp_path):
     variants = {"product": PRODUCT, "other": PRODUCT.but(batch_size=8)}
     (tmp_path / "other.json").mkdir()  # where nothing can be written
@@ -86,11 +46,6 @@ def test_a_trace_is_what_a_profiler_writes_and_one_that_fails_fails_no_race(read
     events = json.loads((tmp_path / "product.json").read_text())["traceEvents"]
     products = [each for each in events if each.get("name") == "aten::mm"]
     assert len(products) == 1 + TRACED_STEPS, "one before the clock runs"
-
-
-def test_what_is_timed_by_hand_is_alone_and_not_warmed_up(events):
-    assert by_hand(PRODUCT, rounds=2) == (0, 1)
-    assert ", ".join(events) == "start, alone 20, alone 20, end"
 
 
 def end_at_once(link, variant):

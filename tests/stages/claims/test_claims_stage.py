@@ -12,18 +12,16 @@ import pytest
 
 from lab.claims.evidence import Evidence
 from lab.claims.ledger import ledger
-from lab.claims.rules import Verdict, from_metrics, point
-from lab.claims.verdicts import Finding, Kind, judge, rows_of
+from lab.claims.rules import Verdict
+from lab.claims.verdicts import Finding, rows_of
 from lab.core.files import read_rows, write_json, write_rows
 from lab.core.process import run
 from lab.report import verdicts
-from lab.report.language import speaking
 from stages.claims import __main__ as claims
-from stages.report import catalogue
 from tests import made_up
 from tests.helpers import COMMITTED, ROOT
 
-CONFIRMED, REFUTED, INCONCLUSIVE, NOT_TESTABLE = Verdict
+CONFIRMED, REFUTED, _, NOT_TESTABLE = Verdict
 FOLDERS = sorted({read.folder for claim in ledger() for read in claim.reads})
 
 
@@ -113,44 +111,6 @@ def test_verdicts_of_which_half_are_there_are_not_shown(server, tmp_path):
     assert verdicts.findings(tmp_path) == []
     (tmp_path / "metrics.json").unlink()
     assert verdicts.findings(tmp_path) == []
-
-
-def test_the_page_has_a_card_for_each_claim_with_symbol_word_and_stage(server, tmp_path):
-    findings = [
-        judge(claim, Evidence({}, {}) if claim.section == "13.1" else server) for claim in ledger()
-    ]
-    write_verdicts(tmp_path, findings)
-    words = {CONFIRMED: "holds", REFUTED: "fails", INCONCLUSIVE: "undecided"}
-    cards = {card.id: card for card in map(verdicts.card, verdicts.findings(tmp_path))}
-    assert list(cards) == [claim.id for claim in ledger()]
-    for found in findings:
-        card, claim = cards[found.claim.id], found.claim
-        assert (card.says, card.measured, card.stage) == (claim.says, claim.measured, claim.stage)
-        assert card.symbol == verdicts.SYMBOLS[found.verdict]
-        assert card.word == words.get(found.verdict, "untested")
-        lacks = found.verdict is NOT_TESTABLE
-        assert card.found.startswith(("needs ", "reason: ")) == (card.scale is None) == lacks
-    asked = {f.claim.id for f in findings if f.kind is Kind.ASKED}
-    assert {card.id for card in cards.values() if not card.of_the_notes} == asked
-    assert len(set(verdicts.SYMBOLS.values())) == len(Verdict)
-    by_interest = [f.verdict for f in verdicts.by_interest(findings)]
-    assert by_interest == sorted(
-        by_interest, key=[REFUTED, INCONCLUSIVE, CONFIRMED, NOT_TESTABLE].index
-    )
-
-
-def test_an_interval_is_shown_beside_its_number():
-    starts = from_metrics(2, 1.9, 2.125, 8)
-    assert verdicts.interval_of(starts) == "2.0 (1.9–2.1)"
-    assert verdicts.interval_of(point(7)) == "7"
-    with speaking("zh", catalogue.read("zh")):
-        assert verdicts.interval_of(starts) == "2.0（1.9–2.1）"
-
-
-def test_what_is_stored_is_english_whatever_is_spoken(server):
-    stored = rows_of(claims.measure(server))
-    with speaking("zh", catalogue.read("zh")):
-        assert rows_of(claims.measure(server)) == stored
 
 
 def test_a_verdict_that_changed_is_said_and_no_other(project, caplog):

@@ -10,18 +10,14 @@ from lab.claims.evidence import NotTestableError
 from lab.claims.rules import Estimate, Over, Verdict, at_most, decide
 from lab.core.errors import ParamsError
 from lab.core.params import load
-from lab.core.shared_params import BenchParams, DeviceParams
 from lab.data import synthetic
 from lab.data.datasets import Split
-from lab.data.images import Images, small_images
 from lab.machine.devices import Devices
 from lab.results.measurements import Results, rows_of
 from stages.convergence.__main__ import measure, summarise
-from stages.convergence.measure.epochs_to_target import Trainer, climb
+from stages.convergence.measure.epochs_to_target import climb
 from stages.convergence.measure.names import FIXED, LARS, MOMENTUM, PLAIN, SCALED
 from stages.convergence.measure.params import Params
-from stages.convergence.measure.short_runs import measure_stems
-from stages.convergence.measure.time_per_image import NOTES_SIDE, measure_times
 from stages.convergence.page.claims import CLAIMS, share_of_epochs
 from stages.convergence.page.values import NetRuns, values
 from tests.helpers import committed_params, edit_params, verdicts
@@ -29,15 +25,6 @@ from tests.stages.convergence.made_up import CONVERGENCE, lenet_results, write
 
 CPU = torch.device("cpu")
 DEVICES = Devices("cpu-virtual", [CPU], 1)
-
-
-def test_failed_runs_are_counted_once():
-    m = summarise(lenet_results(), CONVERGENCE)
-    failed = m["lenet_not_reached_percent"], m["lenet_diverged_percent"]
-    assert failed == (12.5, 6.25), "of 64 runs"
-    sizes = ("smallest_batch", "largest_batch", "tuned_batch")
-    assert [m[f"lenet_{name}"] for name in sizes] == [64, 4096, 4096]
-    assert m["resnet18_tuned_batch"] == 0, "it was not trained"
 
 
 def test_runs_that_miss_the_target_count_as_longer_than_all_others():
@@ -94,58 +81,6 @@ def test_a_small_real_run_repeats_and_has_all_variants(one_thread):
     assert ages == [0, 1]
     m = summarise(first, few)
     assert (m["lenet_target_percent"], m["train_images"]) == (60, 256)
-
-
-def test_resnet18_trains_towards_the_target_too(one_thread):
-    images = small_images(split(64), 14, CPU)
-    runs = CONVERGENCE.resnet18.model_copy(update={"batch_sizes": [16, 64], "max_epochs": 1})
-    trainer = Trainer("resnet18", 14, runs, images, images.first(32), 0)
-    first, again = (trainer.run_rule((FIXED, 16, 0)) for _ in range(2))
-    assert first == again
-    assert first.epochs == (1.0,)
-
-
-def test_each_stem_is_trained_from_the_same_seeds_on_the_notes_pixels(one_thread, monkeypatch):
-    seen = []
-    at = Images.at
-
-    def batch(images, rows):
-        seen.append((images.X.shape[-1], rows.tolist()))
-        return at(images, rows)
-
-    monkeypatch.setattr(Images, "at", batch)
-    stems = CONVERGENCE.stems.model_copy(update={"num_seeds": 2, "images": 32})
-    images = small_images(split(32), NOTES_SIDE, CPU)
-    found = list(measure_stems(stems, images, images.first(10), 0))
-    assert [(m.variant, len(m.values)) for m in found] == [("small", 2), ("original", 2)]
-    assert all(0 <= percent <= 100 for m in found for percent in m.values)
-    assert {side for side, _ in seen} == {28}
-    rows = sorted(rows for _, rows in seen)
-    assert len(rows) == 2 * 2 * 2, "two steps of each seed and stem"
-    assert rows[::2] == rows[1::2], "both stems have the same batches"
-
-
-def test_without_seeds_to_tune_by_there_are_no_best_rates(one_thread):
-    images = split()
-    few = small(tuning_seeds=0)
-    measured = measure(few, DEVICES, images, images.first(40), 0)
-    assert not {MOMENTUM, LARS} & {m.variant for m in measured}
-    assert summarise(measured, few)["lenet_tuned_batch"] == 0
-
-
-def test_a_process_times_an_image_at_each_batch():
-    bench = BenchParams(starts=1, rounds=2, min_sample_ms=0.1)
-    devices = DeviceParams(cpu_threads=1)
-    params = Params(seed=0, devices=devices, bench=bench, convergence=small())
-    found = measure_times(0, params)
-    columns = ("net", "pixels", "batch_size")
-    assert [(m.experiment, *(m.columns[name] for name in columns), m.unit) for m in found] == [
-        ("us_per_image", "lenet", 14, 16, "us"),
-        ("us_per_image", "lenet", 14, 64, "us"),
-        ("notes_us_per_image", "lenet", 28, 16, "us"),
-        ("notes_us_per_image", "lenet", 28, 256, "us"),
-    ]
-    assert all(len(m.values) == 2 and min(m.values) > 0 for m in found)
 
 
 @pytest.mark.parametrize("best", [0.25, 1.0, 8.0])

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 import requests
 
-from lab.core.errors import DataError, MachineError, SpaceError
+from lab.core.errors import DataError
 from lab.core.params import load
 from lab.data import datasets, idx, sources, synthetic
-from lab.data.sources import AIRFOIL, FASHION_FILES, FASHION_FOLDERS, RemoteFile, own_mirror
+from lab.data.sources import AIRFOIL, FASHION_FILES, FASHION_FOLDERS, RemoteFile
 from stages.fetch.measure import download
 from stages.fetch.measure.params import Params
 from tests.helpers import edit_params, files
@@ -141,26 +141,6 @@ def test_a_download_that_breaks_off_leaves_nothing(mirror, address, monkeypatch)
     monkeypatch.setattr("requests.models.Response.iter_content", broken)
     assert fetch(**{"mirrors.airfoil": [f"{address}/airfoil"]})["airfoil"] == "synthetic"
     assert not [path for path in download.DOWNLOADS.rglob("*") if path.is_file()]
-
-
-@pytest.mark.parametrize(
-    ("number", "kind"), [(28, SpaceError), (13, MachineError), (30, MachineError)]
-)
-def test_a_full_disk_and_a_foreign_folder_have_their_codes(
-    mirror, address, monkeypatch, number, kind
-):
-    def fail(*_, **__):
-        raise OSError(number, os.strerror(number), ".lab/downloads")
-
-    monkeypatch.setattr(download.pooch, "retrieve", fail)
-    with pytest.raises(kind):
-        fetch(**{"mirrors.fashion_mnist": [f"{address}/fashion-mnist"]})
-
-
-def test_a_mirror_of_another_kind_is_refused(monkeypatch):
-    monkeypatch.setenv("LAB_DATA_MIRROR", "ftp://example.org")
-    with pytest.raises(DataError, match="ftp://"):
-        own_mirror()
 
 
 FORMS = [{"unpacked": True}, {"packed": True}, {"packed": True, "unpacked": True}]

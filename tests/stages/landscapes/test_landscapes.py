@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from lab.data import synthetic
-from lab.results.measurements import Results, by_seed, curve_of, samples_at
-from stages.landscapes.measure.flat_points import SADDLE_LIMIT, share_down
+from lab.results.measurements import Results, curve_of
+from stages.landscapes.measure.flat_points import SADDLE_LIMIT
 from stages.landscapes.measure.risks import overfitting, quadratic_features, sample_minimisers
 from stages.landscapes.page.claims import QUADRATICS
-from stages.landscapes.page.values import error_at_the_end
 from tests import smallest
 
 
@@ -58,11 +57,6 @@ def test_half_of_the_directions_lead_down_from_the_books_saddle_and_from_random_
     assert list(shares.values()) == pytest.approx([0.5] * 3, abs=0.1)
 
 
-def test_a_direction_leads_down_where_its_curvature_is_negative():
-    u = np.array([[1.0, 0.5], [1.0, 2.0], [0.0, 1.0], [3.0, -1.0]])
-    assert share_down(u, np.diag([1.0, -1.0])[None]) == 0.5
-
-
 def test_many_examples_have_their_minimum_near_that_of_the_risk():
     found = sample_minimisers(100_000, 3, np.random.default_rng(0))
     assert found == pytest.approx(1.0904, abs=0.02)
@@ -79,12 +73,3 @@ def test_descent_on_few_rows_ends_at_their_least_squares():
     assert (np.diff(training) <= 1e-12).all()
     least = 0.5 * np.mean((X[rows] @ w - y[rows]) ** 2)
     assert training[-1] == pytest.approx(least, rel=1e-3)
-
-
-def test_the_error_at_the_end_is_told_relative_to_the_best_step():
-    steps = [1, 10]
-    others = [np.array([3.0, 2.0, 4.0]), np.array([6.0, 3.0, 5.0])]  # of three seeds
-    made = [*samples_at("overfitting", "other rows", steps, others)]
-    made.append(by_seed("best_step", "other rows", [3.0, 2.0, 4.0], 1.0))
-    found = error_at_the_end(Results(made))
-    assert (found.median, found.count) == (1.5, 3)

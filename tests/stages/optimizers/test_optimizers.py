@@ -5,25 +5,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.core.files import sha256
-from lab.core.shared_params import BenchParams
 from lab.data.datasets import AIRFOIL_FILE
 from lab.data.sources import AIRFOIL
 from lab.optim import update_rules
 from lab.optim.objectives import standardise
-from lab.results.measurements import Results, again, curve_of
+from lab.results.measurements import Results
 from stages.optimizers.measure import averages, quadratics, regression, sweeps
-from stages.optimizers.measure.names import ADAGRAD_LOWER_PERCENT, PROBLEMS, RULES
 from stages.optimizers.measure.regression import batches, descend, initial, problem
 from stages.optimizers.page import claims
-from stages.optimizers.page.values import values
 from tests import smallest
 from tests.helpers import ROOT
-from tests.stages.optimizers.smallest import PARAMS
 
 
 @pytest.fixture(scope="module")
@@ -53,44 +48,6 @@ def test_the_measured_growth_of_momentum_is_the_spectral_radius():
         assert growth == pytest.approx(radius, rel=0.01), (beta, curvature)
 
 
-def test_metrics_are_few_and_follow_from_the_rows(found):
-    _, m = smallest.results("optimizers")
-    for turned, metric in ADAGRAD_LOWER_PERCENT.items():
-        adagrad, gd = (
-            curve_of(found.series("starts", rule, rate=rate, turned=turned)).y
-            for rule, rate in (("AdaGrad", 2), ("GD", 0.4))
-        )
-        assert m[metric] == pytest.approx(100 * np.mean(adagrad < gd), abs=0.01)
-    assert m["airfoil_minimum"] > 0
-    descent = found.curves("rates", problem="airfoil")["SGD"]
-    beyond = descent.x > 10 * m["airfoil_rate_bound"]
-    assert (descent.diverged[beyond] == 1).all(), "2/λmax bounds descent's rate"
-
-
-def test_the_page_names_what_the_rows_hold(found, tmp_path):
-    smallest.write("optimizers", tmp_path)
-    named = values(tmp_path / "optimizers")
-    assert named["wins_at_equal_rates"] == 0, "AdaGrad ends higher from everywhere"
-    assert named["directions"] == PARAMS.num_starts
-    assert named["pairs"] == 18 * 17 / 2, "of the notes' runs"
-    assert named["least"] < named["most"]
-    best = [found.series("best_rate", rule, problem="airfoil")[0].values for rule in RULES]
-    medians = [np.median(each) for each in best]
-    assert named["spread"] == pytest.approx(max(medians) / min(medians), rel=1e-6)
-    assert named["averaged"].median == pytest.approx(19, rel=0.1)
-
-
-def test_every_rule_is_swept_on_every_problem_and_judged_at_its_best_rate(found):
-    for task in PROBLEMS:
-        assert found.variants("rates", problem=task) == list(RULES)
-        for rule in RULES:
-            [best] = found.series("best_rate", rule, problem=task)
-            assert len(best.values) == PARAMS.num_seeds
-            assert found.one("rates", rule, best.x, problem=task).values == best.values
-        [best] = found.series("best_rate", "the best rule", problem=task)
-        assert any(found.one("best_rate", r, problem=task).values == best.values for r in RULES)
-
-
 def test_torchs_optimizers_end_where_those_from_scratch_do(found):
     for run in regression.CONCISE_RUNS:
         scratch, torchs = (
@@ -100,15 +57,6 @@ def test_torchs_optimizers_end_where_those_from_scratch_do(found):
         assert torchs == pytest.approx(scratch, rel=0.01), run.name
         concise = found.series("airfoil_runs", run.name, version="concise")
         assert [m.x for m in concise] == [0, 1, 2, 3, 4], "four epochs, as the notes have it"
-
-
-def test_the_notes_epsilon_and_torchs_are_those_of_the_sweep(found):
-    torchs = torch.optim.Adam([torch.zeros(1)]).defaults["eps"]
-    for task in PROBLEMS:
-        swept = found.series("epsilons", "Adam", problem=task)
-        assert {1e-6, torchs} <= {float(f"{m.x:.10g}") for m in swept}
-        [best] = found.series("best_epsilon", "Adam", problem=task)
-        assert any((m.x, m.values) == (best.x, best.values) for m in swept)
 
 
 def test_momentum_averages_of_a_constant_gradient_approach_it():
@@ -130,17 +78,6 @@ def test_errors_left_are_relative_to_the_best_weights():
     weights = np.array([[0.0, 0.0, 0.0, 0.0], [1.0, 2.0, 0.0, 0.0]])
     left = sweeps.error_left(task, weights, np.array([1, 2]))
     assert left == pytest.approx([1.0, 0.5])
-
-
-def test_a_step_is_timed_with_each_optimizer_and_one_of_them_twice():
-    bench = BenchParams(starts=1, rounds=1, min_sample_ms=0.01)
-    times = sweeps.step_times(0, bench, 1)
-    assert [m.variant for m in times] == [
-        "step with SGD",
-        "step with AdaGrad",
-        "loss and gradient only",
-        again("step with AdaGrad"),
-    ]
 
 
 def test_closed_forms():

@@ -14,11 +14,10 @@ from stages.parallelism.measure.by_hand import (
     Pipeline,
     TensorParallel,
     cut,
-    dense_layers,
     lenet_layers,
     train,
 )
-from stages.parallelism.measure.costs import counted_step, difference, flop_of_parts
+from stages.parallelism.measure.costs import counted_step, difference
 from tests.lab.parallel.placed import HOST, OnGpus, crossed
 
 CPU = torch.device("cpu")
@@ -142,12 +141,6 @@ def test_tensor_parallel_keeps_all_of_each_layers_input_and_a_share_of_its_outpu
     assert first.activations - second.activations == loss_bytes(7)
 
 
-def test_the_parts_of_a_pipeline_are_counted():
-    per_layer = [2 * n for n in (121_680, 2_025_000, 102_400, 1_280)]
-    assert flop_of_parts(lenet_layers(lenet(torch.float32)), 4) == per_layer
-    assert flop_of_parts(lenet_layers(lenet()), 2) == [sum(per_layer[:2]), sum(per_layer[2:])]
-
-
 def test_more_devices_than_layers_are_refused():
     with pytest.raises(ValueError, match="at most 4 devices, a layer each, got 5"):
         step("pipeline", 5)
@@ -168,19 +161,6 @@ def test_steps_of_sgd_are_those_of_one_device_and_each_starts_without_gradients(
         again = counted_step(DataParallel, net, X, y, [CPU])
         loss = model.take_gradient(X, y, group)
     assert loss.item() == pytest.approx(again.loss, rel=1e-10)
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_a_net_that_is_nearly_all_parameters_is_split_by_all_kinds_but_data(name):
-    net = dense_layers(64, torch.Generator().manual_seed(0))
-    X, y = batch(5, torch.float32)
-    one = counted_step(DataParallel, net, X, y, [CPU])
-    two = counted_step(KINDS[name], net, X, y, [CPU] * 2)
-    assert difference(two.gradients, one.gradients) < 1e-5
-    [whole] = (memory.params + memory.gradients for memory in one.memory)
-    states = [memory.params + memory.gradients for memory in two.memory]
-    assert (max(states) == whole) == (name == "data")
-    assert sum(states) == whole * (1 + (name == "data"))
 
 
 @pytest.mark.gpu

@@ -1,25 +1,16 @@
 """What `parallelism` measures and derives: exchanges, crossings, schedules; one small real run."""
 
-import re
-from dataclasses import replace
-
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.claims.rules import Verdict
-from lab.core.errors import ParamsError
-from lab.core.files import read_rows
-from lab.core.params import load
 from lab.core.shared_params import BenchParams, DeviceParams
 from lab.data import synthetic
 from lab.data.datasets import Split
 from lab.machine.devices import Devices
-from lab.parallel.replicas import allreduce, rebinding_allreduce
-from lab.report.benchmarks import read
-from lab.results.documents import read_metrics
-from lab.results.measurements import Results, line
+from lab.parallel.replicas import allreduce
+from lab.results.measurements import Results
 from stages.parallelism import __main__ as parallelism
 from stages.parallelism.measure.costs import (
     TrafficCounter,
@@ -31,44 +22,16 @@ from stages.parallelism.measure.names import (
     DATA,
     INCEPTION_OVER_RESNET,
     LENET,
-    PIPELINE,
     RESNET_50,
     RESNET_OVER_ALEXNET,
 )
 from stages.parallelism.measure.params import ParallelismParams
 from stages.parallelism.measure.schedule import idle_share, schedule
-from stages.parallelism.page.claims import CLAIMS
-from tests.helpers import COMMITTED, committed_params, edit_params, verdicts
 
 CPU = torch.device("cpu")
 PARALLELISM = ParallelismParams(
     num_devices=[2], batch_sizes=[4, 8], num_micro_batches=4, wide_units=8
 )
-
-
-def sent(kind, mb):
-    about = {"net": LENET, "devices": 2}
-    return [replace(m, columns=about) for m in line("sent", kind, [2, 4], mb)]
-
-
-def test_crossing_of_a_line_that_does_not_start_at_zero():
-    results = Results([*sent(PIPELINE, [5, 9]), *sent(DATA, [21, 21])])
-    assert parallelism.crossing_batch(results, PIPELINE, 2) == 10
-
-
-def test_committed_metrics_follow_from_committed_rows():
-    folder = COMMITTED / "reports" / "parallelism"
-    results, m = read(folder)
-    devices = {int(each.columns["devices"]) for each in results.series("sent", DATA, net=LENET)}
-    pipelines = results.series("idle by FLOP", PIPELINE)
-    p = ParallelismParams(
-        num_devices=sorted(devices),
-        batch_sizes=[int(each.x) for each in results.series("sent", "one device")],
-        num_micro_batches=max(int(each.columns["micro_batches"]) for each in pipelines),
-        wide_units=8,
-    )
-    found = parallelism.summarise(p, results)
-    assert found == {name: m[name] for name in found}
 
 
 def test_a_small_real_run_repeats(one_thread):
@@ -97,27 +60,6 @@ def test_a_small_real_run_repeats(one_thread):
     assert min(m[INCEPTION_OVER_RESNET], m[RESNET_OVER_ALEXNET]) > 1
 
 
-def test_params_that_cannot_be_measured_are_refused(project):
-    bad = [
-        ("batch_sizes", [16, 16], "two growing batch_sizes, got [16, 16]"),
-        ("batch_sizes", [256, 16], "two growing batch_sizes, got [256, 16]"),
-        ("num_devices", [2, 5], "num_devices.1: expected a number less than or equal to 4, got 5"),
-    ]
-    for key, value, complaint in bad:
-        (project / "params.yaml").write_text(committed_params())
-        edit_params({f"parallelism.{key}": value})
-        with pytest.raises(ParamsError, match=re.escape(complaint)):
-            load(parallelism.Params)
-
-
-def test_two_streams_of_one_gpu_are_not_two_devices():
-    folder = COMMITTED / "reports" / "parallelism"
-    of_streams = {**read_metrics(folder), "device_kind": "cuda-shared"}
-    found = verdicts(CLAIMS, "parallelism", of_streams, read_rows(folder / "rows.csv"))
-    assert found["G7a"] is Verdict.NOT_TESTABLE
-    assert found["G7b"] is Verdict.CONFIRMED, "bytes are counted"
-
-
 COUNTS = (2, 3, 4)
 
 
@@ -131,11 +73,6 @@ def test_in_the_notes_all_reduce_one_device_sends_to_all_others(count):
 def test_devices_that_share_the_work_send_no_more_than_twice_the_gradient(count):
     sent, _ = traffic_of(sharded_allreduce, count, 0)
     assert max(sent) == pytest.approx(2 * (count - 1) / count, rel=1e-3)
-
-
-def test_an_all_reduce_that_leaves_devices_without_the_sum_is_refused():
-    with pytest.raises(ValueError, match="the sum on every device"):
-        traffic_of(rebinding_allreduce, 2, 0)
 
 
 @given(st.integers(1, 5), st.integers(0, 9))

@@ -1,23 +1,19 @@
 """What `replicas` measures: replicas and their mistakes, batch norm on several devices."""
 
-import copy
-
 import pytest
 import torch
 from threadpoolctl import threadpool_limits
 
 from lab.claims.rules import Verdict
 from lab.data import synthetic
-from lab.parallel.replicas import forward_backward, sum_gradients
+from lab.parallel.replicas import forward_backward
 from lab.results.measurements import Results, rows_of
 from stages.replicas.__main__ import summarise
-from stages.replicas.measure import training
-from stages.replicas.measure.batch_norm import gradient, lenet_with_batch_norm, sum_all_but_norms
+from stages.replicas.measure.batch_norm import lenet_with_batch_norm, sum_all_but_norms
 from stages.replicas.measure.names import (
     ALIASING,
     IN_PLACE,
     MEANS,
-    ONE_DEVICE,
     REBINDING,
     WITH_BATCH_NORM,
     WITHOUT_BATCH_NORM,
@@ -26,7 +22,6 @@ from stages.replicas.measure.params import AccuracyParams
 from stages.replicas.measure.training import (
     LR,
     lenet,
-    measure_accuracy,
     measure_variants,
     step,
     step_and_sum_parameters,
@@ -63,24 +58,6 @@ def images(count):
     return torch.from_numpy(found), torch.from_numpy(labels.astype("int64"))
 
 
-def test_accuracies_by_replica_and_seed(monkeypatch):
-    monkeypatch.setattr(training, "NOTES_BATCH", 11)  # uneven shards
-    # from the notes' weights nothing is learned in so few steps
-    quick = {seed: lenet(seed).net for seed in (3, 4)}
-    made = {"lenet": lambda generator: copy.deepcopy(quick[generator.initial_seed()])}
-    monkeypatch.setattr(training, "MODELS", made)
-    params = AccuracyParams(num_seeds=2, num_epochs=1, train_images=110, test_images=100)
-    made = list(measure_accuracy(params, 2, images(120), images(120), seed=3))
-    found = {(m.variant, m.columns["replica"]): m.values for m in made}
-    replicas = [(name, i) for name in (IN_PLACE, REBINDING) for i in (1, 2)]
-    assert list(found) == [(ONE_DEVICE, 1), *replicas]
-    assert all(len(values) == 2 for values in found.values()), "a value for each seed"
-    assert found[IN_PLACE, 1] == found[IN_PLACE, 2]
-    assert found[ONE_DEVICE, 1] == pytest.approx(found[IN_PLACE, 1], abs=2)
-    assert found[REBINDING, 2] != found[REBINDING, 1]
-    assert min(found[ONE_DEVICE, 1]) > 15, "it learns"
-
-
 def batch():
     images, labels = synthetic.fashion(8, 0)
     return torch.from_numpy(images), torch.from_numpy(labels.astype("int64"))
@@ -88,32 +65,6 @@ def batch():
 
 def is_norm(name, net):
     return "running_mean" in dict(net.get_submodule(name.rpartition(".")[0]).named_buffers())
-
-
-@pytest.mark.parametrize("count", [2, 4])
-def test_without_batch_norm_the_gradient_is_that_of_one_device(count):
-    X, y = batch()
-    net = lenet(0)
-    whole = gradient(net, X, y, 1)
-    assert (gradient(net, X, y, count) - whole).norm() < 1e-5 * whole.norm()
-
-
-def test_with_batch_norm_it_is_not():
-    X, y = batch()
-    net = lenet_with_batch_norm(0)
-    whole = gradient(net, X, y, 1)
-    assert (gradient(net, X, y, 2) - whole).norm() > 0.01 * whole.norm()
-
-
-@pytest.mark.parametrize(
-    ("combine", "own"), [(sum_gradients, False), (sum_all_but_norms, True)], ids=["local", "own"]
-)
-def test_replicas_share_all_parameters_or_all_but_those_of_batch_norm(combine, own):
-    X, y = batch()
-    nets = [lenet_with_batch_norm(0) for _ in range(2)]
-    step(nets, X, y, 0.1, combine)
-    for (name, p), q in zip(nets[0].named_parameters(), nets[1].parameters(), strict=True):
-        assert torch.equal(p, q) == (not (own and is_norm(name, nets[0]))), name
 
 
 def test_batch_norm_of_a_devices_own_takes_the_step_of_the_devices_own_images():

@@ -139,22 +139,6 @@ def test_claims_are_found_by_verdict_words_and_link(browser, drawn):
         assert shown.count() == refuted
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("bench_async", "pages/bench_async.html"),
-        ("claim-A4", "pages/claims.html#claim-A4"),
-        ("claims", "pages/claims.html"),
-        ("main", "index.html#main"),  # which is on the page itself
-    ],
-)
-def test_links_to_the_one_page_that_was_lead_on(browser, drawn, old, new):
-    page = browser.new_page()
-    page.goto(f"{(drawn / 'index.html').as_uri()}#{old}")
-    page.wait_for_url(f"**/{new}")
-    page.close()
-
-
 def test_without_a_script_all_is_there_to_read(browser, drawn):
     for name in ("pages/claims.html", "pages/optimizers.html", "index.html"):
         with opened(browser, drawn / name, java_script_enabled=False) as page:

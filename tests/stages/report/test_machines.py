@@ -2,7 +2,6 @@
 
 import importlib
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from markupsafe import Markup
@@ -91,21 +90,3 @@ def test_a_figure_that_fails_costs_itself_alone(project, monkeypatch, capsys):
     assert text_of(html).words > 200
     assert html.count("<svg") == (pages / "bench_async.zh.html").read_text().count("<svg")
     assert "<svg" in (pages / "bench_input.html").read_text()
-
-
-def test_what_nothing_draws_any_more_is_deleted(project, draw):
-    old = [Path("figures/of_a_stage_that_went.svg"), Path("pages/of_a_stage_that_went.html")]
-    for path in old:
-        (project / "reports" / path).parent.mkdir(exist_ok=True)
-        (project / "reports" / path).write_text("old")
-    draw()
-    assert [path for path in old if (project / "reports" / path).exists()] == []
-
-
-def test_one_page_alone_leaves_the_others(project, draw, monkeypatch):
-    before = draw()
-    monkeypatch.setattr("sys.argv", ["report", "bench_async"])
-    (project / "reports" / "pages" / "bench_input.html").write_text("mine")
-    found = draw()
-    assert found["pages/bench_async.html"] == before["pages/bench_async.html"]
-    assert found["pages/bench_input.html"] == "mine"

@@ -4,15 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.machine.torchvision_import import torchvision
 from lab.parallel.cost_model import HALVING_DOUBLING, RING, Link, two_level_s
 from stages.scaling.measure import simulated
 from stages.scaling.measure.simulated import NETWORKS, PUBLISHED, cluster_weak
-
-
-def test_the_gradients_of_resnet_50_are_counted():
-    net = torchvision.models.resnet50()
-    assert sum(4 * p.numel() for p in net.parameters()) == simulated.GRADIENT_BYTES
 
 
 def test_eight_gpus_take_the_published_29_hours():
@@ -48,12 +42,3 @@ def test_no_network_keeps_more_than_the_ideal_and_a_faster_one_never_less(name, 
     slow, fast = NETWORKS["25 Gb/s"], NETWORKS[name]
     assert cluster_weak([1], fast) == [1]
     assert cluster_weak([hosts], slow)[0] <= cluster_weak([hosts], fast)[0] <= 1
-
-
-def test_the_faster_algorithm_is_taken():
-    network = NETWORKS["100 Gb/s"]
-    for hosts in (2, 32, 1024, 12_500):
-        times = [
-            simulated.by_algorithm_s(name, hosts, network) for name in (RING, HALVING_DOUBLING)
-        ]
-        assert simulated.among_hosts_s(hosts, network) == min(times)

@@ -8,15 +8,7 @@ from hypothesis import strategies as st
 
 from lab.parallel.cost_model import Link
 from lab.results.measurements import Measurement, Results
-from stages.scaling.measure.step_model import (
-    Compute,
-    LateSums,
-    Machine,
-    Network,
-    at,
-    fit_compute,
-    fit_late_sums,
-)
+from stages.scaling.measure.step_model import Compute, Machine, Network, fit_compute, fit_late_sums
 
 NET = Network(num_tensors=8, num_bytes=1_000_000)
 FREE = Link(0, 0)
@@ -53,35 +45,6 @@ def test_one_device_communicates_nothing_and_a_bucket_has_to_be_filled():
         "the first message after computing is late, once"
     )
     assert [free.parts(net, "ring", bucket, 2, 7)[1] for bucket in (True, False)] == [0.5, 0]
-
-
-SUMS = LateSums({1.0: {1: 2.0, 4: 6.0}, 9.0: {1: 4.0, 4: 10.0}}, {100: 0, 1000: 0.9, 10_000: 5.4})
-
-
-def test_lists_that_were_measured_take_what_was_measured():
-    assert SUMS.ms([100], 1.0) == 2.0
-    assert SUMS.ms([100] * 4, 9.0) == 10.0
-    assert SUMS.ms([1000] * 4, 1.0) == pytest.approx(6 + 4 * 0.9)
-
-
-def test_between_them_lines_are_drawn_for_computations_over_their_logarithm():
-    assert SUMS.ms([100, 100], 1.0) == pytest.approx(2 + 4 / 3), "a third of the way to four"
-    assert SUMS.ms([100], 3.0) == pytest.approx(3.0), "three lie halfway between one and nine"
-    assert SUMS.ms([5500], 1.0) == pytest.approx(2 + (0.9 + 5.4) / 2)
-
-
-def test_outside_counts_and_computations_stay_and_bytes_go_on():
-    assert SUMS.ms([100] * 99, 20.0) == 10.0
-    assert SUMS.ms([100], 0.1) == 2.0
-    assert SUMS.ms([50], 1.0) == 2.0
-    assert SUMS.ms([19_000], 1.0) == pytest.approx(2 + 5.4 + 4.5)
-
-
-@given(st.dictionaries(st.floats(0, 100), st.floats(-10, 10), min_size=2), st.floats(0, 100))
-def test_a_line_stays_between_its_points(line, x):
-    assert min(line.values()) <= at(x, line) <= max(line.values())
-    for point, y in line.items():
-        assert at(point, line) == pytest.approx(y)
 
 
 def test_the_fit_takes_computing_away_and_never_goes_below_zero():

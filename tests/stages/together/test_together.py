@@ -8,21 +8,10 @@ import torch
 
 from lab.core.params import load
 from lab.results.measurements import Measurement, Results
-from stages.together import __main__ as together
-from stages.together.measure.ladder import Run, ladder, records, runs_of
+from stages.together.measure.ladder import Run, ladder
 from stages.together.measure.one_run import train_rung
 from stages.together.measure.params import Params
-from stages.together.measure.time_to_accuracy import (
-    BF16,
-    HE,
-    NOTES_WAY,
-    ONE_CYCLE,
-    RUNGS,
-    SAME_STEPS,
-    seconds_to,
-    timed_in_part,
-)
-from stages.together.page.values import staircase, targets_of
+from stages.together.measure.time_to_accuracy import BF16, HE, NOTES_WAY, ONE_CYCLE, seconds_to
 from tests.helpers import edit_params, write_data
 
 LADDER = {rung.lesson: rung for rung in ladder(bf16=True)}
@@ -52,15 +41,6 @@ def test_each_rung_adds_one_lesson():
         assert len(changed) == 1, rung.lesson
 
 
-def test_rungs_that_are_timed_in_part_take_the_steps_of_the_one_in_bfloat16():
-    steps = ("net", "batch_size", "lr", "momentum", "schedule", "num_gpus")
-    assert timed_in_part(RUNGS) == list(RUNGS[:5])
-    for lesson in SAME_STEPS:
-        assert all(getattr(LADDER[lesson], key) == getattr(LADDER[BF16], key) for key in steps), (
-            lesson
-        )
-
-
 def test_the_notes_loop_in_memory_and_the_engine_take_the_same_steps(params):
     """From weights that learn at once, so that the accuracy tells."""
     loop, engine = (
@@ -84,40 +64,6 @@ def test_at_a_constant_rate_training_ends_at_the_target_and_one_cycle_at_its_end
     whole = train_rung(LADDER[ONE_CYCLE], 0, Run(1, 3), params)
     assert len(whole) == 3
     assert sorted(s for s, _ in whole) == [s for s, _ in whole], "seconds since the start"
-
-
-def test_runs_are_those_that_the_params_ask_for(params):
-    p = params.together
-    assert list(runs_of(LADDER[NOTES_WAY], p, RUNGS)) == [Run(0, 1, in_part=True)]
-    whole = p.model_copy(update={"whole": True})
-    assert list(runs_of(LADDER[NOTES_WAY], whole, RUNGS)) == [Run(83, 2)]
-    assert list(runs_of(LADDER[HE], p, RUNGS)) == [Run(83, 2)]
-    for rung, targets in ((ONE_CYCLE, p.targets_on_the_way), ("two devices", p.targets)):
-        one_cycle = [Run(target, LADDER[rung].epochs[target]) for target in targets]
-        assert list(runs_of(LADDER[rung], p, RUNGS)) == one_cycle
-
-
-def test_metrics_are_of_the_first_rung_and_the_last(params):
-    found = together.summarise(RESULTS, params.together)
-    assert found["notes_to_83_s"] == 53.0
-    assert found["all_to_83_s"] == 4.1
-    assert found["speedup_to_83"] == round(53 / 4.1, 2)
-    assert "speedup_to_90" not in found, "never as good"
-
-
-def test_without_instructions_for_bfloat16_the_ladder_is_in_float32():
-    found = ladder(bf16=False)
-    assert {rung.precision for rung in found} == {"fp32"}
-    lessons = [rung.lesson for rung in found]
-    assert lessons == [lesson for lesson in RUNGS if lesson != BF16]
-    assert timed_in_part(lessons) == list(RUNGS[:4]), "the next is trained whole"
-
-
-def test_a_record_is_an_entry_of_train_runs(params):
-    [record] = [each for each in records(params) if each.lesson == "record_92"]
-    recipe = params.train.runs["record_92"].model_dump()
-    assert recipe.items() <= record.model_dump().items()
-    assert list(runs_of(record, params.together, RUNGS)) == [Run(92, recipe["num_epochs"])]
 
 
 def epochs(rung, target, seed, seconds, percents):
@@ -165,19 +111,3 @@ def test_one_cycle_counts_to_its_end_and_by_the_mean_of_its_seeds():
     assert (found.seconds, found.reached, found.extrapolated) == ((4.0, 4.2), True, False)
     assert found.accuracy == pytest.approx(83.05)
     assert not seconds_to(RESULTS, ONE_CYCLE, 90).reached, "not in the end, where it counts"
-
-
-def test_what_was_not_measured_has_no_seconds():
-    assert seconds_to(RESULTS, "two devices", 83) is None
-    assert seconds_to(RESULTS, ONE_CYCLE, 75) is None
-    assert seconds_to(Results(MEASURED[:1]), NOTES_WAY, 83) is None
-
-
-def test_the_page_has_a_row_for_each_rung_that_was_measured():
-    """Its accuracies are those to which the last rung was trained."""
-    assert targets_of(RESULTS) == [83, 90]
-    rows = staircase(RESULTS, 83)
-    assert [row.rung for row in rows] == [NOTES_WAY, BF16, ONE_CYCLE]
-    assert [row.epochs for row in rows] == [2, 2, 1]
-    assert [row.epoch_s for row in rows] == pytest.approx([21, 5.5, 4.1])
-    assert [row.rung for row in staircase(RESULTS, 90)] == [ONE_CYCLE]

@@ -2,7 +2,6 @@
 
 import pytest
 import torch
-from pydantic import ValidationError
 
 from lab.core.errors import MachineError, SpaceError
 from lab.core.shared_params import DeviceParams
@@ -46,40 +45,6 @@ def test_a_rank_has_the_threads_that_its_launcher_counted(
     as_rank(monkeypatch, num_gpus, counted)
     assert devices_of(settings(num_gpus=num_gpus, strategy="ddp"), AUTO)[0].threads == threads
     assert torch.get_num_threads() == threads
-
-
-def test_params_say_more_than_the_launcher(monkeypatch, sixteen_cores):
-    as_rank(monkeypatch, 2, 8)
-    told = DeviceParams(cpu_threads=3)
-    assert devices_of(settings(num_gpus=2, strategy="ddp"), told)[0].threads == 3
-
-
-@pytest.mark.parametrize(
-    ("changes", "expected"),
-    [
-        ({"strategy": "graph", "momentum": 0.9}, "for strategy graph"),
-        ({"strategy": "graph", "num_gpus": 2}, "for strategy graph"),
-        ({"strategy": "graph", "schedule": "one_cycle"}, "for strategy graph"),
-        ({"strategy": "graph", "compile": "reduce-overhead"}, "for strategy graph"),
-        ({"strategy": "dataparallel", "compile": "default"}, "for strategy dataparallel"),
-        ({"shards": 6}, "shards to be none or a power of two such as 8, got 6"),
-        ({"shards": 2, "num_gpus": 4}, "a power of two and at most 2, the shards, got 4"),
-        ({"shards": 8, "num_gpus": 3}, "a power of two and at most 8, the shards, got 3"),
-        ({"shards": 128}, r"shards \(128\), and the smallest has 88"),
-        ({"shards": 8, "strategy": "graph"}, "strategy replicas or ddp and compile none"),
-        ({"shards": 8, "compile": "default"}, "strategy replicas or ddp and compile none"),
-    ],
-)
-def test_what_a_strategy_cannot_do_is_refused_before_it_starts(changes, expected):
-    with pytest.raises(ValidationError, match=expected):
-        settings(**changes)
-    assert settings(strategy="graph", compile="default")
-
-
-def test_shards_fit_the_smallest_batch_of_an_epoch():
-    assert settings(train_images=600, batch_size=256).smallest_batch == 88
-    assert settings(train_images=512, batch_size=256).smallest_batch == 256
-    assert settings(shards=64, num_gpus=64, strategy="ddp")
 
 
 def test_a_step_that_cannot_fit_is_refused_before_any_work(monkeypatch):

@@ -23,7 +23,6 @@ from lab.training.run_params import RunParams, TrainParams
 from stages.probe.__main__ import params_models
 from stages.train.__main__ import main
 from stages.train.measure import results as train
-from stages.train.page.values import TrainingRun, labels_of, pairs_of
 from tests.helpers import ROOT, edit_params, errors, files, run_stage, small_run, write_data
 from tests.stages.train.made_up import SPEED
 
@@ -203,39 +202,6 @@ def test_divergence_ends_train_with_code_6_and_no_weights(project, monkeypatch, 
         assert re.search(r"the loss is (nan|inf) in epoch 1, step \d+; lower lr \(it is 300", line)
     assert not (project / "models").exists()
     assert not list(Path(".lab/checkpoints").glob("*/")), "no checkpoint of what is not finite"
-
-
-def training_run(name: str, num_devices: int, **changes: object) -> TrainingRun:
-    every_image = SETTINGS.but(train_images=60_000)
-    metrics = train.summarise(every_image, CPU, "fashion-mnist", EPOCHS, b"")
-    rows = train.rows_of(EPOCHS, CPU, "fashion-mnist")
-    return TrainingRun(name, {**metrics, "num_devices": num_devices, **changes}, rows)
-
-
-def test_only_runs_that_differ_in_devices_alone_are_a_pair():
-    one, two = training_run("one", 1), training_run("two", 2)
-    [pair] = pairs_of([two, one])
-    assert (pair.one.name, pair.many.name) == ("one", "two")
-    assert (pair.most_points, pair.first_loss) == (0, 0)
-    for change in (
-        {"lr": 0.1},
-        {"batch_size": 512},
-        {"device_kind": "cuda"},
-        {"dataset": "synthetic"},
-    ):
-        assert not pairs_of([one, training_run("two", 2, **change)])
-
-
-def test_runs_that_words_do_not_tell_apart_go_by_their_names():
-    runs = [training_run(*each) for each in (("a", 1), ("b", 1), ("c", 2))]
-    assert labels_of(runs) == {"a": "a", "b": "b", "c": "LeNet, 2 devices"}
-
-
-def test_the_books_curve_stands_only_beside_the_books_own_run():
-    assert all(training_run("x", n, num_epochs=10).as_the_book for n in (1, 2))
-    assert training_run("x", 1, num_epochs=3).as_the_book, "as far as it was trained"
-    for change in ({"dataset": "synthetic"}, {"lr": 0.1}):
-        assert not training_run("x", 1, **change).as_the_book
 
 
 @pytest.mark.parametrize("name", ["a", "$(touch b)", "a; touch b", "a' ; touch b; '", "-rf", "a b"])

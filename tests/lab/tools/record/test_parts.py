@@ -1,17 +1,8 @@
 """What comes first in a visit, and how long it may take."""
 
-from lab.tools.record.parts import Part, deadline_s, in_order
+from lab.tools.record.parts import Part, deadline_s
 
 FOUR = [Part(name, share) for name, share in zip("abcd", (50, 25, 20, 5), strict=True)]
-
-
-def test_the_goals_come_first_and_what_takes_several_gpus_last_unless_they_are_there():
-    one, two = ([part.folder for part in in_order(gpus)] for gpus in (1, 2))
-    assert one[0] == two[0] == "bench_training"
-    assert one[-3:] == ["scaling", "bench_collectives", "bench_buckets"]
-    assert two[-2:] == ["train/resnet18_1gpu", "train/resnet18_2gpu"]
-    assert sorted(one) == sorted(two)
-    assert in_order(0) == in_order(1)
 
 
 def test_a_part_gets_its_share_and_what_earlier_ones_left():

@@ -6,13 +6,11 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import psutil
 import pytest
 
 from lab.claims.ledger import ledger
-from lab.core.errors import ParamsError
 from lab.core.files import read_rows
 from lab.tools import references
 from lab.tools.record.parts import Part
@@ -82,16 +80,3 @@ def test_a_visit_that_ends_early_has_what_was_finished_with_its_verdicts(ready):
     assert document["stages"]["train/record_83"]["metrics"]["train_images"] == 256
     assert {row["id"] for row in document["claims"]} == claims_about("train")
     assert files(path.with_suffix("")) == {"train/record_83/rows.csv"}
-
-
-def test_without_any_time_there_is_no_record(ready):
-    with pytest.raises(ParamsError, match="--budget"):
-        record("test-machine", "smoke", 8)
-    assert not (ready / references.REFERENCE).exists()
-
-
-@pytest.mark.parametrize(("name", "profile"), [("../x", "smoke"), ("x", "no such")])
-def test_a_name_that_is_none_is_said_before_anything_runs(ready, name, profile):
-    with pytest.raises(ParamsError):
-        record(name, profile, 60)
-    assert not Path(references.REFERENCE).exists()
