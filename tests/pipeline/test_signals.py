@@ -39,8 +39,6 @@ CASES = {  # who gets which signal: the exit code, and whether the stage ends in
     "a terminal's Ctrl-C": ("all", signal.SIGINT, 130, True),
     "an editor's stop button": ("invoke", signal.SIGINT, 130, True),
     "timeout, or a scheduler": ("invoke", signal.SIGTERM, 143, True),
-    "a closed terminal": ("all", signal.SIGHUP, 129, True),
-    "kill -9 of invoke": ("invoke", signal.SIGKILL, -9, True),
     "kill -9 of dvc": ("dvc", signal.SIGKILL, None, True),
     "kill -9 of the stage": ("stage", signal.SIGKILL, None, False),
 }

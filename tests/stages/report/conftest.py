@@ -1,5 +1,6 @@
 """Results of every stage, and the report of them, made once."""
 
+import functools
 import importlib
 import os
 import shutil
@@ -29,6 +30,9 @@ from tests.stages.train import made_up as made_up_training
 CPU = Devices("cpu-virtual", [torch.device("cpu")] * 2, threads=1)
 EPOCHS = [Epoch(1, 2.3, 0.1, 4.0), Epoch(2, 1.6, 0.6, 2.0), Epoch(3, 0.7, 0.75, 2.5)]
 SETTINGS = RunParams.model_validate(small_run(num_gpus=2, num_epochs=3))
+
+
+words = functools.cache(catalogue.read)
 
 
 def write_runs(project: Path, dataset: str) -> None:
@@ -115,7 +119,7 @@ def render(monkeypatch, tmp_path):
             if changed:
                 of = values.values
                 patch.setattr(values, "values", lambda folder: {**of(folder), **changed})
-            with speaking(language, catalogue.read(language)):
+            with speaking(language, words(language)):
                 return questions.question(stage, tmp_path)
 
     return rendered

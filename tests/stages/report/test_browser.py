@@ -22,6 +22,7 @@ RULES = {
     "runOnly": ["wcag2a", "wcag2aa", "wcag21aa", "best-practice"],
     "resultTypes": ["violations"],
 }
+CHECKED = (INDEX, "claims", "errata", "optimizers")  # by axe: one of each kind of page
 OPEN_ALL = "document.querySelectorAll('details').forEach(details => { details.open = true })"
 PICTURES = (
     """[...document.querySelectorAll('svg image')].map(image => image.getAttribute('href'))"""
@@ -101,10 +102,11 @@ def test_a_page_in_each_view(browser, drawn, page):
                     file = Path(folder) / f"{Path(name).stem}-{scheme}-{width['width']}.png"
                     view_of.screenshot(path=file, full_page=True)
             assert all(s.startswith("data:image/png;base64,") for s in view_of.evaluate(PICTURES))
-            # an image to who listens, by its label: what is drawn in it is much to axe
-            view_of.evaluate("document.querySelectorAll('svg > *').forEach(c => c.remove())")
-            view(view_of, scheme, size)
-            check_access(view_of)
+            if page in CHECKED:
+                # an image to who listens, by its label: what is drawn in it is much to axe
+                view_of.evaluate("document.querySelectorAll('svg > *').forEach(c => c.remove())")
+                view(view_of, scheme, size)
+                check_access(view_of)
 
 
 @pytest.mark.parametrize("page", [INDEX, *BOOK_ORDER])

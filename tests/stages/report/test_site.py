@@ -1,5 +1,6 @@
 """The committed report and one of made-up results: links lead somewhere, nothing is too long."""
 
+import functools
 import re
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -28,6 +29,7 @@ def reports(request) -> Path:
     return request.getfixturevalue("drawn") if made else COMMITTED / "reports"
 
 
+@functools.cache
 def pages(reports: Path) -> dict[str, tuple[Path, Text]]:
     """Every page of a report by its file."""
     found = {}
