@@ -1,4 +1,4 @@
-"""What all-reduces send among 37 and 1024 ranks, on torch's fake process group: messages that go nowhere.
+"""What all-reduces send among 37 and 1024 ranks of torch's fake group, whose messages go nowhere.
 
 Among eight ranks test_collectives.py counts, and checks the sums, too.
 """
