@@ -64,30 +64,23 @@ def test_a_port_that_nobody_can_have_is_refused_before_the_ranks_meet(untold):
         pytest.fail("nobody listens there")
 
 
+TOLD_IT = "from lab.core.loopback import stay_on_loopback as meet"
+MET = "from lab.parallel.launch import rendezvous_store; meet = lambda: rendezvous_store(600)"
+UP = "ip link set lo up && ip address del 127.0.0.1/8 dev lo && ip address add 127.0.0.2/8 dev lo"
+
+
+@pytest.mark.slow
 @needs_namespaces
 @pytest.mark.parametrize(
-    "setup",
+    ("setup", "call"),
     [
-        "true",
-        "ip address add 127.0.0.1/8 dev lo",
-        "ip link set lo up && ip address del 127.0.0.1/8 dev lo"
-        " && ip address add 127.0.0.2/8 dev lo",
+        ("true", TOLD_IT),
+        ("ip address add 127.0.0.1/8 dev lo", TOLD_IT),
+        (UP, TOLD_IT),
+        ("true", MET),
     ],
-    ids=["down", "down with its address", "up with another"],
+    ids=["down", "down with its address", "up with another", "down when ranks meet"],
 )
-@pytest.mark.parametrize(
-    "call",
-    [
-        "from lab.core.loopback import stay_on_loopback as meet",
-        pytest.param(
-            "from lab.parallel.launch import rendezvous_store"
-            "; meet = lambda: rendezvous_store(600)",
-            marks=pytest.mark.slow,
-        ),
-    ],
-    ids=["told", "met"],
-)
-@pytest.mark.slow
 def test_an_address_that_does_not_answer_is_said_at_once(project, setup, call):
     program = f"import sys; from lab.core.process import run; {call}; sys.exit(run(meet))"
     command = in_namespaces(setup, sys.executable, "-c", program)
