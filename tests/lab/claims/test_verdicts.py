@@ -10,8 +10,9 @@ import pytest
 from lab.claims.evidence import Column, Evidence, Metric, Read
 from lab.claims.ledger import ledger
 from lab.claims.needs import A_GPU, OWN_DEVICES, REAL_DATA, TWO_GPUS, on_gpu
-from lab.claims.rules import FASTER, Verdict, at_least, exact, speedup
-from lab.claims.verdicts import Claim, Kind, judge, rows_of
+from lab.claims.rules import FASTER, Verdict, at_least, exact, point, speedup
+from lab.claims.verdicts import Claim, Kind, findings_of, judge, rows_of
+from lab.core.files import ROWS, read_rows, write_rows
 from tests import made_up
 
 CONFIRMED, REFUTED, INCONCLUSIVE, NOT_TESTABLE = Verdict
@@ -118,6 +119,23 @@ def test_what_a_processor_shows_of_gpus_is_our_own_question():
 
 
 # --- every entry of the ledger, where everything is there ---
+
+
+def test_rows_hold_the_findings_to_six_digits(tmp_path):
+    findings = [judge(claim, evidence([2.1234567, *[3.0] * 7])) for claim in LEDGER]
+    findings.append(judge(TIMED, Evidence({}, {})))
+    rows = rows_of(findings)
+    assert {(row["section"], row["places"]) for row in rows} == {("13.1", "000:1")}
+    write_rows(tmp_path, rows)
+    read = findings_of(read_rows(tmp_path / ROWS), LEDGER)
+    for was, found in zip(findings, read, strict=True):
+        assert replace(found, estimate=None) == replace(was, estimate=None)
+    timed, counted, *_, missing = (found.estimate for found in read)
+    assert (timed.value, timed.high, timed.count) == (1.5, 1.5, 8)
+    assert timed.low == pytest.approx(2.1234567 / 2, rel=1e-5)
+    assert timed.level == pytest.approx(1 - 2 / 256, rel=1e-5)
+    assert counted == point(3)
+    assert missing is None
 
 
 @pytest.fixture(scope="session")

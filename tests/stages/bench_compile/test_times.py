@@ -181,3 +181,16 @@ def test_a_broken_compiler_costs_its_own_forms_alone(tmp_path):
         assert remarks[form] == "", form
     for form in (names.COMPILE, AOT):
         assert remarks[form].startswith("skipped: does not build here ("), form
+
+
+def test_a_time_is_that_of_one_call_whoever_makes_it(monkeypatch):
+    monkeypatch.setattr(times, "usable_cores", lambda: 2)
+    monkeypatch.setattr(
+        times, "time_variants", lambda variants, *_: dict.fromkeys(variants, (0.6,))
+    )
+    results = Results(times.measure_threads(mlp(0), CPU, PARAMS.bench, 0))
+    for form in (EAGER, SCRIPT):
+        one, two = results.series("threads", form)
+        assert (one.x, two.x) == (1, 2)
+        assert one.values[0] == pytest.approx(6e5 / times.CALLS_OF_A_THREAD)
+        assert two.values[0] == pytest.approx(one.values[0] / 2)

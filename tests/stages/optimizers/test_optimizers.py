@@ -1,10 +1,12 @@
 """What `optimizers` finds, against what is known in closed form or printed by the book."""
 
 import os
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -46,6 +48,32 @@ def test_the_measured_growth_of_momentum_is_the_spectral_radius():
         radius = np.abs(np.linalg.eigvals(matrix)).max()
         growth = quadratics.growth(np.array(beta), np.array(curvature))
         assert growth == pytest.approx(radius, rel=0.01), (beta, curvature)
+
+
+TORCHS = {
+    "SGD": torch.optim.SGD,
+    "momentum 0.9": partial(torch.optim.SGD, momentum=0.9),
+    "Nesterov 0.9": partial(torch.optim.SGD, momentum=0.9, nesterov=True),
+    "AdaGrad": torch.optim.Adagrad,
+    "RMSProp": partial(torch.optim.RMSprop, alpha=0.9),
+    "Adadelta": partial(torch.optim.Adadelta, rho=0.9, eps=1e-5),
+    "Adam": torch.optim.Adam,
+    "AdamW": torch.optim.AdamW,
+}
+
+
+@pytest.mark.parametrize("name", TORCHS)
+def test_what_is_swept_under_a_name_is_torchs_optimizer_of_that_name(name):
+    """But for epsilons, which hardly tell in gradients of this size."""
+    gradients = np.random.default_rng(0).uniform(0.5, 2, (10, 3))
+    x = np.ones(3)
+    rule, theirs = sweeps.MAKE_RULE[name](0.01), torch.ones(3, dtype=torch.float64)
+    optimizer, state = TORCHS[name]([theirs], lr=0.01), rule.init(x)
+    for gradient in gradients:
+        x, state = rule.update(x, gradient, state)
+        theirs.grad = torch.tensor(gradient)
+        optimizer.step()
+    assert 1 - x == pytest.approx(1 - theirs.numpy(), rel=0.01)
 
 
 def test_torchs_optimizers_end_where_those_from_scratch_do(found):
