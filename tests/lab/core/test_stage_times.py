@@ -4,7 +4,32 @@ from dataclasses import asdict
 
 from lab.core.files import write_json
 from lab.core.params import PARAMS_FILE, read_yaml
-from lab.core.stage_times import COMMITTED, PLAN, Plan, announce, digest, remember
+from lab.core.stage_times import (
+    COMMITTED,
+    PLAN,
+    Plan,
+    Times,
+    announce,
+    digest,
+    remember,
+    usual_seconds,
+)
+from tests.helpers import edit_params
+
+
+def test_own_times_of_the_same_params_count_before_the_committed_runs(project):
+    stage = "bench_async"
+    with_these = digest(stage, read_yaml(PARAMS_FILE))
+    write_json(COMMITTED, asdict(Times({stage: {with_these: 40.0}})))
+    assert usual_seconds(stage) == 40.0
+    remember(stage, 20.04)
+    assert usual_seconds(stage) == 20.0
+    before = read_yaml(PARAMS_FILE)["bench_async"]["book_size"]
+    edit_params({"bench_async.book_size": 7})
+    assert usual_seconds(stage) is None
+    remember(stage, 1.0)
+    edit_params({"bench_async.book_size": before})
+    assert usual_seconds(stage) == 20.0, "which a run with other params did not overwrite"
 
 
 def test_what_is_left_goes_at_the_pace_of_what_is_finished():
