@@ -6,6 +6,7 @@ import pytest
 
 from lab.core.errors import ParamsError
 from lab.core.params import read_yaml
+from lab.machine.speed import Speed
 from lab.tools.forecast import changed_of, check_target, downstream, stages_of, upstream
 from tests.helpers import ROOT, edit_params, files
 
@@ -39,6 +40,13 @@ def test_data_that_a_stage_before_brings_back_are_no_reason_to_run():
         "report": ["changed command"],
     }
     assert changed_of(status) == {"probe", "fetch", "optimizers", "report"}
+
+
+def test_work_takes_half_as_long_on_a_machine_that_is_twice_as_fast_in_all():
+    fast, slow = Speed(200.0, 20.0), Speed(100.0, 10.0)
+    assert (fast.times_as_long_as(slow), slow.times_as_long_as(fast)) == (0.5, 2.0)
+    arithmetic_alone = Speed(200.0, 10.0)
+    assert arithmetic_alone.times_as_long_as(slow) == 0.75
 
 
 def test_a_target_that_the_pipeline_lacks_is_an_error_with_the_nearest_one():

@@ -11,7 +11,15 @@ from lab.results.measurements import Measurement, Results
 from stages.together.measure.ladder import Run, ladder
 from stages.together.measure.one_run import train_rung
 from stages.together.measure.params import Params
-from stages.together.measure.time_to_accuracy import BF16, HE, NOTES_WAY, ONE_CYCLE, seconds_to
+from stages.together.measure.time_to_accuracy import (
+    BF16,
+    HE,
+    NOTES_WAY,
+    ONE_CYCLE,
+    RUNGS,
+    seconds_to,
+    timed_in_part,
+)
 from tests.helpers import edit_params, write_data
 
 LADDER = {rung.lesson: rung for rung in ladder(bf16=True)}
@@ -64,6 +72,14 @@ def test_at_a_constant_rate_training_ends_at_the_target_and_one_cycle_at_its_end
     whole = train_rung(LADDER[ONE_CYCLE], 0, Run(1, 3), params)
     assert len(whole) == 3
     assert sorted(s for s, _ in whole) == [s for s, _ in whole], "seconds since the start"
+
+
+def test_without_instructions_for_bfloat16_the_ladder_is_in_float32():
+    found = ladder(bf16=False)
+    assert {rung.precision for rung in found} == {"fp32"}
+    lessons = [rung.lesson for rung in found]
+    assert lessons == [lesson for lesson in RUNGS if lesson != BF16]
+    assert timed_in_part(lessons) == list(RUNGS[:4]), "the next is trained whole"
 
 
 def epochs(rung, target, seed, seconds, percents):
