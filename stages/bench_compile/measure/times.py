@@ -1,4 +1,4 @@
-"""How long the notes' network takes in each form: 1000 calls, building, first calls, and then on.
+"""How long the notes' network takes in each form: 1000 calls, and then on.
 
 Also what Python does in a call: the back end's share of the time, and two Python threads instead of
 one. And other networks, so that "usually" is asked of several.
