@@ -1,4 +1,4 @@
-"""What bench_collectives times, derives from its samples, and tells on the page."""
+"""What bench_collectives keeps of each all-reduce's first call."""
 
 import torch
 

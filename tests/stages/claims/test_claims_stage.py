@@ -1,4 +1,4 @@
-"""The stage that judges, and its section of the page."""
+"""The stage that judges: from whatever files there are, and what it says of changes."""
 
 import json
 import os

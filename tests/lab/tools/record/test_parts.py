@@ -1,4 +1,4 @@
-"""What comes first in a visit, and how long it may take."""
+"""How long a part of a visit may take."""
 
 from lab.tools.record.parts import Part, deadline_s
 
