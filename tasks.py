@@ -186,7 +186,8 @@ def _with_help(body: Callable[..., None]) -> Callable[..., None]:
 def test(c: Context, k: str = "", all: bool = False) -> None:  # noqa: A002  (the option's name)
     """Run the tests, on all cores."""
     chosen = ("" if all else " -m 'not slow'") + (f" -k {quote(k)}" if k else "")
-    _run("python -m pytest -n logical --dist worksteal" + chosen)
+    workers = (os.cpu_count() or 1) + all  # many of the others wait: for timeouts, starts, signals
+    _run(f"python -m pytest -n {workers} --dist worksteal{chosen}")
 
 
 @task
