@@ -11,7 +11,6 @@ ENGINE, COMPILED, BF16 = "engine", "engine, compiled", "engine, bf16"
 # on GPUs alone: the engine's step as one CUDA graph, as are there COMPILED and BF16
 GRAPH, FP32, TF32 = "engine, graph", "engine, fp32", "engine, tf32"
 COMPILED_BF16 = "engine, compiled bf16"
-BY_THE_ENGINE = (ENGINE, GRAPH, COMPILED, FP32, TF32, BF16, COMPILED_BF16)
 PRODUCT, TF32_PRODUCT = "matrix product, fp32", "matrix product, tf32"
 BF16_PRODUCT = "matrix product, bf16"
 PRODUCTS = (PRODUCT, TF32_PRODUCT, BF16_PRODUCT)  # x: products that have the FLOP of a step
