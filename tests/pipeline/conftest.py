@@ -21,23 +21,27 @@ IDENTITY = {  # of commits, by hand and of `dvc exp run`
 RUNS = ("lenet_1gpu", "lenet_2gpu", "record_83", "record_90", "record_92")  # no ResNet: it is slow
 
 
-def environment() -> dict[str, str]:
-    """An activated environment with the data's mirror, wherever a command runs."""
-    found = os.environ | IDENTITY | {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}
+def environment(activated: bool = True) -> dict[str, str]:
+    """What a command finds: this Python's environment, if activated, and the data's mirror."""
+    own = f"{Path(sys.executable).parent}:" if activated else ""
+    found = os.environ | IDENTITY | {"PATH": f"{own}/usr/bin:/bin"}
     if MIRROR and "://" not in MIRROR:
         found["LAB_DATA_MIRROR"] = str((ROOT / MIRROR).resolve())
     return found
 
 
 def command(folder: Path, *words: str) -> str:
-    """Run a module of this interpreter in a project and return what it prints."""
-    return shell(folder, sys.executable, "-m", *words)
+    """Run a module of this interpreter in a project and return what it prints.
+
+    In the activated environment is `dvc` alone, which needs it to run stages.
+    """
+    return shell(folder, sys.executable, "-m", *words, activated=words[0] == "dvc")
 
 
-def shell(folder: Path, *words: str) -> str:
+def shell(folder: Path, *words: str, activated: bool = True) -> str:
     """Run a command, which must end well, in a project and return what it prints."""
     ended = subprocess.run(
-        words, cwd=folder, env=environment(), capture_output=True, text=True, check=False
+        words, cwd=folder, env=environment(activated), capture_output=True, text=True, check=False
     )
     assert ended.returncode == 0, f"{words}\n{ended.stdout}{ended.stderr}"
     return ended.stdout
