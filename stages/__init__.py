@@ -14,7 +14,7 @@ if sys.argv[:1] == ["-m"]:  # while `python -m` imports its module
             file=sys.stderr,
         )
         sys.exit(4)  # of lab.core.errors.MachineError, which needs no more than this
-    if "DVC_STAGE" in os.environ:
-        from lab.core.process import die_with_parent
+    from lab.core.process import DIE_WITH_PARENT, die_with_parent
 
-        die_with_parent()  # now: importing torch takes seconds, in which DVC may be killed
+    if "DVC_STAGE" in os.environ or DIE_WITH_PARENT in os.environ:
+        die_with_parent()  # now: importing torch takes seconds, in which the parent may be killed

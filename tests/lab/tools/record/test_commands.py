@@ -46,9 +46,14 @@ from pathlib import Path
 from lab.core.process import run
 
 words = [sys.executable, "-c", "import time; time.sleep(300)"]
-others = [subprocess.Popen(words, start_new_session=own) for own in (False, True)]
-Path("others").write_text(" ".join(str(other.pid) for other in others))
-sys.exit(run(lambda: time.sleep(300)))
+
+def main():
+    others = [subprocess.Popen(words, start_new_session=own) for own in (False, True)]
+    Path("others").write_text(" ".join(str(other.pid) for other in others))
+    time.sleep(300)
+
+if __name__ == "__main__":
+    sys.exit(run(main))
 """
 
 
