@@ -40,6 +40,7 @@ VariantOfSize = Callable[[int], Variant]  # of size 1 it does little but launch
 OVER_LAUNCH = "work over its launch"  # an experiment; x: the size
 LAUNCHES_WANTED = 30  # times as long as its launch takes the work of a size that is looked for,
 MIN_LAUNCHES = 10  # and at least work whose times decide, should the GPU be faster by then
+MEMORY_SHARE = 0.5  # of a GPU's memory, at most, for a size that is looked for
 
 
 def time_variants(
@@ -174,12 +175,26 @@ def over_launch(
 def size_past_launch_bound(
     variant_of: VariantOfSize, size: int, devices: Devices, params: BenchParams
 ) -> int:
-    """`size`; on a GPU doubled until its work takes LAUNCHES_WANTED times as long as its launch."""
+    """`size`; on a GPU doubled until its work takes LAUNCHES_WANTED times as long as its launch.
+
+    Where memory ends before, `launch_bound` has the last word.
+    """
     if not _on_gpu(devices):
         return size
     while summarise(over_launch(variant_of, size, devices, params)).median < LAUNCHES_WANTED:
+        if not _room_for_twice(devices.devices[0]):
+            return size
         size *= 2
     return size
+
+
+def _room_for_twice(gpu: torch.device) -> bool:
+    """Whether matrices of twice the rows leave MEMORY_SHARE of a GPU's memory to what runs beside.
+
+    `size` may be one of images, which take less.
+    """
+    memory = torch.cuda.get_device_properties(gpu).total_memory
+    return 4 * torch.cuda.max_memory_allocated(gpu) <= MEMORY_SHARE * memory
 
 
 def sizes_past_launch_bound(

@@ -4,7 +4,7 @@ import numpy as np
 import torch
 from threadpoolctl import ThreadpoolController
 
-from lab.machine.devices import Devices
+from lab.machine.devices import Devices, usable_cores
 from lab.results.measurements import Measurement, skip
 from lab.timing.bench import Variant, balanced_turns, in_unit
 from lab.timing.clock import synchronize
@@ -33,7 +33,9 @@ def measure_timing_mistakes(params: Params, devices: Devices, process: int) -> l
     """Time products as the notes do, and fairly: one sample of each, of ten products.
 
     The notes' numpy takes as many threads as its library likes. The fair variants multiply numbers
-    drawn beforehand, in float32, with as many threads as the device has.
+    drawn beforehand, in float32, with as many threads as a virtual device has; beside a GPU numpy
+    has all cores. Everything runs once before: a GPU loads a kernel when it is first called, and
+    one that was never used has to be set up.
     """
     device, n = devices.devices[0], params.bench_async.book_size
     A = np.random.default_rng(params.seed).standard_normal((n, n), dtype=np.float32)
@@ -45,8 +47,10 @@ def measure_timing_mistakes(params: Params, devices: Devices, process: int) -> l
         torch_products(n, device)
         synchronize([awaited])
 
+    cores = devices.threads if device.type == "cpu" else usable_cores()
+
     def fair_numpy() -> None:
-        with blas.limit(limits=devices.threads):
+        with blas.limit(limits=cores):
             for _ in range(REPEATS):
                 np.dot(A, A, out=C)
 
@@ -67,8 +71,8 @@ def measure_timing_mistakes(params: Params, devices: Devices, process: int) -> l
         variants[other] = lambda: waited_for(torch.device("cuda", 1))
     else:
         missing = [skip("book", other, f"needs 2 CUDA GPUs, found {found}", devices.kind)]
-    np.dot(A, A, out=C)  # the notes warm up by one product
-    torch.mm(a, a, out=c)
+    for warm_up in variants.values():  # the notes': one product
+        warm_up()
     times: dict[str, tuple[float, ...]] = {}
     for name in balanced_turns(list(variants), 1, process):
         times[name], _ = call_times(variants[name], devices, rounds=1)

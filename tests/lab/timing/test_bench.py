@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable
 from itertools import chain, pairwise, repeat
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -147,6 +148,7 @@ def gpu(monkeypatch) -> Callable[[int], Callable[[], None]]:
         return launched
 
     monkeypatch.setattr(bench, "read_clock", read_clock)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda gpu: Mock(total_memory=2**33))
     return work
 
 

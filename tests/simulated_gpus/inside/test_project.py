@@ -1,0 +1,109 @@
+"""What the project's code asks of a GPU: waits, first calls, memory."""
+
+from pathlib import Path
+
+import pytest
+import simulated_cuda
+import torch
+
+from lab.core.params import load
+from lab.core.shared_params import BenchParams, DeviceParams
+from lab.machine.devices import resolve
+from lab.nets.models import LeNet
+from lab.timing import bench
+from lab.timing.bench import size_past_launch_bound
+from lab.training.steps import Stepper
+from lab.training.strategies.by_name import strategy_of
+from stages.bench_async.measure import timing_mistakes
+from stages.bench_async.measure.params import Params as AsyncParams
+from stages.together.measure import one_run
+from stages.together.measure.ladder import Run, ladder
+from stages.together.measure.params import Params as TogetherParams
+from tests.helpers import recipe, write_data
+
+AUTO = {"cpu_threads": "auto"}
+
+
+def notes_of(kind, function):
+    return [
+        what
+        for found, what, stack in simulated_cuda.notes
+        if found == kind and any(line.endswith(f" {function}") for line in stack)
+    ]
+
+
+def test_nothing_is_loaded_or_set_up_inside_a_clock(project):
+    """Seven products of numpy and of torch: what comes first would pay for kernels and contexts."""
+    params = load(AsyncParams)
+    simulated_cuda.forget_first_calls()
+    timing_mistakes.measure_timing_mistakes(params, resolve(1, params.devices), 0)
+    assert notes_of("first", "measure_timing_mistakes"), "it calls kernels that nobody has called"
+    assert notes_of("context", "measure_timing_mistakes"), "and sets both GPUs up"
+    assert notes_of("first", "call_times") == notes_of("context", "call_times") == []
+
+
+@pytest.fixture
+def data(project: Path) -> Path:
+    write_data(project / "data", train=600, test=100)
+    return project
+
+
+def waits_of(call) -> int:
+    before = simulated_cuda.host_waits()
+    call()
+    return simulated_cuda.host_waits() - before
+
+
+def test_a_rung_that_is_timed_in_part_runs_ahead(data, monkeypatch):
+    """As those that are trained whole do: no step waits for the one before."""
+    waits, take = [], Stepper.take
+
+    def counting(*args):
+        waits.append(waits_of(lambda: take(*args)))
+
+    monkeypatch.setattr(Stepper, "take", counting)
+    params = load(TogetherParams)
+    one_run.train_rung(ladder(True)[-1], 0, Run(0, 1, in_part=True), params)
+    assert waits == [0]
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {},
+        {"num_gpus": 2},
+        {"num_gpus": 2, "strategy": "dataparallel"},
+        {"num_gpus": 2, "momentum": 0.9, "precision": "bf16"},
+        {"num_gpus": 2, "shards": 8},
+        {"strategy": "graph"},
+    ],
+    ids=lambda how: " ".join(map(str, how.values())) or "one",
+)
+def test_no_step_waits_for_a_gpu(how):
+    devices = [torch.device("cuda", i) for i in range(how.get("num_gpus", 1))]
+    images = torch.randint(256, (64, 28, 28), dtype=torch.uint8)
+    train_set = (images, torch.randint(10, (64,)))
+    strategy = strategy_of(LeNet(torch.Generator()), devices, recipe(batch_size=16, **how))
+    stepper = Stepper(strategy, train_set)
+
+    def steps(count: int) -> None:
+        rows = torch.arange(16, device=devices[0])
+        losses = torch.zeros(count, device=devices[0])
+        stepper.take([rows] * count, [0.1] * count, losses)
+
+    steps(1)  # a graph is recorded
+    assert waits_of(lambda: steps(2)) == waits_of(lambda: steps(6)) == 0
+
+
+def test_a_size_that_outlasts_its_launch_leaves_memory_to_others():
+    """Work that never outlasts it would be doubled until the GPU is full."""
+    gpu = resolve(1, DeviceParams(**AUTO))
+    params = BenchParams(starts=1, rounds=1, min_sample_ms=1e-3)
+
+    def memory_alone(rows: int):
+        x = torch.empty(rows, rows, device=gpu.devices[0])
+        return x[:1, :1].clone
+
+    size = size_past_launch_bound(memory_alone, 1024, gpu, params)
+    total = torch.cuda.get_device_properties(gpu.devices[0]).total_memory
+    assert bench.MEMORY_SHARE * total / 16 < 4 * size**2 <= bench.MEMORY_SHARE * total
