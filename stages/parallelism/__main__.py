@@ -13,6 +13,7 @@ from lab.core.process import run
 from lab.data.datasets import Split, dataset_name, read_fashion_mnist
 from lab.machine.devices import Devices, for_ranks, resolve
 from lab.results.measurements import Measurement, Results
+from lab.timing.clock import synchronize
 from lab.timing.runner import Measured, run_benchmark
 from stages.parallelism.measure import step_times
 from stages.parallelism.measure.by_torch import measure_by_torch
@@ -52,6 +53,7 @@ def count(params: Params, devices: Devices, images: Split) -> Iterator[Measureme
     yield from measure_dense(p, devices, seed)
     yield from measure_allreduce(p.num_devices, seed)
     yield from measure_networks()
+    synchronize(devices.devices)  # nothing is at work while the machine's speed is looked at
 
 
 def summarise(p: ParallelismParams, results: Results) -> Metrics:

@@ -6,7 +6,6 @@ A form is a function of X (n, 512) that gives logits (n, 2).
 import logging
 import os
 import tempfile
-import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,6 +19,7 @@ from torch import Tensor, nn
 from lab.core.errors import LabError, MachineError
 from lab.machine.devices import missing_compiler, missing_for_compile
 from lab.machine.gpus.graphs import recorded
+from lab.timing.clock import read_clock
 from stages.bench_compile.measure.names import (
     AOT,
     COMPILE,
@@ -185,14 +185,15 @@ def build(
     Raises:
         MachineError: TorchScript is turned off.
     """
-    reason = obstacle(name, next(net.parameters()).device, compilers)
+    device = next(net.parameters()).device
+    reason = obstacle(name, device, compilers)
     if reason:
         return None, 0.0, reason
     with quiet_torch():
         try:
-            start = time.perf_counter()
+            start = read_clock([device])
             form = BUILDERS[name](net, folder)
-            seconds = time.perf_counter() - start
+            seconds = read_clock([device]) - start
             used = _used_compiled(form, use, inputs) if name == COMPILE else use(form)
         except LabError:
             raise
