@@ -20,6 +20,7 @@ from tqdm import tqdm
 
 from lab.core.errors import LabError, MachineError, SpaceError
 from lab.core.files import write_json
+from lab.core.gpu_errors import gpu_error
 from lab.core.stage_times import announce, remember
 
 # DVC turns every exit code into 255; `invoke repro` finds the real one here
@@ -48,7 +49,8 @@ def before_success(check: Callable[[], None]) -> None:
 def run(main: Callable[[], None]) -> int:
     """Run `main` and return the exit code.
 
-    0, a LabError's own, 8 when out of memory, 4 when out of open files, or 128 + n after signal n.
+    0, a LabError's own, 8 when out of memory, a GPU's too, 4 when out of open files or a GPU fails,
+    or 128 + n after signal n.
     An error is printed as one line for each mistake; with LAB_DEBUG set it is raised. In one of
     several processes of a run the launcher prints it instead. A stage that DVC started also tells
     and keeps how long it takes.
@@ -113,6 +115,8 @@ def _explain(error: BaseException) -> tuple[int, str] | None:
     """The exit code, and the lines that say what happened and what to do; None for a bug."""
     if lacks_open_files(error):
         return MachineError.exit_code, MORE_OPEN_FILES
+    if found := gpu_error(error):
+        return found.exit_code, str(found)
     if isinstance(error, OSError | RuntimeError):
         return None
     if isinstance(error, LabError):

@@ -14,7 +14,7 @@ from typing import Literal
 import torch
 
 from lab.core.shared_params import DeviceParams, Precision, RunPrecision
-from lab.machine.gpus.errors import check_driver
+from lab.machine.gpus.check_driver import check_driver
 from lab.machine.limits import usable_cores
 from lab.machine.torch_build import cpu_flags
 

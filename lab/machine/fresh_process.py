@@ -24,6 +24,7 @@ from multiprocessing.process import BaseProcess
 from typing import Any, TypeVar
 
 from lab.core.errors import DistributedError, LabError, MachineError, SpaceError
+from lab.core.gpu_errors import gpu_error
 from lab.core.process import MORE_OPEN_FILES, ORPHANED, lacks_open_files
 
 # macOS's own libraries do not survive a fork
@@ -186,7 +187,9 @@ def _run(
 
 
 def _explain(error: Exception) -> LabError | None:
-    """What was the matter, where a data loader's worker died or a limit was reached."""
+    """What was the matter, where a GPU failed, a loader's worker died or a limit was reached."""
+    if found := gpu_error(error):
+        return found
     said = str(error).strip()
     of_worker = "DataLoader worker" in said
     # Python makes a loader's semaphores in shared memory, too, and names no file

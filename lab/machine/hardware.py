@@ -51,12 +51,11 @@ def _accelerator() -> dict[str, Any]:
         return {"count": 0, "cuda": None, "memory_gib": None, "names": None}
     import torch
 
-    from lab.machine.gpus.errors import check_driver, gpu_errors
+    from lab.machine.gpus.check_driver import check_driver
 
     check_driver()
     count = torch.cuda.device_count()
-    with gpu_errors():
-        properties = [torch.cuda.get_device_properties(i) for i in range(count)]
+    properties = [torch.cuda.get_device_properties(i) for i in range(count)]
     return {
         "count": count,
         "cuda": torch.version.cuda if count else None,

@@ -21,7 +21,6 @@ from lab.core.errors import LabError
 from lab.core.files import REPORTS, Metrics, write_metrics, write_rows
 from lab.machine.devices import Devices
 from lab.machine.fresh_process import call_in_subprocess
-from lab.machine.gpus.errors import gpu_errors
 from lab.machine.hardware import add_machine
 from lab.results.disturbances import in_words
 from lab.results.measurements import DISTURBED, Measurement, Results, disturbances, rows_of
@@ -114,8 +113,7 @@ def in_processes(
 def _watched(measure: Callable[..., Measured], *args: Any) -> Measured:
     """What a process measured, remarked on if something disturbed it."""
     before = snapshot.read()
-    with gpu_errors():
-        found = measure(*args)
+    found = measure(*args)
     happened = in_words(snapshot.between(before, snapshot.read()))
     if not happened:
         return found

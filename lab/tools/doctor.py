@@ -603,7 +603,7 @@ def try_torch() -> Iterator[str | Finding]:
     except (ImportError, OSError, RuntimeError) as error:
         yield Finding("FAIL", f"torch does not import: {error}", INSTALL)
         return
-    from lab.machine.gpus.errors import check_driver
+    from lab.machine.gpus.check_driver import check_driver
 
     yield "asking for GPUs"
     check_driver()
@@ -628,7 +628,7 @@ def try_gpus(devices: "Sequence[torch.device]") -> Iterator[str | Finding]:
     """
     import torch
 
-    from lab.machine.gpus.errors import gpu_errors
+    from lab.core.gpu_errors import gpu_errors
 
     for device in devices:
         yield f"computing on {device}"

@@ -7,7 +7,6 @@ from lab.core.params import load
 from lab.core.process import run
 from lab.machine.devices import resolve
 from lab.machine.fresh_process import call_in_subprocess
-from lab.machine.gpus.errors import gpu_errors
 from lab.results.measurements import Measurement, Results
 from lab.timing.bench import (
     launch_bound,
@@ -62,9 +61,8 @@ def past_launch_bound(params: Params) -> tuple[Params, int]:
     """
     devices = resolve(1, params.devices)
     device, ours = devices.devices[0], params.bench_async
-    with gpu_errors():
-        sizes = sizes_past_launch_bound(products(device), ours.sizes, devices, params.bench)
-        rows = size_past_launch_bound(additions(device, params.seed), SIZE, devices, params.bench)
+    sizes = sizes_past_launch_bound(products(device), ours.sizes, devices, params.bench)
+    rows = size_past_launch_bound(additions(device, params.seed), SIZE, devices, params.bench)
     book_size = max(ours.book_size, NOTES_SIZE if device.type == "cuda" else 0)
     sized = ours.model_copy(update={"sizes": sizes, "book_size": book_size})
     return params.model_copy(update={"bench_async": sized}), rows

@@ -7,7 +7,6 @@ from lab.core.params import load
 from lab.core.process import run
 from lab.machine.devices import resolve
 from lab.machine.fresh_process import call_in_subprocess
-from lab.machine.gpus.errors import gpu_errors
 from lab.results.measurements import Measurement, Results
 from lab.results.stats import ANY, median_of
 from lab.timing.bench import (
@@ -54,10 +53,9 @@ def past_launch_bound(params: Params) -> tuple[Params, int]:
     """
     devices, ours = resolve(1, params.devices), params.bench_overlap
     device, bench = devices.devices[0], params.bench
-    with gpu_errors():
-        size = size_past_launch_bound(products(device), ours.size, devices, bench)
-        passes = lenet_passes(device, params.seed)
-        images = size_past_launch_bound(passes, BATCH_SIZE, devices, bench)
+    size = size_past_launch_bound(products(device), ours.size, devices, bench)
+    passes = lenet_passes(device, params.seed)
+    images = size_past_launch_bound(passes, BATCH_SIZE, devices, bench)
     count = max(ours.num_results, NOTES_RESULTS if device.type == "cuda" else 0)
     sized = ours.model_copy(update={"size": size, "num_results": count})
     return params.model_copy(update={"bench_overlap": sized}), images

@@ -7,7 +7,6 @@ from lab.core.params import load
 from lab.core.process import run
 from lab.machine.devices import resolve
 from lab.machine.fresh_process import call_in_subprocess
-from lab.machine.gpus.errors import gpu_errors
 from lab.results.measurements import Measurement, Results
 from lab.timing.bench import (
     launch_bound,
@@ -46,10 +45,7 @@ def measure(process: int, params: Params) -> list[Measurement]:
 def past_launch_bound(params: Params) -> Params:
     """The same params; on a GPU with largest matrices whose product outlasts its launch."""
     devices, ours = resolve(2, params.devices), params.bench_parallel
-    with gpu_errors():
-        sizes = sizes_past_launch_bound(
-            products(devices.devices[0]), ours.sizes, devices, params.bench
-        )
+    sizes = sizes_past_launch_bound(products(devices.devices[0]), ours.sizes, devices, params.bench)
     sized = ours.model_copy(update={"sizes": sizes})
     return params.model_copy(update={"bench_parallel": sized})
 

@@ -66,11 +66,15 @@ def build(folder: Path) -> None:
 
 @dataclass(frozen=True)
 class Machine:
-    """A machine with so many simulated GPUs of so much memory, whose libraries lie in `built`."""
+    """A machine with simulated GPUs, whose libraries lie in `built`.
+
+    Attributes:
+        mib: what other processes have left of the memory of each.
+    """
 
     built: Path
     gpus: int
-    mib: int = 8192
+    mib: float = 8192
 
     def environment(self, notes: Path) -> dict[str, str]:
         """What a process finds that is to have the GPUs, and to leave its notes in a folder."""

@@ -11,12 +11,12 @@ import torch
 from tqdm import tqdm
 
 from lab.core.errors import StoppedError
+from lab.core.gpu_errors import gpu_errors
 from lab.core.process import StopRequest
 from lab.data import augment, images, order
 from lab.data.datasets import DATA, SOURCE_FILE, Split, dataset_name, read_fashion_mnist
 from lab.data.images import to_tensors
 from lab.machine.devices import Devices, precision_on
-from lab.machine.gpus.errors import gpu_errors
 from lab.nets import convnet, lenet, models, resnet
 from lab.optim import schedules, update_rules
 from lab.parallel import flat_bucket, replicas

@@ -17,6 +17,7 @@ from pathlib import Path
 
 CUDA_VERSION = "12.8"  # as it is told; nothing of it is there
 MIB = 2**20
+TOTAL = 8192 * MIB  # the memory of each
 ROOT = Path(__file__).resolve().parents[3]
 NOTES = os.environ.get("SIMULATED_GPUS_NOTES", "")  # a folder, for a file of each process
 
@@ -130,8 +131,8 @@ def gpus():
 
 
 def memory():
-    """The bytes of each."""
-    return int(float(os.environ.get("SIMULATED_GPUS_MIB", "8192")) * MIB)
+    """The bytes of each that other processes have left."""
+    return int(float(os.environ["SIMULATED_GPUS_MIB"]) * MIB)
 
 
 # --- what is noted of a process

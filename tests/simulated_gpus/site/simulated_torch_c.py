@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import torch
 import torch._C as C
-from simulated_cuda import CUDA_VERSION, MIB, device, gpus, memory
+from simulated_cuda import CUDA_VERSION, MIB, TOTAL, device, gpus, memory
 
 SM = (8, 0)  # the first GPUs with bfloat16 and TF32
 
@@ -134,7 +134,7 @@ def properties(index):
     major, minor = SM
     return SimpleNamespace(
         name="Simulated GPU",
-        total_memory=memory(),
+        total_memory=TOTAL,
         major=major,
         minor=minor,
         multi_processor_count=8,
@@ -156,7 +156,7 @@ class _cudart:
 
     @staticmethod
     def cudaMemGetInfo(index):
-        return memory() - device.used_bytes(index), memory()
+        return memory() - device.used_bytes(index), TOTAL
 
 
 # --- memory

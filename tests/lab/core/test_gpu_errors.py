@@ -10,12 +10,12 @@ import pytest
 import torch
 
 from lab.core.errors import MachineError, SpaceError
+from lab.core.gpu_errors import gpu_errors
 from lab.core.params import load
 from lab.core.process import run
 from lab.core.shared_params import DeviceParams
 from lab.machine import hardware
 from lab.machine.devices import for_ranks, resolve
-from lab.machine.gpus.errors import gpu_errors
 from lab.timing.runner import measure_in_processes
 from lab.training.strategies.replicas import Replicas
 from stages.train.measure import one_run
@@ -78,8 +78,12 @@ def test_a_failure_is_one_line_that_names_the_gpus_and_says_what_to_do(words, sh
         (TAKEN, SHOWN),
         ("CUDA error: out of memory\nCUDA kernel errors", "CUDA error: out of memory"),
         ("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`", "CUDA "),
+        (
+            f"Caught OutOfMemoryError in replica 1\nTraceback\ntorch.OutOfMemoryError: {TAKEN}",
+            SHOWN,
+        ),
     ],
-    ids=["torch", "driver", "cuBLAS"],
+    ids=["torch", "driver", "cuBLAS", "DataParallel"],
 )
 def test_memory_that_others_have_is_an_error_of_space_that_says_who_has_it(words, shown):
     with pytest.raises(SpaceError) as error, gpu_errors("cuda:0"):
@@ -90,7 +94,7 @@ def test_memory_that_others_have_is_an_error_of_space_that_says_who_has_it(words
 
 @pytest.mark.parametrize("words", ["shapes do not fit", "can't allocate memory: you tried to"])
 def test_what_is_no_failure_of_a_gpu_stays_what_it_is(words):
-    with pytest.raises(RuntimeError, match=words), gpu_errors():
+    with pytest.raises(RuntimeError, match=words), gpu_errors("cuda:0"):
         raise RuntimeError(words)
 
 

@@ -1,0 +1,21 @@
+"""The folder of a machine with simulated GPUs: small data, and the smallest params."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+from lab.tools.profiles import merge
+from tests.helpers import ROOT, edit_params, write_data
+
+
+def prepare(work: Path, gpus: int) -> None:
+    """Make a folder with small data and the smallest params."""
+    work.mkdir()
+    write_data(work / "data", train=800, test=256)
+    (work / "params.yaml").write_text(merge("smoke", ROOT / "profiles", ROOT / "params.yaml"))
+    changes: dict[str, Any] = {
+        "bench.rounds": 2,
+        "bench_collectives.world_sizes": sorted({2, gpus} - {1}),
+    }
+    edit_params(changes, path=work / "params.yaml")
+    shutil.copytree(ROOT / "profiles", work / "profiles")
