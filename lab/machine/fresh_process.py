@@ -6,6 +6,7 @@ kind compared, of training steps, products and sums). It ends when its launcher 
 """
 
 import gc
+import math
 import multiprocessing
 import os
 import shutil
@@ -56,13 +57,16 @@ class FreshProcess:
         with self._expected():
             self.link.send(value)
 
-    def receive(self) -> Any:
+    def receive(self, timeout_s: float = math.inf) -> Any:
         """Wait for what it sends.
 
         Raises:
             LabError: it ended first; its own, where one ended it.
+            TimeoutError: it has sent nothing for so long.
         """
         with self._expected():
+            if timeout_s < math.inf and not self.link.poll(max(0.0, timeout_s)):
+                raise TimeoutError
             received = self.link.recv()
         if isinstance(received, LabError):
             raise received

@@ -19,15 +19,19 @@ def until_deadline(starts: int) -> Iterator[int]:
     A start is measured before the next number is asked for; the next is expected to take as long.
     So a stage that is cut ends in good order, with the starts that it has.
     """
-    deadline = float(os.environ.get(DEADLINE_VARIABLE, "inf"))
     taken_s = 0.0
     for start in range(starts):
         began = time.monotonic()
-        if start and began + taken_s > deadline:
+        if start and taken_s > time_left_s():
             log.warning("%d of %d starts: there is no time for more", start, starts)
             return
         yield start
         taken_s = time.monotonic() - began
+
+
+def time_left_s() -> float:
+    """Seconds until nothing more is to begin; infinitely many if nobody asks for an end."""
+    return float(os.environ.get(DEADLINE_VARIABLE, "inf")) - time.monotonic()
 
 
 def traces_folder() -> Path | None:

@@ -14,7 +14,7 @@ from lab.machine.devices import computes_in_bf16, processor, resolve, usable_cor
 from lab.results.measurements import Measurement, Results, skip
 from lab.timing.bench import ratio_metrics
 from lab.timing.conditions import LoadMonitor, conditions
-from lab.timing.deadline import traces_folder
+from lab.timing.deadline import time_left_s, traces_folder
 from lab.timing.runner import write_results
 from stages.bench_training.measure import names
 from stages.bench_training.measure.comparisons import (
@@ -54,6 +54,8 @@ def measure(p: TrainingParams, machine: Machine, notes_workers: int) -> list[Mea
     if p.peers:
         notes = names.BY_THE_NOTES[notes_workers]
         for name in (notes, names.ENGINE):
+            if time_left_s() < 0:
+                break
             measured.append(timed_by_hand(name, variants[names.LENET, name], machine))
     return measured + lacking(p, machine)
 

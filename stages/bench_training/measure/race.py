@@ -4,12 +4,14 @@ So no variant's allocator, threads or loaders help or hinder another's.
 """
 
 import logging
+import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+import time
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import torch
 from tqdm import tqdm
@@ -17,14 +19,23 @@ from tqdm import tqdm
 from lab.core.errors import LabError, MachineError
 from lab.machine.fresh_process import fresh_process, silence_stdout
 from lab.timing.bench import balanced_turns
-from lab.timing.deadline import until_deadline
+from lab.timing.deadline import time_left_s, until_deadline
 from lab.timing.profiler import profile
 from stages.bench_training.measure.loops import Turn, turn_of
 from stages.bench_training.measure.variants import TrainingVariant
 
 WARM_UP_STEPS = 2  # of a turn that does not count
 TRACED_STEPS = 3  # of one that is traced
+COMPILING_SHARE = 0.5  # of the time until a deadline
+NO_TIME = "not compiled within the time that was left"
 T = TypeVar("T")
+Name = TypeVar("Name", contravariant=True)
+
+
+class Take(Protocol[Name]):
+    """See `_processes`."""
+
+    def __call__(self, name: Name, wanted: int | Path, left_s: float = math.inf) -> float: ...
 
 
 class UnableError(LabError):
@@ -39,8 +50,9 @@ def race(
     Second, why those variants cannot race here that cannot. For each start all processes are new:
     one and the same program can be a quarter faster or slower from one start to the next, which the
     turns of one process do not show. A start's first round of short turns does not count; the
-    orders of its second one are those of `turns`. There are fewer starts if there is a deadline.
-    The first start's processes are traced into the folder `traces` when all have taken their turns.
+    orders of its second one are those of `turns`. There are fewer starts if there is a deadline, of
+    which compilers may take COMPILING_SHARE. The first start's processes are traced into the folder
+    `traces` when all have taken their turns.
 
     Raises:
         LabError: a variant's process ended.
@@ -49,9 +61,13 @@ def race(
     unable: dict[T, str] = {}
     for start in tqdm(until_deadline(starts), "race", total=starts, leave=False, disable=None):
         with _processes({name: variants[name] for name in seconds}) as take:
-            for name in list(seconds):
+            compile_until_s = time.monotonic() + COMPILING_SHARE * time_left_s()
+            # compiled ones last: the others are sure to race
+            for name in sorted(seconds, key=lambda name: variants[name].compile != "none"):
+                compiles = start == 0 and variants[name].compile != "none"
+                left_s = compile_until_s - time.monotonic() if compiles else math.inf
                 try:
-                    take(name, min(WARM_UP_STEPS, variants[name].steps))
+                    take(name, min(WARM_UP_STEPS, variants[name].steps), left_s)
                 except UnableError as error:
                     unable[name] = str(error)
                     del seconds[name]
@@ -59,6 +75,8 @@ def race(
                 seconds[name].append(take(name, variants[name].steps))
             if traces and start == 0:
                 for name in filter(lambda name: _can_be_traced(variants[name]), seconds):
+                    if time_left_s() < 0:
+                        break
                     with suppress(LabError):  # a profiler that fails here fails no race
                         take(name, traces / _file_of(name))
     return {name: tuple(samples) for name, samples in seconds.items()}, unable
@@ -87,10 +105,11 @@ def _file_of(name: object) -> str:
 
 
 @contextmanager
-def _processes(variants: Mapping[T, TrainingVariant]) -> Iterator[Callable[[T, int | Path], float]]:
+def _processes(variants: Mapping[T, TrainingVariant]) -> Iterator[Take[T]]:
     """The variants' processes, as a function that has one of them take a turn of so many steps.
 
-    Or, given a file, a short one that is traced into it.
+    Or, given a file, a short one that is traced into it. It raises UnableError for one that a
+    compiler does not manage, or not within `left_s`.
     """
     with ExitStack() as stack:
         processes = {
@@ -98,9 +117,13 @@ def _processes(variants: Mapping[T, TrainingVariant]) -> Iterator[Callable[[T, i
             for name, variant in variants.items()
         }
 
-        def take(name: T, wanted: int | Path) -> float:
+        def take(name: T, wanted: int | Path, left_s: float = math.inf) -> float:
             processes[name].send(wanted)
-            return float(processes[name].receive())
+            try:
+                return float(processes[name].receive(left_s))
+            except TimeoutError:
+                processes[name].process.kill()
+                raise UnableError(NO_TIME) from None
 
         yield take
 

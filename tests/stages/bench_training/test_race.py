@@ -9,6 +9,7 @@ import psutil
 import pytest
 
 from lab.core.errors import LabError
+from lab.timing.deadline import DEADLINE_VARIABLE
 from lab.training.run_params import NOTES
 from stages.bench_training.measure import race as race_module
 from stages.bench_training.measure.race import TRACED_STEPS, race
@@ -75,6 +76,15 @@ def test_a_variant_that_does_not_compile_leaves_the_race_to_the_others(ready):
     assert list(times) == ["product"]
     assert len(times["product"]) == 2
     assert unable["compiled"].startswith("does not compile here (RuntimeError)")
+
+
+def test_a_variant_that_compiles_for_too_long_leaves_the_race_to_the_others(ready, monkeypatch):
+    """A visit's part that is worth most would be ended while a compiler works, with nothing left."""
+    monkeypatch.setenv(DEADLINE_VARIABLE, str(time.monotonic() + 4))
+    compiled = BOOK.but(kind="engine", compile="max-autotune", batch_size=64)
+    times, unable = race({"compiled": compiled, "product": PRODUCT}, starts=1)
+    assert unable == {"compiled": "not compiled within the time that was left"}
+    assert list(times) == ["product"]
 
 
 RACE = """
