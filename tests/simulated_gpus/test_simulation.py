@@ -1,4 +1,4 @@
-"""The simulation's own tests, within it."""
+"""What runs within the simulation: its own tests, the project's on GPUs, and those marked `gpu`."""
 
 from pathlib import Path
 
@@ -9,9 +9,21 @@ from tests.simulated_gpus.simulation import HERE, Machine
 
 pytestmark = pytest.mark.slow
 
+TIMED = "test_a_stream_keeps_the_order"  # of which races decide, and there are none
 
-def test_the_simulated_devices_behave_as_cudas(built: Path, tmp_path: Path):
-    words = ("pytest", "-q", "-p", "no:cacheprovider", str(HERE / "inside"))
-    ended, _ = Machine(built, gpus=2).run(ROOT, tmp_path / "notes", *words)
+
+@pytest.mark.parametrize(
+    ("gpus", "words"),
+    [
+        (2, [f"{HERE}/inside/test_devices.py"]),
+        (2, [f"{HERE}/inside/test_project.py"]),
+        (4, [f"{HERE}/inside/test_training.py"]),
+        (2, ["-m", "gpu", "-k", f"not {TIMED}", "tests/lab", "tests/stages"]),
+    ],
+    ids=["devices", "project", "training", "marked gpu"],
+)
+def test_all_pass_within(built: Path, tmp_path: Path, gpus: int, words: list[str]):
+    pytest_ = ("pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist")
+    ended, _ = Machine(built, gpus).run(ROOT, tmp_path / "notes", *pytest_, *words)
     assert ended.returncode == 0, ended.stdout[-6000:] + ended.stderr[-2000:]
-    assert "passed" in ended.stdout
+    assert "skipped" not in ended.stdout

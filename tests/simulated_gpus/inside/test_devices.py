@@ -16,6 +16,7 @@ GPU, OTHER = torch.device("cuda:0"), torch.device("cuda:1")
 def quiet():
     """Nothing is pending, and nothing noted, when a test begins."""
     for device in (GPU, OTHER):
+        torch.ones(1, device=device)
         torch.cuda.synchronize(device)
     notes.clear()
 

@@ -1,0 +1,44 @@
+"""Runs of several processes, each with a GPU of its own or a share of one."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.helpers import edit_params, small_run
+from tests.simulated_gpus.machines import prepare
+from tests.simulated_gpus.simulation import Machine, places
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def trained(built: Path, tmp_path_factory: pytest.TempPathFactory):
+    """trained(gpus, **recipe): the bytes of the weights, and the kind of devices, of a run."""
+
+    def train(gpus: int, **recipe: object) -> tuple[bytes, str]:
+        folder = tmp_path_factory.mktemp("run")
+        work = folder / "work"
+        prepare(work, gpus)
+        edit_params({"train.runs.run": small_run(**recipe)}, path=work / "params.yaml")
+        ended, notes = Machine(built, gpus).run(work, folder / "notes", "stages.train", "run")
+        assert ended.returncode == 0, ended.stderr
+        assert places(notes, "clock") == places(notes, "race") == set()
+        return (work / "models" / "run.pt").read_bytes(), ended.stdout
+
+    return train
+
+
+@pytest.mark.parametrize(("gpus", "kind"), [(4, "4 x cuda,"), (2, "4 x cuda-shared,")])
+def test_shards_learn_the_same_in_four_processes_as_in_one(trained, gpus, kind):
+    alone, _ = trained(1, shards=8)
+    together, said = trained(gpus, shards=8, num_gpus=4, strategy="ddp")
+    assert kind in said
+    assert together == alone
+
+
+@pytest.mark.parametrize(("gpus", "kind"), [(2, "2 x cuda,"), (1, "2 x cuda-shared,")])
+def test_two_processes_learn_what_two_replicas_of_one_do(trained, gpus, kind):
+    replicas, _ = trained(gpus, num_gpus=2)
+    processes, said = trained(gpus, num_gpus=2, strategy="ddp")
+    assert kind in said
+    assert processes == replicas
