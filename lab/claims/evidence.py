@@ -107,6 +107,14 @@ class Evidence:
         return tuple(float(value) for value in values if value is not None)
 
 
+    def device_kinds(self, read: Read) -> set[str]:
+        """The kinds of devices in the rows of what is read; none of a metric."""
+        if isinstance(read, Metric):
+            return set()
+        rows = filter(read.matches, self.rows.get(read.folder, ()))
+        return {str(row["device_kind"]) for row in rows if "device_kind" in row}
+
+
 def _is_number(value: object) -> bool:
     try:
         return (

@@ -150,7 +150,7 @@ class Finding:
 
 def judge(claim: Claim, evidence: Evidence) -> Finding:
     """The verdict on a claim. It raises nothing, whatever the stages left."""
-    kind = evidence.metrics.get(claim.folder, {}).get("device_kind", CPU)
+    kind = _device_kind(claim, evidence)
     if kind not in DEVICE_KINDS:
         foreign = f"device_kind of {claim.folder} is {kind!r}, none of {', '.join(DEVICE_KINDS)}"
         return Finding(claim, Verdict.NOT_TESTABLE, None, "unknown", foreign)
@@ -176,6 +176,16 @@ def judge(claim: Claim, evidence: Evidence) -> Finding:
         not_seen = NOT_SEEN.format(word=word)
         return Finding(claim, Verdict.INCONCLUSIVE, estimate, kind, not_seen)
     return Finding(claim, verdict, estimate, kind, _lack(estimate))
+
+
+def _device_kind(claim: Claim, evidence: Evidence) -> Any:
+    """What a claim is measured on: a stage that has a GPU times the processor as well.
+
+    Beside a GPU the processor is what it is held against.
+    """
+    of_stage = evidence.metrics.get(claim.folder, {}).get("device_kind", CPU)
+    of_rows = {kind for read in claim.rule.reads for kind in evidence.device_kinds(read)}
+    return CPU if of_rows == {CPU} else of_stage
 
 
 def _kept_from_telling(claim: Claim, evidence: Evidence) -> tuple[Verdict, str] | None:

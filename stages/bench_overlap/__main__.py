@@ -94,7 +94,10 @@ def main() -> None:
         prepare=lambda: (params, images),
         once=lambda measured: [*overlap_fractions(measured), *timelines(params, devices)],
         jobs_at_once=2,
-        about={"workload": params.bench_overlap.workload},
+        about={
+            "workload": params.bench_overlap.workload,
+            "num_results": params.bench_overlap.num_results,
+        },
     )
 
 

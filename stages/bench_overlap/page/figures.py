@@ -17,11 +17,10 @@ def figures(folder: Path) -> list[Figure]:
     virtual = m["device_kind"] == "cpu-virtual"
     each = [results.series("gradient ready", n)[0] for n in results.variants("gradient ready")]
     ready = {m.variant: m.values for m in sorted(each, key=lambda m: m.summary.median)}
+    ways = results.variants("timeline")
+    timelines = [Figure("overlap_timeline", [timeline(results, way, virtual) for way in ways])]
     return [
-        Figure(
-            "overlap_timeline",
-            [timeline(results, way, virtual) for way in results.variants("timeline")],
-        ),
+        *(timelines if ways else []),
         Figure(
             "overlap_gradients",
             [plots.bars(ready, say("Time since the backward pass began (ms)"), virtual=virtual)],

@@ -36,7 +36,7 @@ def values(folder: Path) -> dict[str, object]:
     results, m = read(folder)
     best = m["best_arm"]
     speedup, overlap = ratio_of(m, "speedup"), ratio_of(m, "overlap_fraction")
-    copies = len(spans(results, best, "copy"))
+    copies = int(m["num_results"])
     return {
         "gpu": on_gpu(results),
         "verdict": speedup.verdict,
@@ -92,15 +92,18 @@ def spans(results: Results, variant: str, activity: str) -> list[tuple[float, fl
     ]
 
 
-def beside(results: Results, variant: str) -> float:
-    """The share of the time of a run's copies that passes while a product is computed."""
+def beside(results: Results, variant: str) -> float | None:
+    """The share of the time of a run's copies that passes while a product is computed.
+
+    None if the profiler saw no copies: a GPU's driver may keep that to administrators.
+    """
     products, copies = (spans(results, variant, activity) for activity in ("compute", "copy"))
     shared = sum(
         max(0.0, min(end, other_end) - max(start, other_start))
         for start, end in copies
         for other_start, other_end in products
     )
-    return shared / sum(end - start for start, end in copies)
+    return shared / sum(end - start for start, end in copies) if copies else None
 
 
 def gradients(results: Results) -> dict[str, Any]:

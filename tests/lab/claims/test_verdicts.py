@@ -151,6 +151,13 @@ def test_every_claim_is_decided_where_everything_is_there(server):
         assert found.estimate.consistent(), f"{claim.id}: {found.estimate}"
 
 
+def test_what_the_processor_beside_a_gpu_does_is_not_told_as_a_gpus(server):
+    kinds = {c.id: judge(c, server).device_kind for c in ledger() if c.stage == "bench_hardware"}
+    of_processor = {"G1a", "G1b", "G2a", "G2b", "G2d", "G3b", "G3c"}
+    assert {claim for claim, kind in kinds.items() if kind == "cpu"} == of_processor
+    assert set(kinds.values()) == {"cpu", "cuda"}
+
+
 def not_testable(server: Evidence, **changes: object) -> set[str]:
     """The claims that cannot be tested if metrics of these names have other values."""
     metrics = {

