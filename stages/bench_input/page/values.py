@@ -56,6 +56,7 @@ def values(folder: Path) -> dict[str, object]:
         "like_the_book": BOOKS_RATE / ALIKE < rate < BOOKS_RATE * ALIKE,
         "step_s": steps[RESIDENT],
         "book_step_s": steps[BOOK],
+        "slower": speedup(*(step(results, f, "lenet", WHOLE).values for f in (BOOK, RESIDENT))),
         "bottleneck": batch / rate > steps[RESIDENT],
         "book_epoch_s": median_of(epochs(results, BOOK), POSITIVE),
         "memory_epoch_s": median_of(epochs(results, RESIDENT), POSITIVE),
