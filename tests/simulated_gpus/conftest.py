@@ -2,7 +2,9 @@
 
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from filelock import FileLock
@@ -30,3 +32,41 @@ def built(shared_folder: Path) -> Path:
             folder.mkdir()
             simulation.build(folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def folder_of(shared_folder: Path) -> Callable[[int], Path]:
+    """folder_of(gpus): where the stages of a machine with so many GPUs run, for all tests."""
+    from tests.simulated_gpus.machines import prepare
+
+    def folder(gpus: int) -> Path:
+        work = shared_folder / f"{gpus}-gpus"
+        with FileLock(f"{work}.lock"):
+            if not work.is_dir():
+                prepare(work, gpus)
+        return work
+
+    return folder
+
+
+@pytest.fixture(scope="session")
+def measured(built: Path, folder_of: Callable[[int], Path]) -> Callable[[str, int], list[Any]]:
+    """measured(words, gpus): the notes of `python -m stages.WORDS`, which runs once there."""
+    from tests.simulated_gpus.machines import RECORDS
+    from tests.simulated_gpus.simulation import Machine, read_notes
+
+    def run(words: str, gpus: int) -> list[Any]:
+        if words == "together":
+            for record in RECORDS:
+                run(f"train {record}", gpus)
+        work = folder_of(gpus)
+        notes = work / "notes" / words
+        with FileLock(f"{work}-{words}.lock"):
+            if not notes.is_dir():
+                stage = f"stages.{words}".split()
+                ended, _ = Machine(built, gpus).run(work, notes, *stage)
+                assert ended.returncode == 0, ended.stderr[-3000:]
+                assert "Traceback" not in ended.stderr, ended.stderr[-3000:]
+        return read_notes(notes)
+
+    return run

@@ -16,8 +16,6 @@ IN = {  # by stage, where its work is done
     "bench_input": "a fresh process",
     "bench_training": "a racing process",
     "parallelism": "a rank",
-    "train replicas": "threads",
-    "train dataparallel": "torch's threads",
     "train ddp": "a rank that trains",
 }
 

@@ -11,7 +11,7 @@ from tests.simulated_gpus.simulation import Machine, places
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def trained(built: Path, tmp_path_factory: pytest.TempPathFactory):
     """trained(gpus, **recipe): the bytes of the weights, and the kind of devices, of a run."""
 
@@ -28,17 +28,16 @@ def trained(built: Path, tmp_path_factory: pytest.TempPathFactory):
     return train
 
 
-@pytest.mark.parametrize(("gpus", "kind"), [(4, "4 x cuda,"), (2, "4 x cuda-shared,")])
-def test_shards_learn_the_same_in_four_processes_as_in_one(trained, gpus, kind):
+def test_shards_learn_the_same_in_four_processes_as_in_one(trained):
     alone, _ = trained(1, shards=8)
-    together, said = trained(gpus, shards=8, num_gpus=4, strategy="ddp")
-    assert kind in said
-    assert together == alone
+    for gpus, kind in ((4, "4 x cuda,"), (2, "4 x cuda-shared,")):
+        together, said = trained(gpus, shards=8, num_gpus=4, strategy="ddp")
+        assert kind in said
+        assert together == alone
 
 
-@pytest.mark.parametrize(("gpus", "kind"), [(2, "2 x cuda,"), (1, "2 x cuda-shared,")])
-def test_two_processes_learn_what_two_replicas_of_one_do(trained, gpus, kind):
-    replicas, _ = trained(gpus, num_gpus=2)
-    processes, said = trained(gpus, num_gpus=2, strategy="ddp")
-    assert kind in said
+def test_two_processes_learn_what_two_replicas_of_one_do(trained):
+    replicas, _ = trained(2, num_gpus=2)
+    processes, said = trained(2, num_gpus=2, strategy="ddp")
+    assert "2 x cuda," in said
     assert processes == replicas

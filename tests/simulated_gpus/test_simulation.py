@@ -10,6 +10,7 @@ from tests.simulated_gpus.simulation import HERE, Machine
 pytestmark = pytest.mark.slow
 
 TIMED = "test_a_stream_keeps_the_order"  # of which races decide, and there are none
+MARKED = [str(path) for path in ROOT.glob("tests/*/*/test_*.py") if "mark.gpu" in path.read_text()]
 
 
 @pytest.mark.parametrize(
@@ -18,7 +19,7 @@ TIMED = "test_a_stream_keeps_the_order"  # of which races decide, and there are 
         (2, [f"{HERE}/inside/test_devices.py"]),
         (2, [f"{HERE}/inside/test_project.py"]),
         (4, [f"{HERE}/inside/test_training.py"]),
-        (2, ["-m", "gpu", "-k", f"not {TIMED}", "tests/lab", "tests/stages"]),
+        (2, ["-m", "gpu", "-k", f"not {TIMED}", *MARKED]),
     ],
     ids=["devices", "project", "training", "marked gpu"],
 )
