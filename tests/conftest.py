@@ -39,21 +39,6 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.fixture(scope="session")
-def made_up_reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Made-up results of all benchmarks in <kind of device>/<stage>/, cpu-virtual and cuda.
-
-    Every test reads the same files: copy what you change.
-    """
-    from tests import made_up  # which imports all stages
-
-    reports = tmp_path_factory.mktemp("made_up_reports")
-    for kind in ("cpu-virtual", "cuda"):
-        for stage in made_up.BENCHES:
-            made_up.write(stage, reports / kind, kind)
-    return reports
-
-
 @pytest.fixture(autouse=True)
 def one_thread() -> Iterator[None]:
     """Torch computes with one thread, as a virtual device does: small nets gain nothing by more."""

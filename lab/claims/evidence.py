@@ -106,7 +106,6 @@ class Evidence:
             )
         return tuple(float(value) for value in values if value is not None)
 
-
     def device_kinds(self, read: Read) -> set[str]:
         """The kinds of devices in the rows of what is read; none of a metric."""
         if isinstance(read, Metric):

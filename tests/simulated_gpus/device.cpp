@@ -33,6 +33,7 @@ bool has_context[kMostDevices];
 std::set<std::pair<int, std::string>> loaded;  // kernels, which CUDA loads at their first call
 std::map<int64_t, std::unique_ptr<Block>> pools;  // of graphs: memory that their replays share
 std::map<const char*, size_t> pinned;
+std::map<std::pair<int, int>, int> crossed;  // copies, from one device to another
 
 thread_local int current = 0;
 thread_local int64_t current_stream[kMostDevices];
@@ -436,6 +437,7 @@ void between_devices(const at::Tensor& self, const at::Tensor& src) {
   // the copy runs on the source's stream, which waits for the target's, which goes on after it
   Lane from = lane_of(src.get_device()), to = lane_of(self.get_device());
   Locked locked;
+  if (self.get_device() != src.get_device()) ++crossed[{src.get_device(), self.get_device()}];
   bool crosses = from != to;
   if (crosses) stream_waits(from, reached(to));
   Aliases aliases;
@@ -816,6 +818,7 @@ uint64_t pending_tasks() {
   Locked locked;
   return pending();
 }
+int copies(int from, int to) { return crossed[{from, to}]; }
 uint64_t host_waited() { return waits; }
 void forget_first_calls() {
   Locked locked;

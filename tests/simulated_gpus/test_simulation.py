@@ -17,9 +17,9 @@ MARKED = [str(path) for path in ROOT.glob("tests/*/*/test_*.py") if "mark.gpu" i
     ("gpus", "words"),
     [
         (2, [f"{HERE}/inside/test_devices.py"]),
-        (2, [f"{HERE}/inside/test_project.py"]),
+        (4, [f"{HERE}/inside/test_project.py"]),
         (4, [f"{HERE}/inside/test_training.py"]),
-        (2, ["-m", "gpu", "-k", f"not {TIMED}", *MARKED]),
+        (4, ["-m", "gpu", "-k", f"not {TIMED}", *MARKED]),
     ],
     ids=["devices", "project", "training", "marked gpu"],
 )

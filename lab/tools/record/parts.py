@@ -37,7 +37,12 @@ OF_ONE_DEVICE = (
     Part("bench_input", 60),
 )
 TRAINED = (Part("train", 45, "resnet18_1gpu"), Part("train", 45, "resnet18_2gpu"))
-OF_SEVERAL = (Part("scaling", 20), Part("bench_collectives", 20), Part("bench_buckets", 15))
+OF_SEVERAL = (
+    Part("scaling", 20),
+    Part("bench_collectives", 20),
+    Part("bench_buckets", 15),
+    Part("parallelism", 15),
+)
 
 
 def in_order(gpus: int) -> list[Part]:

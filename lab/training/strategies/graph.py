@@ -12,9 +12,6 @@ from lab.machine.gpus.graphs import recorded
 from lab.training.run_params import NOTES, RunParams
 from lab.training.strategies.replicas import Replicas
 
-# of a step: what replays it, and the loss that it returned
-Recorder = Callable[[Callable[[], Tensor]], tuple[Callable[[], None], Tensor]]
-
 
 class _StepGraph(NamedTuple):
     """A recorded step: `replay` takes it on `rows` and writes its `loss`."""
@@ -43,23 +40,22 @@ class Graph(Replicas):
         super().__init__(net, devices, recipe)
         if len(devices) > 1 or self._rules():
             raise ValueError("expected one device and plain SGD for a step as a graph")
-        self.record: Recorder | None = None
-        if self.devices[0].type == "cuda":
-            self.record = partial(recorded, pool=torch.cuda.graph_pool_handle())
+        self._on_gpu = self.devices[0].type == "cuda"
+        self._pool = torch.cuda.graph_pool_handle() if self._on_gpu else None
         self._graphs: dict[tuple[float, ...], _StepGraph] = {}
 
     def step_on(
         self, train_set: LabelledImages, rows: Tensor, lr: float, batch_size: int
     ) -> Tensor:
         """Take a step whose loss the next step of as many rows overwrites."""
-        if self.record is None:
+        if not self._on_gpu:
             return super().step_on(train_set, rows, lr, batch_size)
         key = (len(rows), lr, batch_size, *(tensor.data_ptr() for tensor in train_set))
         if key not in self._graphs:
             before = self.state()
             own_rows = rows.clone()
             step = partial(super().step_on, train_set, own_rows, lr, batch_size)
-            self._graphs[key] = _StepGraph(own_rows, *self.record(step))
+            self._graphs[key] = _StepGraph(own_rows, *recorded(step, self._pool))
             self.load_state(before)  # as it was before the steps that warm a recording up
         graph = self._graphs[key]
         graph.rows.copy_(rows)

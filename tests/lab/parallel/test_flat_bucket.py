@@ -5,7 +5,6 @@ from functools import partial
 import pytest
 import torch
 from torch import Tensor, nn
-from torch.cuda import nccl
 
 from lab.nets.models import MODELS, UInt8Input
 from lab.optim.update_rules import nesterov
@@ -13,10 +12,10 @@ from lab.parallel.flat_bucket import FlatBuckets
 from lab.parallel.replicas import replicate, sum_gradients, train_batch
 from lab.parallel.workers import thread_pool
 from lab.training.update_steps import OptimizerStep
-from tests.lab.parallel.placed import HOST, OnGpus
 from tests.oracle import assert_same
 
 pytestmark = pytest.mark.usefixtures("one_thread")
+CPU = torch.device("cpu")
 LENET, CONVNET = "lenet_he", "convnet_deep"  # the latter with batch norm, weights channels-last
 
 
@@ -47,7 +46,7 @@ def trained(name, devices, in_buckets, updates=None):
 
 @pytest.mark.parametrize(("name", "count"), [(LENET, 1), (CONVNET, 2), (LENET, 3), (LENET, 8)])
 def test_training_has_the_stars_bits(name, count):
-    star, bucket = (trained(name, [HOST] * count, which) for which in (False, True))
+    star, bucket = (trained(name, [CPU] * count, which) for which in (False, True))
     for ours, theirs in zip(bucket, star, strict=True):
         assert_same(ours, theirs)
         assert_same(ours, bucket[0])
@@ -56,35 +55,10 @@ def test_training_has_the_stars_bits(name, count):
 def test_updates_with_a_state_do_not_see_the_next_sum():
     """Their averages are made of gradients, whose memory the next sum overwrites."""
     star, bucket = (
-        trained(
-            LENET, [HOST] * 2, which, [OptimizerStep(partial(nesterov, beta=0.9)) for _ in "ab"]
-        )
+        trained(LENET, [CPU] * 2, which, [OptimizerStep(partial(nesterov, beta=0.9)) for _ in "ab"])
         for which in (False, True)
     )
     assert_same(bucket[0], star[0])
-
-
-def test_nccl_sums_all_gradients_at_once(monkeypatch):
-    """Each GPU's whole bucket, once a step; what follows is what follows on the processor."""
-    handed = []
-
-    def all_reduce(buckets):
-        handed.append([bucket.device for bucket in buckets])
-        total = torch.stack([bucket.content for bucket in buckets]).sum(0)
-        for bucket in buckets:
-            assert bucket.is_contiguous()
-            bucket.content.copy_(total)
-
-    monkeypatch.setattr(nccl, "is_available", lambda buckets: True)
-    monkeypatch.setattr(nccl, "all_reduce", all_reduce)
-    monkeypatch.delenv("NCCL_SOCKET_IFNAME", raising=False)
-    gpus = [torch.device("cuda", i) for i in range(2)]
-    with OnGpus():
-        placed = trained(CONVNET, gpus, in_buckets=True)
-    assert handed == [gpus] * 3
-    for net, other in zip(placed, trained(CONVNET, [HOST] * 2, False), strict=True):
-        for p, q in zip(net.parameters(), other.parameters(), strict=True):
-            assert torch.equal(p.content, q)
 
 
 @pytest.mark.gpu

@@ -1,15 +1,21 @@
 """What the project's code asks of a GPU: waits, first calls, memory."""
 
+import itertools
+from functools import partial
 from pathlib import Path
 
 import pytest
 import simulated_cuda
 import torch
+from torch.cuda import nccl
 
 from lab.core.params import load
 from lab.core.shared_params import BenchParams, DeviceParams
 from lab.machine.devices import resolve
-from lab.nets.models import LeNet
+from lab.nets.models import LeNet, UInt8Input
+from lab.parallel.flat_bucket import FlatBuckets
+from lab.parallel.replicas import replicate, sum_gradients, train_batch
+from lab.parallel.workers import thread_pool
 from lab.timing import bench
 from lab.timing.bench import size_past_launch_bound
 from lab.training.steps import Stepper
@@ -93,6 +99,26 @@ def test_no_step_waits_for_a_gpu(how):
 
     steps(1)  # a graph is recorded
     assert waits_of(lambda: steps(2)) == waits_of(lambda: steps(6)) == 0
+
+
+@pytest.mark.parametrize(("in_buckets", "tensors"), [(False, 8), (True, 1)])
+def test_a_step_copies_to_and_from_the_first_gpu_alone(monkeypatch, in_buckets, tensors):
+    """Images, labels, and gradients there and back, where there is no NCCL."""
+    monkeypatch.setattr(nccl, "is_available", lambda tensors: False)
+    count = torch.cuda.device_count()
+    gpus = [torch.device("cuda", i) for i in range(count)]
+    nets = [replicate(UInt8Input(LeNet(torch.Generator())), gpu) for gpu in gpus]
+    X = torch.zeros(19, 28, 28, dtype=torch.uint8, device=gpus[0])
+    y = torch.zeros(19, dtype=torch.int64, device=gpus[0])
+    combine = FlatBuckets(nets).sum_gradients if in_buckets else partial(sum_gradients, nets)
+    pairs = list(itertools.permutations(range(count), 2))
+    before = {pair: simulated_cuda.copies(*pair) for pair in pairs}
+    with thread_pool(count, 1) as pool:
+        train_batch(X, y, nets, gpus, 0.1, pool, combine)
+    copied = {pair: simulated_cuda.copies(*pair) - before[pair] for pair in pairs}
+    for source, target in pairs:
+        expected = 2 + tensors if source == 0 else tensors if target == 0 else 0
+        assert copied[source, target] == expected
 
 
 def test_a_size_that_outlasts_its_launch_leaves_memory_to_others():

@@ -175,6 +175,11 @@ def host_waits():
     return device.host_waited()
 
 
+def copies(source, target):
+    """How many copies there were from one GPU to another."""
+    return device.copies(source, target)
+
+
 def forget_first_calls():
     """Have each device's next use, and each kernel's next call, be the first."""
     device.forget_first_calls()

@@ -18,7 +18,6 @@ from stages.parallelism.measure.by_hand import (
     train,
 )
 from stages.parallelism.measure.costs import counted_step, difference
-from tests.lab.parallel.placed import HOST, OnGpus, crossed
 
 CPU = torch.device("cpu")
 IN_PARTS = "pipeline, 3 micro-batches"
@@ -188,12 +187,12 @@ def gradients_of_two_steps(kind, devices):
         return model.gradients()
 
 
-@pytest.mark.parametrize("count", [2, 4])
+@pytest.mark.gpu
+@pytest.mark.skipif(torch.cuda.device_count() < 2, reason="fewer than two CUDA GPUs")
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
-def test_devices_meet_in_copies_and_find_the_gradient_of_virtual_ones(kind, count, one_thread):
-    crossed.clear()
-    with OnGpus():
-        found = gradients_of_two_steps(kind, [torch.device("cuda", i) for i in range(count)])
-    assert crossed
-    expected = gradients_of_two_steps(kind, [HOST] * count)
-    assert all(torch.equal(g.content, h) for g, h in zip(found, expected, strict=True))
+def test_gpus_find_the_gradient_of_virtual_devices(kind, one_thread):
+    count = min(4, torch.cuda.device_count())
+    found = gradients_of_two_steps(kind, [torch.device("cuda", i) for i in range(count)])
+    expected = gradients_of_two_steps(kind, [CPU] * count)
+    for mine, theirs in zip(found, expected, strict=True):
+        torch.testing.assert_close(mine.cpu(), theirs, rtol=0, atol=1e-5)

@@ -6,7 +6,6 @@
 import importlib
 import re
 import shutil
-from pathlib import Path
 
 import pytest
 
@@ -38,20 +37,6 @@ def test_every_outcome_has_its_words(render, stage):
                 for each in outcomes
             ]
             assert len(set(told)) > 1, f"{stage}: {name} makes no difference"
-
-
-@pytest.mark.parametrize("kind", ["cpu-virtual", "cuda"])
-@pytest.mark.parametrize("stage", BENCHES)
-def test_a_benchmarks_page_on_each_kind_of_machine(render, stage, kind, tmp_path, monkeypatch):
-    """With its figures, which draw whatever is there."""
-    monkeypatch.chdir(tmp_path)
-    made_up.write(stage, tmp_path / "reports", kind)
-    shutil.copy(COMMITTED / "reports" / "hardware.json", tmp_path / "reports")
-    for language in ("en", "zh"):
-        check(stage, language, render(stage, language))
-    figures = importlib.import_module(f"stages.{stage}.page.figures")
-    for figure in figures.figures(Path("reports") / stage):
-        figure.draw(tmp_path)
 
 
 DECIDES_NOTHING = {
