@@ -25,6 +25,7 @@ def weights(devices: list[torch.device], net: str = "lenet", **how: object) -> l
     for lr in (0.05, 0.02):
         batches = [rows.to(stepper.device) for rows in BATCHES]
         stepper.take(batches, [lr] * len(batches), losses)
+        assert same([rows.cpu() for rows in batches], BATCHES), "they are the caller's"
     assert losses.isfinite().all()
     state = strategy.nets[0].net.state_dict()
     return [tensor.cpu() for tensor in state.values()]
