@@ -810,7 +810,10 @@ void simulate(int devices, size_t bytes, void (*told)(const char*, const char*))
 void end() { tell = nullptr; }
 
 int get_device() { return current; }
-void set_device(int device) { current = device; }
+void set_device(int device) {
+  touch(device);  // as CUDA 12 does
+  current = device;
+}
 int64_t get_stream(int device) { return current_stream[device]; }
 void set_stream(int device, int64_t stream) { current_stream[device] = stream; }
 bool is_capturing() { return capturing(lane_of(current)); }

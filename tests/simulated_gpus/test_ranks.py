@@ -1,5 +1,6 @@
 """Runs of several processes, each with a GPU of its own or a share of one."""
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,10 @@ def trained(built: Path, tmp_path_factory: pytest.TempPathFactory):
         ended, notes = Machine(built, gpus).run(work, folder / "notes", "stages.train", "run")
         assert ended.returncode == 0, ended.stderr
         assert places(notes, "clock") == places(notes, "race") == set()
+        if recipe.get("strategy") == "ddp":
+            used = Counter(note.what for note in notes if note.kind == "context")
+            ranks = Counter(f"cuda:{rank % gpus}" for rank in range(int(recipe["num_gpus"])))
+            assert used == ranks, "a rank uses its own GPU alone"
         return (work / "models" / "run.pt").read_bytes(), ended.stdout
 
     return train

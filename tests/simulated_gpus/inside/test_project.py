@@ -18,6 +18,7 @@ from lab.parallel.replicas import replicate, sum_gradients, train_batch
 from lab.parallel.workers import thread_pool
 from lab.timing import bench
 from lab.timing.bench import size_past_launch_bound
+from lab.training.loop import train
 from lab.training.steps import Stepper
 from lab.training.strategies.by_name import strategy_of
 from stages.bench_async.measure import timing_mistakes
@@ -99,6 +100,19 @@ def test_no_step_waits_for_a_gpu(how):
 
     steps(1)  # a graph is recorded
     assert waits_of(lambda: steps(2)) == waits_of(lambda: steps(6)) == 0
+
+
+def test_an_epoch_waits_as_often_whatever_its_steps():
+    waits = []
+    for steps in (2, 6):
+        images = torch.zeros(16 * steps, 28, 28, dtype=torch.uint8)
+        train_set = (images, torch.zeros(len(images), dtype=torch.int64))
+        net = LeNet(torch.Generator())
+        strategy = strategy_of(net, [torch.device("cuda", 0)], recipe(batch_size=16, num_epochs=1))
+        stepper = Stepper(strategy, train_set)
+        test_set = (images[:10], train_set[1][:10])
+        waits.append(waits_of(lambda epochs=train(stepper, test_set, 0): list(epochs)))
+    assert waits[0] == waits[1] > 0
 
 
 @pytest.mark.parametrize(("in_buckets", "tensors"), [(False, 8), (True, 1)])

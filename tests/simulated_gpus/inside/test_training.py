@@ -1,6 +1,9 @@
 """Training on GPUs against training on the processor: there it is held against the book."""
 
+from collections.abc import Iterator
+
 import pytest
+import simulated_cuda
 import torch
 
 from lab.nets.models import MODELS
@@ -12,6 +15,14 @@ GPUS = torch.cuda.device_count()
 IMAGES = torch.randint(256, (88, 28, 28), dtype=torch.uint8)
 LABELS = torch.randint(10, (88,))
 BATCHES = torch.arange(88).split(32)  # the last one is smaller
+
+
+@pytest.fixture(autouse=True)
+def no_races() -> Iterator[None]:
+    """No stream reads, or overwrites, what another one may still be at."""
+    simulated_cuda.notes.clear()
+    yield
+    assert [what for kind, what, _ in simulated_cuda.notes if kind == "race"] == []
 
 
 def weights(devices: list[torch.device], net: str = "lenet", **how: object) -> list[torch.Tensor]:
