@@ -1,7 +1,6 @@
 """The simulation, built once for all workers; what runs within it is collected there alone."""
 
 import os
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -24,8 +23,8 @@ def built(shared_folder: Path) -> Path:
     """The folder of the simulation's libraries."""
     from tests.simulated_gpus import simulation
 
-    if shutil.which(simulation.COMPILER) is None:
-        pytest.skip(f"needs a C++ compiler: {simulation.COMPILER} is not on PATH")
+    if missing := simulation.missing():
+        pytest.skip(f"needs {missing}")
     folder = shared_folder / "simulation"
     with FileLock(f"{folder}.lock"):
         if not folder.is_dir():

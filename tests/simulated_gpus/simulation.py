@@ -47,6 +47,15 @@ class Note:
         return f"{path.partition(':')[0]} {function}"
 
 
+def missing() -> str:
+    """What the simulation lacks here, or nothing."""
+    if sys.platform != "linux":
+        return "Linux"
+    if torch.version.cuda or torch.version.hip:
+        return "torch's build for processors: this one has kernels for GPUs"
+    return "" if shutil.which(COMPILER) else f"a C++ compiler: {COMPILER} is not on PATH"
+
+
 def build(folder: Path) -> None:
     """Compile the devices, and the empty libraries of a driver, into a folder."""
     compile_ = [COMPILER, "-std=c++20", "-O1", "-shared", "-fPIC"]
