@@ -20,7 +20,8 @@
 namespace simulated {
 
 using Lane = std::pair<int, int64_t>;  // a stream: its device and its number there
-using Clock = std::map<Lane, uint64_t>;  // of each stream, how many of its tasks are known to be done
+using Clock =
+    std::map<Lane, uint64_t>;  // of each stream, how many of its tasks are known to be done
 
 // Tell Python: a kind of note ("race", "context", "first"), and what it says.
 inline void (*tell)(const char* kind, const char* what) = nullptr;
@@ -29,8 +30,8 @@ inline std::recursive_mutex lock;
 inline thread_local int depth = 0;
 inline thread_local std::vector<std::pair<std::string, std::string>> untold;
 
-// All of this file's state is this thread's while one lives. Notes are told afterwards: Python's own
-// lock may be another thread's, which waits for this one.
+// All of this file's state is this thread's while one lives. Notes are told afterwards: Python's
+// own lock may be another thread's, which waits for this one.
 struct Locked {
   Locked() {
     lock.lock();
@@ -61,7 +62,7 @@ struct Block {
   std::pair<Lane, uint64_t> written{};
   Clock read;
   std::set<Lane> recorded;  // by record_stream
-  int64_t graph = 0;  // the capture in which it was made
+  int64_t graph = 0;        // the capture in which it was made
 };
 
 struct Task {
@@ -77,7 +78,7 @@ struct Graph {
   std::set<Lane> lanes;  // that take part in the capture
   std::vector<std::function<void()>> tasks;
   std::map<Block*, at::Tensor> before;  // bytes of memory from outside that the capture wrote to
-  std::vector<c10::Storage> kept;  // memory that was made within
+  std::vector<c10::Storage> kept;       // memory that was made within
   std::map<c10::StorageImpl*, c10::weak_intrusive_ptr<c10::StorageImpl>> outside;
   std::set<c10::StorageImpl*> outside_written;
 };
@@ -103,9 +104,7 @@ inline void merge(Clock& into, const Clock& from) {
   for (const auto& [lane, count] : from) into[lane] = std::max(into[lane], count);
 }
 
-inline bool capturing(const Lane& lane) {
-  return capture && capture->lanes.count(lane);
-}
+inline bool capturing(const Lane& lane) { return capture && capture->lanes.count(lane); }
 
 // What a stream has done and waited for, as an event that is recorded on it holds it.
 inline Clock reached(const Lane& lane) {
@@ -164,7 +163,8 @@ inline std::map<Lane, std::vector<std::pair<Lane, uint64_t>>> given_back;  // us
 inline void give_back(const Block& block) {
   auto& uses = given_back[block.made_on];
   auto add = [&](const Lane& lane, uint64_t count) {
-    if (count && lane != block.made_on && !block.recorded.count(lane)) uses.emplace_back(lane, count);
+    if (count && lane != block.made_on && !block.recorded.count(lane))
+      uses.emplace_back(lane, count);
   };
   add(block.written.first, block.written.second);
   for (const auto& [lane, count] : block.read) add(lane, count);

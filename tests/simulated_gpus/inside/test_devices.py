@@ -19,6 +19,8 @@ def quiet():
         torch.ones(1, device=device)
         torch.cuda.synchronize(device)
     notes.clear()
+    yield
+    torch.cuda.set_stream(torch.cuda.default_stream(GPU))  # a capture that fails leaves its own
 
 
 def noted(kind):

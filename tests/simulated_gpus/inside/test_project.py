@@ -1,6 +1,7 @@
 """What the project's code asks of a GPU: waits, first calls, memory."""
 
 import itertools
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -47,6 +48,26 @@ def test_nothing_is_loaded_or_set_up_inside_a_clock(project):
     assert notes_of("first", "measure_timing_mistakes"), "it calls kernels that nobody has called"
     assert notes_of("context", "measure_timing_mistakes"), "and sets both GPUs up"
     assert notes_of("first", "call_times") == notes_of("context", "call_times") == []
+
+
+def test_beside_a_gpu_numpy_has_all_cores(project, monkeypatch):
+    """Not one virtual device's share of them."""
+    seen = []
+
+    class Blas:
+        def select(self, user_api):
+            return self
+
+        @contextmanager
+        def limit(self, limits):
+            seen.append(limits)
+            yield
+
+    monkeypatch.setattr(timing_mistakes, "ThreadpoolController", Blas)
+    monkeypatch.setattr(timing_mistakes, "usable_cores", lambda: 6)
+    params = load(AsyncParams)
+    timing_mistakes.measure_timing_mistakes(params, resolve(1, params.devices), 0)
+    assert set(seen) == {6}
 
 
 @pytest.fixture
