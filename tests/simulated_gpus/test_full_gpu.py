@@ -13,7 +13,6 @@ pytestmark = pytest.mark.slow
 
 IN = {  # by stage, where its work is done
     "schedules": "the command's own process",
-    "bench_input": "a fresh process",
     "bench_training": "a racing process",
     "parallelism": "a rank",
     "train ddp": "a rank that trains",
