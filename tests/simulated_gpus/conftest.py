@@ -1,6 +1,7 @@
 """The simulation, built once for all workers; what runs within it is collected there alone."""
 
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -59,13 +60,15 @@ def measured(built: Path, folder_of: Callable[[int], Path]) -> Callable[[str, in
             for record in RECORDS:
                 run(f"train {record}", gpus)
         work = folder_of(gpus)
-        notes = work / "notes" / words
+        notes, done = work / "notes" / words, work / f"{words}.done"
         with FileLock(f"{work}-{words}.lock"):
-            if not notes.is_dir():
+            if not done.is_file():
+                shutil.rmtree(notes, ignore_errors=True)
                 stage = f"stages.{words}".split()
                 ended, _ = Machine(built, gpus).run(work, notes, *stage)
                 assert ended.returncode == 0, ended.stderr[-3000:]
                 assert "Traceback" not in ended.stderr, ended.stderr[-3000:]
+                done.touch()
         return read_notes(notes)
 
     return run

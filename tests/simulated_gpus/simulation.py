@@ -100,14 +100,14 @@ class Machine:
         }
 
     def run(
-        self, folder: Path, notes: Path, *words: str, **more: str
+        self, folder: Path, notes: Path, *words: str
     ) -> tuple[subprocess.CompletedProcess[str], list[Note]]:
-        """Run a module in a folder; `more` are variables of its environment."""
+        """Run a module in a folder; what is noted of it goes into another."""
         notes.mkdir(parents=True)
         ended = subprocess.run(
             [sys.executable, "-m", *words],
             cwd=folder,
-            env=self.environment(notes) | more,
+            env=self.environment(notes),
             capture_output=True,
             text=True,
             check=False,

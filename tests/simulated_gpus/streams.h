@@ -17,6 +17,12 @@
 #include <utility>
 #include <vector>
 
+extern "C" {  // of Python.h
+int PyGILState_Check();
+void* PyEval_SaveThread();
+void PyEval_RestoreThread(void*);
+}
+
 namespace simulated {
 
 using Lane = std::pair<int, int64_t>;  // a stream: its device and its number there
@@ -34,7 +40,7 @@ inline thread_local std::vector<std::pair<std::string, std::string>> untold;
 // own lock may be another thread's, which waits for this one.
 struct Locked {
   Locked() {
-    lock.lock();
+    if (!lock.try_lock()) wait();
     ++depth;
   }
   ~Locked() {
@@ -45,6 +51,14 @@ struct Locked {
       if (tell) tell(kind.c_str(), what.c_str());
   }
   Locked(const Locked&) = delete;
+
+ private:
+  // Whoever has the lock may want Python's: to give back a tensor that Python knows.
+  static void wait() {
+    void* python = PyGILState_Check() ? PyEval_SaveThread() : nullptr;
+    lock.lock();
+    if (python) PyEval_RestoreThread(python);
+  }
 };
 
 inline void note(const std::string& kind, const std::string& what) {

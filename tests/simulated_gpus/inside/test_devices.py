@@ -1,6 +1,7 @@
 """The simulation itself: what CUDA refuses is refused, what is late is late, misses are noted."""
 
 import os
+import sys
 import threading
 import time
 
@@ -316,6 +317,28 @@ def test_a_copy_of_a_net_lies_where_the_net_does():
     assert twin.weight.device == OTHER
     assert twin.weight.data_ptr() != net.weight.data_ptr()
     assert torch.equal(twin.weight, net.weight)
+
+
+def test_threads_do_not_wait_for_each_other_forever():
+    """One may hold Python's lock, and another the simulation's."""
+
+    def work(device: torch.device) -> None:
+        w = torch.nn.Parameter(torch.rand(3, 3, device=device))
+        for _ in range(500):
+            y = torch.rand(3).to(device)
+            (w @ (y + 1)).sum().backward()
+            w.grad = None
+            y.cpu()
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    threads = [threading.Thread(target=work, args=(device,)) for device in (GPU, OTHER) * 3]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    sys.setswitchinterval(before)
+    assert noted("race") == []
 
 
 def test_there_is_no_more_than_there_is():
