@@ -194,9 +194,9 @@ struct CUDAHooks final : at::CUDAHooksInterface {
 std::map<int64_t, std::shared_ptr<Graph>> graphs;
 int64_t numbered = 0;  // graphs and pools
 
-void replay(const std::shared_ptr<Graph>& graph, int device) {
+void replay(const std::shared_ptr<Graph>& graph) {
   Locked locked;
-  Task task{lane_of(device), "replay of a graph", {}, {pools.at(graph->pool).get()}};
+  Task task{lane_of(current), "replay of a graph", {}, {pools.at(graph->pool).get()}};
   for (auto& [storage, weak] : graph->outside) {
     auto there = weak.lock();
     if (!there) {  // a GPU would compute with whatever is there now
@@ -287,9 +287,11 @@ void simulate(int devices, size_t bytes, void (*told)(const char*, const char*))
 void end() { tell = nullptr; }
 
 int get_device() { return current; }
-void set_device(int device) {
-  touch(device);  // as CUDA 12 does
-  current = device;
+const char* set_device(int device) {
+  return text_of_error([&] {
+    touch(device);  // as CUDA 12 does
+    current = device;
+  });
 }
 int64_t get_stream(int device) { return current_stream[device]; }
 void set_stream(int device, int64_t stream) { current_stream[device] = stream; }
@@ -347,7 +349,6 @@ const char* begin_capture(int64_t id, int64_t pool) {
     TORCH_CHECK(pools.at(pool)->device == current, "a graph's pool is another device's");
     capture = graphs.at(id);
     capture->pool = pool;
-    capture->device = current;
     capture->lanes = {lane_of(current)};
   });
 }
@@ -365,7 +366,7 @@ const char* end_capture() {
 }
 
 const char* replay_graph(int64_t id) {
-  return text_of_error([&] { replay(graphs.at(id), current); });
+  return text_of_error([&] { replay(graphs.at(id)); });
 }
 
 void free_graph(int64_t id) {

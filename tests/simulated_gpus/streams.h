@@ -88,7 +88,6 @@ struct Task {
 // A graph while it is captured, and afterwards.
 struct Graph {
   int64_t id = 0, pool = 0;
-  int device = 0;
   std::set<Lane> lanes;  // that take part in the capture
   std::vector<std::function<void()>> tasks;
   std::map<Block*, at::Tensor> before;  // bytes of memory from outside that the capture wrote to

@@ -345,4 +345,6 @@ def test_there_is_no_more_than_there_is():
     assert torch.cuda.device_count() == int(os.environ["SIMULATED_GPUS"])
     with pytest.raises(RuntimeError, match="invalid device ordinal"):
         torch.ones(1, device=f"cuda:{torch.cuda.device_count()}")
+    with pytest.raises(RuntimeError, match="invalid device ordinal"):
+        torch.cuda.set_device(torch.cuda.device_count())
     assert torch.version.cuda == simulated_cuda.CUDA_VERSION

@@ -88,6 +88,7 @@ def _load():
     number, text = ctypes.c_int64, ctypes.c_char_p
     for name, result, arguments in (
         ("simulate", None, [ctypes.c_int, number, _Tell]),
+        ("set_device", text, [ctypes.c_int]),
         ("get_stream", number, [ctypes.c_int]),
         ("set_stream", None, [ctypes.c_int, number]),
         ("is_capturing", ctypes.c_bool, []),

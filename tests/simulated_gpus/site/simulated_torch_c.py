@@ -102,7 +102,7 @@ def _cuda_getDevice():
 
 def _cuda_setDevice(index):
     if index >= 0:
-        device.set_device(index)
+        checked(device.set_device(index))
 
 
 def _cuda_exchangeDevice(index):
@@ -194,7 +194,7 @@ def _cuda_getDefaultStream(index):
 
 
 def _cuda_setStream(stream_id, device_index, device_type):
-    device.set_device(device_index)
+    checked(device.set_device(device_index))
     device.set_stream(device_index, stream_id)
 
 
