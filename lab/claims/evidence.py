@@ -88,10 +88,9 @@ class Evidence:
                     f" {_remedy(read)}"
                 )
             return float(found)
-        of_stage = self.rows.get(read.folder, ())
-        rows = [row for row in of_stage if read.matches(row)]
+        rows = self._rows_of(read)
         # a variant that was skipped as a whole has no x and no columns
-        for row in rows or filter(read.whole().matches, of_stage):
+        for row in rows or self._rows_of(read.whole()):
             remark = str(row.get("remark", ""))
             if remark.startswith(SKIPPED):
                 raise NotTestableError(
@@ -110,8 +109,10 @@ class Evidence:
         """The kinds of devices in the rows of what is read; none of a metric."""
         if isinstance(read, Metric):
             return set()
-        rows = filter(read.matches, self.rows.get(read.folder, ()))
-        return {str(row["device_kind"]) for row in rows if "device_kind" in row}
+        return {str(row["device_kind"]) for row in self._rows_of(read) if "device_kind" in row}
+
+    def _rows_of(self, column: Column) -> list[Mapping[str, Any]]:
+        return [row for row in self.rows.get(column.folder, ()) if column.matches(row)]
 
 
 def _is_number(value: object) -> bool:
