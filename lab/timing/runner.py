@@ -47,6 +47,7 @@ def run_benchmark(
     call: Call = call_in_subprocess,
     jobs_at_once: int = 1,
     about: Metrics | None = None,
+    load: LoadMonitor | None = None,
 ) -> None:
     """Measure a stage and write its files.
 
@@ -62,8 +63,9 @@ def run_benchmark(
         call: how a process is started.
         jobs_at_once: that are timed; two of them need two cores.
         about: metrics that come first.
+        load: a monitor that began before this process used a GPU.
     """
-    load = LoadMonitor()
+    load = load or LoadMonitor()
     prepared = prepare()
     measured = measure_in_processes(stage, processes, measure, *prepared, call=call)
     measured += once(measured)

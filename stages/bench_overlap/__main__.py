@@ -17,6 +17,7 @@ from lab.timing.bench import (
     size_past_launch_bound,
     speedup_of,
 )
+from lab.timing.conditions import LoadMonitor
 from lab.timing.runner import run_benchmark
 from stages.bench_overlap.measure.gradients import BATCH_SIZE, lenet_passes, measure_gradients
 from stages.bench_overlap.measure.names import BESIDE, SAME_IN_TURN, TWO_STREAMS
@@ -82,7 +83,7 @@ def summarise(results: Results) -> Metrics:
 
 def main() -> None:
     params = load(Params)
-    devices = resolve(1, params.devices)
+    devices, monitor = resolve(1, params.devices), LoadMonitor()
     params, images = call_in_subprocess("looking for sizes", past_launch_bound, params)
     run_benchmark(
         "bench_overlap",
@@ -98,6 +99,7 @@ def main() -> None:
             "workload": params.bench_overlap.workload,
             "num_results": params.bench_overlap.num_results,
         },
+        load=monitor,
     )
 
 

@@ -57,10 +57,10 @@ def summarise(findings: Sequence[Finding]) -> dict[str, int]:
 def changes(
     before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]
 ) -> Iterator[str]:
-    """A line for each claim whose verdict is not that of the rows before."""
+    """A line for each claim whose verdict changed; one that nobody judged was not testable."""
     old = {row.get("id"): row.get("verdict", "") for row in before}
     for row in after:
-        if row["verdict"] != (known := old.get(row["id"], "new")):
+        if row["verdict"] != (known := old.get(row["id"], Verdict.NOT_TESTABLE.value)):
             interval = f" ({row['low']} to {row['high']})" if row["low"] != "" else ""
             why = row["reason"] or f"{row['effect']}{interval} {row['unit']}, needed {row['holds']}"
             yield f"{row['id']}: {known} -> {row['verdict']}: {why}"

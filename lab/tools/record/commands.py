@@ -9,8 +9,9 @@ from pathlib import Path
 
 from lab.core.process import DIE_WITH_PARENT, end_family
 from lab.data.sources import MIRROR_VARIABLE, is_address, own_mirror
-from lab.timing.deadline import DEADLINE_VARIABLE, TRACES_VARIABLE
+from lab.timing.deadline import DEADLINE_VARIABLE, LATEST_VARIABLE, TRACES_VARIABLE
 from lab.tools.record import carried
+from lab.tools.record.parts import before_writing_s
 
 MOST_OVERDUE_S = 30.0  # over twice its deadline
 
@@ -24,21 +25,24 @@ def run_stage(
 ) -> str:
     """Run a stage in `work`; says why it did not finish, or nothing.
 
-    A stage that its deadline cuts short finishes, with the starts that it has. One that is still at
-    what it has begun takes time from later ones, since they are worth less, and is ended when it
-    has taken twice as long, or no time is left. It leaves profiler traces in the folder `traces`.
+    A stage that its deadline cuts short finishes, with the starts that it has. One that has too few
+    to decide anything, or is still at what it has begun, takes time from later ones, since they are
+    worth less, and is ended when it has taken twice as long, or no time is left. It leaves profiler
+    traces in the folder `traces`.
     """
     if left_s <= 0:
         return "skipped: no time left"
     stage, *arguments = words
+    most_s = min(left_s, 2 * deadline_s + MOST_OVERDUE_S)
+    now = time.monotonic()
     process = subprocess.Popen(
         [sys.executable, "-m", f"stages.{stage}", *arguments],
         cwd=work,
-        env=_environment(time.monotonic() + deadline_s, traces),
+        env=_environment(now + deadline_s, now + before_writing_s(most_s), traces),
         start_new_session=True,
     )
     try:
-        code = process.wait(min(left_s, 2 * deadline_s + MOST_OVERDUE_S))
+        code = process.wait(most_s)
     except subprocess.TimeoutExpired:
         return "skipped: ran out of time"
     finally:
@@ -48,7 +52,7 @@ def run_stage(
     return f"failed with exit code {code}" if code else ""
 
 
-def _environment(until: float, traces: Path | None) -> dict[str, str]:
+def _environment(until: float, latest: float, traces: Path | None) -> dict[str, str]:
     """What a stage needs that runs elsewhere, ends in time, and does not outlive this process."""
     found = os.environ | {
         "PYTHONPATH": os.pathsep.join(
@@ -56,6 +60,7 @@ def _environment(until: float, traces: Path | None) -> dict[str, str]:
         ),
         DIE_WITH_PARENT: "1",
         DEADLINE_VARIABLE: str(until),
+        LATEST_VARIABLE: str(latest),
         TRACES_VARIABLE: str(traces or ""),
         "KINETO_LOG_LEVEL": "99",  # the profiler's library, which tells of every beginning and end
     }

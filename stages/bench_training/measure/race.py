@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import torch
 from tqdm import tqdm
 
 from lab.core.errors import LabError, MachineError
-from lab.machine.fresh_process import fresh_process, silence_stdout
+from lab.machine.fresh_process import FreshProcess, fresh_process, silence_stdout
 from lab.timing.bench import balanced_turns
 from lab.timing.deadline import time_left_s, until_deadline
 from lab.timing.profiler import profile
@@ -27,15 +27,9 @@ from stages.bench_training.measure.variants import TrainingVariant
 WARM_UP_STEPS = 2  # of a turn that does not count
 TRACED_STEPS = 3  # of one that is traced
 COMPILING_SHARE = 0.5  # of the time until a deadline
+LEAST_TO_COMPILE_S = 240  # LeNet's step took two minutes on an H100
 NO_TIME = "not compiled within the time that was left"
 T = TypeVar("T")
-Name = TypeVar("Name", contravariant=True)
-
-
-class Take(Protocol[Name]):
-    """See `_processes`."""
-
-    def __call__(self, name: Name, wanted: int | Path, left_s: float = math.inf) -> float: ...
 
 
 class UnableError(LabError):
@@ -51,8 +45,8 @@ def race(
     one and the same program can be a quarter faster or slower from one start to the next, which the
     turns of one process do not show. A start's first round of short turns does not count; the
     orders of its second one are those of `turns`. There are fewer starts if there is a deadline, of
-    which compilers may take COMPILING_SHARE. The first start's processes are traced into the folder
-    `traces` when all have taken their turns.
+    which compilers may take COMPILING_SHARE where that is LEAST_TO_COMPILE_S. The first start's
+    processes are traced into the folder `traces` when all have taken their turns.
 
     Raises:
         LabError: a variant's process ended.
@@ -60,25 +54,18 @@ def race(
     seconds: dict[T, list[float]] = {name: [] for name in variants}
     unable: dict[T, str] = {}
     for start in tqdm(until_deadline(starts), "race", total=starts, leave=False, disable=None):
-        with _processes({name: variants[name] for name in seconds}) as take:
-            compile_until_s = time.monotonic() + COMPILING_SHARE * time_left_s()
-            # compiled ones last: the others are sure to race
-            for name in sorted(seconds, key=lambda name: variants[name].compile != "none"):
-                compiles = start == 0 and variants[name].compile != "none"
-                left_s = compile_until_s - time.monotonic() if compiles else math.inf
-                try:
-                    take(name, min(WARM_UP_STEPS, variants[name].steps), left_s)
-                except UnableError as error:
-                    unable[name] = str(error)
-                    del seconds[name]
+        with _processes({name: variants[name] for name in seconds}) as processes:
+            for name, reason in _warm_up(processes, variants, start == 0).items():
+                unable[name] = reason
+                del seconds[name]
             for name in balanced_turns(list(seconds), 1, start):
-                seconds[name].append(take(name, variants[name].steps))
+                seconds[name].append(_take(processes[name], variants[name].steps))
             if traces and start == 0:
                 for name in filter(lambda name: _can_be_traced(variants[name]), seconds):
                     if time_left_s() < 0:
                         break
                     with suppress(LabError):  # a profiler that fails here fails no race
-                        take(name, traces / _file_of(name))
+                        _take(processes[name], traces / _file_of(name))
     return {name: tuple(samples) for name, samples in seconds.items()}, unable
 
 
@@ -90,8 +77,45 @@ def by_hand(variant: TrainingVariant, rounds: int) -> tuple[float, ...]:
     Raises:
         LabError: the variant's process ended.
     """
-    with _processes({"alone": variant}) as take:
-        return tuple(take("alone", variant.steps) for _ in range(rounds))
+    with _processes({"alone": variant}) as processes:
+        return tuple(_take(processes["alone"], variant.steps) for _ in range(rounds))
+
+
+def _warm_up(
+    processes: Mapping[T, FreshProcess], variants: Mapping[T, TrainingVariant], compiling: bool
+) -> dict[T, str]:
+    """Have each process take a short turn; returns why those cannot race that cannot.
+
+    A GPU's context takes each a second or two, so there all take it at once. Those that still have
+    to compile come last, each alone: the others are sure to race.
+    """
+    names = list(processes)
+    compiled = [name for name in names if compiling and variants[name].compile != "none"]
+    others = [name for name in names if name not in compiled]
+    at_once = [others] if torch.cuda.is_available() else [[name] for name in others]
+    share_s = COMPILING_SHARE * time_left_s()
+    compile_until_s = time.monotonic() + (share_s if share_s >= LEAST_TO_COMPILE_S else 0)
+    unable = {}
+    for group in [*at_once, *([name] for name in compiled)]:
+        for name in group:
+            processes[name].send(min(WARM_UP_STEPS, variants[name].steps))
+        for name in group:
+            try:
+                processes[name].receive(
+                    compile_until_s - time.monotonic() if name in compiled else math.inf
+                )
+            except UnableError as error:
+                unable[name] = str(error)
+            except TimeoutError:
+                processes[name].process.kill()
+                unable[name] = NO_TIME
+    return unable
+
+
+def _take(process: FreshProcess, wanted: int | Path) -> float:
+    """Seconds per step of a turn of so many steps; of a short one that is traced into a file."""
+    process.send(wanted)
+    return float(process.receive())
 
 
 def _can_be_traced(variant: TrainingVariant) -> bool:
@@ -105,27 +129,13 @@ def _file_of(name: object) -> str:
 
 
 @contextmanager
-def _processes(variants: Mapping[T, TrainingVariant]) -> Iterator[Take[T]]:
-    """The variants' processes, as a function that has one of them take a turn of so many steps.
-
-    Or, given a file, a short one that is traced into it. It raises UnableError for one that a
-    compiler does not manage, or not within `left_s`.
-    """
+def _processes(variants: Mapping[T, TrainingVariant]) -> Iterator[dict[T, FreshProcess]]:
+    """The variants' processes, until the context ends."""
     with ExitStack() as stack:
-        processes = {
+        yield {
             name: stack.enter_context(fresh_process(f"variant {name!r}", serve, variant))
             for name, variant in variants.items()
         }
-
-        def take(name: T, wanted: int | Path, left_s: float = math.inf) -> float:
-            processes[name].send(wanted)
-            try:
-                return float(processes[name].receive(left_s))
-            except TimeoutError:
-                processes[name].process.kill()
-                raise UnableError(NO_TIME) from None
-
-        yield take
 
 
 def serve(link: Connection, variant: TrainingVariant) -> None:
