@@ -22,6 +22,8 @@ from lab.claims.rules import Verdict
 from lab.claims.verdicts import Claim, judge
 from lab.core.files import Metrics, Row, sha256, write_json
 from lab.data import datasets, idx, synthetic
+from lab.results.derived import derivation_of
+from lab.results.measurements import Results, measurements_of
 from lab.tools.profiles import merge
 from lab.training.run_params import NOTES, RunParams
 from tests import forked
@@ -187,5 +189,8 @@ def verdicts(
     claims: Sequence[Claim], stage: str, metrics: Metrics, rows: Sequence[Row]
 ) -> dict[str, Verdict]:
     """The verdicts on a stage's claims from what it left."""
-    evidence = Evidence({stage: metrics}, {stage: rows})
+    derivation = derivation_of(stage)
+    measured = Results(measurements_of(rows), metrics)
+    found = {stage: derivation.findings(measured)} if derivation else {}
+    evidence = Evidence({stage: metrics}, {stage: rows}, found)
     return {claim.id: judge(claim, evidence).verdict for claim in claims}

@@ -5,6 +5,7 @@ Each stage's are in tests/stages/<name>/made_up.py.
 
 import functools
 import importlib
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -13,11 +14,24 @@ import torch
 from lab.claims.book_order import BOOK_ORDER
 from lab.claims.evidence import Evidence
 from lab.claims.ledger import ledger
-from lab.core.files import METRICS, ROWS, read_json, read_rows, write_metrics, write_rows
+from lab.core.files import (
+    CONDITIONS,
+    METRICS,
+    ROWS,
+    Metrics,
+    read_json,
+    read_rows,
+    write_json,
+    write_metrics,
+    write_rows,
+)
 from lab.machine.devices import DeviceKind, Devices
 from lab.parallel.cost_model import Link
+from lab.results import derived
+from lab.results.derived import derivation_of
 from lab.results.disturbances import Disturbance
-from lab.results.measurements import Measurement, again, rows_of
+from lab.results.findings import Finding
+from lab.results.measurements import Measurement, Results, again, measurements_of, rows_of
 from lab.timing.conditions import LoadMonitor, conditions
 from stages.claims.__main__ import gather
 from tests import smallest
@@ -81,14 +95,25 @@ def metrics(
 ) -> dict[str, float | str]:
     """The stage's own metrics of what it measured."""
     devices = Devices(kind, [torch.device("cpu")] * 2, 1)
-    derived = importlib.import_module(f"tests.stages.{stage}.made_up").summary(made)
-    return conditions(made, devices, EvenWatch(), starts) | derived
+    own = importlib.import_module(f"tests.stages.{stage}.made_up").summary(made)
+    return conditions(made, devices, EvenWatch(), starts) | own
+
+
+def findings(stage: str, made: list[Measurement], kind: DeviceKind) -> dict[str, Finding]:
+    """The stage's findings of what it measured."""
+    derivation = derivation_of(stage)
+    assert derivation
+    return derivation.findings(Results(made, metrics(stage, made, kind)))
 
 
 def write(stage: str, reports: Path, kind: DeviceKind = "cpu-virtual") -> None:
     """Write a stage's rows and metrics under `reports`."""
     made = measurements(stage, kind)
     write_rows(reports / stage, rows_of(made))
+    if derivation := derivation_of(stage):
+        write_json(reports / stage / CONDITIONS, metrics(stage, made, kind))
+        derived.write_metrics(reports / stage, derivation)
+        return
     compared = read_json(COMMITTED / "reports" / stage / METRICS)  # by the committed results
     write_metrics(reports / stage, metrics(stage, made, kind), compared)
 
@@ -99,7 +124,7 @@ def evidence(stage: str) -> Evidence:
 
     Benchmarks and what a laptop leaves out are made up, theory is the committed one.
     """
-    folders = {read.folder for claim in ledger() for read in claim.reads if claim.stage == stage}
+    folders = {f for claim in ledger() for f in claim.folders if claim.stage == stage}
     with TemporaryDirectory() as made:
         if stage in BENCHES:
             write(stage, Path(made), "cuda")
@@ -120,7 +145,9 @@ def _with_all_experiments(found: Evidence, stage: str, folder: Path) -> Evidence
         return found
     write_rows(folder, rows_of(tiny))
     rows = [*found.rows[stage], *read_rows(folder / ROWS)]
-    return Evidence(found.metrics, {**found.rows, stage: rows})
+    measured = [*measurements_of(found.rows[stage]), *tiny]
+    findings = _findings(stage, measured, found.metrics[stage])
+    return Evidence(found.metrics, {**found.rows, stage: rows}, findings)
 
 
 def _with_needs_met(evidence: Evidence, stage: str) -> Evidence:
@@ -130,7 +157,7 @@ def _with_needs_met(evidence: Evidence, stage: str) -> Evidence:
         for need in claim.needs if claim.stage == stage else ():
             if metrics[need.metric.folder].get(need.metric.name) not in need.accepted:
                 metrics[need.metric.folder][need.metric.name] = need.accepted[0]
-    return Evidence(metrics, evidence.rows)
+    return Evidence(metrics, evidence.rows, evidence.findings)
 
 
 @functools.cache
@@ -138,4 +165,16 @@ def server() -> Evidence:
     """The same for all claims: each can be tested on it."""
     found = [evidence(stage) for stage in dict.fromkeys(claim.stage for claim in ledger())]
     metrics = {folder: kept for each in found for folder, kept in each.metrics.items()}
-    return Evidence(metrics, {f: rows for each in found for f, rows in each.rows.items()})
+    return Evidence(
+        metrics,
+        {f: rows for each in found for f, rows in each.rows.items()},
+        {stage: findings for each in found for stage, findings in each.findings.items()},
+    )
+
+
+def _findings(
+    stage: str, measured: Sequence[Measurement], conditions: Metrics
+) -> dict[str, dict[str, Finding]]:
+    """A stage's findings by its name."""
+    derivation = derivation_of(stage)
+    return {stage: derivation.findings(Results(measured, conditions)) if derivation else {}}

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from lab.claims.rules import DECIDED, Estimate
-from lab.claims.verdicts import Finding
+from lab.claims.rules import DECIDED
+from lab.claims.verdicts import Judgement
+from lab.results.findings import Finding
 from lab.results.stats import difference_interval
 
 AIM_PERCENT = 97  # of the pairs
@@ -16,8 +17,8 @@ AIM_PERCENT = 97  # of the pairs
 class Pair:
     """One claim's findings in two runs, each with an estimate on which a verdict may rest."""
 
-    one: Finding
-    other: Finding
+    one: Judgement
+    other: Judgement
 
     @property
     def agrees(self) -> bool:
@@ -54,19 +55,19 @@ class Agreement:
         return sorted({pair.one.claim.id for pair in self.pairs if pair.contradicts})
 
 
-def agreement_of(runs: Sequence[Sequence[Finding]]) -> Agreement:
+def agreement_of(runs: Sequence[Sequence[Judgement]]) -> Agreement:
     """Each claim in each two runs, where both have an estimate on which a verdict may rest."""
     found = []
     for one, other in combinations(runs, 2):
         by_id = {f.claim.id: f for f in other}
         for f in one:
             again = by_id.get(f.claim.id)
-            if again and _decides(f) and _decides(again):
+            if again and f.unit == again.unit and _decides(f) and _decides(again):
                 found.append(Pair(f, again))
     return Agreement(len(runs), found)
 
 
-def agree(one: Estimate | None, other: Estimate | None) -> bool:
+def agree(one: Finding | None, other: Finding | None) -> bool:
     """Whether two estimates differ by no more than their intervals explain."""
     if one is None or other is None:
         return False
@@ -76,5 +77,5 @@ def agree(one: Estimate | None, other: Estimate | None) -> bool:
     return ends[0] <= 0 <= ends[1]
 
 
-def _decides(finding: Finding) -> bool:
+def _decides(finding: Judgement) -> bool:
     return finding.estimate is not None and finding.estimate.decides

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
+from lab.results.findings import Finding, missing
 from lab.results.measurements import SKIPPED
 
 CPU = "cpu"  # what stages that name no device_kind compute on, whatever devices there are
@@ -56,10 +57,16 @@ Read = Metric | Column
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the stages left: their metrics and the rows of each rows.csv, by folder."""
+    """What the stages left: their metrics and the rows of each rows.csv, by folder; findings."""
 
     metrics: Mapping[str, Mapping[str, Any]]
     rows: Mapping[str, Sequence[Mapping[str, Any]]]
+    findings: Mapping[str, Mapping[str, Finding]] = field(default_factory=dict)
+
+    def finding(self, stage: str, name: str) -> Finding:
+        """A finding of a stage; a missing one where there is none."""
+        nothing = missing(f"no finding {name} of {stage}")
+        return self.findings.get(stage, {}).get(name, nothing)
 
     def value(self, metric: Metric) -> Any:
         """A metric as it is.

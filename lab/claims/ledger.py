@@ -6,6 +6,7 @@ Beside them, a claims.py may have `UNMEASURED`: sentences that no measurement he
 import functools
 import importlib
 import importlib.util
+from dataclasses import replace
 from types import ModuleType
 
 from lab.claims.book_order import BOOK_ORDER
@@ -22,7 +23,7 @@ def ledger() -> tuple[Claim, ...]:
     """
     found: dict[str, Claim] = {}
     for module in _modules():
-        for claim in module.CLAIMS:
+        for claim in _with_stage(module):
             before = found.setdefault(claim.id.lower(), claim)
             if before is not claim:
                 raise ParamsError(
@@ -41,3 +42,9 @@ def unmeasured() -> tuple[Unmeasured, ...]:
 def _modules() -> list[ModuleType]:
     names = (f"stages.{stage}.page.claims" for stage in BOOK_ORDER)
     return [importlib.import_module(name) for name in names if importlib.util.find_spec(name)]
+
+
+def _with_stage(module: ModuleType) -> list[Claim]:
+    """A page's claims, which say nothing of their stage."""
+    stage = module.__name__.split(".")[1]
+    return [replace(claim, of=stage) for claim in module.CLAIMS]

@@ -1,6 +1,5 @@
 """How a claim is decided: one number with its interval against the range its words ask for."""
 
-import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -8,17 +7,10 @@ from enum import StrEnum
 from functools import partial
 
 from lab.claims.evidence import Column, Metric, Read
-from lab.results import stats
-from lab.results.stats import (
-    ANY,
-    CONFIDENCE,
-    POSITIVE,
-    SMALLEST_EFFECT,
-    Range,
-    median_interval,
-    median_level,
-    summarise,
-)
+from lab.results import findings, stats
+from lab.results.findings import Finding as Estimate
+from lab.results.findings import Over
+from lab.results.stats import ANY, POSITIVE, SMALLEST_EFFECT, Range, median_interval, summarise
 
 VARIES_BY_SEED = re.compile("accuracy|loss")  # of a training run's numbers
 
@@ -33,65 +25,6 @@ class Verdict(StrEnum):
 
 
 DECIDED = (Verdict.CONFIRMED, Verdict.REFUTED)
-
-
-class Over(StrEnum):
-    """What an interval's samples differ in: what it covers, and no more."""
-
-    STARTS = "starts"  # of processes, one after the other
-    SEEDS = "seeds"  # of weights, orders of the images, or random problems
-    CASES = "cases"  # of a kind: networks, batch sizes, layers
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A number with its interval, and what that holds.
-
-    Attributes:
-        value: the number.
-        low: the interval's lower end; the value itself where it is exact.
-        high: its upper end.
-        level: the chance with which the interval holds the true median; None if the number is
-            exact: counted, or computed the same way each time.
-        count: samples behind the interval; 0 if the number is exact.
-        over: what these differ in.
-    """
-
-    value: float
-    low: float
-    high: float
-    level: float | None = None
-    count: int = 0
-    over: Over | None = None
-
-    @property
-    def exact(self) -> bool:
-        """Whether there is no interval, since the number does not vary."""
-        return self.level is None
-
-    @property
-    def timed(self) -> bool:
-        """Whether it is of times, or of what they are made into.
-
-        What is counted, or compared bit by bit, is exact, and what seeds decide is the same in
-        every start: from start to start only times differ. Cases are compared by those of each.
-        """
-        return self.over in (Over.STARTS, Over.CASES)
-
-    @property
-    def decides(self) -> bool:
-        """Whether a verdict may rest on it."""
-        return self.level is None or self.level >= CONFIDENCE
-
-    def consistent(self) -> bool:
-        """Whether the numbers are finite, the interval holds the value, and its level is named."""
-        named = (self.level is None) == (self.over is None) == (self.count == 0)
-        return (
-            named
-            and all(map(math.isfinite, (self.value, self.low, self.high)))
-            and self.low <= self.value <= self.high
-            and (self.level is not None or self.low == self.high)
-        )
 
 
 def at_least(low: float) -> Range:
@@ -168,10 +101,23 @@ class Rule:
                 )
 
 
+@dataclass(frozen=True)
+class Within:
+    """How a claim is decided: by one of its stage's findings, and the range it must lie in.
+
+    A number outside of `possible`, as a part that is longer than its whole, is that of a broken
+    measurement.
+    """
+
+    finding: str
+    holds: Range
+    possible: Range = ANY
+
+
 # --- the common shapes ---
 
-AS_FAST, AS_LONG = "times as fast", "times as long"
-POINTS = "points"
+AS_FAST, AS_LONG = findings.AS_FAST, findings.AS_LONG
+POINTS = findings.POINTS
 NOTES_BATCH = 256  # images
 
 
@@ -223,13 +169,13 @@ def median(
 ) -> Estimate:
     """The median with its interval, named by its level and by what the samples are."""
     middle, count = summarise(numbers).median, len(numbers)
-    return Estimate(middle, *median_interval(numbers, possible), median_level(count), count, over)
+    return Estimate(middle, *median_interval(numbers, possible), count, over)
 
 
 def times_ratio(old: Sequence[float], new: Sequence[float], over: Over = Over.STARTS) -> Estimate:
     """The median of old[i] / new[i]; ValueError for numbers that are no times."""
     ratio = stats.speedup(old, new)
-    return Estimate(ratio.median, ratio.low, ratio.high, ratio.level, ratio.count, over)
+    return Estimate(ratio.median, ratio.low, ratio.high, ratio.count, over)
 
 
 def paired_difference(
@@ -241,7 +187,7 @@ def paired_difference(
 
 def from_metrics(value: float, low: float, high: float, starts: float) -> Estimate:
     """An estimate over starts whose ends a stage has written."""
-    return Estimate(value, low, high, median_level(int(starts)), int(starts), Over.STARTS)
+    return Estimate(value, low, high, int(starts), Over.STARTS)
 
 
 # estimates by what their samples differ in

@@ -24,8 +24,10 @@ from lab.claims.evidence import (
     stage_of,
 )
 from lab.claims.needs import Need
-from lab.claims.rules import DECIDED, EXAMPLE_ONLY, Estimate, Over, Rule, Verdict, decide, point
+from lab.claims.rules import DECIDED, EXAMPLE_ONLY, Over, Rule, Verdict, Within, decide, point
 from lab.results.disturbances import NOT_MEASURABLE, disturbances_of, in_words
+from lab.results.findings import Finding
+from lab.results.measurements import SKIPPED
 
 NOT_SEEN = "not seen here, which refutes no “{word}”"  # a message that catalogues translate
 MORE_SAMPLES = "the profile `study` takes more"  # where an interval is too weak for a verdict
@@ -71,6 +73,7 @@ class Claim:
         about_gpus: whether the sentence is about GPUs, the links between them, or a network. What
             a processor shows of it is this lab's own question and counts apart.
         front: how the front page tells it.
+        of: the stage whose page has it; the ledger knows.
     """
 
     id: str
@@ -79,26 +82,35 @@ class Claim:
     places: str
     says: str
     measured: str
-    rule: Rule
+    rule: Rule | Within
     tolerance: str
     needs: tuple[Need, ...] = ()
     about_gpus: bool = False
     front: Front | None = None
+    of: str = ""
 
     @property
     def reads(self) -> tuple[Read, ...]:
         """All that its verdict depends on."""
-        return (*self.rule.reads, *(need.metric for need in self.needs))
+        own = self.rule.reads if isinstance(self.rule, Rule) else ()
+        return (*own, *(need.metric for need in self.needs))
+
+    @property
+    def folders(self) -> list[str]:
+        """The folders under reports that it is decided from."""
+        if isinstance(self.rule, Rule):
+            return [read.folder for read in self.rule.reads]
+        return [self.stage]
 
     @property
     def folder(self) -> str:
         """The folder under reports that it is decided from."""
-        return self.rule.reads[0].folder
+        return self.folders[0]
 
     @property
     def stage(self) -> str:
         """The stage that measures it."""
-        return stage_of(self.rule.reads[0])
+        return self.of or (stage_of(self.rule.reads[0]) if isinstance(self.rule, Rule) else "")
 
     @property
     def example_only(self) -> str:
@@ -123,7 +135,7 @@ class Unmeasured:
 
 
 @dataclass(frozen=True)
-class Finding:
+class Judgement:
     """A claim's verdict on this machine.
 
     There is no estimate where it is not testable, or of times that decide nothing.
@@ -131,9 +143,10 @@ class Finding:
 
     claim: Claim
     verdict: Verdict
-    estimate: Estimate | None
+    estimate: Finding | None
     device_kind: str
     reason: str
+    unit: str
 
     @property
     def kind(self) -> Kind:
@@ -148,34 +161,60 @@ class Finding:
         return next((each for each in labels if self.reason.startswith(f"needs {each}:")), "")
 
 
-def judge(claim: Claim, evidence: Evidence) -> Finding:
+def judge(claim: Claim, evidence: Evidence) -> Judgement:
     """The verdict on a claim. It raises nothing, whatever the stages left."""
-    kind = _device_kind(claim, evidence)
+    kind, unit = _device_kind(claim, evidence), _unit(claim, evidence)
+
+    def not_testable(why: str, kind: str = kind) -> Judgement:
+        return Judgement(claim, Verdict.NOT_TESTABLE, None, kind, why, unit)
+
     if kind not in DEVICE_KINDS:
         foreign = f"device_kind of {claim.folder} is {kind!r}, none of {', '.join(DEVICE_KINDS)}"
-        return Finding(claim, Verdict.NOT_TESTABLE, None, "unknown", foreign)
+        return not_testable(foreign, "unknown")
     try:
         for need in claim.needs:
             need.check(evidence)
-        estimate = claim.rule.estimate(*[evidence.read(read) for read in claim.rule.reads])
+        estimate = _estimate(claim, evidence)
         if not estimate.consistent():
             raise NotTestableError(f"{estimate} is no number within its interval")
     except NotTestableError as reason:
-        return Finding(claim, Verdict.NOT_TESTABLE, None, kind, str(reason))
+        return not_testable(str(reason))
     except (ArithmeticError, ValueError, IndexError) as error:
-        misfit = f"the numbers of stage {claim.stage} do not fit together ({error})"
-        return Finding(claim, Verdict.NOT_TESTABLE, None, kind, misfit)
+        return not_testable(f"the numbers of stage {claim.stage} do not fit together ({error})")
     possible = claim.rule.possible
     if estimate.high < possible.low or estimate.low > possible.high:
-        broken = f"{estimate.value:.3g} cannot be: the measurement is broken; {_again(claim)}"
-        return Finding(claim, Verdict.NOT_TESTABLE, None, kind, broken)
+        return not_testable(
+            f"{estimate.value:.3g} cannot be: the measurement is broken; {_again(claim)}"
+        )
     if estimate.timed and (kept_from := _kept_from_telling(claim, evidence)):
-        return Finding(claim, kept_from[0], None, kind, kept_from[1])
+        return Judgement(claim, kept_from[0], None, kind, kept_from[1], unit)
     verdict = decide(estimate, claim.rule.holds)
     if verdict is Verdict.REFUTED and claim.kind is Kind.SAID and (word := claim.example_only):
         not_seen = NOT_SEEN.format(word=word)
-        return Finding(claim, Verdict.INCONCLUSIVE, estimate, kind, not_seen)
-    return Finding(claim, verdict, estimate, kind, _lack(estimate))
+        return Judgement(claim, Verdict.INCONCLUSIVE, estimate, kind, not_seen, unit)
+    return Judgement(claim, verdict, estimate, kind, _lack(estimate), unit)
+
+
+def _unit(claim: Claim, evidence: Evidence) -> str:
+    if isinstance(claim.rule, Rule):
+        return claim.rule.unit
+    return evidence.finding(claim.stage, claim.rule.finding).unit
+
+
+def _estimate(claim: Claim, evidence: Evidence) -> Finding:
+    """The number that decides a claim.
+
+    Raises:
+        NotTestableError: there is none, and why.
+    """
+    if isinstance(claim.rule, Rule):
+        return claim.rule.estimate(*[evidence.read(read) for read in claim.rule.reads])
+    found = evidence.finding(claim.stage, claim.rule.finding)
+    if found.missing.startswith(SKIPPED):
+        raise NotTestableError(f"stage {claim.stage} skipped it: {found.missing[len(SKIPPED) :]}")
+    if found.missing:
+        raise NotTestableError(f"{found.missing}; `dvc repro {claim.stage}` measures it")
+    return found
 
 
 def _device_kind(claim: Claim, evidence: Evidence) -> Any:
@@ -184,13 +223,16 @@ def _device_kind(claim: Claim, evidence: Evidence) -> Any:
     Beside a GPU the processor is what it is held against.
     """
     of_stage = evidence.metrics.get(claim.folder, {}).get("device_kind", CPU)
-    of_rows = {kind for read in claim.rule.reads for kind in evidence.device_kinds(read)}
+    if isinstance(claim.rule, Rule):
+        of_rows = {kind for read in claim.rule.reads for kind in evidence.device_kinds(read)}
+    else:
+        of_rows = set(evidence.finding(claim.stage, claim.rule.finding).device_kinds)
     return CPU if of_rows == {CPU} else of_stage
 
 
 def _kept_from_telling(claim: Claim, evidence: Evidence) -> tuple[Verdict, str] | None:
     """The verdict, with the reason, of a claim on times if these decide nothing."""
-    for metrics in (evidence.metrics.get(read.folder, {}) for read in claim.rule.reads):
+    for metrics in (evidence.metrics.get(folder, {}) for folder in claim.folders):
         if lack := metrics.get(NOT_MEASURABLE):
             return Verdict.NOT_TESTABLE, f"stage {claim.stage} skipped it: {lack}"
         if found := disturbances_of(metrics):
@@ -202,15 +244,15 @@ def _again(claim: Claim) -> str:
     return f"`invoke remeasure --stage {claim.stage}` measures again"
 
 
-def _lack(estimate: Estimate) -> str:
+def _lack(estimate: Finding) -> str:
     """Why an estimate decides nothing, or nothing."""
-    if estimate.decides or estimate.level is None:
+    if estimate.decides:
         return ""
     percent = f"{100 * estimate.level:.4g} %"
-    return f"{estimate.count} {estimate.over} hold the median with {percent} only; {MORE_SAMPLES}"
+    return f"{estimate.n} {estimate.over} hold the median with {percent} only; {MORE_SAMPLES}"
 
 
-def rows_of(findings: Sequence[Finding]) -> list[dict[str, float | str]]:
+def rows_of(findings: Sequence[Judgement]) -> list[dict[str, float | str]]:
     """One row per finding; a number that does not exist is an empty cell."""
     return [
         {
@@ -220,7 +262,7 @@ def rows_of(findings: Sequence[Finding]) -> list[dict[str, float | str]]:
             "places": f.claim.places,
             "verdict": f.verdict.value,
             **_cells(f.estimate),
-            "unit": f.claim.rule.unit,
+            "unit": f.unit,
             "holds": str(f.claim.rule.holds),
             "device_kind": f.device_kind,
             "stage": f.claim.stage,
@@ -230,20 +272,20 @@ def rows_of(findings: Sequence[Finding]) -> list[dict[str, float | str]]:
     ]
 
 
-def _cells(estimate: Estimate | None) -> dict[str, float | str]:
+def _cells(estimate: Finding | None) -> dict[str, float | str]:
     columns = ("effect", "low", "high", "level", "samples", "over")
     if estimate is None:
         return dict.fromkeys(columns, "")
     effect, low, high = (float(f"{n:.6g}") for n in (estimate.value, estimate.low, estimate.high))
-    if estimate.level is None or estimate.over is None:
+    if estimate.over is None:
         return {**dict.fromkeys(columns, ""), "effect": effect}
     level = float(f"{estimate.level:.6g}")
     return dict(
-        zip(columns, (effect, low, high, level, estimate.count, estimate.over.value), strict=True)
+        zip(columns, (effect, low, high, level, estimate.n, estimate.over.value), strict=True)
     )
 
 
-def estimate_of(row: Mapping[str, Any]) -> Estimate | None:
+def estimate_of(row: Mapping[str, Any]) -> Finding | None:
     """The estimate in a row that `rows_of` made; None where there is none.
 
     Raises:
@@ -253,10 +295,10 @@ def estimate_of(row: Mapping[str, Any]) -> Estimate | None:
         return None
     if row["level"] == "":
         return point(_number_in(row, "effect"))
-    effect, low, high, level, samples = (
-        _number_in(row, name) for name in ("effect", "low", "high", "level", "samples")
+    effect, low, high, samples = (
+        _number_in(row, name) for name in ("effect", "low", "high", "samples")
     )
-    return Estimate(effect, low, high, level, int(samples), Over(row["over"]))
+    return Finding(effect, low, high, int(samples), Over(row["over"]))
 
 
 def _number_in(row: Mapping[str, Any], name: str) -> float:
@@ -266,46 +308,47 @@ def _number_in(row: Mapping[str, Any], name: str) -> float:
     return float(found)
 
 
-def findings_of(rows: Sequence[Mapping[str, Any]], ledger: Sequence[Claim]) -> list[Finding]:
+def findings_of(rows: Sequence[Mapping[str, Any]], ledger: Sequence[Claim]) -> list[Judgement]:
     """The findings on the claims of `ledger` that rows hold; inverse of `rows_of` to 6 digits.
 
-    A row with another unit or range is of an earlier rule, and none of this one's.
+    A row with another range is of an earlier rule, and none of this one's.
     """
     claims = {claim.id: claim for claim in ledger}
-    asked = {claim.id: (claim.rule.unit, str(claim.rule.holds)) for claim in ledger}
+    asked = {claim.id: str(claim.rule.holds) for claim in ledger}
     return [
-        Finding(
+        Judgement(
             claims[row["id"]],
             Verdict(row["verdict"]),
             estimate_of(row),
             str(row["device_kind"]),
             str(row["reason"]),
+            str(row["unit"]),
         )
         for row in rows
-        if asked.get(row["id"]) == (row["unit"], row["holds"])
+        if asked.get(row["id"]) == row["holds"]
     ]
 
 
-def by_interval(findings: Sequence[Finding]) -> list[Finding]:
+def by_interval(findings: Sequence[Judgement]) -> list[Judgement]:
     """The confirmed and refuted claims whose verdict rests on an interval."""
     return [f for f in findings if f.verdict in DECIDED and f.estimate and not f.estimate.exact]
 
 
-def false_verdicts(findings: Sequence[Finding]) -> float:
+def false_verdicts(findings: Sequence[Judgement]) -> float:
     """How many confirmed or refuted claims to expect to be wrong by chance, at most.
 
     The sum over them of the chance that the interval does not hold the true median (the bound of
     Bonferroni, for expectations: it holds however they depend on each other).
     """
-    return sum(1 - (f.estimate.level or 0) for f in by_interval(findings) if f.estimate)
+    return sum(1 - f.estimate.level for f in by_interval(findings) if f.estimate)
 
 
-def for_the_front(findings: Sequence[Finding], count: int, of_a_stage: int) -> list[Finding]:
+def for_the_front(findings: Sequence[Judgement], count: int, of_a_stage: int) -> list[Judgement]:
     """What did not survive measurement and a front page tells, by rank; so many of each stage."""
     by_rank = {
         f.claim.front.rank: f for f in findings if f.claim.front and f.verdict is Verdict.REFUTED
     }
-    found: list[Finding] = []
+    found: list[Judgement] = []
     for _, f in sorted(by_rank.items()):
         if sum(other.claim.stage == f.claim.stage for other in found) < of_a_stage:
             found.append(f)

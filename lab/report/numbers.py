@@ -1,37 +1,30 @@
 """Numbers as the pages write them: as many digits as were measured, the interval beside them.
 
 The filters of the Markdown files. What they are given is a number, or one with an interval: it has
-`low` and `high`, and `median` or `value`.
+`low` and `high`.
 """
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Context
 from typing import Any
 
 from lab.report.language import CHINESE, language, say, superscript
+from lab.results.findings import Finding
 from lab.results.stats import FEWEST
 
 MOST_DIGITS = 4
 UNITS = ((1.0, "s", "秒"), (1e-3, "ms", "毫秒"), (1e-6, "µs", "微秒"), (1e-9, "ns", "纳秒"))
 
 
-@dataclass(frozen=True)
-class Interval:
-    """A number with the ends of its interval; from `count` samples, 0 if it is not from samples."""
-
-    median: float
-    low: float
-    high: float
-    count: int = 0
-
-
-def interval(x: object) -> Interval:
-    """A number of any kind as one with an interval; without one, both ends are the number."""
-    median: Any = getattr(x, "median", getattr(x, "value", x))
-    low, high = (getattr(x, end, median) for end in ("low", "high"))
-    return Interval(float(median), float(low), float(high), getattr(x, "count", 0))
+def interval(x: object) -> Finding:
+    """A number of any kind as a finding; without an interval, both ends are the number."""
+    if isinstance(x, Finding):
+        return x
+    middle: Any = getattr(x, "median", x)
+    low, high = (float(getattr(x, end, middle)) for end in ("low", "high"))
+    count = getattr(x, "count", 0) if hasattr(x, "low") else 0
+    return Finding(float(middle), low, high, count)
 
 
 def number(x: object, digits: int = 0) -> str:
@@ -43,7 +36,7 @@ def number(x: object, digits: int = 0) -> str:
     """
     if isinstance(x, int) and not digits:
         return f"{x:,}".replace("-", "−")
-    return _rounded(interval(x).median, digits or _digits(interval(x)))
+    return _rounded(interval(x).value, digits or _digits(interval(x)))
 
 
 def span(x: object, digits: int = 0, unit: str = "") -> str:
@@ -55,19 +48,19 @@ def span(x: object, digits: int = 0, unit: str = "") -> str:
         unit: what stands behind the ends.
     """
     found = interval(x)
-    if found.count == 1:
+    if found.n == 1:
         return say("one sample")
     low, high = (_rounded(end, digits or _digits(found)) for end in (found.low, found.high))
     ends = f"{low}–{high}" if found.low >= 0 else say("{low} to {high}", low=low, high=high)
-    if 0 < found.count < FEWEST:
-        return say("{ends} in {n} samples", ends=ends + unit, n=found.count)
+    if 0 < found.n < FEWEST:
+        return say("{ends} in {n} samples", ends=ends + unit, n=found.n)
     return ends + unit
 
 
 def named_span(x: object, digits: int = 0, unit: str = "") -> str:
     """The same, with the chance that it holds the true median: 99% interval 1.2–2.0."""
     ends = span(x, digits, unit)
-    return ends if 0 < interval(x).count < FEWEST else say("99% interval {ends}", ends=ends)
+    return ends if 0 < interval(x).n < FEWEST else say("99% interval {ends}", ends=ends)
 
 
 def percent(x: object, digits: int = 0) -> str:
@@ -103,25 +96,24 @@ FILTERS: dict[str, Callable[..., str]] = {
 }
 
 
-def _in_unit(seconds: Interval) -> tuple[Interval, str]:
+def _in_unit(seconds: Finding) -> tuple[Finding, str]:
     """Seconds in the unit that suits their median, and its name."""
     size, unit, chinese = next(
-        (each for each in UNITS if abs(seconds.median) >= 0.9995 * each[0]), UNITS[-1]
+        (each for each in UNITS if abs(seconds.value) >= 0.9995 * each[0]), UNITS[-1]
     )
     return _by(seconds, 1 / size), chinese if language() == CHINESE else unit
 
 
-def _by(x: object, factor: float) -> Interval:
-    found = interval(x)
-    return Interval(found.median * factor, found.low * factor, found.high * factor, found.count)
+def _by(x: object, factor: float) -> Finding:
+    return interval(x) * factor
 
 
-def _digits(found: Interval) -> int:
+def _digits(found: Finding) -> int:
     """Two, or as many as it takes to tell the ends of a narrow interval apart."""
     width = found.high - found.low
-    if not width or not found.median or not math.isfinite(width):
+    if not width or not found.value or not math.isfinite(width):
         return 2
-    return min(MOST_DIGITS, max(2, math.ceil(-math.log10(width / abs(found.median)))))
+    return min(MOST_DIGITS, max(2, math.ceil(-math.log10(width / abs(found.value)))))
 
 
 def digits_beside(x: object, *limits: float) -> int:
@@ -142,7 +134,7 @@ def _side(x: float, limit: float) -> int:
 
 def _significant(x: float, digits: int) -> float:
     """A number rounded to significant digits: 0.585 to 0.59, although its float is below 0.585."""
-    return float(Context(prec=digits, rounding=ROUND_HALF_UP).create_decimal(repr(x)))
+    return float(Context(prec=digits, rounding=ROUND_HALF_UP).create_decimal(repr(float(x))))
 
 
 def _rounded(x: float, digits: int) -> str:

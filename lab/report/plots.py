@@ -50,7 +50,7 @@ def dots(
                 axes.axvline(one, color=figures.INK, linewidth=1)
             for row, (name, x) in enumerate(found.items()):
                 axes.plot([x.low, x.high], [row, row], color=figures.COLOURS[0], linewidth=2.5)
-                axes.plot(x.median, row, "o", color=figures.COLOURS[0], markersize=7)
+                axes.plot(x.value, row, "o", color=figures.COLOURS[0], markersize=7)
                 _write(axes, x.high, row, number(rows[name]))
             name_rows(axes, list(found))
             _limit(axes, [end for x in found.values() for end in (x.low, x.high)], one, log)

@@ -31,7 +31,8 @@ from ruamel.yaml.error import YAMLError
 from lab.core.errors import DataError
 from lab.report import book
 from lab.report.language import CHINESE, ENGLISH, in_markdown, language, say, translation
-from lab.report.numbers import FILTERS
+from lab.report.numbers import FILTERS, number
+from lab.results.findings import Finding
 
 ANSWER = "answer"  # what stands before the first heading
 MORE = "more"  # what is folded
@@ -178,6 +179,10 @@ def _as_text(value: object) -> object:
     """What is filled in, as text within Markdown; what functions of the page give stays."""
     if value is None:
         raise TemplateError("a value that is filled in is None; say what it means by an `if`")
+    if isinstance(value, Finding):
+        if value.missing:
+            raise TemplateError(f"a finding that is filled in is missing ({value.missing})")
+        return number(value)
     return value if isinstance(value, Markup) else in_markdown(value)
 
 

@@ -4,7 +4,8 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from lab.claims.rules import Estimate, Range
+from lab.results.findings import Finding
+from lab.results.stats import Range
 
 MARGIN = 0.15  # of what is shown, left and right of it
 WIDE = 4  # times: numbers that lie so far apart are shown on a logarithmic scale
@@ -29,7 +30,7 @@ class Scale:
     logarithmic: bool
 
 
-def scale_of(estimate: Estimate, holds: Range) -> Scale:
+def scale_of(estimate: Finding, holds: Range) -> Scale:
     """The line on which both lie, with all of the interval and the finite ends of the range."""
     ends = [end for end in dict.fromkeys((holds.low, holds.high)) if math.isfinite(end)]
     shown = [estimate.low, estimate.value, estimate.high, *ends]

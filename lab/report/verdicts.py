@@ -10,8 +10,8 @@ from types import MappingProxyType
 from lab.claims.evidence import CPU
 from lab.claims.ledger import ledger
 from lab.claims.notes import BOOK, places_of
-from lab.claims.rules import Estimate, Over, Range, Verdict
-from lab.claims.verdicts import NOT_SEEN, Finding, Kind, findings_of
+from lab.claims.rules import Over, Range, Verdict
+from lab.claims.verdicts import NOT_SEEN, Judgement, Kind, findings_of
 from lab.core.errors import LabError
 from lab.core.files import METRICS, ROWS, read_json, read_rows
 from lab.report.benchmarks import devices_in_words, happened_in_words
@@ -19,6 +19,7 @@ from lab.report.language import say, section_number, translation
 from lab.report.numbers import digits_beside, number, span
 from lab.report.scales import Scale, scale_of
 from lab.results.disturbances import from_words
+from lab.results.findings import Finding
 
 SYMBOLS = {
     Verdict.CONFIRMED: "✓",
@@ -32,7 +33,7 @@ SKIPPED_BY_STAGE = r"stage \w+ skipped it: (.+)"  # as lab.claims.evidence write
 MEASURES_AGAIN = r"(.+); `invoke remeasure --stage (\w+)` measures again"
 BROKEN = MEASURES_AGAIN.replace("(.+)", r"(\S+) cannot be: the measurement is broken")
 
-Findings = Mapping[str, Mapping[str, Finding]]  # by machine, then by the claim's id
+Findings = Mapping[str, Mapping[str, Judgement]]  # by machine, then by the claim's id
 NOWHERE: Findings = MappingProxyType({})
 ANY = Range()
 
@@ -92,7 +93,7 @@ FILTERS = {
 }
 
 
-def findings(folder: Path) -> list[Finding]:
+def findings(folder: Path) -> list[Judgement]:
     """All findings; none if what `folder` (reports/claims) holds is missing, damaged or half."""
     try:
         rows, total = read_rows(folder / ROWS), read_json(folder / METRICS).get("total")
@@ -101,12 +102,12 @@ def findings(folder: Path) -> list[Finding]:
         return []
 
 
-def of_the_notes(findings: Sequence[Finding]) -> list[Finding]:
+def of_the_notes(findings: Sequence[Judgement]) -> list[Judgement]:
     """Those on what the notes say or print, without this lab's own questions."""
     return [f for f in findings if f.kind is not Kind.ASKED]
 
 
-def card(f: Finding, others: Findings = NOWHERE) -> Card:
+def card(f: Judgement, others: Findings = NOWHERE) -> Card:
     """A finding as the page shows it, beside those of other machines."""
     return Card(
         id=f.claim.id,
@@ -123,7 +124,7 @@ def card(f: Finding, others: Findings = NOWHERE) -> Card:
         found=effect_of(f),
         samples=effect_of(f, samples=True),
         elsewhere=_elsewhere(f, others),
-        holds=range_in_words(f.claim.rule.holds) + ("%" if f.claim.rule.unit[0] == "%" else ""),
+        holds=range_in_words(f.claim.rule.holds) + ("%" if f.unit[:1] == "%" else ""),
         tolerance=translation(f.claim.tolerance),
         change=_change_of(f),
         scale=scale_of(f.estimate, f.claim.rule.holds) if f.estimate else None,
@@ -131,7 +132,7 @@ def card(f: Finding, others: Findings = NOWHERE) -> Card:
     )
 
 
-def _elsewhere(here: Finding, others: Findings) -> str:
+def _elsewhere(here: Judgement, others: Findings) -> str:
     """What other machines find of a claim, where their verdict is another."""
     machines: dict[str, list[str]] = {}
     for machine, findings in others.items():
@@ -144,31 +145,31 @@ def _elsewhere(here: Finding, others: Findings) -> str:
     )
 
 
-def _beside(here: Finding, f: Finding) -> str:
+def _beside(here: Judgement, f: Judgement) -> str:
     """Another machine's verdict and number, in no more words than it takes beside this one's."""
     if here.estimate and f.estimate and not f.reason and here.device_kind == f.device_kind:
         return verdict_and_number(f)
     return f"{SYMBOLS[f.verdict]} {effect_of(f)}"
 
 
-def by_interest(findings: Sequence[Finding]) -> list[Finding]:
+def by_interest(findings: Sequence[Judgement]) -> list[Judgement]:
     """What did not hold first, then what is undecided, what holds, and what could not be tested."""
     order = (Verdict.REFUTED, Verdict.INCONCLUSIVE, Verdict.CONFIRMED, Verdict.NOT_TESTABLE)
     return sorted(findings, key=lambda f: order.index(f.verdict))
 
 
-def tally(findings: Sequence[Finding]) -> list[tuple[str, str, str, int]]:
+def tally(findings: Sequence[Judgement]) -> list[tuple[str, str, str, int]]:
     """The verdicts that there are: how each is filtered by, its sign, its name, and how many."""
     return [(FILTERS[v], SYMBOLS[v], in_words(v), n) for v, n in counts(findings).items() if n]
 
 
-def counts(findings: Sequence[Finding]) -> dict[Verdict, int]:
+def counts(findings: Sequence[Judgement]) -> dict[Verdict, int]:
     """How many got each verdict."""
     count = Counter(f.verdict for f in findings)
     return {verdict: count[verdict] for verdict in Verdict}
 
 
-def _change_of(f: Finding) -> str:
+def _change_of(f: Judgement) -> str:
     """What would change a verdict."""
     if f.estimate is None and f.verdict is Verdict.INCONCLUSIVE:
         return say("Times taken on a quiet machine, and left alone.")
@@ -230,7 +231,7 @@ def place_in_words(places: str) -> str:
     return say("; ").join(found)
 
 
-def source_of(finding: Finding) -> str:
+def source_of(finding: Judgement) -> str:
     """Who makes a claim, and where."""
     places = finding.claim.places
     if not places:
@@ -249,7 +250,7 @@ def range_in_words(holds: Range) -> str:
     return translation(holds.template).format(low=low, high=high)
 
 
-def effect_of(finding: Finding, samples: bool = False) -> str:
+def effect_of(finding: Judgement, samples: bool = False) -> str:
     """What was found, and on which devices if not the CPU; or why there is no number.
 
     Args:
@@ -259,7 +260,7 @@ def effect_of(finding: Finding, samples: bool = False) -> str:
     if finding.estimate is None:
         return _lacking(finding)
     effect = measured(finding)
-    if samples and finding.estimate.count > 1:
+    if samples and finding.estimate.n > 1:
         effect = say("{effect}, {samples}", effect=effect, samples=_samples(finding.estimate))
     if reason := _reason(finding):
         effect = say("{effect} ({reason})", effect=effect, reason=reason)
@@ -268,29 +269,29 @@ def effect_of(finding: Finding, samples: bool = False) -> str:
     return say("{effect}; {devices}", effect=effect, devices=devices_in_words(finding.device_kind))
 
 
-def measured(finding: Finding) -> str:
+def measured(finding: Judgement) -> str:
     """The number with its unit and interval; nothing if there is none."""
     e = finding.estimate
     if e is None:
         return ""
-    unit = translation(finding.claim.rule.unit)
+    unit = translation(finding.unit)
     holds = finding.claim.rule.holds
     effect = _number(e, holds) + (unit if unit.startswith(("%", "（")) else f" {unit}")
-    if e.count < 2:
+    if e.n < 2:
         return effect
     return say("{effect} ({interval})", effect=effect, interval=_span(e, holds))
 
 
-def _reason(finding: Finding) -> str:
+def _reason(finding: Judgement) -> str:
     word = finding.claim.example_only
     if word and finding.reason == NOT_SEEN.format(word=word):
         return translation(NOT_SEEN).format(word=word)
     if finding.estimate and not finding.estimate.decides:
-        return say("too few samples to decide: {count}", count=finding.estimate.count)
+        return say("too few samples to decide: {count}", count=finding.estimate.n)
     return finding.reason
 
 
-def _lacking(finding: Finding) -> str:
+def _lacking(finding: Judgement) -> str:
     """What a claim needs; of damaged results the stage's own words, in English."""
     for need in finding.claim.needs:
         if need.label == finding.lacks:
@@ -318,40 +319,40 @@ def _lacking(finding: Finding) -> str:
     return say("reason: {reason}", reason=finding.reason)
 
 
-def in_front(finding: Finding) -> str:
+def in_front(finding: Judgement) -> str:
     """A refuted claim as the front page tells it: its sentence with the number."""
     number = _number(finding.estimate) if finding.estimate else ""
     sentence = finding.claim.front.refuted if finding.claim.front else finding.claim.says
     return translation(sentence).format(number=number)
 
 
-def verdict_and_number(finding: Finding | None) -> str:
+def verdict_and_number(finding: Judgement | None) -> str:
     """A finding in a cell: its verdict's symbol, and its number if there is one."""
     if finding is None or finding.estimate is None:
         return SYMBOLS[finding.verdict if finding else Verdict.NOT_TESTABLE]
     return f"{SYMBOLS[finding.verdict]} {interval_of(finding.estimate, finding.claim.rule.holds)}"
 
 
-def interval_of(e: Estimate | None, holds: Range = ANY) -> str:
+def interval_of(e: Finding | None, holds: Range = ANY) -> str:
     """A number, and its interval if it varies."""
-    if e is None or e.count < 2:
+    if e is None or e.n < 2:
         return "" if e is None else _number(e, holds)
     return say("{effect} ({interval})", effect=_number(e, holds), interval=_span(e, holds))
 
 
-def _number(e: Estimate, holds: Range = ANY) -> str:
+def _number(e: Finding, holds: Range = ANY) -> str:
     """A number; one that is counted, as the whole number that it is."""
     if e.exact and float(e.value).is_integer():
         return number(int(e.value))
     return number(e, digits_beside(e, holds.low, holds.high))
 
 
-def _span(e: Estimate, holds: Range) -> str:
+def _span(e: Finding, holds: Range) -> str:
     """An interval, in digits that show on which side of the range's ends it lies."""
     return span(e, digits_beside(e, holds.low, holds.high))
 
 
-def _samples(e: Estimate) -> str:
+def _samples(e: Finding) -> str:
     """How many samples are behind an interval, and with which chance it holds the median."""
     over = {
         Over.STARTS: say("fresh processes"),
@@ -360,7 +361,7 @@ def _samples(e: Estimate) -> str:
     }
     return say(
         "{level:.1f}% interval over {count} {over}",
-        level=100 * (e.level or 0),
-        count=e.count,
+        level=100 * e.level,
+        count=e.n,
         over=over[e.over or Over.STARTS],
     )

@@ -1,12 +1,14 @@
 """JSON files that have a form: the machine's facts, and what holds them."""
 
+import functools
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, RootModel, ValidationError
 
 from lab.core.errors import DataError
-from lab.core.files import CONDITIONS, HARDWARE_FILE, MEND, METRICS, read_json
+from lab.core.files import CONDITIONS, HARDWARE_FILE, MEND, METRICS, ROWS, read_json, read_rows
+from lab.results.measurements import Measurement, Results, measurements_of
 
 
 class Document(BaseModel):
@@ -105,6 +107,25 @@ def read_metrics(folder: Path) -> dict[str, Any]:
     """
     compared = read_document(folder / METRICS, Metrics, MEND)
     return {k: v for k, v in read_conditions(folder).items() if k != "machine"} | compared
+
+
+def read_results(folder: Path) -> Results:
+    """A stage's rows with the conditions under which they were taken.
+
+    Raises:
+        DataError: missing or damaged.
+        MachineError: another user's.
+    """
+    path = folder / ROWS
+    content = path.read_bytes() if path.is_file() else b""
+    conditions = {k: v for k, v in read_conditions(folder).items() if k != "machine"}
+    return Results(_measurements(path, content), conditions)
+
+
+@functools.lru_cache(maxsize=2)
+def _measurements(path: Path, content: bytes) -> list[Measurement]:
+    """Those of a file with that content, which findings, texts and figures all read."""
+    return measurements_of(read_rows(path))
 
 
 def read_conditions(folder: Path) -> dict[str, Any]:

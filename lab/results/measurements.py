@@ -7,12 +7,14 @@ x, and whatever columns a stage has of its own, such as a net or a number of dev
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lab.core.files import Row
 from lab.results.disturbances import Disturbance, from_words
+from lab.results.findings import Samples
 from lab.results.stats import Summary, paired_ratios, summarise
 
 SKIPPED, DISTURBED = "skipped: ", "disturbed: "  # how remarks begin
@@ -197,9 +199,35 @@ def _sample(cell: Cell) -> float:
 
 @dataclass(frozen=True)
 class Results:
-    """A stage's measurements, read by experiment, variant and the stage's own columns."""
+    """A stage's measurements, read by experiment, variant and the stage's own columns.
+
+    Attributes:
+        measurements: what its rows hold.
+        conditions: under which they were taken, by name: the devices, the data, the settings.
+    """
 
     measurements: Sequence[Measurement]
+    conditions: Mapping[str, Any] = field(default_factory=dict)
+
+    def samples(
+        self, experiment: str, variant: str, x: float | None = None, **columns: Cell
+    ) -> Samples:
+        """A variant's samples at `x`, or at each x; why there are none where it was skipped."""
+        series = self.series(experiment, variant, **columns)
+        found = [m for m in series if x is None or m.x == x]
+        if found:
+            values = tuple(value for m in found for value in m.values)
+            return Samples(values, frozenset(m.device_kind for m in found))
+        for m in self.skipped():
+            if (m.experiment, m.variant) == (experiment, variant):
+                return Samples((), frozenset([m.device_kind]), m.remark)
+        wanted = ", ".join(map(str, [experiment, variant, *columns.values()]))
+        at = "" if x is None else f", x {x:g}"
+        return Samples(missing=f"not measured: {wanted}{at}")
+
+    def xs(self, experiment: str, variant: str, **columns: Cell) -> list[float]:
+        """Where a variant was measured, growing."""
+        return [m.x for m in self.series(experiment, variant, **columns)]
 
     def variants(self, experiment: str, **columns: Cell) -> list[str]:
         """The measured variants of an experiment, in their order, without noise controls."""

@@ -24,7 +24,7 @@ from lab.results.disturbances import (
 from lab.results.measurements import Measurement, Results, controls, disturbances
 from lab.results.stats import POSITIVE, SMALLEST_EFFECT, median_of, summarise
 from lab.timing import snapshot
-from lab.timing.bench import Variant
+from lab.timing.bench import Variant, launch_bound
 from lab.timing.clock import read_clock
 from lab.timing.names import COPY_SPEEDS, PRODUCT_SPEEDS
 
@@ -178,6 +178,7 @@ def conditions(
         "threads_per_device": devices.threads,
         "starts": min([starts, *map(len, ratios)]),  # a deadline may have left fewer
         **lack_metrics(devices, jobs_at_once),
+        **launch_bound(measurements),
         **load_metrics(watch, measurements),
         **speed_metrics(watch),
         "noisy_percent": round(100 * sum(m.summary.noisy for m in timed) / max(1, len(timed)), 1),

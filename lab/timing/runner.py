@@ -18,10 +18,12 @@ from typing import Any
 from tqdm import tqdm
 
 from lab.core.errors import LabError
-from lab.core.files import REPORTS, Metrics, write_metrics, write_rows
+from lab.core.files import CONDITIONS, REPORTS, Metrics, write_json, write_metrics, write_rows
 from lab.machine.devices import Devices
 from lab.machine.fresh_process import call_in_subprocess
 from lab.machine.hardware import add_machine
+from lab.results import derived
+from lab.results.derived import Derivation
 from lab.results.disturbances import in_words
 from lab.results.measurements import DISTURBED, Measurement, Results, disturbances, rows_of
 from lab.results.stats import summarise as summary_of
@@ -75,12 +77,57 @@ def run_benchmark(
 
 
 def write_results(
-    stage: str, measured: Measured, metrics: Metrics, compared: Collection[str]
+    stage: str, measured: Measured, metrics: Metrics, compared: Collection[str] | Derivation
 ) -> None:
     """Write a stage's rows, its metrics, of which some are compared, and the machine."""
     write_rows(REPORTS / stage, rows_of(measured))
-    write_metrics(REPORTS / stage, metrics, compared)
+    if isinstance(compared, Collection):
+        write_metrics(REPORTS / stage, metrics, compared)
+        add_machine(REPORTS / stage)
+        return
+    write_json(REPORTS / stage / CONDITIONS, metrics)
     add_machine(REPORTS / stage)
+    derived.write_metrics(REPORTS / stage, compared)
+
+
+class Benchmark:
+    """A benchmark from its beginning to its files: processes, load, disturbances, conditions.
+
+    Create it before the process uses a GPU.
+    """
+
+    def __init__(self, stage: str, devices: Devices) -> None:
+        self.stage, self.devices = stage, devices
+        self._load, self._processes = LoadMonitor(), 0
+
+    def repeat(
+        self,
+        processes: int,
+        measure: Callable[..., Measured],
+        *args: Any,
+        call: Call = call_in_subprocess,
+    ) -> list[Measurement]:
+        """What `measure(i, *args)` finds in fresh processes i: a sample of each."""
+        self._processes = processes
+        return measure_in_processes(self.stage, processes, measure, *args, call=call)
+
+    def write(
+        self,
+        measured: Measured,
+        derivation: Derivation,
+        jobs_at_once: int = 1,
+        **settings: float | str,
+    ) -> None:
+        """Write the rows, the conditions, and the metrics that follow.
+
+        Args:
+            measured: all of it.
+            derivation: the stage's findings.py.
+            jobs_at_once: that are timed; two of them need two cores.
+            settings: that texts name or needs ask for.
+        """
+        found = conditions(measured, self.devices, self._load, self._processes, jobs_at_once)
+        write_results(self.stage, measured, {**settings, **found}, derivation)
 
 
 def measure_in_processes(

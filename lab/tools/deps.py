@@ -1,7 +1,8 @@
 """Write into dvc.yaml which rooms each stage depends on: `python -m lab.tools.deps`.
 
 A stage depends on its `__main__.py`, on its measure/, and on the rooms of lab/ that these import,
-directly or not. `claims` and `report` depend on all of lab/ and stages/, and on every result.
+directly or not; not on its findings.py, since another derivation measures nothing again. `claims`
+and `report` depend on all of lab/ and stages/, and on every result.
 """
 
 import argparse
@@ -39,6 +40,8 @@ def closure(path: Path) -> set[str]:
     todo = [path]
     while todo:
         here = todo.pop()
+        if here.name == "findings.py" and here.parent.parent.name == "stages":
+            continue
         seen.add(here)
         todo += [
             file for module in imports(here) if (file := _file_of(module)) and file not in seen

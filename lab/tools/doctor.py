@@ -73,7 +73,7 @@ COPIED_BYTES = 2**24
 
 
 @dataclass(frozen=True)
-class Finding:
+class Check:
     level: Literal["ok", "note", "warn", "FAIL", "fixed"]
     text: str
     fix: str = ""  # the command that fixes it
@@ -94,20 +94,20 @@ def _some(names: Sequence[object], at_most: int = 3) -> str:
 # ---- Python, packages, environment variables, disk ----
 
 
-def python() -> Iterator[Finding]:
+def python() -> Iterator[Check]:
     found = sys.version.split()[0]
     if not PYTHONS[0] <= sys.version_info[:2] <= PYTHONS[1]:
         oldest, newest = (".".join(map(str, each)) for each in PYTHONS)
-        yield Finding(
+        yield Check(
             "FAIL",
             f"Python {found}, expected {oldest} to {newest}",
             f"python{newest} -m venv .venv && .venv/bin/pip install -e . -c constraints.txt",
         )
         return
-    yield Finding("ok", f"Python {found}, {sys.executable}")
+    yield Check("ok", f"Python {found}, {sys.executable}")
     own, on_path = Path(sys.executable).parent, shutil.which("python")
     if on_path is None or Path(on_path).parent.resolve() != own.resolve():
-        yield Finding(
+        yield Check(
             "warn",
             f"`python` on PATH is {on_path or 'missing'}, expected {sys.executable}: `dvc repro`"
             " runs the stages with it (`invoke repro` does not)",
@@ -115,7 +115,7 @@ def python() -> Iterator[Finding]:
         )
 
 
-def packages() -> Iterator[Finding]:
+def packages() -> Iterator[Check]:
     """Every dependency is installed, in the range that pyproject.toml gives."""
     import tomllib
 
@@ -135,29 +135,29 @@ def packages() -> Iterator[Finding]:
         if not fits(requirement, found):
             wrong.append(f"{requirement.name} {found} is not {requirement.specifier}")
     if wrong:
-        yield Finding("FAIL", _some(wrong, 5), INSTALL)
+        yield Check("FAIL", _some(wrong, 5), INSTALL)
         return
     for requirement in map(Requirement, requires("torchvision") or ()):
         if requirement.name == "torch" and not fits(requirement, installed["torch"]):
             pair = f"torchvision {installed['torchvision']} needs torch {requirement.specifier}"
-            yield Finding("FAIL", f"{pair}, found {installed['torch']}", INSTALL)
+            yield Check("FAIL", f"{pair}, found {installed['torch']}", INSTALL)
             return
-    yield Finding("ok", f"{len(installed)} dependencies within their ranges")
+    yield Check("ok", f"{len(installed)} dependencies within their ranges")
 
 
-def variables() -> Iterator[Finding]:
+def variables() -> Iterator[Check]:
     for name, effect in VARIABLES.items():
         if name in os.environ:
-            yield Finding("note", f"{name}={os.environ[name]} {effect}", f"unset {name}")
+            yield Check("note", f"{name}={os.environ[name]} {effect}", f"unset {name}")
 
 
-def disk_space() -> Iterator[Finding]:
+def disk_space() -> Iterator[Check]:
     for folder in (Path.cwd(), Path(tempfile.gettempdir())):
         free_gb = shutil.disk_usage(folder).free / 1e9
         if free_gb >= MIN_FREE_GB:
-            yield Finding("ok", f"{folder} has {free_gb:.0f} GB free")
+            yield Check("ok", f"{folder} has {free_gb:.0f} GB free")
             continue
-        yield Finding(
+        yield Check(
             "FAIL",
             f"{folder} has {free_gb:.1f} GB free, expected {MIN_FREE_GB}",
             f"du -xhd1 {shlex.quote(str(folder))} | sort -h | tail",
@@ -167,29 +167,29 @@ def disk_space() -> Iterator[Finding]:
         free_mib = shutil.disk_usage(SHARED_MEMORY).free / 2**20
         if free_mib < MIN_SHARED_MIB:
             text = f"{SHARED_MEMORY} has {free_mib:.0f} MiB free; large batches need more to load"
-            yield Finding("warn", text, "docker run --shm-size=1g")
+            yield Check("warn", text, "docker run --shm-size=1g")
 
 
-def loopback() -> Iterator[Finding]:
+def loopback() -> Iterator[Check]:
     """The processes of a run reach each other."""
     from lab.core.loopback import check_loopback
 
-    yield Finding("ok", f"{check_loopback()} answers")
+    yield Check("ok", f"{check_loopback()} answers")
 
 
 # ---- the working tree ----
 
 
-def files() -> Iterator[Finding]:
+def files() -> Iterator[Check]:
     """No file that git knows is missing."""
     try:
         status = _git("status", "--porcelain", "--untracked-files=no")
     except FileNotFoundError:
-        yield Finding("FAIL", "git is not installed, and DVC needs it", "sudo apt install git")
+        yield Check("FAIL", "git is not installed, and DVC needs it", "sudo apt install git")
         return
     if status.returncode:
         said = " ".join(status.stderr.split())  # which has a remedy for another user's folder
-        yield Finding("FAIL", said, "git clone URL" if "not a git repository" in said else "")
+        yield Check("FAIL", said, "git clone URL" if "not a git repository" in said else "")
         return
     missing = [line[3:] for line in status.stdout.splitlines() if line[1] == "D"]
     # the report deletes figures for which there are no results now, such as smoke's
@@ -199,10 +199,10 @@ def files() -> Iterator[Finding]:
         fix = f"git checkout -- {' '.join(source)}"
         if len(source) > 3:
             fix = "git ls-files -z --deleted -- ':!reports' | xargs -0 git checkout --"
-        yield Finding("FAIL", f"{len(source)} file(s) are missing: {_some(source)}", fix)
+        yield Check("FAIL", f"{len(source)} file(s) are missing: {_some(source)}", fix)
     if results:
         text = f"{len(results)} result(s) are missing: {_some(results)}"
-        yield Finding("warn", text, "invoke repro")
+        yield Check("warn", text, "invoke repro")
 
 
 def _git(*words: str) -> subprocess.CompletedProcess[str]:
@@ -211,41 +211,41 @@ def _git(*words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def writable() -> Iterator[Finding]:
+def writable() -> Iterator[Check]:
     """This user may write where stages and DVC write."""
     walks = itertools.chain.from_iterable(map(os.walk, WRITTEN_FOLDERS))
     written = [path for path in map(Path, WRITTEN_FILES) if path.exists()]
     written += [Path(folder) for folder, _, _ in walks]
     if refused := [path for path in written if not os.access(path, os.W_OK)]:
-        yield Finding(
+        yield Check(
             "FAIL",
             f"you cannot write to {_some(refused)} (run as root or by another user?)",
             'sudo chown -R "$(id -u)" . && chmod -R u+w .',
         )
 
 
-def params() -> Iterator[Finding]:
+def params() -> Iterator[Check]:
     """params.yaml has what all stages read; every mistake is a finding."""
     from lab.core.params import PARAMS_FILE
     from lab.tools.profiles import check_params
 
-    yield Finding("ok", f"{PARAMS_FILE} has what {check_params()} stages read")
+    yield Check("ok", f"{PARAMS_FILE} has what {check_params()} stages read")
 
 
 # ---- DVC ----
 
 
-def dvc_lock() -> Iterator[Finding]:
+def dvc_lock() -> Iterator[Check]:
     """dvc.lock can be read; a merge or a kill of DVC may have broken it."""
     if not DVC_LOCK.exists():
-        yield Finding("note", f"no {DVC_LOCK}: every stage will run", "invoke repro")
+        yield Check("note", f"no {DVC_LOCK}: every stage will run", "invoke repro")
         return
     try:
         stages = locked_stages(DVC_LOCK.read_text(encoding="utf-8", errors="replace"))
     except ValueError as error:
         yield _broken_dvc_lock(f"{DVC_LOCK} is broken: {error}")
     else:
-        yield Finding("ok", f"{DVC_LOCK} has {len(stages)} stages")
+        yield Check("ok", f"{DVC_LOCK} has {len(stages)} stages")
 
 
 def locked_stages(text: str) -> dict[str, Any]:
@@ -271,13 +271,13 @@ def locked_stages(text: str) -> dict[str, Any]:
     return stages
 
 
-def _broken_dvc_lock(what: str) -> Finding:
+def _broken_dvc_lock(what: str) -> Check:
     committed = _git("show", f"HEAD:./{DVC_LOCK}")
     try:
         locked_stages(committed.stdout)
     except ValueError:
-        return Finding("FAIL", f"{what}; without it every stage runs again", f"rm {DVC_LOCK}")
-    return Finding("FAIL", what, f"git checkout HEAD -- {DVC_LOCK}", repair=_restore_dvc_lock)
+        return Check("FAIL", f"{what}; without it every stage runs again", f"rm {DVC_LOCK}")
+    return Check("FAIL", what, f"git checkout HEAD -- {DVC_LOCK}", repair=_restore_dvc_lock)
 
 
 def _restore_dvc_lock() -> str:
@@ -289,13 +289,13 @@ def _restore_dvc_lock() -> str:
     return f"{DVC_LOCK} is that of the last commit; the broken one is {BROKEN_DVC_LOCK}"
 
 
-def dvc_runs() -> Iterator[Finding]:
+def dvc_runs() -> Iterator[Check]:
     """DVC runs in the environment of this process, for which `invoke repro` makes up."""
     try:
         getpass.getuser()
     except (KeyError, OSError):  # the second from Python 3.13 on
         what = f"no user name for {os.getuid()}, which `dvc` asks for (`invoke repro` names one)"
-        yield Finding("warn", what, "export USER=me")
+        yield Check("warn", what, "export USER=me")
         return
     if shell := os.environ.get("SHELL"):
         try:
@@ -304,30 +304,30 @@ def dvc_runs() -> Iterator[Finding]:
             )
         except (OSError, subprocess.CalledProcessError):
             what = f"SHELL={shell} runs no commands, and `dvc repro` runs the stages by it"
-            yield Finding("warn", f"{what} (`invoke repro` does not)", "unset SHELL")
+            yield Check("warn", f"{what} (`invoke repro` does not)", "unset SHELL")
     command = [sys.executable, "-m", "dvc", "dag"]  # what reads all that `dvc repro` does
     ended = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     if ended.returncode:
         said = next(filter(None, ended.stderr.splitlines()), "no reason given")
-        yield Finding("FAIL", f"`dvc dag` says: {said.removeprefix('ERROR: ')}")
+        yield Check("FAIL", f"`dvc dag` says: {said.removeprefix('ERROR: ')}")
 
 
-def dvc_busy() -> Iterator[Finding]:
+def dvc_busy() -> Iterator[Check]:
     """No DVC that was killed keeps others from working."""
     try:
         holders = _dvc_lock_holders()
     except ValueError:
         what = f"{RWLOCK} is damaged, and DVC refuses to work"
-        yield Finding("FAIL", what, f"rm {RWLOCK}", repair=_clear_stale_dvc_locks)
+        yield Check("FAIL", what, f"rm {RWLOCK}", repair=_clear_stale_dvc_locks)
         return
     running = [pid for pid in holders if _is_dvc(pid)]
     for pid in running:
         command = holders[pid]
-        yield Finding("note", f"`{command}` runs here (PID {pid}): other DVCs say that it is busy")
+        yield Check("note", f"`{command}` runs here (PID {pid}): other DVCs say that it is busy")
     if holders and not running:
         [pid, *_] = holders
         what = f"DVC takes `{holders[pid]}` (PID {pid}) for running, but it is gone"
-        yield Finding("warn", what, FIX, repair=_clear_stale_dvc_locks)
+        yield Check("warn", what, FIX, repair=_clear_stale_dvc_locks)
 
 
 def _dvc_lock_holders() -> dict[int, str]:
@@ -393,13 +393,13 @@ def _clear_stale_dvc_locks() -> str:
 # ---- data, weights, checkpoints ----
 
 
-def data() -> Iterator[Finding]:
+def data() -> Iterator[Check]:
     """The data sets are here, undamaged and not synthetic, or can be fetched."""
     from lab.data import datasets, sources
 
     if in_the_way := sources.objections():
         for line in in_the_way:
-            yield Finding("FAIL", line, exit_code=DataError.exit_code)
+            yield Check("FAIL", line, exit_code=DataError.exit_code)
         return
     if not (datasets.DATA / datasets.SOURCE_FILE).exists():
         files = (*sources.FASHION_FILES, sources.AIRFOIL)
@@ -407,7 +407,7 @@ def data() -> Iterator[Finding]:
         if here:
             folders = _some(sorted({str(file.path.parent) for file in here}))
             text = f"{len(here)} of {len(files)} published files are in {folders}, and will be used"
-            yield Finding("note", text, FETCH)
+            yield Check("note", text, FETCH)
         if lacking := [file.name for file in files if file not in here]:
             yield from _data_sources(f"no {_some(lacking)} yet" if here else "no data yet")
         return
@@ -418,13 +418,13 @@ def data() -> Iterator[Finding]:
     synthetic = [name for name, origin in source.items() if origin == "synthetic"]
     if synthetic:
         text = f"synthetic look-alikes in place of {' and '.join(synthetic)}"
-        yield Finding("warn", text, "invoke remeasure --stage fetch")
+        yield Check("warn", text, "invoke remeasure --stage fetch")
         yield from _data_sources("to replace them")
     else:
-        yield Finding("ok", "Fashion-MNIST and the airfoil table are here")
+        yield Check("ok", "Fashion-MNIST and the airfoil table are here")
 
 
-def _data_sources(why: str) -> Iterator[Finding]:
+def _data_sources(why: str) -> Iterator[Check]:
     """The first source that has the data."""
     import requests
 
@@ -442,13 +442,13 @@ def _data_sources(why: str) -> Iterator[Finding]:
         missing = [name for name, copies in lacking.items() if not Path(copies[0]).is_file()]
         damaged = [name for name in lacking if name not in missing]
         if not lacking:
-            yield Finding("note", f"{why}: {own} has the files", FETCH)
+            yield Check("note", f"{why}: {own} has the files", FETCH)
             return
         if missing:
-            yield Finding("warn", f"{variable}: {own} lacks {_some(missing)}", choose)
+            yield Check("warn", f"{variable}: {own} lacks {_some(missing)}", choose)
         if damaged:
             text = f"{variable}: {own} has other bytes than the published {_some(damaged)}"
-            yield Finding("warn", text, choose)
+            yield Check("warn", text, choose)
     params = read_yaml(PARAMS_FILE)["data"]
     mirrors = params["mirrors"]["fashion_mnist"]
     for address in filter(sources.is_address, sources.sources(sources.FASHION_FILES[0], mirrors)):
@@ -456,18 +456,18 @@ def _data_sources(why: str) -> Iterator[Finding]:
             requests.head(address, timeout=5, allow_redirects=True).raise_for_status()
         except requests.RequestException:
             continue
-        yield Finding("note", f"{why}: {urlsplit(address).hostname} has the files", FETCH)
+        yield Check("note", f"{why}: {urlsplit(address).hostname} has the files", FETCH)
         return
     put = "put the files into FOLDER/fashion-mnist and FOLDER/airfoil"
     if own or params["if_unreachable"] == "fail":
         text = f"{why}: no source answers; {put}"
-        yield Finding("FAIL", text, choose, DataError.exit_code)
+        yield Check("FAIL", text, choose, DataError.exit_code)
         return
     text = f"{why}: no source answers, and labelled synthetic data take their place; {put}"
-    yield Finding("warn", text, choose)
+    yield Check("warn", text, choose)
 
 
-def weights() -> Iterator[Finding]:
+def weights() -> Iterator[Check]:
     """The weights of every run are here; a clone has none, and `dvc checkout` fails for them."""
     from lab.core.outputs import objection
     from lab.core.params import PARAMS_FILE, read_yaml
@@ -475,23 +475,23 @@ def weights() -> Iterator[Finding]:
     runs = read_yaml(PARAMS_FILE)["train"]["runs"]
     for line in dict.fromkeys(objection(Path("models", f"{run}.pt")) for run in runs):
         if line:
-            yield Finding("FAIL", line, exit_code=DataError.exit_code)
+            yield Check("FAIL", line, exit_code=DataError.exit_code)
     missing = [run for run in runs if not Path("models", f"{run}.pt").exists()]
     if missing:
         text = (
             f"no weights of {_some(missing)}: git has none, and `dvc checkout` only those made here"
         )
         fix = f"invoke train {missing[0]}" if len(missing) == 1 else "invoke repro --stage train"
-        yield Finding("note", text, fix)
+        yield Check("note", text, fix)
 
 
-def checkpoints() -> Iterator[Finding]:
+def checkpoints() -> Iterator[Check]:
     """Training runs that were stopped."""
     for folder in sorted(Path(".lab/checkpoints").glob("*/")):
         names = sorted(path.name for path in folder.glob("*.pt"))
         if names:
             epochs, steps, *_ = names[-1].split("-")
-            yield Finding(
+            yield Check(
                 "note",
                 f"a training run stopped after {int(epochs)} epochs and {int(steps)} steps; it"
                 f" resumes there unless its params or code changed (then delete {folder})",
@@ -502,7 +502,7 @@ def checkpoints() -> Iterator[Finding]:
 # ---- GPUs ----
 
 
-def gpus() -> Iterator[Finding]:
+def gpus() -> Iterator[Check]:
     """The driver answers, and others leave the GPUs to the lab."""
     from lab.machine.gpus.driver import NoAnswerError, query
 
@@ -512,7 +512,7 @@ def gpus() -> Iterator[Finding]:
         rows = query(*GPU_FIELDS)
     except NoAnswerError as error:
         reboot = any(words in str(error) for words in NEEDS_REBOOT)
-        yield Finding("warn", f"nvidia-smi {error}", "sudo reboot" if reboot else "nvidia-smi")
+        yield Check("warn", f"nvidia-smi {error}", "sudo reboot" if reboot else "nvidia-smi")
         return
     for row in rows:
         yield from _gpu_state(dict(zip(GPU_FIELDS, row, strict=True)))
@@ -523,10 +523,10 @@ def _has_gpu_tool() -> bool:
     return not hidden and shutil.which("nvidia-smi") is not None
 
 
-def _gpu_state(gpu: dict[str, str]) -> Iterator[Finding]:
+def _gpu_state(gpu: dict[str, str]) -> Iterator[Check]:
     index, mode = gpu["index"], gpu["compute_mode"]
     if mode.startswith(("Exclusive", "Prohibited")):
-        yield Finding(
+        yield Check(
             "FAIL",
             f"GPU {index} is in mode {mode}, expected Default: several processes use it at once",
             f"sudo nvidia-smi -i {index} -c DEFAULT",
@@ -535,7 +535,7 @@ def _gpu_state(gpu: dict[str, str]) -> Iterator[Finding]:
         _number(gpu[name]) for name in ("utilization.gpu", "memory.used", "memory.total")
     )
     if busy > BUSY_PERCENT or used > BUSY_MEMORY * total:
-        yield Finding(
+        yield Check(
             "warn",
             f"GPU {index} is in use: {busy:.0f} % of its time and {used / 1024:.1f} of"
             f" {total / 1024:.1f} GiB; runs may not fit, and times decide nothing",
@@ -543,7 +543,7 @@ def _gpu_state(gpu: dict[str, str]) -> Iterator[Finding]:
         )
     reasons = gpu["clocks_event_reasons.active"]
     if reasons.startswith("0x") and int(reasons, 16) & THROTTLED:
-        yield Finding(
+        yield Check(
             "warn",
             f"GPU {index} is throttled by power or heat",
             f"nvidia-smi -i {index} -q -d PERFORMANCE,TEMPERATURE,POWER",
@@ -558,7 +558,7 @@ def _number(text: str) -> float:
         return 0.0
 
 
-def torch_and_gpus() -> Iterator[Finding]:
+def torch_and_gpus() -> Iterator[Check]:
     """Torch imports, computes on each GPU and copies between them.
 
     In a process of its own: a wrong build crashes, a broken driver hangs.
@@ -574,10 +574,10 @@ def torch_and_gpus() -> Iterator[Finding]:
         if line.startswith('{"step": '):
             step = json.loads(line)["step"]
         elif line.startswith('{"level": '):
-            yield Finding(**json.loads(line))
+            yield Check(**json.loads(line))
     if problem:
         fix = "sudo dmesg | tail -50" if "GPU" in step or "cuda" in step else INSTALL
-        yield Finding("FAIL", f"torch {problem}, {step}", fix)
+        yield Check("FAIL", f"torch {problem}, {step}", fix)
 
 
 def _problem(exit_code: int, stderr: bytes) -> str:
@@ -594,14 +594,14 @@ def print_torch_steps() -> None:
         print(json.dumps({"step": each} if isinstance(each, str) else asdict(each)), flush=True)
 
 
-def try_torch() -> Iterator[str | Finding]:
+def try_torch() -> Iterator[str | Check]:
     yield "importing torch"
     try:
         import torch
 
         torch.ones(1).numpy()  # fails beside a numpy of another major version
     except (ImportError, OSError, RuntimeError) as error:
-        yield Finding("FAIL", f"torch does not import: {error}", INSTALL)
+        yield Check("FAIL", f"torch does not import: {error}", INSTALL)
         return
     from lab.machine.gpus.check_driver import check_driver
 
@@ -609,19 +609,19 @@ def try_torch() -> Iterator[str | Finding]:
     check_driver()
     count, name = torch.cuda.device_count(), f"torch {torch.__version__}"
     if count or not _has_gpu_tool():
-        yield Finding("ok", f"{name}, {count} CUDA GPU(s)")
+        yield Check("ok", f"{name}, {count} CUDA GPU(s)")
     elif torch.version.cuda is None:
-        yield Finding(
+        yield Check(
             "warn",
             f"{name} is a build for processors only, and there is an NVIDIA driver; pytorch.org,"
             " “Start locally”, has builds for CUDA",
         )
     else:
-        yield Finding("warn", f"{name} sees no GPU, and there is an NVIDIA driver", "nvidia-smi")
+        yield Check("warn", f"{name} sees no GPU, and there is an NVIDIA driver", "nvidia-smi")
     yield from try_gpus([torch.device("cuda", i) for i in range(count)])
 
 
-def try_gpus(devices: "Sequence[torch.device]") -> Iterator[str | Finding]:
+def try_gpus(devices: "Sequence[torch.device]") -> Iterator[str | Check]:
     """Compute on each device, and copy random bytes between each two.
 
     With an IOMMU between them, GPUs may copy wrong bytes to each other and report no error.
@@ -645,7 +645,7 @@ def try_gpus(devices: "Sequence[torch.device]") -> Iterator[str | Finding]:
             if not torch.equal(arrived.cpu(), sent):
                 damaged.append(f"{source} to {target}")
     if damaged:
-        yield Finding(
+        yield Check(
             "FAIL",
             f"copies from {_some(damaged)} arrive damaged, so training on several GPUs gives wrong"
             " weights; turn off PCIe ACS or the IOMMU in the BIOS, or use one GPU",
@@ -655,7 +655,7 @@ def try_gpus(devices: "Sequence[torch.device]") -> Iterator[str | Finding]:
 
 # ---- running the checks ----
 
-CHECKS: tuple[Callable[[], Iterator[Finding]], ...] = (
+CHECKS: tuple[Callable[[], Iterator[Check]], ...] = (
     *(python, packages, variables, disk_space, loopback, files, writable, params),
     *(dvc_lock, dvc_runs, dvc_busy, data, weights, checkpoints, gpus, torch_and_gpus),
 )
@@ -667,19 +667,19 @@ def run_check(check: Callable[[], Iterator[Any]]) -> Iterator[Any]:
         yield from check()
     except LabError as error:
         for line in str(error).splitlines():
-            yield Finding("FAIL", line, exit_code=error.exit_code)
+            yield Check("FAIL", line, exit_code=error.exit_code)
     except ImportError as error:
-        yield Finding("FAIL", f"not checked: {error}", INSTALL)
+        yield Check("FAIL", f"not checked: {error}", INSTALL)
     except Exception as error:
-        yield Finding("FAIL", f"not checked: {type(error).__name__}: {error}")
+        yield Check("FAIL", f"not checked: {type(error).__name__}: {error}")
 
 
-def repaired(finding: Finding) -> Finding:
+def repaired(finding: Check) -> Check:
     """The outcome of a finding's repair, if it has one; otherwise the finding."""
     if finding.repair is None:
         return finding
     try:
-        return Finding("fixed", finding.repair())
+        return Check("fixed", finding.repair())
     except Exception as error:
         return replace(finding, level="FAIL", text=f"{finding.text}; not fixed: {error}")
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from lab.claims.agreement import AIM_PERCENT, Agreement, agreement_of
 from lab.claims.ledger import ledger
-from lab.claims.verdicts import Finding, findings_of
+from lab.claims.verdicts import Judgement, findings_of
 from lab.core.errors import DataError
 from lab.core.files import HARDWARE_FILE, REPORTS, read_rows, write_json
 from lab.core.process import run
@@ -57,7 +57,7 @@ def paths(folder: Path = RETEST) -> list[Path]:
     return sorted(numbered, key=lambda path: int(path.stem))
 
 
-def runs(machine: Facts, folder: Path = RETEST) -> list[list[Finding]]:
+def runs(machine: Facts, folder: Path = RETEST) -> list[list[Judgement]]:
     """The findings of each run of a machine on the claims of today's ledger.
 
     Raises:
@@ -66,7 +66,7 @@ def runs(machine: Facts, folder: Path = RETEST) -> list[list[Finding]]:
     return [_findings(path) for path in paths(folder) if _read(path)["hardware"] == machine]
 
 
-def _findings(path: Path) -> list[Finding]:
+def _findings(path: Path) -> list[Judgement]:
     try:
         return findings_of(_read(path)["claims"], ledger())
     except (LookupError, TypeError, ValueError) as error:

@@ -2,25 +2,15 @@
 
 import sys
 
-from lab.core.files import Metrics
 from lab.core.params import load
 from lab.core.process import run
 from lab.machine.devices import resolve
 from lab.machine.fresh_process import call_in_subprocess
-from lab.results.measurements import Measurement, Results
-from lab.results.stats import ANY, median_of
-from lab.timing.bench import (
-    launch_bound,
-    measure_over_launch,
-    products,
-    ratio_metrics,
-    size_past_launch_bound,
-    speedup_of,
-)
-from lab.timing.conditions import LoadMonitor
-from lab.timing.runner import run_benchmark
+from lab.results.measurements import Measurement
+from lab.timing.bench import measure_over_launch, products, size_past_launch_bound
+from lab.timing.runner import Benchmark
+from stages.bench_overlap import findings
 from stages.bench_overlap.measure.gradients import BATCH_SIZE, lenet_passes, measure_gradients
-from stages.bench_overlap.measure.names import BESIDE, SAME_IN_TURN, TWO_STREAMS
 from stages.bench_overlap.measure.overlap import (
     measure_return,
     measure_times,
@@ -62,44 +52,19 @@ def past_launch_bound(params: Params) -> tuple[Params, int]:
     return params.model_copy(update={"bench_overlap": sized}), images
 
 
-def summarise(results: Results) -> Metrics:
-    """The overlap fraction of the best variant here, and what it gains over in turn."""
-    best = TWO_STREAMS if TWO_STREAMS in results.variants("times") else BESIDE
-    [fraction], [total], [in_turn] = (
-        results.series(experiment, variant)
-        for experiment, variant in (
-            ("overlap", best),
-            ("times", best),
-            ("times", SAME_IN_TURN[best]),
-        )
-    )
-    return {
-        "best_arm": best,
-        **ratio_metrics("overlap_fraction", median_of(fraction.values, ANY)),
-        **ratio_metrics("speedup", speedup_of(in_turn, total)),
-        **launch_bound(results.measurements),
-    }
-
-
 def main() -> None:
     params = load(Params)
-    devices, monitor = resolve(1, params.devices), LoadMonitor()
+    devices = resolve(1, params.devices)
+    benchmark = Benchmark("bench_overlap", devices)
     params, images = call_in_subprocess("looking for sizes", past_launch_bound, params)
-    run_benchmark(
-        "bench_overlap",
-        devices,
-        params.bench.starts,
-        measure,
-        summarise,
-        compared=("speedup", "overlap_fraction"),
-        prepare=lambda: (params, images),
-        once=lambda measured: [*overlap_fractions(measured), *timelines(params, devices)],
+    measured = benchmark.repeat(params.bench.starts, measure, params, images)
+    measured += [*overlap_fractions(measured), *timelines(params, devices)]
+    benchmark.write(
+        measured,
+        findings,
         jobs_at_once=2,
-        about={
-            "workload": params.bench_overlap.workload,
-            "num_results": params.bench_overlap.num_results,
-        },
-        load=monitor,
+        workload=params.bench_overlap.workload,
+        num_results=params.bench_overlap.num_results,
     )
 
 

@@ -10,11 +10,12 @@ from typing import Any
 from lab.claims.evidence import Evidence
 from lab.claims.ledger import ledger
 from lab.claims.rules import Verdict
-from lab.claims.verdicts import Finding, judge, rows_of
+from lab.claims.verdicts import Judgement, judge, rows_of
 from lab.core.errors import LabError
 from lab.core.files import HARDWARE_FILE, METRICS, REPORTS, read_rows, write_json, write_rows
 from lab.core.process import run
 from lab.report.machines import machines_of, warning_of
+from lab.results.derived import findings_of
 from lab.results.documents import read_hardware, read_metrics
 
 log = logging.getLogger(__name__)
@@ -26,6 +27,7 @@ def gather(reports: Path, folders: Iterable[str]) -> Evidence:
     return Evidence(
         {k: metrics for k, (metrics, _) in found.items()},
         {k: rows for k, (_, rows) in found.items()},
+        {k: findings_of(reports / k, k) for k in found},
     )
 
 
@@ -43,12 +45,12 @@ def _rows(folder: Path) -> Sequence[Mapping[str, Any]]:
         return ()
 
 
-def measure(evidence: Evidence) -> list[Finding]:
+def measure(evidence: Evidence) -> list[Judgement]:
     """The verdict on every claim."""
     return [judge(claim, evidence) for claim in ledger()]
 
 
-def summarise(findings: Sequence[Finding]) -> dict[str, int]:
+def summarise(findings: Sequence[Judgement]) -> dict[str, int]:
     """How many claims got each verdict."""
     counts = Counter(f.verdict for f in findings)
     return {"total": len(findings), **{v.value.replace(" ", "_"): counts[v] for v in Verdict}}
@@ -70,7 +72,7 @@ def main() -> None:
     """Judge all claims, write rows and metrics, and say which verdicts changed."""
     if HARDWARE_FILE.is_file() and (warning := warning_of(machines_of(REPORTS, read_hardware()))):
         log.warning("%s", warning)
-    folders = {read.folder for claim in ledger() for read in claim.reads}
+    folders = {folder for claim in ledger() for folder in claim.folders}
     findings = measure(gather(REPORTS, sorted(folders)))
     before, after = _rows(REPORTS / "claims"), rows_of(findings)
     write_rows(REPORTS / "claims", after)

@@ -16,7 +16,7 @@ from lab.claims.evidence import CPU, GPU_KINDS
 from lab.claims.ledger import unmeasured
 from lab.claims.needs import A_GPU, TWO_GPUS
 from lab.claims.rules import Verdict
-from lab.claims.verdicts import Finding, by_interval, false_verdicts, for_the_front
+from lab.claims.verdicts import Judgement, by_interval, false_verdicts, for_the_front
 from lab.core.files import REPORTS
 from lab.data.sources import FASHION_FILES
 from lab.report import verdicts
@@ -137,7 +137,7 @@ def index(know: About) -> str:
     )
 
 
-def _card(know: About, f: Finding, links: Mapping[str, str]) -> dict[str, object]:
+def _card(know: About, f: Judgement, links: Mapping[str, str]) -> dict[str, object]:
     """How the front tells a finding: its sentence and number, a picture, and where to read on."""
     return {
         "says": verdicts.in_front(f),
@@ -295,7 +295,7 @@ def _retest() -> dict[str, object]:
     }
 
 
-def _beside(reference: Any, here: Sequence[Finding]) -> dict[str, object]:
+def _beside(reference: Any, here: Sequence[Judgement]) -> dict[str, object]:
     """What a reference's timed effects differ in from this machine's."""
     found: Agreement = reference.agreement(here)
     timed = [p for p in found.pairs if p.one.estimate and p.one.estimate.timed]
@@ -319,7 +319,7 @@ def _beside(reference: Any, here: Sequence[Finding]) -> dict[str, object]:
     }
 
 
-def _wanting(found: Sequence[Finding]) -> list[tuple[str, int]]:
+def _wanting(found: Sequence[Judgement]) -> list[tuple[str, int]]:
     """What testing the rest would take, and how many claims wait for it."""
     lacking = Counter(f.lacks for f in found if f.verdict is Verdict.NOT_TESTABLE)
     return [
@@ -328,7 +328,7 @@ def _wanting(found: Sequence[Finding]) -> list[tuple[str, int]]:
     ]
 
 
-def _waiting_for_gpus(found: Sequence[Finding]) -> dict[str, list[str]]:
+def _waiting_for_gpus(found: Sequence[Judgement]) -> dict[str, list[str]]:
     """The claims that a GPU, or two, would decide, by stage."""
     waiting = [f.claim for f in found if f.lacks in GPU_NEEDS]
     stages = [stage for stage in BOOK_ORDER if any(c.stage == stage for c in waiting)]
@@ -347,5 +347,5 @@ def _parts(macro: str, *given: object) -> Markup:
     return in_a_line(getattr(templates().get_template("index_parts.html.j2").module, macro)(*given))
 
 
-def _counts(found: Iterable[Finding]) -> dict[str, int]:
+def _counts(found: Iterable[Judgement]) -> dict[str, int]:
     return {verdicts.FILTERS[v]: n for v, n in verdicts.counts(list(found)).items()}

@@ -35,7 +35,8 @@ from lab.report.machines import in_one_line, machines_of, notes_on
 from lab.report.markup import with_tags
 from lab.report.page import Explorable, Figure
 from lab.report.prose import Prose, TextError, block, fill_in, inline, read_front
-from lab.results.documents import read_hardware, read_metrics
+from lab.results.derived import derivation_of
+from lab.results.documents import read_hardware, read_metrics, read_results
 from stages.report.references import references_in
 from stages.report.site import STAGES, links_from, rendered, script_of, templates, text_of, titles
 
@@ -210,7 +211,7 @@ def question(stage: str, folder: Path) -> Question:
             metrics = read_metrics(reports)
         problem = _decides_nothing(stage, metrics)
         if not problem:
-            values = _module(stage, "values").values(reports)
+            values = _values(stage, reports)
             figures = _module(stage, "figures").figures(reports)
             author.figures = {figure.name: figure for figure in figures}
             if importlib.util.find_spec(f"stages.{stage}.page.explorables"):
@@ -234,6 +235,18 @@ def question(stage: str, folder: Path) -> Question:
         problem,
         author.failures,
     )
+
+
+def _values(stage: str, reports: Path) -> dict[str, Any]:
+    """What a text names: the stage's findings, and what it needs beside them."""
+    derivation = derivation_of(stage)
+    if derivation is None:
+        return dict(_module(stage, "values").values(reports))
+    results = read_results(reports)
+    found = derivation.findings(results)
+    if importlib.util.find_spec(f"stages.{stage}.page.values"):
+        return {**found, **_module(stage, "values").values(results, found)}
+    return dict(found)
 
 
 def _module(stage: str, name: str) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 
 from lab.claims.agreement import Agreement, agreement_of
 from lab.claims.ledger import ledger
-from lab.claims.verdicts import Finding, findings_of
+from lab.claims.verdicts import Judgement, findings_of
 from lab.core.errors import DataError, LabError
 from lab.core.files import read_rows
 from lab.report.language import say
@@ -25,9 +25,9 @@ class Reference:
 
     name: str
     about: str
-    findings: Mapping[str, Finding]
+    findings: Mapping[str, Judgement]
 
-    def agreement(self, here: Sequence[Finding]) -> Agreement:
+    def agreement(self, here: Sequence[Judgement]) -> Agreement:
         """With this machine, on all claims of which both have a number."""
         return agreement_of([here, list(self.findings.values())])
 
@@ -55,7 +55,7 @@ def references_in(reports: Path) -> References:
     return References(found, damaged)
 
 
-def _number(finding: Finding | None) -> object:
+def _number(finding: Judgement | None) -> object:
     return finding.estimate if finding else None
 
 
@@ -74,14 +74,14 @@ def _reference(path: Path) -> Reference:
     return Reference(document["name"], about, findings)
 
 
-def _findings_under(reports: Path) -> Mapping[str, Finding]:
+def _findings_under(reports: Path) -> Mapping[str, Judgement]:
     try:
         return _by_id(read_rows(reports / "claims" / "rows.csv"))
     except (LabError, LookupError, TypeError, ValueError):
         return {}
 
 
-def _by_id(rows: Sequence[Mapping[str, Any]]) -> dict[str, Finding]:
+def _by_id(rows: Sequence[Mapping[str, Any]]) -> dict[str, Judgement]:
     return {f.claim.id: f for f in findings_of(rows, ledger())}
 
 

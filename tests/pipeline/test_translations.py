@@ -8,8 +8,9 @@ from pathlib import Path
 from lab.claims.book_order import HEADINGS
 from lab.claims.ledger import ledger, unmeasured
 from lab.claims.verdicts import NOT_SEEN
+from lab.core.files import ROWS, read_rows
 from stages.report import catalogue
-from tests.helpers import ROOT
+from tests.helpers import COMMITTED, ROOT
 
 
 def spoken(source: Path) -> set[str]:
@@ -30,8 +31,9 @@ def test_every_message_has_a_translation():
         labels = {need.label for need in claim.needs}
         remedies = {need.remedy for need in claim.needs}
         said |= {claim.says, claim.measured, claim.tolerance, *labels, *remedies}
-        said |= {claim.rule.unit, claim.rule.holds.template}
+        said |= {claim.rule.holds.template}
         said |= {claim.front.refuted} if claim.front else set()
+    said |= {str(row["unit"]) for row in read_rows(COMMITTED / "reports" / "claims" / ROWS)}
     for each in unmeasured():
         said |= {each.says, each.reason}
     said |= set(HEADINGS)

@@ -34,7 +34,7 @@ def strings(tree: ast.AST, constants: dict[str, ast.expr]) -> Iterator[str]:
 
 def readers(stage: Path) -> Iterator[ast.AST]:
     """The code of a page and of `__main__`, and functions of measurements that take results."""
-    for file in (stage / "__main__.py", *stage.glob("page/*.py")):
+    for file in (stage / "__main__.py", *stage.glob("findings.py"), *stage.glob("page/*.py")):
         yield ast.parse(file.read_text())
     for file in stage.glob("measure/*.py"):
         for node in ast.walk(ast.parse(file.read_text())):
@@ -45,7 +45,7 @@ def readers(stage: Path) -> Iterator[ast.AST]:
 def constants_of(stage: Path) -> dict[str, ast.expr]:
     """The constants of what a stage measures, by name."""
     found: dict[str, ast.expr] = {}
-    for file in stage.glob("measure/*.py"):
+    for file in (*stage.glob("measure/*.py"), *stage.glob("findings.py")):
         for node in ast.parse(file.read_text()).body:
             match node:
                 case ast.Assign(targets=[ast.Name(id=name)], value=value):

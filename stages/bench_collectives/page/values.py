@@ -9,7 +9,7 @@ from typing import Any
 from lab.parallel import cost_model
 from lab.parallel.cost_model import ALGORITHMS, MODELLED, RING, STAR
 from lab.report.benchmarks import TITLES, ratio_of, read
-from lab.report.numbers import Interval
+from lab.results.findings import Finding
 from lab.results.measurements import Measurement, Results
 from lab.results.stats import POSITIVE, Ratio, median_of, speedup
 from stages.bench_collectives.measure.model import Model, model_of
@@ -84,15 +84,15 @@ def tensors_of(results: Results, net: str) -> Measurement:
     return results.series("tensors", net)[0]
 
 
-def link_of(model: Model) -> tuple[Interval, Interval, Interval]:
+def link_of(model: Model) -> tuple[Finding, Finding, Finding]:
     """The fitted link: seconds per message, GB/s of sending, and GB/s of adding."""
     low, high = model.interval()
     link = model.fit.link
     return (
-        Interval(link.alpha_s, low.alpha_s, high.alpha_s),
+        Finding(link.alpha_s, low.alpha_s, high.alpha_s),
         # the most seconds per byte are the fewest bytes per second
-        Interval(rate(link.s_per_byte), rate(high.s_per_byte), rate(low.s_per_byte)),
-        Interval(rate(link.add_s_per_byte), rate(high.add_s_per_byte), rate(low.add_s_per_byte)),
+        Finding(rate(link.s_per_byte), rate(high.s_per_byte), rate(low.s_per_byte)),
+        Finding(rate(link.add_s_per_byte), rate(high.add_s_per_byte), rate(low.add_s_per_byte)),
     )
 
 

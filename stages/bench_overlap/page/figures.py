@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from lab.report import plots
-from lab.report.benchmarks import read
 from lab.report.language import say
 from lab.report.page import Figure
+from lab.results.documents import read_results
 from lab.results.measurements import Results
 from stages.bench_overlap.measure.names import BESIDE
 from stages.bench_overlap.page.values import spans
@@ -13,8 +13,8 @@ from stages.bench_overlap.page.values import spans
 
 def figures(folder: Path) -> list[Figure]:
     """The figures of `folder` (reports/bench_overlap)."""
-    results, m = read(folder)
-    virtual = m["device_kind"] == "cpu-virtual"
+    results = read_results(folder)
+    virtual = results.conditions["device_kind"] == "cpu-virtual"
     each = [results.series("gradient ready", n)[0] for n in results.variants("gradient ready")]
     ready = {m.variant: m.values for m in sorted(each, key=lambda m: m.summary.median)}
     ways = results.variants("timeline")

@@ -1,19 +1,18 @@
-"""What the page on copying while computing names: numbers, and what they decide."""
+"""What the page on copying while computing names beside findings."""
 
+from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
-from lab.report.benchmarks import ratio_of, read
+from lab.results.findings import Finding, Samples, median
 from lab.results.measurements import Measurement, Results
-from lab.results.stats import ANY, Ratio, median_of
-from stages.bench_overlap.measure.names import ALONE, AS_THE_BOOK, BESIDE, PARTS, SAME_IN_TURN
+from lab.results.stats import ANY
+from stages.bench_overlap.findings import NOTES, best_variant
+from stages.bench_overlap.measure.names import ALONE, AS_THE_BOOK, BESIDE, PARTS
 
 VERDICTS = ("faster", "slower", "inconclusive")
 OUTCOMES = {"verdict": VERDICTS, "balanced": (True, False), "rough": (True, False)}
 ROUGH = 0.3  # how wide the interval of an overlap is that says little
-CALL = "the book's non_blocking call, nothing else at work"
-NOTES = "the book's non_blocking, one stream"
 WAYS = {  # the variants as the page calls them
     "compute alone": "computing only",
     "copies alone": "copying only",
@@ -31,55 +30,21 @@ WAYS = {  # the variants as the page calls them
 }
 
 
-def values(folder: Path) -> dict[str, object]:
-    """The values of `folder` (reports/bench_overlap)."""
-    results, m = read(folder)
-    best = m["best_arm"]
-    speedup, overlap = ratio_of(m, "speedup"), ratio_of(m, "overlap_fraction")
-    copies = int(m["num_results"])
+def values(results: Results, found: Mapping[str, Finding]) -> dict[str, object]:
+    copies, overlap = int(results.conditions["num_results"]), found["overlap_fraction"]
+    best = best_variant(results)
     return {
-        "gpu": on_gpu(results),
-        "verdict": speedup.verdict,
-        "speedup": speedup,
-        "overlap": overlap,
+        "gpu": bool(found["notes_overlap"]),
+        "verdict": found["speedup"].verdict,
         "rough": overlap.high - overlap.low > ROUGH,
-        "balanced": m["workload"] == "balanced",
-        "size": int(results.series("times", best)[0].x),
+        "balanced": results.conditions["workload"] == "balanced",
+        "size": int(results.xs("times", best)[0]),
         "copies": copies,
         "bound": 2 * copies / (copies + 1),
-        "sequential_s": seconds(results, SAME_IN_TURN[best]),
-        "concurrent_s": seconds(results, best),
-        "longer_s": max(seconds(results, part) for part in PARTS[best]),
         "beside": beside(results, best),
-        "gradients": gradients(results),
+        "images": int(results.xs("backward pass", "first gradient ready")[0]),
         "ways": ways(results),
-        "starts": m["starts"],
-    }
-
-
-def seconds(results: Results, variant: str) -> float:
-    """The median time of a variant."""
-    return results.series("times", variant)[0].summary.median / 1e3
-
-
-def on_gpu(results: Results) -> dict[str, Any]:
-    """What only a GPU shows: the overlap of the notes' way, and rates of copies; else nothing."""
-    returns, arrives = (results.one(CALL, v) for v in ("call returns", "copies are there"))
-    if not returns or not arrives:
-        return {}
-    rates = {
-        f"{memory}_gbs": results.series("bandwidth", variant)[0].summary.median
-        for memory, variant in (("pageable", "pageable copies alone"), ("pinned", "copies alone"))
-    }
-    fractions = {
-        name: median_of(results.series("overlap", variant)[0].values, ANY)
-        for name, variant in (("notes", NOTES), ("as_the_book", AS_THE_BOOK))
-    }
-    return {
-        **rates,
-        **fractions,
-        "returns_s": returns.summary.median / 1e3,
-        "arrives_s": arrives.summary.median / 1e3,
+        "starts": results.conditions["starts"],
     }
 
 
@@ -106,22 +71,10 @@ def beside(results: Results, variant: str) -> float | None:
     return shared / sum(end - start for start, end in copies) if copies else None
 
 
-def gradients(results: Results) -> dict[str, Any]:
-    """When LeNet's first and last gradients are ready."""
-    first, last = (
-        results.series("backward pass", f"{which} gradient ready")[0] for which in ("first", "last")
-    )
-    return {
-        "images": int(first.x),
-        "first_s": first.summary.median / 1e3,
-        "last_s": last.summary.median / 1e3,
-    }
-
-
-def hundredths(fraction: Measurement) -> Ratio:
+def hundredths(fraction: Measurement) -> Finding:
     """An overlap, which says nothing beyond its second decimal."""
-    found = median_of(fraction.values, ANY)
-    return replace(found, median=round(found.median, 2))
+    found = median(Samples(fraction.values), possible=ANY)
+    return replace(found, value=round(found.value, 2))
 
 
 def ways(results: Results) -> list[dict[str, Any]]:

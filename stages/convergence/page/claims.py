@@ -20,7 +20,7 @@ from lab.claims.rules import (
     values,
 )
 from lab.claims.verdicts import Claim, Front, Kind
-from lab.results.stats import POSITIVE, SMALLEST_EFFECT, median_interval, median_level, summarise
+from lab.results.stats import POSITIVE, SMALLEST_EFFECT, median_interval, summarise
 from stages.convergence.measure.names import FIXED, LARS, LENET, MOMENTUM, PLAIN, SCALED, STEMS
 
 STAGE = "convergence"
@@ -72,7 +72,7 @@ def share_of_epochs(
     smallest = [s if ended else 0.0 for s, ended in zip(largest, many_reached, strict=True)]
     low, high = median_interval(smallest, POSITIVE)[0], median_interval(largest, POSITIVE)[1]
     count = len(largest)
-    return Estimate(summarise(largest).median, low, high, median_level(count), count, Over.SEEDS)
+    return Estimate(summarise(largest).median, low, high, count, Over.SEEDS)
 
 
 def epochs(variant: str, batch_size: int, net: str = LENET) -> list[Column]:

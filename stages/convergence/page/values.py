@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lab.report.benchmarks import read
-from lab.report.numbers import Interval
+from lab.results.findings import Finding
 from lab.results.measurements import Results
 from lab.results.stats import ANY, POSITIVE, Ratio, median_of, speedup
 from stages.convergence.measure.names import (
@@ -51,7 +51,7 @@ class Epochs:
 
     median: float
     more: bool
-    reached: Interval | None
+    reached: Finding | None
     missed: int
     diverged: int
 
@@ -93,7 +93,7 @@ class NetRuns:
         return Epochs(
             min(middle, float(epochs.max())),
             not np.isfinite(middle),
-            Interval(float(np.median(ended)), ended.min(), ended.max()) if len(ended) else None,
+            Finding(float(np.median(ended)), ended.min(), ended.max()) if len(ended) else None,
             len(epochs) - len(ended) - failed,
             failed,
         )

@@ -7,7 +7,7 @@ from statistics import median
 
 from lab.report.benchmarks import read
 from lab.report.language import say
-from lab.report.numbers import Interval
+from lab.results.findings import Finding
 from lab.results.measurements import Results
 from stages.together.measure.time_to_accuracy import (
     BF16,
@@ -154,7 +154,7 @@ def values(folder: Path) -> dict[str, object]:
         "before": before,
         "split": _verdict(before, split, spread) if split else "none",
         "on_gpus": not str(results.series("seconds", start.rung)[0].device_kind).startswith("cpu"),
-        "alike": Interval(median(alike), min(alike), max(alike)),
+        "alike": Finding(median(alike), min(alike), max(alike)),
         "records": {target_of(run): found.median for run, found in records(results).items()},
         "seeds": int(m["seeds"]),
         "synthetic": m["dataset"] != "fashion-mnist",

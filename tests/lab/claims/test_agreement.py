@@ -1,14 +1,14 @@
 from lab.claims.agreement import agree, agreement_of
 from lab.claims.rules import Verdict, median, point
-from lab.claims.verdicts import Finding
+from lab.claims.verdicts import Judgement
 from tests.helpers import claim_of
 
 EIGHT = [1.0] * 8
 
 
-def finding(claim_id: str, verdict: Verdict, *samples: float) -> Finding:
+def finding(claim_id: str, verdict: Verdict, *samples: float) -> Judgement:
     estimate = median(samples) if samples else None
-    return Finding(claim_of(claim_id), verdict, estimate, "cpu", "")
+    return Judgement(claim_of(claim_id), verdict, estimate, "cpu", "", "times as fast")
 
 
 def test_only_what_both_runs_decide_is_a_pair():

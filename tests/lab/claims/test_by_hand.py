@@ -1,14 +1,17 @@
 """Each claim's rule gives the verdicts that tests/claims_by_hand.yaml asks for."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pytest
 from ruamel.yaml import YAML
 
 from lab.claims.evidence import Metric, Read
 from lab.claims.ledger import ledger
-from lab.claims.rules import Estimate, Verdict, decide
+from lab.claims.rules import Verdict, Within, decide
 from lab.claims.verdicts import Claim, Kind
+from lab.results.derived import derivation_of
+from lab.results.findings import Finding, Samples
+from lab.results.measurements import Cell, Results
 from tests.helpers import ROOT, claim_of
 
 TABLE = YAML(typ="safe").load(ROOT / "tests" / "claims_by_hand.yaml")
@@ -16,6 +19,124 @@ EXACT, VARIES = TABLE["exact"], TABLE["varies"]
 SAMPLES = 8  # the fewest that decide
 
 Values = float | Sequence[float]
+
+
+def parts(label: str) -> tuple[str, ...]:
+    """What a line of the table names: experiment, variant, columns, in any order."""
+    return tuple(sorted(as_text(part) for part in label.split("/")))
+
+
+def as_text(part: object) -> str:
+    try:
+        return f"{float(str(part)):g}"
+    except ValueError:
+        return str(part)
+
+
+class ByHand(Results):
+    """Results that hold what a column of the table says, each number so many times."""
+
+    def __init__(self, lines: Mapping[str, Values | Sequence[Values]], samples: int) -> None:
+        super().__init__([])
+        self.lines = {
+            parts(label): tuple(
+                float(row)
+                for row in (numbers if isinstance(numbers, list) else [numbers])
+                for _ in range(samples)
+            )
+            for label, numbers in lines.items()
+        }
+
+    def samples(
+        self, experiment: str, variant: str, x: float | None = None, **columns: Cell
+    ) -> Samples:
+        named = "/".join(map(str, [experiment, variant, *columns.values()]))
+        of_x = self.lines.get(parts(named) if x is None else parts(f"{named}/{x}"))
+        if of_x is not None:
+            return Samples(of_x)
+        found, xs = self.lines.get(parts(named)), self.lines.get(parts(f"{named} (x)"))
+        if found is None or (x is not None and xs is None):
+            return Samples(missing=f"not in the table: {named}, x {x}")
+        if x is None or xs is None:
+            return Samples(found)
+        return Samples(tuple(y for at, y in zip(xs, found, strict=True) if at == x))
+
+    def xs(self, experiment: str, variant: str, **columns: Cell) -> list[float]:
+        named = "/".join(map(str, [experiment, variant, *columns.values()]))
+        return sorted(set(self.lines.get(parts(f"{named} (x)"), [])))
+
+
+def found(claim: Claim, lines: Mapping[str, Values], samples: int) -> Finding:
+    """What decides a claim, by a column of its table."""
+    if isinstance(claim.rule, Within):
+        derivation = derivation_of(claim.stage)
+        assert derivation
+        return derivation.findings(ByHand(lines, samples))[claim.rule.finding]
+    assert set(lines) == {label(read) for read in claim.rule.reads}
+    return claim.rule.estimate(
+        *[values(read, lines[label(read)], samples) for read in claim.rule.reads]
+    )
+
+
+def results(claim_id: str) -> list[Finding]:
+    """Each result of a claim's table."""
+    table, samples = (EXACT, 1) if claim_id in EXACT else (VARIES, SAMPLES)
+    lines = table[claim_id]
+    columns = zip(*lines.values(), strict=True)
+    claim = claim_of(claim_id)
+    return [found(claim, dict(zip(lines, each, strict=True)), samples) for each in columns]
+
+
+def half_of_both(claim: Claim, lines: Mapping[str, Sequence[Values]]) -> Finding:
+    """Every other sample of the first two results; of a metric that ends an interval, its outer."""
+    if isinstance(claim.rule, Within):
+        confirming, refuting = (
+            ByHand({name: each[i] for name, each in lines.items()}, SAMPLES) for i in (0, 1)
+        )
+        for name, one in confirming.lines.items():
+            other = refuting.lines[name]
+            confirming.lines[name] = tuple(
+                pair[i % 2] for i, pair in enumerate(zip(one, other, strict=True))
+            )
+        derivation = derivation_of(claim.stage)
+        assert derivation
+        return derivation.findings(confirming)[claim.rule.finding]
+    rule = claim.rule
+    pairs = [
+        (read, *(values(read, each, SAMPLES) for each in lines[label(read)][:2]))
+        for read in rule.reads
+    ]
+    return rule.estimate(*[half_of_each(*pair) for pair in pairs])
+
+
+def test_table_has_every_claim_of_the_notes_once():
+    """A question of one's own may have rows in it, too."""
+    named = [*EXACT, *VARIES]
+    assert len(named) == len(set(named))
+    assert set(named) <= {claim.id for claim in ledger()}
+    assert {claim.id for claim in ledger() if claim.kind is not Kind.ASKED} <= set(named)
+
+
+@pytest.mark.parametrize("claim_id", [*EXACT, *VARIES])
+def test_first_result_confirms_and_others_refute(claim_id):
+    holds = claim_of(claim_id).rule.holds
+    confirming, *refuting = results(claim_id)
+    assert not confirming.missing
+    assert confirming.exact == (claim_id in EXACT)
+    assert decide(confirming, holds) is Verdict.CONFIRMED, confirming
+    assert refuting
+    for finding in refuting:
+        assert decide(finding, holds) is Verdict.REFUTED, finding
+
+
+@pytest.mark.parametrize("claim_id", VARIES)
+def test_half_of_both_is_inconclusive(claim_id):
+    claim = claim_of(claim_id)
+    mixed = half_of_both(claim, VARIES[claim_id])
+    assert decide(mixed, claim.rule.holds) is Verdict.INCONCLUSIVE, mixed
+
+
+# --- claims whose rule still reads columns ---
 
 
 def label(read: Read) -> str:
@@ -35,49 +156,9 @@ def values(read: Read, numbers: float | list[float], samples: int) -> Values:
     return [row for row in rows for _ in range(samples)]
 
 
-def results(claim: Claim) -> list[list[Values]]:
-    """Each result of a claim's table, in the order in which the rule reads it."""
-    table, samples = (EXACT, 1) if claim.id in EXACT else (VARIES, SAMPLES)
-    lines = table[claim.id]
-    assert set(lines) == {label(read) for read in claim.rule.reads}
-    columns = [[values(read, n, samples) for n in lines[label(read)]] for read in claim.rule.reads]
-    return [list(result) for result in zip(*columns, strict=True)]
-
-
 def half_of_each(read: Read, one: Values, other: Values) -> Values:
     """Every other sample; of a metric that ends an interval, the outer end."""
     if not isinstance(read, Metric):
         return [pair[i % 2] for i, pair in enumerate(zip(one, other, strict=True))]
     outer = {"low": min, "high": max}.get(read.name.rpartition("_")[2])
     return outer(one, other) if outer else one
-
-
-def verdict(claim: Claim, estimate: Estimate) -> Verdict:
-    return decide(estimate, claim.rule.holds)
-
-
-def test_table_has_every_claim_of_the_notes_once():
-    """A question of one's own may have rows in it, too."""
-    found = [*EXACT, *VARIES]
-    assert len(found) == len(set(found))
-    assert set(found) <= {claim.id for claim in ledger()}
-    assert {claim.id for claim in ledger() if claim.kind is not Kind.ASKED} <= set(found)
-
-
-@pytest.mark.parametrize("claim_id", [*EXACT, *VARIES])
-def test_first_result_confirms_and_others_refute(claim_id):
-    claim = claim_of(claim_id)
-    confirming, *refuting = [claim.rule.estimate(*result) for result in results(claim)]
-    assert confirming.exact == (claim_id in EXACT)
-    assert verdict(claim, confirming) is Verdict.CONFIRMED, confirming
-    assert refuting
-    for estimate in refuting:
-        assert verdict(claim, estimate) is Verdict.REFUTED, estimate
-
-
-@pytest.mark.parametrize("claim_id", VARIES)
-def test_half_of_both_is_inconclusive(claim_id):
-    claim = claim_of(claim_id)
-    pairs = zip(claim.rule.reads, *results(claim)[:2], strict=True)
-    mixed = claim.rule.estimate(*[half_of_each(*each) for each in pairs])
-    assert verdict(claim, mixed) is Verdict.INCONCLUSIVE, mixed

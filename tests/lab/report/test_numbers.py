@@ -7,15 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.report.language import speaking
-from lab.report.numbers import (
-    Interval,
-    digits_beside,
-    duration,
-    duration_span,
-    number,
-    percent,
-    span,
-)
+from lab.report.numbers import digits_beside, duration, duration_span, number, percent, span
+from lab.results.findings import Finding
 from lab.results.stats import Ratio
 
 
@@ -48,8 +41,8 @@ def test_more_digits_are_given_if_asked_for():
 def test_an_interval_has_the_digits_of_its_number():
     assert span(Ratio(1.7249, 1.224, 1.98, 8)) == "1.2–2.0"
     assert span(Ratio(0.99853, 0.9977, 0.9995, 8)) == "0.998–1.00"
-    assert span(Interval(1.0, -2.0, 5.0)) == "−2.0 to 5.0"
-    assert percent(Interval(0.83, 0.81, 0.85)) == "83%"
+    assert span(Finding(1.0, -2.0, 5.0)) == "−2.0 to 5.0"
+    assert percent(Finding(0.83, 0.81, 0.85)) == "83%"
 
 
 @pytest.mark.parametrize(
@@ -67,7 +60,7 @@ def test_seconds_have_the_unit_that_suits_them(seconds, text):
 
 
 def test_both_ends_of_a_time_have_the_unit_of_its_median():
-    assert duration_span(Interval(0.9e-3, 0.4e-3, 1.2e-3)) == "400–1,200 µs"
+    assert duration_span(Finding(0.9e-3, 0.4e-3, 1.2e-3)) == "400–1,200 µs"
     with speaking("zh", {}):
         assert duration(12.66) == "13 秒"
 
@@ -92,5 +85,5 @@ def test_a_number_reads_back_within_half_a_digit(x):
     ],
 )
 def test_beside_a_limit_rounding_moves_no_end_across_it(low, high, limits, written):
-    found = Interval((low + high) / 2, low, high)
+    found = Finding((low + high) / 2, low, high)
     assert span(found, digits_beside(found, *limits)) == written

@@ -24,7 +24,7 @@ def test_places_keep_the_order_and_show_the_verdict(interval, ends, finite):
     span = max(shown) - min(shown)
     gaps = [abs(a - b) for a in shown for b in shown if a != b]
     assume(not gaps or min(gaps) > span / 50)  # less than a dot apart
-    estimate = Estimate(value, low, high, 0.992, 8, Over.STARTS)
+    estimate = Estimate(value, low, high, 8, Over.STARTS)
     found = scale_of(estimate, holds)
     places = [*found.holds, *found.interval, found.value]
     assert all(0 <= place <= 100 for place in places)

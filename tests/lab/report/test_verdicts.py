@@ -6,25 +6,30 @@ import pytest
 
 from lab.claims.ledger import ledger
 from lab.claims.rules import Estimate, Over, Verdict, point
-from lab.claims.verdicts import Finding
+from lab.claims.verdicts import Judgement
+from lab.core.files import ROWS, read_rows
 from lab.report.language import speaking
 from lab.report.verdicts import card
 from stages.report import catalogue
+from tests.helpers import COMMITTED
 
 CLAIMS = {claim.id: claim for claim in ledger()}
+UNITS = {
+    str(row["id"]): str(row["unit"]) for row in read_rows(COMMITTED / "reports" / "claims" / ROWS)
+}
 WORD = re.compile(r"[A-Za-z]{3,}")
 
 
 def finding(verdict, estimate, reason="", name="B3b"):
-    return Finding(CLAIMS[name], verdict, estimate, "cpu-virtual", reason)
+    return Judgement(CLAIMS[name], verdict, estimate, "cpu-virtual", reason, UNITS[name])
 
 
-INTERVAL = Estimate(-1.5, -2, 1234.5, 0.9921875, 8, Over.STARTS)
+INTERVAL = Estimate(-1.5, -2, 1234.5, 8, Over.STARTS)
 
 
 def test_a_number_stands_with_its_unit_and_what_its_brackets_hold():
     shown = card(finding(Verdict.INCONCLUSIVE, INTERVAL))
-    unit = CLAIMS["B3b"].rule.unit
+    unit = UNITS["B3b"]
     assert shown.found == f"−1.5{unit} (−2.0 to 1,200); virtual devices on the CPU"
     assert "1,200), 99.2% interval over 8 fresh processes; virtual" in shown.samples
     exact = card(finding(Verdict.CONFIRMED, point(3.0)))
@@ -38,7 +43,7 @@ def test_a_number_stands_with_its_unit_and_what_its_brackets_hold():
         (Verdict.CONFIRMED, INTERVAL, "fails if all of it did"),
         (Verdict.REFUTED, INTERVAL, "holds if all of it did"),
         (Verdict.INCONCLUSIVE, INTERVAL, "one side"),
-        (Verdict.INCONCLUSIVE, Estimate(1, 1, 1, 0.5, 1, Over.SEEDS), "More samples"),
+        (Verdict.INCONCLUSIVE, Estimate(1, 1, 1, 1, Over.SEEDS), "More samples"),
         (Verdict.NOT_TESTABLE, None, "none yet"),
     ],
 )

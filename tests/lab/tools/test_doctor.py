@@ -26,7 +26,7 @@ from lab.core.outputs import write_own
 from lab.data import datasets, sources
 from lab.machine.gpus import driver
 from lab.tools import doctor
-from lab.tools.doctor import Finding, clear_stale_dvc_locks, run_check
+from lab.tools.doctor import Check, clear_stale_dvc_locks, run_check
 from tests.helpers import (
     ROOT,
     committed_params,
@@ -104,11 +104,11 @@ def project(committed: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     git("clean", "-qfdx", cwd=committed)
 
 
-def wrong(check: Callable[[], Iterator[Finding]]) -> list[Finding]:
+def wrong(check: Callable[[], Iterator[Check]]) -> list[Check]:
     return [each for each in run_check(check) if each.level != "ok"]
 
 
-def only(check: Callable[[], Iterator[Finding]]) -> Finding:
+def only(check: Callable[[], Iterator[Check]]) -> Check:
     [finding] = wrong(check)
     return finding
 
@@ -449,7 +449,7 @@ def test_torch_that_sees_no_gpu_is_named(fake_nvidia_smi, monkeypatch, cuda, gpu
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: gpus)
     monkeypatch.setattr(doctor, "try_gpus", lambda devices: iter([]))
-    [finding] = [each for each in doctor.try_torch() if isinstance(each, Finding)]
+    [finding] = [each for each in doctor.try_torch() if isinstance(each, Check)]
     assert finding.level == level
 
 
@@ -469,7 +469,7 @@ def test_damaged_copies_between_gpus_are_named(monkeypatch, planted):
         return self
 
     monkeypatch.setattr(torch.Tensor, "copy_", copy_)
-    found = [each for each in doctor.try_gpus(CPUS) if isinstance(each, Finding)]
+    found = [each for each in doctor.try_gpus(CPUS) if isinstance(each, Check)]
     assert [each.level for each in found] == ["FAIL"] * (planted is not None)
     assert all(each.fix and "cpu to cpu" in each.text for each in found)
 
@@ -494,11 +494,11 @@ def test_torch_that_hangs_or_crashes_is_named(monkeypatch, program, words):
 
 
 def test_report_and_exit_code(monkeypatch, capsys):
-    def warns() -> Iterator[Finding]:
-        yield Finding("warn", "works,\n but", "do it", repair=lambda: "done")
+    def warns() -> Iterator[Check]:
+        yield Check("warn", "works,\n but", "do it", repair=lambda: "done")
 
-    def fails() -> Iterator[Finding]:
-        yield Finding("FAIL", "broken", exit_code=3, repair=lambda: str(1 // 0))
+    def fails() -> Iterator[Check]:
+        yield Check("FAIL", "broken", exit_code=3, repair=lambda: str(1 // 0))
         raise ImportError("No module named 'x'")
 
     monkeypatch.setattr(doctor, "CHECKS", (warns, fails))

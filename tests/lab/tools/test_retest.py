@@ -4,7 +4,7 @@ import pytest
 
 from lab.claims.agreement import agreement_of
 from lab.claims.rules import Verdict, median
-from lab.claims.verdicts import Finding, rows_of
+from lab.claims.verdicts import Judgement, rows_of
 from lab.core.files import write_json, write_rows
 from lab.tools import retest
 from tests.helpers import claim_of, hardware
@@ -17,7 +17,7 @@ def machine(project):
 
 
 def measure(project, verdict: Verdict, *samples: float) -> None:
-    found = Finding(claim_of("A6a"), verdict, median(samples), "cpu-virtual", "")
+    found = Judgement(claim_of("A6a"), verdict, median(samples), "cpu-virtual", "", "times as fast")
     write_rows(project / "reports" / "claims", rows_of([found]))
 
 

@@ -13,13 +13,14 @@ from lab.machine.devices import Devices
 from lab.results.measurements import Measurement, Results, again
 from lab.timing.runner import merge
 from stages.bench_overlap import __main__ as bench_overlap
+from stages.bench_overlap.findings import best_variant
 from stages.bench_overlap.measure.names import AS_THE_BOOK, BESIDE, TWO_STREAMS
 from stages.bench_overlap.measure.overlap import WRONG, overlap_fraction, overlap_fractions
 from stages.bench_overlap.measure.params import OverlapParams, Params
 from stages.bench_overlap.measure.timeline import timelines
 from stages.bench_overlap.page.values import beside
 from tests.launch_bound import verdicts
-from tests.made_up import measurements, metrics
+from tests.made_up import findings, measurements
 
 PARAMS = Params(
     seed=0,
@@ -54,8 +55,6 @@ def test_every_variant_of_a_cpu_is_timed_with_its_fraction_and_bandwidth(measure
         spans = results.series("timeline", BESIDE, activity=activity)
         assert sum(len(m.values) for m in spans) == 4
     assert any(m.variant == again(BESIDE) for m in measured), "the headline's noise control"
-    on_gpu = Results(measurements("bench_overlap", "cuda"))
-    assert set(bench_overlap.summarise(results)) == set(bench_overlap.summarise(on_gpu))
 
 
 def test_a_bandwidth_is_that_of_the_results_in_the_time_of_the_copies(measured):
@@ -75,10 +74,10 @@ def test_the_best_variant_is_held_against_the_same_copies_in_turn():
             else m
             for m in made
         ]
-        m = metrics("bench_overlap", slower, kind)
-        assert m["best_arm"] == best
-        assert m["overlap_fraction"] == pytest.approx((40 + 40 - 44) / 40), kind
-        assert m["speedup"] == pytest.approx(2 * (40 + 40) / 44, rel=1e-4), kind
+        assert best_variant(Results(slower)) == best
+        found = findings("bench_overlap", slower, kind)
+        assert found["overlap_fraction"].value == pytest.approx((40 + 40 - 44) / 40), kind
+        assert found["speedup"].value == pytest.approx(2 * (40 + 40) / 44, rel=1e-4), kind
 
 
 def test_what_is_copied_beside_products_is_a_share_of_the_copying():

@@ -13,7 +13,7 @@ import pytest
 from lab.claims.evidence import Evidence
 from lab.claims.ledger import ledger
 from lab.claims.rules import Verdict
-from lab.claims.verdicts import Finding, rows_of
+from lab.claims.verdicts import Judgement, rows_of
 from lab.core.files import read_rows, write_json, write_rows
 from lab.core.process import run
 from lab.report import verdicts
@@ -22,10 +22,10 @@ from tests import made_up
 from tests.helpers import COMMITTED, ROOT
 
 CONFIRMED, REFUTED, _, NOT_TESTABLE = Verdict
-FOLDERS = sorted({read.folder for claim in ledger() for read in claim.reads})
+FOLDERS = sorted({folder for claim in ledger() for folder in claim.folders})
 
 
-def write_verdicts(folder: Path, findings: Sequence[Finding]) -> None:
+def write_verdicts(folder: Path, findings: Sequence[Judgement]) -> None:
     write_rows(folder, rows_of(findings))
     write_json(folder / "metrics.json", claims.summarise(findings))
 

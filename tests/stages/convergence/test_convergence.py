@@ -125,7 +125,7 @@ BUDGET = [10.0] * 8
 def test_cut_run_bounds_its_share_from_above():
     few = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]
     found = share_of_epochs(few, REACHED, BUDGET, REACHED)
-    assert found == Estimate(45, 10, 80, found.level, 8, Over.SEEDS)
+    assert found == Estimate(45, 10, 80, 8, Over.SEEDS)
     cut = share_of_epochs(few, REACHED, BUDGET, CUT)
     assert (cut.value, cut.low, cut.high) == (45, 0, 80)
     with pytest.raises(NotTestableError, match="2 of 8"):

@@ -1,0 +1,59 @@
+"""What a stage's findings.py makes of its rows, and its metrics.json, which lists some of that."""
+
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Protocol, cast
+
+from lab.core.errors import LabError
+from lab.core.files import METRICS, write_json
+from lab.results.documents import read_results
+from lab.results.findings import Finding
+from lab.results.measurements import Results
+
+
+class Derivation(Protocol):
+    """A stage's findings.py.
+
+    Attributes:
+        METRICS: the names of at most five findings that a person compares.
+        findings: each finding by its name; it raises nothing where rows are missing.
+    """
+
+    @property
+    def METRICS(self) -> Sequence[str]: ...  # noqa: N802  (a constant of the module)
+
+    def findings(self, results: Results) -> dict[str, Finding]: ...
+
+
+def derivation_of(stage: str) -> Derivation | None:
+    """A stage's findings.py; None if it has none."""
+    name = f"stages.{stage}.findings"
+    return cast(Derivation, import_module(name)) if find_spec(name) else None
+
+
+def findings_of(folder: Path, stage: str) -> dict[str, Finding]:
+    """A stage's findings, derived from its rows in `folder`; none where these are not there.
+
+    Nor are there any where the rows are damaged, or another program's.
+    """
+    derivation = derivation_of(stage)
+    try:
+        return derivation.findings(read_results(folder)) if derivation else {}
+    except (LabError, LookupError, TypeError, ValueError):
+        return {}
+
+
+def write_metrics(folder: Path, derivation: Derivation) -> None:
+    """Write a stage's metrics.json from its rows on disk.
+
+    `dvc metrics diff` rounds to five decimals: units keep numbers between 1 and 10⁴.
+    """
+    found = derivation.findings(read_results(folder))
+    write_json(folder / METRICS, metrics_of(found, derivation.METRICS))
+
+
+def metrics_of(found: Mapping[str, Finding], names: Sequence[str]) -> dict[str, float]:
+    """The numbers of those of the named findings that are there."""
+    return {name: round(found[name].value, 4) for name in names if found.get(name)}

@@ -1,0 +1,212 @@
+"""Findings: the numbers that are derived from a stage's rows, each with its interval.
+
+A stage's findings.py derives each of them once. Claims name one and the range that it must lie in,
+texts and metrics.json name some, and two sets of results are compared by them.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from math import isfinite
+from typing import Literal
+
+from lab.results.stats import (
+    ANY,
+    CONFIDENCE,
+    POSITIVE,
+    SMALLEST_EFFECT,
+    Range,
+    median_interval,
+    median_level,
+    summarise,
+)
+
+AS_FAST, AS_LONG = "times as fast", "times as long"
+POINTS = "points"
+
+Better = Literal["more", "less", ""]
+
+
+class Over(StrEnum):
+    """What an interval's samples differ in: what it covers, and no more."""
+
+    STARTS = "starts"  # of processes, one after the other
+    SEEDS = "seeds"  # of weights, orders of the images, or random problems
+    CASES = "cases"  # of a kind: networks, batch sizes, layers
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A number with its interval, and what that holds; false if it is missing.
+
+    Attributes:
+        value: the number.
+        low: the interval's lower end; the value itself where it is exact.
+        high: its upper end.
+        n: samples behind the interval; 0 if the number is exact: counted, or computed the same way
+            each time.
+        over: what these differ in; None if the number is exact.
+        unit: of the number.
+        better: whether a machine is better with more of it, or with less.
+        device_kinds: of the rows that it is derived from.
+        missing: why there is no number.
+    """
+
+    value: float
+    low: float
+    high: float
+    n: int = 0
+    over: Over | None = None
+    unit: str = ""
+    better: Better = ""
+    device_kinds: frozenset[str] = frozenset()
+    missing: str = ""
+
+    def __bool__(self) -> bool:
+        return not self.missing
+
+    @property
+    def exact(self) -> bool:
+        """Whether there is no interval, since the number does not vary."""
+        return self.over is None
+
+    @property
+    def level(self) -> float:
+        """The chance with which the interval holds the true median; 1 for an exact number."""
+        return 1.0 if self.exact else median_level(self.n)
+
+    @property
+    def timed(self) -> bool:
+        """Whether it is of times, or of what they are made into.
+
+        What is counted, or compared bit by bit, is exact, and what seeds decide is the same in
+        every start: from start to start only times differ. Cases are compared by those of each.
+        """
+        return self.over in (Over.STARTS, Over.CASES)
+
+    @property
+    def decides(self) -> bool:
+        """Whether a verdict may rest on it."""
+        return self.level >= CONFIDENCE
+
+    @property
+    def verdict(self) -> Literal["faster", "slower", "inconclusive"]:
+        """What a ratio says: nothing if its interval is weak, or comes near 1."""
+        if self.decides and self.low > 1 + SMALLEST_EFFECT:
+            return "faster"
+        slower = self.decides and self.high < 1 / (1 + SMALLEST_EFFECT)
+        return "slower" if slower else "inconclusive"
+
+    def consistent(self) -> bool:
+        """Whether the numbers are finite, and the interval holds the value."""
+        return (
+            (self.n == 0) == self.exact
+            and all(map(isfinite, (self.value, self.low, self.high)))
+            and self.low <= self.value <= self.high
+            and (not self.exact or self.low == self.high)
+        )
+
+    def __mul__(self, factor: float) -> "Finding":
+        """The same in another unit, of so many to one of this; its name is for the caller."""
+        low, high = sorted((self.low * factor, self.high * factor))
+        return replace(self, value=self.value * factor, low=low, high=high)
+
+
+@dataclass(frozen=True)
+class Samples:
+    """A variant's samples, or why there are none.
+
+    Two of them are subtracted and divided sample by sample: those of one process start, or of one
+    seed, belong together. What is missing in one is missing in the result.
+    """
+
+    values: tuple[float, ...] = ()
+    device_kinds: frozenset[str] = frozenset()
+    missing: str = ""
+
+    def __bool__(self) -> bool:
+        return not self.missing
+
+    def __truediv__(self, other: "Samples") -> "Samples":
+        return combine(lambda a, b: a / b, self, other)
+
+    def __sub__(self, other: "Samples") -> "Samples":
+        return combine(lambda a, b: a - b, self, other)
+
+    def __mul__(self, factor: float) -> "Samples":
+        return combine(lambda a: a * factor, self)
+
+
+def combine(function: Callable[..., float], *samples: Samples) -> Samples:
+    """What a function makes of the first sample of each, of the second ones, and so on."""
+    kinds = frozenset().union(*(each.device_kinds for each in samples))
+    for each in samples:
+        if each.missing:
+            return Samples((), kinds, each.missing)
+    if len({len(each.values) for each in samples}) > 1:
+        counts = " and ".join(str(len(each.values)) for each in samples)
+        return Samples((), kinds, f"{counts} samples do not belong together")
+    try:
+        found = tuple(map(function, *(each.values for each in samples)))
+    except ZeroDivisionError:
+        return Samples((), kinds, "a sample is 0, and another is divided by it")
+    return Samples(found, kinds)
+
+
+def median(
+    samples: Samples,
+    unit: str = "",
+    over: Over = Over.STARTS,
+    possible: Range = POSITIVE,
+    better: Better = "",
+) -> Finding:
+    """The median with its interval, of a quantity that can have the `possible` values alone."""
+    if samples.missing or not all(map(isfinite, samples.values)):
+        return missing(samples.missing or "a sample is no finite number", unit, samples)
+    low, high = median_interval(samples.values, possible)
+    middle, n = summarise(samples.values).median, len(samples.values)
+    return Finding(middle, low, high, n, over, unit, better, samples.device_kinds)
+
+
+def ratio(
+    old: Samples,
+    new: Samples,
+    unit: str = AS_FAST,
+    over: Over = Over.STARTS,
+    better: Better | None = None,
+) -> Finding:
+    """The median of old[i] / new[i]; of times how many times as fast the new ones are."""
+    if better is None:
+        better = "more" if unit == AS_FAST else ""
+    found = median(old / new, unit, over, POSITIVE, better)
+    positive = all(value > 0 for each in (old, new) for value in each.values)
+    return found if positive or not found else missing("a time is not positive", unit, old)
+
+
+def difference(
+    one: Samples, other: Samples, unit: str, over: Over = Over.SEEDS, better: Better = ""
+) -> Finding:
+    """The median of one[i] - other[i]."""
+    return median(one - other, unit, over, ANY, better)
+
+
+def exact(number: Samples | float, unit: str = "", better: Better = "") -> Finding:
+    """A number that does not vary; the only one of the samples."""
+    if isinstance(number, Samples):
+        if number.missing:
+            return missing(number.missing, unit, number)
+        if len(number.values) != 1:
+            return missing(f"{len(number.values)} samples, where one is expected", unit, number)
+        [value], kinds = number.values, number.device_kinds
+    else:
+        value, kinds = float(number), frozenset()
+    if not isfinite(value):
+        return missing("no finite number", unit)
+    return Finding(value, value, value, 0, None, unit, better, kinds)
+
+
+def missing(why: str, unit: str = "", samples: Samples | None = None) -> Finding:
+    """No number, and why."""
+    nan = float("nan")
+    kinds = samples.device_kinds if samples else frozenset()
+    return Finding(nan, nan, nan, unit=unit, device_kinds=kinds, missing=why)
