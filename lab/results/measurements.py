@@ -167,7 +167,17 @@ def rows_of(measurements: Sequence[Measurement]) -> list[Row]:
 
 
 def measurements_of(rows: Sequence[Row]) -> list[Measurement]:
-    """The measurements that rows hold, in their order; the inverse of `rows_of`."""
+    """The measurements that rows hold, in their order; the inverse of `rows_of`.
+
+    A table with a row for each epoch is one experiment, whose variants are its columns of numbers.
+    """
+    if "epoch" in rows[0]:
+        return [
+            Measurement("epochs", name, float(row["epoch"]), (float(cell),))
+            for row in rows
+            for name, cell in row.items()
+            if not isinstance(cell, str)
+        ]
     own = [name for name in rows[0] if name not in (*COLUMNS, *ABOUT)]
     found: dict[tuple[Cell, ...], list[Row]] = {}
     for row in rows:

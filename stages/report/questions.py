@@ -26,7 +26,7 @@ from markupsafe import Markup
 
 from lab.claims.book_order import PLACES
 from lab.core.errors import LabError, NotThereError
-from lab.core.files import CONDITIONS, METRICS, REPORTS, read_json
+from lab.core.files import CONDITIONS, METRICS, REPORTS, ROWS, read_json
 from lab.report import book, verdicts
 from lab.report.benchmarks import trust, undecided
 from lab.report.inline_svg import Styles, inlined
@@ -240,7 +240,7 @@ def question(stage: str, folder: Path) -> Question:
 def _values(stage: str, reports: Path) -> dict[str, Any]:
     """What a text names: the stage's findings, and what it needs beside them."""
     derivation = derivation_of(stage)
-    if derivation is None:
+    if derivation is None or any(reports.glob(f"*/{ROWS}")):  # train: a folder for each run
         return dict(_module(stage, "values").values(reports))
     results = read_results(reports)
     found = derivation.findings(results)

@@ -6,23 +6,22 @@ from collections.abc import Iterator
 import torch
 from tqdm import tqdm
 
-from lab.core.files import REPORTS, Metrics, read_rows
+from lab.core.files import REPORTS, read_rows
 from lab.core.params import load
 from lab.core.process import run
 from lab.data.datasets import dataset_name
 from lab.data.loaders import WORKER_START
 from lab.machine.devices import computes_in_bf16
 from lab.machine.fresh_process import call_in_subprocess
-from lab.results.documents import read_metrics
-from lab.results.measurements import Measurement, Results
+from lab.results.documents import read_conditions
+from lab.results.measurements import Measurement
 from lab.timing.conditions import LoadMonitor, load_metrics, speed_metrics
 from lab.timing.runner import write_results
+from stages.together import findings
 from stages.together.measure import one_run
 from stages.together.measure.ladder import RECORDS, ladder, records, runs_of
-from stages.together.measure.params import Params, TogetherParams
-from stages.together.measure.time_to_accuracy import NOTES_WAY, RECORD, RUNGS, seconds_to, target_of
-
-COMPARED = ("notes_to_83_s", "all_to_83_s", "speedup_to_83", "record_90_s", "record_92_s")
+from stages.together.measure.params import Params
+from stages.together.measure.time_to_accuracy import RUNGS, target_of
 
 
 def measure(params: Params) -> Iterator[Measurement]:
@@ -63,7 +62,7 @@ def trained(record: str, seed: int) -> Iterator[Measurement]:
     """The epochs of a record's run, as `stages.train` left them."""
     folder, seconds = REPORTS / "train" / record, 0.0
     columns = {"target": target_of(record), "seed": seed}
-    threads = int(read_metrics(folder)["threads_per_device"])
+    threads = int(read_conditions(folder)["threads_per_device"])
     for row in read_rows(folder / "rows.csv"):
         seconds += float(row["seconds"])
         about = (str(row["device_kind"]), threads, "", columns)
@@ -76,25 +75,6 @@ def trained(record: str, seed: int) -> Iterator[Measurement]:
             )
 
 
-def summarise(results: Results, p: TogetherParams) -> Metrics:
-    """Seconds to each accuracy by the notes' way and by all lessons, medians over seeds."""
-    metrics: dict[str, float | str] = {"seeds": p.seeds}
-    trained = results.variants("seconds")
-    last = [rung for rung in trained if rung in RUNGS][-1]
-    for target in p.targets:
-        notes, all_ = (seconds_to(results, rung, target) for rung in (NOTES_WAY, last))
-        if all_ and all_.reached:
-            metrics[f"all_to_{target}_s"] = round(all_.median, 3)
-        if notes and notes.reached:
-            metrics[f"notes_to_{target}_s"] = round(notes.median, 3)
-        if notes and all_ and notes.reached and all_.reached:
-            metrics[f"speedup_to_{target}"] = round(notes.median / all_.median, 2)
-    for record in (rung for rung in trained if rung.startswith(RECORD)):
-        if (found := seconds_to(results, record, target_of(record))) and found.reached:
-            metrics[f"{record}_s"] = round(found.median, 3)
-    return metrics
-
-
 def _decisive(params: Params) -> object:
     """What the results depend on: of the training runs, only the records."""
     return params.seed, params.devices, params.together, [*map(params.train.runs.get, RECORDS)]
@@ -105,14 +85,14 @@ def main() -> None:
     params = load(Params, decisive=_decisive)
     watch = LoadMonitor()
     measured = list(measure(params))
-    head: Metrics = {
+    conditions = {
         "dataset": dataset_name(),
         "worker_start": WORKER_START,
         **load_metrics(watch),
         **speed_metrics(watch),
+        "seeds": params.together.seeds,
     }
-    found = summarise(Results(measured), params.together)
-    write_results("together", measured, {**head, **found}, COMPARED)
+    write_results("together", measured, conditions, findings)
 
 
 if __name__ == "__main__":

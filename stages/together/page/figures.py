@@ -7,19 +7,21 @@ from pathlib import Path
 from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator
 
-from lab.report import benchmarks, plots
 from lab.report import figures as style
+from lab.report import plots
 from lab.report.language import say
 from lab.report.numbers import duration
 from lab.report.page import Figure
-from stages.together.page.values import Row, staircase, targets_of
+from lab.results.documents import read_results
+from stages.together.findings import targets_of
+from stages.together.page.values import Row, staircase
 
 ROOM = 0.9  # of the bars' width, for the times beside them
 
 
 def figures(folder: Path) -> list[Figure]:
     """The figures of `folder` (reports/together)."""
-    results, _ = benchmarks.read(folder)
+    results = read_results(folder)
     first, *further = [
         partial(_draw, target, staircase(results, target)) for target in targets_of(results)
     ]

@@ -1,14 +1,13 @@
-"""What the page on all techniques together names: a row for each, and what comes of them."""
+"""What the page on all techniques together names beside findings: a row for each technique."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import median
 
-from lab.report.benchmarks import read
 from lab.report.language import say
 from lab.results.findings import Finding
 from lab.results.measurements import Results
+from stages.together.findings import records, targets_of
 from stages.together.measure.time_to_accuracy import (
     BF16,
     HE,
@@ -101,13 +100,6 @@ class Row:
         return median(s / n for s, n in zip(found.seconds, found.epochs, strict=True))
 
 
-def targets_of(results: Results) -> list[int]:
-    """The accuracies in percent to which all techniques together were trained."""
-    ladder = [m for m in results.measurements if m.variant in RUNGS]
-    last = [int(m.columns["target"]) for m in ladder if m.variant == ladder[-1].variant]
-    return sorted(set(last) - {0})
-
-
 def staircase(results: Results, target: int) -> list[Row]:
     """The rows that were measured, in order."""
     kinds = {m.variant: m.device_kind for m in results.measurements if m.variant in RUNGS}
@@ -115,16 +107,7 @@ def staircase(results: Results, target: int) -> list[Row]:
     return [Row(rung, found, kinds[rung] == "cpu-virtual") for rung, found in measured if found]
 
 
-def records(results: Results) -> dict[str, SecondsTo]:
-    """The runs of small networks that reached the accuracy in their names."""
-    runs = (run for run in results.variants("seconds") if run not in RUNGS)
-    measured = {run: seconds_to(results, run, target_of(run)) for run in runs}
-    return {run: found for run, found in measured.items() if found and found.reached}
-
-
-def values(folder: Path) -> dict[str, object]:
-    """The values of `folder` (reports/together)."""
-    results, m = read(folder)
+def values(results: Results, found: Mapping[str, Finding]) -> dict[str, object]:
     target, *further = targets_of(results)
     rows = staircase(results, target)
     first, last, of = rows[0], rows[-1], {row.rung: row for row in rows}
@@ -139,7 +122,7 @@ def values(folder: Path) -> dict[str, object]:
         "rows": rows,
         "reached": _reached(first, last),
         "extrapolated": first.found.extrapolated,
-        "speedup": first.seconds / last.seconds,
+        "speedup": found.get(f"speedup_to_{target}"),
         "first": first,
         "last": last,
         "start": start,
@@ -155,9 +138,9 @@ def values(folder: Path) -> dict[str, object]:
         "split": _verdict(before, split, spread) if split else "none",
         "on_gpus": not str(results.series("seconds", start.rung)[0].device_kind).startswith("cpu"),
         "alike": Finding(median(alike), min(alike), max(alike)),
-        "records": {target_of(run): found.median for run, found in records(results).items()},
-        "seeds": int(m["seeds"]),
-        "synthetic": m["dataset"] != "fashion-mnist",
+        "records": {target_of(run): found[f"{run}_s"] for run in records(results)},
+        "seeds": int(results.conditions["seeds"]),
+        "synthetic": results.conditions["dataset"] != "fashion-mnist",
     }
 
 

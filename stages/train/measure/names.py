@@ -5,5 +5,4 @@ WEIGHTS = "models/{run}.pt"  # under the project's root
 TEST_ACCURACY, TRAIN_LOSS, SECONDS = "test_accuracy", "train_loss", "seconds"
 # metrics, beside the run's settings
 FINAL_ACCURACY, FINAL_LOSS, EPOCH_S = "test_accuracy_percent", "train_loss", "epoch_s"
-EPOCH_S_IQR = "epoch_s_iqr"
 WEIGHTS_HASH = "weights_sha256"

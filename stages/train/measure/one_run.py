@@ -100,9 +100,8 @@ def train_run(name: str, params: Params) -> None:
             if watch:
                 weights = results.to_bytes(strategy.nets[0].net.state_dict())
                 rows = results.rows_of(epochs, devices, dataset)
-                metrics = results.summarise(recipe, devices, dataset, epochs, weights)
-                metrics = {**metrics, **speed_metrics(watch)}
-                results.write(name, weights, rows, metrics)
+                conditions = results.conditions_of(recipe, devices, dataset, weights)
+                results.write(name, weights, rows, {**conditions, **speed_metrics(watch)})
             strategy.any(False)  # all results are written, also where hosts share the folder
             if keeps_checkpoints():
                 checkpoints.clear()

@@ -1,4 +1,4 @@
-"""What a run leaves: rows by epoch, its metrics, and its weights."""
+"""What a run leaves: rows by epoch, its conditions and metrics, and its weights."""
 
 import hashlib
 import io
@@ -8,26 +8,15 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from lab.core.files import REPORTS, Metrics, Row, write_metrics, write_rows
+from lab.core.files import CONDITIONS, REPORTS, Metrics, Row, write_json, write_rows
 from lab.core.outputs import write_own
 from lab.machine.devices import Devices
 from lab.machine.hardware import add_machine
-from lab.results.stats import summarise as summary
+from lab.results import derived
 from lab.training.loop import Epoch
 from lab.training.run_params import RunParams
-from stages.train.measure.names import (
-    EPOCH_S,
-    EPOCH_S_IQR,
-    FINAL_ACCURACY,
-    FINAL_LOSS,
-    SECONDS,
-    TEST_ACCURACY,
-    TRAIN_LOSS,
-    WEIGHTS,
-    WEIGHTS_HASH,
-)
-
-COMPARED = (FINAL_ACCURACY, FINAL_LOSS, EPOCH_S)
+from stages.train import findings
+from stages.train.measure.names import SECONDS, TEST_ACCURACY, TRAIN_LOSS, WEIGHTS, WEIGHTS_HASH
 
 
 def rows_of(epochs: Sequence[Epoch], devices: Devices, dataset: str) -> list[Row]:
@@ -46,24 +35,13 @@ def rows_of(epochs: Sequence[Epoch], devices: Devices, dataset: str) -> list[Row
     ]
 
 
-def summarise(
-    recipe: RunParams, devices: Devices, dataset: str, epochs: Sequence[Epoch], weights: bytes
-) -> Metrics:
-    """A run's recipe, what it ran on, and what it gave in few numbers.
-
-    Its time is the median over the epochs, of which interrupted ones count only if all are.
-    """
-    timed = [e.seconds for e in epochs if not e.resumed] or [e.seconds for e in epochs]
-    seconds = summary(timed)
+def conditions_of(recipe: RunParams, devices: Devices, dataset: str, weights: bytes) -> Metrics:
+    """A run's recipe, what it ran on, and its weights by their hash."""
     return recipe.model_dump(exclude={"num_gpus", "test_images"}) | {
         "dataset": dataset,
         "device_kind": devices.kind,
         "num_devices": len(devices.devices),
         "threads_per_device": devices.threads,
-        FINAL_ACCURACY: round(100 * epochs[-1].test_accuracy, 4),
-        FINAL_LOSS: round(epochs[-1].train_loss, 6),
-        EPOCH_S: round(seconds.median, 4),
-        EPOCH_S_IQR: round(seconds.iqr, 4),
         WEIGHTS_HASH: hashlib.sha256(weights).hexdigest()[:16],
     }
 
@@ -75,10 +53,11 @@ def to_bytes(weights: Mapping[str, Tensor]) -> bytes:
     return buffer.getvalue()
 
 
-def write(name: str, weights: bytes, rows: Sequence[Row], metrics: Metrics) -> None:
+def write(name: str, weights: bytes, rows: Sequence[Row], conditions: Metrics) -> None:
     """Write what a run leaves."""
     folder = REPORTS / "train" / name
     write_own(Path(WEIGHTS.format(run=name)), weights)
     write_rows(folder, rows)
-    write_metrics(folder, metrics, COMPARED)
+    write_json(folder / CONDITIONS, conditions)
     add_machine(folder)
+    derived.write_metrics(folder, findings)

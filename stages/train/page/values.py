@@ -5,12 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lab.core.files import read_rows
+from lab.core.files import ROWS, read_rows
 from lab.core.params import PARAMS_FILE, read_yaml
 from lab.report.benchmarks import TITLES
 from lab.report.language import say
-from lab.results.documents import read_metrics
+from lab.results.documents import read_results
+from lab.results.findings import Finding
 from lab.training.run_params import NOTES, RunParams
+from stages.train.findings import findings
 from stages.train.measure.names import (
     EPOCH_S,
     FINAL_ACCURACY,
@@ -35,16 +37,17 @@ CHANCE = 0.12  # of ten classes, and little more
 
 @dataclass(frozen=True)
 class TrainingRun:
-    """One run of the train stage: its name, metrics and rows (one per epoch)."""
+    """One run of the train stage: its name, conditions, rows (one per epoch) and findings."""
 
     name: str
-    metrics: Mapping[str, Any]
+    conditions: Mapping[str, Any]
     rows: Sequence[Mapping[str, Any]]
+    found: Mapping[str, Finding]
 
     @property
     def recipe(self) -> dict[str, Any]:
         """How it was trained, on whatever devices."""
-        return recipe_in(self.metrics)
+        return recipe_in(self.conditions)
 
     def column(self, key: str) -> list[float]:
         """One value per epoch."""
@@ -60,28 +63,28 @@ class TrainingRun:
             "convnet": say("ConvNet"),
             "convnet_deep": say("deeper ConvNet"),
         }
-        return nets[str(self.metrics["net"])]
+        return nets[str(self.conditions["net"])]
 
     @property
     def num_devices(self) -> int:
         """How many devices share its batches."""
-        return int(self.metrics["num_devices"])
+        return int(self.conditions["num_devices"])
 
     @property
     def accuracy(self) -> float:
         """On the test images after the last epoch, in percent."""
-        return float(self.metrics[FINAL_ACCURACY])
+        return self.found[FINAL_ACCURACY].value
 
     @property
     def epoch_s(self) -> float:
         """Seconds of training in an epoch."""
-        return float(self.metrics[EPOCH_S])
+        return self.found[EPOCH_S].value
 
     @property
     def as_the_book(self) -> bool:
         """Whether each epoch trains as the book's: at its constant rate, a run may end earlier."""
         others = {"strategy": NOTES.strategy, "shards": "none", "num_epochs": NOTES.num_epochs}
-        return self.metrics["dataset"] == "fashion-mnist" and self.recipe | others == recipe_in(
+        return self.conditions["dataset"] == "fashion-mnist" and self.recipe | others == recipe_in(
             NOTES.model_dump()
         )
 
@@ -113,15 +116,16 @@ class Pair:
     @property
     def has_batch_norm(self) -> bool:
         """Whether the network has it."""
-        return self.one.metrics["net"] not in WITHOUT_BATCH_NORM
+        return self.one.conditions["net"] not in WITHOUT_BATCH_NORM
 
 
 def runs_of(folder: Path) -> list[TrainingRun]:
     """All runs that params.yaml asks for."""
-    names = list(read_yaml(PARAMS_FILE)["train"]["runs"])
-    return [
-        TrainingRun(n, read_metrics(folder / n), read_rows(folder / n / "rows.csv")) for n in names
-    ]
+    found = []
+    for name in read_yaml(PARAMS_FILE)["train"]["runs"]:
+        results, rows = read_results(folder / name), read_rows(folder / name / ROWS)
+        found.append(TrainingRun(name, results.conditions, rows, findings(results)))
+    return found
 
 
 def values(folder: Path) -> dict[str, object]:
@@ -130,7 +134,7 @@ def values(folder: Path) -> dict[str, object]:
     pairs = pairs_of(runs)
     same = next((pair for pair in pairs if not pair.has_batch_norm), None)
     batch_norm = next((pair for pair in pairs if pair.has_batch_norm), None)
-    weights = [pair.metrics[WEIGHTS_HASH] for pair in (same.one, same.many)] if same else []
+    weights = [pair.conditions[WEIGHTS_HASH] for pair in (same.one, same.many)] if same else []
     return {
         "runs": runs,
         "same": same,
@@ -139,9 +143,9 @@ def values(folder: Path) -> dict[str, object]:
         "batch_norm": batch_norm,
         "has_batch_norm": batch_norm is not None,
         "at_chance": same is not None and same.one.column(TEST_ACCURACY)[0] < CHANCE,
-        "kind": (pairs[0].many if pairs else runs[0]).metrics["device_kind"],
+        "kind": (pairs[0].many if pairs else runs[0]).conditions["device_kind"],
         "beside_the_book": any(run.as_the_book for run in compared(runs)),
-        "synthetic": any(run.metrics["dataset"] != "fashion-mnist" for run in runs),
+        "synthetic": any(run.conditions["dataset"] != "fashion-mnist" for run in runs),
     }
 
 
@@ -169,16 +173,16 @@ def labels_of(runs: Sequence[TrainingRun]) -> dict[str, str]:
     return {name: text if found.count(text) == 1 else name for name, text in words.items()}
 
 
-def recipe_in(metrics: Mapping[str, Any]) -> dict[str, Any]:
-    """The recipe in a run's metrics, which leave out its devices and how many images test it."""
+def recipe_in(conditions: Mapping[str, Any]) -> dict[str, Any]:
+    """The recipe in a run's conditions, which leave out its devices and how many images test it."""
     without = ("num_gpus", "test_images")
-    return {key: metrics[key] for key in RunParams.model_fields if key not in without}
+    return {key: conditions[key] for key in RunParams.model_fields if key not in without}
 
 
 def _differ_in_devices(one: TrainingRun, many: TrainingRun) -> bool:
     where = ("dataset", "device_kind", "threads_per_device")
     return (
         one.recipe == many.recipe
-        and all(one.metrics[key] == many.metrics[key] for key in where)
+        and all(one.conditions[key] == many.conditions[key] for key in where)
         and one.num_devices == 1 < many.num_devices
     )

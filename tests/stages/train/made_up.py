@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from lab.core.files import write_metrics, write_rows
+from lab.core.files import CONDITIONS, write_json, write_rows
 from lab.machine.devices import Devices
+from lab.results import derived
 from lab.training.loop import Epoch
 from lab.training.run_params import RunParams
+from stages.train import findings
 from stages.train.measure import results
 
 SPEED = {
@@ -22,5 +24,6 @@ def write(
 ) -> None:
     """Write what a run leaves, but for its weights."""
     write_rows(folder, results.rows_of(epochs, devices, dataset))
-    metrics = results.summarise(settings, devices, dataset, epochs, weights=b"")
-    write_metrics(folder, {**metrics, **SPEED})
+    conditions = results.conditions_of(settings, devices, dataset, weights=b"")
+    write_json(folder / CONDITIONS, {**conditions, **SPEED})
+    derived.write_metrics(folder, findings)

@@ -18,10 +18,12 @@ from lab.core.params import read_yaml
 from lab.machine.devices import Devices
 from lab.nets.models import LeNet
 from lab.results.documents import read_metrics
+from lab.results.measurements import Results, measurements_of
 from lab.training.loop import Epoch
 from lab.training.run_params import RunParams, TrainParams
 from stages.probe.__main__ import params_models
 from stages.train.__main__ import main
+from stages.train.findings import findings
 from stages.train.measure import results as train
 from tests.helpers import ROOT, edit_params, errors, files, run_stage, small_run, write_data
 from tests.stages.train.made_up import SPEED
@@ -35,13 +37,17 @@ EPOCHS = [Epoch(1, 2.3, 0.1, 4.0), Epoch(2, 1.6, 0.6, 2.0), Epoch(3, 0.7, 0.75, 
 SETTINGS = RunParams.model_validate(small_run(num_gpus=2, num_epochs=3))
 
 
-def test_train_derives_medians_with_their_spread():
-    metrics = train.summarise(SETTINGS, CPU, "fashion-mnist", EPOCHS, b"weights")
-    assert metrics["epoch_s"] == 2.5
-    assert metrics["epoch_s_iqr"] == 1.0
-    assert metrics["test_accuracy_percent"] == 75.0
-    assert metrics["train_loss"] == 0.7
-    assert (metrics["num_devices"], metrics["device_kind"], metrics["dataset"]) == (
+def found(epochs: list[Epoch]) -> dict[str, float]:
+    rows = train.rows_of(epochs, CPU, "synthetic")
+    numbers = findings(Results(measurements_of(rows)))
+    assert not any(each.decides for each in numbers.values()), "one run is one seed and one start"
+    return {name: each.value for name, each in numbers.items()}
+
+
+def test_a_run_comes_to_its_last_epoch_and_the_median_of_its_times():
+    assert found(EPOCHS) == {"test_accuracy_percent": 75.0, "train_loss": 0.7, "epoch_s": 2.5}
+    conditions = train.conditions_of(SETTINGS, CPU, "fashion-mnist", b"weights")
+    assert (conditions["num_devices"], conditions["device_kind"], conditions["dataset"]) == (
         2,
         "cpu-virtual",
         "fashion-mnist",
@@ -57,11 +63,9 @@ def test_train_has_a_row_per_epoch_that_says_what_it_ran_on():
 
 def test_an_interrupted_epoch_is_marked_and_not_timed():
     epochs = [*EPOCHS[:2], replace(EPOCHS[2], seconds=99.0, resumed=True)]
-    metrics = train.summarise(SETTINGS, CPU, "synthetic", epochs, b"")
-    assert (metrics["epoch_s"], metrics["train_loss"]) == (3.0, 0.7)
+    assert (found(epochs)["epoch_s"], found(epochs)["train_loss"]) == (3.0, 0.7)
     assert [row["resumed"] for row in train.rows_of(epochs, CPU, "synthetic")] == [0, 0, 1]
-    interrupted = train.summarise(SETTINGS, CPU, "synthetic", epochs[2:], b"")
-    assert interrupted["epoch_s"] == 99
+    assert found(epochs[2:])["epoch_s"] == 99
 
 
 def test_weights_are_the_same_bytes_for_the_same_weights_and_load_safely(tmp_path):

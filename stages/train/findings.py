@@ -1,0 +1,45 @@
+"""The numbers that the rows of a training run give, each derived once."""
+
+from lab.results.findings import Better, Finding, Over, Samples, missing
+from lab.results.measurements import Results
+from lab.results.stats import summarise
+from stages.train.measure.names import (
+    EPOCH_S,
+    FINAL_ACCURACY,
+    FINAL_LOSS,
+    SECONDS,
+    TEST_ACCURACY,
+    TRAIN_LOSS,
+)
+
+METRICS = (FINAL_ACCURACY, FINAL_LOSS, EPOCH_S)
+
+
+def findings(results: Results) -> dict[str, Finding]:
+    """What one run came to: one seed and one start, which decide nothing."""
+    accuracy, loss, seconds, resumed = (
+        results.samples("epochs", column)
+        for column in (TEST_ACCURACY, TRAIN_LOSS, SECONDS, "resumed")
+    )
+    return {
+        FINAL_ACCURACY: last(accuracy * 100, "%", "more"),
+        FINAL_LOSS: last(loss, "", "less"),
+        EPOCH_S: epoch_seconds(seconds, resumed),
+    }
+
+
+def last(epochs: Samples, unit: str, better: Better) -> Finding:
+    if epochs.missing:
+        return missing(epochs.missing, unit)
+    value = epochs.values[-1]
+    return Finding(value, value, value, 1, Over.SEEDS, unit, better)
+
+
+def epoch_seconds(seconds: Samples, resumed: Samples) -> Finding:
+    """The median over the epochs, of which interrupted ones count only if all are."""
+    if seconds.missing:
+        return missing(seconds.missing, "s")
+    pairs = zip(seconds.values, resumed.values, strict=True)
+    timed = [s for s, again in pairs if not again] or seconds.values
+    value = summarise(timed).median
+    return Finding(value, value, value, 1, Over.STARTS, "s", "less")
