@@ -357,6 +357,12 @@ def new(c: Context, name: str, book: str, question: str) -> None:
 
 
 @task
+def derive(c: Context) -> None:
+    """Write metrics anew from the rows, after a change of how a number is derived; accept them."""
+    _run("python -m lab.tools.derive")
+
+
+@task
 def deps(c: Context) -> None:
     """Write into dvc.yaml which rooms of lab/ each stage imports."""
     _run("python -m lab.tools.deps")

@@ -1,0 +1,76 @@
+"""Write each stage's metrics.json anew from its rows: `python -m lab.tools.derive`.
+
+For who changed how a number is derived, which measures nothing again. DVC would: it takes another
+metrics.json for a result to be brought back. So what changed is accepted by `dvc commit`, of stages
+of which nothing else changed.
+"""
+
+import argparse
+import itertools
+import logging
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from dvc.repo import Repo
+
+from lab.core.files import METRICS, REPORTS, ROWS
+from lab.core.process import run
+from lab.results.derived import derivation_of, write_metrics
+
+log = logging.getLogger(__name__)
+logging.getLogger("dvc").setLevel(logging.WARNING)  # it tells of each lock file that it writes
+
+
+def derive(reports: Path = REPORTS) -> list[Path]:
+    """Write the metrics that follow from the rows under `reports`; returns those that changed.
+
+    Raises:
+        DataError: rows are damaged.
+    """
+    changed = []
+    for rows in sorted(reports.rglob(ROWS)):
+        stage = rows.relative_to(reports).parts[0]
+        metrics = rows.with_name(METRICS)
+        if stage == "reference" or (derivation := derivation_of(stage)) is None:
+            continue
+        before = metrics.read_bytes() if metrics.is_file() else b""
+        write_metrics(rows.parent, derivation)
+        if metrics.read_bytes() != before:
+            changed.append(metrics)
+    return changed
+
+
+def accept(changed: list[Path]) -> None:
+    """Have DVC take changed metrics for results of the stages that have no other change."""
+    with Repo() as repo:
+        for path in changed:
+            stage = path.parent.relative_to(REPORTS).as_posix().replace("/", "@")
+            if any(what != path.as_posix() for what in _changes(repo.status([stage]))):
+                log.warning(
+                    "%s: changed in other ways, too; `invoke repro --stage %s`", stage, stage
+                )
+            else:
+                repo.commit(stage, force=True, allow_missing=True)
+                log.info("%s", path)
+
+
+def _changes(status: Mapping[str, Sequence[Any]]) -> Iterator[str]:
+    """The paths and params that DVC finds changed; weights that were not brought here are none."""
+    for each in itertools.chain(*status.values()):
+        for what in each.values() if isinstance(each, dict) else []:
+            yield from (path for path, how in what.items() if how != "not in cache")
+
+
+def main() -> None:
+    """Derive, and accept what changed."""
+    argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0]).parse_args()
+    if changed := derive():
+        accept(changed)
+    else:
+        log.info("all metrics are as the rows have them")
+
+
+if __name__ == "__main__":
+    sys.exit(run(main))
