@@ -7,8 +7,7 @@ from itertools import combinations
 
 from lab.claims.rules import DECIDED
 from lab.claims.verdicts import Judgement
-from lab.results.findings import Finding
-from lab.results.stats import difference_interval
+from lab.results.diff import agree
 
 AIM_PERCENT = 97  # of the pairs
 
@@ -65,16 +64,6 @@ def agreement_of(runs: Sequence[Sequence[Judgement]]) -> Agreement:
             if again and f.unit == again.unit and _decides(f) and _decides(again):
                 found.append(Pair(f, again))
     return Agreement(len(runs), found)
-
-
-def agree(one: Finding | None, other: Finding | None) -> bool:
-    """Whether two estimates differ by no more than their intervals explain."""
-    if one is None or other is None:
-        return False
-    if one.exact and other.exact:
-        return one.value == other.value
-    ends = difference_interval(*[(e.value, e.low, e.high) for e in (one, other)])
-    return ends[0] <= 0 <= ends[1]
 
 
 def _decides(finding: Judgement) -> bool:

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from lab.core.errors import LabError
-from lab.core.files import METRICS, write_json
-from lab.results.documents import read_results
+from lab.core.files import METRICS, ROWS, write_json
+from lab.results.diff import Taken
+from lab.results.documents import read_conditions, read_results
 from lab.results.findings import Finding
 from lab.results.measurements import Results
 
@@ -30,7 +31,8 @@ class Derivation(Protocol):
 def derivation_of(stage: str) -> Derivation | None:
     """A stage's findings.py; None if it has none."""
     name = f"stages.{stage}.findings"
-    return cast(Derivation, import_module(name)) if find_spec(name) else None
+    there = find_spec(f"stages.{stage}") and find_spec(name)
+    return cast(Derivation, import_module(name)) if there else None
 
 
 def findings_of(folder: Path, stage: str) -> dict[str, Finding]:
@@ -43,6 +45,25 @@ def findings_of(folder: Path, stage: str) -> dict[str, Finding]:
         return derivation.findings(read_results(folder)) if derivation else {}
     except (LabError, LookupError, TypeError, ValueError):
         return {}
+
+
+def taken_under(reports: Path) -> dict[str, Taken]:
+    """What lies under `reports`, by folder: a stage's, or `train/<run>`.
+
+    Raises:
+        DataError: a file is damaged.
+        MachineError: another user's.
+    """
+    found = {}
+    for rows in sorted(reports.rglob(ROWS)):
+        folder = rows.parent.relative_to(reports)
+        if derivation := derivation_of(folder.parts[0]):
+            results = read_results(rows.parent)
+            machine = read_conditions(rows.parent).get("machine") or {}
+            found[folder.as_posix()] = Taken(
+                derivation.findings(results), results.conditions, machine
+            )
+    return found
 
 
 def write_metrics(folder: Path, derivation: Derivation) -> None:

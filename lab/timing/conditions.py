@@ -10,6 +10,7 @@ from lab.core.files import Metrics
 from lab.machine.devices import Devices
 from lab.machine.gpus.driver import NoAnswerError, query
 from lab.machine.limits import allowed_cores, quota_cores, usable_cores
+from lab.results.diff import COPY_SPEEDS, PRODUCT_SPEEDS
 from lab.results.disturbances import (
     BUSY_PERCENT,
     DISTURBED,
@@ -26,7 +27,6 @@ from lab.results.stats import POSITIVE, SMALLEST_EFFECT, median_of, summarise
 from lab.timing import snapshot
 from lab.timing.bench import Variant, launch_bound
 from lab.timing.clock import read_clock
-from lab.timing.names import COPY_SPEEDS, PRODUCT_SPEEDS
 
 PRODUCT_ROWS = 1024
 COPIED_MIB = 64

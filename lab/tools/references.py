@@ -1,6 +1,6 @@
 """References: one machine's results in a file, `reports/reference/NAME.json`, to compare with.
 
-`snapshot` keeps the results that are there: every stage's metrics and the verdict on every claim.
+`snapshot` keeps the results that are there: every stage's findings and the verdict on every claim.
 lab/tools/record measures a machine that is available for minutes, and also keeps rows and traces,
 in the folder `reports/reference/NAME`.
 """
@@ -11,23 +11,18 @@ import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, Strict
 
 from lab.core.errors import DataError, ParamsError
-from lab.core.files import HARDWARE_FILE, METRICS, REPORTS, read_rows, write_json
+from lab.core.files import HARDWARE_FILE, REPORTS, read_rows, write_json
 from lab.core.process import run
 from lab.report.machines import this_machine
-from lab.results.documents import (
-    Document,
-    Hardware,
-    Metrics,
-    bring_back,
-    read_document,
-    read_hardware,
-    read_metrics,
-)
+from lab.results.derived import taken_under
+from lab.results.diff import Taken
+from lab.results.documents import Document, Hardware, bring_back, read_document, read_hardware
+from lab.results.findings import Finding, Over
 from lab.tools.profiles import in_use
 
 REFERENCE = REPORTS / "reference"
@@ -36,8 +31,19 @@ CLAIMS = REPORTS / "claims" / "rows.csv"
 log = logging.getLogger(__name__)
 
 
+class _Finding(Document):
+    value: float
+    low: float
+    high: float
+    n: int
+    over: Annotated[Over | None, Strict(False)]
+    unit: str
+    better: Literal["more", "less", ""]
+
+
 class _Stage(Document):
-    metrics: Metrics
+    findings: dict[str, _Finding]
+    conditions: dict[str, float | str]
 
 
 class _Reference(Document):
@@ -74,24 +80,31 @@ def read_reference(path: Path) -> dict[str, Any]:
     return read_document(path, _Reference, bring_back(path))
 
 
-def metrics_on_disk(reports: Path = REPORTS) -> dict[str, dict[str, Any]]:
-    """All metrics here, by the stage's folder under `reports` (`train/lenet_1gpu`).
-
-    Raises:
-        DataError: a file is damaged.
-    """
+def stage_of(taken: Taken) -> dict[str, Any]:
+    """What a reference says of a stage."""
     return {
-        path.parent.relative_to(reports).as_posix(): read_metrics(path.parent)
-        for path in sorted(reports.rglob(METRICS))
+        "findings": {
+            name: {key: getattr(found, key) for key in _Finding.model_fields}
+            for name, found in taken.findings.items()
+            if found
+        },
+        "conditions": dict(taken.conditions),
     }
 
 
-def metrics_of(reference: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """All metrics in a reference, by the stage's folder, without stages that did not finish."""
+def taken_of(reference: Mapping[str, Any]) -> dict[str, Taken]:
+    """What a reference has, by the stage's folder, without stages that did not finish."""
     return {
-        s: found["metrics"]
-        for s, found in reference["stages"].items()
-        if isinstance(found, Mapping)
+        folder: Taken(
+            {
+                name: Finding(**{**found, "over": found["over"] and Over(found["over"])})
+                for name, found in stage["findings"].items()
+            },
+            stage["conditions"],
+            reference["hardware"],
+        )
+        for folder, stage in reference["stages"].items()
+        if isinstance(stage, Mapping)
     }
 
 
@@ -102,14 +115,14 @@ def snapshot(name: str) -> Path:
         ParamsError: a name that `path_of` rejects.
         DataError: there are no results, a file of them is damaged, or another machine's.
     """
-    path, found = path_of(name), metrics_on_disk()
+    path, found = path_of(name), taken_under(REPORTS)
     if not found or not HARDWARE_FILE.is_file():
         raise DataError(f"{REPORTS}: no results to keep yet; run `invoke repro` first")
     document = {
         "name": name,
         "profile": in_use(),
         "hardware": this_machine(REPORTS, read_hardware()),
-        "stages": {stage: {"metrics": metrics} for stage, metrics in found.items()},
+        "stages": {folder: stage_of(taken) for folder, taken in found.items()},
         "claims": read_rows(CLAIMS) if CLAIMS.is_file() else [],
     }
     write_json(path, document)

@@ -17,13 +17,14 @@ from lab.core.errors import DataError, MachineError, ParamsError
 from lab.core.files import HARDWARE_FILE, REPORTS, read_rows, write_json
 from lab.core.params import PARAMS_FILE
 from lab.data.datasets import DATA, SOURCE_FILE
-from lab.results.documents import read_hardware, read_metrics
+from lab.results.derived import taken_under
+from lab.results.documents import read_hardware
 from lab.tools.profiles import merge
 from lab.tools.record.commands import run_stage
 from lab.tools.record.gpu_state import gpu_state, library_versions
 from lab.tools.record.parts import Part, deadline_s, in_order
 from lab.tools.record.traces import collect
-from lab.tools.references import path_of
+from lab.tools.references import path_of, stage_of
 
 BUDGET_S = 600
 RESERVE_S = 10.0  # of the budget, to end the last stage, judge it and write
@@ -105,7 +106,7 @@ def prepare(work: Path, profile: str, end: float) -> None:
 def measure(
     part: Part, work: Path, left_s: float, until_s: float, kept: Path
 ) -> dict[str, Any] | str:
-    """Run a part; returns its seconds, metrics and traces in short, or why it did not finish.
+    """Run a part; returns its seconds, findings and traces in short, or why it did not finish.
 
     Its rows and traces are copied into `kept`.
     """
@@ -116,7 +117,8 @@ def measure(
     if problem := run_stage(words, work, left_s, until_s, traces):
         return problem
     results = work / REPORTS / part.folder
-    found = {"seconds": round(time.monotonic() - start, 1), "metrics": read_metrics(results)}
+    seconds = round(time.monotonic() - start, 1)
+    found = {"seconds": seconds, **stage_of(taken_under(work / REPORTS)[part.folder])}
     (kept / part.folder).mkdir(parents=True)
     for rows in results.glob("*.csv"):
         shutil.copy(rows, kept / part.folder)

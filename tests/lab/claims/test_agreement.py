@@ -1,6 +1,7 @@
-from lab.claims.agreement import agree, agreement_of
+from lab.claims.agreement import agreement_of
 from lab.claims.rules import Verdict, median, point
 from lab.claims.verdicts import Judgement
+from lab.results.diff import agree
 from tests.helpers import claim_of
 
 EIGHT = [1.0] * 8

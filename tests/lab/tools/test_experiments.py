@@ -1,4 +1,4 @@
-"""A table of experiments that fits a terminal, and gives no result to what has none."""
+"""The experiments of `dvc exp run` as a list of what they changed and what came out."""
 
 import copy
 import subprocess
@@ -10,92 +10,68 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from lab.core.params import read_yaml
-from lab.tools.experiments import columns, read, table
-from lab.tools.profiles import merge
+from lab.results.diff import Change
+from lab.results.findings import Finding, Over
+from lab.tools.compare import Row
+from lab.tools.experiments import Experiment, lines, read
 from tests.helpers import ROOT, committed_params
 
-PIPELINE = read_yaml(ROOT / "dvc.yaml")
 COMMITTED = YAML(typ="safe", pure=True).load(committed_params())
-SMOKE = YAML(typ="safe", pure=True).load(merge("smoke", ROOT / "profiles", ROOT / "params.yaml"))
-RESULTS = {
-    "train/record_83": {"test_accuracy_percent": 84.61, "train_loss": 0.586599, "epoch_s": 0.2853},
-    "bench_async": {"book_claims": 1.5397},
-}
 
 
-def revision(
-    params: Mapping[str, Any], results: Mapping[str, Any], name: str, state: str = ""
-) -> dict[str, Any]:
-    """What DVC says of a commit, or of an experiment in a state other than success."""
-    metrics = {f"reports/{folder}/metrics.json": {"data": each} for folder, each in results.items()}
-    data = {"params": {"params.yaml": {"data": params}}, "metrics": metrics}
-    rev = {"rev": "0123456789", "name": name, "data": data}
-    return {"name": name, "executor": {"state": state} if state else None, "revs": [rev]}
+def revision(params: Mapping[str, Any]) -> dict[str, Any]:
+    return {"data": {"params": {"params.yaml": {"data": params}}, "metrics": {}}}
 
 
-def experiment(
-    name: str, state: str = "", lr: float = 0.1, of: Mapping[str, Any] = COMMITTED
-) -> dict[str, Any]:
-    """One of train@record_83; with the commit's metrics, as DVC has it, unless it ended well."""
-    params, results = copy.deepcopy(dict(of)), copy.deepcopy(RESULTS)
+def experiment(name: str, state: str, lr: float) -> dict[str, Any]:
+    """What DVC says of one of train@record_83."""
+    params = copy.deepcopy(COMMITTED)
     params["train"]["runs"]["record_83"]["lr"] = lr
-    if not state:
-        results["train/record_83"]["test_accuracy_percent"] = 80 + lr
-    return revision(params, results, name, state)
+    executor = {"state": state} if state else None
+    return {"name": name, "executor": executor, "revs": [revision(params)]}
 
 
-def shown(*tried: dict[str, Any], width: int = 100) -> list[list[str]]:
-    """The words of each line."""
-    [commit] = revision(COMMITTED, RESULTS, "main")["revs"]
-    found = read([{}, commit | {"experiments": [*tried]}])
-    lines = [*table(found, [*columns(found, PIPELINE)], width)]
-    assert max(map(len, lines)) <= width
-    return [line.split() for line in lines]
+def test_experiments_come_in_their_order_with_their_states_and_params():
+    """DVC has the newest first, and no executor for one that ended well."""
+    tried = [experiment("second", "failed", 0.3), experiment("first", "", 0.2)]
+    params, found = read([{}, revision(COMMITTED) | {"experiments": tried}])
+    assert [(each.name, each.state) for each in found] == [
+        ("first", "success"),
+        ("second", "failed"),
+    ]
+    changed = {key: v for key, v in found[0].params.items() if params[key] != v}
+    assert changed == {"train.runs.record_83.lr": 0.2}
+    assert read([{}, revision(COMMITTED) | {"experiments": None}])[1] == []
+    unreadable = {"name": "x", "executor": None, "revs": [{"data": None}]}
+    assert read([{}, revision(COMMITTED) | {"experiments": [unreadable]}])[1][0].params == {}
 
 
-def test_only_what_ended_well_has_results():
-    """DVC gives all others the metrics of the commit that they began with."""
-    unfinished = ("queued", "running", "failed")
-    owners, keys, main, well, *others = shown(
-        experiment("well", lr=0.2), *(experiment(state, state, lr=0.3) for state in unfinished)
-    )
-    assert owners == ["record_83"], "once, above all of its columns"
-    assert keys == ["experiment", "state", "lr", "test_accuracy_percent"]
-    assert main == ["main", "0.1", "84.61"]
-    assert well == ["well", "success", "0.2", "80.2"]
-    assert others == [[state, state, "0.3"] for state in unfinished]
-
-
-def test_a_changed_profile_does_not_bury_what_an_experiment_changed():
-    for tried in (
-        [experiment("a", lr=0.2, of=SMOKE)],
-        [experiment("a", lr=0.2, of=SMOKE), experiment("b", "queued", lr=0.3, of=SMOKE)],
-        [experiment("a", lr=0.2), experiment("b", lr=0.3, of=SMOKE)],
-    ):
-        for width in (80, 120):
-            _, keys, main, *rows = shown(*tried, width=width)
-            assert {"lr", "test_accuracy_percent"} <= {*keys}
-            assert main[keys.index("lr") - 1] == "0.1"  # it has no state
-            assert [row[keys.index("lr")] for row in rows[: len(tried)]] == ["0.2", "0.3"][
-                : len(tried)
-            ]
-
-
-def test_what_is_queued_alone_shows_what_sets_it_apart():
-    tried = [experiment(f"{lr}", "queued", lr, SMOKE) for lr in (0.2, 0.3)]
-    _, keys, _, *rows = shown(*tried, width=80)
-    assert keys[2] == "lr"
-    assert [row[2] for row in rows[:2]] == ["0.2", "0.3"]
+def test_an_experiment_is_what_it_changed_and_what_came_out():
+    old, new = (Finding(n, n, n, 1, Over.SEEDS, "%", "more") for n in (84.61, 86.0))
+    rows = [
+        Row("train/record_83", Change("test_accuracy_percent", old, new, "too few samples")),
+        Row("bench_overlap", Change("concurrent_s", old, new, "better")),  # no metric
+    ]
+    tried = Experiment("high", "success", {"train.runs.record_83.lr": 0.2})
+    assert [*lines(tried, {"train.runs.record_83.lr": 0.1}, rows)] == [
+        ("high", "", "", "", ""),
+        ("", "train.runs.record_83.lr", "0.1", "0.2", ""),
+        ("", "record_83 test_accuracy_percent", "84.61", "86", "too few samples"),
+    ]
+    assert [*lines(tried._replace(state="running"), tried.params, [])] == [
+        ("high", "running", "", "", "")
+    ]
 
 
 PARAMS = "train:\n  runs:\n    a:\n      lr: 0.1\n"
 STAGE = """\
-import json, pathlib
+import pathlib
 from ruamel.yaml import YAML
 lr = YAML().load(pathlib.Path("params.yaml"))["train"]["runs"]["a"]["lr"]
 assert lr < 1, "diverged"
-pathlib.Path("reports/train/a/metrics.json").write_text(json.dumps({"loss": 2 * lr}))
+row = f"1,{2 * lr},0.5,2.0,0"
+columns = "epoch,train_loss,test_accuracy,seconds,resumed"
+pathlib.Path("reports/train/a/rows.csv").write_text(columns + chr(10) + row + chr(10))
 """
 STAGES = """\
 stages:
@@ -104,7 +80,7 @@ stages:
     cmd: python stage.py ${item}
     deps: [stage.py]
     params: ["train.runs.${item.run}"]
-    metrics: [{"reports/train/${item.run}/metrics.json": {cache: false}}]
+    outs: [{"reports/train/${item.run}/rows.csv": {cache: false}}]
 """
 
 
@@ -140,11 +116,17 @@ def test_dvcs_own_experiments_finished_failed_and_queued(tmp_path, monkeypatch):
     run("failed", 5, "--queue")
     command("dvc", "exp", "run", "--run-all")
     run("queued", 0.3, "--queue")
-    lines = command(sys.executable, "-m", "lab.tools.experiments").splitlines()
-    assert [line.split()[1:] for line in lines[2:3]] == [["0.1", "0.2"]], "the commit"
-    assert sorted(line.split() for line in lines[3:]) == [
-        ["apart", "success", "0.4", "0.8"],
-        ["failed", "failed", "5"],
-        ["finished", "success", "0.2", "0.4"],
-        ["queued", "queued", "0.3"],
+    shown = command(sys.executable, "-m", "lab.tools.experiments").splitlines()
+    assert sorted(line.split() for line in shown[1:] if line[0] != " ") == [
+        ["apart"],
+        ["failed", "failed"],
+        ["finished"],
+        ["queued", "queued"],
     ]
+    text = "\n".join(" ".join(line.split()) for line in shown)
+    for lr, loss in ((0.2, 0.4), (0.4, 0.8)):
+        came_out = f"a train_loss 0.2 {loss} too few samples"
+        assert f"train.runs.a.lr 0.1 {lr}\n{came_out}" in text
+    for lr in (5, 0.3):
+        assert f"train.runs.a.lr 0.1 {lr}" in text
+    assert text.count("train_loss") == 2, "what has not ended well has no results"

@@ -118,7 +118,7 @@ def render(monkeypatch, tmp_path):
         with pytest.MonkeyPatch.context() as patch:
             if changed:
                 of = values.values
-                patch.setattr(values, "values", lambda folder: {**of(folder), **changed})
+                patch.setattr(values, "values", lambda *given: {**of(*given), **changed})
             with speaking(language, words(language)):
                 return questions.question(stage, tmp_path)
 
