@@ -5,16 +5,15 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from lab.core.files import Metrics
 from lab.core.params import load
 from lab.core.process import run
 from lab.data.datasets import read_airfoil, read_source
 from lab.machine.devices import processor, threads_per_device, usable_cores
 from lab.optim import objectives
-from lab.results.measurements import Measurement, Results
-from lab.timing.runner import run_benchmark
+from lab.results.measurements import Measurement
+from lab.timing.runner import Benchmark
+from stages.optimizers import findings
 from stages.optimizers.measure import averages, quadratics, regression, sweeps
-from stages.optimizers.measure.names import ADAGRAD_LOWER_PERCENT
 from stages.optimizers.measure.params import OptimizerParams, Params
 from stages.optimizers.measure.regression import Problem
 
@@ -54,41 +53,19 @@ def _sweeps(
     yield from sweeps.feature_errors(problems["sparse"], found["sparse"])
 
 
-def summarise(results: Results, table: Problem) -> Metrics:
-    """How AdaGrad fares from all directions, and what is exact on the airfoil table."""
-    return {
-        **{
-            metric: _percent_where_adagrad_ends_lower(results, turned)
-            for turned, metric in ADAGRAD_LOWER_PERCENT.items()
-        },
-        "airfoil_minimum": round(table.minimum, 6),
-        "airfoil_rate_bound": round(float(2 / np.linalg.eigvalsh(table.hessian)[-1]), 6),
-    }
-
-
-def _percent_where_adagrad_ends_lower(results: Results, turned: int) -> float:
-    adagrad, gd = (
-        results.curves("starts", rate=rate, turned=turned)[rule].y
-        for rule, rate in (("AdaGrad", 2.0), ("GD", 0.4))
-    )
-    return round(100 * float((adagrad < gd).mean()), 2)
-
-
 def main() -> None:
     """Time steps in fresh processes, measure all else once, and write the results."""
     params = load(Params)
     devices = processor(threads_per_device(1, params.devices.cpu_threads, usable_cores()))
+    benchmark = Benchmark("optimizers", devices)
     table = regression.problem(*objectives.standardise(read_airfoil()))
-    run_benchmark(
-        "optimizers",
-        devices,
-        params.bench.starts,
-        sweeps.step_times,
-        lambda results: summarise(results, table),
-        compared=tuple(ADAGRAD_LOWER_PERCENT.values()),
-        prepare=lambda: (params.bench, devices.threads),
-        once=lambda times: measure(params.optimizers, table, params.seed),
-        about={"airfoil": read_source()["airfoil"]},
+    times = benchmark.repeat(params.bench.starts, sweeps.step_times, params.bench, devices.threads)
+    benchmark.write(
+        [*times, *measure(params.optimizers, table, params.seed)],
+        findings,
+        airfoil=read_source()["airfoil"],
+        airfoil_minimum=round(table.minimum, 6),
+        airfoil_rate_bound=round(float(2 / np.linalg.eigvalsh(table.hessian)[-1]), 6),
     )
 
 

@@ -1,117 +1,13 @@
 """What the notes claim about what `optimizers` measures, and the rules that decide."""
 
-from collections.abc import Callable, Sequence
-
-from lab.claims.evidence import Column, Metric
 from lab.claims.needs import real_airfoil
-from lab.claims.rules import (
-    FASTER,
-    NEEDED,
-    PAIRED_RATIO,
-    Estimate,
-    Over,
-    Range,
-    Rule,
-    at_least,
-    at_most,
-    exact,
-    median,
-    near,
-    point,
-    samples,
-    speedup,
-    values,
-)
+from lab.claims.rules import FASTER, NEEDED, Range, Within, at_least, at_most, near
 from lab.claims.verdicts import Claim, Front, Kind, Unmeasured
-from lab.results.stats import ANY, SMALLEST_EFFECT
-from stages.optimizers.measure.names import (
-    ADAGRAD_LOWER_PERCENT,
-    COUNTING,
-    DECAYING,
-    NEAR,
-    PROBLEMS,
-    RULES,
-)
+from lab.results.stats import SMALLEST_EFFECT
+from stages.optimizers.measure.names import ADAGRAD_LOWER_PERCENT, NEAR
 
 STAGE = "optimizers"
 SAME = Range(1 / (1 + SMALLEST_EFFECT), 1 + SMALLEST_EFFECT)
-RANKED = ("Adam", *(rule for rule in RULES if rule != "Adam"))
-EXCESS, ERROR, STARTS = "times the excess loss", "times the error", "% of the starting directions"
-
-
-def of(experiment: str, variant: str, **columns: str) -> Column:
-    """The read of a variant's samples: a value of each seed, or of each fresh process."""
-    return values(STAGE, experiment, variant, **columns)
-
-
-def after_two_epochs(rule: str, rate: str, version: str = "from scratch") -> Column:
-    """The read of the excess of one of the notes' airfoil runs, on batches of 10."""
-    return of("airfoil_runs", rule, rate=rate, batch_size="10.0", version=version, x="2.0")
-
-
-def at_best_rate(problem: str, rule: str) -> Column:
-    """The read of the excess at a rule's best rate, which other seeds have chosen."""
-    return of("best_rate", rule, problem=problem)
-
-
-def excess_ratio(old: Column, new: Column, holds: Range) -> Rule:
-    """The rule of a ratio of two excesses, paired by seed."""
-    return speedup(old, new, holds, EXCESS, Over.SEEDS)
-
-
-def trace(rule: str, rate: str) -> list[Column]:
-    """A trace's points, x1 and x2."""
-    return [of("trace", rule, rate=rate, coordinate=axis) for axis in ("x1", "x2")]
-
-
-def last_step_over_first(x1: Sequence[float], x2: Sequence[float]) -> Estimate:
-    """The length of a trace's last step over that of its first."""
-    first, last = (((x1[i] - x1[i - 1]) ** 2 + (x2[i] - x2[i - 1]) ** 2) ** 0.5 for i in (1, -1))
-    return point(last / first)
-
-
-def last_error(numbers: Sequence[float], others: Sequence[float]) -> Estimate:
-    """By how many percent of the last number its counterpart is off."""
-    return point(100 * abs(others[-1] / numbers[-1] - 1))
-
-
-def ratios_by_seed(*ends: Sequence[float]) -> list[tuple[float, ...]]:
-    """For each seed the ratio of each pair of columns; `ends` holds the pairs one by one."""
-    pairs = zip(ends[::2], ends[1::2], strict=True)
-    ratios = [[a / b for a, b in zip(one, other, strict=True)] for one, other in pairs]
-    return list(zip(*ratios, strict=True))
-
-
-def farthest_ratio(*ends: Sequence[float]) -> Estimate:
-    """The ratio farthest from 1 for each seed; `ends` are each pair's two columns."""
-    farthest = [max(ratios, key=lambda r: abs(r - 1)) for ratios in ratios_by_seed(*ends)]
-    return median(farthest, Over.SEEDS)
-
-
-def worst_ratio(*ends: Sequence[float]) -> Estimate:
-    """The largest ratio over problems for each seed; `ends` are each problem's two columns."""
-    return median([max(ratios) for ratios in ratios_by_seed(*ends)], Over.SEEDS)
-
-
-def rank_of_the_first(*decades: Sequence[float]) -> Estimate:
-    """The rank of the first of RANKED for each seed, those before it having more decades."""
-    ranks = [1 + sum(d > of_seed[0] for d in of_seed) for of_seed in zip(*decades, strict=True)]
-    return median(ranks, Over.SEEDS)
-
-
-def over_problems(old: Callable[[str], Column], new: Callable[[str], Column], holds: Range) -> Rule:
-    """The rule of the largest ratio of two excesses over problems, paired by seed."""
-    reads = [read(problem) for problem in PROBLEMS for read in (old, new)]
-    return Rule(reads, worst_ratio, holds, EXCESS)
-
-
-def with_epsilon(epsilon: str) -> Callable[[str], Column]:
-    """The read, for a problem, of Adam's excess at its best rate with this epsilon."""
-    return lambda problem: of("epsilons", "Adam", problem=problem, x=epsilon)
-
-
-def with_best_epsilon(problem: str) -> Column:
-    return of("best_epsilon", "Adam", problem=problem)
 
 
 CLAIMS = (
@@ -123,12 +19,7 @@ CLAIMS = (
         "Momentum 0.9 averages noise away like the mean of 1/(1 − 0.9) = 10 gradients.",
         "How often the variance of the averaged gradient goes into that of a single one, for"
         " independent airfoil gradients.",
-        samples(
-            of("gradient_averages", "effective samples of momentum 0.9"),
-            near(10, 1),
-            "gradients",
-            Over.SEEDS,
-        ),
+        Within("effective_gradients", near(10, 1)),
         "A tenth of 10. The weights of the sum do add up to 10, but it is as quiet as the mean of"
         " (1 + β)/(1 − β) = 19 gradients.",
         real_airfoil(STAGE),
@@ -146,12 +37,7 @@ CLAIMS = (
         " the notes lower it to 0.01.",
         "Largest excess over the exact minimum after the first epoch at learning rate 0.02,"
         " relative to that of the start.",
-        samples(
-            of("airfoil_worst", "momentum 0.9", rate="0.02"),
-            at_least(1),
-            "of the excess at the start",
-            Over.SEEDS,
-        ),
+        Within("momentum_worst", at_least(1)),
         "“Out of control”: a run comes back to where it started.",
         real_airfoil(STAGE),
     ),
@@ -163,11 +49,7 @@ CLAIMS = (
         "Momentum 0.9 at learning rate 0.005 converges well on the airfoil regression.",
         "Excess after two epochs relative to that at the best of many learning rates, chosen with"
         " other seeds.",
-        excess_ratio(
-            after_two_epochs("momentum 0.9", "0.005"),
-            at_best_rate("airfoil", "momentum 0.9"),
-            at_most(NEAR),
-        ),
+        Within("momentum_over_its_best", at_most(NEAR)),
         "“Well”: at most twice the excess at the best learning rate; one step of the sweep is a"
         " factor of 1.6.",
         real_airfoil(STAGE),
@@ -181,16 +63,7 @@ CLAIMS = (
         " as the notes' code from scratch.",
         "Excess after two epochs from the same starts, with the same loss and batches: torch's"
         " relative to the one from scratch, of the three the ratio farthest from 1.",
-        Rule(
-            [
-                after_two_epochs(rule, rate, version)
-                for rule, rate in (("momentum 0.9", "0.005"), ("AdaGrad", "0.1"), ("Adam", "0.01"))
-                for version in ("torch's optimizer", "from scratch")
-            ],
-            farthest_ratio,
-            SAME,
-            EXCESS,
-        ),
+        Within("torch_over_scratch", SAME),
         "“The same course”: excesses within 2 %. torch's epsilons are smaller, and AdaGrad's"
         " stands outside the root.",
         real_airfoil(STAGE),
@@ -203,11 +76,7 @@ CLAIMS = (
         "As the notes call it, torch's momentum ends where their run from scratch does.",
         "Excess after two epochs each: the concise run as the notes have it relative to the one"
         " from scratch.",
-        excess_ratio(
-            after_two_epochs("momentum 0.9", "0.005", "concise"),
-            after_two_epochs("momentum 0.9", "0.005"),
-            SAME,
-        ),
+        Within("concise_over_scratch", SAME),
         "“Where”: within 2 %. torch's MSELoss lacks the half of the notes' loss, which doubles"
         " the learning rate.",
         real_airfoil(STAGE),
@@ -226,7 +95,7 @@ CLAIMS = (
         "SGD with a learning rate that falls as t^−1/2 ends lower than with a constant one.",
         "Excess on the airfoil regression, each at its best learning rate: SGD with a constant"
         " learning rate relative to a falling one.",
-        excess_ratio(at_best_rate("airfoil", "SGD"), at_best_rate("airfoil", DECAYING), FASTER),
+        Within("constant_over_falling", FASTER),
         "“Lower”: by more than 2 %, each learning rate chosen with other seeds. The notes speak"
         " of a language model's accuracy; this is their own regression.",
         real_airfoil(STAGE),
@@ -240,13 +109,7 @@ CLAIMS = (
         " are still far off.",
         "Error of rare features' weights relative to that of common ones', SGD with a learning"
         " rate that falls as t^−1/2.",
-        speedup(
-            of("group_errors", DECAYING, features="rare"),
-            of("group_errors", DECAYING, features="common"),
-            at_least(NEAR),
-            ERROR,
-            Over.SEEDS,
-        ),
+        Within("rare_over_common", at_least(NEAR)),
         "“Still far off”: at least twice the error. Common: in a tenth of the rows; rare: in one of"
         " thirty at most.",
     ),
@@ -259,7 +122,7 @@ CLAIMS = (
         " features.",
         "Excess on sparse regression, each at its best learning rate: one that falls with steps"
         " relative to one that falls with counts.",
-        excess_ratio(at_best_rate("sparse", DECAYING), at_best_rate("sparse", COUNTING), FASTER),
+        Within("steps_over_counts", FASTER),
         "“Helps”: by more than 2 %.",
     ),
     Claim(
@@ -270,7 +133,7 @@ CLAIMS = (
         "AdaGrad does better on sparse features than one falling learning rate for all.",
         "Excess on sparse regression, each at its best learning rate: SGD with one that falls as"
         " t^−1/2 relative to AdaGrad.",
-        excess_ratio(at_best_rate("sparse", DECAYING), at_best_rate("sparse", "AdaGrad"), FASTER),
+        Within("falling_over_adagrad", FASTER),
         "“Better”: by more than 2 %. Both learning rates fall; only AdaGrad's differ from weight"
         " to weight.",
     ),
@@ -282,13 +145,7 @@ CLAIMS = (
         "AdaGrad's sum of squared gradients grows about linearly, so its learning rate falls as"
         " t^−1/2.",
         "Exponent with which the sum grows on the airfoil regression, fitted after step 300.",
-        samples(
-            of("adagrad_state", "growth exponent"),
-            near(1, 0.1),
-            "as the exponent of t",
-            Over.SEEDS,
-            ANY,
-        ),
+        Within("growth_exponent", near(1, 0.1)),
         "“About”: a tenth either way.",
         real_airfoil(STAGE),
     ),
@@ -300,13 +157,7 @@ CLAIMS = (
         "AdaGrad does not make a step noticeably more expensive than SGD does.",
         "Time of a whole training step of LeNet on 256 images: with torch's AdaGrad relative to"
         " its SGD.",
-        Rule(
-            [of("step_time", name) for name in ("step with AdaGrad", "step with SGD")],
-            PAIRED_RATIO[Over.STARTS],
-            at_most(NEEDED),
-            "times as long",
-            possible=at_least(1 - SMALLEST_EFFECT),
-        ),
+        Within("adagrad_step_over_sgd", at_most(NEEDED), at_least(1 - SMALLEST_EFFECT)),
         "“Noticeably”: over a tenth. AdaGrad does more than SGD: a step that is faster by over 2 %"
         " is a broken measurement.",
     ),
@@ -318,11 +169,7 @@ CLAIMS = (
         "On three convex regressions AdaGrad's t^−1/2 is entirely enough.",
         "Excess of AdaGrad relative to that of the best of nine optimizers, each at its best"
         " learning rate: the worst of the three regressions.",
-        over_problems(
-            lambda problem: at_best_rate(problem, "AdaGrad"),
-            lambda problem: at_best_rate(problem, "the best rule"),
-            at_most(NEAR),
-        ),
+        Within("adagrad_over_the_best", at_most(NEAR)),
         "“Enough”: on none more than twice the excess of the best; optimizer and learning rates"
         " are chosen with other seeds.",
         real_airfoil(STAGE),
@@ -334,12 +181,7 @@ CLAIMS = (
         "001:180",
         "AdaGrad at learning rate 0.4 moves only a little in the later steps.",
         "Length of its last of 20 steps relative to that of its first.",
-        Rule(
-            trace("AdaGrad", "0.4"),
-            last_step_over_first,
-            at_most(round(20**-0.5, 3)),
-            "of the first step's length",
-        ),
+        Within("adagrad_last_step", at_most(round(20**-0.5, 3))),
         "“Only a little”: no more than a learning rate that falls as t^−1/2 leaves after 20 steps.",
     ),
     Claim(
@@ -351,7 +193,7 @@ CLAIMS = (
         " also rotated by 45 degrees.",
         "Starting directions from which AdaGrad ends lower, on the notes' quadratic with its axes"
         " rotated by 45 degrees.",
-        exact(Metric(STAGE, ADAGRAD_LOWER_PERCENT[45]), at_least(50), STARTS),
+        Within(ADAGRAD_LOWER_PERCENT[45], at_least(50)),
         "“Beats”: from most directions. Along the coordinates' axes it does from nearly all.",
         front=Front(
             15,
@@ -368,12 +210,7 @@ CLAIMS = (
         "On three regressions Adam is one of the more robust and effective optimizers.",
         "Its rank of nine by the decades of learning rates at which an optimizer ends within"
         " twice the best excess, mean of three regressions.",
-        Rule(
-            [of("decades_near_the_best", rule) for rule in RANKED],
-            rank_of_the_first,
-            at_most(4),
-            "of 9 in rank",
-        ),
+        Within("adam_rank", at_most(4)),
         "“One of the more”: in the upper half of nine. The best are chosen with other seeds.",
         real_airfoil(STAGE),
     ),
@@ -386,11 +223,7 @@ CLAIMS = (
         " Adam's root.",
         "Excess over the exact minimum after two epochs at the notes' settings: inside relative"
         " to outside, paired by seed.",
-        excess_ratio(
-            after_two_epochs("Adam", "0.01", "epsilon inside"),
-            after_two_epochs("Adam", "0.01"),
-            SAME,
-        ),
+        Within("epsilon_inside_over_outside", SAME),
         "“No difference”: within 2 %. The note finds epsilon outside slightly better in practice;"
         " gradients here are far larger than epsilon, which therefore hardly matters.",
         real_airfoil(STAGE),
@@ -403,7 +236,7 @@ CLAIMS = (
         "An epsilon of 1e-6 is a good balance of stability and fidelity.",
         "Excess of Adam with it relative to that with the best of seven epsilons, chosen with"
         " other seeds: the worst of three regressions.",
-        over_problems(with_epsilon("1e-06"), with_best_epsilon, at_most(NEAR)),
+        Within("notes_epsilon_over_the_best", at_most(NEAR)),
         "“Good”: at most twice the best excess.",
         real_airfoil(STAGE),
     ),
@@ -415,7 +248,7 @@ CLAIMS = (
         "torch's epsilon of 1e-8 does as well as the notes' 1e-6 on three regressions.",
         "Excess of Adam at its best learning rate: with torch's default relative to 1e-6, the"
         " worst of the three.",
-        over_problems(with_epsilon("1e-08"), with_epsilon("1e-06"), at_most(1 + SMALLEST_EFFECT)),
+        Within("torchs_epsilon_over_the_notes", at_most(1 + SMALLEST_EFFECT)),
         "“As well”: on none worse by more than 2 %. Each is far smaller than the roots of the"
         " squared gradients to which it is added.",
         real_airfoil(STAGE),
@@ -429,11 +262,7 @@ CLAIMS = (
         " pays.",
         "Excess of Adam at learning rate 0.01 after two epochs: without the correction relative"
         " to with it.",
-        excess_ratio(
-            after_two_epochs("Adam", "0.01", "uncorrected"),
-            after_two_epochs("Adam", "0.01"),
-            FASTER,
-        ),
+        Within("uncorrected_over_corrected", FASTER),
         "“Pays”: a lower excess by more than 2 %.",
         real_airfoil(STAGE),
     ),
@@ -445,11 +274,7 @@ CLAIMS = (
         "With the notes' decay of 0.999 Adam without its momentum is very like RMSProp.",
         "Excess after two epochs at learning rate 0.01, as each seed's mean of 40 runs: RMSProp"
         " relative to Adam with β1 = 0 and the same decay and epsilon.",
-        excess_ratio(
-            of("bias_correction", "RMSProp", decay="0.999", x="2.0"),
-            of("bias_correction", "Adam without momentum", decay="0.999", x="2.0"),
-            Range(1 / NEEDED, NEEDED),
-        ),
+        Within("rmsprop_over_adam", Range(1 / NEEDED, NEEDED)),
         "“Very like”: within a tenth. They differ in the correction only: RMSProp has none, so its"
         " step t is longer by the factor 1/√(1 − 0.999^t).",
         real_airfoil(STAGE),
@@ -462,11 +287,7 @@ CLAIMS = (
         "In the notes' run averages that start at the first gradient do as well as corrected ones.",
         "Excess of Adam after two epochs at learning rate 0.01, as each seed's mean of 40 runs:"
         " with such averages relative to corrected ones.",
-        excess_ratio(
-            of("bias_correction", "Adam from the first gradient", x="2.0"),
-            of("bias_correction", "Adam", x="2.0"),
-            at_most(1 + SMALLEST_EFFECT),
-        ),
+        Within("from_first_gradient_over_corrected", at_most(1 + SMALLEST_EFFECT)),
         "“As well”: worse by no more than 2 %. The note also changes the update: with the weight"
         " β(1 − β^(t−1))/(1 − β^t) for the past, in place of β, the averages are the corrected"
         " ones.",
@@ -479,12 +300,7 @@ CLAIMS = (
         "001:258",
         "The powers of β from 0 to t add up to (1 − β^t)/(1 − β), as for β = 0.9 and t = 20.",
         "Error of the formula for β = 0.9 and t = 20.",
-        Rule(
-            [of("geometric_sum", name) for name in ("summed", "the notes' formula")],
-            last_error,
-            at_most(1e-6),
-            "% of the sum",
-        ),
+        Within("sum_formula_error", at_most(1e-6)),
         "An equation: rounding is all that is allowed. It holds for the sum from 0 to t − 1.",
     ),
 )

@@ -4,17 +4,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 
 from lab.report import figures as style
-from lab.report.benchmarks import read
 from lab.report.language import say, translation
 from lab.report.page import Figure
 from lab.report.plots import name_rows
+from lab.results.documents import read_results
+from lab.results.findings import Finding
 from lab.results.measurements import Curve, Results, curve_of
+from stages.optimizers.findings import findings
 from stages.optimizers.measure.names import (
     ADAGRAD_LOWER_PERCENT,
     COUNTING,
@@ -43,12 +44,14 @@ DASHES = ("-", (0, (4, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)), (0, (2, 2)), (0, (
 
 def figures(folder: Path) -> list[Figure]:
     """The figures of `folder` (reports/optimizers)."""
-    results, m = read(folder)
+    results = read_results(folder)
+    found = findings(results)
+    lower = {angle: found[name] for angle, name in ADAGRAD_LOWER_PERCENT.items()}
     return [
-        Figure("starts", [partial(_starts, results, m, angle) for angle in ADAGRAD_LOWER_PERCENT]),
-        Figure("airfoil", [partial(_airfoil, results, m)]),
+        Figure("starts", [partial(_starts, results, *each) for each in lower.items()]),
+        Figure("airfoil", [partial(_airfoil, results)]),
         Figure("best_rates", [partial(_best, results, problem) for problem in PROBLEMS]),
-        Figure("airfoil_rates", [partial(_rates, results, m, one) for one in (True, False)]),
+        Figure("airfoil_rates", [partial(_rates, results, one) for one in (True, False)]),
         Figure("rare_features", [partial(_rare, results)]),
     ]
 
@@ -84,17 +87,16 @@ def _line(axes: Axes, c: Curve, place: int, label: str) -> None:
     axes.fill_between(c.x, c.low, c.high, color=colour, alpha=0.15, linewidth=0)
 
 
-def _starts(results: Results, m: dict[str, Any], angle: int, path: Path) -> None:
+def _starts(results: Results, angle: int, percent: Finding, path: Path) -> None:
     runs = (("GD", 0.4), ("AdaGrad", 0.4), ("AdaGrad", 2))
     found = [curve_of(results.series("starts", rule, rate=r, turned=angle)) for rule, r in runs]
     half = found[0].x < HALF_TURN
     x, ys = found[0].x[half], [c.y[half] for c in found]
-    percent = m[ADAGRAD_LOWER_PERCENT[angle]]
     with style.figure(path, style.WIDTH, 2.9) as fig:
         axes = fig.add_subplot(
-            title=say("Rotated by 45°: AdaGrad (2) wins from {percent:.2g}%", percent=percent)
+            title=say("Rotated by 45°: AdaGrad (2) wins from {percent:.2g}%", percent=percent.value)
             if angle
-            else say("Original axes: AdaGrad (2) wins from {percent:.2g}%", percent=percent),
+            else say("Original axes: AdaGrad (2) wins from {percent:.2g}%", percent=percent.value),
             yscale="log",
             xlim=(0, HALF_TURN),
             ylim=(LEAST_SHOWN, 50),
@@ -142,15 +144,15 @@ def _around(values: Sequence[float]) -> tuple[float, float]:
     return min(finite) / 1.3, 1.3 * max(finite)
 
 
-def _airfoil(results: Results, m: dict[str, Any], path: Path) -> None:
+def _airfoil(results: Results, path: Path) -> None:
     runs = sorted(airfoil_runs(results).items(), key=lambda item: item[1].y[-1])
     dots = [
         (_run_name(run), *(1e3 * y for y in (c.y[-1], c.low[-1], c.high[-1]))) for run, c in runs
     ]
     published = {
-        row: 1e3 * (PUBLISHED_LOSSES[run] - m["airfoil_minimum"])
+        row: 1e3 * (PUBLISHED_LOSSES[run] - results.conditions["airfoil_minimum"])
         for row, (run, _) in enumerate(runs)
-        if run in PUBLISHED_LOSSES and m["airfoil"] == "original"
+        if run in PUBLISHED_LOSSES and results.conditions["airfoil"] == "original"
     }
     with style.figure(path, style.WIDTH, 0.8 + 0.23 * len(dots)) as fig:
         axes = fig.add_subplot(
@@ -189,7 +191,7 @@ def _best(results: Results, problem: str, path: Path) -> None:
         _dots(axes, dots, best=int(np.nanargmin([y for _, y, *_ in dots])))
 
 
-def _rates(results: Results, m: dict[str, Any], one_for_all: bool, path: Path) -> None:
+def _rates(results: Results, one_for_all: bool, path: Path) -> None:
     """Draw the optimizers with one learning rate for all weights, or those with one for each."""
     curves = results.curves("rates", problem="airfoil")
     with style.figure(path, style.WIDTH, 3.4) as fig:
@@ -207,7 +209,7 @@ def _rates(results: Results, m: dict[str, Any], one_for_all: bool, path: Path) -
         for place, rule in enumerate(r for r in RULES if (r in ONE_FOR_ALL) == one_for_all):
             _line(axes, curves[rule], place, _name(rule))
         if one_for_all:
-            bound = m["airfoil_rate_bound"]
+            bound = results.conditions["airfoil_rate_bound"]
             axes.axvline(bound, color=style.FAINT, linestyle="--")
             axes.text(bound * 1.3, 7e-4, "2/λmax", color=style.FAINT_TEXT)
         style.key(fig, axes, columns=3)

@@ -15,10 +15,10 @@ from lab.data.datasets import AIRFOIL_FILE
 from lab.data.sources import AIRFOIL
 from lab.optim import update_rules
 from lab.optim.objectives import standardise
-from lab.results.measurements import Results
+from lab.results.measurements import Results, by_seed
+from stages.optimizers.findings import findings, last_error
 from stages.optimizers.measure import averages, quadratics, regression, sweeps
 from stages.optimizers.measure.regression import batches, descend, initial, problem
-from stages.optimizers.page import claims
 from tests import smallest
 from tests.helpers import ROOT
 
@@ -108,14 +108,34 @@ def test_errors_left_are_relative_to_the_best_weights():
     assert left == pytest.approx([1.0, 0.5])
 
 
-def test_closed_forms():
-    assert claims.last_error([1, 2], [9, 1.5]).value == pytest.approx(25)
-    assert claims.farthest_ratio([2, 2], [2, 1], [3, 1], [2, 1]).value == 1.75
+def test_an_error_is_that_of_the_last_number():
+    assert last_error([1, 2], [9, 1.5]) == pytest.approx(25)
+
+
+def test_the_rule_farthest_from_torchs_counts_for_each_seed():
+    """Three rules, two seeds: ratios (1, 2), (1.5, 1) and (1, 1), so 1.5 and 2 are the farthest."""
+    ends = {
+        ("momentum 0.9", 0.005): ([2, 2], [2, 1]),
+        ("AdaGrad", 0.1): ([3, 1], [2, 1]),
+        ("Adam", 0.01): ([1, 1], [1, 1]),
+    }
+    made = [
+        by_seed("airfoil_runs", rule, excess, 2, rate=rate, batch_size=10, version=version)
+        for (rule, rate), pair in ends.items()
+        for version, excess in zip(("torch's optimizer", "from scratch"), pair, strict=True)
+    ]
+    assert findings(Results(made))["torch_over_scratch"].value == 1.75
 
 
 def test_worst_problem_counts_for_each_seed():
     """Three problems, two seeds: ratios (1, 4), (3, 1) and (1, 1), so 3 and 4 are the worst."""
-    assert claims.worst_ratio([1, 4], [1, 1], [3, 1], [1, 1], [1, 1], [1, 1]).value == 3.5
+    ends = {"airfoil": ([1, 4], [1, 1]), "ill": ([3, 1], [1, 1]), "sparse": ([1, 1], [1, 1])}
+    made = [
+        by_seed("best_rate", rule, excess, problem=problem)
+        for problem, pair in ends.items()
+        for rule, excess in zip(("AdaGrad", "the best rule"), pair, strict=True)
+    ]
+    assert findings(Results(made))["adagrad_over_the_best"].value == 3.5
 
 
 def small_problem():
