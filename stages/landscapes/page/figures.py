@@ -5,18 +5,18 @@ from pathlib import Path
 import numpy as np
 
 from lab.report import plots
-from lab.report.benchmarks import read
 from lab.report.figures import COLOURS, WIDTH, figure, label_ends
 from lab.report.language import say, translation
 from lab.report.page import Figure
 from lab.report.plots import Line
+from lab.results.documents import read_results
 from lab.results.measurements import Curve, Results, curve_of
 from stages.landscapes.page.values import gap
 
 
 def figures(folder: Path) -> list[Figure]:
     """The figures of `folder` (reports/landscapes)."""
-    results, _ = read(folder)
+    results = read_results(folder)
     return [
         Figure("landscapes", [overfitting(results), escape(results)]),
         Figure("landscapes_gap", [shrinking(results)]),

@@ -1,62 +1,43 @@
-"""What the page on landscapes names: numbers, and what they decide."""
+"""What the page on landscapes names beside findings."""
 
+from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 
-import numpy as np
-
-from lab.report.benchmarks import read
+from lab.results.findings import Finding, Over, median
 from lab.results.measurements import Curve, Results
-from lab.results.stats import Ratio, speedup
+from stages.landscapes.findings import FEW, LAST_STEP, MANY
 
 OUTCOMES = {"rises": (True, False), "synthetic": (False, True)}
-NEAR = 1e-6  # from the line on which descent stays
-FEW, MANY = 2, 10  # dimensions
 
 
-def values(folder: Path) -> dict[str, object]:
-    """The values of `folder` (reports/landscapes)."""
-    results, m = read(folder)
-    *_, training = results.series("overfitting", "rows trained on")
-    *_, others = results.series("overfitting", "other rows")
-    [at_best] = results.series("best_step", "other rows")
-    price, distance = error_at_the_end(results), gap(results)
-    escape = results.curves("saddle_escape")
+def values(results: Results, found: Mapping[str, Finding]) -> dict[str, object]:
+    price, distance = found["price"], gap(results)
+
+    def share_down(saddle: str, dimension: int) -> float:
+        shares = results.samples("ways_down", saddle, dimension=dimension)
+        return median(shares, over=Over.SEEDS).value
+
     return {
         "rises": price.verdict == "faster",  # the error from the best step to the end
-        "synthetic": m["airfoil"] == "synthetic",
-        "price": price,
+        "synthetic": results.conditions["airfoil"] == "synthetic",
         "level": round(100 * price.level),
-        "seeds": price.count,
-        "best_step": int(at_best.x),
-        "last_step": int(others.x),
-        "training": training.summary.median,
-        "others": others.summary.median,
-        "at_best": at_best.summary.median,
+        "seeds": price.n,
+        "best_step": int(results.xs("best_step", "other rows")[0]),
+        "last_step": LAST_STEP,
         "fewest": int(distance.x[0]),
         "most": int(distance.x[-1]),
         "far": float(distance.y[0]),
         "close": float(distance.y[-1]),
-        "exponent": m["gap_exponent"],
-        "excess": m["excess_risk"],
-        "noisy": float(results.curves("noisy_escape")["GD with noise"].y[0]),
-        "plain": m["escape_steps_gd_from_a_millionth"],
-        "momentum": int(at(escape["momentum 0.9"], NEAR)),
-        "adam": int(at(escape["Adam"], NEAR)),
+        "steps": {
+            rule: int(found[f"escape_steps_{rule}_from_a_millionth"].value)
+            for rule in ("gd", "momentum", "adam")
+        },
         "few": FEW,
         "many": MANY,
         "down": {
-            name: [share_down(results, name, d) for d in (FEW, MANY)]
-            for name in ("one way down", "random")
+            name: [share_down(name, d) for d in (FEW, MANY)] for name in ("one way down", "random")
         },
     }
-
-
-def error_at_the_end(results: Results) -> Ratio:
-    """The error on other rows at the end of descent, relative to that at the best step."""
-    *_, others = results.series("overfitting", "other rows")
-    [at_best] = results.series("best_step", "other rows")
-    return speedup(others.values, at_best.values)
 
 
 def gap(results: Results) -> Curve:
@@ -66,14 +47,3 @@ def gap(results: Results) -> Curve:
         for q in (0.25, 0.5, 0.75)
     )
     return replace(middle, low=low.y, high=high.y)
-
-
-def share_down(results: Results, saddle: str, dimension: int) -> float:
-    """The median share of random directions that lead down from a saddle."""
-    [found] = results.series("ways_down", saddle, dimension=dimension)
-    return found.summary.median
-
-
-def at(c: Curve, x: float) -> float:
-    """The curve's value at the point nearest to x."""
-    return float(c.y[np.abs(c.x - x).argmin()])
