@@ -5,22 +5,26 @@ from pathlib import Path
 
 from lab.report import figures as house
 from lab.report import plots
-from lab.report.benchmarks import read
 from lab.report.language import say, translation
 from lab.report.page import Draw, Figure
+from lab.results.documents import read_results
 from lab.results.measurements import Results
+from stages.parallelism.findings import device_counts, longest_pipeline
 from stages.parallelism.measure.names import DENSE, LENET
 from stages.parallelism.measure.schedule import schedule
-from stages.parallelism.page.values import KINDS, device_counts, longest_pipeline, step_times, value
+from stages.parallelism.page.values import KINDS, value
 
 
 def figures(folder: Path) -> list[Figure]:
     """The figures of `folder` (reports/parallelism)."""
-    results, m = read(folder)
-    virtual = m["device_kind"] == "cpu-virtual"
+    results = read_results(folder)
+    virtual = results.conditions["device_kind"] == "cpu-virtual"
     times = [
         plots.bars(
-            {translation(kind): step_times(results, net, kind) for kind in KINDS.values()},
+            {
+                translation(kind): results.samples("step", kind, net=net).values
+                for kind in KINDS.values()
+            },
             say("Time per step (ms)"),
             translation(net),
             virtual=virtual,

@@ -12,6 +12,7 @@ from lab.machine.devices import Devices
 from lab.parallel.replicas import allreduce
 from lab.results.measurements import Results
 from stages.parallelism import __main__ as parallelism
+from stages.parallelism.findings import findings
 from stages.parallelism.measure.costs import (
     TrafficCounter,
     measure_lenet,
@@ -55,9 +56,9 @@ def test_a_small_real_run_repeats(one_thread):
     assert value("FLOP per byte", LENET) == pytest.approx(13.26e6 / 516_272, rel=1e-3)
     resnet = 3 * 8.18e9 / (4 * 25.557e6)
     assert value("FLOP per byte", RESNET_50) == pytest.approx(resnet, rel=0.02)
-    m = parallelism.summarise(PARALLELISM, results)
-    assert m["largest_difference_eps"] < 1e4
-    assert min(m[INCEPTION_OVER_RESNET], m[RESNET_OVER_ALEXNET]) > 1
+    found = findings(results)
+    assert found["largest_difference"].value < 1e4
+    assert min(found[name].value for name in (INCEPTION_OVER_RESNET, RESNET_OVER_ALEXNET)) > 1
 
 
 COUNTS = (2, 3, 4)

@@ -1,0 +1,121 @@
+"""The numbers that parallelism's rows give, each derived once."""
+
+from dataclasses import replace
+from math import isnan
+
+from lab.results.findings import (
+    AS_FAST,
+    AS_LONG,
+    Finding,
+    Samples,
+    combine,
+    exact,
+    median,
+    missing,
+    ratio,
+)
+from lab.results.measurements import Results
+from stages.parallelism.measure.names import (
+    DATA,
+    DENSE,
+    INCEPTION_OVER_RESNET,
+    LENET,
+    NOTES_ALLREDUCE,
+    PIPELINE,
+    RANKED,
+    RESNET_OVER_ALEXNET,
+    TENSOR,
+    crossing_images,
+)
+from stages.parallelism.measure.schedule import idle_share, schedule
+
+METRICS = ("pipeline_idle_by_flop_percent", INCEPTION_OVER_RESNET, RESNET_OVER_ALEXNET)
+FEW = 2  # micro-batches, to compare with
+ROUNDING_UNITS, TIMES_THE_NEXT = "float64 rounding units", "times the next network's"
+
+
+def findings(results: Results) -> dict[str, Finding]:
+    def step(net: str, kind: str) -> Samples:
+        return results.samples("step", kind, net=net)
+
+    pipeline, tensor = step(LENET, PIPELINE), step(DENSE, TENSOR)
+    data, data_of_dense = step(LENET, DATA), step(DENSE, DATA)
+    smaller = combine(min, pipeline / data, tensor / data_of_dense)
+    one_evaluates, both_evaluate = (
+        results.samples("evaluation", f"on {which}") for which in ("one device", "both devices")
+    )
+    replicas, split = (results.samples("state", kind, devices=2) for kind in (DATA, PIPELINE))
+    roundings = [m.values for m in results.measurements if m.experiment == "gradient"]
+    inception, resnet, alexnet = (
+        [results.samples("FLOP per byte", name) for name in names] for names in RANKED
+    )
+    over_resnet = combine(min, *inception) / combine(max, *resnet)
+    over_alexnet = combine(min, *resnet) / alexnet[0]
+    longest = longest_pipeline(results)
+    idle_by_flop = results.samples(
+        "idle by FLOP", PIPELINE, devices=longest[0], micro_batches=longest[1]
+    )
+    return {
+        "pipeline_idle_percent": idle_percent(*longest),
+        "idle_of_few_percent": idle_percent(longest[0], FEW),
+        "pipeline_idle_by_flop_percent": exact(idle_by_flop, "%", better="less"),
+        INCEPTION_OVER_RESNET: exact(over_resnet, TIMES_THE_NEXT),
+        RESNET_OVER_ALEXNET: exact(over_alexnet, TIMES_THE_NEXT),
+        "closest_neighbours": exact(combine(min, over_resnet, over_alexnet), TIMES_THE_NEXT),
+        "data_parallel_difference": farthest(results.samples("gradient", DATA), 0, ROUNDING_UNITS),
+        "largest_difference": farthest(Samples(sum(roundings, ())), 0, ROUNDING_UNITS),
+        "evaluation_speedup": ratio(one_evaluates, both_evaluate),
+        "data_parallel_speedup": median(smaller, AS_FAST, better="more"),
+        "pipeline_over_data": ratio(pipeline, data, AS_LONG),
+        "tensor_over_data": ratio(tensor, data_of_dense, AS_LONG),
+        "replicas_over_pipeline": exact(replicas / split, "times as many MB"),
+        "others_move": farthest(
+            results.samples("others move", NOTES_ALLREDUCE), 1, "times the gradient"
+        ),
+        **{
+            crossing_images(kind, n): crossing_batch(results, kind, n)
+            for n in device_counts(results)
+            for kind in (PIPELINE, TENSOR)
+        },
+    }
+
+
+def farthest(counted: Samples, target: float, unit: str) -> Finding:
+    """The number that lies farthest from `target`."""
+    ordered = sorted(counted.values, key=lambda number: (isnan(number), abs(number - target)))
+    return exact(replace(counted, values=tuple(ordered[-1:])), unit)
+
+
+def device_counts(results: Results) -> list[int]:
+    """Over how many devices LeNet is split, from the fewest."""
+    found = results.series("sent", DATA, net=LENET)
+    return sorted({int(m.columns["devices"]) for m in found})
+
+
+def longest_pipeline(results: Results) -> tuple[int, int]:
+    """The most devices of a pipeline, and the most micro-batches; none where none was measured."""
+    found = results.series("idle by FLOP", PIPELINE)
+    counts = [(int(m.columns["devices"]), int(m.columns["micro_batches"])) for m in found]
+    return max(counts, default=(0, 0))
+
+
+def idle_percent(devices: int, micro_batches: int) -> Finding:
+    """The share of the time that devices wait, if their parts take equally long."""
+    if not devices:
+        return missing("not measured: no pipeline", "%")
+    idle = idle_share(schedule([1.0] * devices, micro_batches))
+    return exact(100 * idle, "%", better="less")
+
+
+def crossing_batch(results: Results, kind: str, devices: int) -> Finding:
+    """The batch from which on a kind sends more for LeNet than data parallelism.
+
+    A line through its two batches, however many micro-batches these are cut into, meets a level.
+    """
+    sent = results.series("sent", kind, net=LENET, devices=devices)
+    if not sent:
+        return missing(f"not measured: sent, {kind}, {devices} devices", "images")
+    few, many = sent[0], sent[-1]
+    level = results.series("sent", DATA, net=LENET, devices=devices)[0].values[0]
+    slope = (many.values[0] - few.values[0]) / (many.x - few.x)
+    return exact(few.x + (level - few.values[0]) / slope, "images")
