@@ -6,17 +6,9 @@ predicted ones.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from statistics import fmean, median
+from statistics import median
 
-from lab.parallel.cost_model import (
-    ONE_BUCKET,
-    PER_TENSOR,
-    RING,
-    STAR,
-    allreduce_name,
-    crossing_batch,
-    step_bounds,
-)
+from lab.parallel.cost_model import ONE_BUCKET, PER_TENSOR, RING, STAR, allreduce_name, step_bounds
 from lab.results.measurements import AGAIN, Measurement, Results
 from stages.scaling.measure.step_model import compute_of, fit_late_sums
 
@@ -113,25 +105,13 @@ class ComparedStep:
         """The name of the way to sum."""
         return allreduce_name(self.algorithm, self.grouping)
 
-    @property
-    def predicted(self) -> float:
-        """The predicted time of the step, the median over the starts."""
-        return median(step_bounds(t1, t2)[1] for t1, t2 in self._parts())
+    def error(self, overlap: bool = False) -> float:
+        """The relative error of t1 + t2, the median over the starts; below zero, it is too short.
 
-    @property
-    def error(self) -> float:
-        """Its relative error, the median over the starts; below zero, it is predicted too short."""
-        return median(self.errors())
-
-    def errors(self, overlap: bool = False) -> list[float]:
-        """The relative error of t1 + t2 in each start; with `overlap`, of max(t1, t2)."""
-        return [
-            step_bounds(t1, t2)[not overlap] / m - 1
-            for (t1, t2), m in zip(self._parts(), self.measured.values, strict=True)
-        ]
-
-    def _parts(self) -> list[tuple[float, float]]:
-        return list(zip(self.t1.values, self.t2.values, strict=True))
+        With `overlap`, that of max(t1, t2).
+        """
+        starts = zip(self.t1.values, self.t2.values, self.measured.values, strict=True)
+        return median(step_bounds(t1, t2)[not overlap] / m - 1 for t1, t2, m in starts)
 
 
 def compared_steps(results: Results) -> list[ComparedStep]:
@@ -145,29 +125,3 @@ def compared_steps(results: Results) -> list[ComparedStep]:
                 if t1 and t2:
                     found.append(ComparedStep(net, algorithm, grouping, m, t1, t2))
     return found
-
-
-def mean_error(steps: Sequence[ComparedStep], overlap: bool = False) -> float:
-    """The mean size of the steps' errors, each the median over the starts, in percent."""
-    return fmean(100 * abs(median(step.errors(overlap))) for step in steps)
-
-
-def noise_floor(results: Results) -> float:
-    """How far one half of what was measured is from predicting the other half, in percent.
-
-    As `mean_error`: the mean over the steps of the size of the median over the starts.
-    """
-    halves = [m for m in results.measurements if m.experiment == HALVES]
-    return fmean(abs(median(m.values)) for m in halves)
-
-
-def t2_ms(results: Results, net: str, algorithm: str, grouping: str) -> float:
-    """The predicted t2 of a net's smallest steps: the median over the starts."""
-    return results.series("t2", algorithm, net=net, grouping=grouping)[0].summary.median
-
-
-def crossing(results: Results, net: str, algorithm: str, grouping: str, n: int) -> float:
-    """The batch over n devices from which on t1 is longer than t2, as the rows have them."""
-    compute = compute_of(results, net)
-    t2_s = t2_ms(results, net, algorithm, grouping) / 1e3
-    return crossing_batch(compute.fixed_s, compute.per_image_s, t2_s, n)

@@ -10,9 +10,10 @@ from dataclasses import asdict
 from pathlib import Path
 
 from lab.parallel.cost_model import INTERCONNECTS, ONE_BUCKET, PER_TENSOR, STAR, allreduce_name
-from lab.report.benchmarks import TITLES, read
+from lab.report.benchmarks import TITLES
 from lab.report.language import say, translation
 from lab.report.page import Choice, Explorable, Slider
+from lab.results.documents import read_results
 from lab.results.measurements import Results
 from stages.scaling.measure.predictions import ALLREDUCES, NOTES_IMAGES, compared_steps
 from stages.scaling.measure.step_model import Machine, Network, fit_machines
@@ -25,8 +26,8 @@ ALLREDUCE_NAMES = [allreduce_name(*way) for way in ALLREDUCES]
 
 def explorables(folder: Path) -> list[Explorable]:
     """What can be played with on the page of `folder` (reports/scaling)."""
-    results, m = read(folder)
-    return [scaling_step(results, m["world_size"])]
+    results = read_results(folder)
+    return [scaling_step(results, results.conditions["world_size"])]
 
 
 def scaling_step(results: Results, n: int) -> Explorable:

@@ -8,9 +8,10 @@ from matplotlib.axes import Axes
 
 from lab.report import figures as house
 from lab.report import plots
-from lab.report.benchmarks import TITLES, read
+from lab.report.benchmarks import TITLES
 from lab.report.language import say, translation
 from lab.report.page import Figure
+from lab.results.documents import read_results
 from lab.results.measurements import Results
 from stages.scaling.measure.predictions import ComparedStep, compared_steps
 from stages.scaling.measure.simulated import PUBLISHED
@@ -18,10 +19,10 @@ from stages.scaling.measure.simulated import PUBLISHED
 
 def figures(folder: Path) -> list[Figure]:
     """The figures of `folder` (reports/scaling)."""
-    results, m = read(folder)
-    virtual = m["device_kind"] == "cpu-virtual"
-    steps = compared_steps(results)
-    panels = [partial(draw_net, steps, net, m["world_size"], virtual) for net in TITLES]
+    results = read_results(folder)
+    virtual = results.conditions["device_kind"] == "cpu-virtual"
+    steps, n = compared_steps(results), results.conditions["world_size"]
+    panels = [partial(draw_net, steps, net, n, virtual) for net in TITLES]
     return [Figure("scaling_predicted", panels), Figure("scaling_clusters", [clusters(results)])]
 
 

@@ -1,15 +1,16 @@
-"""What the page on steps of several devices names: numbers, and what they decide."""
+"""What the page on steps of several devices names beside findings."""
 
 import math
-from pathlib import Path
+from collections.abc import Mapping
 
-from lab.parallel.cost_model import PER_TENSOR, STAR
-from lab.report.benchmarks import TITLES, read
+from lab.parallel.cost_model import PER_TENSOR, STAR, crossing_batch
+from lab.report.benchmarks import TITLES
 from lab.report.language import translation
+from lab.results.findings import Finding
 from lab.results.measurements import Results
-from lab.results.stats import POSITIVE, Ratio, median_of, paired_ratios, speedup
-from stages.scaling.measure import predictions, simulated, step_model
+from stages.scaling.measure import simulated
 from stages.scaling.measure.predictions import EQUAL_IMAGES, NOTES_IMAGES, compared_steps
+from stages.scaling.measure.step_model import compute_of
 
 CLOSER = 1.25  # times as far off as the other: that rule is the worse one
 OUTCOMES = {
@@ -22,33 +23,27 @@ OUTCOMES = {
 }
 
 
-def values(folder: Path) -> dict[str, object]:
-    """The values of `folder` (reports/scaling)."""
-    results, m = read(folder)
-    n, steps, waits = m["world_size"], compared_steps(results), step_model.waits(results)
-    mean, of_max = m["mean_error_percent"], m["max_rule_mean_error_percent"]
-    longer = over_longer(results)
+def values(results: Results, found: Mapping[str, Finding]) -> dict[str, object]:
+    n, notes_images = results.conditions["world_size"], NOTES_IMAGES["resnet18"]
+    mean, of_max, floor = (
+        found[f"{name}_percent"].value
+        for name in ("mean_error", "max_rule_mean_error", "noise_floor")
+    )
+    computed = results.xs("without communication", "resnet18")
     return {
         "n": n,
-        "starts": m["starts"],
-        "virtual": m["device_kind"] == "cpu-virtual",
+        "starts": results.conditions["starts"],
+        "virtual": results.conditions["device_kind"] == "cpu-virtual",
         "rule": "sum" if of_max > CLOSER * mean else "max" if mean > CLOSER * of_max else "neither",
-        "mean": mean,
-        "of_max": of_max,
-        "floor": m["noise_floor_percent"],
-        "noise": m["noise_floor_percent"] >= mean,
-        "over_longer": longer,
-        "longer": longer.verdict,
-        "gain": {net: gain(results, net) for net in TITLES},
-        "share": {net: results.series("efficiency", net)[0].summary.median for net in TITLES},
+        "noise": floor >= mean,
+        "longer": found["over_longer"].verdict,
         "equal_images": EQUAL_IMAGES,
         "batch": n * NOTES_IMAGES["lenet"],
         "crossing": {net: crossing(results, net, n) for net in TITLES},
-        "late": max(waits.values()) > 0,
-        "waits": {name: Ratio(late, late, late, m["starts"]) for name, late in waits.items()},
-        "extrapolated": results.one("without communication", "resnet18", notes_images()) is None,
-        "most_images": int(results.series("without communication", "resnet18")[-1].x),
-        "notes_images": notes_images(),
+        "late": max(found[f"{name}_wait_s"].value for name in ("star", "ring")) > 0,
+        "extrapolated": notes_images not in computed,
+        "most_images": int(computed[-1]),
+        "notes_images": notes_images,
         "steps": [
             {
                 "net": TITLES[step.net],
@@ -57,9 +52,9 @@ def values(folder: Path) -> dict[str, object]:
                 "t1": step.t1.summary.median,
                 "t2": step.t2.summary.median,
                 "measured": step.measured.summary.median,
-                "error": 100 * step.error,
+                "error": 100 * step.error(),
             }
-            for step in steps
+            for step in compared_steps(results)
         ],
         "published": [
             {
@@ -78,34 +73,14 @@ def values(folder: Path) -> dict[str, object]:
     }
 
 
-def notes_images() -> int:
-    """The images of ResNet-18's batch on each of the notes' two devices."""
-    return NOTES_IMAGES["resnet18"]
-
-
-def gain(results: Results, net: str) -> Ratio:
-    """How many times as fast several devices take a step of the notes' batch as one."""
-    one, several = (
-        results.series("notes' batch", name, net=net)[0].values
-        for name in ("whole batch on one device", "step")
-    )
-    return speedup(one, several)
-
-
-def over_longer(results: Results) -> Ratio:
-    """LeNet's step at the notes' batch over the longer of its parts."""
-    t1, t2, step = (
-        results.series("notes' batch", name, net="lenet")[0].values
-        for name in ("computing", "summing alone", "step")
-    )
-    return median_of(
-        paired_ratios(step, [max(pair) for pair in zip(t1, t2, strict=True)]), POSITIVE
-    )
-
-
 def crossing(results: Results, net: str, n: int) -> int:
-    """The batch over n devices from which on they compute longer than the notes' all-reduce."""
-    return max(1, math.ceil(predictions.crossing(results, net, STAR, PER_TENSOR, n)))
+    """The batch over n devices from which on they compute longer than the notes' all-reduce.
+
+    That takes what is predicted of the net's smallest steps.
+    """
+    compute = compute_of(results, net)
+    t2_s = results.series("t2", STAR, net=net, grouping=PER_TENSOR)[0].summary.median / 1e3
+    return max(1, math.ceil(crossing_batch(compute.fixed_s, compute.per_image_s, t2_s, n)))
 
 
 def kept(results: Results) -> dict[str, float]:

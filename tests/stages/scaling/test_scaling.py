@@ -1,10 +1,22 @@
-"""What scaling's claims ask of the devices."""
+"""What scaling derives from its rows, and what its claims ask of the devices."""
+
+import pytest
 
 from lab.claims.rules import Verdict
 from lab.results.measurements import rows_of
 from stages.scaling.page import claims
 from tests.helpers import verdicts
-from tests.made_up import measurements, metrics
+from tests.made_up import findings, measurements, metrics
+from tests.stages.scaling.made_up import FLOOR, LONGER
+
+
+def test_errors_are_those_of_the_prediction_and_the_floor_is_that_of_the_halves():
+    found = findings("scaling", measurements("scaling", "cpu-virtual"), "cpu-virtual")
+    too_short = pytest.approx(100 * (1 - 1 / LONGER), rel=1e-3)
+    assert found["mean_error_percent"].value == too_short
+    assert found["largest_error_percent"].value == too_short
+    assert found["max_rule_mean_error_percent"].value > found["mean_error_percent"].value
+    assert found["noise_floor_percent"].value == pytest.approx(FLOOR, rel=1e-3)
 
 
 def test_shared_gpu_is_not_several_devices():

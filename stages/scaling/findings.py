@@ -1,0 +1,59 @@
+"""The numbers that scaling's rows give, each derived once."""
+
+from collections.abc import Sequence
+from math import nan
+from statistics import fmean
+
+from lab.parallel.cost_model import RING, STAR
+from lab.results.findings import AS_LONG, Finding, Samples, combine, exact, median, missing, ratio
+from lab.results.measurements import Results
+from lab.results.stats import PERCENT
+from stages.scaling.measure.predictions import HALVES, compared_steps
+from stages.scaling.measure.step_model import waits
+
+METRICS = ("mean_error_percent", "largest_error_percent", "max_rule_mean_error_percent")
+
+
+def findings(results: Results) -> dict[str, Finding]:
+    def at_notes_batch(net: str, name: str) -> Samples:
+        return results.samples("notes' batch", name, net=net)
+
+    def speedup(net: str) -> Finding:
+        return ratio(at_notes_batch(net, "whole batch on one device"), at_notes_batch(net, "step"))
+
+    def over_summing(net: str) -> Finding:
+        return ratio(
+            at_notes_batch(net, "computing"), at_notes_batch(net, "summing alone"), AS_LONG
+        )
+
+    step, *parts = (
+        at_notes_batch("lenet", name) for name in ("step", "computing", "summing alone")
+    )
+    steps = compared_steps(results)
+    of_sum, of_max = ([100 * step.error(overlap) for step in steps] for overlap in (False, True))
+    halves = [m.summary.median for m in results.measurements if m.experiment == HALVES]
+    late = waits(results) if results.variants("behind computing") else {}
+    lenet, resnet18 = (results.samples("efficiency", net) for net in ("lenet", "resnet18"))
+    return {
+        "mean_error_percent": mean_size(of_sum),
+        "largest_error_percent": exact(max(map(abs, of_sum), default=nan), "%", better="less"),
+        "max_rule_mean_error_percent": mean_size(of_max),
+        "noise_floor_percent": mean_size(halves),
+        "star_wait_s": exact(late.get(STAR, nan), "s", better="less"),
+        "ring_wait_s": exact(late.get(RING, nan), "s", better="less"),
+        "over_longer": ratio(step, combine(max, *parts), "times the longer part"),
+        "lenet_speedup": speedup("lenet"),
+        "resnet18_speedup": speedup("resnet18"),
+        "lenet_over_summing": over_summing("lenet"),
+        "resnet18_over_summing": over_summing("resnet18"),
+        "lenet_efficiency_percent": median(lenet, "%", possible=PERCENT, better="more"),
+        "resnet18_efficiency_percent": median(resnet18, "%", possible=PERCENT, better="more"),
+        "resnet18_over_lenet": ratio(resnet18, lenet, "times as efficient"),
+    }
+
+
+def mean_size(errors: Sequence[float]) -> Finding:
+    """The mean size of steps' errors in percent, each the median over the starts; no interval."""
+    if not errors:
+        return missing("not measured: step", "%")
+    return exact(fmean(map(abs, errors)), "%", better="less")
