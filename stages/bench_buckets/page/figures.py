@@ -4,18 +4,19 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 
 from lab.report import plots
-from lab.report.benchmarks import TITLES, read
+from lab.report.benchmarks import TITLES
 from lab.report.language import say
 from lab.report.page import Figure
+from lab.results.documents import read_results
 from lab.results.measurements import Results
+from stages.bench_buckets.findings import NET
 from stages.bench_buckets.measure.names import AT_ONCE
-from stages.bench_buckets.page.values import NET, one, sizes
 
 
 def figures(folder: Path) -> list[Figure]:
     """The figures of `folder` (reports/bench_buckets)."""
-    results, m = read(folder)
-    virtual = m["device_kind"] == "cpu-virtual"
+    results = read_results(folder)
+    virtual = results.conditions["device_kind"] == "cpu-virtual"
     ready = plots.lines(
         [line(results, net, style) for net, style in zip(TITLES, ("-", "--"), strict=True)],
         say("Time since the backward pass began (%)"),
@@ -43,9 +44,8 @@ def line(results: Results, net: str, style: str) -> plots.Line:
 def not_overlapped(results: Results) -> dict[str, list[float]]:
     """What is left of ResNet-18's all-reduce when the pass has ended, of each size of buckets."""
     found = {}
-    for mib in sizes(results, NET):
-        measured = say("{mib:g} MiB, measured", mib=mib)
-        found[measured] = list(one(results, "exposed", AT_ONCE, mib).values)
-        model = say("{mib:g} MiB, model", mib=mib)
-        found[model] = list(one(results, "predicted exposed", AT_ONCE, mib).values)
+    for m in results.series("exposed", AT_ONCE, net=NET):
+        model = results.samples("predicted exposed", AT_ONCE, m.x, net=NET)
+        found[say("{mib:g} MiB, measured", mib=m.x)] = list(m.values)
+        found[say("{mib:g} MiB, model", mib=m.x)] = list(model.values)
     return found

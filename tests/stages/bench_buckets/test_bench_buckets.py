@@ -13,6 +13,7 @@ from lab.parallel.replicas import forward_backward, sgd
 from stages.bench_buckets.measure.exposed import SumCost, exposed_ms, fit_cost
 from stages.bench_buckets.measure.names import AT_LAST, AT_ONCE, COMPUTING
 from stages.bench_buckets.measure.overlap import LR, Replica
+from tests.made_up import findings, measurements
 
 FREE = SumCost(0, 0)
 
@@ -52,6 +53,17 @@ def test_a_cost_is_never_below_zero():
     assert (found.each_ms, found.ms_per_byte) == (0, 2.5)
     found = fit_cost(10, {10: 10.0, 20: 30.0})
     assert (found.each_ms, found.ms_per_byte) == (700 / 500, 0)
+
+
+def test_without_buckets_of_torchs_own_size_the_largest_are_told_of_and_no_claim_is_decided():
+    made = measurements("bench_buckets", "cuda")
+    found = findings("bench_buckets", made, "cuda")
+    assert found["speedup"] == found["resnet18_overlap_speedup"]
+    others = [m for m in made if m.x != 25]
+    without = findings("bench_buckets", others, "cuda")
+    assert not without["resnet18_overlap_speedup"]
+    assert without["speedup"].value != found["speedup"].value
+    assert without["could_overlap"]
 
 
 CPU = torch.device("cpu")
