@@ -23,7 +23,7 @@ from lab.parallel.cost_model import (
 )
 from lab.report import benchmarks
 from lab.report.page import Choice, Slider
-from stages.bench_collectives.measure.model import model_of
+from stages.bench_collectives.model import model_of
 from stages.bench_collectives.page.explorables import allreduce
 from stages.bench_hardware.measure.roofline import IMAGENET, NETS
 from stages.bench_hardware.page.explorables import COSTS, MOST_IMAGES, roofline

@@ -6,17 +6,17 @@
 from pathlib import Path
 
 from lab.parallel.cost_model import ALGORITHMS, MODELLED, PER_TENSOR, RING
-from lab.report.benchmarks import read
 from lab.report.language import say, translation
 from lab.report.page import Choice, Explorable, Slider
-from stages.bench_collectives.measure.model import Model, model_of
+from lab.results.documents import read_results
+from stages.bench_collectives.model import Model, model_of
 
 GRADIENTS = ("lenet", "resnet18")
 
 
 def explorables(folder: Path) -> list[Explorable]:
     """The explorables of `folder` (reports/bench_collectives)."""
-    return [allreduce(model_of(read(folder)[0]))]
+    return [allreduce(model_of(read_results(folder)))]
 
 
 def allreduce(model: Model) -> Explorable:

@@ -11,19 +11,20 @@ from matplotlib.patches import Patch
 from lab.parallel.cost_model import ALGORITHMS, MODELLED, STAR, allreduce_name
 from lab.report import figures as style
 from lab.report import plots
-from lab.report.benchmarks import TITLES, read
+from lab.report.benchmarks import TITLES
 from lab.report.language import say, translation
 from lab.report.page import Figure
+from lab.results.documents import read_results
 from lab.results.measurements import Measurement, Results
-from stages.bench_collectives.measure.model import Model, model_of
+from stages.bench_collectives.model import Model, model_of
 from stages.bench_collectives.page.values import tensors_of
 
 
 def figures(folder: Path) -> list[Figure]:
     """The figures of `folder` (reports/bench_collectives)."""
-    results, m = read(folder)
-    model, virtual = model_of(results), m["device_kind"] == "cpu-virtual"
-    nets = [net for net in TITLES if f"{net}_bucket_speedup" in m]
+    results = read_results(folder)
+    model, virtual = model_of(results), results.conditions["device_kind"] == "cpu-virtual"
+    nets = [net for net in TITLES if net in results.variants("tensors")]
     return [
         Figure("allreduce_gradients", [gradients(results, net, virtual) for net in nets]),
         Figure("allreduce_times", [partial(draw_times, model, n, virtual) for n in model.cores]),

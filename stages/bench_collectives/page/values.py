@@ -1,18 +1,14 @@
-"""What the page on all-reduce names: numbers, and what they decide."""
+"""What the page on all-reduce names beside findings."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 from lab.parallel import cost_model
-from lab.parallel.cost_model import ALGORITHMS, MODELLED, RING, STAR
-from lab.report.benchmarks import TITLES, ratio_of, read
-from lab.results.findings import Finding
+from lab.parallel.cost_model import ALGORITHMS, MODELLED, STAR
+from lab.report.benchmarks import TITLES
+from lab.results.findings import Finding, combine, median
 from lab.results.measurements import Measurement, Results
-from lab.results.stats import POSITIVE, Ratio, median_of, speedup
-from stages.bench_collectives.measure.model import Model, model_of
+from stages.bench_collectives.model import Model, model_of
 
 OUTCOMES = {
     "bucket": ("faster", "inconclusive", "slower"),
@@ -31,52 +27,44 @@ class Gradients:
     title: str
     tensors: int
     mb: float
-    gain: Ratio
+    gain: Finding
     predicted: float  # by the model
     latency: float  # share of the time, tensor by tensor, by the model
 
 
-def values(folder: Path) -> dict[str, object]:
-    """The values of `folder` (reports/bench_collectives)."""
-    results, m = read(folder)
+def values(results: Results, found: Mapping[str, Finding]) -> dict[str, object]:
     model = model_of(results)
-    nets = gradients_of(model, m)
-    n = model.many
-    star, ring = (results.series("message", name, ranks=n)[-1] for name in (STAR, RING))
+    nets, n = gradients_of(model, found), model.many
+    largest = max(results.xs("message", STAR, ranks=n))
     return {
-        "gpu": str(m["device_kind"]).startswith("cuda"),
+        "gpu": str(results.conditions["device_kind"]).startswith("cuda"),
         "bucket": nets[0].gain.verdict,
         "nets": nets,
-        "latency": link_of(model)[0],
-        "bandwidth": link_of(model)[1],
-        "adding": link_of(model)[2],
         "shared": model.fit.shared,
         "few": model.few,
         "many": n,
         "cores": model.cores[n],
-        "predicts": n > model.few,
-        "error": m.get("unseen_error_percent"),
-        "other_error": model.unseen_error(model.other) if n > model.few else None,
-        "mb": star.x / 1e6,
-        "ring": speedup(star.values, ring.values),
-        "ring_verdict": speedup(star.values, ring.values).verdict,
-        "algorithms": algorithms(results, n),
-        "example": example(model.fit.link.s_per_byte),
+        "predicts": bool(found["unseen_error_percent"]),
+        "mb": largest / 1e6,
+        "ring_verdict": found["ring_speedup"].verdict,
+        "algorithms": [algorithm(results, name, n, largest) for name in ALGORITHMS],
+        "example": example(1e9 * found["bandwidth_gbs"].value),
         "exact": all(min(m.values) == 1 for m in results.measurements if m.experiment == "exact"),
     }
 
 
-def gradients_of(model: Model, m: Mapping[str, Any]) -> list[Gradients]:
+def gradients_of(model: Model, found: Mapping[str, Finding]) -> list[Gradients]:
     """The networks whose gradients were summed."""
-    fit, found = model.fit, []
-    for net in (net for net in TITLES if f"{net}_bucket_speedup" in m):
-        counted = tensors_of(model.results, net)
-        count, size = int(counted.values[0]), counted.x
-        path = cost_model.allreduce_path(STAR, model.few, count, size, fit.shared)
-        latency = path.messages * fit.link.alpha_s / path.seconds(fit.link)
-        gain, predicted = ratio_of(m, f"{net}_bucket_speedup"), model.bucket_speedup(counted)
-        found.append(Gradients(TITLES[net], count, size / 1e6, gain, predicted, latency))
-    return found
+    fit, nets = model.fit, []
+    for net, title in TITLES.items():
+        if gain := found[f"{net}_bucket_speedup"]:
+            counted = tensors_of(model.results, net)
+            count, size = int(counted.values[0]), counted.x
+            path = cost_model.allreduce_path(STAR, model.few, count, size, fit.shared)
+            latency = path.messages * fit.link.alpha_s / path.seconds(fit.link)
+            predicted = model.bucket_speedup(counted)
+            nets.append(Gradients(title, count, size / 1e6, gain, predicted, latency))
+    return nets
 
 
 def tensors_of(results: Results, net: str) -> Measurement:
@@ -84,46 +72,27 @@ def tensors_of(results: Results, net: str) -> Measurement:
     return results.series("tensors", net)[0]
 
 
-def link_of(model: Model) -> tuple[Finding, Finding, Finding]:
-    """The fitted link: seconds per message, GB/s of sending, and GB/s of adding."""
-    low, high = model.interval()
-    link = model.fit.link
-    return (
-        Finding(link.alpha_s, low.alpha_s, high.alpha_s),
-        # the most seconds per byte are the fewest bytes per second
-        Finding(rate(link.s_per_byte), rate(high.s_per_byte), rate(low.s_per_byte)),
-        Finding(rate(link.add_s_per_byte), rate(high.add_s_per_byte), rate(low.add_s_per_byte)),
+def algorithm(results: Results, name: str, n: int, num_bytes: float) -> dict[str, object]:
+    """What an algorithm's busiest rank sends of a message, and how fast that is."""
+    rates = combine(
+        lambda ms: cost_model.bus_bandwidth(num_bytes, n, ms / 1e3) / 1e9,
+        results.samples("message", name, num_bytes, ranks=n),
     )
+    sent = {
+        what: results.series(what, name, ranks=n)[0].summary.median
+        for what in (("sent", "messages") if name in MODELLED else ())
+    }
+    return {"name": name, "rate": median(rates, "GB/s"), **sent}
 
 
-def rate(s_per_byte: float) -> float:
-    """A rate in GB/s; what costs nothing has no bound."""
-    return 1e-9 / s_per_byte if s_per_byte > 0 else math.inf
-
-
-def algorithms(results: Results, n: int) -> list[dict[str, object]]:
-    """What each algorithm's busiest rank sends of the largest message, and how fast that is."""
-    rows = []
-    for name in ALGORITHMS:
-        largest = results.series("message", name, ranks=n)[-1]
-        rates = [cost_model.bus_bandwidth(largest.x, n, t / 1e3) / 1e9 for t in largest.values]
-        row: dict[str, object] = {"name": name, "rate": median_of(rates, POSITIVE)}
-        if name in MODELLED:
-            for what in ("sent", "messages"):
-                row[what] = results.series(what, name, ranks=n)[0].summary.median
-        rows.append(row)
-    return rows
-
-
-def example(s_per_byte: float) -> list[dict[str, object]]:
-    """Seconds of the book's example by bandwidth alone: as printed, and over this link."""
+def example(bytes_per_s: float) -> list[dict[str, object]]:
+    """Milliseconds of the book's example by bandwidth alone: as printed, and over this link."""
     ways = {
         "one GPU adds up": ("60", cost_model.one_gpu_aggregates_s),
         "the CPU adds up": ("80", cost_model.cpu_aggregates_s),
         "each GPU adds up a quarter": ("15", cost_model.every_gpu_aggregates_s),
     }
-    here = 1e9 * rate(s_per_byte)
     return [
-        {"name": name, "book": printed, "ms": 1e3 * seconds(BOOK_BYTES, here, BOOK_GPUS)}
+        {"name": name, "book": printed, "ms": 1e3 * seconds(BOOK_BYTES, bytes_per_s, BOOK_GPUS)}
         for name, (printed, seconds) in ways.items()
     ]

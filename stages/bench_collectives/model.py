@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from lab.parallel import link_fit
 from lab.parallel.cost_model import MODELLED, PROBES, STAR, Link, allreduce_s
 from lab.parallel.link_fit import FittedLink
+from lab.results.findings import Samples
 from lab.results.measurements import Measurement, Results
 
 
@@ -12,11 +13,13 @@ from lab.results.measurements import Measurement, Results
 class Model:
     """The link that fits the fewest ranks' times better, and the other kind of link.
 
-    `cores` are those that as many ranks share, by their number; 0 where each has its own.
+    `cores` are those that as many ranks share, by their number; 0 where each has its own. `times`
+    are those of the fewest ranks, which both links are fitted to.
     """
 
     results: Results
     cores: dict[int, int]
+    times: list[Measurement]
     fit: FittedLink
     other: FittedLink
 
@@ -42,25 +45,35 @@ class Model:
         )
         return each / joined
 
-    def unseen_error(self, fit: FittedLink) -> float:
-        """How far a fit's times of the most ranks are off: the median of the sizes, in percent."""
+    def unseen_errors(self, fit: FittedLink) -> Samples:
+        """How far a fit's time of each message of the most ranks is off, in percent."""
+        if self.many == self.few:
+            return Samples(missing=f"measured with {self.few} ranks only")
         times = _messages(self.results, self.many)
         samples = link_fit.samples_of(times, self.many, fit.shared)
-        return link_fit.typical_errors(link_fit.errors(fit.link, samples))[0]
+        if not samples:
+            return Samples(missing=f"no message has a number for each of {self.many} ranks")
+        percent = tuple(100 * abs(error) for error in link_fit.errors(fit.link, samples))
+        return Samples(percent, frozenset(m.device_kind for m in times))
 
     def interval(self) -> tuple[Link, Link]:
         """The low and the high ends of the link's numbers."""
-        times = _messages(self.results, self.few)
-        return link_fit.link_interval(link_fit.samples_of(times, self.few, self.fit.shared))
+        return link_fit.link_interval(link_fit.samples_of(self.times, self.few, self.fit.shared))
 
 
 def model_of(results: Results) -> Model:
-    """The model of a stage's rows."""
+    """The model of a stage's rows.
+
+    Raises:
+        ValueError: too few messages to fit a link to, or other numbers of starts.
+    """
     found = [m for m in results.measurements if m.experiment == "message" and m.values]
     cores = {int(m.columns["ranks"]): int(m.columns.get("cores", 0)) for m in found}
-    cores = dict(sorted(cores.items()))
+    if not cores:
+        raise ValueError("not measured: message")
     few = min(cores)
-    return Model(results, cores, *link_fit.fit_both(_messages(results, few), few))
+    times = _messages(results, few)
+    return Model(results, dict(sorted(cores.items())), times, *link_fit.fit_both(times, few))
 
 
 def _messages(results: Results, n: int) -> list[Measurement]:
