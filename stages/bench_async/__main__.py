@@ -2,22 +2,19 @@
 
 import sys
 
-from lab.core.files import Metrics
 from lab.core.params import load
 from lab.core.process import run
 from lab.machine.devices import resolve
 from lab.machine.fresh_process import call_in_subprocess
-from lab.results.measurements import Measurement, Results
+from lab.results.measurements import Measurement
 from lab.timing.bench import (
-    launch_bound,
     measure_over_launch,
     products,
-    ratio_metrics,
     size_past_launch_bound,
     sizes_past_launch_bound,
-    speedup_of,
 )
-from lab.timing.runner import run_benchmark
+from lab.timing.runner import Benchmark
+from stages.bench_async import findings
 from stages.bench_async.measure.back_end import measure_back_end_share, measure_dependencies
 from stages.bench_async.measure.calls import (
     SIZE,
@@ -68,38 +65,12 @@ def past_launch_bound(params: Params) -> tuple[Params, int]:
     return params.model_copy(update={"bench_async": sized}), rows
 
 
-def summarise(results: Results) -> Metrics:
-    """How soon calls return, how fast torch is as the notes time it, and warm-up."""
-    returns, finishes, claimed, book_numpy = (
-        results.series(experiment, variant)[-1]
-        for experiment, variant in (
-            ("product", "call returns"),
-            ("product", "result there"),
-            ("book", "torch, not waited for"),
-            ("book", "numpy, float64"),
-        )
-    )
-    [first] = results.series("first_product", "no warm-up")
-    [steady] = [m for m in results.series("product", "result there") if m.x == first.x]
-    return {
-        **ratio_metrics("return_over_finish", speedup_of(returns, finishes)),
-        **ratio_metrics("book_claims", speedup_of(book_numpy, claimed)),
-        "no_warm_up_over_steady": round(speedup_of(first, steady).median, 3),
-        **launch_bound(results.measurements),
-    }
-
-
 def main() -> None:
     params = load(Params)
-    run_benchmark(
-        "bench_async",
-        resolve(1, params.devices),
-        params.bench.starts,
-        measure,
-        summarise,
-        compared=("return_over_finish", "book_claims", "no_warm_up_over_steady"),
-        prepare=lambda: call_in_subprocess("looking for sizes", past_launch_bound, params),
-    )
+    benchmark = Benchmark("bench_async", resolve(1, params.devices))
+    sized = call_in_subprocess("looking for sizes", past_launch_bound, params)
+    measured = benchmark.repeat(params.bench.starts, measure, *sized)
+    benchmark.write(measured, findings)
 
 
 if __name__ == "__main__":

@@ -3,18 +3,18 @@
 from pathlib import Path
 
 from lab.report import plots
-from lab.report.benchmarks import read
 from lab.report.language import say
 from lab.report.page import Figure
+from lab.results.documents import read_results
+from lab.results.findings import ratio
 from lab.results.measurements import Results
-from lab.results.stats import speedup
-from stages.bench_async.page.values import FAIR, as_fast_as_numpy
+from stages.bench_async.findings import findings
 
 
 def figures(folder: Path) -> list[Figure]:
     """The figures of `folder` (reports/bench_async)."""
-    results, m = read(folder)
-    virtual = m["device_kind"] == "cpu-virtual"
+    results = read_results(folder)
+    virtual = results.conditions["device_kind"] == "cpu-virtual"
     as_fast = say("Speed relative to NumPy (×)")
     percent = say("Share of the time until the result is ready (%)")
     return [
@@ -27,25 +27,24 @@ def figures(folder: Path) -> list[Figure]:
 def timings(results: Results) -> dict[str, object]:
     """torch against numpy, by each way to time the ten products."""
     ways = {
-        say("as in the notes"): ("numpy, float64", "torch, not waited for"),
-        say("synchronized"): ("numpy, float64", "torch, waited for"),
-        say("the other GPU synchronized"): ("numpy, float64", "torch, another GPU waited for"),
-        say("fair"): FAIR,
+        say("as in the notes"): "book_claims",
+        say("synchronized"): "waited_speedup",
+        say("the other GPU synchronized"): "other_gpu_speedup",
+        say("fair"): "fair_speedup",
     }
-    return {
-        name: as_fast_as_numpy(results, *pair)
-        for name, pair in ways.items()
-        if results.one("book", pair[1])
-    }
+    found = findings(results)
+    return {way: found[name] for way, name in ways.items() if found[name]}
 
 
 def shares(results: Results) -> dict[str, list[float]]:
     """When the call of a matrix multiplication returns, in percent of the time that it takes."""
-    called, ready = (results.series("product", v) for v in ("call returns", "result there"))
-    return {
-        f"{call.x:.0f} × {call.x:.0f}": [100 * speedup(call.values, all_.values).median]
-        for call, all_ in zip(called, ready, strict=True)
-    }
+    found = {}
+    for n in results.xs("product", "call returns"):
+        called, ready = (
+            results.samples("product", variant, n) for variant in ("call returns", "result there")
+        )
+        found[f"{n:.0f} × {n:.0f}"] = [100 * ratio(called, ready).value]
+    return found
 
 
 def series(results: Results, virtual: bool) -> plots.Draw:

@@ -6,13 +6,12 @@ import torch
 from lab.claims.rules import Verdict
 from lab.core.shared_params import BenchParams, DeviceParams
 from lab.machine.devices import Devices
-from lab.report.benchmarks import ratio_of
 from lab.results.measurements import Measurement, Results
 from stages.bench_async import __main__ as bench_async
 from stages.bench_async.measure import back_end, calls
 from stages.bench_async.measure.params import AsyncParams, Params
 from tests.launch_bound import verdicts
-from tests.made_up import measurements, metrics
+from tests.made_up import findings, measurements
 
 CPU = Devices("cpu-virtual", [torch.device("cpu")], threads=1)
 PARAMS = Params(
@@ -55,14 +54,14 @@ def test_a_stream_keeps_the_order_and_one_that_does_not_wait_loses_it():
 
 def test_a_queue_shows_as_a_call_that_returns_early():
     on_gpu, on_cpu = (
-        metrics("bench_async", measurements("bench_async", kind), kind)
+        findings("bench_async", measurements("bench_async", kind), kind)
         for kind in ("cuda", "cpu-virtual")
     )
-    assert ratio_of(on_gpu, "return_over_finish").median == pytest.approx(0.01)
-    assert ratio_of(on_cpu, "return_over_finish").median == pytest.approx(1)
-    assert on_gpu["book_claims"] == pytest.approx(200)
-    assert on_cpu["book_claims"] == pytest.approx(2)
-    assert on_cpu["no_warm_up_over_steady"] == pytest.approx(50, rel=1e-2)
+    assert on_gpu["return_over_finish"].value == pytest.approx(0.01)
+    assert on_cpu["return_over_finish"].value == pytest.approx(1)
+    assert on_gpu["book_claims"].value == pytest.approx(200)
+    assert on_cpu["book_claims"].value == pytest.approx(2)
+    assert on_cpu["no_warm_up_over_steady"].value == pytest.approx(50, rel=1e-2)
 
 
 def test_launch_bound_calls_are_not_testable():
