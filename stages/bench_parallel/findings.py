@@ -1,0 +1,78 @@
+"""The numbers that bench_parallel's rows give, each derived once."""
+
+from lab.results.findings import AS_LONG, Finding, Samples, combine, exact, median, missing, ratio
+from lab.results.measurements import Results
+
+METRICS = ("speedup", "small_speedup")
+LONGER_SECOND = "products, second job longer"
+
+
+def findings(results: Results) -> dict[str, Finding]:
+    rows = sizes(results)
+    smallest, largest = min(rows, default=None), max(rows, default=None)
+
+    def products(way: str) -> Samples:
+        return results.samples("products", way, largest)
+
+    def seconds(samples: Samples) -> Finding:
+        return median(samples * 1e-3, "s", better="less")
+
+    first, second = products("first alone"), products("second alone")
+    in_turn, both = products("one after the other"), products("together")
+    in_one_thread = combine(lambda a, b: a + b, first, second)
+    one_chain, one_chain_on_two, two_chains = (
+        results.samples("dependencies", chains)
+        for chains in (
+            "dependent, one device",
+            "dependent, two devices",
+            "independent, two devices",
+        )
+    )
+    later_runs = results.samples("warm-up", "later runs")
+    no_argument, current, both_gpus = (
+        results.samples(LONGER_SECOND, f"wait {wait}")
+        for wait in ("without an argument", "for the current GPU", "for both GPUs")
+    )
+    return {
+        "speedup": speedup(results, largest),
+        "speedup_bound": ratio(in_one_thread, combine(max, first, second)),
+        "small_speedup": speedup(results, smallest),
+        "sequential_s": seconds(in_turn),
+        "concurrent_s": seconds(both),
+        "slower_s": max(seconds(first), seconds(second), key=lambda alone: alone.value),
+        "one_thread_s": seconds(in_one_thread),
+        "one_thread_speedup": ratio(in_turn, in_one_thread),
+        "over_one_thread": ratio(in_one_thread, both),
+        "chains": ratio(one_chain, two_chains),
+        "one_chain_on_two": ratio(one_chain, one_chain_on_two),
+        "first_run": ratio(results.samples("warm-up", "first run"), later_runs, AS_LONG),
+        "second_run": ratio(results.samples("warm-up", "second run"), later_runs, AS_LONG),
+        "products_of_a_run": exact(
+            results.samples("the notes' run", "products of a run"), "matrix multiplications"
+        ),
+        "wait_s": seconds(no_argument),
+        "both_gpus_s": seconds(both_gpus),
+        "both_gpus_over_wait": both_gpus_over_wait(no_argument, current, both_gpus),
+    }
+
+
+def sizes(results: Results) -> list[float]:
+    """The rows of the matrices that were multiplied, growing."""
+    return results.xs("products", "together")
+
+
+def speedup(results: Results, rows: float | None) -> Finding:
+    """How many times as fast as one after the other both runs are together."""
+    in_turn, both = (
+        results.samples("products", way, rows) for way in ("one after the other", "together")
+    )
+    return ratio(in_turn, both)
+
+
+def both_gpus_over_wait(no_argument: Samples, current: Samples, both: Samples) -> Finding:
+    """A wait for both GPUs over the one without an argument, if it shows which are waited for."""
+    control = ratio(both, current)
+    if control and control.decides and control.verdict != "faster":
+        why = "the second GPU's job was not the longer; take larger matrices"
+        return missing(why, AS_LONG, both)
+    return ratio(both, no_argument, AS_LONG)
