@@ -144,8 +144,9 @@ def _with_all_experiments(found: Evidence, stage: str, folder: Path) -> Evidence
     if not tiny:
         return found
     write_rows(folder, rows_of(tiny))
-    rows = [*found.rows[stage], *read_rows(folder / ROWS)]
-    measured = [*measurements_of(found.rows[stage]), *tiny]
+    committed, more = found.rows[stage], read_rows(folder / ROWS)
+    rows = [*committed, *more]
+    measured = [*measurements_of(committed), *measurements_of(more)]
     findings = _findings(stage, measured, found.metrics[stage])
     return Evidence(found.metrics, {**found.rows, stage: rows}, findings)
 

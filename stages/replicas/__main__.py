@@ -1,8 +1,6 @@
 """Run the stage: `python -m stages.replicas`."""
 
 import sys
-from collections.abc import Sequence
-from statistics import median
 
 import torch
 
@@ -16,8 +14,8 @@ from lab.machine.devices import Devices, resolve
 from lab.machine.fresh_process import call_in_subprocess
 from lab.results.measurements import Measurement
 from lab.timing.runner import write_results
+from stages.replicas import findings
 from stages.replicas.measure.batch_norm import measure_batch_norm
-from stages.replicas.measure.names import ALIASING, IN_PLACE, REBINDING, WITH_BATCH_NORM, millionths
 from stages.replicas.measure.notes_cells import measure_cells, measure_without_gpu
 from stages.replicas.measure.params import Params, ReplicaParams
 from stages.replicas.measure.training import measure_accuracy, measure_variants
@@ -40,19 +38,9 @@ def measure(
     return measured
 
 
-def summarise(measured: Sequence[Measurement], params: ReplicaParams) -> Metrics:
-    """Where the variants end, how batch norm changes the gradient, and how long LeNet trained."""
-    ends = {(m.experiment, m.variant): m.values for m in measured}
-    judged = [(variant, "from_one_device") for variant in (IN_PLACE, REBINDING, ALIASING)]
-    judged += [(variant, "apart") for variant in (IN_PLACE, REBINDING)]
+def recipe(params: ReplicaParams) -> Metrics:
+    """What LeNet was trained with, and batch norm's gradient taken from."""
     return {
-        **{
-            millionths(variant, experiment): float(f"{1e6 * ends[experiment, variant][0]:.9g}")
-            for variant, experiment in judged
-        },
-        "batch_norm_gradient_change_percent": round(
-            median(ends["gradient_change", WITH_BATCH_NORM]), 5
-        ),
         "accuracy_epochs": params.accuracy.num_epochs if params.accuracy.num_seeds else 0,
         "accuracy_train_images": params.accuracy.train_images,
         "gradient_images_per_device": params.batch_norm.gradient_images_per_device,
@@ -66,14 +54,13 @@ def main() -> None:
     train_set, test_set = (to_tensors(read_fashion_mnist(half)) for half in ("train", "t10k"))
     programs = call_in_subprocess("running the notes' programs without a GPU", measure_without_gpu)
     measured = [*measure(params, devices, train_set, test_set), *programs]
-    about: Metrics = {
+    conditions: Metrics = {
         "dataset": dataset_name(),
         "num_devices": params.replicas.num_devices,
         "two_devices": devices.kind,  # on which an accuracy is computed; all else is the CPU's
+        **recipe(params.replicas),
     }
-    found = {**about, **summarise(measured, params.replicas)}
-    compared = (millionths(REBINDING, "from_one_device"), "batch_norm_gradient_change_percent")
-    write_results("replicas", measured, found, compared)
+    write_results("replicas", measured, conditions, findings)
 
 
 if __name__ == "__main__":

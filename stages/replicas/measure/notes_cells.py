@@ -5,6 +5,7 @@ Each is reduced to what it asks of torch and of its devices, on tiny inputs.
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 
 import torch
 import torch.nn.functional as F
@@ -16,6 +17,7 @@ from lab.nets.lenet import lenet_params
 from lab.parallel.replicas import allreduce, grad_of
 from lab.results.measurements import Measurement
 from lab.training.short_training import finite_accuracy
+from stages.replicas.measure.names import PROGRAMS
 
 CPU = torch.device("cpu")
 
@@ -159,33 +161,20 @@ def concise_training(num_gpus: int) -> None:
     trainer.step()
 
 
-# where each program stands in the notes
-PROGRAMS: dict[str, tuple[str, Program]] = {
-    "products on try_gpu()": ("000:136-157", products),
-    "products on try_gpu(), waited for": ("000:161-171", products_waited_for),
-    "matrices on two devices": ("000:196-204", matrices_on_two_devices),
-    "products on each device, waited for": ("000:208-230", products_on_each_waited_for),
-    "copies to the CPU, waited for": ("000:237-257", copies_waited_for),
-    "parameters moved to try_gpu(0)": (
-        "000:322-326 001:520-524 002:65-67 004:49-51",
-        moved_parameters,
-    ),
-    "all-reduce over try_gpu(0) and try_gpu(1)": (
-        "000:340-346 001:535-540 002:91-97 004:67-70",
-        all_reduce_over_two,
-    ),
-    "scatter to cuda:0 and cuda:1": (
-        "000:352-359 001:542-549 002:111-118 004:81-86",
-        scatter_to_gpus,
-    ),
-    "training from scratch, 1 GPU": ("000:424 002:200", lambda: training_from_scratch(1)),
-    "training from scratch, 2 GPUs": (
-        "000:430 001:603 002:205 004:139",
-        lambda: training_from_scratch(2),
-    ),
-    "concise training, 1 GPU": ("000:552 002:327 003:94", lambda: concise_training(1)),
-    "concise training, 2 GPUs": ("000:558 001:677 002:332", lambda: concise_training(2)),
-}
+REDUCED: Sequence[Program] = (  # each of PROGRAMS, in their order
+    products,
+    products_waited_for,
+    matrices_on_two_devices,
+    products_on_each_waited_for,
+    copies_waited_for,
+    moved_parameters,
+    all_reduce_over_two,
+    scatter_to_gpus,
+    partial(training_from_scratch, 1),
+    partial(training_from_scratch, 2),
+    partial(concise_training, 1),
+    partial(concise_training, 2),
+)
 
 
 def measure_without_gpu() -> list[Measurement]:
@@ -194,12 +183,12 @@ def measure_without_gpu() -> list[Measurement]:
     It hides what GPUs there are, which works until the first call of CUDA.
     """
     os.environ["CUDA_VISIBLE_DEVICES"] = ""
-    found = {name: (place, error_of(program)) for name, (place, program) in PROGRAMS.items()}
     return [
         Measurement(
             "without_gpu", name, 0, (float(not error),), remark=error, columns={"place": place}
         )
-        for name, (place, error) in found.items()
+        for (name, place), program in zip(PROGRAMS.items(), REDUCED, strict=True)
+        for error in [error_of(program)]
     ]
 
 

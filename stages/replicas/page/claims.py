@@ -1,99 +1,17 @@
 """What the notes claim about what `replicas` measures, and the rules that decide."""
 
-from collections.abc import Sequence
-
-from lab.claims.evidence import Column, Metric
+from lab.claims.evidence import Metric
 from lab.claims.needs import TWO_GPUS, Need, real_images
-from lab.claims.rules import (
-    POINTS,
-    Estimate,
-    Over,
-    Range,
-    Rule,
-    at_most,
-    difference,
-    exact,
-    near,
-    point,
-    samples,
-    values,
-)
+from lab.claims.rules import Range, Within, at_most, near
 from lab.claims.verdicts import Claim, Front, Kind, Unmeasured
 from lab.results.stats import PERCENT
-from stages.replicas.measure.names import (
-    ALIASING,
-    IN_PLACE,
-    ONE_DEVICE,
-    REBINDING,
-    WITH_BATCH_NORM,
-    millionths,
-)
 
-IN_A_WEIGHT = "in a weight (largest difference)"
-IN_A_STATISTIC = "in a running statistic (largest difference)"
-OF_GRADIENT = "% of the gradient's length"
-ACCURACY = "% of the test images"
 ROUNDING = 12e-6  # a hundred roundings of a float32 around 1
 BOOK_ACCURACY = 83.5  # percent: the book prints 0.83, its Chinese edition 0.84
 # points: half of the 5.9 by which the last four epochs of the book's own curve differ
 BOOK_WOBBLE = 3.0
 SAME_ACCURACY = 2.0  # points: the book prints two digits and calls 0.83 and 0.84 the same
 NUM_GRADIENTS = 8  # LeNet's
-
-
-def of_millionths(found: float | Sequence[float]) -> Estimate:
-    """A number of millionths in the unit itself."""
-    return point(1e-6 * point(found).value)
-
-
-def from_one_device(variant: str) -> Rule:
-    """The rule that only rounding tells a variant's weights from those of one device."""
-    metric = Metric("replicas", millionths(variant, "from_one_device"))
-    return Rule([metric], of_millionths, at_most(ROUNDING), IN_A_WEIGHT)
-
-
-def apart(variant: str) -> Rule:
-    """The rule that a variant's replicas are bit-for-bit identical."""
-    metric = Metric("replicas", millionths(variant, "apart"))
-    return Rule([metric], of_millionths, near(0, 0), IN_A_WEIGHT)
-
-
-def cell(name: str, holds: Range, unit: str) -> Rule:
-    """The rule on what one of the notes' short cells shows."""
-    return exact(values("replicas", "cells", name), holds, unit)
-
-
-def equal_statistics() -> Rule:
-    """The rule that ResNet-18's replicas are bit-for-bit identical in their running statistics."""
-    found = values("replicas", "four_steps", "running statistics")
-    return Rule([found], of_millionths, near(0, 0), IN_A_STATISTIC)
-
-
-def that_run(*programs: Sequence[float]) -> Estimate:
-    """How many programs run."""
-    return point(sum(map(sum, programs)))
-
-
-def that_stop(programs: Sequence[float]) -> Estimate:
-    """How many of all programs stop."""
-    return point(len(programs) - sum(programs))
-
-
-def none_runs(programs: Sequence[str], unit: str) -> Rule:
-    """The rule that none of some of the notes' programs runs without a GPU."""
-    reads = [values("replicas", "without_gpu", name) for name in programs]
-    return Rule(reads, that_run, near(0, 0), unit)
-
-
-def accuracy_of_first(variant: str) -> Column:
-    """The accuracy of a variant's first replica, which the notes test, by seed."""
-    return values("replicas", "accuracy", variant, replica="1")
-
-
-def as_accurate_as_one_device(variant: str) -> Rule:
-    """The rule on the first replica's accuracy less that of one device, seed by seed."""
-    one, other = accuracy_of_first(variant), accuracy_of_first(ONE_DEVICE)
-    return difference(one, other, near(0, SAME_ACCURACY), POINTS, Over.SEEDS)
 
 
 def recipe() -> tuple[Need, ...]:
@@ -115,14 +33,7 @@ CLAIMS = (
         "None of the notes' three programs on automatic parallelism runs without a GPU.",
         "How many of their three programs, each reduced to what it asks of its devices, run in a"
         " process that sees no GPU.",
-        none_runs(
-            (
-                "matrices on two devices",
-                "products on each device, waited for",
-                "copies to the CPU, waited for",
-            ),
-            "of the 3 programs run without a GPU",
-        ),
+        Within("parallel_programs_that_run", near(0, 0)),
         "None. The first takes the second of all devices by its number, which one GPU does not"
         " give either; the copies would do with one.",
     ),
@@ -134,12 +45,7 @@ CLAIMS = (
         "Without an Nvidia GPU part of the code does not run.",
         "How many of the notes' 12 programs that compute on a device, each reduced to what it asks"
         " of its devices, stop in a process that sees no GPU.",
-        Rule(
-            [Column("replicas", "value", {"experiment": "without_gpu"})],
-            that_stop,
-            Range(1, 11),
-            "of the 12 programs stop",
-        ),
+        Within("programs_that_stop", Range(1, 11)),
         "“Part”: some of them and not all.",
     ),
     Claim(
@@ -150,7 +56,7 @@ CLAIMS = (
         "Also on a CPU, .to(device) gives each replica its own parameters.",
         "LeNet in float64 from He's weights at rate 0.02: weights after training replicas that were"
         " made by .to on CPU devices, against one device.",
-        from_one_device(ALIASING),
+        Within("aliasing_from_one_device", at_most(ROUNDING)),
         "A hundred roundings of a float32. The notes move parameters to GPUs, which copies; where"
         " they are already, `.to` copies nothing, and the all-reduce adds the one shared gradient"
         " to itself.",
@@ -168,7 +74,7 @@ CLAIMS = (
         "000:328",
         "Before anything is computed, the parameters' gradients are zero.",
         "How many of LeNet's eight gradients are tensors of zeros after `get_params`.",
-        cell("gradients that are zeros", near(NUM_GRADIENTS, 0), "of the 8 gradients"),
+        Within("gradients_of_zeros", near(NUM_GRADIENTS, 0)),
         "All eight. There are none: torch has None until the first backward pass.",
     ),
     Claim(
@@ -179,7 +85,7 @@ CLAIMS = (
         "All-reduce in place adds up all gradients and gives the sum to every device.",
         "LeNet in float64 from He's weights at rate 0.02: largest difference between replicas'"
         " weights after training by hand.",
-        apart(IN_PLACE),
+        Within("in_place_apart", near(0, 0)),
         "Copies of one sum are bit-for-bit identical.",
     ),
     Claim(
@@ -192,7 +98,7 @@ CLAIMS = (
         "LeNet in float64 from He's weights at rate 0.02: largest difference between replicas'"
         " weights after training with it. From the notes' weights, which hardly move in so few"
         " steps, it shows less.",
-        apart(REBINDING),
+        Within("rebinding_apart", near(0, 0)),
         "Copies of one sum are bit-for-bit identical. Assigning to an entry changes the list, and"
         " only the first device's tensor.",
         front=Front(
@@ -211,11 +117,7 @@ CLAIMS = (
         "LeNet in float64 from He's weights at rate 0.02. Each replica takes one step by its own"
         " gradient, then the parameters are summed: their distance from one device's weights,"
         " relative to the length of these.",
-        exact(
-            values("replicas", "one_step", "parameters summed for gradients"),
-            at_most(0.1),
-            "% of the weights' length",
-        ),
+        Within("parameters_summed_percent", at_most(0.1)),
         "Within a thousandth, as with the sum of gradients (D12b). A sum of parameters also adds up"
         " the weights that the replicas started from.",
     ),
@@ -226,9 +128,7 @@ CLAIMS = (
         "000:350 001:545 002:5",
         "A batch is spread evenly: of two devices each gets half of the 4 x 5 matrix.",
         "Share of its rows on the fuller of two devices, split by what torch's scatter calls.",
-        cell(
-            "% of the rows on the fuller device", near(50, 0), "% of the rows on the fuller device"
-        ),
+        Within("fuller_device_percent", near(50, 0)),
         "Half. The scatter itself takes GPUs only; it splits by `chunk`.",
     ),
     Claim(
@@ -239,7 +139,7 @@ CLAIMS = (
         "Note 004's training, whose cell shows no run number, prints its accuracy at the end.",
         "Whether Python formats a number by `.2f` with a blank after it, as the note's last line"
         " has it.",
-        cell("formats with a blank that print", near(1, 0), "of 1 accuracy printed"),
+        Within("accuracies_printed", near(1, 0)),
         "It raises a ValueError or it does not.",
     ),
     Claim(
@@ -249,13 +149,7 @@ CLAIMS = (
         "book:13.5",
         "LeNet on one device, batch 256 and rate 0.2, ends at a test accuracy of 0.83 or 0.84.",
         "Test accuracy after ten epochs, the median over seeds.",
-        samples(
-            accuracy_of_first(ONE_DEVICE),
-            near(BOOK_ACCURACY, BOOK_WOBBLE),
-            ACCURACY,
-            Over.SEEDS,
-            PERCENT,
-        ),
+        Within("one_device_accuracy_percent", near(BOOK_ACCURACY, BOOK_WOBBLE), PERCENT),
         "Half of the 5.9 points by which the last four epochs of the book's own curve differ.",
         recipe(),
     ),
@@ -266,7 +160,7 @@ CLAIMS = (
         "000:427",
         "Two devices reach essentially the test accuracy of one.",
         "Test accuracy after ten epochs on two devices, less that on one, by seed.",
-        as_accurate_as_one_device(IN_PLACE),
+        Within("in_place_over_one_device_points", near(0, SAME_ACCURACY)),
         "The book prints two digits and calls 0.83 and 0.84 the same: under two points.",
         recipe(),
     ),
@@ -278,7 +172,7 @@ CLAIMS = (
         "Without batch norm the number of devices changes nothing in the algorithm.",
         "LeNet in float64 from He's weights at rate 0.02: weights after steps by hand on shards of"
         " uneven size, with the all-reduce in place, against the whole batches on one device.",
-        from_one_device(IN_PLACE),
+        Within("in_place_from_one_device", at_most(ROUNDING)),
         "A hundred roundings of a float32: sums in another order. In float32 a rounding may turn a"
         " hidden unit on or off within tens of steps, and from there on runs part.",
     ),
@@ -289,7 +183,7 @@ CLAIMS = (
         "001:527-533 001:596-597",
         "With note 001's all-reduce, the replica that it evaluates is as accurate as one device.",
         "Its test accuracy after ten epochs on two devices, less that on one, by seed.",
-        as_accurate_as_one_device(REBINDING),
+        Within("rebinding_over_one_device_points", near(0, SAME_ACCURACY)),
         "As for the all-reduce in place: under two points.",
         recipe(),
     ),
@@ -303,12 +197,7 @@ CLAIMS = (
         "Change of the first gradient of ResNet-18 when a batch is split over two devices (4 images"
         " on each in the profile `laptop`, 64 in `study`), relative to its length, the median over"
         " seeds. Each device takes batch norm's statistics from its own images.",
-        samples(
-            values("replicas", "gradient_change", WITH_BATCH_NORM),
-            at_most(0.1),
-            OF_GRADIENT,
-            Over.SEEDS,
-        ),
+        Within("batch_norm_gradient_change_percent", at_most(0.1)),
         "“Is”: within a thousandth, which rounding stays far below; LeNet, which has no batch norm,"
         " stays within it (D12b). So batch norm has to be adapted, as 000:261 says.",
         front=Front(
@@ -326,7 +215,7 @@ CLAIMS = (
         "The four things that the notes list keep replicas one network also with batch norm.",
         "Largest difference between the running statistics of two ResNet-18 replicas after two"
         " steps.",
-        equal_statistics(),
+        Within("statistics_apart", near(0, 0)),
         "Bit-for-bit identical. No all-reduce of gradients touches them, so it matters which"
         " replica is evaluated.",
         front=Front(
@@ -344,10 +233,7 @@ CLAIMS = (
         "The code of the concise section needs two GPUs at least.",
         "How many of its two calls of the training, for one GPU and for two, each reduced to a"
         " small step, run in a process that sees no GPU.",
-        none_runs(
-            ("concise training, 1 GPU", "concise training, 2 GPUs"),
-            "of the 2 calls run without a GPU",
-        ),
+        Within("concise_calls_that_run", near(0, 0)),
         "None. But nn.DataParallel without a GPU is the net itself. Note 003 trains on one GPU"
         " (003:59, 003:94).",
     ),
@@ -358,7 +244,7 @@ CLAIMS = (
         "000:506",
         "The concise section computes its accuracy in parallel.",
         "On how many of two GPUs the net runs while nn.DataParallel computes an accuracy.",
-        cell("devices that compute an accuracy", near(2, 0), "of the 2 GPUs"),
+        Within("evaluating_gpus", near(2, 0)),
         "Both.",
         (
             Need(

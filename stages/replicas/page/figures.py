@@ -3,16 +3,15 @@
 from pathlib import Path
 
 from lab.report import plots
-from lab.report.benchmarks import read
 from lab.report.language import say
 from lab.report.page import Figure
+from lab.results.documents import read_results
 from stages.replicas.page.values import variants
 
 
 def figures(folder: Path) -> list[Figure]:
     """The figures of `folder` (reports/replicas)."""
-    results, _ = read(folder)
-    curves = results.curves("from_one_device")
+    curves = read_results(folder).curves("from_one_device")
     drift = plots.lines(
         [
             plots.Line(name, list(curves[variant].x), list(curves[variant].y))

@@ -5,7 +5,7 @@ from lab.core.shared_params import DeviceParams
 from lab.data import synthetic
 from lab.machine.devices import Devices
 from lab.results.measurements import Measurement
-from stages.replicas.__main__ import measure, summarise
+from stages.replicas.__main__ import measure, recipe
 from stages.replicas.measure.params import AccuracyParams, BatchNormParams, Params, ReplicaParams
 
 PARAMS = Params(
@@ -31,4 +31,4 @@ def results() -> tuple[list[Measurement], Metrics]:
     images, labels = synthetic.fashion(9, 0)
     some = (torch.tensor(images), torch.tensor(labels).long())
     measured = measure(PARAMS, Devices("cpu-virtual", [torch.device("cpu")] * 2, 1), some, some)
-    return measured, summarise(measured, PARAMS.replicas)
+    return measured, recipe(PARAMS.replicas)

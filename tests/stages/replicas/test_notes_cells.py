@@ -3,9 +3,11 @@
 import torch
 
 from lab.claims.notes import places_of
+from lab.results.measurements import Results
+from stages.replicas.findings import findings
 from stages.replicas.measure import notes_cells
-from stages.replicas.measure.notes_cells import CPU, PROGRAMS, error_of
-from tests.helpers import claim_of
+from stages.replicas.measure.names import PROGRAMS
+from stages.replicas.measure.notes_cells import CPU, REDUCED, error_of
 
 
 def test_get_params_gives_no_gradients():
@@ -34,5 +36,6 @@ def test_a_program_that_stops_tells_its_error_in_a_line_and_one_that_runs_nothin
 
 
 def test_every_program_stands_in_a_note_and_is_counted():
-    assert all(len(list(places_of(place))) for place, _ in PROGRAMS.values())
-    assert f" {len(PROGRAMS)} programs" in claim_of("G12n").rule.unit
+    assert all(len(list(places_of(place))) for place in PROGRAMS.values())
+    assert len(REDUCED) == len(PROGRAMS)
+    assert f" {len(PROGRAMS)} programs" in findings(Results([]))["programs_that_stop"].unit

@@ -8,7 +8,7 @@ from lab.claims.rules import Verdict
 from lab.data import synthetic
 from lab.parallel.replicas import forward_backward
 from lab.results.measurements import Results, rows_of
-from stages.replicas.__main__ import summarise
+from stages.replicas.__main__ import recipe
 from stages.replicas.measure.batch_norm import lenet_with_batch_norm, sum_all_but_norms
 from stages.replicas.measure.names import (
     ALIASING,
@@ -28,9 +28,8 @@ from stages.replicas.measure.training import (
     step_of_means,
     step_of_one_tensor,
 )
-from stages.replicas.page.claims import CLAIMS
 from tests import smallest
-from tests.helpers import verdicts
+from tests.helpers import claim_of, verdicts
 from tests.stages.replicas.smallest import PARAMS
 
 
@@ -44,11 +43,12 @@ def test_batch_norm_makes_devices_matter_and_lenet_does_not():
 
 def test_what_was_not_trained_is_not_judged():
     measured = [m for m in smallest.results("replicas")[0] if m.experiment != "accuracy"]
-    recipe = AccuracyParams(num_seeds=0, num_epochs=10, train_images=60_000, test_images=10_000)
-    params = PARAMS.replicas.model_copy(update={"accuracy": recipe})
+    accuracy = AccuracyParams(num_seeds=0, num_epochs=10, train_images=60_000, test_images=10_000)
+    params = PARAMS.replicas.model_copy(update={"accuracy": accuracy})
     about = {"dataset": "fashion-mnist", "num_devices": 2, "two_devices": "cpu-virtual"}
-    metrics = {**about, **summarise(measured, params)}
-    found = verdicts(CLAIMS, "replicas", metrics, rows_of(measured))
+    metrics = {**about, **recipe(params)}
+    claims = [claim_of(name) for name in ("D11", "D12a", "D12b", "D12e")]
+    found = verdicts(claims, "replicas", metrics, rows_of(measured))
     assert {found[name] for name in ("D11", "D12a", "D12e")} == {Verdict.NOT_TESTABLE}
     assert found["D12b"] is Verdict.CONFIRMED
 
