@@ -11,19 +11,12 @@ from lab.core.process import run
 from lab.data.datasets import FASHION_COUNTS, dataset_name
 from lab.data.loaders import WORKER_START
 from lab.machine.devices import computes_in_bf16, processor, resolve, usable_cores
-from lab.results.measurements import Measurement, Results, skip
-from lab.timing.bench import ratio_metrics
+from lab.results.measurements import Measurement, skip
 from lab.timing.conditions import LoadMonitor, conditions
 from lab.timing.deadline import time_left_s, traces_folder
 from lab.timing.runner import write_results
+from stages.bench_training import findings
 from stages.bench_training.measure import names
-from stages.bench_training.measure.comparisons import (
-    against_the_notes,
-    against_the_peak,
-    gain,
-    notes_variant,
-    share_of_peak,
-)
 from stages.bench_training.measure.params import Params, TrainingParams
 from stages.bench_training.measure.race import by_hand, race
 from stages.bench_training.measure.variants import (
@@ -36,10 +29,6 @@ from stages.bench_training.measure.variants import (
     worth_a_step,
 )
 
-COMPARED = [
-    f"{net}_{metric}" for net in names.NETS for metric in (names.FP32_SPEEDUP, names.FP32_OF_PEAK)
-]
-COMPARED += [f"{names.LENET}_{names.BF16_OF_PEAK}"]
 TRIAL_STARTS = 1
 EPOCHS_BY_HAND = 2
 
@@ -97,21 +86,6 @@ def timed_by_hand(name: str, variant: TrainingVariant, machine: Machine) -> Meas
     )
 
 
-def summarise(results: Results, notes_workers: int) -> dict[str, float | str]:
-    """The engine against the notes' way, and both dtypes against the peak."""
-    metrics: dict[str, float | str] = {names.NOTES_WORKERS: notes_workers}
-    for net in names.NETS:
-        notes = notes_variant(results, net, notes_workers)
-        for metric, variant in against_the_notes(results, net).items():
-            if over_notes := gain(results, net, variant, over=notes):
-                metrics |= ratio_metrics(f"{net}_{metric}", over_notes)
-        for metric, (variant, product) in against_the_peak(results, net).items():
-            if share := share_of_peak(results, net, variant, product):
-                metrics[f"{net}_{metric}"] = round(share.median, 4)
-    found = results.one(names.NOTES_LENET, names.ONE_DEVICE)
-    return metrics | {names.TWO_DEVICES: found.device_kind if found else "none"}
-
-
 def main() -> None:
     """Measure and write rows and metrics."""
     params = load(Params)
@@ -123,13 +97,14 @@ def main() -> None:
         devices = processor(cores)
     notes_workers = trial(p, machine)
     measured = measure(p, machine, notes_workers)
-    head = {
+    about = {
         "dataset": dataset_name(),
         "worker_start": WORKER_START,
         **conditions(measured, devices, watch, p.starts),
+        names.NOTES_WORKERS: notes_workers,
+        names.TWO_DEVICES: machine.two_devices or "none",
     }
-    found = summarise(Results(measured), notes_workers)
-    write_results("bench_training", measured, {**head, **found}, COMPARED)
+    write_results("bench_training", measured, about, findings)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The names of bench_training's experiments, variants and metrics."""
+"""The names of bench_training's experiments, variants and conditions."""
 
 LENET, RESNET18 = "lenet", "resnet18"  # experiments, by net; x: images per batch
 NETS = (LENET, RESNET18)
@@ -26,12 +26,6 @@ LOOP, THREADS = "two devices in a loop", "two devices in threads"
 
 BY_HAND = "lenet, by hand"  # experiment: seconds per epoch, of one process that is alone
 
-# metrics, these behind a net and _; speed-ups are over the notes' way, with _low, _high
-FP32_SPEEDUP = "fp32_speedup"  # of ENGINE, both in torch's own arithmetic
-GRAPH_SPEEDUP = "graph_speedup"  # of GRAPH, likewise
-BF16_SPEEDUP = "bf16_speedup"  # of the fastest variant in bfloat16 where there is a graph
-FP32_OF_PEAK = "fp32_of_peak"  # the rate of FP32, or else of ENGINE, over the peak
-TF32_OF_PEAK = "tf32_of_peak"  # the rate of TF32 over the peak in it
-BF16_OF_PEAK = "bf16_of_peak"  # the rate of the fastest variant in bfloat16 over the peak in it
+# conditions
 NOTES_WORKERS = "lenet_notes_workers"  # of the notes' loader: what the trial found faster
 TWO_DEVICES = "two_devices"  # what ON_DEVICES ran on: a kind of device, or `none`

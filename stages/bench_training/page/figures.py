@@ -4,18 +4,19 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lab.report import plots
-from lab.report.benchmarks import TITLES, read
+from lab.report.benchmarks import TITLES
 from lab.report.language import say
 from lab.report.page import Figure
+from lab.results.documents import read_results
 from lab.results.measurements import Results
+from stages.bench_training.findings import ON_DEVICES, findings, ms_at_peak
 from stages.bench_training.measure import names
-from stages.bench_training.measure.comparisons import ms_at_peak
-from stages.bench_training.page.values import experiments_in_words, gains, timed, variants_in_words
+from stages.bench_training.page.values import experiments_in_words, timed, variants_in_words
 
 
 def figures(folder: Path) -> list[Figure]:
     """The figures of `folder` (reports/bench_training)."""
-    results, m = read(folder)
+    results = read_results(folder)
     time = say("Time per step (ms)")
     shown = [
         Figure(
@@ -23,15 +24,16 @@ def figures(folder: Path) -> list[Figure]:
             [plots.bars(times(results, net), time, title) for net, title in TITLES.items()],
         )
     ]
-    experiments = experiments_in_words(results)
+    experiments, found = experiments_in_words(results), findings(results)
     ways = {names.LOOP: say("loop"), names.THREADS: say("threads")}
     rows = {
-        say("{net}: {way}", net=experiments[experiment], way=ways[variant]): found
-        for (experiment, variant), found in gains(results).items()
+        say("{net}: {way}", net=experiments[experiment], way=ways[variant]): found[name]
+        for name, (experiment, variant) in ON_DEVICES.items()
+        if found[name]
     }
     if rows:
         as_fast = say("Speed relative to one device (×)")
-        virtual = m[names.TWO_DEVICES] == "cpu-virtual"
+        virtual = results.conditions[names.TWO_DEVICES] == "cpu-virtual"
         shown.append(Figure("training_on_devices", [plots.dots(rows, as_fast, virtual=virtual)]))
     return shown
 
@@ -41,5 +43,5 @@ def times(results: Results, net: str) -> dict[str, Sequence[float]]:
     words = variants_in_words()
     return {
         **{words[found.variant]: found.values for found in timed(results, net)},
-        say("at the float32 peak"): ms_at_peak(results, net),
+        say("at the float32 peak"): ms_at_peak(results, net).values,
     }

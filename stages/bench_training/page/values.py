@@ -1,21 +1,15 @@
-"""What the page on the speed of training names: numbers, and what they decide."""
+"""What the page on the speed of training names beside findings."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from lab.data.datasets import FASHION_COUNTS
-from lab.report.benchmarks import TITLES, ratio_of, read
+from lab.report.benchmarks import TITLES
 from lab.report.language import say
+from lab.results.findings import Finding
 from lab.results.measurements import Measurement, Results
-from lab.results.stats import Ratio, Summary
+from lab.results.stats import Summary
 from stages.bench_training.measure import names
-from stages.bench_training.measure.comparisons import (
-    against_the_peak,
-    gain,
-    notes_variant,
-    share_of_peak,
-)
 
 VERDICTS = ("faster", "inconclusive", "slower")
 OUTCOMES = {
@@ -28,35 +22,16 @@ OUTCOMES = {
 }
 
 
-def values(folder: Path) -> dict[str, object]:
-    """The values of `folder` (reports/bench_training)."""
-    results, m = read(folder)
-    lenet, resnet = (ratio_of(m, f"{net}_{names.FP32_SPEEDUP}") for net in names.NETS)
-    threads = gain(results, names.WIDE, names.THREADS, over=names.ONE_DEVICE)
-    notes = notes_variant(results, names.LENET, m[names.NOTES_WORKERS])
-    graph = f"{names.LENET}_{names.GRAPH_SPEEDUP}"
-    of_peak = {net: _of_peak(results, net) for net in names.NETS}
+def values(results: Results, found: Mapping[str, Finding]) -> dict[str, object]:
     return {
-        "lenet": lenet,
-        "lenet_verdict": lenet.verdict,
-        "resnet": resnet,
-        "resnet_verdict": resnet.verdict,
-        "graph": ratio_of(m, graph) if graph in m else None,
-        "bf16": _bf16(results),
-        "notes_s": _seconds(results, names.LENET, notes),
-        "ours_s": _seconds(results, names.LENET, names.ENGINE),
-        "resnet_s": _seconds(results, names.RESNET18, names.ENGINE),
-        "resnet_batch": int(results.series(names.RESNET18, names.ENGINE)[0].x),
-        "of_peak": of_peak,
-        "above": any(share is not None and share.low > 1 for share in of_peak.values()),
-        "plain": gain(results, names.LENET, names.ENGINE, over=names.PLAIN),
-        "lightning": gain(results, names.LENET, names.LIGHTNING, over=notes),
-        "loop": gain(results, names.WIDE, names.LOOP, over=names.ONE_DEVICE),
-        "threads": threads,
-        "threads_verdict": threads.verdict if threads else "inconclusive",
-        "two_devices": m[names.TWO_DEVICES],
-        "on_gpu": m["device_kind"].startswith("cuda"),
-        "starts": m["starts"],
+        "lenet_verdict": found["lenet_fp32_speedup"].verdict,
+        "resnet_verdict": found["resnet18_fp32_speedup"].verdict,
+        "resnet_batch": int(results.xs(names.RESNET18, names.ENGINE)[0]),
+        "above": any(found[f"{net}_fp32_of_peak"].low > 1 for net in names.NETS),
+        "threads_verdict": found["wider_threads"].verdict,
+        "two_devices": results.conditions[names.TWO_DEVICES],
+        "on_gpu": results.conditions["device_kind"].startswith("cuda"),
+        "starts": results.conditions["starts"],
         "table": table(results),
     }
 
@@ -123,30 +98,3 @@ def timed(results: Results, experiment: str) -> list[Measurement]:
         for name in results.variants(experiment)
         if name not in names.PEAKS and results.one(experiment, name)
     ]
-
-
-def gains(results: Results) -> Mapping[tuple[str, str], Ratio]:
-    """How many times as fast as one device two are, by what they train and how."""
-    return {
-        (experiment, variant): found
-        for experiment in names.ON_DEVICES
-        for variant in (names.LOOP, names.THREADS)
-        if (found := gain(results, experiment, variant, over=names.ONE_DEVICE))
-    }
-
-
-def _seconds(results: Results, net: str, variant: str) -> float:
-    """A step's."""
-    return results.series(net, variant)[0].summary.median / 1e3
-
-
-def _of_peak(results: Results, net: str) -> Ratio | None:
-    """The share of the machine's peak in float32."""
-    variant, product = against_the_peak(results, net)[names.FP32_OF_PEAK]
-    return share_of_peak(results, net, variant, product)
-
-
-def _bf16(results: Results) -> Ratio | None:
-    """How many times as fast as in float32 our loop trains LeNet in bfloat16."""
-    base = names.FP32 if names.FP32 in results.variants(names.LENET) else names.ENGINE
-    return gain(results, names.LENET, names.BF16, over=base)

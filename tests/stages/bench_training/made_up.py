@@ -1,8 +1,7 @@
 """Made-up results of bench_training, as a CPU or a GPU would leave them."""
 
 from lab.machine.devices import DeviceKind
-from lab.results.measurements import Measurement, Results, again, skip
-from stages.bench_training import __main__ as bench_training
+from lab.results.measurements import Measurement, again, skip
 from stages.bench_training.measure import names
 from tests.made_up import one
 
@@ -60,5 +59,6 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
 
 
 def summary(made: list[Measurement]) -> dict[str, float | str]:
-    """The stage's own metrics of what it measured, its conditions apart."""
-    return bench_training.summarise(Results(made), NOTES_WORKERS)
+    """The stage's own conditions."""
+    [two_devices] = {m.device_kind for m in made if m.experiment == names.WIDE}
+    return {names.NOTES_WORKERS: NOTES_WORKERS, names.TWO_DEVICES: two_devices}

@@ -8,7 +8,7 @@ import torch
 from lab.nets.flops import forward_cost
 from lab.results.measurements import Results
 from stages.bench_training import __main__ as bench_training
-from stages.bench_training.measure import comparisons, names
+from stages.bench_training.measure import names
 from stages.bench_training.measure import variants as variants_module
 from stages.bench_training.measure.params import TrainingParams
 from stages.bench_training.measure.variants import (
@@ -20,7 +20,7 @@ from stages.bench_training.measure.variants import (
     variants_of,
     worth_a_step,
 )
-from tests.made_up import measurements, metrics
+from tests.made_up import findings, measurements
 
 PARAMS = TrainingParams(
     starts=8,
@@ -45,20 +45,16 @@ def without_lightning(monkeypatch):
 
 def test_the_engine_is_held_against_the_notes_way_of_the_trial_and_the_peak_of_the_same_start():
     made = measurements("bench_training", "cpu-virtual")
-    m = metrics("bench_training", made, "cpu-virtual")
-    assert (m["lenet_notes_workers"], m["lenet_fp32_speedup"]) == (0, 3.0)
-    assert m["resnet18_fp32_speedup"] == 1.125
-    assert m["lenet_fp32_of_peak"] == pytest.approx(2 * 7 / 30, abs=1e-4), "convolutions"
-    assert m["lenet_bf16_of_peak"] == pytest.approx(0.2 * 50 / 20, abs=1e-4), "products"
-    assert m["resnet18_fp32_of_peak"] == pytest.approx(11 * 7 / 80, abs=1e-4)
-    assert m["two_devices"] == "cpu-virtual"
-    with_workers = bench_training.summarise(Results(made), notes_workers=4)
-    assert with_workers["lenet_fp32_speedup"] == pytest.approx(100 / 30, abs=1e-3)
-    results = Results(made)
-    bf16 = comparisons.gain(results, names.LENET, names.BF16, over=names.ENGINE)
-    assert bf16 is not None
-    assert bf16.median == pytest.approx(1.5)
-    assert comparisons.gain(results, names.LENET, names.TF32, over=names.ENGINE) is None
+    found = findings("bench_training", made, "cpu-virtual")
+    assert found["lenet_fp32_speedup"].value == pytest.approx(3.0)
+    assert found["resnet18_fp32_speedup"].value == pytest.approx(1.125)
+    assert found["lenet_fp32_of_peak"].value == pytest.approx(2 * 7 / 30), "convolutions"
+    assert found["lenet_bf16_of_peak"].value == pytest.approx(0.2 * 50 / 20), "products"
+    assert found["resnet18_fp32_of_peak"].value == pytest.approx(11 * 7 / 80)
+    assert found["lenet_bf16_over_fp32"].value == pytest.approx(1.5)
+    assert not found["lenet_tf32_of_peak"]
+    with_workers = bench_training.findings.findings(Results(made, {names.NOTES_WORKERS: 4}))
+    assert with_workers["lenet_fp32_speedup"].value == pytest.approx(100 / 30)
 
 
 def test_the_trial_chooses_the_setting_that_is_faster_on_samples_of_its_own(monkeypatch):
@@ -88,16 +84,18 @@ def test_one_gpu_is_not_two_devices():
     assert [str(d) for d in two[names.WIDE, names.LOOP].devices()] == ["cuda:0", "cuda:1"]
 
 
-def test_what_a_graph_gains_is_read_off_a_gpus_metrics():
-    m = metrics("bench_training", measurements("bench_training", "cuda"), "cuda")
-    assert m["lenet_graph_speedup"] == pytest.approx(90 / 20)
-    assert m["lenet_bf16_speedup"] == pytest.approx(90 / 10), "the fastest of both"
-    assert m["lenet_fp32_of_peak"] == pytest.approx(2 * 7 / 25, abs=1e-4), "strict float32"
-    assert m["lenet_tf32_of_peak"] == pytest.approx(0.2 * 60 / 25, abs=1e-4)
-    assert m["lenet_bf16_of_peak"] == pytest.approx(0.2 * 50 / 10, abs=1e-4)
-    on_cpu = metrics("bench_training", measurements("bench_training", "cpu-virtual"), "cpu-virtual")
-    assert "lenet_graph_speedup" not in on_cpu
-    assert "lenet_bf16_speedup" not in on_cpu
+def test_what_a_graph_gains_is_read_off_a_gpus_rows():
+    found = findings("bench_training", measurements("bench_training", "cuda"), "cuda")
+    assert found["lenet_graph_speedup"].value == pytest.approx(90 / 20)
+    assert found["lenet_bf16_speedup"].value == pytest.approx(90 / 10), "the fastest of both"
+    assert found["lenet_bf16_over_fp32"].value == pytest.approx(25 / 20), "strict float32"
+    assert found["lenet_fp32_of_peak"].value == pytest.approx(2 * 7 / 25), "strict float32"
+    assert found["lenet_tf32_of_peak"].value == pytest.approx(0.2 * 60 / 25)
+    assert found["lenet_bf16_of_peak"].value == pytest.approx(0.2 * 50 / 10)
+    made = measurements("bench_training", "cpu-virtual")
+    on_cpu = findings("bench_training", made, "cpu-virtual")
+    assert not on_cpu["lenet_graph_speedup"]
+    assert on_cpu["lenet_bf16_speedup"].value == pytest.approx(90 / 20), "no other in bfloat16"
 
 
 def test_a_step_is_worth_products_by_its_flop():
