@@ -205,6 +205,13 @@ def exact(number: Samples | float, unit: str = "", better: Better = "") -> Findi
     return Finding(value, value, value, 0, None, unit, better, kinds)
 
 
+def of_one_run(value: float, unit: str, better: Better = "", over: Over = Over.STARTS) -> Finding:
+    """A number of this run alone, which decides nothing: the next run has another."""
+    if not isfinite(value):
+        return missing("no finite number", unit)
+    return Finding(value, value, value, 1, over, unit, better)
+
+
 def missing(why: str, unit: str = "", samples: Samples | None = None) -> Finding:
     """No number, and why."""
     nan = float("nan")

@@ -5,7 +5,16 @@ from math import nan
 from statistics import fmean
 
 from lab.parallel.cost_model import RING, STAR
-from lab.results.findings import AS_LONG, Finding, Samples, combine, exact, median, missing, ratio
+from lab.results.findings import (
+    AS_LONG,
+    Finding,
+    Samples,
+    combine,
+    median,
+    missing,
+    of_one_run,
+    ratio,
+)
 from lab.results.measurements import Results
 from lab.results.stats import PERCENT
 from stages.scaling.measure.predictions import HALVES, compared_steps
@@ -36,11 +45,11 @@ def findings(results: Results) -> dict[str, Finding]:
     lenet, resnet18 = (results.samples("efficiency", net) for net in ("lenet", "resnet18"))
     return {
         "mean_error_percent": mean_size(of_sum),
-        "largest_error_percent": exact(max(map(abs, of_sum), default=nan), "%", better="less"),
+        "largest_error_percent": of_one_run(max(map(abs, of_sum), default=nan), "%", "less"),
         "max_rule_mean_error_percent": mean_size(of_max),
         "noise_floor_percent": mean_size(halves),
-        "star_wait_s": exact(late.get(STAR, nan), "s", better="less"),
-        "ring_wait_s": exact(late.get(RING, nan), "s", better="less"),
+        "star_wait_s": of_one_run(late.get(STAR, nan), "s", "less"),
+        "ring_wait_s": of_one_run(late.get(RING, nan), "s", "less"),
         "over_longer": ratio(step, combine(max, *parts), "times the longer part"),
         "lenet_speedup": speedup("lenet"),
         "resnet18_speedup": speedup("resnet18"),
@@ -56,4 +65,4 @@ def mean_size(errors: Sequence[float]) -> Finding:
     """The mean size of steps' errors in percent, each the median over the starts; no interval."""
     if not errors:
         return missing("not measured: step", "%")
-    return exact(fmean(map(abs, errors)), "%", better="less")
+    return of_one_run(fmean(map(abs, errors)), "%", "less")

@@ -1,6 +1,6 @@
 """The numbers that the rows of a training run give, each derived once."""
 
-from lab.results.findings import Better, Finding, Over, Samples, missing
+from lab.results.findings import Better, Finding, Over, Samples, missing, of_one_run
 from lab.results.measurements import Results
 from lab.results.stats import summarise
 from stages.train.measure.names import (
@@ -31,8 +31,7 @@ def findings(results: Results) -> dict[str, Finding]:
 def last(epochs: Samples, unit: str, better: Better) -> Finding:
     if epochs.missing:
         return missing(epochs.missing, unit)
-    value = epochs.values[-1]
-    return Finding(value, value, value, 1, Over.SEEDS, unit, better)
+    return of_one_run(epochs.values[-1], unit, better, Over.SEEDS)
 
 
 def epoch_seconds(seconds: Samples, resumed: Samples) -> Finding:
@@ -41,5 +40,4 @@ def epoch_seconds(seconds: Samples, resumed: Samples) -> Finding:
         return missing(seconds.missing, "s")
     pairs = zip(seconds.values, resumed.values, strict=True)
     timed = [s for s, again in pairs if not again] or seconds.values
-    value = summarise(timed).median
-    return Finding(value, value, value, 1, Over.STARTS, "s", "less")
+    return of_one_run(summarise(timed).median, "s", "less")
