@@ -4,13 +4,14 @@ from pathlib import Path
 from statistics import median
 
 from lab.report import plots
-from lab.report.benchmarks import TITLES, read
+from lab.report.benchmarks import TITLES
 from lab.report.figures import COLOURS, WIDTH, figure, label_ends
 from lab.report.language import say, translation
 from lab.report.page import Figure
+from lab.results.documents import read_results
 from lab.results.measurements import Results
-from stages.schedules.measure.names import AS_THE_BOOK
-from stages.schedules.page.values import LABELS, accuracies, highest_rates
+from stages.schedules.measure.names import AS_THE_BOOK, NO_WARM_UP, WARM_UP
+from stages.schedules.page.values import LABELS
 
 RISING = ("cosine, warm-up", "inverse sqrt, warm-up", "one-cycle", AS_THE_BOOK)
 DASHES = ("-", "--", ":", "-.", (0, (2, 2)))
@@ -18,12 +19,19 @@ DASHES = ("-", "--", ":", "-.", (0, (2, 2)))
 
 def figures(folder: Path) -> list[Figure]:
     """The figures of `folder` (reports/schedules)."""
-    results, m = read(folder)
-    found = sorted(accuracies(results).items(), key=lambda item: -median(item[1]))
-    ranked = {translation(LABELS[name]): percent for name, percent in found}
+    results = read_results(folder)
+    found = {
+        name: results.samples("schedule_accuracy", name).values
+        for name in results.variants("schedule_accuracy")
+    }
+    best_first = sorted(found, key=lambda name: -median(found[name]))
+    ranked = {translation(LABELS[name]): found[name] for name in best_first}
     limits = {}
-    for net in m["nets"].split():
-        plain, warm = highest_rates(results, net)
+    for net in results.conditions["nets"].split():
+        plain, warm = (
+            results.samples("highest_stable_rate", variant, net=net).values
+            for variant in (NO_WARM_UP, WARM_UP)
+        )
         limits[say("{net}, no warm-up", net=TITLES[net])] = plain
         limits[say("{net}, warm-up", net=TITLES[net])] = warm
     return [

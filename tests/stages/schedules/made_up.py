@@ -3,10 +3,11 @@
 from dataclasses import replace
 from pathlib import Path
 
-from lab.core.files import write_metrics, write_rows
+from lab.core.files import CONDITIONS, write_json, write_rows
 from lab.machine.devices import DeviceKind
+from lab.results.derived import write_metrics
 from lab.results.measurements import Measurement, by_seed, line, rows_of
-from stages.schedules.__main__ import summarise
+from stages.schedules import findings
 from stages.schedules.measure.by_schedule import drawn
 from stages.schedules.measure.names import NO_WARM_UP, WARM_UP
 
@@ -32,7 +33,8 @@ def schedule_results(nets: dict[str, tuple[float, float]]) -> list[Measurement]:
 
 
 def write(reports: Path, kind: DeviceKind, nets: dict[str, tuple[float, float]] = RATES) -> None:
-    """Write the rows and metrics of `schedules` under `reports`, the same on any device."""
+    """Write the files of `schedules` under `reports`, the same on any device."""
     made = schedule_results(nets)
     write_rows(reports / "schedules", rows_of(made))
-    write_metrics(reports / "schedules", {**ABOUT, **summarise(made)})
+    write_json(reports / "schedules" / CONDITIONS, {**ABOUT, "nets": " ".join(nets)})
+    write_metrics(reports / "schedules", findings)

@@ -5,7 +5,7 @@ from lab.data import synthetic
 from lab.data.datasets import Split
 from lab.machine.devices import Devices
 from lab.results.measurements import Measurement
-from stages.schedules.__main__ import measure, summarise
+from stages.schedules.__main__ import measure
 from stages.schedules.measure.params import HighestRateParams, RunParams, ScheduleParams
 
 LENET = RunParams(seeds=2, batch_size=32, steps=30, first_rate=0.4, resolution=1.9)
@@ -25,4 +25,4 @@ def results() -> tuple[list[Measurement], Metrics]:
     split = Split(images, labels.astype("int64"))
     devices = Devices("cpu-virtual", [torch.device("cpu")], 1)
     measured = measure(PARAMS, devices, split, split, seed=0)
-    return measured, summarise(measured)
+    return measured, {"nets": "lenet"}

@@ -15,9 +15,11 @@ from lab.data import synthetic
 from lab.data.datasets import Split
 from lab.data.images import small_images
 from lab.optim.schedules import after_epoch
-from lab.results.measurements import by_seed, rows_of
+from lab.results.findings import Over, Samples, median
+from lab.results.measurements import Results, by_seed, rows_of
+from lab.results.stats import ANY
 from lab.training.short_training import make_net
-from stages.schedules.__main__ import summarise
+from stages.schedules.findings import best_schedule, findings
 from stages.schedules.measure.by_schedule import EPOCHS, SCHEDULES, WARM_UP_EPOCHS
 from stages.schedules.measure.highest_rate import (
     Trainer,
@@ -26,9 +28,8 @@ from stages.schedules.measure.highest_rate import (
     schedule_of,
 )
 from stages.schedules.measure.names import CONSTANT, NO_WARM_UP, WARM_UP
-from stages.schedules.page import claims
-from stages.schedules.page.values import differs, points
-from tests.helpers import verdicts
+from stages.schedules.page.values import differs
+from tests.helpers import claim_of, verdicts
 from tests.stages.schedules.made_up import schedule_results
 from tests.stages.schedules.smallest import LENET
 
@@ -39,11 +40,20 @@ def test_the_best_schedule_is_chosen_by_other_seeds_than_those_it_is_judged_by()
     for variant, rates in ((NO_WARM_UP, [1.0, 2.0, 4.0]), (WARM_UP, [2.0, 6.0, 4.0])):
         limits = by_seed("highest_stable_rate", variant, rates)
         made.append(replace(limits, columns={"net": "lenet"}))
-    m = summarise(made)
-    assert (m["best_schedule"], m["best_accuracy_percent"]) == ("cosine", 41)
-    assert m["constant_accuracy_percent"] == 70
-    assert m["lenet_warm_up_gain"] == 2, "the median of 2, 3 and 1: paired by seed"
-    assert m["nets"] == "lenet"
+    found = findings(Results(made))
+    assert best_schedule(Results(made)) == "cosine"
+    assert found["best_accuracy_percent"].value == 41
+    assert found["constant_accuracy_percent"].value == 70
+    assert found["lenet_warm_up_gain"].value == 2, "the median of 2, 3 and 1: paired by seed"
+
+
+def test_nets_are_compared_by_the_seeds_that_both_have():
+    made = [
+        replace(by_seed("highest_stable_rate", NO_WARM_UP, rates), columns={"net": net})
+        for net, rates in (("lenet", [2.0, 4.0, 9.0]), ("resnet18", [1.0, 4.0]))
+    ]
+    found = findings(Results(made))["lenet_over_resnet18"]
+    assert (found.value, found.n) == (1.5, 2), "the median of 2 and 1"
 
 
 def test_the_notes_schedule_rises_for_five_epochs_and_falls_to_a_hundredth():
@@ -72,13 +82,14 @@ def test_as_the_book_applies_it_the_first_epoch_has_the_full_rate_and_the_second
     ],
 )
 def test_a_difference_in_accuracy_needs_an_interval_on_one_side_of_0(differences, verdict):
-    assert differs(points(differences, [0] * len(differences))) == verdict
+    assert differs(median(Samples(tuple(differences)), over=Over.SEEDS, possible=ANY)) == verdict
 
 
 def test_net_that_was_not_trained_is_not_judged():
     made = schedule_results({"lenet": (2.0, 1.0)})
-    metrics = {"dataset": "fashion-mnist", **summarise(made)}
-    found = verdicts(claims.CLAIMS, "schedules", metrics, rows_of(made))
+    metrics = {"dataset": "fashion-mnist", "nets": "lenet"}
+    claims = [claim_of("F20b"), claim_of("F20g")]
+    found = verdicts(claims, "schedules", metrics, rows_of(made))
     assert found["F20b"] is Verdict.REFUTED
     assert found["F20g"] is Verdict.NOT_TESTABLE
 
