@@ -7,9 +7,9 @@ from lab.core.params import load
 from lab.core.process import run
 from lab.machine.devices import processor, usable_cores
 from lab.nets.flops import Cost
-from lab.results.measurements import Measurement, Results
-from lab.timing.bench import median_metrics, ratio_metrics, speedup_of
-from lab.timing.runner import run_benchmark
+from lab.results.measurements import Measurement
+from lab.timing.runner import Benchmark
+from stages.bench_hardware import findings
 from stages.bench_hardware.measure.arithmetic import measure_adding, measure_matmul
 from stages.bench_hardware.measure.memory import (
     measure_latency,
@@ -46,36 +46,13 @@ def measure(process: int, params: Params, costs: Mapping[str, Cost]) -> list[Mea
     ]
 
 
-def summarise(results: Results) -> dict[str, float | str]:
-    """What vectors gain, and the roof over the networks: peak rate and bandwidth."""
-    [loop], [one_call] = (
-        results.series("adding", variant) for variant in ("Python loop", "one call")
-    )
-    metrics = ratio_metrics("vectorised_speedup", speedup_of(loop, one_call))
-    kinds = {m.device_kind for m in results.measurements if m.experiment == "network"}
-    for name, experiment, variant in (
-        ("peak_float32_gflop_per_s", "peak", "float32"),
-        ("copy_gb_per_s", "bandwidth", "copy"),
-    ):
-        rates = [m for m in results.series(experiment, variant) if m.device_kind in kinds]
-        metrics |= median_metrics(name, rates[-1].values)  # on all cores, or the GPU
-    return metrics
-
-
 def main() -> None:
     params = load(Params)
     target = network_device(params)
+    benchmark = Benchmark("bench_hardware", target)
     costs = costs_of(params, target)
-    run_benchmark(
-        "bench_hardware",
-        target,
-        params.bench.starts,
-        measure,
-        summarise,
-        compared=("vectorised_speedup", "peak_float32_gflop_per_s", "copy_gb_per_s"),
-        prepare=lambda: (params, costs),
-        once=lambda measured: count_flop(costs, target),
-    )
+    measured = benchmark.repeat(params.bench.starts, measure, params, costs)
+    benchmark.write([*measured, *count_flop(costs, target)], findings)
 
 
 if __name__ == "__main__":

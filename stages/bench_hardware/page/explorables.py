@@ -7,10 +7,11 @@ import math
 from pathlib import Path
 from typing import NamedTuple
 
-from lab.report.benchmarks import read
 from lab.report.language import say
 from lab.report.page import Choice, Explorable, Slider
+from lab.results.documents import read_results
 from lab.results.measurements import Results
+from stages.bench_hardware.findings import findings
 
 MOST_IMAGES = 2**12
 
@@ -34,8 +35,10 @@ COSTS = {
 
 def explorables(folder: Path) -> list[Explorable]:
     """The explorables of `folder` (reports/bench_hardware)."""
-    results, m = read(folder)
-    return [roofline(results, m["peak_float32_gflop_per_s"], m["copy_gb_per_s"])]
+    results = read_results(folder)
+    found = findings(results)
+    roof = (found[name].value for name in ("peak_float32_gflop_per_s", "copy_gb_per_s"))
+    return [roofline(results, *roof)]
 
 
 def roofline(results: Results, peak: float, bandwidth: float) -> Explorable:

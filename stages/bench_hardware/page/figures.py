@@ -9,20 +9,22 @@ from matplotlib.axes import Axes
 
 from lab.report import figures as style
 from lab.report import plots
-from lab.report.benchmarks import read
 from lab.report.language import say, translation
 from lab.report.numbers import number
 from lab.report.page import Figure
+from lab.results.documents import read_results
+from lab.results.findings import median
 from lab.results.measurements import Measurement, Results
-from lab.results.stats import POSITIVE, median_of
-from stages.bench_hardware.page.values import Network, networks_of, roof
+from stages.bench_hardware.findings import findings
+from stages.bench_hardware.page.values import Network, networks_of
 
 
 def figures(folder: Path) -> list[Figure]:
     """The figures of `folder` (reports/bench_hardware)."""
-    results, _ = read(folder)
-    peak, copy = (m.summary.median for m in roof(results))
-    under = partial(draw_roofline, networks_of(results), peak, copy)
+    results = read_results(folder)
+    found = findings(results)
+    peak, copy = found["peak_float32_gflop_per_s"].value, found["copy_gb_per_s"].value
+    under = partial(draw_roofline, networks_of(results, found), peak, copy)
     rate = say("Rate (GFLOP/s)")
     return [
         Figure("roofline", [under]),
@@ -78,15 +80,18 @@ def line(name: str, series: Sequence[Measurement], unit: int = 1, style: str = "
 def ways(results: Results) -> dict[str, object]:
     """The rate of a matrix multiplication in each way."""
     return {
-        translation(name): median_of(results.series("matmul", name)[0].values, POSITIVE)
+        translation(name): median(results.samples("matmul", name))
         for name in results.variants("matmul")
     }
 
 
 def peaks(results: Results) -> dict[str, object]:
     """The rate of large matrix multiplications by dtype and threads."""
-    measured = [m for name in results.variants("peak") for m in results.series("peak", name)]
-    return {named(m): median_of(m.values, POSITIVE) for m in measured}
+    return {
+        named(m): median(results.samples("peak", name, m.x))
+        for name in results.variants("peak")
+        for m in results.series("peak", name)
+    }
 
 
 def named(m: Measurement) -> str:
@@ -105,7 +110,7 @@ def named(m: Measurement) -> str:
 def draw_roofline(networks: Sequence[Network], peak: float, bandwidth: float, path: Path) -> None:
     """Draw networks as dots under the line of what arithmetic and memory allow."""
     ridge = peak / bandwidth
-    at, rates = [n.intensity for n in networks], [n.rate.median for n in networks]
+    at, rates = [n.intensity for n in networks], [n.rate.value for n in networks]
     x = np.array([min(ridge, *at) / 10, ridge, 4 * max(ridge, *at)])
     bottom = min(bandwidth * x[0], *rates) / 2.2
     with style.figure(path, style.WIDTH, 3.4) as fig:
@@ -142,10 +147,10 @@ def name_roof(axes: Axes, ridge: float, peak: float, bandwidth: float) -> None:
 def name_networks(axes: Axes, networks: Sequence[Network]) -> None:
     """Draw the networks as dots, each with its name on its right."""
     to_axes = axes.transData + axes.transAxes.inverted()
-    places = [to_axes.transform((n.intensity, n.rate.median)) for n in networks]
+    places = [to_axes.transform((n.intensity, n.rate.value)) for n in networks]
     heights = style.spread_labels([float(y) for _, y in places], 0.075, 1)
     for network, (x, _), height in zip(networks, places, heights, strict=True):
-        axes.plot(network.intensity, network.rate.median, "o", color=style.COLOURS[0], markersize=8)
+        axes.plot(network.intensity, network.rate.value, "o", color=style.COLOURS[0], markersize=8)
         axes.text(
             x + 0.025,
             height,

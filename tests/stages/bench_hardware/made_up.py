@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
+from lab.core.files import Metrics
 from lab.machine.devices import DeviceKind
-from lab.results.measurements import Measurement, Results, skip
-from stages.bench_hardware import __main__ as bench_hardware
+from lab.results.measurements import Measurement, skip
 from stages.bench_hardware.measure.arithmetic import WAYS
 from stages.bench_hardware.measure.roofline import NETS
 from stages.bench_hardware.measure.transfers import VARIANTS
@@ -62,6 +62,6 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
     return made
 
 
-def summary(made: list[Measurement]) -> dict[str, float | str]:
-    """Return the stage's own metrics of what it measured, its conditions apart."""
-    return bench_hardware.summarise(Results(made))
+def summary(made: list[Measurement]) -> Metrics:
+    """The stage's own conditions: none."""
+    return {}

@@ -7,37 +7,43 @@ import torch
 
 import lab.core.params
 from lab.machine.devices import processor
+from lab.results.findings import Finding, Over
 from lab.results.measurements import Results
-from lab.results.stats import Ratio
-from stages.bench_hardware.__main__ import measure, summarise
+from stages.bench_hardware.__main__ import measure
 from stages.bench_hardware.measure import arithmetic, memory, roofline
 from stages.bench_hardware.measure.arithmetic import WAYS, add_in_a_loop
 from stages.bench_hardware.measure.params import Params
-from stages.bench_hardware.page.values import limit_of, networks_of, roof
+from stages.bench_hardware.page.values import limit_of, networks_of
 from tests.helpers import edit_params
-from tests.made_up import measurements
+from tests.made_up import findings, measurements
 
 
 def test_the_roof_is_the_best_of_the_device_that_the_networks_ran_on():
-    on_gpu, on_cpu = (
-        summarise(Results(measurements("bench_hardware", kind))) for kind in ("cuda", "cpu-virtual")
-    )
-    assert on_gpu["peak_float32_gflop_per_s"] == pytest.approx(50_000, rel=1e-2)
-    assert on_gpu["copy_gb_per_s"] == pytest.approx(3000, rel=1e-2)
-    assert on_cpu["peak_float32_gflop_per_s"] == pytest.approx(1000, rel=1e-2)
-    assert on_cpu["copy_gb_per_s"] == pytest.approx(1000, rel=1e-2)
+    for kind, peak, copy in (("cuda", 50_000, 3000), ("cpu-virtual", 1000, 1000)):
+        made = measurements("bench_hardware", kind)
+        found = findings("bench_hardware", made, kind)
+        assert found["peak_float32_gflop_per_s"].value == pytest.approx(peak, rel=1e-2)
+        assert found["copy_gb_per_s"].value == pytest.approx(copy, rel=1e-2)
+        ran_on = {Results(made).one("network", "LeNet").device_kind}
+        assert found["ridge"].device_kinds == ran_on
 
 
 def test_networks_are_under_the_roof_of_what_they_ran_on():
     for kind, allowed in (("cuda", [3000, 9000, 27_000, 50_000]), ("cpu-virtual", [1000] * 4)):
-        results = Results(measurements("bench_hardware", kind))
-        peak, copy = roof(results)
-        assert peak.device_kind == copy.device_kind == results.one("network", "LeNet").device_kind
-        networks = networks_of(results)
+        made = measurements("bench_hardware", kind)
+        networks = networks_of(Results(made), findings("bench_hardware", made, kind))
         assert [n.intensity for n in networks] == [1, 3, 9, 27]
-        assert [n.share.median for n in networks] == pytest.approx(
+        assert [n.share.value for n in networks] == pytest.approx(
             [50 / most for most in allowed], rel=1e-2
         )
+
+
+def test_one_core_has_nothing_to_spread_sums_over():
+    made = measurements("bench_hardware", "cpu-virtual")
+    assert findings("bench_hardware", made, "cpu-virtual")["all_cores"].value == pytest.approx(6)
+    on_one = [m for m in made if m.experiment != "vector rate" or m.threads == 1]
+    found = findings("bench_hardware", on_one, "cpu-virtual")["all_cores"]
+    assert found.missing == "there is one core; it needs two"
 
 
 @pytest.mark.parametrize(
@@ -51,7 +57,7 @@ def test_networks_are_under_the_roof_of_what_they_ran_on():
     ],
 )
 def test_what_limits_networks_is_on_one_side_of_the_ridges_interval(intensities, limit):
-    assert limit_of(intensities, Ratio(6, 5, 7, 8)) == limit
+    assert limit_of(intensities, Finding(6, 5, 7, 8, Over.STARTS)) == limit
 
 
 def test_a_process_measures_what_the_page_and_the_claims_read(project, monkeypatch):
