@@ -1,10 +1,8 @@
 """Run the stage: `python -m stages.convergence`."""
 
 import sys
-from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
-from statistics import mean
 
 import torch
 
@@ -17,6 +15,7 @@ from lab.machine.allocator import disable_malloc_trim
 from lab.machine.devices import Devices, resolve
 from lab.results.measurements import Measurement
 from lab.timing.runner import measure_in_processes, write_results
+from stages.convergence import findings
 from stages.convergence.measure.epochs_to_target import Trainer, measure_epochs
 from stages.convergence.measure.names import NETS, STEMS
 from stages.convergence.measure.params import ConvergenceParams, Params
@@ -47,8 +46,8 @@ def measure(
     return [replace(m, device_kind=devices.kind, threads=devices.threads) for m in trained]
 
 
-def summarise(measured: Sequence[Measurement], p: ConvergenceParams) -> Metrics:
-    """The settings that the page names, and of each net the share of the runs that failed."""
+def settings(p: ConvergenceParams) -> Metrics:
+    """What the page names, and claims need."""
     found: dict[str, float | str] = {
         "image_side": p.image_side,
         "train_images": p.train_images,
@@ -57,24 +56,12 @@ def summarise(measured: Sequence[Measurement], p: ConvergenceParams) -> Metrics:
     }
     found |= {f"{net}_tuned_batch": 0 for net in NETS}
     for net, of_net in p.nets.items():
-        reached, diverged = (
-            [
-                value
-                for m in measured
-                if m.experiment == experiment and m.columns["net"] == net
-                for value in m.values
-            ]
-            for experiment in ("reached", "diverged")
-        )
-        missed = len(reached) - sum(reached) - sum(diverged)
         of_runs = {
             "target_percent": of_net.target_accuracy_percent,
             "max_epochs": of_net.max_epochs,
             "smallest_batch": of_net.batch_sizes[0],
             "largest_batch": of_net.batch_sizes[-1],
             "tuned_batch": of_net.batch_sizes[-1] if of_net.tuning_seeds else 0,
-            "not_reached_percent": round(100 * missed / len(reached), 3),
-            "diverged_percent": round(100 * mean(diverged), 3),
         }
         found |= {f"{net}_{name}": value for name, value in of_runs.items()}
     return found
@@ -93,9 +80,7 @@ def main() -> None:
         "device_kind": devices.kind,
         "threads_per_device": devices.threads,
     }
-    failed = ("not_reached_percent", "diverged_percent")
-    compared = [f"{net}_{metric}" for net in NETS for metric in failed]
-    write_results("convergence", measured, {**about, **summarise(measured, p)}, compared)
+    write_results("convergence", measured, {**about, **settings(p)}, findings)
 
 
 if __name__ == "__main__":

@@ -14,4 +14,5 @@ MOMENTUM, LARS = "momentum, best rate", "LARS, best rate"
 # ResNet-18's stems: the notes', and the original one
 STEMS: tuple[Stem, Stem] = ("small", "original")
 
+NOTES_BATCH, SMALL_BATCH = 256, 16  # images of the notes' pixels, timed in turn
 PLAIN = "plain SGD"  # of what is timed, and of short runs

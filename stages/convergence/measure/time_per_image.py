@@ -11,11 +11,10 @@ from lab.results.measurements import Measurement
 from lab.timing.bench import time_variants
 from lab.training.short_training import make_net
 from lab.training.update_steps import sgd_step
-from stages.convergence.measure.names import LENET, PLAIN
+from stages.convergence.measure.names import LENET, NOTES_BATCH, PLAIN, SMALL_BATCH
 from stages.convergence.measure.params import Params
 
-NOTES_SIDE, NOTES_BATCH = 28, 256
-SMALL_BATCH = 16  # images of the notes' pixels, timed beside their own batch
+NOTES_SIDE = 28
 
 
 def measure_times(process: int, params: Params) -> list[Measurement]:

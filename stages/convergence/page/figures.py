@@ -7,23 +7,24 @@ import numpy as np
 
 from lab.report import figures as style
 from lab.report import plots
-from lab.report.benchmarks import TITLES, read
+from lab.report.benchmarks import TITLES
 from lab.report.language import say, translation
 from lab.report.page import Figure
+from lab.results.documents import read_results
 from stages.convergence.measure.names import LENET, RESNET18
 from stages.convergence.page.values import NAMES, NetRuns, short_runs
 
 
 def figures(folder: Path) -> list[Figure]:
     """The figures of `folder` (reports/convergence)."""
-    results, m = read(folder)
-    nets = [net for net in (LENET, RESNET18) if f"{net}_target_percent" in m]
+    results = read_results(folder)
+    nets = [net for net in (LENET, RESNET18) if f"{net}_target_percent" in results.conditions]
     runs = short_runs(results)
     return [
         *(
             Figure(
                 "convergence" if net == LENET else f"convergence_{net}",
-                [partial(_draw_runs, NetRuns(net, results, m))],
+                [partial(_draw_runs, NetRuns(net, results))],
             )
             for net in nets
         ),
@@ -66,6 +67,6 @@ def _draw_runs(runs: NetRuns, path: Path) -> None:
             say(
                 "Epochs of {net} to {target:g}% test accuracy",
                 net=TITLES[runs.net],
-                target=runs.metrics[f"{runs.net}_target_percent"],
+                target=runs.results.conditions[f"{runs.net}_target_percent"],
             )
         )

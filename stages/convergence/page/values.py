@@ -1,27 +1,16 @@
-"""What the page on convergence names: numbers, and what they decide."""
+"""What the page on convergence names beside findings."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lab.report.benchmarks import read
 from lab.results.findings import Finding
 from lab.results.measurements import Results
-from lab.results.stats import ANY, POSITIVE, Ratio, median_of, speedup
-from stages.convergence.measure.names import (
-    FIXED,
-    LARS,
-    LENET,
-    MOMENTUM,
-    PLAIN,
-    RESNET18,
-    SCALED,
-    STEMS,
-)
+from stages.convergence.findings import batch_sizes, oldest_gradients
+from stages.convergence.measure.names import FIXED, LARS, LENET, MOMENTUM, PLAIN, RESNET18, SCALED
 
 OUTCOMES = {
     "costs": (True, False),
@@ -62,7 +51,6 @@ class NetRuns:
 
     net: str
     results: Results
-    metrics: Mapping[str, Any]
 
     def samples(self, experiment: str, variant: str, batch_size: int) -> NDArray[np.float64]:
         """A variant's samples at a batch size: `epochs`, `reached` and `diverged` by seed."""
@@ -106,10 +94,6 @@ class NetRuns:
             for n in sizes
         )
 
-    def relative(self, many: tuple[str, int], few: tuple[str, int]) -> Ratio:
-        """How many times the epochs of a variant at a batch size another takes, by seed."""
-        return speedup(*(self.samples("epochs", *each).tolist() for each in (many, few)))
-
     def table(self) -> dict[str, Any]:
         """The batch sizes, and how each variant's runs ended at them."""
         sizes, by_variant = self.batch_sizes("us_per_image")[PLAIN], self.batch_sizes()
@@ -124,23 +108,15 @@ class NetRuns:
         return {"sizes": sizes, "rows": rows, "us_per_image": times}
 
 
-def values(folder: Path) -> dict[str, object]:
-    """The values of `folder` (reports/convergence)."""
-    results, m = read(folder)
-    lenet = NetRuns(LENET, results, m)
-    small, large = lenet.batch_sizes()[FIXED][:2]
+def values(results: Results, found: Mapping[str, Finding]) -> dict[str, object]:
+    m, lenet = results.conditions, NetRuns(LENET, results)
+    small, large = batch_sizes(results)
     devices = large // small if large % small == 0 else large / small
     before, fixed, scaled = (FIXED, small), (FIXED, large), (SCALED, large)
-    times, scaled_times = lenet.relative(fixed, before), lenet.relative(scaled, before)
-    pairs = zip(*(lenet.samples("epochs", *each) for each in (scaled, fixed)), strict=True)
-    share = median_of([float(a / b) for a, b in pairs], POSITIVE)
     small_reached = lenet.samples("reached", *before).all()
     all_reached = all(lenet.samples("reached", *each).all() for each in (before, fixed, scaled))
-    image_time = speedup(
-        *(lenet.samples("us_per_image", PLAIN, n).tolist() for n in (large, small))
-    )
     at_small, at_large = lenet.epochs(*before), lenet.epochs(*fixed)
-    target = float(m["lenet_target_percent"])
+    target, times = float(m["lenet_target_percent"]), found["times"]
     return {
         "seeds": len(lenet.samples("epochs", *before)),
         "side": m["image_side"],
@@ -152,50 +128,40 @@ def values(folder: Path) -> dict[str, object]:
         "devices": devices,
         "at_small": at_small,
         "at_large": at_large,
-        "times": times,
-        "scaled_times": scaled_times,
-        "share": share,
         "bounded": bool(small_reached and not all_reached),  # ratios are bounds: larger took longer
         "any_missed": lenet.any_missed(),
         "costs": bool(small_reached and times.verdict == "faster"),
-        "helps": all_reached and share.verdict == "slower",
+        "helps": all_reached and found["scaled_over_fixed"].verdict == "slower",
         "steps_small": round(at_small.median * (m["train_images"] // small)),
         "steps_large": round(at_large.median * (m["train_images"] // large)),
-        "by_steps": times.median > devices**0.5,  # nearer to equal steps than to equal images
-        "gain": _over(devices, times),
-        "scaled_gain": _over(devices, scaled_times),
-        "image_time": image_time,
-        "one_device": times.median * image_time.median,
+        "by_steps": times.value > devices**0.5,  # nearer to equal steps than to equal images
+        "one_device": times.value * found["image_time"].value,
         "lenet": lenet.table(),
         "tuned": _at_best_rates(lenet) if m["lenet_tuned_batch"] else None,
-        "resnet18": _resnet18(results, m) if "resnet18_target_percent" in m else None,
-        "stale": _stale(results),
-        "stems": _stems(results),
+        "resnet18": _resnet18(results) if "resnet18_target_percent" in m else None,
+        "oldest": oldest_gradients(results),
         "synthetic": m["dataset"] == "synthetic",
     }
 
 
-def _over(number: float, ratio: Ratio) -> Ratio:
-    """A number over a ratio."""
-    return Ratio(number / ratio.median, number / ratio.high, number / ratio.low, ratio.count)
-
-
 def _at_best_rates(lenet: NetRuns) -> dict[str, object]:
     """What momentum and LARS take, each at the best learning rate that other seeds found."""
-    largest = lenet.metrics["lenet_largest_batch"]
+    smallest, largest = (
+        lenet.results.conditions[f"lenet_{which}_batch"] for which in ("smallest", "largest")
+    )
     return {
         "largest": largest,
-        "momentum_small": lenet.epochs(MOMENTUM, lenet.metrics["lenet_smallest_batch"]),
+        "momentum_small": lenet.epochs(MOMENTUM, smallest),
         "momentum": lenet.epochs(MOMENTUM, largest),
         "lars": lenet.epochs(LARS, largest),
     }
 
 
-def _resnet18(results: Results, m: Mapping[str, Any]) -> dict[str, Any]:
+def _resnet18(results: Results) -> dict[str, Any]:
     return {
-        "target": m["resnet18_target_percent"],
-        "max_epochs": m["resnet18_max_epochs"],
-        **NetRuns(RESNET18, results, m).table(),
+        "target": results.conditions["resnet18_target_percent"],
+        "max_epochs": results.conditions["resnet18_max_epochs"],
+        **NetRuns(RESNET18, results).table(),
     }
 
 
@@ -206,22 +172,3 @@ def short_runs(results: Results) -> dict[int, list[float]]:
         for m in results.measurements
         if m.experiment == "short_run"
     }
-
-
-def _stale(results: Results) -> dict[str, object]:
-    runs = short_runs(results)
-    steps, fresh = max(runs), runs[0]
-    return {
-        "steps": steps,
-        "fresh": float(np.median(fresh)) / 100,
-        "old": float(np.median(runs[steps])) / 100,
-        "points": median_of([a - b for a, b in zip(fresh, runs[steps], strict=True)], ANY),
-    }
-
-
-def _stems(results: Results) -> dict[str, float] | None:
-    """The accuracy after equally many images with each of ResNet-18's stems, if trained."""
-    found = {stem: results.one("by_stem", stem) for stem in STEMS}
-    if not all(found.values()):
-        return None
-    return {stem: float(np.median(m.values)) / 100 for stem, m in found.items() if m}

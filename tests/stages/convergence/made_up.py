@@ -4,10 +4,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from lab.core.files import write_metrics, write_rows
+from lab.core.files import CONDITIONS, write_json, write_rows
 from lab.machine.devices import DeviceKind
+from lab.results.derived import write_metrics
 from lab.results.measurements import Measurement, by_seed, rows_of
-from stages.convergence.__main__ import summarise
+from stages.convergence import findings
+from stages.convergence.__main__ import settings
 from stages.convergence.measure.names import FIXED, LARS, MOMENTUM, PLAIN, SCALED
 from stages.convergence.measure.params import ConvergenceParams, NetParams, StemParams
 
@@ -103,6 +105,8 @@ def write(reports: Path, kind: DeviceKind = "cpu-virtual") -> None:
         made += of_runs("resnet18", RESNET18_EPOCHS, RESNET18_US)
         made += [by_seed("by_stem", stem, [y] * 8) for stem, y in (("small", 80), ("original", 70))]
         params = WITH_RESNET18
-    write_rows(reports / "convergence", rows_of(made))
+    folder = reports / "convergence"
+    write_rows(folder, rows_of(made))
     conditions = {"device_kind": kind, "dataset": "fashion-mnist"}
-    write_metrics(reports / "convergence", {**conditions, **summarise(made, params)})
+    write_json(folder / CONDITIONS, {**conditions, **settings(params)})
+    write_metrics(folder, findings)

@@ -1,24 +1,28 @@
 """What `convergence` derives and its page names, from made-up runs; and one small real run."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 
-from lab.claims.evidence import NotTestableError
-from lab.claims.rules import Estimate, Over, Verdict, at_most, decide
+from lab.claims.ledger import ledger
+from lab.claims.rules import Verdict, at_most, decide
 from lab.core.errors import ParamsError
+from lab.core.files import METRICS, read_json
 from lab.core.params import load
 from lab.data import synthetic
 from lab.data.datasets import Split
 from lab.machine.devices import Devices
-from lab.results.measurements import Results, rows_of
-from stages.convergence.__main__ import measure, summarise
+from lab.results.documents import read_results
+from lab.results.findings import Finding, Over
+from lab.results.measurements import Results, by_seed, rows_of
+from stages.convergence.__main__ import measure, settings
+from stages.convergence.findings import findings
 from stages.convergence.measure.epochs_to_target import climb
 from stages.convergence.measure.names import FIXED, LARS, MOMENTUM, PLAIN, SCALED
 from stages.convergence.measure.params import Params
-from stages.convergence.page.claims import CLAIMS, share_of_epochs
 from stages.convergence.page.values import NetRuns, values
 from tests.helpers import committed_params, edit_params, verdicts
 from tests.stages.convergence.made_up import CONVERGENCE, lenet_results, write
@@ -28,7 +32,7 @@ DEVICES = Devices("cpu-virtual", [CPU], 1)
 
 
 def test_runs_that_miss_the_target_count_as_longer_than_all_others():
-    runs = NetRuns("lenet", Results(lenet_results()), {})
+    runs = NetRuns("lenet", Results(lenet_results()))
     half = runs.epochs(SCALED, 4096)
     assert (half.median, half.more) == (8, True)
     assert (half.reached.low, half.reached.high) == (6, 6)
@@ -41,15 +45,26 @@ def test_runs_that_miss_the_target_count_as_longer_than_all_others():
 
 def test_what_devices_gain_is_what_epochs_leave_of_it(tmp_path):
     write(tmp_path, "cuda")
-    found = values(tmp_path / "convergence")
-    assert found["times"].median == pytest.approx(3.5), "4 / 1 and 6 / 2, by seed"
-    assert found["gain"].median == pytest.approx(4 / 3.5)
-    assert (found["steps_small"], found["steps_large"]) == (96, 80)
-    assert found["one_device"] == pytest.approx(3.5 / 2), "an image takes half as long"
-    assert found["stems"] == {"small": 0.8, "original": 0.7}
-    assert (found["costs"], found["helps"], found["by_steps"]) == (True, True, True)
-    assert found["any_missed"]
-    assert not found["bounded"], "at 256 all reached the target"
+    results = read_results(tmp_path / "convergence")
+    found = findings(results)
+    assert found["times"].value == pytest.approx(3.5), "4 / 1 and 6 / 2, by seed"
+    assert found["gain"].value == pytest.approx(4 / 3.5)
+    assert (found["small_stem"].value, found["original_stem"].value) == (80, 70)
+    told = values(results, found)
+    assert (told["steps_small"], told["steps_large"]) == (96, 80)
+    assert told["one_device"] == pytest.approx(3.5 / 2), "an image takes half as long"
+    assert (told["costs"], told["helps"], told["by_steps"]) == (True, True, True)
+    assert told["any_missed"]
+    assert not told["bounded"], "at 256 all reached the target"
+
+
+def test_the_runs_that_fail_are_shares_of_all(tmp_path):
+    """LeNet has 64 runs: 8 that miss the target at 4096, 4 that diverge at a scaled rate."""
+    write(tmp_path, "cpu-virtual")
+    assert read_json(tmp_path / "convergence" / METRICS) == {
+        "lenet_not_reached_percent": 12.5,
+        "lenet_diverged_percent": 6.25,
+    }
 
 
 def small(**changes):
@@ -79,7 +94,7 @@ def test_a_small_real_run_repeats_and_has_all_variants(one_thread):
     assert all(0 < value <= 1 for m in epochs for value in m.values)
     ages = [m.columns["staleness"] for m in Results(first).series("short_run", PLAIN)]
     assert ages == [0, 1]
-    m = summarise(first, few)
+    m = settings(few)
     assert (m["lenet_target_percent"], m["train_images"]) == (60, 256)
 
 
@@ -122,28 +137,40 @@ REACHED, CUT = [1.0] * 8, [0.0] * 8
 BUDGET = [10.0] * 8
 
 
+def share(
+    few: list[float], few_reached: list[float], many: list[float], many_reached: list[float]
+) -> Finding:
+    """The epochs at batch 64 in percent of those at 256, at one rate."""
+    made = [
+        replace(by_seed(experiment, FIXED, y), columns={"net": "lenet", "batch_size": n})
+        for n, runs in ((64, (few, few_reached)), (256, (many, many_reached)))
+        for experiment, y in zip(("epochs", "reached"), runs, strict=True)
+    ]
+    return findings(Results(made))["small_batch_share"]
+
+
 def test_cut_run_bounds_its_share_from_above():
     few = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]
-    found = share_of_epochs(few, REACHED, BUDGET, REACHED)
-    assert found == Estimate(45, 10, 80, 8, Over.SEEDS)
-    cut = share_of_epochs(few, REACHED, BUDGET, CUT)
-    assert (cut.value, cut.low, cut.high) == (45, 0, 80)
-    with pytest.raises(NotTestableError, match="2 of 8"):
-        share_of_epochs(few, [1.0] * 6 + [0.0] * 2, BUDGET, REACHED)
+    found = share(few, REACHED, BUDGET, REACHED)
+    assert (found.value, found.low, found.high) == pytest.approx((45, 10, 80))
+    assert (found.n, found.over) == (8, Over.SEEDS)
+    cut = share(few, REACHED, BUDGET, CUT)
+    assert (cut.value, cut.low, cut.high) == pytest.approx((45, 0, 80))
+    assert "2 of 8" in share(few, [1.0] * 6 + [0.0] * 2, BUDGET, REACHED).missing
 
 
 def test_cut_runs_can_confirm_but_not_refute():
     fewer = at_most(98)
-    early = share_of_epochs([5.0] * 8, REACHED, BUDGET, CUT)
+    early = share([5.0] * 8, REACHED, BUDGET, CUT)
     assert decide(early, fewer) is Verdict.CONFIRMED
-    late = share_of_epochs([9.95] * 8, REACHED, BUDGET, CUT)
+    late = share([9.95] * 8, REACHED, BUDGET, CUT)
     assert decide(late, fewer) is Verdict.INCONCLUSIVE, "how much more the other needs is not known"
 
 
-def judged(**metrics):
-    made = lenet_results()
-    found = {"dataset": "fashion-mnist", **summarise(made, CONVERGENCE), **metrics}
-    return verdicts(CLAIMS, "convergence", found, rows_of(made))
+def judged(**conditions):
+    found = {"dataset": "fashion-mnist", **settings(CONVERGENCE), **conditions}
+    claims = [claim for claim in ledger() if claim.stage == "convergence"]
+    return verdicts(claims, "convergence", found, rows_of(lenet_results()))
 
 
 def test_what_was_not_trained_is_not_judged():

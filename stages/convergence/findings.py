@@ -1,0 +1,163 @@
+"""The numbers that convergence's rows give, each derived once."""
+
+from dataclasses import replace
+
+from lab.results.findings import (
+    AS_FAST,
+    AS_LONG,
+    POINTS,
+    Finding,
+    Over,
+    Samples,
+    combine,
+    difference,
+    exact,
+    median,
+    missing,
+    ratio,
+)
+from lab.results.measurements import Results
+from lab.results.stats import PERCENT
+from stages.convergence.measure.names import (
+    FIXED,
+    LARS,
+    LENET,
+    MOMENTUM,
+    NETS,
+    NOTES_BATCH,
+    PLAIN,
+    RULES,
+    SCALED,
+    SMALL_BATCH,
+    STEMS,
+)
+
+METRICS = (
+    "lenet_not_reached_percent",
+    "lenet_diverged_percent",
+    "resnet18_not_reached_percent",
+    "resnet18_diverged_percent",
+)
+SMALLEST, LARGE, VERY_LARGE = 64, 256, 4096  # images; LARGE: on four devices of SMALLEST each
+STALE = 3  # steps: of four workers
+OF_THE_EPOCHS, TIMES_THE_EPOCHS = "% as many epochs", "times as many epochs"
+
+Runs = tuple[str, int]  # of LeNet: the variant, the batch size
+
+
+def findings(results: Results) -> dict[str, Finding]:
+    small, large = batch_sizes(results)
+    oldest = oldest_gradients(results)
+
+    def of_runs(experiment: str, runs: Runs) -> Samples:
+        variant, batch_size = runs
+        return results.samples(experiment, variant, net=LENET, batch_size=batch_size)
+
+    def share(few: Runs, many: Runs) -> Finding:
+        """The epochs of some runs in percent of others', by seed.
+
+        A run of the others that did not reach the target within the budget would have needed more,
+        how much is not known: its share lies between 0 and that at the budget. The interval's
+        lower end is that of the smallest shares, its upper end and the value are those of the
+        largest.
+        """
+        reached = of_runs("reached", few).values
+        if missed := len(reached) - sum(reached):
+            return missing(
+                f"{missed:.0f} of {len(reached)} runs that should need fewer epochs did not reach"
+                " the target; raise its max_epochs in convergence",
+                OF_THE_EPOCHS,
+            )
+        largest = of_runs("epochs", few) / of_runs("epochs", many) * 100
+        smallest = combine(
+            lambda share, ended: share if ended else 0.0, largest, of_runs("reached", many)
+        )
+        above, below = (
+            median(each, OF_THE_EPOCHS, Over.SEEDS, better="less") for each in (largest, smallest)
+        )
+        return replace(above, low=below.low) if below else below
+
+    def times(many: Runs, few: Runs) -> Finding:
+        """How many times the epochs of some runs others take, by seed; a cut one its budget."""
+        more, fewer = (of_runs("epochs", each) for each in (many, few))
+        return ratio(more, fewer, TIMES_THE_EPOCHS, Over.SEEDS, better="less")
+
+    def on_devices(times: Finding) -> Finding:
+        """How many times as fast devices reach the target that split a batch, a small one each."""
+        value, low, high = (large / small / x for x in (times.value, times.high, times.low))
+        return replace(times, value=value, low=low, high=high, unit=AS_FAST, better="more")
+
+    def after_short_run(staleness: int) -> Samples:
+        return results.samples("short_run", PLAIN, staleness=staleness)
+
+    def cost(staleness: int) -> Finding:
+        fresh, old = after_short_run(0), after_short_run(staleness)
+        return difference(fresh, old, POINTS, better="less")
+
+    def accuracy(samples: Samples) -> Finding:
+        return median(samples, "%", Over.SEEDS, PERCENT, better="more")
+
+    of_large, of_small = (
+        results.samples("us_per_image", PLAIN, net=LENET, batch_size=n) for n in (large, small)
+    )
+    of_few, of_notes = (
+        results.samples("notes_us_per_image", PLAIN, batch_size=n)
+        for n in (SMALL_BATCH, NOTES_BATCH)
+    )
+    small_stem, original_stem = (results.samples("by_stem", stem) for stem in STEMS)
+    fixed, scaled = (times((rule, large), (FIXED, small)) for rule in RULES)
+    found = {
+        "small_batch_share": share((FIXED, SMALLEST), (FIXED, LARGE)),
+        "tuned_small_batch_share": share((MOMENTUM, SMALLEST), (MOMENTUM, VERY_LARGE)),
+        "scaled_rate_share": share((SCALED, LARGE), (FIXED, LARGE)),
+        "lars_share": share((LARS, VERY_LARGE), (MOMENTUM, VERY_LARGE)),
+        "times": fixed,
+        "scaled_times": scaled,
+        "scaled_over_fixed": times((SCALED, large), (FIXED, large)),
+        "gain": on_devices(fixed),
+        "scaled_gain": on_devices(scaled),
+        "image_time": ratio(of_large, of_small, AS_LONG, better="less"),
+        "batch_speedup": ratio(of_few, of_notes),
+        "fresh_accuracy": accuracy(after_short_run(0)),
+        "oldest_accuracy": accuracy(after_short_run(oldest)),
+        "oldest_cost": cost(oldest),
+        "stale_cost": cost(STALE),
+        "small_stem": accuracy(small_stem),
+        "original_stem": accuracy(original_stem),
+        "small_stem_gain": difference(small_stem, original_stem, POINTS),
+    }
+    for net in NETS:
+        found |= failed(results, net)
+    return found
+
+
+def batch_sizes(results: Results) -> tuple[int, int]:
+    """LeNet's smallest batch, and the next one."""
+    sizes = [int(m.columns["batch_size"]) for m in results.series("epochs", FIXED, net=LENET)]
+    return (sizes[0], sizes[1]) if len(sizes) > 1 else (SMALLEST, LARGE)
+
+
+def oldest_gradients(results: Results) -> int:
+    """How many steps the oldest gradients of the short runs are old."""
+    ages = (int(m.columns["staleness"]) for m in results.series("short_run", PLAIN))
+    return max(ages, default=STALE)
+
+
+def failed(results: Results, net: str) -> dict[str, Finding]:
+    """The shares of a net's runs, of whatever variant, that missed the target, and diverged."""
+    reached, diverged = (
+        [
+            value
+            for variant in results.variants(experiment, net=net)
+            for value in results.samples(experiment, variant, net=net).values
+        ]
+        for experiment in ("reached", "diverged")
+    )
+    missed = len(reached) - sum(reached) - sum(diverged)
+    counts, unit = {"not_reached": missed, "diverged": sum(diverged)}, "% of the runs"
+    return {
+        f"{net}_{ending}_percent": exact(100 * count / len(reached), unit, "less")
+        if reached
+        else missing(f"not measured: {net}", unit)
+        for ending, count in counts.items()
+    }
