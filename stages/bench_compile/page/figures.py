@@ -5,35 +5,36 @@ from pathlib import Path
 import numpy as np
 
 from lab.report import plots
-from lab.report.benchmarks import read
 from lab.report.language import say, translation
 from lab.report.page import Draw, Figure
+from lab.results.documents import read_results
 from lab.results.measurements import Results
-from stages.bench_compile.page.values import NAMES, compiled_forms, eager_like, over_eager, sizes
+from stages.bench_compile.findings import batches, eager_like, over_eager
+from stages.bench_compile.page.values import NAMES, compiled_forms
 
 MOST_CALLS = 100_000  # that are shown
 
 
 def figures(folder: Path) -> list[Figure]:
     """The figures of `folder` (reports/bench_compile)."""
-    results, m = read(folder)
-    virtual = m["device_kind"] == "cpu-virtual"
+    results = read_results(folder)
+    virtual = results.conditions["device_kind"] == "cpu-virtual"
     return [
         Figure(
             "compile_speedups",
-            [speeds(results, size, virtual) for size in dict.fromkeys(sizes(results))],
+            [speeds(results, size, virtual) for size in dict.fromkeys(batches(results))],
         ),
         Figure("compile_pays", [with_building(results, virtual)]),
     ]
 
 
-def speeds(results: Results, batch: int, virtual: bool) -> Draw:
+def speeds(results: Results, batch: float, virtual: bool) -> Draw:
     """Each form's speed-up at a batch size."""
     rows = {
         translation(NAMES[form]): over_eager(results, form, batch)
         for form in compiled_forms(results)
     }
-    title = say("Batch {size:,}", size=batch)
+    title = say("Batch {size:,}", size=int(batch))
     return plots.dots(rows, say("Speed relative to eager (×)"), title, virtual=virtual)
 
 

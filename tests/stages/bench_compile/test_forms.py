@@ -10,6 +10,7 @@ from lab.tools.doctor import VARIABLES
 from stages.bench_compile.measure import forms, names
 from stages.bench_compile.measure.forms import (
     BUILDERS,
+    FILES,
     NEED_COMPILER,
     batches,
     build,
@@ -33,6 +34,10 @@ def test_a_form_computes_what_eager_does(tmp_path):
         torch.testing.assert_close(outputs, y, msg=lambda m, f=form_name: f"{f}: {m}")
         with_gradients = form_name in (names.EAGER, names.SCRIPT)
         assert outputs.requires_grad == with_gradients, form_name
+
+
+def test_outputs_of_every_form_are_compared():
+    assert (tuple(BUILDERS), tuple(FILES)) == (names.BUILT_FORMS, names.SAVED_FORMS)
 
 
 def test_what_a_machine_lacks_is_said(monkeypatch, tmp_path):

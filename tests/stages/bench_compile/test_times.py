@@ -14,17 +14,17 @@ from lab.claims.verdicts import judge
 from lab.core.files import ROWS, read_rows, write_rows
 from lab.core.shared_params import BenchParams, DeviceParams
 from lab.machine.devices import Devices
-from lab.results.measurements import Measurement, Results, rows_of
-from stages.bench_compile.__main__ import summarise
+from lab.results.measurements import Measurement, Results, measurements_of, rows_of
+from stages.bench_compile.findings import findings, over_eager
 from stages.bench_compile.measure import names, times
 from stages.bench_compile.measure.building import measure_building
 from stages.bench_compile.measure.forms import empty_compiler_cache, mlp
 from stages.bench_compile.measure.names import AOT, EAGER, INFERENCE, SCRIPT
 from stages.bench_compile.measure.params import CompileParams, Params
 from stages.bench_compile.measure.saved import measure_cpp, measure_saved
-from stages.bench_compile.page.claims import over_cases
-from stages.bench_compile.page.values import break_even_calls, over_eager
+from stages.bench_compile.page.values import break_even_calls, values
 from tests.helpers import ROOT, claim_of
+from tests.made_up import measurements, metrics
 
 
 def calls(**us: float) -> list[Measurement]:
@@ -46,25 +46,30 @@ def test_speedups_are_of_forms_and_of_the_folded_program():
         Measurement("program", "text", 0, (40.0, 60.0)),
         Measurement("program", "folded first", 0, (0.2, 0.3)),
     ]
-    m = summarise(Results([*CALLS, *BUILDS, *program]))
-    assert m[names.SCRIPT_SPEEDUP] == 40 / 32
-    assert m[names.COMPILE_SPEEDUP] == 36 / 24
-    assert m[names.FOLDED_SPEEDUP] == 200
-    assert m[names.COMPILE_BUILD_S] == 2
+    found = findings(Results([*CALLS, *BUILDS, *program]))
+    assert found["book_torchscript_over_eager"].value == 40 / 32
+    assert found["torchcompile_speedup"].value == 36 / 24
+    assert found["folded_program_speedup"].value == 200
+    assert found["torchcompile_build_s"].value == 2
 
 
 @pytest.mark.parametrize("experiment", ["difference", "saved_difference"])
 def test_one_output_that_differs_is_noticed(experiment):
-    def same(largest: float) -> object:
-        made = [Measurement(experiment, form, 0, (x,)) for form, x in ((SCRIPT, 0), (AOT, largest))]
-        return summarise(Results(made))[names.SAME_OUTPUTS]
+    made = measurements("bench_compile", "cpu-virtual")
+    conditions = metrics("bench_compile", made, "cpu-virtual")
 
-    assert (same(1e-6), same(0.5)) == ("yes", "no")
+    def same(largest: float) -> object:
+        differs = Measurement(experiment, AOT, 0, (largest,))
+        others = [m for m in made if (m.experiment, m.variant) != (experiment, AOT)]
+        results = Results([*others, differs], conditions)
+        return values(results, findings(results))["same"]
+
+    assert (same(1e-6), same(0.5)) == (True, False)
 
 
 def test_compiling_pays_after_its_seconds_over_what_a_call_saves():
     results = Results([*CALLS, *BUILDS])
-    assert over_eager(results, AOT).median == 36 / 16
+    assert over_eager(results, AOT, 1).value == 36 / 16
     assert break_even_calls(results, AOT) == pytest.approx(3 / (36e-6 - 16e-6))
 
 
@@ -76,13 +81,29 @@ def test_a_form_that_is_not_faster_never_pays(us):
 
 def test_torchscript_is_compared_with_eager_as_the_notes_do_and_the_others_without_gradients():
     results = Results(calls(EAGER=40, INFERENCE=36, SCRIPT=32, FROZEN=28))
-    assert over_eager(results, SCRIPT).median == 40 / 32
-    assert over_eager(results, names.FROZEN).median == 36 / 28
+    assert over_eager(results, SCRIPT, 1).value == 40 / 32
+    assert over_eager(results, names.FROZEN, 1).value == 36 / 28
+
+
+def test_a_claim_about_batch_1_is_not_decided_by_another_batch():
+    found = findings(Results([m for m in CALLS if m.x == 4]))
+    assert found["torchcompile_speedup"].value == 36 / 24
+    assert found["torchcompile_at_batch_1"].missing
 
 
 def test_cases_are_medians_over_their_starts():
-    found = over_cases([2, 2, 8, 3, 3, 3], [1] * 6, [0, 1, 2, 0, 1, 2])
-    assert (found.value, found.count, found.over) == (2.5, 2, Over.CASES)
+    times = {
+        (EAGER, 1): (2, 2, 8),
+        (EAGER, 4): (3, 3, 3),
+        (SCRIPT, 1): (1,) * 3,
+        (SCRIPT, 4): (1,) * 3,
+    }
+    made = [
+        Measurement("cases", form, batch, us, "us", columns={"net": "LeNet"})
+        for (form, batch), us in times.items()
+    ]
+    found = findings(Results(made))["usual_speedup"]
+    assert (found.value, found.n, found.over) == (2.5, 2, Over.CASES)
 
 
 CPU = Devices("cpu-virtual", [torch.device("cpu")], 1)
@@ -121,7 +142,8 @@ def test_without_torchscript_the_rest_is_measured_and_its_claims_say_why(monkeyp
     assert results.variants("call") == [EAGER, INFERENCE]
     assert results.variants("saved_size") == [names.WEIGHTS, names.EXPORT]
     write_rows(tmp_path, rows_of(measured))
-    evidence = Evidence({}, {"bench_compile": read_rows(tmp_path / ROWS)})
+    read = Results(measurements_of(read_rows(tmp_path / ROWS)))
+    evidence = Evidence({}, {}, {"bench_compile": findings(read)})
     for claim in map(claim_of, ("A3e", "A6a", "A6b", "A6e")):
         judged = judge(claim, evidence)
         assert judged.verdict is Verdict.NOT_TESTABLE
