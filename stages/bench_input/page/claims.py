@@ -1,26 +1,8 @@
 """What the notes claim about what `bench_input` measures, and the rules that decide."""
 
-from collections.abc import Sequence
-
-from lab.claims.evidence import Column
 from lab.claims.needs import on_two_gpus
-from lab.claims.rules import AS_LONG, NEEDED, Estimate, Rule, at_least, median, speedup, values
+from lab.claims.rules import NEEDED, Within, at_least
 from lab.claims.verdicts import Claim, Front, Kind, Unmeasured
-from stages.bench_input.measure.names import NO_WORKERS, RESIDENT, WHOLE
-
-STAGE = "bench_input"
-
-
-def lenet_step(feed: str) -> Column:
-    """The time of a whole LeNet step, one for each start."""
-    return values(STAGE, "step", feed, net="lenet", part=WHOLE)
-
-
-def share_of_calls(x: Sequence[float], steps: Sequence[float], calls: Sequence[float]) -> Estimate:
-    """The percent of a step at the largest batch that its calls alone take."""
-    largest = [step for at, step in zip(x, steps, strict=True) if at == max(x)]
-    return median([100 * c / s for c, s in zip(calls, largest, strict=True)])
-
 
 CLAIMS = (
     Claim(
@@ -32,17 +14,9 @@ CLAIMS = (
         " the framework.",
         "Share of the notes' step (two shards, sequentially) that its calls take without"
         " their arithmetic: on one channel and one image a shard.",
-        Rule(
-            [
-                *[values(STAGE, "python", "step", column) for column in ("x", "value")],
-                values(STAGE, "python", "its calls alone"),
-            ],
-            share_of_calls,
-            at_least(50),
-            "% of the time",
-        ),
+        Within("calls_percent", at_least(50)),
         "“Huge”: half of a step or more. What the framework does around its kernels is also in it.",
-        on_two_gpus(STAGE),
+        on_two_gpus("bench_input"),
     ),
     Claim(
         "G12b",
@@ -52,7 +26,7 @@ CLAIMS = (
         "Training needs its data read and preprocessed efficiently.",
         "LeNet's step with images read and preprocessed one by one, without workers that would take"
         " cores from it, over the step with resident images.",
-        speedup(lenet_step(NO_WORKERS), lenet_step(RESIDENT), at_least(NEEDED), AS_LONG),
+        Within("no_workers_step", at_least(NEEDED)),
         "“Needs”: images read one by one make a step take a tenth longer, or more.",
         front=Front(
             14,

@@ -4,21 +4,22 @@ from itertools import accumulate
 from pathlib import Path
 
 from lab.report import plots
-from lab.report.benchmarks import read
 from lab.report.language import say, translation
 from lab.report.page import Figure
+from lab.results.documents import read_results
 from lab.results.measurements import Results
+from stages.bench_input.findings import epochs
 from stages.bench_input.measure.names import FEEDS
-from stages.bench_input.page.values import WAYS, epochs, step
+from stages.bench_input.page.values import WAYS, step
 
 
 def figures(folder: Path) -> list[Figure]:
     """The figures of `folder` (reports/bench_input)."""
-    results, m = read(folder)
-    virtual = m["device_kind"] == "cpu-virtual"
+    results = read_results(folder)
+    virtual = results.conditions["device_kind"] == "cpu-virtual"
     rows = {translation(WAYS[feed]): parts(results, feed) for feed in FEEDS["lenet"]}
     seconds = {
-        translation(WAYS[feed]): epochs(results, feed) for feed in results.variants("images")
+        translation(WAYS[feed]): epochs(results, feed).values for feed in results.variants("images")
     }
     return [
         Figure("step_parts", [plots.timeline(rows, say("Time of a step (ms)"), virtual=virtual)]),
