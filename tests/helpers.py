@@ -16,13 +16,13 @@ import psutil
 import pytest
 from ruamel.yaml import YAML
 
-from lab.claims.evidence import Evidence
 from lab.claims.ledger import ledger
 from lab.claims.rules import Verdict
 from lab.claims.verdicts import Claim, judge
 from lab.core.files import Metrics, Row, sha256, write_json
 from lab.data import datasets, idx, synthetic
 from lab.results.derived import derivation_of
+from lab.results.diff import Taken
 from lab.results.measurements import Results, measurements_of
 from lab.tools.profiles import merge
 from lab.training.run_params import NOTES, RunParams
@@ -185,12 +185,8 @@ def claim_of(claim_id: str) -> Claim:
     return next(claim for claim in ledger() if claim.id == claim_id)
 
 
-def verdicts(
-    claims: Sequence[Claim], stage: str, metrics: Metrics, rows: Sequence[Row]
-) -> dict[str, Verdict]:
+def verdicts(stage: str, conditions: Metrics, rows: Sequence[Row]) -> dict[str, Verdict]:
     """The verdicts on a stage's claims from what it left."""
-    derivation = derivation_of(stage)
-    measured = Results(measurements_of(rows), metrics)
-    found = {stage: derivation.findings(measured)} if derivation else {}
-    evidence = Evidence({stage: metrics}, {stage: rows}, found)
-    return {claim.id: judge(claim, evidence).verdict for claim in claims}
+    found = derivation_of(stage).findings(Results(measurements_of(rows), conditions))
+    taken = Taken(found, conditions)
+    return {c.id: judge(c, taken).verdict for c in ledger() if c.stage == stage}

@@ -3,14 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from lab.claims.evidence import Evidence
 from lab.claims.rules import Verdict
 from lab.claims.verdicts import judge
-from lab.results.derived import derivation_of
-from lab.results.measurements import rows_of
+from lab.results.diff import Taken
 from lab.timing.bench import OVER_LAUNCH
 from tests.helpers import claim_of
-from tests.made_up import findings, measurements, metrics, samples
+from tests.made_up import conditions_of, findings, measurements, samples
 
 Times = Mapping[tuple[str, str], float]  # by experiment and variant, at whatever size
 
@@ -23,9 +21,5 @@ def verdicts(stage: str, times: Times, over_launch: float, *claims: str) -> list
         else m
         for m in measurements(stage, "cuda")
     ]
-    found = Evidence(
-        {stage: metrics(stage, made, "cuda")},
-        {stage: rows_of(made)},
-        {stage: findings(stage, made, "cuda")} if derivation_of(stage) else {},
-    )
+    found = Taken(findings(stage, made, "cuda"), conditions_of(stage, made, "cuda"))
     return [judge(claim_of(claim), found).verdict for claim in claims]

@@ -12,28 +12,17 @@ from tempfile import TemporaryDirectory
 import torch
 
 from lab.claims.book_order import BOOK_ORDER
-from lab.claims.evidence import Evidence
 from lab.claims.ledger import ledger
-from lab.core.files import (
-    CONDITIONS,
-    METRICS,
-    ROWS,
-    Metrics,
-    read_json,
-    read_rows,
-    write_json,
-    write_metrics,
-    write_rows,
-)
+from lab.core.files import CONDITIONS, ROWS, read_rows, write_json, write_rows
 from lab.machine.devices import DeviceKind, Devices
 from lab.parallel.cost_model import Link
-from lab.results import derived
-from lab.results.derived import derivation_of
+from lab.results.derived import derivation_of, write_metrics
+from lab.results.diff import Taken
 from lab.results.disturbances import Disturbance
+from lab.results.documents import read_results
 from lab.results.findings import Finding
 from lab.results.measurements import Measurement, Results, again, measurements_of, rows_of
 from lab.timing.conditions import LoadMonitor, conditions
-from stages.claims.__main__ import gather
 from tests import smallest
 from tests.helpers import COMMITTED, ROOT
 
@@ -90,92 +79,74 @@ def measurements(stage: str, kind: DeviceKind) -> list[Measurement]:
     return [*made, *(one("control", variant, 1.0, kind) for variant in ("arm", again("arm")))]
 
 
-def metrics(
-    stage: str, made: list[Measurement], kind: DeviceKind, starts: int = STARTS
+def conditions_of(
+    stage: str, made: Sequence[Measurement], kind: DeviceKind, starts: int = STARTS
 ) -> dict[str, float | str]:
-    """The stage's own metrics of what it measured."""
+    """The conditions of what a stage measured."""
     devices = Devices(kind, [torch.device("cpu")] * 2, 1)
-    own = importlib.import_module(f"tests.stages.{stage}.made_up").summary(made)
+    own = importlib.import_module(f"tests.stages.{stage}.made_up").conditions(made)
     return conditions(made, devices, EvenWatch(), starts) | own
 
 
-def findings(stage: str, made: list[Measurement], kind: DeviceKind) -> dict[str, Finding]:
+def findings(stage: str, made: Sequence[Measurement], kind: DeviceKind) -> dict[str, Finding]:
     """The stage's findings of what it measured."""
-    derivation = derivation_of(stage)
-    assert derivation
-    return derivation.findings(Results(made, metrics(stage, made, kind)))
+    return derivation_of(stage).findings(Results(made, conditions_of(stage, made, kind)))
 
 
 def write(stage: str, reports: Path, kind: DeviceKind = "cpu-virtual") -> None:
-    """Write a stage's rows and metrics under `reports`."""
+    """Write a stage's rows, conditions and metrics under `reports`."""
     made = measurements(stage, kind)
     write_rows(reports / stage, rows_of(made))
-    if derivation := derivation_of(stage):
-        write_json(reports / stage / CONDITIONS, metrics(stage, made, kind))
-        derived.write_metrics(reports / stage, derivation)
-        return
-    compared = read_json(COMMITTED / "reports" / stage / METRICS)  # by the committed results
-    write_metrics(reports / stage, metrics(stage, made, kind), compared)
+    write_json(reports / stage / CONDITIONS, conditions_of(stage, made, kind))
+    write_metrics(reports / stage, derivation_of(stage))
 
 
 @functools.cache
-def evidence(stage: str) -> Evidence:
+def results(stage: str) -> Results:
     """What a machine with two GPUs and real data leaves for the claims that a stage decides.
 
     Benchmarks and what a laptop leaves out are made up, theory is the committed one.
     """
-    folders = {f for claim in ledger() for f in claim.folders if claim.stage == stage}
-    with TemporaryDirectory() as made:
+    with TemporaryDirectory() as folder:
+        made = Path(folder)
         if stage in BENCHES:
-            write(stage, Path(made), "cuda")
+            write(stage, made, "cuda")
         elif stage in LEFT_OUT:
-            importlib.import_module(f"tests.stages.{stage}.made_up").write(Path(made), "cuda")
-        committed = stage in THEORY and stage not in LEFT_OUT
-        found = gather(COMMITTED / "reports" if committed else Path(made), folders)
-        if committed and stage in smallest.STAGES:
-            found = _with_all_experiments(found, stage, Path(made))
-    return _with_needs_met(found, stage) if committed else found
+            importlib.import_module(f"tests.stages.{stage}.made_up").write(made, "cuda")
+        else:
+            found = read_results(COMMITTED / "reports" / stage)
+            return _with_needs_met(_with_all_experiments(found, stage, made), stage)
+        return read_results(made / stage)
 
 
-def _with_all_experiments(found: Evidence, stage: str, folder: Path) -> Evidence:
+def _with_all_experiments(found: Results, stage: str, folder: Path) -> Results:
     """The same, with rows of a tiny run for the experiments that the committed one leaves out."""
-    there = {row["experiment"] for row in found.rows[stage]}
-    tiny = [m for m in smallest.results(stage)[0] if m.experiment not in there]
-    if not tiny:
+    there = {m.experiment for m in found.measurements}
+    tiny = smallest.results(stage) if stage in smallest.STAGES else []
+    more = [m for m in tiny if m.experiment not in there]
+    if not more:
         return found
-    write_rows(folder, rows_of(tiny))
-    committed, more = found.rows[stage], read_rows(folder / ROWS)
-    rows = [*committed, *more]
-    measured = [*measurements_of(committed), *measurements_of(more)]
-    findings = _findings(stage, measured, found.metrics[stage])
-    return Evidence(found.metrics, {**found.rows, stage: rows}, findings)
+    write_rows(folder, rows_of(more))
+    written = measurements_of(read_rows(folder / ROWS))
+    return Results([*found.measurements, *written], found.conditions)
 
 
-def _with_needs_met(evidence: Evidence, stage: str) -> Evidence:
+def _with_needs_met(found: Results, stage: str) -> Results:
     """The same as if measured with the settings, and on the devices, that claims ask for."""
-    metrics = {folder: dict(kept) for folder, kept in evidence.metrics.items()}
+    conditions = dict(found.conditions)
     for claim in ledger():
         for need in claim.needs if claim.stage == stage else ():
-            if metrics[need.metric.folder].get(need.metric.name) not in need.accepted:
-                metrics[need.metric.folder][need.metric.name] = need.accepted[0]
-    return Evidence(metrics, evidence.rows, evidence.findings)
+            if conditions.get(need.condition) not in need.accepted:
+                conditions[need.condition] = need.accepted[0]
+    return Results(found.measurements, conditions)
 
 
 @functools.cache
-def server() -> Evidence:
-    """The same for all claims: each can be tested on it."""
-    found = [evidence(stage) for stage in dict.fromkeys(claim.stage for claim in ledger())]
-    metrics = {folder: kept for each in found for folder, kept in each.metrics.items()}
-    return Evidence(
-        metrics,
-        {f: rows for each in found for f, rows in each.rows.items()},
-        {stage: findings for each in found for stage, findings in each.findings.items()},
-    )
+def server() -> dict[str, Taken]:
+    """What that machine leaves for all claims, by stage: each can be tested on it."""
+    return {stage: taken(stage, results(stage)) for stage in {c.stage for c in ledger()}}
 
 
-def _findings(
-    stage: str, measured: Sequence[Measurement], conditions: Metrics
-) -> dict[str, dict[str, Finding]]:
-    """A stage's findings by its name."""
-    derivation = derivation_of(stage)
-    return {stage: derivation.findings(Results(measured, conditions)) if derivation else {}}
+def taken(stage: str, found: Results) -> Taken:
+    """A stage's results with the findings that follow."""
+    return Taken(derivation_of(stage).findings(found), found.conditions)

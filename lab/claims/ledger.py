@@ -47,4 +47,4 @@ def _modules() -> list[ModuleType]:
 def _with_stage(module: ModuleType) -> list[Claim]:
     """A page's claims, which say nothing of their stage."""
     stage = module.__name__.split(".")[1]
-    return [replace(claim, of=stage) for claim in module.CLAIMS]
+    return [replace(claim, stage=stage) for claim in module.CLAIMS]

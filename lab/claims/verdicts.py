@@ -14,20 +14,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from lab.claims.evidence import (
-    CPU,
-    DEVICE_KINDS,
-    GPU_KINDS,
-    Evidence,
-    NotTestableError,
-    Read,
-    stage_of,
-)
-from lab.claims.needs import Need
-from lab.claims.rules import DECIDED, EXAMPLE_ONLY, Over, Rule, Verdict, Within, decide, point
+from lab.claims.needs import CPU, DEVICE_KINDS, GPU_KINDS, Need, NotTestableError
+from lab.claims.rules import DECIDED, EXAMPLE_ONLY, Rule, Verdict, decide
+from lab.results.diff import Taken
 from lab.results.disturbances import NOT_MEASURABLE, disturbances_of, in_words
-from lab.results.findings import Finding
-from lab.results.measurements import SKIPPED
+from lab.results.findings import Finding, Over, exact, missing
+from lab.results.measurements import NOT_MEASURED, SKIPPED
 
 NOT_SEEN = "not seen here, which refutes no “{word}”"  # a message that catalogues translate
 MORE_SAMPLES = "the profile `study` takes more"  # where an interval is too weak for a verdict
@@ -73,7 +65,7 @@ class Claim:
         about_gpus: whether the sentence is about GPUs, the links between them, or a network. What
             a processor shows of it is this lab's own question and counts apart.
         front: how the front page tells it.
-        of: the stage whose page has it; the ledger knows.
+        stage: that measures it, whose page has the claim; the ledger knows.
     """
 
     id: str
@@ -82,35 +74,12 @@ class Claim:
     places: str
     says: str
     measured: str
-    rule: Rule | Within
+    rule: Rule
     tolerance: str
     needs: tuple[Need, ...] = ()
     about_gpus: bool = False
     front: Front | None = None
-    of: str = ""
-
-    @property
-    def reads(self) -> tuple[Read, ...]:
-        """All that its verdict depends on."""
-        own = self.rule.reads if isinstance(self.rule, Rule) else ()
-        return (*own, *(need.metric for need in self.needs))
-
-    @property
-    def folders(self) -> list[str]:
-        """The folders under reports that it is decided from."""
-        if isinstance(self.rule, Rule):
-            return [read.folder for read in self.rule.reads]
-        return [self.stage]
-
-    @property
-    def folder(self) -> str:
-        """The folder under reports that it is decided from."""
-        return self.folders[0]
-
-    @property
-    def stage(self) -> str:
-        """The stage that measures it."""
-        return self.of or (stage_of(self.rule.reads[0]) if isinstance(self.rule, Rule) else "")
+    stage: str = ""
 
     @property
     def example_only(self) -> str:
@@ -161,82 +130,58 @@ class Judgement:
         return next((each for each in labels if self.reason.startswith(f"needs {each}:")), "")
 
 
-def judge(claim: Claim, evidence: Evidence) -> Judgement:
-    """The verdict on a claim. It raises nothing, whatever the stages left."""
-    kind, unit = _device_kind(claim, evidence), _unit(claim, evidence)
+def judge(claim: Claim, taken: Taken) -> Judgement:
+    """The verdict on a claim by what its stage left. It raises nothing, whatever that is."""
+    nothing = missing(f"{NOT_MEASURED}{claim.rule.finding}")
+    found = taken.findings.get(claim.rule.finding, nothing)
+    kind, unit, possible = _device_kind(found, taken), found.unit, claim.rule.possible
 
     def not_testable(why: str, kind: str = kind) -> Judgement:
         return Judgement(claim, Verdict.NOT_TESTABLE, None, kind, why, unit)
 
     if kind not in DEVICE_KINDS:
-        foreign = f"device_kind of {claim.folder} is {kind!r}, none of {', '.join(DEVICE_KINDS)}"
+        foreign = f"device_kind of {claim.stage} is {kind!r}, none of {', '.join(DEVICE_KINDS)}"
         return not_testable(foreign, "unknown")
     try:
         for need in claim.needs:
-            need.check(evidence)
-        estimate = _estimate(claim, evidence)
-        if not estimate.consistent():
-            raise NotTestableError(f"{estimate} is no number within its interval")
+            need.check(claim.stage, taken.conditions)
     except NotTestableError as reason:
         return not_testable(str(reason))
-    except (ArithmeticError, ValueError, IndexError) as error:
-        return not_testable(f"the numbers of stage {claim.stage} do not fit together ({error})")
-    possible = claim.rule.possible
-    if estimate.high < possible.low or estimate.low > possible.high:
+    if found.missing.startswith(SKIPPED):
+        return not_testable(f"stage {claim.stage} skipped it: {found.missing[len(SKIPPED) :]}")
+    if found.missing.startswith(NOT_MEASURED):
+        return not_testable(f"{found.missing}; `dvc repro {claim.stage}` measures it")
+    if found.missing:
+        return not_testable(found.missing)
+    if not found.consistent():
+        return not_testable(f"{found} is no number within its interval")
+    if found.high < possible.low or found.low > possible.high:
         return not_testable(
-            f"{estimate.value:.3g} cannot be: the measurement is broken; {_again(claim)}"
+            f"{found.value:.3g} cannot be: the measurement is broken; {_again(claim)}"
         )
-    if estimate.timed and (kept_from := _kept_from_telling(claim, evidence)):
+    if found.timed and (kept_from := _kept_from_telling(claim, taken.conditions)):
         return Judgement(claim, kept_from[0], None, kind, kept_from[1], unit)
-    verdict = decide(estimate, claim.rule.holds)
+    verdict = decide(found, claim.rule.holds)
     if verdict is Verdict.REFUTED and claim.kind is Kind.SAID and (word := claim.example_only):
         not_seen = NOT_SEEN.format(word=word)
-        return Judgement(claim, Verdict.INCONCLUSIVE, estimate, kind, not_seen, unit)
-    return Judgement(claim, verdict, estimate, kind, _lack(estimate), unit)
+        return Judgement(claim, Verdict.INCONCLUSIVE, found, kind, not_seen, unit)
+    return Judgement(claim, verdict, found, kind, _lack(found), unit)
 
 
-def _unit(claim: Claim, evidence: Evidence) -> str:
-    if isinstance(claim.rule, Rule):
-        return claim.rule.unit
-    return evidence.finding(claim.stage, claim.rule.finding).unit
-
-
-def _estimate(claim: Claim, evidence: Evidence) -> Finding:
-    """The number that decides a claim.
-
-    Raises:
-        NotTestableError: there is none, and why.
-    """
-    if isinstance(claim.rule, Rule):
-        return claim.rule.estimate(*[evidence.read(read) for read in claim.rule.reads])
-    found = evidence.finding(claim.stage, claim.rule.finding)
-    if found.missing.startswith(SKIPPED):
-        raise NotTestableError(f"stage {claim.stage} skipped it: {found.missing[len(SKIPPED) :]}")
-    if found.missing:
-        raise NotTestableError(f"{found.missing}; `dvc repro {claim.stage}` measures it")
-    return found
-
-
-def _device_kind(claim: Claim, evidence: Evidence) -> Any:
+def _device_kind(found: Finding, taken: Taken) -> Any:
     """What a claim is measured on: a stage that has a GPU times the processor as well.
 
     Beside a GPU the processor is what it is held against.
     """
-    of_stage = evidence.metrics.get(claim.folder, {}).get("device_kind", CPU)
-    if isinstance(claim.rule, Rule):
-        of_rows = {kind for read in claim.rule.reads for kind in evidence.device_kinds(read)}
-    else:
-        of_rows = set(evidence.finding(claim.stage, claim.rule.finding).device_kinds)
-    return CPU if of_rows == {CPU} else of_stage
+    return CPU if found.device_kinds == {CPU} else taken.conditions.get("device_kind", CPU)
 
 
-def _kept_from_telling(claim: Claim, evidence: Evidence) -> tuple[Verdict, str] | None:
+def _kept_from_telling(claim: Claim, conditions: Mapping[str, Any]) -> tuple[Verdict, str] | None:
     """The verdict, with the reason, of a claim on times if these decide nothing."""
-    for metrics in (evidence.metrics.get(folder, {}) for folder in claim.folders):
-        if lack := metrics.get(NOT_MEASURABLE):
-            return Verdict.NOT_TESTABLE, f"stage {claim.stage} skipped it: {lack}"
-        if found := disturbances_of(metrics):
-            return Verdict.INCONCLUSIVE, f"{in_words(found)}; {_again(claim)}"
+    if lack := conditions.get(NOT_MEASURABLE):
+        return Verdict.NOT_TESTABLE, f"stage {claim.stage} skipped it: {lack}"
+    if found := disturbances_of(conditions):
+        return Verdict.INCONCLUSIVE, f"{in_words(found)}; {_again(claim)}"
     return None
 
 
@@ -294,7 +239,7 @@ def estimate_of(row: Mapping[str, Any]) -> Finding | None:
     if row["effect"] == "":
         return None
     if row["level"] == "":
-        return point(_number_in(row, "effect"))
+        return exact(_number_in(row, "effect"))
     effect, low, high, samples = (
         _number_in(row, name) for name in ("effect", "low", "high", "samples")
     )

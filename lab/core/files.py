@@ -9,7 +9,7 @@ import json
 import math
 import os
 import secrets
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -108,30 +108,6 @@ def _value(text: str) -> float | str:
     if not math.isfinite(number):
         raise ValueError(f"{text:.20} is no finite number")
     return number
-
-
-def write_metrics(folder: Path, metrics: Metrics, compared: Collection[str] = ()) -> None:
-    """Write a stage's metrics: the numbers to be compared in metrics.json, all else beside it.
-
-    `dvc metrics diff` shows metrics.json alone, splits keys at dots and rounds to five decimals: so
-    keys have no dots, nothing is nested, and units keep numbers between 1 and 10⁴.
-
-    Args:
-        folder: of the stage's results.
-        metrics: by their names.
-        compared: the names of numbers that a person compares, as far as there are such metrics.
-
-    Raises:
-        ValueError: a key with a dot, a value that DVC would not show, or a text to be compared.
-    """
-    for key, value in metrics.items():
-        if "." in key or isinstance(value, bool) or not isinstance(value, int | float | str):
-            raise ValueError(f"{key}: {value!r} is no metric")
-        if key in compared and isinstance(value, str):
-            raise ValueError(f"{key}: {value!r} is no number to compare")
-    conditions = {key: value for key, value in metrics.items() if key not in compared}
-    write_json(folder / CONDITIONS, conditions)
-    write_json(folder / METRICS, {key: metrics[key] for key in metrics if key in compared})
 
 
 def write_rows(folder: Path, rows: Sequence[Row], name: str = ROWS) -> None:

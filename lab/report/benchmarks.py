@@ -1,11 +1,8 @@
 """What the sections on benchmarks share: reading, curves, ratios in words, and how far to trust."""
 
-import functools
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-from lab.core.files import ROWS, read_rows
 from lab.report.language import ENGLISH, language, say
 from lab.results.disturbances import (
     BUSY,
@@ -20,9 +17,7 @@ from lab.results.disturbances import (
     Disturbance,
     disturbances_of,
 )
-from lab.results.documents import read_metrics
-from lab.results.measurements import Results, measurements_of
-from lab.results.stats import Ratio, false_speedup_bound
+from lab.results.stats import false_speedup_bound
 
 MOST_DOUBT = 0.2  # a weaker bound on false speed-ups tells a reader nothing
 TITLES = {"lenet": "LeNet", "resnet18": "ResNet-18"}  # of nets, by their names in lab.nets.models
@@ -68,19 +63,6 @@ def devices_in_words(device_kind: str) -> str:
         "cuda": say("CUDA GPUs"),
         "cuda-shared": say("replicas sharing a GPU"),
     }.get(device_kind, say("an unknown device"))
-
-
-def read(folder: Path) -> tuple[Results, dict[str, Any]]:
-    """A benchmark stage's measurements and metrics."""
-    path = folder / ROWS
-    content = path.read_bytes() if path.is_file() else b""
-    return _results(path, content), read_metrics(folder)
-
-
-@functools.lru_cache(maxsize=1)
-def _results(path: Path, content: bytes) -> Results:
-    """The measurements of a file with that content: a page's values and figures read the same."""
-    return Results(measurements_of(read_rows(path)))
 
 
 def trust(m: Mapping[str, Any]) -> list[str]:
@@ -134,8 +116,3 @@ def control_in_words(m: Mapping[str, Any]) -> str:
         bound=100 * bound,
     )
     return f"{raced} {follows}" if language() == ENGLISH else f"{raced}{follows}"
-
-
-def ratio_of(m: Mapping[str, Any], name: str) -> Ratio:
-    """A ratio metric with the ends of its interval."""
-    return Ratio(m[name], m[f"{name}_low"], m[f"{name}_high"], m["starts"])

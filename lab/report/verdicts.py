@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from lab.claims.evidence import CPU
 from lab.claims.ledger import ledger
+from lab.claims.needs import CPU
 from lab.claims.notes import BOOK, places_of
-from lab.claims.rules import Over, Range, Verdict
+from lab.claims.rules import Range, Verdict
 from lab.claims.verdicts import NOT_SEEN, Judgement, Kind, findings_of
 from lab.core.errors import LabError
 from lab.core.files import METRICS, ROWS, read_json, read_rows
@@ -19,7 +19,7 @@ from lab.report.language import say, section_number, translation
 from lab.report.numbers import digits_beside, number, span
 from lab.report.scales import Scale, scale_of
 from lab.results.disturbances import from_words
-from lab.results.findings import Finding
+from lab.results.findings import Finding, Over
 
 SYMBOLS = {
     Verdict.CONFIRMED: "✓",

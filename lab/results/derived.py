@@ -6,7 +6,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Protocol, cast
 
-from lab.core.errors import LabError
 from lab.core.files import METRICS, ROWS, write_json
 from lab.results.diff import Taken
 from lab.results.documents import read_conditions, read_results
@@ -33,18 +32,6 @@ def derivation_of(stage: str) -> Derivation | None:
     name = f"stages.{stage}.findings"
     there = find_spec(f"stages.{stage}") and find_spec(name)
     return cast(Derivation, import_module(name)) if there else None
-
-
-def findings_of(folder: Path, stage: str) -> dict[str, Finding]:
-    """A stage's findings, derived from its rows in `folder`; none where these are not there.
-
-    Nor are there any where the rows are damaged, or another program's.
-    """
-    derivation = derivation_of(stage)
-    try:
-        return derivation.findings(read_results(folder)) if derivation else {}
-    except (LabError, LookupError, TypeError, ValueError):
-        return {}
 
 
 def taken_under(reports: Path) -> dict[str, Taken]:

@@ -4,10 +4,10 @@ import functools
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, RootModel, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from lab.core.errors import DataError
-from lab.core.files import CONDITIONS, HARDWARE_FILE, MEND, METRICS, ROWS, read_json, read_rows
+from lab.core.files import CONDITIONS, HARDWARE_FILE, MEND, ROWS, read_json, read_rows
 from lab.results.measurements import Measurement, Results, measurements_of
 
 
@@ -60,12 +60,6 @@ class Conditions(Document):
     machine: Hardware | None = None
 
 
-class Metrics(RootModel[dict[str, float | str]]):
-    """Numbers and words by their names, as lab.core.files writes them."""
-
-    model_config = Document.model_config
-
-
 def bring_back(path: Path) -> str:
     """What to do about a damaged file that no stage makes."""
     return f"`git checkout {path}` brings it back if it is committed, else delete it"
@@ -96,17 +90,6 @@ def read_hardware(path: Path = HARDWARE_FILE) -> dict[str, Any]:
         MachineError: another user's.
     """
     return read_document(path, Hardware, "`invoke repro --stage probe` writes it anew")
-
-
-def read_metrics(folder: Path) -> dict[str, Any]:
-    """A stage's metrics, those that are compared and all others, as `write_metrics` got them.
-
-    Raises:
-        DataError: missing or damaged.
-        MachineError: another user's.
-    """
-    compared = read_document(folder / METRICS, Metrics, MEND)
-    return {k: v for k, v in read_conditions(folder).items() if k != "machine"} | compared
 
 
 def read_results(folder: Path) -> Results:

@@ -179,8 +179,8 @@ def ratio(
     if better is None:
         better = "more" if unit == AS_FAST else ""
     found = median(old / new, unit, over, POSITIVE, better)
-    positive = all(value > 0 for each in (old, new) for value in each.values)
-    return found if positive or not found else missing("a time is not positive", unit, old)
+    times = all(isfinite(value) and value > 0 for each in (old, new) for value in each.values)
+    return found if times or not found else missing("a time is not positive", unit, old)
 
 
 def difference(

@@ -15,9 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 from lab.core.files import Row
 from lab.results.disturbances import Disturbance, from_words
 from lab.results.findings import Samples
-from lab.results.stats import Summary, paired_ratios, summarise
+from lab.results.stats import Summary, summarise
 
 SKIPPED, DISTURBED = "skipped: ", "disturbed: "  # how remarks begin
+NOT_MEASURED = "not measured: "
 AGAIN = ", again"  # behind the name of a variant that takes part twice, as a noise control
 COLUMNS = ("experiment", "variant", "x", "sample", "value")  # of every file; then these:
 ABOUT = ("unit", "device_kind", "threads", "remark")
@@ -134,7 +135,7 @@ def controls(measurements: Sequence[Measurement]) -> Iterator[tuple[Measurement,
     for m in list(found.values()):
         _, variant, *rest = m.key
         if second := found.get((m.experiment, again(str(variant)), *rest)):
-            yield m, paired_ratios(m.values, second.values)
+            yield m, [a / b for a, b in zip(m.values, second.values, strict=True)]
 
 
 def skip(experiment: str, variant: str, reason: str, device_kind: str) -> Measurement:
@@ -233,7 +234,7 @@ class Results:
                 return Samples((), frozenset([m.device_kind]), m.remark)
         wanted = ", ".join(map(str, [experiment, variant, *columns.values()]))
         at = "" if x is None else f", x {x:g}"
-        return Samples(missing=f"not measured: {wanted}{at}")
+        return Samples(missing=f"{NOT_MEASURED}{wanted}{at}")
 
     def xs(self, experiment: str, variant: str, **columns: Cell) -> list[float]:
         """Where a variant was measured, growing."""

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
@@ -71,55 +70,6 @@ def summarise(samples: Sequence[float]) -> Summary:
         raise ValueError(f"expected finite samples, got {list(samples)}")
     q1, median, q3 = np.percentile(values, [25, 50, 75])
     return Summary(float(median), float(q1), float(q3), values.size)
-
-
-@dataclass(frozen=True)
-class Ratio:
-    """A median ratio with its interval, from `count` samples; a speed-up if it is over 1."""
-
-    median: float
-    low: float
-    high: float
-    count: int
-
-    @property
-    def level(self) -> float:
-        """The chance with which the interval holds the true median."""
-        return median_level(self.count)
-
-    @property
-    def verdict(self) -> Literal["faster", "slower", "inconclusive"]:
-        """What may be claimed: nothing if the interval is weak, or comes near 1."""
-        if self.level < CONFIDENCE:
-            return "inconclusive"
-        if self.low > 1 + SMALLEST_EFFECT:
-            return "faster"
-        return "slower" if self.high < 1 / (1 + SMALLEST_EFFECT) else "inconclusive"
-
-
-def speedup(old: Sequence[float], new: Sequence[float]) -> Ratio:
-    """How many times faster `new` is than `old`: the median of old[i] / new[i], taken side by side.
-
-    Raises:
-        ValueError: no pairs, differing lengths, or a time that is not positive and finite.
-    """
-    return median_of(paired_ratios(old, new), POSITIVE)
-
-
-def paired_ratios(old: Sequence[float], new: Sequence[float]) -> list[float]:
-    """old[i] / new[i] of times that were measured side by side.
-
-    Raises:
-        ValueError: differing lengths, or a time that is not positive and finite.
-    """
-    if len(old) != len(new) or not all(np.isfinite(t) and t > 0 for t in (*old, *new)):
-        raise ValueError(f"expected pairs of positive times, got {list(old)} and {list(new)}")
-    return [a / b for a, b in zip(old, new, strict=True)]
-
-
-def median_of(samples: Sequence[float], possible: Range) -> Ratio:
-    """The median with its interval, of samples of a quantity that has `possible` values alone."""
-    return Ratio(summarise(samples).median, *median_interval(samples, possible), len(samples))
 
 
 def median_interval(samples: Sequence[float], possible: Range) -> tuple[float, float]:

@@ -28,7 +28,7 @@ from lab.core.shared_params import BenchParams
 from lab.machine.devices import Devices
 from lab.results.disturbances import LARGER_SIZES, NOT_MEASURABLE
 from lab.results.measurements import Measurement, again
-from lab.results.stats import Ratio, speedup, summarise
+from lab.results.stats import summarise
 from lab.timing.clock import read_clock
 
 T = TypeVar("T")
@@ -225,23 +225,3 @@ def launch_bound(measurements: Sequence[Measurement]) -> dict[str, float | str]:
     found = [m for m in measurements if m.experiment == OVER_LAUNCH]
     bound = any(m.summary.median < MIN_LAUNCHES for m in found)
     return {NOT_MEASURABLE: LARGER_SIZES} if bound else {}
-
-
-def median_metrics(name: str, samples: Sequence[float]) -> dict[str, float | str]:
-    """Two metrics of samples: their median and its IQR."""
-    summary = summarise(samples)
-    return {name: round(summary.median, 4), f"{name}_iqr": round(summary.iqr, 4)}
-
-
-def ratio_metrics(name: str, ratio: Ratio) -> dict[str, float | str]:
-    """Three metrics of a ratio: its median and the two ends of its interval."""
-    return {
-        name: round(ratio.median, 4),
-        f"{name}_low": round(ratio.low, 4),
-        f"{name}_high": round(ratio.high, 4),
-    }
-
-
-def speedup_of(old: Measurement, new: Measurement) -> Ratio:
-    """How many times faster `new` is, from pairs of the same start."""
-    return speedup(old.values, new.values)

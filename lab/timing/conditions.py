@@ -22,8 +22,9 @@ from lab.results.disturbances import (
     in_words,
     over_limit,
 )
+from lab.results.findings import Samples, median
 from lab.results.measurements import Measurement, Results, controls, disturbances
-from lab.results.stats import POSITIVE, SMALLEST_EFFECT, median_of, summarise
+from lab.results.stats import SMALLEST_EFFECT, summarise
 from lab.timing import snapshot
 from lab.timing.bench import Variant, launch_bound
 from lab.timing.clock import read_clock
@@ -184,7 +185,7 @@ def conditions(
         "noisy_percent": round(100 * sum(m.summary.noisy for m in timed) / max(1, len(timed)), 1),
         "skipped": len(Results(measurements).skipped()),
         "controls": len(ratios),
-        "false_speedups": sum(median_of(r, POSITIVE).verdict != "inconclusive" for r in ratios),
+        "false_speedups": sum(median(Samples(tuple(r))).verdict != "inconclusive" for r in ratios),
         "control_starts": len(each),
         "control_over": sum(r > 1 + SMALLEST_EFFECT for r in each),
         "control_under": sum(r < 1 / (1 + SMALLEST_EFFECT) for r in each),

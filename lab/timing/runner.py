@@ -5,11 +5,11 @@ memory happens to lie, which no repetition within a process shows. So a stage me
 processes, one after the other; the median of what a process measured is one sample, and an interval
 over these covers what differs from process to process.
 
-A stage says what each process measures, what is measured once, and how it is summed up. Processes,
-their number before a deadline, load, disturbances, conditions and files are the runner's.
+A stage says what each process measures, and what is measured once. Processes, their number before a
+deadline, load, disturbances, conditions and files are a Benchmark's.
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
@@ -18,14 +18,13 @@ from typing import Any
 from tqdm import tqdm
 
 from lab.core.errors import LabError
-from lab.core.files import CONDITIONS, REPORTS, Metrics, write_json, write_metrics, write_rows
+from lab.core.files import CONDITIONS, REPORTS, Metrics, write_json, write_rows
 from lab.machine.devices import Devices
 from lab.machine.fresh_process import call_in_subprocess
 from lab.machine.hardware import add_machine
-from lab.results import derived
-from lab.results.derived import Derivation
+from lab.results.derived import Derivation, write_metrics
 from lab.results.disturbances import in_words
-from lab.results.measurements import DISTURBED, Measurement, Results, disturbances, rows_of
+from lab.results.measurements import DISTURBED, Measurement, disturbances, rows_of
 from lab.results.stats import summarise as summary_of
 from lab.timing import snapshot
 from lab.timing.conditions import LoadMonitor, conditions
@@ -36,58 +35,15 @@ Measured = Sequence[Measurement]
 Call = Callable[..., Any]
 
 
-def run_benchmark(
-    stage: str,
-    devices: Devices,
-    processes: int,
-    measure: Callable[..., Measured],
-    summarise: Callable[[Results], Metrics],
-    *,
-    compared: Collection[str],
-    prepare: Callable[[], Sequence[Any]] = tuple,
-    once: Callable[[Measured], Iterable[Measurement]] = lambda measured: (),
-    call: Call = call_in_subprocess,
-    jobs_at_once: int = 1,
-    about: Metrics | None = None,
-    load: LoadMonitor | None = None,
-) -> None:
-    """Measure a stage and write its files.
-
-    Args:
-        stage: its name.
-        devices: what it measures on.
-        processes: how many fresh processes measure, one after the other.
-        measure: measure(i, *prepared) is what process number i, from 0, measured.
-        summarise: the metrics that follow.
-        compared: the names of at most five numbers that a person compares.
-        prepare: what each process is told behind its number; it can be pickled.
-        once: what does not differ from process to process, or follows from what they measured.
-        call: how a process is started.
-        jobs_at_once: that are timed; two of them need two cores.
-        about: metrics that come first.
-        load: a monitor that began before this process used a GPU.
-    """
-    load = load or LoadMonitor()
-    prepared = prepare()
-    measured = measure_in_processes(stage, processes, measure, *prepared, call=call)
-    measured += once(measured)
-    head = conditions(measured, devices, load, processes, jobs_at_once)
-    found = summarise(Results(measured))
-    write_results(stage, measured, {**(about or {}), **head, **found}, compared)
-
-
 def write_results(
-    stage: str, measured: Measured, metrics: Metrics, compared: Collection[str] | Derivation
+    stage: str, measured: Measured, conditions: Metrics, derivation: Derivation
 ) -> None:
-    """Write a stage's rows, its metrics, of which some are compared, and the machine."""
-    write_rows(REPORTS / stage, rows_of(measured))
-    if isinstance(compared, Collection):
-        write_metrics(REPORTS / stage, metrics, compared)
-        add_machine(REPORTS / stage)
-        return
-    write_json(REPORTS / stage / CONDITIONS, metrics)
-    add_machine(REPORTS / stage)
-    derived.write_metrics(REPORTS / stage, compared)
+    """Write a stage's rows, the conditions with the machine, and the metrics that follow."""
+    folder = REPORTS / stage
+    write_rows(folder, rows_of(measured))
+    write_json(folder / CONDITIONS, conditions)
+    add_machine(folder)
+    write_metrics(folder, derivation)
 
 
 class Benchmark:

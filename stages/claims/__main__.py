@@ -7,47 +7,45 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lab.claims.evidence import Evidence
 from lab.claims.ledger import ledger
 from lab.claims.rules import Verdict
 from lab.claims.verdicts import Judgement, judge, rows_of
 from lab.core.errors import LabError
-from lab.core.files import HARDWARE_FILE, METRICS, REPORTS, read_rows, write_json, write_rows
+from lab.core.files import HARDWARE_FILE, METRICS, REPORTS, ROWS, read_rows, write_json, write_rows
 from lab.core.process import run
 from lab.report.machines import machines_of, warning_of
-from lab.results.derived import findings_of
-from lab.results.documents import read_hardware, read_metrics
+from lab.results.derived import derivation_of
+from lab.results.diff import Taken
+from lab.results.documents import read_hardware, read_results
 
 log = logging.getLogger(__name__)
 
 
-def gather(reports: Path, folders: Iterable[str]) -> Evidence:
-    """What the stages left in `folders` of `reports`; a missing or damaged file counts as empty."""
-    found = {folder: (_metrics(reports / folder), _rows(reports / folder)) for folder in folders}
-    return Evidence(
-        {k: metrics for k, (metrics, _) in found.items()},
-        {k: rows for k, (_, rows) in found.items()},
-        {k: findings_of(reports / k, k) for k in found},
-    )
+def gather(reports: Path, stages: Iterable[str]) -> dict[str, Taken]:
+    """What stages left under `reports`; a missing, damaged or foreign file counts as empty."""
+    return {stage: _taken(stage, reports / stage) for stage in stages}
 
 
-def _metrics(folder: Path) -> Mapping[str, Any]:
+def _taken(stage: str, folder: Path) -> Taken:
+    derivation = derivation_of(stage)
     try:
-        return read_metrics(folder)
-    except LabError:
-        return {}
+        results = read_results(folder)
+        found = derivation.findings(results) if derivation else {}
+    except (LabError, LookupError, TypeError, ValueError):
+        return Taken({})
+    return Taken(found, results.conditions)
 
 
-def _rows(folder: Path) -> Sequence[Mapping[str, Any]]:
-    try:
-        return read_rows(folder / "rows.csv")
-    except LabError:
-        return ()
-
-
-def measure(evidence: Evidence) -> list[Judgement]:
+def measure(taken: Mapping[str, Taken]) -> list[Judgement]:
     """The verdict on every claim."""
-    return [judge(claim, evidence) for claim in ledger()]
+    return [judge(claim, taken[claim.stage]) for claim in ledger()]
+
+
+def _rows_before(path: Path) -> Sequence[Mapping[str, Any]]:
+    try:
+        return read_rows(path)
+    except LabError:  # they are written anew
+        return ()
 
 
 def summarise(findings: Sequence[Judgement]) -> dict[str, int]:
@@ -72,9 +70,8 @@ def main() -> None:
     """Judge all claims, write rows and metrics, and say which verdicts changed."""
     if HARDWARE_FILE.is_file() and (warning := warning_of(machines_of(REPORTS, read_hardware()))):
         log.warning("%s", warning)
-    folders = {folder for claim in ledger() for folder in claim.folders}
-    findings = measure(gather(REPORTS, sorted(folders)))
-    before, after = _rows(REPORTS / "claims"), rows_of(findings)
+    findings = measure(gather(REPORTS, {claim.stage for claim in ledger()}))
+    before, after = _rows_before(REPORTS / "claims" / ROWS), rows_of(findings)
     write_rows(REPORTS / "claims", after)
     write_json(REPORTS / "claims" / METRICS, summarise(findings))
     for line in changes(before, after):

@@ -12,9 +12,8 @@ from markupsafe import Markup
 
 from lab.claims.agreement import AIM_PERCENT, Agreement, agreement_of
 from lab.claims.book_order import BOOK_ORDER, HEADINGS, PLACES
-from lab.claims.evidence import CPU, GPU_KINDS
 from lab.claims.ledger import unmeasured
-from lab.claims.needs import A_GPU, TWO_GPUS
+from lab.claims.needs import A_GPU, CPU, GPU_KINDS, TWO_GPUS
 from lab.claims.rules import Verdict
 from lab.claims.verdicts import Judgement, by_interval, false_verdicts, for_the_front
 from lab.core.files import REPORTS

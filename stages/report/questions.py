@@ -26,7 +26,7 @@ from markupsafe import Markup
 
 from lab.claims.book_order import PLACES
 from lab.core.errors import LabError, NotThereError
-from lab.core.files import CONDITIONS, METRICS, REPORTS, ROWS, read_json
+from lab.core.files import CONDITIONS, REPORTS, ROWS, read_json
 from lab.report import book, verdicts
 from lab.report.benchmarks import trust, undecided
 from lab.report.inline_svg import Styles, inlined
@@ -36,7 +36,7 @@ from lab.report.markup import with_tags
 from lab.report.page import Explorable, Figure
 from lab.report.prose import Prose, TextError, block, fill_in, inline, read_front
 from lab.results.derived import derivation_of
-from lab.results.documents import read_hardware, read_metrics, read_results
+from lab.results.documents import read_conditions, read_hardware, read_results
 from stages.report.references import references_in
 from stages.report.site import STAGES, links_from, rendered, script_of, templates, text_of, titles
 
@@ -204,12 +204,11 @@ def question(stage: str, folder: Path) -> Question:
     reports = REPORTS / stage
     text = text_of(stage)
     title = inline(read_front(text)["title"])
-    problem, prose, values, metrics = "", Prose({}, {}), {}, {}
+    problem, prose, values, conditions = "", Prose({}, {}), {}, {}
     author = Author(stage, folder, {}, {})
     try:
-        if (reports / METRICS).is_file():
-            metrics = read_metrics(reports)
-        problem = _decides_nothing(stage, metrics)
+        conditions = read_conditions(reports)
+        problem = _decides_nothing(stage, conditions)
         if not problem:
             values = _values(stage, reports)
             figures = _module(stage, "figures").figures(reports)
@@ -223,7 +222,7 @@ def question(stage: str, folder: Path) -> Question:
     except Exception as error:  # whatever foreign or damaged results lead to
         problem, prose = _not_drawn(stage, error), Prose({}, {})
         author.failures.append(failure(stage, error))
-    html = _html(stage, author, title, prose, problem, metrics)
+    html = _html(stage, author, title, prose, problem, conditions)
     return Question(
         stage,
         title,
@@ -239,25 +238,23 @@ def question(stage: str, folder: Path) -> Question:
 
 def _values(stage: str, reports: Path) -> dict[str, Any]:
     """What a text names: the stage's findings, and what it needs beside them."""
-    derivation = derivation_of(stage)
+    values, derivation = _module(stage, "values").values, derivation_of(stage)
     if derivation is None or any(reports.glob(f"*/{ROWS}")):  # train: a folder for each run
-        return dict(_module(stage, "values").values(reports))
+        return dict(values(reports))
     results = read_results(reports)
     found = derivation.findings(results)
-    if importlib.util.find_spec(f"stages.{stage}.page.values"):
-        return {**found, **_module(stage, "values").values(results, found)}
-    return dict(found)
+    return {**found, **values(results, found)}
 
 
 def _module(stage: str, name: str) -> Any:
     return importlib.import_module(f"stages.{stage}.page.{name}")
 
 
-def _decides_nothing(stage: str, metrics: Mapping[str, Any]) -> str:
+def _decides_nothing(stage: str, conditions: Mapping[str, Any]) -> str:
     """Why the times of a page that rests on them decide nothing; else nothing."""
     if not getattr(_module(stage, "values"), "OF_TIMES", True):
         return ""
-    return undecided(metrics, stage)
+    return undecided(conditions, stage)
 
 
 def failure(stage: str, error: Exception, part: str = "") -> Failure:
@@ -298,7 +295,7 @@ def _html(
     title: Markup,
     prose: Prose,
     problem: str,
-    metrics: Mapping[str, Any],
+    conditions: Mapping[str, Any],
 ) -> str:
     machines = machines_of(REPORTS, read_hardware())
     others = {each.name: each.findings for each in references_in(REPORTS).found}
@@ -326,7 +323,7 @@ def _html(
             "cards": cards,
             "titles": named,
             "tally": verdicts.tally(found),
-            "trust": trust(metrics) if "controls" in metrics and not problem else [],
+            "trust": trust(conditions) if "controls" in conditions and not problem else [],
             "files": _files(stage),
             "before": before,
             "after": after,

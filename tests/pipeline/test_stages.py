@@ -27,8 +27,9 @@ def lay_out(folder: Path, stage: str) -> None:
     for name in ("lab/__init__.py", "stages/__init__.py", f"stages/{stage}/__init__.py"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, folder / name)
-    if (findings := ROOT / "stages" / stage / "findings.py").is_file():  # no dep on purpose
-        shutil.copy(findings, folder / "stages" / stage)
+    for derivation in ("findings.py", "model.py"):  # no deps on purpose
+        if (file := ROOT / "stages" / stage / derivation).is_file():
+            shutil.copy(file, folder / "stages" / stage)
     for name in PIPELINE[stage]["deps"]:
         if name.split("/")[0] in ("lab", "stages"):
             copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy

@@ -1,7 +1,7 @@
 """What the notes claim about what `bench_buckets` measures, and the rules that decide."""
 
-from lab.claims.needs import on_own_devices
-from lab.claims.rules import FASTER, Within
+from lab.claims.needs import ON_OWN_DEVICES
+from lab.claims.rules import FASTER, Rule
 from lab.claims.verdicts import Claim, Kind
 
 CLAIMS = (
@@ -15,9 +15,9 @@ CLAIMS = (
         "Step of ResNet-18 in two processes whose buckets are summed after the backward pass, over"
         " the step that sums each as soon as it is full. Without GPUs one processor computes and"
         " sums.",
-        Within("resnet18_overlap_speedup", FASTER),
+        Rule("resnet18_overlap_speedup", FASTER),
         "“Advantage”: surely more than 2 % faster.",
-        on_own_devices("bench_buckets"),
+        ON_OWN_DEVICES,
         about_gpus=True,
     ),
 )

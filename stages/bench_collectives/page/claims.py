@@ -1,7 +1,7 @@
 """What the notes claim about what `bench_collectives` measures, and the rules that decide."""
 
-from lab.claims.needs import on_own_devices
-from lab.claims.rules import FASTER, Within
+from lab.claims.needs import ON_OWN_DEVICES
+from lab.claims.rules import FASTER, Rule
 from lab.claims.verdicts import Claim, Front, Kind
 
 CLAIMS = (
@@ -13,9 +13,9 @@ CLAIMS = (
         "Optimising the tools that synchronise is worth it for high performance.",
         "Time to sum ResNet-18's gradients as in the notes relative to torch's own all-reduce of"
         " one bucket, between two processes, each with a device.",
-        Within("library_speedup", FASTER),
+        Rule("library_speedup", FASTER),
         "“High performance”: the whole interval over 1.02.",
-        on_own_devices("bench_collectives"),
+        ON_OWN_DEVICES,
         about_gpus=True,
         front=Front(
             11,

@@ -1,7 +1,7 @@
 """What the notes claim about what `bench_compile` measures, and the rules that decide."""
 
-from lab.claims.needs import on_gpu
-from lab.claims.rules import FASTER, Within, at_least, at_most
+from lab.claims.needs import ON_GPU
+from lab.claims.rules import FASTER, Rule, at_least, at_most
 from lab.claims.verdicts import Claim, Front, Kind, Unmeasured
 from stages.bench_compile.measure.names import TOLERANCE
 
@@ -18,9 +18,9 @@ CLAIMS = (
         "At batch 1 one thread of Python can hardly keep the eight GPUs of a fast server busy.",
         "GPUs that one thread can keep busy at batch 1: the GPU's time of an eager call, replayed"
         " as a CUDA graph, over the time until that call returns to Python.",
-        Within("busy_gpus", at_most(SERVER_GPUS)),
+        Rule("busy_gpus", at_most(SERVER_GPUS)),
         "Fewer than the server's eight.",
-        on_gpu("bench_compile"),
+        ON_GPU,
     ),
     Claim(
         "A3d",
@@ -30,7 +30,7 @@ CLAIMS = (
         "Two Python threads call the eager network side by side.",
         "Calls of batch 1 that two Python threads make of the eager network over those of one, on"
         " this machine's device.",
-        Within("eager_by_two_threads", at_least(HALF_A_CORE)),
+        Rule("eager_by_two_threads", at_least(HALF_A_CORE)),
         "“Side by side”: a second thread adds half of what a second core could, or more.",
     ),
     Claim(
@@ -41,7 +41,7 @@ CLAIMS = (
         "Two Python threads call the compiled network side by side.",
         "Calls of batch 1 that two Python threads make of the TorchScript network over those of"
         " one, on this machine's device.",
-        Within("torchscript_by_two_threads", at_least(HALF_A_CORE)),
+        Rule("torchscript_by_two_threads", at_least(HALF_A_CORE)),
         "“Side by side”: a second thread adds half of what a second core could, or more.",
     ),
     Claim(
@@ -51,7 +51,7 @@ CLAIMS = (
         "000:70",
         "Compiling leaves the network's result unchanged.",
         "Largest difference of any logit from eager's, over all forms and batch sizes.",
-        Within("difference", at_most(TOLERANCE)),
+        Rule("difference", at_most(TOLERANCE)),
         "Rounding in another order of operations may differ by this much in float32.",
     ),
     Claim(
@@ -62,7 +62,7 @@ CLAIMS = (
         "Compiling with TorchScript improves the network's performance.",
         "Time in eager mode relative to TorchScript, gradients on in both as in the notes, after"
         " warm-up, at batch 1.",
-        Within("torchscript_at_batch_1", FASTER),
+        Rule("torchscript_at_batch_1", FASTER),
         "“Improves”: the whole interval over 1.02.",
         front=Front(
             8,
@@ -80,7 +80,7 @@ CLAIMS = (
         "Time in eager mode relative to TorchScript, 1000 calls run as in the notes, where a"
         " network has been scripted and called before: TorchScript's start in the process is not"
         " in them.",
-        Within("thousand_calls_speedup", FASTER),
+        Rule("thousand_calls_speedup", FASTER),
         "“Shows”: the whole interval over 1.02.",
     ),
     Claim(
@@ -90,7 +90,7 @@ CLAIMS = (
         "000:79",
         "torch.compile, today's compiler, makes the notes' network faster at batch 1.",
         "Time in eager mode without gradients relative to torch.compile, at batch 1.",
-        Within("torchcompile_at_batch_1", FASTER),
+        Rule("torchcompile_at_batch_1", FASTER),
         "“Faster”: the whole interval over 1.02.",
         front=Front(
             9,
@@ -108,7 +108,7 @@ CLAIMS = (
         "Time in eager mode relative to TorchScript, 1000 calls run as in the notes; added to"
         " TorchScript's is the time of the process's first call of it, which the notes make"
         " before they start the clock.",
-        Within("with_first_call_speedup", FASTER),
+        Rule("with_first_call_speedup", FASTER),
         "“Faster”: the whole interval over 1.02.",
         front=Front(
             7,
@@ -124,7 +124,7 @@ CLAIMS = (
         "Compiled code is usually faster than imperative code.",
         "Time in eager mode relative to TorchScript, both without gradients, in the middle one"
         " of several networks at several batch sizes.",
-        Within("usual_speedup", FASTER),
+        Rule("usual_speedup", FASTER),
         "“Usually”: in most of the cases, so in the middle one; faster: by over 2 %.",
     ),
     Claim(
@@ -134,7 +134,7 @@ CLAIMS = (
         "000:113 000:173",
         "The saved network can be used from other languages than Python, such as C++.",
         "Largest difference of a logit that a C++ program computes with the file from eager's.",
-        Within("cpp_difference", at_most(TOLERANCE)),
+        Rule("cpp_difference", at_most(TOLERANCE)),
         "Rounding in another order of operations may differ by this much in float32.",
     ),
 )

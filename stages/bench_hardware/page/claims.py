@@ -1,7 +1,7 @@
 """What the notes claim about what `bench_hardware` measures, and the rules that decide."""
 
-from lab.claims.needs import on_gpu
-from lab.claims.rules import FASTER, NEEDED, Range, Within, at_least
+from lab.claims.needs import ON_GPU
+from lab.claims.rules import FASTER, NEEDED, Range, Rule, at_least
 from lab.claims.verdicts import Claim, Front, Kind, Unmeasured
 
 MUCH = 2.0  # times
@@ -15,7 +15,7 @@ CLAIMS = (
         "001:346",
         "The second cache takes 14 times as long to answer as the first (slide).",
         "Time of a load that waits for the one before, in 256 KiB over in 4 KiB.",
-        Within("second_cache", Range(7, 28)),
+        Rule("second_cache", Range(7, 28)),
         "Half to twice the slide's factor, which is of no named processor.",
         front=Front(
             20,
@@ -30,7 +30,7 @@ CLAIMS = (
         "001:346",
         "Main memory takes 200 times as long to answer as the first cache (slide).",
         "Time of a load that waits for the one before, in the largest working set over in 4 KiB.",
-        Within("main_memory", Range(100, 400)),
+        Rule("main_memory", Range(100, 400)),
         "Half to twice the slide's factor, which is of no named processor.",
     ),
     Claim(
@@ -41,7 +41,7 @@ CLAIMS = (
         "Data read in their order can be fetched ahead, which raises a processor's utilisation"
         " (slide).",
         "Loads from the largest working set, in random order over in order.",
-        Within("random_order", FASTER),
+        Rule("random_order", FASTER),
         "“Raises”: the whole interval over 1.02.",
     ),
     Claim(
@@ -53,7 +53,7 @@ CLAIMS = (
         " (slide).",
         "Going 8 times over data larger than the caches: over all of them each time, over 8 times"
         " over each block of 128 KiB.",
-        Within("no_reuse", FASTER),
+        Rule("no_reuse", FASTER),
         "“Raises”: the whole interval over 1.02.",
     ),
     Claim(
@@ -63,7 +63,7 @@ CLAIMS = (
         "001:349",
         "A matrix stored by columns is read faster column by column than row by row.",
         "Sum of a matrix stored column after column: by rows over by columns.",
-        Within("by_columns", FASTER),
+        Rule("by_columns", FASTER),
         OVER_2_PERCENT,
     ),
     Claim(
@@ -73,7 +73,7 @@ CLAIMS = (
         "001:350",
         "Adding two vectors number by number in a Python loop is slower than in one call (slide).",
         "10,000 numbers: the loop over the call.",
-        Within("vectorised_speedup", FASTER),
+        Rule("vectorised_speedup", FASTER),
         OVER_2_PERCENT,
     ),
     Claim(
@@ -83,7 +83,7 @@ CLAIMS = (
         "001:350",
         "Adding two vectors in one call is easily spread over cores (slide).",
         "A million numbers: rate on all cores over one.",
-        Within("all_cores", FASTER),
+        Rule("all_cores", FASTER),
         OVER_2_PERCENT,
     ),
     Claim(
@@ -93,9 +93,9 @@ CLAIMS = (
         "001:357-359",
         "A GPU's memory has more bandwidth than the processor's.",
         "Bandwidth of copies on the GPU relative to copies by all CPU cores, alternating.",
-        Within("gpu_bandwidth", FASTER),
+        Rule("gpu_bandwidth", FASTER),
         "“More”: the whole interval over 1.02.",
-        on_gpu("bench_hardware"),
+        ON_GPU,
     ),
     Claim(
         "G4d",
@@ -105,9 +105,9 @@ CLAIMS = (
         "A GPU suits computations that can be made parallel on a large scale (slide).",
         "Rate of large float32 matrix multiplications on the GPU relative to all CPU cores,"
         " alternating.",
-        Within("gpu_speedup", FASTER),
+        Rule("gpu_speedup", FASTER),
         OVER_2_PERCENT,
-        on_gpu("bench_hardware"),
+        ON_GPU,
     ),
     Claim(
         "G5a",
@@ -117,9 +117,9 @@ CLAIMS = (
         "Work is not to jump back and forth between processor and GPU.",
         "Ten matrix multiplications in a row: with each result sent to the CPU and back, relative"
         " to all on the GPU.",
-        Within("jumps", at_least(NEEDED)),
+        Rule("jumps", at_least(NEEDED)),
         "“Not to”: jumping takes a tenth longer, or more.",
-        on_gpu("bench_hardware"),
+        ON_GPU,
     ),
     Claim(
         "E2a",
@@ -130,7 +130,7 @@ CLAIMS = (
         "A forward pass that begins with a 3 x 3 convolution of stride 1, as in the notes, relative"
         " to one that begins with the original stem, a 7 x 7 convolution of stride 2 and"
         " max-pooling of stride 2; alternating.",
-        Within("small_stem", at_least(MUCH)),
+        Rule("small_stem", at_least(MUCH)),
         "“Much”: at least twice as long. Counted, it computes 14 times as much.",
     ),
 )

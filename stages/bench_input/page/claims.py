@@ -1,7 +1,7 @@
 """What the notes claim about what `bench_input` measures, and the rules that decide."""
 
-from lab.claims.needs import on_two_gpus
-from lab.claims.rules import NEEDED, Within, at_least
+from lab.claims.needs import ON_TWO_GPUS
+from lab.claims.rules import NEEDED, Rule, at_least
 from lab.claims.verdicts import Claim, Front, Kind, Unmeasured
 
 CLAIMS = (
@@ -14,9 +14,9 @@ CLAIMS = (
         " the framework.",
         "Share of the notes' step (two shards, sequentially) that its calls take without"
         " their arithmetic: on one channel and one image a shard.",
-        Within("calls_percent", at_least(50)),
+        Rule("calls_percent", at_least(50)),
         "“Huge”: half of a step or more. What the framework does around its kernels is also in it.",
-        on_two_gpus("bench_input"),
+        ON_TWO_GPUS,
     ),
     Claim(
         "G12b",
@@ -26,7 +26,7 @@ CLAIMS = (
         "Training needs its data read and preprocessed efficiently.",
         "LeNet's step with images read and preprocessed one by one, without workers that would take"
         " cores from it, over the step with resident images.",
-        Within("no_workers_step", at_least(NEEDED)),
+        Rule("no_workers_step", at_least(NEEDED)),
         "“Needs”: images read one by one make a step take a tenth longer, or more.",
         front=Front(
             14,

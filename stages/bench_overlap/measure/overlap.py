@@ -17,8 +17,9 @@ from torch import Tensor
 
 from lab.machine.devices import Devices
 from lab.parallel.workers import thread_pool
+from lab.results.findings import Samples, median
 from lab.results.measurements import Measurement, Results, skip
-from lab.results.stats import ANY, CONFIDENCE, median_of, summarise
+from lab.results.stats import ANY, summarise
 from lab.timing.bench import Variant, in_unit, time_variants
 from lab.timing.clock import read_clock
 from stages.bench_overlap.measure.names import ALONE, AS_THE_BOOK, BESIDE, PARTS, TWO_STREAMS
@@ -222,9 +223,9 @@ def overlap_fractions(times: Sequence[Measurement]) -> list[Measurement]:
             continue
         each = zip(*(m.values for m in alone), strict=True)
         values = tuple(overlap_fraction(p, t) for p, t in zip(each, total.values, strict=True))
-        interval = median_of(values, ANY)
+        interval = median(Samples(values), possible=ANY)
         impossible = interval.low > 1 or interval.high < 0
-        remark = WRONG if impossible and interval.level >= CONFIDENCE else ""
+        remark = WRONG if impossible and interval.decides else ""
         kind, threads = total.device_kind, total.threads
         fractions.append(
             Measurement("overlap", name, total.x, values, "fraction", kind, threads, remark)

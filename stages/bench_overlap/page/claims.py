@@ -1,7 +1,7 @@
 """What the notes claim about what `bench_overlap` measures, and the rules that decide."""
 
-from lab.claims.needs import on_gpu
-from lab.claims.rules import NEEDED, Range, Within, at_least, at_most
+from lab.claims.needs import ON_GPU
+from lab.claims.rules import NEEDED, Range, Rule, at_least, at_most
 from lab.claims.verdicts import Claim, Kind
 
 LEAST_OVERLAP = 0.1  # of what is possible
@@ -18,9 +18,9 @@ CLAIMS = (
         "Computing then copying, over the same copies on a second stream beside the computation."
         " Unless the workload is the notes', a copy takes as long as a matrix multiplication:"
         " there it can pay most.",
-        Within("speedup", at_least(NEEDED)),
+        Rule("speedup", at_least(NEEDED)),
         "“Not efficient”: a tenth of the time is saved, or more.",
-        on_gpu("bench_overlap"),
+        ON_GPU,
     ),
     Claim(
         "C4c",
@@ -30,7 +30,7 @@ CLAIMS = (
         "The gradients of some parameters are ready earlier than those of others.",
         "Time from the start of LeNet's backward pass until its first gradient is ready, over the"
         " time until the last one is.",
-        Within("first_gradient", at_most(0.5)),
+        Rule("first_gradient", at_most(0.5)),
         "“Earlier”, so that it can be moved meanwhile: half of the pass is still to come.",
     ),
     Claim(
@@ -41,8 +41,8 @@ CLAIMS = (
         "Copying with non_blocking=True, as in the notes, overlaps with matrix multiplications"
         " still running.",
         "Overlap fraction of the notes' way: 0 for the sum of both, 1 for the longer.",
-        Within("notes_overlap", Range(LEAST_OVERLAP, 1)),
+        Rule("notes_overlap", Range(LEAST_OVERLAP, 1)),
         "A tenth of what is possible; over 1 it is something else than overlap.",
-        on_gpu("bench_overlap"),
+        ON_GPU,
     ),
 )

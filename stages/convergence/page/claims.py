@@ -1,8 +1,7 @@
 """What the notes claim about what `convergence` measures, and the rules that decide."""
 
-from lab.claims.evidence import Metric
-from lab.claims.needs import Need, real_images
-from lab.claims.rules import FASTER, NEEDED, Within, at_least, at_most
+from lab.claims.needs import REAL_IMAGES, Need
+from lab.claims.rules import FASTER, NEEDED, Rule, at_least, at_most
 from lab.claims.verdicts import Claim, Front, Kind
 from lab.results.stats import SMALLEST_EFFECT
 from stages.convergence.findings import VERY_LARGE
@@ -11,12 +10,12 @@ from stages.convergence.measure.names import STEMS
 STAGE = "convergence"
 FEWER = at_most(100 / (1 + SMALLEST_EFFECT))
 
-real = real_images(STAGE)
+real = REAL_IMAGES
 at_very_large = (
     *real,
     Need(
         "batches of 4096 images",
-        Metric(STAGE, "lenet_tuned_batch"),
+        "lenet_tuned_batch",
         (VERY_LARGE,),
         "the profiles `study` and `full` train at them",
     ),
@@ -25,7 +24,7 @@ with_both_stems = (
     *real,
     Need(
         "training with both stems",
-        Metric(STAGE, "stems"),
+        "stems",
         (" ".join(STEMS),),
         "the profiles `study` and `full` train with them",
     ),
@@ -42,7 +41,7 @@ CLAIMS = (
         "Epochs to the target accuracy at batch 64 in percent of those at 256, with the same"
         " learning rate and the same seed; where the larger batch did not get there in time, at"
         " most that.",
-        Within("small_batch_share", FEWER),
+        Rule("small_batch_share", FEWER),
         "“More”: by over 2 %.",
         real,
         front=Front(
@@ -60,7 +59,7 @@ CLAIMS = (
         "With very large batches convergence becomes inefficient, which needs attention.",
         "Epochs to the target accuracy at batch 64 in percent of those at 4096, with momentum,"
         " each at the best learning rate that other seeds found.",
-        Within("tuned_small_batch_share", at_most(100 / NEEDED)),
+        Rule("tuned_small_batch_share", at_most(100 / NEEDED)),
         "“Inefficient”: a tenth more epochs, or more, although the learning rate is the best for"
         " that batch.",
         at_very_large,
@@ -73,7 +72,7 @@ CLAIMS = (
         "A batch that is enlarged for more devices may need a higher learning rate.",
         "Epochs to the target accuracy at batch 256 with four times the learning rate of batch"
         " 64, in percent of those with the same learning rate.",
-        Within("scaled_rate_share", FEWER),
+        Rule("scaled_rate_share", FEWER),
         "“Need”: the unchanged learning rate takes over 2 % longer.",
         real,
     ),
@@ -85,7 +84,7 @@ CLAIMS = (
         "A sufficiently large batch makes the system faster.",
         "Images per second of LeNet's training step on one device: at the notes' batch of 256"
         " relative to a batch of 16, measured alternately.",
-        Within("batch_speedup", FASTER),
+        Rule("batch_speedup", FASTER),
         "“Faster”: than the small batch by more than 2 %.",
     ),
     Claim(
@@ -96,7 +95,7 @@ CLAIMS = (
         "Large batches need an optimizer that suits them.",
         "Epochs to the target accuracy at batch 4096: LARS's in percent of those of SGD with"
         " momentum, each at the best learning rate that other seeds found.",
-        Within("lars_share", FEWER),
+        Rule("lars_share", FEWER),
         "“Suits”: fewer epochs by over 2 %.",
         at_very_large,
     ),
@@ -108,7 +107,7 @@ CLAIMS = (
         "Gradients three steps old, as four asynchronous workers bring them, cost accuracy.",
         "Test accuracy after equally many images at batch 64, in percentage points: with fresh"
         " gradients minus with those three steps old.",
-        Within("stale_cost", at_least(1)),
+        Rule("stale_cost", at_least(1)),
         "“Cost”: a point or more.",
         real,
     ),
@@ -123,7 +122,7 @@ CLAIMS = (
         " the same seed, in percentage points: with the notes' stem (a 3 x 3 convolution of stride"
         " 1) minus with the original one (a 7 x 7 convolution of stride 2, max-pooling of stride"
         " 2).",
-        Within("small_stem_gain", at_least(1)),
+        Rule("small_stem_gain", at_least(1)),
         "“Need”: a point or more.",
         with_both_stems,
     ),

@@ -1,7 +1,7 @@
 """What the notes claim about what `parallelism` measures, and the rules that decide."""
 
-from lab.claims.needs import on_own_devices
-from lab.claims.rules import FASTER, NEEDED, Within, at_least, at_most, near
+from lab.claims.needs import ON_OWN_DEVICES
+from lab.claims.rules import FASTER, NEEDED, Rule, at_least, at_most, near
 from lab.claims.verdicts import Claim, Kind, Unmeasured
 
 ROUNDINGS = 1000.0  # of float64: a gradient is a sum of thousands of products
@@ -17,7 +17,7 @@ CLAIMS = (
         " batch's gradient.",
         "LeNet, in float64: the most that the sum over devices differs from one device's gradient,"
         " relative to its largest number, for each number of devices.",
-        Within("data_parallel_difference", at_most(ROUNDINGS)),
+        Rule("data_parallel_difference", at_most(ROUNDINGS)),
         "A thousand roundings of float64: sums of thousands of products in another order.",
     ),
     Claim(
@@ -27,9 +27,9 @@ CLAIMS = (
         "000:395 002:160",
         "Evaluating on one device, while the others idle, is rather inefficient.",
         "LeNet's labels of 512 images on one of two devices, over the time of both.",
-        Within("evaluation_speedup", at_least(NEEDED)),
+        Rule("evaluation_speedup", at_least(NEEDED)),
         "“Inefficient”: both take a tenth less time, or still less.",
-        on_own_devices("parallelism"),
+        ON_OWN_DEVICES,
         about_gpus=True,
     ),
     Claim(
@@ -41,10 +41,10 @@ CLAIMS = (
         "Time of a step on two devices side by side at batch 256, model parallelism over data"
         " parallelism. LeNet is split into a pipeline of micro-batches, a net of four dense layers"
         " by shares of each layer; the smaller ratio counts.",
-        Within("data_parallel_speedup", FASTER),
+        Rule("data_parallel_speedup", FASTER),
         "“Usually”: of both nets, the second of which suits data parallelism least; more than 2 %"
         " faster.",
-        on_own_devices("parallelism"),
+        ON_OWN_DEVICES,
         about_gpus=True,
     ),
     Claim(
@@ -56,7 +56,7 @@ CLAIMS = (
         " models.",
         "Four dense layers, nearly all parameters: bytes of parameters and gradients on the fuller"
         " of two devices, replicas over a pipeline.",
-        Within("replicas_over_pipeline", FASTER),
+        Rule("replicas_over_pipeline", FASTER),
         "Less on each device by more than 2 %, whatever the batch. Counted while the step runs."
         " With activations, which grow with the batch, it can be the other way round, as for"
         " LeNet.",
@@ -71,7 +71,7 @@ CLAIMS = (
         "Bytes that a device other than the adding one sends or receives in the notes' all-reduce"
         " of LeNet's gradient, over the gradient's, for each number of devices: the one farthest"
         " from 1.",
-        Within("others_move", near(1, 0)),
+        Rule("others_move", near(1, 0)),
         "As many as the gradient has; counted. The one that adds sends and receives as much for"
         " each of the others.",
     ),
@@ -86,7 +86,7 @@ CLAIMS = (
             " parameters, the closest pair of each (GoogLeNet and Inception v3, ResNet-18 and"
             " -50)."
         ),
-        Within("closest_neighbours", FASTER),
+        Rule("closest_neighbours", FASTER),
         "An order: each more than 2 % over the next. Counted, on each network's own image size.",
     ),
 )

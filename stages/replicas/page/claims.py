@@ -1,8 +1,7 @@
 """What the notes claim about what `replicas` measures, and the rules that decide."""
 
-from lab.claims.evidence import Metric
-from lab.claims.needs import TWO_GPUS, Need, real_images
-from lab.claims.rules import Range, Within, at_most, near
+from lab.claims.needs import REAL_IMAGES, TWO_GPUS, Need
+from lab.claims.rules import Range, Rule, at_most, near
 from lab.claims.verdicts import Claim, Front, Kind, Unmeasured
 from lab.results.stats import PERCENT
 
@@ -18,10 +17,7 @@ def recipe() -> tuple[Need, ...]:
     """The notes' recipe: ten epochs of all images, on two devices where there are several."""
     remedy = "the profile `study` trains as the notes do"
     wanted = (("accuracy_epochs", 10), ("accuracy_train_images", 60_000), ("num_devices", 2))
-    return (
-        *real_images("replicas"),
-        *(Need("the notes' recipe", Metric("replicas", n), (v,), remedy) for n, v in wanted),
-    )
+    return (*REAL_IMAGES, *(Need("the notes' recipe", n, (v,), remedy) for n, v in wanted))
 
 
 CLAIMS = (
@@ -33,7 +29,7 @@ CLAIMS = (
         "None of the notes' three programs on automatic parallelism runs without a GPU.",
         "How many of their three programs, each reduced to what it asks of its devices, run in a"
         " process that sees no GPU.",
-        Within("parallel_programs_that_run", near(0, 0)),
+        Rule("parallel_programs_that_run", near(0, 0)),
         "None. The first takes the second of all devices by its number, which one GPU does not"
         " give either; the copies would do with one.",
     ),
@@ -45,7 +41,7 @@ CLAIMS = (
         "Without an Nvidia GPU part of the code does not run.",
         "How many of the notes' 12 programs that compute on a device, each reduced to what it asks"
         " of its devices, stop in a process that sees no GPU.",
-        Within("programs_that_stop", Range(1, 11)),
+        Rule("programs_that_stop", Range(1, 11)),
         "“Part”: some of them and not all.",
     ),
     Claim(
@@ -56,7 +52,7 @@ CLAIMS = (
         "Also on a CPU, .to(device) gives each replica its own parameters.",
         "LeNet in float64 from He's weights at rate 0.02: weights after training replicas that were"
         " made by .to on CPU devices, against one device.",
-        Within("aliasing_from_one_device", at_most(ROUNDING)),
+        Rule("aliasing_from_one_device", at_most(ROUNDING)),
         "A hundred roundings of a float32. The notes move parameters to GPUs, which copies; where"
         " they are already, `.to` copies nothing, and the all-reduce adds the one shared gradient"
         " to itself.",
@@ -74,7 +70,7 @@ CLAIMS = (
         "000:328",
         "Before anything is computed, the parameters' gradients are zero.",
         "How many of LeNet's eight gradients are tensors of zeros after `get_params`.",
-        Within("gradients_of_zeros", near(NUM_GRADIENTS, 0)),
+        Rule("gradients_of_zeros", near(NUM_GRADIENTS, 0)),
         "All eight. There are none: torch has None until the first backward pass.",
     ),
     Claim(
@@ -85,7 +81,7 @@ CLAIMS = (
         "All-reduce in place adds up all gradients and gives the sum to every device.",
         "LeNet in float64 from He's weights at rate 0.02: largest difference between replicas'"
         " weights after training by hand.",
-        Within("in_place_apart", near(0, 0)),
+        Rule("in_place_apart", near(0, 0)),
         "Copies of one sum are bit-for-bit identical.",
     ),
     Claim(
@@ -98,7 +94,7 @@ CLAIMS = (
         "LeNet in float64 from He's weights at rate 0.02: largest difference between replicas'"
         " weights after training with it. From the notes' weights, which hardly move in so few"
         " steps, it shows less.",
-        Within("rebinding_apart", near(0, 0)),
+        Rule("rebinding_apart", near(0, 0)),
         "Copies of one sum are bit-for-bit identical. Assigning to an entry changes the list, and"
         " only the first device's tensor.",
         front=Front(
@@ -117,7 +113,7 @@ CLAIMS = (
         "LeNet in float64 from He's weights at rate 0.02. Each replica takes one step by its own"
         " gradient, then the parameters are summed: their distance from one device's weights,"
         " relative to the length of these.",
-        Within("parameters_summed_percent", at_most(0.1)),
+        Rule("parameters_summed_percent", at_most(0.1)),
         "Within a thousandth, as with the sum of gradients (D12b). A sum of parameters also adds up"
         " the weights that the replicas started from.",
     ),
@@ -128,7 +124,7 @@ CLAIMS = (
         "000:350 001:545 002:5",
         "A batch is spread evenly: of two devices each gets half of the 4 x 5 matrix.",
         "Share of its rows on the fuller of two devices, split by what torch's scatter calls.",
-        Within("fuller_device_percent", near(50, 0)),
+        Rule("fuller_device_percent", near(50, 0)),
         "Half. The scatter itself takes GPUs only; it splits by `chunk`.",
     ),
     Claim(
@@ -139,7 +135,7 @@ CLAIMS = (
         "Note 004's training, whose cell shows no run number, prints its accuracy at the end.",
         "Whether Python formats a number by `.2f` with a blank after it, as the note's last line"
         " has it.",
-        Within("accuracies_printed", near(1, 0)),
+        Rule("accuracies_printed", near(1, 0)),
         "It raises a ValueError or it does not.",
     ),
     Claim(
@@ -149,7 +145,7 @@ CLAIMS = (
         "book:13.5",
         "LeNet on one device, batch 256 and rate 0.2, ends at a test accuracy of 0.83 or 0.84.",
         "Test accuracy after ten epochs, the median over seeds.",
-        Within("one_device_accuracy_percent", near(BOOK_ACCURACY, BOOK_WOBBLE), PERCENT),
+        Rule("one_device_accuracy_percent", near(BOOK_ACCURACY, BOOK_WOBBLE), PERCENT),
         "Half of the 5.9 points by which the last four epochs of the book's own curve differ.",
         recipe(),
     ),
@@ -160,7 +156,7 @@ CLAIMS = (
         "000:427",
         "Two devices reach essentially the test accuracy of one.",
         "Test accuracy after ten epochs on two devices, less that on one, by seed.",
-        Within("in_place_over_one_device_points", near(0, SAME_ACCURACY)),
+        Rule("in_place_over_one_device_points", near(0, SAME_ACCURACY)),
         "The book prints two digits and calls 0.83 and 0.84 the same: under two points.",
         recipe(),
     ),
@@ -172,7 +168,7 @@ CLAIMS = (
         "Without batch norm the number of devices changes nothing in the algorithm.",
         "LeNet in float64 from He's weights at rate 0.02: weights after steps by hand on shards of"
         " uneven size, with the all-reduce in place, against the whole batches on one device.",
-        Within("in_place_from_one_device", at_most(ROUNDING)),
+        Rule("in_place_from_one_device", at_most(ROUNDING)),
         "A hundred roundings of a float32: sums in another order. In float32 a rounding may turn a"
         " hidden unit on or off within tens of steps, and from there on runs part.",
     ),
@@ -183,7 +179,7 @@ CLAIMS = (
         "001:527-533 001:596-597",
         "With note 001's all-reduce, the replica that it evaluates is as accurate as one device.",
         "Its test accuracy after ten epochs on two devices, less that on one, by seed.",
-        Within("rebinding_over_one_device_points", near(0, SAME_ACCURACY)),
+        Rule("rebinding_over_one_device_points", near(0, SAME_ACCURACY)),
         "As for the all-reduce in place: under two points.",
         recipe(),
     ),
@@ -197,7 +193,7 @@ CLAIMS = (
         "Change of the first gradient of ResNet-18 when a batch is split over two devices (4 images"
         " on each in the profile `laptop`, 64 in `study`), relative to its length, the median over"
         " seeds. Each device takes batch norm's statistics from its own images.",
-        Within("batch_norm_gradient_change_percent", at_most(0.1)),
+        Rule("batch_norm_gradient_change_percent", at_most(0.1)),
         "“Is”: within a thousandth, which rounding stays far below; LeNet, which has no batch norm,"
         " stays within it (D12b). So batch norm has to be adapted, as 000:261 says.",
         front=Front(
@@ -215,7 +211,7 @@ CLAIMS = (
         "The four things that the notes list keep replicas one network also with batch norm.",
         "Largest difference between the running statistics of two ResNet-18 replicas after two"
         " steps.",
-        Within("statistics_apart", near(0, 0)),
+        Rule("statistics_apart", near(0, 0)),
         "Bit-for-bit identical. No all-reduce of gradients touches them, so it matters which"
         " replica is evaluated.",
         front=Front(
@@ -233,7 +229,7 @@ CLAIMS = (
         "The code of the concise section needs two GPUs at least.",
         "How many of its two calls of the training, for one GPU and for two, each reduced to a"
         " small step, run in a process that sees no GPU.",
-        Within("concise_calls_that_run", near(0, 0)),
+        Rule("concise_calls_that_run", near(0, 0)),
         "None. But nn.DataParallel without a GPU is the net itself. Note 003 trains on one GPU"
         " (003:59, 003:94).",
     ),
@@ -244,12 +240,12 @@ CLAIMS = (
         "000:506",
         "The concise section computes its accuracy in parallel.",
         "On how many of two GPUs the net runs while nn.DataParallel computes an accuracy.",
-        Within("evaluating_gpus", near(2, 0)),
+        Rule("evaluating_gpus", near(2, 0)),
         "Both.",
         (
             Need(
                 TWO_GPUS,
-                Metric("replicas", "two_devices"),
+                "two_devices",
                 ("cuda",),
                 "`invoke repro` on a machine with two measures it",
             ),

@@ -1,11 +1,11 @@
 """What the notes claim about what `scaling` measures, and the rules that decide."""
 
-from lab.claims.needs import on_own_devices
-from lab.claims.rules import FASTER, NEEDED, Within, at_least, at_most
+from lab.claims.needs import ON_OWN_DEVICES
+from lab.claims.rules import FASTER, NEEDED, Rule, at_least, at_most
 from lab.claims.verdicts import Claim, Front, Kind, Unmeasured
 
 CLEARLY = 2.0  # times as long: what nobody would call about as long
-OWN_DEVICES = on_own_devices("scaling")
+OWN_DEVICES = ON_OWN_DEVICES
 
 
 CLAIMS = (
@@ -18,7 +18,7 @@ CLAIMS = (
         "Step of one process over that of two, half of the notes' batch of 512 each, gradients"
         " summed as in the notes. Without GPUs both are read off a line through steps of a few"
         " images, 3 at most in the profile `laptop`.",
-        Within("resnet18_speedup", FASTER),
+        Rule("resnet18_speedup", FASTER),
         "“Advantage”: the whole interval over 1.02.",
         OWN_DEVICES,
         about_gpus=True,
@@ -33,7 +33,7 @@ CLAIMS = (
         " as in the notes, in two processes; after a computation summing takes longer. Without GPUs"
         " computing is read off a line through steps of a few images, 3 at most in the profile"
         " `laptop`.",
-        Within("resnet18_over_summing", at_least(CLEARLY)),
+        Rule("resnet18_over_summing", at_least(CLEARLY)),
         "“Clearly longer”: at least twice as long.",
         OWN_DEVICES,
         about_gpus=True,
@@ -46,7 +46,7 @@ CLAIMS = (
         "What parallel training costs weighs less with ResNet-18: it scales better than LeNet.",
         "Computing's share of a step in two processes with 128 images each, ResNet-18's over"
         " LeNet's.",
-        Within("resnet18_over_lenet", FASTER),
+        Rule("resnet18_over_lenet", FASTER),
         "“Better”: the whole interval over 1.02.",
         OWN_DEVICES,
         about_gpus=True,
@@ -60,7 +60,7 @@ CLAIMS = (
         " communicating.",
         "LeNet in two processes at the notes' batch, gradients summed as in the notes: the step"
         " over the longer of its two parts, all measured alternately.",
-        Within("over_longer", at_most(NEEDED), possible=at_least(1 / NEEDED)),
+        Rule("over_longer", at_most(NEEDED), possible=at_least(1 / NEEDED)),
         "“As long as”: at most a tenth longer. The notes' code computes, then communicates: the"
         " step takes as long as both together.",
         OWN_DEVICES,
@@ -80,7 +80,7 @@ CLAIMS = (
         "A batch can be large enough that computing takes longer than communicating.",
         "LeNet in two processes at the notes' batch of 256: computing relative to summing the"
         " gradients by themselves as in the notes; after a computation summing takes longer.",
-        Within("lenet_over_summing", FASTER),
+        Rule("lenet_over_summing", FASTER),
         "“Longer”: the whole interval over 1.02. No larger batch is needed if the notes' own will"
         " do.",
         OWN_DEVICES,

@@ -1,20 +1,19 @@
 """What the notes claim about what `schedules` measures, and the rules that decide."""
 
-from lab.claims.evidence import Metric
-from lab.claims.needs import Need, real_images
-from lab.claims.rules import FASTER, Within, at_most
+from lab.claims.needs import REAL_IMAGES, Need
+from lab.claims.rules import FASTER, Rule, at_most
 from lab.claims.verdicts import Claim, Kind
 from lab.results.stats import PERCENT
 
 STAGE = "schedules"
 NOTES_WARM_UP = 25  # percent of a run: 5 of 20 epochs
 
-real = real_images(STAGE)
+real = REAL_IMAGES
 with_resnet18 = (
     *real,
     Need(
         "training of ResNet-18",
-        Metric(STAGE, "nets"),
+        "nets",
         ("lenet resnet18",),
         "the profiles `study` and `full` train it",
     ),
@@ -30,7 +29,7 @@ CLAIMS = (
         "A high rate makes training diverge at its very start.",
         "How far into a run without warm-up LeNet collapses for good, in percent of the run, at"
         " the lowest rate that bisection found to diverge.",
-        Within("divergence_onset", at_most(NOTES_WARM_UP), PERCENT),
+        Rule("divergence_onset", at_most(NOTES_WARM_UP), PERCENT),
         "“At the start”: within what the notes' warm-up covers, a quarter of the run.",
         real,
     ),
@@ -42,7 +41,7 @@ CLAIMS = (
         "Warm-up lets LeNet train at a higher rate without diverging.",
         "LeNet's highest rate that does not diverge, by bisection: with the notes' warm-up,"
         " relative to without.",
-        Within("lenet_warm_up_gain", FASTER),
+        Rule("lenet_warm_up_gain", FASTER),
         "“Higher”: by more than 2 %.",
         real,
     ),
@@ -54,7 +53,7 @@ CLAIMS = (
         "Without warm-up ResNet-18 diverges at lower rates than LeNet.",
         "Highest rate that does not diverge without warm-up, by bisection: LeNet's relative to"
         " ResNet-18's.",
-        Within("lenet_over_resnet18", FASTER),
+        Rule("lenet_over_resnet18", FASTER),
         "“Especially”: it diverges at rates that the plain net bears, by more than 2 %.",
         with_resnet18,
     ),
@@ -66,7 +65,7 @@ CLAIMS = (
         "Warm-up lets an advanced design, ResNet-18, train at a higher rate without diverging.",
         "ResNet-18's highest rate that does not diverge, by bisection: with the notes' warm-up,"
         " relative to without.",
-        Within("resnet18_warm_up_gain", FASTER),
+        Rule("resnet18_warm_up_gain", FASTER),
         "“No longer”: higher rates by more than 2 %.",
         with_resnet18,
     ),

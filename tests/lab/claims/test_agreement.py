@@ -1,14 +1,15 @@
 from lab.claims.agreement import agreement_of
-from lab.claims.rules import Verdict, median, point
+from lab.claims.rules import Verdict
 from lab.claims.verdicts import Judgement
 from lab.results.diff import agree
+from lab.results.findings import Samples, exact, median
 from tests.helpers import claim_of
 
 EIGHT = [1.0] * 8
 
 
 def finding(claim_id: str, verdict: Verdict, *samples: float) -> Judgement:
-    estimate = median(samples) if samples else None
+    estimate = median(Samples(samples)) if samples else None
     return Judgement(claim_of(claim_id), verdict, estimate, "cpu", "", "times as fast")
 
 
@@ -27,9 +28,9 @@ def test_only_what_both_runs_decide_is_a_pair():
 
 def test_agreement_is_a_difference_within_the_intervals():
     """The two intervals, each half 3 wide, explain differences up to the square root of 18."""
-    one = median([7, 10, 13])
-    assert agree(one, median([11.2, 14.2, 17.2]))
-    assert not agree(one, median([11.3, 14.3, 17.3]))
-    assert agree(point(2), point(2))
-    assert not agree(point(2), point(2.1)), "exact numbers have no interval"
-    assert not agree(None, point(2))
+    one = median(Samples((7, 10, 13)))
+    assert agree(one, median(Samples((11.2, 14.2, 17.2))))
+    assert not agree(one, median(Samples((11.3, 14.3, 17.3))))
+    assert agree(exact(2), exact(2))
+    assert not agree(exact(2), exact(2.1)), "exact numbers have no interval"
+    assert not agree(None, exact(2))

@@ -5,9 +5,8 @@ from collections.abc import Mapping, Sequence
 import pytest
 from ruamel.yaml import YAML
 
-from lab.claims.evidence import Metric, Read
 from lab.claims.ledger import ledger
-from lab.claims.rules import Verdict, Within, decide
+from lab.claims.rules import Verdict, decide
 from lab.claims.verdicts import Claim, Kind
 from lab.results.derived import derivation_of
 from lab.results.findings import Finding, Samples
@@ -66,47 +65,27 @@ class ByHand(Results):
         return sorted(set(self.lines.get(parts(f"{named} (x)"), [])))
 
 
-def found(claim: Claim, lines: Mapping[str, Values], samples: int) -> Finding:
-    """What decides a claim, by a column of its table."""
-    if isinstance(claim.rule, Within):
-        derivation = derivation_of(claim.stage)
-        assert derivation
-        return derivation.findings(ByHand(lines, samples))[claim.rule.finding]
-    assert set(lines) == {label(read) for read in claim.rule.reads}
-    return claim.rule.estimate(
-        *[values(read, lines[label(read)], samples) for read in claim.rule.reads]
-    )
+def found(claim: Claim, results: Results) -> Finding:
+    """What decides a claim."""
+    return derivation_of(claim.stage).findings(results)[claim.rule.finding]
 
 
 def results(claim_id: str) -> list[Finding]:
     """Each result of a claim's table."""
     table, samples = (EXACT, 1) if claim_id in EXACT else (VARIES, SAMPLES)
     lines = table[claim_id]
-    columns = zip(*lines.values(), strict=True)
-    claim = claim_of(claim_id)
-    return [found(claim, dict(zip(lines, each, strict=True)), samples) for each in columns]
+    columns = (dict(zip(lines, each, strict=True)) for each in zip(*lines.values(), strict=True))
+    return [found(claim_of(claim_id), ByHand(each, samples)) for each in columns]
 
 
-def half_of_both(claim: Claim, lines: Mapping[str, Sequence[Values]]) -> Finding:
-    """Every other sample of the first two results; of a metric that ends an interval, its outer."""
-    if isinstance(claim.rule, Within):
-        confirming, refuting = (
-            ByHand({name: each[i] for name, each in lines.items()}, SAMPLES) for i in (0, 1)
-        )
-        for name, one in confirming.lines.items():
-            other = refuting.lines[name]
-            confirming.lines[name] = tuple(
-                pair[i % 2] for i, pair in enumerate(zip(one, other, strict=True))
-            )
-        derivation = derivation_of(claim.stage)
-        assert derivation
-        return derivation.findings(confirming)[claim.rule.finding]
-    rule = claim.rule
-    pairs = [
-        (read, *(values(read, each, SAMPLES) for each in lines[label(read)][:2]))
-        for read in rule.reads
-    ]
-    return rule.estimate(*[half_of_each(*pair) for pair in pairs])
+def half_of_both(lines: Mapping[str, Sequence[Values]]) -> Results:
+    """Every other sample of the first two results."""
+    of = [{name: each[i] for name, each in lines.items()} for i in (0, 1)]
+    mixed, other = (ByHand(each, SAMPLES) for each in of)
+    for name, one in mixed.lines.items():
+        pairs = enumerate(zip(one, other.lines[name], strict=True))
+        mixed.lines[name] = tuple(pair[i % 2] for i, pair in pairs)
+    return mixed
 
 
 def test_table_has_every_claim_of_the_notes_once():
@@ -132,33 +111,5 @@ def test_first_result_confirms_and_others_refute(claim_id):
 @pytest.mark.parametrize("claim_id", VARIES)
 def test_half_of_both_is_inconclusive(claim_id):
     claim = claim_of(claim_id)
-    mixed = half_of_both(claim, VARIES[claim_id])
+    mixed = found(claim, half_of_both(VARIES[claim_id]))
     assert decide(mixed, claim.rule.holds) is Verdict.INCONCLUSIVE, mixed
-
-
-# --- claims whose rule still reads columns ---
-
-
-def label(read: Read) -> str:
-    """The table's word for a metric or a column."""
-    if isinstance(read, Metric):
-        return read.name
-    _, *run = read.folder.split("/")
-    name = "/".join([*run, *read.where.values()])
-    return name if read.name in ("value", "y") else f"{name} ({read.name})"
-
-
-def values(read: Read, numbers: float | list[float], samples: int) -> Values:
-    """What a rule gets for a cell of the table."""
-    if isinstance(read, Metric):
-        return numbers
-    rows = numbers if isinstance(numbers, list) else [numbers]
-    return [row for row in rows for _ in range(samples)]
-
-
-def half_of_each(read: Read, one: Values, other: Values) -> Values:
-    """Every other sample; of a metric that ends an interval, the outer end."""
-    if not isinstance(read, Metric):
-        return [pair[i % 2] for i, pair in enumerate(zip(one, other, strict=True))]
-    outer = {"low": min, "high": max}.get(read.name.rpartition("_")[2])
-    return outer(one, other) if outer else one

@@ -49,8 +49,7 @@ def test_ranges_leave_something_out():
         assert (holds.low, holds.high) != (0, 100), claim.id
 
 
-def test_entries_read_one_stage_that_dvc_runs_first():
+def test_dvc_runs_a_claims_stage_first():
     first = read_yaml(ROOT / "dvc.yaml")["stages"]["claims"]["deps"]
     for claim in ledger():
-        assert set(claim.folders) == {claim.stage}, claim.id
         assert f"reports/{claim.stage}" in first, claim.id

@@ -55,15 +55,6 @@ def test_rows_survive_the_round_trip_exactly(tmp_path):
     assert files.read_rows(tmp_path / "rows.csv") == rows
 
 
-@pytest.mark.parametrize(
-    "metrics", [{"a.b": 1}, {"a": None}, {"a": [1]}, {"a": True}, {"a": float("nan")}, {"c": "1"}]
-)
-def test_metrics_that_dvc_would_not_show_are_refused(tmp_path, metrics):
-    with pytest.raises(ValueError, match=r"no metric|JSON compliant|no number to compare"):
-        files.write_metrics(tmp_path, metrics, compared=["c"])
-    assert not list(tmp_path.iterdir())
-
-
 def said(read: Callable[[Path], object], path: Path) -> tuple[int, str]:
     """The exit code and the one line with which a file is refused."""
     with pytest.raises(LabError) as refused:

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from lab.report.language import speaking
 from lab.report.numbers import digits_beside, duration, duration_span, number, percent, span
 from lab.results.findings import Finding
-from lab.results.stats import Ratio
 
 
 @pytest.mark.parametrize(
@@ -26,8 +25,8 @@ from lab.results.stats import Ratio
         (1.5e9, "1.5×10⁹"),
         (0.99951, "1.0"),
         (math.inf, "∞"),
-        (Ratio(0.99853, 0.9977, 0.9995, 8), "0.999"),  # as many digits as it is narrow
-        (Ratio(1.7249, 1.22, 1.98, 8), "1.7"),
+        (Finding(0.99853, 0.9977, 0.9995, n=8), "0.999"),  # as many digits as it is narrow
+        (Finding(1.7249, 1.22, 1.98, n=8), "1.7"),
     ],
 )
 def test_a_number_has_two_digits_or_as_many_as_its_interval_is_narrow(x, text):
@@ -39,8 +38,8 @@ def test_more_digits_are_given_if_asked_for():
 
 
 def test_an_interval_has_the_digits_of_its_number():
-    assert span(Ratio(1.7249, 1.224, 1.98, 8)) == "1.2–2.0"
-    assert span(Ratio(0.99853, 0.9977, 0.9995, 8)) == "0.998–1.00"
+    assert span(Finding(1.7249, 1.224, 1.98, n=8)) == "1.2–2.0"
+    assert span(Finding(0.99853, 0.9977, 0.9995, n=8)) == "0.998–1.00"
     assert span(Finding(1.0, -2.0, 5.0)) == "−2.0 to 5.0"
     assert percent(Finding(0.83, 0.81, 0.85)) == "83%"
 

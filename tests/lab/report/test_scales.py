@@ -5,8 +5,10 @@ import math
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from lab.claims.rules import Estimate, Over, Range, Verdict, decide
+from lab.claims.rules import Verdict, decide
 from lab.report.scales import scale_of
+from lab.results.findings import Finding, Over
+from lab.results.stats import Range
 
 NUMBERS = st.floats(-1e6, 1e6).map(lambda x: round(x, 3))
 
@@ -24,7 +26,7 @@ def test_places_keep_the_order_and_show_the_verdict(interval, ends, finite):
     span = max(shown) - min(shown)
     gaps = [abs(a - b) for a in shown for b in shown if a != b]
     assume(not gaps or min(gaps) > span / 50)  # less than a dot apart
-    estimate = Estimate(value, low, high, 8, Over.STARTS)
+    estimate = Finding(value, low, high, 8, Over.STARTS)
     found = scale_of(estimate, holds)
     places = [*found.holds, *found.interval, found.value]
     assert all(0 <= place <= 100 for place in places)

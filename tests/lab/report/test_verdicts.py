@@ -5,11 +5,12 @@ import re
 import pytest
 
 from lab.claims.ledger import ledger
-from lab.claims.rules import Estimate, Over, Verdict, point
+from lab.claims.rules import Verdict
 from lab.claims.verdicts import Judgement
 from lab.core.files import ROWS, read_rows
 from lab.report.language import speaking
 from lab.report.verdicts import card
+from lab.results.findings import Finding, Over, exact
 from stages.report import catalogue
 from tests.helpers import COMMITTED
 
@@ -24,7 +25,7 @@ def finding(verdict, estimate, reason="", name="B3b"):
     return Judgement(CLAIMS[name], verdict, estimate, "cpu-virtual", reason, UNITS[name])
 
 
-INTERVAL = Estimate(-1.5, -2, 1234.5, 8, Over.STARTS)
+INTERVAL = Finding(-1.5, -2, 1234.5, 8, Over.STARTS)
 
 
 def test_a_number_stands_with_its_unit_and_what_its_brackets_hold():
@@ -32,9 +33,9 @@ def test_a_number_stands_with_its_unit_and_what_its_brackets_hold():
     unit = UNITS["B3b"]
     assert shown.found == f"−1.5{unit} (−2.0 to 1,200); virtual devices on the CPU"
     assert "1,200), 99.2% interval over 8 fresh processes; virtual" in shown.samples
-    exact = card(finding(Verdict.CONFIRMED, point(3.0)))
-    assert exact.samples == exact.found == f"3{unit}; virtual devices on the CPU"
-    assert "same in every run" in exact.change
+    counted = card(finding(Verdict.CONFIRMED, exact(3.0)))
+    assert counted.samples == counted.found == f"3{unit}; virtual devices on the CPU"
+    assert "same in every run" in counted.change
 
 
 @pytest.mark.parametrize(
@@ -43,7 +44,7 @@ def test_a_number_stands_with_its_unit_and_what_its_brackets_hold():
         (Verdict.CONFIRMED, INTERVAL, "fails if all of it did"),
         (Verdict.REFUTED, INTERVAL, "holds if all of it did"),
         (Verdict.INCONCLUSIVE, INTERVAL, "one side"),
-        (Verdict.INCONCLUSIVE, Estimate(1, 1, 1, 1, Over.SEEDS), "More samples"),
+        (Verdict.INCONCLUSIVE, Finding(1, 1, 1, 1, Over.SEEDS), "More samples"),
         (Verdict.NOT_TESTABLE, None, "none yet"),
     ],
 )
@@ -55,7 +56,7 @@ def test_what_would_change_a_verdict_is_said(verdict, estimate, words):
 
 def test_what_a_claim_needs_is_said_in_the_pages_language():
     claim = next(c for c in CLAIMS.values() if c.needs and c.needs[0].label == "a GPU")
-    reason = f"needs a GPU: device_kind of {claim.folder} is 'cpu'; whatever"
+    reason = f"needs a GPU: device_kind of {claim.stage} is 'cpu'; whatever"
     untested = finding(Verdict.NOT_TESTABLE, None, reason, claim.id)
     assert card(untested).found == "needs a GPU; `invoke repro` on a machine with one measures it"
     with speaking("zh", catalogue.read("zh")):

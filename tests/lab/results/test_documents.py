@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from lab.core.errors import DataError
-from lab.core.files import CONDITIONS, write_json, write_metrics
+from lab.core.files import CONDITIONS, write_json, write_rows
 from lab.machine import hardware as machine
-from lab.results.documents import read_conditions, read_hardware, read_metrics
+from lab.results.documents import read_conditions, read_hardware, read_results
+from lab.results.measurements import Measurement, rows_of
 from lab.tools.references import read_reference
 from tests.helpers import COMMITTED
 
@@ -21,16 +22,19 @@ def test_what_probe_finds_and_what_is_committed_have_their_forms(tmp_path):
     read_conditions(COMMITTED / "reports" / "fetch")
 
 
-def test_what_a_stage_writes_is_read_as_one_without_its_machine(tmp_path):
-    found = {"dataset": "synthetic", "epoch_s": 1.5, "epoch_s_iqr": 0.1}
-    write_metrics(tmp_path, found, compared=["epoch_s"])
+def test_conditions_are_read_with_the_machine_and_results_without(tmp_path):
+    found = {"dataset": "synthetic", "starts": 5}
+    write_json(tmp_path / CONDITIONS, found)
+    write_rows(tmp_path, rows_of([Measurement("times", "fast", 4, (1.0, 2.0), "ms")]))
     for _ in range(2):  # as the process does that started the ranks of a run
-        assert read_metrics(tmp_path) == found
+        results = read_results(tmp_path)
+        assert results.conditions == found
+        assert results.samples("times", "fast").values == (1.0, 2.0)
         machine.add_machine(tmp_path)
     assert read_conditions(tmp_path)["machine"] == machine.facts()
-    write_json(tmp_path / CONDITIONS, {"epoch_s_iqr": [0.1]})
-    with pytest.raises(DataError, match=r"conditions\.json: damaged \(epoch_s_iqr"):
-        read_metrics(tmp_path)
+    write_json(tmp_path / CONDITIONS, {"starts": [5]})
+    with pytest.raises(DataError, match=r"conditions\.json: damaged \(starts"):
+        read_results(tmp_path)
 
 
 def test_what_mends_it_is_said_of_a_missing_one_too():

@@ -12,14 +12,12 @@ from lab.results.stats import (
     ANY,
     PERCENT,
     POSITIVE,
-    Ratio,
     difference_interval,
     false_speedup_bound,
     fit_line,
     largest_chance,
     median_interval,
     median_level,
-    speedup,
     summarise,
 )
 
@@ -48,36 +46,6 @@ def test_noisy_is_an_iqr_over_a_tenth_of_the_median():
 def test_summary_refuses_what_is_no_measurement(samples):
     with pytest.raises(ValueError, match="finite"):
         summarise(samples)
-
-
-def test_speedup_is_the_median_of_the_pairs():
-    ratio = speedup([2.0, 4.0, 6.0, 8.0] * 3, [1.0, 1.0, 2.0, 2.0] * 3)
-    assert (ratio.median, ratio.low, ratio.high) == (3.5, 2.0, 4.0)
-    assert ratio.verdict == "faster"
-    assert speedup([1.0] * 9, [2.0] * 9).verdict == "slower"
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "verdict"),
-    [
-        (1.021, 3, "faster"),
-        (1.01, 3, "inconclusive"),
-        (0.5, 2, "inconclusive"),
-        (0.2, 0.97, "slower"),
-        (0.2, 0.99, "inconclusive"),
-    ],
-)
-def test_no_speedup_within_two_percent_of_one(low, high, verdict):
-    assert Ratio((low + high) / 2, low, high, count=8).verdict == verdict
-    assert Ratio((low + high) / 2, low, high, count=3).verdict == "inconclusive", "75 %"
-
-
-@pytest.mark.parametrize(
-    ("old", "new"), [([], []), ([1.0], [1.0, 2.0]), ([0.0], [1.0]), ([1.0], [math.nan])]
-)
-def test_impossible_times_are_no_speedup(old, new):
-    with pytest.raises(ValueError, match="expected"):
-        speedup(old, new)
 
 
 def test_interval_drops_what_99_percent_allow():
@@ -141,13 +109,6 @@ def test_no_interval_leaves_what_is_possible():
     assert median_interval([99, 99.5, 98, 100], PERCENT)[1] == 100
     assert median_interval([0, 1, 2, 3], POSITIVE)[0] == 0
     assert median_interval([0, 1, 2, 3], ANY)[0] < 0
-
-
-def test_interval_of_a_ratio_is_that_of_its_inverse():
-    old, new = [1.0, 2.0, 1.5, 1.2, 1.1], [1.0] * 5
-    there, back = speedup(old, new), speedup(new, old)
-    assert (1 / there.high, 1 / there.low) == pytest.approx((back.low, back.high))
-    assert 0 < there.low < 1 < there.high
 
 
 def test_difference_of_intervals_by_hand():

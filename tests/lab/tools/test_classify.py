@@ -10,7 +10,7 @@ from PIL import Image
 
 from lab.core import process
 from lab.core.errors import CheckpointError, DataError
-from lab.core.files import sha256, write_metrics
+from lab.core.files import CONDITIONS, sha256, write_json
 from lab.data import synthetic
 from lab.data.datasets import CLASSES
 from lab.nets.models import MODELS
@@ -21,12 +21,12 @@ from tests.helpers import ROOT
 GARMENT = synthetic.fashion(3, 0)[0][2]
 
 
-def write_run(content: bytes, name: str = "lenet_1gpu", **metrics: str) -> None:
+def write_run(content: bytes, name: str = "lenet_1gpu", **conditions: str) -> None:
     """Write what a run of LeNet leaves, with those weights."""
     Path("models").mkdir(exist_ok=True)
     Path(f"models/{name}.pt").write_bytes(content)
-    found = {"net": "lenet", "weights_sha256": sha256(content)[:16]} | metrics
-    write_metrics(Path("reports/train", name), found)
+    found = {"net": "lenet", "weights_sha256": sha256(content)[:16]} | conditions
+    write_json(Path("reports/train", name, CONDITIONS), found)
 
 
 def saved(state: object, **options: bool) -> bytes:

@@ -3,9 +3,10 @@
 import pytest
 
 from lab.claims.agreement import agreement_of
-from lab.claims.rules import Verdict, median
+from lab.claims.rules import Verdict
 from lab.claims.verdicts import Judgement, rows_of
 from lab.core.files import write_json, write_rows
+from lab.results.findings import Samples, median
 from lab.tools import retest
 from tests.helpers import claim_of, hardware
 
@@ -17,7 +18,9 @@ def machine(project):
 
 
 def measure(project, verdict: Verdict, *samples: float) -> None:
-    found = Judgement(claim_of("A6a"), verdict, median(samples), "cpu-virtual", "", "times as fast")
+    found = Judgement(
+        claim_of("A6a"), verdict, median(Samples(samples)), "cpu-virtual", "", "times as fast"
+    )
     write_rows(project / "reports" / "claims", rows_of([found]))
 
 

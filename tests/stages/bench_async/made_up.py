@@ -45,6 +45,6 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
     ]
 
 
-def summary(made: list[Measurement]) -> Metrics:
+def conditions(made: list[Measurement]) -> Metrics:
     """The stage has no conditions of its own."""
     return {}

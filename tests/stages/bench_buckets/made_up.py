@@ -30,6 +30,6 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
     ]
 
 
-def summary(made: list[Measurement]) -> Metrics:
+def conditions(made: list[Measurement]) -> Metrics:
     """The stage's own conditions."""
     return {"resnet18_images": 2}

@@ -64,6 +64,6 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
     return made
 
 
-def summary(made: list[Measurement]) -> Metrics:
+def conditions(made: list[Measurement]) -> Metrics:
     """The stage's own conditions."""
     return {"cores": 2}

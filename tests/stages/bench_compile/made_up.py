@@ -35,6 +35,6 @@ def _of(kind: DeviceKind, m: Measurement) -> Measurement:
     )
 
 
-def summary(made: list[Measurement]) -> Metrics:
+def conditions(made: list[Measurement]) -> Metrics:
     """The stage has no conditions of its own."""
     return {}

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 import torch
-
 from lab.claims.evidence import Evidence
+
 from lab.claims.rules import Over, Verdict
 from lab.claims.verdicts import judge
 from lab.core.files import ROWS, read_rows, write_rows
@@ -24,7 +24,7 @@ from stages.bench_compile.measure.params import CompileParams, Params
 from stages.bench_compile.measure.saved import measure_cpp, measure_saved
 from stages.bench_compile.page.values import break_even_calls, values
 from tests.helpers import ROOT, claim_of
-from tests.made_up import measurements, metrics
+from tests.made_up import conditions_of, measurements
 
 
 def calls(**us: float) -> list[Measurement]:
@@ -56,7 +56,7 @@ def test_speedups_are_of_forms_and_of_the_folded_program():
 @pytest.mark.parametrize("experiment", ["difference", "saved_difference"])
 def test_one_output_that_differs_is_noticed(experiment):
     made = measurements("bench_compile", "cpu-virtual")
-    conditions = metrics("bench_compile", made, "cpu-virtual")
+    conditions = conditions_of("bench_compile", made, "cpu-virtual")
 
     def same(largest: float) -> object:
         differs = Measurement(experiment, AOT, 0, (largest,))

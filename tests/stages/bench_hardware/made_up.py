@@ -62,6 +62,6 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
     return made
 
 
-def summary(made: list[Measurement]) -> Metrics:
+def conditions(made: list[Measurement]) -> Metrics:
     """The stage's own conditions: none."""
     return {}

@@ -16,6 +16,6 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
     ]
 
 
-def summary(made: list[Measurement]) -> Metrics:
+def conditions(made: list[Measurement]) -> Metrics:
     """The stage's own conditions."""
     return {"dataset": "fashion-mnist", "worker_start": "fork"}

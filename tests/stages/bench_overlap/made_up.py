@@ -59,7 +59,7 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
     return [*times, *rates, *overlap_fractions(times), *spans, *missing, *others]
 
 
-def summary(made: list[Measurement]) -> Metrics:
+def conditions(made: list[Measurement]) -> Metrics:
     """The stage's own conditions."""
     on_gpu = best_variant(Results(made)) == TWO_STREAMS
     return {"workload": "the notes'" if on_gpu else "balanced", "num_results": 16}

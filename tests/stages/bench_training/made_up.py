@@ -58,7 +58,7 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
     return [*made, skip(names.LENET, names.LIGHTNING, "needs PyTorch Lightning", kind)]
 
 
-def summary(made: list[Measurement]) -> dict[str, float | str]:
+def conditions(made: list[Measurement]) -> dict[str, float | str]:
     """The stage's own conditions."""
     [two_devices] = {m.device_kind for m in made if m.experiment == names.WIDE}
     return {names.NOTES_WORKERS: NOTES_WORKERS, names.TWO_DEVICES: two_devices}

@@ -10,19 +10,19 @@ from pathlib import Path
 
 import pytest
 
-from lab.claims.evidence import Evidence
 from lab.claims.ledger import ledger
 from lab.claims.rules import Verdict
 from lab.claims.verdicts import Judgement, rows_of
 from lab.core.files import read_rows, write_json, write_rows
 from lab.core.process import run
 from lab.report import verdicts
+from lab.results.diff import Taken
 from stages.claims import __main__ as claims
 from tests import made_up
 from tests.helpers import COMMITTED, ROOT
 
 CONFIRMED, REFUTED, _, NOT_TESTABLE = Verdict
-FOLDERS = sorted({folder for claim in ledger() for folder in claim.folders})
+FOLDERS = sorted({claim.stage for claim in ledger()})
 
 
 def write_verdicts(folder: Path, findings: Sequence[Judgement]) -> None:
@@ -31,7 +31,7 @@ def write_verdicts(folder: Path, findings: Sequence[Judgement]) -> None:
 
 
 @pytest.fixture(scope="module")
-def server() -> Evidence:
+def server() -> dict[str, Taken]:
     return made_up.server()
 
 

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import torch
 
-from lab.claims.ledger import ledger
 from lab.claims.rules import Verdict, at_most, decide
 from lab.core.errors import ParamsError
 from lab.core.files import METRICS, read_json
@@ -169,8 +168,7 @@ def test_cut_runs_can_confirm_but_not_refute():
 
 def judged(**conditions):
     found = {"dataset": "fashion-mnist", **settings(CONVERGENCE), **conditions}
-    claims = [claim for claim in ledger() if claim.stage == "convergence"]
-    return verdicts(claims, "convergence", found, rows_of(lenet_results()))
+    return verdicts("convergence", found, rows_of(lenet_results()))
 
 
 def test_what_was_not_trained_is_not_judged():

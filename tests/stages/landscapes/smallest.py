@@ -1,4 +1,3 @@
-from lab.core.files import Metrics
 from lab.data import synthetic
 from lab.results.measurements import Measurement
 from stages.landscapes.__main__ import measure
@@ -14,5 +13,5 @@ PARAMS = LandscapeParams(
 )
 
 
-def results() -> tuple[list[Measurement], Metrics]:
-    return measure(PARAMS, synthetic.airfoil(0), seed=0), {"airfoil": "synthetic"}
+def results() -> list[Measurement]:
+    return measure(PARAMS, synthetic.airfoil(0), seed=0)

@@ -25,7 +25,7 @@ from tests.helpers import ROOT
 
 @pytest.fixture(scope="module")
 def found():
-    measured, _ = smallest.results("optimizers")
+    measured = smallest.results("optimizers")
     return Results(measured)
 
 

@@ -1,11 +1,10 @@
 import torch
 
-from lab.core.files import Metrics
 from lab.core.shared_params import DeviceParams
 from lab.data import synthetic
 from lab.machine.devices import Devices
 from lab.results.measurements import Measurement
-from stages.replicas.__main__ import measure, recipe
+from stages.replicas.__main__ import measure
 from stages.replicas.measure.params import AccuracyParams, BatchNormParams, Params, ReplicaParams
 
 PARAMS = Params(
@@ -27,8 +26,7 @@ PARAMS = Params(
 )
 
 
-def results() -> tuple[list[Measurement], Metrics]:
+def results() -> list[Measurement]:
     images, labels = synthetic.fashion(9, 0)
     some = (torch.tensor(images), torch.tensor(labels).long())
-    measured = measure(PARAMS, Devices("cpu-virtual", [torch.device("cpu")] * 2, 1), some, some)
-    return measured, recipe(PARAMS.replicas)
+    return measure(PARAMS, Devices("cpu-virtual", [torch.device("cpu")] * 2, 1), some, some)

@@ -29,12 +29,12 @@ from stages.replicas.measure.training import (
     step_of_one_tensor,
 )
 from tests import smallest
-from tests.helpers import claim_of, verdicts
+from tests.helpers import verdicts
 from tests.stages.replicas.smallest import PARAMS
 
 
 def test_batch_norm_makes_devices_matter_and_lenet_does_not():
-    found = Results(smallest.results("replicas")[0])
+    found = Results(smallest.results("replicas"))
     assert min(found.one("gradient_change", WITH_BATCH_NORM).values) > 1
     assert max(found.one("gradient_change", WITHOUT_BATCH_NORM).values) < 1e-3
     assert [m.x for m in found.series("from_one_device", IN_PLACE)] == [1, 2, 3], "its steps"
@@ -42,13 +42,12 @@ def test_batch_norm_makes_devices_matter_and_lenet_does_not():
 
 
 def test_what_was_not_trained_is_not_judged():
-    measured = [m for m in smallest.results("replicas")[0] if m.experiment != "accuracy"]
+    measured = [m for m in smallest.results("replicas") if m.experiment != "accuracy"]
     accuracy = AccuracyParams(num_seeds=0, num_epochs=10, train_images=60_000, test_images=10_000)
     params = PARAMS.replicas.model_copy(update={"accuracy": accuracy})
     about = {"dataset": "fashion-mnist", "num_devices": 2, "two_devices": "cpu-virtual"}
     metrics = {**about, **recipe(params)}
-    claims = [claim_of(name) for name in ("D11", "D12a", "D12b", "D12e")]
-    found = verdicts(claims, "replicas", metrics, rows_of(measured))
+    found = verdicts("replicas", metrics, rows_of(measured))
     assert {found[name] for name in ("D11", "D12a", "D12e")} == {Verdict.NOT_TESTABLE}
     assert found["D12b"] is Verdict.CONFIRMED
 

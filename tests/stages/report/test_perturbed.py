@@ -10,25 +10,15 @@ import numpy as np
 import pytest
 
 from lab.claims.book_order import BOOK_ORDER
-from lab.core.files import (
-    METRICS,
-    ROWS,
-    read_json,
-    read_rows,
-    write_json,
-    write_metrics,
-    write_rows,
-)
-from lab.core.params import PARAMS_FILE, load
-from lab.results.documents import read_conditions, read_metrics
-from lab.results.measurements import Measurement, Results, measurements_of, rows_of, skip
+from lab.core.files import CONDITIONS, ROWS, read_rows, write_json, write_rows
+from lab.core.params import PARAMS_FILE
+from lab.results.documents import read_conditions
+from lab.results.measurements import Measurement, measurements_of, rows_of, skip
 from stages.bench_compile.measure import names as compiled
 from stages.bench_training.measure.names import COMPILED
 from stages.claims.__main__ import main as judge_claims
 from stages.report.__main__ import draw_one
 from stages.report.questions import Author
-from stages.together.__main__ import summarise as summarise_together
-from stages.together.measure.params import Params as TogetherParams
 from tests import made_up
 from tests.helpers import COMMITTED, committed_params
 from tests.stages.report.texts import Text, check_whole
@@ -111,17 +101,12 @@ def write(stage: str, reports: Path, change: Change) -> None:
     if stage == "train":  # whose runs have no samples
         return
     made = change(measurements_of(read_rows(committed / ROWS)))
-    metrics = read_metrics(committed)
+    conditions = read_conditions(committed)
     if stage in made_up.BENCHES:
         starts = max(len(m.values) for m in made)
-        metrics |= made_up.metrics(stage, made, metrics["device_kind"], starts)
-    if stage == "together":
-        metrics |= summarise_together(Results(made), load(TogetherParams).together)
+        conditions |= made_up.conditions_of(stage, made, conditions["device_kind"], starts)
     write_rows(folder, rows_of(made))
-    write_metrics(folder, metrics, read_json(committed / METRICS))
-    conditions = folder / "conditions.json"
-    if machine := read_conditions(committed).get("machine"):
-        write_json(conditions, read_json(conditions) | {"machine": machine})
+    write_json(folder / CONDITIONS, conditions)
 
 
 def intervals_that_lie(text: Text) -> list[str]:

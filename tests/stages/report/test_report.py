@@ -10,7 +10,8 @@ from lab.claims.needs import A_GPU
 from lab.core.errors import DataError
 from lab.core.files import read_rows, write_json
 from lab.core.params import PARAMS_FILE, read_yaml
-from lab.results.documents import read_metrics
+from lab.results.derived import taken_under
+from lab.tools.references import stage_of
 from stages.bench_input.measure.names import RESIDENT
 from stages.report.site import ABOUT, INDEX, file_of
 from tests.helpers import edit_params, errors, files, hardware, run_stage, small_run
@@ -68,7 +69,7 @@ def test_look_alikes_are_said_and_what_is_hostile_or_damaged_keeps_no_page_from_
             "name": EVIL,
             "profile": "full",
             "hardware": hardware("a server's CPU", gpus=["H9000"]),
-            "stages": {"bench_overlap": {"metrics": read_metrics(reports / "bench_overlap")}},
+            "stages": {"bench_overlap": stage_of(taken_under(reports)["bench_overlap"])},
             "claims": flipped,
         },
     )

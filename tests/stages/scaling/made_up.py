@@ -125,6 +125,6 @@ def parts(kind: DeviceKind) -> list[Measurement]:
     return made
 
 
-def summary(made: list[Measurement]) -> dict[str, float | str]:
+def conditions(made: list[Measurement]) -> dict[str, float | str]:
     """The stage's own conditions."""
     return {"world_size": SCALING.world_size}

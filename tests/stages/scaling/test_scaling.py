@@ -2,14 +2,11 @@
 
 import pytest
 
-from lab.claims.ledger import ledger
 from lab.claims.rules import Verdict
 from lab.results.measurements import rows_of
 from tests.helpers import verdicts
-from tests.made_up import findings, measurements, metrics
+from tests.made_up import conditions_of, findings, measurements
 from tests.stages.scaling.made_up import FLOOR, LONGER
-
-CLAIMS = [claim for claim in ledger() if claim.stage == "scaling"]
 
 
 def test_errors_are_those_of_the_prediction_and_the_floor_is_that_of_the_halves():
@@ -23,9 +20,9 @@ def test_errors_are_those_of_the_prediction_and_the_floor_is_that_of_the_halves(
 
 def test_shared_gpu_is_not_several_devices():
     made = measurements("scaling", "cpu-virtual")
-    written = metrics("scaling", made, "cpu-virtual")
-    found = verdicts(CLAIMS, "scaling", written, rows_of(made))
+    written = conditions_of("scaling", made, "cpu-virtual")
+    found = verdicts("scaling", written, rows_of(made))
     assert Verdict.NOT_TESTABLE not in found.values()
     shared = {**written, "device_kind": "cuda-shared"}
-    found = verdicts(CLAIMS, "scaling", shared, rows_of(made))
+    found = verdicts("scaling", shared, rows_of(made))
     assert found["E5a"] is Verdict.NOT_TESTABLE

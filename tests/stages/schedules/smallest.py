@@ -1,6 +1,5 @@
 import torch
 
-from lab.core.files import Metrics
 from lab.data import synthetic
 from lab.data.datasets import Split
 from lab.machine.devices import Devices
@@ -20,9 +19,8 @@ PARAMS = ScheduleParams(
 )
 
 
-def results() -> tuple[list[Measurement], Metrics]:
+def results() -> list[Measurement]:
     images, labels = synthetic.fashion(PARAMS.train_images, 0)
     split = Split(images, labels.astype("int64"))
     devices = Devices("cpu-virtual", [torch.device("cpu")], 1)
-    measured = measure(PARAMS, devices, split, split, seed=0)
-    return measured, {"nets": "lenet"}
+    return measure(PARAMS, devices, split, split, seed=0)

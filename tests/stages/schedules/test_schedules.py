@@ -29,7 +29,7 @@ from stages.schedules.measure.highest_rate import (
 )
 from stages.schedules.measure.names import CONSTANT, NO_WARM_UP, WARM_UP
 from stages.schedules.page.values import differs
-from tests.helpers import claim_of, verdicts
+from tests.helpers import verdicts
 from tests.stages.schedules.made_up import schedule_results
 from tests.stages.schedules.smallest import LENET
 
@@ -88,8 +88,7 @@ def test_a_difference_in_accuracy_needs_an_interval_on_one_side_of_0(differences
 def test_net_that_was_not_trained_is_not_judged():
     made = schedule_results({"lenet": (2.0, 1.0)})
     metrics = {"dataset": "fashion-mnist", "nets": "lenet"}
-    claims = [claim_of("F20b"), claim_of("F20g")]
-    found = verdicts(claims, "schedules", metrics, rows_of(made))
+    found = verdicts("schedules", metrics, rows_of(made))
     assert found["F20b"] is Verdict.REFUTED
     assert found["F20g"] is Verdict.NOT_TESTABLE
 

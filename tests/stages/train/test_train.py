@@ -17,7 +17,7 @@ from lab.core import process
 from lab.core.params import read_yaml
 from lab.machine.devices import Devices
 from lab.nets.models import LeNet
-from lab.results.documents import read_metrics
+from lab.results.documents import read_conditions
 from lab.results.measurements import Results, measurements_of
 from lab.training.loop import Epoch
 from lab.training.run_params import RunParams, TrainParams
@@ -122,7 +122,7 @@ def test_train_repeats_bit_for_bit_in_a_new_process_and_on_two_devices_to_roundi
     one, two = (torch.load(f"models/{name}.pt", weights_only=True) for name in ("one", "two"))
     for name in one:
         torch.testing.assert_close(one[name], two[name])
-    metrics = read_metrics(Path("reports/train/two"))
+    metrics = read_conditions(Path("reports/train/two"))
     assert metrics["num_devices"] == 2
     assert (metrics["train_images"], metrics["strategy"]) == (600, "replicas")
     assert all(metrics[name] > 0 for name in SPEED), "the machine's own speed, before and after"

@@ -19,7 +19,7 @@ IN_STARTS = """
 import sys, time
 from pathlib import Path
 from lab.core.process import run
-from lab.core.files import write_metrics, write_rows
+from lab.core.files import write_json, write_rows
 from lab.results.measurements import Measurement, rows_of
 from lab.timing.runner import measure_in_processes
 from stages.one_start import measure
@@ -27,7 +27,7 @@ from stages.one_start import measure
 def main():
     measured = measure_in_processes("cut", 1000, measure)
     write_rows(Path("."), rows_of(measured))
-    write_metrics(Path("."), {"starts": len(measured[0].values)}, ["starts"])
+    write_json(Path("metrics.json"), {"starts": len(measured[0].values)})
 
 if __name__ == "__main__":
     sys.exit(run(main))
