@@ -7,13 +7,14 @@ import sys
 
 import pytest
 import torch
-from lab.claims.evidence import Evidence
 
-from lab.claims.rules import Over, Verdict
+from lab.claims.rules import Verdict
 from lab.claims.verdicts import judge
 from lab.core.files import ROWS, read_rows, write_rows
 from lab.core.shared_params import BenchParams, DeviceParams
 from lab.machine.devices import Devices
+from lab.results.diff import Taken
+from lab.results.findings import Over
 from lab.results.measurements import Measurement, Results, measurements_of, rows_of
 from stages.bench_compile.findings import findings, over_eager
 from stages.bench_compile.measure import names, times
@@ -143,9 +144,8 @@ def test_without_torchscript_the_rest_is_measured_and_its_claims_say_why(monkeyp
     assert results.variants("saved_size") == [names.WEIGHTS, names.EXPORT]
     write_rows(tmp_path, rows_of(measured))
     read = Results(measurements_of(read_rows(tmp_path / ROWS)))
-    evidence = Evidence({}, {}, {"bench_compile": findings(read)})
     for claim in map(claim_of, ("A3e", "A6a", "A6b", "A6e")):
-        judged = judge(claim, evidence)
+        judged = judge(claim, Taken(findings(read)))
         assert judged.verdict is Verdict.NOT_TESTABLE
         assert "has no TorchScript" in judged.reason, claim.id
 
