@@ -6,7 +6,7 @@ from lab.results.stats import ANY
 from stages.bench_overlap.measure.names import AS_THE_BOOK, BESIDE, PARTS, SAME_IN_TURN, TWO_STREAMS
 
 METRICS = ("overlap_fraction", "speedup")
-NOTES = "the book's non_blocking, one stream"
+NOTES = "the notes' non_blocking, one stream"
 CALL = "the book's non_blocking call, nothing else at work"
 
 
@@ -38,8 +38,8 @@ def findings(results: Results) -> dict[str, Finding]:
         "longer_s": max(parts, key=lambda part: part.value),
         "notes_overlap": overlap(NOTES),
         "book_overlap": overlap(AS_THE_BOOK),
-        "pageable_gbs": bandwidth("pageable copies alone"),
-        "pinned_gbs": bandwidth("copies alone"),
+        "pageable_gbs": bandwidth("copying only, pageable memory"),
+        "pinned_gbs": bandwidth("copying only"),
         "call_returns_s": seconds(CALL, "call returns"),
         "copies_there_s": seconds(CALL, "copies are there"),
         "first_gradient": ratio(first, last, "of the whole pass"),

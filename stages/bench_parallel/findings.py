@@ -17,16 +17,12 @@ def findings(results: Results) -> dict[str, Finding]:
     def seconds(samples: Samples) -> Finding:
         return median(samples * 1e-3, "s", better="less")
 
-    first, second = products("first alone"), products("second alone")
-    in_turn, both = products("one after the other"), products("together")
+    first, second = products("first device only"), products("second device only")
+    in_turn, both = products("sequentially"), products("concurrently")
     in_one_thread = combine(lambda a, b: a + b, first, second)
     one_chain, one_chain_on_two, two_chains = (
         results.samples("dependencies", chains)
-        for chains in (
-            "dependent, one device",
-            "dependent, two devices",
-            "independent, two devices",
-        )
+        for chains in ("one chain, one device", "one chain, two devices", "two chains, two devices")
     )
     later_runs = results.samples("warm-up", "later runs")
     no_argument, current, both_gpus = (
@@ -58,13 +54,13 @@ def findings(results: Results) -> dict[str, Finding]:
 
 def sizes(results: Results) -> list[float]:
     """The rows of the matrices that were multiplied, growing."""
-    return results.xs("products", "together")
+    return results.xs("products", "concurrently")
 
 
 def speedup(results: Results, rows: float | None) -> Finding:
     """How many times as fast as one after the other both runs are together."""
     in_turn, both = (
-        results.samples("products", way, rows) for way in ("one after the other", "together")
+        results.samples("products", way, rows) for way in ("sequentially", "concurrently")
     )
     return ratio(in_turn, both)
 

@@ -48,8 +48,8 @@ def findings(results: Results) -> dict[str, Finding]:
 
     parallel = that_run(
         "matrices on two devices",
-        "products on each device, waited for",
-        "copies to the CPU, waited for",
+        "matrix multiplications on each device, synchronized",
+        "copies to the CPU, synchronized",
     )
     concise = that_run("concise training, 1 GPU", "concise training, 2 GPUs")
     stopping = combine(lambda ran: len(PROGRAMS) - ran, that_run(*PROGRAMS))

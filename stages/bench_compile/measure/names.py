@@ -1,11 +1,12 @@
 """What `bench_compile` measures: the forms of the network, which are its variants, and others."""
 
 EAGER, INFERENCE = "eager", "eager, inference mode"
-SCRIPT, FROZEN = "TorchScript (deprecated)", "TorchScript, frozen (deprecated)"
-COMPILE, GRAPH = "torch.compile", "eager, CUDA graph"
+SCRIPT, FROZEN = "TorchScript", "frozen TorchScript"
+COMPILE, GRAPH = "torch.compile", "CUDA graph"
 EXPORT, AOT = "torch.export", "AOTInductor"
-WEIGHTS = "weights alone"  # as a saved form
+WEIGHTS = "weights only"  # as a saved form
 BUILT_FORMS = (EAGER, INFERENCE, SCRIPT, FROZEN, COMPILE, GRAPH, AOT)
+COMPILED_FORMS = (SCRIPT, FROZEN, COMPILE, GRAPH, AOT, EXPORT, WEIGHTS)  # as the page has them
 SAVED_FORMS = (WEIGHTS, SCRIPT, EXPORT, AOT)
 FIRST_SCRIPT = "first TorchScript call of the process"
 NETS = ("MLP", "LeNet", "16 layers")

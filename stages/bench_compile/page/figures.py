@@ -10,7 +10,7 @@ from lab.report.page import Draw, Figure
 from lab.results.documents import read_results
 from lab.results.measurements import Results
 from stages.bench_compile.findings import batches, eager_like, over_eager
-from stages.bench_compile.page.values import NAMES, compiled_forms
+from stages.bench_compile.page.values import compiled_forms
 
 MOST_CALLS = 100_000  # that are shown
 
@@ -30,10 +30,7 @@ def figures(folder: Path) -> list[Figure]:
 
 def speeds(results: Results, batch: float, virtual: bool) -> Draw:
     """Each form's speed-up at a batch size."""
-    rows = {
-        translation(NAMES[form]): over_eager(results, form, batch)
-        for form in compiled_forms(results)
-    }
+    rows = {translation(form): over_eager(results, form, batch) for form in compiled_forms(results)}
     title = say("Batch {size:,}", size=int(batch))
     return plots.dots(rows, say("Speed relative to eager (×)"), title, virtual=virtual)
 
@@ -51,7 +48,7 @@ def with_building(results: Results, virtual: bool) -> Draw:
         if base and call and built:
             us = 1e6 * built.values[0] + calls * call.summary.median
             speed = calls * base.summary.median / us
-            shown.append(plots.Line(translation(NAMES[form]), calls.tolist(), speed.tolist()))
+            shown.append(plots.Line(translation(form), calls.tolist(), speed.tolist()))
     return plots.lines(
         shown,
         say("Number of calls"),

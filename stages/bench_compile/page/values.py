@@ -6,7 +6,7 @@ from lab.results.findings import Finding
 from lab.results.measurements import Results
 from stages.bench_compile.findings import batches, cases, eager_like, over_eager
 from stages.bench_compile.measure import names
-from stages.bench_compile.measure.names import AOT, COMPILE, EAGER, INFERENCE, SCRIPT, TOLERANCE
+from stages.bench_compile.measure.names import EAGER, INFERENCE, SCRIPT, TOLERANCE
 
 VERDICTS = ("faster", "slower", "inconclusive")
 OUTCOMES = {
@@ -15,15 +15,6 @@ OUTCOMES = {
     "counted_verdict": (*VERDICTS, "missing"),
     "inference_verdict": VERDICTS,
     "gpu": (False, True),
-}
-NAMES = {  # of the forms, as the page calls them
-    SCRIPT: "TorchScript",
-    names.FROZEN: "frozen TorchScript",
-    COMPILE: "torch.compile",
-    names.GRAPH: "CUDA graph",
-    AOT: "AOTInductor",
-    names.EXPORT: "torch.export",
-    names.WEIGHTS: "weights only",
 }
 
 
@@ -87,14 +78,14 @@ def table(results: Results) -> list[dict[str, object]]:
     compiled = compiled_forms(results)
     return [
         {
-            "name": name,
+            "name": form,
             "call_s": median("call", form, 1e-6) if form in compiled else None,
             "build_s": median("build", form, 1) if form in compiled else None,
             "pays": break_even_calls(results, form) if form in compiled else None,
             "kib": median("saved_size", form, 1),
             "load_s": median("saved_load", form, 1e-3),
         }
-        for form, name in NAMES.items()
+        for form in names.COMPILED_FORMS
         if form in compiled or results.one("saved_size", form)
     ]
 

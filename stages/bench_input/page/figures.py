@@ -10,16 +10,16 @@ from lab.results.documents import read_results
 from lab.results.measurements import Results
 from stages.bench_input.findings import epochs
 from stages.bench_input.measure.names import FEEDS
-from stages.bench_input.page.values import WAYS, step
+from stages.bench_input.page.values import step
 
 
 def figures(folder: Path) -> list[Figure]:
     """The figures of `folder` (reports/bench_input)."""
     results = read_results(folder)
     virtual = results.conditions["device_kind"] == "cpu-virtual"
-    rows = {translation(WAYS[feed]): parts(results, feed) for feed in FEEDS["lenet"]}
+    rows = {translation(feed): parts(results, feed) for feed in FEEDS["lenet"]}
     seconds = {
-        translation(WAYS[feed]): epochs(results, feed).values for feed in results.variants("images")
+        translation(feed): epochs(results, feed).values for feed in results.variants("images")
     }
     return [
         Figure("step_parts", [plots.timeline(rows, say("Time of a step (ms)"), virtual=virtual)]),

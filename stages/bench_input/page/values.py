@@ -6,15 +6,7 @@ from lab.report.benchmarks import TITLES
 from lab.results.findings import Finding, median
 from lab.results.measurements import Measurement, Results
 from stages.bench_input.findings import epochs, images_of_a_step
-from stages.bench_input.measure.names import (
-    BOOK,
-    FEEDS,
-    NO_WORKERS,
-    PARTS,
-    PERSISTENT,
-    RESIDENT,
-    WHOLE,
-)
+from stages.bench_input.measure.names import BOOK, FEEDS, PARTS, WHOLE
 
 OUTCOMES = {
     "bottleneck": (False, True),
@@ -22,12 +14,6 @@ OUTCOMES = {
     "alone_longer": (False, True),
     "like_the_book": (False, True),
     "gpu": (False, True),
-}
-WAYS = {  # what feeds a network, as the page calls it
-    BOOK: "the book's loader",
-    PERSISTENT: "persistent workers",
-    NO_WORKERS: "no workers",
-    RESIDENT: "kept in memory",
 }
 BOOKS_RATE = 20_000  # images/s of the book's LeNet on a GPU: an epoch in 3.0 s
 ALIKE = 3  # times as fast or as slow at most
@@ -59,7 +45,7 @@ def rates(results: Results) -> list[dict[str, object]]:
     """How fast each way feeds: a row of a table."""
     return [
         {
-            "name": WAYS[feed],
+            "name": feed,
             "rate": results.series("images", feed)[0].summary.median,
             "first_s": results.series("first_batch", feed)[0].summary.median / 1e3,
             "epoch_s": median(epochs(results, feed)),
@@ -71,7 +57,7 @@ def rates(results: Results) -> list[dict[str, object]]:
 def step_columns(results: Results) -> list[dict[str, object]]:
     """The steps whose parts are told: the columns of a table."""
     return [
-        {"net": TITLES[net], "feed": WAYS[feed], "images": int(step(results, feed, net, WHOLE).x)}
+        {"net": TITLES[net], "feed": feed, "images": int(step(results, feed, net, WHOLE).x)}
         for net, feeds in FEEDS.items()
         for feed in feeds
     ]

@@ -112,7 +112,7 @@ def measure_times(work: Work, params: Params, devices: Devices, process: int) ->
     rates = {
         variant: tuple(work.num_bytes / t / 1e9 for t in seconds[variant])
         for variant in ALONE
-        if variant in seconds and variant != "compute alone"
+        if variant in seconds and variant != "computing only"
     }
     missing = [] if on_gpu else [variant for variant in PARTS if variant not in seconds]
     return [
@@ -131,9 +131,9 @@ def cpu_variants(work: Work, pool: Executor) -> dict[str, Variant]:
     """The variants of a machine without a GPU; `pool` has two threads."""
     compute, copies = _all(work.compute, work), _all(work.copy, work)
     return {
-        "compute alone": compute,
-        "copies alone": copies,
-        "one after the other": _in_turn(compute, copies),
+        "computing only": compute,
+        "copying only": copies,
+        "sequentially": _in_turn(compute, copies),
         BESIDE: partial(copy_in_second_thread, work, pool),
     }
 
@@ -172,16 +172,16 @@ def gpu_variants(work: Work) -> dict[str, Variant]:
     pageable_copies = partial(fresh_copies, non_blocking=False)
     notes_copies = partial(fresh_copies, non_blocking=True)
     return {
-        "compute alone": compute,
-        "copies alone": copies,
-        "pageable copies alone": pageable_copies,
-        "non_blocking copies alone": notes_copies,
-        "uploads alone": uploads,
-        "pageable memory, blocking": _in_turn(compute, pageable_copies),
-        "the book's non_blocking, one stream": _in_turn(compute, notes_copies),
-        "pinned buffers, one stream": _in_turn(compute, copies),
+        "computing only": compute,
+        "copying only": copies,
+        "copying only, pageable memory": pageable_copies,
+        "copying only, non_blocking": notes_copies,
+        "uploading only": uploads,
+        "pageable memory, one stream": _in_turn(compute, pageable_copies),
+        "the notes' non_blocking, one stream": _in_turn(compute, notes_copies),
+        "pinned memory, one stream": _in_turn(compute, copies),
         TWO_STREAMS: second_stream,
-        "pinned buffers, both directions at once": both_directions,
+        "pinned memory, both directions": both_directions,
     }
 
 
@@ -214,8 +214,8 @@ def overlap_fractions(times: Sequence[Measurement]) -> list[Measurement]:
     """Each variant's fraction in each process; WRONG where the interval cannot be overlap."""
     results, fractions = Results(times), []
     compared = [(variant, variant, parts) for variant, parts in PARTS.items()]
-    book = "the book's non_blocking, one stream"
-    compared.append((AS_THE_BOOK, book, ("compute alone", "pageable copies alone")))
+    book = "the notes' non_blocking, one stream"
+    compared.append((AS_THE_BOOK, book, ("computing only", "copying only, pageable memory")))
     for name, variant, parts in compared:
         total = results.one("times", variant)
         alone = [m for part in parts if (m := results.one("times", part))]

@@ -7,7 +7,7 @@ from lab.report.language import say
 from lab.report.page import Figure
 from lab.results.documents import read_results
 from lab.results.measurements import Results
-from stages.bench_overlap.measure.names import BESIDE
+from stages.bench_overlap.measure.names import BESIDE, TWO_STREAMS
 from stages.bench_overlap.page.values import spans
 
 
@@ -36,7 +36,7 @@ def timeline(results: Results, way: str, virtual: bool) -> plots.Draw:
     )
     if way == BESIDE:
         rows = {say("first thread"): computing, say("second thread"): copying}
-    elif "second" in way:
+    elif way == TWO_STREAMS:
         rows = {say("first stream"): computing, say("second stream"): copying}
     else:
         rows = {say("one stream"): [*computing, *copying]}

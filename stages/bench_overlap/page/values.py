@@ -7,27 +7,12 @@ from typing import Any
 from lab.results.findings import Finding, Samples, median
 from lab.results.measurements import Measurement, Results
 from lab.results.stats import ANY
-from stages.bench_overlap.findings import NOTES, best_variant
-from stages.bench_overlap.measure.names import ALONE, AS_THE_BOOK, BESIDE, PARTS
+from stages.bench_overlap.findings import best_variant
+from stages.bench_overlap.measure.names import ALONE, AS_THE_BOOK, PARTS
 
 VERDICTS = ("faster", "slower", "inconclusive")
 OUTCOMES = {"verdict": VERDICTS, "balanced": (True, False), "rough": (True, False)}
 ROUGH = 0.3  # how wide the interval of an overlap is that says little
-WAYS = {  # the variants as the page calls them
-    "compute alone": "computing only",
-    "copies alone": "copying only",
-    "pageable copies alone": "copying only, pageable memory",
-    "non_blocking copies alone": "copying only, non_blocking",
-    "uploads alone": "uploading only",
-    "one after the other": "sequentially",
-    BESIDE: "concurrently, two threads",
-    "pageable memory, blocking": "pageable memory, one stream",
-    NOTES: "the notes' non_blocking, one stream",
-    "pinned buffers, one stream": "pinned memory, one stream",
-    "pinned buffers, second stream": "pinned memory, two streams",
-    "pinned buffers, both directions at once": "pinned memory, both directions",
-    AS_THE_BOOK: "the book's comparison",
-}
 
 
 def values(results: Results, found: Mapping[str, Finding]) -> dict[str, object]:
@@ -88,7 +73,7 @@ def ways(results: Results) -> list[dict[str, Any]]:
         fraction, time = results.one("overlap", name), results.one("times", name)
         found.append(
             {
-                "name": WAYS[name],
+                "name": name,
                 "time_s": time.summary.median / 1e3 if time else 0,
                 "overlap": hundredths(fraction) if fraction else 0,
                 "impossible": bool(fraction and fraction.remark),

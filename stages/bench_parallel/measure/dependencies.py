@@ -23,9 +23,9 @@ from stages.bench_parallel.measure.params import Params
 STEPS = 25  # products of each of two chains; one chain has both
 # the device of each product of each chain
 CHAINS = {
-    "dependent, one device": [[0] * (2 * STEPS)],
-    "dependent, two devices": [[0, 1] * STEPS],
-    "independent, two devices": [[0] * STEPS, [1] * STEPS],
+    "one chain, one device": [[0] * (2 * STEPS)],
+    "one chain, two devices": [[0, 1] * STEPS],
+    "two chains, two devices": [[0] * STEPS, [1] * STEPS],
 }
 
 Result = Tensor | Future[Tensor]

@@ -59,12 +59,12 @@ def measure_products(params: Params, devices: Devices, process: int) -> list[Mea
         for size in params.bench_parallel.sizes:
             jobs = [job_on(x) for x in random_matrices(size, devices, params.seed)]
             variants: dict[str, Variant] = {
-                "first alone": jobs[0],
-                "second alone": jobs[1],
-                "one after the other": partial(one_after_the_other, jobs, devices.devices, pool),
-                "together": partial(together, jobs, devices.devices, pool),
+                "first device only": jobs[0],
+                "second device only": jobs[1],
+                "sequentially": partial(one_after_the_other, jobs, devices.devices, pool),
+                "concurrently": partial(together, jobs, devices.devices, pool),
             }
-            control = "together" if size == params.bench_parallel.largest else ""
+            control = "concurrently" if size == params.bench_parallel.largest else ""
             times = time_variants(variants, devices.devices, params.bench, process, control)
             measured += in_unit("products", size, times, "ms", devices)
     return measured

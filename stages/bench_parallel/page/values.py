@@ -15,17 +15,6 @@ OUTCOMES = {
     "chains_verdict": VERDICTS,
     "warm_up_verdict": VERDICTS,
 }
-WAYS = {  # of the notes' run, as the page calls them
-    "first alone": "first device only",
-    "second alone": "second device only",
-    "one after the other": "sequentially",
-    "together": "concurrently",
-}
-CHAINS = {
-    "dependent, one device": "one chain, one device",
-    "dependent, two devices": "one chain, two devices",
-    "independent, two devices": "two chains, two devices",
-}
 
 
 def values(results: Results, found: Mapping[str, Finding]) -> dict[str, object]:
@@ -45,7 +34,7 @@ def values(results: Results, found: Mapping[str, Finding]) -> dict[str, object]:
 
 def by_size(results: Results) -> list[dict[str, Any]]:
     """The times of both ways, and their ratio, by the size of the matrices."""
-    in_turn, both = (results.series("products", w) for w in ("one after the other", "together"))
+    in_turn, both = (results.series("products", w) for w in ("sequentially", "concurrently"))
     return [
         {
             "rows": int(new.x),

@@ -5,11 +5,11 @@ from lab.core.shared_params import Stem
 LENET, RESNET18 = NETS = "lenet", "resnet18"
 
 # rules for the rate of plain SGD at a larger batch
-FIXED, SCALED = "fixed rate", "rate x batch, warm-up"
+FIXED, SCALED = "same learning rate", "scaled learning rate"
 RULES = (FIXED, SCALED)
 
 # optimizers, each at its best rate
-MOMENTUM, LARS = "momentum, best rate", "LARS, best rate"
+MOMENTUM, LARS = "momentum", "LARS"
 
 # ResNet-18's stems: the notes', and the original one
 STEMS: tuple[Stem, Stem] = ("small", "original")

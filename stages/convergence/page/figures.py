@@ -12,7 +12,7 @@ from lab.report.language import say, translation
 from lab.report.page import Figure
 from lab.results.documents import read_results
 from stages.convergence.measure.names import LENET, RESNET18
-from stages.convergence.page.values import NAMES, NetRuns, short_runs
+from stages.convergence.page.values import NetRuns, short_runs
 
 
 def figures(folder: Path) -> list[Figure]:
@@ -59,8 +59,7 @@ def _draw_runs(runs: NetRuns, path: Path) -> None:
                 ends = [row - 0.27, row + 0.27]
                 axes.plot([found.median] * 2, ends, color=colours[variant], linewidth=2.5)
         plots.name_rows(
-            axes,
-            [say("batch {n}", n=n) + "\n" + translation(NAMES[variant]) for n, _, variant in rows],
+            axes, [say("batch {n}", n=n) + "\n" + translation(variant) for n, _, variant in rows]
         )
         axes.set_xlim(left=0)
         axes.set_xlabel(

@@ -19,12 +19,6 @@ OUTCOMES = {
     "by_steps": (True, False),
     "synthetic": (False, True),
 }
-NAMES = {  # of the ways to train, as the page calls them
-    FIXED: "same learning rate",
-    SCALED: "scaled learning rate",
-    MOMENTUM: "momentum",
-    LARS: "LARS",
-}
 
 
 @dataclass(frozen=True)
@@ -99,7 +93,7 @@ class NetRuns:
         sizes, by_variant = self.batch_sizes("us_per_image")[PLAIN], self.batch_sizes()
         rows = [
             {
-                "name": NAMES[variant],
+                "name": variant,
                 "cells": [self.epochs(variant, n) if n in trained else None for n in sizes],
             }
             for variant, trained in by_variant.items()

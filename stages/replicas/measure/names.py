@@ -1,21 +1,22 @@
 """What measuring, claims and the page of `replicas` call the same."""
 
 # variants of training
-IN_PLACE = "in place, copies (the book)"
-REBINDING = "all-reduce rebinds"
-ALIASING = "replicas without a copy"
-MEANS = "mean of the shards' means"
+IN_PLACE = "in place (book)"
+REBINDING = "assigned (note 001)"
+ALIASING = "without a copy"
+MEANS = "mean of means"
+VARIANTS = (ALIASING, REBINDING, MEANS, IN_PLACE)
 ONE_DEVICE = "one device"
 
 # nets whose gradient is compared
 WITH_BATCH_NORM, WITHOUT_BATCH_NORM = "ResNet-18, with batch norm", "LeNet, without"
 
 PROGRAMS = {  # that the notes compute on a device with, and where each stands
-    "products on try_gpu()": "000:136-157",
-    "products on try_gpu(), waited for": "000:161-171",
+    "matrix multiplications on try_gpu()": "000:136-157",
+    "matrix multiplications on try_gpu(), synchronized": "000:161-171",
     "matrices on two devices": "000:196-204",
-    "products on each device, waited for": "000:208-230",
-    "copies to the CPU, waited for": "000:237-257",
+    "matrix multiplications on each device, synchronized": "000:208-230",
+    "copies to the CPU, synchronized": "000:237-257",
     "parameters moved to try_gpu(0)": "000:322-326 001:520-524 002:65-67 004:49-51",
     "all-reduce over try_gpu(0) and try_gpu(1)": "000:340-346 001:535-540 002:91-97 004:67-70",
     "scatter to cuda:0 and cuda:1": "000:352-359 001:542-549 002:111-118 004:81-86",

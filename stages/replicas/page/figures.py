@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from lab.report import plots
-from lab.report.language import say
+from lab.report.language import say, translation
 from lab.report.page import Figure
 from lab.results.documents import read_results
-from stages.replicas.page.values import variants
+from stages.replicas.measure.names import VARIANTS
 
 
 def figures(folder: Path) -> list[Figure]:
@@ -14,8 +14,8 @@ def figures(folder: Path) -> list[Figure]:
     curves = read_results(folder).curves("from_one_device")
     drift = plots.lines(
         [
-            plots.Line(name, list(curves[variant].x), list(curves[variant].y))
-            for variant, name in variants().items()
+            plots.Line(translation(variant), list(curves[variant].x), list(curves[variant].y))
+            for variant in VARIANTS
         ],
         say("Training step"),
         say("Largest difference of a weight"),

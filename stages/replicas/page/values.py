@@ -2,10 +2,9 @@
 
 from collections.abc import Mapping
 
-from lab.report.language import say, translation
 from lab.results.findings import Finding
 from lab.results.measurements import Results
-from stages.replicas.measure.names import ALIASING, IN_PLACE, MEANS, REBINDING
+from stages.replicas.measure.names import IN_PLACE, REBINDING, VARIANTS
 
 OF_TIMES = False
 OUTCOMES = {"identical": (True, False)}
@@ -25,41 +24,21 @@ def values(results: Results, found: Mapping[str, Finding]) -> dict[str, object]:
         "statistics_steps": int(results.xs("four_steps", "running statistics")[0]),
         "variants": [
             {
-                "name": name,
+                "name": variant,
                 "first": float(off[variant].y[0]),
                 "last": float(off[variant].y[-1]),
                 "apart": float(apart[variant].y[-1]),
             }
-            for variant, name in variants().items()
+            for variant in VARIANTS
         ],
         "programs": runs_without_gpu(results),
     }
 
 
-def variants() -> dict[str, str]:
-    """The ways to train replicas, as the page calls them."""
-    return {
-        ALIASING: say("without a copy"),
-        REBINDING: say("assigned (note 001)"),
-        MEANS: say("mean of means"),
-        IN_PLACE: say("in place (book)"),
-    }
-
-
 def runs_without_gpu(results: Results) -> list[dict[str, str]]:
     """Each of the notes' programs, and the words of the error that stops it without a GPU."""
-    names = {
-        "products on try_gpu()": say("matrix multiplications on try_gpu()"),
-        "products on try_gpu(), waited for": say(
-            "matrix multiplications on try_gpu(), synchronized"
-        ),
-        "products on each device, waited for": say(
-            "matrix multiplications on each device, synchronized"
-        ),
-        "copies to the CPU, waited for": say("copies to the CPU, synchronized"),
-    }
     return [
-        {"name": names.get(m.variant, translation(m.variant)), "stops": m.remark}
+        {"name": m.variant, "stops": m.remark}
         for m in results.measurements
         if m.experiment == "without_gpu"
     ]

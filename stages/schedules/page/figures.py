@@ -11,7 +11,6 @@ from lab.report.page import Figure
 from lab.results.documents import read_results
 from lab.results.measurements import Results
 from stages.schedules.measure.names import AS_THE_BOOK, NO_WARM_UP, WARM_UP
-from stages.schedules.page.values import LABELS
 
 RISING = ("cosine, warm-up", "inverse sqrt, warm-up", "one-cycle", AS_THE_BOOK)
 DASHES = ("-", "--", ":", "-.", (0, (2, 2)))
@@ -25,7 +24,7 @@ def figures(folder: Path) -> list[Figure]:
         for name in results.variants("schedule_accuracy")
     }
     best_first = sorted(found, key=lambda name: -median(found[name]))
-    ranked = {translation(LABELS[name]): found[name] for name in best_first}
+    ranked = {translation(name): found[name] for name in best_first}
     limits = {}
     for net in results.conditions["nets"].split():
         plain, warm = (
@@ -65,7 +64,7 @@ def drawn(results: Results, *, rising: bool) -> plots.Draw:
                     axes.plot(c.x, c.y, color=colour, drawstyle="steps-post", linewidth=2.4)
                 else:
                     axes.plot(c.x, c.y, color=colour, linestyle=dashes)
-                label = short.get(name, translation(LABELS[name]))
+                label = short.get(name, translation(name))
                 ends.append((label, 20.0, float(c.y[-1]), colour))
             label_ends(axes, ends, gap=0.085)
 

@@ -5,19 +5,8 @@ from collections.abc import Mapping
 from lab.results.findings import Finding, Over, missing
 from lab.results.measurements import Results
 from stages.schedules.findings import best_schedule
-from stages.schedules.measure.names import AS_THE_BOOK, BASE, CONSTANT, NO_WARM_UP
+from stages.schedules.measure.names import BASE, CONSTANT, NO_WARM_UP
 
-LABELS = {  # of the schedules, as the page calls them
-    CONSTANT: "constant",
-    "square root": "square root",
-    "factor 0.9": "factor 0.9",
-    "multi-step": "multi-step",
-    "cosine": "cosine",
-    "cosine, warm-up": "cosine, warm-up",
-    "inverse sqrt, warm-up": "inverse sqrt, warm-up",
-    "one-cycle": "one-cycle",
-    AS_THE_BOOK: "the book's loop",
-}
 DIFFERS = ("more", "less", "unclear")
 OUTCOMES = {
     "cosine": DIFFERS,
@@ -52,7 +41,7 @@ def values(results: Results, found: Mapping[str, Finding]) -> dict[str, object]:
         "side": m["image_side"],
         "batch": m["batch_size"],
         "run_steps": m["steps"],
-        "best": LABELS[best_schedule(results)],
+        "best": best_schedule(results),
         "synthetic": m.get("dataset") != "fashion-mnist",
     }
 

@@ -11,19 +11,19 @@ from tests.made_up import one
 
 
 def measurements(kind: DeviceKind) -> list[Measurement]:
-    alone = {"compute alone": 40, "copies alone": 40}
+    alone = {"computing only": 40, "copying only": 40}
     if kind == "cuda":
         alone |= {
-            "pageable copies alone": 200,
-            "non_blocking copies alone": 60,
-            "uploads alone": 40,
+            "copying only, pageable memory": 200,
+            "copying only, non_blocking": 60,
+            "uploading only": 40,
         }
         both = {
-            "pageable memory, blocking": 240,
-            "the book's non_blocking, one stream": 100,
-            "pinned buffers, one stream": 80,
+            "pageable memory, one stream": 240,
+            "the notes' non_blocking, one stream": 100,
+            "pinned memory, one stream": 80,
             TWO_STREAMS: 44,
-            "pinned buffers, both directions at once": 50,
+            "pinned memory, both directions": 50,
         }
         best = TWO_STREAMS
         missing = [
@@ -31,12 +31,12 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
             for variant, x in (("product", 4000), ("LeNet's forward and backward pass", 4096))
         ]
     else:
-        both = {"one after the other": 80, BESIDE: 44}
+        both = {"sequentially": 80, BESIDE: 44}
         best = BESIDE
         missing = [skip("times", n, "needs a CUDA GPU", kind) for n in PARTS if n not in both]
     times = [one("times", name, t, kind, 4000) for name, t in (alone | both).items()]
     rates = [
-        one("bandwidth", name, 10, kind, 4000, "GB/s") for name in alone if name != "compute alone"
+        one("bandwidth", name, 10, kind, 4000, "GB/s") for name in alone if name != "computing only"
     ]
     spans = [
         Measurement("timeline", best, 2.0 * i, (1.5,), "ms", kind, columns={"activity": what})

@@ -59,7 +59,7 @@ def test_every_variant_of_a_cpu_is_timed_with_its_fraction_and_bandwidth(measure
 
 def test_a_bandwidth_is_that_of_the_results_in_the_time_of_the_copies(measured):
     results = Results(measured)
-    [copies], [rate] = (results.series(d, "copies alone") for d in ("times", "bandwidth"))
+    [copies], [rate] = (results.series(d, "copying only") for d in ("times", "bandwidth"))
     gigabytes = 4 * 16 * 16 * 4 / 1e9  # 4 results of float32
     assert rate.values[0] == pytest.approx(gigabytes / (copies.values[0] / 1e3))
 
@@ -69,7 +69,7 @@ def test_the_best_variant_is_held_against_the_same_copies_in_turn():
         made = measurements("bench_overlap", kind)
         slower = [
             replace(m, values=tuple(2 * t for t in m.values))
-            if m.variant in ("one after the other", "pinned buffers, one stream")
+            if m.variant in ("sequentially", "pinned memory, one stream")
             and m.experiment == "times"
             else m
             for m in made
@@ -115,24 +115,24 @@ def test_the_books_printed_times_are_no_overlap():
     assert overlap_fraction([0.5010, 2.3848], 2.1558) == pytest.approx(1.46, abs=0.005)
     assert overlap_fraction([0.1232, 2.1620], 3.1346) < 0  # the newer edition's
     times = {
-        "compute alone": 0.5010,
-        "pageable copies alone": 2.3848,
-        "non_blocking copies alone": 2.0,
-        "the book's non_blocking, one stream": 2.1558,
+        "computing only": 0.5010,
+        "copying only, pageable memory": 2.3848,
+        "copying only, non_blocking": 2.0,
+        "the notes' non_blocking, one stream": 2.1558,
     }
     [own, printed] = overlap_fractions(
         timed(**{variant: (t,) * 12 for variant, t in times.items()})
     )
-    assert (own.variant, own.remark) == ("the book's non_blocking, one stream", "")
+    assert (own.variant, own.remark) == ("the notes' non_blocking, one stream", "")
     assert (printed.variant, printed.remark) == (AS_THE_BOOK, WRONG)
     assert printed.values[0] == pytest.approx(1.457, abs=1e-3)
 
 
 def test_a_fraction_that_noise_takes_over_a_bound_is_not_called_wrong():
     times = {
-        "compute alone": (40.0,) * 12,
-        "copies alone": (40.0,) * 12,
-        "one after the other": (79.0, 81.0) * 6,
+        "computing only": (40.0,) * 12,
+        "copying only": (40.0,) * 12,
+        "sequentially": (79.0, 81.0) * 6,
     }
     [fraction] = overlap_fractions(timed(**times))
     assert fraction.remark == ""
@@ -140,7 +140,7 @@ def test_a_fraction_that_noise_takes_over_a_bound_is_not_called_wrong():
 
 
 def test_what_one_start_shows_is_not_called_wrong():
-    one = {"compute alone": (40.0,), "copies alone": (40.0,), "one after the other": (90.0,)}
+    one = {"computing only": (40.0,), "copying only": (40.0,), "sequentially": (90.0,)}
     eight = {variant: t * 8 for variant, t in one.items()}
     assert [f.remark for f in overlap_fractions(timed(**one))] == [""]
     assert [f.remark for f in overlap_fractions(timed(**eight))] == [WRONG]

@@ -27,7 +27,7 @@ def test_copies_are_made_as_long_as_products():
 
 def test_every_variant_of_a_cpu_copies_every_result():
     for count in (10, 16 * 16, 1000):  # fewer elements than a product has, as many, more
-        for variant in ("one after the other", BESIDE):
+        for variant in ("sequentially", BESIDE):
             work = make_work(16, 5, count, CPU, seed=0)
             for payload in work.payloads:
                 payload.zero_()
@@ -116,7 +116,7 @@ def cuda(monkeypatch):
 
 def test_on_one_stream_copies_follow_all_products(cuda):
     variants, log = cuda
-    variants["pinned buffers, one stream"]()
+    variants["pinned memory, one stream"]()
     assert log == [("compute", i, "main") for i in range(3)] + [
         ("copy", i, "main") for i in range(3)
     ]
@@ -139,7 +139,7 @@ def test_on_a_second_stream_each_copy_waits_for_its_own_product_only(cuda):
 
 def test_the_variants_that_allocate_wait_before_they_free(cuda):
     variants, log = cuda
-    for variant in ("pageable memory, blocking", "the book's non_blocking, one stream"):
+    for variant in ("pageable memory, one stream", "the notes' non_blocking, one stream"):
         log.clear()
         variants[variant]()
         assert log == [("compute", i, "main") for i in range(3)] + [("synchronize",)]
@@ -147,7 +147,7 @@ def test_the_variants_that_allocate_wait_before_they_free(cuda):
 
 def test_both_directions_use_a_stream_each(cuda):
     variants, log = cuda
-    variants["pinned buffers, both directions at once"]()
+    variants["pinned memory, both directions"]()
     assert {entry[2] for entry in log if entry[0] == "copy"} == {"down"}
     assert log[-1] == ("wait for stream", "up", "main")
 

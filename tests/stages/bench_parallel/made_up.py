@@ -10,9 +10,9 @@ SIZE = 400
 
 WARM_UP = {"first run": 100, "second run": 50.5, "later runs": 50}
 DEPENDENCIES = {
-    "dependent, one device": 50,
-    "dependent, two devices": 55,
-    "independent, two devices": 30,
+    "one chain, one device": 50,
+    "one chain, two devices": 55,
+    "two chains, two devices": 30,
 }
 WAITS = {"wait without an argument": 25, "wait for the current GPU": 25, "wait for both GPUs": 50}
 
@@ -25,10 +25,10 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
     ]
     for size, t in ((64, 1.0), (SIZE, 50.0)):
         made += [
-            one("products", "first alone", t, kind, size),
-            one("products", "second alone", t, kind, size),
-            one("products", "one after the other", 2.25 * t, kind, size),
-            one("products", "together", 1.25 * t, kind, size),
+            one("products", "first device only", t, kind, size),
+            one("products", "second device only", t, kind, size),
+            one("products", "sequentially", 2.25 * t, kind, size),
+            one("products", "concurrently", 1.25 * t, kind, size),
         ]
     if kind != "cuda":
         reason = "needs 2 CUDA GPUs, found 0"

@@ -74,8 +74,8 @@ def test_the_speedups_are_those_of_together():
 def test_launch_bound_products_are_not_testable():
     """Together is no faster: that is said of two GPUs only if there was work for them."""
     in_turn = {
-        **{("products", variant): 1.0 for variant in ("first alone", "second alone")},
-        **{("products", variant): 2.0 for variant in ("one after the other", "together")},
+        **{("products", variant): 1.0 for variant in ("first device only", "second device only")},
+        **{("products", variant): 2.0 for variant in ("sequentially", "concurrently")},
     }
     assert verdicts("bench_parallel", in_turn, 50, "C3a") == [Verdict.REFUTED]
     assert verdicts("bench_parallel", in_turn, 1.3, "C3a") == [Verdict.NOT_TESTABLE]
