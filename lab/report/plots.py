@@ -3,6 +3,7 @@
 A page's `figures.py` says what is plotted in a line or two; how it looks is decided here.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ from lab.report.page import Draw
 ROW = 0.34  # inches of a row of dots or bars
 FRAME = 0.95  # inches above and below the rows
 LETTERS = 0.17  # inches of a line of text
+MOST_IN_A_LINE = 20  # letters of a row's name
 ROOM = 1.15  # times, beside what a logarithmic axis shows
 
 
@@ -201,6 +203,17 @@ def name_rows(axes: Axes, rows: Sequence[str]) -> None:
     axes.set_yticks(range(len(rows)), rows)
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.grid(visible=False, axis="y")
+
+
+def in_two_lines(label: str) -> str:
+    """A row's name, broken at its first comma or colon, else near the middle if it is long."""
+    if mark := re.search(r"[,:] |，", label):
+        return f"{label[: mark.start() + 1]}\n{label[mark.end() :]}"
+    spaces = [i for i, letter in enumerate(label) if letter == " "]
+    if len(label) <= MOST_IN_A_LINE or not spaces:
+        return label
+    middle = min(spaces, key=lambda i: abs(i - len(label) // 2))
+    return f"{label[:middle]}\n{label[middle + 1 :]}"
 
 
 def plain_axis(axes: Axes, which: str) -> None:

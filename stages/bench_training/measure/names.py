@@ -3,14 +3,14 @@
 LENET, RESNET18 = "lenet", "resnet18"  # experiments, by net; x: images per batch
 NETS = (LENET, RESNET18)
 
-FOUR_WORKERS, NO_WORKERS = "the notes' way, 4 workers", "the notes' way, no workers"
+FOUR_WORKERS, NO_WORKERS = "notes' loop, 4 workers", "notes' loop, no workers"
 BY_THE_NOTES = {4: FOUR_WORKERS, 0: NO_WORKERS}  # by the loader's workers
-LIGHTNING, PLAIN = "PyTorch Lightning", "a plain loop"  # the latter over images in memory
+LIGHTNING, PLAIN = "PyTorch Lightning", "plain loop, data in memory"
 PEERS = (LIGHTNING, PLAIN)
-ENGINE, COMPILED, BF16 = "engine", "engine, compiled", "engine, bf16"
+ENGINE, COMPILED, BF16 = "our loop", "our loop, compiled", "our loop, bfloat16"
 # on GPUs alone: the engine's step as one CUDA graph, as are there COMPILED and BF16
-GRAPH, FP32, TF32 = "engine, graph", "engine, fp32", "engine, tf32"
-COMPILED_BF16 = "engine, compiled bf16"
+GRAPH, FP32, TF32 = "our loop, CUDA graph", "our loop, strict float32", "our loop, TensorFloat-32"
+COMPILED_BF16 = "our loop, bfloat16, compiled"
 PRODUCT, TF32_PRODUCT = "matrix product, fp32", "matrix product, tf32"
 BF16_PRODUCT = "matrix product, bf16"
 PRODUCTS = (PRODUCT, TF32_PRODUCT, BF16_PRODUCT)  # x: products that have the FLOP of a step
@@ -22,7 +22,7 @@ PRODUCT_ROWS = {"cpu": 2048, "cuda": 8192}  # of the matrices, by kind of device
 NOTES_LENET, LARGE_BATCH, WIDE = "lenet on devices", "lenet, larger batch", "lenet, wider"
 ON_DEVICES = (NOTES_LENET, LARGE_BATCH, WIDE)
 ONE_DEVICE = "one device"
-LOOP, THREADS = "two devices in a loop", "two devices in threads"
+LOOP, THREADS = "two devices, loop", "two devices, threads"
 
 BY_HAND = "lenet, by hand"  # experiment: seconds per epoch, of one process that is alone
 

@@ -124,7 +124,7 @@ def _can_be_traced(variant: TrainingVariant) -> bool:
 
 
 def _file_of(name: object) -> str:
-    """The file of a variant's trace: `lenet-engine-bf16.json` of ("lenet", "engine, bf16")."""
+    """The file of a variant's trace: `lenet-our-loop.json` of ("lenet", "our loop")."""
     return "-".join(re.findall(r"\w+", str(name))) + ".json"
 
 

@@ -5,13 +5,14 @@ from pathlib import Path
 
 from lab.report import plots
 from lab.report.benchmarks import TITLES
-from lab.report.language import say
+from lab.report.language import say, translation
 from lab.report.page import Figure
+from lab.report.plots import in_two_lines
 from lab.results.documents import read_results
 from lab.results.measurements import Results
 from stages.bench_training.findings import ON_DEVICES, findings, ms_at_peak
 from stages.bench_training.measure import names
-from stages.bench_training.page.values import experiments_in_words, timed, variants_in_words
+from stages.bench_training.page.values import experiments_in_words, timed
 
 
 def figures(folder: Path) -> list[Figure]:
@@ -40,8 +41,7 @@ def figures(folder: Path) -> list[Figure]:
 
 def times(results: Results, net: str) -> dict[str, Sequence[float]]:
     """The samples of each variant's step in ms, and what ours would take at the peak."""
-    words = variants_in_words()
     return {
-        **{words[found.variant]: found.values for found in timed(results, net)},
+        **{in_two_lines(translation(m.variant)): m.values for m in timed(results, net)},
         say("at the float32 peak"): ms_at_peak(results, net).values,
     }

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from lab.data.datasets import FASHION_COUNTS
 from lab.report.benchmarks import TITLES
-from lab.report.language import say
+from lab.report.language import say, translation
 from lab.results.findings import Finding
 from lab.results.measurements import Measurement, Results
 from lab.results.stats import Summary
@@ -36,26 +36,6 @@ def values(results: Results, found: Mapping[str, Finding]) -> dict[str, object]:
     }
 
 
-def variants_in_words() -> dict[str, str]:
-    """The variants as the page calls them."""
-    return {
-        names.FOUR_WORKERS: say("notes' loop,\n4 workers"),
-        names.NO_WORKERS: say("notes' loop,\nno workers"),
-        names.LIGHTNING: "PyTorch Lightning",
-        names.PLAIN: say("plain loop,\ndata in memory"),
-        names.ENGINE: say("our loop"),
-        names.GRAPH: say("our loop,\nCUDA graph"),
-        names.COMPILED: say("our loop,\ncompiled"),
-        names.FP32: say("our loop,\nstrict float32"),
-        names.TF32: say("our loop,\nTensorFloat-32"),
-        names.BF16: say("our loop,\nbfloat16"),
-        names.COMPILED_BF16: say("our loop,\nbfloat16, compiled"),
-        names.ONE_DEVICE: say("one device"),
-        names.LOOP: say("two devices,\nloop"),
-        names.THREADS: say("two devices,\nthreads"),
-    }
-
-
 def experiments_in_words(results: Results) -> dict[str, str]:
     """The networks and batches that are trained on devices of one process."""
     large = results.one(names.LARGE_BATCH, names.ONE_DEVICE)
@@ -83,9 +63,9 @@ class Row:
 
 def table(results: Results) -> list[Row]:
     """All variants, by network."""
-    words, titles = variants_in_words(), {**TITLES, **experiments_in_words(results)}
+    titles = {**TITLES, **experiments_in_words(results)}
     return [
-        Row(title, words[found.variant], int(found.x), found.summary)
+        Row(title, translation(found.variant), int(found.x), found.summary)
         for experiment, title in titles.items()
         for found in timed(results, experiment)
     ]

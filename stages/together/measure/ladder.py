@@ -10,6 +10,7 @@ from stages.together.measure.params import Params, TogetherParams
 from stages.together.measure.time_to_accuracy import (
     BF16,
     HE,
+    MOMENTUM,
     NOTES_WAY,
     ONE_CYCLE,
     RECORD,
@@ -42,15 +43,15 @@ class Rung(RunParams):
 
 LESSONS: Mapping[str, Mapping[str, Any]] = {  # what each changes of the rung below
     NOTES_WAY: {},
-    "images in memory": {"loop": "memory"},
-    "only pixels that count": {"crops": True},
-    "channels last": {"loop": "engine"},
-    "memory kept": {"keeps_memory": True},
+    "data set in memory": {"loop": "memory"},
+    "skip pixels LeNet never uses": {"crops": True},
+    "channels-last layout": {"loop": "engine"},
+    "reuse freed memory": {"keeps_memory": True},
     BF16: {"precision": "bf16"},
     HE: {"net": "lenet_he"},
-    "momentum": {"momentum": 0.9, "lr": 0.05},
+    MOMENTUM: {"momentum": 0.9, "lr": 0.05},
     ONE_CYCLE: {"schedule": "one_cycle", "lr": 0.1, "epochs": {83: 1, 90: 6}},
-    "another batch size": {"batch_size": 128, "epochs": {83: 1, 90: 5}},
+    "batch size 128": {"batch_size": 128, "epochs": {83: 1, 90: 5}},
     "two devices": {"num_gpus": 2},
 }
 

@@ -14,18 +14,22 @@ from typing import NamedTuple
 
 from lab.results.measurements import Results
 
-NOTES_WAY = "the notes' way"
+NOTES_WAY = "baseline: the notes' code"
 BF16 = "bfloat16"
-HE = "weights that learn at once"
-ONE_CYCLE = "one cycle of rates"
+HE = "He initialization"
+MOMENTUM = "Nesterov momentum"
+ONE_CYCLE = "one-cycle schedule"
 RUNGS = (
     NOTES_WAY,
-    *("images in memory", "only pixels that count", "channels last", "memory kept"),
+    "data set in memory",
+    "skip pixels LeNet never uses",
+    "channels-last layout",
+    "reuse freed memory",
     BF16,
     HE,
-    "momentum",
+    MOMENTUM,
     ONE_CYCLE,
-    *("another batch size", "two devices"),
+    *("batch size 128", "two devices"),
 )
 SAME_STEPS = RUNGS[: RUNGS.index(HE)]  # but for rounding
 AT_A_CONSTANT_RATE = RUNGS[: RUNGS.index(ONE_CYCLE)]

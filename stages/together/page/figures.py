@@ -36,7 +36,7 @@ def _draw(target: int, rows: Sequence[Row], path: Path) -> None:
         axes = fig.add_subplot()
         for at, row in enumerate(rows):
             _draw_stair(axes, at, seconds[max(0, at - 1)], row)
-        plots.name_rows(axes, [row.label for row in rows])
+        plots.name_rows(axes, [plots.in_two_lines(row.label) for row in rows])
         axes.set(xscale="log", xlim=(low, high))
         axes.set_title(say("Seconds to {target}% test accuracy", target=target), x=0)
         plots.plain_axis(axes, "x")

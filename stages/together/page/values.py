@@ -4,13 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from lab.report.language import say
+from lab.report.language import say, translation
 from lab.results.findings import Finding
 from lab.results.measurements import Results
 from stages.together.findings import records, targets_of
 from stages.together.measure.time_to_accuracy import (
     BF16,
     HE,
+    MOMENTUM,
     NOTES_WAY,
     ONE_CYCLE,
     RUNGS,
@@ -34,35 +35,18 @@ OUTCOMES = {
 BATCH, SPLIT = RUNGS[-2:]
 WHERE = {  # the page that explains a change
     NOTES_WAY: "bench_training",
-    "images in memory": "bench_input",
-    "only pixels that count": "bench_training",
-    "channels last": "bench_training",
-    "memory kept": "bench_training",
+    "data set in memory": "bench_input",
+    "skip pixels LeNet never uses": "bench_training",
+    "channels-last layout": "bench_training",
+    "reuse freed memory": "bench_training",
     BF16: "bench_training",
     HE: "schedules",
-    "momentum": "optimizers",
+    MOMENTUM: "optimizers",
     ONE_CYCLE: "schedules",
     BATCH: "convergence",
     SPLIT: "replicas",
 }
 CHANCE = 12.0  # percent: of ten classes, and little more
-
-
-def labels(virtual: bool = True) -> dict[str, str]:
-    """The rows as the page calls them."""
-    return {
-        NOTES_WAY: say("baseline:\nthe notes' code"),
-        "images in memory": say("data set in memory"),
-        "only pixels that count": say("skip pixels\nLeNet never uses"),
-        "channels last": say("channels-last layout"),
-        "memory kept": say("reuse freed memory"),
-        BF16: "bfloat16",
-        HE: say("He initialization"),
-        "momentum": say("Nesterov momentum"),
-        ONE_CYCLE: say("one-cycle schedule"),
-        BATCH: say("batch size 128"),
-        SPLIT: say("split over\ntwo CPU halves") if virtual else say("split over\ntwo GPUs"),
-    }
 
 
 @dataclass(frozen=True)
@@ -76,7 +60,9 @@ class Row:
     @property
     def label(self) -> str:
         """What it changes, in words."""
-        return labels(self.virtual)[self.rung]
+        if self.rung == SPLIT:
+            return say("split over two CPU halves") if self.virtual else say("split over two GPUs")
+        return translation(self.rung)
 
     @property
     def where(self) -> str:
@@ -112,8 +98,8 @@ def values(results: Results, found: Mapping[str, Finding]) -> dict[str, object]:
     rows = staircase(results, target)
     first, last, of = rows[0], rows[-1], {row.rung: row for row in rows}
     start = [row for row in rows if row.rung in SAME_STEPS][-1]
-    learning = [row for row in rows if row.rung in (start.rung, HE, "momentum", BATCH)]
-    alike = [row.epoch_s for row in rows if row.rung in (start.rung, HE, "momentum", ONE_CYCLE)]
+    learning = [row for row in rows if row.rung in (start.rung, HE, MOMENTUM, BATCH)]
+    alike = [row.epoch_s for row in rows if row.rung in (start.rung, HE, MOMENTUM, ONE_CYCLE)]
     spread = max(alike) / min(alike)
     before, split = of.get(BATCH, last), of.get(SPLIT)
     return {
