@@ -8,7 +8,7 @@ import re
 import reprlib
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, TypeVar, get_args, get_origin
+from typing import Any, Self, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 from pydantic_core import ErrorDetails
@@ -27,6 +27,12 @@ class Section(BaseModel):
     """A part of params.yaml: exact types, no unknown keys, no NaN."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+    def but(self, **changes: Any) -> Self:
+        """The same with other values, which are taken as they are."""
+        if unknown := changes.keys() - type(self).model_fields.keys():
+            raise TypeError(f"{type(self).__name__} has no {', '.join(sorted(unknown))}")
+        return self.model_copy(update=changes)
 
 
 P = TypeVar("P", bound=Section)

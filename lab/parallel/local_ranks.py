@@ -55,12 +55,22 @@ def run_on_ranks(world_size: int, devices: Devices, work: Callable[..., T], *arg
 
 
 def on_ranks(world_size: int, devices: Devices) -> Callable[..., Any]:
-    """How the runner has so many ranks do the work of a process: work(device, i, *arguments)."""
+    """How a benchmark has so many ranks do the work of a process; each knows its own device."""
 
     def call(name: str, work: Callable[..., T], *arguments: Any) -> T:
-        return run_on_ranks(world_size, devices, work, *arguments)
+        answer: T = run_on_ranks(world_size, devices, _without_device, work, *arguments)
+        return answer
 
     return call
+
+
+def _without_device(device: torch.device, work: Callable[..., T], *arguments: Any) -> T:
+    return work(*arguments)
+
+
+def own_device(devices: Devices) -> torch.device:
+    """The device of this process, which is a rank."""
+    return devices.devices[dist.get_rank()]
 
 
 def call_in_ranks(

@@ -74,12 +74,6 @@ class RunParams(Section):
             )
         return self
 
-    def but(self, **changes: Any) -> Self:
-        """The recipe with other values, which are taken as they are."""
-        if unknown := changes.keys() - type(self).model_fields.keys():
-            raise TypeError(f"a recipe has no {', '.join(sorted(unknown))}")
-        return self.model_copy(update=changes)
-
     @property
     def smallest_batch(self) -> int:
         """The images of an epoch's last batch."""

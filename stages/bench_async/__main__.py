@@ -51,7 +51,7 @@ def measure(process: int, params: Params, rows: int) -> list[Measurement]:
     ]
 
 
-def past_launch_bound(params: Params) -> tuple[Params, int]:
+def sized(params: Params) -> tuple[Params, int]:
     """The same params, and the rows of a series' matrix; on a GPU those that outlast a launch.
 
     There the matrices beside numpy's are as large as the notes', too, or nothing is waited for.
@@ -61,15 +61,14 @@ def past_launch_bound(params: Params) -> tuple[Params, int]:
     sizes = sizes_past_launch_bound(products(device), ours.sizes, devices, params.bench)
     rows = size_past_launch_bound(additions(device, params.seed), SIZE, devices, params.bench)
     book_size = max(ours.book_size, NOTES_SIZE if device.type == "cuda" else 0)
-    sized = ours.model_copy(update={"sizes": sizes, "book_size": book_size})
-    return params.model_copy(update={"bench_async": sized}), rows
+    return params.but(bench_async=ours.but(sizes=sizes, book_size=book_size)), rows
 
 
 def main() -> None:
     params = load(Params)
     benchmark = Benchmark("bench_async", resolve(1, params.devices))
-    sized = call_in_subprocess("looking for sizes", past_launch_bound, params)
-    measured = benchmark.repeat(params.bench.starts, measure, *sized)
+    params, rows = call_in_subprocess("looking for sizes", sized, params)
+    measured = benchmark.repeat(params.bench.starts, measure, params, rows)
     benchmark.write(measured, findings)
 
 

@@ -19,7 +19,7 @@ def main() -> None:
     devices = for_ranks([n], params.devices)
     benchmark = Benchmark("bench_buckets", devices)
     in_ranks = on_ranks(n, devices)
-    measured = benchmark.repeat(params.bench.starts, measure, devices, params, call=in_ranks)
+    measured = benchmark.repeat(params.bench.starts, measure, params, devices, call=in_ranks)
     images = {f"{net}_images": of_net.images for net, of_net in nets.items()}
     benchmark.write(measured, findings, jobs_at_once=2, **images)
 

@@ -37,7 +37,7 @@ def measure(process: int, params: Params, images: int) -> list[Measurement]:
     ]
 
 
-def past_launch_bound(params: Params) -> tuple[Params, int]:
+def sized(params: Params) -> tuple[Params, int]:
     """The same params, and the images of a backward pass; on a GPU what outlasts its launch.
 
     There the results are as many as the notes', too: all but one can be copied beside a product.
@@ -48,15 +48,14 @@ def past_launch_bound(params: Params) -> tuple[Params, int]:
     passes = lenet_passes(device, params.seed)
     images = size_past_launch_bound(passes, BATCH_SIZE, devices, bench)
     count = max(ours.num_results, NOTES_RESULTS if device.type == "cuda" else 0)
-    sized = ours.model_copy(update={"size": size, "num_results": count})
-    return params.model_copy(update={"bench_overlap": sized}), images
+    return params.but(bench_overlap=ours.but(size=size, num_results=count)), images
 
 
 def main() -> None:
     params = load(Params)
     devices = resolve(1, params.devices)
     benchmark = Benchmark("bench_overlap", devices)
-    params, images = call_in_subprocess("looking for sizes", past_launch_bound, params)
+    params, images = call_in_subprocess("looking for sizes", sized, params)
     measured = benchmark.repeat(params.bench.starts, measure, params, images)
     measured += [*overlap_fractions(measured), *timelines(params, devices)]
     benchmark.write(

@@ -35,19 +35,18 @@ def measure(process: int, params: Params) -> list[Measurement]:
     ]
 
 
-def past_launch_bound(params: Params) -> Params:
+def sized(params: Params) -> Params:
     """The same params; on a GPU with largest matrices whose product outlasts its launch."""
     devices, ours = resolve(2, params.devices), params.bench_parallel
     sizes = sizes_past_launch_bound(products(devices.devices[0]), ours.sizes, devices, params.bench)
-    sized = ours.model_copy(update={"sizes": sizes})
-    return params.model_copy(update={"bench_parallel": sized})
+    return params.but(bench_parallel=ours.but(sizes=sizes))
 
 
 def main() -> None:
     params = load(Params)
     devices = resolve(2, params.devices)
     benchmark = Benchmark("bench_parallel", devices)
-    params = call_in_subprocess("looking for sizes", past_launch_bound, params)
+    params = call_in_subprocess("looking for sizes", sized, params)
     measured = benchmark.repeat(params.bench.starts, measure, params)
     measured.append(
         Measurement(

@@ -51,7 +51,7 @@ def measure(p: TrainingParams, machine: Machine, notes_workers: int) -> list[Mea
 
 def trial(p: TrainingParams, machine: Machine) -> int:
     """The loader's workers with which the notes' loop is faster, found by turns of their own."""
-    shorter = p.model_copy(update={"lenet_steps": max(1, p.lenet_steps // 2)})
+    shorter = p.but(lenet_steps=max(1, p.lenet_steps // 2))
     seconds, _ = race(by_the_notes(shorter, machine), TRIAL_STARTS)
     return min(seconds, key=lambda workers: sum(seconds[workers]))
 

@@ -18,7 +18,7 @@ from torch.futures import Future
 from lab.machine.devices import Devices
 from lab.nets.models import MODELS, UInt8Input
 from lab.parallel.gradient_times import ready_times
-from lab.parallel.local_ranks import time_in_turns
+from lab.parallel.local_ranks import own_device, time_in_turns
 from lab.parallel.replicas import forward_backward, overlapping, sgd
 from lab.results.measurements import Measurement, again
 from stages.bench_buckets.measure.bucket_hooks import (
@@ -38,14 +38,12 @@ PASSES = 5  # whose gradients are watched, the first of which warms up
 Key = tuple[str, str, float]  # net, variant, most MiB of a bucket
 
 
-def measure(
-    device: torch.device, process: int, devices: Devices, params: Params
-) -> list[Measurement]:
+def measure(process: int, params: Params, devices: Devices) -> list[Measurement]:
     """What process number `process` measured as one of the ranks: all variants in turn.
 
     x is the most MiB of a bucket, 0 without buckets; of gradients it is their bytes.
     """
-    nets = params.bench_buckets.nets
+    nets, device = params.bench_buckets.nets, own_device(devices)
     sweeps = [_Sweep(net, of_net, device, params.seed) for net, of_net in nets.items()]
     variants = {key: variant for sweep in sweeps for key, variant in sweep.variants().items()}
     net, variant, mib = next(key for key in variants if key[1] == AT_LAST)

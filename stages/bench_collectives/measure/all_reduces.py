@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-import torch
-
 from lab.machine.devices import Devices
 from lab.parallel.allreduce.times import FirstCall, LocalRank, Variant, gradient_lengths
 from lab.parallel.cost_model import (
@@ -18,7 +16,7 @@ from lab.parallel.cost_model import (
     STAR,
     THERE_AND_BACK,
 )
-from lab.parallel.local_ranks import time_in_turns
+from lab.parallel.local_ranks import own_device, time_in_turns
 from lab.results.measurements import Measurement, again, skip
 from stages.bench_collectives.measure.params import CollectiveParams, Params
 
@@ -34,11 +32,9 @@ Columns = dict[str, int | str]
 Planned = tuple[Measurement, Variant]  # a measurement that lacks its samples, and what is timed
 
 
-def measure(
-    device: torch.device, process: int, params: Params, devices: Devices, cores: int
-) -> list[Measurement]:
+def measure(process: int, params: Params, devices: Devices, cores: int) -> list[Measurement]:
     """Time all variants in turn, in each rank; say what the first calls sent, and how exactly."""
-    p = params.bench_collectives
+    p, device = params.bench_collectives, own_device(devices)
     planned = planned_of(p, feasible(p, devices), devices, cores)
     here = LocalRank(device, [variant.world_size for _, variant in planned])
     timed = [here.timed(variant) for _, variant in planned]

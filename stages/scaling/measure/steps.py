@@ -5,12 +5,10 @@ from dataclasses import replace
 from functools import partial
 from statistics import median
 
-import torch
-
 from lab.machine.devices import Devices
 from lab.parallel.allreduce.times import NOTHING, LocalRank, Variant, gradient_lengths
 from lab.parallel.cost_model import ADDING, ONE_BUCKET, PER_TENSOR, RING, STAR, THERE_AND_BACK
-from lab.parallel.local_ranks import time_in_turns
+from lab.parallel.local_ranks import own_device, time_in_turns
 from lab.results.measurements import Measurement, Results, again
 from stages.scaling.measure.params import NetParams, Params, ScalingParams
 from stages.scaling.measure.predictions import (
@@ -25,15 +23,13 @@ Planned = tuple[Measurement, Variant]  # a measurement that lacks its samples, a
 LENET_BY_NOTES = {"net": "lenet", "grouping": PER_TENSOR}
 
 
-def measure(
-    device: torch.device, process: int, params: Params, devices: Devices
-) -> list[Measurement]:
+def measure(process: int, params: Params, devices: Devices) -> list[Measurement]:
     """Time all variants in turn, in each rank; predict the steps by their parts."""
-    p = params.scaling
+    p, device = params.scaling, own_device(devices)
     planned = [(_on(devices, m), variant) for m, variant in planned_of(p)]
     here = LocalRank(device, [variant.world_size for _, variant in planned])
     timed = [here.timed(variant, in_one_process=process == 0) for _, variant in planned]
-    bench = params.bench.model_copy(update={"rounds": p.rounds})
+    bench = params.bench.but(rounds=p.rounds)
     seconds = time_in_turns(dict(enumerate(timed)), bench, process, device)
     measured = [
         replace(m, values=tuple(1e3 * t for t in seconds[i])) for i, (m, _) in enumerate(planned)

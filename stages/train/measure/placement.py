@@ -33,7 +33,7 @@ def devices_of(recipe: RunParams, params: DeviceParams) -> tuple[Devices, list[t
         own = [devices.devices[int(os.environ["LOCAL_RANK"])]]
         return replace(devices, devices=devices.devices * (world_size // here)), own
     if recipe.cpu_threads == "all":
-        params = params.model_copy(update={"cpu_threads": usable_cores()})
+        params = params.but(cpu_threads=usable_cores())
     devices = resolve(recipe.num_gpus, params)
     # splits over different GPUs, and not at all over the CPU
     if recipe.strategy == "dataparallel":
@@ -48,7 +48,7 @@ def as_told(params: DeviceParams) -> DeviceParams:
     told = os.environ.get("OMP_NUM_THREADS", "")
     if params.cpu_threads != "auto" or not told.isdecimal() or int(told) < 1:
         return params
-    return params.model_copy(update={"cpu_threads": int(told)})
+    return params.but(cpu_threads=int(told))
 
 
 def check_machine_can(name: str, recipe: RunParams, device: torch.device) -> None:
