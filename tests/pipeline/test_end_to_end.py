@@ -16,6 +16,8 @@ from lab.claims.book_order import BOOK_ORDER
 from lab.data import synthetic
 from lab.data.datasets import RAW_FOLDER, dataset_name
 from lab.data.sources import FASHION_FILES
+from lab.results.derived import derivation_of, metrics_of
+from lab.results.documents import read_results
 from tests.helpers import ROOT
 from tests.pipeline.conftest import MIRROR, RUNS, command, environment, shell
 
@@ -50,6 +52,16 @@ def test_a_first_run_runs_everything_and_a_second_one_the_probe_alone(first_run,
     assert json.loads(command(reproduced, "dvc", "status", "--json")) == {
         "probe": ["always changed"]
     }
+
+
+def test_a_run_by_dvc_alone_leaves_the_metrics_of_its_rows(first_run):
+    rows = [
+        path for path in (first_run / "reports").glob("*/rows.csv") if "claims" not in path.parts
+    ]
+    for path in (*rows, *(first_run / "reports").glob("train/*/rows.csv")):
+        derivation = derivation_of(path.relative_to(first_run / "reports").parts[0])
+        found = derivation.findings(read_results(path.parent))
+        assert json_of(path.with_name("metrics.json")) == metrics_of(found, derivation.METRICS)
 
 
 def test_pages_and_results_say_which_data_they_are_of(first_run):
@@ -87,10 +99,11 @@ def test_the_readmes_commands_try_a_value_and_undo_it(reproduced):
     for name, rate in (("high", "0.2"), ("low", "0.05")):
         [words] = [each for each in commands if f"-n {name}" in each]
         assert stages_run(printed[words]) == ["probe", "train@record_83"]
-        assert re.search(rf"{name}\b.* {rate}\b", printed["invoke experiments"])
+        changed = rf"(?s){name}\b.*?lr +0\.1 +{rate}\n.*?record_83 test_accuracy_percent"
+        assert re.search(changed, printed["invoke experiments"])
     compared = printed["invoke compare"]
     assert re.search(r"train\.runs\.record_83\.lr: \S+ -> 0\.05", compared)
-    assert re.search(r"test_accuracy_percent .* no interval", compared)
+    assert re.search(r"test_accuracy_percent .* too few samples", compared)
     assert "record_83" in printed["dvc metrics diff"]
     curves = (reproduced / "dvc_plots" / "index.html").read_text()
     assert set(re.findall(r'id = "reports_train_(\w+)_rows_csv"', curves)) == {*RUNS}
@@ -165,8 +178,13 @@ TASKS = {  # a command, and what it prints or a file that it leaves
         "mine was measured with the profile smoke",
     ),
     "compare": (
-        "sed -i s/[0-9]/7/ reports/landscapes/metrics.json && invoke compare --md",
+        "sed -i /1e-06/s/,145/,155/ reports/landscapes/rows.csv && invoke compare --md",
         r"\| .*landscapes.* \|",
+    ),
+    "derive": (
+        "sed -i 's/METRICS = (/METRICS = (\"excess_risk\", /' stages/landscapes/findings.py"
+        " && invoke derive && dvc repro landscapes",
+        r"(?s)reports/landscapes/metrics\.json.*Stage 'landscapes' didn't change",
     ),
     "new": ("invoke new clipping --book 9.5 --question 'Does it help?'", "stages/clipping/page"),
     "deps": ("sed -i s/lab.optim,// dvc.yaml && invoke deps", "has the deps of the imports now"),
