@@ -84,7 +84,7 @@ def test_a_visit_brings_back_what_the_gpus_did(built, tmp_path):
     reference = work / "reports" / "reference"
     found = json.loads((reference / "server.json").read_text())
     for part in ("bench_parallel", "train/record_83"):
-        assert found["stages"][part]["metrics"]["device_kind"] == "cuda"
+        assert found["stages"][part]["conditions"]["device_kind"] == "cuda"
         assert (reference / "server" / part / "rows.csv").is_file()
     assert found["hardware"]["accelerator"]["count"] == 2
     assert [gpu["name"] for gpu in found["gpu"]["before"]] == ["Simulated GPU"] * 2

@@ -21,10 +21,11 @@ from lab.parallel.cost_model import (
     bytes_sent,
     step_bounds,
 )
-from lab.report import benchmarks
 from lab.report.page import Choice, Slider
+from lab.results.documents import read_results
 from stages.bench_collectives.model import model_of
 from stages.bench_collectives.page.explorables import allreduce
+from stages.bench_hardware.findings import findings
 from stages.bench_hardware.measure.roofline import IMAGENET, NETS
 from stages.bench_hardware.page.explorables import COSTS, MOST_IMAGES, roofline
 from stages.optimizers.page.explorables import quadratic, stability
@@ -169,12 +170,14 @@ def counted(net, images):
 
 
 def test_roofline(browser):
-    results, m = benchmarks.read(COMMITTED / "reports" / "bench_hardware")
-    explorable = roofline(results, m["peak_float32_gflop_per_s"], m["copy_gb_per_s"])
+    results = read_results(COMMITTED / "reports" / "bench_hardware")
+    numbers = findings(results)
+    peak, copies = (numbers[name].value for name in ("peak_float32_gflop_per_s", "copy_gb_per_s"))
+    explorable = roofline(results, peak, copies)
     sliders = {each.name: each for each in explorable.controls if isinstance(each, Slider)}
     with opened(browser, "bench_hardware", explorable) as [root]:
         start, _ = moved(root, {})
-        here = {"peak": 1e9 * m["peak_float32_gflop_per_s"], "bandwidth": 1e9 * m["copy_gb_per_s"]}
+        here = {"peak": 1e9 * peak, "bandwidth": 1e9 * copies}
         assert {name: start[name] for name in here} == pytest.approx(here, rel=1e-5)
         found = results.one("counted GFLOP", start["net"])
         assert start["batch"] == round(1e9 * found.values[0] / COSTS[start["net"]].flop)
@@ -208,7 +211,7 @@ def test_roofline(browser):
 
 @pytest.fixture(scope="module")
 def model():
-    return model_of(benchmarks.read(COMMITTED / "reports" / "bench_collectives")[0])
+    return model_of(read_results(COMMITTED / "reports" / "bench_collectives"))
 
 
 def test_allreduce(browser, model):
@@ -274,8 +277,8 @@ def predicted(at, found):
 
 
 def test_step_of_several_devices(browser):
-    found, m = benchmarks.read(COMMITTED / "reports" / "scaling")
-    n = m["world_size"]
+    found = read_results(COMMITTED / "reports" / "scaling")
+    n = found.conditions["world_size"]
     explorable, parts = scaling_step(found, n), machines(found, n)
     choices = {c.name: list(c.options) for c in explorable.controls if isinstance(c, Choice)}
     assert choices["link"] == [HERE, *LINKS]

@@ -22,6 +22,7 @@ HERE = Path(__file__).parent
 TEMPLATES = {  # by the file that each makes
     "__init__.py.j2": "stages/{name}/__init__.py",
     "main.py.j2": "stages/{name}/__main__.py",
+    "findings.py.j2": "stages/{name}/findings.py",
     "params.py.j2": "stages/{name}/measure/params.py",
     "experiment.py.j2": "stages/{name}/measure/experiment.py",
     "en.md.j2": "stages/{name}/page/en.md",

@@ -48,16 +48,17 @@ def test_look_alikes_are_said_and_what_is_hostile_or_damaged_keeps_no_page_from_
     edit_params({"train.runs": {**read_yaml(PARAMS_FILE)["train"]["runs"], EVIL: small_run()}})
     shutil.copytree(reports / "train" / "lenet_1gpu", reports / "train" / EVIL)
     claims = read_rows(reports / "claims" / "rows.csv")
+    taken = taken_under(reports)
     for file, old in (("bench_input", RESIDENT), ("claims", f"needs {A_GPU}")):
         rows = (reports / file / "rows.csv").read_text()
         assert old in rows
         (reports / file / "rows.csv").write_text(rows.replace(old, EVIL))
-    (reports / "bench_async" / "metrics.json").write_text('{"a": 1}')
-    (reports / "schedules" / "metrics.json").write_text("")
+    (reports / "bench_async" / "conditions.json").write_text('{"a": 1}')
+    (reports / "schedules" / "conditions.json").write_text("")
     (reports / "convergence" / "rows.csv").write_text("demo,series\n" + EVIL)
-    text = (reports / "bench_parallel" / "metrics.json").read_text()
-    (reports / "bench_parallel" / "metrics.json").write_text(
-        re.sub('"speedup": .*?,', '"speedup": NaN,', text)
+    text = (reports / "bench_parallel" / "conditions.json").read_text()
+    (reports / "bench_parallel" / "conditions.json").write_text(
+        re.sub('"starts": .*?,', '"starts": NaN,', text)
     )
     (reports / "scaling" / "rows.csv").unlink()
     flipped = [
@@ -69,7 +70,7 @@ def test_look_alikes_are_said_and_what_is_hostile_or_damaged_keeps_no_page_from_
             "name": EVIL,
             "profile": "full",
             "hardware": hardware("a server's CPU", gpus=["H9000"]),
-            "stages": {"bench_overlap": stage_of(taken_under(reports)["bench_overlap"])},
+            "stages": {"bench_overlap": stage_of(taken["bench_overlap"])},
             "claims": flipped,
         },
     )
@@ -97,12 +98,12 @@ def test_look_alikes_are_said_and_what_is_hostile_or_damaged_keeps_no_page_from_
 
 
 def test_a_run_without_results_is_said(project):
-    (project / "reports" / "train" / "lenet_2gpu" / "metrics.json").unlink()
+    (project / "reports" / "train" / "lenet_2gpu" / "rows.csv").unlink()
     result = run_stage("stages.report", "train")
     assert result.returncode == 0, result.stderr
     for page in ("train.html", "train.zh.html"):
         text = (project / "reports" / "pages" / page).read_text()
-        assert "lenet_2gpu/metrics.json: not there yet" in text
+        assert "lenet_2gpu/rows.csv: not there yet" in text
     result = run_stage("stages.report", "bench_asink")
     assert result.returncode == 2
     assert "bench_asink: no page; take some of" in errors(result)[0]

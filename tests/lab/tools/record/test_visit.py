@@ -45,8 +45,8 @@ def test_a_record_has_what_was_finished_and_leaves_the_results_alone(ready):
     assert set(document["gpu"]) == {"versions", "before", "after"}
     assert document["stages"]["no_such_stage"] == "failed with exit code 1"
     assert document["stages"]["bench_parallel"]["seconds"] > 0
-    [metrics] = references.metrics_of(document).values()
-    assert metrics["starts"] == 1, "the profile's params"
+    [taken] = references.taken_of(document).values()
+    assert taken.conditions["starts"] == 1, "the profile's params"
     assert files(kept) == {"bench_parallel/rows.csv"}
     experiments = {row["experiment"] for row in read_rows(kept / "bench_parallel" / "rows.csv")}
     assert {"products", "the notes' run"} <= experiments
@@ -77,6 +77,6 @@ def test_a_visit_that_ends_early_has_what_was_finished_with_its_verdicts(ready):
     assert not outlived(started)
     document = json.loads(path.read_text())
     assert list(document["stages"]) == ["train/record_83"]
-    assert document["stages"]["train/record_83"]["metrics"]["train_images"] == 256
+    assert document["stages"]["train/record_83"]["conditions"]["train_images"] == 256
     assert {row["id"] for row in document["claims"]} == claims_about("train")
     assert files(path.with_suffix("")) == {"train/record_83/rows.csv"}
