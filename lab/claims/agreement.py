@@ -14,7 +14,7 @@ AIM_PERCENT = 97  # of the pairs
 
 @dataclass(frozen=True)
 class Pair:
-    """One claim's findings in two runs, each with an estimate on which a verdict may rest."""
+    """One claim's judgements in two runs, each with a finding on which a verdict may rest."""
 
     one: Judgement
     other: Judgement
@@ -22,7 +22,7 @@ class Pair:
     @property
     def agrees(self) -> bool:
         """Whether 0 lies in the interval of the difference; of exact numbers, whether it is 0."""
-        return agree(self.one.estimate, self.other.estimate)
+        return agree(self.one.finding, self.other.finding)
 
     @property
     def contradicts(self) -> bool:
@@ -55,7 +55,7 @@ class Agreement:
 
 
 def agreement_of(runs: Sequence[Sequence[Judgement]]) -> Agreement:
-    """Each claim in each two runs, where both have an estimate on which a verdict may rest."""
+    """Each claim in each two runs, where both have a finding on which a verdict may rest."""
     found = []
     for one, other in combinations(runs, 2):
         by_id = {f.claim.id: f for f in other}
@@ -66,5 +66,5 @@ def agreement_of(runs: Sequence[Sequence[Judgement]]) -> Agreement:
     return Agreement(len(runs), found)
 
 
-def _decides(finding: Judgement) -> bool:
-    return finding.estimate is not None and finding.estimate.decides
+def _decides(judged: Judgement) -> bool:
+    return judged.finding is not None and judged.finding.decides

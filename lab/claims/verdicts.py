@@ -107,12 +107,12 @@ class Unmeasured:
 class Judgement:
     """A claim's verdict on this machine.
 
-    There is no estimate where it is not testable, or of times that decide nothing.
+    There is no finding where it is not testable, or of times that decide nothing.
     """
 
     claim: Claim
     verdict: Verdict
-    estimate: Finding | None
+    finding: Finding | None
     device_kind: str
     reason: str
     unit: str
@@ -189,16 +189,16 @@ def _again(claim: Claim) -> str:
     return f"`invoke remeasure --stage {claim.stage}` measures again"
 
 
-def _lack(estimate: Finding) -> str:
-    """Why an estimate decides nothing, or nothing."""
-    if estimate.decides:
+def _lack(finding: Finding) -> str:
+    """Why a finding decides nothing, or nothing."""
+    if finding.decides:
         return ""
-    percent = f"{100 * estimate.level:.4g} %"
-    return f"{estimate.n} {estimate.over} hold the median with {percent} only; {MORE_SAMPLES}"
+    percent = f"{100 * finding.level:.4g} %"
+    return f"{finding.n} {finding.over} hold the median with {percent} only; {MORE_SAMPLES}"
 
 
-def rows_of(findings: Sequence[Judgement]) -> list[dict[str, float | str]]:
-    """One row per finding; a number that does not exist is an empty cell."""
+def rows_of(judgements: Sequence[Judgement]) -> list[dict[str, float | str]]:
+    """One row per judgement; a number that does not exist is an empty cell."""
     return [
         {
             "id": f.claim.id,
@@ -206,32 +206,32 @@ def rows_of(findings: Sequence[Judgement]) -> list[dict[str, float | str]]:
             "kind": f.kind.value,
             "places": f.claim.places,
             "verdict": f.verdict.value,
-            **_cells(f.estimate),
+            **_cells(f.finding),
             "unit": f.unit,
             "holds": str(f.claim.rule.holds),
             "device_kind": f.device_kind,
             "stage": f.claim.stage,
             "reason": f.reason,
         }
-        for f in findings
+        for f in judgements
     ]
 
 
-def _cells(estimate: Finding | None) -> dict[str, float | str]:
+def _cells(finding: Finding | None) -> dict[str, float | str]:
     columns = ("effect", "low", "high", "level", "samples", "over")
-    if estimate is None:
+    if finding is None:
         return dict.fromkeys(columns, "")
-    effect, low, high = (float(f"{n:.6g}") for n in (estimate.value, estimate.low, estimate.high))
-    if estimate.over is None:
+    effect, low, high = (float(f"{n:.6g}") for n in (finding.value, finding.low, finding.high))
+    if finding.over is None:
         return {**dict.fromkeys(columns, ""), "effect": effect}
-    level = float(f"{estimate.level:.6g}")
+    level = float(f"{finding.level:.6g}")
     return dict(
-        zip(columns, (effect, low, high, level, estimate.n, estimate.over.value), strict=True)
+        zip(columns, (effect, low, high, level, finding.n, finding.over.value), strict=True)
     )
 
 
-def estimate_of(row: Mapping[str, Any]) -> Finding | None:
-    """The estimate in a row that `rows_of` made; None where there is none.
+def finding_in(row: Mapping[str, Any]) -> Finding | None:
+    """The finding in a row that `rows_of` made; None where there is none.
 
     Raises:
         ValueError: another row, whose numbers are none.
@@ -253,8 +253,8 @@ def _number_in(row: Mapping[str, Any], name: str) -> float:
     return float(found)
 
 
-def findings_of(rows: Sequence[Mapping[str, Any]], ledger: Sequence[Claim]) -> list[Judgement]:
-    """The findings on the claims of `ledger` that rows hold; inverse of `rows_of` to 6 digits.
+def judgements_of(rows: Sequence[Mapping[str, Any]], ledger: Sequence[Claim]) -> list[Judgement]:
+    """The judgements on the claims of `ledger` that rows hold; inverse of `rows_of` to 6 digits.
 
     A row with another range is of an earlier rule, and none of this one's.
     """
@@ -264,7 +264,7 @@ def findings_of(rows: Sequence[Mapping[str, Any]], ledger: Sequence[Claim]) -> l
         Judgement(
             claims[row["id"]],
             Verdict(row["verdict"]),
-            estimate_of(row),
+            finding_in(row),
             str(row["device_kind"]),
             str(row["reason"]),
             str(row["unit"]),
@@ -274,24 +274,24 @@ def findings_of(rows: Sequence[Mapping[str, Any]], ledger: Sequence[Claim]) -> l
     ]
 
 
-def by_interval(findings: Sequence[Judgement]) -> list[Judgement]:
+def by_interval(judgements: Sequence[Judgement]) -> list[Judgement]:
     """The confirmed and refuted claims whose verdict rests on an interval."""
-    return [f for f in findings if f.verdict in DECIDED and f.estimate and not f.estimate.exact]
+    return [f for f in judgements if f.verdict in DECIDED and f.finding and not f.finding.exact]
 
 
-def false_verdicts(findings: Sequence[Judgement]) -> float:
+def false_verdicts(judgements: Sequence[Judgement]) -> float:
     """How many confirmed or refuted claims to expect to be wrong by chance, at most.
 
     The sum over them of the chance that the interval does not hold the true median (the bound of
     Bonferroni, for expectations: it holds however they depend on each other).
     """
-    return sum(1 - f.estimate.level for f in by_interval(findings) if f.estimate)
+    return sum(1 - f.finding.level for f in by_interval(judgements) if f.finding)
 
 
-def for_the_front(findings: Sequence[Judgement], count: int, of_a_stage: int) -> list[Judgement]:
+def for_the_front(judgements: Sequence[Judgement], count: int, of_a_stage: int) -> list[Judgement]:
     """What did not survive measurement and a front page tells, by rank; so many of each stage."""
     by_rank = {
-        f.claim.front.rank: f for f in findings if f.claim.front and f.verdict is Verdict.REFUTED
+        f.claim.front.rank: f for f in judgements if f.claim.front and f.verdict is Verdict.REFUTED
     }
     found: list[Judgement] = []
     for _, f in sorted(by_rank.items()):

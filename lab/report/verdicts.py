@@ -11,7 +11,7 @@ from lab.claims.ledger import ledger
 from lab.claims.needs import CPU
 from lab.claims.notes import BOOK, places_of
 from lab.claims.rules import Range, Verdict
-from lab.claims.verdicts import NOT_SEEN, Judgement, Kind, findings_of
+from lab.claims.verdicts import NOT_SEEN, Judgement, Kind, judgements_of
 from lab.core.errors import LabError
 from lab.core.files import METRICS, ROWS, read_json, read_rows
 from lab.report.benchmarks import devices_in_words, happened_in_words
@@ -33,8 +33,8 @@ SKIPPED_BY_STAGE = r"stage \w+ skipped it: (.+)"  # as lab.claims.evidence write
 MEASURES_AGAIN = r"(.+); `invoke remeasure --stage (\w+)` measures again"
 BROKEN = MEASURES_AGAIN.replace("(.+)", r"(\S+) cannot be: the measurement is broken")
 
-Findings = Mapping[str, Mapping[str, Judgement]]  # by machine, then by the claim's id
-NOWHERE: Findings = MappingProxyType({})
+Judgements = Mapping[str, Mapping[str, Judgement]]  # by machine, then by the claim's id
+NOWHERE: Judgements = MappingProxyType({})
 ANY = Range()
 
 
@@ -93,22 +93,22 @@ FILTERS = {
 }
 
 
-def findings(folder: Path) -> list[Judgement]:
-    """All findings; none if what `folder` (reports/claims) holds is missing, damaged or half."""
+def judgements(folder: Path) -> list[Judgement]:
+    """All judgements; none if what `folder` (reports/claims) holds is missing, damaged or half."""
     try:
         rows, total = read_rows(folder / ROWS), read_json(folder / METRICS).get("total")
-        return findings_of(rows, ledger()) if total == len(rows) else []
+        return judgements_of(rows, ledger()) if total == len(rows) else []
     except (LabError, LookupError, ValueError):
         return []
 
 
-def of_the_notes(findings: Sequence[Judgement]) -> list[Judgement]:
+def of_the_notes(judgements: Sequence[Judgement]) -> list[Judgement]:
     """Those on what the notes say or print, without this lab's own questions."""
-    return [f for f in findings if f.kind is not Kind.ASKED]
+    return [f for f in judgements if f.kind is not Kind.ASKED]
 
 
-def card(f: Judgement, others: Findings = NOWHERE) -> Card:
-    """A finding as the page shows it, beside those of other machines."""
+def card(f: Judgement, others: Judgements = NOWHERE) -> Card:
+    """A judgement as the page shows it, beside those of other machines."""
     return Card(
         id=f.claim.id,
         verdict=FILTERS[f.verdict],
@@ -119,7 +119,7 @@ def card(f: Judgement, others: Findings = NOWHERE) -> Card:
         of_the_notes=f.kind is not Kind.ASKED,
         chapter=f.claim.section.split(".")[0],
         section=section_number(f.claim.section),
-        device_kind=f.device_kind if f.estimate else "none",
+        device_kind=f.device_kind if f.finding else "none",
         measured=translation(f.claim.measured),
         found=effect_of(f),
         samples=effect_of(f, samples=True),
@@ -127,16 +127,16 @@ def card(f: Judgement, others: Findings = NOWHERE) -> Card:
         holds=range_in_words(f.claim.rule.holds) + ("%" if f.unit[:1] == "%" else ""),
         tolerance=translation(f.claim.tolerance),
         change=_change_of(f),
-        scale=scale_of(f.estimate, f.claim.rule.holds) if f.estimate else None,
+        scale=scale_of(f.finding, f.claim.rule.holds) if f.finding else None,
         stage=f.claim.stage,
     )
 
 
-def _elsewhere(here: Judgement, others: Findings) -> str:
+def _elsewhere(here: Judgement, others: Judgements) -> str:
     """What other machines find of a claim, where their verdict is another."""
     machines: dict[str, list[str]] = {}
-    for machine, findings in others.items():
-        f = findings.get(here.claim.id)
+    for machine, judgements in others.items():
+        f = judgements.get(here.claim.id)
         if f and f.verdict not in (Verdict.NOT_TESTABLE, here.verdict):
             machines.setdefault(_beside(here, f), []).append(machine)
     return say("; ").join(
@@ -147,37 +147,37 @@ def _elsewhere(here: Judgement, others: Findings) -> str:
 
 def _beside(here: Judgement, f: Judgement) -> str:
     """Another machine's verdict and number, in no more words than it takes beside this one's."""
-    if here.estimate and f.estimate and not f.reason and here.device_kind == f.device_kind:
+    if here.finding and f.finding and not f.reason and here.device_kind == f.device_kind:
         return verdict_and_number(f)
     return f"{SYMBOLS[f.verdict]} {effect_of(f)}"
 
 
-def by_interest(findings: Sequence[Judgement]) -> list[Judgement]:
+def by_interest(judgements: Sequence[Judgement]) -> list[Judgement]:
     """What did not hold first, then what is undecided, what holds, and what could not be tested."""
     order = (Verdict.REFUTED, Verdict.INCONCLUSIVE, Verdict.CONFIRMED, Verdict.NOT_TESTABLE)
-    return sorted(findings, key=lambda f: order.index(f.verdict))
+    return sorted(judgements, key=lambda f: order.index(f.verdict))
 
 
-def tally(findings: Sequence[Judgement]) -> list[tuple[str, str, str, int]]:
+def tally(judgements: Sequence[Judgement]) -> list[tuple[str, str, str, int]]:
     """The verdicts that there are: how each is filtered by, its sign, its name, and how many."""
-    return [(FILTERS[v], SYMBOLS[v], in_words(v), n) for v, n in counts(findings).items() if n]
+    return [(FILTERS[v], SYMBOLS[v], in_words(v), n) for v, n in counts(judgements).items() if n]
 
 
-def counts(findings: Sequence[Judgement]) -> dict[Verdict, int]:
+def counts(judgements: Sequence[Judgement]) -> dict[Verdict, int]:
     """How many got each verdict."""
-    count = Counter(f.verdict for f in findings)
+    count = Counter(f.verdict for f in judgements)
     return {verdict: count[verdict] for verdict in Verdict}
 
 
 def _change_of(f: Judgement) -> str:
     """What would change a verdict."""
-    if f.estimate is None and f.verdict is Verdict.INCONCLUSIVE:
+    if f.finding is None and f.verdict is Verdict.INCONCLUSIVE:
         return say("Times taken on a quiet machine, and left alone.")
-    if f.estimate is None:
+    if f.finding is None:
         return say("Any number at all: there is none yet.")
-    if f.estimate.exact:
+    if f.finding.exact:
         return say("Other code or other data: the number is the same in every run.")
-    if not f.estimate.decides:
+    if not f.finding.decides:
         return say("More samples: the profile `study` takes them.")
     match f.verdict:
         case Verdict.CONFIRMED:
@@ -231,15 +231,15 @@ def place_in_words(places: str) -> str:
     return say("; ").join(found)
 
 
-def source_of(finding: Judgement) -> str:
+def source_of(judged: Judgement) -> str:
     """Who makes a claim, and where."""
-    places = finding.claim.places
+    places = judged.claim.places
     if not places:
         return say("our own question")
     where = place_in_words(places)
-    if finding.kind is Kind.ASKED:
+    if judged.kind is Kind.ASKED:
         return say("our own question, about {where}", where=where)
-    return say("{kind} in {where}", kind=kind_in_words(finding.kind), where=where)
+    return say("{kind} in {where}", kind=kind_in_words(judged.kind), where=where)
 
 
 def range_in_words(holds: Range) -> str:
@@ -250,87 +250,87 @@ def range_in_words(holds: Range) -> str:
     return translation(holds.template).format(low=low, high=high)
 
 
-def effect_of(finding: Judgement, samples: bool = False) -> str:
+def effect_of(judged: Judgement, samples: bool = False) -> str:
     """What was found, and on which devices if not the CPU; or why there is no number.
 
     Args:
-        finding: the finding.
+        judged: the judgement.
         samples: whether it is said how many samples are behind the interval, and what it holds.
     """
-    if finding.estimate is None:
-        return _lacking(finding)
-    effect = measured(finding)
-    if samples and finding.estimate.n > 1:
-        effect = say("{effect}, {samples}", effect=effect, samples=_samples(finding.estimate))
-    if reason := _reason(finding):
+    if judged.finding is None:
+        return _lacking(judged)
+    effect = measured(judged)
+    if samples and judged.finding.n > 1:
+        effect = say("{effect}, {samples}", effect=effect, samples=_samples(judged.finding))
+    if reason := _reason(judged):
         effect = say("{effect} ({reason})", effect=effect, reason=reason)
-    if finding.device_kind == CPU:
+    if judged.device_kind == CPU:
         return effect
-    return say("{effect}; {devices}", effect=effect, devices=devices_in_words(finding.device_kind))
+    return say("{effect}; {devices}", effect=effect, devices=devices_in_words(judged.device_kind))
 
 
-def measured(finding: Judgement) -> str:
+def measured(judged: Judgement) -> str:
     """The number with its unit and interval; nothing if there is none."""
-    e = finding.estimate
+    e = judged.finding
     if e is None:
         return ""
-    unit = translation(finding.unit)
-    holds = finding.claim.rule.holds
+    unit = translation(judged.unit)
+    holds = judged.claim.rule.holds
     effect = _number(e, holds) + (unit if unit.startswith(("%", "（")) else f" {unit}")
     if e.n < 2:
         return effect
     return say("{effect} ({interval})", effect=effect, interval=_span(e, holds))
 
 
-def _reason(finding: Judgement) -> str:
-    word = finding.claim.example_only
-    if word and finding.reason == NOT_SEEN.format(word=word):
+def _reason(judged: Judgement) -> str:
+    word = judged.claim.example_only
+    if word and judged.reason == NOT_SEEN.format(word=word):
         return translation(NOT_SEEN).format(word=word)
-    if finding.estimate and not finding.estimate.decides:
-        return say("too few samples to decide: {count}", count=finding.estimate.n)
-    return finding.reason
+    if judged.finding and not judged.finding.decides:
+        return say("too few samples to decide: {count}", count=judged.finding.n)
+    return judged.reason
 
 
-def _lacking(finding: Judgement) -> str:
+def _lacking(judged: Judgement) -> str:
     """What a claim needs; of damaged results the stage's own words, in English."""
-    for need in finding.claim.needs:
-        if need.label == finding.lacks:
+    for need in judged.claim.needs:
+        if need.label == judged.lacks:
             return say(
                 "needs {what}; {remedy}",
                 what=translation(need.label),
                 remedy=translation(need.remedy),
             )
-    if broken := re.fullmatch(BROKEN, finding.reason):
+    if broken := re.fullmatch(BROKEN, judged.reason):
         return say(
             "{number} cannot be: the measurement is broken; `invoke remeasure --stage {stage}`"
             " measures again",
             number=broken[1],
             stage=broken[2],
         )
-    if disturbed := re.fullmatch(MEASURES_AGAIN, finding.reason):
+    if disturbed := re.fullmatch(MEASURES_AGAIN, judged.reason):
         return say(
             "{reasons}; `invoke remeasure --stage {stage}` measures again",
             reasons=happened_in_words(from_words(disturbed[1])),
             stage=disturbed[2],
         )
-    left_out = re.fullmatch(SKIPPED_BY_STAGE, finding.reason)
+    left_out = re.fullmatch(SKIPPED_BY_STAGE, judged.reason)
     if left_out:
         return say("left out here: {reason}", reason=translation(left_out[1]))
-    return say("reason: {reason}", reason=finding.reason)
+    return say("reason: {reason}", reason=judged.reason)
 
 
-def in_front(finding: Judgement) -> str:
+def in_front(judged: Judgement) -> str:
     """A refuted claim as the front page tells it: its sentence with the number."""
-    number = _number(finding.estimate) if finding.estimate else ""
-    sentence = finding.claim.front.refuted if finding.claim.front else finding.claim.says
+    number = _number(judged.finding) if judged.finding else ""
+    sentence = judged.claim.front.refuted if judged.claim.front else judged.claim.says
     return translation(sentence).format(number=number)
 
 
-def verdict_and_number(finding: Judgement | None) -> str:
-    """A finding in a cell: its verdict's symbol, and its number if there is one."""
-    if finding is None or finding.estimate is None:
-        return SYMBOLS[finding.verdict if finding else Verdict.NOT_TESTABLE]
-    return f"{SYMBOLS[finding.verdict]} {interval_of(finding.estimate, finding.claim.rule.holds)}"
+def verdict_and_number(judged: Judgement | None) -> str:
+    """A judgement in a cell: its verdict's symbol, and its number if there is one."""
+    if judged is None or judged.finding is None:
+        return SYMBOLS[judged.verdict if judged else Verdict.NOT_TESTABLE]
+    return f"{SYMBOLS[judged.verdict]} {interval_of(judged.finding, judged.claim.rule.holds)}"
 
 
 def interval_of(e: Finding | None, holds: Range = ANY) -> str:

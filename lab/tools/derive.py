@@ -1,8 +1,8 @@
 """Write each stage's metrics.json anew from its rows: `python -m lab.tools.derive`.
 
-For who changed how a number is derived, which measures nothing again. DVC would: it takes another
-metrics.json for a result to be brought back. So what changed is accepted by `dvc commit`, of stages
-of which nothing else changed.
+For whoever changed how a number is derived. DVC would measure again: it takes another metrics.json
+for a result to be brought back. So `dvc commit` accepts what changed, of stages of which nothing
+else changed.
 """
 
 import argparse

@@ -12,7 +12,7 @@ from typing import Any
 
 from lab.claims.agreement import AIM_PERCENT, Agreement, agreement_of
 from lab.claims.ledger import ledger
-from lab.claims.verdicts import Judgement, findings_of
+from lab.claims.verdicts import Judgement, judgements_of
 from lab.core.errors import DataError
 from lab.core.files import HARDWARE_FILE, REPORTS, read_rows, write_json
 from lab.core.process import run
@@ -58,17 +58,17 @@ def paths(folder: Path = RETEST) -> list[Path]:
 
 
 def runs(machine: Facts, folder: Path = RETEST) -> list[list[Judgement]]:
-    """The findings of each run of a machine on the claims of today's ledger.
+    """The judgements of each run of a machine on the claims of today's ledger.
 
     Raises:
         DataError: a file is damaged.
     """
-    return [_findings(path) for path in paths(folder) if _read(path)["hardware"] == machine]
+    return [_judgements(path) for path in paths(folder) if _read(path)["hardware"] == machine]
 
 
-def _findings(path: Path) -> list[Judgement]:
+def _judgements(path: Path) -> list[Judgement]:
     try:
-        return findings_of(_read(path)["claims"], ledger())
+        return judgements_of(_read(path)["claims"], ledger())
     except (LookupError, TypeError, ValueError) as error:
         raise DataError(f"{path}: damaged (claims: {error}); {bring_back(path)}") from None
 

@@ -48,10 +48,10 @@ def _rows_before(path: Path) -> Sequence[Mapping[str, Any]]:
         return ()
 
 
-def summarise(findings: Sequence[Judgement]) -> dict[str, int]:
+def summarise(judgements: Sequence[Judgement]) -> dict[str, int]:
     """How many claims got each verdict."""
-    counts = Counter(f.verdict for f in findings)
-    return {"total": len(findings), **{v.value.replace(" ", "_"): counts[v] for v in Verdict}}
+    counts = Counter(f.verdict for f in judgements)
+    return {"total": len(judgements), **{v.value.replace(" ", "_"): counts[v] for v in Verdict}}
 
 
 def changes(
@@ -70,10 +70,10 @@ def main() -> None:
     """Judge all claims, write rows and metrics, and say which verdicts changed."""
     if HARDWARE_FILE.is_file() and (warning := warning_of(machines_of(REPORTS, read_hardware()))):
         log.warning("%s", warning)
-    findings = measure(gather(REPORTS, {claim.stage for claim in ledger()}))
-    before, after = _rows_before(REPORTS / "claims" / ROWS), rows_of(findings)
+    judgements = measure(gather(REPORTS, {claim.stage for claim in ledger()}))
+    before, after = _rows_before(REPORTS / "claims" / ROWS), rows_of(judgements)
     write_rows(REPORTS / "claims", after)
-    write_json(REPORTS / "claims" / METRICS, summarise(findings))
+    write_json(REPORTS / "claims" / METRICS, summarise(judgements))
     for line in changes(before, after):
         log.info("%s", line)
 

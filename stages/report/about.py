@@ -51,13 +51,13 @@ class About:
     def __init__(self, questions: Mapping[str, Question]) -> None:
         """Read the results, in the language that is spoken."""
         self.questions = questions
-        self.findings = verdicts.findings(REPORTS / "claims")
+        self.judgements = verdicts.judgements(REPORTS / "claims")
         self.machines: Machines = machines_of(REPORTS, read_hardware())
         self.references: References = references_in(REPORTS)
 
     def values(self) -> dict[str, object]:
         """What the texts name: numbers of the ledger, and the questions' own values by stage."""
-        notes = verdicts.of_the_notes(self.findings)
+        notes = verdicts.of_the_notes(self.judgements)
         tested = [f for f in notes if f.verdict is not Verdict.NOT_TESTABLE]
         return {
             "machine": self.machine(),
@@ -68,7 +68,7 @@ class About:
             "on_gpus": sum(f.lacks in GPU_NEEDS for f in notes),
             "count": _counts(notes),
             "on_virtual": _counts([f for f in tested if f.device_kind not in (CPU, *GPU_KINDS)]),
-            "own": len(self.findings) - len(notes),
+            "own": len(self.judgements) - len(notes),
             "original": not synthetic(),
             "values": {stage: made.values for stage, made in self.questions.items()},
         }
@@ -113,7 +113,7 @@ def text_file(name: str) -> Path:
 def index(know: About) -> str:
     """The first page: what it is, what did not survive, the questions, and one count of claims."""
     styles, links = Styles(), links_from(INDEX)
-    front = for_the_front(know.findings, IN_FRONT, OF_A_STAGE)
+    front = for_the_front(know.judgements, IN_FRONT, OF_A_STAGE)
     functions = {
         "hero": lambda: _parts(
             "hero", _panels(know.questions[HERO], HERO, styles)[:1], links[HERO]
@@ -121,7 +121,7 @@ def index(know: About) -> str:
         "front": lambda: _parts("front", [_card(know, f, links) for f in front]),
         "questions": lambda: _parts("questions", _grouped(know.questions, links)),
         "tally": lambda: _parts(
-            "tally", verdicts.tally(verdicts.of_the_notes(know.findings)), links["claims"]
+            "tally", verdicts.tally(verdicts.of_the_notes(know.judgements)), links["claims"]
         ),
         "page": lambda name: Markup(links[name]),
     }
@@ -137,7 +137,7 @@ def index(know: About) -> str:
 
 
 def _card(know: About, f: Judgement, links: Mapping[str, str]) -> dict[str, object]:
-    """How the front tells a finding: its sentence and number, a picture, and where to read on."""
+    """How the front tells a judgement: its sentence and number, a picture, and where to read on."""
     return {
         "says": verdicts.in_front(f),
         "scale": verdicts.card(f).scale,
@@ -185,7 +185,7 @@ def _finding(made: Question) -> str:
 def summary(know: About) -> str:
     """What came out, for a code host, which shows Markdown; the project's README has it, too."""
     front, text = filled(
-        text_file("summary"), know.values() | {"waiting": _waiting_for_gpus(know.findings)}
+        text_file("summary"), know.values() | {"waiting": _waiting_for_gpus(know.judgements)}
     )
     return (
         templates()
@@ -204,7 +204,7 @@ def summary(know: About) -> str:
 
 def errata(know: About) -> str:
     """What to correct in the notes and in the book."""
-    by_id, links = {f.claim.id: f for f in know.findings}, links_from("errata")
+    by_id, links = {f.claim.id: f for f in know.judgements}, links_from("errata")
 
     def verdict_of(claim: str) -> str:
         """A claim's verdict here, by which the text chooses its words."""
@@ -246,16 +246,18 @@ def how_to(know: About) -> str:
 
 def claims(know: About) -> str:
     """All claims, what did not hold first, and how they were judged."""
-    ordered = verdicts.by_interest(know.findings)
-    cards = [verdicts.card(f, {r.name: r.findings for r in know.references.found}) for f in ordered]
+    ordered = verdicts.by_interest(know.judgements)
+    cards = [
+        verdicts.card(f, {r.name: r.judgements for r in know.references.found}) for f in ordered
+    ]
     values = know.values() | {
-        "num_by_interval": len(by_interval(know.findings)),
-        "num_false": false_verdicts(know.findings),
+        "num_by_interval": len(by_interval(know.judgements)),
+        "num_false": false_verdicts(know.judgements),
         "retest": _retest(),
         "aim_percent": AIM_PERCENT,
-        "references": [_beside(each, know.findings) for each in know.references.found],
+        "references": [_beside(each, know.judgements) for each in know.references.found],
         "damaged": list(know.references.damaged),
-        "wanting": _wanting(know.findings),
+        "wanting": _wanting(know.judgements),
         "unmeasured": [
             (verdicts.place_in_words(e.places), translation(e.says), translation(e.reason))
             for e in unmeasured()
@@ -271,11 +273,11 @@ def claims(know: About) -> str:
         | {
             "cards": cards,
             "titles": {stage: made.title for stage, made in know.questions.items()},
-            "tally": verdicts.tally(know.findings),
+            "tally": verdicts.tally(know.judgements),
             "chapters": sorted({card.chapter for card in cards}),
             "devices": {
                 kind: devices_in_words(kind)
-                for kind in sorted({f.device_kind for f in know.findings})
+                for kind in sorted({f.device_kind for f in know.judgements})
             },
             "section_number": section_number,
             "script": script_of([], "claims.js"),
@@ -297,7 +299,7 @@ def _retest() -> dict[str, object]:
 def _beside(reference: Any, here: Sequence[Judgement]) -> dict[str, object]:
     """What a reference's timed effects differ in from this machine's."""
     found: Agreement = reference.agreement(here)
-    timed = [p for p in found.pairs if p.one.estimate and p.one.estimate.timed]
+    timed = [p for p in found.pairs if p.one.finding and p.one.finding.timed]
     apart = [pair for pair in timed if not pair.agrees]
     apart.sort(key=lambda pair: pair.contradicts, reverse=True)
     return {

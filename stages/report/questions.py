@@ -298,8 +298,8 @@ def _html(
     conditions: Mapping[str, Any],
 ) -> str:
     machines = machines_of(REPORTS, read_hardware())
-    others = {each.name: each.findings for each in references_in(REPORTS).found}
-    found = [f for f in verdicts.findings(REPORTS / "claims") if f.claim.stage == stage]
+    others = {each.name: each.judgements for each in references_in(REPORTS).found}
+    found = [f for f in verdicts.judgements(REPORTS / "claims") if f.claim.stage == stage]
     cards = [verdicts.card(f, others) for f in verdicts.by_interest(found)]
     scripts = [STAGES / stage / "page" / f"{name}.js" for name in author.used]
     named, links = titles(), links_from(stage)

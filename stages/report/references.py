@@ -10,7 +10,7 @@ from typing import Any
 
 from lab.claims.agreement import Agreement, agreement_of
 from lab.claims.ledger import ledger
-from lab.claims.verdicts import Judgement, findings_of
+from lab.claims.verdicts import Judgement, judgements_of
 from lab.core.errors import DataError, LabError
 from lab.core.files import read_rows
 from lab.report.language import say
@@ -21,15 +21,15 @@ from lab.tools.references import read_reference
 
 @dataclass(frozen=True)
 class Reference:
-    """Another machine by name, its hardware and profile in few words, its findings by claim."""
+    """Another machine by name, its hardware and profile in few words, its judgements by claim."""
 
     name: str
     about: str
-    findings: Mapping[str, Judgement]
+    judgements: Mapping[str, Judgement]
 
     def agreement(self, here: Sequence[Judgement]) -> Agreement:
         """With this machine, on all claims of which both have a number."""
-        return agreement_of([here, list(self.findings.values())])
+        return agreement_of([here, list(self.judgements.values())])
 
 
 @dataclass(frozen=True)
@@ -43,26 +43,26 @@ class References:
 def references_in(reports: Path) -> References:
     """The references under `reports`, without a snapshot of these very results."""
     found, damaged = [], []
-    here = _findings_under(reports)
+    here = _judgements_under(reports)
     for path in sorted((reports / "reference").glob("*.json")):
         try:
             reference = _reference(path)
         except LabError as error:
             damaged.append(str(error))
             continue
-        if any(_number(here.get(each)) != _number(f) for each, f in reference.findings.items()):
+        if any(_number(here.get(each)) != _number(f) for each, f in reference.judgements.items()):
             found.append(reference)
     return References(found, damaged)
 
 
-def _number(finding: Judgement | None) -> object:
-    return finding.estimate if finding else None
+def _number(judged: Judgement | None) -> object:
+    return judged.finding if judged else None
 
 
 def _reference(path: Path) -> Reference:
     document = read_reference(path)
     try:
-        findings = _by_id(document.get("claims", []))
+        judgements = _by_id(document.get("claims", []))
     except (LookupError, TypeError, ValueError) as error:
         raise DataError(f"{path}: damaged (claims: {error}); {bring_back(path)}") from None
     hardware, profile = _hardware(document["hardware"]), document["profile"]
@@ -71,10 +71,10 @@ def _reference(path: Path) -> Reference:
         if profile == OWN_PARAMS
         else say("{hardware}; profile {profile}", hardware=hardware, profile=profile)
     )
-    return Reference(document["name"], about, findings)
+    return Reference(document["name"], about, judgements)
 
 
-def _findings_under(reports: Path) -> Mapping[str, Judgement]:
+def _judgements_under(reports: Path) -> Mapping[str, Judgement]:
     try:
         return _by_id(read_rows(reports / "claims" / "rows.csv"))
     except (LabError, LookupError, TypeError, ValueError):
@@ -82,7 +82,7 @@ def _findings_under(reports: Path) -> Mapping[str, Judgement]:
 
 
 def _by_id(rows: Sequence[Mapping[str, Any]]) -> dict[str, Judgement]:
-    return {f.claim.id: f for f in findings_of(rows, ledger())}
+    return {f.claim.id: f for f in judgements_of(rows, ledger())}
 
 
 def _hardware(facts: Mapping[str, Any]) -> str:

@@ -11,7 +11,7 @@ import pytest
 from lab.claims.ledger import ledger
 from lab.claims.needs import A_GPU, ON_GPU, OWN_DEVICES, REAL_DATA, TWO_GPUS
 from lab.claims.rules import FASTER, Rule, Verdict, at_least
-from lab.claims.verdicts import Claim, Kind, findings_of, judge, rows_of
+from lab.claims.verdicts import Claim, Kind, judge, judgements_of, rows_of
 from lab.core.files import ROWS, read_rows, write_rows
 from lab.results.diff import Taken
 from lab.results.findings import Samples, exact, ratio
@@ -54,7 +54,7 @@ def test_verdicts_by_what_was_measured():
 @pytest.mark.parametrize("value", [math.nan, math.inf, 0.0, -1.0])
 def test_damaged_times_are_not_testable(value):
     found = judge(TIMED, evidence([value] * 8))
-    assert (found.verdict, found.estimate) == (NOT_TESTABLE, None)
+    assert (found.verdict, found.finding) == (NOT_TESTABLE, None)
     assert found.reason
 
 
@@ -94,7 +94,7 @@ def test_unmet_need_comes_before_a_busy_machine():
 )
 def test_times_of_a_disturbed_machine_decide_nothing(metrics, reason):
     found = judge(TIMED, evidence(**metrics))
-    assert (found.verdict, found.estimate) == (INCONCLUSIVE, None)
+    assert (found.verdict, found.finding) == (INCONCLUSIVE, None)
     assert reason in found.reason
     assert "`invoke remeasure --stage s`" in found.reason
     assert judge(COUNTED, evidence(**metrics)) == judge(COUNTED, evidence()), "counts stand"
@@ -103,7 +103,7 @@ def test_times_of_a_disturbed_machine_decide_nothing(metrics, reason):
 def test_times_that_need_two_cores_are_not_testable():
     lacking = evidence(not_measurable="needs 2 cores", busy_percent=93)
     found = judge(TIMED, lacking)
-    assert (found.verdict, found.estimate) == (NOT_TESTABLE, None)
+    assert (found.verdict, found.finding) == (NOT_TESTABLE, None)
     assert "needs 2 cores" in found.reason
     assert judge(COUNTED, lacking).verdict is CONFIRMED
 
@@ -130,10 +130,10 @@ def test_rows_hold_the_findings_to_six_digits(tmp_path):
     rows = rows_of(findings)
     assert {(row["section"], row["places"]) for row in rows} == {("13.1", "000:1")}
     write_rows(tmp_path, rows)
-    read = findings_of(read_rows(tmp_path / ROWS), LEDGER)
+    read = judgements_of(read_rows(tmp_path / ROWS), LEDGER)
     for was, found in zip(findings, read, strict=True):
-        assert replace(found, estimate=None) == replace(was, estimate=None)
-    timed, counted, *_, missing = (found.estimate for found in read)
+        assert replace(found, finding=None) == replace(was, finding=None)
+    timed, counted, *_, missing = (found.finding for found in read)
     assert (timed.value, timed.high, timed.n) == (1.5, 1.5, 8)
     assert timed.low == pytest.approx(2.1234567 / 2, rel=1e-5)
     assert timed.level == pytest.approx(1 - 2 / 256, rel=1e-5)
@@ -151,7 +151,7 @@ def test_every_claim_is_decided_where_everything_is_there(server):
     for claim in ledger():
         found = judge(claim, server[claim.stage])
         assert found.verdict is not NOT_TESTABLE, f"{claim.id}: {found.reason}"
-        assert found.estimate.consistent(), f"{claim.id}: {found.estimate}"
+        assert found.finding.consistent(), f"{claim.id}: {found.finding}"
 
 
 def test_what_the_processor_beside_a_gpu_does_is_not_told_as_a_gpus(server):
@@ -215,5 +215,5 @@ def rests_on_times(claim: Claim) -> bool:
 def test_claims_that_read_times_are_timed(server):
     """Else a busy machine would decide them."""
     for claim in ledger():
-        estimate = judge(claim, server[claim.stage]).estimate
-        assert estimate.timed == rests_on_times(claim), claim.id
+        finding = judge(claim, server[claim.stage]).finding
+        assert finding.timed == rests_on_times(claim), claim.id

@@ -101,16 +101,16 @@ def test_verdicts_of_which_half_are_there_are_not_shown(server, tmp_path):
     """Rows and metrics are of one run, and both are whole."""
     findings = claims.measure(server)
     write_verdicts(tmp_path, findings)
-    assert len(verdicts.findings(tmp_path)) == len(findings)
+    assert len(verdicts.judgements(tmp_path)) == len(findings)
     whole = (tmp_path / "metrics.json").read_bytes()
     for damage in (whole[: len(whole) // 2], b"{}"):
         (tmp_path / "metrics.json").write_bytes(damage)
-        assert verdicts.findings(tmp_path) == []
+        assert verdicts.judgements(tmp_path) == []
     (tmp_path / "metrics.json").write_bytes(whole)
     write_rows(tmp_path, rows_of(findings)[1:])
-    assert verdicts.findings(tmp_path) == []
+    assert verdicts.judgements(tmp_path) == []
     (tmp_path / "metrics.json").unlink()
-    assert verdicts.findings(tmp_path) == []
+    assert verdicts.judgements(tmp_path) == []
 
 
 def test_a_verdict_that_changed_is_said_and_no_other(project, caplog):
