@@ -63,5 +63,6 @@ def write_metrics(folder: Path, derivation: Derivation) -> None:
 
 
 def metrics_of(found: Mapping[str, Finding], names: Sequence[str]) -> dict[str, float]:
-    """The numbers of those of the named findings that are there."""
-    return {name: round(found[name].value, 4) for name in names if found.get(name)}
+    """The finite numbers of those of the named findings that are there."""
+    wanted = {name: found[name] for name in names if name in found}
+    return {name: round(f.value, 4) for name, f in wanted.items() if f.consistent()}

@@ -81,12 +81,12 @@ def read_reference(path: Path) -> dict[str, Any]:
 
 
 def stage_of(taken: Taken) -> dict[str, Any]:
-    """What a reference says of a stage."""
+    """What a reference says of a stage: its finite numbers."""
     return {
         "findings": {
             name: {key: getattr(found, key) for key in _Finding.model_fields}
             for name, found in taken.findings.items()
-            if found
+            if found.consistent()
         },
         "conditions": dict(taken.conditions),
     }

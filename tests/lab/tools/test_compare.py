@@ -34,7 +34,7 @@ def write_run(reports, name="one", seconds=2.0, **conditions):
     """Rows of a stage whose one finding is a speed-up of so much, each start a bit more."""
     made = [
         Measurement("times", variant, 16, tuple(ms * (1 + i / 1000) for i in range(8)), "ms")
-        for variant, ms in (("one after the other", 10.0 * seconds), (BESIDE, 10.0))
+        for variant, ms in (("sequentially", 10.0 * seconds), (BESIDE, 10.0))
     ]
     folder = reports / name
     write_rows(folder, rows_of(made))
