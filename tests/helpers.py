@@ -16,9 +16,10 @@ import psutil
 import pytest
 from ruamel.yaml import YAML
 
+from lab.claims.claim import Claim
 from lab.claims.ledger import ledger
 from lab.claims.rules import Verdict
-from lab.claims.verdicts import Claim, judge
+from lab.claims.verdicts import judge
 from lab.core.files import Metrics, Row, sha256, write_json
 from lab.data import datasets, idx, synthetic
 from lab.results.derived import derivation_of

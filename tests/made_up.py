@@ -18,10 +18,10 @@ from lab.machine.devices import DeviceKind, Devices
 from lab.parallel.cost_model import Link
 from lab.results.derived import derivation_of, write_metrics
 from lab.results.diff import Taken
-from lab.results.disturbances import Disturbance
 from lab.results.documents import read_results
 from lab.results.findings import Finding
 from lab.results.measurements import Measurement, Results, again, measurements_of, rows_of
+from lab.results.reasons import Reason
 from lab.timing.conditions import LoadMonitor, conditions
 from tests import smallest
 from tests.helpers import COMMITTED, ROOT
@@ -56,7 +56,7 @@ class EvenWatch(LoadMonitor):
     def busy_percent(self) -> float:
         return 0.0
 
-    def disturbances(self) -> list[Disturbance]:
+    def disturbances(self) -> list[Reason]:
         return []
 
 

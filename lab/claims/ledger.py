@@ -1,50 +1,48 @@
-"""All claims of the notes in the book's order, found by stage name: each page/claims.py's `CLAIMS`.
+"""All claims of the notes in the book's order: those of each stage's page/claims.yaml.
 
-Beside them, a claims.py may have `UNMEASURED`: sentences that no measurement here decides.
+Beside them stand the sentences that no measurement here decides.
 """
 
 import functools
-import importlib
-import importlib.util
-from dataclasses import replace
-from types import ModuleType
+from pathlib import Path
 
 from lab.claims.book_order import BOOK_ORDER
-from lab.claims.verdicts import Claim, Unmeasured
+from lab.claims.claim import Claim, Unmeasured, read_claims
 from lab.core.errors import ParamsError
+
+STAGES = Path(__file__).resolve().parents[2] / "stages"
 
 
 @functools.cache
 def ledger() -> tuple[Claim, ...]:
-    """Every claim; a stage without a claims.py makes none.
+    """Every claim; a stage without a claims.yaml makes none.
 
     Raises:
-        ParamsError: two claims have one id.
+        ParamsError: a mistake in a file, or two claims with one id.
     """
     found: dict[str, Claim] = {}
-    for module in _modules():
-        for claim in _with_stage(module):
+    for claims, _ in _read(STAGES):
+        for claim in claims:
             before = found.setdefault(claim.id.lower(), claim)
             if before is not claim:
                 raise ParamsError(
-                    f"{module.__name__}: a claim of {before.stage} has the id {before.id} as well;"
-                    " choose an id that no claim has"
+                    f"{claims_file(claim.stage)}: a claim of {before.stage} has the id {before.id}"
+                    " as well; choose an id that no claim has"
                 )
     return tuple(found.values())
 
 
-@functools.cache
 def unmeasured() -> tuple[Unmeasured, ...]:
     """Every sentence of the notes that asserts something and is not measured, with the reason."""
-    return tuple(each for module in _modules() for each in getattr(module, "UNMEASURED", ()))
+    return tuple(each for _, sentences in _read(STAGES) for each in sentences)
 
 
-def _modules() -> list[ModuleType]:
-    names = (f"stages.{stage}.page.claims" for stage in BOOK_ORDER)
-    return [importlib.import_module(name) for name in names if importlib.util.find_spec(name)]
+def claims_file(stage: str, stages: Path = STAGES) -> Path:
+    """Where a stage's claims stand, if it makes any."""
+    return stages / stage / "page" / "claims.yaml"
 
 
-def _with_stage(module: ModuleType) -> list[Claim]:
-    """A page's claims, which say nothing of their stage."""
-    stage = module.__name__.split(".")[1]
-    return [replace(claim, stage=stage) for claim in module.CLAIMS]
+@functools.cache
+def _read(stages: Path) -> list[tuple[list[Claim], list[Unmeasured]]]:
+    files = {stage: claims_file(stage, stages) for stage in BOOK_ORDER}
+    return [read_claims(file, stage) for stage, file in files.items() if file.is_file()]

@@ -4,103 +4,37 @@ A claim is confirmed if the whole interval lies in the range, refuted if the who
 outside, else inconclusive; so it is if the interval holds the truth with less than 99 %, and if it
 is of times that were taken while the machine was busy or something disturbed them. What cannot be
 decided, since a number is missing, damaged, of synthetic data or of another kind of device, is `not
-testable here`, with the reason and the command that measures it; it is never an error and never a
-pass.
+testable here`, with the reason; it is never an error and never a pass.
 """
 
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
-from lab.claims.needs import CPU, DEVICE_KINDS, GPU_KINDS, Need, NotTestableError
-from lab.claims.rules import DECIDED, EXAMPLE_ONLY, Rule, Verdict, decide
+from lab.claims.claim import Claim, Kind, Need
+from lab.claims.rules import DECIDED, Verdict, decide
 from lab.results.diff import Taken
-from lab.results.disturbances import NOT_MEASURABLE, disturbances_of, in_words
-from lab.results.findings import Finding, Over, exact, missing
-from lab.results.measurements import NOT_MEASURED, SKIPPED
+from lab.results.disturbances import NOT_MEASURABLE, disturbances_of
+from lab.results.findings import Finding, Over, exact
+from lab.results.reasons import (
+    DISTURBED,
+    FOREIGN,
+    NOT_MEASURED,
+    NOT_SEEN,
+    SKIPPED,
+    TOO_FEW,
+    UNMET,
+    UNUSABLE,
+    Reason,
+    joined,
+)
 
-NOT_SEEN = "not seen here, which refutes no “{word}”"  # a message that catalogues translate
-MORE_SAMPLES = "the profile `study` takes more"  # where an interval is too weak for a verdict
+CPU = "cpu"  # what stages that name no device_kind compute on, whatever devices there are
+GPU_KINDS = ("cuda", "cuda-shared")
+DEVICE_KINDS = (CPU, "cpu-virtual", *GPU_KINDS)
 
-
-class Kind(StrEnum):
-    """Who makes a claim."""
-
-    SAID = "said"  # a note asserts it
-    PRINTED = "printed"  # a number in the book's executed notebook
-    ASKED = "asked here"  # this lab's own question, never credited to the notes
-
-
-@dataclass(frozen=True)
-class Front:
-    """How a claim that does not hold is told on the front page.
-
-    Attributes:
-        rank: how much a reader would care, from 1 on; no two claims have the same.
-        refuted: a sentence that is true if the claim is refuted; `{number}` is what was found.
-    """
-
-    rank: int
-    refuted: str
-
-
-@dataclass(frozen=True)
-class Claim:
-    """One sentence that asserts something.
-
-    Attributes:
-        id: of the notes' claims the inventory's letter and number, A to G, a small letter telling
-            those of one experiment apart; of a question of your own another letter, as X1.
-        section: the book's.
-        kind: whether a note says it, the book's notebook prints it, or it is asked here.
-        places: where in the notes: `000:427`, or several; of what is asked here, what prompted it,
-            or nothing.
-        says: the claim in our own words, no more and no less than the note's.
-        measured: what is measured for it.
-        rule: how it is decided.
-        tolerance: why the rule's range is what it is.
-        needs: what must be so for it to be testable; nothing: any machine will do.
-        about_gpus: whether the sentence is about GPUs, the links between them, or a network. What
-            a processor shows of it is this lab's own question and counts apart.
-        front: how the front page tells it.
-        stage: that measures it, whose page has the claim; the ledger knows.
-    """
-
-    id: str
-    section: str
-    kind: Kind
-    places: str
-    says: str
-    measured: str
-    rule: Rule
-    tolerance: str
-    needs: tuple[Need, ...] = ()
-    about_gpus: bool = False
-    front: Front | None = None
-    stage: str = ""
-
-    @property
-    def example_only(self) -> str:
-        """The word, if any, by which its sentence holds if one example shows it, as “may”."""
-        found = EXAMPLE_ONLY.search(self.says)
-        return found[0] if found else ""
-
-
-@dataclass(frozen=True)
-class Unmeasured:
-    """A sentence of the notes that asserts something which no measurement here decides.
-
-    Attributes:
-        places: where in the notes, as for a claim.
-        says: the sentence, in our own words.
-        reason: why it is not measured.
-    """
-
-    places: str
-    says: str
-    reason: str
+NO_REASON = Reason("")
 
 
 @dataclass(frozen=True)
@@ -114,87 +48,80 @@ class Judgement:
     verdict: Verdict
     finding: Finding | None
     device_kind: str
-    reason: str
+    reason: Reason
     unit: str
 
     @property
     def kind(self) -> Kind:
         """The claim's, but for a sentence about GPUs that was measured without one."""
         without_gpu = self.claim.about_gpus and self.device_kind not in GPU_KINDS
-        return Kind.ASKED if without_gpu else self.claim.kind
+        return Kind.OURS if without_gpu else self.claim.kind
 
     @property
-    def lacks(self) -> str:
-        """The label of the need that is not met; empty where there is none."""
-        labels = [need.label for need in self.claim.needs]
-        return next((each for each in labels if self.reason.startswith(f"needs {each}:")), "")
+    def unmet(self) -> Need | None:
+        """The need that is not met, if one is not."""
+        if self.reason.code != UNMET:
+            return None
+        return next((n for n in self.claim.needs if n.name == self.reason.about), None)
 
 
 def judge(claim: Claim, taken: Taken) -> Judgement:
     """The verdict on a claim by what its stage left. It raises nothing, whatever that is."""
-    nothing = missing(f"{NOT_MEASURED}{claim.rule.finding}")
-    found = taken.findings.get(claim.rule.finding, nothing)
-    kind, unit, possible = _device_kind(found, taken), found.unit, claim.rule.possible
+    found = taken.findings.get(claim.finding)
+    kind = _device_kind(found, taken)
+    unit = "" if found is None else found.unit
 
-    def not_testable(why: str, kind: str = kind) -> Judgement:
-        return Judgement(claim, Verdict.NOT_TESTABLE, None, kind, why, unit)
+    def judged(
+        verdict: Verdict, reason: Reason = NO_REASON, finding: Finding | None = None
+    ) -> Judgement:
+        return Judgement(claim, verdict, finding, kind, reason, unit)
 
     if kind not in DEVICE_KINDS:
-        foreign = f"device_kind of {claim.stage} is {kind!r}, none of {', '.join(DEVICE_KINDS)}"
-        return not_testable(foreign, "unknown")
-    try:
-        for need in claim.needs:
-            need.check(claim.stage, taken.conditions)
-    except NotTestableError as reason:
-        return not_testable(str(reason))
-    if found.missing.startswith(SKIPPED):
-        return not_testable(f"stage {claim.stage} skipped it: {found.missing[len(SKIPPED) :]}")
-    if found.missing.startswith(NOT_MEASURED):
-        return not_testable(f"{found.missing}; `dvc repro {claim.stage}` measures it")
-    if found.missing:
-        return not_testable(found.missing)
-    if not found.consistent():
-        return not_testable(f"{found} is no number within its interval")
-    if found.high < possible.low or found.low > possible.high:
-        return not_testable(
-            f"{found.value:.3g} cannot be: the measurement is broken; {_again(claim)}"
-        )
-    if found.timed and (kept_from := _kept_from_telling(claim, taken.conditions)):
-        return Judgement(claim, kept_from[0], None, kind, kept_from[1], unit)
-    verdict = decide(found, claim.rule.holds)
+        found, kind = None, "unknown"
+        return judged(Verdict.NOT_TESTABLE, Reason(FOREIGN, str(taken.conditions["device_kind"])))
+    lack = _unmet(claim, taken.conditions) or _no_number(claim, found)
+    if lack or found is None:
+        return judged(Verdict.NOT_TESTABLE, lack or NO_REASON)
+    if found.timed and (needed := taken.conditions.get(NOT_MEASURABLE)):
+        return judged(Verdict.NOT_TESTABLE, Reason(SKIPPED, str(needed)))
+    if found.timed and (happened := disturbances_of(taken.conditions)):
+        return judged(Verdict.INCONCLUSIVE, Reason(DISTURBED, joined(happened)))
+    if not found.decides:
+        return judged(Verdict.INCONCLUSIVE, Reason(TOO_FEW, str(found.n)), found)
+    verdict = decide(found, claim.holds)
     if verdict is Verdict.REFUTED and claim.kind is Kind.SAID and (word := claim.example_only):
-        not_seen = NOT_SEEN.format(word=word)
-        return Judgement(claim, Verdict.INCONCLUSIVE, found, kind, not_seen, unit)
-    return Judgement(claim, verdict, found, kind, _lack(found), unit)
+        return judged(Verdict.INCONCLUSIVE, Reason(NOT_SEEN, word), found)
+    return judged(verdict, finding=found)
 
 
-def _device_kind(found: Finding, taken: Taken) -> Any:
+def _device_kind(found: Finding | None, taken: Taken) -> Any:
     """What a claim is measured on: a stage that has a GPU times the processor as well.
 
     Beside a GPU the processor is what it is held against.
     """
-    return CPU if found.device_kinds == {CPU} else taken.conditions.get("device_kind", CPU)
+    on_cpu = found is not None and found.device_kinds == {CPU}
+    return CPU if on_cpu else taken.conditions.get("device_kind", CPU)
 
 
-def _kept_from_telling(claim: Claim, conditions: Mapping[str, Any]) -> tuple[Verdict, str] | None:
-    """The verdict, with the reason, of a claim on times if these decide nothing."""
-    if lack := conditions.get(NOT_MEASURABLE):
-        return Verdict.NOT_TESTABLE, f"stage {claim.stage} skipped it: {lack}"
-    if found := disturbances_of(conditions):
-        return Verdict.INCONCLUSIVE, f"{in_words(found)}; {_again(claim)}"
+def _unmet(claim: Claim, conditions: Mapping[str, Any]) -> Reason | None:
+    """The first need that is not met, if any."""
+    for need in claim.needs:
+        for name, accepted in need.conditions.items():
+            value = conditions.get(name)
+            if value is None:
+                return Reason(NOT_MEASURED, name)
+            if isinstance(value, bool) or value not in accepted:
+                return Reason(UNMET, need.name)
     return None
 
 
-def _again(claim: Claim) -> str:
-    return f"`invoke remeasure --stage {claim.stage}` measures again"
-
-
-def _lack(finding: Finding) -> str:
-    """Why a finding decides nothing, or nothing."""
-    if finding.decides:
-        return ""
-    percent = f"{100 * finding.level:.4g} %"
-    return f"{finding.n} {finding.over} hold the median with {percent} only; {MORE_SAMPLES}"
+def _no_number(claim: Claim, found: Finding | None) -> Reason | None:
+    """Why a claim has no number that can be judged, if it has none."""
+    if found is None:
+        return Reason(NOT_MEASURED, claim.finding)
+    if found.missing:
+        return found.missing
+    return None if found.consistent() else Reason(UNUSABLE, str(found.value))
 
 
 def rows_of(judgements: Sequence[Judgement]) -> list[dict[str, float | str]]:
@@ -204,14 +131,14 @@ def rows_of(judgements: Sequence[Judgement]) -> list[dict[str, float | str]]:
             "id": f.claim.id,
             "section": f.claim.section,
             "kind": f.kind.value,
-            "places": f.claim.places,
+            "places": f.claim.at,
             "verdict": f.verdict.value,
             **_cells(f.finding),
             "unit": f.unit,
-            "holds": str(f.claim.rule.holds),
+            "holds": str(f.claim.holds),
             "device_kind": f.device_kind,
             "stage": f.claim.stage,
-            "reason": f.reason,
+            "reason": str(f.reason),
         }
         for f in judgements
     ]
@@ -259,14 +186,14 @@ def judgements_of(rows: Sequence[Mapping[str, Any]], ledger: Sequence[Claim]) ->
     A row with another range is of an earlier rule, and none of this one's.
     """
     claims = {claim.id: claim for claim in ledger}
-    asked = {claim.id: str(claim.rule.holds) for claim in ledger}
+    asked = {claim.id: str(claim.holds) for claim in ledger}
     return [
         Judgement(
             claims[row["id"]],
             Verdict(row["verdict"]),
             finding_in(row),
             str(row["device_kind"]),
-            str(row["reason"]),
+            Reason.of(str(row["reason"])),
             str(row["unit"]),
         )
         for row in rows

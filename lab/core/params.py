@@ -19,6 +19,7 @@ from lab.core.errors import MachineError, ParamsError, instead_of
 from lab.core.process import before_success
 
 PARAMS_FILE = Path("params.yaml")
+COMMITTED = " (`git show HEAD:params.yaml` has it)"
 MOST_MISTAKES = 40  # that are said
 COMMA = re.compile(r"\d+,\d+")
 
@@ -36,6 +37,7 @@ class Section(BaseModel):
 
 
 P = TypeVar("P", bound=Section)
+M = TypeVar("M", bound=BaseModel)
 
 
 def load(
@@ -66,9 +68,8 @@ def load(
 
 def _part(model: type[P], path: Path) -> P:
     document = read_yaml(path)
-    return _validated(
-        model, {key: document[key] for key in model.model_fields if key in document}, path
-    )
+    known = {key: document[key] for key in model.model_fields if key in document}
+    return validated(model, known, str(path), COMMITTED)
 
 
 def check(models: Iterable[type[Section]], path: Path = PARAMS_FILE) -> None:
@@ -82,7 +83,8 @@ def check(models: Iterable[type[Section]], path: Path = PARAMS_FILE) -> None:
         fields |= {
             name: (field.rebuild_annotation(), ...) for name, field in model.model_fields.items()
         }
-    _validated(create_model("AllParams", __base__=Section, **fields), read_yaml(path), path)
+    every = create_model("AllParams", __base__=Section, **fields)
+    validated(every, read_yaml(path), str(path), COMMITTED)
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
@@ -93,7 +95,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
         MachineError: another user's.
     """
     try:
-        document = YAML(typ="safe", pure=True).load(path.read_text(encoding="utf-8-sig"))
+        document = YAML(typ="safe").load(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         raise ParamsError(
             f"{path}: no such file; run in the project's folder, or `git checkout {path}`"
@@ -108,7 +110,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
         mark = getattr(error, "problem_mark", None)
         where = f", line {mark.line + 1}" if mark else ""
         problem = " ".join(str(getattr(error, "problem", None) or error).split())
-        if "'\\t'" in problem:
+        if "'\\t'" in problem or "tab character" in problem:
             problem = "a tab, where YAML takes spaces only"
         raise ParamsError(f"{path}{where}: {problem}; mend the YAML there") from None
     except (OSError, ValueError, ArithmeticError) as error:
@@ -125,25 +127,38 @@ def read_yaml(path: Path) -> dict[str, Any]:
     return document
 
 
-def _validated(model: type[P], document: dict[str, Any], path: Path) -> P:
+def validated(model: type[M], document: dict[str, Any], where: str, found_in: str = "") -> M:
+    """What a document holds, by its model.
+
+    Args:
+        model: that describes it.
+        document: what a YAML file holds, or a part of it.
+        where: it stands, with which each line of the error begins.
+        found_in: where a missing key can be found.
+
+    Raises:
+        ParamsError: one line for each mistake.
+    """
     try:
         return model.model_validate(document)
     except ValidationError as errors:
         mistakes = errors.errors(include_url=False)
-        lines = [f"{path}: {_describe(error, model)}" for error in mistakes[:MOST_MISTAKES]]
+        lines = [
+            f"{where}: {_describe(error, model, found_in)}" for error in mistakes[:MOST_MISTAKES]
+        ]
         if more := len(mistakes) - len(lines):
-            lines.append(f"{path}: {more} more mistakes; mend these first")
+            lines.append(f"{where}: {more} more mistakes; mend these first")
         raise ParamsError("\n".join(lines)) from None
 
 
-def _describe(error: ErrorDetails, model: type[BaseModel]) -> str:
+def _describe(error: ErrorDetails, model: type[BaseModel], found_in: str) -> str:
     """A mistake in one line: the key, what was expected, what was found."""
     *parents, last = [_shown(part) for part in error["loc"] if part != "[key]"] or ["?"]
     key = ".".join([*parents, last])
     if error["type"] == "extra_forbidden":
         return f"{key}: unknown key; {instead_of(last, _keys_at(model, parents))}"
     if error["type"] == "missing":
-        return f"{key}: missing key; add it (`git show HEAD:params.yaml` has it)"
+        return f"{key}: missing key; add it{found_in}"
     message = error["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
     message = message.replace("String should match pattern", "a word of the pattern")
     message = message.replace("a valid integer", "an integer").replace("a valid ", "a ")

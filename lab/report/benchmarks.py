@@ -1,22 +1,12 @@
 """What the sections on benchmarks share: reading, curves, ratios in words, and how far to trust."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from lab.report.language import ENGLISH, language, say
-from lab.results.disturbances import (
-    BUSY,
-    BUSY_PERCENT,
-    GPU_BUSY,
-    LARGER_SIZES,
-    LIMIT_PERCENT,
-    NOT_MEASURABLE,
-    SLEPT,
-    THROTTLED,
-    TWO_CORES,
-    Disturbance,
-    disturbances_of,
-)
+from lab.report.reasons import all_in_words, in_words
+from lab.results.disturbances import BUSY_PERCENT, LIMIT_PERCENT, NOT_MEASURABLE, disturbances_of
+from lab.results.reasons import Reason
 from lab.results.stats import false_speedup_bound
 
 MOST_DOUBT = 0.2  # a weaker bound on false speed-ups tells a reader nothing
@@ -26,33 +16,15 @@ TITLES = {"lenet": "LeNet", "resnet18": "ResNet-18"}  # of nets, by their names 
 def undecided(m: Mapping[str, Any], stage: str) -> str:
     """The sentence that stands where times decide nothing, by a stage's metrics; else nothing."""
     if lack := m.get(NOT_MEASURABLE):
-        known = {
-            TWO_CORES: say("needs 2 cores"),
-            LARGER_SIZES: say("needs larger sizes on this GPU"),
-        }
-        return say("Not measurable here: {lack}.", lack=known.get(lack, lack))
+        return say("Not measurable here: {lack}.", lack=in_words(Reason.of(lack), stage))
     if found := disturbances_of(m):
         return say(
             "These times decide nothing: {reasons}. On a quiet machine, `invoke remeasure --stage"
             " {stage}` measures again.",
-            reasons=happened_in_words(found),
+            reasons=all_in_words(found),
             stage=stage,
         )
     return ""
-
-
-def happened_in_words(found: Sequence[Disturbance]) -> str:
-    """What disturbed a measurement, in the language that is spoken."""
-    kinds = {
-        BUSY: say("the machine was busy"),
-        SLEPT: say("the machine slept"),
-        THROTTLED: say("the CPU quota held it back"),
-        GPU_BUSY: say("others computed on the GPU"),
-    }
-    return say("; ").join(
-        say("{what} ({how_much})", what=kinds.get(what, what), how_much=how_much)
-        for what, how_much in found
-    )
 
 
 def devices_in_words(device_kind: str) -> str:

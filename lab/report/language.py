@@ -1,15 +1,17 @@
 """The language of a page, and the words that are no page's text: of claims, figures and controls.
 
 `say("synchronized after {n}", n=3)` gives the English words, or the catalogue's, with the same
-placeholders filled in. Each folder that has such words has its own `zh.po`, whose keys are the
-English ones, read by `stages.report.catalogue`; a test finds every message of the sources in them.
-What a page tells stands in its Markdown files, one for each language (`lab.report.prose`).
+placeholders filled in. Each folder that has such words has its own `words.yaml`, a line for each:
+`English: Chinese`, read by `stages.report.catalogue`; a test finds every message of the sources
+there. What a page tells stands in its Markdown files, one for each language (`lab.report.prose`),
+and claims have both in claims.yaml.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Protocol
 
 ENGLISH, CHINESE = "en", "zh"
 SUPERSCRIPTS = str.maketrans("-.0123456789", "⁻·⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -39,6 +41,21 @@ def translation(message: str) -> str:
 def say(message: str, /, **values: object) -> str:
     """A message in the language that is spoken, its placeholders filled in."""
     return translation(message).format(**values)
+
+
+class Localized(Protocol):
+    """A text in both languages."""
+
+    @property
+    def en(self) -> str: ...
+
+    @property
+    def zh(self) -> str: ...
+
+
+def localized(text: Localized) -> str:
+    """A text in the language that is spoken."""
+    return text.zh if language() == CHINESE else text.en
 
 
 def section_number(sections: str) -> str:

@@ -1,24 +1,23 @@
 """Verdicts in words: what stands in the claims' own section and beside each stage's."""
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
+from lab.claims.claim import Kind
 from lab.claims.ledger import ledger
-from lab.claims.needs import CPU
 from lab.claims.notes import BOOK, places_of
 from lab.claims.rules import Range, Verdict
-from lab.claims.verdicts import NOT_SEEN, Judgement, Kind, judgements_of
+from lab.claims.verdicts import CPU, Judgement, judgements_of
 from lab.core.errors import LabError
 from lab.core.files import METRICS, ROWS, read_json, read_rows
-from lab.report.benchmarks import devices_in_words, happened_in_words
-from lab.report.language import say, section_number, translation
+from lab.report.benchmarks import devices_in_words
+from lab.report.language import localized, say, section_number, translation
 from lab.report.numbers import digits_beside, number, span
+from lab.report.reasons import reason_of
 from lab.report.scales import Scale, scale_of
-from lab.results.disturbances import from_words
 from lab.results.findings import Finding, Over
 
 SYMBOLS = {
@@ -27,11 +26,6 @@ SYMBOLS = {
     Verdict.INCONCLUSIVE: "≈",
     Verdict.NOT_TESTABLE: "–",
 }
-
-SKIPPED_BY_STAGE = r"stage \w+ skipped it: (.+)"  # as lab.claims.evidence writes it
-# as lab.claims.verdicts writes them
-MEASURES_AGAIN = r"(.+); `invoke remeasure --stage (\w+)` measures again"
-BROKEN = MEASURES_AGAIN.replace("(.+)", r"(\S+) cannot be: the measurement is broken")
 
 Judgements = Mapping[str, Mapping[str, Judgement]]  # by machine, then by the claim's id
 NOWHERE: Judgements = MappingProxyType({})
@@ -104,7 +98,7 @@ def judgements(folder: Path) -> list[Judgement]:
 
 def of_the_notes(judgements: Sequence[Judgement]) -> list[Judgement]:
     """Those on what the notes say or print, without this lab's own questions."""
-    return [f for f in judgements if f.kind is not Kind.ASKED]
+    return [f for f in judgements if f.kind is not Kind.OURS]
 
 
 def card(f: Judgement, others: Judgements = NOWHERE) -> Card:
@@ -114,20 +108,20 @@ def card(f: Judgement, others: Judgements = NOWHERE) -> Card:
         verdict=FILTERS[f.verdict],
         symbol=SYMBOLS[f.verdict],
         word=in_words(f.verdict),
-        says=translation(f.claim.says),
+        says=localized(f.claim.says),
         source=source_of(f),
-        of_the_notes=f.kind is not Kind.ASKED,
+        of_the_notes=f.kind is not Kind.OURS,
         chapter=f.claim.section.split(".")[0],
         section=section_number(f.claim.section),
         device_kind=f.device_kind if f.finding else "none",
-        measured=translation(f.claim.measured),
+        measured=localized(f.claim.measured),
         found=effect_of(f),
         samples=effect_of(f, samples=True),
         elsewhere=_elsewhere(f, others),
-        holds=range_in_words(f.claim.rule.holds) + ("%" if f.unit[:1] == "%" else ""),
-        tolerance=translation(f.claim.tolerance),
+        holds=range_in_words(f.claim.holds) + ("%" if f.unit[:1] == "%" else ""),
+        tolerance=localized(f.claim.tolerance),
         change=_change_of(f),
-        scale=scale_of(f.finding, f.claim.rule.holds) if f.finding else None,
+        scale=scale_of(f.finding, f.claim.holds) if f.finding else None,
         stage=f.claim.stage,
     )
 
@@ -147,7 +141,7 @@ def _elsewhere(here: Judgement, others: Judgements) -> str:
 
 def _beside(here: Judgement, f: Judgement) -> str:
     """Another machine's verdict and number, in no more words than it takes beside this one's."""
-    if here.finding and f.finding and not f.reason and here.device_kind == f.device_kind:
+    if here.finding and f.finding and not f.reason.code and here.device_kind == f.device_kind:
         return verdict_and_number(f)
     return f"{SYMBOLS[f.verdict]} {effect_of(f)}"
 
@@ -204,7 +198,7 @@ def kind_in_words(kind: Kind) -> str:
     words = {
         Kind.SAID: say("said"),
         Kind.PRINTED: say("printed"),
-        Kind.ASKED: say("our own question"),
+        Kind.OURS: say("our own question"),
     }
     return words[kind]
 
@@ -233,11 +227,11 @@ def place_in_words(places: str) -> str:
 
 def source_of(judged: Judgement) -> str:
     """Who makes a claim, and where."""
-    places = judged.claim.places
+    places = judged.claim.at
     if not places:
         return say("our own question")
     where = place_in_words(places)
-    if judged.kind is Kind.ASKED:
+    if judged.kind is Kind.OURS:
         return say("our own question, about {where}", where=where)
     return say("{kind} in {where}", kind=kind_in_words(judged.kind), where=where)
 
@@ -258,11 +252,11 @@ def effect_of(judged: Judgement, samples: bool = False) -> str:
         samples: whether it is said how many samples are behind the interval, and what it holds.
     """
     if judged.finding is None:
-        return _lacking(judged)
+        return reason_of(judged)
     effect = measured(judged)
     if samples and judged.finding.n > 1:
         effect = say("{effect}, {samples}", effect=effect, samples=_samples(judged.finding))
-    if reason := _reason(judged):
+    if reason := reason_of(judged):
         effect = say("{effect} ({reason})", effect=effect, reason=reason)
     if judged.device_kind == CPU:
         return effect
@@ -275,62 +269,24 @@ def measured(judged: Judgement) -> str:
     if e is None:
         return ""
     unit = translation(judged.unit)
-    holds = judged.claim.rule.holds
+    holds = judged.claim.holds
     effect = _number(e, holds) + (unit if unit.startswith(("%", "（")) else f" {unit}")
     if e.n < 2:
         return effect
     return say("{effect} ({interval})", effect=effect, interval=_span(e, holds))
 
 
-def _reason(judged: Judgement) -> str:
-    word = judged.claim.example_only
-    if word and judged.reason == NOT_SEEN.format(word=word):
-        return translation(NOT_SEEN).format(word=word)
-    if judged.finding and not judged.finding.decides:
-        return say("too few samples to decide: {count}", count=judged.finding.n)
-    return judged.reason
-
-
-def _lacking(judged: Judgement) -> str:
-    """What a claim needs; of damaged results the stage's own words, in English."""
-    for need in judged.claim.needs:
-        if need.label == judged.lacks:
-            return say(
-                "needs {what}; {remedy}",
-                what=translation(need.label),
-                remedy=translation(need.remedy),
-            )
-    if broken := re.fullmatch(BROKEN, judged.reason):
-        return say(
-            "{number} cannot be: the measurement is broken; `invoke remeasure --stage {stage}`"
-            " measures again",
-            number=broken[1],
-            stage=broken[2],
-        )
-    if disturbed := re.fullmatch(MEASURES_AGAIN, judged.reason):
-        return say(
-            "{reasons}; `invoke remeasure --stage {stage}` measures again",
-            reasons=happened_in_words(from_words(disturbed[1])),
-            stage=disturbed[2],
-        )
-    left_out = re.fullmatch(SKIPPED_BY_STAGE, judged.reason)
-    if left_out:
-        return say("left out here: {reason}", reason=translation(left_out[1]))
-    return say("reason: {reason}", reason=judged.reason)
-
-
 def in_front(judged: Judgement) -> str:
     """A refuted claim as the front page tells it: its sentence with the number."""
     number = _number(judged.finding) if judged.finding else ""
-    sentence = judged.claim.front.refuted if judged.claim.front else judged.claim.says
-    return translation(sentence).format(number=number)
+    return localized(judged.claim.front or judged.claim.says).format(number=number)
 
 
 def verdict_and_number(judged: Judgement | None) -> str:
     """A judgement in a cell: its verdict's symbol, and its number if there is one."""
     if judged is None or judged.finding is None:
         return SYMBOLS[judged.verdict if judged else Verdict.NOT_TESTABLE]
-    return f"{SYMBOLS[judged.verdict]} {interval_of(judged.finding, judged.claim.rule.holds)}"
+    return f"{SYMBOLS[judged.verdict]} {interval_of(judged.finding, judged.claim.holds)}"
 
 
 def interval_of(e: Finding | None, holds: Range = ANY) -> str:

@@ -10,6 +10,7 @@ from enum import StrEnum
 from math import isfinite
 from typing import Literal
 
+from lab.results.reasons import BROKEN, UNUSABLE, Reason
 from lab.results.stats import (
     ANY,
     CONFIDENCE,
@@ -60,10 +61,10 @@ class Finding:
     unit: str = ""
     better: Better = ""
     device_kinds: frozenset[str] = frozenset()
-    missing: str = ""
+    missing: Reason | None = None
 
     def __bool__(self) -> bool:
-        return not self.missing
+        return self.missing is None
 
     @property
     def exact(self) -> bool:
@@ -122,10 +123,10 @@ class Samples:
 
     values: tuple[float, ...] = ()
     device_kinds: frozenset[str] = frozenset()
-    missing: str = ""
+    missing: Reason | None = None
 
     def __bool__(self) -> bool:
-        return not self.missing
+        return self.missing is None
 
     def __truediv__(self, other: "Samples") -> "Samples":
         return combine(lambda a, b: a / b, self, other)
@@ -145,11 +146,11 @@ def combine(function: Callable[..., float], *samples: Samples) -> Samples:
             return Samples((), kinds, each.missing)
     if len({len(each.values) for each in samples}) > 1:
         counts = " and ".join(str(len(each.values)) for each in samples)
-        return Samples((), kinds, f"{counts} samples do not belong together")
+        return Samples((), kinds, Reason(UNUSABLE, f"{counts} samples do not belong together"))
     try:
         found = tuple(map(function, *(each.values for each in samples)))
     except ZeroDivisionError:
-        return Samples((), kinds, "a sample is 0, and another is divided by it")
+        return Samples((), kinds, Reason(UNUSABLE, "a sample is 0, and another is divided by it"))
     return Samples(found, kinds)
 
 
@@ -162,7 +163,8 @@ def median(
 ) -> Finding:
     """The median with its interval, of a quantity that can have the `possible` values alone."""
     if samples.missing or not all(map(isfinite, samples.values)):
-        return missing(samples.missing or "a sample is no finite number", unit, samples)
+        why = samples.missing or Reason(UNUSABLE, "a sample is no finite number")
+        return missing(why, unit, samples)
     low, high = median_interval(samples.values, possible)
     middle, n = summarise(samples.values).median, len(samples.values)
     return Finding(middle, low, high, n, over, unit, better, samples.device_kinds)
@@ -180,7 +182,9 @@ def ratio(
         better = "more" if unit == AS_FAST else ""
     found = median(old / new, unit, over, POSITIVE, better)
     times = all(isfinite(value) and value > 0 for each in (old, new) for value in each.values)
-    return found if times or not found else missing("a time is not positive", unit, old)
+    if times or not found:
+        return found
+    return missing(Reason(UNUSABLE, "a time is not positive"), unit, old)
 
 
 def difference(
@@ -196,23 +200,32 @@ def exact(number: Samples | float, unit: str = "", better: Better = "") -> Findi
         if number.missing:
             return missing(number.missing, unit, number)
         if len(number.values) != 1:
-            return missing(f"{len(number.values)} samples, where one is expected", unit, number)
+            why = f"{len(number.values)} samples, where one is expected"
+            return missing(Reason(UNUSABLE, why), unit, number)
         [value], kinds = number.values, number.device_kinds
     else:
         value, kinds = float(number), frozenset()
     if not isfinite(value):
-        return missing("no finite number", unit)
+        return missing(Reason(UNUSABLE, "no finite number"), unit)
     return Finding(value, value, value, 0, None, unit, better, kinds)
 
 
 def of_one_run(value: float, unit: str, better: Better = "", over: Over = Over.STARTS) -> Finding:
     """A number of this run alone, which decides nothing: the next run has another."""
     if not isfinite(value):
-        return missing("no finite number", unit)
+        return missing(Reason(UNUSABLE, "no finite number"), unit)
     return Finding(value, value, value, 1, over, unit, better)
 
 
-def missing(why: str, unit: str = "", samples: Samples | None = None) -> Finding:
+def possible(found: Finding, values: Range) -> Finding:
+    """A finding, unless none of its interval can be: then the measurement is broken."""
+    if found and (found.high < values.low or found.low > values.high):
+        why = Reason(BROKEN, f"{found.value:.3g}")
+        return replace(missing(why, found.unit), device_kinds=found.device_kinds)
+    return found
+
+
+def missing(why: Reason, unit: str = "", samples: Samples | None = None) -> Finding:
     """No number, and why."""
     nan = float("nan")
     kinds = samples.device_kinds if samples else frozenset()

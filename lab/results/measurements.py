@@ -13,12 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lab.core.files import Row
-from lab.results.disturbances import Disturbance, from_words
 from lab.results.findings import Samples
+from lab.results.reasons import DISTURBED, NOT_MEASURED, SKIPPED, Reason, split
 from lab.results.stats import Summary, summarise
 
-SKIPPED, DISTURBED = "skipped: ", "disturbed: "  # how remarks begin
-NOT_MEASURED = "not measured: "
 AGAIN = ", again"  # behind the name of a variant that takes part twice, as a noise control
 COLUMNS = ("experiment", "variant", "x", "sample", "value")  # of every file; then these:
 ABOUT = ("unit", "device_kind", "threads", "remark")
@@ -32,9 +30,8 @@ class Measurement:
 
     A sample that is NaN is that of a run that diverged. `device_kind` is that of
     lab.machine.devices; `threads` are those of one CPU device, 0 where they do not matter.
-    `remark` is empty, or `skipped: <reason>` where there are no samples, or `wrong: <reason>` where
-    the samples cannot be what they are called, or `disturbed: <what>` where something happened in a
-    process that took one of them. `columns` are the stage's own.
+    `remark` is empty, or `skipped: <reason>` where there are no samples, or `disturbed: <what>`
+    where something happened in a process that took one of them. `columns` are the stage's own.
     """
 
     experiment: str
@@ -118,10 +115,10 @@ def curve_of(series: Sequence[Measurement], scale: float = 1.0) -> Curve:
     return Curve(np.array([m.x for m in series]), y, low, high, np.array(diverged))
 
 
-def disturbances(measurements: Iterable[Measurement]) -> list[Disturbance]:
+def disturbances(measurements: Iterable[Measurement]) -> list[Reason]:
     """What disturbed any of them, by their remarks."""
-    remarks = (m.remark for m in measurements if m.remark.startswith(DISTURBED))
-    return [each for remark in remarks for each in from_words(remark.removeprefix(DISTURBED))]
+    remarks = (Reason.of(m.remark) for m in measurements)
+    return [each for code, about in remarks if code == DISTURBED for each in split(about)]
 
 
 def again(variant: str) -> str:
@@ -138,9 +135,15 @@ def controls(measurements: Sequence[Measurement]) -> Iterator[tuple[Measurement,
             yield m, [a / b for a, b in zip(m.values, second.values, strict=True)]
 
 
-def skip(experiment: str, variant: str, reason: str, device_kind: str) -> Measurement:
+def skip(experiment: str, variant: str, reason: Reason, device_kind: str) -> Measurement:
     """What this machine cannot measure, and why."""
-    return Measurement(experiment, variant, 0, (), "", device_kind, remark=f"{SKIPPED}{reason}")
+    remark = str(Reason(SKIPPED, str(reason)))
+    return Measurement(experiment, variant, 0, (), "", device_kind, remark=remark)
+
+
+def was_skipped(remark: object) -> bool:
+    """Whether a row's remark says that it was."""
+    return Reason.of(str(remark)).code == SKIPPED
 
 
 def rows_of(measurements: Sequence[Measurement]) -> list[Row]:
@@ -190,7 +193,7 @@ def measurements_of(rows: Sequence[Row]) -> list[Measurement]:
 def _measurement(rows: Sequence[Row], own: Sequence[str]) -> Measurement:
     """The measurement of rows that differ in their samples alone."""
     first = rows[0]
-    skipped = str(first["remark"]).startswith(SKIPPED)
+    skipped = was_skipped(first["remark"])
     return Measurement(
         str(first["experiment"]),
         str(first["variant"]),
@@ -231,10 +234,10 @@ class Results:
             return Samples(values, frozenset(m.device_kind for m in found))
         for m in self.skipped():
             if (m.experiment, m.variant) == (experiment, variant):
-                return Samples((), frozenset([m.device_kind]), m.remark)
+                return Samples((), frozenset([m.device_kind]), Reason.of(m.remark))
         wanted = ", ".join(map(str, [experiment, variant, *columns.values()]))
         at = "" if x is None else f", x {x:g}"
-        return Samples(missing=f"{NOT_MEASURED}{wanted}{at}")
+        return Samples(missing=Reason(NOT_MEASURED, f"{wanted}{at}"))
 
     def xs(self, experiment: str, variant: str, **columns: Cell) -> list[float]:
         """Where a variant was measured, growing."""
@@ -266,7 +269,7 @@ class Results:
 
     def skipped(self) -> list[Measurement]:
         """What was skipped."""
-        return [m for m in self.measurements if m.remark.startswith(SKIPPED)]
+        return [m for m in self.measurements if was_skipped(m.remark)]
 
     def _where(self, experiment: str, columns: Mapping[str, Cell]) -> Iterator[Measurement]:
         """The measurements of an experiment with such columns that have samples."""

@@ -26,8 +26,9 @@ import torch
 
 from lab.core.shared_params import BenchParams
 from lab.machine.devices import Devices
-from lab.results.disturbances import LARGER_SIZES, NOT_MEASURABLE
+from lab.results.disturbances import NOT_MEASURABLE
 from lab.results.measurements import Measurement, again
+from lab.results.reasons import NEEDS_LARGER_SIZES
 from lab.results.stats import summarise
 from lab.timing.clock import read_clock
 
@@ -224,4 +225,4 @@ def launch_bound(measurements: Sequence[Measurement]) -> dict[str, float | str]:
     """A metric that keeps times from deciding anything, where any of the work was launch-bound."""
     found = [m for m in measurements if m.experiment == OVER_LAUNCH]
     bound = any(m.summary.median < MIN_LAUNCHES for m in found)
-    return {NOT_MEASURABLE: LARGER_SIZES} if bound else {}
+    return {NOT_MEASURABLE: NEEDS_LARGER_SIZES} if bound else {}

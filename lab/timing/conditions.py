@@ -11,19 +11,10 @@ from lab.machine.devices import Devices
 from lab.machine.gpus.driver import NoAnswerError, query
 from lab.machine.limits import allowed_cores, quota_cores, usable_cores
 from lab.results.diff import COPY_SPEEDS, PRODUCT_SPEEDS
-from lab.results.disturbances import (
-    BUSY_PERCENT,
-    DISTURBED,
-    GPU_BUSY,
-    LIMIT_PERCENT,
-    NOT_MEASURABLE,
-    TWO_CORES,
-    Disturbance,
-    in_words,
-    over_limit,
-)
+from lab.results.disturbances import BUSY_PERCENT, LIMIT_PERCENT, NOT_MEASURABLE, over_limit
 from lab.results.findings import Samples, median
 from lab.results.measurements import Measurement, Results, controls, disturbances
+from lab.results.reasons import DISTURBED, GPU_BUSY, NEEDS_CORES, Reason, joined
 from lab.results.stats import SMALLEST_EFFECT, summarise
 from lab.timing import snapshot
 from lab.timing.bench import Variant, launch_bound
@@ -60,11 +51,11 @@ class LoadMonitor:
         others, all_ = _processor_seconds(self._cores)
         return 100 * max(0.0, others - self._others) / max(1e-9, all_ - self._all)
 
-    def disturbances(self) -> list[Disturbance]:
+    def disturbances(self) -> list[Reason]:
         """What disturbed this process, and the load of the GPUs at the beginning."""
         found = snapshot.between(self._began, snapshot.read())
         if self.gpu_percent > LIMIT_PERCENT:
-            found.append(Disturbance(GPU_BUSY, over_limit(self.gpu_percent)))
+            found.append(Reason(GPU_BUSY, over_limit(self.gpu_percent)))
         return found
 
 
@@ -141,7 +132,7 @@ def speed_metrics(watch: LoadMonitor) -> dict[str, float | str]:
 
 def load_metrics(watch: LoadMonitor, measurements: Sequence[Measurement] = ()) -> Metrics:
     """The load by others; a second metric if anything disturbed a measurement."""
-    disturbed = in_words([*watch.disturbances(), *disturbances(measurements)])
+    disturbed = joined([*watch.disturbances(), *disturbances(measurements)])
     return {
         BUSY_PERCENT: round(watch.busy_percent(), 1),
         **({DISTURBED: disturbed} if disturbed else {}),
@@ -152,7 +143,7 @@ def lack_metrics(devices: Devices, jobs_at_once: int) -> Metrics:
     """A metric where several jobs at once would share one core; none otherwise."""
     cores = min(len(allowed_cores()), quota_cores())
     if devices.kind == "cpu-virtual" and cores < 2 <= jobs_at_once:
-        return {NOT_MEASURABLE: TWO_CORES}
+        return {NOT_MEASURABLE: str(Reason(NEEDS_CORES, "2"))}
     return {}
 
 

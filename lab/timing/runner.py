@@ -23,8 +23,8 @@ from lab.machine.devices import Devices
 from lab.machine.fresh_process import call_in_subprocess
 from lab.machine.hardware import add_machine
 from lab.results.derived import Derivation, write_metrics
-from lab.results.disturbances import in_words
-from lab.results.measurements import DISTURBED, Measurement, disturbances, rows_of
+from lab.results.measurements import Measurement, disturbances, rows_of
+from lab.results.reasons import DISTURBED, Reason, joined
 from lab.results.stats import summarise as summary_of
 from lab.timing import snapshot
 from lab.timing.conditions import LoadMonitor, conditions
@@ -119,10 +119,11 @@ def _watched(measure: Callable[..., Measured], *args: Any) -> Measured:
     """What a process measured, remarked on if something disturbed it."""
     before = snapshot.read()
     found = measure(*args)
-    happened = in_words(snapshot.between(before, snapshot.read()))
+    happened = joined(snapshot.between(before, snapshot.read()))
     if not happened:
         return found
-    return [replace(m, remark=m.remark or f"{DISTURBED}{happened}") for m in found]
+    remark = str(Reason(DISTURBED, happened))
+    return [replace(m, remark=m.remark or remark) for m in found]
 
 
 def merge(processes: Sequence[Measured]) -> list[Measurement]:
@@ -143,9 +144,9 @@ def _over_processes(same: Measured) -> Measurement:
     without = [m for m in same if not m.values]
     if without:
         return without[0]
-    happened = in_words(disturbances(same))
+    happened = joined(disturbances(same))
     return replace(
         same[0],
         values=tuple(summary_of(m.values).median for m in same),
-        remark=f"{DISTURBED}{happened}" if happened else same[0].remark,
+        remark=str(Reason(DISTURBED, happened)) if happened else same[0].remark,
     )

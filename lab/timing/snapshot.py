@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab.machine.limits import allowed_cores, cgroup_folders, quota_cores, throttled_seconds
-from lab.results.disturbances import LIMIT_PERCENT, SLEPT, THROTTLED, Disturbance, over_limit
+from lab.results.disturbances import LIMIT_PERCENT, over_limit
+from lab.results.reasons import SLEPT, THROTTLED, Reason
 
 SHORTEST_SLEEP_S = 1.0
 
@@ -52,15 +53,15 @@ def _since_boot_s() -> float:
     return time.monotonic()
 
 
-def between(before: Snapshot, after: Snapshot) -> list[Disturbance]:
+def between(before: Snapshot, after: Snapshot) -> list[Reason]:
     """The disturbances between two snapshots."""
     found = []
     awake = after.awake_s - before.awake_s
     slept = after.since_boot_s - before.since_boot_s - awake
     if slept > SHORTEST_SLEEP_S:
-        found.append(Disturbance(SLEPT, f"{slept:.0f} s"))
+        found.append(Reason(SLEPT, f"{slept:.0f} s"))
     cores = max(1, int(before.cores))
     throttled_percent = 100 * (after.throttled_s - before.throttled_s) / max(1e-9, awake * cores)
     if throttled_percent > LIMIT_PERCENT:
-        found.append(Disturbance(THROTTLED, over_limit(throttled_percent)))
+        found.append(Reason(THROTTLED, over_limit(throttled_percent)))
     return found

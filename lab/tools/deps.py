@@ -70,7 +70,7 @@ def _room(file: str) -> str:
 
 def told_by(stage: str) -> set[str]:
     """The results that `claims` or `report` reads, by what is in the stages' page/."""
-    wanted = {"claims": "page/claims.py", "report": "page/en.md"}[stage]
+    wanted = {"claims": "page/claims.yaml", "report": "page/en.md"}[stage]
     return {f"reports/{path.parents[1].name}" for path in (ROOT / "stages").glob(f"*/{wanted}")}
 
 

@@ -15,6 +15,7 @@ from lab.results.findings import (
     ratio,
 )
 from lab.results.measurements import Results
+from lab.results.reasons import LAUNCH_BOUND, NO_RACE, Reason
 from lab.results.stats import PERCENT
 
 METRICS = ("return_over_finish", "book_claims", "no_warm_up_over_steady")
@@ -81,12 +82,7 @@ def waited_over_not_waited(
     product = median(products_ms * (1e3 / NOTES_PRODUCTS))
     found, launch = ratio(waited, not_waited, AS_LONG), median(smallest_us)
     if found and not product.value >= OVER_SMALLEST * launch.value:
-        return missing(
-            "the notes' product takes this GPU hardly longer than its launch; take a larger"
-            " book_size",
-            AS_LONG,
-            waited,
-        )
+        return missing(Reason(LAUNCH_BOUND, "book_size"), AS_LONG, waited)
     return found
 
 
@@ -99,8 +95,6 @@ def out_of_order(in_order: Samples, unordered: Samples) -> Finding:
     if lack := in_order.missing or unordered.missing:
         return missing(lack, unit, in_order)
     if 3 in unordered.values:
-        return missing(
-            "without an event the result was right, too: there was no race", unit, in_order
-        )
+        return missing(Reason(NO_RACE), unit, in_order)
     farthest = float(np.abs(np.array(in_order.values) - 3).max())
     return exact(Samples((farthest,), in_order.device_kinds), unit, better="less")

@@ -6,6 +6,7 @@ from functools import partial
 from lab.parallel.cost_model import LIBRARY, ONE_BUCKET, PER_TENSOR, RING, STAR
 from lab.results.findings import Finding, Over, median, missing, ratio
 from lab.results.measurements import Results
+from lab.results.reasons import NOT_MEASURED, Reason
 from stages.bench_collectives.model import Model, model_of
 
 METRICS = ("unseen_error_percent", "lenet_bucket_speedup", "resnet18_bucket_speedup")
@@ -38,7 +39,7 @@ def findings(results: Results) -> dict[str, Finding]:
     try:
         model = model_of(results)
     except ValueError as error:
-        return of_gradients | dict.fromkeys(OF_MESSAGES, missing(str(error)))
+        return of_gradients | dict.fromkeys(OF_MESSAGES, missing(Reason(NOT_MEASURED, str(error))))
     return of_gradients | of_messages(model)
 
 

@@ -7,6 +7,7 @@ from lab.parallel.cost_model import MODELLED, PROBES, STAR, Link, allreduce_s
 from lab.parallel.link_fit import FittedLink
 from lab.results.findings import Samples
 from lab.results.measurements import Measurement, Results
+from lab.results.reasons import NOT_MEASURED, UNUSABLE, Reason
 
 
 @dataclass(frozen=True)
@@ -48,11 +49,12 @@ class Model:
     def unseen_errors(self, fit: FittedLink) -> Samples:
         """How far a fit's time of each message of the most ranks is off, in percent."""
         if self.many == self.few:
-            return Samples(missing=f"measured with {self.few} ranks only")
+            return Samples(missing=Reason(NOT_MEASURED, f"more than {self.few} ranks"))
         times = _messages(self.results, self.many)
         samples = link_fit.samples_of(times, self.many, fit.shared)
         if not samples:
-            return Samples(missing=f"no message has a number for each of {self.many} ranks")
+            why = f"no message has a number for each of {self.many} ranks"
+            return Samples(missing=Reason(UNUSABLE, why))
         percent = tuple(100 * abs(error) for error in link_fit.errors(fit.link, samples))
         return Samples(percent, frozenset(m.device_kind for m in times))
 
@@ -70,7 +72,7 @@ def model_of(results: Results) -> Model:
     found = [m for m in results.measurements if m.experiment == "message" and m.values]
     cores = {int(m.columns["ranks"]): int(m.columns.get("cores", 0)) for m in found}
     if not cores:
-        raise ValueError("not measured: message")
+        raise ValueError("messages")
     few = min(cores)
     times = _messages(results, few)
     return Model(results, dict(sorted(cores.items())), times, *link_fit.fit_both(times, few))

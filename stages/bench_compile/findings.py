@@ -2,17 +2,7 @@
 
 import numpy as np
 
-from lab.results.findings import (
-    AS_FAST,
-    Finding,
-    Over,
-    Samples,
-    combine,
-    exact,
-    median,
-    missing,
-    ratio,
-)
+from lab.results.findings import AS_FAST, Finding, Over, Samples, combine, exact, median, ratio
 from lab.results.measurements import Results
 from stages.bench_compile.measure.names import (
     AOT,
@@ -119,7 +109,7 @@ def over_cases(results: Results) -> Finding:
         if each.missing:
             return each
     if not found:
-        return missing(results.samples("cases", EAGER).missing, AS_FAST)
+        return median(results.samples("cases", EAGER), AS_FAST, Over.CASES)
     samples = Samples(tuple(each.value for each in found), found[0].device_kinds)
     return median(samples, AS_FAST, Over.CASES, better="more")
 
@@ -130,6 +120,6 @@ def largest(results: Results, experiment: str, forms: tuple[str, ...]) -> Findin
     of_forms = [results.samples(experiment, form) for form in forms]
     found = [each for each in of_forms if each]
     if not found:
-        return missing(of_forms[0].missing, unit, of_forms[0])
+        return exact(of_forms[0], unit)
     farthest = float(np.abs([value for each in found for value in each.values]).max())
     return exact(Samples((farthest,), found[0].device_kinds), unit, better="less")

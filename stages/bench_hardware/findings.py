@@ -12,6 +12,7 @@ from lab.results.findings import (
     ratio,
 )
 from lab.results.measurements import Results
+from lab.results.reasons import NEEDS_CORES, Reason
 
 METRICS = ("vectorised_speedup", "peak_float32_gflop_per_s", "copy_gb_per_s")
 FIRST_CACHE, SECOND_CACHE = 2**12, 2**18  # working sets that they hold, in bytes
@@ -87,5 +88,5 @@ def all_cores(results: Results) -> Finding:
     cores = max(results.xs("vector rate", "one call"), default=None)
     one, all_ = (results.samples("vector rate", "one call", threads) for threads in (1, cores))
     if cores == 1:
-        return missing("there is one core; it needs two", AS_FAST, one)
+        return missing(Reason(NEEDS_CORES, "2"), AS_FAST, one)
     return ratio(all_, one)

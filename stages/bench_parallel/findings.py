@@ -2,6 +2,7 @@
 
 from lab.results.findings import AS_LONG, Finding, Samples, combine, exact, median, missing, ratio
 from lab.results.measurements import Results
+from lab.results.reasons import NOT_LONGER, Reason
 
 METRICS = ("speedup", "small_speedup")
 LONGER_SECOND = "products, second job longer"
@@ -69,6 +70,5 @@ def both_gpus_over_wait(no_argument: Samples, current: Samples, both: Samples) -
     """A wait for both GPUs over the one without an argument, if it shows which are waited for."""
     control = ratio(both, current)
     if control and control.decides and control.verdict != "faster":
-        why = "the second GPU's job was not the longer; take larger matrices"
-        return missing(why, AS_LONG, both)
+        return missing(Reason(NOT_LONGER, "bench_parallel.largest"), AS_LONG, both)
     return ratio(both, no_argument, AS_LONG)

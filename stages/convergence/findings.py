@@ -17,6 +17,7 @@ from lab.results.findings import (
     ratio,
 )
 from lab.results.measurements import Results
+from lab.results.reasons import NOT_MEASURED, TARGET_MISSED, Reason
 from lab.results.stats import PERCENT
 from stages.convergence.measure.names import (
     FIXED,
@@ -63,11 +64,8 @@ def findings(results: Results) -> dict[str, Finding]:
         """
         reached = of_runs("reached", few).values
         if missed := len(reached) - sum(reached):
-            return missing(
-                f"{missed:.0f} of {len(reached)} runs that should need fewer epochs did not reach"
-                " the target; raise its max_epochs in convergence",
-                OF_THE_EPOCHS,
-            )
+            how_many = f"{missed:.0f} of {len(reached)}"
+            return missing(Reason(TARGET_MISSED, how_many), OF_THE_EPOCHS)
         largest = of_runs("epochs", few) / of_runs("epochs", many) * 100
         smallest = combine(
             lambda share, ended: share if ended else 0.0, largest, of_runs("reached", many)
@@ -158,6 +156,6 @@ def failed(results: Results, net: str) -> dict[str, Finding]:
     return {
         f"{net}_{ending}_percent": exact(100 * count / len(reached), unit, "less")
         if reached
-        else missing(f"not measured: {net}", unit)
+        else missing(Reason(NOT_MEASURED, net), unit)
         for ending, count in counts.items()
     }

@@ -5,9 +5,19 @@ from functools import partial
 from math import hypot
 from statistics import fmean
 
-from lab.results.findings import AS_LONG, Finding, Over, Samples, combine, exact, median, ratio
+from lab.results.findings import (
+    AS_LONG,
+    Finding,
+    Over,
+    Samples,
+    combine,
+    exact,
+    median,
+    possible,
+    ratio,
+)
 from lab.results.measurements import Results
-from lab.results.stats import ANY
+from lab.results.stats import ANY, SMALLEST_EFFECT, Range
 from stages.optimizers.measure.names import (
     ADAGRAD_LOWER_PERCENT,
     COUNTING,
@@ -127,10 +137,13 @@ def findings(results: Results) -> dict[str, Finding]:
             "as the exponent of t",
             possible=ANY,
         ),
-        "adagrad_step_over_sgd": ratio(
-            results.samples("step_time", "step with AdaGrad"),
-            results.samples("step_time", "step with SGD"),
-            AS_LONG,
+        "adagrad_step_over_sgd": possible(
+            ratio(
+                results.samples("step_time", "step with AdaGrad"),
+                results.samples("step_time", "step with SGD"),
+                AS_LONG,
+            ),
+            Range(low=1 - SMALLEST_EFFECT),  # AdaGrad does more than SGD
         ),
         "adam_rank": over_seeds(
             combine(
@@ -164,7 +177,7 @@ def findings(results: Results) -> dict[str, Finding]:
 def of_whole(function: Callable[..., float], *series: Samples) -> Samples:
     """The one number that a function makes of series, each with all its samples."""
     kinds = frozenset().union(*(each.device_kinds for each in series))
-    lacking = next((each.missing for each in series if each.missing), "")
+    lacking = next((each.missing for each in series if each.missing), None)
     found = () if lacking else (function(*(each.values for each in series)),)
     return Samples(found, kinds, lacking)
 

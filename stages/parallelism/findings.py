@@ -15,6 +15,7 @@ from lab.results.findings import (
     ratio,
 )
 from lab.results.measurements import Results
+from lab.results.reasons import NOT_MEASURED, Reason
 from stages.parallelism.measure.names import (
     DATA,
     DENSE,
@@ -102,7 +103,7 @@ def longest_pipeline(results: Results) -> tuple[int, int]:
 def idle_percent(devices: int, micro_batches: int) -> Finding:
     """The share of the time that devices wait, if their parts take equally long."""
     if not devices:
-        return missing("not measured: no pipeline", "%")
+        return missing(Reason(NOT_MEASURED, "a pipeline"), "%")
     idle = idle_share(schedule([1.0] * devices, micro_batches))
     return exact(100 * idle, "%", better="less")
 
@@ -114,7 +115,7 @@ def crossing_batch(results: Results, kind: str, devices: int) -> Finding:
     """
     sent = results.series("sent", kind, net=LENET, devices=devices)
     if not sent:
-        return missing(f"not measured: sent, {kind}, {devices} devices", "images")
+        return missing(Reason(NOT_MEASURED, f"{kind}, {devices} devices"), "images")
     few, many = sent[0], sent[-1]
     level = results.series("sent", DATA, net=LENET, devices=devices)[0].values[0]
     slope = (many.values[0] - few.values[0]) / (many.x - few.x)

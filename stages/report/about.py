@@ -12,10 +12,17 @@ from markupsafe import Markup
 
 from lab.claims.agreement import AIM_PERCENT, Agreement, agreement_of
 from lab.claims.book_order import BOOK_ORDER, HEADINGS, PLACES
+from lab.claims.claim import Claim
 from lab.claims.ledger import unmeasured
-from lab.claims.needs import A_GPU, CPU, GPU_KINDS, TWO_GPUS
 from lab.claims.rules import Verdict
-from lab.claims.verdicts import Judgement, by_interval, false_verdicts, for_the_front
+from lab.claims.verdicts import (
+    CPU,
+    GPU_KINDS,
+    Judgement,
+    by_interval,
+    false_verdicts,
+    for_the_front,
+)
 from lab.core.files import REPORTS
 from lab.data.sources import FASHION_FILES
 from lab.report import verdicts
@@ -25,6 +32,7 @@ from lab.report.language import (
     ENGLISH,
     in_markdown,
     language,
+    localized,
     say,
     section_list,
     section_number,
@@ -39,7 +47,7 @@ from stages.report.questions import Question, in_a_line, synthetic
 from stages.report.references import References, references_in
 from stages.report.site import HERE, INDEX, file_of, links_from, rendered, script_of, templates
 
-GPU_NEEDS = (A_GPU, TWO_GPUS)
+GPU_NEEDS = ("gpu", "two_gpus", "pair_of_gpus")  # by their names
 HERO = "together"  # the stage whose figure stands on the first screen
 IN_FRONT, OF_A_STAGE = 7, 2  # what did not survive, and how much of it one question may have
 MOST_APART = 8  # of a reference's effects, the farthest ones
@@ -65,7 +73,7 @@ class About:
             "total": len(notes),
             "tested": len(tested),
             "untested": len(notes) - len(tested),
-            "on_gpus": sum(f.lacks in GPU_NEEDS for f in notes),
+            "on_gpus": len(_waiting(notes)),
             "count": _counts(notes),
             "on_virtual": _counts([f for f in tested if f.device_kind not in (CPU, *GPU_KINDS)]),
             "own": len(self.judgements) - len(notes),
@@ -259,7 +267,7 @@ def claims(know: About) -> str:
         "damaged": list(know.references.damaged),
         "wanting": _wanting(know.judgements),
         "unmeasured": [
-            (verdicts.place_in_words(e.places), translation(e.says), translation(e.reason))
+            (verdicts.place_in_words(e.at), localized(e.says), localized(e.reason))
             for e in unmeasured()
         ],
         "files": FASHION_FILES,
@@ -311,7 +319,7 @@ def _beside(reference: Any, here: Sequence[Judgement]) -> dict[str, object]:
         "farthest": [
             (
                 pair.one.claim.id,
-                translation(pair.one.claim.says),
+                localized(pair.one.claim.says),
                 verdicts.verdict_and_number(pair.one),
                 verdicts.verdict_and_number(pair.other),
             )
@@ -322,16 +330,19 @@ def _beside(reference: Any, here: Sequence[Judgement]) -> dict[str, object]:
 
 def _wanting(found: Sequence[Judgement]) -> list[tuple[str, int]]:
     """What testing the rest would take, and how many claims wait for it."""
-    lacking = Counter(f.lacks for f in found if f.verdict is Verdict.NOT_TESTABLE)
-    return [
-        (translation(need) if need else say("a comparison that params.yaml leaves out"), n)
-        for need, n in lacking.most_common()
-    ]
+    left_out = say("a comparison that params.yaml leaves out")
+    untested = [f.unmet for f in found if f.verdict is Verdict.NOT_TESTABLE]
+    return Counter(localized(each.label) if each else left_out for each in untested).most_common()
+
+
+def _waiting(found: Sequence[Judgement]) -> list[Claim]:
+    """The claims that a GPU, or two, would decide."""
+    return [f.claim for f in found if f.unmet and f.unmet.name in GPU_NEEDS]
 
 
 def _waiting_for_gpus(found: Sequence[Judgement]) -> dict[str, list[str]]:
-    """The claims that a GPU, or two, would decide, by stage."""
-    waiting = [f.claim for f in found if f.lacks in GPU_NEEDS]
+    """Their ids, by stage."""
+    waiting = _waiting(found)
     stages = [stage for stage in BOOK_ORDER if any(c.stage == stage for c in waiting)]
     return {stage: [c.id for c in waiting if c.stage == stage] for stage in stages}
 

@@ -13,10 +13,12 @@ from lab.results.findings import (
     median,
     missing,
     of_one_run,
+    possible,
     ratio,
 )
 from lab.results.measurements import Results
-from lab.results.stats import PERCENT
+from lab.results.reasons import NOT_MEASURED, Reason
+from lab.results.stats import PERCENT, Range
 from stages.scaling.measure.predictions import HALVES, compared_steps
 from stages.scaling.measure.step_model import waits
 
@@ -50,7 +52,9 @@ def findings(results: Results) -> dict[str, Finding]:
         "noise_floor_percent": mean_size(halves),
         "star_wait_s": of_one_run(late.get(STAR, nan), "s", "less"),
         "ring_wait_s": of_one_run(late.get(RING, nan), "s", "less"),
-        "over_longer": ratio(step, combine(max, *parts), "times the longer part"),
+        "over_longer": possible(
+            ratio(step, combine(max, *parts), "times the longer part"), Range(low=1 / 1.1)
+        ),
         "lenet_speedup": speedup("lenet"),
         "resnet18_speedup": speedup("resnet18"),
         "lenet_over_summing": over_summing("lenet"),
@@ -64,5 +68,5 @@ def findings(results: Results) -> dict[str, Finding]:
 def mean_size(errors: Sequence[float]) -> Finding:
     """The mean size of steps' errors in percent, each the median over the starts; no interval."""
     if not errors:
-        return missing("not measured: step", "%")
+        return missing(Reason(NOT_MEASURED, "step"), "%")
     return of_one_run(fmean(map(abs, errors)), "%", "less")

@@ -7,6 +7,7 @@ claim. What is left to write is the experiment itself, which the first test asks
 import json
 import re
 import sys
+from datetime import date
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -29,8 +30,8 @@ TEMPLATES = {  # by the file that each makes
     "zh.md.j2": "stages/{name}/page/zh.md",
     "values.py.j2": "stages/{name}/page/values.py",
     "figures.py.j2": "stages/{name}/page/figures.py",
-    "claims.py.j2": "stages/{name}/page/claims.py",
-    "zh.po.j2": "stages/{name}/page/zh.po",
+    "claims.yaml.j2": "stages/{name}/page/claims.yaml",
+    "words.yaml.j2": "stages/{name}/page/words.yaml",
     "test.py.j2": "tests/stages/{name}/test_{name}.py",
 }
 
@@ -53,6 +54,7 @@ def write_stage(name: str, book: str, question: str) -> list[Path]:
         "question": question,
         "params": "".join(word.title() for word in name.split("_")) + "Params",
         "claim": _free_id(),
+        "today": date.today().isoformat(),
     }
     templates = Environment(  # noqa: S701  (it writes Python, no HTML)
         loader=FileSystemLoader(HERE), undefined=StrictUndefined, keep_trailing_newline=True

@@ -5,6 +5,7 @@ from torch import Tensor
 
 from lab.machine.devices import Devices
 from lab.results.measurements import Measurement, skip
+from lab.results.reasons import NEEDS_GPU, Reason
 from lab.timing.back_end import back_end_share
 from stages.bench_async.measure.params import Params
 
@@ -41,7 +42,7 @@ def measure_dependencies(devices: Devices) -> list[Measurement]:
     variants, device = ("one stream", "another stream, no event"), devices.devices[0]
     if device.type != "cuda":
         return [
-            skip("dependencies", variant, "needs a CUDA GPU", devices.kind) for variant in variants
+            skip("dependencies", variant, Reason(NEEDS_GPU), devices.kind) for variant in variants
         ]
     streams = (torch.cuda.current_stream(device), torch.cuda.Stream(device))
     return [

@@ -6,6 +6,7 @@ from threadpoolctl import ThreadpoolController
 
 from lab.machine.devices import Devices, usable_cores
 from lab.results.measurements import Measurement, skip
+from lab.results.reasons import NEEDS_GPUS, Reason
 from lab.timing.bench import Variant, balanced_turns, in_unit
 from lab.timing.clock import synchronize
 from stages.bench_async.measure.calls import call_times
@@ -70,7 +71,7 @@ def measure_timing_mistakes(params: Params, devices: Devices, process: int) -> l
     if found >= 2:
         variants[other] = lambda: waited_for(torch.device("cuda", 1))
     else:
-        missing = [skip("book", other, f"needs 2 CUDA GPUs, found {found}", devices.kind)]
+        missing = [skip("book", other, Reason(NEEDS_GPUS, "2"), devices.kind)]
     for warm_up in variants.values():  # the notes': one product
         warm_up()
     times: dict[str, tuple[float, ...]] = {}

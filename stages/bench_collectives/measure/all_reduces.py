@@ -18,6 +18,7 @@ from lab.parallel.cost_model import (
 )
 from lab.parallel.local_ranks import own_device, time_in_turns
 from lab.results.measurements import Measurement, again, skip
+from lab.results.reasons import NEEDS_GPUS, Reason
 from stages.bench_collectives.measure.params import CollectiveParams, Params
 
 # of nets' gradients: the notes' way first
@@ -134,7 +135,7 @@ def measure_once(p: CollectiveParams, devices: Devices) -> list[Measurement]:
     if devices.kind != "cuda":
         return counts
     lacking = sorted(set(p.world_sizes) - set(feasible(p, devices)))
-    reasons = {n: f"needs {n} CUDA GPUs, found {len(devices.devices)}" for n in lacking}
+    reasons = {n: Reason(NEEDS_GPUS, str(n)) for n in lacking}
     return [
         *counts,
         *(skip("message", f"{n} ranks", why, devices.kind) for n, why in reasons.items()),

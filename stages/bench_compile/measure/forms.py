@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from lab.core.errors import LabError, MachineError
 from lab.machine.devices import missing_compiler, missing_for_compile
 from lab.machine.gpus.graphs import recorded
+from lab.results.reasons import FAILED, NEEDS, NEEDS_GPU, NO_TORCHSCRIPT, OFF, Reason
 from lab.timing.clock import read_clock
 from stages.bench_compile.measure.names import (
     AOT,
@@ -70,9 +71,9 @@ def quiet_torch() -> Iterator[None]:
             logging.disable(logging.NOTSET)
 
 
-def missing_script() -> str:
-    """Why there is no TorchScript here, or nothing; torch announces that it will go."""
-    return "" if hasattr(torch.jit, "script") else f"torch {torch.__version__} has no TorchScript"
+def missing_script() -> Reason | None:
+    """Why there is no TorchScript here, if there is none; torch announces that it will go."""
+    return None if hasattr(torch.jit, "script") else Reason(NO_TORCHSCRIPT, torch.__version__)
 
 
 def script(net: nn.Module) -> torch.jit.ScriptModule:
@@ -176,7 +177,7 @@ def build(
     inputs: Sequence[Tensor],
     use: Callable[[Form], T],
     compilers: bool = True,
-) -> tuple[T | None, float, str]:
+) -> tuple[T | None, float, Reason | None]:
     """What `use` makes of a form that took so many seconds to build; or None, and why it cannot.
 
     `use` calls the form with each of `inputs`, which differ in shape: compilers work in the first
@@ -198,22 +199,22 @@ def build(
         except LabError:
             raise
         except Exception as error:  # whatever a compiler of this machine does not manage
-            return None, 0.0, f"does not build here ({type(error).__name__})"
-    return used, seconds, ""
+            return None, 0.0, Reason(FAILED, type(error).__name__)
+    return used, seconds, None
 
 
-def obstacle(name: str, device: torch.device, compilers: bool) -> str:
-    """Why a form cannot be built here, or nothing."""
+def obstacle(name: str, device: torch.device, compilers: bool) -> Reason | None:
+    """Why a form cannot be built here, if it cannot."""
     if name == GRAPH and device.type != "cuda":
-        return "needs a CUDA GPU"
+        return Reason(NEEDS_GPU)
     if name in (SCRIPT, FROZEN):
         return missing_script()
     if name not in NEED_COMPILER:
-        return ""
+        return None
     if not compilers:
-        return "bench_compile.compilers is false"
+        return Reason(OFF, "bench_compile.compilers")
     missing = missing_for_compile() if name == COMPILE else missing_compiler()
-    return f"needs {missing}" if missing else ""
+    return Reason(NEEDS, missing) if missing else None
 
 
 def _used_compiled(form: Form, use: Callable[[Form], T], inputs: Sequence[Tensor]) -> T:

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 from lab.machine.devices import Devices, missing_compiler
 from lab.results.measurements import Measurement, skip
+from lab.results.reasons import FAILED, NEEDS, OFF, Reason
 from stages.bench_compile.measure.forms import (
     FILES,
     NUM_INPUTS,
@@ -34,7 +35,7 @@ from stages.bench_compile.measure.names import AOT, EXPORT, SCRIPT, WEIGHTS
 LOADS = 5
 EXAMPLE = "example.pt"
 
-Loaded = dict[str, Any]  # bytes, load_s, difference; or a problem
+Loaded = dict[str, Any]  # bytes, load_s, difference; or the error
 
 
 # --- in a new process ---
@@ -48,10 +49,11 @@ def measure_saved(net: nn.Module, seed: int, devices: Devices, folder: Path) -> 
     kind = devices.kind
     measured: list[Measurement] = []
     for variant in FILES:
-        lack = missing_script() if variant == SCRIPT else ""
-        found = loaded.get(variant, {"problem": lack or "nothing was saved"})
-        if "problem" in found:
-            measured.append(skip("saved_load", variant, found["problem"], kind))
+        lack = missing_script() if variant == SCRIPT else None
+        found = loaded.get(variant, {"error": "not saved"})
+        if "error" in found:
+            reason = lack or Reason(FAILED, found["error"])
+            measured.append(skip("saved_load", variant, reason, kind))
             continue
         load_ms = tuple(1e3 * t for t in found["load_s"])
         measured += [
@@ -102,7 +104,7 @@ def load_in_a_new_process(folder: Path, device: torch.device) -> dict[str, Loade
 
 
 def load_all(folder: Path, device: torch.device) -> dict[str, Loaded]:
-    """Load each form that is saved: its bytes, seconds and difference from eager, or a problem."""
+    """Load each form that is saved: its bytes, seconds and difference from eager, or the error."""
     example = torch.load(folder / EXAMPLE, weights_only=True)  # noqa: TID251  (our own)
     X, found = example["X"].to(device), {}
     for variant, file in FILES.items():
@@ -113,7 +115,7 @@ def load_all(folder: Path, device: torch.device) -> dict[str, Loaded]:
             loaded = _timed(variant, path, X, example["y"])
             found[variant] = {"bytes": path.stat().st_size, **loaded}
         except Exception as error:  # whatever a form does not manage in a new process
-            found[variant] = {"problem": f"does not load in a new process ({type(error).__name__})"}
+            found[variant] = {"error": type(error).__name__}
     return found
 
 
@@ -144,8 +146,11 @@ int main(int argc, char** argv) {
 
 def measure_cpp(net: nn.Module, compilers: bool, devices: Devices, folder: Path) -> Measurement:
     """Have a C++ program load the TorchScript and call it: its difference from eager's logits."""
-    missing = missing_compiler() if compilers else "bench_compile.compilers"
-    if reason := missing_script() or (missing and f"needs {missing}"):
+    missing = missing_compiler()
+    lack = Reason(NEEDS, missing) if missing else None
+    if reason := missing_script() or (
+        lack if compilers else Reason(OFF, "bench_compile.compilers")
+    ):
         return skip("front_end", "C++", reason, devices.kind)
     on_cpu = copy.deepcopy(net).cpu()
     saved = folder / "front_end.pt"
@@ -156,8 +161,7 @@ def measure_cpp(net: nn.Module, compilers: bool, devices: Devices, folder: Path)
             [program, saved], capture_output=True, text=True, check=True
         ).stdout
     except (subprocess.CalledProcessError, OSError) as error:
-        reason = f"does not build or run here ({type(error).__name__})"
-        return skip("front_end", "C++", reason, devices.kind)
+        return skip("front_end", "C++", Reason(FAILED, type(error).__name__), devices.kind)
     with torch.no_grad():
         y = on_cpu(torch.ones(1, NUM_INPUTS)).flatten()
     logits = torch.tensor([float(word) for word in printed.split()])

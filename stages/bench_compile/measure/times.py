@@ -19,6 +19,7 @@ from lab.core.shared_params import BenchParams
 from lab.machine.devices import Devices, resolve, usable_cores
 from lab.nets.models import lenet_of_layers
 from lab.results.measurements import Measurement, skip
+from lab.results.reasons import NEEDS_CORES, NEEDS_GPU, Reason
 from lab.timing.back_end import back_end_share
 from lab.timing.bench import in_unit, time_variants
 from lab.timing.clock import synchronize
@@ -112,9 +113,9 @@ def measure_calls(
         form, _, reason = build(
             variant, net, compiler_cache(), [*inputs.values()], use, ours.compilers
         )
-        if form is None:
+        if reason:
             measured.append(skip("call", variant, reason, devices.kind))
-        else:
+        elif form is not None:
             forms[variant] = form
     for size, X in inputs.items():
         variants = {variant: partial(form, X) for variant, form in forms.items()}
@@ -124,7 +125,7 @@ def measure_calls(
             enqueued = _enqueue_seconds(forms[INFERENCE], X, devices, params.bench.rounds)
             measured += in_unit("enqueue", size, {INFERENCE: enqueued}, "us", devices)
     if devices.devices[0].type != "cuda":
-        measured.append(skip("enqueue", INFERENCE, "needs a CUDA GPU", devices.kind))
+        measured.append(skip("enqueue", INFERENCE, Reason(NEEDS_GPU), devices.kind))
     return measured
 
 
@@ -189,7 +190,7 @@ def measure_threads(
     """
     forms = eager_and_script(net)
     if usable_cores() < max(THREADS):
-        reason = f"needs {max(THREADS)} cores"
+        reason = Reason(NEEDS_CORES, str(max(THREADS)))
         return [skip("threads", variant, reason, devices.kind) for variant in forms]
     x = torch.ones(1, NUM_INPUTS, device=devices.devices[0])
     variants = {

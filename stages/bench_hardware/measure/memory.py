@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from lab.machine.devices import Devices
 from lab.results.measurements import Measurement, skip
+from lab.results.reasons import FAILED, NEEDS, Reason
 from lab.timing.bench import Variant, in_unit, time_variants
 from stages.bench_hardware.measure.params import Params
 
@@ -38,7 +39,7 @@ def measure_latency(params: Params, host: Devices, process: int) -> list[Measure
     variants = random, in_order = "dependent loads", "loads in order"
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         chase = compile_chase(Path(folder))
-        if isinstance(chase, str):
+        if isinstance(chase, Reason):
             return [skip("latency", variant, chase, host.kind) for variant in variants]
         largest = params.bench_hardware.largest_working_set_mib * 2**20
         sizes = list(takewhile(lambda size: size <= largest, (4**e for e in count(6))))
@@ -77,21 +78,21 @@ def walk(chase: Chase, chain: NDArray[np.uint32]) -> Variant:
     return steps
 
 
-def compile_chase(folder: Path) -> Chase | str:
+def compile_chase(folder: Path) -> Chase | Reason:
     """The loop of chase.c at machine speed, or why there is none.
 
     Python's own loop takes tens of nanoseconds per step, which would hide the caches.
     """
     compiler = os.environ.get("CC") or next(filter(shutil.which, ("cc", "gcc", "clang")), None)
     if compiler is None:
-        return "needs a C compiler (cc is not on PATH)"
+        return Reason(NEEDS, "a C compiler (cc is not on PATH)")
     source, library = Path(__file__).with_name("chase.c"), folder / "chase.so"
     command = [*compiler.split(), "-O2", "-shared", "-fPIC", str(source), "-o", str(library)]
     try:
         subprocess.run(command, check=True, capture_output=True, timeout=60)
         function = ctypes.CDLL(str(library)).chase
     except (OSError, subprocess.SubprocessError) as error:
-        return f"chase.c does not build here ({type(error).__name__})"
+        return Reason(FAILED, type(error).__name__)
     function.argtypes = (ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint64)
     function.restype = ctypes.c_uint32
     return lambda chain, start, steps: int(function(chain.ctypes.data, start, steps))

@@ -7,6 +7,7 @@ from torch import Tensor
 
 from lab.machine.devices import Devices
 from lab.results.measurements import Measurement, skip
+from lab.results.reasons import NEEDS_GPU, Reason
 from lab.timing.bench import Variant, in_unit, products, size_past_launch_bound, time_variants
 from stages.bench_hardware.measure.params import Params
 
@@ -23,7 +24,7 @@ def measure_transfers(params: Params, target: Devices, process: int) -> list[Mea
     """Microseconds of a kernel launch and of a row of products."""
     device = target.devices[0]
     if device.type == "cpu":
-        return [skip("transfers", variant, "needs a CUDA GPU", target.kind) for variant in VARIANTS]
+        return [skip("transfers", variant, Reason(NEEDS_GPU), target.kind) for variant in VARIANTS]
     rows = size_past_launch_bound(
         products(device), params.bench_hardware.matrix_size, target, params.bench
     )

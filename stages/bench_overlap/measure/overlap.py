@@ -17,9 +17,9 @@ from torch import Tensor
 
 from lab.machine.devices import Devices
 from lab.parallel.workers import thread_pool
-from lab.results.findings import Samples, median
 from lab.results.measurements import Measurement, Results, skip
-from lab.results.stats import ANY, summarise
+from lab.results.reasons import NEEDS_GPU, Reason
+from lab.results.stats import summarise
 from lab.timing.bench import Variant, in_unit, time_variants
 from lab.timing.clock import read_clock
 from stages.bench_overlap.measure.names import ALONE, AS_THE_BOOK, BESIDE, PARTS, TWO_STREAMS
@@ -27,8 +27,6 @@ from stages.bench_overlap.measure.params import Params
 
 BYTES = 4  # of a float32
 PROBES, PROBE_RESULTS, PROBE_COUNT = 2, 4, 2**20  # to balance: tries, results, elements
-NO_GPU = "needs a CUDA GPU"
-WRONG = "wrong: outside [0, 1]"
 
 
 @dataclass(frozen=True)
@@ -118,7 +116,7 @@ def measure_times(work: Work, params: Params, devices: Devices, process: int) ->
     return [
         *in_unit("times", size, seconds, "ms", devices),
         *[Measurement("bandwidth", a, size, r, "GB/s", kind) for a, r in rates.items()],
-        *[skip("times", variant, NO_GPU, kind) for variant in missing],
+        *[skip("times", variant, Reason(NEEDS_GPU), kind) for variant in missing],
     ]
 
 
@@ -211,7 +209,7 @@ def overlap_fraction(parts: Sequence[float], total: float) -> float:
 
 
 def overlap_fractions(times: Sequence[Measurement]) -> list[Measurement]:
-    """Each variant's fraction in each process; WRONG where the interval cannot be overlap."""
+    """Each variant's fraction in each process."""
     results, fractions = Results(times), []
     compared = [(variant, variant, parts) for variant, parts in PARTS.items()]
     book = "the notes' non_blocking, one stream"
@@ -223,13 +221,8 @@ def overlap_fractions(times: Sequence[Measurement]) -> list[Measurement]:
             continue
         each = zip(*(m.values for m in alone), strict=True)
         values = tuple(overlap_fraction(p, t) for p, t in zip(each, total.values, strict=True))
-        interval = median(Samples(values), possible=ANY)
-        impossible = interval.low > 1 or interval.high < 0
-        remark = WRONG if impossible and interval.decides else ""
         kind, threads = total.device_kind, total.threads
-        fractions.append(
-            Measurement("overlap", name, total.x, values, "fraction", kind, threads, remark)
-        )
+        fractions.append(Measurement("overlap", name, total.x, values, "fraction", kind, threads))
     return fractions
 
 
@@ -238,7 +231,7 @@ def measure_return(work: Work, devices: Devices, rounds: int) -> list[Measuremen
     experiment = "the book's non_blocking call, nothing else at work"
     if not work.x.is_cuda:
         variants = ("call returns", "copies are there")
-        return [skip(experiment, variant, NO_GPU, devices.kind) for variant in variants]
+        return [skip(experiment, variant, Reason(NEEDS_GPU), devices.kind) for variant in variants]
     returns, arrives = [], []
     for _ in range(1 + rounds):
         start = read_clock(devices.devices)

@@ -16,6 +16,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from lab.machine.devices import Devices
 from lab.parallel.workers import thread_pool
 from lab.results.measurements import Measurement, skip
+from lab.results.reasons import NEEDS_GPUS, Reason
 from lab.timing.bench import Variant, balanced_turns, in_unit, time_variants
 from lab.timing.clock import read_clock, synchronize
 from stages.bench_parallel.measure.params import Params
@@ -98,8 +99,7 @@ def measure_waits(params: Params, devices: Devices, process: int) -> list[Measur
     experiment, size = "products, second job longer", params.bench_parallel.largest
     gpus = {device for device in devices.devices if device.type == "cuda"}
     if len(gpus) < 2:
-        reason = f"needs 2 CUDA GPUs, found {len(gpus)}"
-        return [skip(experiment, wait, reason, devices.kind) for wait in waits]
+        return [skip(experiment, wait, Reason(NEEDS_GPUS, "2"), devices.kind) for wait in waits]
     first, second = (job_on(x) for x in random_matrices(size, devices, params.seed))
     times: dict[str, tuple[float, ...]] = dict.fromkeys(waits, ())
     for job in (first, second):  # warm-up

@@ -18,6 +18,7 @@ from tqdm import tqdm
 
 from lab.core.errors import LabError, MachineError
 from lab.machine.fresh_process import FreshProcess, fresh_process, silence_stdout
+from lab.results.reasons import FAILED, NO_TIME, Reason
 from lab.timing.bench import balanced_turns
 from lab.timing.deadline import time_left_s, until_deadline
 from lab.timing.profiler import profile
@@ -28,7 +29,6 @@ WARM_UP_STEPS = 2  # of a turn that does not count
 TRACED_STEPS = 3  # of one that is traced
 COMPILING_SHARE = 0.5  # of the time until a deadline
 LEAST_TO_COMPILE_S = 240  # LeNet's step took two minutes on an H100
-NO_TIME = "not compiled within the time that was left"
 T = TypeVar("T")
 
 
@@ -38,7 +38,7 @@ class UnableError(LabError):
 
 def race(
     variants: Mapping[T, TrainingVariant], starts: int, traces: Path | None = None
-) -> tuple[dict[T, tuple[float, ...]], dict[T, str]]:
+) -> tuple[dict[T, tuple[float, ...]], dict[T, Reason]]:
     """Seconds per step of each variant: sample i is from the turn that it took in start i.
 
     Second, why those variants cannot race here that cannot. For each start all processes are new:
@@ -52,7 +52,7 @@ def race(
         LabError: a variant's process ended.
     """
     seconds: dict[T, list[float]] = {name: [] for name in variants}
-    unable: dict[T, str] = {}
+    unable: dict[T, Reason] = {}
     for start in tqdm(until_deadline(starts), "race", total=starts, leave=False, disable=None):
         with _processes({name: variants[name] for name in seconds}) as processes:
             for name, reason in _warm_up(processes, variants, start == 0).items():
@@ -83,7 +83,7 @@ def by_hand(variant: TrainingVariant, rounds: int) -> tuple[float, ...]:
 
 def _warm_up(
     processes: Mapping[T, FreshProcess], variants: Mapping[T, TrainingVariant], compiling: bool
-) -> dict[T, str]:
+) -> dict[T, Reason]:
     """Have each process take a short turn; returns why those cannot race that cannot.
 
     A GPU's context takes each a second or two, so there all take it at once. Those that still have
@@ -105,10 +105,10 @@ def _warm_up(
                     compile_until_s - time.monotonic() if name in compiled else math.inf
                 )
             except UnableError as error:
-                unable[name] = str(error)
+                unable[name] = Reason(FAILED, str(error))
             except TimeoutError:
                 processes[name].process.kill()
-                unable[name] = NO_TIME
+                unable[name] = Reason(NO_TIME)
     return unable
 
 
@@ -159,7 +159,7 @@ def serve(link: Connection, variant: TrainingVariant) -> None:
         if variant.compile == "none":
             raise
         cause = error.__cause__ if isinstance(error, MachineError) else error
-        link.send(UnableError(f"does not compile here ({type(cause).__name__})"))
+        link.send(UnableError(type(cause).__name__))
         return
     while True:
         link.send(seconds)

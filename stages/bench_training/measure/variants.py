@@ -13,6 +13,14 @@ from lab.machine.devices import DeviceKind, missing_for_compile
 from lab.nets.flops import training_flop
 from lab.nets.models import MODELS, LeNet, receptive_size
 from lab.results.measurements import Measurement, again, skip
+from lab.results.reasons import (
+    NEEDS,
+    NEEDS_BF16,
+    NEEDS_LIGHTNING,
+    NEEDS_TWO_GPUS_OR_NONE,
+    OFF,
+    Reason,
+)
 from lab.training.run_params import NOTES, RunParams
 from stages.bench_training.measure import names
 from stages.bench_training.measure.params import TrainingParams
@@ -126,15 +134,15 @@ def lacking(p: TrainingParams, machine: Machine) -> list[Measurement]:
     kind: DeviceKind = "cuda" if machine.gpus else "cpu"
     skipped = []
     if p.compile and (missing := missing_for_compile()):
-        skipped += [skip(net, names.COMPILED, f"needs {missing}", kind) for net in names.NETS]
+        skipped += [skip(net, names.COMPILED, Reason(NEEDS, missing), kind) for net in names.NETS]
     if not p.peers:
-        reason = "bench_training.peers is false"
+        reason = Reason(OFF, "bench_training.peers")
         skipped += [skip(names.LENET, variant, reason, kind) for variant in names.PEERS]
     elif not has_lightning():
-        reason = "needs PyTorch Lightning: pip install -e '.[peers]'"
+        reason = Reason(NEEDS_LIGHTNING)
         skipped.append(skip(names.LENET, names.LIGHTNING, reason, kind))
     if not machine.bf16:
-        reason = "needs instructions for bfloat16"
+        reason = Reason(NEEDS_BF16)
         skipped += [
             skip(names.LENET, variant, reason, kind)
             for variant in (
@@ -145,7 +153,7 @@ def lacking(p: TrainingParams, machine: Machine) -> list[Measurement]:
         ]
     if machine.two_devices is None:
         skipped += [
-            skip(experiment, variant, "needs two GPUs, or none", kind)
+            skip(experiment, variant, Reason(NEEDS_TWO_GPUS_OR_NONE), kind)
             for experiment in names.ON_DEVICES
             for variant in (names.ONE_DEVICE, names.LOOP, names.THREADS)
         ]

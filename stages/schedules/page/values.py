@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from lab.results.findings import Finding, Over, missing
 from lab.results.measurements import Results
+from lab.results.reasons import NOT_MEASURED, Reason
 from stages.schedules.findings import best_schedule
 from stages.schedules.measure.names import BASE, CONSTANT, NO_WARM_UP
 
@@ -12,7 +13,10 @@ OUTCOMES = {
     "cosine": DIFFERS,
     "late_loop": DIFFERS,
     "warm_up": ("faster", "slower", "inconclusive"),
-    "resnet18_warm_up_gain": (missing("not trained"), Finding(1.5, 1.2, 1.9, 8, Over.SEEDS)),
+    "resnet18_warm_up_gain": (
+        missing(Reason(NOT_MEASURED, "ResNet-18")),
+        Finding(1.5, 1.2, 1.9, 8, Over.SEEDS),
+    ),
     "bears_base": (True, False),
     "at_start": (True, False),
     "synthetic": (False, True),

@@ -1,6 +1,6 @@
 from lab.claims.agreement import agreement_of
 from lab.claims.rules import Verdict
-from lab.claims.verdicts import Judgement
+from lab.claims.verdicts import NO_REASON, Judgement
 from lab.results.diff import agree
 from lab.results.findings import Samples, exact, median
 from tests.helpers import claim_of
@@ -10,7 +10,7 @@ EIGHT = [1.0] * 8
 
 def finding(claim_id: str, verdict: Verdict, *samples: float) -> Judgement:
     estimate = median(Samples(samples)) if samples else None
-    return Judgement(claim_of(claim_id), verdict, estimate, "cpu", "", "times as fast")
+    return Judgement(claim_of(claim_id), verdict, estimate, "cpu", NO_REASON, "times as fast")
 
 
 def test_only_what_both_runs_decide_is_a_pair():

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 import pytest
 from ruamel.yaml import YAML
 
+from lab.claims.claim import Claim, Kind
 from lab.claims.ledger import ledger
 from lab.claims.rules import Verdict, decide
-from lab.claims.verdicts import Claim, Kind
 from lab.results.derived import derivation_of
 from lab.results.findings import Finding, Samples
 from lab.results.measurements import Cell, Results
@@ -67,7 +67,7 @@ class ByHand(Results):
 
 def found(claim: Claim, results: Results) -> Finding:
     """What decides a claim."""
-    return derivation_of(claim.stage).findings(results)[claim.rule.finding]
+    return derivation_of(claim.stage).findings(results)[claim.finding]
 
 
 def results(claim_id: str) -> list[Finding]:
@@ -93,12 +93,12 @@ def test_table_has_every_claim_of_the_notes_once():
     named = [*EXACT, *VARIES]
     assert len(named) == len(set(named))
     assert set(named) <= {claim.id for claim in ledger()}
-    assert {claim.id for claim in ledger() if claim.kind is not Kind.ASKED} <= set(named)
+    assert {claim.id for claim in ledger() if claim.kind is not Kind.OURS} <= set(named)
 
 
 @pytest.mark.parametrize("claim_id", [*EXACT, *VARIES])
 def test_first_result_confirms_and_others_refute(claim_id):
-    holds = claim_of(claim_id).rule.holds
+    holds = claim_of(claim_id).holds
     confirming, *refuting = results(claim_id)
     assert not confirming.missing
     assert confirming.exact == (claim_id in EXACT)
@@ -112,4 +112,4 @@ def test_first_result_confirms_and_others_refute(claim_id):
 def test_half_of_both_is_inconclusive(claim_id):
     claim = claim_of(claim_id)
     mixed = found(claim, half_of_both(VARIES[claim_id]))
-    assert decide(mixed, claim.rule.holds) is Verdict.INCONCLUSIVE, mixed
+    assert decide(mixed, claim.holds) is Verdict.INCONCLUSIVE, mixed

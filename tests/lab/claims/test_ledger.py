@@ -2,14 +2,12 @@
 
 import math
 import re
-from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
 
+from lab.claims.claim import Kind, read_claims
 from lab.claims.ledger import ledger
 from lab.claims.notes import BOOK, places_of
-from lab.claims.verdicts import Kind
 from lab.core.errors import ParamsError
 from lab.core.params import read_yaml
 from tests.helpers import ROOT
@@ -19,32 +17,67 @@ def test_ids_are_unique_whatever_their_case():
     keys = [claim.id.lower() for claim in ledger()]
     assert len(keys) == len(set(keys))
     for claim in ledger():
-        letters = "A-Z" if claim.kind is Kind.ASKED else "A-G"
+        letters = "A-Z" if claim.kind is Kind.OURS else "A-G"
         assert re.fullmatch(rf"[{letters}]\d{{1,2}}[a-z]?", claim.id), claim.id
 
 
-def test_two_claims_with_one_id_are_refused(monkeypatch):
-    first = ledger()[0]
-    modules = [
-        SimpleNamespace(__name__="stages.again.page.claims", CLAIMS=[each])
-        for each in (first, replace(first, id=first.id.swapcase()))
-    ]
-    monkeypatch.setattr("lab.claims.ledger._modules", lambda: modules)
-    with pytest.raises(ParamsError, match=first.id):
+ENTRY = """\
+claims:
+- id: X1
+  section: "13.1"
+  kind: ours
+  says: {en: New is faster than old., zh: 新的比旧的快。}
+  measured: {en: Old relative to new., zh: 旧的与新的之比。}
+  finding: speedup
+  at_least: 1.02
+  tolerance: {en: By over 2 %., zh: 快 2% 以上。}
+  since: 2026-11-26
+"""
+
+
+def test_two_claims_with_one_id_are_refused(tmp_path, monkeypatch):
+    for stage, text in (("bench_async", ENTRY), ("bench_compile", ENTRY.replace("X1", "x1"))):
+        (tmp_path / stage / "page").mkdir(parents=True)
+        (tmp_path / stage / "page" / "claims.yaml").write_text(text)
+    monkeypatch.setattr("lab.claims.ledger.STAGES", tmp_path)
+    with pytest.raises(ParamsError, match=r"a claim of bench_\w+ has the id [Xx]1 as well"):
         ledger.__wrapped__()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ("  at_least: 1.02\n", "", "claim X1: .*expected at_least"),
+        ("at_least: 1.02", "at_least: 2\n  at_most: 1", "claim X1: .*at_least is over at_most"),
+        ("at_least: 1.02", "exactly: 2\n  at_most: 1", "claim X1: .*exactly alone"),
+        (", zh: 快 2% 以上。", "", "claim X1: tolerance.zh: missing key"),
+        ("at_least", "at_last", "claim X1: at_last: unknown key; .*at_least"),
+        ("kind: ours", "kind: mine", "claim X1: kind: expected 'said', 'printed' or 'ours'"),
+        ("since: 2026-11-26", "since: 2026-13-26", "month must be in 1..12"),
+        ("  since", "  needs: [money]\n  since", "claim X1: no need 'money'; .*real_images"),
+        ("claims:", "claim:", "unknown key"),
+    ],
+)
+def test_a_mistake_is_named_with_its_file_and_claim(tmp_path, old, new, complaint):
+    assert old in ENTRY
+    file = tmp_path / "claims.yaml"
+    file.write_text(ENTRY.replace(old, new))
+    with pytest.raises(ParamsError, match=f"claims.yaml.*{complaint}") as error:
+        read_claims(file, "s")
+    assert "\n" not in str(error.value)
 
 
 def test_only_what_is_printed_is_credited_to_the_book():
     for claim in ledger():
-        own = claim.kind is Kind.ASKED and not claim.places
-        sources = set() if own else {place.source for place in places_of(claim.places)}
+        own = claim.kind is Kind.OURS and not claim.at
+        sources = set() if own else {place.source for place in places_of(claim.at)}
         assert BOOK not in sources or claim.kind is Kind.PRINTED, claim.id
         assert re.fullmatch(r"\d{1,2}\.\d{1,2}", claim.section), claim.id
 
 
 def test_ranges_leave_something_out():
     for claim in ledger():
-        holds = claim.rule.holds
+        holds = claim.holds
         assert math.isfinite(holds.low) or math.isfinite(holds.high), claim.id
         assert (holds.low, holds.high) != (0, 100), claim.id
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.claims.rules import Verdict, at_least, at_most, decide, near
+from lab.claims.rules import Verdict, decide
 from lab.report.language import speaking
 from lab.report.verdicts import range_in_words
 from lab.results.findings import Finding, Over, exact
@@ -38,18 +38,18 @@ def test_verdict_is_that_of_the_whole_interval(interval, ends):
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_weak_interval_decides_nothing(count):
     """Four samples are the fewest whose interval holds the median with 99 %."""
-    assert decide(of_starts(2, 1.9, 2.1, count), at_least(1.02)) is INCONCLUSIVE
-    assert decide(of_starts(2, 1.9, 2.1, 4), at_least(1.02)) is CONFIRMED
-    assert decide(exact(2), at_least(1.02)) is CONFIRMED, "what does not vary needs no interval"
+    assert decide(of_starts(2, 1.9, 2.1, count), Range(low=1.02)) is INCONCLUSIVE
+    assert decide(of_starts(2, 1.9, 2.1, 4), Range(low=1.02)) is CONFIRMED
+    assert decide(exact(2), Range(low=1.02)) is CONFIRMED, "what does not vary needs no interval"
 
 
 @pytest.mark.parametrize(
     ("holds", "english", "chinese"),
     [
-        (at_least(2), "at least 2", "至少 2"),
-        (at_most(0.5), "at most 0.5", "至多 0.5"),
-        (near(80, 3), "77 to 83", "77 至 83"),
-        (near(0, 0), "exactly 0", "恰为 0"),
+        (Range(low=2), "at least 2", "至少 2"),
+        (Range(high=0.5), "at most 0.5", "至多 0.5"),
+        (Range(77, 83), "77 to 83", "77 至 83"),
+        (Range(0, 0), "exactly 0", "恰为 0"),
     ],
 )
 def test_ranges_in_words(holds, english, chinese):

@@ -19,6 +19,7 @@ from lab.results.findings import (
     ratio,
 )
 from lab.results.measurements import Measurement, Results, skip
+from lab.results.reasons import Reason
 
 TIMES = st.lists(st.floats(1e-3, 1e3), min_size=1, max_size=12).map(tuple)
 
@@ -92,7 +93,7 @@ def test_no_speed_up_within_two_percent_of_one_nor_of_few_samples():
         assert replace(found, n=3).verdict == "inconclusive", "75 %"
 
 
-GONE = Samples(missing="skipped: needs a CUDA GPU")
+GONE = Samples(missing=Reason("skipped", "needs_gpu"))
 THERE = Samples((1.0, 2.0))
 
 
@@ -155,6 +156,6 @@ def test_results_give_samples_at_one_x_or_all_and_the_reason_where_there_are_non
     assert results.samples("times", "fast", 4) == Samples((1.0, 2.0), frozenset({"cuda"}))
     assert results.samples("times", "fast", n=2).values == (1.0, 2.0, 3.0), "by growing x"
     assert results.xs("times", "fast") == [4, 8]
-    assert results.samples("times", "slow").missing == "skipped: needs g++"
-    assert results.samples("times", "fast", 5).missing == "not measured: times, fast, x 5"
-    assert results.samples("times", "fast", n=3).missing == "not measured: times, fast, 3"
+    assert results.samples("times", "slow").missing == Reason("skipped", "needs: g++")
+    assert results.samples("times", "fast", 5).missing == Reason("not_measured", "times, fast, x 5")
+    assert results.samples("times", "fast", n=3).missing == Reason("not_measured", "times, fast, 3")

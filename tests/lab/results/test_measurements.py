@@ -16,19 +16,20 @@ from lab.results.measurements import (
     samples_at,
     skip,
 )
+from lab.results.reasons import Reason
 
 MEASURED = [
     Measurement("copy", "pinned", 64, (1.5, 2.25, 2.0), "ms", "cuda", 0),
     Measurement("copy", "pinned", 32, (1.0,), "ms", "cuda", 0),
     Measurement("copy", "pageable", 64, (3.123456789, 4.0), "ms", "cuda", 4),
-    skip("copy", "two GPUs", "needs 2 CUDA GPUs, found 1", "cuda"),
+    skip("copy", "two GPUs", Reason("needs_gpus", "2"), "cuda"),
 ]
 
 
 def test_rows_hold_every_sample_and_what_was_skipped():
     rows = rows_of(MEASURED)
     assert [row["value"] for row in rows] == [1.5, 2.25, 2.0, 1.0, 3.1234568, 4.0, ""]
-    assert [row["remark"] for row in rows] == [""] * 6 + ["skipped: needs 2 CUDA GPUs, found 1"]
+    assert [row["remark"] for row in rows] == [""] * 6 + ["skipped: needs_gpus: 2"]
 
 
 def test_measurements_come_back_from_rows_as_text():

@@ -3,6 +3,7 @@
 import os
 
 from lab.results.measurements import Measurement, skip
+from lab.results.reasons import NEEDS_GPU, Reason
 from lab.timing import snapshot
 
 
@@ -17,5 +18,5 @@ def measure(start: int, failing: int, disturbed: int) -> list[Measurement]:
     return [
         Measurement("demo", "arm", 1, times, "ms", "cpu-virtual", 1),
         Measurement("demo", "process", 1, (float(os.getpid()),), "", "cpu-virtual", 1),
-        skip("demo", "GPU", "needs a CUDA GPU", "cpu-virtual"),
+        skip("demo", "GPU", Reason(NEEDS_GPU), "cpu-virtual"),
     ]

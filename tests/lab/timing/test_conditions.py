@@ -10,23 +10,15 @@ import pytest
 import torch
 
 from lab.machine.devices import Devices
-from lab.results.disturbances import (
-    BUSY,
-    GPU_BUSY,
-    LIMIT_PERCENT,
-    SLEPT,
-    THROTTLED,
-    Disturbance,
-    disturbances_of,
-    in_words,
-)
+from lab.results.disturbances import LIMIT_PERCENT, disturbances_of
 from lab.results.measurements import Measurement, again, skip
+from lab.results.reasons import BUSY, GPU_BUSY, NEEDS_GPU, SLEPT, THROTTLED, Reason, joined
 from lab.timing import conditions as module
 from lab.timing.conditions import LoadMonitor, conditions
 from lab.timing.snapshot import Snapshot, between
 
 DEVICES = Devices("cpu-virtual", [torch.device("cpu")], threads=1)
-SLEEP = Disturbance(SLEPT, "12 s")
+SLEEP = Reason(SLEPT, "12 s")
 BEFORE = Snapshot(awake_s=100.0, since_boot_s=150.0, throttled_s=0.0, cores=2)
 
 
@@ -52,7 +44,7 @@ def test_conditions_count_controls_noise_and_skips():
         sampled("biased", *[1.1] * 11, 1.101),
         sampled(again("biased"), *[1.0] * 11, 1.2),
         sampled("noisy", 1.0, 2.0, 3.0),
-        skip("demo", "GPU", "needs a CUDA GPU", "cpu-virtual"),
+        skip("demo", "GPU", Reason(NEEDS_GPU), "cpu-virtual"),
     ]
     found = conditions(measured, DEVICES, FastWatch(), starts=12)
     counts = ("controls", "false_speedups", "control_starts", "control_over", "control_under")
@@ -78,7 +70,7 @@ def test_jobs_at_once_need_two_cores(monkeypatch, cores, quota, kind, jobs, meas
     monkeypatch.setattr(module, "allowed_cores", lambda: cores)
     monkeypatch.setattr(module, "quota_cores", lambda: quota)
     found = module.lack_metrics(Devices(kind, DEVICES.devices, 1), jobs)
-    assert found == ({} if measurable else {"not_measurable": "needs 2 cores"})
+    assert found == ({} if measurable else {"not_measurable": "needs_cores: 2"})
 
 
 # load by other processes
@@ -137,7 +129,7 @@ def test_ended_children_count_as_own():
 @pytest.mark.parametrize(
     ("script", "percent", "disturbed"),
     [
-        ("printf '3\\n97\\n'", 97, [Disturbance(GPU_BUSY, "97 % > 20 %")]),
+        ("printf '3\\n97\\n'", 97, [Reason(GPU_BUSY, "97 % > 20 %")]),
         ("printf '0\\n20\\n'", 20, []),
         ("echo '[N/A]'", 0, []),
         ("echo 'No devices were found'; exit 6", 0, []),
@@ -169,7 +161,7 @@ def test_throttling_is_a_share_of_the_cores_time(cores, throttled_s, percent):
     """In a minute; a quota below a core counts as one."""
     before = replace(BEFORE, cores=cores)
     after = Snapshot(awake_s=160.0, since_boot_s=210.0, throttled_s=throttled_s, cores=cores)
-    expected = [Disturbance(THROTTLED, f"{percent} % > 20 %")] if percent else []
+    expected = [Reason(THROTTLED, f"{percent} % > 20 %")] if percent else []
     assert between(before, after) == expected
 
 
@@ -179,8 +171,8 @@ def test_throttling_is_a_share_of_the_cores_time(cores, throttled_s, percent):
 def test_each_kind_of_disturbance_is_kept_once(monkeypatch):
     watch = FastWatch()
     monkeypatch.setattr(watch, "disturbances", lambda: [SLEEP])
-    throttled = Disturbance(THROTTLED, "25 % > 20 %")
-    remark = f"disturbed: {in_words([Disturbance(SLEPT, '9 s'), throttled])}"
+    throttled = Reason(THROTTLED, "25 % > 20 %")
+    remark = f"disturbed: {joined([Reason(SLEPT, '9 s'), throttled])}"
     measured = [replace(sampled("arm", 1.0, 1.0), remark=remark), sampled("other", 1.0)]
     found = conditions(measured, DEVICES, watch, starts=2)
     text = "the machine slept (12 s); the CPU quota held it back (25 % > 20 %)"
@@ -190,7 +182,7 @@ def test_each_kind_of_disturbance_is_kept_once(monkeypatch):
 
 def test_a_machine_is_busy_above_the_limit():
     assert disturbances_of({"busy_percent": LIMIT_PERCENT}) == []
-    assert disturbances_of({"busy_percent": 93.4}) == [Disturbance(BUSY, "93.4 % > 20 %")]
-    both = disturbances_of({"busy_percent": 50.0, "disturbed": in_words([SLEEP])})
-    assert both == [Disturbance(BUSY, "50 % > 20 %"), SLEEP]
+    assert disturbances_of({"busy_percent": 93.4}) == [Reason(BUSY, "93.4 % > 20 %")]
+    both = disturbances_of({"busy_percent": 50.0, "disturbed": joined([SLEEP])})
+    assert both == [Reason(BUSY, "50 % > 20 %"), SLEEP]
     assert disturbances_of({}) == disturbances_of({"busy_percent": float("nan")}) == []

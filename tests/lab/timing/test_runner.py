@@ -6,11 +6,12 @@ import pytest
 
 from lab.core.errors import LabError
 from lab.results.measurements import Measurement, skip
+from lab.results.reasons import NEEDS_GPU, Reason
 from lab.timing.runner import measure_in_processes, merge
 from tests.lab.timing import started
 
 NEVER = -1
-SKIPPED = skip("demo", "GPU", "needs a CUDA GPU", "cpu-virtual")
+SKIPPED = skip("demo", "GPU", Reason(NEEDS_GPU), "cpu-virtual")
 
 
 def test_each_start_is_a_process_with_one_median():
@@ -23,7 +24,7 @@ def test_each_start_is_a_process_with_one_median():
 def test_disturbed_start_is_remarked_on():
     variant, _, gpu = measure_in_processes("started", 2, started.measure, NEVER, 0)
     assert variant.values == (2.0, 3.0)
-    assert variant.remark.startswith("disturbed: the CPU quota held it back (")
+    assert variant.remark.startswith("disturbed: throttled: ")
     assert gpu == SKIPPED
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from lab.claims.agreement import agreement_of
 from lab.claims.rules import Verdict
-from lab.claims.verdicts import Judgement, rows_of
+from lab.claims.verdicts import NO_REASON, Judgement, rows_of
 from lab.core.files import write_json, write_rows
 from lab.results.findings import Samples, median
 from lab.tools import retest
@@ -19,7 +19,12 @@ def machine(project):
 
 def measure(project, verdict: Verdict, *samples: float) -> None:
     found = Judgement(
-        claim_of("A6a"), verdict, median(Samples(samples)), "cpu-virtual", "", "times as fast"
+        claim_of("A6a"),
+        verdict,
+        median(Samples(samples)),
+        "cpu-virtual",
+        NO_REASON,
+        "times as fast",
     )
     write_rows(project / "reports" / "claims", rows_of([found]))
 

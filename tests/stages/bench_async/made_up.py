@@ -3,6 +3,7 @@
 from lab.core.files import Metrics
 from lab.machine.devices import DeviceKind
 from lab.results.measurements import Measurement, skip
+from lab.results.reasons import NEEDS_GPUS, Reason
 from lab.timing.bench import OVER_LAUNCH
 from tests.made_up import one
 
@@ -41,7 +42,7 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
         one("book", "torch, products alone", 10, kind, 500),
         one("back_end", "x * y + 2", 60, kind, unit="%"),
         one("back_end", "random product", 99, kind, unit="%"),
-        skip("book", "torch, another GPU waited for", "needs 2 CUDA GPUs, found 0", kind),
+        skip("book", "torch, another GPU waited for", Reason(NEEDS_GPUS, "2"), kind),
     ]
 
 

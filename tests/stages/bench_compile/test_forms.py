@@ -6,6 +6,7 @@ from functools import partial
 import pytest
 import torch
 
+from lab.results.reasons import Reason
 from lab.tools.doctor import VARIABLES
 from stages.bench_compile.measure import forms, names
 from stages.bench_compile.measure.forms import (
@@ -41,12 +42,12 @@ def test_outputs_of_every_form_are_compared():
 
 
 def test_what_a_machine_lacks_is_said(monkeypatch, tmp_path):
-    assert obstacle(names.GRAPH, CPU, compilers=True) == "needs a CUDA GPU"
-    assert obstacle(names.AOT, CPU, compilers=False) == "bench_compile.compilers is false"
+    assert obstacle(names.GRAPH, CPU, compilers=True) == Reason("needs_gpu")
+    assert obstacle(names.AOT, CPU, compilers=False) == Reason("off", "bench_compile.compilers")
     monkeypatch.setenv("CXX", "no-such-compiler")
     reason = "needs a C++ compiler (no-such-compiler is not on PATH)"
     assert obstacle(names.AOT, CPU, compilers=True) == reason
-    assert obstacle(names.SCRIPT, CPU, compilers=False) == ""
+    assert obstacle(names.SCRIPT, CPU, compilers=False) is None
     assert build(names.COMPILE, mlp(0), tmp_path, [], call_each([])) == (None, 0.0, reason)
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from lab.core.files import Metrics
 from lab.machine.devices import DeviceKind
 from lab.results.measurements import Measurement, skip
+from lab.results.reasons import NEEDS_GPU, Reason
 from stages.bench_hardware.measure.arithmetic import WAYS
 from stages.bench_hardware.measure.roofline import NETS
 from stages.bench_hardware.measure.transfers import VARIANTS
@@ -48,7 +49,7 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
             ],
         ]
     else:
-        made += [skip("transfers", variant, "needs a CUDA GPU", kind) for variant in VARIANTS]
+        made += [skip("transfers", variant, Reason(NEEDS_GPU), kind) for variant in VARIANTS]
     for stem, ms, gflop in (("the notes' small stem", 300, 58), ("the original stem", 30, 4)):
         made += [
             one("stem", stem, ms, target, 64),

@@ -9,6 +9,7 @@ import lab.core.params
 from lab.machine.devices import processor
 from lab.results.findings import Finding, Over
 from lab.results.measurements import Results
+from lab.results.reasons import Reason
 from stages.bench_hardware.__main__ import measure
 from stages.bench_hardware.measure import arithmetic, memory, roofline
 from stages.bench_hardware.measure.arithmetic import WAYS, add_in_a_loop
@@ -43,7 +44,7 @@ def test_one_core_has_nothing_to_spread_sums_over():
     assert findings("bench_hardware", made, "cpu-virtual")["all_cores"].value == pytest.approx(6)
     on_one = [m for m in made if m.experiment != "vector rate" or m.threads == 1]
     found = findings("bench_hardware", on_one, "cpu-virtual")["all_cores"]
-    assert found.missing == "there is one core; it needs two"
+    assert found.missing == Reason("needs_cores", "2")
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from lab.core.files import Metrics
 from lab.machine.devices import DeviceKind
 from lab.results.measurements import Measurement, Results, skip
+from lab.results.reasons import NEEDS_GPU, Reason
 from lab.timing.bench import OVER_LAUNCH
 from stages.bench_overlap.findings import best_variant
 from stages.bench_overlap.measure.names import BESIDE, PARTS, TWO_STREAMS
@@ -33,7 +34,7 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
     else:
         both = {"sequentially": 80, BESIDE: 44}
         best = BESIDE
-        missing = [skip("times", n, "needs a CUDA GPU", kind) for n in PARTS if n not in both]
+        missing = [skip("times", n, Reason(NEEDS_GPU), kind) for n in PARTS if n not in both]
     times = [one("times", name, t, kind, 4000) for name, t in (alone | both).items()]
     rates = [
         one("bandwidth", name, 10, kind, 4000, "GB/s") for name in alone if name != "computing only"
@@ -53,7 +54,7 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
     others += [
         one(experiment, variant, t, kind, 4000)
         if kind == "cuda"
-        else skip(experiment, variant, "needs a CUDA GPU", kind)
+        else skip(experiment, variant, Reason(NEEDS_GPU), kind)
         for variant, t in call.items()
     ]
     return [*times, *rates, *overlap_fractions(times), *spans, *missing, *others]

@@ -3,6 +3,7 @@
 from lab.core.files import Metrics
 from lab.machine.devices import DeviceKind
 from lab.results.measurements import Measurement, skip
+from lab.results.reasons import NEEDS_GPUS, Reason
 from lab.timing.bench import OVER_LAUNCH
 from tests.made_up import one
 
@@ -31,7 +32,7 @@ def measurements(kind: DeviceKind) -> list[Measurement]:
             one("products", "concurrently", 1.25 * t, kind, size),
         ]
     if kind != "cuda":
-        reason = "needs 2 CUDA GPUs, found 0"
+        reason = Reason(NEEDS_GPUS, "2")
         return [
             *made,
             *[skip("products, second job longer", variant, reason, kind) for variant in WAITS],

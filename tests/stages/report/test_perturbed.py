@@ -87,7 +87,7 @@ PERTURBED: dict[str, Change] = {
     "one sample": of_times(lambda times, i: times[:1]),
     "a thousand times slower": of_times(lambda times, i: 1000 * times),
     "no compiler": without(NEED_A_COMPILER, "needs g++"),
-    "no TorchScript": without(OF_TORCHSCRIPT, "torch 3.0 has no TorchScript"),
+    "no TorchScript": without(OF_TORCHSCRIPT, "no_torchscript: 3.0"),
 }
 
 

@@ -6,7 +6,6 @@ import shutil
 import pytest
 
 from lab.claims.book_order import BOOK_ORDER
-from lab.claims.needs import A_GPU
 from lab.core.errors import DataError
 from lab.core.files import read_rows, write_json
 from lab.core.params import PARAMS_FILE, read_yaml
@@ -49,7 +48,7 @@ def test_look_alikes_are_said_and_what_is_hostile_or_damaged_keeps_no_page_from_
     shutil.copytree(reports / "train" / "lenet_1gpu", reports / "train" / EVIL)
     claims = read_rows(reports / "claims" / "rows.csv")
     taken = taken_under(reports)
-    for file, old in (("bench_input", RESIDENT), ("claims", f"needs {A_GPU}")):
+    for file, old in (("bench_input", RESIDENT), ("claims", "unmet: gpu")):
         rows = (reports / file / "rows.csv").read_text()
         assert old in rows
         (reports / file / "rows.csv").write_text(rows.replace(old, EVIL))

@@ -115,7 +115,7 @@ def test_the_index_counts_what_waits_for_gpus(reports):
     waiting = [
         row["id"]
         for row in rows
-        if row["kind"] != "asked here" and re.match("needs (a|2) GPUs?:", str(row["reason"]))
+        if row["kind"] != "ours" and re.match("unmet: .*gpu", str(row["reason"]))
     ]
     index = (reports / file_of(INDEX, "en")).read_text()
     assert f"{len(waiting)} of these because they need GPUs" in index

@@ -41,8 +41,8 @@ def test_every_outcome_has_its_words(render, stage):
 
 DECIDES_NOTHING = {
     "busy": ({"busy_percent": 93.2}, "the machine was busy (93.2 % > 20 %)"),
-    "disturbed": ({"disturbed": "the machine slept (9 s)"}, "slept (9 s)"),
-    "one core": ({"not_measurable": "needs 2 cores"}, "needs 2 cores"),
+    "disturbed": ({"disturbed": "slept: 9 s"}, "slept (9 s)"),
+    "one core": ({"not_measurable": "needs_cores: 2"}, "needs 2 cores"),
 }
 
 

@@ -1,0 +1,74 @@
+"""Why there is no number, or why it decides nothing: a code and what it is about, words elsewhere.
+
+In a row's remark, in conditions.json and among the claims they stand as `code: about`.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple, Self
+
+
+class Reason(NamedTuple):
+    """A reason, such as `needs_cores` about 2."""
+
+    code: str
+    about: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.about}" if self.about else self.code
+
+    @classmethod
+    def of(cls, text: str) -> Self:
+        """The reason that stands as a text."""
+        code, _, about = text.partition(": ")
+        return cls(code, about)
+
+
+def joined(reasons: Iterable[Reason]) -> str:
+    """Several reasons as one text, the first of each code."""
+    first: dict[str, Reason] = {}
+    for each in reasons:
+        first.setdefault(each.code, each)
+    return "; ".join(map(str, first.values()))
+
+
+def split(text: str) -> list[Reason]:
+    """The reasons in a text that `joined` made."""
+    return [Reason.of(each) for each in text.split("; ") if each]
+
+
+# of a number that is not there
+SKIPPED = "skipped"  # by its stage; about why
+NOT_MEASURED = "not_measured"  # about what
+BROKEN = "broken"  # about the number, which cannot be
+UNUSABLE = "unusable"  # samples; about why
+LAUNCH_BOUND = "launch_bound"  # it takes hardly longer than its launch; about what to enlarge
+NO_RACE = "no_race"  # without an event the result was right, too
+NOT_LONGER = "not_longer"  # the second job than the first; about what to enlarge
+TARGET_MISSED = "target_missed"  # by runs that should need fewer epochs; about how many
+
+# of a claim
+FOREIGN = "foreign"  # device; about its name
+UNMET = "unmet"  # need; about its name
+DISTURBED = "disturbed"  # times; about what happened
+NOT_SEEN = "not_seen"  # what a sentence says may be; about the word
+TOO_FEW = "too_few"  # samples; about how many
+
+# why a stage skips something
+NEEDS = "needs"  # about what
+NEEDS_GPU = "needs_gpu"
+NEEDS_GPUS = "needs_gpus"  # about how many
+NEEDS_TWO_GPUS_OR_NONE = "needs_two_gpus_or_none"
+NEEDS_CORES = "needs_cores"  # about how many
+NEEDS_LARGER_SIZES = "needs_larger_sizes"  # on this GPU
+NEEDS_BF16 = "needs_bf16"  # instructions
+NEEDS_LIGHTNING = "needs_lightning"
+NO_TORCHSCRIPT = "no_torchscript"  # about torch's version
+OFF = "off"  # about the key of params.yaml
+FAILED = "failed"  # does not build, load or run here; about the error
+NO_TIME = "no_time"  # to compile it
+
+# what happened to a stage; about how much
+BUSY = "busy"
+SLEPT = "slept"
+THROTTLED = "throttled"
+GPU_BUSY = "gpu_busy"
