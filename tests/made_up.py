@@ -136,8 +136,9 @@ def _with_needs_met(found: Results, stage: str) -> Results:
     conditions = dict(found.conditions)
     for claim in ledger():
         for need in claim.needs if claim.stage == stage else ():
-            if conditions.get(need.condition) not in need.accepted:
-                conditions[need.condition] = need.accepted[0]
+            for name, accepted in need.conditions.items():
+                if conditions.get(name) not in accepted:
+                    conditions[name] = accepted[0]
     return Results(found.measurements, conditions)
 
 

@@ -21,7 +21,7 @@ class Range:
 
     @property
     def template(self) -> str:
-        """The range in words, `low` and `high` to be filled in: a message that catalogues have."""
+        """The range in words, `low` and `high` to be filled in: a message that is translated."""
         if math.isinf(self.high):
             return "at least {low:g}"
         if math.isinf(self.low):

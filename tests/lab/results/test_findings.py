@@ -150,7 +150,11 @@ def test_results_give_samples_at_one_x_or_all_and_the_reason_where_there_are_non
         return Measurement("times", "fast", x, values, "ms", "cuda", columns=columns)
 
     results = Results(
-        [at(8, 3.0, n=2.0), at(4, 1.0, 2.0, n=2.0), skip("times", "slow", "needs g++", "cpu")],
+        [
+            at(8, 3.0, n=2.0),
+            at(4, 1.0, 2.0, n=2.0),
+            skip("times", "slow", Reason("needs", "g++"), "cpu"),
+        ],
         {"starts": 2},
     )
     assert results.samples("times", "fast", 4) == Samples((1.0, 2.0), frozenset({"cuda"}))

@@ -175,7 +175,7 @@ def test_each_kind_of_disturbance_is_kept_once(monkeypatch):
     remark = f"disturbed: {joined([Reason(SLEPT, '9 s'), throttled])}"
     measured = [replace(sampled("arm", 1.0, 1.0), remark=remark), sampled("other", 1.0)]
     found = conditions(measured, DEVICES, watch, starts=2)
-    text = "the machine slept (12 s); the CPU quota held it back (25 % > 20 %)"
+    text = "slept: 12 s; throttled: 25 % > 20 %"
     assert found["disturbed"] == text
     assert disturbances_of({**found, "busy_percent": 0}) == [SLEEP, throttled]
 
