@@ -363,6 +363,12 @@ def derive(c: Context) -> None:
 
 
 @task
+def freeze(c: Context) -> None:
+    """Note the rules of claims as they are; refuses one that changed without a new day."""
+    _run("python -m lab.tools.freeze")
+
+
+@task
 def deps(c: Context) -> None:
     """Write into dvc.yaml which rooms of lab/ each stage imports."""
     _run("python -m lab.tools.deps")

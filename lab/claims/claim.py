@@ -51,6 +51,18 @@ class Need(Entry):
     conditions: dict[str, tuple[float | str, ...]]
 
 
+class Case(Entry):
+    """A condition under which a sentence is judged by itself, where it may decide otherwise.
+
+    Attributes:
+        finding: that decides there.
+        when: the condition, behind the number: “1.8 on the airfoil data”.
+    """
+
+    finding: str
+    when: Text
+
+
 class Front(Entry):
     """How a claim that does not hold is told on the front page.
 
@@ -86,6 +98,7 @@ class Claim(Entry):
         says: the claim in our own words, no more and no less than the note's.
         measured: what is measured for it, under which conditions.
         finding: that decides, by its name in the stage's findings.py.
+        cases: instead, conditions under which the same rows decide otherwise.
         at_least: the smallest number for which it holds.
         at_most: the largest.
         exactly: the only one.
@@ -104,7 +117,8 @@ class Claim(Entry):
     at: str = ""
     says: Text
     measured: Text
-    finding: str
+    finding: str = ""
+    cases: tuple[Case, ...] = ()
     at_least: float | None = None
     at_most: float | None = None
     exactly: float | None = None
@@ -121,7 +135,14 @@ class Claim(Entry):
             raise ValueError("expected at_least, at_most or both, or exactly alone")
         if None not in ends and self.holds.low > self.holds.high:
             raise ValueError("at_least is over at_most")
+        if bool(self.finding) == (len(self.cases) > 1):
+            raise ValueError("expected a finding, or two cases or more")
         return self
+
+    @property
+    def deciding(self) -> list[str]:
+        """The findings that decide: one, or one for each case."""
+        return [case.finding for case in self.cases] or [self.finding]
 
     @property
     def holds(self) -> Range:

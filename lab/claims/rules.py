@@ -11,6 +11,7 @@ What words ask for is the same in every claim:
 "may", "can", "some", "need not": one example confirms them, and no example refutes them.
 """
 
+from collections.abc import Iterable
 from enum import StrEnum
 
 from lab.results.findings import Finding
@@ -22,11 +23,22 @@ class Verdict(StrEnum):
 
     CONFIRMED = "confirmed"
     REFUTED = "refuted"
+    DEPENDS = "depends"  # on a condition: one of its cases is confirmed, another refuted
     INCONCLUSIVE = "inconclusive"
     NOT_TESTABLE = "not testable here"
 
 
 DECIDED = (Verdict.CONFIRMED, Verdict.REFUTED)
+
+
+def overall(verdicts: Iterable[Verdict]) -> Verdict:
+    """The verdict on a sentence whose cases have these."""
+    tested = set(verdicts) - {Verdict.NOT_TESTABLE}
+    if tested.issuperset(DECIDED):
+        return Verdict.DEPENDS
+    if Verdict.INCONCLUSIVE in tested:
+        return Verdict.INCONCLUSIVE
+    return tested.pop() if tested else Verdict.NOT_TESTABLE
 
 
 def decide(found: Finding, holds: Range) -> Verdict:

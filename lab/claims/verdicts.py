@@ -9,11 +9,13 @@ testable here`, with the reason; it is never an error and never a pass.
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from lab.claims.claim import Claim, Kind, Need
-from lab.claims.rules import DECIDED, Verdict, decide
+from lab.claims.frozen import digest
+from lab.claims.rules import DECIDED, Verdict, decide, overall
+from lab.core.files import MEASURED_ON
 from lab.results.diff import Taken
 from lab.results.disturbances import NOT_MEASURABLE, disturbances_of
 from lab.results.findings import Finding, Over, exact
@@ -41,7 +43,8 @@ NO_REASON = Reason("")
 class Judgement:
     """A claim's verdict on this machine.
 
-    There is no finding where it is not testable, or of times that decide nothing.
+    There is no finding where it is not testable, or of times that decide nothing. Of a claim with
+    cases it is that of the first one tested, and `cases` has a judgement for each.
     """
 
     claim: Claim
@@ -50,12 +53,19 @@ class Judgement:
     device_kind: str
     reason: Reason
     unit: str
+    measured_on: str = ""
+    cases: tuple["Judgement", ...] = ()
 
     @property
     def kind(self) -> Kind:
         """The claim's, but for a sentence about GPUs that was measured without one."""
         without_gpu = self.claim.about_gpus and self.device_kind not in GPU_KINDS
         return Kind.OURS if without_gpu else self.claim.kind
+
+    @property
+    def rule_was_fixed(self) -> bool:
+        """Whether it was measured after the day from which its rule is as it is."""
+        return self.measured_on > self.claim.since.isoformat()
 
     @property
     def unmet(self) -> Need | None:
@@ -67,19 +77,34 @@ class Judgement:
 
 def judge(claim: Claim, taken: Taken) -> Judgement:
     """The verdict on a claim by what its stage left. It raises nothing, whatever that is."""
-    found = taken.findings.get(claim.finding)
+    return _of_cases([_judge(claim, name, taken) for name in claim.deciding])
+
+
+def _of_cases(judged: Sequence[Judgement]) -> Judgement:
+    """One judgement of those on a claim's cases; of one alone it itself."""
+    if len(judged) == 1:
+        return judged[0]
+    verdict = overall(each.verdict for each in judged)
+    first = next((f for f in judged if f.verdict is not Verdict.NOT_TESTABLE), judged[0])
+    return replace(first, verdict=verdict, cases=tuple(judged))
+
+
+def _judge(claim: Claim, name: str, taken: Taken) -> Judgement:
+    """The verdict by one finding."""
+    found = taken.findings.get(name)
     kind = _device_kind(found, taken)
     unit = "" if found is None else found.unit
+    day = str(taken.conditions.get(MEASURED_ON, ""))
 
     def judged(
         verdict: Verdict, reason: Reason = NO_REASON, finding: Finding | None = None
     ) -> Judgement:
-        return Judgement(claim, verdict, finding, kind, reason, unit)
+        return Judgement(claim, verdict, finding, kind, reason, unit, day)
 
     if kind not in DEVICE_KINDS:
         found, kind = None, "unknown"
         return judged(Verdict.NOT_TESTABLE, Reason(FOREIGN, str(taken.conditions["device_kind"])))
-    lack = _unmet(claim, taken.conditions) or _no_number(claim, found)
+    lack = _unmet(claim, taken.conditions) or _no_number(name, found)
     if lack or found is None:
         return judged(Verdict.NOT_TESTABLE, lack or NO_REASON)
     if found.timed and (needed := taken.conditions.get(NOT_MEASURABLE)):
@@ -115,20 +140,21 @@ def _unmet(claim: Claim, conditions: Mapping[str, Any]) -> Reason | None:
     return None
 
 
-def _no_number(claim: Claim, found: Finding | None) -> Reason | None:
-    """Why a claim has no number that can be judged, if it has none."""
+def _no_number(name: str, found: Finding | None) -> Reason | None:
+    """Why there is no number of this name that can be judged, if there is none."""
     if found is None:
-        return Reason(NOT_MEASURED, claim.finding)
+        return Reason(NOT_MEASURED, name)
     if found.missing:
         return found.missing
     return None if found.consistent() else Reason(UNUSABLE, str(found.value))
 
 
 def rows_of(judgements: Sequence[Judgement]) -> list[dict[str, float | str]]:
-    """One row per judgement; a number that does not exist is an empty cell."""
+    """A row for each judgement, then one for each of its cases; no number is an empty cell."""
     return [
         {
             "id": f.claim.id,
+            "case": case,
             "section": f.claim.section,
             "kind": f.kind.value,
             "places": f.claim.at,
@@ -136,11 +162,15 @@ def rows_of(judgements: Sequence[Judgement]) -> list[dict[str, float | str]]:
             **_cells(f.finding),
             "unit": f.unit,
             "holds": str(f.claim.holds),
+            "rule": digest(f.claim),
+            "since": f.claim.since.isoformat(),
+            "measured_on": f.measured_on,
             "device_kind": f.device_kind,
             "stage": f.claim.stage,
             "reason": str(f.reason),
         }
-        for f in judgements
+        for judged in judgements
+        for case, f in [("", judged), *zip(judged.claim.deciding, judged.cases, strict=False)]
     ]
 
 
@@ -183,27 +213,38 @@ def _number_in(row: Mapping[str, Any], name: str) -> float:
 def judgements_of(rows: Sequence[Mapping[str, Any]], ledger: Sequence[Claim]) -> list[Judgement]:
     """The judgements on the claims of `ledger` that rows hold; inverse of `rows_of` to 6 digits.
 
-    A row with another range is of an earlier rule, and none of this one's.
+    A row of another rule is none of this one's.
     """
     claims = {claim.id: claim for claim in ledger}
-    asked = {claim.id: str(claim.holds) for claim in ledger}
+    rules = {claim.id: digest(claim) for claim in ledger}
+    current = [row for row in rows if rules.get(row["id"]) == row.get("rule")]
+    cases: dict[str, list[Judgement]] = {}
+    for row in current:
+        if row.get("case"):
+            cases.setdefault(row["id"], []).append(_judgement(row, claims))
     return [
-        Judgement(
-            claims[row["id"]],
-            Verdict(row["verdict"]),
-            finding_in(row),
-            str(row["device_kind"]),
-            Reason.of(str(row["reason"])),
-            str(row["unit"]),
-        )
-        for row in rows
-        if asked.get(row["id"]) == row["holds"]
+        replace(_judgement(row, claims), cases=tuple(cases.get(row["id"], ())))
+        for row in current
+        if not row.get("case")
     ]
 
 
+def _judgement(row: Mapping[str, Any], claims: Mapping[str, Claim]) -> Judgement:
+    return Judgement(
+        claims[row["id"]],
+        Verdict(row["verdict"]),
+        finding_in(row),
+        str(row["device_kind"]),
+        Reason.of(str(row["reason"])),
+        str(row["unit"]),
+        str(row["measured_on"]),
+    )
+
+
 def by_interval(judgements: Sequence[Judgement]) -> list[Judgement]:
-    """The confirmed and refuted claims whose verdict rests on an interval."""
-    return [f for f in judgements if f.verdict in DECIDED and f.finding and not f.finding.exact]
+    """The confirmed and refuted claims, or cases of them, whose verdict rests on an interval."""
+    single = [each for f in judgements for each in f.cases or (f,)]
+    return [f for f in single if f.verdict in DECIDED and f.finding and not f.finding.exact]
 
 
 def false_verdicts(judgements: Sequence[Judgement]) -> float:

@@ -19,6 +19,7 @@ REPORTS = Path("reports")
 HARDWARE_FILE = REPORTS / "hardware.json"
 ROWS = "rows.csv"
 METRICS = "metrics.json"  # the few numbers of a stage that a person compares
+MEASURED_ON = "measured_on"  # the day, among the conditions
 CONDITIONS = "conditions.json"  # all else that it says in one number or word, and its machine
 MEND = "delete it and run `invoke repro`"
 

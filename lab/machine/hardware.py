@@ -6,13 +6,14 @@ so that a second `dvc repro` measures nothing again.
 
 import os
 import platform
+from datetime import date
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import psutil
 
-from lab.core.files import CONDITIONS, read_json, write_json
+from lab.core.files import CONDITIONS, MEASURED_ON, read_json, write_json
 from lab.machine.limits import NO_QUOTA, quota_cores, usable_cores
 from lab.machine.torch_build import build, cpu_model, instructions, may_have_gpus
 
@@ -29,9 +30,10 @@ def facts() -> dict[str, dict[str, Any]]:
 
 
 def add_machine(folder: Path) -> None:
-    """Put the machine's facts into the conditions.json of the results that it measured."""
+    """Put the machine's facts, and the day, into the conditions.json of what it measured."""
     path = folder / CONDITIONS
-    write_json(path, read_json(path) | {"machine": facts()})
+    today = {MEASURED_ON: date.today().isoformat()}
+    write_json(path, read_json(path) | today | {"machine": facts()})
 
 
 def _cpu() -> dict[str, Any]:

@@ -23,6 +23,7 @@ from lab.results.findings import Finding, Over
 SYMBOLS = {
     Verdict.CONFIRMED: "✓",
     Verdict.REFUTED: "✗",
+    Verdict.DEPENDS: "±",
     Verdict.INCONCLUSIVE: "≈",
     Verdict.NOT_TESTABLE: "–",
 }
@@ -54,6 +55,7 @@ class Card:
         holds: the numbers for which it holds.
         tolerance: why these.
         change: what would change the verdict.
+        rule: since when the rule is as it is, and whether it was fixed before the measurement.
         scale: both on a line; None where there is no number.
         stage: where it is measured.
     """
@@ -75,6 +77,7 @@ class Card:
     holds: str
     tolerance: str
     change: str
+    rule: str
     scale: Scale | None
     stage: str
 
@@ -82,6 +85,7 @@ class Card:
 FILTERS = {
     Verdict.CONFIRMED: "confirmed",
     Verdict.REFUTED: "refuted",
+    Verdict.DEPENDS: "depends",
     Verdict.INCONCLUSIVE: "inconclusive",
     Verdict.NOT_TESTABLE: "untested",
 }
@@ -91,7 +95,8 @@ def judgements(folder: Path) -> list[Judgement]:
     """All judgements; none if what `folder` (reports/claims) holds is missing, damaged or half."""
     try:
         rows, total = read_rows(folder / ROWS), read_json(folder / METRICS).get("total")
-        return judgements_of(rows, ledger()) if total == len(rows) else []
+        found = judgements_of(rows, ledger())
+        return found if total == sum(not row.get("case") for row in rows) else []
     except (LabError, LookupError, ValueError):
         return []
 
@@ -121,7 +126,8 @@ def card(f: Judgement, others: Judgements = NOWHERE) -> Card:
         holds=range_in_words(f.claim.holds) + ("%" if f.unit[:1] == "%" else ""),
         tolerance=localized(f.claim.tolerance),
         change=_change_of(f),
-        scale=scale_of(f.finding, f.claim.holds) if f.finding else None,
+        rule=_rule_of(f),
+        scale=scale_of(f.finding, f.claim.holds) if f.finding and not f.cases else None,
         stage=f.claim.stage,
     )
 
@@ -148,8 +154,8 @@ def _beside(here: Judgement, f: Judgement) -> str:
 
 def by_interest(judgements: Sequence[Judgement]) -> list[Judgement]:
     """What did not hold first, then what is undecided, what holds, and what could not be tested."""
-    order = (Verdict.REFUTED, Verdict.INCONCLUSIVE, Verdict.CONFIRMED, Verdict.NOT_TESTABLE)
-    return sorted(judgements, key=lambda f: order.index(f.verdict))
+    order = [Verdict.REFUTED, Verdict.DEPENDS, Verdict.INCONCLUSIVE, Verdict.CONFIRMED]
+    return sorted(judgements, key=lambda f: [*order, Verdict.NOT_TESTABLE].index(f.verdict))
 
 
 def tally(judgements: Sequence[Judgement]) -> list[tuple[str, str, str, int]]:
@@ -165,6 +171,8 @@ def counts(judgements: Sequence[Judgement]) -> dict[Verdict, int]:
 
 def _change_of(f: Judgement) -> str:
     """What would change a verdict."""
+    if f.verdict is Verdict.DEPENDS:
+        return say("The cases agreeing with each other.")
     if f.finding is None and f.verdict is Verdict.INCONCLUSIVE:
         return say("Times taken on a quiet machine, and left alone.")
     if f.finding is None:
@@ -183,11 +191,29 @@ def _change_of(f: Judgement) -> str:
     )
 
 
+def _rule_of(f: Judgement) -> str:
+    """Since when a rule is as it is, and on which side of that day it was measured."""
+    if not f.measured_on:
+        return say("As it is since {since}.", since=f.claim.since)
+    if f.rule_was_fixed:
+        return say(
+            "Fixed on {since}, before the measurement of {day}.",
+            since=f.claim.since,
+            day=f.measured_on,
+        )
+    return say(
+        "As it is since {since}; the results of {day} were known by then.",
+        since=f.claim.since,
+        day=f.measured_on,
+    )
+
+
 def in_words(verdict: Verdict) -> str:
     """A verdict in the language that is spoken."""
     return {
         Verdict.CONFIRMED: say("holds"),
         Verdict.REFUTED: say("fails"),
+        Verdict.DEPENDS: say("depends"),
         Verdict.INCONCLUSIVE: say("undecided"),
         Verdict.NOT_TESTABLE: say("untested"),
     }[verdict]
@@ -251,6 +277,12 @@ def effect_of(judged: Judgement, samples: bool = False) -> str:
         judged: the judgement.
         samples: whether it is said how many samples are behind the interval, and what it holds.
     """
+    if judged.cases:
+        found = zip(judged.claim.cases, judged.cases, strict=True)
+        return say("; ").join(
+            say("{when}: {effect}", when=localized(case.when), effect=effect_of(f, samples))
+            for case, f in found
+        )
     if judged.finding is None:
         return reason_of(judged)
     effect = measured(judged)
@@ -265,6 +297,8 @@ def effect_of(judged: Judgement, samples: bool = False) -> str:
 
 def measured(judged: Judgement) -> str:
     """The number with its unit and interval; nothing if there is none."""
+    if judged.cases:
+        return effect_of(judged)
     e = judged.finding
     if e is None:
         return ""

@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from lab.core.errors import DataError, MachineError, ParamsError, instead_of
-from lab.core.files import HARDWARE_FILE, REPORTS, read_rows
+from lab.core.files import HARDWARE_FILE, MEASURED_ON, REPORTS, read_rows
 from lab.core.params import PARAMS_FILE, read_yaml
 from lab.core.process import run
 from lab.report.language import in_markdown
@@ -45,7 +45,7 @@ MOST_OF_A_KIND = 5  # params, facts, stages or verdicts that are named, likewise
 CONTRADICTIONS = ("confirmed -> refuted", "refuted -> confirmed")
 MEASURED = {  # conditions that each run has anew
     *(*PRODUCT_SPEEDS, *COPY_SPEEDS),
-    *("busy_percent", "disturbed", "noisy_percent", "skipped", "weights_sha256"),
+    *("busy_percent", "disturbed", "noisy_percent", "skipped", "weights_sha256", MEASURED_ON),
     *("controls", "false_speedups", "control_starts", "control_over", "control_under"),
 }
 
@@ -167,7 +167,7 @@ def side_in(project: Path) -> Side:
 
 
 def _verdicts(claims: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    return {str(row.get("id")): str(row.get("verdict")) for row in claims}
+    return {str(r.get("id")): str(r.get("verdict")) for r in claims if not r.get("case")}
 
 
 def side_of_commit(rev: str) -> Side:

@@ -58,8 +58,8 @@ def changes(
     before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]
 ) -> Iterator[str]:
     """A line for each claim whose verdict changed; one that nobody judged was not testable."""
-    old = {row.get("id"): row.get("verdict", "") for row in before}
-    for row in after:
+    old = {row.get("id"): row.get("verdict", "") for row in before if not row.get("case")}
+    for row in (row for row in after if not row["case"]):
         if row["verdict"] != (known := old.get(row["id"], Verdict.NOT_TESTABLE.value)):
             interval = f" ({row['low']} to {row['high']})" if row["low"] != "" else ""
             why = row["reason"] or f"{row['effect']}{interval} {row['unit']}, needed {row['holds']}"

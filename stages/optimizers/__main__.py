@@ -14,6 +14,7 @@ from lab.results.measurements import Measurement
 from lab.timing.runner import Benchmark
 from stages.optimizers import findings
 from stages.optimizers.measure import averages, quadratics, regression, sweeps
+from stages.optimizers.measure.names import ROTATED
 from stages.optimizers.measure.params import OptimizerParams, Params
 from stages.optimizers.measure.regression import Problem
 
@@ -46,8 +47,12 @@ def _sweeps(
         name: sweeps.sweep(task, params.num_seeds, params.num_rates, seed)
         for name, task in problems.items()
     }
+    turned = regression.rotated(problems["ill"], seed)
+    rotated = sweeps.sweep(turned, params.num_seeds, params.num_rates, seed)
+    yield from sweeps.at_best_rates(ROTATED, rotated)
     for name, each in found.items():
-        yield from sweeps.final_excess(name, each)
+        yield from sweeps.by_rate(name, each)
+        yield from sweeps.at_best_rates(name, each)
         yield from sweeps.epsilons(name, problems[name], each, seed)
     yield from sweeps.decades(found)
     yield from sweeps.feature_errors(problems["sparse"], found["sparse"])

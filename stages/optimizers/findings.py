@@ -18,15 +18,12 @@ from lab.results.findings import (
 )
 from lab.results.measurements import Results
 from lab.results.stats import ANY, SMALLEST_EFFECT, Range
-from stages.optimizers.measure.names import (
-    ADAGRAD_LOWER_PERCENT,
-    COUNTING,
-    DECAYING,
-    PROBLEMS,
-    RULES,
-)
+from stages.optimizers.measure.names import BEST_RIVAL, COUNTING, DECAYING, PROBLEMS, ROTATED, RULES
 
-METRICS = tuple(ADAGRAD_LOWER_PERCENT.values())
+METRICS = (
+    "starts_where_adagrad_2_ends_lower_percent_turned_0",
+    "starts_where_adagrad_2_ends_lower_percent_turned_45",
+)
 EXCESS = "times the excess loss"
 AS_THE_NOTES = (("momentum 0.9", 0.005), ("AdaGrad", 0.1), ("Adam", 0.01))  # learning rates
 
@@ -35,9 +32,11 @@ def findings(results: Results) -> dict[str, Finding]:
     over_seeds = partial(median, over=Over.SEEDS)
     excess = partial(ratio, unit=EXCESS, over=Over.SEEDS)
 
-    def after_two_epochs(rule: str, rate: float, version: str = "from scratch") -> Samples:
+    def after_epochs(epochs: int, rule: str, rate: float, version: str = "from scratch") -> Samples:
         """The excess of one of the notes' airfoil runs, on batches of 10."""
-        return results.samples("airfoil_runs", rule, 2, rate=rate, batch_size=10, version=version)
+        return results.samples(
+            "airfoil_runs", rule, epochs, rate=rate, batch_size=10, version=version
+        )
 
     def at_best_rate(problem: str, rule: str) -> Samples:
         """The excess at a rule's best rate, which other seeds have chosen."""
@@ -47,9 +46,9 @@ def findings(results: Results) -> dict[str, Finding]:
         """Adam's excess at its best rate."""
         return results.samples("epsilons", "Adam", epsilon, problem=problem)
 
-    def corrected(rule: str, **columns: float) -> Samples:
-        """A rule's excess after two epochs, each seed's mean of many runs."""
-        return results.samples("bias_correction", rule, 2, **columns)
+    def corrected(epochs: int, rule: str, **columns: float) -> Samples:
+        """A rule's excess, each seed's mean of many runs."""
+        return results.samples("bias_correction", rule, epochs, **columns)
 
     def error(rule: str, features: str) -> Samples:
         """What is left of these features' squared error."""
@@ -69,9 +68,9 @@ def findings(results: Results) -> dict[str, Finding]:
         lower = combine(lambda a, b: 100 * (a < b), adagrad, descent)
         return exact(of_whole(fmean, lower), "% of the starting directions")
 
-    momentum, adam = after_two_epochs("momentum 0.9", 0.005), after_two_epochs("Adam", 0.01)
+    momentum, adam = after_epochs(2, "momentum 0.9", 0.005), after_epochs(2, "Adam", 0.01)
     torch_over_scratch = [
-        after_two_epochs(rule, rate, "torch's optimizer") / after_two_epochs(rule, rate)
+        after_epochs(2, rule, rate, "torch's optimizer") / after_epochs(2, rule, rate)
         for rule, rate in AS_THE_NOTES
     ]
     adams_decades, *others_decades = (
@@ -84,8 +83,10 @@ def findings(results: Results) -> dict[str, Finding]:
     sums = [results.samples("geometric_sum", name) for name in ("summed", "the notes' formula")]
     return {
         **{
-            name: starts_where_adagrad_ends_lower(2.0, turned)
-            for turned, name in ADAGRAD_LOWER_PERCENT.items()
+            f"starts_where_adagrad_2_ends_lower_percent_turned_{turned}": (
+                starts_where_adagrad_ends_lower(2.0, turned)
+            )
+            for turned in (0, 45)
         },
         "starts_where_adagrad_ends_lower_percent_at_equal_rates": (
             starts_where_adagrad_ends_lower(0.4, 0)
@@ -96,23 +97,30 @@ def findings(results: Results) -> dict[str, Finding]:
         "effective_gradients": over_seeds(
             results.samples("gradient_averages", "effective samples of momentum 0.9"), "gradients"
         ),
-        "momentum_worst": over_seeds(
+        "worst_at_002_over_001": excess(
             results.samples("airfoil_worst", "momentum 0.9", rate=0.02),
-            "of the excess at the start",
+            results.samples("airfoil_worst", "momentum 0.9", rate=0.01),
         ),
         "momentum_over_its_best": excess(momentum, at_best_rate("airfoil", "momentum 0.9")),
         "torch_over_scratch": over_seeds(
             combine(lambda *ratios: max(ratios, key=lambda r: abs(r - 1)), *torch_over_scratch),
             EXCESS,
         ),
-        "concise_over_scratch": excess(
-            after_two_epochs("momentum 0.9", 0.005, "concise"), momentum
+        "concise_over_scratch": excess(after_epochs(2, "momentum 0.9", 0.005, "concise"), momentum),
+        "concise_end_over_scratch_end": excess(
+            after_epochs(4, "momentum 0.9", 0.005, "concise"), momentum
         ),
-        "constant_over_falling": excess(
-            at_best_rate("airfoil", "SGD"), at_best_rate("airfoil", DECAYING)
-        ),
+        **{
+            f"constant_over_falling_{each}": excess(
+                at_best_rate(each, "SGD"), at_best_rate(each, DECAYING)
+            )
+            for each in PROBLEMS
+        },
         "steps_over_counts": excess(
             at_best_rate("sparse", DECAYING), at_best_rate("sparse", COUNTING)
+        ),
+        "constant_over_counts": excess(
+            at_best_rate("sparse", "SGD"), at_best_rate("sparse", COUNTING)
         ),
         "falling_over_adagrad": excess(
             at_best_rate("sparse", DECAYING), at_best_rate("sparse", "AdaGrad")
@@ -123,9 +131,12 @@ def findings(results: Results) -> dict[str, Finding]:
         "sgd_over_adagrad_rare": excess(
             at_best_rate("sparse", "SGD"), at_best_rate("sparse", "AdaGrad")
         ),
-        "adagrad_over_the_best": worst(
-            at_best_rate(each, "AdaGrad") / at_best_rate(each, "the best rule") for each in PROBLEMS
-        ),
+        **{
+            f"adagrad_over_its_best_rival_{name}": excess(
+                at_best_rate(each, "AdaGrad"), at_best_rate(each, BEST_RIVAL)
+            )
+            for name, each in {**{p: p for p in PROBLEMS}, "rotated": ROTATED}.items()
+        },
         "rare_over_common": ratio(
             error(DECAYING, "rare"), error(DECAYING, "common"), "times the error", Over.SEEDS
         ),
@@ -147,14 +158,14 @@ def findings(results: Results) -> dict[str, Finding]:
         ),
         "adam_rank": over_seeds(
             combine(
-                lambda adam, *others: 1 + sum(other > adam for other in others),
+                lambda adam, *others: 1 + sum((o > adam) + (o == adam) / 2 for o in others),
                 adams_decades,
                 *others_decades,
             ),
             "of 9 in rank",
         ),
         "epsilon_inside_over_outside": excess(
-            after_two_epochs("Adam", 0.01, "epsilon inside"), adam
+            after_epochs(2, "Adam", 0.01, "epsilon inside"), adam
         ),
         "notes_epsilon_over_the_best": worst(
             with_epsilon(each, 1e-6) / results.samples("best_epsilon", "Adam", problem=each)
@@ -163,13 +174,20 @@ def findings(results: Results) -> dict[str, Finding]:
         "torchs_epsilon_over_the_notes": worst(
             with_epsilon(each, 1e-8) / with_epsilon(each, 1e-6) for each in PROBLEMS
         ),
-        "uncorrected_over_corrected": excess(after_two_epochs("Adam", 0.01, "uncorrected"), adam),
-        "rmsprop_over_adam": excess(
-            corrected("RMSProp", decay=0.999), corrected("Adam without momentum", decay=0.999)
-        ),
-        "from_first_gradient_over_corrected": excess(
-            corrected("Adam from the first gradient"), corrected("Adam")
-        ),
+        "uncorrected_over_corrected": excess(after_epochs(2, "Adam", 0.01, "uncorrected"), adam),
+        **{
+            f"rmsprop_over_adam_{name}": excess(
+                corrected(2, "RMSProp", decay=decay),
+                corrected(2, "Adam without momentum", decay=decay),
+            )
+            for name, decay in (("at_09", 0.9), ("at_0999", 0.999))
+        },
+        **{
+            f"from_first_gradient_over_corrected_after_{epochs}": excess(
+                corrected(epochs, "Adam from the first gradient"), corrected(epochs, "Adam")
+            )
+            for epochs in (2, 4)
+        },
         "sum_formula_error": exact(of_whole(last_error, *sums), "% of the sum"),
     }
 

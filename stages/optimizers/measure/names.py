@@ -13,8 +13,6 @@ RULES = (
     "Yogi",
 )
 PROBLEMS = ("airfoil", "ill", "sparse")  # ill: ill-conditioned
+ROTATED = "ill, rotated"
+BEST_RIVAL = "AdaGrad's best rival"
 NEAR = 2.0  # times the least excess: what is as good as the best
-ADAGRAD_LOWER_PERCENT = {  # metrics, by the quadratic's angle: of the starts, AdaGrad 2 over GD 0.4
-    0: "starts_where_adagrad_2_ends_lower_percent_turned_0",
-    45: "starts_where_adagrad_2_ends_lower_percent_turned_45",
-}

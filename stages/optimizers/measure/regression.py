@@ -206,6 +206,13 @@ def ill_conditioned(seed: int) -> Problem:
     return problem(X, X @ (rng.normal(size=20) / scales) + 0.1 * rng.normal(size=1500))
 
 
+def rotated(task: Problem, seed: int) -> Problem:
+    """The same regression in other coordinates: the features rotated at random."""
+    d = task.X.shape[1]
+    rotation = np.linalg.qr(np.random.default_rng(seed).normal(size=(d, d)))[0]
+    return problem(task.X @ rotation, task.y)
+
+
 def sparse(seed: int) -> Problem:
     """A regression on rare features: feature j is 1 in a share 1 / (j + 1) of the rows, else 0."""
     rng = np.random.default_rng(seed)

@@ -3,7 +3,7 @@
 The rates that seeds judge have been chosen with other seeds.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import NamedTuple
 
@@ -23,7 +23,7 @@ from lab.optim.objectives import Array
 from lab.optim.update_rules import UpdateRule
 from lab.results.measurements import Measurement, by_seed, samples_at
 from lab.timing.bench import in_unit, time_variants
-from stages.optimizers.measure.names import COUNTING, DECAYING, NEAR, RULES
+from stages.optimizers.measure.names import BEST_RIVAL, COUNTING, DECAYING, NEAR, RULES
 from stages.optimizers.measure.regression import (
     BATCH_SIZE,
     MakeRule,
@@ -71,11 +71,11 @@ class Sweep(NamedTuple):
     def best_rate(self, rule: str) -> float:
         return float(self.rates[self.best[rule]])
 
-    def best_rule(self) -> str:
-        """The rule of RULES that is best, each at its best rate."""
+    def best_of(self, rules: Iterable[str]) -> str:
+        """The best of some rules, each at its best rate."""
         chosen = {
             rule: np.median(self.runs[rule].excess[-1, self.best[rule], self.num_seeds :])
-            for rule in RULES
+            for rule in rules
         }
         return min(chosen, key=lambda rule: np.nan_to_num(chosen[rule], nan=np.inf))
 
@@ -100,12 +100,17 @@ def best_place(values: Array, num_seeds: int) -> int:
     return int(np.argmin(np.nan_to_num(np.median(values[:, num_seeds:], 1), nan=np.inf)))
 
 
-def final_excess(problem: str, found: Sweep) -> Iterator[Measurement]:
-    """The excess after two epochs against the rate, and at the best rate."""
+def by_rate(problem: str, found: Sweep) -> Iterator[Measurement]:
+    """The excess after two epochs against the rate."""
     for name in RULES:
         ends = found.runs[name].excess[-1, :, : found.num_seeds]
         yield from samples_at("rates", name, found.rates, list(ends), problem=problem)
-    rules = {name: name for name in MAKE_RULE} | {"the best rule": found.best_rule()}
+
+
+def at_best_rates(problem: str, found: Sweep) -> Iterator[Measurement]:
+    """The excess after two epochs of each rule at its best rate, and of AdaGrad's best rival."""
+    rival = found.best_of(rule for rule in MAKE_RULE if rule != "AdaGrad")
+    rules = {name: name for name in MAKE_RULE} | {BEST_RIVAL: rival}
     for name, rule in rules.items():
         yield by_seed("best_rate", name, found.ends(rule), found.best_rate(rule), problem=problem)
 
@@ -119,7 +124,7 @@ def decades(sweeps: Mapping[str, Sweep]) -> Iterator[Measurement]:
         found = []
         for each in sweeps.values():
             ends = each.runs[rule].excess[-1, :, : each.num_seeds]
-            near = ends <= NEAR * each.ends(each.best_rule())
+            near = ends <= NEAR * each.ends(each.best_of(RULES))
             found.append(near.sum(0) * np.log10(each.rates[1] / each.rates[0]))
         yield by_seed("decades_near_the_best", rule, np.mean(found, axis=0))
 

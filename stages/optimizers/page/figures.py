@@ -16,13 +16,7 @@ from lab.results.documents import read_results
 from lab.results.findings import Finding
 from lab.results.measurements import Curve, Results, curve_of
 from stages.optimizers.findings import findings
-from stages.optimizers.measure.names import (
-    ADAGRAD_LOWER_PERCENT,
-    COUNTING,
-    DECAYING,
-    PROBLEMS,
-    RULES,
-)
+from stages.optimizers.measure.names import COUNTING, DECAYING, PROBLEMS, RULES
 from stages.optimizers.page.values import Run, airfoil_runs
 
 Dot = tuple[str, float, float, float]  # a label, a median, and the ends of the middle 50%
@@ -46,7 +40,10 @@ def figures(folder: Path) -> list[Figure]:
     """The figures of `folder` (reports/optimizers)."""
     results = read_results(folder)
     found = findings(results)
-    lower = {angle: found[name] for angle, name in ADAGRAD_LOWER_PERCENT.items()}
+    lower = {
+        angle: found[f"starts_where_adagrad_2_ends_lower_percent_turned_{angle}"]
+        for angle in (0, 45)
+    }
     return [
         Figure("starts", [partial(_starts, results, *each) for each in lower.items()]),
         Figure("airfoil", [partial(_airfoil, results)]),

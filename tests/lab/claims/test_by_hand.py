@@ -11,6 +11,7 @@ from lab.claims.rules import Verdict, decide
 from lab.results.derived import derivation_of
 from lab.results.findings import Finding, Samples
 from lab.results.measurements import Cell, Results
+from lab.results.reasons import Reason
 from tests.helpers import ROOT, claim_of
 
 TABLE = YAML(typ="safe").load(ROOT / "tests" / "claims_by_hand.yaml")
@@ -55,7 +56,7 @@ class ByHand(Results):
             return Samples(of_x)
         found, xs = self.lines.get(parts(named)), self.lines.get(parts(f"{named} (x)"))
         if found is None or (x is not None and xs is None):
-            return Samples(missing=f"not in the table: {named}, x {x}")
+            return Samples(missing=Reason("not in the table", f"{named}, x {x}"))
         if x is None or xs is None:
             return Samples(found)
         return Samples(tuple(y for at, y in zip(xs, found, strict=True) if at == x))
@@ -65,12 +66,13 @@ class ByHand(Results):
         return sorted(set(self.lines.get(parts(f"{named} (x)"), [])))
 
 
-def found(claim: Claim, results: Results) -> Finding:
-    """What decides a claim."""
-    return derivation_of(claim.stage).findings(results)[claim.finding]
+def found(claim: Claim, results: Results) -> list[Finding]:
+    """What decides a claim, in each of its cases."""
+    findings = derivation_of(claim.stage).findings(results)
+    return [findings[name] for name in claim.deciding]
 
 
-def results(claim_id: str) -> list[Finding]:
+def results(claim_id: str) -> list[list[Finding]]:
     """Each result of a claim's table."""
     table, samples = (EXACT, 1) if claim_id in EXACT else (VARIES, SAMPLES)
     lines = table[claim_id]
@@ -100,16 +102,17 @@ def test_table_has_every_claim_of_the_notes_once():
 def test_first_result_confirms_and_others_refute(claim_id):
     holds = claim_of(claim_id).holds
     confirming, *refuting = results(claim_id)
-    assert not confirming.missing
-    assert confirming.exact == (claim_id in EXACT)
-    assert decide(confirming, holds) is Verdict.CONFIRMED, confirming
+    for finding in confirming:
+        assert not finding.missing
+        assert finding.exact == (claim_id in EXACT)
+        assert decide(finding, holds) is Verdict.CONFIRMED, finding
     assert refuting
-    for finding in refuting:
+    for finding in (each for result in refuting for each in result):
         assert decide(finding, holds) is Verdict.REFUTED, finding
 
 
 @pytest.mark.parametrize("claim_id", VARIES)
 def test_half_of_both_is_inconclusive(claim_id):
     claim = claim_of(claim_id)
-    mixed = found(claim, half_of_both(VARIES[claim_id]))
-    assert decide(mixed, claim.holds) is Verdict.INCONCLUSIVE, mixed
+    for mixed in found(claim, half_of_both(VARIES[claim_id])):
+        assert decide(mixed, claim.holds) is Verdict.INCONCLUSIVE, mixed

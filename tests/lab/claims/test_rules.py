@@ -4,14 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.claims.rules import Verdict, decide
+from lab.claims.rules import Verdict, decide, overall
 from lab.report.language import speaking
 from lab.report.verdicts import range_in_words
 from lab.results.findings import Finding, Over, exact
 from lab.results.stats import Range
 from stages.report import catalogue
 
-CONFIRMED, REFUTED, INCONCLUSIVE, _ = Verdict
+CONFIRMED, REFUTED, DEPENDS, INCONCLUSIVE, NOT_TESTABLE = Verdict
 ENDS = st.tuples(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6)).map(sorted)
 
 
@@ -33,6 +33,20 @@ def test_verdict_is_that_of_the_whole_interval(interval, ends):
     else:
         assert low < high
         assert any(inside)
+
+
+@pytest.mark.parametrize(
+    ("cases", "verdict"),
+    [
+        ([CONFIRMED, CONFIRMED], CONFIRMED),
+        ([REFUTED, NOT_TESTABLE], REFUTED),
+        ([CONFIRMED, REFUTED, INCONCLUSIVE], DEPENDS),
+        ([REFUTED, INCONCLUSIVE], INCONCLUSIVE),
+        ([NOT_TESTABLE, NOT_TESTABLE], NOT_TESTABLE),
+    ],
+)
+def test_cases_that_part_say_that_it_depends(cases, verdict):
+    assert overall(cases) is overall(cases[::-1]) is verdict
 
 
 @pytest.mark.parametrize("count", [1, 2, 3])

@@ -20,7 +20,7 @@ from lab.results.measurements import Results
 from lab.results.reasons import Reason
 from tests import made_up
 
-CONFIRMED, REFUTED, INCONCLUSIVE, NOT_TESTABLE = Verdict
+CONFIRMED, REFUTED, DEPENDS, INCONCLUSIVE, NOT_TESTABLE = Verdict
 
 
 def but(claim: Claim, **changes: object) -> Claim:
@@ -222,10 +222,10 @@ def rests_on_times(claim: Claim) -> bool:
         for m in found.measurements
     ]
     before, after = (
-        made_up.taken(claim.stage, Results(measured, found.conditions)).findings[claim.finding]
+        made_up.taken(claim.stage, Results(measured, found.conditions)).findings
         for measured in (found.measurements, others)
     )
-    return before != after
+    return any(before[name] != after[name] for name in claim.deciding)
 
 
 def test_claims_that_read_times_are_timed(server):

@@ -45,7 +45,7 @@ def test_what_a_machine_lacks_is_said(monkeypatch, tmp_path):
     assert obstacle(names.GRAPH, CPU, compilers=True) == Reason("needs_gpu")
     assert obstacle(names.AOT, CPU, compilers=False) == Reason("off", "bench_compile.compilers")
     monkeypatch.setenv("CXX", "no-such-compiler")
-    reason = "needs a C++ compiler (no-such-compiler is not on PATH)"
+    reason = Reason("needs", "a C++ compiler (no-such-compiler is not on PATH)")
     assert obstacle(names.AOT, CPU, compilers=True) == reason
     assert obstacle(names.SCRIPT, CPU, compilers=False) is None
     assert build(names.COMPILE, mlp(0), tmp_path, [], call_each([])) == (None, 0.0, reason)
@@ -60,7 +60,7 @@ def test_a_compiler_that_fails_in_a_call_is_no_crash(tmp_path):
     def use(form):
         raise RuntimeError("cannot compile this shape")
 
-    reason = "does not build here (RuntimeError)"
+    reason = Reason("failed", "RuntimeError")
     assert build(names.SCRIPT, mlp(0), tmp_path, [], use) == (None, 0.0, reason)
 
 
@@ -93,21 +93,22 @@ def test_every_form_is_compiled_for_every_shape(graphs, tmp_path):
 def test_what_would_run_eager_under_the_compilers_name_is_no_form(graphs, monkeypatch, tmp_path):
     inputs = [torch.randn(n, 512) for n in SIZES]
 
-    def reason() -> str:
+    def reason() -> Reason:
         return build(names.COMPILE, mlp(0), tmp_path, inputs, call_each(inputs))[2]
 
     monkeypatch.setattr(forms, "MOST_SHAPES", 8)
-    assert reason() == "does not build here (FailOnRecompileLimitHit)"
+    assert reason() == Reason("failed", "FailOnRecompileLimitHit")
     monkeypatch.setattr(forms, "missing_for_compile", lambda: "")
     monkeypatch.setenv("TORCHDYNAMO_DISABLE", "1")
-    assert reason() == "does not build here (RanEagerError)"
+    assert reason() == Reason("failed", "RanEagerError")
 
 
 @pytest.mark.parametrize("variable", ["TORCHDYNAMO_DISABLE", "TORCH_COMPILE_DISABLE"])
 def test_a_compiler_that_is_turned_off_is_said_to_be(monkeypatch, tmp_path, variable):
     monkeypatch.setenv(variable, "1")
-    assert variable in build(names.COMPILE, mlp(0), tmp_path, [], call_each([]))[2]
-    assert variable not in obstacle(names.AOT, CPU, compilers=True), "another way to compile"
+    assert variable in build(names.COMPILE, mlp(0), tmp_path, [], call_each([]))[2].about
+    other = obstacle(names.AOT, CPU, compilers=True)
+    assert not other or variable not in other.about, "another way to compile"
     assert variable in VARIABLES, "the doctor names it"
 
 

@@ -129,4 +129,4 @@ def test_a_processor_without_bfloat16_computes_nothing_in_it_and_says_so():
         assert {variant.precision for variant in here.values()} == {"default", "fp32"}
         said = [m for m in lacking(params, old) if m.variant not in names.PEERS]
         assert {m.variant for m in said} == missing
-        assert {m.remark for m in said} == {"skipped: needs instructions for bfloat16"}
+        assert {m.remark for m in said} == {"skipped: needs_bf16"}

@@ -21,7 +21,7 @@ from stages.claims import __main__ as claims
 from tests import made_up
 from tests.helpers import COMMITTED, ROOT
 
-CONFIRMED, REFUTED, _, NOT_TESTABLE = Verdict
+CONFIRMED, REFUTED, _, _, NOT_TESTABLE = Verdict
 FOLDERS = sorted({claim.stage for claim in ledger()})
 
 

@@ -131,11 +131,11 @@ def test_worst_problem_counts_for_each_seed():
     """Three problems, two seeds: ratios (1, 4), (3, 1) and (1, 1), so 3 and 4 are the worst."""
     ends = {"airfoil": ([1, 4], [1, 1]), "ill": ([3, 1], [1, 1]), "sparse": ([1, 1], [1, 1])}
     made = [
-        by_seed("best_rate", rule, excess, problem=problem)
+        by_seed("epsilons", "Adam", excess, epsilon, problem=problem)
         for problem, pair in ends.items()
-        for rule, excess in zip(("AdaGrad", "the best rule"), pair, strict=True)
+        for excess, epsilon in zip(pair, (1e-8, 1e-6), strict=True)
     ]
-    assert findings(Results(made))["adagrad_over_the_best"].value == 3.5
+    assert findings(Results(made))["torchs_epsilon_over_the_notes"].value == 3.5
 
 
 def small_problem():

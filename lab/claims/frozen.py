@@ -1,0 +1,133 @@
+"""Which rule a verdict comes from: a claim's sentence, its range, and how its numbers are derived.
+
+Rules are frozen: frozen.yaml has each claim's day and digest. A rule that changes gets a new day
+(`since`), or `invoke freeze` refuses it, and only results that are measured later than that day
+are a test of a rule that was fixed before.
+"""
+
+import ast
+import functools
+import hashlib
+import re
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+
+from lab.claims.claim import Claim
+from lab.claims.ledger import STAGES
+from lab.core.errors import ParamsError
+from lab.core.params import read_yaml
+
+FROZEN = Path(__file__).with_name("frozen.yaml")
+
+
+def digest(claim: Claim) -> str:
+    """A claim's rule in eight characters: others if its sentence, range or definition changes."""
+    derived = "\n".join(_definition(claim.stage, name) for name in claim.deciding)
+    rule = f"{claim.says.en}\n{claim.holds}\n{derived}"
+    return "r" + hashlib.sha256(rule.encode()).hexdigest()[:7]  # in no table a number
+
+
+@functools.cache
+def _definition(stage: str, name: str) -> str:
+    text = (STAGES / stage / "findings.py").read_text(encoding="utf-8")
+    return definition(ast.parse(text), name)
+
+
+def definition(module: ast.Module, name: str) -> str:
+    """How a findings.py derives a finding: its expression, and what that names in the file.
+
+    Where no entry of a dictionary has the name, it is all of `findings`. Comments, docstrings and
+    the layout do not count.
+    """
+    defined = dict(_defined(module))
+    wanted: list[ast.AST] = [*_entries(module, name)] or [defined["findings"]]
+    found: dict[str, ast.AST] = {}
+    while wanted:
+        for node in ast.walk(wanted.pop()):
+            used = node.id if isinstance(node, ast.Name) else ""
+            if used in defined and used not in found and used != "findings":
+                found[used] = defined[used]
+                wanted.append(defined[used])
+    entries = [*_entries(module, name)] or [defined["findings"]]
+    return "\n".join(map(_dumped, [*entries, *(found[each] for each in sorted(found))]))
+
+
+def _defined(module: ast.Module) -> Iterator[tuple[str, ast.AST]]:
+    """Functions and variables of a file, also those within its functions."""
+    for node in ast.walk(module):
+        if isinstance(node, ast.FunctionDef):
+            yield node.name, node
+        elif isinstance(node, ast.Assign):
+            for target in node.targets:
+                for part in ast.walk(target):
+                    if isinstance(part, ast.Name):
+                        yield part.id, node
+
+
+def _entries(module: ast.Module, name: str) -> Iterator[ast.AST]:
+    """The entries of dictionaries that have a key of this name."""
+    for node in ast.walk(module):
+        if isinstance(node, ast.Dict):
+            pairs = zip(node.keys, node.values, strict=True)
+            yield from (value for key, value in pairs if key and _names(key, name))
+        elif isinstance(node, ast.DictComp) and _names(node.key, name):
+            yield node
+
+
+def _names(key: ast.expr, name: str) -> bool:
+    """Whether a key is a name, or an f-string that may become it."""
+    if isinstance(key, ast.Constant):
+        return bool(key.value == name)
+    if not isinstance(key, ast.JoinedStr):
+        return False
+    parts = [
+        re.escape(str(part.value)) if isinstance(part, ast.Constant) else r"\w+"
+        for part in key.values
+    ]
+    return bool(re.fullmatch("".join(parts), name))
+
+
+def _dumped(node: object) -> str:
+    """A node as text, the same by every version of Python; without docstrings."""
+    if isinstance(node, list):
+        return f"[{', '.join(map(_dumped, node))}]"
+    if not isinstance(node, ast.AST):
+        return repr(node)
+    fields = dict(ast.iter_fields(node))
+    if isinstance(node, ast.FunctionDef) and ast.get_docstring(node) is not None:
+        fields["body"] = node.body[1:]
+    shown = {k: v for k, v in fields.items() if k != "ctx" and v not in (None, [])}
+    return f"{type(node).__name__}({', '.join(f'{k}={_dumped(v)}' for k, v in shown.items())})"
+
+
+def frozen() -> dict[str, list[str]]:
+    """Each claim's day and digest, by id.
+
+    Raises:
+        ParamsError: the file is damaged.
+    """
+    return {id_: found.split() for id_, found in read_yaml(FROZEN).items()}
+
+
+def freeze(claims: tuple[Claim, ...], before: dict[str, list[str]]) -> dict[str, list[str]]:
+    """The days and digests of claims.
+
+    Raises:
+        ParamsError: a rule changed and its day did not, or the day is still to come.
+    """
+    found = {}
+    for claim in claims:
+        now = [claim.since.isoformat(), digest(claim)]
+        day, was = before.get(claim.id, ["", now[1]])
+        if now[1] != was and now[0] <= day:
+            raise ParamsError(
+                f"stages/{claim.stage}/page/claims.yaml: claim {claim.id}: its sentence, range or"
+                f" definition changed; set its `since` to {date.today()}"
+            )
+        if claim.since > date.today():
+            raise ParamsError(
+                f"stages/{claim.stage}/page/claims.yaml: claim {claim.id}: `since` is still to come"
+            )
+        found[claim.id] = now
+    return found

@@ -1,0 +1,32 @@
+"""Freeze the rules of claims: `python -m lab.tools.freeze`.
+
+It writes each claim's day and digest into lab/claims/frozen.yaml, and refuses a rule that changed
+without a new day.
+"""
+
+import io
+import logging
+import sys
+
+from ruamel.yaml import YAML
+
+from lab.claims.frozen import FROZEN, freeze, frozen
+from lab.claims.ledger import ledger
+from lab.core.files import write_atomically
+from lab.core.process import run
+
+log = logging.getLogger(__name__)
+
+
+def main() -> None:
+    before = frozen()
+    after = freeze(ledger(), before)
+    text = io.StringIO()
+    YAML().dump({id_: " ".join(found) for id_, found in sorted(after.items())}, text)
+    write_atomically(FROZEN, text.getvalue().encode())
+    changed = [id_ for id_, found in after.items() if before.get(id_) != found]
+    log.info("%s", ", ".join(changed) or "no rule changed")
+
+
+if __name__ == "__main__":
+    sys.exit(run(main))
