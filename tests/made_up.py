@@ -121,7 +121,7 @@ def results(stage: str) -> Results:
 
 def _with_all_experiments(found: Results, stage: str, folder: Path) -> Results:
     """The same, with rows of a tiny run for the experiments that the committed one leaves out."""
-    there = {m.experiment for m in found.measurements}
+    there = {m.experiment for m in found.measurements if m.values}
     tiny = smallest.results(stage) if stage in smallest.STAGES else []
     more = [m for m in tiny if m.experiment not in there]
     if not more:

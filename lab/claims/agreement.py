@@ -39,6 +39,12 @@ class Agreement:
     pairs: Sequence[Pair]
 
     @property
+    def of_times(self) -> "Agreement":
+        """The pairs that could differ: counts, and what seeds decide, are the same in each run."""
+        timed = [pair for pair in self.pairs if pair.one.finding and pair.one.finding.timed]
+        return Agreement(self.num_runs, timed)
+
+    @property
     def percent(self) -> float:
         """The share of the pairs that agree; there must be some."""
         return 100 * sum(pair.agrees for pair in self.pairs) / len(self.pairs)

@@ -32,13 +32,14 @@ DECIDED = (Verdict.CONFIRMED, Verdict.REFUTED)
 
 
 def overall(verdicts: Iterable[Verdict]) -> Verdict:
-    """The verdict on a sentence whose cases have these."""
-    tested = set(verdicts) - {Verdict.NOT_TESTABLE}
-    if tested.issuperset(DECIDED):
+    """The verdict on a sentence whose cases have these: two that part decide, else all must."""
+    found = set(verdicts)
+    if found.issuperset(DECIDED):
         return Verdict.DEPENDS
-    if Verdict.INCONCLUSIVE in tested:
-        return Verdict.INCONCLUSIVE
-    return tested.pop() if tested else Verdict.NOT_TESTABLE
+    for open_ in (Verdict.NOT_TESTABLE, Verdict.INCONCLUSIVE):
+        if open_ in found:
+            return open_
+    return found.pop()
 
 
 def decide(found: Finding, holds: Range) -> Verdict:

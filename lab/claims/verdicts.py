@@ -44,7 +44,7 @@ class Judgement:
     """A claim's verdict on this machine.
 
     There is no finding where it is not testable, or of times that decide nothing. Of a claim with
-    cases it is that of the first one tested, and `cases` has a judgement for each.
+    cases, `cases` has a judgement for each, and all else is that of one of them.
     """
 
     claim: Claim
@@ -85,7 +85,7 @@ def _of_cases(judged: Sequence[Judgement]) -> Judgement:
     if len(judged) == 1:
         return judged[0]
     verdict = overall(each.verdict for each in judged)
-    first = next((f for f in judged if f.verdict is not Verdict.NOT_TESTABLE), judged[0])
+    first = next((f for f in judged if f.verdict is verdict), judged[0])
     return replace(first, verdict=verdict, cases=tuple(judged))
 
 

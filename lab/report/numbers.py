@@ -85,7 +85,13 @@ def duration_span(seconds: object, digits: int = 0) -> str:
     return span(found, digits, f" {unit}")
 
 
+def which(ratio: Finding, faster: str, undecided: str, slower: str) -> str:
+    """The words for what a ratio says of its new side."""
+    return {"faster": faster, "slower": slower}.get(ratio.verdict, undecided)
+
+
 FILTERS: dict[str, Callable[..., str]] = {
+    "which": which,
     "number": number,
     "span": span,
     "interval": named_span,

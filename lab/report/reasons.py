@@ -53,6 +53,7 @@ def in_words(reason: Reason, stage: str) -> str:
         reasons.SLEPT: say("the machine slept ({about})", about=about),
         reasons.THROTTLED: say("the CPU quota held it back ({about})", about=about),
         reasons.GPU_BUSY: say("others computed on the GPU ({about})", about=about),
+        reasons.DRIFTED: say("the machine's speed changed ({about})", about=about),
         reasons.FOREIGN: say("measured on an unknown device: {about}", about=about),
         reasons.NOT_SEEN: say("not seen here, which refutes no “{about}”", about=about),
         reasons.TOO_FEW: say("too few samples to decide: {about}", about=about),

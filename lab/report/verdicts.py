@@ -127,7 +127,9 @@ def card(f: Judgement, others: Judgements = NOWHERE) -> Card:
         tolerance=localized(f.claim.tolerance),
         change=_change_of(f),
         rule=_rule_of(f),
-        scale=scale_of(f.finding, f.claim.holds) if f.finding and not f.cases else None,
+        scale=None
+        if f.finding is None or f.verdict is Verdict.DEPENDS
+        else scale_of(f.finding, f.claim.holds),
         stage=f.claim.stage,
     )
 

@@ -13,13 +13,10 @@ from dataclasses import dataclass, field
 from math import isnan
 from typing import Any, NamedTuple
 
-from lab.results.disturbances import disturbances_of
+from lab.results.disturbances import SPEEDS, disturbances_of
 from lab.results.findings import Finding
 from lab.results.stats import SMALLEST_EFFECT, difference_interval
 
-PRODUCT_SPEEDS = ("product_gflops_before", "product_gflops_after")
-COPY_SPEEDS = ("copy_gbs_before", "copy_gbs_after")
-SPEEDS = (PRODUCT_SPEEDS, COPY_SPEEDS)  # a stage's own measure of the machine, among its conditions
 TIMES = ("s", "ms", "us", "ns")  # units
 AS_FAST = (1.0, 1.0)  # as before, at least and at most
 

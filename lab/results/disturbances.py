@@ -5,12 +5,18 @@ bits do not depend on the machine's speed and stand all the same.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from lab.results.reasons import BUSY, DISTURBED, Reason, split
+from lab.results.reasons import BUSY, DISTURBED, DRIFTED, Reason, split
 
 LIMIT_PERCENT = 20  # of a machine's time that went elsewhere: above, times decide nothing
+
+MOST_DRIFT = 2  # times as fast at one end of a stage as at the other: above, they do neither
+# a stage's own measure of the machine, before and after, among its conditions
+PRODUCT_SPEEDS = ("product_gflops_before", "product_gflops_after")
+COPY_SPEEDS = ("copy_gbs_before", "copy_gbs_after")
+SPEEDS = (PRODUCT_SPEEDS, COPY_SPEEDS)
 
 BUSY_PERCENT = "busy_percent"  # condition: share of the cores' time that went to other processes
 NOT_MEASURABLE = "not_measurable"  # condition, only where the machine lacks something: what
@@ -25,5 +31,15 @@ def disturbances_of(conditions: Mapping[str, Any]) -> list[Reason]:
     found = split(str(conditions.get(DISTURBED, "")))
     busy = conditions.get(BUSY_PERCENT)
     if isinstance(busy, int | float) and math.isfinite(busy) and busy > LIMIT_PERCENT:
-        return [Reason(BUSY, over_limit(busy)), *found]
-    return found
+        found.insert(0, Reason(BUSY, over_limit(busy)))
+    return [*found, *_drifts(conditions)]
+
+
+def _drifts(conditions: Mapping[str, Any]) -> Iterator[Reason]:
+    """That the machine was far faster at one end of a stage than at the other."""
+    for names, unit in zip(SPEEDS, ("GFLOP/s", "GB/s"), strict=True):
+        before, after = (conditions.get(name) for name in names)
+        if not (before and after and isinstance(before, float) and isinstance(after, float)):
+            continue
+        if max(before, after) > MOST_DRIFT * min(before, after):
+            yield Reason(DRIFTED, f"{before:.3g} → {after:.3g} {unit}")

@@ -4,7 +4,7 @@ A stage's findings.py derives each of them once. Claims name one and the range t
 texts and metrics.json name some, and two sets of results are compared by them.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import isfinite
@@ -192,6 +192,26 @@ def difference(
 ) -> Finding:
     """The median of one[i] - other[i]."""
     return median(one - other, unit, over, ANY, better)
+
+
+def share_of_cases(found: Sequence[Finding], holds: Range) -> Finding:
+    """Of how many cases, in percent, a statement holds: of their medians, surely, and perhaps."""
+    for each in found:
+        if each.missing:
+            return each
+
+    def percent(lies: Callable[[Finding], bool]) -> float:
+        return 100 * sum(map(lies, found)) / len(found)
+
+    return Finding(
+        percent(lambda f: holds.low <= f.value <= holds.high),
+        percent(lambda f: holds.low <= f.low and f.high <= holds.high),
+        percent(lambda f: f.low <= holds.high and holds.low <= f.high),
+        min(f.n for f in found),
+        Over.STARTS,
+        f"% of {len(found)} cases",
+        device_kinds=frozenset().union(*(f.device_kinds for f in found)),
+    )
 
 
 def exact(number: Samples | float, unit: str = "", better: Better = "") -> Finding:

@@ -72,3 +72,4 @@ BUSY = "busy"
 SLEPT = "slept"
 THROTTLED = "throttled"
 GPU_BUSY = "gpu_busy"
+DRIFTED = "drifted"  # the machine's speed; about from what to what

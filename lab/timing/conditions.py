@@ -10,8 +10,14 @@ from lab.core.files import Metrics
 from lab.machine.devices import Devices
 from lab.machine.gpus.driver import NoAnswerError, query
 from lab.machine.limits import allowed_cores, quota_cores, usable_cores
-from lab.results.diff import COPY_SPEEDS, PRODUCT_SPEEDS
-from lab.results.disturbances import BUSY_PERCENT, LIMIT_PERCENT, NOT_MEASURABLE, over_limit
+from lab.results.disturbances import (
+    BUSY_PERCENT,
+    COPY_SPEEDS,
+    LIMIT_PERCENT,
+    NOT_MEASURABLE,
+    PRODUCT_SPEEDS,
+    over_limit,
+)
 from lab.results.findings import Samples, median
 from lab.results.measurements import Measurement, Results, controls, disturbances
 from lab.results.reasons import DISTURBED, GPU_BUSY, NEEDS_CORES, Reason, joined

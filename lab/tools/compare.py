@@ -22,19 +22,8 @@ from lab.core.params import PARAMS_FILE, read_yaml
 from lab.core.process import run
 from lab.report.language import in_markdown
 from lab.results.derived import derivation_of, taken_under
-from lab.results.diff import (
-    COPY_SPEEDS,
-    JUDGED,
-    NO_CHANGE,
-    PRODUCT_SPEEDS,
-    SPEEDS,
-    TOO_FEW,
-    Change,
-    Taken,
-    diff,
-    in_a_cell,
-    readings,
-)
+from lab.results.diff import JUDGED, NO_CHANGE, TOO_FEW, Change, Taken, diff, in_a_cell, readings
+from lab.results.disturbances import COPY_SPEEDS, PRODUCT_SPEEDS, SPEEDS
 from lab.results.documents import read_hardware
 from lab.results.stats import summarise
 from lab.tools.profiles import OWN_PARAMS, leaves

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from lab.results.findings import AS_FAST, Finding, Over, Samples, combine, exact, median, ratio
+from lab.results.findings import Finding, Samples, combine, exact, median, ratio, share_of_cases
 from lab.results.measurements import Results
+from lab.results.stats import SMALLEST_EFFECT, Range
 from stages.bench_compile.measure.names import (
     AOT,
     BUILT_FORMS,
@@ -54,7 +55,7 @@ def findings(results: Results) -> dict[str, Finding]:
         "thousand_calls_speedup": ratio(thousand, thousand_scripted),
         "with_first_call_speedup": ratio(thousand, with_first_call),
         "first_call_s": median(first_call * 1e-3, "s", better="less"),
-        "usual_speedup": over_cases(results),
+        "faster_cases_percent": faster_cases(results),
         "python_share_small": python_share(small),
         "python_share_large": python_share(large),
         "busy_gpus": ratio(
@@ -102,16 +103,12 @@ def cases(results: Results) -> dict[tuple[str, float], Finding]:
     }
 
 
-def over_cases(results: Results) -> Finding:
-    """The speed-up in the middle one of the cases."""
+def faster_cases(results: Results) -> Finding:
+    """In how many of the cases TorchScript is faster, in percent."""
     found = [*cases(results).values()]
-    for each in found:
-        if each.missing:
-            return each
     if not found:
-        return median(results.samples("cases", EAGER), AS_FAST, Over.CASES)
-    samples = Samples(tuple(each.value for each in found), found[0].device_kinds)
-    return median(samples, AS_FAST, Over.CASES, better="more")
+        return median(results.samples("cases", EAGER), "% of the cases")
+    return share_of_cases(found, Range(low=1 + SMALLEST_EFFECT))
 
 
 def largest(results: Results, experiment: str, forms: tuple[str, ...]) -> Finding:

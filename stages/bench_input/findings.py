@@ -31,6 +31,9 @@ def findings(results: Results) -> dict[str, Finding]:
         "first_batch_s": seconds(results.samples("first_batch", BOOK) * 1e-3),
         "images_per_s": median(rates, "images/s", better="more"),
         "loader_s": seconds(combine(lambda rate: images / rate, rates)),
+        "loader_over_step": ratio(
+            combine(lambda rate: images / rate, rates), resident * 1e-3, AS_LONG
+        ),
         "step_s": seconds(resident * 1e-3),
         "book_step_s": seconds(book * 1e-3),
         "wait_s": seconds(step_ms(BOOK, "load") * 1e-3),

@@ -48,10 +48,6 @@ def findings(results: Results) -> dict[str, Finding]:
             f"{net}_notes_s": seconds(net, notes),
             f"{net}_ours_s": seconds(net, names.ENGINE),
         }
-    wider, narrow = (
-        results.samples(net, names.ONE_DEVICE) / results.samples(net, names.THREADS)
-        for net in (names.WIDE, names.NOTES_LENET)
-    )
     return {
         **found,
         "over_plain": speedup(names.LENET, names.ENGINE, over=names.PLAIN),
@@ -62,7 +58,6 @@ def findings(results: Results) -> dict[str, Finding]:
             name: speedup(experiment, variant, over=names.ONE_DEVICE)
             for name, (experiment, variant) in ON_DEVICES.items()
         },
-        "wider_over_narrow": ratio(wider, narrow, "times the gain"),
     }
 
 

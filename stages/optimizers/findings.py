@@ -5,6 +5,8 @@ from functools import partial
 from math import hypot
 from statistics import fmean
 
+import numpy as np
+
 from lab.results.findings import (
     AS_LONG,
     Finding,
@@ -50,6 +52,15 @@ def findings(results: Results) -> dict[str, Finding]:
         """A rule's excess, each seed's mean of many runs."""
         return results.samples("bias_correction", rule, epochs, **columns)
 
+    def cost_of_a_tenth(rule: str) -> Samples:
+        """The excess on airfoil at a tenth of the best rate, over that at the best."""
+        by_rate = results.series("rates", rule, problem="airfoil")
+        if not by_rate:
+            return results.samples("rates", rule, problem="airfoil")
+        best = min(by_rate, key=lambda m: np.nan_to_num(np.median(m.values), nan=np.inf))
+        tenth = min(by_rate, key=lambda m: abs(m.x - best.x / 10))
+        return Samples(tenth.values) / Samples(best.values)
+
     def error(rule: str, features: str) -> Samples:
         """What is left of these features' squared error."""
         return results.samples("group_errors", rule, features=features)
@@ -61,12 +72,18 @@ def findings(results: Results) -> dict[str, Finding]:
         """The largest ratio over problems, for each seed."""
         return over_seeds(combine(max, *ratios), EXCESS)
 
-    def starts_where_adagrad_ends_lower(rate: float, turned: int) -> Finding:
-        """Than gradient descent at 0.4, in percent."""
-        adagrad = results.samples("starts", "AdaGrad", rate=rate, turned=turned)
-        descent = results.samples("starts", "GD", rate=0.4, turned=turned)
-        lower = combine(lambda a, b: 100 * (a < b), adagrad, descent)
+    def adagrad_starts(rate: float, turned: int = 0) -> Samples:
+        return results.samples("starts", "AdaGrad", rate=rate, turned=turned)
+
+    def lower_starts(one: Samples, other: Samples) -> Finding:
+        """From how many starts one ends lower than the other, in percent."""
+        lower = combine(lambda a, b: 100 * (a < b), one, other)
         return exact(of_whole(fmean, lower), "% of the starting directions")
+
+    def starts_where_adagrad_ends_lower(rate: float, turned: int) -> Finding:
+        """Than gradient descent at 0.4."""
+        descent = results.samples("starts", "GD", rate=0.4, turned=turned)
+        return lower_starts(adagrad_starts(rate, turned), descent)
 
     momentum, adam = after_epochs(2, "momentum 0.9", 0.005), after_epochs(2, "Adam", 0.01)
     torch_over_scratch = [
@@ -88,6 +105,9 @@ def findings(results: Results) -> dict[str, Finding]:
             )
             for turned in (0, 45)
         },
+        "starts_where_adagrad_2_ends_below_adagrad_04_percent": lower_starts(
+            adagrad_starts(2.0), adagrad_starts(0.4)
+        ),
         "starts_where_adagrad_ends_lower_percent_at_equal_rates": (
             starts_where_adagrad_ends_lower(0.4, 0)
         ),
@@ -155,6 +175,16 @@ def findings(results: Results) -> dict[str, Finding]:
                 AS_LONG,
             ),
             Range(low=1 - SMALLEST_EFFECT),  # AdaGrad does more than SGD
+        ),
+        "spread_of_optimizers": over_seeds(
+            combine(
+                lambda *ends: max(ends) / min(ends),
+                *(at_best_rate("airfoil", rule) for rule in RULES),
+            ),
+            EXCESS,
+        ),
+        "cost_of_a_tenth_of_the_rate": over_seeds(
+            combine(lambda *costs: min(costs), *map(cost_of_a_tenth, RULES)), EXCESS
         ),
         "adam_rank": over_seeds(
             combine(

@@ -4,18 +4,18 @@ from dataclasses import replace
 from math import isnan
 
 from lab.results.findings import (
-    AS_FAST,
     AS_LONG,
     Finding,
     Samples,
     combine,
     exact,
-    median,
     missing,
     ratio,
+    share_of_cases,
 )
 from lab.results.measurements import Results
 from lab.results.reasons import NOT_MEASURED, Reason
+from lab.results.stats import SMALLEST_EFFECT, Range
 from stages.parallelism.measure.names import (
     DATA,
     DENSE,
@@ -41,7 +41,11 @@ def findings(results: Results) -> dict[str, Finding]:
 
     pipeline, tensor = step(LENET, PIPELINE), step(DENSE, TENSOR)
     data, data_of_dense = step(LENET, DATA), step(DENSE, DATA)
-    smaller = combine(min, pipeline / data, tensor / data_of_dense)
+    over_data = [
+        ratio(step(net, kind), step(net, DATA), AS_LONG)
+        for net in (LENET, DENSE)
+        for kind in (PIPELINE, TENSOR)
+    ]
     one_evaluates, both_evaluate = (
         results.samples("evaluation", f"on {which}") for which in ("one device", "both devices")
     )
@@ -66,7 +70,7 @@ def findings(results: Results) -> dict[str, Finding]:
         "data_parallel_difference": farthest(results.samples("gradient", DATA), 0, ROUNDING_UNITS),
         "largest_difference": farthest(Samples(sum(roundings, ())), 0, ROUNDING_UNITS),
         "evaluation_speedup": ratio(one_evaluates, both_evaluate),
-        "data_parallel_speedup": median(smaller, AS_FAST, better="more"),
+        "data_parallel_faster_percent": share_of_cases(over_data, Range(low=1 + SMALLEST_EFFECT)),
         "pipeline_over_data": ratio(pipeline, data, AS_LONG),
         "tensor_over_data": ratio(tensor, data_of_dense, AS_LONG),
         "replicas_over_pipeline": exact(replicas / split, "times as many MB"),

@@ -12,11 +12,13 @@ from lab.data.images import LabelledImages, to_tensors
 from lab.machine.allocator import disable_malloc_trim
 from lab.machine.devices import Devices, resolve
 from lab.machine.fresh_process import call_in_subprocess
-from lab.results.measurements import Measurement
+from lab.results.measurements import Measurement, skip
+from lab.results.reasons import NEEDS_GPU, Reason
 from lab.timing.runner import write_results
 from stages.replicas import findings
 from stages.replicas.measure.batch_norm import measure_batch_norm
-from stages.replicas.measure.notes_cells import measure_cells, measure_without_gpu
+from stages.replicas.measure.names import PROGRAMS
+from stages.replicas.measure.notes_cells import measure_cells, measure_programs
 from stages.replicas.measure.params import Params, ReplicaParams
 from stages.replicas.measure.training import measure_accuracy, measure_variants
 
@@ -39,11 +41,10 @@ def measure(
 
 
 def recipe(params: ReplicaParams) -> Metrics:
-    """What LeNet was trained with, and batch norm's gradient taken from."""
+    """What LeNet was trained with."""
     return {
         "accuracy_epochs": params.accuracy.num_epochs if params.accuracy.num_seeds else 0,
         "accuracy_train_images": params.accuracy.train_images,
-        "gradient_images_per_device": params.batch_norm.gradient_images_per_device,
     }
 
 
@@ -52,7 +53,12 @@ def main() -> None:
     disable_malloc_trim()
     devices = resolve(params.replicas.num_devices, params.devices)
     train_set, test_set = (to_tensors(read_fashion_mnist(half)) for half in ("train", "t10k"))
-    programs = call_in_subprocess("running the notes' programs without a GPU", measure_without_gpu)
+    doing, one_gpu = "running the notes' programs", "with_one_gpu"
+    programs = call_in_subprocess(doing, measure_programs, "without_gpu", "")
+    if devices.devices[0].type == "cuda":
+        programs += call_in_subprocess(doing, measure_programs, one_gpu, "0")
+    else:
+        programs += [skip(one_gpu, name, Reason(NEEDS_GPU), devices.kind) for name in PROGRAMS]
     measured = [*measure(params, devices, train_set, test_set), *programs]
     conditions: Metrics = {
         "dataset": dataset_name(),

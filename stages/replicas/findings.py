@@ -30,9 +30,12 @@ def findings(results: Results) -> dict[str, Finding]:
     def cell(name: str, unit: str) -> Finding:
         return exact(results.samples("cells", name), unit)
 
-    def gradient_change(net: str) -> Finding:
-        samples = results.samples("gradient_change", net)
-        return median(samples, "% of the gradient's length", Over.SEEDS)
+    counts = results.xs("gradient_change", WITH_BATCH_NORM)
+    fewest, most = min(counts, default=None), max(counts, default=None)
+
+    def gradient_change(net: str, images: float | None) -> Finding:
+        samples = results.samples("gradient_change", net, images)
+        return median(samples, "% of the gradient's norm", Over.SEEDS)
 
     def accuracy(variant: str) -> Samples:
         """That of the first replica, which the notes test."""
@@ -46,18 +49,24 @@ def findings(results: Results) -> dict[str, Finding]:
         each = (results.samples("without_gpu", program) for program in programs)
         return combine(lambda *ran: sum(ran), *each)
 
+    def that_stop(*programs: str) -> Samples:
+        return combine(lambda ran: len(programs) - ran, that_run(*programs))
+
     parallel = that_run(
         "matrices on two devices",
         "matrix multiplications on each device, synchronized",
         "copies to the CPU, synchronized",
     )
-    concise = that_run("concise training, 1 GPU", "concise training, 2 GPUs")
-    stopping = combine(lambda ran: len(PROGRAMS) - ran, that_run(*PROGRAMS))
+    of_note_001 = [name for name, places in PROGRAMS.items() if "001:" in places]
     summed = results.samples("one_step", "parameters summed for gradients")
     statistics = results.samples("four_steps", "running statistics") * 1e-6
-    alone, beside_others = (
+    alone, beside_others, apart = (
         results.samples("norm_accuracy", variant)
-        for variant in (ONE_DEVICE, "several devices, as they are")
+        for variant in (
+            ONE_DEVICE,
+            "several devices, as they are",
+            "several devices, batch norm of their own",
+        )
     )
     millionths = at_the_end("from_one_device", REBINDING) * 1e6
     return {
@@ -68,11 +77,13 @@ def findings(results: Results) -> dict[str, Finding]:
         "all_reduce_rebinds_from_one_device_millionths": exact(
             millionths, "millionths in a weight", "less"
         ),
-        "parameters_summed_percent": exact(summed, "% of the weights' length", "less"),
+        "parameters_summed_percent": exact(summed, "% of the weights' norm", "less"),
         "statistics_apart": exact(statistics, IN_A_STATISTIC, "less"),
-        "batch_norm_gradient_change_percent": gradient_change(WITH_BATCH_NORM),
-        "lenet_gradient_change_percent": gradient_change(WITHOUT_BATCH_NORM),
+        "batch_norm_gradient_change_percent": gradient_change(WITH_BATCH_NORM, fewest),
+        "batch_norm_gradient_change_percent_of_more_images": gradient_change(WITH_BATCH_NORM, most),
+        "lenet_gradient_change_percent": gradient_change(WITHOUT_BATCH_NORM, fewest),
         "batch_norm_cost_points": difference(alone, beside_others, POINTS, better="less"),
+        "batch_norm_apart_gain_points": difference(apart, beside_others, POINTS, better="more"),
         "one_device_accuracy_percent": median(
             accuracy(ONE_DEVICE), "% of the test images", Over.SEEDS, PERCENT, "more"
         ),
@@ -85,6 +96,14 @@ def findings(results: Results) -> dict[str, Finding]:
         "accuracies_printed": cell("formats with a blank that print", "of 1 accuracy printed"),
         "evaluating_gpus": cell("devices that compute an accuracy", "of the 2 GPUs"),
         "parallel_programs_that_run": exact(parallel, "of the 3 programs run without a GPU"),
-        "concise_calls_that_run": exact(concise, "of the 2 calls run without a GPU"),
-        "programs_that_stop": exact(stopping, "of the 12 programs stop"),
+        **{
+            f"concise_call_for_two_{where}": exact(
+                results.samples(where, "concise training, 2 GPUs"), "(1: it runs)"
+            )
+            for where in ("without_gpu", "with_one_gpu")
+        },
+        "programs_that_stop": exact(that_stop(*PROGRAMS), "of the 12 programs stop"),
+        "programs_of_note_001_that_stop": exact(
+            that_stop(*of_note_001), f"of the {len(of_note_001)} programs of note 001 stop"
+        ),
     }

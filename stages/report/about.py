@@ -261,6 +261,8 @@ def claims(know: About) -> str:
     values = know.values() | {
         "num_by_interval": len(by_interval(know.judgements)),
         "num_false": false_verdicts(know.judgements),
+        "num_judged": sum(f.finding is not None for f in know.judgements),
+        "num_fixed": sum(f.finding is not None and f.rule_was_fixed for f in know.judgements),
         "retest": _retest(),
         "aim_percent": AIM_PERCENT,
         "references": [_beside(each, know.judgements) for each in know.references.found],
@@ -295,11 +297,12 @@ def claims(know: About) -> str:
 
 def _retest() -> dict[str, object]:
     """Whether whole runs of this machine agree with each other."""
-    found = agreement_of(retest.runs(read_hardware(), REPORTS / "retest"))
+    found = agreement_of(retest.runs(read_hardware(), REPORTS / "retest")).of_times
     return {
         "runs": found.num_runs,
         "pairs": len(found.pairs),
         "percent": found.percent if found.pairs else 0.0,
+        "apart": [f"{claim} ({n})" for claim, n in found.apart.most_common()],
         "flipped": found.contradicted,
     }
 
@@ -307,7 +310,7 @@ def _retest() -> dict[str, object]:
 def _beside(reference: Any, here: Sequence[Judgement]) -> dict[str, object]:
     """What a reference's timed effects differ in from this machine's."""
     found: Agreement = reference.agreement(here)
-    timed = [p for p in found.pairs if p.one.finding and p.one.finding.timed]
+    timed = found.of_times.pairs
     apart = [pair for pair in timed if not pair.agrees]
     apart.sort(key=lambda pair: pair.contradicts, reverse=True)
     return {

@@ -91,6 +91,7 @@ class Author:
         drawn: files of the figures that it has shown.
         used: the explorables that it has shown.
         failures: the figures that could not be drawn.
+        on_gpu: whether the page's results are a GPU's.
     """
 
     stage: str
@@ -101,6 +102,7 @@ class Author:
     drawn: dict[str, list[Path]] = field(default_factory=dict)
     used: list[str] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
+    on_gpu: bool = False
 
     def functions(self) -> dict[str, Callable[..., Markup]]:
         """By the names that the text has for them."""
@@ -112,7 +114,15 @@ class Author:
             "expect": expect,
             "page": page,
             "claim": claim,
+            "on": self.on,
         }
+
+    def on(self, device: str) -> Markup:
+        """The beginning of a paragraph on what a `cpu` or a `gpu` shows, and if it was this one."""
+        where = {"cpu": say("On a CPU"), "gpu": say("On a GPU")}[device]
+        here = self.on_gpu == (device == "gpu")
+        said = say("{where} (measured here):", where=where) if here else f"{where}:"
+        return Markup(f"**{said}**")
 
     def figure(self, name: str, caller: Callable[[], str]) -> Markup:
         """Show a figure; the text of the call is its title, in bold, and its caption."""
@@ -208,6 +218,7 @@ def question(stage: str, folder: Path) -> Question:
     author = Author(stage, folder, {}, {})
     try:
         conditions = read_conditions(reports)
+        author.on_gpu = str(conditions.get("device_kind", "")).startswith("cuda")
         problem = _decides_nothing(stage, conditions)
         if not problem:
             values = _values(stage, reports)

@@ -1,17 +1,16 @@
 """The numbers that scaling's rows give, each derived once."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import nan
 from statistics import fmean
 
-from lab.parallel.cost_model import RING, STAR
+from lab.parallel.cost_model import RING, STAR, step_bounds
 from lab.results.findings import (
     AS_LONG,
     Finding,
     Samples,
     combine,
     median,
-    missing,
     of_one_run,
     possible,
     ratio,
@@ -19,7 +18,7 @@ from lab.results.findings import (
 from lab.results.measurements import Results
 from lab.results.reasons import NOT_MEASURED, Reason
 from lab.results.stats import PERCENT, Range
-from stages.scaling.measure.predictions import HALVES, compared_steps
+from stages.scaling.measure.predictions import HALVES, ComparedStep, compared_steps
 from stages.scaling.measure.step_model import waits
 
 METRICS = ("mean_error_percent", "largest_error_percent", "max_rule_mean_error_percent")
@@ -41,15 +40,24 @@ def findings(results: Results) -> dict[str, Finding]:
         at_notes_batch("lenet", name) for name in ("step", "computing", "summing alone")
     )
     steps = compared_steps(results)
-    of_sum, of_max = ([100 * step.error(overlap) for step in steps] for overlap in (False, True))
+    of_sum = [100 * step.error() for step in steps]
     halves = [m.summary.median for m in results.measurements if m.experiment == HALVES]
     late = waits(results) if results.variants("behind computing") else {}
     lenet, resnet18 = (results.samples("efficiency", net) for net in ("lenet", "resnet18"))
     return {
-        "mean_error_percent": mean_size(of_sum),
+        "mean_error_percent": median(
+            in_each_start(steps, lambda added, _: added), "%", better="less"
+        ),
         "largest_error_percent": of_one_run(max(map(abs, of_sum), default=nan), "%", "less"),
-        "max_rule_mean_error_percent": mean_size(of_max),
-        "noise_floor_percent": mean_size(halves),
+        "max_rule_mean_error_percent": median(
+            in_each_start(steps, lambda _, overlapped: overlapped), "%", better="less"
+        ),
+        "nearer_the_sum_percent": median(
+            in_each_start(steps, lambda added, overlapped: 100.0 * (added < overlapped)),
+            "% of the steps",
+            possible=PERCENT,
+        ),
+        "noise_floor_percent": of_one_run(fmean(map(abs, halves)) if halves else nan, "%", "less"),
         "star_wait_s": of_one_run(late.get(STAR, nan), "s", "less"),
         "ring_wait_s": of_one_run(late.get(RING, nan), "s", "less"),
         "over_longer": possible(
@@ -65,8 +73,24 @@ def findings(results: Results) -> dict[str, Finding]:
     }
 
 
-def mean_size(errors: Sequence[float]) -> Finding:
-    """The mean size of steps' errors in percent, each the median over the starts; no interval."""
-    if not errors:
-        return missing(Reason(NOT_MEASURED, "step"), "%")
-    return of_one_run(fmean(map(abs, errors)), "%", "less")
+def in_each_start(
+    steps: Sequence[ComparedStep], number: Callable[[float, float], float]
+) -> Samples:
+    """The mean over the steps, in each start, of a number of the errors of t1 + t2 and of max.
+
+    An error is in percent of the measured step.
+    """
+    if not steps:
+        return Samples(missing=Reason(NOT_MEASURED, "step"))
+
+    def mean(start: int) -> float:
+        found = []
+        for step in steps:
+            t1, t2, ms = (each.values[start] for each in (step.t1, step.t2, step.measured))
+            overlapped, added = step_bounds(t1, t2)
+            found.append(number(*(100 * abs(each / ms - 1) for each in (added, overlapped))))
+        return fmean(found)
+
+    starts = range(len(steps[0].measured.values))
+    kinds = frozenset(step.measured.device_kind for step in steps)
+    return Samples(tuple(map(mean, starts)), kinds)

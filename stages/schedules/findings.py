@@ -38,7 +38,12 @@ def findings(results: Results) -> dict[str, Finding]:
     lenet, resnet = (highest(net, NO_WARM_UP) for net in ("lenet", "resnet18"))
     common = min(len(lenet.values), len(resnet.values))  # seeds that both have
     lenet, resnet = (replace(each, values=each.values[:common]) for each in (lenet, resnet))
-    onset = results.samples("divergence_onset", NO_WARM_UP, net="lenet")
+
+    def onset(times: float) -> Finding:
+        """When a run diverges at so many times the lowest rate that was found to."""
+        samples = results.samples("divergence_onset", NO_WARM_UP, times, net="lenet")
+        return median(samples, "% of the run", Over.SEEDS, PERCENT)
+
     return {
         "best_accuracy_percent": judged(best_schedule(results)),
         "constant_accuracy_percent": judged(CONSTANT),
@@ -47,7 +52,9 @@ def findings(results: Results) -> dict[str, Finding]:
         "lenet_warm_up_gain": warm_up_gain("lenet"),
         "resnet18_warm_up_gain": warm_up_gain("resnet18"),
         "lenet_over_resnet18": ratio(lenet, resnet, AS_HIGH, Over.SEEDS),
-        "divergence_onset": median(onset, "% of the run", Over.SEEDS, PERCENT),
+        "divergence_onset": onset(1),
+        "divergence_onset_at_twice": onset(2),
+        "divergence_onset_at_four_times": onset(4),
     }
 
 

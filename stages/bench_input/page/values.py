@@ -23,8 +23,9 @@ def values(results: Results, found: Mapping[str, Finding]) -> dict[str, object]:
     rate = found["images_per_s"].value
     return {
         "batch": int(images_of_a_step(results)),
+        "devices": results.conditions["num_devices"],
         "like_the_book": BOOKS_RATE / ALIKE < rate < BOOKS_RATE * ALIKE,
-        "bottleneck": found["loader_s"].value > found["step_s"].value,
+        "bottleneck": found["loader_over_step"].low > 1,
         "crowded": found["crowding"].verdict == "faster",
         "alone_longer": found["no_workers_step"].verdict == "faster",
         "passed": int(results.xs("images", BOOK)[0]),

@@ -128,7 +128,7 @@ def values(results: Results, found: Mapping[str, Finding]) -> dict[str, object]:
         "helps": all_reached and found["scaled_over_fixed"].verdict == "slower",
         "steps_small": round(at_small.median * (m["train_images"] // small)),
         "steps_large": round(at_large.median * (m["train_images"] // large)),
-        "by_steps": times.value > devices**0.5,  # nearer to equal steps than to equal images
+        "by_steps": times.low > devices**0.5,  # nearer to equal steps than to equal images
         "one_device": times.value * found["image_time"].value,
         "lenet": lenet.table(),
         "tuned": _at_best_rates(lenet) if m["lenet_tuned_batch"] else None,

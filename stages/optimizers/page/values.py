@@ -7,7 +7,6 @@ import numpy as np
 
 from lab.results.findings import Finding
 from lab.results.measurements import Curve, Measurement, Results, curve_of
-from stages.optimizers.measure.names import RULES
 
 OF_TIMES = False  # the page tells none
 OUTCOMES = {
@@ -30,7 +29,7 @@ def values(results: Results, found: Mapping[str, Finding]) -> dict[str, object]:
     minimum = results.conditions["airfoil_minimum"]
     losses = [minimum + c.y[-1] for c in airfoil_runs(results).values()]
     overlapping, pairs = overlapping_pairs(results)
-    spread, too_small = spread_of_optimizers(results), cost_of_small_rates(results)
+    spread, tenth = found["spread_of_optimizers"], found["cost_of_a_tenth_of_the_rate"]
     separate = (found["sgd_over_adagrad_scales"], found["sgd_over_adagrad_rare"])
     return {
         "directions": len(results.xs("starts", "GD", turned=0)),
@@ -40,9 +39,7 @@ def values(results: Results, found: Mapping[str, Finding]) -> dict[str, object]:
         "minimum": minimum,
         "overlapping": overlapping,
         "pairs": pairs,
-        "spread": spread,
-        "too_small": too_small,
-        "learning_rate_first": too_small > spread,
+        "learning_rate_first": tenth.low > spread.high,
         "separated": all(each.verdict == "faster" for each in separate),  # SGD ends above AdaGrad
         "boundary_error": boundary_error(results),
         "synthetic": results.conditions["airfoil"] == "synthetic",
@@ -65,24 +62,6 @@ def overlapping_pairs(results: Results) -> tuple[int, int]:
     ends = [(c.low[-1], c.high[-1]) for c in airfoil_runs(results).values()]
     found = [a[0] <= b[1] and b[0] <= a[1] for i, a in enumerate(ends) for b in ends[:i]]
     return int(sum(found)), len(found)
-
-
-def spread_of_optimizers(results: Results) -> float:
-    """The largest median excess on airfoil over the least, all optimizers at their best rates."""
-    best = [
-        np.median(results.samples("best_rate", rule, problem="airfoil").values) for rule in RULES
-    ]
-    return float(np.nanmax(best) / np.nanmin(best))
-
-
-def cost_of_small_rates(results: Results) -> float:
-    """By what factor a tenth of its best rate raises the median excess on airfoil: the least."""
-    found = []
-    for c in results.curves("rates", problem="airfoil").values():
-        best = int(np.nanargmin(c.y))
-        tenth = np.exp(np.interp(np.log(c.x[best] / 10), np.log(c.x), np.log(c.y)))
-        found.append(tenth / c.y[best])
-    return float(min(found))
 
 
 def boundary_error(results: Results) -> float:

@@ -52,22 +52,23 @@ def measure_batch_norm(
 def _gradient_changes(
     params: BatchNormParams, num_devices: int, train_set: LabelledImages, seeds: Sequence[int]
 ) -> Iterator[Measurement]:
-    """By how many percent of its length splitting a batch changes the gradient, by seed."""
+    """By how many percent of its norm splitting a batch changes the gradient; x: of a device."""
     nets: dict[str, Callable[[int], nn.Module]] = {
         WITH_BATCH_NORM: lambda seed: UInt8Input(MODELS["resnet18"](_generator(seed))),
         WITHOUT_BATCH_NORM: lenet,
     }
 
-    def run(job: tuple[str, int]) -> float:
-        name, seed = job
-        rows = _order(train_set, seed)[: num_devices * params.gradient_images_per_device]
+    def run(job: tuple[str, int, int]) -> float:
+        name, images, seed = job
+        rows = _order(train_set, seed)[: num_devices * images]
         net, X, y = nets[name](seed), train_set[0][rows], train_set[1][rows]
         whole = gradient(net, X, y, 1)
         return 100 * float((gradient(net, X, y, num_devices) - whole).norm() / whole.norm())
 
-    found = map_with_progress("gradient_change", run, product(nets, seeds), CPU)
-    for name in nets:
-        yield by_seed("gradient_change", name, [found[name, s] for s in seeds])
+    counts = params.gradient_images_per_device
+    found = map_with_progress("gradient_change", run, product(nets, counts, seeds), CPU)
+    for name, images in product(nets, counts):
+        yield by_seed("gradient_change", name, [found[name, images, s] for s in seeds], images)
 
 
 def gradient(net: nn.Module, X: Tensor, y: Tensor, num_devices: int) -> Tensor:

@@ -177,16 +177,14 @@ REDUCED: Sequence[Program] = (  # each of PROGRAMS, in their order
 )
 
 
-def measure_without_gpu() -> list[Measurement]:
+def measure_programs(where: str, gpus: str) -> list[Measurement]:
     """Whether each program runs, 1 or 0, with torch's words; in a process of its own.
 
-    It hides what GPUs there are, which works until the first call of CUDA.
+    It hides the other GPUs, which works until the first call of CUDA.
     """
-    os.environ["CUDA_VISIBLE_DEVICES"] = ""
+    os.environ["CUDA_VISIBLE_DEVICES"] = gpus
     return [
-        Measurement(
-            "without_gpu", name, 0, (float(not error),), remark=error, columns={"place": place}
-        )
+        Measurement(where, name, 0, (float(not error),), remark=error, columns={"place": place})
         for (name, place), program in zip(PROGRAMS.items(), REDUCED, strict=True)
         for error in [error_of(program)]
     ]

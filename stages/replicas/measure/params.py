@@ -23,7 +23,7 @@ class BatchNormParams(Section):
     images_per_device: BatchSize
     num_steps: Annotated[int, Field(ge=1, le=10_000)]
     test_images: TestImages
-    gradient_images_per_device: BatchSize
+    gradient_images_per_device: Annotated[list[BatchSize], Field(min_length=1)]
 
 
 class ReplicaParams(Section):

@@ -2,12 +2,17 @@
 
 from collections.abc import Mapping
 
-from lab.results.findings import Finding
+from lab.results.findings import Finding, exact, missing
 from lab.results.measurements import Results
-from stages.replicas.measure.names import IN_PLACE, REBINDING, VARIANTS
+from lab.results.reasons import Reason
+from stages.replicas.measure.names import IN_PLACE, REBINDING, VARIANTS, WITH_BATCH_NORM
 
 OF_TIMES = False
-OUTCOMES = {"identical": (True, False)}
+OUTCOMES = {
+    "identical": (True, False),
+    "concise_call_for_two_without_gpu": (exact(1.0), exact(0.0)),
+    "concise_call_for_two_with_one_gpu": (missing(Reason("skipped")), exact(1.0), exact(0.0)),
+}
 
 
 def values(results: Results, found: Mapping[str, Finding]) -> dict[str, object]:
@@ -19,7 +24,7 @@ def values(results: Results, found: Mapping[str, Finding]) -> dict[str, object]:
         "identical": not apart[IN_PLACE].y.any(),
         "times_too_long": 2 ** (n - 1),  # one gradient, which the all-reduce adds to itself
         "seeds": found["batch_norm_gradient_change_percent"].n,
-        "images": results.conditions["gradient_images_per_device"],
+        "images": [int(x) for x in results.xs("gradient_change", WITH_BATCH_NORM)],
         "norm_costs": "less" if cost.low > 0 else "more" if cost.high < 0 else "nothing",
         "statistics_steps": int(results.xs("four_steps", "running statistics")[0]),
         "variants": [

@@ -12,7 +12,6 @@ from stages.scaling.measure import simulated
 from stages.scaling.measure.predictions import EQUAL_IMAGES, NOTES_IMAGES, compared_steps
 from stages.scaling.measure.step_model import compute_of
 
-CLOSER = 1.25  # times as far off as the other: that rule is the worse one
 OUTCOMES = {
     "rule": ("sum", "max", "neither"),
     "longer": ("faster", "inconclusive", "slower"),
@@ -25,17 +24,14 @@ OUTCOMES = {
 
 def values(results: Results, found: Mapping[str, Finding]) -> dict[str, object]:
     n, notes_images = results.conditions["world_size"], NOTES_IMAGES["resnet18"]
-    mean, of_max, floor = (
-        found[f"{name}_percent"].value
-        for name in ("mean_error", "max_rule_mean_error", "noise_floor")
-    )
+    nearer = found["nearer_the_sum_percent"]
     computed = results.xs("without communication", "resnet18")
     return {
         "n": n,
         "starts": results.conditions["starts"],
         "virtual": results.conditions["device_kind"] == "cpu-virtual",
-        "rule": "sum" if of_max > CLOSER * mean else "max" if mean > CLOSER * of_max else "neither",
-        "noise": floor >= mean,
+        "rule": "sum" if nearer.low > 50 else "max" if nearer.high < 50 else "neither",
+        "noise": found["noise_floor_percent"].value >= found["mean_error_percent"].value,
         "longer": found["over_longer"].verdict,
         "equal_images": EQUAL_IMAGES,
         "batch": n * NOTES_IMAGES["lenet"],

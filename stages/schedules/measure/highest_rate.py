@@ -26,6 +26,7 @@ from stages.schedules.measure.by_schedule import EPOCHS, FINAL, stretched, with_
 from stages.schedules.measure.names import BASE, NO_WARM_UP, WARM_UP
 from stages.schedules.measure.params import RunParams
 
+TOO_HIGH = (1, 2, 4)  # times the lowest rate that was found to diverge
 DOUBLINGS = 20  # of a rate, or halvings, until the search gives up
 
 
@@ -80,12 +81,23 @@ def measure_highest_rate(trainer: Trainer, seed: int) -> Iterator[Measurement]:
     seeds, variants = range(params.seeds), (NO_WARM_UP, WARM_UP)
     limits = map_with_progress("highest_stable_rate", limit, product(seeds, variants), device)
     plain = [limits[i, NO_WARM_UP] for i in seeds]
+
+    def onset(job: tuple[int, float]) -> float:
+        i, times = job
+        return divergence_time(
+            trainer.losses(schedule_of(NO_WARM_UP, times * plain[i].diverging), seed + i)
+        )
+
+    onsets = map_with_progress("divergence_onset", onset, product(seeds, TOO_HIGH), device)
     measured = [
         *(
             by_seed("highest_stable_rate", variant, [limits[i, variant].stable for i in seeds])
             for variant in variants
         ),
-        by_seed("divergence_onset", NO_WARM_UP, [divergence_time(each.above) for each in plain]),
+        *(
+            by_seed("divergence_onset", NO_WARM_UP, [onsets[i, times] for i in seeds], times)
+            for times in TOO_HIGH
+        ),
     ]
     for side, losses in (("still learns", plain[0].below), ("diverges", plain[0].above)):
         finite = np.where(np.isfinite(losses), losses, np.nan)

@@ -39,7 +39,7 @@ def test_verdict_is_that_of_the_whole_interval(interval, ends):
     ("cases", "verdict"),
     [
         ([CONFIRMED, CONFIRMED], CONFIRMED),
-        ([REFUTED, NOT_TESTABLE], REFUTED),
+        ([REFUTED, NOT_TESTABLE], NOT_TESTABLE),
         ([CONFIRMED, REFUTED, INCONCLUSIVE], DEPENDS),
         ([REFUTED, INCONCLUSIVE], INCONCLUSIVE),
         ([NOT_TESTABLE, NOT_TESTABLE], NOT_TESTABLE),

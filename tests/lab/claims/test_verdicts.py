@@ -29,7 +29,7 @@ def but(claim: Claim, **changes: object) -> Claim:
 
 TEXT = Text(en="New is faster than old.", zh="")
 TIMED = Claim(
-    stage="s",
+    stage="bench_async",
     id="X1",
     section="13.1",
     kind=Kind.SAID,

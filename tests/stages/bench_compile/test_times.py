@@ -103,8 +103,8 @@ def test_cases_are_medians_over_their_starts():
         Measurement("cases", form, batch, us, "us", columns={"net": "LeNet"})
         for (form, batch), us in times.items()
     ]
-    found = findings(Results(made))["usual_speedup"]
-    assert (found.value, found.n, found.over) == (2.5, 2, Over.CASES)
+    found = findings(Results(made))["faster_cases_percent"]
+    assert (found.value, found.n, found.unit) == (100, 3, "% of 2 cases")
 
 
 CPU = Devices("cpu-virtual", [torch.device("cpu")], 1)

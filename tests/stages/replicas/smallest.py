@@ -5,6 +5,7 @@ from lab.data import synthetic
 from lab.machine.devices import Devices
 from lab.results.measurements import Measurement
 from stages.replicas.__main__ import measure
+from stages.replicas.measure.names import PROGRAMS
 from stages.replicas.measure.params import AccuracyParams, BatchNormParams, Params, ReplicaParams
 
 PARAMS = Params(
@@ -20,7 +21,7 @@ PARAMS = Params(
             images_per_device=3,
             num_steps=2,
             test_images=9,
-            gradient_images_per_device=2,
+            gradient_images_per_device=[2],
         ),
     ),
 )
@@ -29,4 +30,6 @@ PARAMS = Params(
 def results() -> list[Measurement]:
     images, labels = synthetic.fashion(9, 0)
     some = (torch.tensor(images), torch.tensor(labels).long())
-    return measure(PARAMS, Devices("cpu-virtual", [torch.device("cpu")] * 2, 1), some, some)
+    on_one_gpu = [Measurement("with_one_gpu", name, 0, (0.0,)) for name in PROGRAMS]
+    devices = Devices("cpu-virtual", [torch.device("cpu")] * 2, 1)
+    return [*measure(PARAMS, devices, some, some), *on_one_gpu]

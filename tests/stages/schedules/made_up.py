@@ -24,7 +24,7 @@ def schedule_results(nets: dict[str, tuple[float, float]]) -> list[Measurement]:
         of_net = [
             by_seed("highest_stable_rate", NO_WARM_UP, [plain] * 8),
             by_seed("highest_stable_rate", WARM_UP, [warm] * 8),
-            by_seed("divergence_onset", NO_WARM_UP, [10.0] * 8),
+            *(by_seed("divergence_onset", NO_WARM_UP, [10.0] * 8, times) for times in (1, 2, 4)),
             *line("losses", "still learns", range(3), [2.4, 2.3, 2.2]),
             *line("losses", "diverges", range(3), [2.4, 2.3, 2.2]),
         ]

@@ -1,0 +1,70 @@
+"""Frozen rules: what counts as a change of one, and that a change needs a new day."""
+
+import ast
+from datetime import date, timedelta
+
+import pytest
+
+from lab.claims.frozen import definition, digest, freeze, frozen
+from lab.claims.ledger import ledger
+from lab.core.errors import ParamsError
+from tests.helpers import claim_of
+
+MODULE = """
+LIMIT = 3
+
+def findings(results):
+    \"\"\"All of them.\"\"\"
+    one, two = (results.samples("times", name) for name in ("one", "two"))
+    return {
+        "speedup": ratio(one, two),
+        **{f"{net}_rate": rate(net) for net in NETS},
+        "count": LIMIT,
+    }
+
+def rate(net):
+    return shared(net)
+
+def shared(net):
+    return net
+"""
+
+
+def defined(text: str, name: str) -> str:
+    return definition(ast.parse(text), name)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "changed"),
+    [
+        ("ratio(one, two)", "ratio(two, one)", {"speedup"}),
+        ('"one", "two"', '"one", "three"', {"speedup"}),
+        ("LIMIT = 3", "LIMIT = 4", {"count"}),
+        ("    return net\n", "    return 2 * net\n", {"lenet_rate"}),
+        ("All of them.", "Every one.", set()),
+        ("LIMIT = 3", "LIMIT = (  # of all\n    3\n)", set()),
+    ],
+)
+def test_a_definition_is_an_entry_and_what_it_names(old, new, changed):
+    assert old in MODULE
+    other = MODULE.replace(old, new)
+    names = ("speedup", "lenet_rate", "count")
+    assert {name for name in names if defined(MODULE, name) != defined(other, name)} == changed
+
+
+def test_the_rules_are_those_that_were_frozen():
+    """Else `invoke freeze`, which asks for a new day of each rule that changed."""
+    assert freeze(ledger(), frozen()) == frozen()
+
+
+def test_a_changed_rule_needs_a_new_day():
+    claim = claim_of("F7a")
+    before = freeze((claim,), {})
+    other = claim.model_copy(update={"at_least": 8.0})
+    assert digest(other) != digest(claim)
+    with pytest.raises(ParamsError, match=r"optimizers.*F7a.*set its `since`"):
+        freeze((other,), before)
+    later = {"F7a": [(claim.since - timedelta(days=1)).isoformat(), digest(claim)]}
+    assert freeze((other,), later) == {"F7a": [claim.since.isoformat(), digest(other)]}
+    with pytest.raises(ParamsError, match="still to come"):
+        freeze((claim.model_copy(update={"since": date.max}),), {})
