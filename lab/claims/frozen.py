@@ -9,7 +9,7 @@ import ast
 import functools
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 
@@ -110,24 +110,26 @@ def frozen() -> dict[str, list[str]]:
     return {id_: found.split() for id_, found in read_yaml(FROZEN).items()}
 
 
-def freeze(claims: tuple[Claim, ...], before: dict[str, list[str]]) -> dict[str, list[str]]:
+def freeze(
+    claims: Sequence[Claim], before: Mapping[str, Sequence[str]], today: date
+) -> dict[str, list[str]]:
     """The days and digests of claims.
+
+    A rule may change twice on a day: no result of that day tests it.
 
     Raises:
         ParamsError: a rule changed and its day did not, or the day is still to come.
     """
     found = {}
     for claim in claims:
+        where = f"stages/{claim.stage}/page/claims.yaml: claim {claim.id}"
         now = [claim.since.isoformat(), digest(claim)]
-        day, was = before.get(claim.id, ["", now[1]])
-        if now[1] != was and now[0] <= day:
+        day, was = before.get(claim.id, now)
+        if now[1] != was and now[0] <= day and claim.since < today:
             raise ParamsError(
-                f"stages/{claim.stage}/page/claims.yaml: claim {claim.id}: its sentence, range or"
-                f" definition changed; set its `since` to {date.today()}"
+                f"{where}: its sentence, range or definition changed; set its `since` to {today}"
             )
-        if claim.since > date.today():
-            raise ParamsError(
-                f"stages/{claim.stage}/page/claims.yaml: claim {claim.id}: `since` is still to come"
-            )
+        if claim.since > today:
+            raise ParamsError(f"{where}: `since` is still to come; set it to {today}")
         found[claim.id] = now
     return found

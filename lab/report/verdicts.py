@@ -196,7 +196,7 @@ def _change_of(f: Judgement) -> str:
 def _rule_of(f: Judgement) -> str:
     """Since when a rule is as it is, and on which side of that day it was measured."""
     if not f.measured_on:
-        return say("As it is since {since}.", since=f.claim.since)
+        return say("Unchanged since {since}.", since=f.claim.since)
     if f.rule_was_fixed:
         return say(
             "Fixed on {since}, before the measurement of {day}.",
@@ -204,7 +204,7 @@ def _rule_of(f: Judgement) -> str:
             day=f.measured_on,
         )
     return say(
-        "As it is since {since}; the results of {day} were known by then.",
+        "Unchanged since {since}, when the results of {day} were known.",
         since=f.claim.since,
         day=f.measured_on,
     )
@@ -280,9 +280,14 @@ def effect_of(judged: Judgement, samples: bool = False) -> str:
         samples: whether it is said how many samples are behind the interval, and what it holds.
     """
     if judged.cases:
+        last = judged.cases[-1]  # all have as many samples
         found = zip(judged.claim.cases, judged.cases, strict=True)
         return say("; ").join(
-            say("{when}: {effect}", when=localized(case.when), effect=effect_of(f, samples))
+            say(
+                "{when}: {effect}",
+                when=localized(case.when),
+                effect=effect_of(f, samples and f is last),
+            )
             for case, f in found
         )
     if judged.finding is None:
@@ -306,7 +311,7 @@ def measured(judged: Judgement) -> str:
         return ""
     unit = translation(judged.unit)
     holds = judged.claim.holds
-    effect = _number(e, holds) + (unit if unit.startswith(("%", "（")) else f" {unit}")
+    effect = _with_unit(_number(e, holds), unit)
     if e.n < 2:
         return effect
     return say("{effect} ({interval})", effect=effect, interval=_span(e, holds))
@@ -323,6 +328,13 @@ def verdict_and_number(judged: Judgement | None) -> str:
     if judged is None or judged.finding is None:
         return SYMBOLS[judged.verdict if judged else Verdict.NOT_TESTABLE]
     return f"{SYMBOLS[judged.verdict]} {interval_of(judged.finding, judged.claim.holds)}"
+
+
+def _with_unit(number: str, unit: str) -> str:
+    """A number in its unit, which may stand around it: “速度为 … 倍”."""
+    if "…" in unit:
+        return unit.replace("…", number)
+    return number + (unit if unit.startswith(("%", "（")) else f" {unit}")
 
 
 def interval_of(e: Finding | None, holds: Range = ANY) -> str:

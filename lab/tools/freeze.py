@@ -7,6 +7,7 @@ without a new day.
 import io
 import logging
 import sys
+from datetime import date
 
 from ruamel.yaml import YAML
 
@@ -20,7 +21,7 @@ log = logging.getLogger(__name__)
 
 def main() -> None:
     before = frozen()
-    after = freeze(ledger(), before)
+    after = freeze(ledger(), before, date.today())
     text = io.StringIO()
     YAML().dump({id_: " ".join(found) for id_, found in sorted(after.items())}, text)
     write_atomically(FROZEN, text.getvalue().encode())

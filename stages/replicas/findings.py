@@ -98,7 +98,7 @@ def findings(results: Results) -> dict[str, Finding]:
         "parallel_programs_that_run": exact(parallel, "of the 3 programs run without a GPU"),
         **{
             f"concise_call_for_two_{where}": exact(
-                results.samples(where, "concise training, 2 GPUs"), "(1: it runs)"
+                results.samples(where, "concise training, 2 GPUs"), "of 1 call runs"
             )
             for where in ("without_gpu", "with_one_gpu")
         },

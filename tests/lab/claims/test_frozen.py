@@ -54,17 +54,20 @@ def test_a_definition_is_an_entry_and_what_it_names(old, new, changed):
 
 def test_the_rules_are_those_that_were_frozen():
     """Else `invoke freeze`, which asks for a new day of each rule that changed."""
-    assert freeze(ledger(), frozen()) == frozen()
+    assert freeze(ledger(), frozen(), date.today()) == frozen()
 
 
 def test_a_changed_rule_needs_a_new_day():
     claim = claim_of("F7a")
-    before = freeze((claim,), {})
+    day, next_day = claim.since, claim.since + timedelta(days=1)
+    before = freeze([claim], {}, day)
     other = claim.model_copy(update={"at_least": 8.0})
     assert digest(other) != digest(claim)
-    with pytest.raises(ParamsError, match=r"optimizers.*F7a.*set its `since`"):
-        freeze((other,), before)
-    later = {"F7a": [(claim.since - timedelta(days=1)).isoformat(), digest(claim)]}
-    assert freeze((other,), later) == {"F7a": [claim.since.isoformat(), digest(other)]}
+    with pytest.raises(ParamsError, match=r"optimizers.*F7a.*set its `since` to") as error:
+        freeze([other], before, next_day)
+    assert str(next_day) in str(error.value)
+    dated = other.model_copy(update={"since": next_day})
+    assert freeze([dated], before, next_day) == {"F7a": [str(next_day), digest(other)]}
+    assert freeze([other], before, day) == {"F7a": [str(day), digest(other)]}, "the same day"
     with pytest.raises(ParamsError, match="still to come"):
-        freeze((claim.model_copy(update={"since": date.max}),), {})
+        freeze([dated], before, day)

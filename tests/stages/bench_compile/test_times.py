@@ -14,7 +14,6 @@ from lab.core.files import ROWS, read_rows, write_rows
 from lab.core.shared_params import BenchParams, DeviceParams
 from lab.machine.devices import Devices
 from lab.results.diff import Taken
-from lab.results.findings import Over
 from lab.results.measurements import Measurement, Results, measurements_of, rows_of
 from stages.bench_compile.findings import findings, over_eager
 from stages.bench_compile.measure import names, times
