@@ -19,6 +19,7 @@ from lab.report.numbers import digits_beside, number, span
 from lab.report.reasons import reason_of
 from lab.report.scales import Scale, scale_of
 from lab.results.findings import Finding, Over
+from lab.results.stats import widening
 
 SYMBOLS = {
     Verdict.CONFIRMED: "✓",
@@ -363,9 +364,7 @@ def _samples(e: Finding) -> str:
         Over.SEEDS: say("random seeds"),
         Over.CASES: say("cases"),
     }
-    return say(
-        "{level:.1f}% interval over {count} {over}",
-        level=100 * e.level,
-        count=e.n,
-        over=over[e.over or Over.STARTS],
-    )
+    found = {"level": 100 * e.level, "count": e.n, "over": over[e.over or Over.STARTS]}
+    if widening(e.n):  # an assumption is behind its level, which is said at the number
+        return say("range of {count} {over}, widened to {level:.0f}%", **found)
+    return say("{level:.1f}% interval over {count} {over}", **found)

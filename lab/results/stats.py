@@ -77,7 +77,7 @@ def median_interval(samples: Sequence[float], possible: Range) -> tuple[float, f
 
     From 8 samples on it is the sign test's, which assumes nothing of the distribution. Fewer
     samples all lie on one side of the median too often, so their range is widened on each side by
-    `_widening` times itself. That assumes a density that falls off from the median on either side:
+    `widening` times itself. That assumes a density that falls off from the median on either side:
     of n samples on one side, their largest given, each of the others is uniform below it at worst,
     so that all lie in the upper part of it with a chance that a power tells.
 
@@ -85,7 +85,7 @@ def median_interval(samples: Sequence[float], possible: Range) -> tuple[float, f
     samples: no end is negative, and a / b and b / a have one interval. What is not possible is no
     part of an interval.
     """
-    low, high, wider = *_inner_range(samples), _widening(len(samples))
+    low, high, wider = *_inner_range(samples), widening(len(samples))
     if possible.low >= 0 and low > 0:
         factor = (high / low) ** wider
         low, high = low / factor, high * factor
@@ -99,7 +99,7 @@ def median_level(count: int) -> float:
 
     99.2 % for 8 samples, 99 % for 4 to 7, 75 % for the range of 3, 0 for one sample.
     """
-    if _widening(count):
+    if widening(count):
         return CONFIDENCE
     outside = _outer_samples(count)
     beyond = sum(math.comb(count, i) for i in range(outside + 1))
@@ -178,7 +178,7 @@ def _outer_samples(count: int) -> int:
     return dropped
 
 
-def _widening(count: int) -> float:
+def widening(count: int) -> float:
     """By how many times itself the range of `count` samples is widened on each side.
 
     Their chance to lie on one side of the median, farther from it than so many times their range,
