@@ -34,6 +34,8 @@ def test_a_number_stands_with_its_unit_and_what_its_brackets_hold():
     unit = UNITS["B3b"]
     assert shown.found == f"−1.5{unit} (−2.0 to 1,200); virtual devices on the CPU"
     assert "1,200), 99.2% interval over 8 fresh processes; virtual" in shown.samples
+    few = card(judged(Verdict.INCONCLUSIVE, Finding(-1.5, -2, 4, 5, Over.SEEDS)))
+    assert "4.0), range of 5 random seeds, widened to 99%" in few.samples
     counted = card(judged(Verdict.CONFIRMED, exact(3.0)))
     assert counted.samples == counted.found == f"3{unit}; virtual devices on the CPU"
     assert "same in every run" in counted.change
