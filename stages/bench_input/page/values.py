@@ -8,28 +8,12 @@ from lab.results.measurements import Measurement, Results
 from stages.bench_input.findings import epochs, images_of_a_step
 from stages.bench_input.measure.names import BOOK, FEEDS, PARTS, WHOLE
 
-OUTCOMES = {
-    "bottleneck": (False, True),
-    "crowded": (False, True),
-    "alone_longer": (False, True),
-    "like_the_book": (False, True),
-    "gpu": (False, True),
-}
-BOOKS_RATE = 20_000  # images/s of the book's LeNet on a GPU: an epoch in 3.0 s
-ALIKE = 3  # times as fast or as slow at most
-
 
 def values(results: Results, found: Mapping[str, Finding]) -> dict[str, object]:
-    rate = found["images_per_s"].value
     return {
         "batch": int(images_of_a_step(results)),
         "devices": results.conditions["num_devices"],
-        "like_the_book": BOOKS_RATE / ALIKE < rate < BOOKS_RATE * ALIKE,
-        "bottleneck": found["loader_over_step"].low > 1,
-        "crowded": found["crowding"].verdict == "faster",
-        "alone_longer": found["no_workers_step"].verdict == "faster",
         "passed": int(results.xs("images", BOOK)[0]),
-        "gpu": results.conditions["device_kind"].startswith("cuda"),
         "rates": rates(results),
         "steps": step_columns(results),
         "parts": step_rows(results),
