@@ -22,17 +22,8 @@ from stages.train.measure.names import (
 )
 
 OF_TIMES = False
-OUTCOMES = {
-    "has_same": (True, False),
-    "has_batch_norm": (True, False),
-    "identical": (True, False),
-    "at_chance": (True, False),
-    "kind": ("cpu-virtual", "cuda", "cuda-shared"),
-    "beside_the_book": (True, False),
-    "synthetic": (True, False),
-}
+OUTCOMES = {"has_same": (True, False), "has_pairs": (True, False)}
 WITHOUT_BATCH_NORM = ("lenet", "lenet_he", "mlp")
-CHANCE = 0.12  # of ten classes, and little more
 
 
 @dataclass(frozen=True)
@@ -114,6 +105,12 @@ class Pair:
         return abs(one - many) / one
 
     @property
+    def weights(self) -> str:
+        """Whether both end with the same bits, in words."""
+        of_one, of_many = (run.conditions[WEIGHTS_HASH] for run in (self.one, self.many))
+        return say("bit-for-bit identical") if of_one == of_many else say("different")
+
+    @property
     def has_batch_norm(self) -> bool:
         """Whether the network has it."""
         return self.one.conditions["net"] not in WITHOUT_BATCH_NORM
@@ -133,19 +130,13 @@ def values(folder: Path) -> dict[str, object]:
     runs = runs_of(folder)
     pairs = pairs_of(runs)
     same = next((pair for pair in pairs if not pair.has_batch_norm), None)
-    batch_norm = next((pair for pair in pairs if pair.has_batch_norm), None)
-    weights = [pair.conditions[WEIGHTS_HASH] for pair in (same.one, same.many)] if same else []
     return {
         "runs": runs,
+        "pairs": pairs,
+        "has_pairs": bool(pairs),
         "same": same,
         "has_same": same is not None,
-        "identical": len(set(weights)) == 1,
-        "batch_norm": batch_norm,
-        "has_batch_norm": batch_norm is not None,
-        "at_chance": same is not None and same.one.column(TEST_ACCURACY)[0] < CHANCE,
-        "kind": (pairs[0].many if pairs else runs[0]).conditions["device_kind"],
-        "beside_the_book": any(run.as_the_book for run in compared(runs)),
-        "synthetic": any(run.conditions["dataset"] != "fashion-mnist" for run in runs),
+        "tried": (same.many if same else runs[0]).name,
     }
 
 
