@@ -121,7 +121,9 @@ class Author:
         """The beginning of a paragraph on what a `cpu` or a `gpu` shows, and if it was this one."""
         where = {"cpu": say("On a CPU"), "gpu": say("On a GPU")}[device]
         here = self.on_gpu == (device == "gpu")
-        said = say("{where} (measured here):", where=where) if here else f"{where}:"
+        said = (
+            say("{where} (measured here):", where=where) if here else say("{where}:", where=where)
+        )
         return Markup(f"**{said}**")
 
     def figure(self, name: str, caller: Callable[[], str]) -> Markup:
