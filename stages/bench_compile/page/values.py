@@ -1,51 +1,36 @@
 """What the page on compiling names beside findings."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
+from lab.report.language import say, translation
+from lab.report.numbers import duration, number, which
 from lab.results.findings import Finding
 from lab.results.measurements import Results
 from stages.bench_compile.findings import batches, cases, eager_like, over_eager
 from stages.bench_compile.measure import names
-from stages.bench_compile.measure.names import EAGER, INFERENCE, SCRIPT, TOLERANCE
+from stages.bench_compile.measure.names import EAGER, INFERENCE
 
-VERDICTS = ("faster", "slower", "inconclusive")
-OUTCOMES = {
-    "script_verdict": (*VERDICTS, "missing"),  # a later torch will have none
-    "compile_verdict": (*VERDICTS, "missing"),  # it needs a C++ compiler
-    "counted_verdict": (*VERDICTS, "missing"),
-    "inference_verdict": VERDICTS,
-    "gpu": (False, True),
-}
+NOTHING = "–"  # of a cell
 
 
 def values(results: Results, found: Mapping[str, Finding]) -> dict[str, object]:
     small, large = batches(results)
+    forms = table(results)
     return {
         "small": int(small),
         "large": int(large),
         "forms": len(compiled_forms(results)),
-        "script_verdict": verdict(found["book_torchscript_over_eager"]),
-        "compile_verdict": verdict(found["torchcompile_speedup"]),
-        "counted_verdict": verdict(found["with_first_call_speedup"]),
-        "inference_verdict": found["inference_speedup"].verdict,
         "faster_small": faster(results, small),
         "faster_large": faster(results, large),
-        "pays": break_even_calls(results, SCRIPT),
+        "pays_off": pays_off(forms),
         "starts": results.conditions["starts"],
-        "gpu": results.conditions["device_kind"].startswith("cuda"),
-        "table": table(results),
+        "table": forms,
         "nets": nets(results),
         "instructions": [
             int(results.samples("instructions", each).values[0])
             for each in ("compiled once", "folded first")
         ],
-        "same": all(found[name].value <= TOLERANCE for name in ("difference", "saved_difference")),
-        "cpp": bool(found["cpp_difference"]),
     }
-
-
-def verdict(speedup: Finding) -> str:
-    return speedup.verdict if speedup else "missing"
 
 
 def compiled_forms(results: Results) -> list[str]:
@@ -68,22 +53,42 @@ def break_even_calls(results: Results, form: str) -> int | None:
     return round(1e6 * built.values[0] / (base.summary.median - call.summary.median))
 
 
-def table(results: Results) -> list[dict[str, object]]:
-    """Of each form what building, a call and its file take; None where there is nothing."""
+def pays(results: Results, form: str) -> str:
+    """After how many calls a form pays off, in words."""
+    base = results.one("call", form)
+    if not (base and results.one("build", form)):
+        return NOTHING
+    if calls := break_even_calls(results, form):
+        return number(calls, 2)
+    return which(over_eager(results, form, base.x), NOTHING, say("undecided"), say("never"))
 
-    def median(experiment: str, form: str, scale: float) -> float | None:
-        found = results.one(experiment, form)
-        return found.summary.median * scale if found else None
 
+def pays_off(forms: list[dict[str, str]]) -> list[str]:
+    """The same of every form that was called."""
+    return [
+        f"{translation(each['name'])} {each['pays']}" for each in forms if each["call"] != NOTHING
+    ]
+
+
+def table(results: Results) -> list[dict[str, str]]:
+    """Of each form what a call, building it and its file take, as cells."""
     compiled = compiled_forms(results)
+
+    def cell(experiment: str, form: str, write: Callable[[float], str]) -> str:
+        found = results.one(experiment, form)
+        return write(found.summary.median) if found else NOTHING
+
+    def of_compiled(experiment: str, form: str, write: Callable[[float], str]) -> str:
+        return cell(experiment, form, write) if form in compiled else NOTHING
+
     return [
         {
             "name": form,
-            "call_s": median("call", form, 1e-6) if form in compiled else None,
-            "build_s": median("build", form, 1) if form in compiled else None,
-            "pays": break_even_calls(results, form) if form in compiled else None,
-            "kib": median("saved_size", form, 1),
-            "load_s": median("saved_load", form, 1e-3),
+            "call": of_compiled("call", form, lambda us: duration(us * 1e-6, 3)),
+            "build": of_compiled("build", form, duration),
+            "pays": pays(results, form) if form in compiled else NOTHING,
+            "kib": cell("saved_size", form, lambda kib: number(kib, 3)),
+            "load": cell("saved_load", form, lambda ms: duration(ms * 1e-3)),
         }
         for form in names.COMPILED_FORMS
         if form in compiled or results.one("saved_size", form)
