@@ -7,26 +7,17 @@ from lab.results.findings import Finding
 from lab.results.measurements import Results
 from stages.bench_parallel.findings import sizes, speedup
 
-VERDICTS = ("faster", "slower", "inconclusive")
-OUTCOMES = {
-    "kind": ("cpu-virtual", "cuda", "cuda-shared"),
-    "verdict": VERDICTS,
-    "second_thread": (True, False),
-    "chains_verdict": VERDICTS,
-    "warm_up_verdict": VERDICTS,
+DEVICES = {  # in words, by their kind
+    "cpu-virtual": "two CPU shares with a thread each",
+    "cuda": "two GPUs",
+    "cuda-shared": "two streams of one GPU",
 }
 
 
 def values(results: Results, found: Mapping[str, Finding]) -> dict[str, object]:
-    kind = results.conditions["device_kind"]
     return {
-        "kind": kind,
-        "verdict": found["speedup"].verdict,
+        "devices": DEVICES[results.conditions["device_kind"]],
         "size": int(sizes(results)[-1]),
-        # whether a run takes longer in a second thread than in the main one, where all are alone
-        "second_thread": kind == "cpu-virtual" and found["one_thread_speedup"].verdict == "faster",
-        "chains_verdict": found["chains"].verdict,
-        "warm_up_verdict": found["first_run"].verdict,
         "sizes": by_size(results),
         "starts": results.conditions["starts"],
     }
