@@ -2,27 +2,24 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
+from lab.report.language import say
+from lab.report.numbers import duration, number, span
 from lab.results.findings import Finding, Samples, median
 from lab.results.measurements import Measurement, Results
 from lab.results.stats import ANY
 from stages.bench_overlap.findings import best_variant
 from stages.bench_overlap.measure.names import ALONE, AS_THE_BOOK, PARTS
 
-VERDICTS = ("faster", "slower", "inconclusive")
-OUTCOMES = {"verdict": VERDICTS, "balanced": (True, False), "rough": (True, False)}
-ROUGH = 0.3  # how wide the interval of an overlap is that says little
+NOTHING = "–"  # of a cell
 
 
 def values(results: Results, found: Mapping[str, Finding]) -> dict[str, object]:
-    copies, overlap = int(results.conditions["num_results"]), found["overlap_fraction"]
-    best = best_variant(results)
+    copies, best = int(results.conditions["num_results"]), best_variant(results)
+    balanced = results.conditions["workload"] == "balanced"
     return {
-        "gpu": bool(found["notes_overlap"]),
-        "verdict": found["speedup"].verdict,
-        "rough": overlap.high - overlap.low > ROUGH,
-        "balanced": results.conditions["workload"] == "balanced",
+        "copied": "as much as should take equally long" if balanced else "the result",
+        "other": "false" if balanced else "true",
         "size": int(results.xs("times", best)[0]),
         "copies": copies,
         "bound": 2 * copies / (copies + 1),
@@ -62,8 +59,8 @@ def hundredths(fraction: Measurement) -> Finding:
     return replace(found, value=round(found.value, 2))
 
 
-def ways(results: Results) -> list[dict[str, Any]]:
-    """Every variant: its time, and its overlap with whether that is a possible one."""
+def ways(results: Results) -> list[dict[str, str]]:
+    """Every variant as cells: its time, and its overlap with whether that is a possible one."""
     timed = results.variants("times")
     order = [*(n for n in ALONE if n in timed), *(n for n in timed if n in PARTS)]
     if AS_THE_BOOK in results.variants("overlap"):
@@ -71,12 +68,10 @@ def ways(results: Results) -> list[dict[str, Any]]:
     found = []
     for name in order:
         fraction, time = results.one("overlap", name), results.one("times", name)
-        found.append(
-            {
-                "name": name,
-                "time_s": time.summary.median / 1e3 if time else 0,
-                "overlap": hundredths(fraction) if fraction else 0,
-                "impossible": bool(fraction and fraction.remark),
-            }
-        )
+        fraction_cells = {"overlap": NOTHING, "interval": NOTHING}
+        if fraction:
+            shown, remark = hundredths(fraction), say(", impossible") if fraction.remark else ""
+            fraction_cells = {"overlap": number(shown) + remark, "interval": span(shown)}
+        time_cell = duration(time.summary.median / 1e3) if time else NOTHING
+        found.append({"name": name, "time": time_cell, **fraction_cells})
     return found
