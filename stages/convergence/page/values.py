@@ -7,18 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lab.report.numbers import number, span
 from lab.results.findings import Finding
 from lab.results.measurements import Results
 from stages.convergence.findings import batch_sizes, oldest_gradients
 from stages.convergence.measure.names import FIXED, LARS, LENET, MOMENTUM, PLAIN, RESNET18, SCALED
 
-OUTCOMES = {
-    "costs": (True, False),
-    "bounded": (False, True),
-    "helps": (True, False),
-    "by_steps": (True, False),
-    "synthetic": (False, True),
-}
+OUTCOMES = {"synthetic": (False, True)}
 
 
 @dataclass(frozen=True)
@@ -37,6 +32,24 @@ class Epochs:
     reached: Finding | None
     missed: int
     diverged: int
+
+    @property
+    def text(self) -> str:
+        """The median: 0.23, or > 2.0 if too few runs got there."""
+        return self._more_than + number(self.median)
+
+    @property
+    def range(self) -> str:
+        """The range of the runs that reached the target: 0.16–0.35."""
+        return span(self.reached) if self.reached else "–"
+
+    def steps(self, per_epoch: int) -> str:
+        """The median in steps, as many as an epoch has each."""
+        return self._more_than + number(round(self.median * per_epoch))
+
+    @property
+    def _more_than(self) -> str:
+        return "> " if self.more else ""
 
 
 @dataclass(frozen=True)
@@ -80,39 +93,35 @@ class NetRuns:
             failed,
         )
 
-    def any_missed(self) -> bool:
-        """Whether any run did not reach the target."""
-        return any(
-            not self.samples("reached", variant, n).all()
+    def table(self) -> dict[str, Any]:
+        """How each variant's runs ended at its batch sizes, and the time per image at each."""
+        rows = [
+            {"name": variant, "batch_size": n, "epochs": self.epochs(variant, n)}
             for variant, sizes in self.batch_sizes().items()
             for n in sizes
-        )
-
-    def table(self) -> dict[str, Any]:
-        """The batch sizes, and how each variant's runs ended at them."""
-        sizes, by_variant = self.batch_sizes("us_per_image")[PLAIN], self.batch_sizes()
-        rows = [
-            {
-                "name": variant,
-                "cells": [self.epochs(variant, n) if n in trained else None for n in sizes],
-            }
-            for variant, trained in by_variant.items()
         ]
-        times = [float(np.median(self.samples("us_per_image", PLAIN, n))) for n in sizes]
-        return {"sizes": sizes, "rows": rows, "us_per_image": times}
+        times = [
+            (n, float(np.median(self.samples("us_per_image", PLAIN, n))))
+            for n in self.batch_sizes("us_per_image")[PLAIN]
+        ]
+        return {"rows": rows, "us_per_image": times}
 
 
 def values(results: Results, found: Mapping[str, Finding]) -> dict[str, object]:
     m, lenet = results.conditions, NetRuns(LENET, results)
     small, large = batch_sizes(results)
     devices = large // small if large % small == 0 else large / small
-    before, fixed, scaled = (FIXED, small), (FIXED, large), (SCALED, large)
-    small_reached = lenet.samples("reached", *before).all()
-    all_reached = all(lenet.samples("reached", *each).all() for each in (before, fixed, scaled))
-    at_small, at_large = lenet.epochs(*before), lenet.epochs(*fixed)
-    target, times = float(m["lenet_target_percent"]), found["times"]
+    at_small, at_large = lenet.epochs(FIXED, small), lenet.epochs(FIXED, large)
+    target = float(m["lenet_target_percent"])
+    bounds = {  # ratios are bounds where the smaller batch always got there, the larger did not
+        name: bool(
+            lenet.samples("reached", FIXED, small).all()
+            and not lenet.samples("reached", variant, large).all()
+        )
+        for name, variant in (("fixed", FIXED), ("scaled", SCALED))
+    }
     return {
-        "seeds": len(lenet.samples("epochs", *before)),
+        "seeds": len(lenet.samples("epochs", FIXED, small)),
         "side": m["image_side"],
         "test_images": int(m["test_images"]),
         "target": int(target) if target.is_integer() else target,
@@ -122,14 +131,11 @@ def values(results: Results, found: Mapping[str, Finding]) -> dict[str, object]:
         "devices": devices,
         "at_small": at_small,
         "at_large": at_large,
-        "bounded": bool(small_reached and not all_reached),  # ratios are bounds: larger took longer
-        "any_missed": lenet.any_missed(),
-        "costs": bool(small_reached and times.verdict == "faster"),
-        "helps": all_reached and found["scaled_over_fixed"].verdict == "slower",
-        "steps_small": round(at_small.median * (m["train_images"] // small)),
-        "steps_large": round(at_large.median * (m["train_images"] // large)),
-        "by_steps": times.low > devices**0.5,  # nearer to equal steps than to equal images
-        "one_device": times.value * found["image_time"].value,
+        "at_least": {name: "≥ " if bound else "" for name, bound in bounds.items()},
+        "at_most": {name: "≤ " if bound else "" for name, bound in bounds.items()},
+        "steps_small": at_small.steps(m["train_images"] // small),
+        "steps_large": at_large.steps(m["train_images"] // large),
+        "one_device": found["times"].value * found["image_time"].value,
         "lenet": lenet.table(),
         "tuned": _at_best_rates(lenet) if m["lenet_tuned_batch"] else None,
         "resnet18": _resnet18(results) if "resnet18_target_percent" in m else None,
