@@ -7,7 +7,6 @@ from lab.results.findings import Finding, median
 from lab.results.measurements import Results
 from stages.bench_hardware.page.explorables import COSTS, MOST_IMAGES
 
-OUTCOMES = {"limit": ("arithmetic", "memory", "both", "unclear"), "above": (True, False)}
 # KiB of working sets that each cache holds, and what the book prints for a load from it, in ns
 CACHES = ((4, "L1", "1.5"), (256, "L2", "5"), (4096, "L3", "16–25"))
 BOOK_MEMORY = "46–120"
@@ -32,15 +31,19 @@ class Network:
 def values(results: Results, found: Mapping[str, Finding]) -> dict[str, object]:
     networks = networks_of(results, found)
     by_share = sorted(networks, key=lambda network: network.share.value)
+    intensities = [network.intensity for network in networks]
+    below, above = beside(intensities, found["ridge"])
     return {
-        "limit": limit_of([network.intensity for network in networks], found["ridge"]),
         "networks": networks,
+        "least": min(intensities),
+        "most": max(intensities),
+        "below": below,
+        "above": above,
         "lowest": by_share[0],
         "highest": by_share[-1],
-        "above": by_share[-1].share.low > 1,
         "images": round(1e9 * networks[0].gflop / COSTS[networks[0].name].flop),
         "starts": results.conditions["starts"],
-        "gpu": bool(found["launch_us"]),
+        "matrix_size": f"bench_hardware.{'gpu_' if found['launch_us'] else ''}matrix_size",
         "alexnet": {"one": intensity("AlexNet", 1), "most": intensity("AlexNet", MOST_IMAGES)},
         "latencies": latencies(results),
     }
@@ -60,13 +63,9 @@ def networks_of(results: Results, found: Mapping[str, Finding]) -> list[Network]
     ]
 
 
-def limit_of(intensities: list[float], ridge: Finding) -> str:
-    """What limits networks of so many FLOP per byte."""
-    above = [intensity > ridge.high for intensity in intensities]
-    below = [intensity < ridge.low for intensity in intensities]
-    if all(above) or all(below):
-        return "arithmetic" if all(above) else "memory"
-    return "both" if any(above) and any(below) else "unclear"
+def beside(intensities: list[float], ridge: Finding) -> tuple[int, int]:
+    """How many networks of so many FLOP per byte lie surely below the ridge, and above it."""
+    return sum(x < ridge.low for x in intensities), sum(x > ridge.high for x in intensities)
 
 
 def intensity(network: str, images: int) -> float:

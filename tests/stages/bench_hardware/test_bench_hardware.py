@@ -14,7 +14,7 @@ from stages.bench_hardware.__main__ import measure
 from stages.bench_hardware.measure import arithmetic, memory, roofline
 from stages.bench_hardware.measure.arithmetic import WAYS, add_in_a_loop
 from stages.bench_hardware.measure.params import Params
-from stages.bench_hardware.page.values import limit_of, networks_of
+from stages.bench_hardware.page.values import beside, networks_of
 from tests.helpers import edit_params
 from tests.made_up import findings, measurements
 
@@ -48,17 +48,11 @@ def test_one_core_has_nothing_to_spread_sums_over():
 
 
 @pytest.mark.parametrize(
-    ("intensities", "limit"),
-    [
-        ([8, 20], "arithmetic"),
-        ([1, 4], "memory"),
-        ([1, 20], "both"),
-        ([6, 20], "unclear"),
-        ([1, 6], "unclear"),
-    ],
+    ("intensities", "counts"),
+    [([8, 20], (0, 2)), ([1, 4], (2, 0)), ([1, 20], (1, 1)), ([6, 20], (0, 1)), ([1, 6], (1, 0))],
 )
-def test_what_limits_networks_is_on_one_side_of_the_ridges_interval(intensities, limit):
-    assert limit_of(intensities, Finding(6, 5, 7, 8, Over.STARTS)) == limit
+def test_networks_within_the_ridges_interval_are_on_neither_side(intensities, counts):
+    assert beside(intensities, Finding(6, 5, 7, 8, Over.STARTS)) == counts
 
 
 def test_a_process_measures_what_the_page_and_the_claims_read(project, monkeypatch):
