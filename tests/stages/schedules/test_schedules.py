@@ -15,9 +15,7 @@ from lab.data import synthetic
 from lab.data.datasets import Split
 from lab.data.images import small_images
 from lab.optim.schedules import after_epoch
-from lab.results.findings import Over, Samples, median
 from lab.results.measurements import Results, by_seed, rows_of
-from lab.results.stats import ANY
 from lab.training.short_training import make_net
 from stages.schedules.findings import best_schedule, findings
 from stages.schedules.measure.by_schedule import EPOCHS, SCHEDULES, WARM_UP_EPOCHS
@@ -28,7 +26,6 @@ from stages.schedules.measure.highest_rate import (
     schedule_of,
 )
 from stages.schedules.measure.names import CONSTANT, NO_WARM_UP, WARM_UP
-from stages.schedules.page.values import differs
 from tests.helpers import verdicts
 from tests.stages.schedules.made_up import schedule_results
 from tests.stages.schedules.smallest import LENET
@@ -70,19 +67,6 @@ def test_as_the_book_applies_it_the_first_epoch_has_the_full_rate_and_the_second
     assert plan[:2] == [0.3, 0.3]
     assert plan[2:4] == [0, 0]
     assert plan[4] == pytest.approx(0.06)
-
-
-@pytest.mark.parametrize(
-    ("differences", "verdict"),
-    [
-        ([1, 2, 3, 4, 5, 6, 7, 8], "more"),
-        ([-1, -2, -3, -4, -5, -6, -7, -8], "less"),
-        ([-1, 2, 3, 4, 5, 6, 7, 8], "unclear"),
-        ([1, 2], "unclear"),
-    ],
-)
-def test_a_difference_in_accuracy_needs_an_interval_on_one_side_of_0(differences, verdict):
-    assert differs(median(Samples(tuple(differences)), over=Over.SEEDS, possible=ANY)) == verdict
 
 
 def test_net_that_was_not_trained_is_not_judged():
