@@ -9,11 +9,7 @@ from lab.results.findings import Finding
 from lab.results.measurements import Curve, Measurement, Results, curve_of
 
 OF_TIMES = False  # the page tells none
-OUTCOMES = {
-    "learning_rate_first": (True, False),
-    "separated": (True, False),
-    "synthetic": (False, True),
-}
+OUTCOMES = {"synthetic": (False, True)}
 
 
 class Run(NamedTuple):
@@ -29,8 +25,6 @@ def values(results: Results, found: Mapping[str, Finding]) -> dict[str, object]:
     minimum = results.conditions["airfoil_minimum"]
     losses = [minimum + c.y[-1] for c in airfoil_runs(results).values()]
     overlapping, pairs = overlapping_pairs(results)
-    spread, tenth = found["spread_of_optimizers"], found["cost_of_a_tenth_of_the_rate"]
-    separate = (found["sgd_over_adagrad_scales"], found["sgd_over_adagrad_rare"])
     return {
         "directions": len(results.xs("starts", "GD", turned=0)),
         "seeds": len(results.samples("best_rate", "SGD", problem="airfoil").values),
@@ -39,8 +33,6 @@ def values(results: Results, found: Mapping[str, Finding]) -> dict[str, object]:
         "minimum": minimum,
         "overlapping": overlapping,
         "pairs": pairs,
-        "learning_rate_first": tenth.low > spread.high,
-        "separated": all(each.verdict == "faster" for each in separate),  # SGD ends above AdaGrad
         "boundary_error": boundary_error(results),
         "synthetic": results.conditions["airfoil"] == "synthetic",
     }
