@@ -7,21 +7,19 @@ from lab.results.findings import Finding, Over, median
 from lab.results.measurements import Curve, Results
 from stages.landscapes.findings import FEW, LAST_STEP, MANY
 
-OUTCOMES = {"rises": (True, False), "synthetic": (False, True)}
+OUTCOMES = {"synthetic": (False, True)}
 
 
 def values(results: Results, found: Mapping[str, Finding]) -> dict[str, object]:
-    price, distance = found["price"], gap(results)
+    distance = gap(results)
 
     def share_down(saddle: str, dimension: int) -> float:
         shares = results.samples("ways_down", saddle, dimension=dimension)
         return median(shares, over=Over.SEEDS).value
 
     return {
-        "rises": price.verdict == "faster",  # the error from the best step to the end
         "synthetic": results.conditions["airfoil"] == "synthetic",
-        "level": round(100 * price.level),
-        "seeds": price.n,
+        "seeds": found["price"].n,
         "best_step": int(results.xs("best_step", "other rows")[0]),
         "last_step": LAST_STEP,
         "fewest": int(distance.x[0]),
