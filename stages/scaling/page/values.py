@@ -12,34 +12,17 @@ from stages.scaling.measure import simulated
 from stages.scaling.measure.predictions import EQUAL_IMAGES, NOTES_IMAGES, compared_steps
 from stages.scaling.measure.step_model import compute_of
 
-OUTCOMES = {
-    "rule": ("sum", "max", "neither"),
-    "longer": ("faster", "inconclusive", "slower"),
-    "late": (True, False),
-    "virtual": (True, False),
-    "extrapolated": (True, False),
-    "noise": (True, False),
-}
-
 
 def values(results: Results, found: Mapping[str, Finding]) -> dict[str, object]:
-    n, notes_images = results.conditions["world_size"], NOTES_IMAGES["resnet18"]
-    nearer = found["nearer_the_sum_percent"]
-    computed = results.xs("without communication", "resnet18")
+    n = results.conditions["world_size"]
     return {
         "n": n,
         "starts": results.conditions["starts"],
-        "virtual": results.conditions["device_kind"] == "cpu-virtual",
-        "rule": "sum" if nearer.low > 50 else "max" if nearer.high < 50 else "neither",
-        "noise": found["noise_floor_percent"].value >= found["mean_error_percent"].value,
-        "longer": found["over_longer"].verdict,
         "equal_images": EQUAL_IMAGES,
         "batch": n * NOTES_IMAGES["lenet"],
         "crossing": {net: crossing(results, net, n) for net in TITLES},
-        "late": max(found[f"{name}_wait_s"].value for name in ("star", "ring")) > 0,
-        "extrapolated": notes_images not in computed,
-        "most_images": int(computed[-1]),
-        "notes_images": notes_images,
+        "most_images": int(results.xs("without communication", "resnet18")[-1]),
+        "notes_images": NOTES_IMAGES["resnet18"],
         "steps": [
             {
                 "net": TITLES[step.net],
