@@ -10,13 +10,7 @@ from lab.results.findings import Finding, combine, median
 from lab.results.measurements import Measurement, Results
 from stages.bench_collectives.model import Model, model_of
 
-OUTCOMES = {
-    "bucket": ("faster", "inconclusive", "slower"),
-    "shared": (False, True),
-    "ring_verdict": ("inconclusive", "faster", "slower"),
-    "predicts": (False, True),
-    "exact": (False, True),
-}
+OUTCOMES = {"predicts": (False, True), "exact": (False, True)}
 BOOK_BYTES, BOOK_RATE, BOOK_GPUS = 160e6, 16e9, 4  # the book's example (13.7)
 
 
@@ -35,18 +29,17 @@ class Gradients:
 def values(results: Results, found: Mapping[str, Finding]) -> dict[str, object]:
     model = model_of(results)
     nets, n = gradients_of(model, found), model.many
+    errors = found["unseen_error_percent"], found["other_error_percent"]
+    shared_error, own_error = errors if model.fit.shared else errors[::-1]
     largest = max(results.xs("message", STAR, ranks=n))
     return {
-        "gpu": str(results.conditions["device_kind"]).startswith("cuda"),
-        "bucket": nets[0].gain.verdict,
         "nets": nets,
-        "shared": model.fit.shared,
         "few": model.few,
         "many": n,
-        "cores": model.cores[n],
         "predicts": bool(found["unseen_error_percent"]),
+        "shared_error_percent": shared_error,  # if one link is assumed for all ranks
+        "own_error_percent": own_error,  # if one is for each rank
         "mb": largest / 1e6,
-        "ring_verdict": found["ring_speedup"].verdict,
         "algorithms": [algorithm(results, name, n, largest) for name in ALGORITHMS],
         "example": example(1e9 * found["bandwidth_gbs"].value),
         "exact": all(min(m.values) == 1 for m in results.measurements if m.experiment == "exact"),
