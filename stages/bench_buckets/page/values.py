@@ -8,14 +8,10 @@ from lab.results.measurements import Results
 from stages.bench_buckets.findings import NET, sizes, told_mib
 from stages.bench_buckets.measure.names import AT_LAST, AT_ONCE, SUMMING
 
-OUTCOMES = {"verdict": ("inconclusive", "faster", "slower"), "own": (False, True)}
-
 
 def values(results: Results, found: Mapping[str, Finding]) -> dict[str, object]:
     conditions = results.conditions
     return {
-        "verdict": found["speedup"].verdict,
-        "own": conditions["device_kind"] == "cuda",  # whether each computes on a GPU of its own
         "told": size(results, NET, told_mib(results)),
         "small": size(results, NET, min(sizes(results, NET))),
         "table": [size(results, net, mib) for net in TITLES for mib in sizes(results, net)],
