@@ -118,7 +118,7 @@ def values(results: Results, found: Mapping[str, Finding]) -> dict[str, object]:
         "further": {each: staircase(results, each) for each in further},
         "rows": rows,
         "speedup": found.get(f"speedup_to_{target}"),
-        "best": of.get(fastest(reached(results, target)) or ""),
+        "best": of.get(fastest(reached(results, target)) or "", last),
         "first": first,
         "last": last,
         "start": start,
