@@ -10,5 +10,3 @@ COMPILED_FORMS = (SCRIPT, FROZEN, COMPILE, GRAPH, AOT, EXPORT, WEIGHTS)  # as th
 SAVED_FORMS = (WEIGHTS, SCRIPT, EXPORT, AOT)
 FIRST_SCRIPT = "first TorchScript call of the process"
 NETS = ("MLP", "LeNet", "16 layers")
-
-TOLERANCE = 1e-4  # logits: the largest difference that rounding in another order explains

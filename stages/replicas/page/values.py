@@ -2,17 +2,12 @@
 
 from collections.abc import Mapping
 
-from lab.results.findings import Finding, exact, missing
+from lab.results.findings import Finding
 from lab.results.measurements import Results
-from lab.results.reasons import Reason
 from stages.replicas.measure.names import IN_PLACE, REBINDING, VARIANTS, WITH_BATCH_NORM
 
 OF_TIMES = False
-OUTCOMES = {
-    "identical": (True, False),
-    "concise_call_for_two_without_gpu": (exact(1.0), exact(0.0)),
-    "concise_call_for_two_with_one_gpu": (missing(Reason("skipped")), exact(1.0), exact(0.0)),
-}
+OUTCOMES = {"identical": (True, False)}
 
 
 def values(results: Results, found: Mapping[str, Finding]) -> dict[str, object]:

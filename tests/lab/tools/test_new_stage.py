@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from lab.core.errors import ParamsError
+from lab.core.files import read_rows
 from lab.tools.new_stage.__main__ import write_stage
 from tests.helpers import COMMITTED, ROOT
 
@@ -54,8 +55,8 @@ def test_a_new_stage_lacks_its_experiment_alone(tmp_path):
         ended = run(folder, command)
         assert ended.returncode == 0, ended.stderr[-2000:]
         assert "clipping cannot be shown" not in ended.stderr
-    judged = (folder / "reports" / "claims" / "rows.csv").read_text().splitlines()
-    assert [row.split(",")[4] for row in judged if row.startswith("X1,")] == ["confirmed"]
+    judged = read_rows(folder / "reports" / "claims" / "rows.csv")
+    assert [row["verdict"] for row in judged if row["id"] == "X1"] == ["confirmed"]
     for page in ("index.html", "index.zh.html"):
         assert "clipping" in (folder / "reports" / page).read_text()
 

@@ -9,6 +9,7 @@ import psutil
 import pytest
 
 from lab.core.errors import LabError
+from lab.results.reasons import FAILED, NO_TIME, Reason
 from lab.timing.deadline import DEADLINE_VARIABLE
 from lab.training.run_params import NOTES
 from stages.bench_training.measure import race as race_module
@@ -75,7 +76,7 @@ def test_a_variant_that_does_not_compile_leaves_the_race_to_the_others(ready):
     times, unable = race({"compiled": compiled, "product": PRODUCT}, starts=2)
     assert list(times) == ["product"]
     assert len(times["product"]) == 2
-    assert unable["compiled"].startswith("does not compile here (RuntimeError)")
+    assert unable == {"compiled": Reason(FAILED, "RuntimeError")}
 
 
 def test_a_variant_that_compiles_for_too_long_leaves_the_race_to_the_others(ready, monkeypatch):
@@ -83,7 +84,7 @@ def test_a_variant_that_compiles_for_too_long_leaves_the_race_to_the_others(read
     monkeypatch.setenv(DEADLINE_VARIABLE, str(time.monotonic() + 4))
     compiled = BOOK.but(kind="engine", compile="max-autotune", batch_size=64)
     times, unable = race({"compiled": compiled, "product": PRODUCT}, starts=1)
-    assert unable == {"compiled": "not compiled within the time that was left"}
+    assert unable == {"compiled": Reason(NO_TIME)}
     assert list(times) == ["product"]
 
 

@@ -56,7 +56,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
         made_up.write(stage, reports)
     facts = {"dataset": "fashion-mnist", "airfoil": "original"}
     write_json(reports / "fetch" / "conditions.json", facts)
-    shutil.copy(COMMITTED / "reports" / "hardware.json", reports / "hardware.json")
+    write_json(reports / "hardware.json", hardware("AMD EPYC"))
     for rows in reports.rglob("rows.csv"):
         path = rows.with_name("conditions.json")
         write_json(path, read_json(path) | {"machine": hardware("AMD EPYC")})
