@@ -41,15 +41,14 @@ def definition(module: ast.Module, name: str) -> str:
     the layout do not count.
     """
     defined = dict(_defined(module))
-    wanted: list[ast.AST] = [*_entries(module, name)] or [defined["findings"]]
-    found: dict[str, ast.AST] = {}
+    entries: list[ast.AST] = [*_entries(module, name)] or [defined["findings"]]
+    wanted, found = list(entries), dict[str, ast.AST]()
     while wanted:
         for node in ast.walk(wanted.pop()):
             used = node.id if isinstance(node, ast.Name) else ""
             if used in defined and used not in found and used != "findings":
                 found[used] = defined[used]
                 wanted.append(defined[used])
-    entries = [*_entries(module, name)] or [defined["findings"]]
     return "\n".join(map(_dumped, [*entries, *(found[each] for each in sorted(found))]))
 
 
@@ -118,18 +117,20 @@ def freeze(
     A rule may change twice on a day: no result of that day tests it.
 
     Raises:
-        ParamsError: a rule changed and its day did not, or the day is still to come.
+        ParamsError: a rule is new or changed, or its day is another, and that day is not today.
     """
     found = {}
     for claim in claims:
-        where = f"stages/{claim.stage}/page/claims.yaml: claim {claim.id}"
         now = [claim.since.isoformat(), digest(claim)]
-        day, was = before.get(claim.id, now)
-        if now[1] != was and now[0] <= day and claim.since < today:
-            raise ParamsError(
-                f"{where}: its sentence, range or definition changed; set its `since` to {today}"
+        if now != before.get(claim.id) and claim.since != today:
+            what = (
+                "`since` is still to come"
+                if claim.since > today
+                else "its sentence, range, definition or day changed"
             )
-        if claim.since > today:
-            raise ParamsError(f"{where}: `since` is still to come; set it to {today}")
+            raise ParamsError(
+                f"stages/{claim.stage}/page/claims.yaml: claim {claim.id}: {what}; set its"
+                f" `since` to {today}"
+            )
         found[claim.id] = now
     return found

@@ -71,3 +71,15 @@ def test_a_changed_rule_needs_a_new_day():
     assert freeze([other], before, day) == {"F7a": [str(day), digest(other)]}, "the same day"
     with pytest.raises(ParamsError, match="still to come"):
         freeze([dated], before, day)
+
+
+def test_no_rule_is_dated_back():
+    """Results of the days before would pass as a test of a rule that was fixed before them."""
+    claim = claim_of("F7a")
+    today, before = claim.since + timedelta(days=9), freeze([claim], {}, claim.since)
+    assert freeze([claim], before, today) == before
+    days_ago = {"since": claim.since + timedelta(days=2)}
+    other = claim.model_copy(update={"at_least": 8.0, **days_ago})
+    for rule, known in ((other, before), (claim.model_copy(update=days_ago), before), (claim, {})):
+        with pytest.raises(ParamsError, match=f"set its `since` to {today}"):
+            freeze([rule], known, today)
