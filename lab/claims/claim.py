@@ -63,18 +63,14 @@ class Case(Entry):
     when: Text
 
 
-class Front(Entry):
-    """How a claim that does not hold is told on the front page.
+class Front(Text):
+    """How the front page tells a claim that is refuted; `{number}` is what was found.
 
     Attributes:
         rank: how much a reader would care, from 1 on; no two claims have the same.
-        en: a sentence that is true if the claim is refuted; `{number}` is what was found.
-        zh: the same in Chinese.
     """
 
     rank: int
-    en: str
-    zh: str
 
 
 class Kind(StrEnum):

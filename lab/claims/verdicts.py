@@ -102,7 +102,7 @@ def _judge(claim: Claim, name: str, taken: Taken) -> Judgement:
         return Judgement(claim, verdict, finding, kind, reason, unit, day)
 
     if kind not in DEVICE_KINDS:
-        found, kind = None, "unknown"
+        kind = "unknown"
         return judged(Verdict.NOT_TESTABLE, Reason(FOREIGN, str(taken.conditions["device_kind"])))
     lack = _unmet(claim, taken.conditions) or _no_number(name, found)
     if lack or found is None:

@@ -307,15 +307,7 @@ def measured(judged: Judgement) -> str:
     """The number with its unit and interval; nothing if there is none."""
     if judged.cases:
         return effect_of(judged)
-    e = judged.finding
-    if e is None:
-        return ""
-    unit = translation(judged.unit)
-    holds = judged.claim.holds
-    effect = _with_unit(_number(e, holds), unit)
-    if e.n < 2:
-        return effect
-    return say("{effect} ({interval})", effect=effect, interval=_span(e, holds))
+    return interval_of(judged.finding, judged.claim.holds, translation(judged.unit))
 
 
 def in_front(judged: Judgement) -> str:
@@ -335,14 +327,19 @@ def _with_unit(number: str, unit: str) -> str:
     """A number in its unit, which may stand around it: “速度为 … 倍”."""
     if "…" in unit:
         return unit.replace("…", number)
+    if not unit:
+        return number
     return number + (unit if unit.startswith(("%", "（")) else f" {unit}")
 
 
-def interval_of(e: Finding | None, holds: Range = ANY) -> str:
-    """A number, and its interval if it varies."""
-    if e is None or e.n < 2:
-        return "" if e is None else _number(e, holds)
-    return say("{effect} ({interval})", effect=_number(e, holds), interval=_span(e, holds))
+def interval_of(e: Finding | None, holds: Range = ANY, unit: str = "") -> str:
+    """A number in its unit, and its interval if it varies."""
+    if e is None:
+        return ""
+    effect = _with_unit(_number(e, holds), unit)
+    if e.n < 2:
+        return effect
+    return say("{effect} ({interval})", effect=effect, interval=_span(e, holds))
 
 
 def _number(e: Finding, holds: Range = ANY) -> str:

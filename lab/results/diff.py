@@ -8,12 +8,12 @@ these explain is the machine's, not the code's. Nothing is judged across hardwar
 busy machine.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import isnan
 from typing import Any, NamedTuple
 
-from lab.results.disturbances import SPEEDS, disturbances_of
+from lab.results.disturbances import SPEEDS, disturbances_of, readings
 from lab.results.findings import Finding
 from lab.results.stats import SMALLEST_EFFECT, difference_interval
 
@@ -106,17 +106,11 @@ def speed_of(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[float, flo
     By each reading of its speed: of computing and of copying, before and after a measurement.
     """
     factors = []
-    for names in SPEEDS:
+    for names in SPEEDS.values():
         before, after = readings(old, names), readings(new, names)
         if len(before) == len(after) == len(names):
             factors += [min(after) / max(before), max(after) / min(before)]
     return (min(factors), max(factors)) if factors else AS_FAST
-
-
-def readings(conditions: Mapping[str, Any], names: Sequence[str]) -> list[float]:
-    """The machine's speeds of these names, as far as they were measured."""
-    found = map(conditions.get, names)
-    return [float(value) for value in found if isinstance(value, int | float) and value > 0]
 
 
 def _factors(unit: str, speed: tuple[float, float]) -> tuple[float, float]:

@@ -5,7 +5,7 @@ bits do not depend on the machine's speed and stand all the same.
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from lab.results.reasons import BUSY, DISTURBED, DRIFTED, Reason, split
@@ -16,7 +16,7 @@ MOST_DRIFT = 2  # times as fast at one end of a stage as at the other: above, th
 # a stage's own measure of the machine, before and after, among its conditions
 PRODUCT_SPEEDS = ("product_gflops_before", "product_gflops_after")
 COPY_SPEEDS = ("copy_gbs_before", "copy_gbs_after")
-SPEEDS = (PRODUCT_SPEEDS, COPY_SPEEDS)
+SPEEDS = {"GFLOP/s": PRODUCT_SPEEDS, "GB/s": COPY_SPEEDS}  # by unit
 
 BUSY_PERCENT = "busy_percent"  # condition: share of the cores' time that went to other processes
 NOT_MEASURABLE = "not_measurable"  # condition, only where the machine lacks something: what
@@ -37,9 +37,14 @@ def disturbances_of(conditions: Mapping[str, Any]) -> list[Reason]:
 
 def _drifts(conditions: Mapping[str, Any]) -> Iterator[Reason]:
     """That the machine was far faster at one end of a stage than at the other."""
-    for names, unit in zip(SPEEDS, ("GFLOP/s", "GB/s"), strict=True):
-        before, after = (conditions.get(name) for name in names)
-        if not (before and after and isinstance(before, float) and isinstance(after, float)):
-            continue
-        if max(before, after) > MOST_DRIFT * min(before, after):
+    for unit, names in SPEEDS.items():
+        speeds = readings(conditions, names)
+        if len(speeds) == len(names) and max(speeds) > MOST_DRIFT * min(speeds):
+            before, after = speeds
             yield Reason(DRIFTED, f"{before:.3g} → {after:.3g} {unit}")
+
+
+def readings(conditions: Mapping[str, Any], names: Sequence[str]) -> list[float]:
+    """The machine's speeds of these names, as far as they were measured."""
+    found = map(conditions.get, names)
+    return [float(value) for value in found if isinstance(value, int | float) and value > 0]

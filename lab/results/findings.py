@@ -117,8 +117,8 @@ class Finding:
 class Samples:
     """A variant's samples, or why there are none.
 
-    Two of them are subtracted and divided sample by sample: those of one process start, or of one
-    seed, belong together. What is missing in one is missing in the result.
+    Two of them are added, subtracted and divided sample by sample: those of one process start, or
+    of one seed, belong together. What is missing in one is missing in the result.
     """
 
     values: tuple[float, ...] = ()
@@ -130,6 +130,9 @@ class Samples:
 
     def __truediv__(self, other: "Samples") -> "Samples":
         return combine(lambda a, b: a / b, self, other)
+
+    def __add__(self, other: "Samples") -> "Samples":
+        return combine(lambda a, b: a + b, self, other)
 
     def __sub__(self, other: "Samples") -> "Samples":
         return combine(lambda a, b: a - b, self, other)

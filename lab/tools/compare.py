@@ -22,8 +22,8 @@ from lab.core.params import PARAMS_FILE, read_yaml
 from lab.core.process import run
 from lab.report.language import in_markdown
 from lab.results.derived import derivation_of, taken_under
-from lab.results.diff import JUDGED, NO_CHANGE, TOO_FEW, Change, Taken, diff, in_a_cell, readings
-from lab.results.disturbances import COPY_SPEEDS, PRODUCT_SPEEDS, SPEEDS
+from lab.results.diff import JUDGED, NO_CHANGE, TOO_FEW, Change, Taken, diff, in_a_cell
+from lab.results.disturbances import COPY_SPEEDS, PRODUCT_SPEEDS, SPEEDS, readings
 from lab.results.documents import read_hardware
 from lab.results.stats import summarise
 from lab.tools.profiles import OWN_PARAMS, leaves
@@ -75,7 +75,7 @@ def speeds(old: Mapping[str, Taken], new: Mapping[str, Taken]) -> list[str]:
     Only of stages that were measured anew: the same readings on both sides are one measurement.
     """
     shown = []
-    for names, what, unit in zip(SPEEDS, ("product", "copy"), ("GFLOP/s", "GB/s"), strict=True):
+    for (unit, names), what in zip(SPEEDS.items(), ("product", "copy"), strict=True):
         before, after = [], []
         for folder in old.keys() & new.keys():
             found = [readings(side[folder].conditions, names) for side in (old, new)]

@@ -17,9 +17,10 @@ def findings(results: Results) -> dict[str, Finding]:
         return results.samples("step", feed, net="lenet", part=part)
 
     def computing_ms(feed: str) -> Samples:
-        return combine(lambda a, b: a + b, step_ms(feed, "forward"), step_ms(feed, "backward"))
+        return step_ms(feed, "forward") + step_ms(feed, "backward")
 
     images, rates = images_of_a_step(results), results.samples("images", BOOK)
+    loader = combine(lambda rate: images / rate, rates)  # s
     book, resident, no_workers = (step_ms(feed) for feed in (BOOK, RESIDENT, NO_WORKERS))
     largest = max(results.xs("python", "step"), default=None)
     steps = results.samples("python", "step", largest)
@@ -30,10 +31,8 @@ def findings(results: Results) -> dict[str, Finding]:
         "resident_bytes_epoch_s": seconds(epochs(results, RESIDENT)),
         "first_batch_s": seconds(results.samples("first_batch", BOOK) * 1e-3),
         "images_per_s": median(rates, "images/s", better="more"),
-        "loader_s": seconds(combine(lambda rate: images / rate, rates)),
-        "loader_over_step": ratio(
-            combine(lambda rate: images / rate, rates), resident * 1e-3, AS_LONG
-        ),
+        "loader_s": seconds(loader),
+        "loader_over_step": ratio(loader, resident * 1e-3, AS_LONG),
         "step_s": seconds(resident * 1e-3),
         "book_step_s": seconds(book * 1e-3),
         "wait_s": seconds(step_ms(BOOK, "load") * 1e-3),

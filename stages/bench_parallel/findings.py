@@ -20,7 +20,7 @@ def findings(results: Results) -> dict[str, Finding]:
 
     first, second = products("first device only"), products("second device only")
     in_turn, both = products("sequentially"), products("concurrently")
-    in_one_thread = combine(lambda a, b: a + b, first, second)
+    in_one_thread = first + second
     one_chain, one_chain_on_two, two_chains = (
         results.samples("dependencies", chains)
         for chains in ("one chain, one device", "one chain, two devices", "two chains, two devices")

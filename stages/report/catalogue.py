@@ -6,8 +6,6 @@ from lab.core.params import read_yaml
 from lab.report.language import ENGLISH
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
 FOLDERS = ("lab/*", "stages/*/page", "stages/report")
 
 
@@ -17,7 +15,7 @@ def read(language: str) -> dict[str, str]:
     Raises:
         ParamsError: a file is damaged.
     """
+    if language == ENGLISH:
+        return {}
     files = sorted(file for each in FOLDERS for file in ROOT.glob(f"{each}/words.yaml"))
-    return (
-        {} if language == ENGLISH else {k: v for file in files for k, v in read_yaml(file).items()}
-    )
+    return {k: v for file in files for k, v in read_yaml(file).items()}

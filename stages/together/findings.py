@@ -20,7 +20,7 @@ def findings(results: Results) -> dict[str, Finding]:
     """Seconds to each accuracy, by the notes' code and by the fastest rung, over seeds."""
     found: dict[str, Finding] = {}
     for target in targets_of(results):
-        ways = reached(results, target)
+        ways = reached(results, dict.fromkeys(RUNGS, target))
         best = fastest(ways)
         if best:
             found[f"best_to_{target}_s"] = over_seeds(ways[best])
@@ -33,11 +33,10 @@ def findings(results: Results) -> dict[str, Finding]:
     return found
 
 
-def reached(results: Results, target: int) -> dict[str, SecondsTo]:
-    """The rungs that reached an accuracy."""
-    rungs = (rung for rung in results.variants("seconds") if rung in RUNGS)
-    measured = {rung: seconds_to(results, rung, target) for rung in rungs}
-    return {rung: way for rung, way in measured.items() if way and way.reached}
+def reached(results: Results, targets: Mapping[str, int]) -> dict[str, SecondsTo]:
+    """The rungs and runs that reached their accuracies."""
+    measured = {way: seconds_to(results, way, target) for way, target in targets.items()}
+    return {way: found for way, found in measured.items() if found and found.reached}
 
 
 def fastest(ways: Mapping[str, SecondsTo]) -> str | None:
@@ -59,5 +58,4 @@ def targets_of(results: Results) -> list[int]:
 def records(results: Results) -> dict[str, SecondsTo]:
     """The runs of small networks that reached the accuracy in their names."""
     runs = (run for run in results.variants("seconds") if run.startswith(RECORD))
-    measured = {run: seconds_to(results, run, target_of(run)) for run in runs}
-    return {run: found for run, found in measured.items() if found and found.reached}
+    return reached(results, {run: target_of(run) for run in runs})

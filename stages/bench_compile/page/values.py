@@ -72,26 +72,22 @@ def pays_off(forms: list[dict[str, str]]) -> list[str]:
 
 def table(results: Results) -> list[dict[str, str]]:
     """Of each form what a call, building it and its file take, as cells."""
-    compiled = compiled_forms(results)
 
     def cell(experiment: str, form: str, write: Callable[[float], str]) -> str:
         found = results.one(experiment, form)
         return write(found.summary.median) if found else NOTHING
 
-    def of_compiled(experiment: str, form: str, write: Callable[[float], str]) -> str:
-        return cell(experiment, form, write) if form in compiled else NOTHING
-
     return [
         {
             "name": form,
-            "call": of_compiled("call", form, lambda us: duration(us * 1e-6, 3)),
-            "build": of_compiled("build", form, duration),
-            "pays": pays(results, form) if form in compiled else NOTHING,
+            "call": cell("call", form, lambda us: duration(us * 1e-6, 3)),
+            "build": cell("build", form, duration),
+            "pays": pays(results, form),
             "kib": cell("saved_size", form, lambda kib: number(kib, 3)),
             "load": cell("saved_load", form, lambda ms: duration(ms * 1e-3)),
         }
         for form in names.COMPILED_FORMS
-        if form in compiled or results.one("saved_size", form)
+        if results.one("call", form) or results.one("saved_size", form)
     ]
 
 

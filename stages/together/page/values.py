@@ -8,7 +8,7 @@ from lab.report.language import say, translation
 from lab.report.numbers import number
 from lab.results.findings import Finding, exact
 from lab.results.measurements import Results
-from stages.together.findings import fastest, reached, records, targets_of
+from stages.together.findings import fastest, records, targets_of
 from stages.together.measure.time_to_accuracy import (
     BF16,
     HE,
@@ -118,7 +118,7 @@ def values(results: Results, found: Mapping[str, Finding]) -> dict[str, object]:
         "further": {each: staircase(results, each) for each in further},
         "rows": rows,
         "speedup": found.get(f"speedup_to_{target}"),
-        "best": of.get(fastest(reached(results, target)) or "", last),
+        "best": of.get(fastest({r.rung: r.found for r in rows if r.found.reached}) or "", last),
         "first": first,
         "last": last,
         "start": start,
