@@ -19,8 +19,8 @@ from lab.parallel.replicas import sgd
 from lab.training.accuracy import accuracy, logits_of
 from lab.training.loop import train
 from lab.training.run_params import NOTES
-from lab.training.steps import Stepper, prepare_process
-from lab.training.strategies.replicas import Replicas
+from lab.training.steps.by_name import model_and_step
+from lab.training.trainer import Trainer, prepare_process
 
 CPU = torch.device("cpu")
 
@@ -43,9 +43,9 @@ def by_the_engine(seed: int, test_set: LabelledImages, precision: Precision) -> 
     """Accuracies after each epoch of this engine."""
     train_set = to_tensors(read_fashion_mnist("train"))
     net = LeNet(torch.Generator().manual_seed(seed))
-    strategy = Replicas(net, [CPU], NOTES.but(precision=precision))
-    *_, last = train(Stepper(strategy, train_set), test_set, seed)
-    strategy.close()
+    model, step = model_and_step(net, [CPU], NOTES.but(precision=precision))
+    *_, last = train(Trainer(model, step, train_set), test_set, seed)
+    model.close()
     return [epoch.test_accuracy for epoch in last.epochs]
 
 

@@ -15,11 +15,10 @@ from lab.core.shared_params import BenchParams, Precision
 from lab.nets.models import MODELS
 from lab.results.stats import speedup, summarise
 from lab.timing.bench import time_variants
+from lab.training.model import Model, Step
 from lab.training.run_params import NOTES
-from lab.training.steps import prepare_process
-from lab.training.strategies.base import Strategy
-from lab.training.strategies.replicas import Replicas
-from lab.training.strategies.sharded import Sharded
+from lab.training.steps.by_name import model_and_step
+from lab.training.trainer import prepare_process
 
 TWO = [torch.device("cpu")] * 2
 BATCH_SIZES = {"lenet": 256, "resnet18": 32}
@@ -28,12 +27,12 @@ SHARDS = (2, 4, 8)
 BENCH = BenchParams(starts=1, rounds=16, min_sample_ms=50)
 
 
-def variants_of(net: str, precision: Precision) -> dict[str, Strategy]:
-    """A strategy without shards, and with each number of them."""
+def variants_of(net: str, precision: Precision) -> dict[str, tuple[Model, Step]]:
+    """A model and its step without shards, and with each number of them."""
     made = MODELS[net](torch.Generator().manual_seed(0))
     recipe = NOTES.but(precision=precision)
-    return {"none": Replicas(made, TWO, recipe)} | {
-        f"{count} shards": Sharded(made, TWO, recipe.but(shards=count)) for count in SHARDS
+    return {"none": model_and_step(made, TWO, recipe)} | {
+        f"{count} shards": model_and_step(made, TWO, recipe.but(shards=count)) for count in SHARDS
     }
 
 
@@ -45,8 +44,10 @@ def main() -> None:
         size = BATCH_SIZES[net]
         X = torch.randint(0, 256, (size, 28, 28), dtype=torch.uint8)
         y = torch.randint(0, 10, (size,))
-        strategies = variants_of(net, precision)
-        steps = {name: partial(each.step, X, y, 0.01, size) for name, each in strategies.items()}
+        variants, rows = variants_of(net, precision), torch.arange(size)
+        steps = {
+            name: partial(step, (X, y), rows, 0.01, size) for name, (_, step) in variants.items()
+        }
         times = time_variants(steps, TWO, BENCH, control="none")
         for name, seconds in times.items():
             ms, ratio = 1e3 * summarise(seconds).median, speedup(seconds, times["none"])
@@ -54,8 +55,8 @@ def main() -> None:
                 f"{net}, {precision}, {name}: {ms:.3g} ms, {ratio.median:.3f} times as long"
                 f" ({ratio.low:.3f} to {ratio.high:.3f})"
             )
-        for each in strategies.values():
-            each.close()
+        for model, _ in variants.values():
+            model.close()
 
 
 if __name__ == "__main__":

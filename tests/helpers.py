@@ -117,7 +117,7 @@ def small_run(**changes: Any) -> dict[str, Any]:
     its images.
     """
     small = {"num_epochs": 2, "train_images": 600, "test_images": 100}
-    return NOTES.model_dump() | small | changes
+    return NOTES.model_dump(exclude={"momentum"}) | small | changes
 
 
 def hardware(model: str, gpus: Sequence[str] = ()) -> dict[str, Any]:

@@ -59,14 +59,6 @@ class SpaceError(LabError):
     exit_code = 8
 
 
-class StoppedError(LabError):
-    """The run was asked to stop, and did so in good order."""
-
-    def __init__(self, message: str, signal_number: int) -> None:
-        super().__init__(message)
-        self.exit_code = 128 + signal_number
-
-
 def instead_of(word: str, known: Collection[str]) -> str:
     """What a message says to write in place of an unknown word: the nearest known one, or all."""
     if near := difflib.get_close_matches(word, known, n=1):

@@ -2,7 +2,6 @@
 
 import contextlib
 import importlib
-import json
 import logging
 import os
 import signal
@@ -12,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any
 
 import psutil
@@ -51,9 +50,8 @@ def run(main: Callable[[], None]) -> int:
 
     0, a LabError's own, 8 when out of memory, a GPU's too, 4 when out of open files or a GPU fails,
     or 128 + n after signal n.
-    An error is printed as one line for each mistake; with LAB_DEBUG set it is raised. In one of
-    several processes of a run the launcher prints it instead. A stage that DVC started also tells
-    and keeps how long it takes.
+    An error is printed as one line for each mistake; with LAB_DEBUG set it is raised. A stage that
+    DVC started also tells and keeps how long it takes.
     """
     open_standard_streams()
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stdout)
@@ -83,7 +81,7 @@ def run(main: Callable[[], None]) -> int:
         explained = _explain(error)
         if explained is None or os.environ.get("LAB_DEBUG"):
             raise
-        return _failed(*explained, kind=type(error).__name__)
+        return _failed(*explained)
     return 0
 
 
@@ -132,12 +130,7 @@ def lacks_open_files(error: BaseException) -> bool:
     return "Too many open files" in str(error)
 
 
-def _failed(exit_code: int, message: str, kind: str) -> int:
-    if file := os.environ.get("TORCHELASTIC_ERROR_FILE"):
-        report = {"message": message, "exit_code": exit_code, "kind": kind}
-        extra = {"extraInfo": {"timestamp": str(int(time.time()))}}  # noqa: TID251  (torch asks)
-        Path(file).write_text(json.dumps({"message": report | extra}))
-        return exit_code
+def _failed(exit_code: int, message: str) -> int:
     for line in message.splitlines():
         print(f"ERROR: {line}", file=sys.stderr)
     with contextlib.suppress(LabError):  # a read-only folder must not hide the first error
@@ -151,33 +144,6 @@ class Stopped(KeyboardInterrupt):
     def __init__(self, number: int) -> None:
         super().__init__()
         self.number = number
-
-
-class StopRequest:
-    """Notes the first signal, so that work can end in good order; a second one ends the process.
-
-    `signal_number` is 0 until then.
-    """
-
-    def __init__(self) -> None:
-        self.signal_number = 0
-
-    def __enter__(self) -> "StopRequest":
-        self._before = handle_ending_signals(self._note)
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        where: TracebackType | None,
-    ) -> None:
-        restore_signals(self._before)
-
-    def _note(self, number: int, frame: FrameType | None) -> None:
-        self.signal_number = number
-        _STOP_ASKED.set()
-        restore_signals(dict.fromkeys(self._before, signal.SIG_DFL))
 
 
 @contextlib.contextmanager

@@ -1,21 +1,61 @@
-"""Update rules of book sections 12.3 to 12.10 as pairs of pure functions.
+"""Update rules of book sections 12.3 to 12.10 as pairs of pure functions; `RULES` has their names.
 
 `init(x) -> state`, `update(x, g, state) -> x, state`. A rule is a value with its hyper-parameters
 inside. It keeps no state of its own, changes nothing in place and uses arithmetic only: the same
-rule runs on floats, numpy arrays and torch tensors. A hyper-parameter may be an array too, so that
-one call steps a whole sweep of rates, seeds or starting points.
+rule runs on floats, numpy arrays and torch tensors, also while a CUDA graph is recorded. A
+hyper-parameter may be an array too, so that one call steps a whole sweep of rates, seeds or
+starting points.
+
+A state is a tuple whose parts are what x is. Of a tensor they are tensors on its device, which are
+saved, moved and compared as weights are; averages have its shape, the clock is one number.
 
 `epsilon` sits inside the square root or beside it; the book and torch disagree on where, so rules
 say which (`inside`: divide by sqrt(s + eps); otherwise by sqrt(s) + eps).
 """
 
+import inspect
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-# a float, a numpy array or a torch tensor; a gradient and each part of a state are the same kind
-X = Any
+X = Any  # a float, a numpy array or a torch tensor
 State = tuple[X, ...]
+
+
+BETA = 0.9  # of rules with momentum, where nobody says otherwise
+
+
+class Clock(NamedTuple):
+    """The number of steps taken."""
+
+    t: X
+
+
+class Velocity(NamedTuple):
+    """A sum of gradients, each as many times smaller as it is old."""
+
+    v: X
+
+
+class Squares(NamedTuple):
+    """A sum or an average of squared gradients; of `counting_gd`, the gradients that were not 0."""
+
+    s: X
+
+
+class SquaresAndSteps(NamedTuple):
+    """Averages of squared gradients and of squared steps."""
+
+    s: X
+    delta: X
+
+
+class Moments(NamedTuple):
+    """Averages of gradients and of squared gradients, and the number of steps taken."""
+
+    v: X
+    s: X
+    t: X
 
 
 class UpdateRule(NamedTuple):
@@ -25,12 +65,17 @@ class UpdateRule(NamedTuple):
     update: Callable[[X, X, State], tuple[X, State]]
 
 
-def _zeros(count: int) -> Callable[[X], State]:
-    return lambda x: tuple(0.0 * x for _ in range(count))
+def _zero(x: X) -> X:
+    return 0.0 * x
 
 
-def _zeros_and_clock(count: int) -> Callable[[X], State]:
-    return lambda x: (*(0.0 * x for _ in range(count)), 0)
+def _no_steps(x: X) -> X:
+    """A clock that has not begun: a number, or a tensor of one on x's device."""
+    return x.new_zeros(()).double() if hasattr(x, "new_zeros") else 0.0
+
+
+def _no_moments(x: X) -> Moments:
+    return Moments(_zero(x), _zero(x), _no_steps(x))
 
 
 def _sign(x: X) -> X:
@@ -49,7 +94,7 @@ def gd(lr: X) -> UpdateRule:
 
     x <- x - lr g
     """
-    return UpdateRule(_zeros(0), lambda x, g, state: (x - lr * g, state))
+    return UpdateRule(lambda x: (), lambda x, g, state: (x - lr * g, state))
 
 
 def decaying_gd(lr: X) -> UpdateRule:
@@ -60,9 +105,9 @@ def decaying_gd(lr: X) -> UpdateRule:
 
     def update(x: X, g: X, state: State) -> tuple[X, State]:
         t = state[0] + 1
-        return x - lr * t**-0.5 * g, (t,)
+        return x - lr * t**-0.5 * g, Clock(t)
 
-    return UpdateRule(_zeros_and_clock(0), update)
+    return UpdateRule(lambda x: Clock(_no_steps(x)), update)
 
 
 def counting_gd(lr: X) -> UpdateRule:
@@ -73,12 +118,12 @@ def counting_gd(lr: X) -> UpdateRule:
 
     def update(x: X, g: X, state: State) -> tuple[X, State]:
         s = state[0] + (g != 0)
-        return x - lr * (s + (s == 0)) ** -0.5 * g, (s,)
+        return x - lr * (s + (s == 0)) ** -0.5 * g, Squares(s)
 
-    return UpdateRule(_zeros(1), update)
+    return UpdateRule(lambda x: Squares(_zero(x)), update)
 
 
-def momentum(lr: X, beta: X) -> UpdateRule:
+def momentum(lr: X, beta: X = BETA) -> UpdateRule:
     """Heavy ball as the book and torch write it (12.6): a sum of gradients, not an average.
 
     v <- beta v + g;  x <- x - lr v
@@ -86,22 +131,22 @@ def momentum(lr: X, beta: X) -> UpdateRule:
 
     def update(x: X, g: X, state: State) -> tuple[X, State]:
         v = beta * state[0] + g
-        return x - lr * v, (v,)
+        return x - lr * v, Velocity(v)
 
-    return UpdateRule(_zeros(1), update)
+    return UpdateRule(lambda x: Velocity(_zero(x)), update)
 
 
-def nesterov(lr: X, beta: X) -> UpdateRule:
-    """Nesterov's momentum in torch's form, with the gradient at hand (Sutskever et al. 2013).
+def nesterov(lr: X, beta: X = BETA) -> UpdateRule:
+    """Nesterov's momentum in torch's form, with the gradient available (Sutskever et al. 2013).
 
     v <- beta v + g;  x <- x - lr (g + beta v)
     """
 
     def update(x: X, g: X, state: State) -> tuple[X, State]:
         v = beta * state[0] + g
-        return x - lr * (g + beta * v), (v,)
+        return x - lr * (g + beta * v), Velocity(v)
 
-    return UpdateRule(_zeros(1), update)
+    return UpdateRule(lambda x: Velocity(_zero(x)), update)
 
 
 def adagrad(lr: X, eps: float = 1e-6, inside: bool = True) -> UpdateRule:
@@ -112,9 +157,9 @@ def adagrad(lr: X, eps: float = 1e-6, inside: bool = True) -> UpdateRule:
 
     def update(x: X, g: X, state: State) -> tuple[X, State]:
         s = state[0] + g * g
-        return x - lr * g / _root(s, eps, inside), (s,)
+        return x - lr * g / _root(s, eps, inside), Squares(s)
 
-    return UpdateRule(_zeros(1), update)
+    return UpdateRule(lambda x: Squares(_zero(x)), update)
 
 
 def rmsprop(lr: X, gamma: float = 0.9, eps: float = 1e-6, inside: bool = True) -> UpdateRule:
@@ -125,12 +170,12 @@ def rmsprop(lr: X, gamma: float = 0.9, eps: float = 1e-6, inside: bool = True) -
 
     def update(x: X, g: X, state: State) -> tuple[X, State]:
         s = gamma * state[0] + (1 - gamma) * g * g
-        return x - lr * g / _root(s, eps, inside), (s,)
+        return x - lr * g / _root(s, eps, inside), Squares(s)
 
-    return UpdateRule(_zeros(1), update)
+    return UpdateRule(lambda x: Squares(_zero(x)), update)
 
 
-def adadelta(rho: float = 0.9, eps: float = 1e-5, lr: X = 1.0) -> UpdateRule:
+def adadelta(lr: X = 1.0, rho: float = 0.9, eps: float = 1e-5) -> UpdateRule:
     """Adadelta (12.9): the rate is the ratio of two leaky averages, of past steps and of gradients.
 
     s <- rho s + (1 - rho) g^2;  d = sqrt(delta + eps) / sqrt(s + eps) g;  x <- x - lr d;
@@ -140,9 +185,9 @@ def adadelta(rho: float = 0.9, eps: float = 1e-5, lr: X = 1.0) -> UpdateRule:
     def update(x: X, g: X, state: State) -> tuple[X, State]:
         s = rho * state[0] + (1 - rho) * g * g
         d = ((state[1] + eps) / (s + eps)) ** 0.5 * g
-        return x - lr * d, (s, rho * state[1] + (1 - rho) * d * d)
+        return x - lr * d, SquaresAndSteps(s, rho * state[1] + (1 - rho) * d * d)
 
-    return UpdateRule(_zeros(2), update)
+    return UpdateRule(lambda x: SquaresAndSteps(_zero(x), _zero(x)), update)
 
 
 def adam(
@@ -150,17 +195,15 @@ def adam(
     beta1: float = 0.9,
     beta2: float = 0.999,
     eps: X = 1e-6,
-    weight_decay: float = 0.0,
     inside: bool = False,
     correct: bool = True,
 ) -> UpdateRule:
     """Adam (12.10), bias-corrected, epsilon beside the root.
 
-    With `weight_decay` it is AdamW (Loshchilov, Hutter 2019); without `correct` its averages keep
-    the bias of their start at 0.
+    Without `correct` its averages keep the bias of their start at 0.
 
     v <- b1 v + (1 - b1) g;  s <- b2 s + (1 - b2) g^2;
-    x <- x - lr wd x - lr (v / (1 - b1^t)) / (sqrt(s / (1 - b2^t)) + eps)
+    x <- x - lr (v / (1 - b1^t)) / (sqrt(s / (1 - b2^t)) + eps)
     """
 
     def update(x: X, g: X, state: State) -> tuple[X, State]:
@@ -171,21 +214,26 @@ def adam(
         )
         v_share, s_share = (1 - beta1**t, 1 - beta2**t) if correct else (1.0, 1.0)
         step = (v / v_share) / _root(s / s_share, eps, inside)
-        decayed = x - lr * weight_decay * x if weight_decay else x
-        return decayed - lr * step, (v, s, t)
+        return x - lr * step, Moments(v, s, t)
 
-    return UpdateRule(_zeros_and_clock(2), update)
+    return UpdateRule(_no_moments, update)
+
+
+def adam_uncorrected(lr: X, beta1: float = 0.9, beta2: float = 0.999, eps: X = 1e-6) -> UpdateRule:
+    """Adam whose averages keep the bias of their start at 0."""
+    return adam(lr, beta1, beta2, eps, correct=False)
 
 
 def adam_from_first_gradient(
     lr: X, beta1: float = 0.9, beta2: float = 0.999, eps: X = 1e-6
 ) -> UpdateRule:
     """Adam without its correction, whose averages start at the first gradient and its square."""
-    rule = adam(lr, beta1, beta2, eps, correct=False)
+    rule = adam_uncorrected(lr, beta1, beta2, eps)
 
     def update(x: X, g: X, state: State) -> tuple[X, State]:
-        is_first = state[2] == 0
-        return rule.update(x, g, (g, g * g, 0) if is_first else state)
+        v, s, t = state
+        is_first = t == 0  # when v and s are 0
+        return rule.update(x, g, Moments(v + is_first * g, s + is_first * g * g, t))
 
     return UpdateRule(rule.init, update)
 
@@ -193,8 +241,16 @@ def adam_from_first_gradient(
 def adamw(
     lr: X, beta1: float = 0.9, beta2: float = 0.999, eps: float = 1e-8, weight_decay: float = 0.01
 ) -> UpdateRule:
-    """AdamW with torch's defaults: Adam whose weight decay bypasses the gradient."""
-    return adam(lr, beta1, beta2, eps, weight_decay)
+    """AdamW with torch's defaults: Adam whose weight decay bypasses the gradient.
+
+    As Loshchilov and Hutter (2019) have it.
+
+    x <- x - lr wd x, then Adam's step
+    """
+    rule = adam(lr, beta1, beta2, eps)
+    return UpdateRule(
+        rule.init, lambda x, g, state: rule.update(x - lr * weight_decay * x, g, state)
+    )
 
 
 def yogi(lr: X, beta1: float = 0.9, beta2: float = 0.999, eps: float = 1e-3) -> UpdateRule:
@@ -209,12 +265,12 @@ def yogi(lr: X, beta1: float = 0.9, beta2: float = 0.999, eps: float = 1e-3) -> 
         v, t = beta1 * state[0] + (1 - beta1) * g, state[2] + 1
         s = state[1] + (1 - beta2) * _sign(g * g - state[1]) * g * g
         step = (v / (1 - beta1**t)) / ((s / (1 - beta2**t)) ** 0.5 + eps)
-        return x - lr * step, (v, s, t)
+        return x - lr * step, Moments(v, s, t)
 
-    return UpdateRule(_zeros_and_clock(2), update)
+    return UpdateRule(_no_moments, update)
 
 
-def lars(lr: X, beta: float = 0.9, trust: float = 0.001, weight_decay: float = 0.0) -> UpdateRule:
+def lars(lr: X, beta: float = BETA, trust: float = 0.001, weight_decay: float = 0.0) -> UpdateRule:
     """LARS (You, Gitman, Ginsburg 2017): momentum whose steps keep pace with a layer's weights.
 
     Each call is one layer: its rate is scaled by the ratio of the norms of weights and gradient, so
@@ -226,12 +282,13 @@ def lars(lr: X, beta: float = 0.9, trust: float = 0.001, weight_decay: float = 0
 
     def update(x: X, g: X, state: State) -> tuple[X, State]:
         weights, gradient = _norm(x), _norm(g)
-        some = weights * gradient > 0
-        ratio = weights / (gradient + weight_decay * weights) if some else 1.0
+        neither = weights * gradient == 0  # then 1 / 1, without a look at a GPU's number
+        denominator = gradient + weight_decay * weights
+        ratio = (weights + neither * (1 - weights)) / (denominator + neither * (1 - denominator))
         v = beta * state[0] + lr * trust * ratio * (g + weight_decay * x)
-        return x - v, (v,)
+        return x - v, Velocity(v)
 
-    return UpdateRule(_zeros(1), update)
+    return UpdateRule(lambda x: Velocity(_zero(x)), update)
 
 
 def _norm(x: X) -> X:
@@ -245,3 +302,35 @@ def trace(rule: UpdateRule, gradient: Callable[[X], X], x: X, num_steps: int) ->
         x, state = rule.update(x, gradient(x), state)
         positions.append(x)
     return positions
+
+
+class Rule(NamedTuple):
+    """An optimizer of `RULES`: what pages call it, and the rule by its learning rate and more."""
+
+    title: str
+    make: Callable[..., UpdateRule]
+
+    def takes(self, name: str) -> bool:
+        """Whether a hyper-parameter is one of the rule's: `beta`, `weight_decay`, ..."""
+        return name in inspect.signature(self.make).parameters
+
+    @property
+    def label(self) -> str:
+        """What rows call the rule with its own defaults."""
+        return f"{self.title} {BETA:g}" if self.takes("beta") else self.title
+
+
+RULES: Mapping[str, Rule] = {  # what a recipe's `optimizer` may be
+    "sgd": Rule("SGD", gd),
+    "momentum": Rule("momentum", momentum),
+    "nesterov": Rule("Nesterov", nesterov),
+    "adagrad": Rule("AdaGrad", adagrad),
+    "rmsprop": Rule("RMSProp", rmsprop),
+    "adadelta": Rule("Adadelta", adadelta),
+    "adam": Rule("Adam", adam),
+    "adam_uncorrected": Rule("Adam, uncorrected", adam_uncorrected),
+    "adam_from_first_gradient": Rule("Adam from the first gradient", adam_from_first_gradient),
+    "adamw": Rule("AdamW", adamw),
+    "yogi": Rule("Yogi", yogi),
+    "lars": Rule("LARS", lars),
+}

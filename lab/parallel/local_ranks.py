@@ -2,10 +2,8 @@
 
 import gc
 import os
-import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from functools import partial
 from multiprocessing.connection import Connection, wait
 from typing import Any, TypeVar
@@ -13,23 +11,16 @@ from typing import Any, TypeVar
 import torch
 import torch.distributed as dist
 
-from lab.core.errors import DistributedError, StoppedError
-from lab.core.process import RANK_MARK, Stopped
-from lab.core.shared_params import LOOPBACK, BenchParams, DistributedParams
+from lab.core.errors import DistributedError
+from lab.core.shared_params import BenchParams
 from lab.machine.allocator import disable_malloc_trim
 from lab.machine.devices import Devices
 from lab.machine.fresh_process import FreshProcess, fresh_process, silence_stdout
-from lab.parallel.launch import (
-    ADDRESS_VARIABLE,
-    SHUTDOWN_S,
-    PeerLostError,
-    process_group,
-    rendezvous_store,
-)
+from lab.parallel.process_group import PeerLostError, place, process_group, rendezvous_store
 from lab.timing.bench import Variant, samples_in_turns
 from lab.timing.clock import read_clock
 
-DISTRIBUTED = DistributedParams(nnodes=1, rdzv_endpoint=f"{LOOPBACK}:0", timeout_s=600)
+TIMEOUT_S = 600  # of benchmarks' ranks
 CAUSE_S = 5  # from a collective that failed until the rank that caused it has reported
 T = TypeVar("T")
 K = TypeVar("K")
@@ -49,7 +40,7 @@ def run_on_ranks(world_size: int, devices: Devices, work: Callable[..., T], *arg
             f"expected at most {len(devices.devices)} ranks, one for each device, got {world_size}"
         )
     answer: T = call_in_ranks(
-        world_size, devices.threads, DISTRIBUTED.timeout_s, _in_group, devices, work, arguments
+        world_size, devices.threads, TIMEOUT_S, _in_group, devices, work, arguments
     )
     return answer
 
@@ -78,27 +69,21 @@ def call_in_ranks(
 ) -> T:
     """What `work(*arguments)` returns in the first of so many processes that know their ranks.
 
-    They find RANK, WORLD_SIZE and the rest in their environment, as torch's launcher sets them.
+    They find RANK, WORLD_SIZE and the rest in their environment, as torchrun sets them, and are
+    killed when this ends, however it does.
 
     Raises:
-        StoppedError: a signal; the ranks had SIGTERM and seconds to end in good order.
         LabError: the first one that a rank raised, or a rank died or fell silent.
     """
-    store, address = rendezvous_store(timeout_s)
+    store = rendezvous_store(timeout_s)
     with ExitStack() as stack:
         ranks = {}
         for rank in range(world_size):
-            place = _Place(rank, world_size, threads, address)
-            process = fresh_process(f"rank {rank}", _be_rank, place, work, arguments)
+            environment = place(rank, world_size, threads, store.port)
+            process = fresh_process(f"rank {rank}", _be_rank, environment, work, arguments)
             ranks[rank] = stack.enter_context(process)
-        try:
-            found = _received(ranks)
-        except Stopped as stop:
-            _end_in_order(ranks.values())
-            raise StoppedError("interrupted", stop.number) from None
-    del store  # it served the ranks until now
-    answer: T = found[0]
-    return answer
+        found: T = _received(ranks)[0]
+    return found
 
 
 def _received(ranks: Mapping[int, FreshProcess]) -> dict[int, Any]:
@@ -119,16 +104,6 @@ def _received(ranks: Mapping[int, FreshProcess]) -> dict[int, Any]:
     if lost:
         raise lost
     return found
-
-
-def _end_in_order(ranks: Iterable[FreshProcess]) -> None:
-    """SIGTERM to all, and seconds for a step and a checkpoint; what stays is killed after that."""
-    processes = [rank.process for rank in ranks]
-    for process in processes:
-        process.terminate()
-    deadline = time.monotonic() + SHUTDOWN_S
-    for process in processes:
-        process.join(max(0.0, deadline - time.monotonic()))
 
 
 def time_in_turns(
@@ -159,30 +134,15 @@ def all_reduce_max(mine: Sequence[float], group: dist.ProcessGroup | None = None
     return largest
 
 
-@dataclass(frozen=True)
-class _Place:
-    """Which of how many ranks a process is, its threads, and the address at which they meet."""
-
-    rank: int
-    world_size: int
-    threads: int
-    address: str
-
-
 def _be_rank(
-    link: Connection, place: _Place, work: Callable[..., Any], arguments: tuple[Any, ...]
+    link: Connection,
+    environment: dict[str, str],
+    work: Callable[..., Any],
+    arguments: tuple[Any, ...],
 ) -> None:
-    os.environ |= {  # as torch's launcher tells its ranks
-        RANK_MARK: place.address,
-        "RANK": str(place.rank),
-        "WORLD_SIZE": str(place.world_size),
-        "LOCAL_RANK": str(place.rank),
-        "LOCAL_WORLD_SIZE": str(place.world_size),
-        "OMP_NUM_THREADS": str(place.threads),
-        ADDRESS_VARIABLE: place.address,
-    }
+    os.environ |= environment
     found = work(*arguments)
-    link.send(found if place.rank == 0 else None)
+    link.send(found if environment["RANK"] == "0" else None)
 
 
 def _in_group(devices: Devices, work: Callable[..., T], arguments: tuple[Any, ...]) -> T:
@@ -191,5 +151,5 @@ def _in_group(devices: Devices, work: Callable[..., T], arguments: tuple[Any, ..
     torch.set_num_threads(devices.threads)
     gc.disable()
     own = devices.devices[int(os.environ["RANK"])]
-    with process_group(devices, own, DISTRIBUTED):
+    with process_group(devices, own, TIMEOUT_S):
         return work(own, *arguments)

@@ -6,66 +6,36 @@ and `report` depend on all of lab/ and stages/, and on every result.
 """
 
 import argparse
-import ast
-import functools
 import re
 import sys
 import textwrap
 from pathlib import Path
 
 from lab.core.files import write_atomically
+from lab.core.imports import ROOT, closure
 from lab.core.process import run
 
-ROOT = Path(__file__).resolve().parents[2]
 PIPELINE = Path("dvc.yaml")
 WIDTH = 118
 SECONDS = ("claims", "report")  # stages that take seconds
 
 
-@functools.cache
-def imports(path: Path) -> frozenset[str]:
-    """The modules that a file imports anywhere in it, functions included; dotted names."""
-    found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    return frozenset(found)
-
-
-def closure(path: Path) -> set[str]:
-    """The files of ours that a file needs, itself included, as paths from the root."""
-    seen: set[Path] = set()
-    todo = [path]
-    while todo:
-        here = todo.pop()
-        if here.name == "findings.py" and here.parent.parent.name == "stages":
-            continue
-        seen.add(here)
-        todo += [
-            file for module in imports(here) if (file := _file_of(module)) and file not in seen
-        ]
-    return {file.relative_to(ROOT).as_posix() for file in seen}
-
-
-def _file_of(module: str) -> Path | None:
-    """The file of a module of ours; none for a package or a name in a module."""
-    path = ROOT / f"{module.replace('.', '/')}.py"
-    return path if module.split(".")[0] in ("lab", "stages") and path.is_file() else None
-
-
 def rooms(stage: str) -> set[str]:
     """What a stage's command needs of lab/ and stages/: rooms, and its `__main__.py`."""
-    return {_room(file) for file in closure(ROOT / "stages" / stage / "__main__.py")}
+    return {_room(file) for file in closure(ROOT / "stages" / stage / "__main__.py", measures)}
 
 
-def _room(file: str) -> str:
+def measures(file: Path) -> bool:
+    """Whether a stage's results depend on a file: not on its findings.py."""
+    return not (file.name == "findings.py" and file.parent.parent.name == "stages")
+
+
+def _room(file: Path) -> str:
     """lab/<room>, stages/<name>/measure, or a stage's `__main__.py` itself."""
-    parts = file.split("/")
-    if parts[0] == "stages" and parts[2:] != ["__main__.py"]:
+    parts = file.relative_to(ROOT).parts
+    if parts[0] == "stages" and parts[2:] != ("__main__.py",):
         return "/".join(parts[:3])
-    return "/".join(parts[:2]) if parts[0] == "lab" else file
+    return "/".join(parts[: 2 if parts[0] == "lab" else None])
 
 
 def told_by(stage: str) -> set[str]:

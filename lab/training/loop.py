@@ -1,6 +1,7 @@
-"""Training as in chapter 13: epochs over resident images, the same for every strategy."""
+"""Training as in chapter 13: epochs over images kept in memory, the same for every strategy."""
 
 import math
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
 from typing import Any
@@ -16,9 +17,12 @@ from lab.optim.schedules import named, per_step
 from lab.parallel.workers import parallel_map
 from lab.timing.clock import read_clock
 from lab.training.accuracy import accuracy
+from lab.training.model import Model
+from lab.training.processes import Alone
 from lab.training.shards import blocks
-from lab.training.steps import Stepper
-from lab.training.strategies.base import Strategy
+from lab.training.trainer import Trainer
+
+SAVE_EVERY_S = 30.0  # that a run loses at most if it ends in the midst of an epoch
 
 
 @dataclass(frozen=True)
@@ -67,69 +71,98 @@ class Progress:
         return cls(epochs, state["losses"], state["seconds"])
 
 
+class _SaveTimer:
+    """When to save inside an epoch: every 15 to 30 seconds, after the same step in all processes.
+
+    They ask one another after 1, 2, 4, 8, ... steps.
+    """
+
+    def __init__(self, processes: Alone) -> None:
+        self._processes = processes
+        self.restart()
+
+    def restart(self) -> None:
+        self._start, self._steps, self._next = time.monotonic(), 0, 1
+
+    def due(self) -> bool:
+        """Whether to save after this step; to be asked after each."""
+        self._steps += 1
+        if self._steps < self._next:
+            return False
+        self._next *= 2
+        seconds = self._processes.largest(time.monotonic() - self._start)
+        return seconds >= SAVE_EVERY_S / 2
+
+
 def train(
-    stepper: Stepper,
+    trainer: Trainer,
     test_set: LabelledImages,
     seed: int,
     progress: Progress | None = None,
     on_step: Callable[[int], object] = lambda images: None,
-    stopping: Callable[[], bool] = lambda: False,
 ) -> Iterator[Progress]:
-    """Train by the strategy's recipe, the images' order from `seed`.
+    """Train by the model's recipe, the images' order from `seed`.
 
-    Yields where the run stands after each epoch, and inside of one where it is `stopping`. Where
-    the batch size does not divide the images, the last batch of an epoch is smaller.
+    Yields where the run stands after each epoch, and now and then inside of one. Where the batch
+    size does not divide the images, the last batch of an epoch is smaller.
     `on_step` hears how many images a step took, over all processes. The clock covers training
-    only. With the `progress` of an earlier run, and its state loaded into the strategy, the run
+    only. With the `progress` of an earlier run, and its state loaded into the model, the run
     resumes bit for bit as that one would have.
 
     Raises:
         DivergedError: a step's loss is not finite.
     """
-    progress, strategy, num_images = progress or Progress(), stepper.strategy, stepper.num_images
-    recipe, test_images = strategy.recipe, test_set[0].to(strategy.devices[0])
+    progress, model, num_images = progress or Progress(), trainer.model, trainer.num_images
+    recipe, test_images = model.recipe, test_set[0].to(trainer.device)
     steps = math.ceil(num_images / recipe.batch_size)  # of an epoch
     schedule = named(recipe.schedule, recipe.lr, recipe.num_epochs)
     rates = per_step(schedule, recipe.num_epochs, steps)
-    while len(progress.epochs) < recipe.num_epochs and not stepper.asked(stopping):
+    while len(progress.epochs) < recipe.num_epochs:
         number, resumed = len(progress.epochs) + 1, len(progress.losses) > 0
         own_rates = rates[(number - 1) * steps : number * steps]
-        progress = _go_on(stepper, own_rates, seed, number, progress, on_step, stopping)
-        _check_finite(progress.losses, number, recipe.lr)
-        if len(progress.losses) < steps:
-            yield progress
-            return
+        for reached in _epoch(trainer, own_rates, seed, number, progress, on_step):
+            _check_finite(reached.losses, number, recipe.lr)
+            if len(reached.losses) < steps:
+                yield reached
         # cumsum adds in the order of the steps
-        mean_loss = progress.losses.cumsum(0)[-1].item() / num_images
-        right = accuracy(predict(strategy, test_images), test_set[1])
-        epoch = Epoch(number, mean_loss, right, progress.seconds, resumed)
+        mean_loss = reached.losses.cumsum(0)[-1].item() / num_images
+        right = accuracy(predict(model, test_images), test_set[1])
+        epoch = Epoch(number, mean_loss, right, reached.seconds, resumed)
         progress = Progress([*progress.epochs, epoch])
         yield progress
 
 
-def _go_on(
-    stepper: Stepper,
+def _epoch(
+    trainer: Trainer,
     rates: Sequence[float],
     seed: int,
     epoch: int,
     progress: Progress,
     on_step: Callable[[int], object],
-    stopping: Callable[[], bool],
-) -> Progress:
-    """Take the steps of an epoch that are left, all of them unless a process is stopping."""
-    strategy, before = stepper.strategy, len(progress.losses)
-    recipe = strategy.recipe
-    start = read_clock(strategy.devices)
+) -> Iterator[Progress]:
+    """Take the steps of an epoch that are left; where it stands now and then, and at its end."""
+    model, done = trainer.model, len(progress.losses)
+    start = read_clock(model.devices)
     generator = epoch_generator(seed, epoch)
-    batches = shuffled(stepper.num_images, generator).to(stepper.device).split(recipe.batch_size)
-    stepper.vary(recipe.augment, generator)
-    losses = torch.zeros(len(batches), dtype=torch.float64, device=stepper.device)
-    if strategy.is_first:  # the losses so far are of all processes: they count once
-        losses[:before] = progress.losses.to(stepper.device)
-    done = stepper.take(batches, rates, losses, before, on_step, stopping)
-    seconds = read_clock(strategy.devices) - start
-    losses = strategy.total(losses)[:done].cpu()
-    return Progress(progress.epochs, losses, progress.seconds + seconds)
+    batches = shuffled(trainer.num_images, generator).to(trainer.device)
+    batches = batches.split(model.recipe.batch_size)
+    trainer.vary(model.recipe.augment, generator)
+    losses = torch.zeros(len(batches), dtype=torch.float64, device=trainer.device)
+    if model.processes.rank == 0:  # the losses so far are of all processes: they count once
+        losses[:done] = progress.losses.to(trainer.device)
+    timer = _SaveTimer(model.processes)
+
+    def pause(images: int) -> bool:
+        on_step(images)
+        return timer.due()
+
+    seconds = progress.seconds
+    while done < len(batches):
+        done = trainer.take(batches, rates, losses, done, pause)
+        seconds += read_clock(model.devices) - start
+        yield Progress(progress.epochs, model.processes.total(losses)[:done].cpu(), seconds)
+        start = read_clock(model.devices)
+        timer.restart()
 
 
 def _check_finite(losses: Tensor, epoch: int, lr: float) -> None:
@@ -144,7 +177,7 @@ def _check_finite(losses: Tensor, epoch: int, lr: float) -> None:
 
 
 @torch.no_grad()
-def predict(strategy: Strategy, images: Tensor, batch_size: int = 1000) -> Tensor:
+def predict(model: Model, images: Tensor, batch_size: int = 1000) -> Tensor:
     """The logits (n, 10) of uint8 images (n, 28, 28), on the CPU, computed on all devices.
 
     Every device uses the first replica's weights and running statistics.
@@ -152,18 +185,16 @@ def predict(strategy: Strategy, images: Tensor, batch_size: int = 1000) -> Tenso
 
     def on_device(net: UInt8Input, device: torch.device, images: Tensor) -> Tensor:
         with torch.no_grad():  # which holds for one thread only
-            shards = images.tensor_split(strategy.shards_per_device)
+            shards = images.tensor_split(per_device)
             parts = [X for shard in shards for X in shard.split(batch_size)]
             return torch.cat([net(X.to(device)).cpu() for X in parts])
 
-    mine = strategy.share(torch.arange(len(images)))
-    num_devices = len(strategy.devices)
-    shares = blocks(
-        images[mine.to(images.device)], num_devices * strategy.shards_per_device, num_devices
-    )
+    own_rows, num_devices = model.share(torch.arange(len(images))), len(model.devices)
+    per_device = model.shards_per_device or 1
+    shares = blocks(images[own_rows.to(images.device)], num_devices * per_device, num_devices)
     found = torch.cat(
-        parallel_map(strategy.pool, on_device, strategy.evaluators(), strategy.devices, shares)
+        parallel_map(model.pool, on_device, model.evaluators(), model.devices, shares)
     )
     logits = found.new_zeros(len(images), found.shape[1])
-    logits[mine] = found
-    return strategy.total(logits)
+    logits[own_rows] = found
+    return model.processes.total(logits)

@@ -4,9 +4,16 @@ The one recipe holds for a run of `stages.train`, for a rung of `stages.together
 of the race in `stages.bench_training`. It needs no torch, so that pages can compare recipes.
 """
 
+from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, ModelWrapValidatorHandler, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    Field,
+    ModelWrapValidatorHandler,
+    ValidationError,
+    model_validator,
+)
 from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
 from lab.core.params import Section
@@ -14,12 +21,22 @@ from lab.core.shared_params import (
     Augmentation,
     Compile,
     CpuThreads,
-    DistributedParams,
     NetName,
     RunPrecision,
     ScheduleName,
 )
 from lab.data.datasets import FASHION_COUNTS
+from lab.optim.update_rules import BETA, RULES
+
+
+def _known(optimizer: str) -> str:
+    if optimizer not in RULES:
+        raise ValueError(f"one of {', '.join(RULES)}, got {optimizer!r}")
+    return optimizer
+
+
+Optimizer = Annotated[str, AfterValidator(_known), Field(json_schema_extra={"enum": [*RULES]})]
+WITH_MOMENTUM = [name for name, rule in RULES.items() if rule.takes("beta")]
 
 
 class RunParams(Section):
@@ -34,7 +51,8 @@ class RunParams(Section):
     shards: Literal["none"] | Annotated[int, Field(ge=1, le=1024)]
     batch_size: Annotated[int, Field(ge=1, le=FASHION_COUNTS["train"])]
     lr: Annotated[float, Field(gt=0, le=1000)]
-    momentum: Annotated[float, Field(ge=0, lt=1)]
+    optimizer: Optimizer
+    momentum: Annotated[float, Field(ge=0, lt=1)]  # of optimizers that have one
     weight_decay: Annotated[float, Field(ge=0, lt=1)]  # Krogh and Hertz 1991
     label_smoothing: Annotated[float, Field(ge=0, lt=1)]  # Szegedy et al. 2016, section 7
     schedule: ScheduleName
@@ -43,85 +61,89 @@ class RunParams(Section):
     train_images: Annotated[int, Field(ge=1, le=FASHION_COUNTS["train"])]
     test_images: Annotated[int, Field(ge=1, le=FASHION_COUNTS["t10k"])]
 
-    @model_validator(mode="after")
-    def _batch_fits(self) -> Self:
-        if self.batch_size > self.train_images:
-            raise ValueError(
-                f"a batch_size of at most train_images ({self.train_images}), got {self.batch_size}"
-            )
-        return self
-
-    @model_validator(mode="after")
-    def _shards_are_a_tree_over_devices(self) -> Self:
-        if self.shards == "none":
-            return self
-        shards, num_gpus, smallest = self.shards, self.num_gpus, self.smallest_batch
-        if shards.bit_count() != 1:
-            raise ValueError(f"shards to be none or a power of two such as 8, got {shards}")
-        if num_gpus.bit_count() != 1 or num_gpus > shards:
-            raise ValueError(
-                f"num_gpus that is a power of two and at most {shards}, the shards, got {num_gpus}"
-            )
-        if smallest < shards:
-            raise ValueError(
-                f"batches of at least as many images as shards ({shards}), and the smallest has"
-                f" {smallest}; take fewer shards or another batch_size"
-            )
-        if self.strategy not in ("replicas", "ddp") or self.compile != "none":
-            raise ValueError(
-                "strategy replicas or ddp and compile none for shards, since only these keep the"
-                f" bits, got {self.strategy} and {self.compile}"
-            )
-        return self
-
     @property
     def smallest_batch(self) -> int:
         """The images of an epoch's last batch."""
         return self.train_images % self.batch_size or self.batch_size
 
     @model_validator(mode="after")
-    def _a_graph_has_a_process(self) -> Self:
-        if self.compile == "reduce-overhead" and self.strategy != "ddp" and self.num_gpus > 1:
-            raise ValueError(
-                "strategy ddp for compile reduce-overhead on several devices, since CUDA graphs"
-                f" of one process cannot run in several threads, got {self.strategy!r}"
-            )
+    def _can_be_trained(self) -> Self:
+        objections = [*_objections(self), *STEP_OBJECTS[self.strategy](self)]
+        if objections:
+            raise ValueError("; and ".join(objections))
         return self
 
-    @model_validator(mode="after")
-    def _all_threads_are_of_one_device(self) -> Self:
-        if self.cpu_threads == "all" and (self.num_gpus > 1 or self.strategy == "ddp"):
-            raise ValueError(
-                "num_gpus: 1 and a strategy other than ddp beside cpu_threads: all, got num_gpus:"
-                f" {self.num_gpus} and strategy: {self.strategy}"
-            )
-        return self
 
-    @model_validator(mode="after")
-    def _a_recorded_step_is_always_the_same(self) -> Self:
-        if self.strategy == "graph":
-            asked = (
-                self.num_gpus,
-                self.momentum,
-                self.weight_decay,
-                self.schedule,
-                self.compile == "reduce-overhead",
-            )
-            if asked != (1, 0, 0, "constant", False):
-                raise ValueError(
-                    "num_gpus 1, momentum 0, weight_decay 0, schedule constant and another compile"
-                    " than reduce-overhead for strategy graph, which records one step of plain SGD"
-                )
-        return self
+def _objections(recipe: RunParams) -> Iterator[str]:
+    """What a recipe should be whatever its strategy."""
+    if recipe.batch_size > recipe.train_images:
+        yield (
+            f"a batch_size of at most train_images ({recipe.train_images}), got {recipe.batch_size}"
+        )
+    if recipe.cpu_threads == "all" and recipe.num_gpus > 1:
+        yield f"num_gpus 1 beside cpu_threads all, got {recipe.num_gpus}"
+    if recipe.shards != "none":
+        yield from _sharded(recipe, recipe.shards)
 
-    @model_validator(mode="after")
-    def _replicas_made_anew_are_not_compiled(self) -> Self:
-        if self.strategy == "dataparallel" and self.compile != "none":
-            raise ValueError(
-                "compile none for strategy dataparallel, whose replicas would all call the first"
-                f" GPU's compiled net, got {self.compile!r}"
-            )
-        return self
+
+def _sharded(recipe: RunParams, shards: int) -> Iterator[str]:
+    if shards.bit_count() != 1:
+        yield f"shards to be none or a power of two such as 8, got {shards}"
+    elif recipe.num_gpus.bit_count() != 1 or recipe.num_gpus > shards:
+        yield (
+            f"num_gpus that is a power of two and at most {shards}, the shards,"
+            f" got {recipe.num_gpus}"
+        )
+    if recipe.smallest_batch < shards:
+        yield (
+            f"batches of at least as many images as shards ({shards}), and the smallest has"
+            f" {recipe.smallest_batch}; take fewer shards or another batch_size"
+        )
+    if recipe.strategy not in ("replicas", "ddp") or recipe.compile != "none":
+        yield (
+            "strategy replicas or ddp and compile none for shards, since only these keep the bits,"
+            f" got {recipe.strategy} and {recipe.compile}"
+        )
+
+
+def _replicas(recipe: RunParams) -> Iterator[str]:
+    if recipe.compile == "reduce-overhead" and recipe.num_gpus > 1:
+        yield (
+            "strategy ddp for compile reduce-overhead on several devices, since CUDA graphs of one"
+            " process cannot run in several threads, got replicas"
+        )
+
+
+def _graph(recipe: RunParams) -> Iterator[str]:
+    if (recipe.num_gpus, recipe.schedule) != (1, "constant") or (
+        recipe.compile == "reduce-overhead"
+    ):
+        yield (
+            "num_gpus 1, schedule constant and another compile than reduce-overhead for strategy"
+            " graph, which records one step with its learning rate"
+        )
+
+
+def _dataparallel(recipe: RunParams) -> Iterator[str]:
+    if recipe.compile != "none":
+        yield (
+            "compile none for strategy dataparallel, whose replicas would all call the first GPU's"
+            f" compiled net, got {recipe.compile}"
+        )
+
+
+def _ddp(recipe: RunParams) -> Iterator[str]:
+    if recipe.cpu_threads == "all":
+        yield "another strategy than ddp beside cpu_threads all"
+
+
+# what each step of lab/training/steps asks of a recipe, where no torch is
+STEP_OBJECTS: Mapping[str, Callable[[RunParams], Iterator[str]]] = {
+    "replicas": _replicas,
+    "graph": _graph,
+    "dataparallel": _dataparallel,
+    "ddp": _ddp,
+}
 
 
 NOTES = RunParams(  # the notes' run of LeNet on one device (13.5)
@@ -134,7 +156,8 @@ NOTES = RunParams(  # the notes' run of LeNet on one device (13.5)
     shards="none",
     batch_size=256,
     lr=0.2,
-    momentum=0.0,
+    optimizer="sgd",
+    momentum=BETA,
     weight_decay=0.0,
     label_smoothing=0.0,
     schedule="constant",
@@ -148,7 +171,7 @@ NOTES = RunParams(  # the notes' run of LeNet on one device (13.5)
 class TrainParams(Section):
     """The `train` section of params.yaml; `runs` come out with the defaults filled in."""
 
-    distributed: DistributedParams
+    timeout_s: Annotated[int, Field(ge=1, le=86_400)]
     defaults: RunParams
     runs: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=64)], RunParams] = (
         Field(min_length=1)
@@ -167,12 +190,19 @@ class TrainParams(Section):
             name: defaults | own if isinstance(own, dict) else own for name, own in changes.items()
         }
         try:
-            return validate({**section, "runs": runs})
+            checked = validate({**section, "runs": runs})
         except ValidationError as error:
             own_mistakes = [one for one in error.errors() if not _inherited(one["loc"], changes)]
             raise ValidationError.from_exception_data(
                 cls.__name__, [_again(one) for one in own_mistakes]
             ) from None
+        for name, run in checked.runs.items():
+            if "momentum" in changes[name] and run.optimizer not in WITH_MOMENTUM:
+                raise ValueError(
+                    f"optimizer {', '.join(WITH_MOMENTUM)} beside momentum in runs.{name}, got"
+                    f" {run.optimizer}, which has none"
+                )
+        return checked
 
 
 def _inherited(place: tuple[int | str, ...], changes: dict[str, Any]) -> bool:

@@ -1,4 +1,4 @@
-"""Ways to take a step of training: plain SGD, other update rules, gradients that are stale."""
+"""Ways to take a step of training: plain SGD, other optimizers, gradients that are stale."""
 
 from collections import deque
 from collections.abc import Callable, Iterable
@@ -7,8 +7,9 @@ import torch
 from torch import Tensor, nn
 
 from lab.data.images import Images
-from lab.optim.update_rules import State, UpdateRule
-from lab.parallel.replicas import forward_backward, grad_of, sgd
+from lab.optim.update_rules import RULES, UpdateRule
+from lab.parallel.replicas import Update, forward_backward, grad_of, sgd
+from lab.training.run_params import RunParams
 
 # images of a batch that are computed at once: larger pieces leave the caches, and sums stay sums
 PIECE = 256
@@ -30,29 +31,55 @@ def sgd_step(net: nn.Module, batch: Images, lr: float) -> Tensor:
 
 
 class OptimizerStep:
-    """Updates by an update rule, whose state they keep for each parameter of a net."""
+    """Updates by an update rule, with a state for each parameter of a net."""
 
-    def __init__(self, make_rule: Callable[[float], UpdateRule], weight_decay: float = 0) -> None:
-        """Updates by the rule that `make_rule` makes for each step's rate.
+    def __init__(
+        self,
+        params: Iterable[Tensor],
+        rule_of: Callable[[Tensor, float], UpdateRule],
+        weight_decay: float = 0,
+    ) -> None:
+        """Updates of `params` by the rule that `rule_of` makes for a parameter and a step's rate.
 
         To the gradients of tensors of several dimensions, which weights are, `weight_decay` times
         the tensor is added.
         """
-        self._make_rule, self._weight_decay = make_rule, weight_decay
-        self.states: list[State] = []  # begun at the first update
+        self._rule_of, self._weight_decay = rule_of, weight_decay
+        self.states = [rule_of(p, 1.0).init(p.detach()) for p in params]
 
     def __call__(self, params: Iterable[Tensor], lr: float, batch_size: int) -> None:
-        """Update `params` in place on the summed gradients of a batch, and drop these."""
-        rule, listed = self._make_rule(lr), list(params)
+        """Update `params` in place on the summed gradients of a batch, and drop these.
+
+        The states are updated in place, too: a recorded step finds them where they were.
+        """
         with torch.no_grad():
-            self.states = self.states or [rule.init(p.detach()) for p in listed]
-            for i, p in enumerate(listed):
+            for p, state in zip(params, self.states, strict=True):
                 gradient = grad_of(p) / batch_size
                 if self._weight_decay and p.ndim > 1:
                     gradient = gradient.add(p, alpha=self._weight_decay)
-                x, self.states[i] = rule.update(p.detach(), gradient, self.states[i])
+                x, new = self._rule_of(p, lr).update(p.detach(), gradient, state)
                 p.copy_(x)
+                for part, value in zip(state, new, strict=True):
+                    part.copy_(value)
                 p.grad = None
+
+
+def updates_of(net: nn.Module, recipe: RunParams) -> Update:
+    """How a recipe's optimizer updates a net's parameters.
+
+    Weight decay is of weights only, not of biases; of optimizers that have their own, it is that.
+    """
+    rule, decay = RULES[recipe.optimizer], recipe.weight_decay
+    if recipe.optimizer == "sgd" and not decay:
+        return sgd
+    settings = {"beta": recipe.momentum} if rule.takes("beta") else {}
+    if not rule.takes("weight_decay"):
+        return OptimizerStep(net.parameters(), lambda p, lr: rule.make(lr, **settings), decay)
+
+    def rule_of(p: Tensor, lr: float) -> UpdateRule:
+        return rule.make(lr, **settings, weight_decay=decay if p.ndim > 1 else 0.0)
+
+    return OptimizerStep(net.parameters(), rule_of)
 
 
 class RuleSteps:
@@ -60,10 +87,14 @@ class RuleSteps:
 
     def __init__(self, make_rule: Callable[[float], UpdateRule]) -> None:
         """Steps of the rule that `make_rule` makes for each step's rate."""
-        self._update = OptimizerStep(make_rule)
+        self._make_rule = make_rule
+        self._update: OptimizerStep | None = None
 
     def __call__(self, net: nn.Module, batch: Images, lr: float) -> Tensor:
         """Take a step."""
+        self._update = self._update or OptimizerStep(
+            net.parameters(), lambda p, rate: self._make_rule(rate)
+        )
         loss = add_gradients(net, batch)
         self._update(net.parameters(), lr, len(batch.y))
         return loss

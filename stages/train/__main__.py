@@ -5,7 +5,7 @@ import os
 import sys
 from pathlib import Path
 
-from lab.core.errors import DistributedError, ParamsError, StoppedError, instead_of
+from lab.core.errors import DistributedError, ParamsError, instead_of
 from lab.core.files import REPORTS
 from lab.core.outputs import objection, refuse
 from lab.core.params import PARAMS_FILE, load
@@ -13,8 +13,8 @@ from lab.core.process import run
 from lab.data.datasets import dataset_name
 from lab.machine.devices import resolve
 from lab.machine.hardware import add_machine
-from lab.parallel.launch import launch, own_rank
 from lab.parallel.local_ranks import call_in_ranks
+from lab.parallel.process_group import own_rank
 from stages.train.measure.names import WEIGHTS
 from stages.train.measure.one_run import train_as_rank, train_run
 from stages.train.measure.params import Params
@@ -40,26 +40,16 @@ def main() -> None:
 
 
 def launch_ranks(name: str, params: Params) -> None:
-    """Start this host's share of a run's processes, and wait for them."""
-    distributed = params.train.distributed
-    here, odd = divmod(params.train.runs[name].num_gpus, distributed.nnodes)
-    if odd:
-        raise ParamsError(
-            f"{PARAMS_FILE}: train.runs.{name}.num_gpus: expected a multiple of"
-            f" train.distributed.nnodes ({distributed.nnodes}),"
-            f" got {params.train.runs[name].num_gpus}"
-        )
+    """Start the ranks of a run on this host, and wait for them."""
     dataset_name()  # missing data are said before there are processes
-    threads = resolve(here, params.devices).threads
-    if distributed.nnodes == 1:
-        try:
-            call_in_ranks(here, threads, distributed.timeout_s, train_as_rank, name, params)
-            add_machine(REPORTS / "train" / name)  # a rank sees its own OMP_NUM_THREADS
-        except (DistributedError, StoppedError) as error:
-            error.args = (f"{error}; the same command resumes from the last checkpoint",)
-            raise
-    else:
-        launch("stages.train", name, here, distributed, threads)
+    num_gpus = params.train.runs[name].num_gpus
+    threads = resolve(num_gpus, params.devices).threads
+    try:
+        call_in_ranks(num_gpus, threads, params.train.timeout_s, train_as_rank, name, params)
+    except DistributedError as error:
+        again = "the same command resumes from the last checkpoint"
+        raise DistributedError(f"{error}; {again}") from None
+    add_machine(REPORTS / "train" / name)  # a rank sees its own OMP_NUM_THREADS
 
 
 if __name__ == "__main__":

@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
+from lab.core.imports import imports
 from lab.core.params import read_yaml
 from lab.data.sources import AIRFOIL, FASHION_FILES
-from lab.tools.deps import SECONDS, imports, rooms, told_by
+from lab.tools.deps import SECONDS, rooms, told_by
 from stages.probe.__main__ import params_models
 from tests.helpers import ROOT
 

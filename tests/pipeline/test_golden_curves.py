@@ -11,8 +11,8 @@ from lab.data.datasets import dataset_name, read_fashion_mnist
 from lab.data.images import to_tensors
 from lab.nets.models import MODELS
 from lab.training.loop import train
-from lab.training.steps import Stepper
-from lab.training.strategies.replicas import Replicas
+from lab.training.steps.by_name import model_and_step
+from lab.training.trainer import Trainer
 from tests.helpers import recipe
 
 pytestmark = pytest.mark.slow
@@ -22,7 +22,7 @@ RECIPES = {
     "a record's net, by all that its recipe has": {
         "net": "convnet",
         "lr": 0.003,
-        "momentum": 0.9,
+        "optimizer": "nesterov",
         "label_smoothing": 0.1,
         "weight_decay": 5e-4,
         "schedule": "one_cycle",
@@ -43,7 +43,7 @@ def test_the_losses_of_the_first_epochs_are_those_of_the_golden_curve(first_run,
     run = recipe(batch_size=64, num_epochs=len(LOSSES[name]), **RECIPES[name])
     images = to_tensors(read_fashion_mnist("train", root).first(IMAGES))
     net = MODELS[run.net](torch.Generator().manual_seed(0))
-    strategy = Replicas(net, [torch.device("cpu")], run)
-    *_, last = train(Stepper(strategy, images), images, seed=0)
-    strategy.close()
+    model, step = model_and_step(net, [torch.device("cpu")], run)
+    *_, last = train(Trainer(model, step, images), images, seed=0)
+    model.close()
     assert [e.train_loss for e in last.epochs] == pytest.approx(LOSSES[name], rel=1e-3)

@@ -90,7 +90,7 @@ class LocalRank:
         self._tensors: dict[tuple[int, ...], list[Tensor]] = {}
         self._replicas: dict[tuple[str, bool], nn.Module] = {}
         self._ranks: dict[int, Ranks] = {}  # by the world sizes that this rank is one of
-        timeout = timedelta(seconds=local_ranks.DISTRIBUTED.timeout_s)
+        timeout = timedelta(seconds=local_ranks.TIMEOUT_S)
         for n in sorted(set(world_sizes)):
             # every rank makes every group; by itself one would wait for a lost rank half an hour
             group = dist.new_group(list(range(n)), timeout=timeout)

@@ -16,10 +16,10 @@ from lab.machine.devices import allow_tf32, precision_on
 from lab.nets.models import lenet_of_layers, to_float
 from lab.parallel.replicas import sgd, split_batch, sum_gradients
 from lab.timing.clock import read_clock
+from lab.training.model import BatchStep, Model
 from lab.training.notes_loop import EpochClock, notes_epoch, to_contiguous
-from lab.training.steps import Stepper, prepare_process
-from lab.training.strategies.base import Strategy
-from lab.training.strategies.by_name import strategy_of
+from lab.training.steps.by_name import model_and_step, on_rows
+from lab.training.trainer import Trainer, prepare_process
 from stages.bench_training.measure.variants import CHANNELS, SIDE, TrainingVariant
 
 Turn = Callable[[int], float]  # takes so many steps; seconds per step
@@ -40,19 +40,21 @@ def plain_epoch(
         optimizer.step()
 
 
-class NotesLoop(Strategy):
+def notes_step(model: Model) -> BatchStep:
     """The notes' `train_batch`: one thread goes from device to device (000:377-392)."""
 
-    def step(self, X: Tensor, y: Tensor, lr: float, batch_size: int) -> Tensor:
-        """Take a step: the losses of all devices, then their gradients, one after the other."""
-        shards = zip(self.nets, *split_batch(X, y, self.devices), strict=True)
+    def step(X: Tensor, y: Tensor, lr: float, batch_size: int) -> Tensor:
+        """Take a step: the losses of all devices, then their gradients, sequentially."""
+        shards = zip(model.nets, *split_batch(X, y, model.devices), strict=True)
         losses = [F.cross_entropy(net(X_), y_, reduction="sum") for net, X_, y_ in shards]
         for loss in losses:
             loss.backward()
-        sum_gradients(self.nets)
-        for net in self.nets:
+        sum_gradients(model.nets)
+        for net in model.nets:
             sgd(net.parameters(), lr, batch_size)
-        return torch.stack([loss.detach().to(self.devices[0]) for loss in losses]).sum()
+        return torch.stack([loss.detach().to(model.devices[0]) for loss in losses]).sum()
+
+    return step
 
 
 def turn_of(variant: TrainingVariant) -> Turn:
@@ -111,25 +113,26 @@ def _plain(variant: TrainingVariant) -> Turn:
 
 
 def _by_the_engine(variant: TrainingVariant) -> Turn:
-    return _training(strategy_of(variant.make_net(), variant.devices(), variant))
+    model, step = model_and_step(variant.make_net(), variant.devices(), variant)
+    return _training(Trainer(model, step, train_set()))
 
 
 def _by_the_notes_over_devices(variant: TrainingVariant) -> Turn:
-    return _training(NotesLoop(variant.make_net(), variant.devices(), variant))
+    model = Model(variant.make_net(), variant.devices(), variant)
+    return _training(Trainer(model, on_rows(notes_step(model)), train_set()))
 
 
-def _training(strategy: Strategy) -> Turn:
+def _training(trainer: Trainer) -> Turn:
     """The steps of stages.train, each turn those of another epoch."""
-    stepper, recipe = Stepper(strategy, train_set()), strategy.recipe
-    epochs = count(1)
+    recipe, devices, epochs = trainer.model.recipe, trainer.model.devices, count(1)
 
     def turn(steps: int) -> float:
-        start = read_clock(strategy.devices)
-        order = epoch_order(len(stepper.labels), seed=0, epoch=next(epochs)).to(stepper.device)
+        start = read_clock(devices)
+        order = epoch_order(trainer.num_images, seed=0, epoch=next(epochs)).to(trainer.device)
         batches = order.split(recipe.batch_size)[:steps]
-        losses = torch.zeros(len(batches), dtype=torch.float64, device=stepper.device)
-        stepper.take(batches, [recipe.lr] * len(batches), losses)
-        return (read_clock(strategy.devices) - start) / len(batches)
+        losses = torch.zeros(len(batches), dtype=torch.float64, device=trainer.device)
+        trainer.take(batches, [recipe.lr] * len(batches), losses)
+        return (read_clock(devices) - start) / len(batches)
 
     return turn
 

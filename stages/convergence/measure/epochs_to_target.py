@@ -7,7 +7,6 @@ devices gain.
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from statistics import median
 from typing import Literal
 
@@ -36,7 +35,7 @@ FIRST_READING = 1024  # images before it
 READINGS_PER_OCTAVE = 8
 # how to make each for a rate, and the rate at which the search begins
 OPTIMIZERS: dict[str, tuple[Callable[[float], UpdateRule], float]] = {
-    MOMENTUM: (partial(update_rules.momentum, beta=0.9), 0.05),
+    MOMENTUM: (update_rules.momentum, 0.05),
     LARS: (update_rules.lars, 4.0),
 }
 CLIMBS = 8  # doublings of a rate, or halvings, at most

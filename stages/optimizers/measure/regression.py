@@ -69,10 +69,10 @@ NOTES_RUNS = (
     Run("momentum 0.9", partial(update_rules.momentum, beta=0.9), 0.005),
     Run("AdaGrad", update_rules.adagrad, 0.1),
     Run("RMSProp", update_rules.rmsprop, 0.01),
-    Run("Adadelta", lambda lr: update_rules.adadelta(lr=lr), 1.0),
+    Run("Adadelta", update_rules.adadelta, 1.0),
     Run("Adam", update_rules.adam, 0.01),
     Run("Adam", partial(update_rules.adam, inside=True), 0.01, version="epsilon inside"),
-    Run("Adam", partial(update_rules.adam, correct=False), 0.01, version="uncorrected"),
+    Run("Adam", update_rules.adam_uncorrected, 0.01, version="uncorrected"),
     Run("Yogi", update_rules.yogi, 0.01),
 )
 

@@ -23,7 +23,7 @@ from lab.optim.objectives import Array
 from lab.optim.update_rules import UpdateRule
 from lab.results.measurements import Measurement, by_seed, samples_at
 from lab.timing.bench import in_unit, time_variants
-from stages.optimizers.measure.names import BEST_RIVAL, COUNTING, DECAYING, NEAR, RULES
+from stages.optimizers.measure.names import BEST_RIVAL, COMPARED, COUNTING, DECAYING, NEAR, RULES
 from stages.optimizers.measure.regression import (
     BATCH_SIZE,
     MakeRule,
@@ -37,15 +37,7 @@ SWEPT_RATES = (1e-4, 1e2)
 NUM_STEPS = 300
 EPSILONS = np.logspace(-12, 0, 7)  # the notes' 1e-6 and torch's 1e-8 are among them
 MAKE_RULE: dict[str, MakeRule] = {
-    "SGD": update_rules.gd,
-    "momentum 0.9": partial(update_rules.momentum, beta=0.9),
-    "Nesterov 0.9": partial(update_rules.nesterov, beta=0.9),
-    "AdaGrad": update_rules.adagrad,
-    "RMSProp": update_rules.rmsprop,
-    "Adadelta": lambda lr: update_rules.adadelta(lr=lr),
-    "Adam": update_rules.adam,
-    "AdamW": update_rules.adamw,
-    "Yogi": update_rules.yogi,
+    **{rule.label: rule.make for rule in COMPARED.values()},
     DECAYING: update_rules.decaying_gd,
     COUNTING: update_rules.counting_gd,
 }

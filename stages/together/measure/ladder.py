@@ -49,7 +49,7 @@ LESSONS: Mapping[str, Mapping[str, Any]] = {  # what each changes of the rung be
     "reuse freed memory": {"keeps_memory": True},
     BF16: {"precision": "bf16"},
     HE: {"net": "lenet_he"},
-    MOMENTUM: {"momentum": 0.9, "lr": 0.05},
+    MOMENTUM: {"optimizer": "nesterov", "lr": 0.05},
     ONE_CYCLE: {"schedule": "one_cycle", "lr": 0.1, "epochs": {83: 1, 90: 6}},
     "batch size 128": {"batch_size": 128, "epochs": {83: 1, 90: 5}},
     "two devices": {"num_gpus": 2},

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.utils.data import Subset
 
 from lab.core.shared_params import DeviceParams
@@ -17,8 +17,8 @@ from lab.timing.clock import read_clock
 from lab.training.accuracy import accuracy, logits_of
 from lab.training.loop import train
 from lab.training.notes_loop import EpochClock, notes_epoch, to_contiguous
-from lab.training.steps import Stepper
-from lab.training.strategies.replicas import Replicas
+from lab.training.steps.by_name import model_and_step
+from lab.training.trainer import Trainer
 from stages.together.measure.ladder import Run, Rung
 from stages.together.measure.params import Params
 
@@ -76,30 +76,31 @@ def _by_the_engine(
     test_set: LabelledImages,
 ) -> Iterator[EpochResult]:
     """Training's own steps."""
-    strategy = _replicas(rung, seed, devices)
+    model, step = model_and_step(_net(rung, seed), devices, rung)
     start = read_clock(devices)
-    stepper = Stepper(strategy, train_set)
+    trainer = Trainer(model, step, train_set)
     before = read_clock(devices) - start
-    for progress in train(stepper, test_set, seed):
-        seconds = before + sum(epoch.seconds for epoch in progress.epochs)
-        yield seconds, 100 * progress.epochs[-1].test_accuracy
+    for progress in train(trainer, test_set, seed):
+        if not len(progress.losses):  # at an epoch's end
+            seconds = before + sum(epoch.seconds for epoch in progress.epochs)
+            yield seconds, 100 * progress.epochs[-1].test_accuracy
 
 
 def _seconds_of_an_epoch(
     rung: Rung, seed: int, num_steps: int, devices: list[torch.device], train_set: LabelledImages
 ) -> float:
     """By its first steps; an epoch does not warm up."""
-    stepper = Stepper(_replicas(rung, seed, devices), train_set)
-    batches = epoch_order(stepper.num_images, seed, 1).split(rung.batch_size)
+    trainer = Trainer(*model_and_step(_net(rung, seed), devices, rung), train_set)
+    batches = epoch_order(trainer.num_images, seed, 1).split(rung.batch_size)
     some = [rows.to(devices[0]) for rows in batches[:num_steps]]
-    losses = torch.zeros(len(some), device=stepper.device)  # elsewhere each step would be awaited
+    losses = torch.zeros(len(some), device=trainer.device)  # elsewhere each step would be awaited
     start = read_clock(devices)
-    stepper.take(some, [rung.lr] * len(some), losses)
+    trainer.take(some, [rung.lr] * len(some), losses)
     return (read_clock(devices) - start) / len(some) * len(batches)
 
 
-def _replicas(rung: Rung, seed: int, devices: list[torch.device]) -> Replicas:
-    return Replicas(MODELS[rung.net](torch.Generator().manual_seed(seed)), devices, rung)
+def _net(rung: Rung, seed: int) -> nn.Module:
+    return MODELS[rung.net](torch.Generator().manual_seed(seed))
 
 
 def _by_the_notes(
@@ -111,8 +112,7 @@ def _by_the_notes(
     test_set: LabelledImages,
 ) -> Iterator[EpochResult]:
     """The notes' loop, over their loader or over images in memory."""
-    net = MODELS[rung.net](torch.Generator().manual_seed(seed))
-    net = to_contiguous(net).to(device)
+    net = to_contiguous(_net(rung, seed)).to(device)
     num_images = len(train_set[1])
     whole = -(-num_images // rung.batch_size)
     seconds = 0.0

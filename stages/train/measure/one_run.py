@@ -1,5 +1,6 @@
 """One run from its latest checkpoint to its results, in one process or in each of several."""
 
+import functools
 import logging
 import os
 import sys
@@ -10,41 +11,24 @@ from pathlib import Path
 import torch
 from tqdm import tqdm
 
-from lab.core.errors import StoppedError
 from lab.core.gpu_errors import gpu_errors
-from lab.core.process import StopRequest
-from lab.data import augment, images, order
-from lab.data.datasets import DATA, SOURCE_FILE, Split, dataset_name, read_fashion_mnist
-from lab.data.images import to_tensors
+from lab.core.imports import closure
+from lab.data.datasets import DATA, SOURCE_FILE, dataset_name, read_fashion_mnist
+from lab.data.images import LabelledImages, to_tensors
 from lab.machine.devices import Devices, precision_on
-from lab.nets import convnet, lenet, models, resnet
-from lab.optim import schedules, update_rules
-from lab.parallel import flat_bucket, replicas
-from lab.parallel.allreduce import collectives
-from lab.parallel.launch import check_ranks_agree, own_rank, process_group
+from lab.nets.models import MODELS
+from lab.parallel.process_group import check_ranks_agree, own_rank, process_group
 from lab.timing.conditions import LoadMonitor, speed_metrics
-from lab.training import accuracy, loop, shards, steps, update_steps
 from lab.training.checkpoints import Checkpoints, run_key
 from lab.training.loop import Epoch, Progress, train
+from lab.training.model import Model
+from lab.training.processes import Alone, Group
 from lab.training.run_params import RunParams
-from lab.training.steps import Stepper, prepare_process
-from lab.training.strategies import base, dataparallel, graph, processes, sharded
-from lab.training.strategies import replicas as by_hand
-from lab.training.strategies.base import Strategy
-from lab.training.strategies.by_name import strategy_of
+from lab.training.steps.by_name import model_and_step
+from lab.training.trainer import Trainer, prepare_process
 from stages.train.measure import results
 from stages.train.measure.params import Params
 from stages.train.measure.placement import check_machine_can, check_step_fits, devices_of
-
-# what the result depends on besides params, data and torch: a checkpoint of other code is none
-CODE = [
-    Path(str(module.__file__))
-    for module in (
-        *(images, order, augment, schedules, update_rules, models, lenet, resnet, convnet),
-        *(replicas, flat_bucket, shards, collectives, update_steps, steps, loop, accuracy),
-        *(base, by_hand, graph, dataparallel, processes, sharded),
-    )
-]
 
 log = logging.getLogger(__name__)
 
@@ -75,16 +59,18 @@ def train_run(name: str, params: Params) -> None:
     dataset = dataset_name()
     checkpoints = Checkpoints(checkpoint_key(name, recipe, params.seed, devices))
     rank = own_rank()
-    distributed = params.train.distributed
-    group = nullcontext() if rank is None else process_group(devices, own[0], distributed)
+    timeout_s = params.train.timeout_s
+    group = nullcontext() if rank is None else process_group(devices, own[0], timeout_s)
     watch = None if rank else LoadMonitor()  # one process alone sees how fast the machine is
     failures = gpu_errors(", ".join(dict.fromkeys(map(str, own))))
     with nullcontext() if rank else checkpoints.lock(), failures, group:
         if rank is not None:
             check_ranks_agree(checkpoints.key)
-        net = models.MODELS[recipe.net](torch.Generator().manual_seed(params.seed))
-        with closing(strategy_of(net, own, recipe)) as strategy:
-            log.setLevel(logging.INFO if strategy.is_first else logging.WARNING)
+        processes = Alone() if rank is None else Group()
+        net = MODELS[recipe.net](torch.Generator().manual_seed(params.seed))
+        model, step = model_and_step(net, own, recipe, processes)
+        with closing(model):
+            log.setLevel(logging.WARNING if rank else logging.INFO)
             log.info(
                 "%s: %s on %d x %s, %d threads each, %s",
                 name,
@@ -94,15 +80,17 @@ def train_run(name: str, params: Params) -> None:
                 devices.threads,
                 recipe.strategy,
             )
+            progress = resumed(name, model, checkpoints)
+            trainer = Trainer(model, step, to_tensors(train_set))
             epochs = train_with_checkpoints(
-                name, strategy, train_set, test_set, params.seed, checkpoints
+                name, trainer, to_tensors(test_set), params.seed, progress, checkpoints
             )
             if watch:
-                weights = results.to_bytes(strategy.nets[0].net.state_dict())
+                weights = results.to_bytes(model.nets[0].net.state_dict())
                 rows = results.rows_of(epochs, devices, dataset)
                 conditions = results.conditions_of(recipe, devices, dataset, weights)
                 results.write(name, weights, rows, {**conditions, **speed_metrics(watch)})
-            strategy.any(False)  # all results are written, also where hosts share the folder
+            processes.largest(0)  # all results are written, also where hosts share the folder
             if keeps_checkpoints():
                 checkpoints.clear()
 
@@ -129,7 +117,13 @@ def checkpoint_key(name: str, recipe: RunParams, seed: int, devices: Devices) ->
         else [devices.kind, len(devices.devices), devices.threads],
         "cpu": torch.backends.cpu.get_cpu_capability(),
     }
-    return run_key(decisive, [*CODE, DATA / SOURCE_FILE])
+    return run_key(decisive, [*code(), DATA / SOURCE_FILE])
+
+
+@functools.cache
+def code() -> list[Path]:
+    """The files on which a result depends: a checkpoint of other code is none."""
+    return closure(Path(__file__))
 
 
 def keeps_checkpoints() -> bool:
@@ -140,68 +134,51 @@ def keeps_checkpoints() -> bool:
     return own_rank() is None or os.environ["LOCAL_RANK"] == "0"
 
 
-def train_with_checkpoints(
-    name: str,
-    strategy: Strategy,
-    train_set: Split,
-    test_set: Split,
-    seed: int,
-    checkpoints: Checkpoints,
-) -> list[Epoch]:
-    """Train from the latest checkpoint, with a bar on a terminal and a line per epoch.
-
-    Returns the epochs; the strategy has the weights.
-
-    Raises:
-        StoppedError: SIGTERM or Ctrl-C; a checkpoint of the last step is written.
-    """
-    recipe, reached = strategy.recipe, Progress()
+def resumed(name: str, model: Model, checkpoints: Checkpoints) -> Progress:
+    """Where a run stands by the latest checkpoint of its processes, whose state the model gets."""
     own = checkpoints.latest() if keeps_checkpoints() else None
     own_place = Progress.from_state(checkpoints.decode(own)).place if own else 0
-    if content := strategy.furthest(own, own_place):
-        state = checkpoints.decode(content)
-        strategy.load_state(state)
-        reached = Progress.from_state(state)
-        log.info(
-            "%s: resumes after %d epochs and %d steps",
-            name,
-            len(reached.epochs),
-            len(reached.losses),
-        )
-    num_images = len(train_set.labels)
-    done = len(reached.epochs) * num_images + len(reached.losses) * recipe.batch_size
-    with (
-        StopRequest() as stop,
-        tqdm(
-            initial=done,
-            total=recipe.num_epochs * num_images,
-            unit="img",
-            unit_scale=True,
-            desc=name,
-            disable=None if strategy.is_first else True,
-        ) as bar,
-    ):
-        results = train(
-            Stepper(strategy, to_tensors(train_set)),
-            to_tensors(test_set),
-            seed,
-            reached,
-            on_step=bar.update,
-            stopping=lambda: stop.signal_number > 0,
-        )
-        for reached in results:
-            state = {**strategy.state(), **reached.state()}
-            if strategy.is_first:
+    content = model.processes.furthest(own, own_place)
+    if not content:
+        return Progress()
+    state = checkpoints.decode(content)
+    model.load_state(state)
+    progress = Progress.from_state(state)
+    log.info(
+        "%s: resumes after %d epochs and %d steps", name, len(progress.epochs), len(progress.losses)
+    )
+    return progress
+
+
+def train_with_checkpoints(
+    name: str,
+    trainer: Trainer,
+    test_set: LabelledImages,
+    seed: int,
+    progress: Progress,
+    checkpoints: Checkpoints,
+) -> list[Epoch]:
+    """Train to the end, with a bar on a terminal and a line per epoch; returns the epochs."""
+    model, num_images = trainer.model, trainer.num_images
+    is_first, recipe = model.processes.rank == 0, model.recipe
+    epochs = progress.epochs
+    done = len(progress.epochs) * num_images + len(progress.losses) * recipe.batch_size
+    with tqdm(
+        initial=done,
+        total=recipe.num_epochs * num_images,
+        unit="img",
+        unit_scale=True,
+        desc=name,
+        disable=None if is_first else True,
+    ) as bar:
+        for reached in train(trainer, test_set, seed, progress, on_step=bar.update):
+            state = {**model.state(), **reached.state()}
+            if is_first:
                 checkpoints.save(len(reached.epochs), len(reached.losses), state)
             if not len(reached.losses):
                 _log_epoch(name, recipe, reached.epochs[-1])
-        if len(reached.epochs) < recipe.num_epochs:
-            where = f"epoch {len(reached.epochs) + 1}, after step {len(reached.losses)}"
-            raise StoppedError(
-                f"{name}: stopped in {where}; the same command resumes there",
-                stop.signal_number or 15,
-            )
-        return reached.epochs
+            epochs = reached.epochs
+    return epochs
 
 
 def _log_epoch(name: str, recipe: RunParams, epoch: Epoch) -> None:

@@ -17,7 +17,7 @@ from lab.core.shared_params import DeviceParams
 from lab.machine import hardware
 from lab.machine.devices import for_ranks, resolve
 from lab.timing.runner import measure_in_processes
-from lab.training.strategies.replicas import Replicas
+from lab.training.steps import replicas
 from stages.train.measure import one_run
 from stages.train.measure.params import Params
 from tests.helpers import edit_params, small_run, write_data
@@ -115,19 +115,21 @@ def test_a_training_that_loses_its_gpu_keeps_its_checkpoint_and_goes_on(
     write_data(project / "data", train=600, test=100)
     edit_params({"train.runs": {"whole": small_run(), "lost": small_run()}})
     monkeypatch.setattr(one_run, "LoadMonitor", EvenWatch)
-    params, whole_step = load(Params), Replicas.step
+    params, whole_step = load(Params), replicas.train_batch
     assert run(lambda: one_run.train_run("whole", params)) == 0
     for words, code in ((LOST, 4), (UNKNOWN, 4), (TAKEN, 8)):
         steps = count(0 if words == LOST else 3)  # later ones begin where the first one ended
 
-        def step(*given: object, words: str = words, steps: Iterator[int] = steps) -> object:
+        def step(
+            *given: object, words: str = words, steps: Iterator[int] = steps, **named: object
+        ) -> object:
             if next(steps) == 4:
                 raise RuntimeError(words)
-            return whole_step(*given)
+            return whole_step(*given, **named)
 
         capsys.readouterr()
         with monkeypatch.context() as planted:
-            planted.setattr(Replicas, "step", step)
+            planted.setattr(replicas, "train_batch", step)
             assert run(lambda: one_run.train_run("lost", params)) == code
         [line] = [line for line in capsys.readouterr().err.splitlines() if "ERROR" in line]
         assert line.startswith(f"ERROR: cpu: {words.splitlines()[0][:40]}")

@@ -1,18 +1,19 @@
 """Libraries that listen are told to keep to the one interface that no other host reaches."""
 
 import os
+import socket
 import subprocess
 import sys
 
 import psutil
 import pytest
 import torch
+from torch.distributed import TCPStore
 
-from lab.core.errors import DistributedError
 from lab.core.loopback import stay_on_loopback
-from lab.core.shared_params import LOOPBACK, DistributedParams
+from lab.core.shared_params import LOOPBACK
 from lab.machine.devices import Devices
-from lab.parallel.launch import ADDRESS_VARIABLE, process_group, rendezvous_store
+from lab.parallel.process_group import place, process_group
 from tests.helpers import ROOT, errors, in_namespaces, needs_namespaces
 
 CPU = torch.device("cpu")
@@ -34,38 +35,32 @@ def test_both_are_told_the_loopback_interface(untold):
     assert nccl == f"={gloo}", "NCCL takes the name alone for the beginning of names"
 
 
-@pytest.mark.parametrize(
-    ("nnodes", "endpoint", "loopback"),
-    [(1, "127.0.0.1:0", True), (2, "10.0.0.1:29500", False), (2, "127.0.0.1:29500", True)],
-)
-def test_ranks_are_told_before_they_meet_if_all_are_on_this_host(
-    untold, nnodes, endpoint, loopback
-):
-    store, address = rendezvous_store(60)
-    for name, value in {"RANK": "0", "WORLD_SIZE": "1", ADDRESS_VARIABLE: address}.items():
+@pytest.mark.parametrize("first_host", ["127.0.0.1", "localhost", socket.gethostname()])
+def test_ranks_are_told_before_they_meet_if_all_are_on_this_host(untold, first_host):
+    """A host that torchrun names by its own name may have others beside it."""
+    listener = socket.create_server(("", 0))
+    port = listener.getsockname()[1]
+    store = TCPStore(
+        "localhost",
+        port,
+        is_master=True,
+        wait_for_workers=False,
+        master_listen_fd=listener.detach(),
+    )
+    for name, value in (place(0, 1, 1, port) | {"MASTER_ADDR": first_host}).items():
         untold.setenv(name, value)
-    if not loopback:
+    on_loopback = first_host in (LOOPBACK, "localhost")
+    if not on_loopback:
         untold.setenv("GLOO_SOCKET_IFNAME", next(iter(psutil.net_if_addrs())))
-    params = DistributedParams(nnodes=nnodes, rdzv_endpoint=endpoint, timeout_s=60)
-    with process_group(Devices("cpu-virtual", [CPU], 1), CPU, params):
-        assert (os.environ["NCCL_SOCKET_IFNAME"] == "eth0") is not loopback
+    with process_group(Devices("cpu-virtual", [CPU], 1), CPU, 60):
+        assert (os.environ["NCCL_SOCKET_IFNAME"] == "eth0") is not on_loopback
     del store
 
 
-def test_a_port_that_nobody_can_have_is_refused_before_the_ranks_meet(untold):
-    for name, value in {"RANK": "0", "WORLD_SIZE": "1"}.items():
-        untold.setenv(name, value)
-    untold.delenv(ADDRESS_VARIABLE, raising=False)
-    params = DistributedParams(nnodes=1, rdzv_endpoint="127.0.0.1:0", timeout_s=60)
-    with (
-        pytest.raises(DistributedError, match="port"),
-        process_group(Devices("cpu-virtual", [CPU], 1), CPU, params),
-    ):
-        pytest.fail("nobody listens there")
-
-
 TOLD_IT = "from lab.core.loopback import stay_on_loopback as meet"
-MET = "from lab.parallel.launch import rendezvous_store; meet = lambda: rendezvous_store(600)"
+MET = (
+    "from lab.parallel.process_group import rendezvous_store; meet = lambda: rendezvous_store(600)"
+)
 UP = "ip link set lo up && ip address del 127.0.0.1/8 dev lo && ip address add 127.0.0.2/8 dev lo"
 
 

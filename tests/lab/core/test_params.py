@@ -72,8 +72,6 @@ BAD: list[tuple[str, Any, str]] = [
     ("train.runs.lenet_1gpu.batch_size", True, "expected an integer, got"),
     ("train.runs.lenet_1gpu.num_epocs", 3, "unknown key; did you mean num_epochs?"),
     ("train.runs.lenet_1gpu.net", "alexnet", "'lenet'"),
-    ("train.distributed.nnodes", 2, "an rdzv_endpoint with a port for 2 nodes, got '127.0.0.1:0'"),
-    ("train.distributed.rdzv_endpoint", "a:65536", "a port of at most 65535, got 65536"),
     ("train.runs.a b; touch pwned", {}, "a word of the pattern"),
     ("train.runs", {}, "at least 1"),
     (

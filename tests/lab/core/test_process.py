@@ -69,29 +69,6 @@ def test_lab_debug_shows_the_traceback(project, monkeypatch):
         run(lambda: (_ for _ in ()).throw(errors.DataError("x")))
 
 
-def test_a_stop_request_is_heard_once_and_ends_the_process_the_second_time():
-    program = """
-import os, signal, sys
-from lab.core.process import StopRequest
-with StopRequest() as stop:
-    os.kill(os.getpid(), signal.SIGTERM)
-    print(stop.signal_number, flush=True)
-    if len(sys.argv) > 1:
-        os.kill(os.getpid(), signal.SIGINT)
-print("in good order")
-"""
-
-    def ends(*words):
-        command = [sys.executable, "-c", program, *words]
-        result = subprocess.run(
-            command, capture_output=True, text=True, check=False, cwd=ROOT, timeout=60
-        )
-        return result.returncode, result.stdout.split("\n")[0], "in good order" in result.stdout
-
-    assert ends() == (0, "15", True)
-    assert ends("again") == (-signal.SIGINT, "15", False)
-
-
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
 def test_a_command_runs_without_standard_streams(project, closed):
     """And what it starts has them: the next file would get their number."""

@@ -7,11 +7,11 @@ import torch
 from torch import Tensor, nn
 
 from lab.nets.models import MODELS, UInt8Input
-from lab.optim.update_rules import nesterov
 from lab.parallel.flat_bucket import FlatBuckets
 from lab.parallel.replicas import replicate, sum_gradients, train_batch
 from lab.parallel.workers import thread_pool
-from lab.training.update_steps import OptimizerStep
+from lab.training.update_steps import updates_of
+from tests.helpers import recipe
 from tests.oracle import assert_same
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -55,7 +55,12 @@ def test_training_has_the_stars_bits(name, count):
 def test_updates_with_a_state_do_not_see_the_next_sum():
     """Their averages are made of gradients, whose memory the next sum overwrites."""
     star, bucket = (
-        trained(LENET, [CPU] * 2, which, [OptimizerStep(partial(nesterov, beta=0.9)) for _ in "ab"])
+        trained(
+            LENET,
+            [CPU] * 2,
+            which,
+            [updates_of(net_of(LENET), recipe(optimizer="nesterov")) for _ in "ab"],
+        )
         for which in (False, True)
     )
     assert_same(bucket[0], star[0])

@@ -2,15 +2,18 @@
 
 import hashlib
 import io
+from itertools import islice
 from typing import Any
 
 import torch
 
 from lab.nets.models import MODELS
+from lab.training import loop
 from lab.training.loop import Progress, predict, train
-from lab.training.steps import Stepper
-from lab.training.strategies.base import Strategy
-from lab.training.strategies.sharded import Sharded, ShardedProcesses
+from lab.training.model import Model, Step
+from lab.training.processes import Alone, Group
+from lab.training.steps.by_name import model_and_step
+from lab.training.trainer import Trainer
 from tests.helpers import recipe
 from tests.lab.training.strategy_ranks import CPU, batch
 
@@ -19,37 +22,37 @@ NUM_SHARDS = 8
 NUM_IMAGES = {"lenet_he": 150, "resnet18": 27}
 SHARDED = recipe(shards=NUM_SHARDS, lr=0.05, num_epochs=2, schedule="one_cycle", augment="shift")
 RECIPES = {
-    "lenet_he": SHARDED.but(batch_size=64, momentum=0.9, weight_decay=5e-4),
+    "lenet_he": SHARDED.but(batch_size=64, optimizer="nesterov", weight_decay=5e-4),
     "resnet18": SHARDED.but(batch_size=16, label_smoothing=0.1),
 }
 
 
-def start(name: str, num_devices: int, kind: type[Strategy] = Sharded) -> Strategy:
+def start(name: str, num_devices: int, processes: Alone | None = None) -> tuple[Model, Step]:
     """A net that nobody has trained."""
-    return kind(MODELS[name](torch.Generator().manual_seed(0)), [CPU] * num_devices, RECIPES[name])
+    net = MODELS[name](torch.Generator().manual_seed(0))
+    return model_and_step(net, [CPU] * num_devices, RECIPES[name], processes)
 
 
 def go_on(
-    strategy: Strategy, name: str, state: dict[str, Any] | None = None, steps: int | None = None
+    model: Model,
+    step: Step,
+    name: str,
+    state: dict[str, Any] | None = None,
+    steps: int | None = None,
 ) -> dict[str, Any]:
     """Train from a state on, for so many steps or to the end; the state then."""
     train_set, test_set = batch(NUM_IMAGES[name]), batch(33)
-    progress, left = Progress(), steps if steps is not None else 10**9
-
-    def count(images: int) -> None:
-        nonlocal left
-        left -= 1
-
-    stepper = Stepper(strategy, train_set)
-    stepper.ask_every = 1
+    progress = Progress()
+    trainer = Trainer(model, step, train_set)
     if state:
-        strategy.load_state(state)
+        model.load_state(state)
         progress = Progress.from_state(state)
-    *_, reached = train(stepper, test_set, 0, progress, count, lambda: left <= 0)
-    assert steps is None or left == 0
-    found = {**strategy.state(), **reached.state()}
-    found["logits"] = predict(strategy, test_set[0], batch_size=3)
-    strategy.close()
+    before, loop.SAVE_EVERY_S = loop.SAVE_EVERY_S, 0.0 if steps else 3600.0
+    reached = list(islice(train(trainer, test_set, 0, progress), steps))[-1]
+    loop.SAVE_EVERY_S = before
+    found = {**model.state(), **reached.state()}
+    found["logits"] = predict(model, test_set[0], batch_size=3)
+    model.close()
     return found
 
 
@@ -68,7 +71,7 @@ def go_on_as_a_rank(device: torch.device, name: str, saved: bytes, steps: int | 
     """The same in one of several processes, of and to what `torch.save` makes of a state."""
     state = loaded(saved) if saved else None
     found = io.BytesIO()
-    torch.save(go_on(start(name, 1, ShardedProcesses), name, state, steps), found)
+    torch.save(go_on(*start(name, 1, Group()), name, state, steps), found)
     return found.getvalue()
 
 

@@ -1,18 +1,23 @@
 """One of several ranks: steps of `ddp` beside those of `replicas`."""
 
+import time
+from itertools import count
+from types import SimpleNamespace
+
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
 from lab.core.errors import DistributedError
 from lab.nets.models import MODELS
-from lab.parallel.launch import check_ranks_agree
-from lab.training import steps
-from lab.training.loop import predict
-from lab.training.steps import Stepper
-from lab.training.strategies.base import Strategy
-from lab.training.strategies.processes import Ddp
-from lab.training.strategies.replicas import Replicas
+from lab.parallel.process_group import check_ranks_agree
+from lab.training import loop
+from lab.training.loop import Progress, predict, train
+from lab.training.model import Model, Step
+from lab.training.processes import Group
+from lab.training.run_params import NOTES
+from lab.training.steps.by_name import model_and_step
+from lab.training.trainer import Trainer
 from tests.helpers import recipe
 
 CPU = torch.device("cpu")
@@ -47,15 +52,16 @@ def batch(size: int) -> tuple[Tensor, Tensor]:
     return images, torch.randint(0, 10, (size,), generator=generator)
 
 
-def losses_of(strategy: Strategy) -> list[float]:
-    return [
-        float(
-            strategy.total(
-                strategy.step(strategy.share(X), strategy.share(y), 0.1, len(X)).double()
-            )
-        )
-        for X, y in map(batch, SIZES)
-    ]
+def by_ddp(net: nn.Module) -> tuple[Model, Step]:
+    return model_and_step(net, [CPU], NOTES.but(strategy="ddp"), Group())
+
+
+def losses_of(model: Model, step: Step) -> list[float]:
+    losses = []
+    for X, y in map(batch, SIZES):
+        loss = step((X, y), model.share(torch.arange(len(X))), 0.1, len(X))
+        losses.append(float(model.processes.total(loss.double())))
+    return losses
 
 
 def difference(a: dict[str, Tensor], b: dict[str, Tensor]) -> float:
@@ -64,8 +70,8 @@ def difference(a: dict[str, Tensor], b: dict[str, Tensor]) -> float:
 
 def compare(net: nn.Module, world_size: int) -> dict[str, float]:
     """The largest differences of losses, weights, each replica's buffers and predictions."""
-    ddp, by_hand = Ddp(net, [CPU]), Replicas(net, [CPU] * world_size)
-    losses = zip(losses_of(ddp), losses_of(by_hand), strict=True)
+    (ddp, ddp_step), (by_hand, step) = by_ddp(net), model_and_step(net, [CPU] * world_size, NOTES)
+    losses = zip(losses_of(ddp, ddp_step), losses_of(by_hand, step), strict=True)
     state, expected = ddp.state(), by_hand.state()
     images = batch(25)[0]
     buffers = zip(state["buffers"], expected["buffers"], strict=True)
@@ -75,28 +81,28 @@ def compare(net: nn.Module, world_size: int) -> dict[str, float]:
         "buffers": max(difference(a, b) if a else 0.0 for a, b in buffers),
         "prediction": float((predict(ddp, images) - predict(by_hand, images)).abs().max()),
     }
-    again = Ddp(net, [CPU])
+    again, _ = by_ddp(net)
     again.load_state(state)
     found["loaded"] = max(difference(again.state()[key], state[key]) for key in ("params",))
-    for strategy in (ddp, by_hand, again):
-        strategy.close()
+    for model in (ddp, by_hand, again):
+        model.close()
     return found
 
 
 def tell_each_other(rank: int) -> dict[str, object]:
     """What crosses the ranks' borders, as rank 0 sees it."""
-    strategy = Ddp(nets()["linear"], [CPU])
-    sent = [strategy.furthest(content if rank == 0 else None, 0) for content in (b"abc\x00", None)]
-    sent.append(strategy.furthest(bytes([rank]) * (rank + 1), rank))  # each has got further
-    last = strategy.num_processes - 1
-    shares = torch.zeros(9).index_fill_(0, strategy.share(torch.arange(9)), 1)
+    group = Group()
+    sent = [group.furthest(content if rank == 0 else None, 0) for content in (b"abc\x00", None)]
+    sent.append(group.furthest(bytes([rank]) * (rank + 1), rank))  # each has got further
+    last = group.world_size - 1
+    own = group.share(torch.arange(9), group.world_size)
     facts: dict[str, object] = {
         "furthest": sent == [b"abc\x00", None, bytes([last]) * (last + 1)],
-        "largest": strategy.largest(rank - 7),
-        "any": [strategy.any(rank == 1), strategy.any(False)],
-        "shares": strategy.total(shares).tolist(),
+        "largest": group.largest(rank - 7.5),
+        "first": group.of_first(torch.tensor([rank])).tolist(),
+        "gathered": torch.cat(group.gathered(torch.tensor([rank]))).tolist(),
+        "shares": group.total(torch.zeros(9).index_fill_(0, own, 1)).tolist(),
     }
-    strategy.close()
     check_ranks_agree("the same")
     try:
         check_ranks_agree(f"rank {min(rank, 1)}")
@@ -105,33 +111,26 @@ def tell_each_other(rank: int) -> dict[str, object]:
     return facts
 
 
-def stop_together(rank: int, world_size: int) -> dict[str, object]:
-    """Ranks that measure different times, and of which only the second is told to stop."""
-    measured = steps.steps_between
-    steps.steps_between = lambda ask_s, step_s, scale: (  # type: ignore[assignment]
-        2 + rank if measured(ask_s, step_s, scale) else 0
+def pause_together(rank: int) -> dict[str, object]:
+    """Where ranks yield if only the last one's clock moves: by a save's time at each look."""
+    looks, is_last = count(), rank == dist.get_world_size() - 1
+    loop.time = SimpleNamespace(  # type: ignore[assignment]
+        monotonic=lambda: next(looks) * loop.SAVE_EVERY_S if is_last else 0.0
     )
-    strategy = Ddp(nets()["batch_norm"], [CPU], recipe(batch_size=6, lr=0.1))
-    before = strategy.state()
-    stepper = Stepper(strategy, batch(60))
-    after = strategy.state()
-    taken: list[int] = []
-    losses = torch.zeros(10, dtype=torch.float64)
-    done = stepper.take(
-        torch.arange(60).split(6),
-        [0.1] * 10,
-        losses,
-        on_step=taken.append,
-        stopping=lambda: rank == 1 and len(taken) >= world_size,
-    )
-    found = torch.zeros(world_size, 3)
-    found[rank] = torch.tensor([stepper.ask_every, done, len(taken)])
-    warm_up = [difference(before["params"], after["params"])]
-    pairs = zip(before["buffers"], after["buffers"], strict=True)
+    batch_norm = nets()["batch_norm"]
+    asked = recipe(batch_size=6, lr=0.1, num_epochs=2, strategy="ddp")
+    model, step = model_and_step(batch_norm, [CPU], asked, Group())
+    untrained = model.state()
+    trainer = Trainer(model, step, batch(60))
+    after = model.state()
+    warm_up = [difference(untrained["params"], after["params"])]
+    pairs = zip(untrained["buffers"], after["buffers"], strict=True)
     warm_up += [difference(one, other) for one, other in pairs]
-    strategy.close()
-    steps.steps_between = measured
-    return {"ranks": strategy.total(found).tolist(), "warm_up": max(warm_up)}
+    places = [progress.place for progress in train(trainer, batch(20), 0, Progress())]
+    loop.time = time
+    found = model.processes.gathered(torch.tensor(places))
+    model.close()
+    return {"places": [each.tolist() for each in found], "warm_up": max(warm_up)}
 
 
 def found_by_rank(device: torch.device) -> dict[str, object]:
@@ -139,5 +138,5 @@ def found_by_rank(device: torch.device) -> dict[str, object]:
     return {
         "nets": {name: compare(net, world_size) for name, net in nets().items()},
         "facts": tell_each_other(rank),
-        "stop": stop_together(rank, world_size),
+        "pause": pause_together(rank),
     }

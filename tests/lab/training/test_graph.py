@@ -4,10 +4,10 @@ import pytest
 import torch
 
 from lab.data import synthetic
-from lab.nets.models import MODELS, LeNet
-from lab.training.steps import Stepper, prepare_process
-from lab.training.strategies.graph import Graph
-from lab.training.strategies.replicas import Replicas
+from lab.nets.models import MODELS
+from lab.optim.update_rules import RULES
+from lab.training.steps.by_name import model_and_step
+from lab.training.trainer import Trainer, prepare_process
 from tests.helpers import recipe
 
 CPU = torch.device("cpu")
@@ -22,20 +22,22 @@ def net_of(name):
     return MODELS[name](torch.Generator().manual_seed(0))
 
 
-def trained(strategy, epochs=2, variants=False):
+def trained(name, device, asked, epochs=2, variants=False):
     """All losses of some epochs, each in another order, and the state at the end."""
-    stepper, losses = Stepper(strategy, TRAIN), []
+    model, step = model_and_step(net_of(name), [device], asked)
+    trainer, losses = Trainer(model, step, TRAIN), []
     for epoch in range(epochs):
         generator = torch.Generator().manual_seed(epoch)
         if variants:
-            stepper.vary("shift", generator)
-        batches = torch.randperm(stepper.num_images, generator=generator).split(BATCH)
-        batches = [rows.to(stepper.device) for rows in batches]
+            trainer.vary("shift", generator)
+        batches = torch.randperm(trainer.num_images, generator=generator).split(BATCH)
+        batches = [rows.to(trainer.device) for rows in batches]
         own = torch.zeros(len(batches), dtype=torch.float64)
-        stepper.take(batches, [LR] * len(batches), own)
+        trainer.take(batches, [LR] * len(batches), own)
         losses += own.tolist()
-    state = strategy.state()
-    return losses, [*state["params"].values(), *state["buffers"][0].values()]
+    state = model.state()
+    parts = [part for parts in state["updates"] for part in parts]
+    return losses, [*state["params"].values(), *state["buffers"][0].values(), *parts]
 
 
 def assert_same(found, wanted):
@@ -44,28 +46,25 @@ def assert_same(found, wanted):
         assert torch.equal(one, other)
 
 
-def test_several_devices_and_momentum_are_refused():
-    for devices, asked in (([CPU, CPU], PLAIN), ([CPU], recipe(momentum=0.9))):
-        with pytest.raises(ValueError, match="one device and plain SGD"):
-            Graph(LeNet(torch.Generator().manual_seed(0)), devices, asked)
-
-
 def test_without_a_gpu_the_step_is_taken_as_it_is():
-    assert_same(
-        trained(Graph(net_of("lenet"), [CPU], PLAIN)),
-        trained(Replicas(net_of("lenet"), [CPU], PLAIN)),
-    )
+    assert_same(trained("lenet", CPU, PLAIN.but(strategy="graph")), trained("lenet", CPU, PLAIN))
 
 
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA GPU")
-@pytest.mark.parametrize("compile_mode", ["none", "max-autotune-no-cudagraphs"])
-@pytest.mark.parametrize("precision", ["fp32", "bf16"])
-def test_on_a_gpu_the_graph_trains_to_the_same_bits(precision, compile_mode):
+@pytest.mark.parametrize(
+    ("precision", "compile_mode", "optimizer"),
+    [
+        *(("fp32", "none", optimizer) for optimizer in RULES),
+        ("bf16", "none", "sgd"),
+        ("fp32", "max-autotune-no-cudagraphs", "sgd"),
+        ("bf16", "max-autotune-no-cudagraphs", "sgd"),
+    ],
+)
+def test_on_a_gpu_the_graph_trains_to_the_same_bits(precision, compile_mode, optimizer):
     prepare_process(precision)
-    asked = recipe(precision=precision, compile=compile_mode, batch_size=BATCH, lr=LR)
-    gpu = [torch.device("cuda", 0)]
-    eager = trained(Replicas(net_of("lenet_he"), gpu, asked), 3, variants=True)
-    graph = Graph(net_of("lenet_he"), gpu, asked)
-    assert_same(trained(graph, 3, variants=True), eager)
-    assert graph._graphs
+    asked = PLAIN.but(precision=precision, compile=compile_mode, optimizer=optimizer)
+    gpu = torch.device("cuda", 0)
+    eager = trained("lenet_he", gpu, asked, 3, variants=True)
+    graph = trained("lenet_he", gpu, asked.but(strategy="graph"), 3, variants=True)
+    assert_same(graph, eager)

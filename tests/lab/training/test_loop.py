@@ -12,10 +12,11 @@ from lab.data import synthetic
 from lab.data.order import epoch_order
 from lab.nets.models import LeNet, to_float
 from lab.optim.schedules import named, per_step
+from lab.training import loop
 from lab.training.loop import Progress, predict, train
 from lab.training.run_params import NOTES
-from lab.training.steps import Stepper
-from lab.training.strategies.replicas import Replicas
+from lab.training.steps.by_name import model_and_step
+from lab.training.trainer import Trainer
 from tests.helpers import recipe
 
 CPU = torch.device("cpu")
@@ -63,12 +64,12 @@ def run(
     """The epochs of a run on virtual devices, and of each yield the progress and the state."""
     net = softmax_regression() if net is None else net
     asked = {"batch_size": batch_size, "lr": lr, "num_epochs": num_epochs, **(how or {})}
-    trained = Replicas(net, [CPU] * num_devices, NOTES.but(**asked))
+    model, step = model_and_step(net, [CPU] * num_devices, NOTES.but(**asked))
     if "state" in more:
-        trained.load_state(more.pop("state"))
-    results = train(Stepper(trained, train_set), TEST, seed, **more)
-    yields = [(progress, trained.state()) for progress in results]
-    trained.close()
+        model.load_state(more.pop("state"))
+    results = train(Trainer(model, step, train_set), TEST, seed, **more)
+    yields = [(progress, model.state()) for progress in results]
+    model.close()
     return yields[-1][0].epochs, yields
 
 
@@ -154,14 +155,20 @@ def test_warming_up_leaves_the_weights_alone():
 @pytest.mark.parametrize("num_devices", [1, 3])
 def test_prediction_is_the_first_replicas_in_evaluation_mode_in_the_images_order(num_devices):
     net = small_batch_norm_net()
-    strategy = Replicas(net, [CPU] * num_devices)
-    strategy.step(*TRAIN, 0.1, len(TRAIN[0]))  # the replicas' running statistics now differ
-    first = strategy.nets[0]
+    model, step = model_and_step(net, [CPU] * num_devices, recipe())
+    rows = torch.arange(len(TRAIN[0]))
+    step(TRAIN, rows, 0.1, len(rows))  # the replicas' running statistics now differ
+    first = model.nets[0]
     expected = first.eval()(TEST[0])
     first.train()
-    torch.testing.assert_close(predict(strategy, TEST[0], batch_size=50), expected)
-    assert all(net.training for net in strategy.nets)
-    strategy.close()
+    torch.testing.assert_close(predict(model, TEST[0], batch_size=50), expected)
+    assert all(net.training for net in model.nets)
+    model.close()
+
+
+@pytest.fixture
+def saves_after_each_step(monkeypatch):
+    monkeypatch.setattr(loop, "SAVE_EVERY_S", 0.0)
 
 
 @functools.cache
@@ -171,17 +178,14 @@ def undisturbed(num_devices):
 
 @pytest.mark.parametrize("num_devices", [1, 2])
 @pytest.mark.parametrize("after", [1, 13, 20, 29])
-def test_a_stopped_run_goes_on_to_the_same_bits(num_devices, after):
+def test_an_ended_run_resumes_to_the_same_bits(num_devices, after, saves_after_each_step):
     """10 steps an epoch: inside an epoch, on its end, or after the last step but one."""
-    whole, yields = undisturbed(num_devices)
-    taken = []
-    _, stopped = run(
-        small_batch_norm_net(),
-        num_devices,
-        on_step=taken.append,
-        stopping=lambda: len(taken) >= after,
-    )
-    progress, state = stopped[-1]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loop, "SAVE_EVERY_S", 3600.0)
+        whole, yields = undisturbed(num_devices)
+    assert len(yields) == 3
+    saved = run(small_batch_norm_net(), num_devices)[1]
+    progress, state = saved[after - 1]
     assert len(progress.epochs) * 10 + len(progress.losses) == after
     written = Progress.from_state(progress.state())
     resumed, rest = run(small_batch_norm_net(seed=1), num_devices, state=state, progress=written)
@@ -191,7 +195,7 @@ def test_a_stopped_run_goes_on_to_the_same_bits(num_devices, after):
 
 
 HOW = {
-    "momentum": 0.9,
+    "optimizer": "nesterov",
     "schedule": "one_cycle",
     "augment": "shift",
     "label_smoothing": 0.1,
@@ -220,27 +224,14 @@ def test_momentum_decay_one_cycle_and_smoothed_labels_are_torchs_own():
         torch.testing.assert_close(found[name], expected.detach(), rtol=1e-4, atol=1e-6)
 
 
-@pytest.mark.parametrize("after", [7, 20])
-def test_a_stopped_run_with_a_recipe_goes_on_to_the_same_bits(after):
-    whole, yields = run(small_batch_norm_net(), 2, how=HOW)
-    taken = []
-    net = small_batch_norm_net()
-    *_, (progress, state) = run(
-        net, 2, how=HOW, on_step=taken.append, stopping=lambda: len(taken) >= after
-    )[1]
-    resumed, rest = run(small_batch_norm_net(seed=1), 2, how=HOW, state=state, progress=progress)
-    assert results_of(resumed) == results_of(whole)
-    assert same_state(rest[-1][1], yields[-1][1])
-
-
 def test_a_finished_run_has_nothing_left_to_do():
     _, yields = run()
     progress, state = yields[-1]
-    strategy = Replicas(softmax_regression(), [CPU], recipe(batch_size=64, lr=0.1, num_epochs=3))
-    strategy.load_state(state)
-    stepper = Stepper(strategy, TRAIN)
-    assert list(train(stepper, TEST, 0, progress)) == []
-    strategy.close()
+    asked = recipe(batch_size=64, lr=0.1, num_epochs=3)
+    model, step = model_and_step(softmax_regression(), [CPU], asked)
+    model.load_state(state)
+    assert list(train(Trainer(model, step, TRAIN), TEST, 0, progress)) == []
+    model.close()
 
 
 def test_leaving_the_finite_numbers_stops_with_the_step_and_the_rate():

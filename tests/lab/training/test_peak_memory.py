@@ -9,7 +9,7 @@ from torch.utils._pytree import tree_leaves
 
 from lab.nets.memory import least_step_bytes, memory_bytes
 from lab.nets.models import MODELS
-from lab.training.strategies.replicas import Replicas
+from lab.training.steps.by_name import model_and_step
 from tests.helpers import recipe
 
 CPU = torch.device("cpu")
@@ -51,10 +51,11 @@ def live_peak(name, batch_size, precision):
     """The peak of a real step of training on the processor."""
     net = make(name)
     with Live() as live:
-        strategy = Replicas(net, [CPU], recipe(precision=precision))
+        model, step = model_and_step(net, [CPU], recipe(precision=precision))
         X = torch.zeros(batch_size, 28, 28, dtype=torch.uint8)
-        strategy.step(X, torch.zeros(batch_size, dtype=torch.int64), 0.1, batch_size)
-        strategy.close()
+        y = torch.zeros(batch_size, dtype=torch.int64)
+        step((X, y), torch.arange(batch_size), 0.1, batch_size)
+        model.close()
     return live.peak
 
 
@@ -82,8 +83,9 @@ def test_a_gpus_peak_is_above_the_prediction_and_within_a_card():
     assert memory_bytes(gpu) > GIB
     net = make("resnet18")
     torch.cuda.reset_peak_memory_stats(gpu)
-    strategy = Replicas(net, [gpu])
+    model, step = model_and_step(net, [gpu], recipe())
     X = torch.zeros(256, 28, 28, dtype=torch.uint8, device=gpu)
-    strategy.step(X, torch.zeros(256, dtype=torch.int64, device=gpu), 0.1, 256)
+    y = torch.zeros(256, dtype=torch.int64, device=gpu)
+    step((X, y), torch.arange(256, device=gpu), 0.1, 256)
     assert least_step_bytes(net, 256) <= torch.cuda.max_memory_allocated(gpu) <= 8 * GIB
-    strategy.close()
+    model.close()

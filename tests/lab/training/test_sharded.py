@@ -10,9 +10,7 @@ from torch import nn
 from lab.machine.devices import Devices
 from lab.nets.models import MODELS, UInt8Input
 from lab.parallel.local_ranks import run_on_ranks
-from lab.training.run_params import NOTES
-from lab.training.strategies.replicas import Replicas
-from lab.training.strategies.sharded import Sharded
+from lab.training.steps.by_name import model_and_step
 from tests.helpers import recipe
 from tests.lab.training.sharded_ranks import go_on, go_on_as_a_rank, hash_of, loaded, start
 from tests.lab.training.strategy_ranks import CPU, batch
@@ -32,7 +30,7 @@ def expected(name: str) -> str:
     """The hash of a net on one device of one thread, uninterrupted."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
-    state = go_on(start(name, 1), name)
+    state = go_on(*start(name, 1), name)
     torch.set_num_threads(threads)
     return hash_of(state)
 
@@ -42,7 +40,7 @@ def expected(name: str) -> str:
     [("lenet_he", 2), ("lenet_he", 8), pytest.param("resnet18", 2, marks=pytest.mark.slow)],
 )
 def test_threads_give_the_bits_of_one_device(name, num_devices):
-    assert hash_of(go_on(start(name, num_devices), name)) == expected(name)
+    assert hash_of(go_on(*start(name, num_devices), name)) == expected(name)
 
 
 @pytest.mark.slow
@@ -61,22 +59,20 @@ def test_the_number_of_devices_and_their_threads_may_change_after_each_step():
     name, state = "lenet_he", None
     for num_devices, threads in ((4, 1), (2, 3), (1, 8)):
         torch.set_num_threads(threads)
-        strategy = start(name, num_devices)
-        assert len(strategy.devices) == num_devices * {1: 1, 3: 2, 8: 8}[threads]
-        state = go_on(strategy, name, state, None if num_devices == 1 else 1)
+        model, step = start(name, num_devices)
+        assert len(model.devices) == num_devices * {1: 1, 3: 2, 8: 8}[threads]
+        state = go_on(model, step, name, state, None if num_devices == 1 else 1)
     assert hash_of(state) == expected(name)
 
 
 def test_without_shards_the_number_of_devices_shows():
-    X, y = batch(64)
     seen = set()
     for num_devices in (1, 2, 4):
-        strategy = Replicas(
-            MODELS["lenet_he"](torch.Generator().manual_seed(0)), [CPU] * num_devices
-        )
-        strategy.step(X, y, 0.05, 64)
-        seen.add(strategy.nets[0].net.W3.detach().numpy().tobytes())
-        strategy.close()
+        net = MODELS["lenet_he"](torch.Generator().manual_seed(0))
+        model, step = model_and_step(net, [CPU] * num_devices, recipe())
+        step(batch(64), torch.arange(64), 0.05, 64)
+        seen.add(model.nets[0].net.W3.detach().numpy().tobytes())
+        model.close()
     assert len(seen) > 1
 
 
@@ -84,8 +80,8 @@ def test_a_step_is_plain_sgd_and_running_statistics_move_to_the_mean_over_shards
     torch.manual_seed(0)
     net = nn.Sequential(nn.Conv2d(1, 3, 5, 3), nn.BatchNorm2d(3), nn.Flatten(), nn.Linear(192, 10))
     X, y = batch(13)
-    strategy = Sharded(net, [CPU, CPU], recipe(shards=4))
-    loss = strategy.step(X, y, 0.1, 13)
+    model, step = model_and_step(net, [CPU, CPU], recipe(shards=4))
+    loss = step((X, y), torch.arange(13), 0.1, 13)
 
     shards = list(zip(X.tensor_split(4), y.tensor_split(4), strict=True))
     outputs = [net[0](images[:, None] / 255).detach() for images, _ in shards]
@@ -93,7 +89,7 @@ def test_a_step_is_plain_sgd_and_running_statistics_move_to_the_mean_over_shards
     expected = sum(F.cross_entropy(alone(X), y, reduction="sum") for X, y in shards)
     gradients = torch.autograd.grad(expected, list(net.parameters()))
     torch.testing.assert_close(loss, expected.detach())
-    for trained in strategy.nets:
+    for trained in model.nets:
         for after, p, gradient in zip(
             trained.parameters(), net.parameters(), gradients, strict=True
         ):
@@ -108,19 +104,11 @@ def test_a_step_is_plain_sgd_and_running_statistics_move_to_the_mean_over_shards
         torch.testing.assert_close(norm.running_mean, 0.1 * mean)
         torch.testing.assert_close(norm.running_var, 0.9 + 0.1 * var)
         assert norm.num_batches_tracked == 1
-    strategy.close()
-
-
-@pytest.mark.parametrize(("num_shards", "num_devices"), [("none", 1), (6, 2), (2, 4), (8, 3)])
-def test_shards_that_devices_cannot_share_as_a_tree_are_refused(num_shards, num_devices):
-    with pytest.raises(ValueError, match="a power of two of shards for each device"):
-        Sharded(
-            MODELS["lenet"](torch.Generator()), [CPU] * num_devices, NOTES.but(shards=num_shards)
-        )
+    model.close()
 
 
 def test_buffers_that_are_not_batch_norms_are_refused():
     net = MODELS["lenet"](torch.Generator())
     net.register_buffer("counted", torch.zeros(3))
     with pytest.raises(ValueError, match="no buffers but batch norm's"):
-        Sharded(net, [CPU], recipe(shards=2))
+        model_and_step(net, [CPU], recipe(shards=2))

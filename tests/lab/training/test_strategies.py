@@ -4,8 +4,8 @@ import torch
 from lab.machine.devices import Devices
 from lab.nets.models import MODELS
 from lab.parallel.local_ranks import run_on_ranks
-from lab.training.strategies.dataparallel import DataParallel
-from lab.training.strategies.replicas import Replicas
+from lab.training.run_params import NOTES
+from lab.training.steps.by_name import model_and_step
 from tests.lab.training.strategy_ranks import batch, found_by_rank
 
 CPU = torch.device("cpu")
@@ -40,22 +40,36 @@ def test_what_the_ranks_tell_each_other(found):
             f"rank(s) {list(range(1, count))} differ from rank 0 in code, data, params"
         )
         assert told["furthest"]
-        assert told["largest"] == count - 8
-        assert told["any"] == [True, False]
+        assert told["largest"] == count - 8.5
+        assert (told["first"], told["gathered"]) == ([0], list(range(count)))
         assert told["shares"] == [1.0] * 9
+
+
+@pytest.mark.slow
+def test_ranks_save_after_the_same_steps_whatever_their_clocks_say(found):
+    for facts in found.values():
+        first, *others = facts["pause"]["places"]
+        steps = 10
+        in_epoch = range(1, steps)
+        assert first == [*in_epoch, 1 << 32, *(1 << 32 | step for step in in_epoch), 2 << 32]
+        assert all(places == first for places in others)
+        assert facts["pause"]["warm_up"] == 0
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there it splits")
 def test_dataparallel_without_gpus_is_one_device():
     net = MODELS["lenet"](torch.Generator().manual_seed(0))
-    one, wrapped = Replicas(net, [CPU]), DataParallel(net, [CPU, CPU])
+    (one, step), (wrapped, its) = (
+        model_and_step(net, [CPU] * count, NOTES.but(strategy=strategy))
+        for count, strategy in ((1, "replicas"), (2, "dataparallel"))
+    )
     assert wrapped.devices == [CPU]
-    X, y = batch(32)
-    assert torch.equal(one.step(X, y, 0.1, 32), wrapped.step(X, y, 0.1, 32))
+    rows = torch.arange(32)
+    assert torch.equal(step(batch(32), rows, 0.1, 32), its(batch(32), rows, 0.1, 32))
     for p, q in zip(one.nets[0].parameters(), wrapped.nets[0].parameters(), strict=True):
         assert torch.equal(p, q)
-    for strategy in (one, wrapped):
-        strategy.close()
+    for model in (one, wrapped):
+        model.close()
 
 
 @pytest.mark.gpu
@@ -63,10 +77,12 @@ def test_dataparallel_without_gpus_is_one_device():
 def test_dataparallel_on_two_gpus_is_the_step_by_hand_within_tf32_tolerance():
     gpus = [torch.device("cuda", i) for i in range(2)]
     net = MODELS["lenet"](torch.Generator().manual_seed(0))
-    by_hand, wrapped = Replicas(net, gpus), DataParallel(net, gpus)
-    X, y = (tensor.to(gpus[0]) for tensor in batch(33))
-    torch.testing.assert_close(
-        by_hand.step(X, y, 0.1, 33), wrapped.step(X, y, 0.1, 33), rtol=1e-2, atol=1e-3
+    (by_hand, step), (wrapped, its) = (
+        model_and_step(net, gpus, NOTES.but(strategy=strategy))
+        for strategy in ("replicas", "dataparallel")
     )
+    X, y = (tensor.to(gpus[0]) for tensor in batch(33))
+    losses = (each((X, y), torch.arange(33, device=gpus[0]), 0.1, 33) for each in (step, its))
+    torch.testing.assert_close(*losses, rtol=1e-2, atol=1e-3)
     for p, q in zip(by_hand.nets[0].parameters(), wrapped.nets[0].parameters(), strict=True):
         torch.testing.assert_close(p, q, rtol=1e-2, atol=1e-3)

@@ -14,14 +14,15 @@ from lab.core.params import load
 from lab.core.shared_params import BenchParams, DeviceParams
 from lab.machine.devices import resolve
 from lab.nets.models import LeNet, UInt8Input
+from lab.optim.update_rules import RULES
 from lab.parallel.flat_bucket import FlatBuckets
 from lab.parallel.replicas import replicate, sum_gradients, train_batch
 from lab.parallel.workers import thread_pool
 from lab.timing import bench
 from lab.timing.bench import size_past_launch_bound
 from lab.training.loop import train
-from lab.training.steps import Stepper
-from lab.training.strategies.by_name import strategy_of
+from lab.training.steps.by_name import model_and_step
+from lab.training.trainer import Trainer
 from stages.bench_async.measure import timing_mistakes
 from stages.bench_async.measure.params import Params as AsyncParams
 from stages.together.measure import one_run
@@ -84,12 +85,12 @@ def waits_of(call) -> int:
 
 def test_a_rung_that_is_timed_in_part_runs_ahead(data, monkeypatch):
     """As those that are trained whole do: no step waits for the one before."""
-    waits, take = [], Stepper.take
+    waits, take = [], Trainer.take
 
     def counting(*args):
         waits.append(waits_of(lambda: take(*args)))
 
-    monkeypatch.setattr(Stepper, "take", counting)
+    monkeypatch.setattr(Trainer, "take", counting)
     params = load(TogetherParams)
     one_run.train_rung(ladder(True)[-1], 0, Run(0, 1, in_part=True), params)
     assert waits == [0]
@@ -101,7 +102,8 @@ def test_a_rung_that_is_timed_in_part_runs_ahead(data, monkeypatch):
         {},
         {"num_gpus": 2},
         {"num_gpus": 2, "strategy": "dataparallel"},
-        {"num_gpus": 2, "momentum": 0.9, "precision": "bf16"},
+        {"num_gpus": 2, "optimizer": "nesterov", "precision": "bf16"},
+        *({"optimizer": name} for name in RULES if name != "sgd"),
         {"num_gpus": 2, "shards": 8},
         {"strategy": "graph"},
     ],
@@ -111,13 +113,13 @@ def test_no_step_waits_for_a_gpu(how):
     devices = [torch.device("cuda", i) for i in range(how.get("num_gpus", 1))]
     images = torch.randint(256, (64, 28, 28), dtype=torch.uint8)
     train_set = (images, torch.randint(10, (64,)))
-    strategy = strategy_of(LeNet(torch.Generator()), devices, recipe(batch_size=16, **how))
-    stepper = Stepper(strategy, train_set)
+    model, step = model_and_step(LeNet(torch.Generator()), devices, recipe(batch_size=16, **how))
+    trainer = Trainer(model, step, train_set)
 
     def steps(count: int) -> None:
         rows = torch.arange(16, device=devices[0])
         losses = torch.zeros(count, device=devices[0])
-        stepper.take([rows] * count, [0.1] * count, losses)
+        trainer.take([rows] * count, [0.1] * count, losses)
 
     steps(1)  # a graph is recorded
     assert waits_of(lambda: steps(2)) == waits_of(lambda: steps(6)) == 0
@@ -129,10 +131,11 @@ def test_an_epoch_waits_as_often_whatever_its_steps():
         images = torch.zeros(16 * steps, 28, 28, dtype=torch.uint8)
         train_set = (images, torch.zeros(len(images), dtype=torch.int64))
         net = LeNet(torch.Generator())
-        strategy = strategy_of(net, [torch.device("cuda", 0)], recipe(batch_size=16, num_epochs=1))
-        stepper = Stepper(strategy, train_set)
+        one = recipe(batch_size=16, num_epochs=1)
+        model, step = model_and_step(net, [torch.device("cuda", 0)], one)
+        trainer = Trainer(model, step, train_set)
         test_set = (images[:10], train_set[1][:10])
-        waits.append(waits_of(partial(list, train(stepper, test_set, 0))))
+        waits.append(waits_of(partial(list, train(trainer, test_set, 0))))
     assert waits[0] == waits[1] > 0
 
 

@@ -7,8 +7,9 @@ import simulated_cuda
 import torch
 
 from lab.nets.models import MODELS
-from lab.training.steps import Stepper, prepare_process
-from lab.training.strategies.by_name import strategy_of
+from lab.optim.update_rules import RULES
+from lab.training.steps.by_name import model_and_step
+from lab.training.trainer import Trainer, prepare_process
 from tests.helpers import recipe
 
 GPUS = torch.cuda.device_count()
@@ -26,20 +27,21 @@ def no_races() -> Iterator[None]:
 
 
 def weights(devices: list[torch.device], net: str = "lenet", **how: object) -> list[torch.Tensor]:
-    """All that a net has learned by two epochs."""
+    """All that a net has learned by two epochs, and its optimizer's state."""
     one = recipe(net=net, batch_size=32, num_gpus=len(devices), **how)
     prepare_process(one.precision)
     made = MODELS[net](torch.Generator().manual_seed(0))
-    strategy = strategy_of(made, devices, one)
-    stepper = Stepper(strategy, (IMAGES, LABELS))
-    losses = torch.zeros(len(BATCHES), device=stepper.device)
+    model, step = model_and_step(made, devices, one)
+    trainer = Trainer(model, step, (IMAGES, LABELS))
+    losses = torch.zeros(len(BATCHES), device=trainer.device)
     for lr in (0.05, 0.02):
-        batches = [rows.to(stepper.device) for rows in BATCHES]
-        stepper.take(batches, [lr] * len(batches), losses)
+        batches = [rows.to(trainer.device) for rows in BATCHES]
+        trainer.take(batches, [lr] * len(batches), losses)
         assert same([rows.cpu() for rows in batches], BATCHES), "they are the caller's"
     assert losses.isfinite().all()
-    state = strategy.nets[0].net.state_dict()
-    return [tensor.cpu() for tensor in state.values()]
+    state = model.nets[0].net.state_dict()
+    parts = [part for parts in model.state()["updates"] for part in parts]
+    return [tensor.cpu() for tensor in (*state.values(), *parts)]
 
 
 def gpus(count: int) -> list[torch.device]:
@@ -65,15 +67,27 @@ def test_replicas_learn_what_virtual_devices_do(count, net, precision):
     assert same(weights(gpus(count), net, precision=precision), on_cpu)
 
 
-@pytest.mark.parametrize("precision", ["fp32", "bf16"])
-@pytest.mark.parametrize("net", ["lenet", "convnet"])
-def test_a_graph_learns_what_single_steps_do(net, precision):
-    steps = weights(gpus(1), net, precision=precision)
-    assert same(weights(gpus(1), net, precision=precision, strategy="graph"), steps)
+@pytest.mark.parametrize(
+    ("net", "how"),
+    [
+        *((net, {"precision": kind}) for net in ("lenet", "convnet") for kind in ("fp32", "bf16")),
+        *(("lenet_he", {"optimizer": name, "weight_decay": 1e-3}) for name in RULES),
+    ],
+)
+def test_a_graph_learns_what_single_steps_do(net, how):
+    steps = weights(gpus(1), net, **how)
+    assert same(weights(gpus(1), net, strategy="graph", **how), steps)
+
+
+@pytest.mark.parametrize("optimizer", RULES)
+def test_an_optimizer_learns_what_it_does_on_virtual_devices(optimizer):
+    how = {"optimizer": optimizer, "lr": 0.01}
+    on_cpu = weights([torch.device("cpu")] * 2, "lenet_he", **how)
+    assert same(weights(gpus(2), "lenet_he", **how), on_cpu)
 
 
 @pytest.mark.parametrize(
-    ("net", "how"), [("lenet", {}), ("convnet", {"momentum": 0.9, "label_smoothing": 0.1})]
+    ("net", "how"), [("lenet", {}), ("convnet", {"optimizer": "nesterov", "label_smoothing": 0.1})]
 )
 def test_shards_learn_the_same_on_any_devices(net, how):
     on_cpu = weights([torch.device("cpu")], net, shards=8, **how)

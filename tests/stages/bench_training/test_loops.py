@@ -7,10 +7,11 @@ from lab.nets.models import MODELS
 from lab.parallel.replicas import train_batch
 from lab.training import notes_loop
 from lab.training.run_params import NOTES
-from lab.training.steps import Stepper
-from lab.training.strategies.replicas import Replicas
+from lab.training.steps import replicas
+from lab.training.steps.by_name import model_and_step
+from lab.training.trainer import Trainer
 from stages.bench_training.measure import loops
-from stages.bench_training.measure.loops import NotesLoop, turn_of
+from stages.bench_training.measure.loops import notes_step, turn_of
 from stages.bench_training.measure.variants import TrainingVariant
 from tests.helpers import write_data
 
@@ -50,17 +51,17 @@ def counted(monkeypatch, owner, name, seconds):
 
 
 def test_the_engine_takes_trainings_own_steps_a_new_order_in_each_turn(monkeypatch, seconds):
-    taken, take = [], Stepper.take
+    taken, take = [], Trainer.take
 
-    def remember(stepper, batches, rates, losses):
+    def remember(trainer, batches, rates, losses):
         assert torch.backends.cudnn.deterministic, "as in training"
         taken.append(batches)
         seconds[0] += len(batches)
         assert rates == [VARIANT.lr] * len(batches)
-        return take(stepper, batches, rates, losses)
+        return take(trainer, batches, rates, losses)
 
     torch.backends.cudnn.deterministic = False
-    monkeypatch.setattr(Stepper, "take", remember)
+    monkeypatch.setattr(Trainer, "take", remember)
     turn = turn_of(VARIANT.but(kind="engine", num_gpus=2, precision="bf16"))
     assert [turn(STEPS), turn(STEPS)] == [1.0, 1.0]
     assert [len(batches) for batches in taken] == [STEPS] * 2
@@ -74,8 +75,8 @@ def test_the_engine_takes_trainings_own_steps_a_new_order_in_each_turn(monkeypat
     [
         ("book", notes_loop, "sgd"),
         ("plain", torch.optim.SGD, "step"),
-        ("engine", Replicas, "step"),
-        ("loop", NotesLoop, "step"),
+        ("engine", replicas, "train_batch"),
+        ("loop", loops, "split_batch"),
     ],
 )
 def test_a_turn_ends_with_its_epoch(monkeypatch, seconds, kind, owner, name):
@@ -93,10 +94,10 @@ def test_the_notes_loop_over_devices_is_the_step_by_hand(seconds):
     images, labels = to_tensors(read_fashion_mnist("train"))
     devices = [torch.device("cpu")] * 2
     loop, threads = (
-        kind(MODELS["lenet"](torch.Generator().manual_seed(0)), devices)
-        for kind in (NotesLoop, Replicas)
+        model_and_step(MODELS["lenet"](torch.Generator().manual_seed(0)), devices, NOTES)[0]
+        for _ in range(2)
     )
-    loss = loop.step(images[:7], labels[:7], lr=0.5, batch_size=7)
+    loss = notes_step(loop)(images[:7], labels[:7], 0.5, 7)
     expected = train_batch(images[:7], labels[:7], threads.nets, devices, 0.5, threads.pool)
     torch.testing.assert_close(loss, torch.stack(expected).sum())
     for net, other in zip(loop.nets, threads.nets, strict=True):

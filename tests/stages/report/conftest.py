@@ -20,16 +20,15 @@ from lab.machine.devices import Devices
 from lab.report.language import speaking
 from lab.report.prose import block
 from lab.training.loop import Epoch
-from lab.training.run_params import RunParams
 from stages.claims.__main__ import main as judge_claims
 from stages.report import catalogue, questions
 from tests import made_up
-from tests.helpers import COMMITTED, ROOT, committed_params, hardware, small_run, write_data
+from tests.helpers import COMMITTED, ROOT, committed_params, hardware, recipe, small_run, write_data
 from tests.stages.train import made_up as made_up_training
 
 CPU = Devices("cpu-virtual", [torch.device("cpu")] * 2, threads=1)
 EPOCHS = [Epoch(1, 2.3, 0.1, 4.0), Epoch(2, 1.6, 0.6, 2.0), Epoch(3, 0.7, 0.75, 2.5)]
-SETTINGS = RunParams.model_validate(small_run(num_gpus=2, num_epochs=3))
+SETTINGS = recipe(**small_run(num_gpus=2, num_epochs=3))
 
 
 words = functools.cache(catalogue.read)

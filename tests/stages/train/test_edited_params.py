@@ -25,8 +25,8 @@ def runs(project, monkeypatch):
     ("changes", "code"),
     [
         ({"train.runs.one.lr": 0.3}, 2),
-        ({"train.defaults.momentum": 0.9, "train.runs.one.momentum": 0.0}, 0),  # nothing of it
-        ({"train.distributed.timeout_s": 7}, 0),  # how processes meet decides no result
+        ({"train.defaults.lr": 0.1, "train.runs.one.lr": 0.2}, 0),  # nothing of it
+        ({"train.timeout_s": 7}, 0),  # for how long ranks wait decides no result
     ],
 )
 def test_an_edit_fails_the_run_if_it_would_decide_its_result(
@@ -45,16 +45,16 @@ def test_an_edit_fails_the_run_if_it_would_decide_its_result(
 
 
 def test_a_run_with_other_params_starts_afresh(runs, monkeypatch, capsys):
-    """Though one with the earlier params was stopped, and left a checkpoint."""
+    """Though one with the earlier params was ended, and left a checkpoint."""
     save = Checkpoints.save
 
-    def stop_and_save(*arguments):
-        os.kill(os.getpid(), signal.SIGTERM)
+    def save_and_end(*arguments):
         save(*arguments)
+        os.kill(os.getpid(), signal.SIGTERM)
 
     edit_params({"train.runs.one.num_epochs": 2})
     with monkeypatch.context() as patch:
-        patch.setattr(Checkpoints, "save", stop_and_save)
+        patch.setattr(Checkpoints, "save", save_and_end)
         assert run(main) == 143
     edit_params({"train.runs.one.lr": 0.1})
     assert run(main) == 0

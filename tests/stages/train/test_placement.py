@@ -6,10 +6,9 @@ import torch
 from lab.core.errors import MachineError, SpaceError
 from lab.core.shared_params import DeviceParams
 from lab.machine import devices, limits
-from lab.training.run_params import RunParams
 from stages.train.measure import placement
 from stages.train.measure.placement import check_machine_can, check_step_fits, devices_of
-from tests.helpers import small_run
+from tests.helpers import recipe, small_run
 
 AUTO = DeviceParams(cpu_threads="auto")
 
@@ -25,7 +24,7 @@ def sixteen_cores(monkeypatch):
 
 
 def settings(**changes):
-    return RunParams.model_validate(small_run(**changes))
+    return recipe(**small_run(**changes))
 
 
 def as_rank(monkeypatch, world_size, threads):

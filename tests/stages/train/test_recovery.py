@@ -7,7 +7,6 @@ LAB_KILL_SEED sets the moments.
 import json
 import os
 import random
-import re
 import signal
 import subprocess
 import sys
@@ -41,10 +40,20 @@ def runs(project):
 
 
 def start(name: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "stages.train", name]
+    """Start a run, which in one process saves after each step, and in several after each epoch."""
+    program = (
+        "import runpy, sys; from lab.training import loop; loop.SAVE_EVERY_S = 0.0;"
+        f" sys.argv[1:] = [{name!r}]; runpy.run_module('stages.train', run_name='__main__')"
+    )
+    alone = "strategy" not in RUNS[name]
+    how = ["-c", program] if alone else ["-m", "stages.train", name]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     return subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+        [sys.executable, *how],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
     )
 
 
@@ -73,22 +82,21 @@ def results(name: str) -> tuple[bytes, list[str]]:
     return Path(f"models/{name}.pt").read_bytes(), rows
 
 
-def test_a_stopped_run_says_where_and_leaves_a_checkpoint_of_that_step(runs):
-    edit_params({"train.runs.one.num_epochs": 10_000})
-    process = start("one")
+@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_run_ends_on_the_first_signal_with_one_line(runs, name, number):
+    edit_params({f"train.runs.{name}.num_epochs": 10_000})
+    process = start(name)
     assert process.stdout is not None
     process.stdout.readline()
     process.stdout.readline()
-    process.terminate()
+    family = psutil.Process(process.pid).children(recursive=True)
+    process.send_signal(number)
     _, errors = process.communicate(timeout=60)
-    assert process.returncode == 143
-    found = re.fullmatch(
-        r"ERROR: one: stopped in epoch (\d+), after step (\d+); the same command resumes there\n",
-        errors,
-    )
-    assert found is not None, errors
-    [newest] = sorted(path.name for path in Path(".lab/checkpoints").glob("*/*.pt"))[-1:]
-    assert newest.startswith(f"{int(found[1]) - 1:05d}-{int(found[2]):05d}-")
+    assert process.returncode == 128 + number
+    assert errors == "ERROR: interrupted; the same command resumes\n"
+    assert not outlived(family)
+    assert list(Path(".lab/checkpoints").glob("*/*.pt"))
     assert not Path("models").exists()
 
 

@@ -41,7 +41,7 @@ def set_up(hosts: tuple[Path, Path], num_gpus: int) -> str:
     for host in hosts:
         changes = {
             "train.runs.moved": RUN | {"strategy": "ddp", "num_gpus": num_gpus},
-            "train.distributed": {"nnodes": 2, "rdzv_endpoint": "127.0.0.1:1", "timeout_s": 10},
+            "train.timeout_s": 10,
             "devices.cpu_threads": 1,
         }
         edit_params(changes, path=host / "params.yaml")
@@ -62,8 +62,7 @@ def start(host: Path, endpoint: str, ranks: int) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        env=os.environ
-        | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "LAB_RENDEZVOUS": endpoint},
+        env=os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
         start_new_session=True,
     )
 

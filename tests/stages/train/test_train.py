@@ -1,7 +1,10 @@
 """What train reads, derives and writes, and how it ends."""
 
+import json
+import os
 import re
 import shlex
+import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -20,12 +23,12 @@ from lab.nets.models import LeNet
 from lab.results.documents import read_conditions
 from lab.results.measurements import Results, measurements_of
 from lab.training.loop import Epoch
-from lab.training.run_params import RunParams, TrainParams
+from lab.training.run_params import TrainParams
 from stages.probe.__main__ import params_models
 from stages.train.__main__ import main
 from stages.train.findings import findings
 from stages.train.measure import results as train
-from tests.helpers import ROOT, edit_params, errors, files, run_stage, small_run, write_data
+from tests.helpers import ROOT, edit_params, errors, files, recipe, run_stage, small_run, write_data
 from tests.stages.train.made_up import SPEED
 
 CPU = Devices("cpu-virtual", [torch.device("cpu")] * 2, threads=1)
@@ -34,7 +37,7 @@ CPU = Devices("cpu-virtual", [torch.device("cpu")] * 2, threads=1)
 EPOCHS = [Epoch(1, 2.3, 0.1, 4.0), Epoch(2, 1.6, 0.6, 2.0), Epoch(3, 0.7, 0.75, 2.5)]
 
 
-SETTINGS = RunParams.model_validate(small_run(num_gpus=2, num_epochs=3))
+SETTINGS = recipe(**small_run(num_gpus=2, num_epochs=3))
 
 
 def found(epochs: list[Epoch]) -> dict[str, float]:
@@ -131,7 +134,6 @@ def test_train_repeats_bit_for_bit_in_a_new_process_and_on_two_devices_to_roundi
     )
 
 
-THREE_NODES = {"nnodes": 3, "rdzv_endpoint": "127.0.0.1:29500", "timeout_s": 5}
 MISTAKES: list[tuple[dict[str, Any], str, int, str]] = [
     (
         {"train.runs.lenet_1gpu.num_gpus": 0, "seed": -1},
@@ -147,11 +149,25 @@ MISTAKES: list[tuple[dict[str, Any], str, int, str]] = [
         "expected a batch_size of at most train_images",
     ),
     (
-        {"train.distributed": THREE_NODES},
-        "resnet18_2gpu",
+        {"train.runs.lenet_1gpu.optimizer": "adm"},
+        "lenet_1gpu",
         2,
-        "train.runs.resnet18_2gpu.num_gpus: expected a multiple of train.distributed.nnodes (3),"
-        " got 2",
+        "train.runs.lenet_1gpu.optimizer: expected one of sgd, momentum, nesterov, adagrad,"
+        " rmsprop, adadelta, adam, adam_uncorrected, adam_from_first_gradient, adamw, yogi, lars,"
+        " got 'adm'",
+    ),
+    (
+        {"train.runs.lenet_1gpu.momentum": 0.5},
+        "lenet_1gpu",
+        2,
+        "train: expected optimizer momentum, nesterov, lars beside momentum in runs.lenet_1gpu,"
+        " got sgd, which has none",
+    ),
+    (
+        {"train.runs.lenet_2gpu.strategy": "graph"},
+        "lenet_2gpu",
+        2,
+        "train.runs.lenet_2gpu: expected num_gpus 1, schedule constant",
     ),
     (
         {"train.runs.lenet_2gpu.compile": "reduce-overhead"},
@@ -186,6 +202,35 @@ def test_a_mistake_ends_train_with_its_code_and_nothing_written(project, monkeyp
         assert all(line.startswith("ERROR: ") for line in lines), lines
         assert complaint in "\n".join(lines)
         assert files(project) - before == {".lab/last_error.json"}, complaint
+
+
+LOADED = """
+import json, sys
+from pathlib import Path
+from lab.core.params import load
+from stages.train.measure.one_run import code, train_run
+from stages.train.measure.params import Params
+train_run("one", load(Params))
+loaded = {getattr(module, "__file__", None) for module in sys.modules.values()}
+print(json.dumps([sorted(filter(None, loaded)), [str(path) for path in code()]]))
+"""
+
+
+@pytest.mark.slow
+def test_a_checkpoint_is_named_by_all_code_that_ran(project):
+    """Or one of other code would be taken for a fresh one."""
+    write_data(project / "data", train=64, test=16)
+    small = small_run(train_images=64, test_images=16, batch_size=32, optimizer="adam")
+    edit_params({"train.runs": {"one": small}})
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    said = subprocess.run(
+        [sys.executable, "-c", LOADED], capture_output=True, env=environment, check=True
+    ).stdout
+    loaded, hashed = json.loads(said.splitlines()[-1])
+    ours = {path for path in loaded if path.startswith(f"{ROOT}/") and ".venv" not in path}
+    assert {path for path in ours if not path.endswith("__init__.py")} <= set(hashed)
+    assert f"{ROOT}/lab/optim/update_rules.py" in hashed
+    assert not [path for path in hashed if "/page/" in path or "/report/" in path]
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.tools.deps import closure, imports
+from lab.core.imports import closure, imports
 from lab.tools.record.carried import PACKAGES, PYTHON
 from lab.tools.record.parts import in_order
 from tests.helpers import ROOT
@@ -43,9 +43,11 @@ def test_a_record_imports_nothing_that_is_not_there_or_carried():
     stages = {"probe", "fetch", "claims", *(part.stage for part in in_order(2))}
     commands += [ROOT / "stages" / stage / "__main__.py" for stage in stages]
     found_by_name = [*(ROOT / "stages").glob("*/measure/params.py")]
-    files = set().union(*map(closure, [*commands, *found_by_name]))
-    files.remove("lab/tools/doctor.py")  # tasks.py has it; its checks import what they need
-    found = {module for file in files for module in imports(ROOT / file)}
+    files = {file for path in [*commands, *found_by_name] for file in closure(path)}
+    files.remove(
+        ROOT / "lab" / "tools" / "doctor.py"
+    )  # tasks.py has it; its checks import what they need
+    found = {module for file in files for module in imports(file)}
     ours = {"lab", "stages", *sys.stdlib_module_names}
     foreign = {name.split(".")[0] for name in found} - ours - THERE
     packed = {name.split(".")[0] for name in PACKAGES}
