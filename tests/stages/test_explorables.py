@@ -28,7 +28,7 @@ from stages.bench_collectives.page.explorables import allreduce
 from stages.bench_hardware.findings import findings
 from stages.bench_hardware.measure.roofline import IMAGENET, NETS
 from stages.bench_hardware.page.explorables import COSTS, MOST_IMAGES, roofline
-from stages.optimizers.page.explorables import quadratic, stability
+from stages.optimizers.page.explorables import DRAWN, quadratic, stability
 from stages.scaling.measure.predictions import NOTES_IMAGES
 from stages.scaling.measure.step_model import Machine
 from stages.scaling.page.explorables import HERE, machines, scaling_step
@@ -84,16 +84,6 @@ def test_schedule(browser):
         check_keyboard(root, "base", "mean")
 
 
-RULES = {
-    "gd": lambda rate, beta: update_rules.gd(rate),
-    "momentum": update_rules.momentum,
-    "nesterov": update_rules.nesterov,
-    "adagrad": lambda rate, beta: update_rules.adagrad(rate),
-    "rmsprop": lambda rate, beta: update_rules.rmsprop(rate),
-    "adadelta": lambda rate, beta: update_rules.adadelta(lr=rate),
-    "adam": lambda rate, beta: update_rules.adam(rate),
-    "yogi": lambda rate, beta: update_rules.yogi(rate),
-}
 SETTINGS = [
     {"rate": 0.4, "beta": 0.5, "steps": 20, "condition": 20, "angle": 0, "x1": -5, "x2": -2},
     {"rate": 0.6, "beta": 0.25, "steps": 20, "condition": 20, "angle": 45, "x1": 3.3, "x2": -4.7},
@@ -102,6 +92,12 @@ SETTINGS = [
     {"rate": 0.05, "beta": 0.9, "steps": 100, "condition": 7, "angle": 62, "x1": 0.4, "x2": 5.9},
 ]
 close = partial(pytest.approx, rel=1e-9, abs=0)
+
+
+def rule_of(name, rate, beta):
+    """An optimizer of the registry, as the controls set it."""
+    rule = update_rules.RULES[name]
+    return rule.make(rate, beta=beta) if rule.takes("beta") else rule.make(rate)
 
 
 def growth(rule, curvature):
@@ -121,19 +117,19 @@ def drawn(browser):
 
 def test_quadratic(drawn):
     root = drawn[0]
-    for name, setting in product(RULES, SETTINGS):
+    for name, setting in product(DRAWN, SETTINGS):
         at, told = moved(root, {"rule": name, **setting})
         assert at == {"rule": name, **setting}
-        rule = RULES[name](at["rate"], at["beta"])
+        rule = rule_of(name, at["rate"], at["beta"])
         turned = {"eigenvalues": [2 / at["condition"], 2], "angle": np.radians(at["angle"])}
         gradient = partial(objectives.quadratic_gradient, **turned)
         start = np.array([at["x1"], at["x2"]])
         end = update_rules.trace(rule, gradient, start, int(at["steps"]))[-1]
         found = [told["x1"], told["x2"], told["value"]]
         assert found == close([*end, objectives.quadratic(end, **turned)]), (name, setting)
-        if name in ("gd", "momentum", "nesterov"):
+        if name in ("sgd", "momentum", "nesterov"):
             bound = at["rate"] / told["of_bound"]
-            on_it = growth(RULES[name](bound, at["beta"]), curvature=4)
+            on_it = growth(rule_of(name, bound, at["beta"]), curvature=4)
             assert on_it == pytest.approx(1, rel=1e-6), "there it does not shrink any more"
         else:
             assert math.isnan(told["of_bound"])

@@ -5,8 +5,12 @@
 
 from pathlib import Path
 
-from lab.report.language import say
+from lab.optim.update_rules import RULES
+from lab.report.language import say, translation
 from lab.report.page import Choice, Explorable, Slider
+
+# by quadratic.js
+DRAWN = ("sgd", "momentum", "nesterov", "adagrad", "rmsprop", "adadelta", "adam", "yogi")
 
 
 def explorables(folder: Path) -> list[Explorable]:
@@ -22,16 +26,8 @@ def quadratic() -> Explorable:
             Choice(
                 "rule",
                 say("optimizer"),
-                {
-                    "gd": say("gradient descent"),
-                    "momentum": say("momentum"),
-                    "nesterov": "Nesterov",
-                    "adagrad": "AdaGrad",
-                    "rmsprop": "RMSProp",
-                    "adadelta": "Adadelta",
-                    "adam": "Adam",
-                    "yogi": "Yogi",
-                },
+                {name: translation(RULES[name].title) for name in DRAWN}
+                | {"sgd": say("gradient descent")},
                 "adagrad",
             ),
             Slider("rate", say("learning rate"), low=0.01, high=2.5, value=2, step=0.01),

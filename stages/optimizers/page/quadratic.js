@@ -7,7 +7,7 @@ const LEVELS = [120, 80, 50, 30, 18, 10, 5, 2.5, 1, 0.3, 0.05] // of the contour
 // first zeros: leaky averages or sums of gradients `v`, of squared gradients `s` and of squared
 // steps `d`, and a clock `t`.
 const rules = {
-  gd: (g, s, { rate }) => rate * g,
+  sgd: (g, s, { rate }) => rate * g,
   momentum(g, s, { rate, beta }) {
     s.v = beta * s.v + g
     return rate * s.v
@@ -49,7 +49,7 @@ function corrected(g, s, epsilon) {
 
 // The highest rate times curvature at which a rule is stable; adaptive rules have none.
 const bounds = {
-  gd: () => 2,
+  sgd: () => 2,
   momentum: beta => 2 + 2 * beta,
   nesterov: beta => (2 + 2 * beta) / (1 + 2 * beta),
 }
