@@ -6,6 +6,7 @@ they meet again with fewer devices, and end with the weights of one device that 
 
 import os
 import re
+import shlex
 import shutil
 import signal
 import socket
@@ -49,13 +50,22 @@ def set_up(hosts: tuple[Path, Path], num_gpus: int) -> str:
 
 
 def start(host: Path, endpoint: str, ranks: int) -> subprocess.Popen[str]:
-    """What a cluster's job script starts on each host."""
-    command = [
-        *(sys.executable, "-m", "torch.distributed.run", "--nnodes=2", f"--nproc-per-node={ranks}"),
-        *("--rdzv-backend=c10d", f"--rdzv-endpoint={endpoint}", "--rdzv-id=moved"),
-        *("--local-addr=127.0.0.1", f"--rdzv-conf=is_host={int(host.name != 'other_host')}"),
-        *("-m", "stages.train", "moved"),
-    ]
+    """What CONTRIBUTING's job script starts on each host; both have one address here."""
+    script = (ROOT / "CONTRIBUTING.md").read_text()
+    [documented] = re.findall(r"^srun \.venv/bin/torchrun (.*?)^```", script, re.M | re.S)
+    here = {
+        '"$SLURM_NNODES"': "2",
+        "node=4": f"node={ranks}",
+        '"$first:29500"': endpoint,
+        "RUN": "moved",
+    }
+    for said, value in here.items():
+        assert said in documented
+        documented = documented.replace(said, value)
+    is_first = int(host.name != "other_host")
+    one_address = ["--local-addr=127.0.0.1", f"--rdzv-conf=is_host={is_first}"]
+    torchrun = [sys.executable, "-m", "torch.distributed.run"]
+    command = [*torchrun, *one_address, *shlex.split(documented.replace("\\\n", " "))]
     return subprocess.Popen(
         command,
         cwd=host,
