@@ -204,13 +204,22 @@ def die_with_parent() -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def end_family(process: subprocess.Popen[Any], number: int = signal.SIGTERM) -> None:
-    """Send a process a signal, wait for all that it started, and kill those that stay."""
-    below = psutil.Process(process.pid).children(recursive=True)
-    process.send_signal(number)
-    for left in psutil.wait_procs(below, timeout=PATIENCE_S)[1]:
+def end_family(process: subprocess.Popen[Any], grace_s: float = 0.0) -> None:
+    """End a process, wait for it and all that it started, and kill those that stay.
+
+    It gets SIGTERM, unless it ends by itself within `grace_s`.
+    """
+    family: list[psutil.Process] = []
+    with contextlib.suppress(psutil.NoSuchProcess):  # it has ended already
+        first = psutil.Process(process.pid)
+        family = [first, *first.children(recursive=True)]
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(grace_s)
+    process.terminate()
+    for left in psutil.wait_procs(family, timeout=PATIENCE_S)[1]:
         with contextlib.suppress(psutil.NoSuchProcess):
             left.kill()
+    process.wait()
 
 
 def _starters() -> list[psutil.Process]:

@@ -1,1 +1,1 @@
-"""Commands beside the stages: `python -m lab.tools.NAME`."""
+"""What the tasks of `invoke` call."""

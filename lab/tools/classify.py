@@ -1,7 +1,6 @@
 """What does a trained run see in a picture? `invoke predict PICTURE`."""
 
 import hashlib
-import sys
 from pathlib import Path
 
 import torch
@@ -10,7 +9,6 @@ from torch import Tensor, nn
 from lab.core.errors import CheckpointError, MachineError, ParamsError, instead_of
 from lab.core.files import CONDITIONS, REPORTS
 from lab.core.params import PARAMS_FILE, Section, load
-from lab.core.process import run
 from lab.core.shared_params import NetName
 from lab.data.datasets import CLASSES
 from lab.nets.models import MODELS, UInt8Input
@@ -69,22 +67,17 @@ def classify(net: nn.Module, images: Tensor) -> Tensor:
     return probabilities
 
 
-def main() -> None:
+def predict(picture: Path, run: str = "") -> None:
     """Print what was done to the picture, and the classes, the most likely first.
 
     If no run is named, the first one that has been trained here answers.
     """
     runs = list(load(_Params).train.runs)
-    if len(sys.argv) not in (2, 3):
-        raise ParamsError(
-            "expected a picture file, and perhaps a run: python -m lab.tools.classify PICTURE RUN"
-        )
     trained = [each for each in runs if (WEIGHTS / f"{each}.pt").exists()]
-    name = sys.argv[2] if len(sys.argv) == 3 else [*trained, *runs][0]
+    name = run or [*trained, *runs][0]
     if name not in runs:
         known = instead_of(name, runs)
         raise ParamsError(f"{PARAMS_FILE}: no run {name!r} in train.runs; {known}")
-    picture = Path(sys.argv[1])
     image, done = read_picture(picture)
     net = load_net(name)
     [probabilities] = classify(net, torch.from_numpy(image)[None])
@@ -93,7 +86,3 @@ def main() -> None:
         print(f"{100 * probabilities[i]:6.2f} %  {CLASSES[i]}")
     if probabilities.max() < UNSURE:
         print(f"not sure: no class has {100 * UNSURE:.0f} %")
-
-
-if __name__ == "__main__":
-    sys.exit(run(main))

@@ -4,7 +4,6 @@ What a change amounts to is lab/results/diff.py's business. What counts most com
 lines; `--all` shows the rest.
 """
 
-import argparse
 import io
 import subprocess
 import sys
@@ -19,7 +18,6 @@ from typing import Any, NamedTuple
 from lab.core.errors import DataError, MachineError, ParamsError, instead_of
 from lab.core.files import HARDWARE_FILE, MEASURED_ON, REPORTS, read_rows
 from lab.core.params import PARAMS_FILE, read_yaml
-from lab.core.process import run
 from lab.report.language import in_markdown
 from lab.results.derived import derivation_of, taken_under
 from lab.results.diff import JUDGED, NO_CHANGE, TOO_FEW, Change, Taken, diff, in_a_cell
@@ -273,34 +271,28 @@ def report(
         yield note
 
 
-def main() -> None:
-    """Print what differs: params, hardware, verdicts, and metrics with what a change amounts to."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("rev", nargs="?", default="HEAD")
-    parser.add_argument(
-        "--reference", default="", help="compare with reports/reference/NAME.json instead"
-    )
-    parser.add_argument("--md", action="store_true", help="as Markdown")
-    parser.add_argument("--all", action="store_true", help="everything that differs")
-    arguments = parser.parse_args()
-    md, name = arguments.md, arguments.reference
+def show(rev: str = "HEAD", reference: str = "", md: bool = False, in_full: bool = False) -> None:
+    """Print what differs: params, hardware, verdicts, and metrics with what a change amounts to.
+
+    Args:
+        rev: the commit to compare with.
+        reference: the name of one to compare with instead.
+        md: as Markdown.
+        in_full: everything that differs.
+    """
     here, about = side_in(Path()), []  # first: what is damaged here is said
-    if name:
-        other, profile = side_of_reference(name)
-        about = [f"{name} was measured with {profile}"]
+    if reference:
+        other, profile = side_of_reference(reference)
+        about = [f"{reference} was measured with {profile}"]
     else:
-        other = side_of_commit(arguments.rev)
-    if arguments.all:
+        other = side_of_commit(rev)
+    if in_full:
         lines, rows = compare(other, here, most=sys.maxsize)
         note = ""
     else:
         lines, rows = compare(other, here)
         most = MOST_LINES - len(about + lines) - (6 if md else 3)  # beside the rows
         rows, note = in_short(rows, most)
-    text = list(report(about + lines, rows, name or arguments.rev, note, md))
-    shown = "\n".join(text) or f"nothing differs from {name or arguments.rev}"
+    text = list(report(about + lines, rows, reference or rev, note, md))
+    shown = "\n".join(text) or f"nothing differs from {reference or rev}"
     print("".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in shown))
-
-
-if __name__ == "__main__":
-    sys.exit(run(main))

@@ -1,19 +1,16 @@
-"""Write into dvc.yaml which rooms each stage depends on: `python -m lab.tools.deps`.
+"""Write into dvc.yaml which rooms each stage depends on: `invoke deps`.
 
 A stage depends on its `__main__.py`, on its measure/, and on the rooms of lab/ that these import,
 directly or not; not on its findings.py, since another derivation measures nothing again. `claims`
 and `report` depend on all of lab/ and stages/, and on every result.
 """
 
-import argparse
 import re
-import sys
 import textwrap
 from pathlib import Path
 
 from lab.core.files import write_atomically
 from lab.core.imports import ROOT, closure
-from lab.core.process import run
 
 PIPELINE = Path("dvc.yaml")
 WIDTH = 118
@@ -80,14 +77,9 @@ def _in_lines(deps: list[str]) -> str:
     return f"    deps:\n{lines}]\n"
 
 
-def main() -> None:
+def write_deps() -> None:
     """Write dvc.yaml, and say which stages have other deps now."""
-    argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0]).parse_args()
     before = PIPELINE.read_text(encoding="utf-8")
     after = with_deps(before)
     write_atomically(PIPELINE, after.encode())
     print(f"{PIPELINE}: " + ("as before" if after == before else "has the deps of the imports now"))
-
-
-if __name__ == "__main__":
-    sys.exit(run(main))

@@ -1,14 +1,12 @@
-"""Write each stage's metrics.json anew from its rows: `python -m lab.tools.derive`.
+"""Write each stage's metrics.json anew from its rows: `invoke derive`.
 
 For whoever changed how a number is derived. DVC would measure again: it takes another metrics.json
 for a result to be brought back. So `dvc commit` accepts what changed, of stages of which nothing
 else changed.
 """
 
-import argparse
 import itertools
 import logging
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,14 +14,13 @@ from typing import Any
 from dvc.repo import Repo
 
 from lab.core.files import METRICS, REPORTS, ROWS
-from lab.core.process import run
 from lab.results.derived import derivation_of, write_metrics
 
 log = logging.getLogger(__name__)
 logging.getLogger("dvc").setLevel(logging.WARNING)  # it tells of each lock file that it writes
 
 
-def derive(reports: Path = REPORTS) -> list[Path]:
+def rewrite(reports: Path = REPORTS) -> list[Path]:
     """Write the metrics that follow from the rows under `reports`; returns those that changed.
 
     Raises:
@@ -63,14 +60,9 @@ def _changes(status: Mapping[str, Sequence[Any]]) -> Iterator[str]:
             yield from (path for path, how in what.items() if how != "not in cache")
 
 
-def main() -> None:
-    """Derive, and accept what changed."""
-    argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0]).parse_args()
-    if changed := derive():
+def derive() -> None:
+    """Write the metrics that follow from the rows, and accept those that changed."""
+    if changed := rewrite():
         accept(changed)
     else:
         log.info("all metrics are as the rows have them")
-
-
-if __name__ == "__main__":
-    sys.exit(run(main))

@@ -7,7 +7,6 @@ dvc.lock from git; results and edits stay as they are.
 
 # Imported here are only the standard library and what needs no more than that: the doctor also runs
 # where packages are missing and where torch crashes.
-import argparse
 import getpass
 import itertools
 import json
@@ -684,11 +683,8 @@ def repaired(finding: Check) -> Check:
         return replace(finding, level="FAIL", text=f"{finding.text}; not fixed: {error}")
 
 
-def main() -> int:
-    """Run all checks, print what they find, and return the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m lab.tools.doctor", description=__doc__)
-    parser.add_argument("--fix", action="store_true", help="repair what is safe to repair")
-    fix = parser.parse_args().fix
+def doctor(fix: bool = False) -> int:
+    """Run all checks, print what they find, repair it if `fix`, and return the exit code."""
     left = []
     for check in CHECKS:
         for found in run_check(check):
@@ -699,8 +695,3 @@ def main() -> int:
     if repairable := sum(finding.repair is not None for finding in left):
         print(f"`{FIX}` repairs {repairable} of these")
     return next((finding.exit_code for finding in left if finding.level == "FAIL"), 0)
-
-
-if __name__ == "__main__":
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `| head` is no reason for a traceback
-    sys.exit(main())

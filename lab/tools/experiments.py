@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 from lab.core.errors import ParamsError
 from lab.core.params import PARAMS_FILE
-from lab.core.process import run
 from lab.tools.compare import Row, aligned, changes_of, compare, is_metric, side_of_commit
 from lab.tools.profiles import leaves
 
@@ -61,7 +60,7 @@ def lines(
         yield "", f"{folder.removeprefix('train/')} {name}", *cells
 
 
-def main() -> None:
+def show() -> None:
     """Print the experiments, each against the commit that they began with."""
     print("$ dvc", *DVC, file=sys.stderr, flush=True)
     command = [sys.executable, "-m", "dvc", *DVC]
@@ -79,7 +78,3 @@ def main() -> None:
         changed = compare(commit, side_of_commit(each.name))[1] if ended else []
         rows += lines(each, params, changed)
     print("\n".join(aligned(rows)))
-
-
-if __name__ == "__main__":
-    sys.exit(run(main))

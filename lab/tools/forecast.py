@@ -1,14 +1,11 @@
-"""Say how long a run of the pipeline will take here: `python -m lab.tools.forecast [TARGET]`,
-or with `--downstream STAGE` how long that and all that follows from it takes.
+"""Say how long a run of the pipeline will take here.
 
-`invoke repro` calls it first. It leaves the plan by which each stage tells how far the whole run
+`invoke repro` begins with it. It leaves the plan by which each stage tells how far the whole run
 is (lab/core/stage_times.py). A stage that has run here with such params takes its own time; any
 other that of the committed run, at this machine's speed.
 """
 
-import argparse
 import json
-import os
 import subprocess
 import sys
 import time
@@ -23,13 +20,13 @@ from lab.core.errors import LabError, MachineError, ParamsError, instead_of
 from lab.core.files import HARDWARE_FILE, read_json, write_json
 from lab.core.outputs import objection, refuse
 from lab.core.params import PARAMS_FILE, read_yaml
-from lab.core.process import run
-from lab.core.stage_times import COMMITTED, OWN, PLAN, Plan, Times, digest, in_words, read_times
+from lab.core.stage_times import COMMITTED, OWN, Plan, Times, digest, in_words, read_times
 from lab.data import sources
-from lab.machine import hardware, speed
+from lab.machine import speed
 from lab.tools.profiles import LAPTOP, check_params, in_use
 
 PIPELINE = Path("dvc.yaml")
+FACTS = "import json; from lab.machine.hardware import facts; print(json.dumps(facts()))"
 GONE = "deleted"  # what `dvc status` says of a dep that the stage before will make
 
 
@@ -115,7 +112,7 @@ def will_run(target: str, stages: Mapping[str, Stage]) -> set[str]:
     """
     wanted = upstream([name for name in stages if target in (name, name.split("@")[0], "")], stages)
     changed = changed_of(_status(target))
-    if hardware.facts() == _facts_before():  # the probe runs, and changes nothing
+    if _facts() == _facts_before():  # the probe runs, and changes nothing
         return (downstream(changed - {"probe"}, stages) | {"probe"}) & wanted
     return downstream(changed, stages) & wanted
 
@@ -156,18 +153,21 @@ def _scale(committed: Times, here: speed.Speed) -> float:
 
 
 def _status(target: str) -> dict[str, Any]:
-    words = [
-        sys.executable,
-        "-m",
-        "dvc",
-        "status",
-        "--json",
-        *(["--with-deps", target] if target else []),
-    ]
-    answer = subprocess.run(words, capture_output=True, text=True, check=False)
-    if answer.returncode:
-        raise MachineError("DVC does not say what has changed; `invoke doctor` looks for it")
-    found: dict[str, Any] = json.loads(answer.stdout)
+    options = ["--with-deps", target] if target else []
+    return _told_by("DVC", "-m", "dvc", "status", "--json", *options)
+
+
+def _facts() -> dict[str, Any]:
+    """The machine's facts, from a process that ends: who has asked GPUs may keep memory of them."""
+    return _told_by("torch", "-c", FACTS)
+
+
+def _told_by(who: str, *words: str) -> dict[str, Any]:
+    """The JSON that another process of this Python prints."""
+    ended = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False)
+    if ended.returncode:
+        raise MachineError(f"{who} does not say what has changed; `invoke doctor` looks for it")
+    found: dict[str, Any] = json.loads(ended.stdout)
     return found
 
 
@@ -191,31 +191,28 @@ def forecast_of(plan: Plan) -> str:
     return f"{len(names)} stages: about {in_words(sum(known))} on this machine{more}"
 
 
-def main() -> None:
-    """Print the forecast, and write the plan where LAB_PLAN says; none where DVC cannot tell.
+def foretell(target: str, force: bool, file: Path) -> None:
+    """Print the forecast, and write the plan into a file; neither where DVC cannot tell.
+
+    Args:
+        target: a stage, or a run as train@NAME; all if empty.
+        force: the target runs in any case, with what follows from it.
+        file: for the plan.
 
     Raises:
         ParamsError: params.yaml has mistakes, or there is no such stage or run. DVC would delete
             a stage's results before the stage could say so.
         DataError: as in `check_outputs`.
     """
-    parser = argparse.ArgumentParser(description="How long a run of the pipeline will take here.")
-    parser.add_argument("target", nargs="?", default="", help="of dvc repro; all if not given")
-    parser.add_argument("--downstream", help="a stage that runs, with what follows from it")
-    given = parser.parse_args()
     check_params()
     params = read_yaml(PARAMS_FILE)
     try:
         stages = stages_of(read_yaml(PIPELINE), params["train"]["runs"])
     except (LabError, LookupError, TypeError):  # DVC says what is wrong
         return
-    check_target(given.downstream or given.target, stages)
+    check_target(target, stages)
     try:
-        names = (
-            downstream([given.downstream], stages)
-            if given.downstream
-            else will_run(given.target, stages)
-        )
+        names = downstream([target], stages) if force else will_run(target, stages)
     except (LabError, LookupError, TypeError):  # DVC says what is wrong
         check_outputs(stages, stages)
         return
@@ -224,10 +221,5 @@ def main() -> None:
         plan = plan_of([name for name in stages if name in names], stages, params)
     except (LabError, LookupError, TypeError):  # DVC says what is wrong
         return
-    if path := os.environ.get(PLAN):
-        write_json(Path(path), asdict(plan))
+    write_json(file, asdict(plan))
     print(f"# {forecast_of(plan)}", flush=True)
-
-
-if __name__ == "__main__":
-    sys.exit(run(main))

@@ -1,4 +1,4 @@
-"""Freeze the rules of claims: `python -m lab.tools.freeze`.
+"""Freeze the rules of claims: `invoke freeze`.
 
 It writes each claim's day and digest into lab/claims/frozen.yaml, and refuses a rule that changed
 without a new day.
@@ -6,7 +6,6 @@ without a new day.
 
 import io
 import logging
-import sys
 from datetime import date
 
 from ruamel.yaml import YAML
@@ -14,12 +13,11 @@ from ruamel.yaml import YAML
 from lab.claims.frozen import FROZEN, freeze, frozen
 from lab.claims.ledger import ledger
 from lab.core.files import write_atomically
-from lab.core.process import run
 
 log = logging.getLogger(__name__)
 
 
-def main() -> None:
+def freeze_rules() -> None:
     before = frozen()
     after = freeze(ledger(), before, date.today())
     text = io.StringIO()
@@ -27,7 +25,3 @@ def main() -> None:
     write_atomically(FROZEN, text.getvalue().encode())
     changed = [id_ for id_, found in after.items() if before.get(id_) != found]
     log.info("%s", ", ".join(changed) or "no rule changed")
-
-
-if __name__ == "__main__":
-    sys.exit(run(main))

@@ -7,7 +7,6 @@ file has the form that `dvc exp run -S` gives it, so that either changes only th
 
 import importlib
 import io
-import sys
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,6 @@ from ruamel.yaml import YAML
 from lab.core.errors import ParamsError, instead_of
 from lab.core.files import write_atomically
 from lab.core.params import PARAMS_FILE, check, read_yaml
-from lab.core.process import run
 
 PROFILES = Path("profiles")
 LAPTOP = "laptop"
@@ -119,11 +117,9 @@ def leaves(document: Any, parents: str = "") -> Iterator[tuple[str, Any]]:
             yield f"{parents}{key}", value
 
 
-def main() -> None:
-    """Write the profile named on the command line to params.yaml, and print what changed."""
-    if len(sys.argv) != 2:
-        raise ParamsError("expected the name of a profile: python -m lab.tools.profiles laptop")
-    text = merge(sys.argv[1])
+def write_profile(name: str) -> None:
+    """Write a profile to params.yaml, and print what changed."""
+    text = merge(name)
     try:
         before = dict(leaves(read_yaml(PARAMS_FILE)))
     except ParamsError:  # none, or what a profile is there to mend
@@ -133,8 +129,4 @@ def main() -> None:
     changed = [key for key in before | after if before.get(key) != after.get(key)]
     for key in changed:
         print(f"{key}: {before.get(key, '(none)')} -> {after.get(key, '(none)')}")
-    print(f"{PARAMS_FILE} is the {sys.argv[1]} profile" + ("" if changed else ", as before"))
-
-
-if __name__ == "__main__":
-    sys.exit(run(main))
+    print(f"{PARAMS_FILE} is the {name} profile" + ("" if changed else ", as before"))

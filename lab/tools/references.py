@@ -5,10 +5,7 @@ lab/tools/record measures a machine that is available for minutes, and also keep
 in the folder `reports/reference/NAME`.
 """
 
-import argparse
-import logging
 import re
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -17,7 +14,6 @@ from pydantic import Field, Strict
 
 from lab.core.errors import DataError, ParamsError
 from lab.core.files import HARDWARE_FILE, REPORTS, read_rows, write_json
-from lab.core.process import run
 from lab.report.machines import this_machine
 from lab.results.derived import taken_under
 from lab.results.diff import Taken
@@ -27,8 +23,6 @@ from lab.tools.profiles import in_use
 
 REFERENCE = REPORTS / "reference"
 CLAIMS = REPORTS / "claims" / "rows.csv"
-
-log = logging.getLogger(__name__)
 
 
 class _Finding(Document):
@@ -108,8 +102,8 @@ def taken_of(reference: Mapping[str, Any]) -> dict[str, Taken]:
     }
 
 
-def snapshot(name: str) -> Path:
-    """Write the results that are there as a reference, and return its path.
+def snapshot(name: str) -> None:
+    """Write the results that are there as a reference, and print its path.
 
     Raises:
         ParamsError: a name that `path_of` rejects.
@@ -126,15 +120,4 @@ def snapshot(name: str) -> Path:
         "claims": read_rows(CLAIMS) if CLAIMS.is_file() else [],
     }
     write_json(path, document)
-    return path
-
-
-def main() -> None:
-    """Keep this machine's results under the name on the command line."""
-    parser = argparse.ArgumentParser(prog="python -m lab.tools.references", description=__doc__)
-    parser.add_argument("name", help="of the reference: reports/reference/NAME.json")
-    log.info("%s", snapshot(parser.parse_args().name))
-
-
-if __name__ == "__main__":
-    sys.exit(run(main))
+    print(path)

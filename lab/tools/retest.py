@@ -4,8 +4,6 @@
 page shows what two runs or more agree on.
 """
 
-import argparse
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +13,6 @@ from lab.claims.ledger import ledger
 from lab.claims.verdicts import Judgement, judgements_of
 from lab.core.errors import DataError
 from lab.core.files import HARDWARE_FILE, REPORTS, read_rows, write_json
-from lab.core.process import run
 from lab.report.machines import Facts, this_machine
 from lab.results.documents import Document, Hardware, bring_back, read_document, read_hardware
 from lab.tools.profiles import in_use
@@ -90,13 +87,7 @@ def summary(found: Agreement) -> Iterator[str]:
         yield f"confirmed in one run, refuted in another: {contradicted}"
 
 
-def main() -> None:
+def retest() -> None:
     """Keep the run that is there and say what all runs agree on."""
-    description = (__doc__ or "").splitlines()[0]
-    argparse.ArgumentParser(description=description).parse_args()  # `--help` must not keep a run
     print(keep())
     print("\n".join(summary(agreement_of(runs(read_hardware())))))
-
-
-if __name__ == "__main__":
-    sys.exit(run(main))

@@ -1,6 +1,9 @@
-"""The front door: tasks, the commands behind them, and how they end."""
+"""The front door: tasks, what is behind them, and how they end."""
 
-import json
+import ast
+import importlib
+import inspect
+import io
 import os
 import shutil
 import subprocess
@@ -9,22 +12,16 @@ import sys
 import pytest
 from invoke.collection import Collection
 from invoke.context import Context
-from invoke.exceptions import Exit
+from invoke.exceptions import Exit, UnexpectedExit
 
 import tasks
+from lab.core.files import write_json
 from lab.core.process import ERROR_FILE
+from lab.tools import doctor, forecast, pipeline
 from tests.helpers import ROOT, committed_params, errors
 
 C = Context()
 TASKS = Collection.from_module(tasks).tasks
-
-
-@pytest.fixture
-def commands(monkeypatch):
-    """The commands that tasks would run."""
-    found = []
-    monkeypatch.setattr(tasks, "_run", lambda command, echo=True, plan=False: found.append(command))
-    return found
 
 
 @pytest.mark.parametrize("name", ["train", "predict", "profile", "snapshot", "record"])
@@ -36,46 +33,82 @@ def test_help_is_shown_where_invoke_expects_an_argument(name):
     assert "Options:" in shown.stdout
 
 
-def test_a_command_runs_on_the_tasks_interpreter_and_its_code_is_passed_on(capfd):
-    tasks._run("python -c 'import sys; print(sys.executable)'")
-    assert capfd.readouterr().out.splitlines()[-1] == sys.executable
+def test_what_tasks_name_in_tools_is_there_and_takes_what_they_give():
+    """Names, which no type checker follows."""
+    calls = [
+        node
+        for node in ast.walk(ast.parse((ROOT / "tasks.py").read_text()))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("_do", "_call", "_repro")
+    ]
+    named = [
+        (call.args[0].value, "pipeline." * (ast.unparse(call.func) == "_repro"), call.args[1:])
+        for call in calls
+        if isinstance(call.args[0], ast.Constant)
+    ]
+    assert len(named) > 15
+    for name, module, given in named:
+        module, _, function = f"lab.tools.{module}{name}".rpartition(".")
+        inspect.signature(getattr(importlib.import_module(module), function)).bind(*given)
+
+
+def test_a_program_runs_on_the_tasks_interpreter_and_its_code_is_passed_on(monkeypatch, capsys):
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
+    tasks._run(C, "python -c 'import sys; print(sys.executable)'")
+    assert capsys.readouterr().out.splitlines()[-1] == sys.executable
+    with pytest.raises(UnexpectedExit) as end:
+        tasks._run(C, "python -c 'raise SystemExit(3)'")
+    assert end.value.result.exited == 3
+
+
+def test_a_check_that_fails_keeps_no_other_from_running(monkeypatch):
+    codes = [0, 3, 0, 2, 0, 0]
+    left = iter(codes)
+    monkeypatch.setattr(tasks, "_run", lambda c, command, warn: next(left))
     with pytest.raises(Exit) as end:
-        tasks._run("python -c 'raise SystemExit(3)'")
+        tasks.check(C)
     assert end.value.code == 3
+    assert len(tasks.CHECKS) == len(codes) and list(left) == []
 
 
-def test_repro_ends_with_the_failed_stages_own_code(monkeypatch, tmp_path):
+@pytest.fixture
+def failing_dvc(monkeypatch, tmp_path):
+    """Has DVC end with a code of its own, and a stage with another one if it says so."""
+
+    def fail(code, stages_code=0):
+        def dvc(*words, plan):
+            if stages_code:
+                write_json(ERROR_FILE, {"exit_code": stages_code, "message": "no data"})
+            return code
+
+        monkeypatch.setattr(pipeline, "_dvc", dvc)
+
+    monkeypatch.setattr(forecast, "foretell", lambda target, force, file: None)
     monkeypatch.setattr(tasks, "ROOT", tmp_path)
     monkeypatch.chdir(tmp_path)
+    return fail
 
-    def dvc(command, echo=True, plan=False):
-        if not command.startswith("dvc"):
-            return
-        (tmp_path / ERROR_FILE).parent.mkdir()
-        (tmp_path / ERROR_FILE).write_text(json.dumps({"exit_code": 3, "message": "no data"}))
-        raise Exit(code=255)
 
-    monkeypatch.setattr(tasks, "_run", dvc)
+@pytest.mark.parametrize(
+    ("code", "stages_code", "ends"), [(255, 3, 3), (141, 0, 141), (137, 3, 137)]
+)
+def test_repro_ends_with_the_failed_stages_own_code_or_the_signals(
+    failing_dvc, code, stages_code, ends
+):
+    failing_dvc(code, stages_code)
     with pytest.raises(Exit) as end:
         tasks.repro(C)
-    assert end.value.code == 3
+    assert end.value.code == ends
 
 
-def test_the_doctor_looks_where_dvc_itself_failed(monkeypatch, tmp_path):
-    monkeypatch.setattr(tasks, "ROOT", tmp_path)
-    monkeypatch.chdir(tmp_path)
-    ran = []
-
-    def run(command, echo=True, plan=False):
-        ran.append(command)
-        if command.startswith("dvc"):
-            raise Exit(code=255)
-
-    monkeypatch.setattr(tasks, "_run", run)
+def test_the_doctor_looks_where_dvc_itself_failed(failing_dvc, monkeypatch):
+    failing_dvc(255)
+    looked = []
+    monkeypatch.setattr(doctor, "doctor", lambda: looked.append(True) or 0)
     with pytest.raises(Exit) as end:
         tasks.train(C, "a")
     assert end.value.code == 4
-    assert ran[-1].endswith("lab.tools.doctor")
+    assert looked == [True]
 
 
 @pytest.mark.parametrize(
@@ -92,25 +125,47 @@ def test_the_doctor_looks_where_dvc_itself_failed(monkeypatch, tmp_path):
 def test_what_cannot_be_deleted_ends_with_a_line(monkeypatch, tmp_path, capsys, call):
     """As in a checkout that is read-only or another user's: here a folder is in its place."""
     monkeypatch.setattr(tasks, "ROOT", tmp_path)
-    monkeypatch.setattr(tasks, "PLAN_FILE", tmp_path / ".lab" / "plan.json")
-    for name in (".lab/plan.json", ERROR_FILE):
-        (tmp_path / name).mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    for name in (pipeline.PLAN_FILE, ERROR_FILE):
+        name.mkdir(parents=True)
     with pytest.raises(Exit) as end:
         call(C)
     assert end.value.code == 4
     [line] = capsys.readouterr().err.splitlines()
-    assert line.startswith(f"ERROR: {tmp_path}/.lab/")
+    assert line.startswith("ERROR: .lab/")
 
 
-def test_the_doctor_looks_at_the_environment_as_it_is(monkeypatch, capfd):
+def test_the_doctor_looks_at_the_environment_as_it_is(failing_dvc, monkeypatch):
     """DVC and its stages get one that they can run in."""
     monkeypatch.setenv("SHELL", "/nowhere/fish")
     monkeypatch.setenv("PYTHONWARNINGS", "error")
-    program = '-c \'import os; print(os.environ["SHELL"], os.environ.get("PYTHONWARNINGS"))\''
-    tasks._run(f"python {program}", echo=False)
-    monkeypatch.setattr(tasks, "DOCTOR", "python")
-    tasks._run(f"python {program}", echo=False)
-    assert capfd.readouterr().out.splitlines() == ["/bin/sh None", "/nowhere/fish error"]
+    seen = []
+
+    def look(*_):
+        seen.append((os.environ["SHELL"], os.environ.get("PYTHONWARNINGS")))
+        return 0
+
+    monkeypatch.setattr(doctor, "doctor", look)
+    tasks.doctor(C)
+    tasks._do("doctor.doctor")
+    failing_dvc(255)
+    with pytest.raises(Exit):
+        tasks.claims(C)
+    assert seen == [("/nowhere/fish", "error"), ("/bin/sh", None), ("/nowhere/fish", "error")]
+
+
+def test_a_picture_is_looked_for_where_the_user_is():
+    """The task itself works in the project's folder."""
+    ended = subprocess.run(
+        [sys.executable, "-m", "invoke", "predict", "none.png"],
+        cwd=ROOT / "tests" / "pipeline",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 3
+    [line] = errors(ended)
+    assert str(ROOT / "tests" / "pipeline" / "none.png") in line
 
 
 @pytest.fixture

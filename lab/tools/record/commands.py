@@ -48,7 +48,6 @@ def run_stage(
     finally:
         if process.poll() is None:
             end_family(process)
-            process.wait()
     return f"failed with exit code {code}" if code else ""
 
 

@@ -1,10 +1,9 @@
 """One file to carry to a machine that has torch, torchvision and numpy, and perhaps no network.
 
-`python -m lab.tools.record.pack --python 3.12`: the code, the data, and the packages that such a
-machine lacks, for that Python on Linux with an x86-64 processor.
+`invoke pack --python 3.12`: the code, the data, and the packages that such a machine lacks, for
+that Python on Linux with an x86-64 processor.
 """
 
-import argparse
 import logging
 import shutil
 import subprocess
@@ -13,7 +12,6 @@ import tempfile
 from pathlib import Path
 
 from lab.core.errors import DataError, MachineError, ParamsError
-from lab.core.process import run
 from lab.data.datasets import DATA, SOURCE_FILE
 from lab.tools.record import carried
 
@@ -25,13 +23,17 @@ PLATFORMS = ("manylinux_2_28_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x8
 log = logging.getLogger(__name__)
 
 
-def pack(python: str) -> Path:
-    """Write the file for a version of Python, and return its path.
+def pack(python: str = "") -> None:
+    """Write the file for a version of Python, this one if not given, and say what to do with it.
 
     Raises:
+        ParamsError: no version.
         DataError: the data are not there.
         MachineError: pip did not get the packages.
     """
+    python = python or carried.PYTHON
+    if not all(map(str.isdigit, python.split("."))):
+        raise ParamsError(f"--python {python!r}: expected a version, as 3.12; give one")
     if not (DATA / SOURCE_FILE).is_file():
         raise DataError(f"{DATA}/: no data to carry; `invoke repro --stage fetch` brings them")
     with tempfile.TemporaryDirectory() as folder:
@@ -44,7 +46,9 @@ def pack(python: str) -> Path:
                 shutil.copy(name, root)
         TARGET.parent.mkdir(parents=True, exist_ok=True)
         shutil.make_archive(str(TARGET).removesuffix(FORMAT), "gztar", folder, FOLDER)
-    return TARGET
+    log.info("%s, %.0f MB; where you carry it:", TARGET, TARGET.stat().st_size / 1e6)
+    log.info("tar xzf %s && cd %s && python3 -m lab.tools.record NAME", TARGET.name, FOLDER)
+    log.info("and bring back reports/reference")
 
 
 def _packages(folder: Path, python: str) -> None:
@@ -67,20 +71,3 @@ def _packages(folder: Path, python: str) -> None:
             f"pip has no packages for Python {python} ({why}); it needs a network, or a version"
             " that pyproject.toml allows"
         )
-
-
-def main() -> None:
-    """Pack for the Python on the command line, and say what to do there."""
-    parser = argparse.ArgumentParser(prog="python -m lab.tools.record.pack", description=__doc__)
-    parser.add_argument("--python", default=carried.PYTHON, help="of the other machine")
-    python = parser.parse_args().python
-    if not all(map(str.isdigit, python.split("."))):
-        raise ParamsError(f"--python {python!r}: expected a version, as 3.12; give one")
-    path = pack(python)
-    log.info("%s, %.0f MB; where you carry it:", path, path.stat().st_size / 1e6)
-    log.info("tar xzf %s && cd %s && python3 -m lab.tools.record NAME", path.name, FOLDER)
-    log.info("and bring back reports/reference")
-
-
-if __name__ == "__main__":
-    sys.exit(run(main))

@@ -34,7 +34,7 @@ JUDGE_S = 60.0  # that the verdicts may take: a second or two
 log = logging.getLogger(__name__)
 
 
-def record(name: str, profile: str, budget_s: float, parts: Sequence[Part] | None = None) -> Path:
+def record(name: str, profile: str, budget_s: float, parts: Sequence[Part] | None = None) -> None:
     """Measure this machine with a profile's params and write its reference.
 
     Args:
@@ -84,7 +84,7 @@ def record(name: str, profile: str, budget_s: float, parts: Sequence[Part] | Non
             )
         document["gpu"]["after"] = gpu_state()
         write_json(path, document)
-    return path
+    log.info("%s", path)
 
 
 def prepare(work: Path, profile: str, end: float) -> None:
@@ -158,4 +158,4 @@ def main() -> None:
     parser.add_argument("--profile", default="full", help="smoke, laptop, study or full")
     parser.add_argument("--budget", type=float, default=BUDGET_S, help="seconds in all")
     arguments = parser.parse_args()
-    log.info("%s", record(arguments.name, arguments.profile, arguments.budget))
+    record(arguments.name, arguments.profile, arguments.budget)

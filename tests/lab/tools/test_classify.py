@@ -1,7 +1,6 @@
 import io
 import pickle
-import subprocess
-import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,6 @@ from lab.data.datasets import CLASSES
 from lab.nets.models import MODELS
 from lab.tools import classify
 from lab.tools.picture import read_picture
-from tests.helpers import ROOT
 
 GARMENT = synthetic.fashion(3, 0)[0][2]
 
@@ -74,14 +72,12 @@ def test_conditions_that_do_not_tell_of_a_net_are_data_errors(project):
             classify.load_net("lenet_1gpu")
 
 
-def test_the_classes_are_printed_likeliest_first(project, monkeypatch, capsys):
+def test_the_classes_are_printed_likeliest_first(project, capsys):
     write_run(WEIGHTS)
     Image.fromarray(GARMENT).save("a picture.png")
 
-    command = [sys.executable, "-m", "lab.tools.classify", "a picture.png"]
-    environment = {"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"}
-    printed = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
-    done, *lines = printed.stdout.splitlines()
+    classify.predict(Path("a picture.png"))
+    done, *lines = capsys.readouterr().out.splitlines()
     assert "lenet_1gpu" in done
     assert lines.pop().startswith("not sure"), "its weights are random"
     shares = [float(line.split("%")[0]) for line in lines]
@@ -102,18 +98,17 @@ def test_the_classes_are_printed_likeliest_first(project, monkeypatch, capsys):
     ):
         if code == 5 and len(words) == 1:
             Path("models/lenet_1gpu.pt").write_bytes(WEIGHTS[:1000])
-        monkeypatch.setattr(sys, "argv", ["classify", *words])
-        assert process.run(classify.main) == code
+        assert process.run(partial(classify.predict, Path(words[0]), *words[1:])) == code
         said = capsys.readouterr().err
         assert complaint in said
         assert said.count("\n") == 1
 
 
-def test_a_run_that_is_trained_here_answers_where_none_is_named(project, monkeypatch, capsys):
+def test_a_run_that_is_trained_here_answers_where_none_is_named(project, capsys):
     Image.fromarray(GARMENT).save("a.png")
-    monkeypatch.setattr(sys, "argv", ["classify", "a.png"])
-    assert process.run(classify.main) == 5
+    predict = partial(classify.predict, Path("a.png"))
+    assert process.run(predict) == 5
     assert "lenet_1gpu" in capsys.readouterr().err
     write_run(WEIGHTS, "record_83")
-    assert process.run(classify.main) == 0
+    assert process.run(predict) == 0
     assert "record_83" in capsys.readouterr().out.splitlines()[0]

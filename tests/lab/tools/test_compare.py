@@ -1,6 +1,7 @@
 import json
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -50,34 +51,36 @@ def results(project):
     return project
 
 
-def printed(capsys, monkeypatch, *words):
-    monkeypatch.setattr("sys.argv", ["compare", *words])
-    compare.main()
+def printed(capsys, **how):
+    capsys.readouterr()
+    compare.show(**how)
     return capsys.readouterr().out.splitlines()
 
 
-def test_a_strangers_reference_does_not_control_the_terminal(results, monkeypatch, capsys):
-    path = references.snapshot("mine")
+def test_a_strangers_reference_does_not_control_the_terminal(results, capsys):
+    references.snapshot("mine")
+    path = references.path_of("mine")
     document = json.loads(path.read_text()) | {"profile": "\x1b[31mred"}
     path.write_text(json.dumps(document))
-    [line] = printed(capsys, monkeypatch, "--reference", "mine")
+    [line] = printed(capsys, reference="mine")
     assert "\x1b" not in line
     assert "\\x1b[31mred" in line
 
 
-def test_a_snapshot_is_what_later_results_are_compared_with(results, monkeypatch, capsys):
-    path = references.snapshot("before")
+def test_a_snapshot_is_what_later_results_are_compared_with(results, capsys):
+    references.snapshot("before")
+    path = Path(capsys.readouterr().out.strip())
     document = json.loads(path.read_text())
     assert (document["name"], document["profile"]) == ("before", "laptop")
     kept = document["stages"]["bench_overlap"]
     assert kept["findings"]["speedup"]["value"] == 2.0
     assert kept["findings"]["speedup"]["n"] == 8
     assert kept["conditions"] == {"num_results": 16}
-    words = ("--reference", "before")
-    assert printed(capsys, monkeypatch, *words) == ["before was measured with the profile laptop"]
+    how = {"reference": "before"}
+    assert printed(capsys, **how) == ["before was measured with the profile laptop"]
     write_run(results / "reports", "bench_overlap", 1.0, num_results=50)
     write_verdicts(results, **VERDICTS | {"B2": "confirmed", "B1": "confirmed", "D1": "refuted"})
-    _, settings, verdicts, _, *rows = printed(capsys, monkeypatch, *words)
+    _, settings, verdicts, _, *rows = printed(capsys, **how)
     assert settings == "conditions: bench_overlap.num_results: 16 -> 50"
     assert verdicts == "verdicts: B1: refuted -> confirmed, B2: inconclusive -> confirmed"
     [speedup, note] = rows
@@ -85,7 +88,7 @@ def test_a_snapshot_is_what_later_results_are_compared_with(results, monkeypatch
     assert note == "besides: 1 of other findings (`invoke compare --all`)"
     write_json(results / "reports" / "hardware.json", hardware("that"))
     write_run(results / "reports", "bench_overlap", 1.0, machine=hardware("that"))
-    _, facts, elsewhere, *_, speedup, _ = printed(capsys, monkeypatch, *words)
+    _, facts, elsewhere, *_, speedup, _ = printed(capsys, **how)
     assert "cpu.model: this -> that" in facts
     assert "bench_overlap" in elsewhere
     assert speedup.endswith("other hardware")
@@ -128,9 +131,7 @@ def test_git_that_does_not_work_says_why_itself(results, monkeypatch):
         compare.side_of_commit("HEAD")
 
 
-def test_what_counts_most_stands_in_25_lines_and_all_in_as_many_as_it_takes(
-    results, monkeypatch, capsys
-):
+def test_what_counts_most_stands_in_25_lines_and_all_in_as_many_as_it_takes(results, capsys):
     reports = results / "reports"
     columns = ("epoch", "train_loss", "test_accuracy", "seconds", "resumed")
 
@@ -147,14 +148,14 @@ def test_what_counts_most_stands_in_25_lines_and_all_in_as_many_as_it_takes(
     write(1)
     commit(results)
     write(2)
-    for words in ((), ("--md",)):
-        lines = printed(capsys, monkeypatch, *words)
+    for md in (False, True):
+        lines = printed(capsys, md=md)
         assert len(lines) == 25
         [first] = [line for line in lines if "worse" in line]
         assert "bench_overlap" in first
         assert "besides: " in lines[-1]
         assert any("seed" in line for line in lines), "accuracies differ"
-    everything = printed(capsys, monkeypatch, "--all")
+    everything = printed(capsys, in_full=True)
     assert sum("too few samples" in line for line in everything) == 81, "two of each run, a note"
     assert sum("params.yaml: " in line for line in everything) == 40
 
@@ -193,7 +194,8 @@ DAMAGED = {
 
 
 def test_a_damaged_reference_is_said_with_what_brings_it_back(results):
-    path = references.snapshot("my.Machine_1")
+    references.snapshot("my.Machine_1")
+    path = references.path_of("my.Machine_1")
     whole = json.loads(path.read_text())
     for how, damage in DAMAGED.items():
         content = damage(whole)

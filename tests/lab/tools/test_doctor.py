@@ -400,7 +400,8 @@ def test_variables_and_full_disks_are_named(monkeypatch):
 @pytest.mark.slow
 def test_without_packages_the_doctor_says_so(project):
     """Python without its site-packages; torch is tried in another process, which has them."""
-    command = [sys.executable, "-S", "-m", "lab.tools.doctor"]
+    program = "import sys; from lab.tools.doctor import doctor; sys.exit(doctor())"
+    command = [sys.executable, "-S", "-c", program]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     result = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert (result.returncode, result.stderr) == (4, "")
@@ -502,14 +503,12 @@ def test_report_and_exit_code(monkeypatch, capsys):
         raise ImportError("No module named 'x'")
 
     monkeypatch.setattr(doctor, "CHECKS", (warns, fails))
-    monkeypatch.setattr(sys, "argv", ["doctor"])
-    assert doctor.main() == 3
+    assert doctor.doctor() == 3
     lines = capsys.readouterr().out.splitlines()
     assert lines[:2] == ["warn  warns: works, but; `do it`", "FAIL  fails: broken"]
     assert lines[2].startswith("FAIL  fails: ") and "pip install" in lines[2]
     assert doctor.FIX in lines[3]
-    monkeypatch.setattr(sys, "argv", ["doctor", "--fix"])
-    assert doctor.main() == 3
+    assert doctor.doctor(fix=True) == 3
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "fixed warns: done"
     assert lines[1].startswith("FAIL  fails: broken; not fixed: ")

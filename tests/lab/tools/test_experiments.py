@@ -13,7 +13,7 @@ from ruamel.yaml import YAML
 from lab.results.diff import Change
 from lab.results.findings import Finding, Over
 from lab.tools.compare import Row
-from lab.tools.experiments import Experiment, lines, read
+from lab.tools.experiments import Experiment, lines, read, show
 from tests.helpers import ROOT, committed_params
 
 COMMITTED = YAML(typ="safe", pure=True).load(committed_params())
@@ -85,7 +85,7 @@ stages:
 
 
 @pytest.mark.slow
-def test_dvcs_own_experiments_finished_failed_and_queued(tmp_path, monkeypatch):
+def test_dvcs_own_experiments_finished_failed_and_queued(tmp_path, monkeypatch, capsys):
     """Each for real, in a project of one stage that takes no time."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:/usr/bin:/bin")
@@ -116,7 +116,9 @@ def test_dvcs_own_experiments_finished_failed_and_queued(tmp_path, monkeypatch):
     run("failed", 5, "--queue")
     command("dvc", "exp", "run", "--run-all")
     run("queued", 0.3, "--queue")
-    shown = command(sys.executable, "-m", "lab.tools.experiments").splitlines()
+    capsys.readouterr()
+    show()
+    shown = capsys.readouterr().out.splitlines()
     assert sorted(line.split() for line in shown[1:] if line[0] != " ") == [
         ["apart"],
         ["failed", "failed"],

@@ -9,7 +9,7 @@ import pytest
 
 from lab.core.errors import ParamsError
 from lab.core.files import read_rows
-from lab.tools.new_stage.__main__ import write_stage
+from lab.tools.new_stage.write import write_stage
 from tests.helpers import COMMITTED, ROOT
 
 PROJECT = (  # what the commands and tests below read
@@ -42,7 +42,8 @@ def test_a_new_stage_lacks_its_experiment_alone(tmp_path):
         (shutil.copytree if source.is_dir() else shutil.copy)(source, folder / part)
     shutil.copytree(COMMITTED / "reports", folder / "reports")
     shutil.copy(COMMITTED / "params.yaml", folder)
-    made = run(folder, "lab.tools.new_stage", "clipping", "9.5", "Does it help: clipping?")
+    question = "Does it help: clipping?"
+    made = run(folder, "invoke", "new", "clipping", "--book", "9.5", "--question", question)
     assert made.returncode == 0, made.stderr
     walls = run(folder, "pytest", "-q", "-p", "no:cacheprovider", *ARCHITECTURE)
     assert walls.returncode == 0, walls.stdout[-2000:]

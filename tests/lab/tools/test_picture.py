@@ -140,7 +140,7 @@ def test_a_picture_runs_no_postscript(tmp_path):
         "%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 28 28\n%%EndComments\nshowpage\n%%EOF\n"
     )
     opened = subprocess.run(
-        [sys.executable, "-m", "lab.tools.classify", str(eps)],
+        [sys.executable, "-m", "invoke", "predict", str(eps)],
         capture_output=True,
         text=True,
         check=False,

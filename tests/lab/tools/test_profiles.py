@@ -1,5 +1,3 @@
-import sys
-
 import pytest
 from dvc.utils.hydra import apply_overrides  # how `dvc exp run -S` writes params.yaml
 
@@ -12,20 +10,18 @@ from tests.helpers import ROOT
 PROFILES = ROOT / "profiles"
 
 
-def test_laptop_brings_the_committed_params_back_whatever_profile_was_there(project, monkeypatch):
+def test_laptop_brings_the_committed_params_back_whatever_profile_was_there(project):
     committed = (project / "params.yaml").read_bytes()
     for name in ("smoke", "study", "full", "laptop"):
-        monkeypatch.setattr(sys, "argv", ["profiles", name])
-        profiles.main()
+        profiles.write_profile(name)
     assert (project / "params.yaml").read_bytes() == committed
 
 
-def test_edits_of_keys_that_no_profile_changes_stay(project, monkeypatch):
+def test_edits_of_keys_that_no_profile_changes_stay(project):
     path = project / "params.yaml"
     path.write_text(path.read_text().replace("\nseed: 0", "\nseed: 7"))
     for name in ("study", "laptop"):
-        monkeypatch.setattr(sys, "argv", ["profiles", name])
-        profiles.main()
+        profiles.write_profile(name)
     assert params.read_yaml(path)["seed"] == 7
 
 
@@ -39,9 +35,8 @@ def test_laptop_lists_what_the_others_change():
 
 
 @pytest.mark.parametrize("name", ["smoke", "laptop", "study", "full"])
-def test_every_profile_fits_all_stages_and_keeps_the_comments(project, monkeypatch, capsys, name):
-    monkeypatch.setattr(sys, "argv", ["profiles", name])
-    profiles.main()
+def test_every_profile_fits_all_stages_and_keeps_the_comments(project, capsys, name):
+    profiles.write_profile(name)
     params.check(params_models())
     assert "# learning rate of SGD" in (project / "params.yaml").read_text()
     assert f"params.yaml is the {name} profile" in capsys.readouterr().out
@@ -59,14 +54,13 @@ def test_dvc_changes_one_line_of_what_a_profile_writes(project, name):
     assert changed.split("#")[0].split() == ["lr:", "0.05"]
 
 
-def test_an_unknown_profile_or_key_is_refused_and_nothing_written(project, monkeypatch):
+def test_an_unknown_profile_or_key_is_refused_and_nothing_written(project):
     before = (project / "params.yaml").read_bytes()
     (project / "profiles" / "odd.yaml").write_text("train:\n  epocs: 3\n")
     for name, complaint in (
         ("nope", "known: full, laptop, odd, smoke"),
         ("odd", "train.epocs: not in params.yaml"),
     ):
-        monkeypatch.setattr(sys, "argv", ["profiles", name])
         with pytest.raises(ParamsError, match=complaint):
-            profiles.main()
+            profiles.write_profile(name)
     assert (project / "params.yaml").read_bytes() == before

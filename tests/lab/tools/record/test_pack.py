@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from lab.core.errors import DataError, MachineError
+from lab.core.errors import DataError, MachineError, ParamsError
 from lab.tools.record.carried import PACKAGES
-from lab.tools.record.pack import CODE, pack
+from lab.tools.record.pack import CODE, TARGET, pack
 from tests.helpers import ROOT, files, write_data
 
 PINNED = dict(
@@ -51,7 +51,8 @@ def ready(project, monkeypatch):
 
 
 def test_the_file_holds_code_data_and_packages_for_the_other_python(ready):
-    with tarfile.open(pack("3.12")) as archive:
+    pack("3.12")
+    with tarfile.open(TARGET) as archive:
         archive.extractall(ready / "there", filter="data")
     there = ready / "there" / "d2l-lab"
     assert files(there / "data") == files(ready / "data")
@@ -65,6 +66,12 @@ def test_the_file_holds_code_data_and_packages_for_the_other_python(ready):
 def test_packages_that_pip_does_not_have_are_said_in_a_line(ready):
     with pytest.raises(MachineError, match=r"for Python 3\.13 \(.*psutil.*\); it needs a network"):
         pack("3.13")
+
+
+@pytest.mark.parametrize("python", ["3.x", "python3.12", "3."])
+def test_what_is_no_version_is_refused(ready, python):
+    with pytest.raises(ParamsError, match="expected a version"):
+        pack(python)
 
 
 def test_without_data_there_is_nothing_to_carry(ready):

@@ -1,4 +1,4 @@
-"""Write a new stage: `python -m lab.tools.new_stage NAME SECTION QUESTION`.
+"""Write a new stage: `invoke new NAME --book SECTION --question QUESTION`.
 
 The templates beside this file are a whole stage: two variants, a sample for each seed, a figure, a
 claim. What is left to write is the experiment itself, which the first test asks for.
@@ -6,7 +6,6 @@ claim. What is left to write is the experiment itself, which the first test asks
 
 import json
 import re
-import sys
 from datetime import date
 from pathlib import Path
 
@@ -16,7 +15,6 @@ from lab.claims.book_order import PLACES
 from lab.claims.ledger import ledger
 from lab.core.errors import ParamsError
 from lab.core.files import write_atomically
-from lab.core.process import run
 from lab.tools.deps import with_deps
 
 HERE = Path(__file__).parent
@@ -36,8 +34,8 @@ TEMPLATES = {  # by the file that each makes
 }
 
 
-def write_stage(name: str, book: str, question: str) -> list[Path]:
-    """Write a stage's folder and its entries elsewhere; the files that are new or changed.
+def write_stage(name: str, book: str, question: str) -> None:
+    """Write a stage's folder and its entries elsewhere; print which files, and what comes next.
 
     Raises:
         ParamsError: a name that is no Python module's or is taken, or a section that is none.
@@ -75,7 +73,13 @@ def write_stage(name: str, book: str, question: str) -> list[Path]:
     for path, entry in entries.items():
         text = path.read_text(encoding="utf-8")
         write_atomically(path, entry(text, name, book, question).encode())
-    return [*made, *entries]
+    print(*made, *entries, sep="\n")
+    print(
+        f"next: write stages/{name}/measure/experiment.py until `invoke test -k {name}` passes,"
+        f" then `invoke repro --stage {name}` and `invoke claims`"
+    )
+    if any(character.isdigit() for character in question):
+        print("a title has no numbers: shorten it in en.md, zh.md and the README's table")
 
 
 def _free_id() -> str:
@@ -128,22 +132,3 @@ def _in_pipeline(text: str, name: str, book: str, question: str) -> str:
 def _in_table(text: str, name: str, book: str, question: str) -> str:
     row = f"| {question} | {book} | [`{name}`](stages/{name}/) |\n"
     return _after(f"(stages/{_beside(book)[1]}/)", row, text)
-
-
-def main() -> None:
-    """Write the stage and say what comes next."""
-    if len(sys.argv) != 4:
-        raise ParamsError("expected: invoke new NAME --book SECTION --question QUESTION")
-    name, book, question = sys.argv[1:]
-    for path in write_stage(name, book, question):
-        print(path)
-    print(
-        f"next: write stages/{name}/measure/experiment.py until `invoke test -k {name}` passes,"
-        f" then `invoke repro --stage {name}` and `invoke claims`"
-    )
-    if any(character.isdigit() for character in question):
-        print("a title has no numbers: shorten it in en.md, zh.md and the README's table")
-
-
-if __name__ == "__main__":
-    sys.exit(run(main))
