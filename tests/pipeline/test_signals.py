@@ -1,11 +1,14 @@
 """Signals and kills of invoke, DVC and a stage: nothing outlives them; the same command resumes."""
 
 import contextlib
+import fcntl
 import os
+import pty
 import shutil
 import signal
 import subprocess
 import sys
+import termios
 import time
 
 import psutil
@@ -36,9 +39,11 @@ stages:
   probe: {cmd: python stage.py, deps: [stage.py], outs: [{result.json: {cache: false}}]}
 """
 CASES = {  # who gets which signal: the exit code, and whether the stage ends in good order
-    "a terminal's Ctrl-C": ("all", signal.SIGINT, 130, True),
+    "a terminal's Ctrl-C": ("terminal", signal.SIGINT, 130, True),
+    "a signal to the whole group": ("all", signal.SIGINT, 130, True),
     "an editor's stop button": ("invoke", signal.SIGINT, 130, True),
     "timeout, or a scheduler": ("invoke", signal.SIGTERM, 143, True),
+    "kill -9 of invoke": ("invoke", signal.SIGKILL, -9, True),
     "kill -9 of dvc": ("dvc", signal.SIGKILL, None, True),
     "kill -9 of the stage": ("stage", signal.SIGKILL, None, False),
 }
@@ -60,8 +65,22 @@ def tiny(tmp_path):
 
 
 @pytest.fixture
-def repro(tiny):
-    """Starts `invoke repro`; what a failed test leaves is killed."""
+def keyboard():
+    """The end of a terminal's line at which its user sits; `invoke` runs at the other one."""
+    ends = pty.openpty()
+    yield ends
+    for end in ends:
+        os.close(end)
+
+
+def take_terminal():
+    """Make standard input the terminal from which this session gets its signals."""
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
+@pytest.fixture
+def repro(tiny, keyboard):
+    """Starts `invoke repro` in a terminal; what a failed test leaves is killed."""
     started = []
 
     def start(*through):
@@ -70,7 +89,9 @@ def repro(tiny):
             [*through, sys.executable, "-m", "invoke", "repro"],
             cwd=tiny,
             env=environment,
+            stdin=keyboard[1],
             start_new_session=True,
+            preexec_fn=take_terminal,
         )
         started.append(process)
         return process
@@ -93,7 +114,7 @@ def test_under_nohup_a_closed_terminal_ends_nothing(tiny, repro):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_all_end_and_the_same_command_goes_on(tiny, repro, case):
+def test_all_end_and_the_same_command_goes_on(tiny, repro, keyboard, case):
     who, number, code, in_order = CASES[case]
     invoke = repro()
     while not (tiny / "begun").exists():
@@ -102,7 +123,9 @@ def test_all_end_and_the_same_command_goes_on(tiny, repro, case):
     family = psutil.Process(invoke.pid).children(recursive=True)
     dvc = next(p for p in family if any(word.endswith("dvc") for word in p.cmdline()))
     stage = next(p for p in family if "stage.py" in p.cmdline())
-    if who == "all":
+    if who == "terminal":
+        os.write(keyboard[0], b"\x03")
+    elif who == "all":
         os.killpg(invoke.pid, number)
     else:
         {"invoke": invoke, "dvc": dvc, "stage": stage}[who].send_signal(number)
