@@ -5,12 +5,12 @@ project's folder. Exit codes are passed on.
 """
 
 import functools
-import importlib
 import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from shlex import quote
+from typing import ParamSpec
 
 from invoke.context import Context
 from invoke.exceptions import Exit
@@ -19,7 +19,9 @@ from invoke.tasks import task
 from lab.core.errors import MachineError
 from lab.core.process import open_standard_streams, run
 from lab.tools import pipeline
+from lab.tools.doctor import doctor as diagnose
 
+P = ParamSpec("P")
 ROOT = Path(__file__).resolve().parent
 CHECKS = (
     "python -m ruff format --check",
@@ -36,21 +38,17 @@ CACHES = (
 )
 
 
-def _do(tool: str, *arguments: object) -> None:
-    """Call a function of lab/tools by its name; an error, a signal or its exit code ends the task.
-
-    Its module is imported here: most take a second, which other tasks need not wait.
-    """
+def _do(work: Callable[P, int | None], *arguments: P.args, **named: P.kwargs) -> None:
+    """Call a function in an environment in which DVC runs, whatever the user's is."""
     with pipeline.environment():
-        _call(tool, *arguments)
+        _call(work, *arguments, **named)
 
 
-def _call(tool: str, *arguments: object) -> None:
-    """The same in the environment that the user has."""
-    module, _, name = f"lab.tools.{tool}".rpartition(".")
+def _call(work: Callable[P, int | None], *arguments: P.args, **named: P.kwargs) -> None:
+    """Call a function in the project's folder; an error, a signal or its code ends the task."""
 
     def main() -> None:
-        if code := getattr(importlib.import_module(module), name)(*arguments):
+        if code := work(*arguments, **named):
             raise Exit(code=code)
 
     os.chdir(ROOT)
@@ -58,15 +56,15 @@ def _call(tool: str, *arguments: object) -> None:
         raise Exit(code=code)
 
 
-def _repro(how: str, *arguments: object) -> None:
+def _repro(how: Callable[P, int], *arguments: P.args, **named: P.kwargs) -> None:
     """Run the pipeline; where DVC fails and no stage says why, the doctor looks for it."""
     try:
-        _do(f"pipeline.{how}", *arguments)
+        _do(how, *arguments, **named)
     except Exit as end:
         if end.code != pipeline.FAILED:
             raise
         print("# DVC failed, and no stage says why; the doctor looks for it", file=sys.stderr)
-        _call("doctor.doctor")
+        _call(diagnose)
         raise Exit(code=MachineError.exit_code) from None
 
 
@@ -78,6 +76,12 @@ def _run(c: Context, command: str, echo: bool = True, warn: bool = False) -> int
     with pipeline.environment():
         ended = c.run(command, echo=echo, echo_format="{command}", pty=terminal, warn=warn)
     return ended.exited
+
+
+def _write_profile(name: str) -> None:
+    from lab.tools.profiles import write_profile
+
+    _do(write_profile, name)
 
 
 def _with_help(body: Callable[..., None]) -> Callable[..., None]:
@@ -126,15 +130,15 @@ def check(c: Context) -> None:
 def repro(c: Context, profile: str = "", stage: str = "") -> None:
     """Reproduce the pipeline: run what params, code, data or hardware changed (dvc repro)."""
     if profile:
-        _do("profiles.write_profile", profile)
-    _repro("foretell_and_repro", stage)
+        _write_profile(profile)
+    _repro(pipeline.foretell_and_repro, stage)
 
 
 @task(help={"run": "a name under train.runs of params.yaml"})
 @_with_help
 def train(c: Context, run: str) -> None:
     """Train a run, with what it needs, and redraw the report; a stopped run resumes."""
-    _repro("foretell_and_repro", f"train@{run}")
+    _repro(pipeline.foretell_and_repro, f"train@{run}")
     report(c)
 
 
@@ -147,7 +151,9 @@ def train(c: Context, run: str) -> None:
 @_with_help
 def predict(c: Context, picture: str, run: str = "") -> None:
     """Say what a trained network sees in a picture: classes with their probabilities."""
-    _do("classify.predict", Path(picture).absolute(), run)
+    from lab.tools.classify import predict
+
+    _do(predict, Path(picture).absolute(), run)
 
 
 @task
@@ -160,27 +166,29 @@ def smoke(c: Context) -> None:
 @_with_help
 def profile(c: Context, name: str) -> None:
     """Write a profile into params.yaml, comments kept."""
-    _do("profiles.write_profile", name)
+    _write_profile(name)
 
 
 @task(help={"stage": "only this stage and what follows from it; all that measures, if not given"})
 def remeasure(c: Context, stage: str = "probe") -> None:
     """Measure again although nothing changed, and redraw the report."""
-    _repro("foretell_and_repro", stage, True)
+    _repro(pipeline.foretell_and_repro, stage, True)
 
 
 @task
 def retest(c: Context) -> None:
     """Measure everything again and keep the verdicts, to see what runs agree on."""
-    _repro("foretell_and_repro", "probe", True)
-    _do("retest.retest")
-    _repro("repro", "report")
+    _repro(pipeline.foretell_and_repro, "probe", True)
+    from lab.tools.retest import retest
+
+    _do(retest)
+    _repro(pipeline.repro, "report")
 
 
 @task
 def claims(c: Context) -> None:
     """Judge the claims from the results on disk, and redraw the report; in seconds."""
-    _repro("repro", "--single-item", "claims", "report")
+    _repro(pipeline.repro, "--single-item", "claims", "report")
     print(f"open {ROOT / 'reports' / 'index.html'}")
 
 
@@ -190,7 +198,7 @@ def report(c: Context, stage: str | None = None) -> None:
     if stage:
         _run(c, f"python -m stages.report {quote(stage)}")
         return
-    _repro("repro", "--single-item", "report")
+    _repro(pipeline.repro, "--single-item", "report")
     print(f"open {ROOT / 'reports' / 'index.html'}")
 
 
@@ -210,20 +218,26 @@ def compare(
     all: bool = False,  # noqa: A002  (the option's name)
 ) -> None:
     """Compare with a commit or a reference: better, worse, or within noise."""
-    _do("compare.show", rev, reference, md, all)
+    from lab.tools.compare import show
+
+    _do(show, rev, reference, md, all)
 
 
 @task
 def experiments(c: Context) -> None:
     """Show what each `dvc exp run` since the last commit changed, and what came out."""
-    _do("experiments.show")
+    from lab.tools.experiments import show
+
+    _do(show)
 
 
 @task(help={"name": "of the reference: reports/reference/NAME.json"})
 @_with_help
 def snapshot(c: Context, name: str) -> None:
     """Keep this machine's results as a reference to compare with."""
-    _do("references.snapshot", name)
+    from lab.tools.references import snapshot
+
+    _do(snapshot, name)
 
 
 @task(
@@ -236,19 +250,23 @@ def snapshot(c: Context, name: str) -> None:
 @_with_help
 def record(c: Context, name: str, profile: str = "full", budget: int = 600) -> None:
     """Record in minutes what this machine does: benchmarks, training runs, verdicts; no DVC."""
-    _do("record.visit.record", name, profile, budget)
+    from lab.tools.record.visit import record
+
+    _do(record, name, profile, budget)
 
 
 @task(help={"python": "the version on the other machine; this one's if not given"})
 def pack(c: Context, python: str = "") -> None:
     """Make one file to carry to a machine without a network, for `record` there."""
-    _do("record.pack.pack", python)
+    from lab.tools.record.pack import pack
+
+    _do(pack, python)
 
 
 @task(help={"fix": "fix what is safe to fix; results and edits stay as they are"})
 def doctor(c: Context, fix: bool = False) -> None:
     """Say what is wrong here and which command fixes it."""
-    _call("doctor.doctor", fix)
+    _call(diagnose, fix)
 
 
 @task(
@@ -260,25 +278,33 @@ def doctor(c: Context, fix: bool = False) -> None:
 )
 def new(c: Context, name: str, book: str, question: str) -> None:
     """Write a new stage: its folder, its entries elsewhere, and a first test that fails."""
-    _do("new_stage.write.write_stage", name, book, question)
+    from lab.tools.new_stage.write import write_stage
+
+    _do(write_stage, name, book, question)
 
 
 @task
 def derive(c: Context) -> None:
     """Write metrics anew from the rows, after a change of how a number is derived; accept them."""
-    _do("derive.derive")
+    from lab.tools.derive import derive
+
+    _do(derive)
 
 
 @task
 def freeze(c: Context) -> None:
     """Note the rules of claims as they are; refuses one that changed without a new day."""
-    _do("freeze.freeze_rules")
+    from lab.tools.freeze import freeze_rules
+
+    _do(freeze_rules)
 
 
 @task
 def deps(c: Context) -> None:
     """Write into dvc.yaml which rooms of lab/ each stage imports."""
-    _do("deps.write_deps")
+    from lab.tools.deps import write_deps
+
+    _do(write_deps)
 
 
 @task

@@ -1,8 +1,5 @@
 """The front door: tasks, what is behind them, and how they end."""
 
-import ast
-import importlib
-import inspect
 import io
 import os
 import shutil
@@ -31,24 +28,6 @@ def test_help_is_shown_where_invoke_expects_an_argument(name):
     )
     assert TASKS[name].__doc__ in shown.stdout
     assert "Options:" in shown.stdout
-
-
-def test_what_tasks_name_in_tools_is_there_and_takes_what_they_give():
-    """Names, which no type checker follows."""
-    calls = [
-        node
-        for node in ast.walk(ast.parse((ROOT / "tasks.py").read_text()))
-        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("_do", "_call", "_repro")
-    ]
-    named = [
-        (call.args[0].value, "pipeline." * (ast.unparse(call.func) == "_repro"), call.args[1:])
-        for call in calls
-        if isinstance(call.args[0], ast.Constant)
-    ]
-    assert len(named) > 15
-    for name, module, given in named:
-        module, _, function = f"lab.tools.{module}{name}".rpartition(".")
-        inspect.signature(getattr(importlib.import_module(module), function)).bind(*given)
 
 
 def test_a_program_runs_on_the_tasks_interpreter_and_its_code_is_passed_on(monkeypatch, capsys):

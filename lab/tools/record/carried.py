@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[3]
 FOLDER = ROOT / "carried"  # packages that `invoke pack` put beside the code
 # what the recorded stages import, by the names on PyPI, which are those in Python, too
 PACKAGES = (
-    *("filelock", "invoke", "pooch", "psutil", "pydantic", "requests", "ruamel.yaml"),
+    *("filelock", "pooch", "psutil", "pydantic", "requests", "ruamel.yaml"),
     *("threadpoolctl", "tqdm"),
 )
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"

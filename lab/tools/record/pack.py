@@ -17,7 +17,7 @@ from lab.tools.record import carried
 
 FOLDER, FORMAT = "d2l-lab", ".tar.gz"  # that it unpacks into
 TARGET = Path(f".lab/{FOLDER}{FORMAT}")
-CODE = ("lab", "stages", "profiles", "tasks.py", "pyproject.toml", "constraints.txt", "params.yaml")
+CODE = ("lab", "stages", "profiles", "pyproject.toml", "constraints.txt", "params.yaml")
 PLATFORMS = ("manylinux_2_28_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64")
 
 log = logging.getLogger(__name__)

@@ -38,7 +38,7 @@ def test_laptop_lists_what_the_others_change():
 def test_every_profile_fits_all_stages_and_keeps_the_comments(project, capsys, name):
     profiles.write_profile(name)
     params.check(params_models())
-    assert "# learning rate of SGD" in (project / "params.yaml").read_text()
+    assert "# learning rate, where" in (project / "params.yaml").read_text()
     assert f"params.yaml is the {name} profile" in capsys.readouterr().out
 
 

@@ -39,14 +39,11 @@ def bare(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_a_record_imports_nothing_that_is_not_there_or_carried():
-    commands = [ROOT / "lab" / "tools" / "record" / "__main__.py", ROOT / "tasks.py"]
+    commands = [ROOT / "lab" / "tools" / "record" / "__main__.py"]
     stages = {"probe", "fetch", "claims", *(part.stage for part in in_order(2))}
     commands += [ROOT / "stages" / stage / "__main__.py" for stage in stages]
     found_by_name = [*(ROOT / "stages").glob("*/measure/params.py")]
     files = {file for path in [*commands, *found_by_name] for file in closure(path)}
-    files.remove(
-        ROOT / "lab" / "tools" / "doctor.py"
-    )  # tasks.py has it; its checks import what they need
     found = {module for file in files for module in imports(file)}
     ours = {"lab", "stages", *sys.stdlib_module_names}
     foreign = {name.split(".")[0] for name in found} - ours - THERE
