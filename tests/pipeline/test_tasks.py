@@ -14,7 +14,7 @@ from invoke.exceptions import Exit, UnexpectedExit
 import tasks
 from lab.core.files import write_json
 from lab.core.process import ERROR_FILE
-from lab.tools import doctor, forecast, pipeline
+from lab.tools import forecast, pipeline
 from tests.helpers import ROOT, committed_params, errors
 
 C = Context()
@@ -83,7 +83,7 @@ def test_repro_ends_with_the_failed_stages_own_code_or_the_signals(
 def test_the_doctor_looks_where_dvc_itself_failed(failing_dvc, monkeypatch):
     failing_dvc(255)
     looked = []
-    monkeypatch.setattr(doctor, "doctor", lambda: looked.append(True) or 0)
+    monkeypatch.setattr(tasks, "diagnose", lambda: looked.append(True) or 0)
     with pytest.raises(Exit) as end:
         tasks.train(C, "a")
     assert end.value.code == 4
@@ -124,9 +124,9 @@ def test_the_doctor_looks_at_the_environment_as_it_is(failing_dvc, monkeypatch):
         seen.append((os.environ["SHELL"], os.environ.get("PYTHONWARNINGS")))
         return 0
 
-    monkeypatch.setattr(doctor, "doctor", look)
+    monkeypatch.setattr(tasks, "diagnose", look)
     tasks.doctor(C)
-    tasks._do("doctor.doctor")
+    tasks._do(look)
     failing_dvc(255)
     with pytest.raises(Exit):
         tasks.claims(C)
