@@ -33,7 +33,13 @@ def main() -> None:
     refuse([objection(Path(WEIGHTS.format(run=name)))])  # before there is anything to lose
     if own_rank() is None and "RANK" in os.environ:
         log.info("RANK=%s is not torchrun's and is ignored", os.environ["RANK"])
-    if params.train.runs[name].strategy == "ddp" and own_rank() is None:
+    strategy = params.train.runs[name].strategy
+    if own_rank() is not None and strategy != "ddp":
+        raise ParamsError(
+            f"{PARAMS_FILE}: train.runs.{name}.strategy: expected ddp for ranks of torchrun's, got"
+            f" {strategy}"
+        )
+    if strategy == "ddp" and own_rank() is None:
         launch_ranks(name, params)
     else:
         train_run(name, params)

@@ -82,6 +82,17 @@ def test_weights_are_the_same_bytes_for_the_same_weights_and_load_safely(tmp_pat
     assert all(torch.equal(loaded[name], w) for name, w in weights.items())
 
 
+def test_ranks_of_torchruns_train_by_ddp_alone(project, monkeypatch, capsys):
+    """By another strategy each would train the whole run, beside the others."""
+    monkeypatch.setattr(sys, "argv", ["stages.train", "lenet_2gpu"])
+    place = {"TORCHELASTIC_RUN_ID": "a", "RANK": "0", "WORLD_SIZE": "2", "LOCAL_RANK": "0"}
+    for variable, value in place.items():
+        monkeypatch.setenv(variable, value)
+    assert process.run(main) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert "train.runs.lenet_2gpu.strategy: expected ddp" in line
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("strategy", ["replicas", "ddp"])
 def test_ranks_that_a_cluster_names_are_not_the_runs(project, strategy):
