@@ -110,9 +110,10 @@ def test_the_readmes_commands_try_a_value_and_undo_it(reproduced):
     assert set(re.findall(r'"rev": "(\w+)"', curves)) == {"HEAD", "workspace"}
 
     text = " ".join(README.split())
-    [plus] = re.findall(r"gets a plus: `(-S \+\S+)`", text)
-    added = in_shell(reproduced, f"dvc exp run {plus} train@record_83")
-    assert stages_run(added) == ["probe", "train@record_83"]
+    [plus] = re.findall(r"gets a plus: `(dvc exp run [^`]+)`", text)
+    assert stages_run(in_shell(reproduced, plus)) == ["probe", "train@lenet_1gpu"]
+    conditions = reproduced / "reports/train/lenet_1gpu/conditions.json"
+    assert json.loads(conditions.read_text())["optimizer"] == "adam"
     [undo] = re.findall(r"`(git checkout params\.yaml[^`]+)` undoes it", text)
     [forget] = re.findall(r"`(dvc exp remove [^`]+)` forgets the experiments", text)
     for words in (undo, forget):
