@@ -79,8 +79,8 @@ def _run_name(run: Run) -> str:
 
 def _line(axes: Axes, c: Curve, place: int, label: str) -> None:
     """Draw a curve with its band in the style of its place."""
-    colour = style.COLOURS[place]
-    axes.plot(c.x, c.y, color=colour, linestyle=DASHES[place], label=label)
+    colour, dashes = style.COLOURS[place % len(style.COLOURS)], DASHES[place % len(DASHES)]
+    axes.plot(c.x, c.y, color=colour, linestyle=dashes, label=label)
     axes.fill_between(c.x, c.low, c.high, color=colour, alpha=0.15, linewidth=0)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from lab.results.findings import Finding
 from lab.results.measurements import Curve, Measurement, Results, curve_of
+from stages.optimizers.measure.names import RULES
 
 OF_TIMES = False  # the page tells none
 OUTCOMES = {"synthetic": (False, True)}
@@ -27,6 +28,7 @@ def values(results: Results, found: Mapping[str, Finding]) -> dict[str, object]:
     overlapping, pairs = overlapping_pairs(results)
     return {
         "directions": len(results.xs("starts", "GD", turned=0)),
+        "optimizers": len(RULES),
         "seeds": len(results.samples("best_rate", "SGD", problem="airfoil").values),
         "least": np.nanmin(losses),
         "most": np.nanmax(losses),
