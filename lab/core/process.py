@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -32,8 +32,6 @@ POLL_S = 0.5
 MORE_OPEN_FILES = "too many open files for this shell's limit; `ulimit -n 4096`"
 PATIENCE_S = 10.0  # from a signal until what is left is killed
 DIE_WITH_PARENT = "LAB_DIE_WITH_PARENT"  # set for stages that another command starts
-
-Handler = Callable[[int, FrameType | None], object]
 
 _LAST_CHECKS: list[Callable[[], None]] = []
 _WATCHES: list[int] = []  # this process, if it watches its parent; one that forked it, perhaps
@@ -148,37 +146,27 @@ class Stopped(KeyboardInterrupt):
 
 @contextlib.contextmanager
 def raise_signals() -> Iterator[None]:
-    """Raise Stopped on the first signal; a second one ends the process."""
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        _STOP_ASKED.set()
-        restore_signals(dict.fromkeys(before, signal.SIG_DFL))
-        raise Stopped(number)
-
-    before = handle_ending_signals(stop)
-    try:
-        yield
-    finally:
-        restore_signals(before)
-
-
-def handle_ending_signals(handler: Handler) -> dict[int, Any]:
-    """Set the handler of the signals that ask a process to end; returns the earlier handlers.
+    """Raise Stopped on the first signal that asks to end; a second one ends the process.
 
     A signal that is ignored, as SIGHUP under nohup, stays ignored. Windows has no SIGHUP.
     """
     numbers = {signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}
     before = {number: signal.getsignal(number) for number in numbers}
     heard = {number: old for number, old in before.items() if old is not signal.SIG_IGN}
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        _STOP_ASKED.set()
+        for each in heard:
+            signal.signal(each, signal.SIG_DFL)
+        raise Stopped(number)
+
     for number in heard:
-        signal.signal(number, handler)
-    return heard
-
-
-def restore_signals(handlers: Mapping[int, Any]) -> None:
-    """Set the handlers that `handle_ending_signals` returned."""
-    for number, handler in handlers.items():
-        signal.signal(number, handler)
+        signal.signal(number, stop)
+    try:
+        yield
+    finally:
+        for number, old in heard.items():
+            signal.signal(number, old)
 
 
 def die_with_parent() -> None:

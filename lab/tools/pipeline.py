@@ -1,9 +1,8 @@
-"""Run DVC as `invoke` does: told how long it takes, stopped in good order, its stages' exit codes.
+"""Run DVC as `invoke` does: with the time that it will take, and its stages' exit codes.
 
-DVC runs in a process of its own. A stage ends in good order when its DVC is gone, unless it is
-ending by a signal already. With DVC in the process of `invoke`, which waits, a signal would have to
-go to the stage itself. Where it is the second one, as after a terminal's Ctrl-C, it cuts short what
-the stage does to end.
+DVC has a process of its own, and its stages end with it. In the process of `invoke`, a signal would
+have to be passed on to a stage that may have had it already, as from a terminal's Ctrl-C, and a
+second one cuts a command short.
 """
 
 import contextlib
