@@ -68,7 +68,7 @@ class RunParams(Section):
 
     @model_validator(mode="after")
     def _can_be_trained(self) -> Self:
-        objections = [*_objections(self), *STEP_OBJECTS[self.strategy](self)]
+        objections = [*_objections(self), *STEP_CHECKS[self.strategy](self)]
         if objections:
             raise ValueError("; and ".join(objections))
         return self
@@ -115,9 +115,8 @@ def _replicas(recipe: RunParams) -> Iterator[str]:
 
 
 def _graph(recipe: RunParams) -> Iterator[str]:
-    if (recipe.num_gpus, recipe.schedule) != (1, "constant") or (
-        recipe.compile == "reduce-overhead"
-    ):
+    one_graph = recipe.num_gpus == 1 and recipe.schedule == "constant"
+    if not one_graph or recipe.compile == "reduce-overhead":
         yield (
             "num_gpus 1, schedule constant and another compile than reduce-overhead for strategy"
             " graph, which records one step with its learning rate"
@@ -138,7 +137,7 @@ def _ddp(recipe: RunParams) -> Iterator[str]:
 
 
 # what each step of lab/training/steps asks of a recipe, where no torch is
-STEP_OBJECTS: Mapping[str, Callable[[RunParams], Iterator[str]]] = {
+STEP_CHECKS: Mapping[str, Callable[[RunParams], Iterator[str]]] = {
     "replicas": _replicas,
     "graph": _graph,
     "dataparallel": _dataparallel,
