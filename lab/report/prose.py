@@ -232,7 +232,8 @@ def _table_close(*_: Any) -> str:
 
 def _fence(renderer: RendererHTML, tokens: Sequence[Token], index: int, *_: Any) -> str:
     """Code scrolls within itself, also by the keyboard."""
-    return Markup("<pre tabindex=0><code>{code}</code></pre>\n").format(code=tokens[index].content)
+    code = Markup("<pre tabindex=0><code>{}</code></pre>\n").format(tokens[index].content)
+    return str(code)  # or what the renderer has so far would be escaped when this is added to it
 
 
 def _softbreak(*_: Any) -> str:
