@@ -2,7 +2,7 @@
 
 import gc
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from functools import partial
 from multiprocessing.connection import Connection, wait
@@ -16,7 +16,13 @@ from lab.core.shared_params import BenchParams
 from lab.machine.allocator import disable_malloc_trim
 from lab.machine.devices import Devices
 from lab.machine.fresh_process import FreshProcess, fresh_process, silence_stdout
-from lab.parallel.process_group import PeerLostError, place, process_group, rendezvous_store
+from lab.parallel.process_group import (
+    PeerLostError,
+    all_reduce_max,
+    place,
+    process_group,
+    rendezvous_store,
+)
 from lab.timing.bench import Variant, samples_in_turns
 from lab.timing.clock import read_clock
 
@@ -124,14 +130,6 @@ def slowest_seconds(device: torch.device, variant: Variant, calls: int) -> float
         variant()
     [slowest] = all_reduce_max([read_clock([device]) - start])
     return slowest
-
-
-def all_reduce_max(mine: Sequence[float], group: dist.ProcessGroup | None = None) -> list[float]:
-    """The largest of all ranks' numbers; it also makes the ranks wait for each other."""
-    values = torch.tensor(mine, dtype=torch.float64)
-    dist.all_reduce(values, dist.ReduceOp.MAX, group)
-    largest: list[float] = values.tolist()
-    return largest
 
 
 def _be_rank(

@@ -7,7 +7,7 @@ as CONTRIBUTING.md shows. Either way a rank finds its place and the store in its
 import os
 import socket
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 
@@ -98,6 +98,14 @@ def process_group(devices: Devices, own: torch.device, timeout_s: float) -> Iter
                 f"rank {os.environ['RANK']} lost another one ({str(error).partition('. ')[0]})"
             ) from None
         raise
+
+
+def all_reduce_max(mine: Sequence[float], group: dist.ProcessGroup | None = None) -> list[float]:
+    """The largest of all ranks' numbers; it also makes the ranks wait for each other."""
+    values = torch.tensor(mine, dtype=torch.float64)
+    dist.all_reduce(values, dist.ReduceOp.MAX, group)
+    largest: list[float] = values.tolist()
+    return largest
 
 
 def check_ranks_agree(key: str) -> None:

@@ -52,8 +52,7 @@ class Model:
         self.devices, self.shards_per_device = list(devices), shards_per_device
         precision = precision_on(self.devices[0], recipe.precision)
         self.nets = [UInt8Input(replicate(net, device), precision) for device in devices]
-        self.compiled = recipe.compile != "none"
-        if self.compiled:
+        if recipe.compile != "none":
             # copies to evaluate with are not compiled
             with compiler_errors():
                 for on_bytes in self.nets:

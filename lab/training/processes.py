@@ -4,6 +4,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
+from lab.parallel.process_group import all_reduce_max
 from lab.training.shards import blocks
 
 
@@ -56,13 +57,11 @@ class Group(Alone):
 
     def largest(self, value: float) -> float:
         """The largest `value` of the processes, each of which waits for all."""
-        found = torch.tensor(value, dtype=torch.float64)
-        dist.all_reduce(found, dist.ReduceOp.MAX)
-        return float(found)
+        return all_reduce_max([value])[0]
 
     def gathered(self, values: Tensor) -> list[Tensor]:
         """The `values` of each process, by rank, on the CPU."""
-        mine = values.to("cpu", copy=True)
+        mine = values.cpu()
         found = [torch.empty_like(mine) for _ in range(self.world_size)]
         dist.all_gather(found, mine)
         return found

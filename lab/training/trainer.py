@@ -90,7 +90,7 @@ class Trainer:
         whole = min(batch_size, num_images)
         small = min(whole, WARM_UP_IMAGES * model.num_shards)
         on_gpu = self.device.type == "cuda"
-        of_size = on_gpu or model.compiled
+        of_size = on_gpu or model.recipe.compile != "none"
         sizes = sorted({whole, num_images % batch_size} - {0}) if of_size else [small]
         for size in sizes * (GPU_WARM_UPS if on_gpu else 1):
             self._take(torch.arange(size, device=self.device), lr)

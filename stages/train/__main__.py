@@ -31,15 +31,15 @@ def main() -> None:
         known = instead_of(name, params.train.runs)
         raise ParamsError(f"{PARAMS_FILE}: no run {name!r} in train.runs; {known}")
     refuse([objection(Path(WEIGHTS.format(run=name)))])  # before there is anything to lose
-    if own_rank() is None and "RANK" in os.environ:
+    strategy, is_rank = params.train.runs[name].strategy, own_rank() is not None
+    if not is_rank and "RANK" in os.environ:
         log.info("RANK=%s is not torchrun's and is ignored", os.environ["RANK"])
-    strategy = params.train.runs[name].strategy
-    if own_rank() is not None and strategy != "ddp":
+    if is_rank and strategy != "ddp":
         raise ParamsError(
             f"{PARAMS_FILE}: train.runs.{name}.strategy: expected ddp for ranks of torchrun's, got"
             f" {strategy}"
         )
-    if strategy == "ddp" and own_rank() is None:
+    if strategy == "ddp" and not is_rank:
         launch_ranks(name, params)
     else:
         train_run(name, params)

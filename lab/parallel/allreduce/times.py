@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from lab.nets.models import MODELS, UInt8Input
 from lab.parallel import local_ranks
 from lab.parallel.allreduce.collectives import ALGORITHMS, PROBES, Ranks, in_one_bucket, per_tensor
-from lab.parallel.local_ranks import all_reduce_max
+from lab.parallel.process_group import all_reduce_max
 from lab.parallel.replicas import forward_backward, grad_of, replicate, sgd, sum_gradients
 
 NOTHING = "nothing"  # is summed; with a bucket, the tensors are still joined and taken apart

@@ -30,7 +30,8 @@ from torch.distributed.tensor.parallel import (
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from lab.machine.devices import Devices
-from lab.parallel.local_ranks import all_reduce_max, run_on_ranks
+from lab.parallel.local_ranks import run_on_ranks
+from lab.parallel.process_group import all_reduce_max
 from lab.parallel.replicas import forward_backward, grad_of
 from lab.results.measurements import Cell, Measurement
 from stages.parallelism.measure.by_hand import DataParallel, Layered, cut

@@ -2,20 +2,18 @@
 
 import hashlib
 import io
-from itertools import islice
 from typing import Any
 
 import torch
 
 from lab.nets.models import MODELS
-from lab.training import loop
-from lab.training.loop import Progress, predict, train
+from lab.training.loop import predict
 from lab.training.model import Model, Step
 from lab.training.processes import Alone, Group
 from lab.training.steps.by_name import model_and_step
 from lab.training.trainer import Trainer
 from tests.helpers import recipe
-from tests.lab.training.strategy_ranks import CPU, batch
+from tests.lab.training.strategy_ranks import CPU, batch, part_of_a_run
 
 NUM_SHARDS = 8
 # images and batch size: an epoch's last batch is smaller, and its shards are not all equal
@@ -41,16 +39,8 @@ def go_on(
     steps: int | None = None,
 ) -> dict[str, Any]:
     """Train from a state on, for so many steps or to the end; the state then."""
-    train_set, test_set = batch(NUM_IMAGES[name]), batch(33)
-    progress = Progress()
-    trainer = Trainer(model, step, train_set)
-    if state:
-        model.load_state(state)
-        progress = Progress.from_state(state)
-    before, loop.SAVE_EVERY_S = loop.SAVE_EVERY_S, 0.0 if steps else 3600.0
-    reached = list(islice(train(trainer, test_set, 0, progress), steps))[-1]
-    loop.SAVE_EVERY_S = before
-    found = {**model.state(), **reached.state()}
+    test_set = batch(33)
+    found = part_of_a_run(Trainer(model, step, batch(NUM_IMAGES[name])), test_set, state, steps)
     found["logits"] = predict(model, test_set[0], batch_size=3)
     model.close()
     return found

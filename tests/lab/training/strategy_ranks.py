@@ -1,8 +1,9 @@
 """One of several ranks: steps of `ddp` beside those of `replicas`."""
 
 import time
-from itertools import count
+from itertools import count, islice
 from types import SimpleNamespace
+from typing import Any
 
 import torch
 import torch.distributed as dist
@@ -50,6 +51,23 @@ def batch(size: int) -> tuple[Tensor, Tensor]:
     generator = torch.Generator().manual_seed(size)
     images = torch.randint(0, 256, (size, 28, 28), dtype=torch.uint8, generator=generator)
     return images, torch.randint(0, 10, (size,), generator=generator)
+
+
+def part_of_a_run(
+    trainer: Trainer,
+    test_set: tuple[Tensor, Tensor],
+    state: dict[str, Any] | None,
+    steps: int | None,
+) -> dict[str, Any]:
+    """Train from a state on, for so many steps or to the end; the state then."""
+    progress = Progress()
+    if state:
+        trainer.model.load_state(state)
+        progress = Progress.from_state(state)
+    before, loop.SAVE_EVERY_S = loop.SAVE_EVERY_S, 0.0 if steps else 3600.0
+    reached = list(islice(train(trainer, test_set, 0, progress), steps))[-1]
+    loop.SAVE_EVERY_S = before
+    return {**trainer.model.state(), **reached.state()}
 
 
 def by_ddp(net: nn.Module) -> tuple[Model, Step]:

@@ -2,7 +2,6 @@
 
 import functools
 import io
-from itertools import islice
 
 import pytest
 import torch
@@ -12,15 +11,13 @@ from torch import nn
 from lab.machine.devices import Devices
 from lab.optim.update_rules import RULES
 from lab.parallel.local_ranks import run_on_ranks
-from lab.training import loop
 from lab.training.checkpoints import tensors_in
-from lab.training.loop import Progress, train
 from lab.training.processes import Group
 from lab.training.steps.by_name import model_and_step
 from lab.training.trainer import Trainer
 from lab.training.update_steps import updates_of
 from tests.helpers import recipe
-from tests.lab.training.strategy_ranks import CPU, batch
+from tests.lab.training.strategy_ranks import CPU, batch, part_of_a_run
 
 TORCHS = {  # by a recipe's optimizer and weight decay, with the constants of lab.optim
     ("sgd", 0.0): lambda groups: torch.optim.SGD(groups, 0.05),
@@ -68,16 +65,9 @@ def trained(how, num_devices, saved=b"", steps=None, processes=None):
     """What `torch.save` makes of a run's state after so many more steps, or at its end."""
     asked = recipe(batch_size=16, lr=0.01, weight_decay=1e-3, num_epochs=2, **how)
     model, step = model_and_step(net(), [CPU] * num_devices, asked, processes)
-    trainer, progress = Trainer(model, step, batch(40)), Progress()
-    if saved:
-        state = tensors_in(saved)
-        model.load_state(state)
-        progress = Progress.from_state(state)
-    before, loop.SAVE_EVERY_S = loop.SAVE_EVERY_S, 0.0 if steps else 3600.0
-    reached = list(islice(train(trainer, batch(20), 0, progress), steps))[-1]
-    loop.SAVE_EVERY_S = before
+    state = tensors_in(saved) if saved else None
     content = io.BytesIO()
-    torch.save(model.state() | reached.state(), content)
+    torch.save(part_of_a_run(Trainer(model, step, batch(40)), batch(20), state, steps), content)
     model.close()
     return content.getvalue()
 
