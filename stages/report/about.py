@@ -27,7 +27,7 @@ from lab.core.files import REPORTS
 from lab.data.sources import FASHION_FILES
 from lab.report import verdicts
 from lab.report.benchmarks import devices_in_words
-from lab.report.inline_svg import Styles, inlined
+from lab.report.inline_svg import inlined
 from lab.report.language import (
     ENGLISH,
     in_markdown,
@@ -119,12 +119,10 @@ def text_file(name: str) -> Path:
 
 def index(know: About) -> str:
     """The first page: what it is, what did not survive, the questions, and one count of claims."""
-    styles, links = Styles(), links_from(INDEX)
+    links = links_from(INDEX)
     front = for_the_front(know.judgements, IN_FRONT, OF_A_STAGE)
     functions = {
-        "hero": lambda: _parts(
-            "hero", _panels(know.questions[HERO], HERO, styles)[:1], links[HERO]
-        ),
+        "hero": lambda: _parts("hero", _panels(know.questions[HERO], HERO)[:1], links[HERO]),
         "front": lambda: _parts("front", [_card(know, f, links) for f in front]),
         "questions": lambda: _parts("questions", _grouped(know.questions, links)),
         "tally": lambda: _parts(
@@ -138,7 +136,6 @@ def index(know: About) -> str:
     return rendered(
         "index.html.j2",
         INDEX,
-        styles,
         _of(prose) | {"notices": know.notices(), "script": script_of([], "index.js")},
     )
 
@@ -154,10 +151,10 @@ def _card(know: About, f: Judgement, links: Mapping[str, str]) -> dict[str, obje
     }
 
 
-def _panels(made: Question, figure: str, styles: Styles) -> list[Markup]:
+def _panels(made: Question, figure: str) -> list[Markup]:
     """A figure's panels; none if it could not be drawn."""
     return [
-        Markup(inlined(file.read_text(encoding="utf-8"), made.title.striptags(), styles))
+        Markup(inlined(file.read_text(encoding="utf-8"), made.title.striptags()))
         for file in made.drawn.get(figure, [])
     ]
 
@@ -233,7 +230,7 @@ def errata(know: About) -> str:
         "question": lambda name: Markup(f"[{know.questions[name].title}]({links[name]})"),
     }
     prose = fill_in(text_file("errata"), know.values() | functions, headings=False)
-    return rendered("text.html.j2", "errata", Styles(), _of(prose))
+    return rendered("text.html.j2", "errata", _of(prose))
 
 
 def how_to(know: About) -> str:
@@ -245,7 +242,7 @@ def how_to(know: About) -> str:
         if made.how and PLACES[stage].sections[0].startswith("13")
     ]
     prose = fill_in(text_file("howto"), know.values(), headings=False)
-    return rendered("howto.html.j2", "howto", Styles(), _of(prose) | {"boxes": boxes})
+    return rendered("howto.html.j2", "howto", _of(prose) | {"boxes": boxes})
 
 
 # --- claims, and the method ---
@@ -277,7 +274,6 @@ def claims(know: About) -> str:
     return rendered(
         "claims.html.j2",
         "claims",
-        Styles(),
         _of(prose)
         | {
             "cards": cards,

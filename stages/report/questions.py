@@ -29,7 +29,7 @@ from lab.core.errors import LabError, NotThereError
 from lab.core.files import CONDITIONS, REPORTS, ROWS, read_json
 from lab.report import book, verdicts
 from lab.report.benchmarks import trust, undecided
-from lab.report.inline_svg import Styles, inlined
+from lab.report.inline_svg import inlined
 from lab.report.language import CHINESE, language, say
 from lab.report.machines import in_one_line, machines_of, notes_on
 from lab.report.markup import with_tags
@@ -87,7 +87,6 @@ class Author:
         folder: where figures are drawn to.
         figures: those that the text may show, by name.
         explorables: what it may offer to play with, by name.
-        styles: of all figures of the page.
         drawn: files of the figures that it has shown.
         used: the explorables that it has shown.
         failures: the figures that could not be drawn.
@@ -98,7 +97,6 @@ class Author:
     folder: Path
     figures: Mapping[str, Figure]
     explorables: Mapping[str, Explorable]
-    styles: Styles = field(default_factory=Styles)
     drawn: dict[str, list[Path]] = field(default_factory=dict)
     used: list[str] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
@@ -147,7 +145,7 @@ class Author:
             )
         title, caption = (Markup(text.strip()) for text in found.groups())
         panels = [
-            Markup(inlined(file.read_text(encoding="utf-8"), title.striptags(), self.styles))
+            Markup(inlined(file.read_text(encoding="utf-8"), title.striptags()))
             for file in self.drawn[name]
         ]
         return in_a_line(_parts().figure_of(figure, title, panels, caption))
@@ -325,7 +323,6 @@ def _html(
     return rendered(
         "question.html.j2",
         stage,
-        author.styles,
         {
             "title": title,
             "place": _place(stage, machines.all()),

@@ -15,7 +15,6 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from lab.claims.book_order import BOOK_ORDER
-from lab.report.inline_svg import Styles
 from lab.report.language import ENGLISH, language, say
 from lab.report.markup import with_code, with_tags
 from lab.report.prose import inline, read_front
@@ -53,7 +52,7 @@ def titles() -> dict[str, Markup]:
     return {stage: inline(read_front(text_of(stage))["title"]) for stage in BOOK_ORDER}
 
 
-def rendered(template: str, page: str, styles: Styles, content: Mapping[str, Any]) -> str:
+def rendered(template: str, page: str, content: Mapping[str, Any]) -> str:
     """A page as HTML, in the language that is spoken."""
     script = content.get("script", "")
     other = "zh" if language() == ENGLISH else ENGLISH
@@ -70,7 +69,6 @@ def rendered(template: str, page: str, styles: Styles, content: Mapping[str, Any
             script=Markup(script),
             script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
             style=Markup((HERE / "templates" / "style.css").read_text("utf-8")),
-            figure_styles=Markup(styles.css()),
         )
     )
 
