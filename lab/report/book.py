@@ -1,6 +1,9 @@
-"""The sections of Dive into Deep Learning: where they stand on the web, in both editions."""
+"""The sections of Dive into Deep Learning in both editions: their numbers, and where on the web."""
 
-from lab.report.language import CHINESE, language, section_number
+import re
+from collections.abc import Iterable
+
+from lab.report.language import CHINESE, ENGLISH, language
 
 PAGES = {
     "4.2": "linear-classification/image-classification-dataset",
@@ -23,6 +26,24 @@ PAGES = {
     "13.6": "computational-performance/multiple-gpus-concise",
     "13.7": "computational-performance/parameterserver",
 }
+
+
+def section_number(sections: str) -> str:
+    """Sections of the book in the edition of the language that is spoken: `12.3`, `13.5, 13.6`.
+
+    The Chinese edition has one chapter fewer before those on optimization and on performance; its
+    section on Fashion-MNIST is 3.5.
+    """
+    if language() == ENGLISH:
+        return sections
+    if sections == "4.2":
+        return "3.5"
+    return re.sub(r"(?<![.\d])\d+", lambda chapter: str(int(chapter[0]) - 1), sections)
+
+
+def section_list(sections: Iterable[str]) -> str:
+    """Several sections, in the numbers of the edition of the language that is spoken."""
+    return ("、" if language() == CHINESE else ", ").join(map(section_number, sections))
 
 
 def url(section: str) -> str:

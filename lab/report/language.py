@@ -2,26 +2,31 @@
 
 `say("synchronized after {n}", n=3)` gives the English words, or the catalogue's, with the same
 placeholders filled in. Each folder that has such words has its own `words.yaml`, a line for each:
-`English: Chinese`, read by `stages.report.catalogue`; a test finds every message of the sources
-there. What a page tells stands in its Markdown files, one for each language (`lab.report.prose`),
-and claims have both in claims.yaml.
+`English: Chinese`; a test finds every message of the sources there. What a page tells stands in its
+Markdown files, one for each language (`lab.report.prose`), and claims have both in claims.yaml.
 """
 
+import functools
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from pathlib import Path
 from typing import Protocol
 
+from lab.core.params import read_yaml
+
 ENGLISH, CHINESE = "en", "zh"
+ROOT = Path(__file__).resolve().parents[2]
+WORDS = ("lab/*", "stages/*/page", "stages/report")  # folders with a words.yaml
 SUPERSCRIPTS = str.maketrans("-.0123456789", "⁻·⁰¹²³⁴⁵⁶⁷⁸⁹")
-_spoken: ContextVar[tuple[str, Mapping[str, str]]] = ContextVar("spoken", default=(ENGLISH, {}))
+_spoken: ContextVar[str] = ContextVar("spoken", default=ENGLISH)
 
 
 @contextmanager
-def speaking(language: str, catalogue: Mapping[str, str]) -> Iterator[None]:
+def speaking(language: str) -> Iterator[None]:
     """Have `say` speak another language, for as long as the context lasts."""
-    token = _spoken.set((language, catalogue))
+    token = _spoken.set(language)
     try:
         yield
     finally:
@@ -30,12 +35,23 @@ def speaking(language: str, catalogue: Mapping[str, str]) -> Iterator[None]:
 
 def language() -> str:
     """The code of the language that is spoken."""
-    return _spoken.get()[0]
+    return _spoken.get()
+
+
+@functools.cache
+def catalogue() -> Mapping[str, str]:
+    """The Chinese of all messages.
+
+    Raises:
+        ParamsError: a words.yaml is damaged.
+    """
+    files = sorted(file for each in WORDS for file in ROOT.glob(f"{each}/words.yaml"))
+    return {english: chinese for file in files for english, chinese in read_yaml(file).items()}
 
 
 def translation(message: str) -> str:
     """A message in the language that is spoken, placeholders kept; English if it has none."""
-    return _spoken.get()[1].get(message, message)
+    return message if language() == ENGLISH else catalogue().get(message, message)
 
 
 def say(message: str, /, **values: object) -> str:
@@ -56,24 +72,6 @@ class Localized(Protocol):
 def localized(text: Localized) -> str:
     """A text in the language that is spoken."""
     return text.zh if language() == CHINESE else text.en
-
-
-def section_number(sections: str) -> str:
-    """Sections of the book in the edition of the language that is spoken: `12.3`, `13.5, 13.6`.
-
-    The Chinese edition has one chapter fewer before those on optimization and on performance; its
-    section on Fashion-MNIST is 3.5.
-    """
-    if language() == ENGLISH:
-        return sections
-    if sections == "4.2":
-        return "3.5"
-    return re.sub(r"(?<![.\d])\d+", lambda chapter: str(int(chapter[0]) - 1), sections)
-
-
-def section_list(sections: Iterable[str]) -> str:
-    """Several sections, in the numbers of the edition of the language that is spoken."""
-    return ("、" if language() == CHINESE else ", ").join(map(section_number, sections))
 
 
 def in_markdown(text: object) -> str:

@@ -14,7 +14,8 @@ from lab.claims.verdicts import CPU, Judgement, judgements_of
 from lab.core.errors import LabError
 from lab.core.files import METRICS, ROWS, read_json, read_rows
 from lab.report.benchmarks import devices_in_words
-from lab.report.language import localized, say, section_number, translation
+from lab.report.book import section_number
+from lab.report.language import localized, say, translation
 from lab.report.numbers import digits_beside, number, span
 from lab.report.reasons import reason_of
 from lab.report.scales import Scale, scale_of

@@ -21,7 +21,7 @@ from lab.core.process import die_with_parent, run
 from lab.report.language import CHINESE, ENGLISH, speaking
 from lab.report.machines import machines_of, warning_of
 from lab.results.documents import read_hardware
-from stages.report import about, catalogue
+from stages.report import about
 from stages.report.questions import Question, question
 from stages.report.references import references_in
 from stages.report.site import file_of
@@ -58,7 +58,7 @@ def draw(stages: Sequence[str], folders: Mapping[str, Path]) -> dict[str, dict[s
 
 def draw_one(stage: str, language: str, folder: Path) -> Question:
     """Draw one page in one language."""
-    with speaking(language, catalogue.read(language)):
+    with speaking(language):
         return question(stage, folder)
 
 
@@ -89,7 +89,7 @@ def main() -> None:
         figures = {path.name: path.read_bytes() for path in folders[ENGLISH].glob("*.svg")}
         if not chosen:
             for language, questions in drawn.items():
-                with speaking(language, catalogue.read(language)):
+                with speaking(language):
                     pages |= about.pages(questions)
     if chosen:
         for page, html in pages.items():

@@ -27,17 +27,9 @@ from lab.core.files import REPORTS
 from lab.data.sources import FASHION_FILES
 from lab.report import verdicts
 from lab.report.benchmarks import devices_in_words
+from lab.report.book import section_list, section_number
 from lab.report.inline_svg import inlined
-from lab.report.language import (
-    ENGLISH,
-    in_markdown,
-    language,
-    localized,
-    say,
-    section_list,
-    section_number,
-    translation,
-)
+from lab.report.language import ENGLISH, in_markdown, language, localized, say, translation
 from lab.report.machines import Machines, in_one_line, machines_of
 from lab.report.markup import with_tags
 from lab.report.prose import Prose, fill_in, filled

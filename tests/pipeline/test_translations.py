@@ -8,7 +8,7 @@ from pathlib import Path
 from lab.claims.book_order import HEADINGS
 from lab.claims.ledger import ledger
 from lab.core.files import ROWS, read_rows
-from stages.report import catalogue
+from lab.report.language import catalogue
 from tests.helpers import COMMITTED, ROOT
 
 
@@ -27,12 +27,12 @@ def test_every_message_has_a_translation():
     for template in (ROOT / "stages" / "report" / "templates").glob("*.html.j2"):
         said |= set(re.findall(r'\b(?:say|text)\("([^"]+)"', template.read_text()))
     said |= {str(row["unit"]) for row in read_rows(COMMITTED / "reports" / "claims" / ROWS)}
-    missing = sorted(said - set(catalogue.read("zh")) - {""})
+    missing = sorted(said - set(catalogue()) - {""})
     assert not missing, "write their Chinese into a words.yaml: " + "\n".join(missing)
 
 
 def test_a_translation_fills_in_what_the_message_does():
-    for english, chinese in catalogue.read("zh").items():
+    for english, chinese in catalogue().items():
         names = [
             {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
             for text in (english, chinese)

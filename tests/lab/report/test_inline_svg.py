@@ -49,7 +49,7 @@ def test_every_id_is_referred_to_and_no_two_figures_share_one(tmp_path):
 
 def test_chinese_letters_have_room_where_no_font_has_them(tmp_path, recwarn):
     """As wide as they are high, so that a label of them needs as many ems as letters."""
-    with speaking("zh", {}), figures.figure(tmp_path / "a.svg", figures.WIDTH, 3) as fig:
+    with speaking("zh"), figures.figure(tmp_path / "a.svg", figures.WIDTH, 3) as fig:
         axes = fig.add_subplot()
         label = axes.text(0, 0, "多因子调度器，学习率")
         fig.canvas.draw()

@@ -60,7 +60,7 @@ def test_seconds_have_the_unit_that_suits_them(seconds, text):
 
 def test_both_ends_of_a_time_have_the_unit_of_its_median():
     assert duration_span(Finding(0.9e-3, 0.4e-3, 1.2e-3)) == "400–1,200 µs"
-    with speaking("zh", {}):
+    with speaking("zh"):
         assert duration(12.66) == "13 秒"
 
 

@@ -59,7 +59,7 @@ def test_a_mistake_is_named_with_its_place(tmp_path, body, words):
 
 
 def test_a_line_break_within_a_paragraph_is_no_space_in_chinese(tmp_path):
-    with speaking("zh", {}):
+    with speaking("zh"):
         found = fill_in(text(tmp_path, "一句。\n两句。\n"), {"n": 1}, headings=False)
     assert found.parts["answer"].html.strip() == "<p>一句。两句。</p>"
 
@@ -72,7 +72,7 @@ def test_a_table_scrolls_within_itself_and_links_lead_to_the_edition(tmp_path):
         'href="https://d2l.ai/chapter_computational-performance/async-computation.html">13.2<'
         in html
     )
-    with speaking("zh", {}):
+    with speaking("zh"):
         html = fill_in(path, {"n": 1}, headings=False).parts["answer"].html
     assert (
         'href="https://zh.d2l.ai/chapter_computational-performance/async-computation.html">12.2<'

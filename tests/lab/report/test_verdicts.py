@@ -12,7 +12,6 @@ from lab.report.language import speaking
 from lab.report.verdicts import card
 from lab.results.findings import Finding, Over, exact
 from lab.results.reasons import Reason
-from stages.report import catalogue
 from tests.helpers import COMMITTED
 
 CLAIMS = {claim.id: claim for claim in ledger()}
@@ -61,7 +60,7 @@ def test_what_a_claim_needs_is_said_in_the_pages_language():
     claim = next(c for c in CLAIMS.values() if c.needs and c.needs[0].name == "gpu")
     untested = judged(Verdict.NOT_TESTABLE, None, Reason("unmet", "gpu"), claim.id)
     assert card(untested).found == "needs a GPU; `invoke repro` on a machine with one measures it"
-    with speaking("zh", catalogue.read("zh")):
+    with speaking("zh"):
         chinese = card(untested)
     assert set(WORD.findall(chinese.found)) <= {"GPU", "invoke", "repro"}
 
@@ -69,7 +68,7 @@ def test_what_a_claim_needs_is_said_in_the_pages_language():
 def test_every_claim_has_a_card_in_chinese_without_english_sentences():
     """Names and units stay; three English words in a row are a sentence."""
     sentence = re.compile(r"(?:\b[a-z]{2,}\b[ ,]+){3}")
-    with speaking("zh", catalogue.read("zh")):
+    with speaking("zh"):
         for claim in CLAIMS.values():
             shown = card(judged(Verdict.CONFIRMED, INTERVAL, name=claim.id))
             for text in (shown.says, shown.measured, shown.tolerance, shown.holds, shown.found):

@@ -1,6 +1,5 @@
 """Results of every stage, and the report of them, made once."""
 
-import functools
 import importlib
 import os
 import shutil
@@ -21,7 +20,7 @@ from lab.report.language import speaking
 from lab.report.prose import block
 from lab.training.loop import Epoch
 from stages.claims.__main__ import main as judge_claims
-from stages.report import catalogue, questions
+from stages.report import questions
 from tests import made_up
 from tests.helpers import COMMITTED, ROOT, committed_params, hardware, recipe, small_run, write_data
 from tests.stages.train import made_up as made_up_training
@@ -29,9 +28,6 @@ from tests.stages.train import made_up as made_up_training
 CPU = Devices("cpu-virtual", [torch.device("cpu")] * 2, threads=1)
 EPOCHS = [Epoch(1, 2.3, 0.1, 4.0), Epoch(2, 1.6, 0.6, 2.0), Epoch(3, 0.7, 0.75, 2.5)]
 SETTINGS = recipe(**small_run(num_gpus=2, num_epochs=3))
-
-
-words = functools.cache(catalogue.read)
 
 
 def write_runs(project: Path, dataset: str) -> None:
@@ -118,7 +114,7 @@ def render(monkeypatch, tmp_path):
             if changed:
                 of = values.values
                 patch.setattr(values, "values", lambda *given: {**of(*given), **changed})
-            with speaking(language, words(language)):
+            with speaking(language):
                 return questions.question(stage, tmp_path)
 
     return rendered
