@@ -83,18 +83,20 @@ def this_machine(reports: Path, here: Facts) -> Facts:
     return here
 
 
-def in_one_line(facts: Facts) -> str:
-    """What tells machines apart, in a few words."""
+def in_one_line(*machines: Facts) -> str:
+    """What tells machines apart, in a few words of each."""
+    return say("; ").join(say(", ").join(_told_apart(facts)) for facts in machines)
+
+
+def _told_apart(facts: Facts) -> list[str]:
     cpu, names, software = facts["cpu"], facts["accelerator"]["names"], facts["software"]
-    return say(", ").join(
-        [
-            f"{cpu['model']} ({cpu['instructions']})",
-            say("{n} usable cores", n=cpu["usable_cores"]),
-            *(names or [say("no GPU")]),
-            f"torch {software['torch']}",
-            f"Python {software['python']}",
-        ]
-    )
+    return [
+        f"{cpu['model']} ({cpu['instructions']})",
+        say("{n} usable cores", n=cpu["usable_cores"]),
+        *(names or [say("no GPU")]),
+        f"torch {software['torch']}",
+        f"Python {software['python']}",
+    ]
 
 
 def notes_on(machines: Machines, stage: str) -> list[str]:

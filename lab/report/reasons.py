@@ -3,9 +3,43 @@
 from collections.abc import Iterable
 
 from lab.claims.verdicts import Judgement
-from lab.report.language import localized, say
+from lab.report.language import localized, say, translation
 from lab.results import reasons
 from lab.results.reasons import Reason, split
+
+WORDS = {  # in English, by code
+    reasons.SKIPPED: "left out here: {about}",
+    reasons.NOT_MEASURED: "not measured: {about}; `dvc repro {stage}` measures it",
+    reasons.BROKEN: "{about} cannot be: the measurement is broken;"
+    " `invoke remeasure --stage {stage}` measures again",
+    reasons.UNUSABLE: "unusable samples: {about}",
+    reasons.LAUNCH_BOUND: "hardly longer than its launch; raise {about}",
+    reasons.NO_RACE: "without an event the result was right, too: there was no race",
+    reasons.NOT_LONGER: "the second job was not the longer; raise {about}",
+    reasons.TARGET_MISSED: "{about} runs that should need fewer epochs missed the target;"
+    " raise max_epochs",
+    reasons.NEEDS: "needs {about}",
+    reasons.NEEDS_GPU: "needs a GPU",
+    reasons.NEEDS_GPUS: "needs {about} GPUs",
+    reasons.NEEDS_TWO_GPUS_OR_NONE: "needs two GPUs, or none",
+    reasons.NEEDS_CORES: "needs {about} cores",
+    reasons.NEEDS_LARGER_SIZES: "needs larger sizes on this GPU",
+    reasons.NEEDS_BF16: "needs instructions for bfloat16",
+    reasons.NEEDS_LIGHTNING: "needs PyTorch Lightning: pip install -e '.[peers]'",
+    reasons.NO_TORCHSCRIPT: "torch {about} has no TorchScript",
+    reasons.OFF: "{about} is false",
+    reasons.FAILED: "does not work here ({about})",
+    reasons.NO_TIME: "not compiled within the time that was left",
+    reasons.DISTURBED: "{about}; `invoke remeasure --stage {stage}` measures again",
+    reasons.BUSY: "the machine was busy ({about})",
+    reasons.SLEPT: "the machine slept ({about})",
+    reasons.THROTTLED: "the CPU quota held it back ({about})",
+    reasons.GPU_BUSY: "others computed on the GPU ({about})",
+    reasons.DRIFTED: "the machine's speed changed ({about})",
+    reasons.FOREIGN: "measured on an unknown device: {about}",
+    reasons.NOT_SEEN: "not seen here, which refutes no “{about}”",
+    reasons.TOO_FEW: "too few samples to decide: {about}",
+}
 
 
 def in_words(reason: Reason, stage: str) -> str:
@@ -15,50 +49,9 @@ def in_words(reason: Reason, stage: str) -> str:
         about = in_words(Reason.of(about), stage)
     if code == reasons.DISTURBED:
         about = all_in_words(split(about))
-    messages = {
-        reasons.SKIPPED: say("left out here: {about}", about=about),
-        reasons.NOT_MEASURED: say(
-            "not measured: {about}; `dvc repro {stage}` measures it", about=about, stage=stage
-        ),
-        reasons.BROKEN: say(
-            "{about} cannot be: the measurement is broken; `invoke remeasure --stage {stage}`"
-            " measures again",
-            about=about,
-            stage=stage,
-        ),
-        reasons.UNUSABLE: say("unusable samples: {about}", about=about),
-        reasons.LAUNCH_BOUND: say("hardly longer than its launch; raise {about}", about=about),
-        reasons.NO_RACE: say("without an event the result was right, too: there was no race"),
-        reasons.NOT_LONGER: say("the second job was not the longer; raise {about}", about=about),
-        reasons.TARGET_MISSED: say(
-            "{about} runs that should need fewer epochs missed the target; raise max_epochs",
-            about=about,
-        ),
-        reasons.NEEDS: say("needs {about}", about=about),
-        reasons.NEEDS_GPU: say("needs a GPU"),
-        reasons.NEEDS_GPUS: say("needs {about} GPUs", about=about),
-        reasons.NEEDS_TWO_GPUS_OR_NONE: say("needs two GPUs, or none"),
-        reasons.NEEDS_CORES: say("needs {about} cores", about=about),
-        reasons.NEEDS_LARGER_SIZES: say("needs larger sizes on this GPU"),
-        reasons.NEEDS_BF16: say("needs instructions for bfloat16"),
-        reasons.NEEDS_LIGHTNING: say("needs PyTorch Lightning: pip install -e '.[peers]'"),
-        reasons.NO_TORCHSCRIPT: say("torch {about} has no TorchScript", about=about),
-        reasons.OFF: say("{about} is false", about=about),
-        reasons.FAILED: say("does not work here ({about})", about=about),
-        reasons.NO_TIME: say("not compiled within the time that was left"),
-        reasons.DISTURBED: say(
-            "{about}; `invoke remeasure --stage {stage}` measures again", about=about, stage=stage
-        ),
-        reasons.BUSY: say("the machine was busy ({about})", about=about),
-        reasons.SLEPT: say("the machine slept ({about})", about=about),
-        reasons.THROTTLED: say("the CPU quota held it back ({about})", about=about),
-        reasons.GPU_BUSY: say("others computed on the GPU ({about})", about=about),
-        reasons.DRIFTED: say("the machine's speed changed ({about})", about=about),
-        reasons.FOREIGN: say("measured on an unknown device: {about}", about=about),
-        reasons.NOT_SEEN: say("not seen here, which refutes no “{about}”", about=about),
-        reasons.TOO_FEW: say("too few samples to decide: {about}", about=about),
-    }
-    return messages.get(code, str(reason))
+    if code not in WORDS:
+        return str(reason)
+    return translation(WORDS[code]).format(about=about, stage=stage)
 
 
 def all_in_words(found: Iterable[Reason]) -> str:

@@ -20,14 +20,12 @@ class Scale:
         interval: where the interval begins and ends.
         value: where the number lies.
         ends: the ends of the range that are numbers, by their places.
-        logarithmic: whether equal distances are equal factors.
     """
 
     holds: tuple[float, float]
     interval: tuple[float, float]
     value: float
     ends: dict[float, float]
-    logarithmic: bool
 
 
 def scale_of(estimate: Finding, holds: Range) -> Scale:
@@ -50,7 +48,6 @@ def scale_of(estimate: Finding, holds: Range) -> Scale:
         (place(estimate.low), place(estimate.high)),
         place(estimate.value),
         {place(end): end for end in ends},
-        logarithmic,
     )
 
 

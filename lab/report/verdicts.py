@@ -2,9 +2,8 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
+from typing import NamedTuple
 
 from lab.claims.claim import Kind
 from lab.claims.ledger import ledger
@@ -22,75 +21,23 @@ from lab.report.scales import Scale, scale_of
 from lab.results.findings import Finding, Over
 from lab.results.stats import widening
 
-SYMBOLS = {
-    Verdict.CONFIRMED: "✓",
-    Verdict.REFUTED: "✗",
-    Verdict.DEPENDS: "±",
-    Verdict.INCONCLUSIVE: "≈",
-    Verdict.NOT_TESTABLE: "–",
-}
 
-Judgements = Mapping[str, Mapping[str, Judgement]]  # by machine, then by the claim's id
-NOWHERE: Judgements = MappingProxyType({})
-ANY = Range()
+class Shown(NamedTuple):
+    """How a verdict is shown: the key it is filtered by, its sign, and its word in English."""
 
-
-@dataclass(frozen=True)
-class Card:
-    """A claim as the page shows it, in the language that is spoken.
-
-    Attributes:
-        id: the claim's.
-        verdict: one of `confirmed`, `refuted`, `inconclusive`, `untested`: what it is filtered by.
-        symbol: the verdict's sign.
-        word: the verdict in words.
-        says: what the claim says.
-        source: who says it, and where.
-        of_the_notes: whether the notes say it, not this lab.
-        chapter: of the book: `12` or `13`.
-        section: the book's.
-        device_kind: what it was measured on.
-        measured: what is measured for it.
-        found: the number with its interval, or why there is none.
-        samples: the same, and how many samples are behind the interval.
-        elsewhere: the verdicts and numbers of other machines; empty where none could test it.
-        holds: the numbers for which it holds.
-        tolerance: why these.
-        change: what would change the verdict.
-        rule: since when the rule is as it is, and whether it was fixed before the measurement.
-        scale: both on a line; None where there is no number.
-        stage: where it is measured.
-    """
-
-    id: str
-    verdict: str
-    symbol: str
+    key: str
+    sign: str
     word: str
-    says: str
-    source: str
-    of_the_notes: bool
-    chapter: str
-    section: str
-    device_kind: str
-    measured: str
-    found: str
-    samples: str
-    elsewhere: str
-    holds: str
-    tolerance: str
-    change: str
-    rule: str
-    scale: Scale | None
-    stage: str
 
 
-FILTERS = {
-    Verdict.CONFIRMED: "confirmed",
-    Verdict.REFUTED: "refuted",
-    Verdict.DEPENDS: "depends",
-    Verdict.INCONCLUSIVE: "inconclusive",
-    Verdict.NOT_TESTABLE: "untested",
+SHOWN = {  # what interests a reader most comes first
+    Verdict.REFUTED: Shown("refuted", "✗", "fails"),
+    Verdict.DEPENDS: Shown("depends", "±", "depends"),
+    Verdict.INCONCLUSIVE: Shown("inconclusive", "≈", "undecided"),
+    Verdict.CONFIRMED: Shown("confirmed", "✓", "holds"),
+    Verdict.NOT_TESTABLE: Shown("untested", "–", "untested"),
 }
+ANY = Range()
 
 
 def judgements(folder: Path) -> list[Judgement]:
@@ -108,36 +55,20 @@ def of_the_notes(judgements: Sequence[Judgement]) -> list[Judgement]:
     return [f for f in judgements if f.kind is not Kind.OURS]
 
 
-def card(f: Judgement, others: Judgements = NOWHERE) -> Card:
-    """A judgement as the page shows it, beside those of other machines."""
-    return Card(
-        id=f.claim.id,
-        verdict=FILTERS[f.verdict],
-        symbol=SYMBOLS[f.verdict],
-        word=in_words(f.verdict),
-        says=localized(f.claim.says),
-        source=source_of(f),
-        of_the_notes=f.kind is not Kind.OURS,
-        chapter=f.claim.section.split(".")[0],
-        section=section_number(f.claim.section),
-        device_kind=f.device_kind if f.finding else "none",
-        measured=localized(f.claim.measured),
-        found=effect_of(f),
-        samples=effect_of(f, samples=True),
-        elsewhere=_elsewhere(f, others),
-        holds=range_in_words(f.claim.holds) + ("%" if f.unit[:1] == "%" else ""),
-        tolerance=localized(f.claim.tolerance),
-        change=_change_of(f),
-        rule=_rule_of(f),
-        scale=None
-        if f.finding is None or f.verdict is Verdict.DEPENDS
-        else scale_of(f.finding, f.claim.holds),
-        stage=f.claim.stage,
-    )
+def scale_on(judged: Judgement) -> Scale | None:
+    """The number beside the range, as on a line; None where there is not one number."""
+    if judged.finding is None or judged.verdict is Verdict.DEPENDS:
+        return None
+    return scale_of(judged.finding, judged.claim.holds)
 
 
-def _elsewhere(here: Judgement, others: Judgements) -> str:
-    """What other machines find of a claim, where their verdict is another."""
+def elsewhere(here: Judgement, others: Mapping[str, Mapping[str, Judgement]]) -> str:
+    """What other machines find of a claim, where their verdict is another.
+
+    Args:
+        here: this machine's judgement.
+        others: by machine, then by the claim's id.
+    """
     machines: dict[str, list[str]] = {}
     for machine, judgements in others.items():
         f = judgements.get(here.claim.id)
@@ -153,27 +84,21 @@ def _beside(here: Judgement, f: Judgement) -> str:
     """Another machine's verdict and number, in no more words than it takes beside this one's."""
     if here.finding and f.finding and not f.reason.code and here.device_kind == f.device_kind:
         return verdict_and_number(f)
-    return f"{SYMBOLS[f.verdict]} {effect_of(f)}"
+    return f"{SHOWN[f.verdict].sign} {effect_of(f)}"
 
 
 def by_interest(judgements: Sequence[Judgement]) -> list[Judgement]:
     """What did not hold first, then what is undecided, what holds, and what could not be tested."""
-    order = [Verdict.REFUTED, Verdict.DEPENDS, Verdict.INCONCLUSIVE, Verdict.CONFIRMED]
-    return sorted(judgements, key=lambda f: [*order, Verdict.NOT_TESTABLE].index(f.verdict))
+    return sorted(judgements, key=lambda f: list(SHOWN).index(f.verdict))
 
 
-def tally(judgements: Sequence[Judgement]) -> list[tuple[str, str, str, int]]:
-    """The verdicts that there are: how each is filtered by, its sign, its name, and how many."""
-    return [(FILTERS[v], SYMBOLS[v], in_words(v), n) for v, n in counts(judgements).items() if n]
-
-
-def counts(judgements: Sequence[Judgement]) -> dict[Verdict, int]:
-    """How many got each verdict."""
+def tally(judgements: Sequence[Judgement]) -> dict[Shown, int]:
+    """How many got each verdict that there is."""
     count = Counter(f.verdict for f in judgements)
-    return {verdict: count[verdict] for verdict in Verdict}
+    return {SHOWN[verdict]: count[verdict] for verdict in Verdict if count[verdict]}
 
 
-def _change_of(f: Judgement) -> str:
+def change_of(f: Judgement) -> str:
     """What would change a verdict."""
     if f.verdict is Verdict.DEPENDS:
         return say("The cases agreeing with each other.")
@@ -195,7 +120,7 @@ def _change_of(f: Judgement) -> str:
     )
 
 
-def _rule_of(f: Judgement) -> str:
+def rule_of(f: Judgement) -> str:
     """Since when a rule is as it is, and on which side of that day it was measured."""
     if not f.measured_on:
         return say("Unchanged since {since}.", since=f.claim.since)
@@ -214,23 +139,7 @@ def _rule_of(f: Judgement) -> str:
 
 def in_words(verdict: Verdict) -> str:
     """A verdict in the language that is spoken."""
-    return {
-        Verdict.CONFIRMED: say("holds"),
-        Verdict.REFUTED: say("fails"),
-        Verdict.DEPENDS: say("depends"),
-        Verdict.INCONCLUSIVE: say("undecided"),
-        Verdict.NOT_TESTABLE: say("untested"),
-    }[verdict]
-
-
-def kind_in_words(kind: Kind) -> str:
-    """Who makes a claim, in the language that is spoken."""
-    words = {
-        Kind.SAID: say("said"),
-        Kind.PRINTED: say("printed"),
-        Kind.OURS: say("our own question"),
-    }
-    return words[kind]
+    return translation(SHOWN[verdict].word)
 
 
 def place_in_words(places: str) -> str:
@@ -257,20 +166,21 @@ def place_in_words(places: str) -> str:
 
 def source_of(judged: Judgement) -> str:
     """Who makes a claim, and where."""
-    places = judged.claim.at
-    if not places:
+    if not judged.claim.at:
         return say("our own question")
-    where = place_in_words(places)
-    if judged.kind is Kind.OURS:
-        return say("our own question, about {where}", where=where)
-    return say("{kind} in {where}", kind=kind_in_words(judged.kind), where=where)
+    where = place_in_words(judged.claim.at)
+    return {
+        Kind.SAID: say("said in {where}", where=where),
+        Kind.PRINTED: say("printed in {where}", where=where),
+        Kind.OURS: say("our own question, about {where}", where=where),
+    }[judged.kind]
 
 
 def range_in_words(holds: Range) -> str:
     """The numbers for which a claim holds, in the language that is spoken."""
-    if holds.low == holds.high:
-        return translation(holds.template).format(low=holds.low, high=holds.high)
-    low, high = (float(f"{end:.3g}") for end in (holds.low, holds.high))
+    low, high = holds.low, holds.high
+    if low != high:
+        low, high = (float(f"{end:.3g}") for end in (low, high))
     return translation(holds.template).format(low=low, high=high)
 
 
@@ -308,7 +218,9 @@ def measured(judged: Judgement) -> str:
     """The number with its unit and interval; nothing if there is none."""
     if judged.cases:
         return effect_of(judged)
-    return interval_of(judged.finding, judged.claim.holds, translation(judged.unit))
+    if judged.finding is None:
+        return ""
+    return _with_interval(judged.finding, judged.claim.holds, translation(judged.unit))
 
 
 def in_front(judged: Judgement) -> str:
@@ -317,11 +229,12 @@ def in_front(judged: Judgement) -> str:
     return localized(judged.claim.front or judged.claim.says).format(number=number)
 
 
-def verdict_and_number(judged: Judgement | None) -> str:
-    """A judgement in a cell: its verdict's symbol, and its number if there is one."""
-    if judged is None or judged.finding is None:
-        return SYMBOLS[judged.verdict if judged else Verdict.NOT_TESTABLE]
-    return f"{SYMBOLS[judged.verdict]} {interval_of(judged.finding, judged.claim.holds)}"
+def verdict_and_number(judged: Judgement) -> str:
+    """A judgement in a cell: its verdict's sign, and its number if there is one."""
+    sign = SHOWN[judged.verdict].sign
+    if judged.finding is None:
+        return sign
+    return f"{sign} {_with_interval(judged.finding, judged.claim.holds)}"
 
 
 def _with_unit(number: str, unit: str) -> str:
@@ -333,14 +246,16 @@ def _with_unit(number: str, unit: str) -> str:
     return number + (unit if unit.startswith(("%", "（")) else f" {unit}")
 
 
-def interval_of(e: Finding | None, holds: Range = ANY, unit: str = "") -> str:
-    """A number in its unit, and its interval if it varies."""
-    if e is None:
-        return ""
+def _with_interval(e: Finding, holds: Range, unit: str = "") -> str:
+    """A number in its unit, and its interval if it varies.
+
+    The digits show on which side of the range's ends the interval lies.
+    """
     effect = _with_unit(_number(e, holds), unit)
     if e.n < 2:
         return effect
-    return say("{effect} ({interval})", effect=effect, interval=_span(e, holds))
+    interval = span(e, digits_beside(e, holds.low, holds.high))
+    return say("{effect} ({interval})", effect=effect, interval=interval)
 
 
 def _number(e: Finding, holds: Range = ANY) -> str:
@@ -348,11 +263,6 @@ def _number(e: Finding, holds: Range = ANY) -> str:
     if e.exact and float(e.value).is_integer():
         return number(int(e.value))
     return number(e, digits_beside(e, holds.low, holds.high))
-
-
-def _span(e: Finding, holds: Range) -> str:
-    """An interval, in digits that show on which side of the range's ends it lies."""
-    return span(e, digits_beside(e, holds.low, holds.high))
 
 
 def _samples(e: Finding) -> str:

@@ -4,14 +4,14 @@ With names of stages the pages of these alone are drawn, in seconds, for who wri
 """
 
 import argparse
-import itertools
 import logging
 import os
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from functools import partial
 from pathlib import Path
 
 from lab.claims.book_order import BOOK_ORDER
@@ -19,12 +19,11 @@ from lab.core.errors import LabError, ParamsError, SpaceError
 from lab.core.files import REPORTS, write_atomically
 from lab.core.process import die_with_parent, run
 from lab.report.language import CHINESE, ENGLISH, speaking
-from lab.report.machines import machines_of, warning_of
-from lab.results.documents import read_hardware
+from lab.report.machines import warning_of
 from stages.report import about
+from stages.report.evidence import Evidence, read_evidence
 from stages.report.questions import Question, question
-from stages.report.references import references_in
-from stages.report.site import file_of
+from stages.report.site import FOLDER, file_of
 
 FIGURES = REPORTS / "figures"
 LANGUAGES = (ENGLISH, CHINESE)
@@ -32,43 +31,35 @@ MOST_PROCESSES = 4  # more start for longer than they draw
 
 log = logging.getLogger(__name__)
 
+Questions = Mapping[str, Mapping[str, Question]]  # by language and stage
 
-def draw(stages: Sequence[str], folders: Mapping[str, Path]) -> dict[str, dict[str, Question]]:
+
+def draw(stages: Sequence[str], folders: Mapping[str, Path], evidence: Evidence) -> Questions:
     """Draw the pages of some stages in each language, their figures into its folder.
-
-    Returns:
-        The pages by language and stage.
 
     Raises:
         SpaceError: a process that draws was killed.
     """
-    jobs = list(itertools.product(stages, folders))
-    words = zip(*[(stage, language, folders[language]) for stage, language in jobs], strict=True)
     num_processes = min(MOST_PROCESSES, os.cpu_count() or 1)
+    draw_page = partial(draw_stage, folders=folders, evidence=evidence)
     try:
         # drawing is most of the work
         with ProcessPoolExecutor(num_processes, initializer=die_with_parent) as pool:
-            found = dict(zip(jobs, pool.map(draw_one, *words), strict=True))
+            drawn = dict(zip(stages, pool.map(draw_page, stages), strict=True))
     except BrokenProcessPool:
         raise SpaceError(
             "a process that draws was killed, perhaps for want of memory; run it again"
         ) from None
-    return {language: {stage: found[stage, language] for stage in stages} for language in folders}
+    return {language: {stage: drawn[stage][language] for stage in stages} for language in folders}
 
 
-def draw_one(stage: str, language: str, folder: Path) -> Question:
-    """Draw one page in one language."""
-    with speaking(language):
-        return question(stage, folder)
-
-
-def replace(folder: Path, made: Mapping[str, bytes], pattern: str) -> None:
-    """Put files in place of those that an earlier report left in a folder."""
-    for name, content in made.items():
-        write_atomically(folder / name, content)
-    for left in folder.glob(pattern):
-        if left.name not in made:
-            left.unlink()
+def draw_stage(stage: str, folders: Mapping[str, Path], evidence: Evidence) -> dict[str, Question]:
+    """Draw a stage's page in each language."""
+    found = {}
+    for language, folder in folders.items():
+        with speaking(language):
+            found[language] = question(stage, folder, evidence)
+    return found
 
 
 def main() -> None:
@@ -78,48 +69,54 @@ def main() -> None:
     chosen = parser.parse_args().stage
     if unknown := [name for name in chosen if name not in BOOK_ORDER]:
         raise ParamsError(f"{', '.join(unknown)}: no page; take some of {', '.join(BOOK_ORDER)}")
+    evidence = read_evidence(REPORTS)
     with tempfile.TemporaryDirectory() as temporary:
         folders = {language: Path(temporary) / language for language in LANGUAGES}
-        drawn = draw(chosen or BOOK_ORDER, folders)
-        pages = {
-            file_of(stage, language): made.html
-            for language, questions in drawn.items()
-            for stage, made in questions.items()
-        }
+        drawn = draw(chosen or BOOK_ORDER, folders, evidence)
         figures = {path.name: path.read_bytes() for path in folders[ENGLISH].glob("*.svg")}
-        if not chosen:
-            for language, questions in drawn.items():
-                with speaking(language):
-                    pages |= about.pages(questions)
+    pages = {
+        file_of(stage, language): made.html
+        for language, questions in drawn.items()
+        for stage, made in questions.items()
+    }
     if chosen:
-        for page, html in pages.items():
-            write_atomically(REPORTS / page, html.encode())
+        for page in pages:
             log.info("%s", REPORTS / page)
-        _fail(drawn)
-        return
-    # the English figures are files of their own, for a code host; a page holds all that it shows
-    replace(FIGURES, figures, "*.svg")
-    beside = {Path(page).name: html.encode() for page, html in pages.items() if "/" in page}
-    replace(REPORTS / "pages", beside, "*.html")
-    for page, text in pages.items():
-        if "/" not in page:
-            write_atomically(REPORTS / page, text.encode())
-    _warn(drawn[ENGLISH])
+    else:
+        for language, questions in drawn.items():
+            with speaking(language):
+                pages |= about.pages(questions, evidence)
+    for page, html in pages.items():
+        write_atomically(REPORTS / page, html.encode())
+    if not chosen:
+        # for a code host; a page holds all that it shows
+        for name, content in figures.items():
+            write_atomically(FIGURES / name, content)
+        _remove_others(FIGURES, "*.svg", figures)
+        _remove_others(REPORTS / FOLDER, "*.html", [Path(page).name for page in pages])
+        _warn(drawn[ENGLISH], evidence)
     _fail(drawn)
 
 
-def _warn(questions: Mapping[str, Question]) -> None:
+def _remove_others(folder: Path, pattern: str, names: Collection[str]) -> None:
+    """Remove what an earlier report left."""
+    for path in folder.glob(pattern):
+        if path.name not in names:
+            path.unlink()
+
+
+def _warn(questions: Mapping[str, Question], evidence: Evidence) -> None:
     """Say what the pages had to leave out."""
-    if warning := warning_of(machines_of(REPORTS, read_hardware())):
+    if warning := warning_of(evidence.machines):
         log.warning("%s", warning)
-    for damaged in references_in(REPORTS).damaged:
+    for damaged in evidence.damaged:
         log.warning("left out: %s", damaged)
     if problems := [stage for stage, made in questions.items() if made.problem]:
         which = ", ".join(problems)
         log.warning("no usable results of %s; the page says what brings them", which)
 
 
-def _fail(drawn: Mapping[str, Mapping[str, Question]]) -> None:
+def _fail(drawn: Questions) -> None:
     """Raise what could not be drawn, now that all else is."""
     failures = dict.fromkeys(
         each

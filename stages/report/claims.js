@@ -1,3 +1,4 @@
+"use strict"
 // The claims: filtered by what the reader chooses, opened by links to one of them, all in print.
 const filters = document.querySelector(".filters")
 const claims = [...document.querySelectorAll(".claim")]

@@ -1,4 +1,4 @@
-"""The files of the report and how they lead to each other: an index, and pages beside it.
+"""The files of the report, how they lead to each other, and the templates that they are made of.
 
 reports/index.html  reports/index.zh.html
 reports/pages/bench_async.html  reports/pages/bench_async.zh.html  ...
@@ -7,16 +7,17 @@ reports/pages/bench_async.html  reports/pages/bench_async.zh.html  ...
 import base64
 import functools
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
-from lab.claims.book_order import BOOK_ORDER
-from lab.report.language import ENGLISH, language, say
-from lab.report.markup import with_code, with_tags
+from lab.claims.book_order import BOOK_ORDER, PLACES
+from lab.report import book, verdicts
+from lab.report.language import CHINESE, ENGLISH, language, localized, say, translation
 from lab.report.prose import inline, read_front
 
 HERE = Path(__file__).parent
@@ -42,20 +43,27 @@ def links_from(page: str) -> dict[str, str]:
     }
 
 
-def text_of(stage: str) -> Path:
-    """The file of a question's text in the language that is spoken."""
-    return STAGES / stage / "page" / f"{language()}.md"
+def text_of(page: str) -> Path:
+    """The file of a page's text in the language that is spoken."""
+    if page in BOOK_ORDER:
+        return STAGES / page / "page" / f"{language()}.md"
+    return HERE / "page" / f"{page}.{language()}.md"
 
 
-def titles() -> dict[str, Markup]:
+def titles() -> Mapping[str, Markup]:
     """The questions' titles, which hold no values, in the language that is spoken."""
+    return _titles(language())
+
+
+@functools.cache
+def _titles(language: str) -> Mapping[str, Markup]:
     return {stage: inline(read_front(text_of(stage))["title"]) for stage in BOOK_ORDER}
 
 
 def rendered(template: str, page: str, content: Mapping[str, Any]) -> str:
     """A page as HTML, in the language that is spoken."""
     script = content.get("script", "")
-    other = "zh" if language() == ENGLISH else ENGLISH
+    other = CHINESE if language() == ENGLISH else ENGLISH
     return (
         templates()
         .get_template(template)
@@ -64,13 +72,19 @@ def rendered(template: str, page: str, content: Mapping[str, Any]) -> str:
             language=language(),
             file=page,
             links=links_from(page),
-            site={"errata": say("Errata"), "howto": say("How to"), "claims": say("Claims")},
+            titles=titles(),
             other_language=Path(file_of(page, other)).name,
             script=Markup(script),
             script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
             style=Markup((HERE / "templates" / "style.css").read_text("utf-8")),
         )
     )
+
+
+def part(macro: str, *given: object, one_line: bool = True) -> Markup:
+    """A part of a page, by a macro of parts.html.j2; Markdown leaves one line of HTML as it is."""
+    html = str(getattr(templates().get_template("parts.html.j2").module, macro)(*given))
+    return Markup((" ".join(html.split("\n")) if one_line else html) + "\n\n")
 
 
 @functools.cache
@@ -84,22 +98,27 @@ def templates() -> Environment:
         autoescape=True,
         keep_trailing_newline=True,
     )
-    found.globals.update(say=say, text=with_tags)
-    found.filters["code"] = with_code
+    found.globals.update(say=say, text=with_tags, book=book, places=PLACES, verdicts=verdicts)
+    found.filters.update(code=with_code, localized=localized)
     return found
 
 
-def script_of(stages_scripts: Sequence[Path], *names: str) -> str:
-    """A page's script, of files of this folder and of stages; nothing if there is none."""
-    if not (stages_scripts or names):
+def with_code(text: str) -> Markup:
+    """A text in which `words` between backticks are code."""
+    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text))))
+
+
+def with_tags(message: str, /, **values: object) -> Markup:
+    """A message whose own tags are tags; what is filled in is text."""
+    return Markup(translation(message)).format(**values)
+
+
+def script_of(explorables: Sequence[Path]) -> str:
+    """The script of a page with explorables, of which each is a block: its names are its own."""
+    if not explorables:
         return ""
-    slices = "".join(f"{{\n{path.read_text(encoding='utf-8')}}}\n" for path in stages_scripts)
-    own = {name: (HERE / name).read_text(encoding="utf-8") for name in names}
-    # blocks, so that no file's names are another's
-    page = "".join(f"{{\n{text}}}\n" for text in own.values())
-    if not stages_scripts:
-        return f'"use strict"\n{page}'
     shared, start = (
         (HERE / name).read_text(encoding="utf-8") for name in ("explore.js", "start.js")
     )
-    return f'"use strict"\n{page}\n{shared}{slices}{start}'
+    slices = "".join(f"{{\n{path.read_text(encoding='utf-8')}}}\n" for path in explorables)
+    return f'"use strict"\n{shared}{slices}{start}'

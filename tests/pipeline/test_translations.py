@@ -9,19 +9,22 @@ from lab.claims.book_order import HEADINGS
 from lab.claims.ledger import ledger
 from lab.core.files import ROWS, read_rows
 from lab.report.language import catalogue
+from lab.report.reasons import WORDS
+from lab.report.verdicts import SHOWN
 from tests.helpers import COMMITTED, ROOT
 
 
 def spoken(source: Path) -> set[str]:
     """The messages of a Python file: what `say` is given, always written out."""
     calls = [node for node in ast.walk(ast.parse(source.read_text())) if isinstance(node, ast.Call)]
-    said = [call.args for call in calls if getattr(call.func, "id", "") in ("say", "with_tags")]
+    said = [call.args for call in calls if getattr(call.func, "id", "") == "say"]
     assert all(isinstance(message, ast.Constant) for [message] in said), source
     return {str(message.value) for [message] in said}
 
 
 def test_every_message_has_a_translation():
     said = {claim.holds.template for claim in ledger()} | set(HEADINGS)
+    said |= {shown.word for shown in SHOWN.values()} | set(WORDS.values())
     for room in ("lab", "stages"):
         said = said.union(*map(spoken, (ROOT / room).rglob("*.py")))
     for template in (ROOT / "stages" / "report" / "templates").glob("*.html.j2"):

@@ -12,7 +12,7 @@ import torch
 from filelock import FileLock
 from markupsafe import Markup
 
-from lab.core.files import read_json, write_json
+from lab.core.files import REPORTS, read_json, write_json
 from lab.core.params import PARAMS_FILE, read_yaml
 from lab.core.process import run
 from lab.machine.devices import Devices
@@ -21,6 +21,8 @@ from lab.report.prose import block
 from lab.training.loop import Epoch
 from stages.claims.__main__ import main as judge_claims
 from stages.report import questions
+from stages.report.calls import QuestionCalls
+from stages.report.evidence import read_evidence
 from tests import made_up
 from tests.helpers import COMMITTED, ROOT, committed_params, hardware, recipe, small_run, write_data
 from tests.stages.train import made_up as made_up_training
@@ -102,11 +104,11 @@ def render(monkeypatch, tmp_path):
     """Render a stage's page of the committed results, without drawing its figures."""
     monkeypatch.chdir(COMMITTED)
 
-    def caption_alone(author, name, caller):
-        assert name in author.figures, f"no figure {name}"
+    def caption_alone(self, name, caller):
+        assert name in self.figures, f"no figure {name}"
         return Markup(f'<figure id="figure-{name}"><p>{block(caller())}</p></figure>\n\n')
 
-    monkeypatch.setattr(questions.Author, "figure", caption_alone)
+    monkeypatch.setattr(QuestionCalls, "figure", caption_alone)
 
     def rendered(stage: str, language: str, **changed: object) -> questions.Question:
         values = importlib.import_module(f"stages.{stage}.page.values")
@@ -115,6 +117,6 @@ def render(monkeypatch, tmp_path):
                 of = values.values
                 patch.setattr(values, "values", lambda *given: {**of(*given), **changed})
             with speaking(language):
-                return questions.question(stage, tmp_path)
+                return questions.question(stage, tmp_path, read_evidence(REPORTS))
 
     return rendered

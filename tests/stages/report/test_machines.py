@@ -10,24 +10,23 @@ from lab.core.errors import LabError
 from lab.core.files import read_json, write_json
 from lab.core.process import run
 from stages.report import __main__ as report
-from stages.report import about, questions
+from stages.report import about
+from stages.report.calls import QuestionCalls
 from tests.helpers import hardware
 from tests.stages.report.texts import text_of
 
 pytestmark = pytest.mark.slow
 
 
-def in_this_process(stages, folders):
-    return {
-        language: {stage: report.draw_one(stage, language, folder) for stage in stages}
-        for language, folder in folders.items()
-    }
+def in_this_process(stages, folders, evidence):
+    drawn = {stage: report.draw_stage(stage, folders, evidence) for stage in stages}
+    return {language: {stage: drawn[stage][language] for stage in stages} for language in folders}
 
 
 @pytest.fixture
 def draw(project, monkeypatch):
     """Make the pages without their figures, in this process, and return their texts."""
-    monkeypatch.setattr(questions.Author, "figure", lambda *_, **__: Markup())
+    monkeypatch.setattr(QuestionCalls, "figure", lambda *_, **__: Markup())
     monkeypatch.setattr("sys.argv", ["report"])
 
     monkeypatch.setattr(report, "draw", in_this_process)

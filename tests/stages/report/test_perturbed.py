@@ -17,8 +17,9 @@ from lab.results.measurements import Measurement, measurements_of, rows_of, skip
 from stages.bench_compile.measure import names as compiled
 from stages.bench_training.measure.names import COMPILED
 from stages.claims.__main__ import main as judge_claims
-from stages.report.__main__ import draw_one
-from stages.report.questions import Author
+from stages.report.__main__ import draw_stage
+from stages.report.calls import QuestionCalls
+from stages.report.evidence import read_evidence
 from tests import made_up
 from tests.helpers import COMMITTED, committed_params
 from tests.stages.report.texts import Text, check_whole
@@ -43,7 +44,7 @@ POSITIVE = r"×|%| (?:h|s|ms|µs|ns|GB/s|GFLOP/s)"  # units of numbers that have
 WITH_INTERVAL = re.compile(
     rf"{NUMBER}({POSITIVE}| points) \((?:99% interval )?{NUMBER}(?:–| to ){NUMBER}"
 )
-DRAW = Author.figure  # as it is before a fixture leaves drawing out
+DRAW = QuestionCalls.figure  # as it is before a fixture leaves drawing out
 
 Change = Callable[[list[Measurement]], list[Measurement]]
 
@@ -131,14 +132,15 @@ def test_every_page_is_whole_and_true(how, render, tmp_path, monkeypatch):
         (reports / each).parent.mkdir(exist_ok=True)
         shutil.copy(COMMITTED / "reports" / each, reports / each)
     judge_claims()
+    evidence = read_evidence(reports)
     wrong = {}
     for stage in BOOK_ORDER:
         try:
             chinese = check_whole(stage, "zh", render(stage, "zh"))
             if how in WITH_FIGURES:
                 with pytest.MonkeyPatch.context() as patch:
-                    patch.setattr(Author, "figure", DRAW)
-                    page = draw_one(stage, "en", tmp_path)
+                    patch.setattr(QuestionCalls, "figure", DRAW)
+                    page = draw_stage(stage, {"en": tmp_path}, evidence)["en"]
             else:
                 page = render(stage, "en")
             english = check_whole(stage, "en", page)

@@ -1,0 +1,185 @@
+"""What a page's text may call: `{{ claim("D5") }}`, `{% call figure("name") %}...{% endcall %}`."""
+
+import ast
+import logging
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from markupsafe import Markup
+
+from lab.core.errors import LabError
+from lab.report.inline_svg import inlined
+from lab.report.language import in_markdown, say
+from lab.report.page import Explorable, Figure
+from lab.report.prose import TextError, block
+from lab.report.verdicts import SHOWN, in_words, measured
+from stages.report.evidence import Evidence
+from stages.report.site import STAGES, links_from, part, titles
+
+Calls = Mapping[str, Callable[..., object]]  # by the names that texts have for them
+log = logging.getLogger(__name__)
+
+
+def of_each_page(name: str, evidence: Evidence) -> Calls:
+    """What leads from a page to others: its links, and the verdicts that it names."""
+    links, by_id = links_from(name), {f.claim.id: f for f in evidence.judgements}
+
+    def page(name: str) -> Markup:
+        """Where another page is."""
+        return Markup(links[name])
+
+    def question(stage: str) -> Markup:
+        """A link to a question's page, named by its title."""
+        return Markup(f"[{titles()[stage]}]({links[stage]})")
+
+    def claim(id_: str) -> Markup:
+        """A link to a claim's evidence, named by its number."""
+        return Markup(f"[{id_}]({links['claims']}#claim-{id_})")
+
+    def evidence_of(id_: str) -> Markup:
+        """The same, with the verdict and the number that were found here."""
+        if not (found := by_id.get(id_)):
+            return claim(id_)
+        number = in_markdown(measured(found) or in_words(found.verdict))
+        return Markup(f"{claim(id_)} {SHOWN[found.verdict].sign} {number}")
+
+    def verdict_of(id_: str) -> str:
+        """A claim's verdict here, by which the text chooses its words."""
+        return SHOWN[by_id[id_].verdict].key if id_ in by_id else "untested"
+
+    return {
+        "page": page,
+        "question": question,
+        "claim": claim,
+        "evidence": evidence_of,
+        "verdict_of": verdict_of,
+    }
+
+
+class Failure(NamedTuple):
+    """What could not be drawn and why, in a line, and the exit code that says so."""
+
+    message: str
+    exit_code: int
+
+
+def failure(stage: str, error: Exception, of_page: str = "") -> Failure:
+    """That a page, or a part of it, could not be drawn."""
+    what = f"page of {stage}{of_page}"
+    if "LAB_DEBUG" in os.environ:
+        log.error("%s", what, exc_info=error)
+    if isinstance(error, LabError):
+        return Failure(f"{what}: {error}", error.exit_code)
+    return Failure(
+        f"{what}: not drawn ({in_a_word(error)}); if its results come from other code or were"
+        f" changed, `invoke remeasure --stage {stage}`; else LAB_DEBUG=1 shows the line",
+        LabError.exit_code,
+    )
+
+
+def in_a_word(error: Exception) -> str:
+    """The kind of an error and the first line of its message."""
+    return f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
+
+
+@dataclass
+class QuestionCalls:
+    """What the text of a question's page may call, and what its calls have shown.
+
+    Attributes:
+        stage: whose page it is.
+        folder: where figures are drawn to.
+        figures: those that the text may show, by name.
+        explorables: what it may offer to play with, by name.
+        on_gpu: whether the page's results are a GPU's.
+        panels: of the figures that it has shown, as SVG.
+        used: the explorables that it has shown.
+        failures: the figures that could not be drawn.
+    """
+
+    stage: str
+    folder: Path
+    figures: Mapping[str, Figure] = field(default_factory=dict)
+    explorables: Mapping[str, Explorable] = field(default_factory=dict)
+    on_gpu: bool = False
+    panels: dict[str, list[Markup]] = field(default_factory=dict)
+    used: list[str] = field(default_factory=list)
+    failures: list[Failure] = field(default_factory=list)
+
+    def by_name(self) -> Calls:
+        """Those that only questions have."""
+        return {
+            "figure": self.figure,
+            "explorable": self.explorable,
+            "on": self.on,
+            "code": code,
+            "expect": expect,
+            "try_this": try_this,
+        }
+
+    def figure(self, name: str, caller: Callable[[], str]) -> Markup:
+        """Show a figure; the text of the call is its title, in bold, and its caption."""
+        where = f"stages/{self.stage}/page"
+        if name not in self.figures:
+            raise TextError(f"{where}: no figure {name}; there are {[*self.figures]}")
+        figure = self.figures[name]
+        try:
+            figure.draw(self.folder)
+        except Exception as error:  # whatever the results are, the rest of the page is shown
+            self.failures.append(failure(self.stage, error, f", figure {name}"))
+            return part("missing_figure", name)
+        found = re.fullmatch(r"<p><strong>(.+?)</strong>(.*)</p>", block(caller()))
+        if not found:
+            raise TextError(
+                f"{where}: figure {name} begins with no title; write it and the caption as one"
+                " paragraph: **What it shows.** ..."
+            )
+        title, caption = (Markup(text.strip()) for text in found.groups())
+        self.panels[name] = [
+            Markup(inlined((self.folder / file).read_text(encoding="utf-8"), title.striptags()))
+            for file in figure.files
+        ]
+        return part("figure_of", name, title, self.panels[name], caption)
+
+    def explorable(self, name: str, title: str, caller: Callable[[], str]) -> Markup:
+        """Offer something to play with; the text of the call says how to read it."""
+        self.used.append(name)
+        return part("explorable_of", self.explorables[name], title, block(caller()))
+
+    def on(self, device: str) -> Markup:
+        """The beginning of a paragraph on what a `cpu` or a `gpu` shows, and if it was this one."""
+        where = {"cpu": say("On a CPU"), "gpu": say("On a GPU")}[device]
+        if self.on_gpu == (device == "gpu"):
+            return Markup(f"**{say('{where} (measured here):', where=where)}**")
+        return Markup(f"**{say('{where}:', where=where)}**")
+
+
+def code(file: str, name: str = "") -> Markup:
+    """The code of a file of the project, or of one function of it, without its docstring."""
+    text = (STAGES.parent / file).read_text(encoding="utf-8")
+    found: Any = ast.parse(text)
+    lines = text.splitlines()
+    first, last = 1, len(lines)
+    if name:
+        [found] = [node for node in found.body if getattr(node, "name", "") == name]
+        first, last = found.lineno, found.end_lineno
+    said = found.body[0] if ast.get_docstring(found) is not None else None
+    dropped = range(said.lineno, said.end_lineno + 1) if said else range(0)
+    kept = [line for n, line in enumerate(lines, 1) if first <= n <= last and n not in dropped]
+    shown = re.sub("\n{3,}", "\n\n", "\n".join(kept)).strip("\n")
+    return part("code", shown, file, one_line=False)
+
+
+def expect(caller: Callable[[], str]) -> Markup:
+    """What a change leads to, folded until the reader has guessed."""
+    return part("expect", block(caller()))
+
+
+def try_this(key: str, value: str) -> Markup:
+    """How to change a value of params.yaml, and to see what came of it."""
+    stage, _, *run = key.split(".")  # also of train.runs.NAME
+    return part("try_this", key, value, f"train@{run[0]}" if stage == "train" else stage)

@@ -1,0 +1,94 @@
+"""What all pages draw on, read once: the verdicts, who measured, and other machines' results.
+
+What compares across machines is the claims: a verdict, and an effect with its interval.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lab.claims.ledger import ledger
+from lab.claims.verdicts import Judgement, judgements_of
+from lab.core.errors import DataError, LabError
+from lab.core.files import CONDITIONS, read_json
+from lab.report import verdicts
+from lab.report.machines import Facts, Machines, machines_of
+from lab.results.diff import Taken, diff
+from lab.results.documents import bring_back, read_hardware
+from lab.tools.references import read_reference
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Another machine: its name, its facts, its profile, and its judgements by claim."""
+
+    name: str
+    hardware: Facts
+    profile: str
+    judgements: Mapping[str, Judgement]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What lies under reports, beside the questions' own results.
+
+    Attributes:
+        judgements: on all claims.
+        machines: that measured.
+        references: other machines, without a snapshot of these very results.
+        damaged: what is wrong with the files beside them that are none.
+        synthetic: the data sets that are look-alikes.
+    """
+
+    judgements: Sequence[Judgement]
+    machines: Machines
+    references: Sequence[Reference]
+    damaged: Sequence[str]
+    synthetic: Sequence[str]
+
+
+def read_evidence(reports: Path) -> Evidence:
+    """Read all of it.
+
+    Raises:
+        DataError: the facts of the machine in use are missing or damaged.
+    """
+    judgements = verdicts.judgements(reports / "claims")
+    here = {f.claim.id: f for f in judgements}
+    references, damaged = [], []
+    for path in sorted((reports / "reference").glob("*.json")):
+        try:
+            reference = _reference(path)
+        except LabError as error:
+            damaged.append(str(error))
+            continue
+        if diff(_taken(here), _taken(reference.judgements)):
+            references.append(reference)
+    machines = machines_of(reports, read_hardware())
+    return Evidence(judgements, machines, references, damaged, _synthetic(reports))
+
+
+def _reference(path: Path) -> Reference:
+    document = read_reference(path)
+    try:
+        judgements = judgements_of(document.get("claims", []), ledger())
+    except (LookupError, TypeError, ValueError) as error:
+        raise DataError(f"{path}: damaged (claims: {error}); {bring_back(path)}") from None
+    by_id = {f.claim.id: f for f in judgements}
+    return Reference(document["name"], document["hardware"], document["profile"], by_id)
+
+
+def _taken(judgements: Mapping[str, Judgement]) -> Taken:
+    return Taken({claim: f.finding for claim, f in judgements.items() if f.finding})
+
+
+def _synthetic(reports: Path) -> list[str]:
+    try:
+        fetched = read_json(reports / "fetch" / CONDITIONS)
+    except LabError:
+        return []
+    original = {
+        "Fashion-MNIST": fetched.get("dataset") == "fashion-mnist",
+        "airfoil": fetched.get("airfoil") == "original",
+    }
+    return [name for name, is_original in original.items() if not is_original]
