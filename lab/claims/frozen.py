@@ -9,7 +9,7 @@ import ast
 import functools
 import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from pathlib import Path
 
@@ -30,8 +30,12 @@ def digest(claim: Claim) -> str:
 
 @functools.cache
 def _definition(stage: str, name: str) -> str:
-    text = (STAGES / stage / "findings.py").read_text(encoding="utf-8")
-    return definition(ast.parse(text), name)
+    return definition(_findings_of(stage), name)
+
+
+@functools.cache
+def _findings_of(stage: str) -> ast.Module:
+    return ast.parse((STAGES / stage / "findings.py").read_text(encoding="utf-8"))
 
 
 def definition(module: ast.Module, name: str) -> str:
@@ -40,8 +44,9 @@ def definition(module: ast.Module, name: str) -> str:
     Where no entry of a dictionary has the name, it is all of `findings`. Comments, docstrings and
     the layout do not count.
     """
-    defined = dict(_defined(module))
-    entries: list[ast.AST] = [*_entries(module, name)] or [defined["findings"]]
+    defined = _defined(module)
+    entries = [value for key, value in _entries(module) if _names(key, name)]
+    entries = entries or [defined["findings"]]
     wanted, found = list(entries), dict[str, ast.AST]()
     while wanted:
         for node in ast.walk(wanted.pop()):
@@ -52,26 +57,30 @@ def definition(module: ast.Module, name: str) -> str:
     return "\n".join(map(_dumped, [*entries, *(found[each] for each in sorted(found))]))
 
 
-def _defined(module: ast.Module) -> Iterator[tuple[str, ast.AST]]:
+@functools.cache
+def _defined(module: ast.Module) -> dict[str, ast.AST]:
     """Functions and variables of a file, also those within its functions."""
+    found: dict[str, ast.AST] = {}
     for node in ast.walk(module):
         if isinstance(node, ast.FunctionDef):
-            yield node.name, node
+            found[node.name] = node
         elif isinstance(node, ast.Assign):
-            for target in node.targets:
-                for part in ast.walk(target):
-                    if isinstance(part, ast.Name):
-                        yield part.id, node
+            names = [part for target in node.targets for part in ast.walk(target)]
+            found |= {part.id: node for part in names if isinstance(part, ast.Name)}
+    return found
 
 
-def _entries(module: ast.Module, name: str) -> Iterator[ast.AST]:
-    """The entries of dictionaries that have a key of this name."""
+@functools.cache
+def _entries(module: ast.Module) -> list[tuple[ast.expr, ast.AST]]:
+    """The entries of all dictionaries, each with its key."""
+    found: list[tuple[ast.expr, ast.AST]] = []
     for node in ast.walk(module):
         if isinstance(node, ast.Dict):
             pairs = zip(node.keys, node.values, strict=True)
-            yield from (value for key, value in pairs if key and _names(key, name))
-        elif isinstance(node, ast.DictComp) and _names(node.key, name):
-            yield node
+            found += [(key, value) for key, value in pairs if key]
+        elif isinstance(node, ast.DictComp):
+            found.append((node.key, node))
+    return found
 
 
 def _names(key: ast.expr, name: str) -> bool:

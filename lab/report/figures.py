@@ -12,17 +12,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-# no display is needed, whatever a user has; a home that cannot be written to is none to ask either
-os.environ["MPLBACKEND"] = "agg"
+# a home that cannot be written to is none to ask
 os.environ.setdefault("MPLCONFIGDIR", str(Path(".lab/matplotlib").absolute()))
 
 import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
 from cycler import cycler
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.patches import Patch
 from matplotlib.ticker import (
     AutoLocator,
@@ -33,8 +33,7 @@ from matplotlib.ticker import (
 )
 from numpy.typing import NDArray
 
-from lab.core.files import write_atomically
-from lab.report.language import say, superscript
+from lab.report.language import CHINESE, language, say, superscript
 from lab.report.numbers import number
 from lab.report.wide_letters import WIDE_LETTERS, know_wide_letters
 
@@ -53,11 +52,12 @@ INK = "#24292f"  # text and axes; the page replaces it by its own text colour
 FAINT = "#8c959f"  # lines of what is not measured here: the book's numbers, guides
 FAINT_TEXT = "#5b646d"  # and their names
 PAPER = "#ffffff"
+LETTERS = "DejaVu Sans"
 VIRTUAL_HATCH = "////"  # marks whatever was measured on virtual devices
 
 STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",  # text stays text: small files, searchable, read aloud
-    "font.family": ["DejaVu Sans", WIDE_LETTERS],
+    "font.family": LETTERS,
     "font.size": SMALLEST,
     "axes.edgecolor": INK,
     "axes.labelcolor": INK,
@@ -89,39 +89,23 @@ STYLE: dict[Any, Any] = {
 @contextmanager
 def figure(path: Path, width: float, height: float) -> Iterator[Figure]:
     """A figure of `width` x `height` inches in the house style, written to `path` on leaving."""
-    know_wide_letters()
-    with mpl.rc_context(STYLE | {"svg.hashsalt": path.stem}):
-        fig = plt.figure(figsize=(width, height), layout="constrained")
-        try:
-            yield fig
-            for axes in fig.axes:
-                _settle_ticks(axes)
-            _lay_out(fig)
-            for axes in fig.axes:
-                _let_grid_be(axes)
-            content = io.BytesIO()
-            fig.savefig(content, format="svg", metadata={"Date": None, "Creator": None})
-        finally:
-            plt.close(fig)
-    write_atomically(path, content.getvalue())
-
-
-def _lay_out(fig: Figure) -> None:
-    """Make room for all texts, once: saving would draw everything another time for it."""
-    engine = fig.get_layout_engine()
-    if engine is not None:
+    style = STYLE | {"svg.hashsalt": path.stem}
+    if language() == CHINESE:
+        know_wide_letters()
+        style["font.family"] = [LETTERS, WIDE_LETTERS]
+    with mpl.rc_context(style):
+        engine = ConstrainedLayoutEngine()
+        fig = Figure(figsize=(width, height), layout=engine)
+        FigureCanvasAgg(fig)  # measures texts
+        yield fig
+        for axes in fig.axes:
+            _settle_ticks(axes)
         engine.execute(fig)
-        fig.set_layout_engine(None)
-
-
-def _let_grid_be(axes: Axes) -> None:
-    """Write of no line of the grid that the axes bound it: each ends there, and there are many.
-
-    The ticks are those that are drawn only once the figure is laid out.
-    """
-    for axis in (axes.xaxis, axes.yaxis):
-        for tick in axis.get_major_ticks():
-            tick.gridline.set_clip_on(False)
+        fig.set_layout_engine("none")  # saving would lay it out again
+        content = io.BytesIO()
+        fig.savefig(content, format="svg", metadata={"Date": None, "Creator": None})
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content.getvalue())
 
 
 def _settle_ticks(axes: Axes) -> None:
