@@ -103,14 +103,14 @@ def filled(path: Path, values: Mapping[str, Any]) -> tuple[dict[str, str], str]:
     Raises:
         TextError: it uses a name that is none.
     """
-    front, body = _split(path)
+    front, body, lines_before = _split(path)
     environment = _environment()
     try:
         text = environment.from_string(_with_breaks(body)).render(values)
         lines = {key: environment.from_string(line).render(values) for key, line in front.items()}
     except TemplateError as error:
         line = getattr(error, "lineno", None)
-        where = f"{path}, line {line + _lines_before(path)}" if line else str(path)
+        where = f"{path}, line {line + lines_before}" if line else str(path)
         raise TextError(f"{where}: {error}") from None
     return lines, text
 
@@ -125,7 +125,8 @@ def block(text: str) -> Markup:
     return Markup(_MARKDOWN.render(text).replace("\n", " ").strip())
 
 
-def _split(path: Path) -> tuple[dict[str, str], str]:
+def _split(path: Path) -> tuple[dict[str, str], str, int]:
+    """A file's front matter, its body, and how many lines are before that."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -138,13 +139,8 @@ def _split(path: Path) -> tuple[dict[str, str], str]:
     except YAMLError as error:
         why = " ".join(str(error).split())
         raise TextError(f"{path}: its front matter is no YAML ({why})") from None
-    return {key: str(value) for key, value in (front or {}).items()}, found[2]
-
-
-def _lines_before(path: Path) -> int:
-    """How many lines the front matter takes."""
-    text = path.read_text(encoding="utf-8")
-    return text[: text.index("\n---\n") + 5].count("\n")
+    lines = {key: str(value) for key, value in (front or {}).items()}
+    return lines, found[2], text.count("\n", 0, found.start(2))
 
 
 def _with_breaks(body: str) -> str:

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from lab.claims.book_order import BOOK_ORDER
-from lab.core.errors import LabError, ParamsError, SpaceError
+from lab.core.errors import ParamsError, SpaceError
 from lab.core.files import REPORTS, write_atomically
 from lab.core.process import die_with_parent, run
 from lab.report.language import CHINESE, ENGLISH, speaking
@@ -118,16 +118,15 @@ def _warn(questions: Mapping[str, Question], evidence: Evidence) -> None:
 
 def _fail(drawn: Questions) -> None:
     """Raise what could not be drawn, now that all else is."""
-    failures = dict.fromkeys(
-        each
+    failures = {
+        str(error): error
         for questions in drawn.values()
         for made in questions.values()
-        for each in made.failures
-    )
+        for error in made.failures
+    }
     if failures:
-        error = LabError("\n".join(each.message for each in failures))
-        error.exit_code = next(iter(failures)).exit_code
-        raise error
+        first = next(iter(failures.values()))
+        raise type(first)("\n".join(failures))
 
 
 if __name__ == "__main__":

@@ -182,7 +182,7 @@ def _claims(evidence: Evidence) -> Values:
         "num_false": false_verdicts(judgements),
         "num_judged": len(judged),
         "num_fixed": sum(f.rule_was_fixed for f in judged),
-        "retest": _retest(),
+        "retest": agreement_of(retest.runs(read_hardware(), REPORTS / "retest")).of_times,
         "aim_percent": AIM_PERCENT,
         "references": [_beside(each, judgements) for each in evidence.references],
         "damaged": evidence.damaged,
@@ -196,18 +196,6 @@ def _claims(evidence: Evidence) -> Values:
     }
 
 
-def _retest() -> Values:
-    """Whether whole runs of this machine agree with each other."""
-    found = agreement_of(retest.runs(read_hardware(), REPORTS / "retest")).of_times
-    return {
-        "runs": found.num_runs,
-        "pairs": len(found.pairs),
-        "percent": found.percent if found.pairs else 0.0,
-        "apart": [f"{claim} ({n})" for claim, n in found.apart.most_common()],
-        "flipped": found.contradicted,
-    }
-
-
 def _beside(reference: Reference, here: Sequence[Judgement]) -> Values:
     """What a reference's timed effects differ in from this machine's."""
     found = agreement_of([here, list(reference.judgements.values())])
@@ -216,7 +204,9 @@ def _beside(reference: Reference, here: Sequence[Judgement]) -> Values:
     apart.sort(key=lambda pair: pair.contradicts, reverse=True)
     return {
         "name": reference.name,
-        "about": _about(reference),
+        "gpus": reference.hardware["accelerator"]["names"],
+        "cpu": reference.hardware["cpu"],
+        "profile": "" if reference.profile == OWN_PARAMS else reference.profile,
         "timed": len(timed),
         "apart": len(apart),
         "flipped": [p.one.claim.id for p in found.pairs if p.contradicts],
@@ -230,24 +220,6 @@ def _beside(reference: Reference, here: Sequence[Judgement]) -> Values:
             for pair in apart[:MOST_APART]
         ],
     }
-
-
-def _about(reference: Reference) -> str:
-    """A reference's hardware and profile in few words."""
-    cpu, names = reference.hardware["cpu"], reference.hardware["accelerator"]["names"]
-    hardware = (
-        ", ".join(map(str, names))
-        if names
-        else say(
-            "{cpu}, {instructions}, {cores} cores, no GPU",
-            cpu=cpu["model"],
-            instructions=cpu["instructions"],
-            cores=cpu["usable_cores"],
-        )
-    )
-    if reference.profile == OWN_PARAMS:
-        return say("{hardware}; params of its own", hardware=hardware)
-    return say("{hardware}; profile {profile}", hardware=hardware, profile=reference.profile)
 
 
 def _wanting(found: Sequence[Judgement]) -> list[tuple[str, int]]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from markupsafe import Markup
 
@@ -60,24 +60,16 @@ def of_each_page(name: str, evidence: Evidence) -> Calls:
     }
 
 
-class Failure(NamedTuple):
-    """What could not be drawn and why, in a line, and the exit code that says so."""
-
-    message: str
-    exit_code: int
-
-
-def failure(stage: str, error: Exception, of_page: str = "") -> Failure:
-    """That a page, or a part of it, could not be drawn."""
+def failure(stage: str, error: Exception, of_page: str = "") -> LabError:
+    """That a page, or a part of it, could not be drawn and why, in a line."""
     what = f"page of {stage}{of_page}"
     if "LAB_DEBUG" in os.environ:
         log.error("%s", what, exc_info=error)
     if isinstance(error, LabError):
-        return Failure(f"{what}: {error}", error.exit_code)
-    return Failure(
+        return type(error)(f"{what}: {error}")
+    return LabError(
         f"{what}: not drawn ({in_a_word(error)}); if its results come from other code or were"
-        f" changed, `invoke remeasure --stage {stage}`; else LAB_DEBUG=1 shows the line",
-        LabError.exit_code,
+        f" changed, `invoke remeasure --stage {stage}`; else LAB_DEBUG=1 shows the line"
     )
 
 
@@ -108,7 +100,7 @@ class QuestionCalls:
     on_gpu: bool = False
     panels: dict[str, list[Markup]] = field(default_factory=dict)
     used: list[str] = field(default_factory=list)
-    failures: list[Failure] = field(default_factory=list)
+    failures: list[LabError] = field(default_factory=list)
 
     def by_name(self) -> Calls:
         """Those that only questions have."""

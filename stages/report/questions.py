@@ -20,7 +20,6 @@ from typing import Any
 
 from markupsafe import Markup
 
-from lab.claims.book_order import BOOK_ORDER
 from lab.claims.rules import Verdict
 from lab.claims.verdicts import Judgement
 from lab.core.errors import LabError, NotThereError
@@ -33,7 +32,7 @@ from lab.report.page import Explorable, Figure
 from lab.report.prose import Prose, fill_in
 from lab.results.derived import derivation_of
 from lab.results.documents import read_conditions, read_results
-from stages.report.calls import Failure, QuestionCalls, failure, in_a_word, of_each_page
+from stages.report.calls import QuestionCalls, failure, in_a_word, of_each_page
 from stages.report.evidence import Evidence
 from stages.report.site import STAGES, part, rendered, script_of, text_of, titles
 
@@ -56,7 +55,7 @@ class Question:
     values: Mapping[str, Any]
     panels: Mapping[str, Sequence[Markup]]
     problem: str
-    failures: Sequence[Failure]
+    failures: Sequence[LabError]
 
     @property
     def finding(self) -> Markup:
@@ -132,7 +131,6 @@ def _html(
 ) -> str:
     stage, machines = calls.stage, evidence.machines
     judgements = [f for f in evidence.judgements if f.claim.stage == stage]
-    at = BOOK_ORDER.index(stage)
     return rendered(
         "question.html.j2",
         stage,
@@ -144,15 +142,11 @@ def _html(
             "problem": problem,
             "parts": prose.parts,
             "tally": verdicts.tally(judgements),
-            "tested": [
-                f for f in verdicts.by_interest(judgements) if f.verdict is not Verdict.NOT_TESTABLE
-            ],
+            "judgements": verdicts.by_interest(judgements),
             "untested": _untested(judgements),
             "others": {each.name: each.judgements for each in evidence.references},
             "trust": trust(conditions) if "controls" in conditions and not problem else [],
             "files": _files(stage),
-            "before": BOOK_ORDER[at - 1] if at else None,
-            "after": BOOK_ORDER[at + 1] if at + 1 < len(BOOK_ORDER) else None,
             "script": script_of([STAGES / stage / "page" / f"{name}.js" for name in calls.used]),
         },
     )
