@@ -31,7 +31,6 @@ from matplotlib.ticker import (
     LogLocator,
     NullLocator,
 )
-from numpy.typing import NDArray
 
 from lab.report.language import CHINESE, language, say, superscript
 from lab.report.numbers import number
@@ -42,7 +41,6 @@ mpl.rcdefaults()  # whatever a user's matplotlibrc says
 WIDTH = 5.0  # inches of a panel: 360 pt, which 360 pixels of a phone show nearly as they are
 SMALLEST = 10  # points of a letter
 MOST_TICKS = 6  # of an axis, where a drawing does not set them
-MOST_POINTS = 2000  # of a line, or dots on a bar: more cannot be told apart
 
 # Okabe and Ito's colours, told apart by every kind of colour vision on dark and light pages.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
@@ -174,11 +172,6 @@ def label_ends(
         )
 
 
-def _some_of(count: int) -> NDArray[np.int64]:
-    """The places of so many points that are drawn: all of them, or MOST_POINTS at equal steps."""
-    return np.linspace(0, count - 1, min(count, MOST_POINTS)).round().astype(np.int64)
-
-
 def plain_ticks(axis: Axis) -> None:
     """Label a logarithmic axis with plain numbers at 1, 2 and 5 times the powers of ten.
 
@@ -210,15 +203,3 @@ def say_virtual(fig: Figure) -> None:
     """Say under a figure of lines or dots that it shows virtual devices; of bars hatches say it."""
     swatch = Patch(facecolor="none", edgecolor=INK, hatch=VIRTUAL_HATCH, linewidth=0.8)
     fig.legend([swatch], [say("virtual devices")], loc="outside lower right", frameon=False)
-
-
-def bar_with_samples(
-    axes: Axes, row: int, samples: Sequence[float], colour: str, virtual: bool = False
-) -> None:
-    """Draw samples as dots over their median as a bar in `row`, hatched on virtual devices."""
-    hatch = VIRTUAL_HATCH if virtual else None
-    axes.barh(row, np.median(samples), height=0.6, facecolor="none", edgecolor=colour, hatch=hatch)
-    # in the order of measuring, so that a drift shows
-    shown = np.asarray(samples)[_some_of(len(samples))]
-    heights = np.linspace(row - 0.18, row + 0.18, len(shown))
-    axes.plot(shown, heights, "o", color=INK, markersize=2.5)

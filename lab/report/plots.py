@@ -3,6 +3,7 @@
 A page's `figures.py` says what is plotted in a line or two; how it looks is decided here.
 """
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from lab.report.page import Draw
 ROW = 0.34  # inches of a row of dots or bars
 FRAME = 0.95  # inches above and below the rows
 LETTERS = 0.17  # inches of a line of text
+MOST_DOTS = 2000  # on a bar: more cannot be told apart
 MOST_IN_A_LINE = 20  # letters of a row's name
 ROOM = 1.15  # times, beside what a logarithmic axis shows
 
@@ -79,17 +81,17 @@ def bars(
             axes = fig.add_subplot()
             _label(axes, xlabel, "", title)
             for row, samples in enumerate(rows.values()):
-                if len(samples) > 1:
-                    figures.bar_with_samples(axes, row, samples, figures.COLOURS[0], virtual)
-                else:
-                    axes.barh(
-                        row,
-                        samples[0],
-                        height=0.6,
-                        facecolor="none" if virtual else figures.COLOURS[0],
-                        edgecolor=figures.COLOURS[0],
-                        hatch=figures.VIRTUAL_HATCH if virtual else None,
-                    )
+                varies = len(samples) > 1
+                axes.barh(
+                    row,
+                    np.median(samples),
+                    height=0.6,
+                    facecolor="none" if varies or virtual else figures.COLOURS[0],
+                    edgecolor=figures.COLOURS[0],
+                    hatch=figures.VIRTUAL_HATCH if virtual else None,
+                )
+                if varies:
+                    _dot_samples(axes, row, samples)
                 _write(axes, max(samples), row, number(float(np.median(samples)), 3))
             name_rows(axes, list(rows))
             axes.set_xlim(0, 1.2 * max(max(samples) for samples in rows.values()))
@@ -223,6 +225,13 @@ def plain_axis(axes: Axes, which: str) -> None:
     figures.plain_ticks(axis)
     if high > 100 * low:
         axis.set_major_locator(LogLocator())
+
+
+def _dot_samples(axes: Axes, row: int, samples: Sequence[float]) -> None:
+    """Draw a bar's samples from its upper to its lower edge, in the order of measuring."""
+    shown = samples[:: math.ceil(len(samples) / MOST_DOTS)]
+    heights = np.linspace(row - 0.18, row + 0.18, len(shown))
+    axes.plot(shown, heights, "o", color=figures.INK, markersize=2.5)
 
 
 def _label(axes: Axes, xlabel: str, ylabel: str, title: str) -> None:
