@@ -153,7 +153,7 @@ def test_without_a_script_all_is_there_to_read(browser, drawn):
                 assert page.locator(".explorable").first.is_hidden()
                 assert page.locator("figure svg").count() > 1
             else:
-                assert page.locator("#bench_async a").is_visible(), "old anchors are there"
+                assert page.locator("#bench_async a").is_visible()
 
 
 def test_nothing_else_on_the_page_may_run_or_be_fetched(browser, drawn):
