@@ -12,6 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 
 from lab.claims.book_order import BOOK_ORDER
@@ -28,6 +29,8 @@ from stages.report.site import FOLDER, file_of
 FIGURES = REPORTS / "figures"
 LANGUAGES = (ENGLISH, CHINESE)
 MOST_PROCESSES = 4  # more start for longer than they draw
+# a forked process has matplotlib already; elsewhere than on Linux, threads may not outlive a fork
+CONTEXT = get_context("fork" if sys.platform == "linux" else None)
 
 log = logging.getLogger(__name__)
 
@@ -44,7 +47,7 @@ def draw(stages: Sequence[str], folders: Mapping[str, Path], evidence: Evidence)
     draw_page = partial(draw_stage, folders=folders, evidence=evidence)
     try:
         # drawing is most of the work
-        with ProcessPoolExecutor(num_processes, initializer=die_with_parent) as pool:
+        with ProcessPoolExecutor(num_processes, CONTEXT, die_with_parent) as pool:
             drawn = dict(zip(stages, pool.map(draw_page, stages), strict=True))
     except BrokenProcessPool:
         raise SpaceError(

@@ -76,8 +76,8 @@ def question(stage: str, folder: Path, evidence: Evidence) -> Question:
             problem = undecided(conditions, stage)
         if not problem:
             values, calls.figures, calls.explorables = _read(stage, reports)
-            callable_ = {**of_each_page(stage, evidence), **calls.by_name()}
-            prose = fill_in(text_of(stage), values | callable_)
+            functions = {**of_each_page(stage, evidence), **calls.by_name()}
+            prose = fill_in(text_of(stage), values | functions)
     except NotThereError as error:
         problem = str(error)
     except Exception as error:  # whatever foreign or damaged results lead to
