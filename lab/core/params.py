@@ -4,9 +4,10 @@ A stage declares what it reads as a `Params` model whose fields are top-level ke
 All mistakes in the file are reported at once, one line each.
 """
 
+import contextlib
 import re
 import reprlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Self, TypeVar, get_args, get_origin
 
@@ -16,12 +17,12 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from lab.core.errors import MachineError, ParamsError, instead_of
-from lab.core.process import before_success
 
 PARAMS_FILE = Path("params.yaml")
 COMMITTED = " (`git show HEAD:params.yaml` has it)"
 MOST_MISTAKES = 40  # that are said
 COMMA = re.compile(r"\d+,\d+")
+_CHECKS: list[Callable[[], None]] = []  # of `unchanged`
 
 
 class Section(BaseModel):
@@ -47,8 +48,7 @@ def load(
 ) -> P:
     """The part of params.yaml that `model` describes; other top-level keys belong to other stages.
 
-    The command fails in the end if what is `decisive` of it has changed meanwhile: DVC would take
-    its results for those of the new values, which it reads when a stage has ended.
+    What is `decisive` of it must not change until the command ends: see `unchanged`.
 
     Raises:
         ParamsError: the file is missing or not YAML, or values are wrong: one line per mistake.
@@ -62,8 +62,23 @@ def load(
                 " new values; run the same command again"
             )
 
-    before_success(check_unchanged)
+    _CHECKS.append(check_unchanged)
     return found
+
+
+@contextlib.contextmanager
+def unchanged() -> Iterator[None]:
+    """Fail in the end if params that were loaded meanwhile have changed since.
+
+    DVC would take the results for those of the new values, which it reads when a stage has ended.
+
+    Raises:
+        ParamsError: they have changed.
+    """
+    _CHECKS.clear()
+    yield
+    for check_unchanged in _CHECKS:
+        check_unchanged()
 
 
 def _part(model: type[P], path: Path) -> P:

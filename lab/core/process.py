@@ -20,6 +20,7 @@ from tqdm import tqdm
 from lab.core.errors import LabError, MachineError, SpaceError
 from lab.core.files import write_json
 from lab.core.gpu_errors import gpu_error
+from lab.core.params import unchanged
 from lab.core.stage_times import announce, remember
 
 # DVC turns every exit code into 255; `invoke repro` finds the real one here
@@ -33,14 +34,9 @@ MORE_OPEN_FILES = "too many open files for this shell's limit; `ulimit -n 4096`"
 PATIENCE_S = 10.0  # from a signal until what is left is killed
 DIE_WITH_PARENT = "LAB_DIE_WITH_PARENT"  # set for stages that another command starts
 
-_LAST_CHECKS: list[Callable[[], None]] = []
+_BEGAN = time.monotonic()  # before torch is imported: stages/__init__.py imports this module first
 _WATCHES: list[int] = []  # this process, if it watches its parent; one that forked it, perhaps
 _STOP_ASKED = threading.Event()  # a signal was heard
-
-
-def before_success(check: Callable[[], None]) -> None:
-    """Have `run` call `check` after its main; an error that it raises fails the command."""
-    _LAST_CHECKS.append(check)
 
 
 def run(main: Callable[[], None]) -> int:
@@ -56,21 +52,18 @@ def run(main: Callable[[], None]) -> int:
     logging.raiseExceptions = False  # `| head` is no reason for a traceback for each line
     # tqdm's own lock is a semaphore for several processes, which a killed one leaves behind
     tqdm.set_lock(threading.RLock())
-    _LAST_CHECKS.clear()
     is_rank = RANK_MARK in os.environ
     stage = None if is_rank else os.environ.get("DVC_STAGE")
-    began = time.monotonic()
     try:
         with raise_signals():
             if stage or is_rank or DIE_WITH_PARENT in os.environ:
                 die_with_parent()
             if stage:
                 announce(stage)
-            _importable(main)()
-            for check in _LAST_CHECKS:
-                check()
+            with unchanged():
+                _importable(main)()
             if stage:
-                remember(stage, time.monotonic() - began)
+                remember(stage, time.monotonic() - _BEGAN)
         sys.stdout.flush()
     except BrokenPipeError:  # nobody reads on
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

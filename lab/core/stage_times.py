@@ -1,16 +1,12 @@
-"""How long stages take: kept when one has ended, told before the next run and during it.
+"""How long stages take: kept when one ends, told before the next run.
 
-A stage's seconds depend on its params: they are kept by a digest of these, on this machine in
-`.lab/stage_seconds.json`, of the committed run in `reports/stage_seconds.json`. `invoke repro`
-leaves a plan of the stages that it will run (lab/tools/forecast.py); without one, as under a plain
-`dvc repro`, a stage knows only of itself.
+A stage's seconds depend on its params, so they are kept by a digest of these: on this machine in
+`.lab/stage_seconds.json`, of the committed run in `reports/stage_seconds.json`.
 """
 
 import hashlib
 import json
-import os
 import sys
-import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -20,96 +16,63 @@ from pydantic import TypeAdapter, ValidationError
 
 from lab.core.errors import LabError
 from lab.core.files import REPORTS, read_json, write_json
+from lab.core.params import PARAMS_FILE, read_yaml
 
 COMMITTED, OWN = REPORTS / "stage_seconds.json", Path(".lab") / "stage_seconds.json"
-PLAN = "LAB_PLAN"  # the plan's file, if there is one
-SURE_S = 60.0  # of a plan, before what was slower or faster than planned counts as much as the plan
+SURE_S = 60.0  # of stages timed here, before they count as much as the machine's speed
 
 
 @dataclass(frozen=True)
 class Times:
-    """Seconds of each stage by the digest of its params; and how fast the machine was."""
+    """What stages took on one machine.
+
+    Attributes:
+        seconds: of each stage by the digest of its params.
+        work_s: of the fixed work in lab/machine/speed.py; None if it was not timed.
+    """
 
     seconds: dict[str, dict[str, float]] = field(default_factory=dict)
-    speed: dict[str, float] = field(default_factory=dict)
+    work_s: float | None = None
 
     def of(self, stage: str, digest: str) -> float | None:
         """The seconds of a stage, if it was timed with such params."""
         return self.seconds.get(stage, {}).get(digest)
 
+    def times_as_long_as(self, other: "Times") -> float:
+        """How many times as long stages take here as on the other machine.
 
-@dataclass(frozen=True)
-class Plan:
-    """The stages of a run and the seconds that they are to take, None where that is not known.
+        By the fixed work at first, and more and more by the stages that were timed on both.
+        """
+        here = there = SURE_S
+        if self.work_s and other.work_s:
+            here *= self.work_s / other.work_s
+        for stage, by_digest in other.seconds.items():
+            for digest, seconds in by_digest.items():
+                if (own := self.of(stage, digest)) is not None:
+                    here += own
+                    there += seconds
+        return here / there
 
-    Attributes:
-        began: by the monotonic clock.
-        seconds: of each stage that is to run.
-        finished: those that have.
-        committed: digests of all stages whose seconds are to be kept in the end beside the results.
-        speed: of the machine when the run began.
-    """
 
-    began: float
-    seconds: dict[str, float | None]
-    finished: tuple[str, ...] = ()
-    committed: dict[str, str] = field(default_factory=dict)
-    speed: dict[str, float] = field(default_factory=dict)
-
-    @property
-    def left(self) -> list[str]:
-        """The stages that are still to run."""
-        return [stage for stage in self.seconds if stage not in self.finished]
-
-    def seconds_left(self, now: float) -> float:
-        """What is left of the plan, at the pace of what is finished."""
-        done = sum(self.seconds.get(stage) or 0.0 for stage in self.finished)
-        pace = (now - self.began + SURE_S) / (done + SURE_S)
-        return pace * sum(self.seconds[stage] or 0.0 for stage in self.left)
-
-    def place_of(self, stage: str) -> str:
-        """A stage's place among all that run, as `7 of 26`."""
-        every = {*self.seconds, *self.finished, stage}
-        return f"{len(self.finished) + 1} of {len(every)}"
+def expected_seconds(stage: str, params: Mapping[str, Any]) -> float | None:
+    """The seconds that a stage with these params takes here; None if it was timed nowhere."""
+    own, committed, key = read_times(OWN), read_times(COMMITTED), digest(stage, params)
+    if (seconds := own.of(stage, key)) is not None:
+        return seconds
+    seconds = committed.of(stage, key)
+    return None if seconds is None else seconds * own.times_as_long_as(committed)
 
 
 def announce(stage: str) -> None:
-    """Say how long a stage usually takes, and what a plan says of the whole run."""
-    plan, seconds = _plan(), usual_seconds(stage)
-    if plan and plan.seconds.get(stage) is not None:
-        seconds = plan.seconds[stage]
-    said = f"{stage}: {'not timed before' if seconds is None else f'usually {in_words(seconds)}'}"
-    if plan and len(plan.seconds) > 1:
-        now = time.monotonic()
-        said = f"{plan.place_of(stage)} · {said} · {in_words(now - plan.began)} gone"
-        if left := plan.seconds_left(now):
-            least = "at least" if None in (plan.seconds[each] for each in plan.left) else "about"
-            said += f", {least} {in_words(left)} left"
-    print(f"# {said}", file=sys.stderr, flush=True)
+    """Say how long a stage will take."""
+    print(f"# {stage}: {in_words(expected_seconds(stage, _params()))}", file=sys.stderr, flush=True)
 
 
 def remember(stage: str, seconds: float) -> None:
-    """Keep how long a stage took here; after the last one of a plan, perhaps for others, too."""
+    """Keep how long a stage took here."""
     own = read_times(OWN)
     by_digest = own.seconds.get(stage, {}) | {digest(stage, _params()): round(seconds, 1)}
-    own = replace(own, seconds=own.seconds | {stage: by_digest})
-    write_json(OWN, asdict(own))
-    plan = _plan()
-    if not plan:
-        return
-    plan = replace(plan, finished=(*plan.finished, stage))
-    write_json(Path(os.environ[PLAN]), asdict(plan))
-    found = {each: own.of(each, key) for each, key in plan.committed.items()}
-    if found and not plan.left and None not in found.values():
-        seconds_of = {s: {plan.committed[s]: t} for s, t in found.items() if t is not None}
-        write_json(COMMITTED, asdict(Times(seconds_of, plan.speed)))
-
-
-def usual_seconds(stage: str) -> float | None:
-    """The seconds of a stage with its present params: here, else in the committed run."""
-    key = digest(stage, _params())
-    found = (read_times(path).of(stage, key) for path in (OWN, COMMITTED))
-    return next((seconds for seconds in found if seconds is not None), None)
+    write_times(OWN, replace(own, seconds=own.seconds | {stage: by_digest}))
 
 
 def digest(stage: str, params: Mapping[str, Any]) -> str:
@@ -130,27 +93,22 @@ def read_times(path: Path) -> Times:
         return Times()
 
 
-def in_words(seconds: float) -> str:
-    """A time as a person says it."""
+def write_times(path: Path, times: Times) -> None:
+    write_json(path, asdict(times))
+
+
+def in_words(seconds: float | None) -> str:
+    """An expected time as a person says it."""
+    if seconds is None:
+        return "not timed with these params yet"
     if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
-
-
-def _plan() -> Plan | None:
-    """The plan that `invoke repro` left for this run, if any."""
-    if PLAN not in os.environ:
-        return None
-    try:
-        return TypeAdapter(Plan).validate_python(read_json(Path(os.environ[PLAN])))
-    except (LabError, ValidationError):
-        return None
+        return f"about {max(1, seconds):.0f} s here"
+    minutes = seconds / 60
+    return f"about {minutes:.0f} min here" if minutes < 120 else f"about {minutes / 60:.1f} h here"
 
 
 def _params() -> dict[str, Any]:
     """What params.yaml holds; nothing if it cannot be read, which the stage itself will say."""
-    from lab.core.params import PARAMS_FILE, read_yaml  # which imports the module that imports this
-
     try:
         return read_yaml(PARAMS_FILE)
     except LabError:

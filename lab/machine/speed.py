@@ -1,61 +1,35 @@
-"""How fast this machine is right now, in half a second and without torch."""
+"""A fixed piece of work, whose seconds say how fast this machine is right now; without torch.
 
+Its four parts took about as long as each other on the machine of the committed run: starting a
+process that imports numpy, float32 products, fresh memory and copies, and Python. Their seconds add
+up, so that the part in which a machine is slowest counts most.
+"""
+
+import os
+import subprocess
+import sys
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
-
-import numpy as np
-from threadpoolctl import threadpool_limits
 
 from lab.machine.limits import usable_cores
 
-ROWS = 512
-TURNS = 10_000
-LONG_ENOUGH_S = 0.2  # for other processes to take their share of the time
+WORK = """
+import numpy as np
+x = np.ones((1024, 1024), np.float32)
+for _ in range(12):
+    x @ x
+for _ in range(3):
+    np.ones(2**23).copy()
+for _ in range(2_500_000):
+    pass
+"""
+TIMES = 2  # half a second each
 
 
-@dataclass(frozen=True)
-class Speed:
-    """Of arithmetic on all usable cores, and of Python on one.
-
-    Attributes:
-        product_gflops: GFLOP/s of float32 products on a core, times the cores: threads of one
-            product wait for each other, and on a busy machine do little else.
-        python_mturns: million turns per second of an empty loop.
-    """
-
-    product_gflops: float
-    python_mturns: float
-
-    def times_as_long_as(self, other: "Speed") -> float:
-        """How many times as long work takes here as it took at `other`'s speed.
-
-        Half of the time counts as arithmetic, which more cores or wider instructions shorten, and
-        half as Python, starting processes and waiting, which they do not.
-        """
-        arithmetic = other.product_gflops / self.product_gflops
-        return (arithmetic + other.python_mturns / self.python_mturns) / 2
-
-
-def measure() -> Speed:
-    """The speed right now, whatever else runs here."""
-    x = np.random.default_rng(0).random((ROWS, ROWS), dtype=np.float32)
-    out = np.empty_like(x)
-    with threadpool_limits(1):
-        products = _per_second(lambda: np.matmul(x, x, out=out))
-    gflops = usable_cores() * products * 2 * ROWS**3 / 1e9
-    return Speed(round(gflops, 1), round(_per_second(_turns) * TURNS / 1e6, 1))
-
-
-def _turns() -> None:
-    for _ in range(TURNS):
-        pass
-
-
-def _per_second(work: Callable[[], object]) -> float:
-    work()
-    calls, start = 0, time.perf_counter()
-    while (taken := time.perf_counter() - start) < LONG_ENOUGH_S:
-        work()
-        calls += 1
-    return calls / taken
+def seconds_of_work() -> float:
+    """The seconds that the work takes here, on all usable cores, whatever else runs."""
+    cores = str(usable_cores())
+    environment = os.environ | {"OMP_NUM_THREADS": cores, "OPENBLAS_NUM_THREADS": cores}
+    start = time.perf_counter()
+    for _ in range(TIMES):
+        subprocess.run([sys.executable, "-c", WORK], env=environment, check=True)
+    return round((time.perf_counter() - start) / TIMES, 3)

@@ -20,10 +20,8 @@ from pathlib import Path
 
 from lab.core.errors import MachineError
 from lab.core.process import ERROR_FILE, Stopped, end_family
-from lab.core.stage_times import PLAN
 from lab.tools.doctor import clear_stale_dvc_locks
 
-PLAN_FILE = Path(".lab") / "plan.json"
 FAILED = 255  # DVC's exit code for a stage that failed, whatever the stage's own
 GRACE_S = 1.0  # in which DVC may end by the signal that ends this process
 PR_SET_PDEATHSIG = 1  # of Linux's prctl
@@ -51,24 +49,27 @@ def environment() -> Iterator[None]:
 
 
 def foretell_and_repro(target: str = "", force: bool = False) -> int:
-    """Say how long `dvc repro` will take, then run it; its stages say how far it is.
+    """Say how long `dvc repro` will take, then run it.
 
     Args:
         target: a stage, or a run as train@NAME; all if empty.
         force: run the target and what follows from it although nothing changed.
     """
-    from lab.tools.forecast import foretell
+    from lab.tools.forecast import foretell, keep_as_committed  # which import DVC
 
-    _clear(PLAN_FILE)
-    foretell(target, force, PLAN_FILE)
+    _clear(ERROR_FILE)
+    is_whole = foretell(target, force)
     options = ("--force", "--downstream") if force else ()
-    return repro(*options, *filter(None, [target]), plan=PLAN_FILE)
+    code = repro(*options, *filter(None, [target]))
+    if is_whole and code == 0:
+        keep_as_committed()
+    return code
 
 
-def repro(*words: str, plan: Path | None = None) -> int:
+def repro(*words: str) -> int:
     """Run `dvc repro`; the failed stage's own exit code, or FAILED where no stage says why."""
     _clear(ERROR_FILE)
-    code = _dvc("repro", *words, plan=plan)
+    code = _dvc("repro", *words)
     if code == FAILED and ERROR_FILE.is_file():
         return int(json.loads(ERROR_FILE.read_text())["exit_code"])
     return code
@@ -86,13 +87,9 @@ def _clear(path: Path) -> None:
         ) from None
 
 
-def _dvc(*words: str, plan: Path | None) -> int:
+def _dvc(*words: str) -> int:
     print(shlex.join(["dvc", *words]), flush=True)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "dvc", *words],
-        env=os.environ | ({PLAN: str(plan.absolute())} if plan else {}),
-        preexec_fn=_end_with_parent(),
-    )
+    process = subprocess.Popen([sys.executable, "-m", "dvc", *words], preexec_fn=_end_with_parent())
     try:
         code = process.wait()
     except Stopped:

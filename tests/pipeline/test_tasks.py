@@ -55,14 +55,14 @@ def failing_dvc(monkeypatch, tmp_path):
     """Has DVC end with a code of its own, and a stage with another one if it says so."""
 
     def fail(code, stages_code=0):
-        def dvc(*words, plan):
+        def dvc(*words):
             if stages_code:
                 write_json(ERROR_FILE, {"exit_code": stages_code, "message": "no data"})
             return code
 
         monkeypatch.setattr(pipeline, "_dvc", dvc)
 
-    monkeypatch.setattr(forecast, "foretell", lambda target, force, file: None)
+    monkeypatch.setattr(forecast, "foretell", lambda target, force: False)
     monkeypatch.setattr(tasks, "ROOT", tmp_path)
     monkeypatch.chdir(tmp_path)
     return fail
@@ -105,8 +105,7 @@ def test_what_cannot_be_deleted_ends_with_a_line(monkeypatch, tmp_path, capsys, 
     """As in a checkout that is read-only or another user's: here a folder is in its place."""
     monkeypatch.setattr(tasks, "ROOT", tmp_path)
     monkeypatch.chdir(tmp_path)
-    for name in (pipeline.PLAN_FILE, ERROR_FILE):
-        name.mkdir(parents=True)
+    ERROR_FILE.mkdir(parents=True)
     with pytest.raises(Exit) as end:
         call(C)
     assert end.value.code == 4

@@ -1,68 +1,52 @@
-import json
-import time
-from dataclasses import asdict
+import pytest
 
-from lab.core.files import write_json
 from lab.core.params import PARAMS_FILE, read_yaml
 from lab.core.stage_times import (
     COMMITTED,
-    PLAN,
-    Plan,
+    OWN,
     Times,
     announce,
     digest,
+    expected_seconds,
     remember,
-    usual_seconds,
+    write_times,
 )
 from tests.helpers import edit_params
 
-
-def test_own_times_of_the_same_params_count_before_the_committed_runs(project):
-    stage = "bench_async"
-    with_these = digest(stage, read_yaml(PARAMS_FILE))
-    write_json(COMMITTED, asdict(Times({stage: {with_these: 40.0}})))
-    assert usual_seconds(stage) == 40.0
-    remember(stage, 20.04)
-    assert usual_seconds(stage) == 20.0
-    before = read_yaml(PARAMS_FILE)["bench_async"]["book_size"]
-    edit_params({"bench_async.book_size": 7})
-    assert usual_seconds(stage) is None
-    remember(stage, 1.0)
-    edit_params({"bench_async.book_size": before})
-    assert usual_seconds(stage) == 20.0, "which a run with other params did not overwrite"
+STAGE = "bench_async"
 
 
-def test_what_is_left_goes_at_the_pace_of_what_is_finished():
-    plan = Plan(began=100.0, seconds={"a": 540.0, "b": 300.0, "c": 300.0})
-    assert plan.seconds_left(100.0) == 1140.0
-    half = Plan(100.0, plan.seconds, finished=("a",))
-    assert half.seconds_left(100.0 + 540.0) == 600.0, "as planned"
-    assert half.seconds_left(100.0 + 1140.0) == 1200.0, "at half the pace"
-    assert half.place_of("b") == "2 of 3"
-    assert half.place_of("another") == "2 of 4"
+def usual(stage=STAGE):
+    return expected_seconds(stage, read_yaml(PARAMS_FILE))
 
 
-def test_each_stage_tells_of_the_whole_run_and_the_last_one_keeps_the_times(
-    project, monkeypatch, capsys
-):
-    params = read_yaml(PARAMS_FILE)
-    digests = {stage: digest(stage, params) for stage in ("probe", "bench_async", "fetch")}
-    speed = {"product_gflops": 100.0}
-    planned = {"probe": 1.0, "bench_async": 40.0}
-    plan = Plan(time.monotonic(), planned, committed=digests, speed=speed)
-    remember("fetch", 2.0)
-    monkeypatch.setenv(PLAN, str(project / "plan.json"))
-    write_json(project / "plan.json", asdict(plan))
-    for place, stage in (("1 of 2", "probe"), ("2 of 2", "bench_async")):
-        announce(stage)
-        assert place in capsys.readouterr().err
-        assert not COMMITTED.exists()
-        remember(stage, 3.0)
-    assert json.loads(COMMITTED.read_text()) == {
-        "seconds": {
-            "probe": {digests["probe"]: 3.0},
-            "bench_async": {digests["bench_async"]: 3.0},
-            "fetch": {digests["fetch"]: 2.0},
-        },
-        "speed": speed,
-    }
+def test_own_times_of_the_same_params_count_before_the_committed_runs(project, capsys):
+    write_times(COMMITTED, Times({STAGE: {digest(STAGE, read_yaml(PARAMS_FILE)): 40.0}}))
+    assert usual() == 40.0
+    remember(STAGE, 20.04)
+    assert usual() == 20.0
+    before = read_yaml(PARAMS_FILE)[STAGE]["book_size"]
+    edit_params({f"{STAGE}.book_size": 7})
+    assert usual() is None
+    remember(STAGE, 1.0)
+    edit_params({f"{STAGE}.book_size": before})
+    assert usual() == 20.0, "which a run with other params did not overwrite"
+    announce(STAGE)
+    assert "bench_async: about 20 s" in capsys.readouterr().err
+
+
+def test_the_committed_runs_times_are_scaled_by_the_fixed_work_and_by_stages_timed_here(project):
+    keys = {name: digest(name, read_yaml(PARAMS_FILE)) for name in (STAGE, "bench_input", "fetch")}
+    write_times(COMMITTED, Times({name: {key: 40.0} for name, key in keys.items()}, work_s=1.0))
+    assert usual() == 40.0, "nothing is known of this machine"
+    write_times(OWN, Times(work_s=2.0))
+    assert usual() == pytest.approx(80.0)
+    remember("fetch", 160.0)  # four times as long
+    assert 80.0 < usual() < 160.0
+    remember("bench_input", 160.0)
+    assert 110.0 < usual() < 160.0, "more sure with each stage"
+
+
+def test_a_stage_of_seconds_says_little_of_the_machine():
+    here, there = (Times({"probe": {"0": s}}, work_s=1.0) for s in (0.4, 0.1))
+    assert here.times_as_long_as(there) == pytest.approx(1.0, abs=0.01)

@@ -1,52 +1,110 @@
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+from dvc.repo import Repo
 
 from lab.core.errors import ParamsError
-from lab.core.params import read_yaml
-from lab.machine.speed import Speed
-from lab.tools.forecast import changed_of, check_target, downstream, stages_of, upstream
-from tests.helpers import ROOT, edit_params, files
+from lab.core.files import write_json
+from lab.core.stage_times import COMMITTED, read_times, remember
+from lab.tools import forecast
+from lab.tools.forecast import check_target, keep_as_committed
+from lab.tools.profiles import merge
+from tests.helpers import ROOT, committed_params, edit_params, files
 
-RUNS = ("lenet_1gpu", "record_83")
-STAGES = stages_of(read_yaml(ROOT / "dvc.yaml"), RUNS)
-TRAIN = {f"train@{run}" for run in RUNS}
-MEASURED = {name for name, stage in STAGES.items() if stage.is_measured}
-
-
-def test_a_run_of_one_stage_needs_the_probe_and_data_where_it_reads_them():
-    assert upstream(["bench_async"], STAGES) == {"probe", "bench_async"}
-    assert upstream(["train@record_83"], STAGES) == {"probe", "fetch", "train@record_83"}
-    assert upstream(["report"], STAGES) == {*STAGES}
-
-
-def test_what_runs_reaches_what_reads_its_results():
-    assert downstream(["bench_async"], STAGES) == {"bench_async", "claims", "report"}
-    of_record = {"train@record_83", "together", "report"}
-    assert downstream(["train@record_83"], STAGES) == of_record
-    assert downstream(["fetch"], STAGES) == {"fetch", "report"}, "data are the same again"
-    assert downstream(["probe"], STAGES) == {*STAGES} - {"fetch", "landscapes"}
-    assert MEASURED >= TRAIN
-
-
-def test_data_that_a_stage_before_brings_back_are_no_reason_to_run():
-    status = {
-        "probe": ["always changed"],
-        "fetch": [{"changed outs": {"data/airfoil": "deleted"}}],
-        "landscapes": [{"changed deps": {"data/airfoil": "deleted"}}],
-        "optimizers": [{"changed deps": {"data/airfoil": "deleted", "params.yaml": {"x": "new"}}}],
-        "report": ["changed command"],
-    }
-    assert changed_of(status) == {"probe", "fetch", "optimizers", "report"}
+MACHINE = "reports/hardware.json"
+PIPELINE = """\
+stages:
+  probe: {cmd: a, always_changed: true, outs: [{reports/hardware.json: {cache: false}}]}
+  fetch: {cmd: a, outs: [data]}
+  train:
+    matrix: {run: [one, two]}
+    cmd: a ${item.run}
+    deps: [data]
+    params: [{reports/hardware.json: [cpu]}]
+    outs: ["models/${item.run}.pt", {"reports/${item.run}": {cache: false}}]
+  together:
+    cmd: a
+    deps: [reports/one]
+    params: [{reports/hardware.json: [cpu]}]
+    outs: [{reports/together: {cache: false}}]
+  theory: {cmd: a, deps: [data], outs: [{reports/theory: {cache: false}}]}
+  report: {cmd: a, deps: [reports/together, reports/theory], outs: [{index: {cache: false}}]}
+"""
+TRAIN = ["train@one", "train@two"]
+MEASURED = {"probe", *TRAIN, "together", "report"}
 
 
-def test_work_takes_half_as_long_on_a_machine_that_is_twice_as_fast_in_all():
-    fast, slow = Speed(200.0, 20.0), Speed(100.0, 10.0)
-    assert (fast.times_as_long_as(slow), slow.times_as_long_as(fast)) == (0.5, 2.0)
-    arithmetic_alone = Speed(200.0, 10.0)
-    assert arithmetic_alone.times_as_long_as(slow) == 0.75
+@pytest.fixture
+def pipeline(tmp_path, monkeypatch):
+    """A project of which DVC knows all results."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(forecast, "_machine_changed", lambda: False)
+    (tmp_path / "dvc.yaml").write_text(PIPELINE)
+    for path in ("data", "models/one.pt", "models/two.pt", "index"):
+        write(path)
+    for name in ("one", "two", "together", "theory"):
+        write(f"reports/{name}")
+    write_json(tmp_path / MACHINE, {"cpu": "this"})
+    with Repo.init(no_scm=True) as repo:
+        repo.commit(force=True)
+
+
+def write(path, text="made"):
+    Path(path).parent.mkdir(exist_ok=True)
+    Path(path).write_text(text)
+
+
+def run_of(target="", force=False):
+    with Repo() as repo:
+        return forecast.will_run(repo, target, force)
+
+
+def test_only_the_probe_runs_where_nothing_changed(pipeline):
+    assert run_of() == run_of("together") == ["probe"]
+    assert run_of("theory") == []
+
+
+def test_what_changed_runs_with_what_follows_from_it_and_for_a_target_with_what_it_needs(pipeline):
+    write("reports/one", "another")
+    assert run_of() == ["probe", "train@one", "together", "report"]
+    assert run_of("together") == ["probe", "train@one", "together"]
+    assert run_of("train") == run_of("train@one") == ["probe", "train@one"]
+
+
+def test_data_that_a_stage_before_brings_back_are_no_reason_to_run(pipeline):
+    Path("data").unlink()
+    assert run_of() == ["fetch", "probe"] or run_of() == ["probe", "fetch"]
+    write("data", "another")
+    assert {*run_of()} == {"fetch", "theory", *MEASURED}
+
+
+def test_another_machine_measures_all_that_depends_on_it(pipeline, monkeypatch):
+    monkeypatch.setattr(forecast, "_machine_changed", lambda: True)
+    assert {*run_of()} == MEASURED
+    assert {*run_of("train@two")} == {"probe", "train@two"}
+
+
+def test_a_forced_target_runs_with_all_that_follows_from_it(pipeline):
+    assert {*run_of("probe", force=True)} == MEASURED
+    assert run_of("theory", force=True) == ["theory", "report"]
+    assert {*run_of("fetch", force=True)} == {"fetch", "theory", *MEASURED} - {"probe"}
+
+
+def test_a_whole_run_of_the_laptop_profile_leaves_its_times_for_others(project):
+    remember("train@lenet_1gpu", 3.0)
+    remember("train@gone", 3.0)
+    Path("params.yaml").write_text(merge("smoke"))
+    remember("train@lenet_1gpu", 9.0)
+    keep_as_committed()
+    assert not COMMITTED.exists()
+    Path("params.yaml").write_text(committed_params())
+    keep_as_committed()
+    kept = read_times(COMMITTED).seconds
+    assert [*kept["train@lenet_1gpu"].values()] == [3.0]
+    assert "train@one" not in kept
 
 
 def test_a_target_that_the_pipeline_lacks_is_an_error_with_the_nearest_one():
