@@ -20,7 +20,7 @@ from pathlib import Path
 
 from lab.core.errors import MachineError
 from lab.core.process import ERROR_FILE, Stopped, end_family
-from lab.tools.doctor import clear_stale_dvc_locks
+from lab.tools.dvc_files import clear_stale_dvc_locks
 
 FAILED = 255  # DVC's exit code for a stage that failed, whatever the stage's own
 GRACE_S = 1.0  # in which DVC may end by the signal that ends this process
