@@ -109,8 +109,10 @@ def read_yaml(path: Path) -> dict[str, Any]:
         ParamsError: no such file, not UTF-8, not YAML (duplicate keys, tabs), or not a mapping.
         MachineError: another user's.
     """
+    text = ""
     try:
-        document = YAML(typ="safe").load(path.read_text(encoding="utf-8-sig"))
+        text = path.read_text(encoding="utf-8-sig")
+        document = YAML(typ="safe").load(text)
     except FileNotFoundError:
         raise ParamsError(
             f"{path}: no such file; run in the project's folder, or `git checkout {path}`"
@@ -125,7 +127,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
         mark = getattr(error, "problem_mark", None)
         where = f", line {mark.line + 1}" if mark else ""
         problem = " ".join(str(getattr(error, "problem", None) or error).split())
-        if "'\\t'" in problem or "tab character" in problem:
+        if mark and text.startswith("\t", mark.index):
             problem = "a tab, where YAML takes spaces only"
         raise ParamsError(f"{path}{where}: {problem}; mend the YAML there") from None
     except (OSError, ValueError, ArithmeticError) as error:

@@ -34,6 +34,8 @@ def test_crlf_and_a_byte_order_mark_are_fine(tmp_path):
 NO_PARAMS: list[tuple[str | bytes, str]] = [
     ("lr: 1\nlr: 2\n", "duplicate key"),
     ("lr:\t1\n\tbatch_size: 2\n", "line 2: a tab"),
+    ("lr:\n\ta: 2\n", "line 2: a tab"),
+    ("lr: @2\n", "line 1: found"),
     ("lr: [1\n", "line"),
     ("- 1\n", "expected sections"),
     ("", "expected sections"),
