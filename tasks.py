@@ -151,7 +151,7 @@ def train(c: Context, run: str) -> None:
 @_with_help
 def predict(c: Context, picture: str, run: str = "") -> None:
     """Say what a trained network sees in a picture: classes with their probabilities."""
-    from lab.tools.classify import predict
+    from lab.tools.predict import predict
 
     _do(predict, Path(picture).absolute(), run)
 
