@@ -16,12 +16,12 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from lab.core.errors import DataError, MachineError, ParamsError, instead_of
-from lab.core.files import HARDWARE_FILE, MEASURED_ON, REPORTS, read_rows
+from lab.core.files import HARDWARE_FILE, REPORTS, read_rows
 from lab.core.params import PARAMS_FILE, read_yaml
 from lab.report.language import in_markdown
 from lab.results.derived import derivation_of, taken_under
 from lab.results.diff import JUDGED, NO_CHANGE, TOO_FEW, Change, Taken, diff, in_a_cell
-from lab.results.disturbances import COPY_SPEEDS, PRODUCT_SPEEDS, SPEEDS, readings
+from lab.results.disturbances import SPEEDS, readings
 from lab.results.documents import read_hardware
 from lab.results.stats import summarise
 from lab.tools.profiles import OWN_PARAMS, leaves
@@ -30,11 +30,7 @@ from lab.tools.references import CLAIMS, REFERENCE, path_of, read_reference, tak
 MOST_LINES = 25  # that are printed, unless all are asked for
 MOST_OF_A_KIND = 5  # params, facts, stages or verdicts that are named, likewise
 CONTRADICTIONS = ("confirmed -> refuted", "refuted -> confirmed")
-MEASURED = {  # conditions that each run has anew
-    *(*PRODUCT_SPEEDS, *COPY_SPEEDS),
-    *("busy_percent", "disturbed", "noisy_percent", "skipped", "weights_sha256", MEASURED_ON),
-    *("controls", "false_speedups", "control_starts", "control_over", "control_under"),
-}
+SETTINGS = ("dataset", "device_kind")  # conditions that neither params nor hardware tell
 
 
 @dataclass(frozen=True)
@@ -96,7 +92,7 @@ def compare(old: Side, new: Side, most: int = MOST_OF_A_KIND) -> tuple[list[str]
         ("hardware", _changes(dict(leaves(old.hardware)), dict(leaves(new.hardware)))),
         ("other hardware on the two sides, so nothing is judged", elsewhere),
         (
-            "conditions",
+            "data and devices",
             [each for folder, sides in both.items() for each in _settings(folder, *sides)],
         ),
         ("verdicts", _turned(old.verdicts, new.verdicts)),
@@ -109,8 +105,8 @@ def compare(old: Side, new: Side, most: int = MOST_OF_A_KIND) -> tuple[list[str]
 
 
 def _settings(folder: str, old: Taken, new: Taken) -> list[str]:
-    """The settings, data and devices of a stage that differ."""
-    sides = ({k: v for k, v in s.conditions.items() if k not in MEASURED} for s in (old, new))
+    """The data and devices of a stage that differ."""
+    sides = ({key: side.conditions.get(key) for key in SETTINGS} for side in (old, new))
     return [f"{folder}.{each}" for each in _changes(*sides)]
 
 

@@ -39,7 +39,7 @@ def write_run(reports, name="one", seconds=2.0, **conditions):
     ]
     folder = reports / name
     write_rows(folder, rows_of(made))
-    here = {"num_results": 16, "machine": hardware("this")}
+    here = {"device_kind": "cpu", "machine": hardware("this")}
     write_json(folder / "conditions.json", here | conditions)
 
 
@@ -75,13 +75,13 @@ def test_a_snapshot_is_what_later_results_are_compared_with(results, capsys):
     kept = document["stages"]["bench_overlap"]
     assert kept["findings"]["speedup"]["value"] == 2.0
     assert kept["findings"]["speedup"]["n"] == 8
-    assert kept["conditions"] == {"num_results": 16}
+    assert kept["conditions"] == {"device_kind": "cpu"}
     how = {"reference": "before"}
     assert printed(capsys, **how) == ["before was measured with the profile laptop"]
-    write_run(results / "reports", "bench_overlap", 1.0, num_results=50)
+    write_run(results / "reports", "bench_overlap", 1.0, device_kind="cuda")
     write_verdicts(results, **VERDICTS | {"B2": "confirmed", "B1": "confirmed", "D1": "refuted"})
     _, settings, verdicts, _, *rows = printed(capsys, **how)
-    assert settings == "conditions: bench_overlap.num_results: 16 -> 50"
+    assert settings == "data and devices: bench_overlap.device_kind: cpu -> cuda"
     assert verdicts == "verdicts: B1: refuted -> confirmed, B2: inconclusive -> confirmed"
     [speedup, note] = rows
     assert speedup.split() == ["bench_overlap", "speedup", "2", "1", "worse"]
