@@ -19,10 +19,10 @@ SECONDS = ("claims", "report")  # stages that take seconds
 
 def rooms(stage: str) -> set[str]:
     """What a stage's command needs of lab/ and stages/: rooms, and its `__main__.py`."""
-    return {_room(file) for file in closure(ROOT / "stages" / stage / "__main__.py", measures)}
+    return {_room(file) for file in closure(ROOT / "stages" / stage / "__main__.py", _measures)}
 
 
-def measures(file: Path) -> bool:
+def _measures(file: Path) -> bool:
     """Whether a stage's results depend on a file: not on its findings.py."""
     return not (file.name == "findings.py" and file.parent.parent.name == "stages")
 
@@ -30,9 +30,7 @@ def measures(file: Path) -> bool:
 def _room(file: Path) -> str:
     """lab/<room>, stages/<name>/measure, or a stage's `__main__.py` itself."""
     parts = file.relative_to(ROOT).parts
-    if parts[0] == "stages" and parts[2:] != ("__main__.py",):
-        return "/".join(parts[:3])
-    return "/".join(parts[: 2 if parts[0] == "lab" else None])
+    return "/".join(parts[: 2 if parts[0] == "lab" else 3])
 
 
 def told_by(stage: str) -> set[str]:
@@ -43,42 +41,29 @@ def told_by(stage: str) -> set[str]:
 
 def with_deps(text: str) -> str:
     """The text of dvc.yaml with each stage's deps as its imports are; data and others stay."""
-    return re.sub(
-        r"^  (?P<stage>\w+):\n(?P<head>(?:    (?!deps:).*\n)*)    deps:\s*\[(?P<deps>[^\]]*)\]\n",
-        _with_its_deps,
-        text,
-        flags=re.M,
-    )
+    stage, head, deps = r"  (\w+):\n", r"(?:    (?!deps:).*\n)*", r"    deps:\s*\[([^\]]*)\]\n"
+    return re.sub(f"^{stage}({head}){deps}", _with_its_deps, text, flags=re.M)
 
 
 def _with_its_deps(found: re.Match[str]) -> str:
-    stage, old = found["stage"], [dep for dep in re.split(r"[\s,]+", found["deps"]) if dep]
+    stage, head, listed = found.groups()
+    old = [dep for dep in re.split(r"[\s,]+", listed) if dep]
     if stage in SECONDS:
-        kept = [dep for dep in old if dep in ("lab", "stages", "reports/hardware.json")]
-        others = [dep for dep in old if dep.startswith("reports/") and dep not in kept]
-        deps = [*kept, *sorted({*others, *told_by(stage)})]
+        deps = [*old, *sorted(told_by(stage) - {*old})]
     else:
-        needed = rooms(stage)
-        own = sorted(dep for dep in needed if dep.startswith("stages/"))
-        read = (dep for dep in old if dep.startswith(("data/", "reports/")))
-        deps = [*own, *sorted(needed - {*own}), *read]
+        own_first = sorted(rooms(stage), key=lambda dep: (dep.startswith("lab/"), dep))
+        deps = [*own_first, *(dep for dep in old if dep.startswith(("data/", "reports/")))]
     if {*deps} == {*old}:
         return found[0]
-    return f"  {stage}:\n{found['head']}{_in_lines(deps)}"
-
-
-def _in_lines(deps: list[str]) -> str:
-    one = f"    deps: [{', '.join(deps)}]\n"
-    if len(one) <= WIDTH:
-        return one
-    lines = textwrap.fill(
-        ", ".join(deps), WIDTH, initial_indent="      [", subsequent_indent="       "
-    )
-    return f"    deps:\n{lines}]\n"
+    text = f"[{', '.join(deps)}]"
+    if len(text) > WIDTH - len("    deps: "):
+        lines = textwrap.fill(text, WIDTH, initial_indent=" " * 6, subsequent_indent=" " * 7)
+        text = f"\n{lines}"
+    return f"  {stage}:\n{head}    deps: {text}\n".replace("deps: \n", "deps:\n")
 
 
 def write_deps() -> None:
-    """Write dvc.yaml, and say which stages have other deps now."""
+    """Write dvc.yaml, and say whether stages have other deps now."""
     before = PIPELINE.read_text(encoding="utf-8")
     after = with_deps(before)
     write_atomically(PIPELINE, after.encode())

@@ -15,7 +15,6 @@ from lab.core.params import PARAMS_FILE
 from lab.tools.compare import aligned, changes_of, compare, is_metric, side_of_commit
 from lab.tools.profiles import leaves
 
-
 SUCCESS = "success"
 
 
