@@ -72,7 +72,7 @@ def foretell(target: str, force: bool) -> bool:
         print(f"# {name}: {in_words(each)}")
     timed = [each for each in seconds.values() if each is not None]
     more = f", and {len(names) - len(timed)} not timed yet" if len(timed) < len(names) else ""
-    print(f"# in all, {len(names)} stages: {in_words(sum(timed))}{more}", flush=True)
+    print(f"# in all, {len(names)} stage(s): {in_words(sum(timed))}{more}", flush=True)
     return is_whole
 
 
