@@ -3,8 +3,6 @@
 import io
 import pickle
 import struct
-import subprocess
-import sys
 import zlib
 from functools import partial
 from pathlib import Path
@@ -22,7 +20,6 @@ from lab.data.datasets import CLASSES
 from lab.nets.models import MODELS
 from lab.tools import predict
 from lab.tools.predict import read_picture
-from tests.helpers import ROOT
 
 DRAWN = synthetic.fashion(3, 0)[0][2]
 CLEAN = Image.fromarray(np.where(DRAWN > 60, DRAWN, 0).astype(np.uint8))
@@ -46,13 +43,10 @@ def saved(state: object, **options: bool) -> bytes:
 
 WEIGHTS = saved(MODELS["lenet"](torch.Generator().manual_seed(0)).state_dict())
 FOREIGN = {
-    "empty": b"",
     "half": WEIGHTS[:1000],
     "a pickle": pickle.dumps({"W1": 1}),
     "another net's": saved(MODELS["mlp"](torch.Generator()).state_dict()),
-    "of other shapes": saved({name: torch.zeros(1) for name in ("W1", "b1", "W2", "b2")}),
     "a list": saved([torch.zeros(1)]),
-    "no dictionary of tensors": saved({"W1": "x"}),
     "a net": saved(torch.nn.Linear(1, 1)),
 }
 
@@ -147,7 +141,7 @@ def test_any_picture_becomes_a_light_garment_on_black(tmp_path, name, mode, size
     assert "shrunk to 28 x 28" in done
 
 
-@pytest.mark.parametrize("table", [100, 120, 160, 200])
+@pytest.mark.parametrize("table", [100, 200])
 def test_a_garment_on_a_grey_table_lighter_or_darker_is_the_same_garment(tmp_path, table):
     for lightest in (255, 0):
         photo = table + GARMENT / 255 * (lightest - table)
@@ -208,35 +202,9 @@ def test_what_is_no_picture_is_one_clear_error(tmp_path, content):
     assert error.value.exit_code == 3
 
 
-def test_a_picture_runs_no_postscript(tmp_path):
-    """Pillow hands an EPS file to Ghostscript; where one is installed, opening such a picture would
-    run it.
-    """
-    ran = tmp_path / "ran"
-    ghostscript = tmp_path / "bin" / "gs"
-    ghostscript.parent.mkdir()
-    ghostscript.write_text(f"#!/bin/sh\ntouch '{ran}'\n")
-    ghostscript.chmod(0o755)
-    eps = tmp_path / "a.eps"
-    eps.write_text(
-        "%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 28 28\n%%EndComments\nshowpage\n%%EOF\n"
-    )
-    opened = subprocess.run(
-        [sys.executable, "-m", "invoke", "predict", str(eps)],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-        cwd=ROOT,
-        env={"PATH": f"{ghostscript.parent}:/usr/bin:/bin"},
-    )
-    assert not ran.exists()
-    assert (opened.returncode, opened.stderr.count("\n")) == (3, 1)
-    assert "a.eps: " in opened.stderr
-
-
 @pytest.mark.parametrize("kind", ["EPS", "TIFF", "ICO", "PPM", "PDF"])
 def test_only_pictures_of_named_formats_are_opened(tmp_path, kind):
+    """Pillow hands an EPS file to Ghostscript, which runs the PostScript in it."""
     picture("RGB").save(tmp_path / "a.png", format=kind)
     with pytest.raises(DataError, match="not a PNG, JPEG, GIF, WebP or BMP file"):
         read_picture(tmp_path / "a.png")
@@ -252,10 +220,3 @@ def test_a_picture_is_refused_by_its_size_before_it_is_decoded(tmp_path):
         (tmp_path / "bomb.png").write_bytes(content)
         with pytest.raises(DataError, match=r"bomb\.png: .* pixels"):
             read_picture(tmp_path / "bomb.png")
-
-
-def test_a_picture_may_be_as_thin_as_it_likes(tmp_path):
-    for size in ((3000, 2), (2, 3000), (2, 1)):
-        line = Image.new("L", size)
-        line.putpixel((0, 0), 255)
-        seen(tmp_path / "a.png", line)
