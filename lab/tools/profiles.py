@@ -28,11 +28,7 @@ def check_params() -> int:
     Raises:
         ParamsError: as in `load`, all mistakes at once.
     """
-    [folder] = importlib.import_module("stages").__path__
-    models = [
-        importlib.import_module(f"stages.{path.parents[1].name}.measure.params").Params
-        for path in sorted(Path(folder).glob("*/measure/params.py"))
-    ]
+    models = importlib.import_module("stages.probe.__main__").params_models()
     check(models)
     return len(models)
 
