@@ -129,7 +129,8 @@ def dvc_lock() -> Iterator[Check]:
 def dvc_runs() -> Iterator[Check]:
     """DVC runs in the environment of this process, for which `invoke repro` makes up."""
     shell = os.environ.get("SHELL", "/bin/sh")
-    if not shutil.which(shell) or subprocess.run([shell, "-c", "true"], check=False).returncode:
+    words = [shell, "-c", "true"]
+    if not shutil.which(shell) or subprocess.run(words, capture_output=True).returncode:
         what = f"SHELL={shell} runs no commands, and `dvc repro` runs the stages by it"
         yield Check("warn", f"{what} (`invoke repro` does not)", "unset SHELL")
     command = [sys.executable, "-m", "dvc", "dag"]  # what reads all that `dvc repro` does
