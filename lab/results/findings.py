@@ -4,7 +4,7 @@ A stage's findings.py derives each of them once. Claims name one and the range t
 texts and metrics.json name some, and two sets of results are compared by them.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import isfinite
@@ -111,6 +111,9 @@ class Finding:
         """The same in another unit, of so many to one of this; its name is for the caller."""
         low, high = sorted((self.low * factor, self.high * factor))
         return replace(self, value=self.value * factor, low=low, high=high)
+
+
+Findings = Mapping[str, Finding]  # by name
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from lab.results.findings import Finding, Samples, combine, median, ratio
 from lab.results.measurements import Results
-from stages.bench_training.measure import names
+from stages.bench_training.measure import params as names
 
 METRICS = (
     "lenet_fp32_speedup",

@@ -3,18 +3,18 @@
 A stage tells its question in stages/<name>/page/:
 
     en.md, zh.md    the text, `title` and `finding` in its front matter
-    values.py       `values(folder)`: the numbers and outcomes that the text names, by name
-    figures.py      `figures(folder)`: the figures that the text shows
-    explorables.py  `explorables(folder)`: what can be played with, if there is anything
+    figures.py      `figures(results, found)`: the figures that the text shows; if it needs any,
+                    `values(results, found)`: what it names beside findings and conditions
+    explorables.py  `explorables(results, found)`: what can be played with, if there is anything
 
-`folder` is the stage's under reports. What the text may call is in `calls.py`; a table is
-Markdown's own.
+`results` are the stage's, `found` its findings by name; of `train`, both are those of each run by
+its name. What the text may call is in `calls.py`; a table is Markdown's own.
 """
 
-import importlib
-import importlib.util
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +23,13 @@ from markupsafe import Markup
 from lab.claims.rules import Verdict
 from lab.claims.verdicts import Judgement
 from lab.core.errors import LabError, NotThereError
-from lab.core.files import REPORTS, ROWS
+from lab.core.files import REPORTS
+from lab.core.params import PARAMS_FILE, read_yaml
 from lab.report import verdicts
 from lab.report.benchmarks import trust, undecided
 from lab.report.language import say
 from lab.report.machines import in_one_line, notes_on
-from lab.report.page import Explorable, Figure
 from lab.report.prose import Prose, fill_in
-from lab.results.derived import derivation_of
 from lab.results.documents import read_conditions, read_results
 from stages.report.calls import QuestionCalls, failure, in_a_word, of_each_page
 from stages.report.evidence import Evidence
@@ -72,10 +71,17 @@ def question(stage: str, folder: Path, evidence: Evidence) -> Question:
     try:
         conditions = read_conditions(reports)
         calls.on_gpu = str(conditions.get("device_kind", "")).startswith("cuda")
-        if getattr(_module(stage, "values"), "OF_TIMES", True):
+        if getattr(_module(stage, "figures"), "OF_TIMES", True):
             problem = undecided(conditions, stage)
         if not problem:
-            values, calls.figures, calls.explorables = _read(stage, reports)
+            results, found = _read(stage, reports)
+            values = named(stage, results, found)
+            given = (reports,) if _has(stage, "values") else (results, found)
+            figures = _module(stage, "figures").figures(*given)
+            calls.figures = {each.name: each for each in figures}
+            if _has(stage, "explorables"):
+                offered = _module(stage, "explorables").explorables(*given)
+                calls.explorables = {each.name: each for each in offered}
             functions = {**of_each_page(stage, evidence), **calls.by_name()}
             prose = fill_in(text_of(stage), values | functions)
     except NotThereError as error:
@@ -87,26 +93,31 @@ def question(stage: str, folder: Path, evidence: Evidence) -> Question:
     return Question(html, prose, values, calls.panels, problem, calls.failures)
 
 
-def _read(
-    stage: str, reports: Path
-) -> tuple[dict[str, Any], dict[str, Figure], dict[str, Explorable]]:
-    """What a text names, what it shows, and what it offers to play with."""
-    values, derivation = _module(stage, "values").values, derivation_of(stage)
-    if derivation is None or any(reports.glob(f"*/{ROWS}")):  # train: a folder for each run
-        named = dict(values(reports))
-    else:
-        results = read_results(reports)
-        found = derivation.findings(results)
-        named = {**found, **values(results, found)}
-    figures = _module(stage, "figures").figures(reports)
-    explorables = []
-    if importlib.util.find_spec(f"stages.{stage}.page.explorables"):
-        explorables = _module(stage, "explorables").explorables(reports)
-    return named, {each.name: each for each in figures}, {each.name: each for each in explorables}
+def _read(stage: str, reports: Path) -> tuple[Any, Any]:
+    """A stage's results and findings; of `train`, those of each run that params.yaml has."""
+    derivation = import_module(f"stages.{stage}.findings")
+    if stage == "train":
+        runs = {
+            name: read_results(reports / name) for name in read_yaml(PARAMS_FILE)[stage]["runs"]
+        }
+        return runs, {name: derivation.findings(results) for name, results in runs.items()}
+    results = read_results(reports)
+    return results, derivation.findings(results)
+
+
+def named(stage: str, results: Any, found: Any) -> dict[str, Any]:
+    """What a text may name: conditions, findings, and what its page makes beside them."""
+    page = _module(stage, "values" if _has(stage, "values") else "figures")
+    beside = page.values(results, found) if hasattr(page, "values") else {}
+    return beside if stage == "train" else {**results.conditions, **found, **beside}
 
 
 def _module(stage: str, name: str) -> Any:
-    return importlib.import_module(f"stages.{stage}.page.{name}")
+    return import_module(f"stages.{stage}.page.{name}")
+
+
+def _has(stage: str, name: str) -> bool:
+    return find_spec(f"stages.{stage}.page.{name}") is not None
 
 
 def _not_drawn(stage: str, error: Exception) -> str:

@@ -15,9 +15,9 @@ from lab.machine.devices import resolve
 from lab.machine.hardware import add_machine
 from lab.parallel.local_ranks import call_in_ranks
 from lab.parallel.process_group import own_rank
-from stages.train.measure.names import WEIGHTS
 from stages.train.measure.one_run import train_as_rank, train_run
 from stages.train.measure.params import Params
+from stages.train.measure.results import WEIGHTS
 
 log = logging.getLogger(__name__)
 

@@ -3,28 +3,20 @@
 from lab.results.findings import Better, Finding, Over, Samples, missing, of_one_run
 from lab.results.measurements import Results
 from lab.results.stats import summarise
-from stages.train.measure.names import (
-    EPOCH_S,
-    FINAL_ACCURACY,
-    FINAL_LOSS,
-    SECONDS,
-    TEST_ACCURACY,
-    TRAIN_LOSS,
-)
 
-METRICS = (FINAL_ACCURACY, FINAL_LOSS, EPOCH_S)
+METRICS = ("test_accuracy_percent", "train_loss", "epoch_s")
 
 
 def findings(results: Results) -> dict[str, Finding]:
     """What one run came to: one seed and one start, which decide nothing."""
     accuracy, loss, seconds, resumed = (
         results.samples("epochs", column)
-        for column in (TEST_ACCURACY, TRAIN_LOSS, SECONDS, "resumed")
+        for column in ("test_accuracy", "train_loss", "seconds", "resumed")
     )
     return {
-        FINAL_ACCURACY: last(accuracy * 100, "%", "more"),
-        FINAL_LOSS: last(loss, "", "less"),
-        EPOCH_S: epoch_seconds(seconds, resumed),
+        "test_accuracy_percent": last(accuracy * 100, "%", "more"),
+        "train_loss": last(loss, "", "less"),
+        "epoch_s": epoch_seconds(seconds, resumed),
     }
 
 

@@ -226,7 +226,7 @@ def test_a_stage_runs_again_after_a_change_of_its_code_its_data_or_the_machine(r
     runs = {f"train@{name}" for name in RUNS}
     trains = {*runs, "together", "schedules", "bench_training", "replicas", "convergence"}
     theory = {"landscapes", "optimizers"}  # by update rules on formulas and the airfoil table
-    assert after("stages/schedules/page/values.py", comment) == set()
+    assert after("stages/schedules/page/figures.py", comment) == set()
     assert after("lab/training/loop.py", comment) == trains
     assert after("lab/optim/update_rules.py", comment) == trains | theory
     images = "data/FashionMNIST/raw/train-images-idx3-ubyte"

@@ -1,30 +1,28 @@
-"""The figures of the page on asynchronous computation."""
-
-from pathlib import Path
+"""The figures and tables of the page on asynchronous computation."""
 
 from lab.report import plots
 from lab.report.language import say
 from lab.report.page import Figure
-from lab.results.documents import read_results
-from lab.results.findings import ratio
+from lab.results.findings import Findings, ratio
 from lab.results.measurements import Results
-from stages.bench_async.findings import findings
 
 
-def figures(folder: Path) -> list[Figure]:
-    """The figures of `folder` (reports/bench_async)."""
-    results = read_results(folder)
+def values(results: Results, found: Findings) -> dict[str, object]:
+    return {"size": int(results.xs("book", "torch, products alone")[0])}
+
+
+def figures(results: Results, found: Findings) -> list[Figure]:
     virtual = results.conditions["device_kind"] == "cpu-virtual"
     as_fast = say("Speed relative to NumPy (×)")
     percent = say("Share of the time until the result is ready (%)")
     return [
-        Figure("async_numpy", [plots.dots(timings(results), as_fast, virtual=virtual)]),
+        Figure("async_numpy", [plots.dots(timings(found), as_fast, virtual=virtual)]),
         Figure("async_returns", [plots.bars(shares(results), percent, virtual=virtual)]),
         Figure("async_run_ahead", [series(results, virtual)]),
     ]
 
 
-def timings(results: Results) -> dict[str, object]:
+def timings(found: Findings) -> dict[str, object]:
     """torch against numpy, by each way to time the ten products."""
     ways = {
         say("as in the notes"): "book_claims",
@@ -32,7 +30,6 @@ def timings(results: Results) -> dict[str, object]:
         say("the other GPU synchronized"): "other_gpu_speedup",
         say("fair"): "fair_speedup",
     }
-    found = findings(results)
     return {way: found[name] for way, name in ways.items() if found[name]}
 
 

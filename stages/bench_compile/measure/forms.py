@@ -1,6 +1,7 @@
 """The notes' MLP in each form that a compiler gives it, and how each form is built (section 13.1).
 
-A form is a function of X (n, 512) that gives logits (n, 2).
+A form is a function of X (n, 512) that gives logits (n, 2). One that cannot be built here is
+skipped with the reason; none runs eager under its own name.
 """
 
 import logging
@@ -21,7 +22,7 @@ from lab.machine.devices import missing_compiler, missing_for_compile
 from lab.machine.gpus.graphs import recorded
 from lab.results.reasons import FAILED, NEEDS, NEEDS_GPU, NO_TORCHSCRIPT, OFF, Reason
 from lab.timing.clock import read_clock
-from stages.bench_compile.measure.names import (
+from stages.bench_compile.measure.params import (
     AOT,
     COMPILE,
     EAGER,

@@ -1,23 +1,42 @@
-"""The figures of the page on compiling."""
+"""The figures and tables of the page on compiling."""
 
-from pathlib import Path
+from collections.abc import Callable
 
 import numpy as np
 
 from lab.report import plots
 from lab.report.language import say, translation
+from lab.report.numbers import duration, number, which
 from lab.report.page import Draw, Figure
-from lab.results.documents import read_results
+from lab.results.findings import Findings
 from lab.results.measurements import Results
-from stages.bench_compile.findings import batches, eager_like, over_eager
-from stages.bench_compile.page.values import compiled_forms
+from stages.bench_compile.findings import batches, cases, eager_like, over_eager
+from stages.bench_compile.measure.params import COMPILED_FORMS, EAGER, INFERENCE
 
+NOTHING = "–"  # of a cell
 MOST_CALLS = 100_000  # that are shown
 
 
-def figures(folder: Path) -> list[Figure]:
-    """The figures of `folder` (reports/bench_compile)."""
-    results = read_results(folder)
+def values(results: Results, found: Findings) -> dict[str, object]:
+    small, large = batches(results)
+    forms = table(results)
+    return {
+        "small": int(small),
+        "large": int(large),
+        "forms": len(compiled_forms(results)),
+        "faster_small": faster(results, small),
+        "faster_large": faster(results, large),
+        "pays_off": pays_off(forms),
+        "table": forms,
+        "nets": nets(results),
+        "instructions": [
+            int(results.samples("instructions", each).values[0])
+            for each in ("compiled once", "folded first")
+        ],
+    }
+
+
+def figures(results: Results, found: Findings) -> list[Figure]:
     virtual = results.conditions["device_kind"] == "cpu-virtual"
     return [
         Figure(
@@ -25,6 +44,73 @@ def figures(folder: Path) -> list[Figure]:
             [speeds(results, size, virtual) for size in dict.fromkeys(batches(results))],
         ),
         Figure("compile_pays", [with_building(results, virtual)]),
+    ]
+
+
+def compiled_forms(results: Results) -> list[str]:
+    """The measured forms that a compiler made."""
+    return [form for form in results.variants("call") if form not in (EAGER, INFERENCE)]
+
+
+def faster(results: Results, batch: float) -> int:
+    """How many of the compiled forms are measurably faster than eager."""
+    found = [over_eager(results, form, batch) for form in compiled_forms(results)]
+    return sum(each.verdict == "faster" for each in found)
+
+
+def break_even_calls(results: Results, form: str) -> int | None:
+    """After how many calls what a form gains has made up for building it; None if it never does."""
+    base, call = results.one("call", eager_like(form)), results.one("call", form)
+    built = results.one("build", form)
+    if not (base and call and built) or over_eager(results, form, base.x).verdict != "faster":
+        return None
+    return round(1e6 * built.values[0] / (base.summary.median - call.summary.median))
+
+
+def pays(results: Results, form: str) -> str:
+    """After how many calls a form pays off, in words."""
+    base = results.one("call", form)
+    if not (base and results.one("build", form)):
+        return NOTHING
+    if calls := break_even_calls(results, form):
+        return number(calls, 2)
+    return which(over_eager(results, form, base.x), NOTHING, say("undecided"), say("never"))
+
+
+def pays_off(forms: list[dict[str, str]]) -> list[str]:
+    """The same of every form that was called."""
+    return [
+        f"{translation(each['name'])} {each['pays']}" for each in forms if each["call"] != NOTHING
+    ]
+
+
+def table(results: Results) -> list[dict[str, str]]:
+    """Of each form what a call, building it and its file take, as cells."""
+
+    def cell(experiment: str, form: str, write: Callable[[float], str]) -> str:
+        found = results.one(experiment, form)
+        return write(found.summary.median) if found else NOTHING
+
+    return [
+        {
+            "name": form,
+            "call": cell("call", form, lambda us: duration(us * 1e-6, 3)),
+            "build": cell("build", form, duration),
+            "pays": pays(results, form),
+            "kib": cell("saved_size", form, lambda kib: number(kib, 3)),
+            "load": cell("saved_load", form, lambda ms: duration(ms * 1e-3)),
+        }
+        for form in COMPILED_FORMS
+        if results.one("call", form) or results.one("saved_size", form)
+    ]
+
+
+def nets(results: Results) -> list[dict[str, object]]:
+    """TorchScript's speed-up of each network at each batch."""
+    return [
+        {"name": net, "batch": int(batch), "speed": speedup}
+        for (net, batch), speedup in cases(results).items()
+        if speedup
     ]
 
 

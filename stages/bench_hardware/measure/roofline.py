@@ -1,7 +1,8 @@
 """The roofline: what arithmetic and memory allow, and the rates of networks under it.
 
 The roof is measured, by large products and copies. A network's place is counted, in FLOP and bytes,
-and the rate of its forward pass is measured.
+and the rate of its forward pass is measured, on a GPU if there is one. Rows of the processor have
+device_kind `cpu` also then.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -4,14 +4,12 @@
 """
 
 import math
-from pathlib import Path
 from typing import NamedTuple
 
 from lab.report.language import say
 from lab.report.page import Choice, Explorable, Slider
-from lab.results.documents import read_results
+from lab.results.findings import Findings
 from lab.results.measurements import Results
-from stages.bench_hardware.findings import findings
 
 MOST_IMAGES = 2**12
 
@@ -33,10 +31,7 @@ COSTS = {
 }
 
 
-def explorables(folder: Path) -> list[Explorable]:
-    """The explorables of `folder` (reports/bench_hardware)."""
-    results = read_results(folder)
-    found = findings(results)
+def explorables(results: Results, found: Findings) -> list[Explorable]:
     roof = (found[name].value for name in ("peak_float32_gflop_per_s", "copy_gb_per_s"))
     return [roofline(results, *roof)]
 

@@ -1,4 +1,8 @@
-"""How fast images arrive: from the book's loader, two variants of it, and resident on a device."""
+"""How fast images arrive: from the book's loader, two variants of it, and resident on a device.
+
+Nothing is computed with them. The book's loader and images in memory pass whole epochs or large
+parts of one. The others pass a part, and their epochs are extrapolated.
+"""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -17,8 +21,7 @@ from lab.machine.devices import Devices, usable_cores
 from lab.results.measurements import Measurement, again
 from lab.timing.bench import balanced_turns
 from lab.timing.clock import read_clock
-from stages.bench_input.measure.names import BOOK, NO_WORKERS, PERSISTENT, RESIDENT
-from stages.bench_input.measure.params import Params
+from stages.bench_input.measure.params import BOOK, NO_WORKERS, PERSISTENT, RESIDENT, Params
 
 Feed = Callable[[], Iterable[LabelledImages]]  # starts a pass
 OF_AN_EPOCH = (BOOK, RESIDENT, again(RESIDENT))

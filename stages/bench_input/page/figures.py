@@ -1,21 +1,28 @@
-"""The figures of the page on loading."""
+"""The figures and tables of the page on loading."""
 
 from itertools import accumulate
-from pathlib import Path
 
 from lab.report import plots
+from lab.report.benchmarks import TITLES
 from lab.report.language import say, translation
 from lab.report.page import Figure
-from lab.results.documents import read_results
-from lab.results.measurements import Results
-from stages.bench_input.findings import epochs
-from stages.bench_input.measure.names import FEEDS
-from stages.bench_input.page.values import step
+from lab.results.findings import Findings, median
+from lab.results.measurements import Measurement, Results
+from stages.bench_input.findings import epochs, images_of_a_step
+from stages.bench_input.measure.params import BOOK, FEEDS, PARTS, WHOLE
 
 
-def figures(folder: Path) -> list[Figure]:
-    """The figures of `folder` (reports/bench_input)."""
-    results = read_results(folder)
+def values(results: Results, found: Findings) -> dict[str, object]:
+    return {
+        "batch": int(images_of_a_step(results)),
+        "passed": int(results.xs("images", BOOK)[0]),
+        "rates": rates(results),
+        "steps": step_columns(results),
+        "parts": step_rows(results),
+    }
+
+
+def figures(results: Results, found: Findings) -> list[Figure]:
     virtual = results.conditions["device_kind"] == "cpu-virtual"
     rows = {translation(feed): parts(results, feed) for feed in FEEDS["lenet"]}
     seconds = {
@@ -24,6 +31,49 @@ def figures(folder: Path) -> list[Figure]:
     return [
         Figure("step_parts", [plots.timeline(rows, say("Time of a step (ms)"), virtual=virtual)]),
         Figure("input_epochs", [plots.bars(seconds, say("Time of an epoch (s)"), virtual=virtual)]),
+    ]
+
+
+def step(results: Results, feed: str, net: str, part: str) -> Measurement:
+    """A part of a network's step, or all of it, in ms; x: images."""
+    [found] = results.series("step", feed, net=net, part=part)
+    return found
+
+
+def rates(results: Results) -> list[dict[str, object]]:
+    """How fast each way feeds: a row of a table."""
+    return [
+        {
+            "name": feed,
+            "rate": results.series("images", feed)[0].summary.median,
+            "first_s": results.series("first_batch", feed)[0].summary.median / 1e3,
+            "epoch_s": median(epochs(results, feed)),
+        }
+        for feed in results.variants("images")
+    ]
+
+
+def step_columns(results: Results) -> list[dict[str, object]]:
+    """The steps whose parts are told: the columns of a table."""
+    return [
+        {"net": TITLES[net], "feed": feed, "images": int(step(results, feed, net, WHOLE).x)}
+        for net, feeds in FEEDS.items()
+        for feed in feeds
+    ]
+
+
+def step_rows(results: Results) -> list[dict[str, object]]:
+    """Seconds of each part of these steps: the rows of the table."""
+    return [
+        {
+            "name": part,
+            "cells": [
+                step(results, feed, net, part).summary.median / 1e3
+                for net, feeds in FEEDS.items()
+                for feed in feeds
+            ],
+        }
+        for part in (*PARTS, WHOLE)
     ]
 
 

@@ -4,6 +4,9 @@ The notes copy with `non_blocking=True` on the stream that computes. A stream do
 order, so nothing can overlap there; what they save comes from pinned memory, which that call
 allocates. Overlap needs pinned memory that is there already, a second stream, and an event per
 result. On a CPU a second thread copies beside the one that computes.
+
+The overlap is (t1 + t2 - T) / min(t1, t2), of the parts alone and of both. Where its interval lies
+outside [0, 1], a remark says so.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,8 +25,14 @@ from lab.results.reasons import NEEDS_GPU, Reason
 from lab.results.stats import summarise
 from lab.timing.bench import Variant, in_unit, time_variants
 from lab.timing.clock import read_clock
-from stages.bench_overlap.measure.names import ALONE, AS_THE_BOOK, BESIDE, PARTS, TWO_STREAMS
-from stages.bench_overlap.measure.params import Params
+from stages.bench_overlap.measure.params import (
+    ALONE,
+    AS_THE_BOOK,
+    BESIDE,
+    PARTS,
+    TWO_STREAMS,
+    Params,
+)
 
 BYTES = 4  # of a float32
 PROBES, PROBE_RESULTS, PROBE_COUNT = 2, 4, 2**20  # to balance: tries, results, elements

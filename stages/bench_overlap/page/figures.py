@@ -1,19 +1,31 @@
-"""The figures of the page on copying while computing."""
+"""The figures and tables of the page on copying while computing."""
 
-from pathlib import Path
+from dataclasses import replace
 
 from lab.report import plots
 from lab.report.language import say
+from lab.report.numbers import duration, number, span
 from lab.report.page import Figure
-from lab.results.documents import read_results
-from lab.results.measurements import Results
-from stages.bench_overlap.measure.names import BESIDE, TWO_STREAMS
-from stages.bench_overlap.page.values import spans
+from lab.results.findings import Finding, Findings, Samples, median
+from lab.results.measurements import Measurement, Results
+from lab.results.stats import ANY
+from stages.bench_overlap.findings import best_variant
+from stages.bench_overlap.measure.params import ALONE, AS_THE_BOOK, BESIDE, PARTS, TWO_STREAMS
+
+NOTHING = "–"  # of a cell
 
 
-def figures(folder: Path) -> list[Figure]:
-    """The figures of `folder` (reports/bench_overlap)."""
-    results = read_results(folder)
+def values(results: Results, found: Findings) -> dict[str, object]:
+    best = best_variant(results)
+    return {
+        "size": int(results.xs("times", best)[0]),
+        "beside": beside(results, best),
+        "images": int(results.xs("backward pass", "first gradient ready")[0]),
+        "ways": ways(results),
+    }
+
+
+def figures(results: Results, found: Findings) -> list[Figure]:
     virtual = results.conditions["device_kind"] == "cpu-virtual"
     each = [results.series("gradient ready", n)[0] for n in results.variants("gradient ready")]
     ready = {m.variant: m.values for m in sorted(each, key=lambda m: m.summary.median)}
@@ -26,6 +38,53 @@ def figures(folder: Path) -> list[Figure]:
             [plots.bars(ready, say("Time since the backward pass began (ms)"), virtual=virtual)],
         ),
     ]
+
+
+def spans(results: Results, variant: str, activity: str) -> list[tuple[float, float]]:
+    """When a run did something, from and to which millisecond, in their order."""
+    return [
+        (m.x, m.x + duration)
+        for m in results.series("timeline", variant, activity=activity)
+        for duration in m.values
+    ]
+
+
+def beside(results: Results, variant: str) -> float | None:
+    """The share of the time of a run's copies that passes while a product is computed.
+
+    None if the profiler saw no copies: a GPU's driver may keep that to administrators.
+    """
+    products, copies = (spans(results, variant, activity) for activity in ("compute", "copy"))
+    shared = sum(
+        max(0.0, min(end, other_end) - max(start, other_start))
+        for start, end in copies
+        for other_start, other_end in products
+    )
+    return shared / sum(end - start for start, end in copies) if copies else None
+
+
+def hundredths(fraction: Measurement) -> Finding:
+    """An overlap, which says nothing beyond its second decimal."""
+    found = median(Samples(fraction.values), possible=ANY)
+    return replace(found, value=round(found.value, 2))
+
+
+def ways(results: Results) -> list[dict[str, str]]:
+    """Every variant as cells: its time, and its overlap with whether that is a possible one."""
+    timed = results.variants("times")
+    order = [*(n for n in ALONE if n in timed), *(n for n in timed if n in PARTS)]
+    if AS_THE_BOOK in results.variants("overlap"):
+        order.append(AS_THE_BOOK)
+    found = []
+    for name in order:
+        fraction, time = results.one("overlap", name), results.one("times", name)
+        fraction_cells = {"overlap": NOTHING, "interval": NOTHING}
+        if fraction:
+            shown, remark = hundredths(fraction), say(", impossible") if fraction.remark else ""
+            fraction_cells = {"overlap": number(shown) + remark, "interval": span(shown)}
+        time_cell = duration(time.summary.median / 1e3) if time else NOTHING
+        found.append({"name": name, "time": time_cell, **fraction_cells})
+    return found
 
 
 def timeline(results: Results, way: str, virtual: bool) -> plots.Draw:

@@ -1,17 +1,30 @@
-"""The figures of the page on two devices."""
+"""The figures and tables of the page on two devices."""
 
-from pathlib import Path
+from typing import Any
 
 from lab.report import plots
 from lab.report.language import say, translation
 from lab.report.page import Figure
-from lab.results.documents import read_results
+from lab.results.findings import Findings
+from lab.results.measurements import Results
+from stages.bench_parallel.findings import sizes, speedup
+
+DEVICES = {  # in words, by their kind
+    "cpu-virtual": "two CPU shares with a thread each",
+    "cuda": "two GPUs",
+    "cuda-shared": "two streams of one GPU",
+}
 
 
-def figures(folder: Path) -> list[Figure]:
-    """The figures of `folder` (reports/bench_parallel)."""
-    results = read_results(folder)
+def values(results: Results, found: Findings) -> dict[str, object]:
+    return {
+        "devices": DEVICES[results.conditions["device_kind"]],
+        "size": int(sizes(results)[-1]),
+        "sizes": by_size(results),
+    }
 
+
+def figures(results: Results, found: Findings) -> list[Figure]:
     def times(experiment: str) -> plots.Draw:
         rows = {
             translation(variant): results.series(experiment, variant)[-1].values
@@ -23,4 +36,18 @@ def figures(folder: Path) -> list[Figure]:
     return [
         Figure("parallel", [times("products")]),
         Figure("parallel_chains", [times("dependencies")]),
+    ]
+
+
+def by_size(results: Results) -> list[dict[str, Any]]:
+    """The times of both ways, and their ratio, by the size of the matrices."""
+    in_turn, both = (results.series("products", w) for w in ("sequentially", "concurrently"))
+    return [
+        {
+            "rows": int(new.x),
+            "sequential_s": old.summary.median / 1e3,
+            "concurrent_s": new.summary.median / 1e3,
+            "speedup": speedup(results, new.x),
+        }
+        for old, new in zip(in_turn, both, strict=True)
     ]

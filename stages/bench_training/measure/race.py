@@ -1,6 +1,7 @@
 """Ways to train, each in a process of its own, timed in turn.
 
-So no variant's allocator, threads or loaders help or hinder another's.
+In each repetition the variants come in another order, and each gives one sample. So no variant's
+allocator, threads or loaders help or hinder another's.
 """
 
 import logging

@@ -2,6 +2,9 @@
 
 A larger batch makes fewer steps of the same images. Whether it needs more images decides what many
 devices gain.
+
+In rows.csv a run that misses the target has the whole budget as its `epochs` and 0 as `reached`;
+`diverged` is 1 if its numbers became infinite or it ended no better than a constant answer.
 """
 
 import math
@@ -28,8 +31,7 @@ from lab.training.short_training import (
     sgd_steps,
 )
 from lab.training.update_steps import RuleSteps, Step, sgd_step
-from stages.convergence.measure.names import FIXED, LARS, MOMENTUM, RULES
-from stages.convergence.measure.params import NetParams
+from stages.convergence.measure.params import FIXED, LARS, MOMENTUM, RULES, NetParams
 
 FIRST_READING = 1024  # images before it
 READINGS_PER_OCTAVE = 8

@@ -1,25 +1,160 @@
-"""The figures of the page on convergence."""
+"""The figures and tables of the page on convergence."""
 
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lab.report import figures as style
 from lab.report import plots
 from lab.report.benchmarks import TITLES
 from lab.report.language import say, translation
+from lab.report.numbers import number, span
 from lab.report.page import Figure
-from lab.results.documents import read_results
-from stages.convergence.measure.names import LENET, RESNET18
-from stages.convergence.page.values import NetRuns, short_runs
+from lab.results.findings import Finding, Findings
+from lab.results.measurements import Results
+from stages.convergence.findings import batch_sizes, oldest_gradients
+from stages.convergence.measure.params import FIXED, LARS, LENET, MOMENTUM, PLAIN, RESNET18, SCALED
 
 
-def figures(folder: Path) -> list[Figure]:
-    """The figures of `folder` (reports/convergence)."""
-    results = read_results(folder)
+@dataclass(frozen=True)
+class Epochs:
+    """A variant's epochs to the target at a batch size, over seeds.
+
+    Attributes:
+        median: of all runs; `more` if it is at least that, since too few got there.
+        reached: the range of the runs that did, if there are any.
+        missed: how many ran out of epochs.
+        diverged: how many diverged.
+    """
+
+    median: float
+    more: bool
+    reached: Finding | None
+    missed: int
+    diverged: int
+
+    @property
+    def text(self) -> str:
+        """The median: 0.23, or > 2.0 if too few runs got there."""
+        return self._more_than + number(self.median)
+
+    @property
+    def range(self) -> str:
+        """The range of the runs that reached the target: 0.16–0.35."""
+        return span(self.reached) if self.reached else "–"
+
+    def steps(self, per_epoch: int) -> str:
+        """The median in steps, as many as an epoch has each."""
+        return self._more_than + number(round(self.median * per_epoch))
+
+    @property
+    def _more_than(self) -> str:
+        return "> " if self.more else ""
+
+
+@dataclass(frozen=True)
+class NetRuns:
+    """One net's runs among the stage's results."""
+
+    net: str
+    results: Results
+
+    def samples(self, experiment: str, variant: str, batch_size: int) -> NDArray[np.float64]:
+        """A variant's samples at a batch size: `epochs`, `reached` and `diverged` by seed."""
+        found = self.results.one(experiment, variant, net=self.net, batch_size=batch_size)
+        if found is None:
+            raise KeyError(f"{experiment} of {self.net}: {variant}, batch {batch_size}")
+        return np.array(found.values)
+
+    def batch_sizes(self, experiment: str = "epochs") -> dict[str, list[int]]:
+        """The batch sizes of each variant of an experiment."""
+        found: dict[str, list[int]] = {}
+        for m in self.results.measurements:
+            if m.experiment == experiment and m.columns["net"] == self.net:
+                found.setdefault(m.variant, []).append(int(m.columns["batch_size"]))
+        return found
+
+    def epochs(self, variant: str, batch_size: int) -> Epochs:
+        """How a variant's runs ended."""
+        epochs, reached, diverged = (
+            self.samples(experiment, variant, batch_size)
+            for experiment in ("epochs", "reached", "diverged")
+        )
+        ended, failed = epochs[reached == 1], int(diverged.sum())
+        ordered = np.sort(np.where(reached, epochs, np.inf))
+        middle = float(ordered[len(ordered) // 2])  # of an even number the higher
+        if len(ended) == len(epochs):
+            middle = float(np.median(epochs))
+        return Epochs(
+            min(middle, float(epochs.max())),
+            not np.isfinite(middle),
+            Finding(float(np.median(ended)), ended.min(), ended.max()) if len(ended) else None,
+            len(epochs) - len(ended) - failed,
+            failed,
+        )
+
+    def table(self) -> dict[str, Any]:
+        """How each variant's runs ended at its batch sizes, and the time per image at each."""
+        rows = [
+            {"name": variant, "batch_size": n, "epochs": self.epochs(variant, n)}
+            for variant, sizes in self.batch_sizes().items()
+            for n in sizes
+        ]
+        times = [
+            (n, float(np.median(self.samples("us_per_image", PLAIN, n))))
+            for n in self.batch_sizes("us_per_image")[PLAIN]
+        ]
+        return {"rows": rows, "us_per_image": times}
+
+
+def values(results: Results, found: Findings) -> dict[str, object]:
+    m, lenet = results.conditions, NetRuns(LENET, results)
+    small, large = batch_sizes(results)
+    devices = large // small if large % small == 0 else large / small
+    at_small, at_large = lenet.epochs(FIXED, small), lenet.epochs(FIXED, large)
+    bounds = {  # ratios are bounds where the smaller batch always got there, the larger did not
+        name: bool(
+            lenet.samples("reached", FIXED, small).all()
+            and not lenet.samples("reached", variant, large).all()
+        )
+        for name, variant in (("fixed", FIXED), ("scaled", SCALED))
+    }
+    return {
+        "seeds": len(lenet.samples("epochs", FIXED, small)),
+        "small": small,
+        "large": large,
+        "devices": devices,
+        "at_small": at_small,
+        "at_large": at_large,
+        "at_least": {name: "≥ " if bound else "" for name, bound in bounds.items()},
+        "at_most": {name: "≤ " if bound else "" for name, bound in bounds.items()},
+        "steps_small": at_small.steps(m["train_images"] // small),
+        "steps_large": at_large.steps(m["train_images"] // large),
+        "one_device": found["times"].value * found["image_time"].value,
+        "lenet": lenet.table(),
+        "tuned": {
+            "momentum_small": lenet.epochs(MOMENTUM, m["lenet_smallest_batch"]),
+            "momentum": lenet.epochs(MOMENTUM, m["lenet_largest_batch"]),
+            "lars": lenet.epochs(LARS, m["lenet_largest_batch"]),
+        }
+        if m["lenet_tuned_batch"]
+        else None,
+        "resnet18": NetRuns(RESNET18, results).table() if "resnet18_target_percent" in m else None,
+        "oldest": oldest_gradients(results),
+    }
+
+
+def figures(results: Results, found: Findings) -> list[Figure]:
     nets = [net for net in (LENET, RESNET18) if f"{net}_target_percent" in results.conditions]
-    runs = short_runs(results)
+    stale = {
+        _age(int(m.columns["staleness"])): m.values
+        for m in results.measurements
+        if m.experiment == "short_run"
+    }
     return [
         *(
             Figure(
@@ -28,10 +163,7 @@ def figures(folder: Path) -> list[Figure]:
             )
             for net in nets
         ),
-        Figure(
-            "convergence_stale",
-            [plots.bars({_age(n): seen for n, seen in runs.items()}, say("Test accuracy (%)"))],
-        ),
+        Figure("convergence_stale", [plots.bars(stale, say("Test accuracy (%)"))]),
     ]
 
 

@@ -1,4 +1,8 @@
-"""Risk, empirical risk and overfitting (12.1.1)."""
+"""Risk, empirical risk and overfitting (12.1.1).
+
+A sample is a random seed's: a split of the airfoil data, or a draw. `argmin_gap`, which has a
+thousand draws, has quantiles instead.
+"""
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations_with_replacement

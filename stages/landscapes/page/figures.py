@@ -1,5 +1,6 @@
-"""The figures of the page on landscapes."""
+"""The figures and tables of the page on landscapes."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,18 +10,47 @@ from lab.report.figures import COLOURS, WIDTH, figure, label_ends
 from lab.report.language import say, translation
 from lab.report.page import Figure
 from lab.report.plots import Line
-from lab.results.documents import read_results
+from lab.results.findings import Findings, Over, median
 from lab.results.measurements import Curve, Results, curve_of
-from stages.landscapes.page.values import gap
+from stages.landscapes.findings import FEW, LAST_STEP, MANY
 
 
-def figures(folder: Path) -> list[Figure]:
-    """The figures of `folder` (reports/landscapes)."""
-    results = read_results(folder)
+def values(results: Results, found: Findings) -> dict[str, object]:
+    distance = gap(results)
+
+    def share_down(saddle: str, dimension: int) -> float:
+        shares = results.samples("ways_down", saddle, dimension=dimension)
+        return median(shares, over=Over.SEEDS).value
+
+    return {
+        "best_step": int(results.xs("best_step", "other rows")[0]),
+        "last_step": LAST_STEP,
+        "fewest": int(distance.x[0]),
+        "most": int(distance.x[-1]),
+        "far": float(distance.y[0]),
+        "close": float(distance.y[-1]),
+        "few": FEW,
+        "many": MANY,
+        "down": {
+            name: [share_down(name, d) for d in (FEW, MANY)] for name in ("one way down", "random")
+        },
+    }
+
+
+def figures(results: Results, found: Findings) -> list[Figure]:
     return [
         Figure("landscapes", [overfitting(results), escape(results)]),
         Figure("landscapes_gap", [shrinking(results)]),
     ]
+
+
+def gap(results: Results) -> Curve:
+    """How far the minimum of n examples lies from the true one: median, and middle 50% of draws."""
+    low, middle, high = (
+        results.curves("argmin_gap", quantile=q)["distance of the minimisers"]
+        for q in (0.25, 0.5, 0.75)
+    )
+    return replace(middle, low=low.y, high=high.y)
 
 
 def overfitting(results: Results) -> plots.Draw:

@@ -3,8 +3,6 @@
 `quadratic.js` and `stability.js` compute with the formulas of `lab.optim`; a test compares them.
 """
 
-from pathlib import Path
-
 from lab.optim.update_rules import RULES
 from lab.report.language import say, translation
 from lab.report.page import Choice, Explorable, Slider
@@ -13,8 +11,7 @@ from lab.report.page import Choice, Explorable, Slider
 DRAWN = ("sgd", "momentum", "nesterov", "adagrad", "rmsprop", "adadelta", "adam", "yogi")
 
 
-def explorables(folder: Path) -> list[Explorable]:
-    """Those of any results: formulas alone."""
+def explorables(*_: object) -> list[Explorable]:
     return [quadratic(), stability()]
 
 

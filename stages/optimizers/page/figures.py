@@ -1,9 +1,10 @@
-"""The figures of the page on optimizers."""
+"""The figures and tables of the page on optimizers."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -12,12 +13,21 @@ from lab.report import figures as style
 from lab.report.language import say, translation
 from lab.report.page import Figure
 from lab.report.plots import name_rows
-from lab.results.documents import read_results
-from lab.results.findings import Finding
-from lab.results.measurements import Curve, Results, curve_of
-from stages.optimizers.findings import findings
-from stages.optimizers.measure.names import COUNTING, DECAYING, PROBLEMS, RULES
-from stages.optimizers.page.values import Run, airfoil_runs
+from lab.results.findings import Finding, Findings
+from lab.results.measurements import Curve, Measurement, Results, curve_of
+from stages.optimizers.measure.params import COUNTING, DECAYING, PROBLEMS, RULES
+
+OF_TIMES = False  # the page tells none
+
+
+class Run(NamedTuple):
+    """An airfoil run by its columns."""
+
+    rule: str
+    rate: float
+    batch_size: float = 10
+    version: str = "from scratch"
+
 
 Dot = tuple[str, float, float, float]  # a label, a median, and the ends of the middle 50%
 
@@ -36,10 +46,23 @@ ONE_FOR_ALL = ("SGD", "momentum 0.9", "Nesterov 0.9")  # weights: one learning r
 DASHES = ("-", (0, (4, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)), (0, (2, 2)), (0, (8, 2)))
 
 
-def figures(folder: Path) -> list[Figure]:
-    """The figures of `folder` (reports/optimizers)."""
-    results = read_results(folder)
-    found = findings(results)
+def values(results: Results, found: Findings) -> dict[str, object]:
+    minimum = results.conditions["airfoil_minimum"]
+    losses = [minimum + c.y[-1] for c in airfoil_runs(results).values()]
+    overlapping, pairs = overlapping_pairs(results)
+    return {
+        "directions": len(results.xs("starts", "GD", turned=0)),
+        "optimizers": len(RULES),
+        "seeds": len(results.samples("best_rate", "SGD", problem="airfoil").values),
+        "least": np.nanmin(losses),
+        "most": np.nanmax(losses),
+        "overlapping": overlapping,
+        "pairs": pairs,
+        "boundary_error": boundary_error(results),
+    }
+
+
+def figures(results: Results, found: Findings) -> list[Figure]:
     lower = {
         angle: found[f"starts_where_adagrad_2_ends_lower_percent_turned_{angle}"]
         for angle in (0, 45)
@@ -51,6 +74,31 @@ def figures(folder: Path) -> list[Figure]:
         Figure("airfoil_rates", [partial(_rates, results, one) for one in (True, False)]),
         Figure("rare_features", [partial(_rare, results)]),
     ]
+
+
+def airfoil_runs(results: Results) -> dict[Run, Curve]:
+    """The excess of each of the notes' runs against epochs."""
+    found: dict[Run, list[Measurement]] = {}
+    for m in results.measurements:
+        if m.experiment == "airfoil_runs" and m.columns["version"] != "torch's optimizer":
+            rate, batch_size, version = (m.columns[k] for k in ("rate", "batch_size", "version"))
+            run = Run(m.variant, float(rate), float(batch_size), str(version))
+            found.setdefault(run, []).append(m)
+    return {run: curve_of(series) for run, series in found.items()}
+
+
+def overlapping_pairs(results: Results) -> tuple[int, int]:
+    """How many pairs of the airfoil runs' interquartile ranges overlap, and how many there are."""
+    ends = [(c.low[-1], c.high[-1]) for c in airfoil_runs(results).values()]
+    found = [a[0] <= b[1] and b[0] <= a[1] for i, a in enumerate(ends) for b in ends[:i]]
+    return int(sum(found)), len(found)
+
+
+def boundary_error(results: Results) -> float:
+    """How far the measured boundary of momentum's stability is from 2 + 2β at most."""
+    boundary = results.curves("stability_boundary")
+    error = np.abs(boundary["measured"].y - boundary["2 + 2β"].y).max()
+    return max(float(error), 1e-6)
 
 
 def _name(rule: str) -> str:

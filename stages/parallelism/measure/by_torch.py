@@ -36,8 +36,13 @@ from lab.parallel.replicas import forward_backward, grad_of
 from lab.results.measurements import Cell, Measurement
 from stages.parallelism.measure.by_hand import DataParallel, Layered, cut
 from stages.parallelism.measure.costs import counted, counted_step, dense_net, roundings
-from stages.parallelism.measure.names import DENSE, FULLY_SHARD, PARALLELIZE, PIPELINING
-from stages.parallelism.measure.params import ParallelismParams
+from stages.parallelism.measure.params import (
+    DENSE,
+    FULLY_SHARD,
+    PARALLELIZE,
+    PIPELINING,
+    ParallelismParams,
+)
 
 LR = 1e-3
 

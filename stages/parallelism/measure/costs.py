@@ -1,7 +1,8 @@
 """What the kinds of parallelism send and hold, counted while they run, and FLOP per byte.
 
 A step of each kind by hand, the notes' all-reduce beside one that all devices share, and the
-networks that the notes rank.
+networks that the notes rank. In rows.csv x is images per step; a pipeline without `micro_batches`
+has those of params.yaml.
 """
 
 import copy
@@ -42,7 +43,7 @@ from stages.parallelism.measure.by_hand import (
     kinds,
     lenet_layers,
 )
-from stages.parallelism.measure.names import (
+from stages.parallelism.measure.params import (
     ALEXNET,
     DATA,
     DENSE,
@@ -57,8 +58,8 @@ from stages.parallelism.measure.names import (
     SHARDED_ALLREDUCE,
     SMALL_RESNET_18,
     TENSOR,
+    ParallelismParams,
 )
-from stages.parallelism.measure.params import ParallelismParams
 from stages.parallelism.measure.schedule import idle_share, schedule
 
 T = TypeVar("T")

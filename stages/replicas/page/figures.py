@@ -1,17 +1,39 @@
-"""The figure of the page on replicas."""
-
-from pathlib import Path
+"""The figures and tables of the page on replicas."""
 
 from lab.report import plots
 from lab.report.language import say, translation
 from lab.report.page import Figure
-from lab.results.documents import read_results
-from stages.replicas.measure.names import VARIANTS
+from lab.results.findings import Findings
+from lab.results.measurements import Results
+from stages.replicas.measure.params import IN_PLACE, REBINDING, VARIANTS, WITH_BATCH_NORM
+
+OF_TIMES = False
 
 
-def figures(folder: Path) -> list[Figure]:
-    """The figures of `folder` (reports/replicas)."""
-    curves = read_results(folder).curves("from_one_device")
+def values(results: Results, found: Findings) -> dict[str, object]:
+    apart, off = (results.curves(name) for name in ("apart", "from_one_device"))
+    return {
+        "steps": len(apart[REBINDING].x),
+        "identical": not apart[IN_PLACE].y.any(),
+        # one gradient, which the all-reduce adds to itself
+        "times_too_long": 2 ** (results.conditions["num_devices"] - 1),
+        "images": [int(x) for x in results.xs("gradient_change", WITH_BATCH_NORM)],
+        "statistics_steps": int(results.xs("four_steps", "running statistics")[0]),
+        "variants": [
+            {
+                "name": variant,
+                "first": float(off[variant].y[0]),
+                "last": float(off[variant].y[-1]),
+                "apart": float(apart[variant].y[-1]),
+            }
+            for variant in VARIANTS
+        ],
+        "programs": runs_without_gpu(results),
+    }
+
+
+def figures(results: Results, found: Findings) -> list[Figure]:
+    curves = results.curves("from_one_device")
     drift = plots.lines(
         [
             plots.Line(translation(variant), list(curves[variant].x), list(curves[variant].y))
@@ -24,3 +46,12 @@ def figures(folder: Path) -> list[Figure]:
         height=3.5,
     )
     return [Figure("replicas_drift", [drift])]
+
+
+def runs_without_gpu(results: Results) -> list[dict[str, str]]:
+    """Each of the notes' programs, and the words of the error that stops it without a GPU."""
+    return [
+        {"name": m.variant, "stops": m.remark}
+        for m in results.measurements
+        if m.experiment == "without_gpu"
+    ]

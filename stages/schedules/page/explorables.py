@@ -3,14 +3,11 @@
 `rate_schedule.js` computes with the formulas of `lab.optim.schedules`; a test compares them.
 """
 
-from pathlib import Path
-
 from lab.report.language import say
 from lab.report.page import Choice, Explorable, Slider
 
 
-def explorables(folder: Path) -> list[Explorable]:
-    """What the page offers to play with; nothing of `folder` is needed for it."""
+def explorables(*_: object) -> list[Explorable]:
     return [rate_schedule()]
 
 

@@ -1,4 +1,4 @@
-"""The figures of the page on learning-rate schedules."""
+"""The figures and tables of the page on learning-rate schedules."""
 
 from pathlib import Path
 from statistics import median
@@ -8,23 +8,36 @@ from lab.report.benchmarks import TITLES
 from lab.report.figures import COLOURS, WIDTH, figure, label_ends
 from lab.report.language import say, translation
 from lab.report.page import Figure
-from lab.results.documents import read_results
+from lab.results.findings import Findings
 from lab.results.measurements import Results
-from stages.schedules.measure.names import AS_THE_BOOK, NO_WARM_UP, WARM_UP
+from stages.schedules.findings import best_schedule
+from stages.schedules.measure.params import AS_THE_BOOK, CONSTANT, NO_WARM_UP, WARM_UP
 
 RISING = ("cosine, warm-up", "inverse sqrt, warm-up", "one-cycle", AS_THE_BOOK)
 DASHES = ("-", "--", ":", "-.", (0, (2, 2)))
 
 
-def figures(folder: Path) -> list[Figure]:
-    """The figures of `folder` (reports/schedules)."""
-    results = read_results(folder)
-    found = {
+def values(results: Results, found: Findings) -> dict[str, object]:
+    plain = results.samples("highest_stable_rate", NO_WARM_UP, net="lenet").values
+    cosine, constant = (
+        results.samples("schedule_accuracy", name).values for name in ("cosine", CONSTANT)
+    )
+    return {
+        "wins": sum(a > b for a, b in zip(cosine, constant, strict=True)),
+        "lowest": min(plain),
+        "highest": max(plain),
+        "search_steps": len(results.xs("losses", "diverges", net="lenet")),
+        "best": best_schedule(results),
+    }
+
+
+def figures(results: Results, found: Findings) -> list[Figure]:
+    accuracies = {
         name: results.samples("schedule_accuracy", name).values
         for name in results.variants("schedule_accuracy")
     }
-    best_first = sorted(found, key=lambda name: -median(found[name]))
-    ranked = {translation(name): found[name] for name in best_first}
+    best_first = sorted(accuracies, key=lambda name: -median(accuracies[name]))
+    ranked = {translation(name): accuracies[name] for name in best_first}
     limits = {}
     for net in results.conditions["nets"].split():
         plain, warm = (

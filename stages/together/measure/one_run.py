@@ -1,4 +1,8 @@
-"""One run of a rung, in a process of its own."""
+"""One run of a rung, in a process of its own.
+
+The clock starts when the first batch is loaded. It counts loading, warming up and all steps, and
+leaves out imports and the evaluation after each epoch.
+"""
 
 from collections.abc import Iterable, Iterator
 

@@ -16,7 +16,8 @@ from lab.results import derived
 from lab.training.loop import Epoch
 from lab.training.run_params import RunParams
 from stages.train import findings
-from stages.train.measure.names import SECONDS, TEST_ACCURACY, TRAIN_LOSS, WEIGHTS, WEIGHTS_HASH
+
+WEIGHTS = "models/{run}.pt"  # under the project's root
 
 
 def rows_of(epochs: Sequence[Epoch], devices: Devices, dataset: str) -> list[Row]:
@@ -24,9 +25,9 @@ def rows_of(epochs: Sequence[Epoch], devices: Devices, dataset: str) -> list[Row
     return [
         {
             "epoch": e.epoch,
-            TRAIN_LOSS: e.train_loss,
-            TEST_ACCURACY: e.test_accuracy,
-            SECONDS: round(e.seconds, 6),
+            "train_loss": e.train_loss,
+            "test_accuracy": e.test_accuracy,
+            "seconds": round(e.seconds, 6),
             "resumed": int(e.resumed),
             "device_kind": devices.kind,
             "dataset": dataset,
@@ -42,7 +43,7 @@ def conditions_of(recipe: RunParams, devices: Devices, dataset: str, weights: by
         "device_kind": devices.kind,
         "num_devices": len(devices.devices),
         "threads_per_device": devices.threads,
-        WEIGHTS_HASH: hashlib.sha256(weights).hexdigest()[:16],
+        "weights_sha256": hashlib.sha256(weights).hexdigest()[:16],
     }
 
 

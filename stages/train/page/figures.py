@@ -1,29 +1,191 @@
-"""The figure of the page on training on several devices: curves that should lie on each other."""
+"""The figure and tables of the page on training on several devices: runs that should agree."""
 
 import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from lab.report import figures as style
+from lab.report.benchmarks import TITLES
 from lab.report.language import say
 from lab.report.page import Figure
-from lab.training.run_params import NOTES
-from stages.train.measure.names import TEST_ACCURACY
-from stages.train.page.values import TrainingRun, compared, labels_of, runs_of
+from lab.results.findings import Findings
+from lab.results.measurements import Results
+from lab.training.run_params import NOTES, RunParams
+
+OF_TIMES = False
+WITHOUT_BATCH_NORM = ("lenet", "lenet_he", "mlp")
+
+
+@dataclass(frozen=True)
+class TrainingRun:
+    """One run of the train stage."""
+
+    name: str
+    results: Results
+    found: Findings
+
+    @property
+    def conditions(self) -> Mapping[str, Any]:
+        """Its recipe, what it ran on, and the hash of its weights."""
+        return self.results.conditions
+
+    @property
+    def num_epochs(self) -> int:
+        """How many epochs it has trained."""
+        return len(self.results.xs("epochs", "test_accuracy"))
+
+    @property
+    def recipe(self) -> dict[str, Any]:
+        """How it was trained, on whatever devices."""
+        return recipe_in(self.conditions)
+
+    def column(self, key: str) -> list[float]:
+        """One value per epoch."""
+        return [m.values[0] for m in self.results.series("epochs", key)]
+
+    @property
+    def net(self) -> str:
+        """What it trains, in words."""
+        nets = {
+            **TITLES,
+            "lenet_he": say("LeNet, He initialization"),
+            "mlp": say("MLP"),
+            "convnet": say("ConvNet"),
+            "convnet_deep": say("deeper ConvNet"),
+        }
+        return nets[str(self.conditions["net"])]
+
+    @property
+    def num_devices(self) -> int:
+        """How many devices share its batches."""
+        return int(self.conditions["num_devices"])
+
+    @property
+    def accuracy(self) -> float:
+        """On the test images after the last epoch, in percent."""
+        return self.found["test_accuracy_percent"].value
+
+    @property
+    def epoch_s(self) -> float:
+        """Seconds of training in an epoch."""
+        return self.found["epoch_s"].value
+
+    @property
+    def as_the_book(self) -> bool:
+        """Whether each epoch trains as the book's: at its constant rate, a run may end earlier."""
+        others = {"strategy": NOTES.strategy, "shards": "none", "num_epochs": NOTES.num_epochs}
+        return self.conditions["dataset"] == "fashion-mnist" and self.recipe | others == recipe_in(
+            NOTES.model_dump()
+        )
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two runs that differ in devices only."""
+
+    one: TrainingRun
+    many: TrainingRun
+
+    @property
+    def points(self) -> list[float]:
+        """By how many points of test accuracy they differ after each epoch."""
+        accuracies = (run.column("test_accuracy") for run in (self.one, self.many))
+        return [100 * abs(a - b) for a, b in zip(*accuracies, strict=True)]
+
+    @property
+    def most_points(self) -> float:
+        """The same where they differ most."""
+        return max(self.points)
+
+    @property
+    def first_loss(self) -> float:
+        """By how much the losses of the first epoch differ, relative to one of them."""
+        one, many = (run.column("train_loss")[0] for run in (self.one, self.many))
+        return abs(one - many) / one
+
+    @property
+    def weights(self) -> str:
+        """Whether both end with the same bits, in words."""
+        of_one, of_many = (run.conditions["weights_sha256"] for run in (self.one, self.many))
+        return say("bit-for-bit identical") if of_one == of_many else say("different")
+
+    @property
+    def has_batch_norm(self) -> bool:
+        """Whether the network has it."""
+        return self.one.conditions["net"] not in WITHOUT_BATCH_NORM
+
 
 # LeNet on one GPU in section 13.5, read off its figure (percent; GPU not named, no fixed seed)
 BOOK_ACCURACY = (10.0, 61.1, 72.7, 72.9, 78.1, 82.3, 81.0, 76.8, 81.0, 82.7)
 
 
-def figures(folder: Path) -> list[Figure]:
-    """The figures of `folder` (reports/train)."""
-    return [Figure("training_curves", [partial(draw_accuracy, compared(runs_of(folder)))])]
+def values(results: Mapping[str, Results], found: Mapping[str, Findings]) -> dict[str, object]:
+    runs = runs_of(results, found)
+    pairs = pairs_of(runs)
+    same = next((pair for pair in pairs if not pair.has_batch_norm), None)
+    return {
+        "runs": runs,
+        "pairs": pairs,
+        "same": same,
+        "tried": (same.many if same else runs[0]).name,
+    }
+
+
+def figures(results: Mapping[str, Results], found: Mapping[str, Findings]) -> list[Figure]:
+    runs = compared(runs_of(results, found))
+    return [Figure("training_curves", [partial(draw_accuracy, runs)])]
+
+
+def runs_of(results: Mapping[str, Results], found: Mapping[str, Findings]) -> list[TrainingRun]:
+    return [TrainingRun(name, results[name], found[name]) for name in results]
+
+
+def pairs_of(runs: Sequence[TrainingRun]) -> list[Pair]:
+    """The runs that differ in devices only, the one on one device first."""
+    return [Pair(one, many) for one in runs for many in runs if _differ_in_devices(one, many)]
+
+
+def compared(runs: Sequence[TrainingRun]) -> list[TrainingRun]:
+    """The runs whose curves are shown: pairs of several epochs, or whatever there is."""
+    long = [run for run in runs if run.num_epochs > 1] or list(runs)
+    names = {run.name for pair in pairs_of(long) for run in (pair.one, pair.many)}
+    return [run for run in long if run.name in names] or long
+
+
+def labels_of(runs: Sequence[TrainingRun]) -> dict[str, str]:
+    """What figures call the runs: network and devices; by its own name one of several such."""
+    words = {
+        run.name: say("{net}, 1 device", net=run.net)
+        if run.num_devices == 1
+        else say("{net}, {n} devices", net=run.net, n=run.num_devices)
+        for run in runs
+    }
+    found = list(words.values())
+    return {name: text if found.count(text) == 1 else name for name, text in words.items()}
+
+
+def recipe_in(conditions: Mapping[str, Any]) -> dict[str, Any]:
+    """The recipe in a run's conditions, which leave out its devices and how many images test it."""
+    without = ("num_gpus", "test_images")
+    return {key: conditions[key] for key in RunParams.model_fields if key not in without}
+
+
+def _differ_in_devices(one: TrainingRun, many: TrainingRun) -> bool:
+    where = ("dataset", "device_kind", "threads_per_device")
+    return (
+        one.recipe == many.recipe
+        and all(one.conditions[key] == many.conditions[key] for key in where)
+        and one.num_devices == 1 < many.num_devices
+    )
 
 
 def draw_accuracy(runs: list[TrainingRun], path: Path) -> None:
     """Draw a line per run, narrow ones of several devices over the wide ones of one device."""
     labels = labels_of(runs)
-    last = max(len(run.rows) for run in runs)
+    last = max(run.num_epochs for run in runs)
     with style.figure(path, style.WIDTH, 2.8 + 0.2 * (1 + len(runs))) as fig:
         axes = fig.add_subplot(xlabel=say("Epoch"), ylabel=say("Test accuracy (%)"), ylim=(0, 100))
         if any(run.as_the_book for run in runs):
@@ -33,8 +195,8 @@ def draw_accuracy(runs: list[TrainingRun], path: Path) -> None:
         for i, run in enumerate(runs):
             one = run.num_devices == 1
             axes.plot(
-                run.column("epoch"),
-                [100 * accuracy for accuracy in run.column(TEST_ACCURACY)],
+                range(1, run.num_epochs + 1),
+                [100 * accuracy for accuracy in run.column("test_accuracy")],
                 color=style.COLOURS[i % len(style.COLOURS)],
                 alpha=0.5 if one else 1,
                 linewidth=5 if one else 1.5,

@@ -10,7 +10,7 @@ from lab.core.files import write_json, write_rows
 from lab.results.measurements import Measurement, rows_of
 from lab.tools import compare, references
 from lab.tools.compare import markdown
-from stages.bench_overlap.measure.names import BESIDE
+from stages.bench_overlap.measure.params import BESIDE
 from tests.helpers import edit_params, hardware
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from stages.bench_compile.measure import names
+from stages.bench_compile.measure import params as names
 from stages.bench_compile.measure.forms import FILES, mlp
 from stages.bench_compile.measure.saved import LOADS, load_all, load_in_a_new_process, save
 

@@ -16,13 +16,13 @@ from lab.machine.devices import Devices
 from lab.results.diff import Taken
 from lab.results.measurements import Measurement, Results, measurements_of, rows_of
 from stages.bench_compile.findings import findings, over_eager
-from stages.bench_compile.measure import names, times
+from stages.bench_compile.measure import params as names
+from stages.bench_compile.measure import times
 from stages.bench_compile.measure.building import measure_building
 from stages.bench_compile.measure.forms import empty_compiler_cache, mlp
-from stages.bench_compile.measure.names import AOT, EAGER, INFERENCE, SCRIPT
-from stages.bench_compile.measure.params import CompileParams, Params
+from stages.bench_compile.measure.params import AOT, EAGER, INFERENCE, SCRIPT, CompileParams, Params
 from stages.bench_compile.measure.saved import measure_cpp, measure_saved
-from stages.bench_compile.page.values import break_even_calls
+from stages.bench_compile.page.figures import break_even_calls
 from tests.helpers import ROOT, claim_of
 from tests.made_up import conditions_of, measurements
 
@@ -161,7 +161,7 @@ def test_all_forms_are_timed_at_every_size_and_what_is_missing_is_said():
 
 WITH_COMPILERS = """
 import json
-from stages.bench_compile.measure import times, names
+from stages.bench_compile.measure import times, params as names
 from stages.bench_compile.measure.building import measure_building
 from stages.bench_compile.measure.forms import empty_compiler_cache, mlp
 from tests.stages.bench_compile.test_times import CPU, PARAMS

@@ -14,7 +14,7 @@ from stages.bench_hardware.__main__ import measure
 from stages.bench_hardware.measure import arithmetic, memory, roofline
 from stages.bench_hardware.measure.arithmetic import WAYS, add_in_a_loop
 from stages.bench_hardware.measure.params import Params
-from stages.bench_hardware.page.values import beside, networks_of
+from stages.bench_hardware.page.figures import beside, networks_of
 from tests.helpers import edit_params
 from tests.made_up import findings, measurements
 

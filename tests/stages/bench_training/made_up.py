@@ -2,7 +2,7 @@
 
 from lab.machine.devices import DeviceKind
 from lab.results.measurements import Measurement, again, skip
-from stages.bench_training.measure import names
+from stages.bench_training.measure import params as names
 from tests.made_up import one
 
 PRODUCTS = {names.PRODUCT: 80.0, names.TF32_PRODUCT: 60.0, names.BF16_PRODUCT: 50.0}

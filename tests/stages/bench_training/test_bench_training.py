@@ -8,7 +8,7 @@ import torch
 from lab.nets.flops import forward_cost
 from lab.results.measurements import Results
 from stages.bench_training import __main__ as bench_training
-from stages.bench_training.measure import names
+from stages.bench_training.measure import params as names
 from stages.bench_training.measure import variants as variants_module
 from stages.bench_training.measure.params import TrainingParams
 from stages.bench_training.measure.variants import (

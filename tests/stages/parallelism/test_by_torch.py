@@ -11,8 +11,13 @@ from lab.parallel.workers import thread_pool
 from lab.results.measurements import Results
 from stages.parallelism.measure.by_hand import DataParallel, DeviceGroup, dense_layers, train
 from stages.parallelism.measure.by_torch import libraries, measure_by_torch
-from stages.parallelism.measure.names import BY_HAND, FULLY_SHARD, PARALLELIZE, PIPELINING
-from stages.parallelism.measure.params import ParallelismParams
+from stages.parallelism.measure.params import (
+    BY_HAND,
+    FULLY_SHARD,
+    PARALLELIZE,
+    PIPELINING,
+    ParallelismParams,
+)
 
 pytestmark = pytest.mark.slow
 

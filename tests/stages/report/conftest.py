@@ -1,6 +1,5 @@
 """Results of every stage, and the report of them, made once."""
 
-import importlib
 import os
 import shutil
 import subprocess
@@ -111,11 +110,9 @@ def render(monkeypatch, tmp_path):
     monkeypatch.setattr(QuestionCalls, "figure", caption_alone)
 
     def rendered(stage: str, language: str, **changed: object) -> questions.Question:
-        values = importlib.import_module(f"stages.{stage}.page.values")
+        named = questions.named
         with pytest.MonkeyPatch.context() as patch:
-            if changed:
-                of = values.values
-                patch.setattr(values, "values", lambda *given: {**of(*given), **changed})
+            patch.setattr(questions, "named", lambda *given: {**named(*given), **changed})
             with speaking(language):
                 return questions.question(stage, tmp_path, read_evidence(REPORTS))
 

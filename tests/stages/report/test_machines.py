@@ -73,8 +73,8 @@ def test_a_figure_that_fails_costs_itself_alone(project, monkeypatch, capsys):
     figures = importlib.import_module("stages.bench_async.page.figures")
     good = figures.figures
 
-    def one_broken(folder):
-        first, *others = good(folder)
+    def one_broken(*given):
+        first, *others = good(*given)
         return [replace(first, panels=[lambda path: 1 / 0]), *others]
 
     monkeypatch.setattr(figures, "figures", one_broken)

@@ -11,7 +11,7 @@ from lab.core.files import read_rows, write_json
 from lab.core.params import PARAMS_FILE, read_yaml
 from lab.results.derived import taken_under
 from lab.tools.references import stage_of
-from stages.bench_input.measure.names import RESIDENT
+from stages.bench_input.measure.params import RESIDENT
 from stages.report.site import ABOUT, INDEX, file_of
 from tests.helpers import edit_params, errors, files, hardware, run_stage, small_run
 from tests.stages.report.conftest import report_without_torch, write_runs

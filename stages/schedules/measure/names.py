@@ -1,6 +1,0 @@
-"""What measuring, claims and the page of `schedules` call the same."""
-
-CONSTANT = "constant"
-AS_THE_BOOK = "the book's loop"
-NO_WARM_UP, WARM_UP = "no warm-up", "warm-up"
-BASE = 0.3  # learning rate of the notes' figure, which each schedule starts from
