@@ -20,6 +20,7 @@ from lab.parallel.workers import parallel_map
 
 M = TypeVar("M", bound=nn.Module)
 Collective = Callable[[list[Tensor]], None]  # allreduce, or the notes' broken one
+Loss = Callable[[Tensor, Tensor], Tensor]  # of logits (n, k) and labels (n,): their losses' sum
 Combine = Callable[[], None]  # makes of the replicas' gradients what they use
 Update = Callable[[Iterable[Tensor], float, int], None]  # of parameters, at a rate, by a batch
 
@@ -82,13 +83,18 @@ def grad_of(param: Tensor) -> Tensor:
     return param.grad
 
 
+def cross_entropy(logits: Tensor, y: Tensor, label_smoothing: float = 0) -> Tensor:
+    """The cross entropy, summed over the batch; with `label_smoothing` (Szegedy et al. 2016)."""
+    return F.cross_entropy(logits, y, reduction="sum", label_smoothing=label_smoothing)
+
+
 def forward_backward(
-    net: nn.Module, X: Tensor, y: Tensor, scale: float = 1, label_smoothing: float = 0
+    net: nn.Module, X: Tensor, y: Tensor, scale: float = 1, loss: Loss = cross_entropy
 ) -> Tensor:
     """Add `scale` times the gradient of the summed loss to each parameter's; return the loss."""
-    loss = F.cross_entropy(net(X), y, reduction="sum", label_smoothing=label_smoothing)
-    torch.autograd.backward(loss, torch.full_like(loss, scale))
-    return loss.detach()
+    summed = loss(net(X), y)
+    torch.autograd.backward(summed, torch.full_like(summed, scale))
+    return summed.detach()
 
 
 def overlapping(
@@ -126,7 +132,7 @@ def train_batch(
     pool: Executor,
     combine: Combine | None = None,
     updates: Sequence[Update] | None = None,
-    label_smoothing: float = 0,
+    loss: Loss = cross_entropy,
 ) -> list[Tensor]:
     """Take one step of SGD on a batch over all devices; return each device's summed loss (scalars).
 
@@ -137,7 +143,7 @@ def train_batch(
     and the rate is divided by the size of the whole batch, so that uneven shards give exactly the
     gradient of one device. Batch norm uses the statistics of each shard, as in the notes.
     """
-    gradients = partial(forward_backward, label_smoothing=label_smoothing)
+    gradients = partial(forward_backward, loss=loss)
     losses = parallel_map(pool, gradients, nets, *split_batch(X, y, devices))
     (combine or partial(sum_gradients, nets))()
     for net, update in zip(nets, updates or [sgd] * len(nets), strict=True):

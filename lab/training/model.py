@@ -1,6 +1,7 @@
 """A net on a run's devices, and all of it that training changes."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -10,7 +11,7 @@ from lab.data.images import LabelledImages
 from lab.machine.compiler_errors import compiler_errors
 from lab.machine.devices import precision_on
 from lab.nets.models import UInt8Input
-from lab.parallel.replicas import replicate
+from lab.parallel.replicas import cross_entropy, replicate
 from lab.parallel.workers import thread_pool
 from lab.training.processes import Alone
 from lab.training.run_params import NOTES, RunParams
@@ -29,6 +30,7 @@ class Model:
 
     Attributes:
         nets: The replicas in this process, one on each of `devices`.
+        loss: What a batch costs: the summed cross entropy, with the recipe's label smoothing.
         updates: How each replica's parameters are updated.
         processes: This process among those of the run.
         shards_per_device: Parts into which a device's share of a batch is cut; 0: it is not, and
@@ -57,6 +59,7 @@ class Model:
             with compiler_errors():
                 for on_bytes in self.nets:
                     on_bytes.compile(mode=recipe.compile, dynamic=False)
+        self.loss = partial(cross_entropy, label_smoothing=recipe.label_smoothing)
         self.updates = [updates_of(net, recipe) for net in self.nets]
         self.pool = thread_pool(len(devices), torch.get_num_threads())
 

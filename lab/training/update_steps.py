@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from lab.data.images import Images
 from lab.optim.update_rules import RULES, UpdateRule
-from lab.parallel.replicas import Update, forward_backward, grad_of, sgd
+from lab.parallel.replicas import Loss, Update, cross_entropy, forward_backward, grad_of, sgd
 from lab.training.run_params import RunParams
 
 # images of a batch that are computed at once: larger pieces leave the caches, and sums stay sums
@@ -17,17 +17,17 @@ PIECE = 256
 Step = Callable[[nn.Module, Images, float], Tensor]
 
 
-def add_gradients(net: nn.Module, batch: Images) -> Tensor:
+def add_gradients(net: nn.Module, batch: Images, loss: Loss = cross_entropy) -> Tensor:
     """Add the gradient of a batch's summed loss, in pieces whose sums add up; return the loss."""
     pieces = zip(batch.X.split(PIECE), batch.y.split(PIECE), strict=True)
-    return torch.stack([forward_backward(net, X, y) for X, y in pieces]).sum()
+    return torch.stack([forward_backward(net, X, y, loss=loss) for X, y in pieces]).sum()
 
 
-def sgd_step(net: nn.Module, batch: Images, lr: float) -> Tensor:
+def sgd_step(net: nn.Module, batch: Images, lr: float, loss: Loss = cross_entropy) -> Tensor:
     """Take a step of plain SGD."""
-    loss = add_gradients(net, batch)
+    summed = add_gradients(net, batch, loss)
     sgd(net.parameters(), lr, len(batch.y))
-    return loss
+    return summed
 
 
 class OptimizerStep:

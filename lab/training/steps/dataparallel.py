@@ -16,10 +16,9 @@ def dataparallel_step(model: Model, devices: Sequence[torch.device]) -> BatchSte
     """
     [net], [update] = model.nets, model.updates
     parallel = nn.DataParallel(net, list(devices)) if devices[0].type == "cuda" else net
-    smoothing = model.recipe.label_smoothing
 
     def step(X: Tensor, y: Tensor, lr: float, batch_size: int) -> Tensor:
-        loss = forward_backward(parallel, X, y, label_smoothing=smoothing)
+        loss = forward_backward(parallel, X, y, loss=model.loss)
         update(net.parameters(), lr, batch_size)
         return loss
 

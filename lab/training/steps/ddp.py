@@ -9,11 +9,10 @@ from lab.training.model import BatchStep, Model
 def ddp_step(model: Model) -> BatchStep:
     """The step with the gradient scaled up: DDP averages over processes, the book sums."""
     [net], [device], [update] = model.nets, model.devices, model.updates
-    parallel, smoothing = overlapping(net, device), model.recipe.label_smoothing
+    parallel = overlapping(net, device)
 
     def step(X: Tensor, y: Tensor, lr: float, batch_size: int) -> Tensor:
-        scale = model.processes.world_size
-        loss = forward_backward(parallel, X, y, scale, label_smoothing=smoothing)
+        loss = forward_backward(parallel, X, y, model.processes.world_size, model.loss)
         update(net.parameters(), lr, batch_size)
         return loss
 

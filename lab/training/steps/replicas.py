@@ -12,7 +12,7 @@ from lab.training.model import BatchStep, Model
 
 def replicas_step(model: Model) -> BatchStep:
     """The step of `train_batch`, with a bucket for gradients on each device."""
-    buckets, smoothing = FlatBuckets(model.nets), model.recipe.label_smoothing
+    buckets = FlatBuckets(model.nets)
 
     def step(X: Tensor, y: Tensor, lr: float, batch_size: int) -> Tensor:
         losses = train_batch(
@@ -24,7 +24,7 @@ def replicas_step(model: Model) -> BatchStep:
             model.pool,
             buckets.sum_gradients,
             model.updates,
-            label_smoothing=smoothing,
+            model.loss,
         )
         return reduce(torch.add, (loss.to(model.devices[0]) for loss in losses))
 

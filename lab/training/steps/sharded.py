@@ -10,14 +10,13 @@ from functools import partial
 
 import torch
 import torch.distributed as dist
-import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
 from lab.nets.models import UInt8Input
 from lab.parallel.allreduce.collectives import Ranks, halving_doubling
 from lab.parallel.flat_bucket import bucket_of, views_of
-from lab.parallel.replicas import Update
+from lab.parallel.replicas import Loss, Update
 from lab.parallel.workers import parallel_map
 from lab.training.model import BatchStep, Model
 from lab.training.processes import Alone
@@ -80,16 +79,16 @@ def _sum_of_block(
     X, y = X.to(device), y.to(device)
     parts = model.shards_per_device
     shards = zip(X.tensor_split(parts), y.tensor_split(parts), strict=True)
-    return tree_sum(_of_shard(net, model.recipe.label_smoothing, *shard) for shard in shards)
+    return tree_sum(_of_shard(net, model.loss, *shard) for shard in shards)
 
 
-def _of_shard(net: UInt8Input, smoothing: float, X: Tensor, y: Tensor) -> list[Tensor]:
+def _of_shard(net: UInt8Input, loss: Loss, X: Tensor, y: Tensor) -> list[Tensor]:
     running = _running(net)
     for statistic in running:
         statistic.zero_()  # so that what batch norm adds is left
-    loss = F.cross_entropy(net(X), y, reduction="sum", label_smoothing=smoothing)
-    gradients = torch.autograd.grad(loss, list(net.parameters()))
-    return [loss.detach(), *gradients, *(statistic.clone() for statistic in running)]
+    summed = loss(net(X), y)
+    gradients = torch.autograd.grad(summed, list(net.parameters()))
+    return [summed.detach(), *gradients, *(statistic.clone() for statistic in running)]
 
 
 def _sum_over_ranks(model: Model) -> Callable[[list[Tensor]], list[Tensor]]:
