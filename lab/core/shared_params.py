@@ -35,6 +35,6 @@ class DeviceParams(Section):
 class BenchParams(Section):
     """The `bench` section of params.yaml, shared by the benchmark stages."""
 
-    starts: Annotated[int, Field(ge=1, le=1000)]  # an interval of 99 % needs 4
+    starts: Annotated[int, Field(ge=1, le=1000)]  # 8 decide without an assumption, 4 with one
     rounds: Annotated[int, Field(ge=1, le=1000)]
     min_sample_ms: Annotated[float, Field(gt=0, le=1000)]

@@ -1,36 +1,30 @@
 """Write a new stage: `invoke new NAME --book SECTION --question QUESTION`.
 
-The templates beside this file are a whole stage: two variants, a sample for each seed, a figure, a
-claim. What is left to write is the experiment itself, which the first test asks for.
+The files of `question/` are a whole stage that trains LeNet in two variants, a sample for each
+seed, with a figure and a claim. What is left to write is the experiment, and the texts.
 """
 
 import json
 import re
 from datetime import date
 from pathlib import Path
-
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from string import Template
 
 from lab.claims.book_order import PLACES
 from lab.claims.ledger import ledger
 from lab.core.errors import ParamsError
 from lab.core.files import write_atomically
+from lab.report.book import PAGES
 from lab.tools.deps import with_deps
 
-HERE = Path(__file__).parent
-TEMPLATES = {  # by the file that each makes
-    "__init__.py.j2": "stages/{name}/__init__.py",
-    "main.py.j2": "stages/{name}/__main__.py",
-    "findings.py.j2": "stages/{name}/findings.py",
-    "params.py.j2": "stages/{name}/measure/params.py",
-    "experiment.py.j2": "stages/{name}/measure/experiment.py",
-    "en.md.j2": "stages/{name}/page/en.md",
-    "zh.md.j2": "stages/{name}/page/zh.md",
-    "values.py.j2": "stages/{name}/page/values.py",
-    "figures.py.j2": "stages/{name}/page/figures.py",
-    "claims.yaml.j2": "stages/{name}/page/claims.yaml",
-    "words.yaml.j2": "stages/{name}/page/words.yaml",
-    "test.py.j2": "tests/stages/{name}/test_{name}.py",
+TEMPLATES = Path(__file__).with_name("question")
+PARAMS = {  # with their comments in params.yaml
+    "num_seeds: 8": "samples of each variant: 8 decide without an assumption, 4 with one",
+    "num_epochs: 4": "passes over the training images",
+    "train_images: 10240": "the first so many of Fashion-MNIST's 60,000",
+    "image_side: 14": "pixels; 28 are the originals",
+    "batch_size: 64": "images per step",
+    "lr: 0.1": "learning rate",
 }
 
 
@@ -38,41 +32,48 @@ def write_stage(name: str, book: str, question: str) -> None:
     """Write a stage's folder and its entries elsewhere; print which files, and what comes next.
 
     Raises:
-        ParamsError: a name that is no Python module's or is taken, or a section that is none.
+        ParamsError: a name that is no Python module's or is taken, or a section without an address.
     """
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise ParamsError(f"{name!r}: expected a name of small letters, such as gradient_clipping")
     if Path("stages", name).exists():
         raise ParamsError(f"stages/{name} is there already; take another name")
-    if not re.fullmatch(r"\d+\.\d+", book):
-        raise ParamsError(f"{book!r}: expected a section of the book, such as 12.11")
-    values = {
+    if book not in PAGES:
+        raise ParamsError(
+            f"{book!r}: expected a section of the book that has an address in lab/report/book.py,"
+            " such as 12.11; add its line there if it lacks one"
+        )
+    taken = {claim.id for claim in ledger()}
+    words = {
         "name": name,
         "book": book,
         "question": question,
-        "params": "".join(word.title() for word in name.split("_")) + "Params",
-        "claim": _free_id(),
+        "title": question.replace("'", "''"),
+        "camel": name.title().replace("_", ""),
+        "claim": next(f"X{i}" for i in range(1, len(taken) + 2) if f"X{i}" not in taken),
         "today": date.today().isoformat(),
     }
-    templates = Environment(  # noqa: S701  (it writes Python, no HTML)
-        loader=FileSystemLoader(HERE), undefined=StrictUndefined, keep_trailing_newline=True
-    )
-    made = {
-        Path(file.format(name=name)): templates.get_template(template).render(values)
-        for template, file in TEMPLATES.items()
-    }
-    made |= {Path("stages", name, part, "__init__.py"): "" for part in ("measure", "page")}
-    for path, text in made.items():
-        write_atomically(path, text.encode())
+    folder, test = Path("stages", name), Path("tests/stages", name, f"test_{name}.py")
+    made = {folder / "__init__.py": f'"""{question}"""\n'}
+    made |= {folder / room / "__init__.py": "" for room in ("measure", "page")}
+    for template in sorted(TEMPLATES.rglob("*.txt")):
+        part = template.relative_to(TEMPLATES).with_suffix("")
+        text = Template(template.read_text(encoding="utf-8")).substitute(words)
+        made[test if part.name == "test.py" else folder / part] = text
+    heading = "Optimization" if book.startswith("12.") else "One machine"
+    last = [stage for stage, place in PLACES.items() if place.heading == heading][-1]
+    place = f'    "{name}": Place("{heading}", ("{book}",)),\n'
+    row = f"| {question} | {book} | [`{name}`](stages/{name}/) |\n"
     entries = {
-        Path("lab/claims/book_order.py"): _in_book_order,
-        Path("params.yaml"): _in_params,
-        Path("dvc.yaml"): _in_pipeline,
-        Path("README.md"): _in_table,
+        "lab/claims/book_order.py": lambda text: _after(f'    "{last}": Place(', place, text),
+        "README.md": lambda text: _after(f"(stages/{last}/)", row, text),
+        "params.yaml": lambda text: _with_params(text, name, book),
+        "dvc.yaml": lambda text: _with_stage(text, name, question),
     }
-    for path, entry in entries.items():
-        text = path.read_text(encoding="utf-8")
-        write_atomically(path, entry(text, name, book, question).encode())
+    for path, content in made.items():
+        write_atomically(path, content.encode())
+    for file, changed in entries.items():  # the deps in dvc.yaml follow from the files
+        write_atomically(Path(file), changed(Path(file).read_text(encoding="utf-8")).encode())
     print(*made, *entries, sep="\n")
     print(
         f"next: write stages/{name}/measure/experiment.py until `invoke test -k {name}` passes,"
@@ -82,53 +83,29 @@ def write_stage(name: str, book: str, question: str) -> None:
         print("a title has no numbers: shorten it in en.md, zh.md and the README's table")
 
 
-def _free_id() -> str:
-    """The first id X1, X2, … that no claim has."""
-    taken = {claim.id for claim in ledger()}
-    return next(f"X{i}" for i in range(1, len(taken) + 2) if f"X{i}" not in taken)
-
-
-def _beside(book: str) -> tuple[str, str]:
-    """The heading of a section of the book, and the last stage under it."""
-    heading = "Optimization" if book.startswith("12.") else "One machine"
-    return heading, [stage for stage, place in PLACES.items() if place.heading == heading][-1]
-
-
-def _in_book_order(text: str, name: str, book: str, question: str) -> str:
-    heading, last = _beside(book)
-    return _after(
-        f'    "{last}": Place(', f'    "{name}": Place("{heading}", ("{book}",)),\n', text
-    )
-
-
 def _after(start: str, line: str, text: str) -> str:
     """A text with a line after the one that holds `start`."""
     found = next(each for each in text.splitlines(keepends=True) if start in each)
     return text.replace(found, found + line, 1)
 
 
-def _in_params(text: str, name: str, book: str, question: str) -> str:
-    section = f"{name}:".ljust(28) + f"# section {book}\n"
-    key = "  num_seeds: 8".ljust(28) + "# samples of each variant; an interval of 99 % needs 4\n"
+def _with_params(text: str, name: str, book: str) -> str:
+    lines = [f"{name}:".ljust(28) + f"# section {book}"]
+    lines += [f"  {value}".ljust(28) + f"# {comment}" for value, comment in PARAMS.items()]
     gap = "\n" if text.rstrip().rpartition("\n")[2].lstrip().startswith("- ") else "\n\n"  # as DVC
-    return f"{text.rstrip()}{gap}{section}{key}"
+    return "\n".join([text.rstrip() + gap + lines[0], *lines[1:], ""])
 
 
-def _in_pipeline(text: str, name: str, book: str, question: str) -> str:
+def _with_stage(text: str, name: str, question: str) -> str:
     folder = f"reports/{name}"
     entry = f"""\
   {name}:
     desc: {json.dumps(question, ensure_ascii=False)}
     cmd: python -m stages.{name}
-    deps: []
-    params: [seed, {name}]
+    deps: [data/FashionMNIST, data/source.json]
+    params: [seed, devices, {name}, {{reports/hardware.json: [accelerator, cpu, software]}}]
     outs: [{{{folder}/rows.csv: {{cache: false}}}}, {{{folder}/conditions.json: {{cache: false}}}}]
     metrics: [{{{folder}/metrics.json: {{cache: false}}}}]
 
 """
     return with_deps(text.replace("  train:\n", f"{entry}  train:\n", 1))
-
-
-def _in_table(text: str, name: str, book: str, question: str) -> str:
-    row = f"| {question} | {book} | [`{name}`](stages/{name}/) |\n"
-    return _after(f"(stages/{_beside(book)[1]}/)", row, text)

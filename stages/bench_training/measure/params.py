@@ -42,7 +42,7 @@ Steps = Annotated[int, Field(ge=1, le=1000)]
 
 
 class TrainingParams(Section):
-    starts: Annotated[int, Field(ge=1, le=1000)]  # an interval of 99 % needs 4
+    starts: Annotated[int, Field(ge=1, le=1000)]
     lenet_batch_size: Batch
     lenet_steps: Steps
     resnet_batch_size: Batch

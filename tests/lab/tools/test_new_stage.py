@@ -1,5 +1,6 @@
 """A new stage is whole but for its experiment, and everything that must name it does."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import pytest
 from lab.core.errors import ParamsError
 from lab.core.files import read_rows
 from lab.tools.new_stage.write import write_stage
-from tests.helpers import COMMITTED, ROOT
+from tests.helpers import COMMITTED, ROOT, write_data
 
 PROJECT = (  # what the commands and tests below read
     *("lab", "stages", "tests", "profiles"),
@@ -43,15 +44,17 @@ def test_a_new_stage_lacks_its_experiment_alone(tmp_path):
     shutil.copytree(COMMITTED / "reports", folder / "reports")
     shutil.copy(COMMITTED / "params.yaml", folder)
     question = "Does it help: clipping?"
-    made = run(folder, "invoke", "new", "clipping", "--book", "9.5", "--question", question)
+    made = run(folder, "invoke", "new", "clipping", "--book", "12.5", "--question", question)
     assert made.returncode == 0, made.stderr
     walls = run(folder, "pytest", "-q", "-p", "no:cacheprovider", *ARCHITECTURE)
     assert walls.returncode == 0, walls.stdout[-2000:]
     first = run(folder, "pytest", "-q", "-p", "no:cacheprovider", "tests/stages/clipping")
     assert "NotImplementedError: the experiment of clipping" in first.stdout
     experiment = folder / "stages" / "clipping" / "measure" / "experiment.py"
-    text = experiment.read_text().partition("    raise")[0]
-    experiment.write_text(text + "    return 2.0 + seed / 100 - (variant == 'changed')\n")
+    text = re.sub("    raise .*", "    return sgd_step(net, batch, lr)", experiment.read_text())
+    known = "    return 50.0 + seed / 100 + (variant == 'changed')"
+    experiment.write_text(re.sub("    return 100 .*", known, text))
+    write_data(folder)
     for command in ("stages.clipping", "stages.claims", "stages.report"):
         ended = run(folder, command)
         assert ended.returncode == 0, ended.stderr[-2000:]
@@ -62,8 +65,16 @@ def test_a_new_stage_lacks_its_experiment_alone(tmp_path):
         assert "clipping" in (folder / "reports" / page).read_text()
 
 
-@pytest.mark.parametrize("name", ["Clipping", "my-stage", "optimizers"])
-def test_a_name_that_is_none_or_taken_is_refused(name, monkeypatch):
+@pytest.mark.parametrize(
+    ("name", "book", "said"),
+    [
+        ("Clipping", "12.11", "'Clipping'"),
+        ("my-stage", "12.11", "'my-stage'"),
+        ("optimizers", "12.11", "stages/optimizers is there already"),
+        ("clipping", "9.5", "'9.5': expected a section"),
+    ],
+)
+def test_what_cannot_be_a_question_is_refused(name, book, said, monkeypatch):
     monkeypatch.chdir(ROOT)
-    with pytest.raises(ParamsError, match=name):
-        write_stage(name, "12.11", "Does it help?")
+    with pytest.raises(ParamsError, match=said):
+        write_stage(name, book, "Does it help?")
