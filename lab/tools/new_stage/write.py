@@ -41,7 +41,8 @@ def write_stage(name: str, book: str, question: str) -> None:
     if book not in PAGES:
         raise ParamsError(
             f"{book!r}: expected a section of the book that has an address in lab/report/book.py,"
-            " such as 12.11; add its line there if it lacks one"
+            " such as 12.11; if it lacks one, add it there, and its Chinese number in"
+            " lab/report/language.py unless that is one chapter less"
         )
     taken = {claim.id for claim in ledger()}
     words = {
@@ -60,7 +61,7 @@ def write_stage(name: str, book: str, question: str) -> None:
         part = template.relative_to(TEMPLATES).with_suffix("")
         text = Template(template.read_text(encoding="utf-8")).substitute(words)
         made[test if part.name == "test.py" else folder / part] = text
-    heading = "Optimization" if book.startswith("12.") else "One machine"
+    heading = "One machine" if book.startswith("13.") else "Optimization"
     last = [stage for stage, place in PLACES.items() if place.heading == heading][-1]
     place = f'    "{name}": Place("{heading}", ("{book}",)),\n'
     row = f"| {question} | {book} | [`{name}`](stages/{name}/) |\n"

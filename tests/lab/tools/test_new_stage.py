@@ -54,7 +54,7 @@ def test_a_new_stage_lacks_its_experiment_alone(tmp_path):
     text = re.sub("    raise .*", "    return sgd_step(net, batch, lr)", experiment.read_text())
     known = "    return 50.0 + seed / 100 + (variant == 'changed')"
     experiment.write_text(re.sub("    return 100 .*", known, text))
-    write_data(folder)
+    write_data(folder / "data")
     for command in ("stages.clipping", "stages.claims", "stages.report"):
         ended = run(folder, command)
         assert ended.returncode == 0, ended.stderr[-2000:]
