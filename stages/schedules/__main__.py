@@ -42,25 +42,21 @@ def searched(params: ScheduleParams) -> dict[str, RunParams]:
     return {net: of_runs for net, of_runs in each.items() if of_runs.seeds}
 
 
-def about(params: ScheduleParams) -> Metrics:
-    """The settings of the runs by schedule, and the nets that are searched."""
-    return {
-        "dataset": dataset_name(),
-        "image_side": params.image_side,
-        "batch_size": params.batch_size,
-        "steps": params.steps,
-        "nets": " ".join(searched(params)),
-    }
-
-
 def main() -> None:
     disable_malloc_trim()
     params = load(Params)
-    train = read_fashion_mnist("train").first(params.schedules.train_images)
+    p, devices = params.schedules, resolve(1, params.devices)
+    train = read_fashion_mnist("train").first(p.train_images)
     test = read_fashion_mnist("t10k").first(TEST_IMAGES)
-    devices = resolve(1, params.devices)
-    measured = measure(params.schedules, devices, train, test, params.seed)
-    write_results("schedules", measured, about(params.schedules), findings)
+    measured = measure(p, devices, train, test, params.seed)
+    conditions: Metrics = {
+        "dataset": dataset_name(),
+        "image_side": p.image_side,
+        "batch_size": p.batch_size,
+        "steps": p.steps,
+        "nets": " ".join(searched(p)),
+    }
+    write_results("schedules", measured, conditions, findings)
 
 
 if __name__ == "__main__":

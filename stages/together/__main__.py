@@ -75,14 +75,12 @@ def trained(record: str, seed: int) -> Iterator[Measurement]:
             )
 
 
-def _decisive(params: Params) -> object:
-    """What the results depend on: of the training runs, only the records."""
-    return params.seed, params.devices, params.together, [*map(params.train.runs.get, RECORDS)]
-
-
 def main() -> None:
     """Measure and write rows and metrics."""
-    params = load(Params, decisive=_decisive)
+    params = load(  # of the training runs, only the records decide
+        Params,
+        decisive=lambda p: (p.seed, p.devices, p.together, [*map(p.train.runs.get, RECORDS)]),
+    )
     watch = LoadMonitor()
     measured = list(measure(params))
     conditions = {
