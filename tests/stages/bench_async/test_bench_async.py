@@ -1,17 +1,22 @@
 """What bench_async measures on this machine's CPU, and derives from its samples."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
 from lab.claims.rules import Verdict
+from lab.claims.verdicts import judge
 from lab.core.shared_params import BenchParams, DeviceParams
 from lab.machine.devices import Devices
+from lab.results.diff import Taken
 from lab.results.measurements import Measurement, Results
+from lab.timing.bench import OVER_LAUNCH
 from stages.bench_async import __main__ as bench_async
 from stages.bench_async.measure import back_end, calls
 from stages.bench_async.measure.params import AsyncParams, Params
-from tests.launch_bound import verdicts
-from tests.made_up import findings, measurements
+from tests.helpers import claim_of
+from tests.made_up import conditions_of, findings, measurements, samples
 
 CPU = Devices("cpu-virtual", [torch.device("cpu")], threads=1)
 PARAMS = Params(
@@ -64,6 +69,19 @@ def test_a_queue_shows_as_a_call_that_returns_early():
     assert on_cpu["no_warm_up_over_steady"].value == pytest.approx(50, rel=1e-2)
 
 
+def verdict(times: dict[tuple[str, str], float], over_launch: float, claim: str) -> Verdict:
+    """If a GPU's variants took these times at any size, and work so long relative to its launch."""
+    made = [
+        replace(m, values=samples(times.get((m.experiment, m.variant), over_launch)))
+        if (m.experiment, m.variant) in times or m.experiment == OVER_LAUNCH
+        else m
+        for m in measurements("bench_async", "cuda")
+    ]
+    conditions = conditions_of("bench_async", made, "cuda")
+    found = findings("bench_async", made, "cuda")
+    return judge(claim_of(claim), Taken(found, conditions)).verdict
+
+
 def test_launch_bound_calls_are_not_testable():
     """Calls return when all is done, since each was over before the next was launched."""
     at_once = {
@@ -72,14 +90,14 @@ def test_launch_bound_calls_are_not_testable():
         ("run_ahead", "calls return"): 198.0,
         ("run_ahead", "all done"): 200.0,
     }
-    assert verdicts("bench_async", at_once, 50, "B3") == [Verdict.REFUTED]
-    assert verdicts("bench_async", at_once, 1.3, "B3") == [Verdict.NOT_TESTABLE]
-    assert verdicts("bench_async", at_once, 1.3, "B4") == [Verdict.CONFIRMED], "order is no time"
+    assert verdict(at_once, 50, "B3") is Verdict.REFUTED
+    assert verdict(at_once, 1.3, "B3") is Verdict.NOT_TESTABLE
+    assert verdict(at_once, 1.3, "B4") is Verdict.CONFIRMED, "order is no time"
 
 
 def test_launch_bound_products_need_no_wait():
     """Ten take 120 us, twelve each; one of the smallest, little but its launch, takes 10 us."""
     no_wait = {("book", "torch, waited for"): 0.2, ("book", "torch, not waited for"): 0.2}
     short = {("book", "torch, products alone"): 0.12}
-    assert verdicts("bench_async", no_wait, 50, "B2") == [Verdict.REFUTED]
-    assert verdicts("bench_async", no_wait | short, 50, "B2") == [Verdict.NOT_TESTABLE]
+    assert verdict(no_wait, 50, "B2") is Verdict.REFUTED
+    assert verdict(no_wait | short, 50, "B2") is Verdict.NOT_TESTABLE

@@ -7,7 +7,6 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.claims.rules import Verdict
 from lab.core.shared_params import BenchParams, DeviceParams
 from lab.machine.devices import Devices
 from lab.results.measurements import Measurement, Results, again
@@ -24,7 +23,6 @@ from stages.bench_overlap.measure.params import (
 )
 from stages.bench_overlap.measure.timeline import timelines
 from stages.bench_overlap.page.figures import beside
-from tests.launch_bound import verdicts
 from tests.made_up import findings, measurements
 
 PARAMS = Params(
@@ -95,14 +93,6 @@ def test_what_is_copied_beside_products_is_a_share_of_the_copying():
     assert beside(Results(spans), BESIDE) == pytest.approx(3 / 4)
 
 
-def test_launch_bound_products_are_not_testable():
-    """What Python launches one after the other overlaps with nothing, whatever a GPU could do."""
-    no_overlap = {("times", TWO_STREAMS): 80.0, ("overlap", TWO_STREAMS): 0.0}
-    claims = ("C4", "C5")
-    assert verdicts("bench_overlap", no_overlap, 50, *claims) == [Verdict.REFUTED] * 2
-    assert verdicts("bench_overlap", no_overlap, 1.3, *claims) == [Verdict.NOT_TESTABLE] * 2
-
-
 SECONDS = st.floats(0.01, 100)
 
 
@@ -130,6 +120,3 @@ def test_the_books_printed_times_are_no_overlap():
     )
     assert (own.variant, printed.variant) == ("the notes' non_blocking, one stream", AS_THE_BOOK)
     assert printed.values[0] == pytest.approx(1.457, abs=1e-3)
-
-
-CPU = torch.device("cpu")

@@ -5,7 +5,6 @@ import threading
 import pytest
 import torch
 
-from lab.claims.rules import Verdict
 from lab.core.shared_params import BenchParams, DeviceParams
 from lab.machine.devices import Devices
 from lab.results.measurements import Measurement, Results
@@ -14,7 +13,6 @@ from stages.bench_parallel import __main__ as bench_parallel
 from stages.bench_parallel import findings as derivation
 from stages.bench_parallel.measure import two_devices
 from stages.bench_parallel.measure.params import ParallelParams, Params
-from tests.launch_bound import verdicts
 from tests.made_up import findings, measurements
 
 PARAMS = Params(
@@ -69,17 +67,6 @@ def test_the_speedups_are_those_of_together():
     assert found["speedup"].value == pytest.approx(1.8), "over one after the other"
     assert found["small_speedup"].value == pytest.approx(1.8)
     assert found["speedup_bound"].value == pytest.approx(2.0)
-
-
-def test_launch_bound_products_are_not_testable():
-    """Together is no faster: that is said of two GPUs only if there was work for them."""
-    in_turn = {
-        **{("products", variant): 1.0 for variant in ("first device only", "second device only")},
-        **{("products", variant): 2.0 for variant in ("sequentially", "concurrently")},
-    }
-    assert verdicts("bench_parallel", in_turn, 50, "C3a") == [Verdict.REFUTED]
-    assert verdicts("bench_parallel", in_turn, 1.3, "C3a") == [Verdict.NOT_TESTABLE]
-    assert verdicts("bench_parallel", in_turn, 1.3, "C1") == [Verdict.REFUTED], "a count is no time"
 
 
 def test_the_wait_without_an_argument_misses_the_other_gpus_longer_job(monkeypatch):
