@@ -23,7 +23,7 @@ from markupsafe import Markup
 from lab.claims.rules import Verdict
 from lab.claims.verdicts import Judgement
 from lab.core.errors import LabError, NotThereError
-from lab.core.files import REPORTS
+from lab.core.files import REPORTS, ROWS
 from lab.core.params import PARAMS_FILE, read_yaml
 from lab.report import verdicts
 from lab.report.benchmarks import trust, undecided
@@ -76,6 +76,7 @@ def question(stage: str, folder: Path, evidence: Evidence) -> Question:
         if not problem:
             results, found = _read(stage, reports)
             values = named(stage, results, found)
+            # a page of the form before has values.py, and its figures read the folder
             given = (reports,) if _has(stage, "values") else (results, found)
             figures = _module(stage, "figures").figures(*given)
             calls.figures = {each.name: each for each in figures}

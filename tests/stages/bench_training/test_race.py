@@ -66,11 +66,6 @@ def test_processes_that_end_end_the_race(ready, monkeypatch, serve, code):
         race({"broken": PRODUCT}, 2)
 
 
-def test_a_variant_that_fails_ends_the_race(ready):
-    with pytest.raises(LabError, match=r"^variant 'broken' ended with code 1"):
-        race({"sound": PRODUCT, "broken": BOOK.but(net="no such net")}, 1)
-
-
 def test_a_variant_that_does_not_compile_leaves_the_race_to_the_others(ready):
     compiled = BOOK.but(kind="engine", compile="no such mode")
     times, unable = race({"compiled": compiled, "product": PRODUCT}, starts=2)
