@@ -3,7 +3,7 @@
 A link has a latency (alpha, seconds per message), a bandwidth (1/beta, bytes per second) and ranks
 that add up what arrives (gamma, seconds per byte). An algorithm is the messages, bytes and
 additions that follow one another on its longest path, so a time is linear in alpha, beta and gamma,
-and lab.parallel.link_fit can fit a link to measured times. After Thakur, Rabenseifner and Gropp,
+and a link can be fitted to measured times (stages/scaling/model.py). After Thakur, Rabenseifner and Gropp,
 "Optimization of Collective Communication Operations in MPICH" (2005).
 
 This assumes that each rank has a processor and a link of its own that sends and receives at once.
@@ -95,19 +95,6 @@ def allreduce_s(
     return allreduce_path(algorithm, n, num_tensors, num_bytes, shared).seconds(link)
 
 
-def two_level_s(
-    algorithm: str, hosts: int, per_host: int, num_bytes: float, inside: Link, between: Link
-) -> float:
-    """The seconds of an all-reduce of one tensor among hosts of several devices each.
-
-    Devices of a host sum by a ring, after which each has a share of the host's sum; those with the
-    same share sum it among the hosts by `algorithm`, all at once over their host's one link; then
-    shares are handed round. So what crosses that link is one vector, whatever the devices.
-    """
-    within = allreduce_s(RING, per_host, 1, num_bytes, inside)
-    return within + allreduce_s(algorithm, hosts, 1, num_bytes, between)
-
-
 def bytes_sent(algorithm: str, n: int, num_bytes: float) -> float:
     """Bytes that the busiest rank sends: the star's rank 0, the tree's root, any rank of a ring.
 
@@ -126,24 +113,6 @@ def bytes_sent(algorithm: str, n: int, num_bytes: float) -> float:
 def bus_bandwidth(num_bytes: float, n: int, seconds: float) -> float:
     """Bytes/s per rank that the best algorithm would need to be as fast (nccl-tests' busbw)."""
     return 2 * (n - 1) / n * num_bytes / seconds
-
-
-# --- the book's example (13.7)
-
-
-def one_gpu_aggregates_s(num_bytes: float, bytes_per_s: float, num_gpus: int) -> float:
-    """Seconds if one GPU receives all gradients and sends back the sum: a star without latency."""
-    return 2 * (num_gpus - 1) * num_bytes / bytes_per_s
-
-
-def cpu_aggregates_s(num_bytes: float, bytes_per_s: float, num_gpus: int) -> float:
-    """Seconds if the CPU does it: every GPU sends."""
-    return 2 * num_gpus * num_bytes / bytes_per_s
-
-
-def every_gpu_aggregates_s(num_bytes: float, bytes_per_s: float, num_gpus: int) -> float:
-    """Seconds if each GPU aggregates its share of the gradient, all at once: a ring's volume."""
-    return one_gpu_aggregates_s(num_bytes, bytes_per_s, num_gpus) / num_gpus
 
 
 # --- a training step

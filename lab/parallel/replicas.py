@@ -14,6 +14,7 @@ from typing import TypeVar
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.distributed import ProcessGroup
 from torch.nn.parallel import DistributedDataParallel
 
 from lab.parallel.workers import parallel_map
@@ -98,9 +99,12 @@ def forward_backward(
 
 
 def overlapping(
-    net: nn.Module, device: torch.device, bucket_mib: float | None = None
+    net: nn.Module,
+    device: torch.device,
+    bucket_mib: float | None = None,
+    group: ProcessGroup | None = None,
 ) -> DistributedDataParallel:
-    """The net, its gradients summed among processes while others are computed, and averaged.
+    """The net, its gradients summed in a group while others are computed, and averaged.
 
     Running statistics do not enter training: each process keeps its own, as replicas do. Gradients
     become parts of their buckets, of at most `bucket_mib` (torch's own size otherwise), until an
@@ -112,6 +116,7 @@ def overlapping(
             net,
             [device] if device.type == "cuda" else None,
             broadcast_buffers=False,
+            process_group=group,
             bucket_cap_mb=bucket_mib,
             gradient_as_bucket_view=True,
         )

@@ -4,24 +4,26 @@ import sys
 
 from lab.core.params import load
 from lab.core.process import run
-from lab.machine.devices import for_ranks
+from lab.machine.devices import for_ranks, usable_cores
 from lab.parallel.local_ranks import on_ranks
 from lab.timing.runner import Benchmark
 from stages.scaling import findings
 from stages.scaling.measure.params import Params
-from stages.scaling.measure.simulated import simulate_clusters
-from stages.scaling.measure.steps import measure
+from stages.scaling.measure.ranks import measure
 
 
 def main() -> None:
     params = load(Params)
-    n = params.scaling.world_size
-    devices = for_ranks([n], params.devices)
+    devices = for_ranks(params.scaling.world_sizes, params.devices)
+    # more ranks than there are GPUs are left out
+    world_sizes = [n for n in params.scaling.world_sizes if n <= len(devices.devices)]
     benchmark = Benchmark("scaling", devices)
-    in_ranks = on_ranks(n, devices)
-    measured = benchmark.repeat(params.bench.starts, measure, params, devices, call=in_ranks)
-    measured += simulate_clusters()
-    benchmark.write(measured, findings, jobs_at_once=2, world_size=n)
+    in_ranks = on_ranks(max(world_sizes), devices)
+    measured = benchmark.repeat(
+        params.bench.starts, measure, params, devices, world_sizes, call=in_ranks
+    )
+    n, cores = min(world_sizes), usable_cores()
+    benchmark.write(measured, findings, jobs_at_once=n, world_size=n, cores=cores)
 
 
 if __name__ == "__main__":

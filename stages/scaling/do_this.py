@@ -1,16 +1,34 @@
-"""Predict a data-parallel step from what one device computes and what a link sends."""
+"""How much of a step's all-reduce does not overlap: the difference to a step without one."""
 
-MS_PER_IMAGE, MEGABYTES = 0.25, 45  # of the network: put in what you measured
-LATENCY_MS, GB_PER_S = 0.03, 12.5  # of the link: here 100 Gb/s
+import time
+from contextlib import nullcontext
+
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel
+
+if dist.is_torchelastic_launched():  # by torchrun --nproc-per-node 2
+    dist.init_process_group()
+else:
+    dist.init_process_group(store=dist.HashStore(), rank=0, world_size=1)
+gpus = torch.cuda.device_count()
+device = f"cuda:{dist.get_rank() % gpus}" if gpus else "cpu"
+layers = [nn.Linear(1000, 1000) for _ in range(4)]
+net = DistributedDataParallel(nn.Sequential(*layers).to(device), bucket_cap_mb=25)
+X = torch.randn(64, 1000, device=device)
 
 
-def step_ms(n: int, images: int) -> float:
-    t1 = MS_PER_IMAGE * images
-    sent = 2 * (n - 1) / n * MEGABYTES  # ring, one bucket
-    t2 = 2 * (n - 1) * LATENCY_MS + sent / GB_PER_S
-    return t1 + t2  # perfect overlap would reach max(t1, t2)
+def seconds(all_reduce: bool) -> float:
+    start = time.perf_counter()
+    for _ in range(5):
+        with nullcontext() if all_reduce else net.no_sync():
+            net(X).sum().backward()
+    if gpus:
+        torch.cuda.synchronize(device)
+    return (time.perf_counter() - start) / 5
 
 
-for n in (1, 2, 4, 8, 16):
-    step, alone = step_ms(n, 64), step_ms(1, 64)
-    print(f"{n} devices: {step:.1f} ms, {alone / step:.0%} efficient")
+seconds(all_reduce=True)  # warm up
+print(f"not overlapped: {seconds(True) - seconds(False):.2e} s per step")
+dist.destroy_process_group()

@@ -1,54 +1,86 @@
 """The numbers that scaling's rows give, each derived once."""
 
+import math
 from collections.abc import Callable, Sequence
-from math import nan
+from dataclasses import dataclass
 from statistics import fmean
 
-from lab.parallel.cost_model import RING, STAR, step_bounds
+from lab.parallel.cost_model import ONE_BUCKET, RING, STAR, allreduce_name, step_bounds
 from lab.results.findings import (
     AS_LONG,
     Finding,
+    Over,
     Samples,
     combine,
     median,
-    of_one_run,
+    missing,
     possible,
     ratio,
 )
 from lab.results.measurements import Results
 from lab.results.reasons import NOT_MEASURED, Reason
-from lab.results.stats import PERCENT, Range
-from stages.scaling.measure.predictions import HALVES, ComparedStep, compared_steps
-from stages.scaling.measure.step_model import waits
+from lab.results.stats import ANY, PERCENT, Range
+from stages.scaling.measure.params import (
+    ALLREDUCES,
+    AT_LAST,
+    AT_ONCE,
+    BY_LIBRARY,
+    COMPUTING,
+    DEFAULT_MIB,
+    NOTES,
+    NOTES_IMAGES,
+)
+from stages.scaling.model import Model, fit_compute, models_of
 
-METRICS = ("mean_error_percent", "largest_error_percent", "max_rule_mean_error_percent")
+METRICS = (
+    "mean_error_percent",
+    "max_rule_mean_error_percent",
+    "lenet_bucket_speedup",
+    "resnet18_overlap_speedup",
+    "unseen_error_percent",
+)
+NETS = tuple(NOTES_IMAGES)
+EQUAL_IMAGES = 128  # of each device, whatever the net
+BUCKETS_OF = "resnet18"  # whose gradients fill some
+OF_MESSAGES = (
+    "latency_s",
+    "bandwidth_gbs",
+    "adding_gbs",
+    "unseen_error_percent",
+    "other_error_percent",
+    "ring_speedup",
+)
 
 
 def findings(results: Results) -> dict[str, Finding]:
-    def at_notes_batch(net: str, name: str) -> Samples:
-        return results.samples("notes' batch", name, net=net)
-
-    def speedup(net: str) -> Finding:
-        return ratio(at_notes_batch(net, "whole batch on one device"), at_notes_batch(net, "step"))
-
-    def over_summing(net: str) -> Finding:
-        return ratio(
-            at_notes_batch(net, "computing"), at_notes_batch(net, "summing alone"), AS_LONG
-        )
-
-    step, *parts = (
-        at_notes_batch("lenet", name) for name in ("step", "computing", "summing alone")
-    )
-    steps = compared_steps(results)
-    of_sum = [100 * step.error() for step in steps]
-    halves = [m.summary.median for m in results.measurements if m.experiment == HALVES]
-    late = waits(results) if results.variants("behind computing") else {}
-    lenet, resnet18 = (results.samples("efficiency", net) for net in ("lenet", "resnet18"))
-    return {
+    summing = {net: results.samples("gradients", NOTES, net=net) for net in NETS}
+    star_bucket = allreduce_name(STAR, ONE_BUCKET)
+    steps, overlapped = compared_steps(results), bucket_steps(results)
+    at_last, at_once = (overlapped[when] for when in (AT_LAST, AT_ONCE))
+    found = {
+        f"{net}_{name}": finding
+        for net in NETS
+        for name, finding in {
+            "bucket_speedup": ratio(
+                summing[net], results.samples("gradients", star_bucket, net=net)
+            ),
+            "over_summing": ratio(computing(results, net), summing[net], AS_LONG),
+            "speedup": ratio(on_one_device(results, net), notes_step(results, net)),
+            "efficiency_percent": median(
+                efficiency(results, net), "%", possible=PERCENT, better="more"
+            ),
+            "ready_by_half": median(
+                ready_by_half(results, net), "of the gradients' bytes", better="more"
+            ),
+        }.items()
+    }
+    return found | {
+        "library_speedup": ratio(
+            summing["resnet18"], results.samples("gradients", BY_LIBRARY, net="resnet18")
+        ),
         "mean_error_percent": median(
             in_each_start(steps, lambda added, _: added), "%", better="less"
         ),
-        "largest_error_percent": of_one_run(max(map(abs, of_sum), default=nan), "%", "less"),
         "max_rule_mean_error_percent": median(
             in_each_start(steps, lambda _, overlapped: overlapped), "%", better="less"
         ),
@@ -57,40 +89,188 @@ def findings(results: Results) -> dict[str, Finding]:
             "% of the steps",
             possible=PERCENT,
         ),
-        "noise_floor_percent": of_one_run(fmean(map(abs, halves)) if halves else nan, "%", "less"),
-        "star_wait_s": of_one_run(late.get(STAR, nan), "s", "less"),
-        "ring_wait_s": of_one_run(late.get(RING, nan), "s", "less"),
         "over_longer": possible(
-            ratio(step, combine(max, *parts), "times the longer part"), Range(low=1 / 1.1)
+            ratio(
+                notes_step(results, "lenet"),
+                combine(max, computing(results, "lenet"), summing["lenet"]),
+                "times the longer part",
+            ),
+            Range(low=1 / 1.1),
         ),
-        "lenet_speedup": speedup("lenet"),
-        "resnet18_speedup": speedup("resnet18"),
-        "lenet_over_summing": over_summing("lenet"),
-        "resnet18_over_summing": over_summing("resnet18"),
-        "lenet_efficiency_percent": median(lenet, "%", possible=PERCENT, better="more"),
-        "resnet18_efficiency_percent": median(resnet18, "%", possible=PERCENT, better="more"),
-        "resnet18_over_lenet": ratio(resnet18, lenet, "times as efficient"),
+        "resnet18_over_lenet": ratio(
+            efficiency(results, "resnet18"), efficiency(results, "lenet"), "times as efficient"
+        ),
+        "resnet18_overlap_speedup": ratio(at_last.measured, at_once.measured),
+        "possible_overlap_speedup": median(
+            combine(lambda t1, t2: (t1 + t2) / max(t1, t2), at_once.t1, at_once.t2), "times as fast"
+        ),
+        "after_s": median((at_last.measured - at_last.t1) * 1e-3, "s", possible=ANY, better="less"),
+        "during_s": median(
+            (at_once.measured - at_once.t1) * 1e-3, "s", possible=ANY, better="less"
+        ),
+        **of_messages(results),
     }
 
 
-def in_each_start(
-    steps: Sequence[ComparedStep], number: Callable[[float, float], float]
-) -> Samples:
+def of_messages(results: Results) -> dict[str, Finding]:
+    """The fitted link, how well it and the other kind predict more ranks, and a ring's gain."""
+    try:
+        model, other = models_of(results)
+    except ValueError as error:
+        return dict.fromkeys(OF_MESSAGES, missing(Reason(NOT_MEASURED, str(error))))
+    link, (low, high), starts = model.link, model.interval(), len(model.links)
+    kinds = frozenset(m.device_kind for m in results.measurements if m.experiment == "message")
+
+    def rate(s_per_byte: float, most: float, least: float) -> Finding:
+        ends = gbs(s_per_byte), gbs(most), gbs(least)
+        return Finding(*ends, starts, Over.STARTS, "GB/s", "more", kinds)
+
+    def error(model: Model) -> Finding:
+        return median(model.unseen, "%", Over.CASES, better="less")
+
+    largest = max(results.xs("message", STAR, ranks=model.many))
+    star, ring = (
+        results.samples("message", name, largest, ranks=model.many) for name in (STAR, RING)
+    )
+    latency = link.alpha_s, low.alpha_s, high.alpha_s
+    return {
+        "latency_s": Finding(*latency, starts, Over.STARTS, "s", "less", kinds),
+        "bandwidth_gbs": rate(link.s_per_byte, high.s_per_byte, low.s_per_byte),
+        "adding_gbs": rate(link.add_s_per_byte, high.add_s_per_byte, low.add_s_per_byte),
+        "unseen_error_percent": error(model),
+        "other_error_percent": error(other),
+        "ring_speedup": ratio(star, ring),
+    }
+
+
+def gbs(s_per_byte: float) -> float:
+    """A rate in GB/s; what costs nothing has no bound."""
+    return 1e-9 / s_per_byte if s_per_byte > 0 else math.inf
+
+
+# --- steps beside their parts
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step's milliseconds, those of its parts, in each start, and how it sums gradients."""
+
+    net: str
+    allreduce: str
+    images: int
+    t1: Samples
+    t2: Samples
+    measured: Samples
+
+
+def compared_steps(results: Results) -> list[Step]:
+    """The steps that sum after the backward pass."""
+    return [
+        Step(
+            net,
+            name,
+            int(images),
+            results.samples("step", COMPUTING, images, net=net),
+            results.samples("gradients", name, net=net),
+            results.samples("step", name, images, net=net),
+        )
+        for net in NETS
+        for name in ALLREDUCES
+        for images in results.xs("step", name, net=net)
+    ]
+
+
+def bucket_steps(results: Results, mib: float = DEFAULT_MIB) -> dict[str, Step]:
+    """The steps in buckets of at most so many MiB, by when these are summed."""
+    images = max(results.xs("step", COMPUTING, net=BUCKETS_OF), default=0)
+    t1 = results.samples("step", COMPUTING, images, net=BUCKETS_OF)
+    t2 = results.samples("gradients", BY_LIBRARY, net=BUCKETS_OF)
+    return {
+        when: Step(
+            BUCKETS_OF,
+            when,
+            int(images),
+            t1,
+            t2,
+            results.samples("bucket step", when, mib, net=BUCKETS_OF),
+        )
+        for when in (AT_LAST, AT_ONCE)
+    }
+
+
+def in_each_start(steps: Sequence[Step], number: Callable[[float, float], float]) -> Samples:
     """The mean over the steps, in each start, of a number of the errors of t1 + t2 and of max.
 
     An error is in percent of the measured step.
     """
+
+    def of_step(t1: float, t2: float, measured: float) -> float:
+        overlapped, added = step_bounds(t1, t2)
+        return number(*(100 * abs(each / measured - 1) for each in (added, overlapped)))
+
     if not steps:
         return Samples(missing=Reason(NOT_MEASURED, "step"))
+    each = [combine(of_step, step.t1, step.t2, step.measured) for step in steps]
+    return combine(lambda *numbers: fmean(numbers), *each)
 
-    def mean(start: int) -> float:
-        found = []
-        for step in steps:
-            t1, t2, ms = (each.values[start] for each in (step.t1, step.t2, step.measured))
-            overlapped, added = step_bounds(t1, t2)
-            found.append(number(*(100 * abs(each / ms - 1) for each in (added, overlapped))))
-        return fmean(found)
 
-    starts = range(len(steps[0].measured.values))
-    kinds = frozenset(step.measured.device_kind for step in steps)
-    return Samples(tuple(map(mean, starts)), kinds)
+# --- the notes' batch: half of it on each of two devices
+#
+# LeNet computes that batch here. ResNet-18 would take minutes on a processor: its computing is the
+# line through smaller batches, and what a step takes beyond computing is taken to be the same for
+# all batches, since the gradients are.
+
+
+def computing(results: Results, net: str, images: int = 0, experiment: str = "step") -> Samples:
+    """The time of so many images, the notes' if not given: measured, or on the line of others."""
+    wanted = images or NOTES_IMAGES[net]
+    xs = results.xs(experiment, COMPUTING, net=net)
+    if wanted in xs or not xs:
+        return results.samples(experiment, COMPUTING, wanted, net=net)
+    measured = [results.samples(experiment, COMPUTING, x, net=net) for x in xs]
+    return combine(lambda *ms: fit_compute(dict(zip(xs, ms, strict=True))).ms(wanted), *measured)
+
+
+def on_one_device(results: Results, net: str) -> Samples:
+    """The time of the notes' whole batch on one device."""
+    n = int(results.conditions["world_size"])
+    return computing(results, net, n * NOTES_IMAGES[net], "one device")
+
+
+def beyond_computing(results: Results, net: str) -> Samples:
+    """What the notes' step takes beyond computing, at the most images."""
+    most = max(results.xs("step", NOTES, net=net), default=0)
+    step, alone = (results.samples("step", name, most, net=net) for name in (NOTES, COMPUTING))
+    return combine(lambda step, alone: max(0.0, step - alone), step, alone)
+
+
+def notes_step(results: Results, net: str) -> Samples:
+    """The time of the notes' step at the notes' batch."""
+    return computing(results, net) + beyond_computing(results, net)
+
+
+def efficiency(results: Results, net: str) -> Samples:
+    """Computing's share of a step, in percent, with as many images whatever the net."""
+    return combine(
+        lambda t1, beyond: 100 * t1 / (t1 + beyond),
+        computing(results, net, EQUAL_IMAGES),
+        beyond_computing(results, net),
+    )
+
+
+def ready_by_half(results: Results, net: str) -> Samples:
+    """The share of the gradients' bytes that are ready when half of the backward pass is over."""
+    gradients = [
+        m
+        for name in results.variants("gradient ready", net=net)
+        for m in results.series("gradient ready", name, net=net)
+    ]
+    if not gradients:
+        return Samples(missing=Reason(NOT_MEASURED, "gradient ready"))
+
+    def share(*ready_ms: float) -> float:
+        early = (m.x for m, at in zip(gradients, ready_ms, strict=True) if at <= max(ready_ms) / 2)
+        return sum(early) / sum(m.x for m in gradients)
+
+    kinds = frozenset(m.device_kind for m in gradients)
+    return combine(share, *(Samples(m.values, kinds) for m in gradients))

@@ -15,9 +15,6 @@ def prepare(work: Path, gpus: int) -> None:
     work.mkdir()
     write_data(work / "data", train=800, test=256)
     (work / "params.yaml").write_text(merge("smoke", ROOT / "profiles", ROOT / "params.yaml"))
-    changes: dict[str, Any] = {
-        "bench.rounds": 1,
-        "bench_collectives.world_sizes": sorted({2, gpus} - {1}),
-    }
+    changes: dict[str, Any] = {"bench.rounds": 1, "scaling.world_sizes": sorted({2, gpus} - {1})}
     edit_params(changes, path=work / "params.yaml")
     shutil.copytree(ROOT / "profiles", work / "profiles")

@@ -19,8 +19,6 @@ CONTROLS = {"stages/bench_async/measure/back_end.py x_times_y_plus_2"}
 # With how many GPUs: two for all, and others where the code goes other ways
 STAGES = {
     "bench_async": (1, 2),
-    "bench_buckets": (2,),
-    "bench_collectives": (2, 4),
     "bench_compile": (2,),
     "bench_hardware": (2,),
     "bench_input": (2,),
@@ -30,7 +28,7 @@ STAGES = {
     "convergence": (2,),
     "parallelism": (2,),
     "replicas": (1, 2),
-    "scaling": (2,),
+    "scaling": (2, 4),
     "schedules": (2,),
     "together": (2,),
 }

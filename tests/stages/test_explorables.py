@@ -10,28 +10,18 @@ import pytest
 import torch
 
 from lab.nets.flops import forward_cost
+from lab.nets.models import MODELS
 from lab.optim import objectives, schedules, update_rules
-from lab.parallel.cost_model import (
-    INTERCONNECTS,
-    MODELLED,
-    ONE_BUCKET,
-    Link,
-    allreduce_path,
-    allreduce_s,
-    bytes_sent,
-    step_bounds,
-)
+from lab.parallel.cost_model import INTERCONNECTS, ONE_BUCKET, allreduce_s, step_bounds
 from lab.report.page import Choice, Slider
 from lab.results.documents import read_results
-from stages.bench_collectives.model import model_of
-from stages.bench_collectives.page.explorables import allreduce
 from stages.bench_hardware.findings import findings
 from stages.bench_hardware.measure.roofline import IMAGENET, NETS
 from stages.bench_hardware.page.explorables import COSTS, MOST_IMAGES, roofline
 from stages.optimizers.page.explorables import DRAWN, quadratic, stability
-from stages.scaling.measure.predictions import NOTES_IMAGES
-from stages.scaling.measure.step_model import Machine
-from stages.scaling.page.explorables import HERE, machines, scaling_step
+from stages.scaling.measure.params import NOTES_IMAGES
+from stages.scaling.model import models_of
+from stages.scaling.page.explorables import HERE, explorables, facts
 from stages.schedules.measure import by_schedule
 from stages.schedules.page.explorables import rate_schedule
 from tests.explored import check_keyboard, moved, opened
@@ -205,44 +195,6 @@ def test_roofline(browser):
         check_keyboard(root, "batch", "intensity")
 
 
-@pytest.fixture(scope="module")
-def model():
-    return model_of(read_results(COMMITTED / "reports" / "bench_collectives"))
-
-
-def test_allreduce(browser, model):
-    explorable = allreduce(model)
-    sliders = {each.name: each for each in explorable.controls if isinstance(each, Slider)}
-    with opened(browser, "bench_collectives", explorable) as [root]:
-        for (tensors, end), algorithm, link, ranks in product(
-            ((1, "low"), (200, "high"), (76, "value")), MODELLED, ("own", "shared"), (2, 64, 3, 63)
-        ):
-            wanted = {"algorithm": algorithm, "link": link, "ranks": ranks, "tensors": tensors}
-            ends = {n: getattr(sliders[n], end) for n in ("bytes", "latency", "bandwidth")}
-            at, told = moved(root, wanted if ranks > 2 else wanted | ends)  # the others stay
-            assert {name: at[name] for name in wanted} == wanted
-            reached = {name: at[name] for name in ends}
-            assert reached == pytest.approx({n: 10**v for n, v in ends.items()}, rel=1e-3)
-            over = Link(at["latency"], 1 / at["bandwidth"], model.fit.link.add_s_per_byte)
-            case = algorithm, ranks, tensors, at["bytes"]
-            shared = link == "shared"
-            time, messages = (
-                allreduce_s(*case, over, shared),
-                allreduce_path(*case, shared).messages,
-            )
-            assert told == pytest.approx(
-                {
-                    "time": time,
-                    "messages": messages,
-                    "sent": bytes_sent(algorithm, ranks, at["bytes"]),
-                    "latency_share": 100 * messages * at["latency"] / time,
-                },
-                rel=1e-9,
-                abs=0,
-            ), at
-        check_keyboard(root, "ranks", "time")
-
-
 LINKS = {one.name: one.link for one in INTERCONNECTS}
 PLACES = [  # powers of two of devices and images, and the overlap
     (0, 0, 0.0),
@@ -251,18 +203,19 @@ PLACES = [  # powers of two of devices and images, and the overlap
 ]
 
 
-def predicted(at, found):
-    """What the predictor says of a setting of the controls."""
-    machine, network = found[at["net"]]
-    if at["link"] != HERE:
-        machine = Machine(machine.compute, LINKS[at["link"]])
+def predicted(at, facts, here):
+    """What the cost model says of a setting of the controls."""
+    net = facts["nets"][at["net"]]
+    link, shared = (here.link, here.shared) if at["link"] == HERE else (LINKS[at["link"]], False)
     algorithm, grouping = at["allreduce"].split(", ")
     n, own = int(at["devices"]), at["batch"] == "each"
     images = at["images"] if own else at["images"] / n
-    t1, t2 = machine.parts(network, algorithm, grouping == ONE_BUCKET, n, images)
+    t1 = net["fixed_s"] + net["per_image_s"] * images
+    tensors = 1 if grouping == ONE_BUCKET else net["tensors"]
+    t2 = allreduce_s(algorithm, n, tensors, net["bytes"], link, shared)
     hidden, none = step_bounds(t1, t2)
     step = at["overlap"] * hidden + (1 - at["overlap"]) * none
-    alone = machine.compute.seconds(at["images"])
+    alone = net["fixed_s"] + net["per_image_s"] * at["images"]
     return {
         "t1": t1,
         "t2": t2,
@@ -274,14 +227,17 @@ def predicted(at, found):
 
 def test_step_of_several_devices(browser):
     found = read_results(COMMITTED / "reports" / "scaling")
-    n = found.conditions["world_size"]
-    explorable, parts = scaling_step(found, n), machines(found, n)
+    n, (here, _), given = found.conditions["world_size"], models_of(found), facts(found)
+    for net, known in given["nets"].items():
+        params = list(MODELS[net](torch.Generator()).parameters())
+        assert (known["tensors"], known["bytes"]) == (len(params), sum(p.nbytes for p in params))
+    [explorable] = explorables(found)
     choices = {c.name: list(c.options) for c in explorable.controls if isinstance(c, Choice)}
     assert choices["link"] == [HERE, *LINKS]
     with opened(browser, "scaling", explorable) as [root]:
         start, told = moved(root, {})
         assert (start["devices"], start["images"]) == (n, n * NOTES_IMAGES["lenet"])
-        assert told == pytest.approx(predicted(start, parts), rel=1e-9)
+        assert told == pytest.approx(predicted(start, given, here), rel=1e-9)
         for values in product(*choices.values()):
             wanted = dict(zip(choices, values, strict=True))
             moved(root, wanted)
@@ -290,5 +246,5 @@ def test_step_of_several_devices(browser):
                 at, told = moved(root, places)
                 counts = {"devices": 2**devices, "images": 2**images, "overlap": overlap}
                 assert at == wanted | counts, "whole numbers"
-                assert told == pytest.approx(predicted(at, parts), rel=1e-9, abs=0), at
+                assert told == pytest.approx(predicted(at, given, here), rel=1e-9, abs=0), at
         check_keyboard(root, "images", "t1")

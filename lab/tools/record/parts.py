@@ -37,13 +37,7 @@ OF_ONE_DEVICE = (
     Part("bench_hardware", 200),
     Part("bench_compile", 90),
 )
-OF_SEVERAL = (
-    Part("scaling", 20),
-    Part("bench_collectives", 20),
-    Part("bench_buckets", 15),
-    Part("parallelism", 15),
-    Part("train", 45, "resnet18_2gpu"),
-)
+OF_SEVERAL = (Part("scaling", 40), Part("parallelism", 15), Part("train", 45, "resnet18_2gpu"))
 
 
 def in_order(gpus: int) -> list[Part]:

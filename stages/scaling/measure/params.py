@@ -1,37 +1,46 @@
-"""What `scaling` reads of params.yaml."""
+"""What `scaling` reads of params.yaml, and what its variants are called."""
 
 from typing import Annotated
 
 from pydantic import Field, field_validator
 
 from lab.core.params import Section
-from lab.core.shared_params import BenchParams, DeviceParams
+from lab.core.shared_params import BenchParams, DeviceParams, Seed
+from lab.parallel.cost_model import LIBRARY, ONE_BUCKET, PER_TENSOR, RING, STAR, allreduce_name
+
+# all-reduces of a net's gradients, each an algorithm and a grouping
+NOTES = allreduce_name(STAR, PER_TENSOR)
+BY_LIBRARY = allreduce_name(LIBRARY, ONE_BUCKET)
+ALLREDUCES = {
+    NOTES: (STAR, PER_TENSOR),
+    allreduce_name(STAR, ONE_BUCKET): (STAR, ONE_BUCKET),
+    allreduce_name(RING, ONE_BUCKET): (RING, ONE_BUCKET),
+    BY_LIBRARY: (LIBRARY, ONE_BUCKET),
+}
+COMPUTING = "no communication"
+AT_LAST, AT_ONCE = "DDP, after the backward pass", "DDP, during the backward pass"
+NOTES_IMAGES = {"lenet": 128, "resnet18": 256}  # of each of the notes' two devices
+DEFAULT_MIB = 25  # of DistributedDataParallel's buckets
 
 
 class NetParams(Section):
-    calibration_images: list[Annotated[int, Field(ge=1, le=60_000)]] = Field(min_length=2)
-    heldout_images: list[Annotated[int, Field(ge=1, le=60_000)]] = Field(min_length=1)
+    images: list[Annotated[int, Field(ge=1, le=60_000)]] = Field(min_length=2)
 
 
 class ScalingParams(Section):
-    world_size: Annotated[int, Field(ge=2, le=64)]
-    message_bytes: list[Annotated[int, Field(ge=4, le=2**31, multiple_of=4)]] = Field(min_length=3)
+    world_sizes: list[Annotated[int, Field(ge=2, le=64)]] = Field(min_length=1)
+    message_bytes: list[Annotated[int, Field(ge=4, le=2**31, multiple_of=4)]] = Field(min_length=2)
     rounds: Annotated[int, Field(ge=2, le=100)]
-    tensors: list[Annotated[int, Field(ge=1, le=1024)]] = Field(min_length=3)
-
-    @field_validator("tensors")
-    @classmethod
-    def _one_and_pairs(cls, tensors: list[int]) -> list[int]:
-        """A single tensor is among them, and the second largest number is one of pairs."""
-        ordered = sorted(tensors)
-        if ordered[0] != 1 or ordered[-2] % 2:
-            raise ValueError(
-                "expected 1 as the least number of tensors, and an even one next to the most"
-            )
-        return tensors
-
     lenet: NetParams
     resnet18: NetParams
+    bucket_mib: list[Annotated[float, Field(gt=0, le=1024)]] = Field(min_length=2)
+
+    @field_validator("bucket_mib")
+    @classmethod
+    def _has_default(cls, bucket_mib: list[float]) -> list[float]:
+        if DEFAULT_MIB not in bucket_mib:
+            raise ValueError(f"expected torch's own size, {DEFAULT_MIB}, among them")
+        return bucket_mib
 
     @property
     def nets(self) -> dict[str, NetParams]:
@@ -40,6 +49,7 @@ class ScalingParams(Section):
 
 
 class Params(Section):
+    seed: Seed
     devices: DeviceParams
     bench: BenchParams
     scaling: ScalingParams

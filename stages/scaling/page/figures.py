@@ -1,80 +1,85 @@
-"""The figures of the page on steps of several devices."""
+"""The figures of the page on all-reduces and steps, and what its tables show."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from itertools import accumulate, pairwise
 from pathlib import Path
+from statistics import median
 
 from matplotlib.axes import Axes
 
+from lab.parallel.cost_model import (
+    ALGORITHMS,
+    MODELLED,
+    STAR,
+    allreduce_path,
+    allreduce_s,
+    bus_bandwidth,
+    bytes_sent,
+    crossing_batch,
+)
 from lab.report import figures as house
 from lab.report import plots
 from lab.report.benchmarks import TITLES
 from lab.report.language import say, translation
 from lab.report.page import Figure
-from lab.results.documents import read_results
+from lab.results.findings import Finding
 from lab.results.measurements import Results
-from stages.scaling.measure.predictions import ComparedStep, compared_steps
-from stages.scaling.measure.simulated import PUBLISHED
+from lab.results.stats import summarise
+from stages.scaling.findings import (
+    BUCKETS_OF,
+    EQUAL_IMAGES,
+    NETS,
+    Step,
+    bucket_steps,
+    compared_steps,
+)
+from stages.scaling.measure.params import AT_LAST, AT_ONCE, COMPUTING, NOTES, NOTES_IMAGES
+from stages.scaling.model import Model, fit_compute, models_of
 
 
-def figures(folder: Path) -> list[Figure]:
-    """The figures of `folder` (reports/scaling)."""
-    results = read_results(folder)
+def figures(results: Results) -> list[Figure]:
     virtual = results.conditions["device_kind"] == "cpu-virtual"
-    steps, n = compared_steps(results), results.conditions["world_size"]
-    panels = [partial(draw_net, steps, net, n, virtual) for net in TITLES]
-    return [Figure("scaling_predicted", panels), Figure("scaling_clusters", [clusters(results)])]
-
-
-def clusters(results: Results) -> plots.Draw:
-    """Simulated weak scaling by a host's link, and published runs."""
-    networks = {
-        name: results.series("weak", name, net="resnet50")
-        for name in results.variants("weak", net="resnet50")
-    }
-    published = plots.Line(
-        say("published runs"),
-        [run.devices for run in PUBLISHED],
-        [100 * run.efficiency for run in PUBLISHED],
-        style="o",
-        faint=True,
+    ready = plots.lines(
+        [line(results, net, style) for net, style in zip(NETS, ("-", "--"), strict=True)],
+        say("Time since the backward pass began (%)"),
+        say("Gradient bytes ready (%)"),
+        height=3.8,  # room for both names
+        virtual=virtual,
     )
-    simulated = [
-        plots.Line(name, [m.x for m in series], [100 * m.values[0] for m in series])
-        for name, series in networks.items()
-    ]
-    return plots.lines(
-        [published, *simulated],
-        say("Devices"),
-        say("Speed relative to the ideal (%)"),
-        say("Simulated"),
-        xscale="log",
-        height=3.6,
-    )
+    steps = [partial(draw_steps, largest_steps(results, net), virtual) for net in NETS]
+    return [Figure("scaling_steps", steps), Figure("scaling_ready", [ready])]
 
 
-def draw_net(
-    steps: Sequence[ComparedStep], net: str, num_devices: int, virtual: bool, path: Path
-) -> None:
-    """Draw a net's steps: bars of the predicted parts, and what was measured over them."""
-    rows = sorted((s for s in steps if s.net == net), key=lambda s: s.measured.x)
-    with house.figure(path, house.WIDTH, 1.25 + 0.42 * len(rows)) as fig:
+def largest_steps(results: Results, net: str) -> list[Step]:
+    """A net's steps with the most images, those in buckets last."""
+    steps = [step for step in compared_steps(results) if step.net == net]
+    most = max(step.images for step in steps)
+    found = [step for step in steps if step.images == most]
+    return found + (list(bucket_steps(results).values()) if net == BUCKETS_OF else [])
+
+
+def draw_steps(steps: Sequence[Step], virtual: bool, path: Path) -> None:
+    """Draw steps: bars of their parts, and what was measured over them."""
+    with house.figure(path, house.WIDTH, 1.25 + 0.42 * len(steps)) as fig:
         axes = fig.add_subplot(xlabel=say("Time per step (ms)"))
-        axes.set_title(say("{net} on {n} devices", net=TITLES[net], n=num_devices), x=0)
-        for row, step in enumerate(rows):
-            _draw_step(axes, row, step, virtual)
-        names = [
-            translation(s.allreduce) + "\n" + say("{n:.0f} images", n=s.measured.x) for s in rows
-        ]
-        plots.name_rows(axes, names)
+        title = say("{net}, {n} images on each device", net=TITLES[steps[0].net], n=steps[0].images)
+        axes.set_title(title, x=0)
+        for row, step in enumerate(steps):
+            draw_step(axes, row, step, virtual)
+        plots.name_rows(axes, [plots.in_two_lines(translation(s.allreduce)) for s in steps])
         axes.set_xlim(0, None)
         house.key(fig, axes)
 
 
-def _draw_step(axes: Axes, row: int, step: ComparedStep, virtual: bool) -> None:
+def draw_step(axes: Axes, row: int, step: Step, virtual: bool) -> None:
     """Draw a step in a row; the first row has the labels of the key."""
-    t1, t2 = step.t1.summary.median, step.t2.summary.median
-    parts = {say("t₁: computing"): (0.0, t1), say("t₂: communicating"): (t1, t2)}
+    t1, t2, taken = (summarise(each.values) for each in (step.t1, step.t2, step.measured))
+    parts = {
+        say("t₁: computing"): (0.0, t1.median),
+        say("t₂: communicating"): (t1.median, t2.median),
+    }
     for (label, (left, width)), colour in zip(parts.items(), house.COLOURS, strict=False):
         axes.barh(
             row,
@@ -87,7 +92,6 @@ def _draw_step(axes: Axes, row: int, step: ComparedStep, virtual: bool) -> None:
             edgecolor=house.PAPER,
             label=f"_{label}" if row else label,
         )
-    taken = step.measured.summary
     axes.errorbar(
         taken.median,
         row,
@@ -99,7 +103,7 @@ def _draw_step(axes: Axes, row: int, step: ComparedStep, virtual: bool) -> None:
         label="_measured" if row else say("measured step"),
     )
     axes.plot(
-        max(t1, t2),
+        max(t1.median, t2.median),
         row,
         "D",
         color=house.INK,
@@ -107,3 +111,107 @@ def _draw_step(axes: Axes, row: int, step: ComparedStep, virtual: bool) -> None:
         markersize=7,
         label="_longer" if row else say("max(t₁, t₂)"),
     )
+
+
+def line(results: Results, net: str, style: str) -> plots.Line:
+    """The share of a net's gradients that are ready, in steps."""
+    found = sorted(
+        (m.summary.median, m.x)
+        for name in results.variants("gradient ready", net=net)
+        for m in results.series("gradient ready", name, net=net)
+    )
+    x = [100 * at / found[-1][0] for at, _ in found for _ in range(2)]
+    so_far = [0.0, *accumulate(num_bytes for _, num_bytes in found)]
+    y = [100 * sum_ / so_far[-1] for pair in pairwise(so_far) for sum_ in pair]
+    return plots.Line(TITLES[net], [0, *x], [0, *y], style=style)
+
+
+# --- tables
+
+
+def values(results: Results, found: Mapping[str, Finding]) -> dict[str, object]:
+    n = results.conditions["world_size"]
+    model, other = models_of(results)
+    by_kind = dict(zip((model.shared, other.shared), ("unseen", "other"), strict=True))
+    return {
+        "n": n,
+        "starts": results.conditions["starts"],
+        "batch": n * NOTES_IMAGES["lenet"],
+        "notes_images": NOTES_IMAGES["resnet18"],
+        "equal_images": EQUAL_IMAGES,
+        "most_images": int(results.xs("step", COMPUTING, net="resnet18")[-1]),
+        "crossing": {net: crossing(results, net, n) for net in NETS},
+        "few": model.few,
+        "many": model.many,
+        "predicts": bool(found["unseen_error_percent"]),
+        "shared_error_percent": found[f"{by_kind[True]}_error_percent"],  # of one link for all
+        "own_error_percent": found[f"{by_kind[False]}_error_percent"],  # of one for each rank
+        "gradients": [gradients(results, found, model, net) for net in NETS],
+        "messages": list(messages(results, model)),
+        "buckets": list(buckets(results)),
+        "steps": [
+            {
+                "net": TITLES[step.net],
+                "allreduce": translation(step.allreduce),
+                "images": step.images,
+                "t1": median(step.t1.values),
+                "t2": median(step.t2.values),
+                "measured": median(step.measured.values),
+            }
+            for step in compared_steps(results)
+        ],
+    }
+
+
+def crossing(results: Results, net: str, n: int) -> int:
+    """The batch over n devices from which on they compute longer than the notes' all-reduce."""
+    series = results.series("step", COMPUTING, net=net)
+    compute = fit_compute({m.x: m.summary.median for m in series})
+    t2_ms = median(results.samples("gradients", NOTES, net=net).values)
+    return max(1, math.ceil(crossing_batch(compute.fixed_ms, compute.per_image_ms, t2_ms, n)))
+
+
+def gradients(
+    results: Results, found: Mapping[str, Finding], model: Model, net: str
+) -> dict[str, object]:
+    """A net's gradients, and what joining them into one bucket gains by the star."""
+    [m] = results.series("gradients", NOTES, net=net)
+    tensors = int(m.columns["tensors"])
+    each, joined = (
+        allreduce_s(STAR, model.few, count, m.x, model.link, model.shared) for count in (tensors, 1)
+    )
+    messages = allreduce_path(STAR, model.few, tensors, m.x, model.shared).messages
+    return {
+        "title": TITLES[net],
+        "tensors": tensors,
+        "mb": m.x / 1e6,
+        "gain": found[f"{net}_bucket_speedup"],
+        "predicted": each / joined,
+        "latency": messages * model.link.alpha_s / each,  # share of the time, tensor by tensor
+    }
+
+
+def messages(results: Results, model: Model) -> Iterator[dict[str, object]]:
+    """All-reduces of the smallest and the largest message, by the fewest and by the most ranks."""
+    for n in dict.fromkeys((model.few, model.many)):
+        sizes = results.xs("message", STAR, ranks=n)
+        for size in dict.fromkeys((sizes[0], sizes[-1])):
+            for name in ALGORITHMS:
+                ms = median(results.samples("message", name, size, ranks=n).values)
+                row = {"ranks": n, "mb": size / 1e6, "name": name, "ms": ms}
+                row["rate"] = bus_bandwidth(size, n, ms / 1e3) / 1e9
+                if name in MODELLED:
+                    path = allreduce_path(name, n, 1, size, model.shared)
+                    row |= {"model": 1e3 * path.seconds(model.link)}
+                    row |= {"sent": bytes_sent(name, n, size) / 1e6}
+                yield row
+
+
+def buckets(results: Results) -> Iterator[dict[str, object]]:
+    """By how many ms the all-reduce makes a step longer, after and during the backward pass."""
+    for mib in results.xs("bucket step", AT_ONCE, net=BUCKETS_OF):
+        steps = bucket_steps(results, mib)
+        after, during = (
+            median((steps[when].measured - steps[when].t1).values) for when in (AT_LAST, AT_ONCE)
+        )
+        yield {"mib": f"{mib:g}", "after": after, "during": during}

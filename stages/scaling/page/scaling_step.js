@@ -1,4 +1,4 @@
-// A step's time by stages/scaling/measure/step_model.py and the formulas of lab/parallel/cost_model.py.
+// A step's time by stages/scaling/model.py and the formulas of lab/parallel/cost_model.py.
 
 // the devices of the curves: whole numbers, each at most doubled by the next
 const COUNTS = [...new Set(Array.from({ length: 51 }, (_, i) => Math.round(2 ** (i / 5))))]
@@ -18,8 +18,7 @@ function summing(algorithm, n, tensors, bytes, link) {
 // A step of n devices with so many images each: computing, communicating, and the bounds of both.
 function stepOf(n, images, net, link, [algorithm, bucket], overlap) {
   const t1 = net.fixed_s + net.per_image_s * images
-  const t2 = n === 1 ? 0
-    : (link.waits[algorithm] ?? 0) + (bucket ? net.joining_s : 0) + summing(algorithm, n, bucket ? 1 : net.tensors, net.bytes, link)
+  const t2 = n === 1 ? 0 : summing(algorithm, n, bucket ? 1 : net.tensors, net.bytes, link)
   const [hidden, none] = [Math.max(t1, t2), t1 + t2] // `step_bounds`
   return { t1, t2, hidden, none, step: none - overlap * (none - hidden) }
 }

@@ -3,16 +3,17 @@
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from ipaddress import ip_address
 
 import psutil
 import pytest
 import torch
+import torch.distributed as dist
 
 from lab.core.shared_params import BenchParams
 from lab.machine.devices import Devices
-from lab.parallel.allreduce.times import LocalRank, Variant
-from lab.parallel.cost_model import RING
+from lab.parallel.allreduce.collectives import Ranks, ring
 from lab.parallel.local_ranks import run_on_ranks, time_in_turns
 
 
@@ -48,7 +49,7 @@ def watched() -> Iterator[set[str]]:
 
 
 def sum_often(device, bench):
-    call = LocalRank(device, [2]).timed(Variant(RING, 2, (1000,)))
+    call = partial(ring, torch.ones(1000), Ranks(dist.group.WORLD))
     time_in_turns({"ring": call}, bench, 0, device)
 
 

@@ -1,0 +1,76 @@
+"""When a bucket of gradients is summed: as soon as it is full, or after the backward pass.
+
+DistributedDataParallel joins gradients into buckets, the last layer's first. When a bucket is full,
+its sum begins, and the pass goes on to the layers before (Li et al., "PyTorch Distributed:
+Experiences on Accelerating Data Parallel Training", VLDB 2020). A hook can put that off: it
+promises the bucket's sum, and the pass ends when it has all sums.
+"""
+
+from statistics import median
+from typing import NamedTuple
+
+import torch.distributed as dist
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch.futures import Future
+from torch.nn.parallel import DistributedDataParallel
+
+from lab.parallel.allreduce.collectives import Ranks
+from lab.parallel.gradient_times import ready_times
+from lab.parallel.replicas import forward_backward, overlapping, sgd
+from stages.scaling.measure.params import AT_LAST
+
+LR = 0.01
+PASSES = 5  # whose gradients are watched, the first of which warms up
+
+
+class BucketStep:
+    """A step of SGD with sums AT_ONCE or AT_LAST, in buckets of at most `bucket_mib`."""
+
+    def __init__(self, when: str, bucket_mib: float, net: nn.Module, X: Tensor, y: Tensor) -> None:
+        self._when, self._bucket_mib = when, bucket_mib
+        self._net, self._X, self._y = net, X, y
+        self._parallel: DistributedDataParallel | None = None
+
+    def __call__(self, ranks: Ranks) -> None:
+        """Take a step with all ranks, which wrap the net in their first one."""
+        if self._parallel is None:
+            self._parallel = overlapping(self._net, self._X.device, self._bucket_mib, ranks.group)
+            if self._when == AT_LAST:
+                self._parallel.register_comm_hook(Waiting(ranks.group, []), average_at_last)
+        # DDP averages over the ranks, the book sums
+        forward_backward(self._parallel, self._X, self._y, scale=ranks.world_size)
+        sgd(self._net.parameters(), LR, len(self._X) * ranks.world_size)
+
+
+class Waiting(NamedTuple):
+    """The buckets of a group that wait for the last one, each with the promise of its mean."""
+
+    group: dist.ProcessGroup
+    buckets: list[tuple[Tensor, Future[Tensor]]]
+
+
+def average_at_last(waiting: Waiting, bucket: dist.GradBucket) -> Future[Tensor]:
+    """Let the bucket wait for the last one, which is full when the pass is over; then sum all."""
+    group, buckets = waiting
+    numbers = bucket.buffer()
+    promised: Future[Tensor] = Future(devices=[numbers.device] if numbers.is_cuda else None)
+    buckets.append((numbers.div_(group.size()), promised))
+    if bucket.is_last():
+        sums = [dist.all_reduce(each, group=group, async_op=True) for each, _ in buckets]
+        for work, (summed, promise) in zip(sums, buckets, strict=True):
+            assert work is not None, "this process is of the group"  # noqa: S101
+            work.wait()
+            promise.set_result(summed)
+        buckets.clear()
+    return promised
+
+
+def ready_ms(net: nn.Module, X: Tensor, y: Tensor) -> dict[str, float]:
+    """Milliseconds from the start of a backward pass to each gradient, by parameter."""
+
+    def loss() -> Tensor:
+        return F.cross_entropy(net(X), y, reduction="sum")
+
+    passes = ready_times(net, loss, PASSES, X.device)[1:]
+    return {name: median(each[name] for each in passes) for name in passes[0]}

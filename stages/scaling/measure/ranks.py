@@ -1,0 +1,234 @@
+"""What ranks time: messages by themselves, then steps alternating with what they consist of.
+
+All ranks take part in all turns: while fewer of them work, the others wait.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from functools import partial
+from typing import NamedTuple
+
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+
+from lab.core.errors import MachineError
+from lab.core.shared_params import BenchParams
+from lab.machine.devices import Devices
+from lab.nets.models import MODELS, UInt8Input
+from lab.parallel.allreduce.collectives import ALGORITHMS, PROBES, Ranks, in_one_bucket, per_tensor
+from lab.parallel.cost_model import ADDING, ONE_BUCKET, THERE_AND_BACK
+from lab.parallel.local_ranks import TIMEOUT_S, own_device, time_in_turns
+from lab.parallel.replicas import forward_backward, grad_of, sgd
+from lab.results.measurements import Measurement, again
+from stages.scaling.measure.buckets import LR, BucketStep, ready_ms
+from stages.scaling.measure.params import (
+    ALLREDUCES,
+    AT_LAST,
+    AT_ONCE,
+    COMPUTING,
+    NOTES,
+    NOTES_IMAGES,
+    Params,
+    ScalingParams,
+)
+
+Groups = Mapping[int, Ranks | None]  # by their number of ranks; None where this one is outside
+
+
+class Timed(NamedTuple):
+    """A measurement that lacks its samples, and what the ranks of a group do for it."""
+
+    measurement: Measurement
+    ranks: Ranks | None
+    call: Callable[[Ranks], object]
+
+
+def measure(
+    process: int, params: Params, devices: Devices, world_sizes: Sequence[int]
+) -> list[Measurement]:
+    """Check all sums; time messages, then steps and their parts; see when gradients are ready."""
+    p, device = params.scaling, own_device(devices)
+    groups = {n: ranks_of(n, device) for n in sorted({1, *world_sizes})}
+    for ranks in filter(None, groups.values()):
+        check_sums(ranks, p.message_bytes, device)
+    single, few, *_ = groups.values()
+    nets = [
+        NetOnRank(net, p, params.seed, device if few else torch.device("meta")) for net in p.nets
+    ]
+    found = in_turns(list(messages(p, groups, device)), params.bench, process, device)
+    steps = [each for net in nets for each in net.timed(single, few)]
+    headline = [
+        each
+        for each in steps
+        if (each.measurement.experiment, each.measurement.variant) == ("step", NOTES)
+        and each.measurement.columns["net"] == "lenet"
+    ][-1]
+    control = replace(headline.measurement, variant=again(NOTES))
+    bench = params.bench.but(rounds=p.rounds)
+    found += in_turns([*steps, headline._replace(measurement=control)], bench, process, device)
+    for net in nets:
+        dist.barrier()  # all compute side by side
+        found += net.ready() if few else []
+    dist.barrier()
+    return [replace(m, device_kind=devices.kind, threads=devices.threads) for m in found]
+
+
+def in_turns(
+    timed: Sequence[Timed], bench: BenchParams, process: int, device: torch.device
+) -> list[Measurement]:
+    """The measurements with their samples, in milliseconds of the slowest rank."""
+    calls = {
+        i: partial(each.call, each.ranks) if each.ranks else lambda: None
+        for i, each in enumerate(timed)
+    }
+    seconds = time_in_turns(calls, bench, process, device)
+    return [
+        replace(each.measurement, values=tuple(1e3 * t for t in seconds[i]), unit="ms")
+        for i, each in enumerate(timed)
+    ]
+
+
+def ranks_of(n: int, device: torch.device) -> Ranks | None:
+    """The first n ranks; None in the others, which help to make the group."""
+    # by itself a rank would wait for a lost one for half an hour
+    group = dist.new_group(list(range(n)), timeout=timedelta(seconds=TIMEOUT_S))
+    if not isinstance(group, dist.ProcessGroup):
+        return None
+    dist.all_reduce(torch.zeros(1, device=device), group=group)  # NCCL needs all of them at first
+    return Ranks(group)
+
+
+# --- messages
+
+
+def integers(num_bytes: int, device: torch.device) -> Tensor:
+    """Whole numbers, so small that float32 adds those of all ranks exactly, in any order."""
+    return (torch.arange(num_bytes // 4, device=device) % 1000 + 1).float()
+
+
+def check_sums(ranks: Ranks, message_bytes: Sequence[int], device: torch.device) -> None:
+    """Sum by each algorithm.
+
+    Raises:
+        MachineError: a sum is wrong.
+    """
+    n = ranks.world_size
+    for name, algorithm in ALGORITHMS.items():
+        for num_bytes in message_bytes:
+            numbers = integers(num_bytes, device)
+            summed = numbers * (ranks.rank + 1)
+            algorithm(summed, ranks)
+            if not torch.equal(summed, numbers * (n * (n + 1) // 2)):
+                raise MachineError(
+                    f"all-reduce ({name}) of {num_bytes} bytes among {n} ranks: wrong sum on"
+                    f" {device}; `invoke doctor` tries copies between GPUs"
+                )
+
+
+def messages(p: ScalingParams, groups: Groups, device: torch.device) -> Iterator[Timed]:
+    """All-reduces of single tensors; by the fewest ranks also what they consist of; x: bytes.
+
+    Sums of sums soon leave the finite numbers; those are added as fast.
+    """
+    tensors = {size: integers(size, device) for size in sorted({4, *p.message_bytes})}
+    few, *more = (n for n in groups if n > 1)
+    cases = [
+        (n, name, size) for n in (few, *more) for size in p.message_bytes for name in ALGORITHMS
+    ]
+    # a single number there and back shows what a message costs
+    cases += [(few, THERE_AND_BACK, size) for size in tensors]
+    cases.append((few, ADDING, max(tensors)))
+    for n, name, size in cases:
+        m = Measurement("message", name, size, (), columns={"ranks": n})
+        yield Timed(m, groups[n], partial((ALGORITHMS | PROBES)[name], tensors[size]))
+
+
+# --- steps of a net, and their parts
+
+
+def data_parallel_step(net: nn.Module, X: Tensor, y: Tensor, name: str, ranks: Ranks) -> None:
+    """Take a step of SGD: this rank's gradients, their sum over the ranks, the same update in all.
+
+    `name` is one of ALLREDUCES, or COMPUTING: then replicas drift apart.
+    """
+    forward_backward(net, X, y)
+    params = list(net.parameters())
+    if name != COMPUTING:
+        all_reduce(name, [grad_of(p) for p in params], ranks)
+    sgd(params, LR, len(X) * ranks.world_size)
+
+
+def all_reduce(name: str, tensors: Sequence[Tensor], ranks: Ranks) -> None:
+    """Sum each of the tensors over the ranks, as `name` says."""
+    algorithm, grouping = ALLREDUCES[name]
+    (in_one_bucket if grouping == ONE_BUCKET else per_tensor)(tensors, ALGORITHMS[algorithm], ranks)
+
+
+class NetOnRank:
+    """A net and images on this rank: replicas are the same in all ranks, images its own."""
+
+    def __init__(self, net: str, p: ScalingParams, seed: int, device: torch.device) -> None:
+        self._net, self._seed, self._device = net, seed, device
+        self._images, self._bucket_mib = sorted(p.nets[net].images), p.bucket_mib
+        both = min(p.world_sizes) * NOTES_IMAGES[net]
+        # the notes' whole batch, where it is within reach
+        self._on_one_device = [both] if NOTES_IMAGES[net] in self._images else self._images
+        generator = torch.Generator().manual_seed(seed + 1 + dist.get_rank())
+        most = max(*self._images, *self._on_one_device)
+        X = torch.randint(0, 256, (most, 28, 28), dtype=torch.uint8, generator=generator)
+        y = torch.randint(10, (most,), generator=generator)
+        self._X, self._y = X.to(device), y.to(device)
+
+    def timed(self, single: Ranks | None, ranks: Ranks | None) -> Iterator[Timed]:
+        """All-reduces of gradients by themselves (x: bytes), steps (x: images, or MiB of buckets).
+
+        Steps are also taken without communication, and on one device.
+        """
+        one = partial(Measurement, values=(), columns={"net": self._net})
+        tensors = [torch.rand_like(p) for p in self._replica().parameters()]
+        columns = {"net": self._net, "tensors": len(tensors)}
+        num_bytes = sum(each.nbytes for each in tensors)
+        for name in ALLREDUCES:
+            m = Measurement("gradients", name, num_bytes, (), columns=columns)
+            yield Timed(m, ranks, partial(all_reduce, name, tensors))
+        computing, summing, alone = (self._replica() for _ in range(3))
+        for images in self._images:
+            for name in (COMPUTING, *ALLREDUCES):
+                net = computing if name == COMPUTING else summing
+                step = partial(data_parallel_step, net, *self._batch(images), name)
+                yield Timed(one("step", name, images), ranks, step)
+        for images in self._on_one_device:
+            step = partial(data_parallel_step, alone, *self._batch(images), COMPUTING)
+            yield Timed(one("one device", COMPUTING, images), single, step)
+        if self._net == "resnet18":  # LeNet's gradients do not fill a bucket
+            for mib in self._bucket_mib:
+                for when in (AT_LAST, AT_ONCE):
+                    batch = self._batch(self._images[-1])
+                    step = BucketStep(when, mib, self._replica(), *batch)
+                    yield Timed(one("bucket step", when, mib), ranks, step)
+
+    def ready(self) -> list[Measurement]:
+        """When in the backward pass each gradient is ready; x: its bytes."""
+        net = self._replica()
+        num_bytes = {name: p.nbytes for name, p in net.named_parameters()}
+        columns = {"net": self._net}
+        return [
+            Measurement(
+                "gradient ready",
+                name.removeprefix("net."),
+                num_bytes[name],
+                (ms,),
+                "ms",
+                columns=columns,
+            )
+            for name, ms in ready_ms(net, *self._batch(self._images[-1])).items()
+        ]
+
+    def _batch(self, images: int) -> tuple[Tensor, Tensor]:
+        return self._X[:images], self._y[:images]
+
+    def _replica(self) -> nn.Module:
+        generator = torch.Generator().manual_seed(self._seed)
+        return UInt8Input(MODELS[self._net](generator)).to(self._device)
