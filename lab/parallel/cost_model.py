@@ -3,8 +3,8 @@
 A link has a latency (alpha, seconds per message), a bandwidth (1/beta, bytes per second) and ranks
 that add up what arrives (gamma, seconds per byte). An algorithm is the messages, bytes and
 additions that follow one another on its longest path, so a time is linear in alpha, beta and gamma,
-and a link can be fitted to measured times (stages/scaling/model.py). After Thakur, Rabenseifner and Gropp,
-"Optimization of Collective Communication Operations in MPICH" (2005).
+and a link can be fitted to measured times. After Thakur, Rabenseifner and Gropp, "Optimization of
+Collective Communication Operations in MPICH" (2005).
 
 This assumes that each rank has a processor and a link of its own that sends and receives at once.
 Ranks of one host have not: `shared` assumes the opposite, one processor that serves them all, one

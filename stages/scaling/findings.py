@@ -30,7 +30,7 @@ from stages.scaling.measure.params import (
     NOTES,
     NOTES_IMAGES,
 )
-from stages.scaling.model import Model, fit_compute, models_of
+from stages.scaling.model import fit_compute, models_of
 
 METRICS = (
     "mean_error_percent",
@@ -125,9 +125,9 @@ def of_messages(results: Results) -> dict[str, Finding]:
         ends = gbs(s_per_byte), gbs(most), gbs(least)
         return Finding(*ends, starts, Over.STARTS, "GB/s", "more", kinds)
 
-    def error(model: Model) -> Finding:
-        return median(model.unseen, "%", Over.CASES, better="less")
-
+    unseen, of_other = (
+        median(each.unseen, "%", Over.CASES, better="less") for each in (model, other)
+    )
     largest = max(results.xs("message", STAR, ranks=model.many))
     star, ring = (
         results.samples("message", name, largest, ranks=model.many) for name in (STAR, RING)
@@ -137,8 +137,8 @@ def of_messages(results: Results) -> dict[str, Finding]:
         "latency_s": Finding(*latency, starts, Over.STARTS, "s", "less", kinds),
         "bandwidth_gbs": rate(link.s_per_byte, high.s_per_byte, low.s_per_byte),
         "adding_gbs": rate(link.add_s_per_byte, high.add_s_per_byte, low.add_s_per_byte),
-        "unseen_error_percent": error(model),
-        "other_error_percent": error(other),
+        "unseen_error_percent": unseen,
+        "other_error_percent": of_other,
         "ring_speedup": ratio(star, ring),
     }
 

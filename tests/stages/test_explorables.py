@@ -231,7 +231,7 @@ def test_step_of_several_devices(browser):
     for net, known in given["nets"].items():
         params = list(MODELS[net](torch.Generator()).parameters())
         assert (known["tensors"], known["bytes"]) == (len(params), sum(p.nbytes for p in params))
-    [explorable] = explorables(found)
+    [explorable] = explorables(found, {})
     choices = {c.name: list(c.options) for c in explorable.controls if isinstance(c, Choice)}
     assert choices["link"] == [HERE, *LINKS]
     with opened(browser, "scaling", explorable) as [root]:

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
 from lab.nets.models import UInt8Input
-from lab.parallel.allreduce.collectives import Ranks, halving_doubling
+from lab.parallel.collectives import Ranks, halving_doubling
 from lab.parallel.flat_bucket import bucket_of, views_of
 from lab.parallel.replicas import Loss, Update
 from lab.parallel.workers import parallel_map

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.futures import Future
 from torch.nn.parallel import DistributedDataParallel
 
-from lab.parallel.allreduce.collectives import Ranks
+from lab.parallel.collectives import Ranks
 from lab.parallel.gradient_times import ready_times
 from lab.parallel.replicas import forward_backward, overlapping, sgd
 from stages.scaling.measure.params import AT_LAST

@@ -17,11 +17,11 @@ from lab.core.errors import MachineError
 from lab.core.shared_params import BenchParams
 from lab.machine.devices import Devices
 from lab.nets.models import MODELS, UInt8Input
-from lab.parallel.allreduce.collectives import ALGORITHMS, PROBES, Ranks, in_one_bucket, per_tensor
+from lab.parallel.collectives import ALGORITHMS, PROBES, Ranks, in_one_bucket, per_tensor
 from lab.parallel.cost_model import ADDING, ONE_BUCKET, THERE_AND_BACK
 from lab.parallel.local_ranks import TIMEOUT_S, own_device, time_in_turns
 from lab.parallel.replicas import forward_backward, grad_of, sgd
-from lab.results.measurements import Measurement, again
+from lab.results.measurements import Cell, Measurement, again
 from stages.scaling.measure.buckets import LR, BucketStep, ready_ms
 from stages.scaling.measure.params import (
     ALLREDUCES,
@@ -188,7 +188,7 @@ class NetOnRank:
         """
         one = partial(Measurement, values=(), columns={"net": self._net})
         tensors = [torch.rand_like(p) for p in self._replica().parameters()]
-        columns = {"net": self._net, "tensors": len(tensors)}
+        columns: dict[str, Cell] = {"net": self._net, "tensors": len(tensors)}
         num_bytes = sum(each.nbytes for each in tensors)
         for name in ALLREDUCES:
             m = Measurement("gradients", name, num_bytes, (), columns=columns)
@@ -206,8 +206,8 @@ class NetOnRank:
             for mib in self._bucket_mib:
                 for when in (AT_LAST, AT_ONCE):
                     batch = self._batch(self._images[-1])
-                    step = BucketStep(when, mib, self._replica(), *batch)
-                    yield Timed(one("bucket step", when, mib), ranks, step)
+                    bucketed = BucketStep(when, mib, self._replica(), *batch)
+                    yield Timed(one("bucket step", when, mib), ranks, bucketed)
 
     def ready(self) -> list[Measurement]:
         """When in the backward pass each gradient is ready; x: its bytes."""

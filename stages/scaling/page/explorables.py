@@ -19,6 +19,7 @@ from lab.parallel.cost_model import (
 from lab.report.benchmarks import TITLES
 from lab.report.language import say, translation
 from lab.report.page import Choice, Explorable, Slider
+from lab.results.findings import Findings
 from lab.results.measurements import Results
 from lab.results.stats import summarise
 from stages.scaling.findings import NETS, compared_steps
@@ -34,7 +35,7 @@ ALLREDUCES = {  # whose messages are known
 }
 
 
-def explorables(results: Results) -> list[Explorable]:
+def explorables(results: Results, found: Findings) -> list[Explorable]:
     """A step's time and efficiency against devices, from the steps measured here."""
     n = results.conditions["world_size"]
     links = {HERE: say("this machine")} | {i.name: translation(i.name) for i in INTERCONNECTS}

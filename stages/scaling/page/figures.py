@@ -1,7 +1,7 @@
 """The figures of the page on all-reduces and steps, and what its tables show."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -24,7 +24,7 @@ from lab.report import plots
 from lab.report.benchmarks import TITLES
 from lab.report.language import say, translation
 from lab.report.page import Figure
-from lab.results.findings import Finding
+from lab.results.findings import Findings
 from lab.results.measurements import Results
 from lab.results.stats import summarise
 from stages.scaling.findings import (
@@ -39,7 +39,7 @@ from stages.scaling.measure.params import AT_LAST, AT_ONCE, COMPUTING, NOTES, NO
 from stages.scaling.model import Model, fit_compute, models_of
 
 
-def figures(results: Results) -> list[Figure]:
+def figures(results: Results, found: Findings) -> list[Figure]:
     virtual = results.conditions["device_kind"] == "cpu-virtual"
     ready = plots.lines(
         [line(results, net, style) for net, style in zip(NETS, ("-", "--"), strict=True)],
@@ -129,13 +129,11 @@ def line(results: Results, net: str, style: str) -> plots.Line:
 # --- tables
 
 
-def values(results: Results, found: Mapping[str, Finding]) -> dict[str, object]:
+def values(results: Results, found: Findings) -> dict[str, object]:
     n = results.conditions["world_size"]
     model, other = models_of(results)
     by_kind = dict(zip((model.shared, other.shared), ("unseen", "other"), strict=True))
     return {
-        "n": n,
-        "starts": results.conditions["starts"],
         "batch": n * NOTES_IMAGES["lenet"],
         "notes_images": NOTES_IMAGES["resnet18"],
         "equal_images": EQUAL_IMAGES,
@@ -171,9 +169,7 @@ def crossing(results: Results, net: str, n: int) -> int:
     return max(1, math.ceil(crossing_batch(compute.fixed_ms, compute.per_image_ms, t2_ms, n)))
 
 
-def gradients(
-    results: Results, found: Mapping[str, Finding], model: Model, net: str
-) -> dict[str, object]:
+def gradients(results: Results, found: Findings, model: Model, net: str) -> dict[str, object]:
     """A net's gradients, and what joining them into one bucket gains by the star."""
     [m] = results.series("gradients", NOTES, net=net)
     tensors = int(m.columns["tensors"])

@@ -13,7 +13,7 @@ import torch.distributed as dist
 
 from lab.core.shared_params import BenchParams
 from lab.machine.devices import Devices
-from lab.parallel.allreduce.collectives import Ranks, ring
+from lab.parallel.collectives import Ranks, ring
 from lab.parallel.local_ranks import run_on_ranks, time_in_turns
 
 

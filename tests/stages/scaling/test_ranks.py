@@ -9,7 +9,7 @@ from torch import nn
 
 from lab.core.errors import LabError
 from lab.machine.devices import Devices
-from lab.parallel.allreduce.collectives import ALGORITHMS, Ranks
+from lab.parallel.collectives import ALGORITHMS, Ranks
 from lab.parallel.local_ranks import run_on_ranks
 from lab.parallel.replicas import forward_backward, sgd
 from stages.scaling.measure.buckets import LR, BucketStep

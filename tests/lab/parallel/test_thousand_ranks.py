@@ -13,7 +13,7 @@ import torch.distributed as dist
 from torch.testing._internal.distributed.fake_pg import FakeStore
 
 from lab.parallel import cost_model
-from lab.parallel.allreduce.collectives import ALGORITHMS, Ranks
+from lab.parallel.collectives import ALGORITHMS, Ranks
 from lab.parallel.cost_model import HALVING_DOUBLING, MODELLED, RING, STAR, TREE
 
 MANY, SOME, LENGTH = 1024, 37, 4096

@@ -10,14 +10,7 @@ from torch import Tensor
 
 from lab.machine.devices import Devices
 from lab.parallel import cost_model
-from lab.parallel.allreduce.collectives import (
-    ALGORITHMS,
-    PROBES,
-    Algorithm,
-    Ranks,
-    in_one_bucket,
-    per_tensor,
-)
+from lab.parallel.collectives import ALGORITHMS, PROBES, Algorithm, Ranks, in_one_bucket, per_tensor
 from lab.parallel.cost_model import ADDING, HALVING_DOUBLING, RING, STAR, THERE_AND_BACK, TREE
 from lab.parallel.local_ranks import run_on_ranks
 

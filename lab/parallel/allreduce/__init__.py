@@ -1,1 +1,0 @@
-"""Sums of tensors over processes: by messages written out, and their times."""
