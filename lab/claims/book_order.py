@@ -34,4 +34,4 @@ PLACES = {
     "train": Place("Several devices", ("13.5",)),
 }
 BOOK_ORDER = tuple(PLACES)
-MOVED = {"bench_buckets": "scaling", "bench_collectives": "scaling"}  # whose pages lead on
+MOVED = {"bench_buckets": "scaling", "bench_collectives": "scaling"}  # old pages, which lead on

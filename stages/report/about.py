@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from markupsafe import Markup
 
 from lab.claims.agreement import AIM_PERCENT, agreement_of
-from lab.claims.book_order import HEADINGS, PLACES
+from lab.claims.book_order import HEADINGS, MOVED, PLACES
 from lab.claims.ledger import unmeasured
 from lab.claims.rules import Verdict
 from lab.claims.verdicts import (
@@ -77,6 +77,12 @@ def pages(questions: Questions, evidence: Evidence) -> dict[str, str]:
         prose = fill_in(text_of(name), {**named, **calls}, headings=False)
         content = own[name] | {"title": prose.front["title"], "parts": prose.parts}
         found[file_of(name, language())] = rendered(template, name, content)
+    for old, new in MOVED.items():
+        found[file_of(old, language())] = (
+            templates()
+            .get_template("moved.html.j2")
+            .render(language=language(), link=links_from(old)[new], title=titles()[new])
+        )
     if language() == ENGLISH:
         found["README.md"] = _summary(of_all, evidence)
     return found

@@ -76,12 +76,10 @@ def question(stage: str, folder: Path, evidence: Evidence) -> Question:
         if not problem:
             results, found = _read(stage, reports)
             values = named(stage, results, found)
-            # a page of the form before has values.py, and its figures read the folder
-            given = (reports,) if _has(stage, "values") else (results, found)
-            figures = _module(stage, "figures").figures(*given)
+            figures = _module(stage, "figures").figures(results, found)
             calls.figures = {each.name: each for each in figures}
-            if _has(stage, "explorables"):
-                offered = _module(stage, "explorables").explorables(*given)
+            if find_spec(f"stages.{stage}.page.explorables"):
+                offered = _module(stage, "explorables").explorables(results, found)
                 calls.explorables = {each.name: each for each in offered}
             functions = {**of_each_page(stage, evidence), **calls.by_name()}
             prose = fill_in(text_of(stage), values | functions)
@@ -108,17 +106,13 @@ def _read(stage: str, reports: Path) -> tuple[Any, Any]:
 
 def named(stage: str, results: Any, found: Any) -> dict[str, Any]:
     """What a text may name: conditions, findings, and what its page makes beside them."""
-    page = _module(stage, "values" if _has(stage, "values") else "figures")
+    page = _module(stage, "figures")
     beside = page.values(results, found) if hasattr(page, "values") else {}
     return beside if stage == "train" else {**results.conditions, **found, **beside}
 
 
 def _module(stage: str, name: str) -> Any:
     return import_module(f"stages.{stage}.page.{name}")
-
-
-def _has(stage: str, name: str) -> bool:
-    return find_spec(f"stages.{stage}.page.{name}") is not None
 
 
 def _not_drawn(stage: str, error: Exception) -> str:
