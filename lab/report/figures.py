@@ -99,7 +99,7 @@ def figure(path: Path, width: float, height: float) -> Iterator[Figure]:
         for axes in fig.axes:
             _settle_ticks(axes)
         engine.execute(fig)
-        fig.set_layout_engine("none")  # saving would lay it out again
+        fig.set_layout_engine(None)  # with one, saving draws everything another time
         content = io.BytesIO()
         fig.savefig(content, format="svg", metadata={"Date": None, "Creator": None})
     path.parent.mkdir(parents=True, exist_ok=True)
