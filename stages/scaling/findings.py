@@ -233,7 +233,7 @@ def computing(results: Results, net: str, images: int = 0, experiment: str = "st
 
 def on_one_device(results: Results, net: str) -> Samples:
     """The time of the notes' whole batch on one device."""
-    n = int(results.conditions["world_size"])
+    n = results.conditions.get("world_size", 2)  # the notes have two
     return computing(results, net, n * NOTES_IMAGES[net], "one device")
 
 

@@ -69,7 +69,7 @@ def test_a_page_derives_no_finding_again(stage):
     """By the numbers: what a text names beside findings is none of theirs."""
     results = read_results(COMMITTED / "reports" / stage)
     found = derivation_of(stage).findings(results)
-    page = questions._module(stage, "values" if questions._has(stage, "values") else "figures")
+    page = questions._module(stage, "figures")
     beside = page.values(results, found) if hasattr(page, "values") else {}
     assert not beside.keys() & found.keys()
     intervals = Counter((each.value, each.low, each.high) for each in found.values() if each)

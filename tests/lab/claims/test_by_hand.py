@@ -37,7 +37,7 @@ class ByHand(Results):
     """Results that hold what a column of the table says, each number so many times."""
 
     def __init__(self, lines: Mapping[str, Values | Sequence[Values]], samples: int) -> None:
-        super().__init__([], {"world_size": 2})  # as the notes have
+        super().__init__([])
         self.lines = {
             parts(label): tuple(
                 float(row)

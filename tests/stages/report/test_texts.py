@@ -30,8 +30,7 @@ def test_both_languages_show_the_same_numbers(render, stage):
 
 
 OUTCOMES = {  # of what a page names and branches by: what may come out on some machine
-    ("bench_collectives", "predicts"): (False, True),
-    ("bench_collectives", "exact"): (False, True),
+    ("scaling", "predicts"): (False, True),
     ("bench_training", "lenet_graph_speedup"): (UNKNOWN, exact(3.0)),
     ("bench_training", "wider_threads"): (UNKNOWN, exact(1.5)),
     ("convergence", "dataset"): ("fashion-mnist", "synthetic"),
