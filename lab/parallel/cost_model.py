@@ -127,15 +127,6 @@ def step_bounds(t1: float, t2: float) -> tuple[float, float]:
     return max(t1, t2), t1 + t2
 
 
-def crossing_batch(t1_fixed_s: float, t1_per_image_s: float, t2_s: float, n: int) -> float:
-    """The batch over n devices from which on each computes for longer than it communicates.
-
-    A device computes its share of b images in t1_fixed_s + t1_per_image_s b / n; communication
-    takes t2_s whatever the batch.
-    """
-    return n * max(0.0, t2_s - t1_fixed_s) / t1_per_image_s
-
-
 # --- other machines
 
 

@@ -1,6 +1,5 @@
 """The figures of the page on all-reduces and steps, and what its tables show."""
 
-import math
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import accumulate, pairwise
@@ -17,7 +16,6 @@ from lab.parallel.cost_model import (
     allreduce_s,
     bus_bandwidth,
     bytes_sent,
-    crossing_batch,
 )
 from lab.report import figures as house
 from lab.report import plots
@@ -36,7 +34,7 @@ from stages.scaling.findings import (
     compared_steps,
 )
 from stages.scaling.measure.params import AT_LAST, AT_ONCE, COMPUTING, NOTES, NOTES_IMAGES
-from stages.scaling.model import Model, fit_compute, models_of
+from stages.scaling.model import Model, models_of
 
 
 def figures(results: Results, found: Findings) -> list[Figure]:
@@ -138,7 +136,6 @@ def values(results: Results, found: Findings) -> dict[str, object]:
         "notes_images": NOTES_IMAGES["resnet18"],
         "equal_images": EQUAL_IMAGES,
         "most_images": int(results.xs("step", COMPUTING, net="resnet18")[-1]),
-        "crossing": {net: crossing(results, net, n) for net in NETS},
         "few": model.few,
         "many": model.many,
         "predicts": bool(found["unseen_error_percent"]),
@@ -159,14 +156,6 @@ def values(results: Results, found: Findings) -> dict[str, object]:
             for step in compared_steps(results)
         ],
     }
-
-
-def crossing(results: Results, net: str, n: int) -> int:
-    """The batch over n devices from which on they compute longer than the notes' all-reduce."""
-    series = results.series("step", COMPUTING, net=net)
-    compute = fit_compute({m.x: m.summary.median for m in series})
-    t2_ms = median(results.samples("gradients", NOTES, net=net).values)
-    return max(1, math.ceil(crossing_batch(compute.fixed_ms, compute.per_image_ms, t2_ms, n)))
 
 
 def gradients(results: Results, found: Findings, model: Model, net: str) -> dict[str, object]:

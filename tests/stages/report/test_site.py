@@ -7,7 +7,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from lab.claims.book_order import BOOK_ORDER
+from lab.claims.book_order import BOOK_ORDER, MOVED
 from lab.core.files import read_rows
 from lab.core.params import read_yaml
 from lab.tools.forecast import check_target
@@ -40,9 +40,15 @@ def pages(reports: Path) -> dict[str, tuple[Path, Text]]:
     return found
 
 
-def test_there_is_a_page_of_everything_and_no_other(reports):
+def test_there_is_a_page_of_everything_and_no_other_but_old_ones_that_lead_on(reports):
     there = {path.relative_to(reports).as_posix() for path in reports.rglob("*.html")}
-    assert there == set(pages(reports))
+    old = {file_of(page, language): page for page in MOVED for language in ("en", "zh")}
+    assert there == {*pages(reports), *old}
+    for file, page in old.items():
+        target = (reports / file.replace(page, MOVED[page])).name
+        text = (reports / file).read_text()
+        assert f'content="0; url={target}"' in text
+        assert f'<a href="{target}">' in text
 
 
 def test_every_link_and_anchor_leads_somewhere(reports):
