@@ -1,8 +1,8 @@
 """A fixed piece of work, whose seconds say how fast this machine is right now; without torch.
 
-Its four parts took about as long as each other on the machine of the committed run: starting a
-process that imports numpy, float32 products, fresh memory and copies, and Python. Their seconds add
-up, so that the part in which a machine is slowest counts most.
+Its parts take about as long as each other: starting a process that imports numpy, float32 products,
+fresh memory and copies, and Python. One process does it on all cores, then two at once, each on one
+core, as stages do: some of them gain from a second core, and hardly any from more.
 """
 
 import os
@@ -22,14 +22,17 @@ for _ in range(3):
 for _ in range(2_500_000):
     pass
 """
-TIMES = 2  # half a second each
 
 
 def seconds_of_work() -> float:
-    """The seconds that the work takes here, on all usable cores, whatever else runs."""
-    cores = str(usable_cores())
-    environment = os.environ | {"OMP_NUM_THREADS": cores, "OPENBLAS_NUM_THREADS": cores}
+    """The seconds that the work takes here, whatever else runs."""
     start = time.perf_counter()
-    for _ in range(TIMES):
-        subprocess.run([sys.executable, "-c", WORK], env=environment, check=True)
-    return round((time.perf_counter() - start) / TIMES, 3)
+    for processes, threads in ((1, usable_cores()), (2, 1)):
+        limits = {f"{library}_NUM_THREADS": str(threads) for library in ("OMP", "OPENBLAS")}
+        at_once = [
+            subprocess.Popen([sys.executable, "-c", WORK], env=os.environ | limits)
+            for _ in range(processes)
+        ]
+        for process in at_once:
+            process.wait()
+    return round(time.perf_counter() - start, 3)
