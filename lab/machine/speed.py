@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 
+from lab.core.errors import MachineError
 from lab.machine.limits import usable_cores
 
 WORK = """
@@ -25,7 +26,11 @@ for _ in range(2_500_000):
 
 
 def seconds_of_work() -> float:
-    """The seconds that the work takes here, whatever else runs."""
+    """The seconds that the work takes here, whatever else runs.
+
+    Raises:
+        MachineError: a process that does it failed.
+    """
     start = time.perf_counter()
     for processes, threads in ((1, usable_cores()), (2, 1)):
         limits = {f"{library}_NUM_THREADS": str(threads) for library in ("OMP", "OPENBLAS")}
@@ -33,6 +38,7 @@ def seconds_of_work() -> float:
             subprocess.Popen([sys.executable, "-c", WORK], env=os.environ | limits)
             for _ in range(processes)
         ]
-        for process in at_once:
-            process.wait()
+        codes = [process.wait() for process in at_once]
+        if any(codes):
+            raise MachineError("numpy fails in a process of its own; `invoke doctor` looks for it")
     return round(time.perf_counter() - start, 3)
