@@ -15,7 +15,6 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
-import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import fully_shard
@@ -32,7 +31,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from lab.machine.devices import Devices
 from lab.parallel.local_ranks import run_on_ranks
 from lab.parallel.process_group import all_reduce_max
-from lab.parallel.replicas import forward_backward, grad_of
+from lab.parallel.replicas import cross_entropy, forward_backward, grad_of
 from lab.results.measurements import Cell, Measurement
 from stages.parallelism.measure.by_hand import DataParallel, Layered, cut
 from stages.parallelism.measure.costs import counted, counted_step, dense_net, roundings
@@ -138,7 +137,7 @@ class InMicroBatches(OnRank):
         self._schedule = ScheduleGPipe(
             PipelineStage(self.net, rank, n, device),
             num_micro_batches,
-            loss_fn=_summed_loss,
+            loss_fn=cross_entropy,
             scale_grads=False,
         )
 
@@ -174,10 +173,6 @@ def _modules(net: Layered, device: torch.device) -> list[list[nn.Module]]:
         is_last = i + 1 == len(net.params)
         layers.append([*([] if i else [nn.Flatten()]), linear, *([] if is_last else [nn.ReLU()])])
     return layers
-
-
-def _summed_loss(logits: Tensor, y: Tensor) -> Tensor:
-    return F.cross_entropy(logits, y, reduction="sum")
 
 
 def _local(X: Tensor) -> Tensor:

@@ -10,14 +10,13 @@ from statistics import median
 from typing import NamedTuple
 
 import torch.distributed as dist
-import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.futures import Future
 from torch.nn.parallel import DistributedDataParallel
 
 from lab.parallel.collectives import Ranks
 from lab.parallel.gradient_times import ready_times
-from lab.parallel.replicas import forward_backward, overlapping, sgd
+from lab.parallel.replicas import cross_entropy, forward_backward, overlapping, sgd
 from stages.scaling.measure.params import AT_LAST
 
 LR = 0.01
@@ -68,9 +67,5 @@ def average_at_last(waiting: Waiting, bucket: dist.GradBucket) -> Future[Tensor]
 
 def ready_ms(net: nn.Module, X: Tensor, y: Tensor) -> dict[str, float]:
     """Milliseconds from the start of a backward pass to each gradient, by parameter."""
-
-    def loss() -> Tensor:
-        return F.cross_entropy(net(X), y, reduction="sum")
-
-    passes = ready_times(net, loss, PASSES, X.device)[1:]
+    passes = ready_times(net, lambda: cross_entropy(net(X), y), PASSES, X.device)[1:]
     return {name: median(each[name] for each in passes) for name in passes[0]}
