@@ -139,18 +139,20 @@ class Stopped(KeyboardInterrupt):
 
 @contextlib.contextmanager
 def raise_signals() -> Iterator[None]:
-    """Raise Stopped on the first signal that asks to end; a second one ends the process.
+    """Raise Stopped on the first signal that asks to end; a second SIGINT or SIGTERM ends at once.
 
-    A signal that is ignored, as SIGHUP under nohup, stays ignored. Windows has no SIGHUP.
+    A later SIGHUP does not: Linux sends it when `invoke` has ended, to a stage that ends in good
+    order. A signal that is ignored, as SIGHUP under nohup, stays ignored. Windows has no SIGHUP.
     """
-    numbers = {signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}
+    hang_up = getattr(signal, "SIGHUP", None)
+    numbers = filter(None, (signal.SIGINT, signal.SIGTERM, hang_up))
     before = {number: signal.getsignal(number) for number in numbers}
     heard = {number: old for number, old in before.items() if old is not signal.SIG_IGN}
 
     def stop(number: int, frame: FrameType | None) -> None:
         _STOP_ASKED.set()
         for each in heard:
-            signal.signal(each, signal.SIG_DFL)
+            signal.signal(each, signal.SIG_IGN if each == hang_up else signal.SIG_DFL)
         raise Stopped(number)
 
     for number in heard:

@@ -128,6 +128,38 @@ def test_a_signal_is_one_line_and_its_exit_code(project, number):
     assert json.loads(ERROR_FILE.read_text())["exit_code"] == 128 + number
 
 
+ENDS_SLOWLY = """
+import sys, time
+from lab.core.process import run
+def main():
+    try:
+        print("begun", flush=True)
+        time.sleep(60)
+    finally:
+        print("ending", flush=True)
+        time.sleep(1)
+        print("ended", flush=True)
+sys.exit(run(main))
+"""
+
+
+@pytest.mark.parametrize(
+    ("second", "code", "said"),
+    [(signal.SIGHUP, 143, "ended\n"), (signal.SIGINT, -2, ""), (signal.SIGTERM, -15, "")],
+)
+def test_a_second_signal_cuts_the_ending_short_and_a_hang_up_does_not(project, second, code, said):
+    """A terminal that closes sends SIGHUP, and so does Linux when the session's leader has ended."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", ENDS_SLOWLY]
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "begun\n"
+        process.send_signal(signal.SIGTERM)
+        assert process.stdout.readline() == "ending\n"
+        process.send_signal(second)
+        assert process.communicate(timeout=30) == (said, None)
+    assert process.returncode == code
+
+
 @pytest.mark.parametrize("shell", [[], ["sh", "-c"], ["bash", "-c"]])
 def test_a_stage_ends_with_the_process_that_started_it(project, shell):
     """DVC starts a stage by a shell, which may stay in between."""
