@@ -148,7 +148,7 @@ sys.exit(run(main))
     [(signal.SIGHUP, 143, "ended\n"), (signal.SIGINT, -2, ""), (signal.SIGTERM, -15, "")],
 )
 def test_a_second_signal_cuts_the_ending_short_and_a_hang_up_does_not(project, second, code, said):
-    """A terminal that closes sends SIGHUP, and so does Linux when the session's leader has ended."""
+    """A terminal that closes sends SIGHUP, as does Linux when the session's leader has ended."""
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-c", ENDS_SLOWLY]
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
