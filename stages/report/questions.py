@@ -106,9 +106,14 @@ def _read(stage: str, reports: Path) -> tuple[Any, Any]:
 
 def named(stage: str, results: Any, found: Any) -> dict[str, Any]:
     """What a text may name: conditions, findings, and what its page makes beside them."""
-    page = _module(stage, "figures")
-    beside = page.values(results, found) if hasattr(page, "values") else {}
+    beside = beside_findings(stage, results, found)
     return beside if stage == "train" else {**results.conditions, **found, **beside}
+
+
+def beside_findings(stage: str, results: Any, found: Any) -> dict[str, Any]:
+    """What a stage's page makes for its text: its `values`, if it has any."""
+    page = _module(stage, "figures")
+    return page.values(results, found) if hasattr(page, "values") else {}
 
 
 def _module(stage: str, name: str) -> Any:

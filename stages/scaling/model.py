@@ -79,7 +79,7 @@ class Model:
     @property
     def link(self) -> Link:
         """The median over the starts of each number."""
-        return Link(*np.median(self.links, axis=0).tolist())
+        return middle_of(self.links)
 
     def interval(self) -> tuple[Link, Link]:
         """The ends of the intervals of these medians."""
@@ -108,7 +108,7 @@ def models_of(results: Results) -> tuple[Model, Model]:
 def _model(results: Results, few: int, many: int, shared: bool) -> Model:
     fitted = paths_of(results, few, shared)
     links = fit_links(fitted)
-    link = Link(*np.median(links, axis=0).tolist())
+    link = middle_of(links)
     unseen = paths_of(results, many, shared) if many > few else []
     kinds = frozenset(m.device_kind for m in results.measurements)
     if many == few:
@@ -137,6 +137,11 @@ def paths_of(results: Results, n: int, shared: bool) -> Fitted:
 
     timed = [m for name in (*MODELLED, *PROBES) for m in results.series("message", name, ranks=n)]
     return [(found, [t / 1e3 for t in m.values]) for m in timed if (found := path(m))]
+
+
+def middle_of(links: NDArray[np.float64]) -> Link:
+    """The median of each number over links (starts, 3)."""
+    return Link(*np.median(links, axis=0).tolist())
 
 
 def errors_percent(link: Link, fitted: Fitted) -> list[float]:

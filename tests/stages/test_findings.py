@@ -11,7 +11,7 @@ from lab.core.files import METRICS, ROWS, read_json
 from lab.results.derived import derivation_of, metrics_of
 from lab.results.documents import read_results
 from lab.results.measurements import Results
-from stages.report import questions
+from stages.report.questions import beside_findings
 from tests.helpers import COMMITTED
 
 FOLDERS = sorted(
@@ -69,8 +69,7 @@ def test_a_page_derives_no_finding_again(stage):
     """By the numbers: what a text names beside findings is none of theirs."""
     results = read_results(COMMITTED / "reports" / stage)
     found = derivation_of(stage).findings(results)
-    page = questions._module(stage, "figures")
-    beside = page.values(results, found) if hasattr(page, "values") else {}
+    beside = beside_findings(stage, results, found)
     assert not beside.keys() & found.keys()
     intervals = Counter((each.value, each.low, each.high) for each in found.values() if each)
     twice = [
