@@ -41,8 +41,8 @@ def write_stage(name: str, book: str, question: str) -> None:
     if book not in PAGES:
         raise ParamsError(
             f"{book!r}: expected a section of the book that has an address in lab/report/book.py,"
-            " such as 12.11; if it lacks one, add it there, and its Chinese number in"
-            " lab/report/language.py unless that is one chapter less"
+            " such as 12.11; if it lacks one, add it there, with its Chinese number unless that"
+            " is one chapter less"
         )
     taken = {claim.id for claim in ledger()}
     words = {
