@@ -63,16 +63,6 @@ class Case(Entry):
     when: Text
 
 
-class Front(Text):
-    """How the front page tells a claim that is refuted; `{number}` is what was found.
-
-    Attributes:
-        rank: how much a reader would care, from 1 on; no two claims have the same.
-    """
-
-    rank: int
-
-
 class Kind(StrEnum):
     """Who makes a claim."""
 
@@ -102,7 +92,6 @@ class Claim(Entry):
         needs: what must be so for it to be testable; nothing: any machine will do.
         about_gpus: whether the sentence is about GPUs, the links between them, or a network. What
             a processor shows of it is our own question and counts apart.
-        front: how the front page tells it.
         since: the day from which the rule is as it is.
     """
 
@@ -121,7 +110,6 @@ class Claim(Entry):
     tolerance: Text
     needs: tuple[Need, ...] = ()
     about_gpus: bool = False
-    front: Front | None = None
     since: date
 
     @model_validator(mode="after")

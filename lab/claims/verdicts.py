@@ -254,15 +254,3 @@ def false_verdicts(judgements: Sequence[Judgement]) -> float:
     Bonferroni, for expectations: it holds however they depend on each other).
     """
     return sum(1 - f.finding.level for f in by_interval(judgements) if f.finding)
-
-
-def for_the_front(judgements: Sequence[Judgement], count: int, of_a_stage: int) -> list[Judgement]:
-    """What did not survive measurement and a front page tells, by rank; so many of each stage."""
-    by_rank = {
-        f.claim.front.rank: f for f in judgements if f.claim.front and f.verdict is Verdict.REFUTED
-    }
-    found: list[Judgement] = []
-    for _, f in sorted(by_rank.items()):
-        if sum(other.claim.stage == f.claim.stage for other in found) < of_a_stage:
-            found.append(f)
-    return found[:count]

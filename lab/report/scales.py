@@ -1,7 +1,7 @@
-"""A claim's interval on a scale, beside the numbers for which the claim holds."""
+"""Numbers on a line: a claim's interval beside the range in which the claim holds."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from lab.results.findings import Finding
@@ -31,9 +31,22 @@ class Scale:
 def scale_of(estimate: Finding, holds: Range) -> Scale:
     """The line on which both lie, with all of the interval and the finite ends of the range."""
     ends = [end for end in dict.fromkeys((holds.low, holds.high)) if math.isfinite(end)]
-    shown = [estimate.low, estimate.value, estimate.high, *ends]
-    logarithmic = min(shown) > 0 and max(shown) > WIDE * min(shown)
-    first, last = _limits(map(math.log, shown) if logarithmic else shown)
+    place = line_through([estimate.low, estimate.value, estimate.high, *ends])
+    return Scale(
+        (place(holds.low), place(holds.high)),
+        (place(estimate.low), place(estimate.high)),
+        place(estimate.value),
+        {place(end): end for end in ends},
+    )
+
+
+def line_through(numbers: Sequence[float]) -> Callable[[float], float]:
+    """Where a number lies on a line that shows all of these, in percent of its length."""
+    logarithmic = min(numbers) > 0 and max(numbers) > WIDE * min(numbers)
+    shown = [math.log(each) for each in numbers] if logarithmic else numbers
+    low, high = min(shown), max(shown)
+    margin = MARGIN * (high - low) or abs(low) / 2 or 1.0
+    first, last = low - margin, high + margin
 
     def place(number: float) -> float:
         if math.isinf(number):
@@ -43,16 +56,4 @@ def scale_of(estimate: Finding, holds: Range) -> Scale:
         at = math.log(number) if logarithmic else number
         return round(100 * (at - first) / (last - first), 1)
 
-    return Scale(
-        (place(holds.low), place(holds.high)),
-        (place(estimate.low), place(estimate.high)),
-        place(estimate.value),
-        {place(end): end for end in ends},
-    )
-
-
-def _limits(numbers: Iterable[float]) -> tuple[float, float]:
-    shown = list(numbers)
-    low, high = min(shown), max(shown)
-    margin = MARGIN * (high - low) or abs(low) / 2 or 1.0
-    return low - margin, high + margin
+    return place

@@ -223,12 +223,6 @@ def measured(judged: Judgement) -> str:
     return _with_interval(judged.finding, judged.claim.holds, translation(judged.unit))
 
 
-def in_front(judged: Judgement) -> str:
-    """A refuted claim as the front page tells it: its sentence with the number."""
-    number = _number(judged.finding) if judged.finding else ""
-    return localized(judged.claim.front or judged.claim.says).format(number=number)
-
-
 def verdict_and_number(judged: Judgement) -> str:
     """A judgement in a cell: its verdict's sign, and its number if there is one."""
     sign = SHOWN[judged.verdict].sign

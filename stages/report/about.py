@@ -5,48 +5,39 @@ template shows is one dictionary.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from markupsafe import Markup
 
 from lab.claims.agreement import AIM_PERCENT, agreement_of
-from lab.claims.book_order import HEADINGS, MOVED, PLACES
+from lab.claims.book_order import MOVED, PLACES
 from lab.claims.ledger import unmeasured
 from lab.claims.rules import Verdict
-from lab.claims.verdicts import (
-    CPU,
-    GPU_KINDS,
-    Judgement,
-    by_interval,
-    false_verdicts,
-    for_the_front,
-)
+from lab.claims.verdicts import CPU, GPU_KINDS, Judgement, by_interval, false_verdicts
 from lab.core.files import REPORTS
 from lab.data.sources import FASHION_FILES
 from lab.report import verdicts
 from lab.report.benchmarks import devices_in_words
 from lab.report.language import ENGLISH, language, localized, say
 from lab.report.machines import in_one_line
-from lab.report.prose import fill_in, filled
+from lab.report.prose import fill_in
 from lab.results.documents import read_hardware
 from lab.tools import retest
 from lab.tools.profiles import OWN_PARAMS
 from stages.report.calls import of_each_page
 from stages.report.evidence import Evidence, Reference
-from stages.report.questions import Question
+from stages.report.front_page import Questions, index, summary, waiting_for_gpus
 from stages.report.site import (
     HERE,
     INDEX,
     file_of,
     links_from,
-    part,
     rendered,
     templates,
     text_of,
     titles,
 )
 
-Questions = Mapping[str, Question]
 Values = dict[str, object]
 
 TEMPLATES = {
@@ -55,9 +46,6 @@ TEMPLATES = {
     "howto": "howto.html.j2",
     "claims": "claims.html.j2",
 }
-GPU_NEEDS = ("gpu", "two_gpus", "pair_of_gpus")  # by their names
-HERO = "together"  # the stage whose figure stands on the first screen
-IN_FRONT, OF_A_STAGE = 7, 2  # what did not survive, and how much of it one question may have
 MOST_APART = 8  # of a reference's effects, the farthest ones
 
 
@@ -65,7 +53,7 @@ def pages(questions: Questions, evidence: Evidence) -> dict[str, str]:
     """The pages by their files, in the language that is spoken."""
     of_all = _values(questions, evidence)
     own: dict[str, Values] = {
-        INDEX: _index(questions, evidence),
+        INDEX: index(questions, evidence),
         "errata": {},
         "howto": {"boxes": _boxes(questions)},
         "claims": _claims(evidence),
@@ -84,7 +72,7 @@ def pages(questions: Questions, evidence: Evidence) -> dict[str, str]:
             .render(language=language(), link=links_from(old)[new], title=titles()[new])
         )
     if language() == ENGLISH:
-        found["README.md"] = _summary(of_all, evidence)
+        found["README.md"] = summary(of_all, evidence)
     return found
 
 
@@ -98,70 +86,14 @@ def _values(questions: Questions, evidence: Evidence) -> Values:
         "gpus": any(facts["accelerator"]["count"] for facts in machines),
         "total": len(notes),
         "untested": len(notes) - len(tested),
-        "on_gpus": len(_waiting(notes)),
+        "on_gpus": len(waiting_for_gpus(notes)),
         "count": Counter(verdicts.SHOWN[f.verdict].key for f in notes),
         "on_virtual": sum(f.device_kind not in (CPU, *GPU_KINDS) for f in tested),
         "own": len(evidence.judgements) - len(notes),
         "original": not evidence.synthetic,
+        "source_url": "https://github.com/d2l-lab/d2l-lab",
         "values": {stage: made.values for stage, made in questions.items()},
     }
-
-
-def _index(questions: Questions, evidence: Evidence) -> Values:
-    """What did not survive, what came out of each question, and one count of claims."""
-    links = links_from(INDEX)
-    front = for_the_front(evidence.judgements, IN_FRONT, OF_A_STAGE)
-    findings = {stage: _finding(made) for stage, made in questions.items()}
-    tally = verdicts.tally(verdicts.of_the_notes(evidence.judgements))
-    return {
-        "any_in_front": bool(front),
-        "hero": part("hero", questions[HERO].panels.get(HERO, []), links[HERO]),
-        "front": part("front", front, links, titles()),
-        "questions": part("questions", HEADINGS, findings, links, titles()),
-        "tally": part("squares", tally, links["claims"]),
-        "notices": _notices(evidence),
-    }
-
-
-def _finding(made: Question) -> str:
-    """What came out, or why there is nothing to tell."""
-    if made.problem and made.failures:
-        return say("This page could not be drawn.")
-    return made.finding or made.problem
-
-
-def _notices(evidence: Evidence) -> list[Markup]:
-    """What stands on top where results are not of here, or data not real."""
-    machines, found = evidence.machines, []
-    if elsewhere := len(machines.stages_elsewhere):
-        here = in_one_line(machines.here)
-        found.append(part("not_of_here", elsewhere, len(machines.folders), here))
-    if evidence.synthetic:
-        found.append(part("synthetic_data", evidence.synthetic))
-    return found
-
-
-def _summary(values: Values, evidence: Evidence) -> str:
-    """What came out, for a code host, which shows Markdown; the project's README has it, too."""
-    waiting: dict[str, list[str]] = {}
-    for f in _waiting(evidence.judgements):
-        waiting.setdefault(f.claim.stage, []).append(f.claim.id)
-    front, text = filled(text_of("summary"), values | {"waiting": waiting})
-    return (
-        templates()
-        .get_template("README.md.j2")
-        .render(
-            title=front["title"],
-            text=Markup(text.strip() + "\n"),
-            notices=_notices(evidence),
-            hero=titles()[HERO],
-        )
-    )
-
-
-def _waiting(found: Sequence[Judgement]) -> list[Judgement]:
-    """Those that a GPU, or two, would decide."""
-    return [f for f in found if f.unmet and f.unmet.name in GPU_NEEDS]
 
 
 def _boxes(questions: Questions) -> dict[str, Markup]:

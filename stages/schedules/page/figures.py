@@ -28,6 +28,7 @@ def values(results: Results, found: Findings) -> dict[str, object]:
         "highest": max(plain),
         "search_steps": len(results.xs("losses", "diverges", net="lenet")),
         "best": best_schedule(results),
+        "late_begin": results.curves("schedule")[AS_THE_BOOK].y[0],
     }
 
 

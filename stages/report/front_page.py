@@ -1,0 +1,113 @@
+"""The index, and the summary of it that a code host shows.
+
+Their texts are stages/report/page/index.<language>.md and summary.en.md.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from lab.claims.book_order import HEADINGS
+from lab.claims.verdicts import Judgement
+from lab.report import verdicts
+from lab.report.language import say
+from lab.report.machines import in_one_line
+from lab.report.numbers import interval
+from lab.report.prose import block, filled
+from lab.report.scales import line_through
+from lab.report.verdicts import Shown
+from stages.report.evidence import Evidence
+from stages.report.questions import Question
+from stages.report.site import INDEX, links_from, part, templates, text_of, titles
+
+HERO = "together"  # the stage whose figure stands on the first screen
+GPU_NEEDS = ("gpu", "two_gpus", "pair_of_gpus")  # by their names
+Questions = Mapping[str, Question]
+Told = tuple[str, object]  # a number in words, and itself
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A question's row: its number, what came out in a line, and how many verdicts of each kind."""
+
+    number: str
+    finding: str
+    tally: Mapping[Shown, int]
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A number on a card's line: its words, its place in percent, and its interval's ends."""
+
+    words: str
+    at: float
+    low: float
+    high: float
+
+
+def index(questions: Questions, evidence: Evidence) -> dict[str, object]:
+    """What the index names beside what all texts do."""
+    links = links_from(INDEX)
+    answers = {stage: _answer(stage, made, evidence) for stage, made in questions.items()}
+    tally = verdicts.tally(verdicts.of_the_notes(evidence.judgements))
+    return {
+        "hero": part("hero", questions[HERO].panels.get(HERO, []), links[HERO]),
+        "card": card,
+        "questions": part("questions", HEADINGS, answers, links, titles()),
+        "tally": part("squares", tally, links["claims"]),
+        "notices": notices(evidence),
+    }
+
+
+def card(stage: str, said: Told, found: Told, caller: Callable[[], str]) -> Markup:
+    """Tell a finding, with what is said and what came out as marks on one line."""
+    of_both = [(words, interval(number)) for words, number in (said, found)]
+    place = line_through([end for _, each in of_both for end in (each.low, each.value, each.high)])
+    marks = [
+        Mark(words, place(each.value), place(each.low), place(each.high)) for words, each in of_both
+    ]
+    return part("card", links_from(INDEX)[stage], titles()[stage], block(caller()), *marks)
+
+
+def _answer(stage: str, made: Question, evidence: Evidence) -> Answer:
+    """What came out, or why there is nothing to tell."""
+    judgements = [f for f in evidence.judgements if f.claim.stage == stage]
+    finding = made.finding or made.problem
+    if made.problem and made.failures:
+        finding = say("This page could not be drawn.")
+    return Answer(made.prose.front.get("number", Markup()), finding, verdicts.tally(judgements))
+
+
+def notices(evidence: Evidence) -> list[Markup]:
+    """What stands on top where results are not of here, or data not real."""
+    machines, found = evidence.machines, []
+    if elsewhere := len(machines.stages_elsewhere):
+        here = in_one_line(machines.here)
+        found.append(part("not_of_here", elsewhere, len(machines.folders), here))
+    if evidence.synthetic:
+        found.append(part("synthetic_data", evidence.synthetic))
+    return found
+
+
+def summary(values: Mapping[str, object], evidence: Evidence) -> str:
+    """What came out, for a code host, which shows Markdown; the project's README has it, too."""
+    waiting: dict[str, list[str]] = {}
+    for f in waiting_for_gpus(evidence.judgements):
+        waiting.setdefault(f.claim.stage, []).append(f.claim.id)
+    front, text = filled(text_of("summary"), {**values, "waiting": waiting})
+    return (
+        templates()
+        .get_template("README.md.j2")
+        .render(
+            title=front["title"],
+            text=Markup(text.strip() + "\n"),
+            notices=notices(evidence),
+            hero=titles()[HERO],
+        )
+    )
+
+
+def waiting_for_gpus(found: Sequence[Judgement]) -> list[Judgement]:
+    """Those that a GPU, or two, would decide."""
+    return [f for f in found if f.unmet and f.unmet.name in GPU_NEEDS]
