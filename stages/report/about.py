@@ -26,7 +26,7 @@ from lab.tools import retest
 from lab.tools.profiles import OWN_PARAMS
 from stages.report.calls import of_each_page
 from stages.report.evidence import Evidence, Reference
-from stages.report.front_page import Questions, index, summary, waiting_for_gpus
+from stages.report.front_page import Questions, index, summary
 from stages.report.site import (
     HERE,
     INDEX,
@@ -46,6 +46,7 @@ TEMPLATES = {
     "howto": "howto.html.j2",
     "claims": "claims.html.j2",
 }
+GPU_NEEDS = ("gpu", "two_gpus", "pair_of_gpus")  # by their names
 MOST_APART = 8  # of a reference's effects, the farthest ones
 
 
@@ -86,7 +87,7 @@ def _values(questions: Questions, evidence: Evidence) -> Values:
         "gpus": any(facts["accelerator"]["count"] for facts in machines),
         "total": len(notes),
         "untested": len(notes) - len(tested),
-        "on_gpus": len(waiting_for_gpus(notes)),
+        "on_gpus": sum(f.unmet is not None and f.unmet.name in GPU_NEEDS for f in notes),
         "count": Counter(verdicts.SHOWN[f.verdict].key for f in notes),
         "on_virtual": sum(f.device_kind not in (CPU, *GPU_KINDS) for f in tested),
         "own": len(evidence.judgements) - len(notes),

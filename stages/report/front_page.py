@@ -3,13 +3,12 @@
 Their texts are stages/report/page/index.<language>.md and summary.en.md.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
 from lab.claims.book_order import HEADINGS
-from lab.claims.verdicts import Judgement
 from lab.report import verdicts
 from lab.report.language import say
 from lab.report.machines import in_one_line
@@ -22,7 +21,6 @@ from stages.report.questions import Question
 from stages.report.site import INDEX, links_from, part, templates, text_of, titles
 
 HERO = "together"  # the stage whose figure stands on the first screen
-GPU_NEEDS = ("gpu", "two_gpus", "pair_of_gpus")  # by their names
 Questions = Mapping[str, Question]
 Told = tuple[str, object]  # a number in words, and itself
 
@@ -92,10 +90,7 @@ def notices(evidence: Evidence) -> list[Markup]:
 
 def summary(values: Mapping[str, object], evidence: Evidence) -> str:
     """What came out, for a code host, which shows Markdown; the project's README has it, too."""
-    waiting: dict[str, list[str]] = {}
-    for f in waiting_for_gpus(evidence.judgements):
-        waiting.setdefault(f.claim.stage, []).append(f.claim.id)
-    front, text = filled(text_of("summary"), {**values, "waiting": waiting})
+    front, text = filled(text_of("summary"), values)
     return (
         templates()
         .get_template("README.md.j2")
@@ -106,8 +101,3 @@ def summary(values: Mapping[str, object], evidence: Evidence) -> str:
             hero=titles()[HERO],
         )
     )
-
-
-def waiting_for_gpus(found: Sequence[Judgement]) -> list[Judgement]:
-    """Those that a GPU, or two, would decide."""
-    return [f for f in found if f.unmet and f.unmet.name in GPU_NEEDS]
