@@ -31,6 +31,7 @@ CHECKS = (
     "check-jsonschema --builtin-schema vendor.github-workflows"
     " .github/workflows/check.yml .github/workflows/compare.yml",
     "check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml",
+    "check-jsonschema --builtin-schema vendor.citation-file-format CITATION.cff",
 )
 CACHES = (
     ".lab .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache dvc_plots"

@@ -12,6 +12,7 @@ from typing import Any
 from markupsafe import Markup
 
 from lab.core.errors import LabError
+from lab.report import address
 from lab.report.inline_svg import inlined
 from lab.report.language import in_markdown, say
 from lab.report.page import Explorable, Figure
@@ -20,12 +21,12 @@ from lab.report.verdicts import SHOWN, in_words, measured
 from stages.report.evidence import Evidence
 from stages.report.site import STAGES, links_from, part, titles
 
-Calls = Mapping[str, Callable[..., object]]  # by the names that texts have for them
+Calls = Mapping[str, object]  # functions and addresses, by the names that texts have for them
 log = logging.getLogger(__name__)
 
 
 def of_each_page(name: str, evidence: Evidence) -> Calls:
-    """What leads from a page to others: its links, and the verdicts that it names."""
+    """What leads from a page to others: links, the verdicts that it names, the source."""
     links, by_id = links_from(name), {f.claim.id: f for f in evidence.judgements}
 
     def page(name: str) -> Markup:
@@ -57,6 +58,7 @@ def of_each_page(name: str, evidence: Evidence) -> Calls:
         "claim": claim,
         "evidence": evidence_of,
         "verdict_of": verdict_of,
+        "source_url": address.source(),
     }
 
 
