@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from lab.claims.agreement import AIM_PERCENT, agreement_of
-from lab.claims.book_order import MOVED, PLACES
+from lab.claims.book_order import BOOK_ORDER, MOVED, PLACES
 from lab.claims.ledger import unmeasured
 from lab.claims.rules import Verdict
 from lab.claims.verdicts import CPU, GPU_KINDS, Judgement, by_interval, false_verdicts
@@ -31,6 +31,7 @@ from stages.report.site import (
     HERE,
     INDEX,
     file_of,
+    in_brief,
     links_from,
     rendered,
     templates,
@@ -64,7 +65,12 @@ def pages(questions: Questions, evidence: Evidence) -> dict[str, str]:
         named = of_all | own[name]
         calls = of_each_page(name, evidence)
         prose = fill_in(text_of(name), {**named, **calls}, headings=False)
-        content = own[name] | {"title": prose.front["title"], "parts": prose.parts}
+        content = own[name] | {
+            "title": prose.front["title"],
+            "parts": prose.parts,
+            "in_brief": in_brief(prose),
+            "days": evidence.first_and_last_day(*BOOK_ORDER),
+        }
         found[file_of(name, language())] = rendered(template, name, content)
     for old, new in MOVED.items():
         found[file_of(old, language())] = (
@@ -92,7 +98,6 @@ def _values(questions: Questions, evidence: Evidence) -> Values:
         "on_virtual": sum(f.device_kind not in (CPU, *GPU_KINDS) for f in tested),
         "own": len(evidence.judgements) - len(notes),
         "original": not evidence.synthetic,
-        "source_url": "https://github.com/d2l-lab/d2l-lab",
         "values": {stage: made.values for stage, made in questions.items()},
     }
 

@@ -25,7 +25,7 @@ from lab.claims.verdicts import Judgement
 from lab.core.errors import LabError, NotThereError
 from lab.core.files import REPORTS, ROWS
 from lab.core.params import PARAMS_FILE, read_yaml
-from lab.report import verdicts
+from lab.report import address, verdicts
 from lab.report.benchmarks import trust, undecided
 from lab.report.language import say
 from lab.report.machines import in_one_line, notes_on
@@ -33,7 +33,7 @@ from lab.report.prose import Prose, fill_in
 from lab.results.documents import read_conditions, read_results
 from stages.report.calls import QuestionCalls, failure, in_a_word, of_each_page
 from stages.report.evidence import Evidence
-from stages.report.site import STAGES, part, rendered, script_of, text_of, titles
+from stages.report.site import STAGES, in_brief, part, rendered, script_of, text_of, titles
 
 
 @dataclass(frozen=True)
@@ -147,6 +147,8 @@ def _html(
         stage,
         {
             "title": titles()[stage],
+            "in_brief": in_brief(prose),
+            "days": evidence.first_and_last_day(stage),
             "machine": in_one_line(*machines.all()),
             "notices": [part("synthetic_data", evidence.synthetic)] if evidence.synthetic else [],
             "machine_notes": notes_on(machines, stage),
@@ -177,5 +179,5 @@ def _files(stage: str) -> dict[str, str]:
     data = sorted((REPORTS / stage).rglob(ROWS))
     return {
         **{path.as_posix(): f"../{path.relative_to(REPORTS).as_posix()}" for path in data},
-        f"stages/{stage}": f"../../stages/{stage}",
+        f"stages/{stage}": address.source(f"stages/{stage}"),  # a web site shows no folder
     }

@@ -16,15 +16,16 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from lab.claims.book_order import BOOK_ORDER, PLACES
-from lab.report import book, verdicts
+from lab.report import address, book, verdicts
 from lab.report.language import CHINESE, ENGLISH, language, localized, say, translation
-from lab.report.prose import inline, read_front
+from lab.report.prose import ANSWER, Prose, inline, read_front
 
 HERE = Path(__file__).parent
 STAGES = HERE.parent
 INDEX = "index"
 ABOUT = ("errata", "howto", "claims")  # the pages that are of no stage
 FOLDER = "pages"  # of all but the index, under reports
+CARD = "figures/card.png"  # what a link to a page shows
 
 
 def file_of(page: str, language: str) -> str:
@@ -73,12 +74,22 @@ def rendered(template: str, page: str, content: Mapping[str, Any]) -> str:
             file=page,
             links=links_from(page),
             titles=titles(),
+            addresses={each: address.report(file_of(page, each)) for each in (ENGLISH, CHINESE)},
+            card=address.report(CARD),
             other_language=Path(file_of(page, other)).name,
             script=Markup(script),
             script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
             style=Markup((HERE / "templates" / "style.css").read_text("utf-8")),
         )
     )
+
+
+def in_brief(prose: Prose) -> str:
+    """What a link to a page says of it: its finding, or else the first sentence of its text."""
+    if finding := prose.front.get("finding"):
+        return finding.striptags()
+    text = prose.parts[ANSWER].html.striptags() if ANSWER in prose.parts else ""
+    return re.split(r"(?<=[.!?]) |(?<=[。！？])", text)[0]
 
 
 def part(macro: str, *given: object, one_line: bool = True) -> Markup:
@@ -98,7 +109,9 @@ def templates() -> Environment:
         autoescape=True,
         keep_trailing_newline=True,
     )
-    found.globals.update(say=say, text=with_tags, book=book, places=PLACES, verdicts=verdicts)
+    found.globals.update(
+        say=say, text=with_tags, address=address, book=book, places=PLACES, verdicts=verdicts
+    )
     found.filters.update(code=with_code, localized=localized)
     return found
 

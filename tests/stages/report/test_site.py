@@ -2,14 +2,17 @@
 
 import functools
 import re
+from html import unescape
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from markupsafe import Markup
 
 from lab.claims.book_order import BOOK_ORDER, MOVED
 from lab.core.files import read_rows
 from lab.core.params import read_yaml
+from lab.report import address
 from lab.tools.forecast import check_target
 from stages.report.site import ABOUT, INDEX, file_of
 from tests.helpers import COMMITTED, ROOT
@@ -20,7 +23,8 @@ pytestmark = pytest.mark.slow
 MOST_BYTES = {"claims": 300_000}  # of a page; of all others 200,000
 MOST_WORDS = {INDEX: 900, "errata": 1400}
 MOST_SCRIPT = 45_000
-OUTSIDE = ("d2l.ai", "zh.d2l.ai", "arxiv.org")
+META = r'<meta (?:name|property)="(.*?)" content="(.*?)">'
+OUTSIDE = ("d2l.ai", "zh.d2l.ai", "arxiv.org", "github.com")
 
 
 @pytest.fixture(scope="module", params=["committed", "made up"])
@@ -73,6 +77,48 @@ def test_every_link_and_anchor_leads_somewhere(reports):
     assert wrong == []
 
 
+def test_a_page_says_in_its_head_what_and_where_it_is_in_each_language(drawn):
+    for name, (path, _) in pages(drawn).items():
+        html = path.read_text()
+        head = html.split("</head>")[0]
+        said = {key: unescape(told) for key, told in re.findall(META, head)}
+        site = address.report()
+        english = name.replace(".zh.html", ".html")
+        urls = {
+            "en": site + english.removesuffix("index.html"),
+            "zh": site + english.replace(".html", ".zh.html"),
+        }
+        assert dict(re.findall(r'rel="alternate" hreflang="(\w+)" href="(.*?)"', head)) == urls
+        own = urls["zh" if ".zh." in name else "en"]
+        assert re.findall(r'rel="canonical" href="(.*?)"', head) == [own], name
+        assert said["og:url"] == own
+        assert said["og:image"].startswith(site)
+        [title] = re.findall("<h1>(.*?)</h1>", html)
+        assert said["og:title"] == Markup(title).striptags()
+        assert said["description"] == said["og:description"] != "", name
+
+
+def test_a_link_to_a_question_brings_the_finding_that_the_index_has(drawn):
+    for language in ("en", "zh"):
+        index = (drawn / file_of(INDEX, language)).read_text()
+        for stage in BOOK_ORDER:
+            page = (drawn / file_of(stage, language)).read_text()
+            finding = re.findall(rf'<li id="{stage}">.*?<br>(.*?)</li>', index)[0]
+            told = dict(re.findall(META, page))["description"]
+            assert unescape(told) == Markup(finding).striptags() != "", stage
+
+
+def test_a_page_ends_with_its_licence_and_how_to_cite_it(drawn):
+    [author] = read_yaml(ROOT / "CITATION.cff")["authors"]
+    for name, (path, _) in pages(drawn).items():
+        foot = path.read_text().split("<footer")[1]
+        licences = re.findall(rf'href="{address.source()}/tree/main/(.*?)"', foot)
+        assert licences == ["LICENSE-TEXT.md", "LICENSE"]
+        assert all((ROOT / each).is_file() for each in licences)
+        assert f'author = "{{{author["name"]}}}"' in foot
+        assert f'url = "{address.report(name)}"' in foot
+
+
 VERDICTS = (
     "confirmed",
     "refuted",
@@ -92,7 +138,9 @@ def test_each_page_is_well_formed_small_and_runs_its_own_script_alone(reports):
         assert len("".join(re.findall(r"(?s)<script>(.*?)</script>", html))) <= MOST_SCRIPT, name
         assert "default-src 'none'" in html, name
         assert re.search(r"script-src ('sha256-[^']+'|'none')\"", html), name
-        assert not re.search(r'src="http|<script src|<link|url\(http|unsafe-eval', html), name
+        assert not re.search(r'src="http|<script src|url\(http|unsafe-eval', html), name
+        for link in re.findall(r"<link.*?>", html):  # to be told of, or within the page itself
+            assert re.search(r'rel="(canonical|alternate|icon" href="data:)', link), name
         if name.endswith(f"{page}.html"):
             assert text.words <= MOST_WORDS.get(page, 10_000), f"{name}: {text.words} words"
 
