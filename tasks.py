@@ -29,7 +29,7 @@ CHECKS = (
     "python -m mypy",
     "lint-imports",
     "check-jsonschema --builtin-schema vendor.github-workflows"
-    " .github/workflows/check.yml .github/workflows/compare.yml",
+    " .github/workflows/check.yml .github/workflows/compare.yml .github/workflows/pages.yml",
     "check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml",
     "check-jsonschema --builtin-schema vendor.citation-file-format CITATION.cff",
 )
