@@ -13,7 +13,7 @@ from lab.claims.verdicts import CPU, Judgement, judgements_of
 from lab.core.errors import LabError
 from lab.core.files import METRICS, ROWS, read_json, read_rows
 from lab.report.benchmarks import devices_in_words
-from lab.report.book import section_number
+from lab.report.book import page_of
 from lab.report.language import localized, say, translation
 from lab.report.numbers import digits_beside, number, span
 from lab.report.reasons import reason_of
@@ -147,9 +147,8 @@ def place_in_words(places: str) -> str:
     found = []
     for place in places_of(places):
         if place.source == BOOK:
-            found.append(
-                say("the book's notebook of {section}", section=section_number(place.section))
-            )
+            number = page_of(place.section).number
+            found.append(say("the book's notebook of {section}", section=number))
         elif place.first == place.last:
             found.append(say("note {note}, line {line}", note=place.source, line=place.first))
         else:

@@ -14,7 +14,7 @@ from lab.claims.book_order import PLACES
 from lab.claims.ledger import ledger
 from lab.core.errors import ParamsError
 from lab.core.files import write_atomically
-from lab.report.book import PAGES
+from lab.report.book import SECTIONS
 from lab.tools.deps import with_deps
 
 TEMPLATES = Path(__file__).with_name("question")
@@ -32,18 +32,14 @@ def write_stage(name: str, book: str, question: str) -> None:
     """Write a stage's folder and its entries elsewhere; print which files, and what comes next.
 
     Raises:
-        ParamsError: a name that is no Python module's or is taken, or a section without an address.
+        ParamsError: a name that is no Python module's or is taken, or no section of the book.
     """
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise ParamsError(f"{name!r}: expected a name of small letters, such as gradient_clipping")
     if Path("stages", name).exists():
         raise ParamsError(f"stages/{name} is there already; take another name")
-    if book not in PAGES:
-        raise ParamsError(
-            f"{book!r}: expected a section of the book that has an address in lab/report/book.py,"
-            " such as 12.11; if it lacks one, add it there, with its Chinese number unless that"
-            " is one chapter less"
-        )
+    if book not in SECTIONS:
+        raise ParamsError(f"{book!r}: expected a section of the English edition, such as 12.11")
     taken = {claim.id for claim in ledger()}
     words = {
         "name": name,

@@ -71,7 +71,7 @@ def test_a_new_stage_lacks_its_experiment_alone(tmp_path):
         ("Clipping", "12.11", "'Clipping'"),
         ("my-stage", "12.11", "'my-stage'"),
         ("optimizers", "12.11", "stages/optimizers is there already"),
-        ("clipping", "9.5", "'9.5': expected a section"),
+        ("clipping", "9.9", "'9.9': expected a section"),
     ],
 )
 def test_what_cannot_be_a_question_is_refused(name, book, said, monkeypatch):
