@@ -117,9 +117,10 @@ def test(c: Context, k: str = "", all: bool = False) -> None:  # noqa: A002  (th
 @task
 def check(c: Context) -> None:
     """Run what reads the code: formatter, linter, types, imports, workflows."""
-    codes = [_run(c, command, warn=True) for command in CHECKS]
-    if failed := list(filter(None, codes)):
-        raise Exit(code=failed[0])
+    codes = {command: _run(c, command, warn=True) for command in CHECKS}
+    if failed := [command for command in CHECKS if codes[command]]:
+        names = (command.removeprefix("python -m ").split(" --")[0] for command in failed)
+        raise Exit(f"ERROR: failed: {', '.join(names)}; each says why above", codes[failed[0]])
 
 
 @task(

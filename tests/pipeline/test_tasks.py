@@ -47,6 +47,7 @@ def test_a_check_that_fails_keeps_no_other_from_running(monkeypatch):
     with pytest.raises(Exit) as end:
         tasks.check(C)
     assert end.value.code == 3
+    assert [name in end.value.message for name in ("ruff check", "mypy")] == [True, False]
     assert list(left) == []
 
 
