@@ -86,7 +86,7 @@ def layer_of(process: psutil.Process) -> str:
             return "forked" if forked else "fork server"
         if any(word.startswith("stages.") for word in words):
             return "stage"
-        if any(Path(word).name == "dvc" for word in words[:3]):
+        if any(word.endswith("dvc") for word in words[:3]):
             return "dvc"
         if "invoke" in words:
             return "invoke"

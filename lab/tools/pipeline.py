@@ -89,7 +89,8 @@ def _clear(path: Path) -> None:
 
 def _dvc(*words: str) -> int:
     print(shlex.join(["dvc", *words]), flush=True)
-    process = subprocess.Popen([sys.executable, "-m", "dvc", *words], preexec_fn=_end_with_parent())
+    command = [sys.executable, "-m", "lab.tools.dvc", *words]
+    process = subprocess.Popen(command, preexec_fn=_end_with_parent())
     try:
         code = process.wait()
     except Stopped:

@@ -197,6 +197,27 @@ def test_an_environment_in_which_dvc_cannot_run_is_made_up_for(two_stages, befor
     assert (two_stages / "two").read_text() == "1\n"
 
 
+@pytest.mark.slow
+def test_dvc_tells_what_it_does_and_advises_to_push_only_to_a_remote(two_stages):
+    def told(*words):
+        ended = subprocess.run(
+            [sys.executable, "-m", *words],
+            cwd=two_stages,
+            env=os.environ | {"PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert ended.returncode == 0, ended.stderr
+        return ended.stdout
+
+    without = told("invoke", "repro")
+    assert "Running stage 'two':" in without and "Updating lock file 'dvc.lock'" in without
+    assert "dvc push" not in without and "git add" not in without
+    told("dvc", "remote", "add", "store", str(two_stages / "store"))
+    assert "dvc push" in told("lab.tools.dvc", "repro", "--force")
+
+
 @pytest.mark.parametrize("stage", [{}, {"DVC_STAGE": "probe"}])
 def test_another_python_on_path_is_said_in_a_line(stage):
     """One without the packages, as an environment that is not activated leaves it to DVC."""
