@@ -206,7 +206,7 @@ class TrainParams(Section):
 
 def _inherited(place: tuple[int | str, ...], changes: dict[str, Any]) -> bool:
     """Whether a mistake under `runs` is in a value that the run takes from the defaults."""
-    if len(place) < 3 or place[0] != "runs" or place[2] not in RunParams.model_fields:
+    if len(place) < 3 or place[0] != "runs" or place[2] == "[key]":  # the run's name itself
         return False
     return place[2] not in changes[str(place[1])]
 

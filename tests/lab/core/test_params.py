@@ -129,3 +129,13 @@ def test_a_missing_key_is_said(project):
         params.load(TrainStage)
     [line] = str(error.value).splitlines()
     assert "train.defaults.lr: missing key" in line, "one mistake, though three runs lack it"
+
+
+def test_a_mistyped_default_is_one_mistake_and_a_runs_own_key_another(project):
+    edit_params({"train.defaults.momentun": 0.9, "train.runs.lenet_2gpu.bach_size": 256})
+    with pytest.raises(ParamsError) as error:
+        params.load(TrainStage)
+    assert str(error.value).splitlines() == [
+        "params.yaml: train.defaults.momentun: unknown key; did you mean momentum?",
+        "params.yaml: train.runs.lenet_2gpu.bach_size: unknown key; did you mean batch_size?",
+    ]
