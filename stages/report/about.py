@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from lab.claims.agreement import AIM_PERCENT, agreement_of
-from lab.claims.book_order import BOOK_ORDER, MOVED, PLACES
+from lab.claims.book_order import MOVED, PLACES
 from lab.claims.ledger import unmeasured
 from lab.claims.rules import Verdict
 from lab.claims.verdicts import CPU, GPU_KINDS, Judgement, by_interval, false_verdicts
@@ -31,7 +31,7 @@ from stages.report.site import (
     HERE,
     INDEX,
     file_of,
-    in_brief,
+    head_and_foot,
     links_from,
     rendered,
     templates,
@@ -68,8 +68,7 @@ def pages(questions: Questions, evidence: Evidence) -> dict[str, str]:
         content = own[name] | {
             "title": prose.front["title"],
             "parts": prose.parts,
-            "in_brief": in_brief(prose),
-            "days": evidence.first_and_last_day(*BOOK_ORDER),
+            **head_and_foot(prose, *PLACES),
         }
         found[file_of(name, language())] = rendered(template, name, content)
     for old, new in MOVED.items():

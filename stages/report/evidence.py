@@ -3,20 +3,18 @@
 What compares across machines is the claims: a verdict, and an effect with its interval.
 """
 
-import contextlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab.claims.book_order import BOOK_ORDER
 from lab.claims.ledger import ledger
 from lab.claims.verdicts import Judgement, judgements_of
 from lab.core.errors import DataError, LabError
-from lab.core.files import CONDITIONS, MEASURED_ON, read_json
+from lab.core.files import CONDITIONS, read_json
 from lab.report import verdicts
 from lab.report.machines import Facts, Machines, machines_of
 from lab.results.diff import Taken, diff
-from lab.results.documents import bring_back, read_conditions, read_hardware
+from lab.results.documents import bring_back, read_hardware
 from lab.tools.references import read_reference
 
 
@@ -40,7 +38,6 @@ class Evidence:
         references: other machines, without a snapshot of these very results.
         damaged: what is wrong with the files beside them that are none.
         synthetic: the data sets that are look-alikes.
-        days: of each stage, on which it was measured, as 2026-11-26.
     """
 
     judgements: Sequence[Judgement]
@@ -48,12 +45,6 @@ class Evidence:
     references: Sequence[Reference]
     damaged: Sequence[str]
     synthetic: Sequence[str]
-    days: Mapping[str, Collection[str]]
-
-    def first_and_last_day(self, *stages: str) -> list[str]:
-        """Between which the stages were measured; one if it is the same, none if not recorded."""
-        found = {day for stage in stages for day in self.days[stage]}
-        return sorted({min(found), max(found)}) if found else []
 
 
 def read_evidence(reports: Path) -> Evidence:
@@ -74,8 +65,7 @@ def read_evidence(reports: Path) -> Evidence:
         if diff(_taken(here), _taken(reference.judgements)):
             references.append(reference)
     machines = machines_of(reports, read_hardware())
-    days = {stage: _days_of(reports / stage) for stage in BOOK_ORDER}
-    return Evidence(judgements, machines, references, damaged, _synthetic(reports), days)
+    return Evidence(judgements, machines, references, damaged, _synthetic(reports))
 
 
 def _reference(path: Path) -> Reference:
@@ -90,15 +80,6 @@ def _reference(path: Path) -> Reference:
 
 def _taken(judgements: Mapping[str, Judgement]) -> Taken:
     return Taken({claim: f.finding for claim, f in judgements.items() if f.finding})
-
-
-def _days_of(folder: Path) -> set[str]:
-    """The days on which the results in a folder were measured, as far as they are recorded."""
-    found = set()
-    for path in folder.rglob(CONDITIONS):
-        with contextlib.suppress(LabError):  # the page of that stage says so
-            found.add(str(read_conditions(path.parent).get(MEASURED_ON, "")))
-    return found - {""}
 
 
 def _synthetic(reports: Path) -> list[str]:

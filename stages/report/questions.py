@@ -33,7 +33,7 @@ from lab.report.prose import Prose, fill_in
 from lab.results.documents import read_conditions, read_results
 from stages.report.calls import QuestionCalls, failure, in_a_word, of_each_page
 from stages.report.evidence import Evidence
-from stages.report.site import STAGES, in_brief, part, rendered, script_of, text_of, titles
+from stages.report.site import STAGES, head_and_foot, part, rendered, script_of, text_of, titles
 
 
 @dataclass(frozen=True)
@@ -147,8 +147,7 @@ def _html(
         stage,
         {
             "title": titles()[stage],
-            "in_brief": in_brief(prose),
-            "days": evidence.first_and_last_day(stage),
+            **head_and_foot(prose, stage),
             "machine": in_one_line(*machines.all()),
             "notices": [part("synthetic_data", evidence.synthetic)] if evidence.synthetic else [],
             "machine_notes": notes_on(machines, stage),

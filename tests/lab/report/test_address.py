@@ -20,10 +20,12 @@ def test_whatever_names_the_project_on_the_web_agrees():
     name = re.escape(URLS["Source"].rsplit("/", 1)[1])
     pattern = rf"github(\.com)?/[[:alnum:]_.-]+/{name}\b|[[:alnum:].-]+\.github\.io/{name}\b"
     found = subprocess.run(
-        ["git", "grep", "-IhoE", pattern], cwd=ROOT, capture_output=True, text=True, check=True
+        ["git", "grep", "-IoE", pattern], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    named = {each.replace("github/", "github.com/") for each in found.stdout.split()}
-    assert named == {url.removeprefix("https://").rstrip("/") for url in URLS.values()}
+    known = {url.removeprefix("https://").rstrip("/") for url in URLS.values()}
+    named = {line.replace(":github/", ":github.com/") for line in found.stdout.splitlines()}
+    assert named
+    assert {line for line in named if line.split(":", 1)[1] not in known} == set()
 
 
 def test_addresses_are_urls_of_the_parts():

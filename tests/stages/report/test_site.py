@@ -23,7 +23,6 @@ pytestmark = pytest.mark.slow
 MOST_BYTES = {"claims": 300_000}  # of a page; of all others 200,000
 MOST_WORDS = {INDEX: 900, "errata": 1400}
 MOST_SCRIPT = 45_000
-META = r'<meta (?:name|property)="(.*?)" content="(.*?)">'
 OUTSIDE = ("d2l.ai", "zh.d2l.ai", "arxiv.org", "github.com")
 
 
@@ -75,6 +74,9 @@ def test_every_link_and_anchor_leads_somewhere(reports):
             if not known:
                 wrong.append((name, link))
     assert wrong == []
+
+
+META = r'<meta (?:name|property)="(.*?)" content="(.*?)">'
 
 
 def test_a_page_says_in_its_head_what_and_where_it_is_in_each_language(drawn):
