@@ -27,7 +27,6 @@ WORDS = {  # in English, by code
     reasons.NEEDS_BF16: "needs instructions for bfloat16",
     reasons.NEEDS_LIGHTNING: "needs PyTorch Lightning: pip install -e '.[peers]'",
     reasons.NO_TORCHSCRIPT: "torch {about} has no TorchScript",
-    reasons.OFF: "{about} is false",
     reasons.FAILED: "does not work here ({about})",
     reasons.NO_TIME: "not compiled within the time that was left",
     reasons.DISTURBED: "{about}; `invoke remeasure --stage {stage}` measures again",
@@ -41,6 +40,11 @@ WORDS = {  # in English, by code
     reasons.TOO_FEW: "too few samples to decide: {about}",
 }
 
+SWITCHES = {  # what a key of params.yaml that is false leaves out
+    "bench_compile.compilers": "what a compiler builds",
+    "bench_training.peers": "slower loops, such as a plain one and PyTorch Lightning's",
+}
+
 
 def in_words(reason: Reason, stage: str) -> str:
     """A stage's reason in the language that is spoken."""
@@ -49,6 +53,8 @@ def in_words(reason: Reason, stage: str) -> str:
         about = in_words(Reason.of(about), stage)
     if code == reasons.DISTURBED:
         about = all_in_words(split(about))
+    if code == reasons.OFF:
+        return translation(SWITCHES.get(about, about))
     if code not in WORDS:
         return str(reason)
     return translation(WORDS[code]).format(about=about, stage=stage)

@@ -222,6 +222,15 @@ def measured(judged: Judgement) -> str:
     return _with_interval(judged.finding, judged.claim.holds, translation(judged.unit))
 
 
+def in_brief(judged: Judgement) -> str:
+    """The number with its interval, each case's with its verdict, or why there is none."""
+    if judged.cases:
+        return say("; ").join(map(verdict_and_number, judged.cases))
+    if need := judged.unmet:
+        return say("needs {what}", what=localized(need.label))
+    return measured(judged) or reason_of(judged)
+
+
 def verdict_and_number(judged: Judgement) -> str:
     """A judgement in a cell: its verdict's sign, and its number if there is one."""
     sign = SHOWN[judged.verdict].sign

@@ -22,20 +22,20 @@ function showChosen() {
 }
 
 function openLinked() {
-  const verdict = location.hash.slice(1)
-  if ([...filters.verdict.options].some(option => option.value && option.value === verdict)) {
-    filters.verdict.value = verdict
+  const name = location.hash.slice(1)
+  if ([...filters.verdict.options].some(option => option.value && option.value === name)) {
+    filters.verdict.value = name
     showChosen()
     return filters.scrollIntoView()
   }
-  const claim = location.hash.startsWith("#claim-") && document.getElementById(location.hash.slice(1))
-  if (!claim) return
-  if (claim.hidden) {
+  const linked = document.getElementById(name)
+  if (linked?.tagName !== "DETAILS") return
+  if (linked.hidden) {
     filters.reset()
     showChosen()
   }
-  claim.open = true
-  claim.scrollIntoView()
+  linked.open = true
+  linked.scrollIntoView()
 }
 
 if (filters && claims.length) {

@@ -9,7 +9,7 @@ from lab.claims.book_order import HEADINGS
 from lab.claims.ledger import ledger
 from lab.core.files import ROWS, read_rows
 from lab.report.language import catalogue
-from lab.report.reasons import WORDS
+from lab.report.reasons import SWITCHES, WORDS
 from lab.report.verdicts import SHOWN
 from tests.helpers import COMMITTED, ROOT
 
@@ -24,7 +24,7 @@ def spoken(source: Path) -> set[str]:
 
 def test_every_message_has_a_translation():
     said = {claim.holds.template for claim in ledger()} | set(HEADINGS)
-    said |= {shown.word for shown in SHOWN.values()} | set(WORDS.values())
+    said |= {shown.word for shown in SHOWN.values()} | {*WORDS.values(), *SWITCHES.values()}
     for room in ("lab", "stages"):
         said = said.union(*map(spoken, (ROOT / room).rglob("*.py")))
     for template in (ROOT / "stages" / "report" / "templates").glob("*.html.j2"):

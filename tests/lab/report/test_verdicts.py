@@ -1,6 +1,7 @@
 """Claims as the page shows them: every verdict has its words, in both languages."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -9,9 +10,9 @@ from lab.claims.rules import Verdict
 from lab.claims.verdicts import NO_REASON, Judgement
 from lab.core.files import ROWS, read_rows
 from lab.report.language import speaking
-from lab.report.verdicts import change_of, effect_of, range_in_words, scale_on
+from lab.report.verdicts import change_of, effect_of, in_brief, range_in_words, scale_on
 from lab.results.findings import Finding, Over, exact
-from lab.results.reasons import Reason
+from lab.results.reasons import OFF, SKIPPED, UNMET, Reason
 from tests.helpers import COMMITTED
 
 CLAIMS = {claim.id: claim for claim in ledger()}
@@ -39,6 +40,18 @@ def test_a_number_stands_with_its_unit_and_what_its_brackets_hold():
     assert effect_of(counted, samples=True) == effect_of(counted)
     assert effect_of(counted) == f"3{unit}; virtual devices on the CPU"
     assert "same in every run" in change_of(counted)
+
+
+def test_in_brief_each_case_has_its_verdict_and_what_has_no_number_a_reason():
+    one, other = judged(Verdict.CONFIRMED, exact(3.0)), judged(Verdict.REFUTED, INTERVAL)
+    both = replace(judged(Verdict.DEPENDS, None), cases=(one, other))
+    assert in_brief(both) == "✓ 3; ✗ −1.5 (−2.0 to 1,200)"
+    assert in_brief(one) == f"3{UNITS['B3b']}"
+    off = Reason(SKIPPED, str(Reason(OFF, "bench_training.peers")))
+    for reason, words in ((Reason(UNMET, "gpu"), "needs a GPU"), (off, "PyTorch Lightning")):
+        found = in_brief(judged(Verdict.NOT_TESTABLE, None, reason, "C5"))
+        assert words in found
+        assert "invoke" not in found and "peers" not in found
 
 
 @pytest.mark.parametrize(

@@ -139,6 +139,8 @@ def test_claims_are_found_by_verdict_words_and_link(browser, drawn):
         assert page.locator("#claim-A4").evaluate("claim => claim.open")
         page.goto(page.url.split("#")[0] + "#refuted")
         assert shown.count() == refuted
+        page.goto(page.url.split("#")[0] + "#part-2")
+        assert page.locator("#method details[open]").count() == 1, "what is linked is unfolded"
 
 
 def test_without_a_script_all_is_there_to_read(browser, drawn):
