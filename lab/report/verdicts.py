@@ -225,7 +225,9 @@ def measured(judged: Judgement) -> str:
 def in_brief(judged: Judgement) -> str:
     """The number with its interval, each case's with its verdict, or why there is none."""
     if judged.cases:
-        return say("; ").join(map(verdict_and_number, judged.cases))
+        *others, last = judged.cases  # which all have its unit
+        of_last = f"{SHOWN[last.verdict].sign} {measured(last)}".rstrip()
+        return say("; ").join([*map(verdict_and_number, others), of_last])
     if need := judged.unmet:
         return say("needs {what}", what=localized(need.label))
     return measured(judged) or reason_of(judged)

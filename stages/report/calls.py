@@ -17,7 +17,7 @@ from lab.report.inline_svg import inlined
 from lab.report.language import in_markdown, say
 from lab.report.page import Explorable, Figure
 from lab.report.prose import TextError, block
-from lab.report.verdicts import SHOWN, in_words, measured
+from lab.report.verdicts import SHOWN, in_brief
 from stages.report.evidence import Evidence
 from stages.report.site import STAGES, links_from, part, titles
 
@@ -45,8 +45,10 @@ def of_each_page(name: str, evidence: Evidence) -> Calls:
         """The same, with the verdict and the number that were found here."""
         if not (found := by_id.get(id_)):
             return claim(id_)
-        number = in_markdown(measured(found) or in_words(found.verdict))
-        return Markup(f"{claim(id_)} {SHOWN[found.verdict].sign} {number}")
+        number = in_markdown(in_brief(found))
+        # each case has its own sign
+        verdict = number if found.cases else f"{SHOWN[found.verdict].sign} {number}"
+        return Markup(f"{claim(id_)} {verdict}")
 
     def verdict_of(id_: str) -> str:
         """A claim's verdict here, by which the text chooses its words."""
