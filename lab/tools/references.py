@@ -7,14 +7,17 @@ in the folder `reports/reference/NAME`.
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, Strict
 
+from lab.claims.ledger import ledger
+from lab.claims.verdicts import Judgement, judgements_of
 from lab.core.errors import DataError, ParamsError
 from lab.core.files import HARDWARE_FILE, REPORTS, read_rows, write_json
-from lab.report.machines import this_machine
+from lab.report.machines import Facts, this_machine
 from lab.results.derived import taken_under
 from lab.results.diff import Taken
 from lab.results.documents import Document, Hardware, bring_back, read_document, read_hardware
@@ -50,6 +53,25 @@ class _Reference(Document):
     claims: list[dict[str, float | str]] = Field(default_factory=list)
 
 
+@dataclass(frozen=True)
+class Reference:
+    """Another machine.
+
+    Attributes:
+        name: of its file.
+        hardware: its facts.
+        profile: whose params it ran with.
+        taken: what it measured, by the stage's folder.
+        judgements: by claim; none by a rule that has changed since.
+    """
+
+    name: str
+    hardware: Facts
+    profile: str
+    taken: Mapping[str, Taken]
+    judgements: Mapping[str, Judgement]
+
+
 def path_of(name: str) -> Path:
     """The file of a reference.
 
@@ -72,6 +94,21 @@ def read_reference(path: Path) -> dict[str, Any]:
         MachineError: another user's.
     """
     return read_document(path, _Reference, bring_back(path))
+
+
+def judged(path: Path) -> Reference:
+    """A reference with its verdicts.
+
+    Raises:
+        DataError, MachineError: as in `read_reference`.
+    """
+    found = read_reference(path)
+    try:
+        judgements = judgements_of(found.get("claims", []), ledger())
+    except (LookupError, TypeError, ValueError) as error:
+        raise DataError(f"{path}: damaged (claims: {error}); {bring_back(path)}") from None
+    by_id = {f.claim.id: f for f in judgements}
+    return Reference(path.stem, found["hardware"], found["profile"], taken_of(found), by_id)
 
 
 def stage_of(taken: Taken) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from lab.report import verdicts
 from lab.report.language import ENGLISH, language
 from lab.report.machines import in_one_line
 from lab.report.prose import fill_in
-from stages.report import claims_page
+from stages.report import claims_page, machines_page
 from stages.report.calls import of_each_page
 from stages.report.evidence import Evidence
 from stages.report.front_page import Questions, index, summary
@@ -37,6 +37,7 @@ TEMPLATES = {
     "errata": "text.html.j2",
     "howto": "howto.html.j2",
     "claims": "claims.html.j2",
+    "machines": "text.html.j2",
 }
 GPU_NEEDS = ("gpu", "two_gpus", "pair_of_gpus")  # by their names
 
@@ -49,6 +50,7 @@ def pages(questions: Questions, evidence: Evidence) -> dict[str, str]:
         "errata": {},
         "howto": {"boxes": _boxes(questions)},
         "claims": claims_page.values(evidence.judgements),
+        "machines": machines_page.values(of_all["values"], evidence),
     }
     found = {}
     for name, template in TEMPLATES.items():

@@ -7,25 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab.claims.ledger import ledger
-from lab.claims.verdicts import Judgement, judgements_of
-from lab.core.errors import DataError, LabError
+from lab.claims.verdicts import Judgement
+from lab.core.errors import LabError
 from lab.core.files import CONDITIONS, read_json
 from lab.report import verdicts
-from lab.report.machines import Facts, Machines, machines_of
+from lab.report.machines import Machines, machines_of
 from lab.results.diff import Taken, diff
-from lab.results.documents import bring_back, read_hardware
-from lab.tools.references import read_reference
-
-
-@dataclass(frozen=True)
-class Reference:
-    """Another machine: its name, its facts, its profile, and its judgements by claim."""
-
-    name: str
-    hardware: Facts
-    profile: str
-    judgements: Mapping[str, Judgement]
+from lab.results.documents import read_hardware
+from lab.tools.references import Reference, judged
 
 
 @dataclass(frozen=True)
@@ -58,7 +47,7 @@ def read_evidence(reports: Path) -> Evidence:
     references, damaged = [], []
     for path in sorted((reports / "reference").glob("*.json")):
         try:
-            reference = _reference(path)
+            reference = judged(path)
         except LabError as error:
             damaged.append(str(error))
             continue
@@ -66,16 +55,6 @@ def read_evidence(reports: Path) -> Evidence:
             references.append(reference)
     machines = machines_of(reports, read_hardware())
     return Evidence(judgements, machines, references, damaged, _synthetic(reports))
-
-
-def _reference(path: Path) -> Reference:
-    document = read_reference(path)
-    try:
-        judgements = judgements_of(document.get("claims", []), ledger())
-    except (LookupError, TypeError, ValueError) as error:
-        raise DataError(f"{path}: damaged (claims: {error}); {bring_back(path)}") from None
-    by_id = {f.claim.id: f for f in judgements}
-    return Reference(document["name"], document["hardware"], document["profile"], by_id)
 
 
 def _taken(judgements: Mapping[str, Judgement]) -> Taken:

@@ -23,7 +23,14 @@ pytestmark = pytest.mark.slow
 MOST_BYTES = {"claims": 300_000}  # of a page; of all others 200,000
 MOST_WORDS = {INDEX: 900, "errata": 1500}
 MOST_SCRIPT = 45_000
-OUTSIDE = ("d2l.ai", "zh.d2l.ai", "arxiv.org", "github.com")
+OUTSIDE = (
+    "d2l.ai",
+    "zh.d2l.ai",
+    "arxiv.org",
+    "github.com",
+    "colab.research.google.com",
+    "kaggle.com",
+)
 
 
 @pytest.fixture(scope="module", params=["committed", "made up"])

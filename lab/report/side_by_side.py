@@ -1,0 +1,61 @@
+"""Several machines' verdicts beside each other: where they differ, and what only GPUs decide."""
+
+from collections.abc import Mapping
+
+from lab.claims.claim import Claim
+from lab.claims.ledger import ledger
+from lab.claims.rules import DECIDED, Verdict
+from lab.claims.verdicts import GPU_KINDS, Judgement
+from lab.report.verdicts import SHOWN, measured
+
+Machines = Mapping[str, Mapping[str, Judgement]]  # by name, then by claim
+
+
+def needs_gpu(claim: Claim) -> bool:
+    """Whether GPUs alone decide it."""
+    accepted = [set(values) for need in claim.needs for values in need.conditions.values()]
+    return any(values <= set(GPU_KINDS) for values in accepted)
+
+
+def decided_by_gpus(machines: Machines) -> list[Claim]:
+    """The claims that need a GPU and were tested on one."""
+    return [
+        claim
+        for claim in ledger()
+        if needs_gpu(claim) and any(_tested(claim, found) for found in machines.values())
+    ]
+
+
+def differing(machines: Machines) -> list[Claim]:
+    """The claims whose verdicts differ, those that hold here and fail there first.
+
+    A number that decides nothing, since it has too few samples or was disturbed, is no difference.
+    """
+    apart = [claim for claim in ledger() if len(_verdicts(claim, machines)) > 1]
+    return sorted(apart, key=lambda claim: not contradicts(claim, machines))
+
+
+def contradicts(claim: Claim, machines: Machines) -> bool:
+    """Whether it holds on one machine and fails on another."""
+    return _verdicts(claim, machines) >= set(DECIDED)
+
+
+def _verdicts(claim: Claim, machines: Machines) -> set[Verdict]:
+    tested = [f for found in machines.values() if (f := _tested(claim, found))]
+    return {f.verdict for f in tested if not f.reason.code}
+
+
+def cell(claim: Claim, judgements: Mapping[str, Judgement]) -> str:
+    """A machine's verdict and number in a cell; a dash if it did not test the claim."""
+    f = _tested(claim, judgements)
+    if f is None:
+        return SHOWN[Verdict.NOT_TESTABLE].sign
+    return f"{SHOWN[f.verdict].sign} {measured(f)}".rstrip()
+
+
+def _tested(claim: Claim, judgements: Mapping[str, Judgement]) -> Judgement | None:
+    """A machine's judgement; none of a claim that needs a GPU from before it needed one."""
+    f = judgements.get(claim.id)
+    if f is None or f.verdict is Verdict.NOT_TESTABLE:
+        return None
+    return f if f.device_kind in GPU_KINDS or not needs_gpu(claim) else None

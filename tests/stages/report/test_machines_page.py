@@ -1,0 +1,81 @@
+"""The page of all machines, whatever they are and whatever they found."""
+
+from dataclasses import replace
+
+import pytest
+
+from lab.claims.rules import Verdict
+from lab.core.files import REPORTS
+from lab.report.language import speaking
+from lab.report.prose import fill_in
+from lab.results.diff import Taken
+from lab.results.findings import Finding, Over
+from lab.tools.references import Reference
+from stages.report.calls import of_each_page
+from stages.report.evidence import read_evidence
+from stages.report.machines_page import values
+from stages.report.site import text_of as file_of_text
+from tests.helpers import COMMITTED, hardware
+from tests.stages.report.texts import text_of
+
+PEAK = Finding(100.0, 90.0, 110.0, 8, Over.STARTS, "GFLOP/s", "more")
+OF_HERE = {"bench_hardware": {"peak_float32_gflop_per_s": PEAK, "starts": 8}}
+NAME = "a<b>|machine"
+
+
+@pytest.fixture
+def evidence(monkeypatch):
+    monkeypatch.chdir(COMMITTED)
+    return replace(read_evidence(REPORTS), references=[])
+
+
+def other(evidence, verdict=None, gpus=(), peak=250.0):
+    """A machine that found the same, but for one claim."""
+    judged = {f.claim.id: f for f in evidence.judgements}
+    if verdict:
+        held = next(f for f in evidence.judgements if f.verdict is Verdict.CONFIRMED)
+        judged[held.claim.id] = replace(held, verdict=verdict)
+    found = {"peak_float32_gflop_per_s": Finding(peak, peak, peak, 1, Over.STARTS, "GFLOP/s")}
+    taken = {"bench_hardware": Taken(found, {"starts": 1})}
+    return Reference(NAME, hardware("a server's CPU", gpus), "full", taken, judged)
+
+
+def page(evidence):
+    """What the page shows in both languages, which show the same numbers."""
+    told = []
+    for language in ("en", "zh"):
+        with speaking(language):
+            names = values(OF_HERE, evidence) | of_each_page("machines", evidence)
+            prose = fill_in(file_of_text("machines"), names, headings=False)
+        html = "".join(f"<h2>{part.heading}</h2>{part.html}" for part in prose.parts.values())
+        told.append(text_of(f"<main>{html}</main>"))
+    english, chinese = told
+    assert english.numbers == chinese.numbers
+    assert english.problems == chinese.problems == []
+    return english.visible + english.folded
+
+
+def test_a_machine_alone_says_so(evidence):
+    alone = page(evidence)
+    assert "no results of other machines" in alone
+    assert "None of these machines has a GPU" in alone
+    assert "100 (90–110)" in alone
+
+
+def test_machines_stand_beside_each_other_with_what_they_have(evidence):
+    both = page(replace(evidence, references=[other(evidence, gpus=["H9", "H9"])]))
+    assert NAME in both
+    assert "2 × H9" in both
+    assert "2.5 times as fast as the slowest" in both
+    assert "No statement" in both
+
+
+def test_what_holds_here_and_fails_there_is_named_first(evidence):
+    held = next(f for f in evidence.judgements if f.verdict is Verdict.CONFIRMED)
+    both = page(replace(evidence, references=[other(evidence, Verdict.REFUTED)]))
+    assert "No statement" not in both
+    assert f"{held.claim.id}: what holds on one" in both
+
+
+def test_damaged_references_are_named(evidence):
+    assert "half.json: damaged" in page(replace(evidence, damaged=["half.json: damaged"]))
