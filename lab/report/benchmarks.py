@@ -9,6 +9,7 @@ from lab.results.disturbances import BUSY_PERCENT, LIMIT_PERCENT, NOT_MEASURABLE
 from lab.results.reasons import Reason
 from lab.results.stats import false_speedup_bound
 
+MOST_NOISE = 50  # percent of the timings; above, a reader should measure again
 MOST_DOUBT = 0.2  # a weaker bound on false speed-ups tells a reader nothing
 TITLES = {"lenet": "LeNet", "resnet18": "ResNet-18"}  # of nets, by their names in lab.nets.models
 
@@ -31,14 +32,24 @@ def devices_in_words(device_kind: str) -> str:
     """What something was measured on."""
     return {
         "cpu": say("the processor"),
-        "cpu-virtual": say("virtual devices on the CPU"),
+        "cpu-virtual": say("shares of the CPU"),
         "cuda": say("CUDA GPUs"),
         "cuda-shared": say("replicas sharing a GPU"),
     }.get(device_kind, say("an unknown device"))
 
 
-def trust(m: Mapping[str, Any]) -> list[str]:
-    """The sentences that say on what, how noisily, and against which control a stage measured."""
+def on_virtual_devices(m: Mapping[str, Any]) -> bool:
+    """Whether shares of the CPU stood in for several devices; one of them is just a thread."""
+    return m["device_kind"] == "cpu-virtual" and m["num_devices"] > 1
+
+
+def trust(m: Mapping[str, Any], stage: str) -> list[str]:
+    """The sentences that say on what, how noisily, and against which control a stage measured.
+
+    There are none of a stage that is no benchmark.
+    """
+    if "controls" not in m:
+        return []
     sentences = [
         say(
             "Measured in {starts} fresh processes on {devices}.",
@@ -46,10 +57,19 @@ def trust(m: Mapping[str, Any]) -> list[str]:
             devices=_devices_of(m),
         ),
         say(
-            "{noisy:.0f}% of the timings vary by more than a tenth from process to process.",
+            "{noisy:.0f}% of the timings vary by more than a tenth from process to process, which"
+            " the intervals include.",
             noisy=m["noisy_percent"],
         ),
     ]
+    if m["noisy_percent"] > MOST_NOISE:
+        sentences.append(
+            say(
+                "That is a lot: on an idle machine, `invoke remeasure --stage {stage}` narrows the"
+                " intervals.",
+                stage=stage,
+            )
+        )
     if m["controls"]:
         sentences.append(control_in_words(m))
     if m[BUSY_PERCENT] > LIMIT_PERCENT / 2:
@@ -62,11 +82,11 @@ def trust(m: Mapping[str, Any]) -> list[str]:
 def _devices_of(m: Mapping[str, Any]) -> str:
     """How many devices of which kind; of a processor its threads."""
     kind, n, threads = str(m["device_kind"]), m["num_devices"], m["threads_per_device"]
-    if kind == "cpu-virtual":
+    if on_virtual_devices(m):
         return say(
             "virtual devices on the CPU ({n}, threads of each: {threads})", n=n, threads=threads
         )
-    if kind == "cpu":
+    if kind in ("cpu", "cpu-virtual"):
         return say("the processor (threads: {threads})", threads=threads)
     return say("{devices} ({n})", devices=devices_in_words(kind), n=n)
 

@@ -10,6 +10,8 @@ from lab.claims.book_order import BOOK_ORDER
 from lab.core.errors import DataError, LabError
 from lab.core.files import ROWS
 from lab.report.language import say
+from lab.report.numbers import number
+from lab.results.disturbances import COPY_SPEEDS, PRODUCT_SPEEDS
 from lab.results.documents import read_conditions
 
 Facts = Mapping[str, Any]  # as reports/hardware.json has them
@@ -86,6 +88,26 @@ def this_machine(reports: Path, here: Facts) -> Facts:
 def in_one_line(*machines: Facts) -> str:
     """What tells machines apart, in a few words of each."""
     return say("; ").join(say(", ").join(_told_apart(facts)) for facts in machines)
+
+
+def speeds(conditions: Mapping[str, Any]) -> list[str]:
+    """How fast a processor was before and after a stage, in a sentence, if that was measured.
+
+    Machines of one name differ in it, and one that is shared does from hour to hour.
+    """
+    if not conditions.keys() >= {*PRODUCT_SPEEDS, *COPY_SPEEDS}:
+        return []
+    product, copy = (
+        "–".join(dict.fromkeys(number(x, 2) for x in sorted(conditions[key] for key in keys)))
+        for keys in (PRODUCT_SPEEDS, COPY_SPEEDS)
+    )
+    return [
+        say(
+            "This machine then multiplied matrices at {product} GFLOP/s and copied {copy} GB/s.",
+            product=product,
+            copy=copy,
+        )
+    ]
 
 
 def _told_apart(facts: Facts) -> list[str]:

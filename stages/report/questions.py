@@ -28,7 +28,7 @@ from lab.core.params import PARAMS_FILE, read_yaml
 from lab.report import address, verdicts
 from lab.report.benchmarks import trust, undecided
 from lab.report.language import say
-from lab.report.machines import in_one_line, notes_on
+from lab.report.machines import in_one_line, notes_on, speeds
 from lab.report.prose import Prose, fill_in
 from lab.results.documents import read_conditions, read_results
 from stages.report.calls import QuestionCalls, failure, in_a_word, of_each_page
@@ -141,6 +141,7 @@ def _html(
     conditions: Mapping[str, Any],
 ) -> str:
     stage, machines = calls.stage, evidence.machines
+    others = {each.name: each.judgements for each in evidence.references}
     judgements = [f for f in evidence.judgements if f.claim.stage == stage]
     return rendered(
         "question.html.j2",
@@ -155,22 +156,39 @@ def _html(
             "parts": prose.parts,
             "tally": verdicts.tally(judgements),
             "judgements": verdicts.by_interest(judgements),
-            "untested": _untested(judgements),
-            "others": {each.name: each.judgements for each in evidence.references},
-            "trust": trust(conditions) if "controls" in conditions and not problem else [],
+            "untested": _untested(judgements, others),
+            "others": others,
+            "filled": _filled(judgements, others),
+            "trust": [] if problem else [*trust(conditions, stage), *speeds(conditions)],
             "files": _files(stage),
             "script": script_of([STAGES / stage / "page" / f"{name}.js" for name in calls.used]),
         },
     )
 
 
-def _untested(judgements: Sequence[Judgement]) -> dict[str, list[Judgement]]:
-    """The judgements that no number decides, by the reason."""
+def _untested(
+    judgements: Sequence[Judgement], others: Mapping[str, Mapping[str, Judgement]]
+) -> dict[str, list[Judgement]]:
+    """The judgements that no number decides, on no machine, by the reason."""
     found: dict[str, list[Judgement]] = {}
     for f in judgements:
-        if f.verdict is Verdict.NOT_TESTABLE:
+        if f.verdict is Verdict.NOT_TESTABLE and not verdicts.elsewhere(f, others):
             found.setdefault(verdicts.effect_of(f), []).append(f)
     return dict(sorted(found.items(), key=lambda each: each[0].lower()))
+
+
+def _filled(
+    judgements: Sequence[Judgement], others: Mapping[str, Mapping[str, Judgement]]
+) -> dict[str, dict[verdicts.Shown, int]]:
+    """What other machines say of the statements that could not be tested here: their tallies."""
+    untested = {f.claim.id for f in judgements if f.verdict is Verdict.NOT_TESTABLE}
+    there = {
+        name: [
+            f for id_, f in of.items() if id_ in untested and f.verdict is not Verdict.NOT_TESTABLE
+        ]
+        for name, of in others.items()
+    }
+    return {name: verdicts.tally(found) for name, found in there.items() if found}
 
 
 def _files(stage: str) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """The figures and tables of the page on asynchronous computation."""
 
 from lab.report import plots
+from lab.report.benchmarks import on_virtual_devices
 from lab.report.language import say
 from lab.report.page import Figure
 from lab.results.findings import Findings, ratio
@@ -12,7 +13,7 @@ def values(results: Results, found: Findings) -> dict[str, object]:
 
 
 def figures(results: Results, found: Findings) -> list[Figure]:
-    virtual = results.conditions["device_kind"] == "cpu-virtual"
+    virtual = on_virtual_devices(results.conditions)
     as_fast = say("Speed relative to NumPy (×)")
     percent = say("Share of the time until the result is ready (%)")
     return [

@@ -3,7 +3,7 @@
 from itertools import accumulate
 
 from lab.report import plots
-from lab.report.benchmarks import TITLES
+from lab.report.benchmarks import TITLES, on_virtual_devices
 from lab.report.language import say, translation
 from lab.report.page import Figure
 from lab.results.findings import Findings, median
@@ -23,7 +23,7 @@ def values(results: Results, found: Findings) -> dict[str, object]:
 
 
 def figures(results: Results, found: Findings) -> list[Figure]:
-    virtual = results.conditions["device_kind"] == "cpu-virtual"
+    virtual = on_virtual_devices(results.conditions)
     rows = {translation(feed): parts(results, feed) for feed in FEEDS["lenet"]}
     seconds = {
         translation(feed): epochs(results, feed).values for feed in results.variants("images")

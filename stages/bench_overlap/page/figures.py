@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from lab.report import plots
+from lab.report.benchmarks import on_virtual_devices
 from lab.report.language import say
 from lab.report.numbers import duration, number, span
 from lab.report.page import Figure
@@ -26,7 +27,7 @@ def values(results: Results, found: Findings) -> dict[str, object]:
 
 
 def figures(results: Results, found: Findings) -> list[Figure]:
-    virtual = results.conditions["device_kind"] == "cpu-virtual"
+    virtual = on_virtual_devices(results.conditions)
     each = [results.series("gradient ready", n)[0] for n in results.variants("gradient ready")]
     ready = {m.variant: m.values for m in sorted(each, key=lambda m: m.summary.median)}
     ways = results.variants("timeline")

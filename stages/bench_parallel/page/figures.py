@@ -3,6 +3,7 @@
 from typing import Any
 
 from lab.report import plots
+from lab.report.benchmarks import on_virtual_devices
 from lab.report.language import say, translation
 from lab.report.page import Figure
 from lab.results.findings import Findings
@@ -30,7 +31,7 @@ def figures(results: Results, found: Findings) -> list[Figure]:
             translation(variant): results.series(experiment, variant)[-1].values
             for variant in results.variants(experiment)
         }
-        virtual = results.conditions["device_kind"] == "cpu-virtual"
+        virtual = on_virtual_devices(results.conditions)
         return plots.bars(rows, say("Time (ms)"), virtual=virtual)
 
     return [

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from lab.report import figures as house
 from lab.report import plots
-from lab.report.benchmarks import undecided
+from lab.report.benchmarks import on_virtual_devices, undecided
 from lab.report.language import say, translation
 from lab.report.page import Draw, Figure
 from lab.results.findings import Findings
@@ -67,7 +67,7 @@ def values(results: Results, found: Findings) -> dict[str, object]:
 
 
 def figures(results: Results, found: Findings) -> list[Figure]:
-    virtual = results.conditions["device_kind"] == "cpu-virtual"
+    virtual = on_virtual_devices(results.conditions)
     times = [
         plots.bars(
             {

@@ -4,7 +4,7 @@ import pytest
 
 from lab.core.errors import DataError
 from lab.core.files import write_json, write_rows
-from lab.report.machines import machines_of, notes_on, this_machine, warning_of
+from lab.report.machines import machines_of, notes_on, speeds, this_machine, warning_of
 from tests.helpers import hardware
 
 HERE, THERE = hardware("Zen"), hardware("Xeon", ["H200"])
@@ -36,3 +36,11 @@ def test_results_of_another_machine_are_not_this_ones(tmp_path):
     assert this_machine(tmp_path, HERE) == HERE
     with pytest.raises(DataError, match="invoke repro"):
         this_machine(tmp_path, THERE)
+
+
+def test_a_speed_before_and_after_is_a_range_and_needs_both():
+    taken = {"product_gflops_before": 283.1, "product_gflops_after": 255.2}
+    assert speeds(taken) == []
+    [sentence] = speeds(taken | {"copy_gbs_before": 24.1, "copy_gbs_after": 24.4})
+    assert "260–280 GFLOP/s" in sentence  # the lower one first
+    assert " 24 GB/s" in sentence

@@ -31,14 +31,14 @@ INTERVAL = Finding(-1.5, -2, 1234.5, 8, Over.STARTS)
 
 def test_a_number_stands_with_its_unit_and_what_its_brackets_hold():
     varies, unit = judged(Verdict.INCONCLUSIVE, INTERVAL), UNITS["B3b"]
-    assert effect_of(varies) == f"−1.5{unit} (−2.0 to 1,200); virtual devices on the CPU"
+    assert effect_of(varies) == f"−1.5{unit} (−2.0 to 1,200); shares of the CPU"
     of_eight = effect_of(varies, samples=True)
-    assert "1,200), 99.2% interval over 8 fresh processes; virtual" in of_eight
+    assert "1,200), 99.2% interval over 8 fresh processes; shares" in of_eight
     few = judged(Verdict.INCONCLUSIVE, Finding(-1.5, -2, 4, 5, Over.SEEDS))
     assert "4.0), range of 5 random seeds, widened to 99%" in effect_of(few, samples=True)
     counted = judged(Verdict.CONFIRMED, exact(3.0))
     assert effect_of(counted, samples=True) == effect_of(counted)
-    assert effect_of(counted) == f"3{unit}; virtual devices on the CPU"
+    assert effect_of(counted) == f"3{unit}; shares of the CPU"
     assert "same in every run" in change_of(counted)
 
 

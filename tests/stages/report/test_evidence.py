@@ -4,7 +4,10 @@ import shutil
 
 import pytest
 
+from lab.claims.rules import Verdict
 from lab.core.files import ROWS, read_json, read_rows, write_json
+from lab.report.language import speaking
+from stages.report import questions
 from stages.report.evidence import read_evidence
 from tests.helpers import COMMITTED
 
@@ -44,3 +47,21 @@ def test_a_damaged_reference_is_named_and_left_out(reports):
         "half.json",
         "strange.json",
     ]
+
+
+def test_a_machine_that_tested_what_this_one_could_not_is_told(reports, monkeypatch):
+    """Its number stands where else only the need would; the tally counts it apart."""
+    measured = {"effect": 0.5, "low": 0.4, "high": 0.6, "level": 0.992, "samples": 8}
+    keep(reports, "larger", verdict="confirmed", over="starts", reason="", **measured)
+    monkeypatch.chdir(COMMITTED)
+    evidence = read_evidence(reports)
+    of_page = [f for f in evidence.judgements if f.claim.stage == "bench_async"]
+    untested = [f for f in of_page if f.verdict is Verdict.NOT_TESTABLE]
+    assert untested
+    with speaking("en"):
+        page = questions.question("bench_async", reports, evidence).html
+    listed = page.split('<details id="verdicts">')[1].split("</details>")[0]
+    assert f'larger <span class="tally"><span class="confirmed" title="{len(untested)}' in listed
+    for f in untested:
+        [item] = [li for li in listed.split("<li>") if f'#claim-{f.claim.id}"' in li]
+        assert "larger: ✓ 0.50" in item
