@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from lab.report import plots
+from lab.report.benchmarks import on_virtual_devices
 from lab.report.language import say, translation
 from lab.report.numbers import duration, number, which
 from lab.report.page import Draw, Figure
@@ -37,7 +38,7 @@ def values(results: Results, found: Findings) -> dict[str, object]:
 
 
 def figures(results: Results, found: Findings) -> list[Figure]:
-    virtual = results.conditions["device_kind"] == "cpu-virtual"
+    virtual = on_virtual_devices(results.conditions)
     return [
         Figure(
             "compile_speedups",
@@ -68,9 +69,9 @@ def break_even_calls(results: Results, form: str) -> int | None:
 
 
 def pays(results: Results, form: str) -> str:
-    """After how many calls a form pays off, in words."""
+    """After how many calls a compiled form pays off, in words."""
     base = results.one("call", form)
-    if not (base and results.one("build", form)):
+    if form not in compiled_forms(results) or not (base and results.one("build", form)):
         return NOTHING
     if calls := break_even_calls(results, form):
         return number(calls, 2)
@@ -78,14 +79,14 @@ def pays(results: Results, form: str) -> str:
 
 
 def pays_off(forms: list[dict[str, str]]) -> list[str]:
-    """The same of every form that was called."""
+    """The same of every form that was built and called."""
     return [
-        f"{translation(each['name'])} {each['pays']}" for each in forms if each["call"] != NOTHING
+        f"{translation(each['name'])} {each['pays']}" for each in forms if each["pays"] != NOTHING
     ]
 
 
 def table(results: Results) -> list[dict[str, str]]:
-    """Of each form what a call, building it and its file take, as cells."""
+    """Of each form, eager ones first, what a call, building it and its file take, as cells."""
 
     def cell(experiment: str, form: str, write: Callable[[float], str]) -> str:
         found = results.one(experiment, form)
@@ -100,7 +101,7 @@ def table(results: Results) -> list[dict[str, str]]:
             "kib": cell("saved_size", form, lambda kib: number(kib, 3)),
             "load": cell("saved_load", form, lambda ms: duration(ms * 1e-3)),
         }
-        for form in COMPILED_FORMS
+        for form in (EAGER, INFERENCE, *COMPILED_FORMS)
         if results.one("call", form) or results.one("saved_size", form)
     ]
 

@@ -49,6 +49,7 @@ def values(results: Results, found: Findings) -> dict[str, object]:
         "most": max(intensities),
         "below": below,
         "above": above,
+        "between": len(networks) - below - above,
         "lowest": by_share[0],
         "highest": by_share[-1],
         "images": round(1e9 * networks[0].gflop / COSTS[networks[0].name].flop),
@@ -60,7 +61,7 @@ def values(results: Results, found: Findings) -> dict[str, object]:
 
 def figures(results: Results, found: Findings) -> list[Figure]:
     peak, copy = found["peak_float32_gflop_per_s"].value, found["copy_gb_per_s"].value
-    under = partial(draw_roofline, networks_of(results, found), peak, copy)
+    under = partial(draw_roofline, networks_of(results, found), peak, copy, found["ridge"])
     rate = say("Rate (GFLOP/s)")
     return [
         Figure("roofline", [under]),
@@ -191,48 +192,57 @@ def named(m: Measurement) -> str:
 # --- the roofline ---
 
 
-def draw_roofline(networks: Sequence[Network], peak: float, bandwidth: float, path: Path) -> None:
+def draw_roofline(
+    networks: Sequence[Network], peak: float, bandwidth: float, ridge: Finding, path: Path
+) -> None:
     """Draw networks as dots under the line of what arithmetic and memory allow."""
-    ridge = peak / bandwidth
+    bend = peak / bandwidth
     at, rates = [n.intensity for n in networks], [n.rate.value for n in networks]
-    x = np.array([min(ridge, *at) / 10, ridge, 4 * max(ridge, *at)])
+    x = np.array([min(ridge.low, *at) / 10, bend, 4 * max(ridge.high, *at)])
     bottom = min(bandwidth * x[0], *rates) / 2.2
     with style.figure(path, style.WIDTH, 3.4) as fig:
         axes = fig.add_subplot(xscale="log", yscale="log")
         axes.set(xlim=(x[0], x[-1]), ylim=(bottom, 2 * max(peak, *rates)))
         axes.set(xlabel=say("FLOP per byte (counted)"), ylabel=say("Rate (GFLOP/s)"))
         axes.plot(x, np.minimum(peak, bandwidth * x), color=style.INK)
-        axes.plot([ridge, ridge], [bottom, peak], color=style.FAINT, linestyle="--", linewidth=1)
+        axes.axvspan(ridge.low, ridge.high, color=style.FAINT, alpha=0.2)
         name_roof(axes, ridge, peak, bandwidth)
-        name_networks(axes, networks)
+        name_networks(axes, networks, peak)
         style.plain_ticks(axes.xaxis)
         style.plain_ticks(axes.yaxis)
 
 
-def name_roof(axes: Axes, ridge: float, peak: float, bandwidth: float) -> None:
-    """Name the roof and the slope by what they are, and both sides of where they meet."""
+def name_roof(axes: Axes, ridge: Finding, peak: float, bandwidth: float) -> None:
+    """Name the roof and the slope by what they are, and both sides of the ridge."""
     (low, _), (bottom, _) = axes.get_xlim(), axes.get_ylim()
     labels = (
-        (say("peak: {rate} GFLOP/s", rate=number(peak)), (ridge, peak), (-6, 5), "right"),
+        (
+            say("peak: {rate} GFLOP/s", rate=number(peak)),
+            (peak / bandwidth, peak),
+            (-6, 5),
+            "right",
+        ),
         (
             say("memory: {rate} GB/s", rate=number(bandwidth)),
             (1.3 * low, 1.3 * low * bandwidth),
             (8, -8),
             "left",
         ),
-        (say("memory limits"), (ridge, bottom), (-6, 5), "right"),
-        (say("arithmetic limits"), (ridge, bottom), (6, 5), "left"),
+        (say("memory limits"), (ridge.low, bottom), (-6, 5), "right"),
+        (say("arithmetic limits"), (ridge.high, bottom), (6, 5), "left"),
     )
     for text, place, offset, side in labels:
         colour = style.FAINT_TEXT if place[1] == bottom else style.INK
         axes.annotate(text, place, offset, textcoords="offset points", ha=side, color=colour)
 
 
-def name_networks(axes: Axes, networks: Sequence[Network]) -> None:
-    """Draw the networks as dots, each with its name on its right."""
+def name_networks(axes: Axes, networks: Sequence[Network], peak: float) -> None:
+    """Draw the networks as dots, each with its name on its right, below the peak."""
     to_axes = axes.transData + axes.transAxes.inverted()
     places = [to_axes.transform((n.intensity, n.rate.value)) for n in networks]
-    heights = style.spread_labels([float(y) for _, y in places], 0.075, 1)
+    dots = [float(y) for _, y in places]
+    roof = float(to_axes.transform((networks[0].intensity, peak))[1])
+    heights = style.spread_labels(dots, 0.075, max(roof - 0.06, *dots))
     for network, (x, _), height in zip(networks, places, heights, strict=True):
         axes.plot(network.intensity, network.rate.value, "o", color=style.COLOURS[0], markersize=8)
         axes.text(

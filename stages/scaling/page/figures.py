@@ -19,7 +19,7 @@ from lab.parallel.cost_model import (
 )
 from lab.report import figures as house
 from lab.report import plots
-from lab.report.benchmarks import TITLES
+from lab.report.benchmarks import TITLES, on_virtual_devices
 from lab.report.language import say, translation
 from lab.report.page import Figure
 from lab.results.findings import Findings
@@ -38,7 +38,7 @@ from stages.scaling.model import Model, models_of
 
 
 def figures(results: Results, found: Findings) -> list[Figure]:
-    virtual = results.conditions["device_kind"] == "cpu-virtual"
+    virtual = on_virtual_devices(results.conditions)
     ready = plots.lines(
         [line(results, net, style) for net, style in zip(NETS, ("-", "--"), strict=True)],
         say("Time since the backward pass began (%)"),
@@ -144,6 +144,10 @@ def values(results: Results, found: Findings) -> dict[str, object]:
         "gradients": [gradients(results, found, model, net) for net in NETS],
         "messages": list(messages(results, model)),
         "buckets": list(buckets(results)),
+        "longer": sum(
+            median(each.measured.values) > median((each.t1 + each.t2).values)
+            for each in compared_steps(results)
+        ),
         "steps": [
             {
                 "net": TITLES[step.net],

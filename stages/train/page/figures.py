@@ -81,6 +81,12 @@ class TrainingRun:
             NOTES.model_dump()
         )
 
+    @property
+    def points_from_the_book(self) -> float:
+        """By how many points of test accuracy it differs from the book's run, at most."""
+        ours = (100 * accuracy for accuracy in self.column("test_accuracy"))
+        return max(abs(a - b) for a, b in zip(ours, BOOK_ACCURACY, strict=False))
+
 
 @dataclass(frozen=True)
 class Pair:
@@ -130,6 +136,10 @@ def values(results: Mapping[str, Results], found: Mapping[str, Findings]) -> dic
         "runs": runs,
         "pairs": pairs,
         "same": same,
+        "from_book": next(
+            (run.points_from_the_book for run in runs if run.as_the_book and run.num_devices == 1),
+            None,
+        ),
         "tried": (same.many if same else runs[0]).name,
     }
 
